@@ -1,0 +1,67 @@
+// The collectives: (arguments) -> schedule. One file per operation; nothing is run here.
+//
+// Every function builds the schedule of one rank. All ranks of the group call it with equal arguments, but for those
+// marked "local" below. Slots: kSendSlot, kRecvSlot as MPI's sendbuf and recvbuf (bcast: kRecvSlot only). `in_place` is
+// MPI_IN_PLACE as the standard defines it for the operation; kSendSlot is then not used.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "schedule/schedule.hpp"
+
+namespace urakata::collectives {
+
+enum class Operation : std::uint8_t {
+  barrier, bcast, gather, gatherv, scatter, scatterv, allgather, allgatherv, alltoall, alltoallv,
+  reduce, allreduce, reduce_scatter, reduce_scatter_block, scan, exscan, count_
+};
+
+// How one rank's blocks lie for the v- and w-forms: one entry per rank, in payload bytes and in bytes of memory.
+struct Blocks {
+  std::span<const std::uint64_t> bytes;         // payload bytes of each rank's block
+  std::span<const std::int64_t> displacements;  // memory offset of each rank's block in its slot
+};
+
+struct Arguments {
+  std::uint32_t ranks = 1;
+  std::uint32_t rank = 0;
+  std::uint32_t root = 0;
+  bool in_place = false;            // local for gather, gatherv, scatter, scatterv, reduce (root only)
+
+  // Payload: for bcast, reduce, allreduce, scan, exscan the whole buffer; for gather, scatter, allgather, alltoall and
+  // reduce_scatter_block one rank's block.
+  std::uint64_t bytes = 0;
+  // One element: pieces are cut between elements. extent != element (holes) only occurs for reductions with a
+  // user-defined operation: memory offset of element k is k * extent, and temporaries are sized by extent.
+  std::uint64_t element = 1;
+  std::uint64_t extent = 1;
+  bool commutative = true;
+
+  // v-forms. allgatherv: recv (equal everywhere). reduce_scatter: recv.bytes (equal everywhere; displacements unused,
+  // blocks lie one after another). gatherv: recv, local to the root; others have `bytes`. scatterv: send, local to the
+  // root; others have `bytes`. alltoallv: send and recv, local.
+  Blocks send;
+  Blocks recv;
+  // (alltoallw is alltoallv with displacements in bytes; types with holes are packed and unpacked around the schedule.)
+
+  std::uint64_t segment = 0;  // chunk of pipelined algorithms in bytes; 0: the algorithm's own default
+};
+
+// An algorithm of an operation. `build` fails with a sentence where the arguments do not suit it (never for the first
+// algorithm of an operation, which suits everything).
+struct Algorithm {
+  std::string_view name;      // "ring"
+  std::string_view sentence;  // what it is, with its source; shown by `urakata info`
+  Result<schedule::Schedule> (*build)(const Arguments& arguments);
+  bool commutative_only = false;
+};
+
+std::string_view name(Operation operation);                     // "allgather"
+Result<Operation> operation_named(std::string_view name);       // error lists the valid names
+std::span<const Algorithm> algorithms(Operation operation);     // never empty
+Result<const Algorithm*> algorithm_named(Operation operation, std::string_view name);  // error lists the valid names
+
+}  // namespace urakata::collectives
