@@ -1,0 +1,55 @@
+"""Builds the command line from the modules in urakata.commands: a new command is a new file there."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import sys
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from urakata import __version__, commands
+from urakata.paths import NotFoundError
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"urakata {__version__}")
+        raise typer.Exit
+
+
+def build_app() -> typer.Typer:
+    """The application with every command module registered, in alphabetical order."""
+    app = typer.Typer(
+        help="Communication behind computation, under unmodified MPI programs.",
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+    @app.callback()
+    def top(
+        version: Annotated[  # noqa: ARG001 - the callback has done the work
+            bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and leave.")
+        ] = False,
+    ) -> None:
+        pass
+
+    for module in pkgutil.iter_modules(commands.__path__):
+        loaded = importlib.import_module(f"{commands.__name__}.{module.name}")
+        if hasattr(loaded, "register"):
+            loaded.register(app)
+    return app
+
+
+def main() -> None:
+    """Runs the command line; what could not be found is one line on stderr and exit code 2."""
+    try:
+        build_app()(prog_name="urakata")
+    except NotFoundError as error:
+        Console(stderr=True).print(f"[red]urakata:[/red] {error}", highlight=False, soft_wrap=True)
+        sys.exit(2)

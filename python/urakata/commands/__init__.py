@@ -1,0 +1,1 @@
+"""One module a command. Each defines `register(app: typer.Typer) -> None`; urakata.cli finds them by itself."""
