@@ -1,0 +1,51 @@
+#include "observe/code.hpp"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <unistd.h>
+
+namespace urakata::observe {
+namespace {
+
+struct Search {
+  std::uintptr_t address;
+  CodePlace* place;
+};
+
+// dl_iterate_phdr and not dladdr finds the offset: the load bias and the base address differ in programs that are not
+// position-independent, and the symbol table counts from the bias.
+int look(dl_phdr_info* info, std::size_t, void* data) {
+  const auto& search = *static_cast<Search*>(data);
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& header = info->dlpi_phdr[i];
+    const std::uintptr_t begin = info->dlpi_addr + header.p_vaddr;
+    if (header.p_type != PT_LOAD || search.address < begin || search.address >= begin + header.p_memsz) continue;
+    search.place->module = info->dlpi_name;
+    search.place->offset = search.address - info->dlpi_addr;
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+CodePlace code_place(const void* address) {
+  CodePlace place;
+  if (address == nullptr) return place;
+  Search search{reinterpret_cast<std::uintptr_t>(address), &place};
+  const bool found = dl_iterate_phdr(look, &search) == 1;
+  if (found && place.module.empty()) {  // the program itself has no name there
+    char path[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+    if (length > 0) place.module.assign(path, static_cast<std::size_t>(length));
+  }
+  Dl_info info;
+  if (dladdr(address, &info) != 0 && info.dli_sname != nullptr) {
+    place.symbol = info.dli_sname;
+    place.symbol_offset = search.address - reinterpret_cast<std::uintptr_t>(info.dli_saddr);
+  }
+  return place;
+}
+
+}  // namespace urakata::observe

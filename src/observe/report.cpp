@@ -1,0 +1,128 @@
+#include "observe/report.hpp"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "observe/code.hpp"
+#include "observe/json.hpp"
+
+namespace urakata::observe {
+namespace {
+
+constexpr std::uint64_t kFormat = 1;  // raised when a reader of the old form would go wrong
+
+std::int64_t ns_of(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+std::string host_name() {
+  char name[256] = "";
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+void put(JsonWriter& json, const char* key, const Times& times) {
+  json.key(key).object();
+  json.key("count").number(times.count()).key("sum").number(times.sum());
+  json.key("min").number(times.min()).key("max").number(times.max()).end();
+}
+
+void put(JsonWriter& json, const Site& site) {
+  const SiteKey key = site.key();
+  const CodePlace place = code_place(key.address);
+  json.object().key("number").number(site.number()).key("operation").string(key.operation);
+  json.key("bytes").number(key.bytes).key("engine").string(key.engine);
+  json.key("algorithm").string(key.algorithm).key("why").string(site.why());
+  json.key("module").string(place.module).key("offset").number(place.offset);
+  json.key("symbol").string(place.symbol).key("symbol_offset").number(place.symbol_offset);
+  json.key("started").number(site.started.load(std::memory_order_relaxed));
+  put(json, "start", site.start);
+  put(json, "gap", site.gap);
+  put(json, "test", site.test);
+  put(json, "wait", site.wait);
+  put(json, "in_flight", site.in_flight);
+  put(json, "overlapped", site.overlapped);
+  put(json, "pure", site.pure);
+  json.key("helper_ns").number(site.helper_ns.load(std::memory_order_relaxed)).end();
+}
+
+void put(JsonWriter& json, const Track& track) {
+  json.object().key("name").string(track.name()).key("lost").number(track.lost()).key("events").array();
+  for (const Event& event : track.events()) {
+    json.array().number(event.begin).number(event.end).string(name(event.kind));
+    json.signed_number(event.site == Event::kNoSite ? -1 : std::int64_t{event.site}).number(event.thread).end();
+  }
+  json.end().end();
+}
+
+std::string text_of(const Observer& observer, const Meta& meta) {
+  JsonWriter json;
+  json.object().key("urakata_report").number(kFormat);
+  json.key("rank").number(meta.rank).key("ranks").number(meta.ranks);
+  json.key("host").string(host_name()).key("pid").signed_number(getpid());
+  json.key("program").string(meta.program).key("host_mpi").string(meta.host_mpi).key("abi").string(meta.abi);
+  json.key("engine").string(meta.engine).key("engine_why").string(meta.engine_why);
+  json.key("init_ns").number(meta.init_ns).key("finalize_ns").number(meta.finalize_ns);
+  // Event times are monotonic; ranks on different nodes are laid side by side by adding this.
+  json.key("realtime_minus_monotonic_ns").signed_number(ns_of(CLOCK_REALTIME) - ns_of(CLOCK_MONOTONIC));
+  json.key("caller_cpu_seconds").real(meta.caller_cpu_seconds);
+  json.key("helpers").array();
+  for (const Meta::Helper& helper : meta.helpers) {
+    json.object().key("placement").string(helper.placement).key("cpus").string(helper.cpus);
+    json.key("cpu_seconds").real(helper.cpu_seconds).end();
+  }
+  json.end().key("options").array();
+  for (const Meta::Setting& option : meta.options) {
+    json.object().key("name").string(option.name).key("value").string(option.value);
+    json.key("origin").string(option.origin).end();
+  }
+  json.end().key("sites").array();
+  for (const Site* site : observer.sites()) put(json, *site);
+  json.end().key("tracks").array();
+  for (const auto& track : observer.tracks()) put(json, *track);
+  json.end().end();
+  return json.text() + "\n";
+}
+
+Error failed(const std::string& what, const std::string& path, const std::string& reason) {
+  return Error{"report: cannot " + what + " " + path + ": " + reason};
+}
+
+}  // namespace
+
+Status write(const Observer& observer, const std::string& directory, const Meta& meta) {
+  std::error_code code;
+  std::filesystem::create_directories(directory, code);
+  if (code) return failed("create the directory", directory, code.message());
+
+  const std::string path = directory + "/rank-" + std::to_string(meta.rank) + ".json";
+  const std::string draft = path + ".part";
+  const std::string text = text_of(observer, meta);
+  std::FILE* file = std::fopen(draft.c_str(), "we");
+  if (file == nullptr) return failed("create", draft, std::strerror(errno));
+  bool good = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  int reason = errno;
+  if (std::fclose(file) != 0 && good) {
+    good = false;
+    reason = errno;
+  }
+  if (good && std::rename(draft.c_str(), path.c_str()) != 0) {
+    good = false;
+    reason = errno;
+  }
+  if (!good) {
+    std::remove(draft.c_str());
+    return failed("write", path, std::strerror(reason));
+  }
+  return Nothing{};
+}
+
+}  // namespace urakata::observe

@@ -1,0 +1,42 @@
+// Writes what an Observer saw to DIR/rank-N.json, the input of `urakata report DIR`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "observe/observer.hpp"
+
+namespace urakata::observe {
+
+// What the observer cannot know about the rank.
+struct Meta {
+  struct Setting {
+    std::string name, value, origin;  // "ENGINE", "thread", "environment"
+  };
+  struct Helper {
+    std::string placement;   // "spare core", "shared core"
+    std::string cpus;        // "3" or "0-3"; empty: not bound
+    double cpu_seconds = 0;  // from the scheduler's accounting
+  };
+
+  std::uint32_t rank = 0;  // in MPI_COMM_WORLD
+  std::uint32_t ranks = 1;
+  std::string program;   // its command line
+  std::string host_mpi;  // MPI_Get_library_version's first line
+  std::string abi;       // "openmpi", "mpich", "abi"
+  std::string engine;
+  std::string engine_why;     // e.g. why a spare core was refused
+  std::uint64_t init_ns = 0;  // CLOCK_MONOTONIC at MPI_Init's return and at MPI_Finalize's beginning
+  std::uint64_t finalize_ns = 0;
+  double caller_cpu_seconds = 0;  // of the whole process without the helpers
+  std::vector<Setting> options;
+  std::vector<Helper> helpers;
+};
+
+// Creates `directory` and its parents if needed. The file appears under its name only when whole. The error names the
+// path and the reason.
+Status write(const Observer& observer, const std::string& directory, const Meta& meta);
+
+}  // namespace urakata::observe

@@ -1,0 +1,58 @@
+#include "observe/site.hpp"
+
+#include <algorithm>
+
+namespace urakata::observe {
+
+void Times::add(std::uint64_t ns) {
+  count_.fetch_add(1, std::memory_order_relaxed);
+  sum_.fetch_add(ns, std::memory_order_relaxed);
+  std::uint64_t seen = min_.load(std::memory_order_relaxed);
+  while (ns < seen && !min_.compare_exchange_weak(seen, ns, std::memory_order_relaxed)) {
+  }
+  seen = max_.load(std::memory_order_relaxed);
+  while (ns > seen && !max_.compare_exchange_weak(seen, ns, std::memory_order_relaxed)) {
+  }
+}
+
+Site::Site(const SiteKey& key, std::string_view why, std::uint32_t number)
+    : operation_(key.operation),
+      engine_(key.engine),
+      algorithm_(key.algorithm),
+      why_(why),
+      address_(key.address),
+      bytes_(key.bytes),
+      number_(number) {}
+
+bool Site::matches(const SiteKey& key) const {
+  return address_ == key.address && bytes_ == key.bytes && operation_ == key.operation && engine_ == key.engine &&
+         algorithm_ == key.algorithm;
+}
+
+void Passage::started(Site* site, std::uint64_t begin, std::uint64_t end) {
+  *this = Passage();
+  site_ = site;
+  begin_ = begin;
+  returned_ = end;
+  site->started.fetch_add(1, std::memory_order_relaxed);
+  site->start.add(end - begin);
+}
+
+void Passage::finished(std::uint64_t begin, std::uint64_t end) {
+  if (site_ == nullptr) return;
+  const std::uint64_t done = done_ == 0 ? end : done_;
+  const std::uint64_t between = begin > returned_ ? begin - returned_ : 0;
+  const std::uint64_t gap = between > tests_ ? between - tests_ : 0;
+  const std::uint64_t in_flight = done > begin_ ? done - begin_ : 0;
+  const std::uint64_t until = std::min(done, begin);
+  const std::uint64_t overlap = until > returned_ ? until - returned_ : 0;
+  site_->gap.add(gap);
+  if (tests_ != 0) site_->test.add(tests_);
+  site_->wait.add(end - begin);
+  site_->in_flight.add(in_flight);
+  site_->overlapped.add(std::min(overlap, gap));
+  if (gap * 20 < in_flight) site_->pure.add(in_flight);
+  site_ = nullptr;
+}
+
+}  // namespace urakata::observe

@@ -1,0 +1,147 @@
+#include "observe/observer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace urakata::observe {
+namespace {
+
+const char code[64] = {};  // its addresses stand for return addresses
+
+SiteKey key_at(int place, std::uint64_t bytes = 8) {
+  return {.operation = "Ibcast", .address = code + place, .bytes = bytes, .engine = "poll", .algorithm = "chain"};
+}
+
+TEST(Observer, OneSiteForEachKeyAndTheFirstReasonStays) {
+  Observer observer(false);
+  Site* first = observer.site(key_at(0), "asked for");
+  EXPECT_EQ(observer.site(key_at(0), "another reason"), first);
+  EXPECT_EQ(first->why(), "asked for");
+  EXPECT_NE(observer.site(key_at(1), ""), first);
+  EXPECT_NE(observer.site(key_at(0, 16), ""), first);
+  SiteKey other = key_at(0);
+  other.engine = "thread";
+  EXPECT_NE(observer.site(other, ""), first);
+  EXPECT_EQ(observer.sites().size(), 4u);
+  EXPECT_EQ(observer.sites()[0], first);
+}
+
+TEST(Observer, TooManySitesShareOne) {
+  Observer observer(false);
+  for (std::uint64_t i = 0; i < Observer::kMaxSites; ++i) observer.site(key_at(0, i), "");
+  Site* others = observer.site(key_at(0, 1'000'000), "");
+  EXPECT_EQ(others->key().operation, "(others)");
+  EXPECT_EQ(observer.site(key_at(3, 1'000'000), ""), others);
+  EXPECT_NE(observer.site(key_at(0, 17), ""), others);
+  EXPECT_EQ(observer.sites().size(), Observer::kMaxSites);
+  others->started.fetch_add(1);
+  EXPECT_EQ(observer.sites().size(), Observer::kMaxSites + 1);
+  EXPECT_EQ(observer.sites().back(), others);
+}
+
+TEST(Observer, FourThreadsAtTheSameKeysGetTheSameSites) {
+  Observer observer(false);
+  std::vector<std::vector<Site*>> seen(4);
+  std::vector<std::thread> threads;
+  for (auto& mine : seen) {
+    threads.emplace_back([&] {
+      for (std::uint64_t i = 0; i < 500; ++i) {
+        mine.push_back(observer.site(key_at(0, i), ""));
+        mine.back()->start.add(i + 1);
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  for (auto& mine : seen) EXPECT_EQ(mine, seen[0]);
+  EXPECT_EQ(observer.sites().size(), 500u);
+  EXPECT_EQ(seen[0][6]->start.count(), 4u);
+  EXPECT_EQ(seen[0][6]->start.sum(), 28u);
+}
+
+TEST(Passage, HelperFinishesWhileTheProgramComputes) {
+  // start 100..110, helper done at 500, a test 300..320 in between, wait 1000..1005.
+  Observer observer(false);
+  Site* site = observer.site(key_at(0), "");
+  Passage passage;
+  passage.started(site, 100, 110);
+  passage.tested(300, 320);
+  passage.done(500);
+  passage.finished(1000, 1005);
+  EXPECT_EQ(passage.site(), nullptr);
+  EXPECT_EQ(site->started.load(), 1u);
+  EXPECT_EQ(site->start.sum(), 10u);
+  EXPECT_EQ(site->gap.sum(), 870u);
+  EXPECT_EQ(site->test.sum(), 20u);
+  EXPECT_EQ(site->wait.sum(), 5u);
+  EXPECT_EQ(site->in_flight.sum(), 400u);
+  EXPECT_EQ(site->overlapped.sum(), 390u);
+  EXPECT_EQ(site->pure.count(), 0u);
+}
+
+TEST(Passage, WaitedForAtOnceIsPureCommunication) {
+  // start 100..110, wait 112..510, the host says nothing of when it was done.
+  Observer observer(false);
+  Site* site = observer.site(key_at(0), "");
+  Passage passage;
+  passage.started(site, 100, 110);
+  passage.finished(112, 510);
+  EXPECT_EQ(site->in_flight.sum(), 410u);
+  EXPECT_EQ(site->pure.sum(), 410u);
+  EXPECT_EQ(site->overlapped.sum(), 2u);
+  EXPECT_EQ(site->test.count(), 0u);
+}
+
+TEST(Passage, UnobservedIsIgnored) {
+  Passage passage;
+  passage.done(5);
+  passage.finished(1, 2);
+  EXPECT_EQ(passage.site(), nullptr);
+}
+
+TEST(Times, KeepsExtremes) {
+  Times times;
+  EXPECT_EQ(times.min(), 0u);
+  for (std::uint64_t ns : {7, 3, 9}) times.add(ns);
+  EXPECT_EQ(times.min(), 3u);
+  EXPECT_EQ(times.max(), 9u);
+  EXPECT_EQ(times.sum(), 19u);
+  EXPECT_EQ(times.count(), 3u);
+}
+
+TEST(Track, OverwritesTheOldestAndCountsThem) {
+  Track track("caller", 4);
+  for (std::uint64_t i = 0; i < 6; ++i) track.add(EventKind::wait, 10 * i, 10 * i + 5, 7);
+  EXPECT_EQ(track.lost(), 2u);
+  const auto events = track.events();
+  ASSERT_EQ(events.size(), 4u);
+  EXPECT_EQ(events[0].begin, 20u);
+  EXPECT_EQ(events[3].end, 55u);
+  EXPECT_EQ(events[3].site, 7u);
+  EXPECT_EQ(events[3].kind, EventKind::wait);
+}
+
+TEST(Track, TellsThreadsApart) {
+  Track track("caller", 8);
+  track.add(EventKind::start, 1, 2);
+  std::thread([&] { track.add(EventKind::start, 3, 4); }).join();
+  const auto events = track.events();
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_NE(events[0].thread, events[1].thread);
+  EXPECT_EQ(events[0].site, Event::kNoSite);
+}
+
+TEST(Observer, TracksOnlyWithATimeLine) {
+  Observer off(false, 2);
+  EXPECT_EQ(off.caller(), nullptr);
+  EXPECT_EQ(off.helper(0), nullptr);
+  Observer on(true, 2, 16);
+  EXPECT_EQ(on.caller()->name(), "caller");
+  EXPECT_EQ(on.helper(1)->name(), "helper 1");
+  EXPECT_EQ(on.helper(2), nullptr);
+}
+
+}  // namespace
+}  // namespace urakata::observe

@@ -1,0 +1,99 @@
+#include "observe/report.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <sstream>
+#include <string>
+
+#include "observe/code.hpp"
+#include "observe/json.hpp"
+
+namespace urakata::observe {
+namespace {
+
+std::string quoted(std::string_view text) { return JsonWriter().string(text).text(); }
+
+TEST(JsonWriter, EscapesWhatJsonForbids) {
+  EXPECT_EQ(quoted("a\"b\\c\n\x01"), R"("a\"b\\c\u000a\u0001")");
+  EXPECT_EQ(quoted("h\xc3\xb6her \xe8\xa3\x8f \xf0\x9f\x8e\xad"), "\"h\xc3\xb6her \xe8\xa3\x8f \xf0\x9f\x8e\xad\"");
+}
+
+TEST(JsonWriter, BytesThatAreNoUtf8BecomeReplacementCharacters) {
+  EXPECT_EQ(quoted("\xff"), R"("\ufffd")");
+  EXPECT_EQ(quoted("\xc3"), R"("\ufffd")");                      // cut short
+  EXPECT_EQ(quoted("\xc0\xaf"), R"("\ufffd\ufffd")");            // overlong
+  EXPECT_EQ(quoted("\xed\xa0\x80"), R"("\ufffd\ufffd\ufffd")");  // surrogate
+}
+
+TEST(JsonWriter, SetsCommas) {
+  JsonWriter json;
+  json.object().key("a").number(1).key("b").array().number(2).real(0.5).boolean(true).object().end().end();
+  json.key("c").signed_number(-3).key("d").real(std::numeric_limits<double>::infinity()).end();
+  EXPECT_EQ(json.text(), R"({"a":1,"b":[2,0.5,true,{}],"c":-3,"d":null})");
+}
+
+TEST(CodePlace, FindsThisProgram) {
+  const CodePlace place = code_place(reinterpret_cast<const void*>(&quoted));
+  EXPECT_NE(place.module.find("test_observe"), std::string::npos) << place.module;
+  EXPECT_GT(place.offset, 0u);
+  EXPECT_EQ(code_place(nullptr).module, "");
+}
+
+TEST(CodePlace, FindsALibrarySymbol) {
+  const CodePlace place = code_place(reinterpret_cast<const char*>(&::getpid) + 1);
+  EXPECT_NE(place.module.find("libc"), std::string::npos) << place.module;
+  EXPECT_EQ(place.symbol_offset, 1u);
+}
+
+class Report : public ::testing::Test {
+ protected:
+  Report() : directory_(::testing::TempDir() + "/urakata-report-" + std::to_string(getpid())) {}
+  ~Report() override { std::filesystem::remove_all(directory_); }
+  std::string directory_;
+};
+
+TEST_F(Report, WritesOneFileForTheRankWithNothingLeftBeside) {
+  Observer observer(true, 1, 4);
+  Site* site =
+      observer.site({.operation = "Ibcast", .address = this, .bytes = 64, .engine = "thread", .algorithm = "chain"},
+                    "large \"message\"");
+  Passage passage;
+  passage.started(site, 10, 20);
+  passage.finished(30, 40);
+  observer.caller()->add(EventKind::start, 10, 20, site->number());
+  observer.helper(0)->add(EventKind::progress, 12, 14);
+  Meta meta;
+  meta.rank = 3;
+  meta.ranks = 4;
+  meta.options.push_back({"ENGINE", "thread", "environment"});
+  meta.helpers.push_back({"shared core", "0-1", 0.25});
+  const Status status = write(observer, directory_ + "/deep/er", meta);
+  ASSERT_TRUE(status.ok()) << status.error().message;
+
+  int files = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(directory_ + "/deep/er")) ++files;
+  EXPECT_EQ(files, 1);
+  std::stringstream text;
+  text << std::ifstream(directory_ + "/deep/er/rank-3.json").rdbuf();
+  for (const char* part :
+       {R"("rank":3,"ranks":4)", R"("operation":"Ibcast","bytes":64)", R"("why":"large \"message\"")",
+        R"("wait":{"count":1,"sum":10,"min":10,"max":10})", R"([10,20,"start",0,)", R"([12,14,"progress",-1,)",
+        R"("cpu_seconds":0.25)", R"("origin":"environment")"}) {
+    EXPECT_NE(text.str().find(part), std::string::npos) << part << " is not in " << text.str();
+  }
+}
+
+TEST_F(Report, NamesThePathThatCannotBeWritten) {
+  std::filesystem::create_directories(directory_);
+  std::ofstream(directory_ + "/file") << "x";
+  const Status status = write(Observer(false), directory_ + "/file/below", Meta{});
+  ASSERT_FALSE(status.ok());
+  EXPECT_NE(status.error().message.find(directory_ + "/file/below"), std::string::npos) << status.error().message;
+}
+
+}  // namespace
+}  // namespace urakata::observe
