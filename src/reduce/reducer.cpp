@@ -1,0 +1,93 @@
+#include "reduce/reducer.hpp"
+
+#include <array>
+
+#include "reduce/kernel_table.hpp"
+
+namespace urakata::reduce {
+namespace {
+
+struct Shape {
+  std::uint64_t size;
+  std::uint64_t extent;
+};
+
+template <class V, class I>
+constexpr Shape pair() {
+  struct Layout {
+    V value;
+    I index;
+  };
+  return {sizeof(V) + sizeof(I), sizeof(Layout)};
+}
+template <class T>
+constexpr Shape plain(unsigned parts = 1) {
+  return {parts * sizeof(T), parts * sizeof(T)};
+}
+
+// In the order of Type.
+constexpr std::array<Shape, kTypes> kShapes = {
+    plain<std::int8_t>(),
+    plain<std::int16_t>(),
+    plain<std::int32_t>(),
+    plain<std::int64_t>(),
+    plain<std::uint8_t>(),
+    plain<std::uint16_t>(),
+    plain<std::uint32_t>(),
+    plain<std::uint64_t>(),
+    plain<float>(),
+    plain<double>(),
+    plain<long double>(),
+    plain<float>(2),
+    plain<double>(2),
+    plain<long double>(2),
+    plain<bool>(),
+    pair<float, std::int32_t>(),
+    pair<double, std::int32_t>(),
+    pair<std::int64_t, std::int32_t>(),
+    pair<std::int32_t, std::int32_t>(),
+    pair<std::int16_t, std::int32_t>(),
+    pair<long double, std::int32_t>(),
+    pair<float, float>(),
+    pair<double, double>(),
+};
+
+const KernelTable& best_kernels() {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (const KernelTable* table = kernels_avx512();
+      table != nullptr && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+    return *table;
+  }
+  if (const KernelTable* table = kernels_avx2(); table != nullptr && __builtin_cpu_supports("avx2")) return *table;
+#endif
+  return kernels_baseline();
+}
+
+using Reducers = std::array<std::array<Reducer, kTypes>, kOps>;
+
+Reducers make_reducers() {
+  const KernelTable& kernels = best_kernels();
+  Reducers reducers;
+  for (unsigned op = 0; op < kOps; ++op) {
+    for (unsigned type = 0; type < kTypes; ++type) {
+      reducers[op][type] = {
+          .apply = kernels.apply[op][type], .size = kShapes[type].size, .extent = kShapes[type].extent};
+    }
+  }
+  return reducers;
+}
+
+}  // namespace
+
+const Reducer* builtin(Op op, Type type) {
+  static const Reducers reducers = make_reducers();
+  const auto row = static_cast<unsigned>(op);
+  const auto column = static_cast<unsigned>(type);
+  if (row >= kOps || column >= kTypes) return nullptr;
+  const Reducer& reducer = reducers[row][column];
+  return reducer.apply == nullptr ? nullptr : &reducer;
+}
+
+}  // namespace urakata::reduce
