@@ -1,0 +1,125 @@
+// Time from start to completion of non-blocking collectives with nothing between start and wait.
+//
+// Of each repetition the slowest rank counts; the median over repetitions is printed, one JSON object a line, by rank
+// 0:
+//   {"operation": "iallgather", "bytes": 8, "ranks": 2, "repetitions": 1000, "us": 3.1, "low_us": 3.0, "high_us": 3.4}
+// low and high are the quartiles. A barrier and a short settling time stand before every repetition.
+#include "arguments.h"
+#include "collective.h"
+
+static const char usage[] =
+    "usage: nbc [--operations LIST] [--sizes LIST] [--budget-ms N] [--least N] [--most N] [--settle-us N]\n"
+    "  --operations  of ibcast, iallgather, iallreduce, ialltoall (all)\n"
+    "  --sizes       message sizes in bytes, with K and M (8,64,512,4K,32K,256K,1M,4M); multiples of 4\n"
+    "  --budget-ms   time for one operation and size, from which the number of repetitions follows (30)\n"
+    "  --least       fewest repetitions (3)\n"
+    "  --most        most repetitions (2000)\n"
+    "  --settle-us   computing time between the barrier and a repetition (5)";
+
+enum { LARGEST_SIZE = 64 * 1024 * 1024 };
+
+struct settings {
+  enum operation operations[MAX_LIST];
+  int operation_count;
+  long sizes[MAX_LIST];
+  int size_count;
+  double budget_ns, settle_ns;
+  int least, most;
+};
+
+static struct settings parse(int argc, char** argv) {
+  static char all_operations[] = "ibcast,iallgather,iallreduce,ialltoall";
+  static char all_sizes[] = "8,64,512,4K,32K,256K,1M,4M";
+  char *operations = all_operations, *sizes = all_sizes;
+  struct settings s = {.budget_ns = 30e6, .settle_ns = 5e3, .least = 3, .most = 2000};
+  for (int i = 1; i < argc; i += 2) {
+    const char* option = argv[i];
+    char* value = i + 1 < argc ? argv[i + 1] : NULL;
+    if (!value)
+      fail("%s", usage);
+    else if (strcmp(option, "--operations") == 0)
+      operations = value;
+    else if (strcmp(option, "--sizes") == 0)
+      sizes = value;
+    else if (strcmp(option, "--budget-ms") == 0)
+      s.budget_ns = (double)parse_number(option, value, 1) * 1e6;
+    else if (strcmp(option, "--least") == 0)
+      s.least = (int)parse_number(option, value, 1);
+    else if (strcmp(option, "--most") == 0)
+      s.most = (int)parse_number(option, value, 1);
+    else if (strcmp(option, "--settle-us") == 0)
+      s.settle_ns = (double)parse_number(option, value, 0) * 1e3;
+    else
+      fail("unknown option %s\n%s", option, usage);
+  }
+  char* names[MAX_LIST];
+  s.operation_count = split_list("--operations", operations, names);
+  for (int i = 0; i < s.operation_count; ++i) s.operations[i] = find_operation(names[i]);
+  s.size_count = parse_numbers("--sizes", sizes, 4, s.sizes);
+  for (int i = 0; i < s.size_count; ++i)
+    if (s.sizes[i] % 4 != 0 || s.sizes[i] > LARGEST_SIZE)
+      fail("--sizes: %ld is not a multiple of 4 up to %d", s.sizes[i], LARGEST_SIZE);
+  if (s.most < s.least) s.most = s.least;
+  return s;
+}
+
+// One repetition on this rank, in nanoseconds.
+static double repeat(enum operation operation, int bytes, const struct buffers* buffers, double settle_ns) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  spin_ns(settle_ns);
+  const double before = now_ns();
+  MPI_Request request = start(operation, bytes, buffers);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  return now_ns() - before;
+}
+
+// Warms up, and from the time that this takes decides, equally on all ranks, how many repetitions fit the budget.
+static int warm_up(enum operation operation, int bytes, const struct buffers* buffers, const struct settings* s) {
+  check_operation(operation, bytes, buffers);
+  int count = 1;
+  double spent = 0;
+  for (int round = 0; round < 4; ++round) {
+    const double before = now_ns();
+    for (int i = 0; i < count; ++i) repeat(operation, bytes, buffers, s->settle_ns);
+    spent = (now_ns() - before) / count;
+    MPI_Bcast(&spent, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    if (spent * count * 8 > s->budget_ns / 4) break;
+    count *= 4;
+  }
+  const double fitting = s->budget_ns / spent;
+  return fitting < s->least ? s->least : fitting > s->most ? s->most : (int)fitting;
+}
+
+static void measure(enum operation operation, int bytes, const struct buffers* buffers, const struct settings* s) {
+  const int repetitions = warm_up(operation, bytes, buffers, s);
+  double* const own = allocate((size_t)repetitions * sizeof(double));
+  double* const slowest = allocate((size_t)repetitions * sizeof(double));
+  for (int i = 0; i < repetitions; ++i) own[i] = repeat(operation, bytes, buffers, s->settle_ns);
+  MPI_Reduce(own, slowest, repetitions, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  if (buffers->rank == 0) {
+    sort_samples(slowest, repetitions);
+    printf(
+        "{\"operation\": \"%s\", \"bytes\": %d, \"ranks\": %d, \"repetitions\": %d, \"us\": %.4f, \"low_us\": %.4f, "
+        "\"high_us\": %.4f}\n",
+        operation_names[operation], bytes, buffers->ranks, repetitions, quantile(slowest, repetitions, 0.5) / 1e3,
+        quantile(slowest, repetitions, 0.25) / 1e3, quantile(slowest, repetitions, 0.75) / 1e3);
+    fflush(stdout);
+  }
+  free(own);
+  free(slowest);
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  const struct settings settings = parse(argc, argv);
+  long largest = 0;
+  for (int i = 0; i < settings.size_count; ++i)
+    if (settings.sizes[i] > largest) largest = settings.sizes[i];
+  struct buffers buffers = make_buffers((size_t)largest);
+  for (int o = 0; o < settings.operation_count; ++o)
+    for (int i = 0; i < settings.size_count; ++i)
+      measure(settings.operations[o], (int)settings.sizes[i], &buffers, &settings);
+  free_buffers(&buffers);
+  MPI_Finalize();
+  return 0;
+}
