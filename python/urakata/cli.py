@@ -33,7 +33,7 @@ def build_app() -> typer.Typer:
 
     @app.callback()
     def top(
-        version: Annotated[  # noqa: ARG001 - the callback has done the work
+        version: Annotated[
             bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and leave.")
         ] = False,
     ) -> None:

@@ -1,0 +1,177 @@
+"""urakata run: starts a program on a host MPI with Urakata under each rank."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from urakata import launcher, paths
+
+_EXAMPLES = """
+[bold]Examples[/bold]
+
+  urakata run -n 4 -- ./app input.dat
+
+  urakata run -n 4 --report -- ./app              and show what was hidden
+
+  urakata run -n 2 --engine thread --placement spare -- ./app
+
+  urakata run -n 4 --host mpich --algorithm allgather:ring,bcast:chain -- ./app
+
+  urakata run -n 2 -- python script.py            mpi4py, too
+
+  urakata run -n 4 --engine host -- ./app         the host alone
+
+Inside another launcher, put urakata-exec before the program: [bold]srun -n 4 urakata-exec -- ./app[/bold]
+"""
+
+DEFAULT_REPORT = "urakata-report"
+
+
+class RunCommand(TyperCommand):
+    """Lets --report stand without a value; click knows options with a value or without, not both."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        end = args.index("--") if "--" in args else len(args)
+        for index, argument in enumerate(args[:end]):
+            bare = index + 1 == len(args) or args[index + 1].startswith("-")
+            if argument == "--report" and bare:
+                args = [*args[:index], f"--report={DEFAULT_REPORT}", *args[index + 1 :]]
+                break
+        return super().parse_args(ctx, args)
+
+
+def run_job(command: list[str], environment: dict[str, str]) -> int:
+    """Runs the launcher, passes termination on to it; gives its exit code, 128 + n where signal n ended it."""
+    job = subprocess.Popen(command, env=environment)
+
+    def pass_on(number: int, _frame: FrameType | None) -> None:
+        job.send_signal(number)
+
+    # The terminal sends SIGINT to the launcher too: it ends the job, and this command stays to tell how.
+    before = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGHUP)}
+    before[signal.SIGINT] = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        code = job.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return code if code >= 0 else 128 - code
+
+
+def check_options(options: list[str]) -> None:
+    """Leaves with code 2 and the reason where urakata-exec would refuse the options."""
+    checked = subprocess.run(
+        [str(paths.program("urakata-exec")), "--check-options", *options],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if checked.returncode != 0:
+        sys.stderr.write(checked.stderr)
+        raise typer.Exit(2)
+
+
+def _prepare_report(folder: Path) -> None:
+    """An empty report folder: the files of an earlier run with more ranks would be taken for this one's."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for left_over in folder.glob("rank-*.json"):
+            left_over.unlink()
+    except OSError as error:
+        raise paths.NotFoundError(f"--report {folder}: {error.strerror}") from error
+
+
+def _show_report(folder: Path) -> None:
+    if not any(folder.glob("rank-*.json")):
+        print(f"urakata: no report in {folder}: no rank reached MPI_Finalize with Urakata loaded", file=sys.stderr)
+        return
+    from urakata.commands.report import render_text
+
+    render_text(folder)
+    print(f"\nMore: urakata report {folder} --help")
+
+
+def run(
+    program: Annotated[list[str], typer.Argument(help="The program and its arguments, after --.", show_default=False)],
+    ranks: Annotated[int, typer.Option("-n", "--ranks", min=1, help="How many ranks to start.")] = 1,
+    host: Annotated[
+        str | None,
+        typer.Option(
+            help="openmpi, mpich, impi, a launcher, or the folder of an MPI.  "
+            "[dim]default: the MPI that the program is linked with[/dim]",
+            show_default=False,
+        ),
+    ] = None,
+    engine: Annotated[str | None, typer.Option(help="host, poll or thread.", show_default=False)] = None,
+    placement: Annotated[
+        str | None, typer.Option(help="Where a helper sits: auto, spare or shared.", show_default=False)
+    ] = None,
+    algorithm: Annotated[
+        str | None, typer.Option(help="Such as ring, or allgather:ring,bcast:chain.", show_default=False)
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="[DIR]",
+            help=f"Show afterwards what was hidden; files go to DIR ({DEFAULT_REPORT} where none is given).",
+            show_default=False,
+        ),
+    ] = None,
+    timeline: Annotated[bool, typer.Option("--timeline", help="Record events too, for a time line.")] = False,
+    config: Annotated[Path | None, typer.Option(help="TOML file with options.", show_default=False)] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Any option of urakata info.", show_default=False),
+    ] = None,
+    launcher_arguments: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--launcher-argument",
+            metavar="ARG",
+            help="Handed to mpirun as it is; may be repeated: --launcher-argument=--bind-to --launcher-argument=none.",
+            show_default=False,
+        ),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the command line that would be run.")] = False,
+) -> None:
+    """Run an MPI program, unmodified, with its non-blocking collectives progressing while it computes."""
+    options: list[str] = []
+    for name, value in (("engine", engine), ("placement", placement), ("algorithm", algorithm)):
+        if value is not None:
+            options += [f"--{name}", value]
+    if config:
+        options += ["--config", str(config.absolute())]
+    if report:
+        options += ["--report", str(report.absolute())]
+    if timeline:
+        options += ["--set", "TIMELINE=1"]
+    for setting in settings or []:
+        options += ["--set", setting]
+    check_options(options)
+
+    chosen = launcher.find_host(host, program[0])
+    under_urakata = [str(paths.program("urakata-exec")), *options, "--", *program]
+    command = chosen.command(ranks, under_urakata, launcher_arguments)
+    if dry_run:
+        print(subprocess.list2cmdline(command))
+        return
+    if report:
+        _prepare_report(report)
+    code = run_job(command, chosen.environment())
+    if report:
+        _show_report(report)
+    raise typer.Exit(code)
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command run."""
+    add = app.command("run", cls=RunCommand, epilog=_EXAMPLES, context_settings={"allow_interspersed_args": False})
+    add(run)

@@ -1,0 +1,158 @@
+"""Host MPIs: finding one, knowing its family, and the command line that starts a job with it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from urakata import paths
+
+FAMILIES = ("openmpi", "mpich", "impi")
+
+# How distributions call the launcher of one family where several are installed.
+_SYSTEM_LAUNCHERS = {
+    "openmpi": ("mpirun.openmpi",),
+    "mpich": ("mpiexec.mpich", "mpiexec.hydra"),
+    "impi": (),
+}
+
+
+@dataclass(frozen=True)
+class Host:
+    """A host MPI: its launcher and which family it belongs to (one of FAMILIES)."""
+
+    launcher: Path
+    family: str
+    version: str
+
+    def environment(self) -> dict[str, str]:
+        """The caller's environment with what this host's launcher needs added."""
+        environment = dict(os.environ)
+        # Wheels find their own parts (Intel's proxies, Open MPI's daemons) through PATH.
+        environment["PATH"] = f"{self.launcher.parent}{os.pathsep}{environment.get('PATH', os.defpath)}"
+        if self.family == "openmpi" and os.geteuid() == 0:
+            for tool in ("OMPI", "PRTE"):
+                environment[f"{tool}_ALLOW_RUN_AS_ROOT"] = "1"
+                environment[f"{tool}_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
+        return environment
+
+    def command(self, ranks: int, program: list[str], launcher_arguments: list[str] | None = None) -> list[str]:
+        """The command line that starts `program` on `ranks` ranks. More ranks than cores are allowed."""
+        command = [str(self.launcher), "-n", str(ranks)]
+        if self.family == "openmpi":
+            if ranks > usable_cores():
+                command += ["--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"]
+            # Open MPI takes only its own variables along to other nodes.
+            for name in sorted(name for name in os.environ if name.startswith("URAKATA_")):
+                command += ["-x", name]
+        return command + (launcher_arguments or []) + program
+
+
+def usable_cores() -> int:
+    """Cores, not hardware threads, that this process may use: what a launcher counts as slots."""
+    cores = set()
+    for cpu in os.sched_getaffinity(0):
+        siblings = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
+        cores.add(siblings.read_text() if siblings.is_file() else str(cpu))
+    return len(cores)
+
+
+def describe(launcher: Path) -> Host:
+    """Asks a launcher for its version, and so for its family."""
+    environment = {**os.environ, "PATH": f"{launcher.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"}
+    try:
+        answer = subprocess.run(
+            [str(launcher), "--version"],
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise paths.NotFoundError(f"{launcher} --version did not answer: {error}") from error
+    text = answer.stdout + answer.stderr
+    for pattern, family in (
+        (r"\((?:Open MPI|OpenRTE)\) (\S+)", "openmpi"),
+        (r"Intel\(R\) MPI Library.*Version (\S+)", "impi"),
+        (r"HYDRA build details:\s*Version:\s*(\S+)", "mpich"),
+    ):
+        if found := re.search(pattern, text):
+            return Host(launcher, family, found[1])
+    raise paths.NotFoundError(
+        f"{launcher} is not a launcher that Urakata knows (Open MPI, MPICH, Intel MPI). "
+        "Start it yourself with urakata-exec before the program: LAUNCHER ... urakata-exec -- PROGRAM"
+    )
+
+
+def _launcher_in(folder: Path) -> Path | None:
+    for name in ("mpirun", "mpiexec"):
+        if (folder / "bin" / name).is_file():
+            return folder / "bin" / name
+    return None
+
+
+def _named(family: str) -> Path | None:
+    folder = paths.hosts()
+    if folder and (launcher := _launcher_in(folder / family)):
+        return launcher
+    for name in _SYSTEM_LAUNCHERS[family]:
+        if found := shutil.which(name):
+            return Path(found)
+    if (found := shutil.which("mpirun")) and describe(Path(found)).family == family:
+        return Path(found)
+    return None
+
+
+def _of_program(program: str) -> Path | None:
+    """The launcher that belongs to the MPI library that the program is linked with; None for scripts and the like."""
+    path = shutil.which(program)
+    if not path:
+        return None
+    with open(path, "rb") as opened:
+        if opened.read(4) != b"\x7fELF":
+            return None
+    needed = subprocess.run(["ldd", path], capture_output=True, text=True, check=False).stdout
+    library = re.search(r"lib(?:mpi|mpich|mpi_abi)\.so\.(\d+) => (\S+)", needed)
+    if not library:
+        return None
+    # A distribution's /usr/bin/mpirun may be another family's: only a prefix of its own tells.
+    launcher = _launcher_in(Path(library[2]).parent.parent) if library[2].startswith("/") else None
+    if launcher and launcher.parent != Path("/usr/bin"):
+        return launcher
+    return _named("openmpi" if library[1] == "40" else "mpich")
+
+
+def find_host(wanted: str | None = None, program: str | None = None) -> Host:
+    """The host MPI to use.
+
+    `wanted` is a family name, a launcher, or the folder that an MPI is installed in. Without it: the MPI that `program`
+    is linked with, else the source tree's Open MPI, else the mpirun on PATH. Raises NotFoundError.
+    """
+    if wanted in FAMILIES:
+        if launcher := _named(wanted):
+            return describe(launcher)
+        raise paths.NotFoundError(
+            f"no {wanted} was found. In the source tree, ./dev setup installs it; "
+            "or name a launcher: --host /path/to/mpirun"
+        )
+    if wanted:
+        path = Path(wanted)
+        launcher = _launcher_in(path) if path.is_dir() else Path(found) if (found := shutil.which(wanted)) else None
+        if launcher:
+            return describe(launcher.absolute())
+        raise paths.NotFoundError(
+            f"--host {wanted}: neither one of {', '.join(FAMILIES)}, nor a launcher, nor a folder with bin/mpirun"
+        )
+    if program and (launcher := _of_program(program)):
+        return describe(launcher)
+    if launcher := _named("openmpi"):
+        return describe(launcher)
+    if found := shutil.which("mpirun"):
+        return describe(Path(found))
+    raise paths.NotFoundError("no mpirun was found. In the source tree, run ./dev setup; or say --host /path/to/mpirun")
