@@ -1,0 +1,56 @@
+/* How many turns, and how much work: the same on all ranks. */
+#ifndef URAKATA_BENCH_OVERLAP_AMOUNTS_H
+#define URAKATA_BENCH_OVERLAP_AMOUNTS_H
+
+#include "overlap_loops.h"
+#include "overlap_settings.h"
+
+enum { WARM_UPS = 3, MIN_TURNS = 5, TESTED_TURNS = 15 };
+
+/* Median of a loop's first times over its turns, agreed on by all. */
+static double agreed_median(struct samples* s) {
+  samples_join(s);
+  double middle = rank == 0 ? median(s->time, s->turns) : 0.0;
+  MPI_Bcast(&middle, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  free(s->time);
+  return middle;
+}
+
+static int turns_within(const struct settings* s, double turn_us) {
+  const double fit = s->budget_us / (turn_us > 0.1 ? turn_us : 0.1);
+  return fit < MIN_TURNS ? MIN_TURNS : fit > s->turns ? s->turns : (int)fit;
+}
+
+static double quick_compute_us(struct work* work, uint64_t amount) {
+  struct samples s = compute_loop(work, amount, WARM_UPS);
+  return agreed_median(&s);
+}
+
+/* The amount that takes `goal` microseconds: found by trying, since neither caches nor threads make it proportional. */
+static uint64_t matched_amount(struct work* work, double goal) {
+  double amount = 1000.0;
+  for (int round = 0; round < 12; ++round) {
+    const double took = quick_compute_us(work, (uint64_t)amount);
+    if (took > 0.95 * goal && took < 1.05 * goal) break;
+    double factor = goal / (took > 0.05 ? took : 0.05);
+    if (factor > 20.0) factor = 20.0;
+    amount *= factor;
+    if (amount < 1.0) return 1;
+  }
+  return (uint64_t)amount;
+}
+
+static uint64_t work_amount(const struct settings* s, struct work* work, int size_index, double pure_us) {
+  if (s->amount == WORK_GIVEN) return s->given[s->given_count == 1 ? 0 : size_index];
+  if (s->amount == WORK_MATCH) return matched_amount(work, s->scale * pure_us);
+  return paper_elements(s->sizes[size_index], s->cores, s->per_node, s->scale);
+}
+
+/* The length of the arrays for a message size. */
+static size_t array_elements(const struct settings* s, size_t bytes) {
+  return s->kind == KIND_MEMORY
+             ? memory_elements(s->per_node)
+             : (size_t)paper_elements(bytes, s->cores, s->per_node, s->amount == WORK_PAPER ? s->scale : 1.0);
+}
+
+#endif
