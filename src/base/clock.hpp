@@ -1,0 +1,22 @@
+// The one clock: nanoseconds that only grow, equal for all threads of a node, origin unspecified. About 25 ns a call.
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+
+namespace urakata {
+
+inline std::uint64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// CPU time that the calling thread has used, from the scheduler's accounting.
+inline std::uint64_t thread_cpu_ns() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(used.tv_nsec);
+}
+
+}  // namespace urakata

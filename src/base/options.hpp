@@ -1,0 +1,90 @@
+// The options: one table, the source of the URAKATA_* variables, of urakata-exec's arguments, of the config file's keys
+// and of `urakata info`.
+//
+// Precedence: command line, environment, config file, default. urakata-exec reads command line and config file, checks
+// every value, and hands all to the program as environment, with URAKATA_ORIGINS to say where each came from. So the
+// preloaded library only reads the environment, once.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace urakata {
+
+enum class EngineKind : std::uint8_t { host, poll, thread };
+enum class PlacementWish : std::uint8_t { automatic, spare, shared };
+
+enum class OptionKind : std::uint8_t { choice, integer, size, text, cpu_list, algorithms };
+enum class OptionLevel : std::uint8_t { basic, advanced };
+
+// A row of the table.
+struct Option {
+  std::string_view name;  // "ENGINE": URAKATA_ENGINE in the environment, --engine, `engine` in the config file
+  OptionKind kind;
+  OptionLevel level;
+  std::string_view standard;  // the default, as it would be written
+  std::string_view unit;      // empty where there is none
+  std::string_view sentence;
+  std::span<const std::string_view> choices = {};  // kind choice
+  std::uint64_t least = 0;                         // kinds integer and size, both ends included
+  std::uint64_t most = 0;
+};
+
+std::span<const Option> option_table();
+// Case does not count, '-' is as good as '_', a leading "URAKATA_" is ignored. Error: the nearest name, or all of them.
+Result<const Option*> option_named(std::string_view name);
+std::string_view name(EngineKind engine);
+std::string_view name(PlacementWish placement);
+Result<EngineKind> engine_named(std::string_view name);  // error lists the valid names
+std::string valid_values(const Option& option);          // "host, poll or thread", "1 to 64"
+
+// Says whether an operation has an algorithm; an empty operation asks whether any operation has it. Base knows no
+// algorithms, so whoever does hands this in.
+using AlgorithmCheck = Status (*)(std::string_view operation, std::string_view algorithm);
+
+// Is the value good for the option? Error: option, value, valid values. Without a check of algorithms only the form of
+// such a value is looked at.
+Status check_option(const Option& option, std::string_view value, AlgorithmCheck algorithm_check = nullptr);
+
+// The values in force. Texts live as long as the process.
+struct Options {
+  EngineKind engine = EngineKind::thread;
+  PlacementWish placement = PlacementWish::automatic;
+  std::string_view helper_cpus;  // checked list such as "12-15,20"; empty: placed by topology
+  std::uint32_t domains = 1;
+  std::string_view algorithms;  // see algorithm_for()
+  std::uint64_t segment = 0;    // bytes; 0: the algorithm's own
+  std::string_view report;      // directory; empty: no report
+  bool timeline = false;
+  std::string_view config;
+  unsigned verbose = 1;
+  std::uint64_t nap_us = 0;
+
+  // The algorithm asked for by name, empty where the choice is Urakata's. An entry "bcast:chain" goes before a bare
+  // "chain", which is meant for every operation that has an algorithm of that name (`bare` says that it is such a one,
+  // so that an operation without it is no error).
+  std::string_view algorithm_for(std::string_view operation, bool* bare = nullptr) const;
+};
+
+// Reads the environment at the first call (thread-safe, does not allocate where all values are good). A bad value is
+// one line on standard error, and the default stands: urakata-exec has refused such values before the program started,
+// so this is only for those who preload by hand.
+const Options& options();
+
+// The value in force as it was written, and where it came from: "command line", "environment", "default", or file:line.
+std::string_view option_value(const Option& option);
+std::string_view option_origin(const Option& option);
+
+// One warning for each URAKATA_* variable that is none of ours, with the nearest name.
+void warn_of_unknown_variables();
+
+// The variable by which urakata-exec passes on where values came from: "ENGINE=command line;SEGMENT=job.toml:3".
+inline constexpr const char* kOriginsVariable = "URAKATA_ORIGINS";
+// The variable by which urakata-exec passes on the node's topology; see base/topology.hpp.
+inline constexpr const char* kCoresVariable = "URAKATA_CORES";
+
+}  // namespace urakata

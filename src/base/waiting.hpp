@@ -1,0 +1,44 @@
+// How a thread waits: spin, yield, then sleep until it is woken. See decision 6 of DESIGN.md.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace urakata {
+
+// Tells the processor that this is a spin loop.
+inline void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb" ::: "memory");
+#endif
+}
+
+inline constexpr std::uint64_t kForever = UINT64_MAX;
+
+// Sleeps while `word` is `expected`, for at most `timeout_ns`. Returns at once where it is not; may also return for no
+// reason, so callers look at what they wait for again. False: the time ran out. Threads of one address space only.
+bool futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t timeout_ns = kForever);
+
+// Wakes up to `waiters` threads that sleep on the word. The new value is stored before this call.
+void futex_wake(const std::atomic<std::uint32_t>& word, int waiters = 1);
+
+// One wait of a thread that cannot sleep, because nobody would wake it (the host can only be polled): each step() spins
+// first, then gives the core to whoever is runnable. A new wait starts with a new Ladder or restart().
+class Ladder {
+ public:
+  // How many steps are spent spinning. None where there are more runnable threads than cores: a spinning rank would
+  // keep the one it waits for from running.
+  static constexpr unsigned kSpins = 200;
+  explicit Ladder(bool oversubscribed) : spins_(oversubscribed ? 0 : kSpins) {}
+
+  void step();
+  void restart() { taken_ = 0; }
+
+ private:
+  unsigned spins_;
+  unsigned taken_ = 0;
+};
+
+}  // namespace urakata

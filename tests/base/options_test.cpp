@@ -1,0 +1,112 @@
+#include "base/options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace urakata {
+namespace {
+
+const Option& row(std::string_view name) { return **option_named(name); }
+
+std::string refusal(std::string_view name, std::string_view value, AlgorithmCheck check = nullptr) {
+  const Status status = check_option(row(name), value, check);
+  return status ? "accepted" : status.error().message;
+}
+
+TEST(Options, DefaultsOfTheTableAreValid) {
+  for (const Option& option : option_table()) {
+    EXPECT_EQ(refusal(option.name, option.standard), "accepted") << option.name;
+    EXPECT_FALSE(option.sentence.empty()) << option.name;
+  }
+}
+
+TEST(Options, NamesAreFoundInEveryForm) {
+  EXPECT_EQ(row("URAKATA_HELPER_CPUS").name, "HELPER_CPUS");
+  EXPECT_EQ(row("helper-cpus").name, "HELPER_CPUS");
+  EXPECT_EQ(row("Engine").name, "ENGINE");
+}
+
+TEST(Options, MisspeltNameIsToldTheNearest) {
+  EXPECT_EQ(option_named("ENGIEN").error().message, "no option is called \"ENGIEN\"; did you mean ENGINE?");
+  EXPECT_NE(option_named("XYZZY").error().message.find("the options are ENGINE, PLACEMENT"), std::string::npos);
+}
+
+TEST(Options, BadValueIsToldTheValidOnes) {
+  EXPECT_EQ(refusal("ENGINE", "turbo"), "URAKATA_ENGINE=turbo: not a valid value; use host, poll or thread");
+  EXPECT_EQ(refusal("DOMAINS", "0"), "URAKATA_DOMAINS=0: not a valid value; use 1 to 64");
+  EXPECT_EQ(refusal("VERBOSE", "-1"), "URAKATA_VERBOSE=-1: not a valid value; use 0 to 3");
+}
+
+TEST(Options, SizesTakeUnits) {
+  for (const char* good : {"0", "65536", "64K", "64k", "64KB", "64KiB", "1M", "2G"})
+    EXPECT_EQ(refusal("SEGMENT", good), "accepted");
+  for (const char* bad : {"K", "64Q", "-1", "64 K", "99999999999G", "18446744073709551616"}) {
+    EXPECT_NE(refusal("SEGMENT", bad), "accepted") << bad;
+  }
+}
+
+TEST(Options, CpuLists) {
+  for (const char* good : {"0", "12-15,20", "3,1"}) EXPECT_EQ(refusal("HELPER_CPUS", good), "accepted") << good;
+  for (const char* bad : {"a", "3-1", "1,", ",1", "1-2-3", "1-", "5000"}) {
+    EXPECT_NE(refusal("HELPER_CPUS", bad), "accepted") << bad;
+  }
+}
+
+TEST(Options, SwitchesTakeWords) {
+  for (const char* good : {"0", "1", "on", "off", "true", "No"})
+    EXPECT_EQ(refusal("TIMELINE", good), "accepted") << good;
+  EXPECT_NE(refusal("TIMELINE", "2"), "accepted");
+}
+
+Status only_ring(std::string_view operation, std::string_view algorithm) {
+  if (algorithm == "ring" && (operation.empty() || operation == "allgather")) return Nothing{};
+  return Error{"no such algorithm"};
+}
+
+TEST(Options, AlgorithmsAreCheckedByWhoKnowsThem) {
+  EXPECT_EQ(refusal("ALGORITHM", "allgather:ring", only_ring), "accepted");
+  EXPECT_EQ(refusal("ALGORITHM", "ring", only_ring), "accepted");
+  EXPECT_EQ(refusal("ALGORITHM", "bcast:ring", only_ring), "URAKATA_ALGORITHM=bcast:ring: no such algorithm");
+  EXPECT_NE(refusal("ALGORITHM", "allgather:", only_ring), "accepted");
+  EXPECT_NE(refusal("ALGORITHM", ":ring", only_ring), "accepted");
+}
+
+TEST(Options, AnEntryForTheOperationGoesBeforeTheBareName) {
+  Options values;
+  values.algorithms = "chain,allgather:ring";
+  bool bare = false;
+  EXPECT_EQ(values.algorithm_for("allgather", &bare), "ring");
+  EXPECT_FALSE(bare);
+  EXPECT_EQ(values.algorithm_for("bcast", &bare), "chain");
+  EXPECT_TRUE(bare);
+  values.algorithms = "allgather:ring";
+  EXPECT_EQ(values.algorithm_for("bcast"), "");
+}
+
+// The environment is read once in a process, so what is read is looked at in a process of its own.
+void read_and_exit() {
+  setenv("URAKATA_ENGINE", "poll", 1);
+  setenv("URAKATA_SEGMENT", "64K", 1);
+  setenv("URAKATA_TIMELINE", "yes", 1);
+  setenv("URAKATA_DOMAINS", "many", 1);
+  setenv("URAKATA_ORIGINS", "SEGMENT=job.toml:3;ENGINE=command line", 1);
+  setenv("URAKATA_ENGIN", "poll", 1);
+  warn_of_unknown_variables();
+  warn_of_unknown_variables();
+  const Options& read = options();
+  const bool good = read.engine == EngineKind::poll && read.segment == 65536 && read.timeline && read.domains == 1 &&
+                    option_origin(row("SEGMENT")) == "job.toml:3" && option_origin(row("ENGINE")) == "command line" &&
+                    option_origin(row("TIMELINE")) == "environment" && option_origin(row("NAP_US")) == "default" &&
+                    option_value(row("SEGMENT")) == "64K";
+  std::exit(good ? 0 : 1);
+}
+
+TEST(OptionsDeathTest, EnvironmentIsReadWithOriginsAndComplaints) {
+  EXPECT_EXIT(read_and_exit(), testing::ExitedWithCode(0),
+              "^urakata: URAKATA_ENGIN is no variable .* did you mean URAKATA_ENGINE\\?\n"
+              "urakata: URAKATA_DOMAINS=many: not a valid value; use 1 to 64; the default is used\n$");
+}
+
+}  // namespace
+}  // namespace urakata
