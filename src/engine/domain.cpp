@@ -1,0 +1,111 @@
+#include "engine/domain.hpp"
+
+namespace urakata::engine {
+
+namespace {
+constexpr std::int64_t kStepBytes = 32 * 1024;  // two slices at most are begun in a step: under 20 us at 4 GB/s
+}
+
+void Domain::List::push_back(Instance& instance) {
+  instance.next = nullptr;
+  instance.previous = back_;
+  (back_ != nullptr ? back_->next : front_) = &instance;
+  back_ = &instance;
+}
+
+void Domain::List::remove(Instance& instance) {
+  (instance.previous != nullptr ? instance.previous->next : front_) = instance.next;
+  (instance.next != nullptr ? instance.next->previous : back_) = instance.previous;
+}
+
+void Domain::submit(Instance& instance) {
+  // seq_cst: a helper that goes to sleep announces it, then looks at pending; we count, then look for its announcement.
+  pending_.fetch_add(1, std::memory_order_seq_cst);
+  Instance* head = inbox_.load(std::memory_order_relaxed);
+  do {
+    instance.next = head;
+  } while (!inbox_.compare_exchange_weak(head, &instance, std::memory_order_release, std::memory_order_relaxed));
+}
+
+void Domain::take_in() {
+  if (inbox_.load(std::memory_order_relaxed) == nullptr) return;
+  Instance* newest = inbox_.exchange(nullptr, std::memory_order_acquire);
+  Instance* oldest = nullptr;
+  while (newest != nullptr) {  // turn the order round
+    Instance* following = newest->next;
+    newest->next = oldest;
+    oldest = newest;
+    newest = following;
+  }
+  while (oldest != nullptr) {
+    Instance* following = oldest->next;
+    waiting_.push_back(*oldest);
+    oldest = following;
+  }
+}
+
+// Activates waiting instances whose group lets them in. Within a group the order of submission is kept as far as the window
+// of active operations needs it: admit() compares sequence numbers.
+bool Domain::admit() {
+  bool moved = false;
+  for (Instance* instance = waiting_.front(); instance != nullptr;) {
+    Instance* following = instance->next;
+    transport::Group& group = *instance->group;
+    if (group.settled() && group.admit(instance->sequence)) {
+      waiting_.remove(*instance);
+      active_.push_back(*instance);
+      instance->activate();
+      if (group.error != 0) instance->fail(group.error);
+      Budget budget{kStepBytes, false};
+      instance->runnable = false;
+      run(*instance, budget);
+      moved = true;
+    }
+    instance = following;
+  }
+  return moved;
+}
+
+void Domain::run(Instance& instance, Budget& budget) {
+  const bool idle = instance.advance(*transport_, budget);
+  if (instance.runnable == idle) {
+    instance.runnable = !idle;
+    idle ? --runnable_ : ++runnable_;
+  }
+  if (instance.done()) finish(instance);
+}
+
+void Domain::finish(Instance& instance) {
+  active_.remove(instance);
+  instance.group->retire(instance.sequence);
+  if (instance.on_finish != nullptr) instance.on_finish(instance);
+  pending_.fetch_sub(1, std::memory_order_relaxed);
+  const auto before = instance.outcome.exchange(Instance::Outcome::finished, std::memory_order_acq_rel);
+  if (before == Instance::Outcome::abandoned) instance.on_abandoned(instance);
+}
+
+bool Domain::advance(bool caller) {
+  take_in();
+  bool moved = waiting_.front() != nullptr && admit();
+  Budget budget{kStepBytes, caller};
+  for (const transport::Completion& completion : transport_->poll()) {
+    moved = true;
+    auto& instance = *static_cast<Instance*>(completion.ticket.instance);
+    instance.complete(completion.ticket.node, completion.ticket.iteration, completion.error);
+    run(instance, budget);
+  }
+  if (runnable_ != 0) {
+    for (Instance* instance = active_.front(); instance != nullptr && budget.bytes > 0;) {
+      Instance* following = instance->next;
+      if (instance->runnable) {
+        const std::int64_t before = budget.bytes;
+        run(*instance, budget);
+        moved = moved || budget.bytes != before;
+      }
+      instance = following;
+    }
+  }
+  return moved;
+}
+
+}  // namespace urakata::engine

@@ -1,0 +1,64 @@
+// A progress domain: instances, the transport that carries their messages, and the one who runs them at the moment.
+//
+// DESIGN.md, decision 5: whoever holds the domain (a caller inside MPI, a helper) runs it; others leave their instances in
+// its queue and go. Several domains run in parallel and share nothing.
+//
+// Thread-safety: submit, try_own, pending by anyone; advance by the owner only.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "engine/instance.hpp"
+#include "transport/transport.hpp"
+
+namespace urakata::engine {
+
+class Domain {
+ public:
+  explicit Domain(std::unique_ptr<transport::Transport> transport) : transport_(std::move(transport)) {}
+
+  // Leaves a prepared instance here; it is run by the next owner. No lock, no allocation, no system call.
+  void submit(Instance& instance);
+
+  bool try_own() { return !owned_.load(std::memory_order_relaxed) && !owned_.exchange(true, std::memory_order_acquire); }
+  void disown() { owned_.store(false, std::memory_order_release); }
+
+  // One step: takes in what was submitted, polls the transport once, runs what is ready for at most about 20 us.
+  // `caller`: run by a thread of the program inside an MPI call. Returns whether anything moved.
+  bool advance(bool caller);
+
+  // Instances submitted and not finished.
+  std::uint32_t pending() const { return pending_.load(std::memory_order_acquire); }
+
+ private:
+  class List {
+   public:
+    Instance* front() const { return front_; }
+    void push_back(Instance& instance);
+    void remove(Instance& instance);
+
+   private:
+    Instance* front_ = nullptr;
+    Instance* back_ = nullptr;
+  };
+
+  void take_in();
+  bool admit();
+  void run(Instance& instance, Budget& budget);
+  void finish(Instance& instance);
+
+  // touched by anyone
+  alignas(64) std::atomic<bool> owned_{false};
+  std::atomic<Instance*> inbox_{nullptr};  // newest first; release on push, acquire on take
+  std::atomic<std::uint32_t> pending_{0};
+
+  // by the owner
+  alignas(64) std::unique_ptr<transport::Transport> transport_;
+  List waiting_;  // submitted, not yet activated: their group is not settled, or has too many active
+  List active_;
+  std::uint32_t runnable_ = 0;  // active instances that can go on without a message
+};
+
+}  // namespace urakata::engine

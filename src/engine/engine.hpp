@@ -1,0 +1,42 @@
+// An engine: who runs a domain's instances besides callers that wait.
+//
+// The calls come from threads of the program, any number at once. None blocks.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "engine/domain.hpp"
+
+namespace urakata::engine {
+
+class Engine {
+ public:
+  explicit Engine(Domain& domain) : domain_(domain) {}
+  virtual ~Engine() = default;
+
+  Domain& domain() { return domain_; }
+  virtual std::string_view name() const = 0;
+
+  // An instance was submitted by a caller that goes back to its computation.
+  virtual void started() = 0;
+  // A caller begins to wait, and drives the domain itself until it leaves.
+  virtual void enter() {}
+  virtual void leave() {}
+
+  // One step by a caller, if nobody else holds the domain. Returns whether anything moved.
+  bool step() {
+    if (!domain_.try_own()) return false;
+    const bool moved = domain_.advance(true);
+    domain_.disown();
+    return moved;
+  }
+
+  // CPU time of this engine's own threads so far, from the scheduler's accounting.
+  virtual std::uint64_t helper_cpu_ns() const { return 0; }
+
+ private:
+  Domain& domain_;
+};
+
+}  // namespace urakata::engine

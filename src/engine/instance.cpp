@@ -1,0 +1,231 @@
+#include "engine/instance.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace urakata::engine {
+
+using schedule::Edge;
+using schedule::EdgeKind;
+using schedule::Kind;
+using schedule::Node;
+using schedule::NodeId;
+
+namespace {
+constexpr std::size_t kAlignment = 64;
+constexpr std::uint64_t kMoveBytes = 32 * 1024;
+
+std::uint64_t padded(std::uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+}  // namespace
+
+Instance::Instance(const schedule::Schedule& schedule)
+    : schedule_(schedule),
+      slots_(schedule.user_slots() + schedule.temps().size(), nullptr),
+      states_(schedule.nodes().size()) {
+  queue_.reserve(schedule.nodes().size());
+}
+
+void Instance::bind_temps(std::int64_t shift) {
+  const auto temps = schedule_.temps();
+  if (temps.empty()) return;
+  if (!temporaries_) {
+    std::uint64_t total = kAlignment;
+    for (const std::uint64_t bytes : temps) total += padded(bytes);
+    temporaries_ = std::make_unique_for_overwrite<std::byte[]>(total);
+  }
+  auto address = reinterpret_cast<std::uintptr_t>(temporaries_.get());
+  address = (address + kAlignment - 1) / kAlignment * kAlignment;
+  for (std::size_t t = 0; t < temps.size(); ++t) {
+    slots_[schedule_.user_slots() + t] = reinterpret_cast<std::byte*>(address) - shift;
+    address += padded(temps[t]);
+  }
+}
+
+void Instance::activate() {
+  std::fill(states_.begin(), states_.end(), State{});
+  queue_.clear();
+  unfinished_ = static_cast<std::uint32_t>(states_.size());
+  in_flight_ = 0;
+  error = 0;
+  move_ = 0;
+  moved_ = 0;
+  phase_ = Phase::pack;
+  const auto sources = schedule_.sources();
+  for (auto it = sources.rbegin(); it != sources.rend(); ++it) queue(*it);  // a stack: the first source goes first
+}
+
+bool Instance::ready(NodeId id) const {
+  const Node& node = schedule_.nodes()[id];
+  const State& state = states_[id];
+  if (state.next == node.count || state.next - state.done >= node.window) return false;
+  for (const Edge& edge : schedule_.into(id)) {
+    const std::uint32_t done = states_[edge.from].done;
+    if (edge.kind == EdgeKind::all ? done != schedule_.nodes()[edge.from].count
+                                   : done + std::uint64_t{edge.distance} <= state.next) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void Instance::queue(NodeId id) {
+  if (states_[id].queued) return;
+  states_[id].queued = true;
+  queue_.push_back(id);
+}
+
+void Instance::finish_iteration(NodeId id, std::uint32_t iteration) {
+  State& state = states_[id];
+  if (iteration != state.done) {
+    state.out_of_order |= std::uint64_t{1} << (iteration % schedule::kMaxWindow);
+    return;
+  }
+  ++state.done;
+  for (;;) {
+    const std::uint64_t bit = std::uint64_t{1} << (state.done % schedule::kMaxWindow);
+    if ((state.out_of_order & bit) == 0) break;
+    state.out_of_order &= ~bit;
+    ++state.done;
+  }
+  if (state.done == schedule_.nodes()[id].count) {
+    --unfinished_;
+  } else {
+    queue(id);
+  }
+  for (const NodeId next_node : schedule_.successors(id)) {
+    if (ready(next_node)) queue(next_node);
+  }
+}
+
+void Instance::complete(NodeId node, std::uint32_t iteration, int code) {
+  --in_flight_;
+  if (code != 0) fail(code);
+  finish_iteration(node, iteration);
+}
+
+// Nothing more is started; what is in flight is awaited, since the host still holds its buffers.
+void Instance::fail(int code) {
+  if (error == 0) error = code;
+}
+
+void Instance::post(NodeId id, std::uint32_t iteration, transport::Transport& transport) {
+  const Node& node = schedule_.nodes()[id];
+  const bool sending = node.kind == Kind::send;
+  transport::Message message;
+  message.address = at(sending ? node.a : node.b, iteration);
+  message.bytes = payload(node, iteration);
+  message.layout = layout;
+  message.peer = group->world[static_cast<std::size_t>(node.peer)];
+  message.tag = sending ? group->tag_to(node.peer, sequence, node.channel) : group->tag_from(sequence, node.channel);
+  const transport::Ticket ticket{this, id, iteration};
+  const int code = sending ? transport.send(message, ticket) : transport.recv(message, ticket);
+  if (code != 0) {
+    fail(code);
+  } else {
+    ++in_flight_;
+  }
+}
+
+void Instance::copy(const Node& node, std::uint32_t iteration, std::uint64_t bytes) {
+  if (bytes == 0) return;
+  if (layout == nullptr) {
+    std::memcpy(at(node.b, iteration), at(node.a, iteration), bytes);
+    return;
+  }
+  // The holes between the elements are the program's and stay as they are.
+  scratch_.resize(bytes);
+  layout->pack(at(node.a, iteration), 0, bytes / layout->size, scratch_.data());
+  layout->unpack(scratch_.data(), at(node.b, iteration), 0, bytes / layout->size);
+}
+
+// False when it had to stop although the node could go on.
+bool Instance::start_iterations(NodeId id, transport::Transport& transport, Budget& budget) {
+  const Node& node = schedule_.nodes()[id];
+  State& state = states_[id];
+  while (ready(id)) {
+    const std::uint32_t i = state.next;
+    switch (node.kind) {
+      case Kind::send:
+      case Kind::recv:
+        ++state.next;
+        post(id, i, transport);
+        if (error != 0) return true;
+        break;
+      case Kind::copy:
+      case Kind::reduce: {
+        if (budget.bytes <= 0) return false;
+        const std::uint64_t bytes = payload(node, i);
+        if (node.kind == Kind::copy) {
+          copy(node, i, bytes);
+        } else {
+          if (reducer->owner_only && !budget.caller) return false;
+          if (bytes != 0) reducer->apply(*reducer, at(node.a, i), at(node.b, i), bytes / reducer->size);
+        }
+        budget.bytes -= static_cast<std::int64_t>(bytes);
+        ++state.next;
+        finish_iteration(id, i);
+        break;
+      }
+    }
+  }
+  return true;
+}
+
+bool Instance::run_moves(std::vector<Move>& moves, bool pack, Budget& budget) {
+  while (move_ < moves.size()) {
+    if (budget.bytes <= 0) return false;
+    const Move& move = moves[move_];
+    const std::uint64_t size = std::max<std::uint64_t>(move.layout->size, 1);
+    const std::uint64_t count = std::min(move.elements - moved_, std::max<std::uint64_t>(kMoveBytes / size, 1));
+    std::byte* packed = move.packed + moved_ * move.layout->size;
+    if (count != 0) {
+      if (pack) {
+        move.layout->pack(move.user, moved_, count, packed);
+      } else {
+        move.layout->unpack(packed, move.user, moved_, count);
+      }
+    }
+    budget.bytes -= static_cast<std::int64_t>(count * size);
+    moved_ += count;
+    if (moved_ == move.elements) {
+      ++move_;
+      moved_ = 0;
+    }
+  }
+  move_ = 0;
+  return true;
+}
+
+bool Instance::advance(transport::Transport& transport, Budget& budget) {
+  if (phase_ == Phase::pack) {
+    if (!run_moves(packs, true, budget)) return false;
+    phase_ = Phase::graph;
+  }
+  if (phase_ == Phase::graph) {
+    bool all = true;
+    std::size_t held = 0;  // nodes at the bottom of the stack that cannot go on in this step
+    while (queue_.size() > held && error == 0) {
+      const NodeId id = queue_.back();
+      queue_.pop_back();
+      states_[id].queued = false;
+      if (!start_iterations(id, transport, budget)) {
+        all = false;
+        states_[id].queued = true;
+        queue_.insert(queue_.begin() + static_cast<std::ptrdiff_t>(held++), id);
+      }
+    }
+    if (error != 0) {
+      if (in_flight_ == 0) phase_ = Phase::done;
+      return true;
+    }
+    if (unfinished_ != 0) return all;
+    phase_ = Phase::unpack;
+  }
+  if (phase_ == Phase::unpack) {
+    if (!run_moves(unpacks, false, budget)) return false;
+    phase_ = Phase::done;
+  }
+  return true;
+}
+
+}  // namespace urakata::engine

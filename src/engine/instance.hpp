@@ -1,0 +1,114 @@
+// An instance: one running execution of a schedule. Slots are bound to addresses, nodes count their iterations.
+//
+// Life: prepare (by the caller: bind, take a sequence number) -> submitted to a domain -> activate -> advance ... ->
+// `outcome` is set. Made once per schedule and used again: after the first start nothing is allocated.
+//
+// Thread-safety: between submit and the outcome only the owner of the domain touches it; `outcome` may be read by anyone
+// (acquire). Before and after, whoever holds it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "layout/layout.hpp"
+#include "reduce/reducer.hpp"
+#include "schedule/schedule.hpp"
+#include "transport/group.hpp"
+#include "transport/transport.hpp"
+
+namespace urakata::engine {
+
+// Elements of the caller's buffer that are packed into a temporary before the schedule runs, or unpacked after it.
+struct Move {
+  const layout::Layout* layout = nullptr;
+  std::byte* user = nullptr;
+  std::uint64_t elements = 0;
+  std::byte* packed = nullptr;
+};
+
+// What one progress step may spend on computing (copying, reducing, packing), in bytes of payload.
+struct Budget {
+  std::int64_t bytes = 0;
+  bool caller = false;  // a thread of the program inside an MPI call: may run user-defined operations
+};
+
+class Instance {
+ public:
+  // The schedule must outlive the instance.
+  explicit Instance(const schedule::Schedule& schedule);
+
+  const schedule::Schedule& schedule() const { return schedule_; }
+
+  // --- set by the caller before submit ---
+  transport::Group* group = nullptr;
+  std::uint64_t sequence = 0;
+  const reduce::Reducer* reducer = nullptr;
+  const layout::Layout* layout = nullptr;  // of all slots, where a reduction works on elements with holes; else nullptr
+  std::vector<Move> packs;
+  std::vector<Move> unpacks;
+  void bind(schedule::SlotId slot, std::byte* address) { slots_[slot] = address; }
+  // Allocates the temporaries (kept for later starts). shift: true lower bound of the elements that they hold.
+  void bind_temps(std::int64_t shift);
+
+  // --- by the domain's owner ---
+  Instance* next = nullptr;  // link of the domain's queue or list
+  Instance* previous = nullptr;
+  void activate();
+  // A message of this instance is finished.
+  void complete(schedule::NodeId node, std::uint32_t iteration, int code);
+  // Starts whatever is ready; false when the budget ended first or only the caller could go on.
+  bool advance(transport::Transport& transport, Budget& budget);
+  void fail(int code);
+  bool runnable = false;  // advance returned false: there is more to do without waiting for a message
+  bool done() const { return phase_ == Phase::done; }
+
+  // --- by anyone ---
+  enum class Outcome : std::uint32_t { running, finished, abandoned };
+  std::atomic<Outcome> outcome{Outcome::finished};
+  bool finished() const { return outcome.load(std::memory_order_acquire) == Outcome::finished; }
+  int error = 0;  // valid once finished: 0 or the first error code of the transport
+
+  // Called once by the domain's owner when the last node is done and before `outcome` says so; not thread-bound.
+  void (*on_finish)(Instance&) = nullptr;
+  // Called instead of setting `finished` when nobody waits any more (MPI_Request_free): gives the instance back.
+  void (*on_abandoned)(Instance&) = nullptr;
+  void* user = nullptr;  // for those two
+
+ private:
+  enum class Phase : std::uint8_t { pack, graph, unpack, done };
+  struct State {
+    std::uint32_t next = 0;      // iteration that is started next
+    std::uint32_t done = 0;      // iterations finished, in order
+    std::uint64_t out_of_order = 0;  // bit i % kMaxWindow: iteration i is finished, but an earlier one is not
+    bool queued = false;
+  };
+
+  bool ready(schedule::NodeId id) const;
+  void queue(schedule::NodeId id);
+  void finish_iteration(schedule::NodeId id, std::uint32_t iteration);
+  bool start_iterations(schedule::NodeId id, transport::Transport& transport, Budget& budget);
+  bool run_moves(std::vector<Move>& moves, bool pack, Budget& budget);
+  void copy(const schedule::Node& node, std::uint32_t iteration, std::uint64_t bytes);
+  void post(schedule::NodeId id, std::uint32_t iteration, transport::Transport& transport);
+  std::byte* at(const schedule::Place& place, std::uint32_t iteration) const {
+    return slots_[place.slot] + schedule::offset_of(place, iteration);
+  }
+
+  const schedule::Schedule& schedule_;
+  std::vector<std::byte*> slots_;
+  std::vector<State> states_;
+  std::vector<schedule::NodeId> queue_;  // nodes that may have become ready; a stack with room for every node
+  std::unique_ptr<std::byte[]> temporaries_;
+  std::vector<std::byte> scratch_;  // for copies of elements with holes
+  std::uint64_t in_flight_ = 0;
+  std::uint32_t unfinished_ = 0;  // nodes with iterations left
+  Phase phase_ = Phase::pack;
+  std::size_t move_ = 0;          // the move in progress, and how many of its elements are moved
+  std::uint64_t moved_ = 0;
+};
+
+}  // namespace urakata::engine

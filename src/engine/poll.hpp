@@ -1,0 +1,15 @@
+// Engine `poll`: instances advance inside MPI calls only.
+#pragma once
+
+#include "engine/engine.hpp"
+
+namespace urakata::engine {
+
+class PollEngine final : public Engine {
+ public:
+  using Engine::Engine;
+  std::string_view name() const override { return "poll"; }
+  void started() override { step(); }  // posts the first messages at once
+};
+
+}  // namespace urakata::engine

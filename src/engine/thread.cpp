@@ -1,0 +1,131 @@
+#include "engine/thread.hpp"
+
+#include <pthread.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <csignal>
+#include <ctime>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/waiting.hpp"
+
+namespace urakata::engine {
+
+namespace {
+constexpr std::uint64_t kShortNap = 20'000;       // ns, while messages move
+constexpr std::uint64_t kDoze = 1'000'000;        // ns, a nap while a caller drives the domain or nothing is pending
+constexpr std::uint64_t kLinger = 20'000'000;     // ns without anything pending until the helper sleeps for good
+constexpr std::uint64_t kSpareSpin = 200'000;     // ns without anything pending until a spare helper dozes
+}  // namespace
+
+ThreadEngine::ThreadEngine(Domain& domain, HelperSettings settings)
+    : Engine(domain), settings_(std::move(settings)) {
+  // The program's signals are for the program's threads.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  helper_ = std::thread([this] { run(); });
+  clockid_t clock{};
+  if (pthread_getcpuclockid(helper_.native_handle(), &clock) == 0) clock_.store(clock, std::memory_order_relaxed);
+  pthread_setname_np(helper_.native_handle(), settings_.name.c_str());
+  if (settings_.bound) pthread_setaffinity_np(helper_.native_handle(), sizeof settings_.cpus, &settings_.cpus);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+ThreadEngine::~ThreadEngine() {
+  stopping_.store(true, std::memory_order_seq_cst);
+  state_.store(kStopping, std::memory_order_seq_cst);
+  futex_wake(state_);
+  helper_.join();
+}
+
+std::uint64_t ThreadEngine::helper_cpu_ns() const {
+  timespec used{};
+  if (clock_gettime(clock_.load(std::memory_order_relaxed), &used) != 0) return 0;
+  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(used.tv_nsec);
+}
+
+void ThreadEngine::wake(State from) {
+  std::uint32_t expected = from;
+  if (state_.compare_exchange_strong(expected, kWorking, std::memory_order_seq_cst)) futex_wake(state_);
+}
+
+// submit() has counted the instance before (seq_cst), and the helper looks at the count after it has announced its sleep:
+// one of the two sees the other.
+void ThreadEngine::started() {
+  if (state_.load(std::memory_order_seq_cst) == kAsleep) wake(kAsleep);
+}
+
+void ThreadEngine::enter() { callers_.fetch_add(1, std::memory_order_relaxed); }
+
+void ThreadEngine::leave() {
+  callers_.fetch_sub(1, std::memory_order_relaxed);
+  // Others of the caller's operations are still on the way, and it goes back to computing.
+  if (domain().pending() != 0 && state_.load(std::memory_order_relaxed) == kDozing) wake(kDozing);
+}
+
+void ThreadEngine::nap(std::uint64_t ns) { futex_wait(state_, state_.load(std::memory_order_relaxed), ns); }
+
+void ThreadEngine::doze() {
+  std::uint32_t expected = kWorking;
+  if (!state_.compare_exchange_strong(expected, kDozing, std::memory_order_seq_cst)) return;
+  futex_wait(state_, kDozing, kDoze);
+  expected = kDozing;
+  state_.compare_exchange_strong(expected, kWorking, std::memory_order_seq_cst);
+}
+
+void ThreadEngine::run() {
+  prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);  // naps end when they should, not 50 us later
+  std::uint64_t nap_ns = kShortNap;
+  std::uint64_t idle_since = now_ns();
+  while (!stopping_.load(std::memory_order_relaxed)) {
+    if (domain().pending() == 0) {
+      const std::uint64_t idle = now_ns() - idle_since;
+      if (settings_.spare && idle < kSpareSpin) {
+        pause();
+      } else if (idle < kLinger) {
+        doze();
+      } else {
+        std::uint32_t expected = kWorking;
+        if (!state_.compare_exchange_strong(expected, kAsleep, std::memory_order_seq_cst)) continue;
+        while (domain().pending() == 0 && state_.load(std::memory_order_seq_cst) == kAsleep) {
+          futex_wait(state_, kAsleep);
+        }
+        expected = kAsleep;
+        state_.compare_exchange_strong(expected, kWorking, std::memory_order_seq_cst);
+        idle_since = now_ns();
+      }
+      nap_ns = kShortNap;
+      continue;
+    }
+    idle_since = now_ns();
+    if (callers_.load(std::memory_order_relaxed) != 0) {
+      if (settings_.spare) {
+        pause();
+      } else {
+        doze();
+      }
+      continue;
+    }
+    bool moved = false;
+    if (domain().try_own()) {
+      while (domain().advance(false)) {
+        moved = true;
+        if (callers_.load(std::memory_order_relaxed) != 0 || domain().pending() == 0) break;
+      }
+      domain().disown();
+      if (settings_.progressed != nullptr) settings_.progressed(idle_since, now_ns());
+    }
+    if (settings_.spare) {
+      pause();
+      continue;
+    }
+    nap(nap_ns);
+    nap_ns = moved ? kShortNap : std::min(nap_ns * 2, settings_.nap_ns);
+  }
+}
+
+}  // namespace urakata::engine

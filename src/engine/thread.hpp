@@ -1,0 +1,62 @@
+// Engine `thread`: a helper runs the domain while the program computes.
+//
+// The helper is in one of three states:
+//   working  something is pending and no caller waits. It advances the domain and, on a shared core, naps between steps: short
+//            naps while messages move, longer ones (up to `nap_ns`) while nothing does. On a spare core it spins.
+//   dozing   a caller waits (and drives the domain itself), or nothing has been pending for a short while: long naps, so that
+//            a starting call need not wake it and small operations do not pay for it.
+//   asleep   nothing has been pending for kLinger: no wake-up at all until a starting call sends one.
+//
+// Starting costs a queue entry; a system call only if the helper is asleep.
+#pragma once
+
+#include <sched.h>
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <thread>
+
+#include "engine/engine.hpp"
+
+namespace urakata::engine {
+
+struct HelperSettings {
+  std::string name = "urakata";        // of the thread, at most 15 characters
+  bool spare = false;                  // has a core of its own: spins while something is pending
+  bool bound = false;                  // to `cpus`; otherwise it keeps the process's mask
+  cpu_set_t cpus = {};
+  std::uint64_t nap_ns = 200'000;      // longest nap while something is pending
+  void (*progressed)(std::uint64_t begin_ns, std::uint64_t end_ns) = nullptr;  // for the time line; may be null
+};
+
+class ThreadEngine final : public Engine {
+ public:
+  ThreadEngine(Domain& domain, HelperSettings settings);
+  ~ThreadEngine() override;  // ends the helper; the domain must be drained
+  ThreadEngine(const ThreadEngine&) = delete;
+  ThreadEngine& operator=(const ThreadEngine&) = delete;
+
+  std::string_view name() const override { return settings_.spare ? "thread/spare" : "thread/shared"; }
+  void started() override;
+  void enter() override;
+  void leave() override;
+  std::uint64_t helper_cpu_ns() const override;
+
+ private:
+  enum State : std::uint32_t { kWorking, kDozing, kAsleep, kStopping };
+
+  void run();
+  void doze();
+  void nap(std::uint64_t ns);
+  void wake(State from);
+
+  HelperSettings settings_;
+  std::atomic<std::uint32_t> state_{kWorking};  // futex word; written by the helper, and by whoever wakes it
+  std::atomic<std::uint32_t> callers_{0};       // that wait at the moment
+  std::atomic<bool> stopping_{false};
+  std::atomic<clockid_t> clock_{0};
+  std::thread helper_;
+};
+
+}  // namespace urakata::engine

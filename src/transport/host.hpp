@@ -1,0 +1,79 @@
+// Transport `host`: messages over the host MPI's point-to-point, on a private communicator.
+//
+// Api is one host's binding, written by the shim, so that no MPI handle is seen here:
+//     using Request = ...;
+//     static int isend(const Message&, Request*);
+//     static int irecv(const Message&, Request*);
+//     // As MPI_Testsome on requests[0..n): the number done, their indices, an error code for each; finished requests are
+//     // left invalid.
+//     static int testsome(int n, Request* requests, int* done, int* indices, int* errors);
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "transport/transport.hpp"
+
+namespace urakata::transport {
+
+template <class Api>
+class HostTransport final : public Transport {
+ public:
+  int send(const Message& message, Ticket ticket) override { return post(message, ticket, &Api::isend); }
+  int recv(const Message& message, Ticket ticket) override { return post(message, ticket, &Api::irecv); }
+
+  std::span<const Completion> poll() override {
+    completions_.clear();
+    if (requests_.empty()) return {};
+    indices_.resize(requests_.size());
+    errors_.resize(requests_.size());
+    int count = 0;
+    const int code =
+        Api::testsome(static_cast<int>(requests_.size()), requests_.data(), &count, indices_.data(), errors_.data());
+    if (count > 0) {
+      for (int k = 0; k < count; ++k) {
+        const auto at = static_cast<std::size_t>(indices_[static_cast<std::size_t>(k)]);
+        completions_.push_back({tickets_[at], errors_[static_cast<std::size_t>(k)]});
+      }
+      remove(std::span(indices_).first(static_cast<std::size_t>(count)));
+    } else if (code != 0) {  // the host can say of none what became of it
+      for (const Ticket& ticket : tickets_) completions_.push_back({ticket, code});
+      requests_.clear();
+      tickets_.clear();
+    }
+    return completions_;
+  }
+
+  std::size_t in_flight() const override { return requests_.size(); }
+
+ private:
+  template <class Post>
+  int post(const Message& message, Ticket ticket, Post operation) {
+    typename Api::Request request;
+    if (const int code = operation(message, &request); code != 0) return code;
+    requests_.push_back(request);
+    tickets_.push_back(ticket);
+    return 0;
+  }
+
+  // Fills the holes of finished requests from the end; the order of the others does not matter.
+  void remove(std::span<int> finished) {
+    std::sort(finished.begin(), finished.end(), std::greater<>());
+    for (const int index : finished) {
+      const auto at = static_cast<std::size_t>(index);
+      requests_[at] = requests_.back();
+      tickets_[at] = tickets_.back();
+      requests_.pop_back();
+      tickets_.pop_back();
+    }
+  }
+
+  std::vector<typename Api::Request> requests_;
+  std::vector<Ticket> tickets_;
+  std::vector<int> indices_;
+  std::vector<int> errors_;
+  std::vector<Completion> completions_;
+};
+
+}  // namespace urakata::transport

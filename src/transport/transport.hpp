@@ -1,0 +1,48 @@
+// A transport moves the messages of send and recv nodes. One object serves one progress domain and is used by the domain's
+// owner only; no call blocks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "layout/layout.hpp"
+
+namespace urakata::transport {
+
+struct Message {
+  std::byte* address = nullptr;
+  std::uint64_t bytes = 0;                   // payload
+  const layout::Layout* layout = nullptr;    // of the elements at `address`; nullptr: plain bytes
+  std::int32_t peer = 0;                     // rank on the private communicator
+  std::int32_t tag = 0;
+};
+
+// Whose message it is; handed back on completion, not looked at in between.
+struct Ticket {
+  void* instance = nullptr;
+  std::uint32_t node = 0;
+  std::uint32_t iteration = 0;
+};
+
+struct Completion {
+  Ticket ticket;
+  int error = 0;  // 0, or the transport's error code
+};
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  // Post a message. 0, or the transport's error code; the ticket is then not kept.
+  virtual int send(const Message& message, Ticket ticket) = 0;
+  virtual int recv(const Message& message, Ticket ticket) = 0;
+
+  // Moves the transport on and reports the messages that are finished. The span is valid until the next poll; posting
+  // further messages meanwhile is allowed.
+  virtual std::span<const Completion> poll() = 0;
+
+  virtual std::size_t in_flight() const = 0;
+};
+
+}  // namespace urakata::transport
