@@ -1,0 +1,48 @@
+#include "base/preload_env.hpp"
+
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstring>
+
+namespace urakata {
+namespace {
+
+constexpr std::string_view kVariable = "LD_PRELOAD=";
+
+bool is_ours(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return path.substr(slash == std::string_view::npos ? 0 : slash + 1).starts_with(kLibraryPrefix);
+}
+
+// Moves the entries that stay to the front of the list. The linker separates entries by colons or blanks.
+void keep_others(char* list) {
+  char* end = list;
+  for (const char* entry = list; *entry != '\0';) {
+    const std::size_t length = std::strcspn(entry, ": ");
+    const char* next = entry + length + (entry[length] == '\0' ? 0 : 1);
+    if (length > 0 && !is_ours({entry, length})) {
+      if (end != list) *end++ = ':';
+      std::memmove(end, entry, length);
+      end += length;
+    }
+    entry = next;
+  }
+  *end = '\0';
+}
+
+}  // namespace
+
+void forget_preload() {
+  if (environ == nullptr) return;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (!std::string_view(*entry).starts_with(kVariable)) continue;
+    char* list = *entry + kVariable.size();
+    keep_others(list);
+    if (*list != '\0') return;
+    for (; *entry != nullptr; ++entry) entry[0] = entry[1];
+    return;
+  }
+}
+
+}  // namespace urakata

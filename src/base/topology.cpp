@@ -1,0 +1,192 @@
+#include "base/topology.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/launcher.hpp"
+
+namespace urakata {
+namespace {
+
+std::string several(std::size_t count, const char* one, const char* many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
+// The cores that this rank need not share with others, and how many ranks it was dealt out among.
+std::vector<Core> own_cores(const Topology& topology, const Crew& crew) {
+  const std::vector<Core> mine = topology.within(crew.mask);
+  // The ranks that may run where this one may, in the order of the node.
+  std::size_t sharers = 0;
+  std::size_t place = 0;
+  CpuSet others;
+  const bool known = crew.masks.size() == crew.ranks;
+  for (std::size_t rank = 0; rank < crew.ranks; ++rank) {
+    const bool whole = crew.mask == topology.cpus();
+    const bool shares = known ? crew.masks[rank] == crew.mask : (whole || rank == crew.rank);
+    if (rank == crew.rank) place = sharers;
+    if (shares) {
+      ++sharers;
+    } else if (known) {
+      others = others | crew.masks[rank];
+    }
+  }
+  std::vector<Core> free;
+  std::ranges::copy_if(mine, std::back_inserter(free), [&](const Core& core) { return !core.cpus.meets(others); });
+  if (sharers <= 1) return free;
+  const std::size_t from = place * free.size() / sharers;
+  const std::size_t to = (place + 1) * free.size() / sharers;
+  return {free.begin() + static_cast<std::ptrdiff_t>(from), free.begin() + static_cast<std::ptrdiff_t>(to)};
+}
+
+// Do the node's ranks have more threads than cores to run on?
+bool oversubscribed(const Topology& topology, const Crew& crew) {
+  if (crew.threads > topology.within(crew.mask).size()) return true;
+  if (crew.masks.size() != crew.ranks) {
+    return crew.mask == topology.cpus() && crew.threads * crew.ranks > topology.cores.size();
+  }
+  std::size_t sharers = 0;
+  for (const CpuSet& mask : crew.masks) sharers += mask.meets(crew.mask) ? 1U : 0U;
+  CpuSet together = crew.mask;
+  for (const CpuSet& mask : crew.masks) together = mask.meets(crew.mask) ? together | mask : together;
+  return sharers * crew.threads > topology.within(together).size();
+}
+
+Placement shared(const Crew& crew, std::size_t helpers, bool oversubscribed) {
+  Placement placement;
+  placement.oversubscribed = oversubscribed;
+  placement.helpers.assign(helpers, crew.mask);
+  placement.reason = "shared: helpers run on the rank's own CPUs " + crew.mask.text();
+  return placement;
+}
+
+}  // namespace
+
+Result<Topology> Topology::from_text(std::string_view text) {
+  Topology topology;
+  unsigned node = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find_first_of("/|", at), text.size());
+    Result<CpuSet> cpus = CpuSet::from_text(text.substr(at, end - at));
+    if (!cpus) return cpus.error();
+    if (!cpus->empty()) topology.cores.push_back({*cpus, node});
+    if (end < text.size() && text[end] == '|') ++node;
+    at = end + 1;
+  }
+  return topology;
+}
+
+Topology Topology::of_this_node() {
+  const char* found = std::getenv(kCoresVariable);
+  if (found != nullptr) {
+    Result<Topology> topology = from_text(found);
+    if (topology && !topology->cores.empty()) return *topology;
+  }
+  Topology topology;
+  const CpuSet mask = CpuSet::allowed();
+  for (std::size_t cpu = 0; cpu < CpuSet::kLimit; ++cpu) {
+    if (!mask.has(cpu)) continue;
+    topology.cores.emplace_back();
+    topology.cores.back().cpus.add(cpu);
+  }
+  return topology;
+}
+
+std::string Topology::text() const {
+  std::string text;
+  for (std::size_t i = 0; i < cores.size(); ++i) {
+    if (i > 0) text += cores[i].node != cores[i - 1].node ? '|' : '/';
+    text += cores[i].cpus.text();
+  }
+  return text;
+}
+
+CpuSet Topology::cpus() const {
+  CpuSet all;
+  for (const Core& core : cores) all = all | core.cpus;
+  return all;
+}
+
+std::vector<Core> Topology::within(const CpuSet& mask) const {
+  std::vector<Core> inside;
+  for (const Core& core : cores) {
+    if (core.cpus.meets(mask)) inside.push_back({core.cpus & mask, core.node});
+  }
+  return inside;
+}
+
+std::size_t program_threads() {
+  const char* text = std::getenv("OMP_NUM_THREADS");
+  const long threads = text == nullptr ? 1 : std::strtol(text, nullptr, 10);
+  return threads < 1 ? 1 : static_cast<std::size_t>(threads);
+}
+
+Crew crew_of_this_process() {
+  const Launcher started = launcher();
+  Crew crew;
+  crew.mask = CpuSet::allowed();
+  crew.threads = program_threads();
+  if (started.local_ranks > 0 && started.local_rank >= 0 && started.local_rank < started.local_ranks) {
+    crew.rank = static_cast<std::size_t>(started.local_rank);
+    crew.ranks = static_cast<std::size_t>(started.local_ranks);
+  }
+  return crew;
+}
+
+Placement place_helpers(const Topology& topology, const Crew& crew, PlacementWish wish, std::string_view helper_cpus,
+                        std::size_t helpers) {
+  const bool crowded = oversubscribed(topology, crew);
+  if (!helper_cpus.empty()) {
+    Placement placement = shared(crew, helpers, crowded);
+    const Result<CpuSet> list = CpuSet::from_text(helper_cpus);
+    if (!list || list->empty() || !list->without(topology.cpus()).empty()) {
+      placement.refusal = "HELPER_CPUS=" + std::string(helper_cpus) + " is not within the node's CPUs " +
+                          topology.cpus().text() + "; helpers share the rank's cores";
+      return placement;
+    }
+    std::vector<std::size_t> cpus;
+    for (std::size_t cpu = 0; cpu < CpuSet::kLimit; ++cpu) {
+      if (list->has(cpu)) cpus.push_back(cpu);
+    }
+    CpuSet used;
+    for (std::size_t helper = 0; helper < helpers; ++helper) {
+      placement.helpers[helper] = CpuSet{};
+      placement.helpers[helper].add(cpus[(crew.rank * helpers + helper) % cpus.size()]);
+      used = used | placement.helpers[helper];
+    }
+    placement.spare = !used.meets(crew.mask);
+    placement.reason = "HELPER_CPUS gives CPUs " + used.text();
+    return placement;
+  }
+
+  Placement placement = shared(crew, helpers, crowded);
+  if (wish == PlacementWish::shared) return placement;
+  const std::vector<Core> own = own_cores(topology, crew);
+  if (own.size() <= crew.threads) {
+    const std::string why = several(own.size(), "core", "cores") + " for this rank (CPUs " + crew.mask.text() + ", " +
+                            several(crew.ranks, "rank", "ranks") + " on the node), and " +
+                            several(crew.threads, "thread", "threads") + " to compute";
+    placement.reason = "shared: no spare core: " + why;
+    if (wish == PlacementWish::spare) {
+      placement.refusal = "no core is spare: " + why +
+                          "; helpers share the rank's cores. Start fewer ranks or threads, "
+                          "or bind each rank to more cores";
+    }
+    return placement;
+  }
+  // The program keeps the first cores; of the others, the last first, those near the first core's memory before the
+  // rest.
+  std::vector<Core> spare(own.rbegin(), own.rend() - static_cast<std::ptrdiff_t>(crew.threads));
+  std::ranges::stable_partition(spare, [&](const Core& core) { return core.node == own.front().node; });
+  spare.resize(std::min(spare.size(), helpers));
+  CpuSet used;
+  for (std::size_t helper = 0; helper < helpers; ++helper) {
+    placement.helpers[helper] = spare[helper % spare.size()].cpus;
+    used = used | placement.helpers[helper];
+  }
+  placement.spare = true;
+  placement.reason = "spare: " + several(own.size(), "core", "cores") + " for this rank and " +
+                     several(crew.threads, "thread", "threads") + " to compute; helpers on CPUs " + used.text();
+  return placement;
+}
+
+}  // namespace urakata

@@ -1,0 +1,68 @@
+// The node's cores, and where this rank's helpers belong.
+//
+// hwloc lives in urakata-exec alone, which hands its findings on as text (kCoresVariable), so that the preloaded
+// library needs no library of its own. Everything here is a function of its arguments, and so tested on machines that
+// we lack.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cpu_set.hpp"
+#include "base/options.hpp"
+#include "base/result.hpp"
+
+namespace urakata {
+
+struct Core {
+  CpuSet cpus;        // its hardware threads
+  unsigned node = 0;  // the memory it is near to
+};
+
+// The cores of the node in the order of hwloc's logical numbers: neighbours in the list are near to each other.
+struct Topology {
+  std::vector<Core> cores;
+
+  // "0,4/1,5|2,6/3,7": cores separated by '/', memory nodes by '|'.
+  static Result<Topology> from_text(std::string_view text);
+  // What urakata-exec found; without it, every CPU that the process may use counts as a core.
+  static Topology of_this_node();
+
+  std::string text() const;
+  CpuSet cpus() const;                                 // all hardware threads
+  std::vector<Core> within(const CpuSet& mask) const;  // the cores with a hardware thread in the mask
+};
+
+// What is known of the ranks of the node.
+struct Crew {
+  std::size_t rank = 0;  // this one, among the ranks of the node
+  std::size_t ranks = 1;
+  CpuSet mask;  // where this rank may run
+  // The masks of all ranks of the node in their order; empty where not known. Then a mask that is not the whole node is
+  // taken to be this rank's alone (launchers bind so), and a mask of the whole node to be everybody's.
+  std::span<const CpuSet> masks = {};
+  std::size_t threads = 1;  // runnable threads of each rank, without helpers
+};
+
+// Threads that a rank computes with: OMP_NUM_THREADS, or 1.
+std::size_t program_threads();
+// The crew as the launcher's environment and this process's mask describe it.
+Crew crew_of_this_process();
+
+struct Placement {
+  bool spare = false;           // on a core that no rank needs; else beside the program, on the rank's own cores
+  bool oversubscribed = false;  // the ranks' threads outnumber the cores: nobody should spin
+  std::vector<CpuSet> helpers;  // one set per helper
+  std::string reason;           // one sentence for `urakata check` and the report
+  std::string refusal;          // why a wish for spare cores was not granted; empty: it was, or there was none
+};
+
+// Places `helpers` helpers. PLACEMENT spare that cannot be had becomes shared, with `refusal`; so does a HELPER_CPUS
+// list with a CPU that the node does not have.
+Placement place_helpers(const Topology& topology, const Crew& crew, PlacementWish wish, std::string_view helper_cpus,
+                        std::size_t helpers);
+
+}  // namespace urakata

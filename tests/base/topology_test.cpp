@@ -1,0 +1,131 @@
+// Two packages of two cores with two hardware threads each, as hwloc numbers them: "0,4/1,5|2,6/3,7".
+#include "base/topology.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace urakata {
+namespace {
+
+CpuSet cpus(std::string_view text) { return *CpuSet::from_text(text); }
+
+const Topology kNode = *Topology::from_text("0,4/1,5|2,6/3,7");
+
+Crew crew(std::string_view mask, std::size_t rank = 0, std::size_t ranks = 1, std::size_t threads = 1) {
+  return {.rank = rank, .ranks = ranks, .mask = cpus(mask), .masks = {}, .threads = threads};
+}
+
+Placement place(const Crew& crew, PlacementWish wish = PlacementWish::automatic, std::size_t helpers = 1,
+                std::string_view list = "") {
+  return place_helpers(kNode, crew, wish, list, helpers);
+}
+
+TEST(CpuSet, TextGoesBothWays) {
+  for (const char* text : {"", "0", "0-3,8", "5,7,9-11", "0-4095"}) EXPECT_EQ(cpus(text).text(), text);
+  for (const char* bad : {"x", "1-", "3-1", "1,", ",", "4096", "1;2"}) EXPECT_FALSE(CpuSet::from_text(bad)) << bad;
+}
+
+TEST(CpuSet, AllowedIsWhatBindSet) {
+  const CpuSet before = CpuSet::allowed();
+  ASSERT_FALSE(before.empty());
+  CpuSet one;
+  one.add(before.first());
+  ASSERT_TRUE(one.bind());
+  EXPECT_EQ(CpuSet::allowed(), one);
+  EXPECT_TRUE(before.bind());
+}
+
+TEST(Topology, TextGoesBothWays) {
+  EXPECT_EQ(kNode.text(), "0,4/1,5|2,6/3,7");
+  EXPECT_EQ(kNode.cpus(), cpus("0-7"));
+  EXPECT_EQ(kNode.cores[2].node, 1U);
+  EXPECT_FALSE(Topology::from_text("0/x"));
+}
+
+TEST(Topology, HardwareThreadsOfACoreAreOneCore) {
+  EXPECT_EQ(kNode.within(cpus("0,4")).size(), 1U);
+  EXPECT_EQ(kNode.within(cpus("0,5")).size(), 2U);
+}
+
+TEST(Placement, ARankWithTwoCoresAndOneThreadHasASpareOne) {
+  const Placement placement = place(crew("0,1,4,5"));
+  EXPECT_TRUE(placement.spare);
+  EXPECT_EQ(placement.helpers[0], cpus("1,5"));
+  EXPECT_FALSE(placement.oversubscribed);
+}
+
+TEST(Placement, TheOtherHardwareThreadOfTheOnlyCoreIsNotSpare) {
+  EXPECT_FALSE(place(crew("0,4")).spare);
+  EXPECT_EQ(place(crew("0,4")).helpers[0], cpus("0,4"));
+}
+
+TEST(Placement, AutoTakesSharedSilentlyAndSpareIsRefusedWithTheReason) {
+  EXPECT_EQ(place(crew("0,4")).refusal, "");
+  const Placement refused = place(crew("0,4"), PlacementWish::spare);
+  EXPECT_FALSE(refused.spare);
+  EXPECT_NE(refused.refusal.find("no core is spare: 1 core for this rank (CPUs 0,4, 1 rank on the node), and 1 thread"),
+            std::string::npos)
+      << refused.refusal;
+}
+
+TEST(Placement, SharedStaysOnTheRanksOwnCoresThoughOthersAreFree) {
+  EXPECT_EQ(place(crew("0-7"), PlacementWish::shared).helpers[0], cpus("0-7"));
+}
+
+TEST(Placement, ThreadsOfTheProgramComeFirst) {
+  EXPECT_TRUE(place(crew("0-7", 0, 1, 3)).spare);
+  EXPECT_FALSE(place(crew("0-7", 0, 1, 4)).spare);
+  EXPECT_FALSE(place(crew("0-7", 0, 1, 4)).oversubscribed);
+  EXPECT_TRUE(place(crew("0-7", 0, 1, 5)).oversubscribed);
+}
+
+TEST(Placement, TheSpareCoreIsNearTheFirstCoresMemory) { EXPECT_EQ(place(crew("0-7")).helpers[0], cpus("1,5")); }
+
+TEST(Placement, UnboundRanksDealOutTheNode) {
+  EXPECT_EQ(place(crew("0-7", 0, 2)).helpers[0], cpus("1,5"));
+  EXPECT_EQ(place(crew("0-7", 1, 2)).helpers[0], cpus("3,7"));
+  EXPECT_FALSE(place(crew("0-7", 1, 4)).spare);
+  EXPECT_FALSE(place(crew("0-7", 1, 4)).oversubscribed);
+  EXPECT_TRUE(place(crew("0-7", 1, 5)).oversubscribed);
+}
+
+TEST(Placement, ACoreThatAnotherRankMayUseIsNotSpare) {
+  const std::array<CpuSet, 2> masks = {cpus("0,1,4,5"), cpus("1,5")};
+  Crew known = crew("0,1,4,5", 0, 2);
+  known.masks = masks;
+  EXPECT_FALSE(place(known).spare);
+  known.masks = {};
+  EXPECT_TRUE(place(known).spare);
+}
+
+TEST(Placement, RanksBoundToTheSameCoreAreOversubscribed) {
+  const std::array<CpuSet, 2> masks = {cpus("0"), cpus("0")};
+  Crew known = crew("0", 0, 2);
+  known.masks = masks;
+  EXPECT_TRUE(place(known).oversubscribed);
+}
+
+TEST(Placement, SeveralHelpersTakeSeveralSpareCoresAndThenShareThem) {
+  const Placement placement = place(crew("0-7", 0, 1, 2), PlacementWish::spare, 3);
+  ASSERT_EQ(placement.helpers.size(), 3U);
+  EXPECT_EQ(placement.helpers[0], cpus("3,7"));
+  EXPECT_EQ(placement.helpers[1], cpus("2,6"));
+  EXPECT_EQ(placement.helpers[2], cpus("3,7"));
+}
+
+TEST(Placement, TheListIsTakenInTurnByTheNodesRanks) {
+  EXPECT_EQ(place(crew("0", 0, 2), PlacementWish::automatic, 1, "6-7").helpers[0], cpus("6"));
+  EXPECT_EQ(place(crew("1", 1, 2), PlacementWish::automatic, 1, "6-7").helpers[0], cpus("7"));
+  EXPECT_TRUE(place(crew("1", 1, 2), PlacementWish::automatic, 1, "6-7").spare);
+  EXPECT_FALSE(place(crew("0-7"), PlacementWish::automatic, 1, "6").spare);
+}
+
+TEST(Placement, AListWithACpuThatTheNodeLacksIsRefused) {
+  const Placement placement = place(crew("0"), PlacementWish::automatic, 1, "7-8");
+  EXPECT_NE(placement.refusal.find("HELPER_CPUS=7-8 is not within the node's CPUs 0-7"), std::string::npos);
+  EXPECT_EQ(placement.helpers[0], cpus("0"));
+}
+
+}  // namespace
+}  // namespace urakata
