@@ -100,22 +100,32 @@ def _show_report(folder: Path) -> None:
 
 
 def run(
-    program: Annotated[list[str], typer.Argument(help="The program and its arguments, after --.", show_default=False)],
-    ranks: Annotated[int, typer.Option("-n", "--ranks", min=1, help="How many ranks to start.")] = 1,
+    program: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="-- PROGRAM [ARGUMENT]...", help="The program and its arguments, after --.", show_default=False
+        ),
+    ],
+    ranks: Annotated[int, typer.Option("-n", "--ranks", metavar="N", min=1, help="How many ranks to start.")] = 1,
     host: Annotated[
         str | None,
         typer.Option(
+            metavar="HOST",
             help="openmpi, mpich, impi, a launcher, or the folder of an MPI.  "
             "[dim]default: the MPI that the program is linked with[/dim]",
             show_default=False,
         ),
     ] = None,
-    engine: Annotated[str | None, typer.Option(help="host, poll or thread.", show_default=False)] = None,
+    engine: Annotated[
+        str | None, typer.Option(metavar="ENGINE", help="host, poll or thread.", show_default=False)
+    ] = None,
     placement: Annotated[
-        str | None, typer.Option(help="Where a helper sits: auto, spare or shared.", show_default=False)
+        str | None,
+        typer.Option(metavar="PLACEMENT", help="Where a helper sits: auto, spare or shared.", show_default=False),
     ] = None,
     algorithm: Annotated[
-        str | None, typer.Option(help="Such as ring, or allgather:ring,bcast:chain.", show_default=False)
+        str | None,
+        typer.Option(metavar="SPEC", help="Such as ring, or allgather:ring,bcast:chain.", show_default=False),
     ] = None,
     report: Annotated[
         Path | None,
@@ -126,7 +136,9 @@ def run(
         ),
     ] = None,
     timeline: Annotated[bool, typer.Option("--timeline", help="Record events too, for a time line.")] = False,
-    config: Annotated[Path | None, typer.Option(help="TOML file with options.", show_default=False)] = None,
+    config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="TOML file with options.", show_default=False)
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any option of urakata info.", show_default=False),

@@ -1,0 +1,52 @@
+# What `cmake --install` puts where. The preload libraries lie in lib/urakata on every system, not in a multi-architecture
+# folder: urakata-exec finds them as ../lib/urakata.
+include(CMakePackageConfigHelpers)
+
+foreach(program urakata-exec urakata-schedule)
+  if(TARGET ${program})
+    install(TARGETS ${program} RUNTIME DESTINATION bin)
+    list(APPEND programs_with_help $<TARGET_FILE:${program}>)
+  endif()
+endforeach()
+install(DIRECTORY ${URAKATA_PRELOAD_OUTPUT_DIRECTORY}/ DESTINATION lib/urakata FILES_MATCHING PATTERN "*.so")
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/urakata)
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/urakata FILES_MATCHING PATTERN "*.md" PATTERN "*.png")
+
+# For programs that build collectives of their own.
+if(EXISTS ${PROJECT_SOURCE_DIR}/include/urakata.h)
+  install(FILES include/urakata.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  configure_package_config_file(cmake/urakataConfig.cmake.in ${PROJECT_BINARY_DIR}/cmake/urakataConfig.cmake
+                                INSTALL_DESTINATION lib/cmake/urakata PATH_VARS CMAKE_INSTALL_INCLUDEDIR)
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/urakataConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/cmake/urakataConfig.cmake ${PROJECT_BINARY_DIR}/cmake/urakataConfigVersion.cmake
+          DESTINATION lib/cmake/urakata)
+  configure_file(cmake/urakata.pc.in ${PROJECT_BINARY_DIR}/cmake/urakata.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/cmake/urakata.pc DESTINATION lib/pkgconfig)
+endif()
+
+# The command. A wheel has the package in its site-packages and the command from its entry point.
+if(NOT SKBUILD)
+  install(DIRECTORY python/urakata DESTINATION ${CMAKE_INSTALL_DATADIR}/urakata/python PATTERN __pycache__ EXCLUDE)
+  install(PROGRAMS cmake/urakata-installed.sh DESTINATION bin RENAME urakata)
+endif()
+
+# Man pages are written at installation by the commands themselves, so they need a Python that can run them.
+find_program(URAKATA_PYTHON NAMES python3 PATHS ${PROJECT_SOURCE_DIR}/build/venv/bin NO_DEFAULT_PATH
+             DOC "Python with typer and rich, for the man pages")
+if(NOT URAKATA_PYTHON)
+  find_package(Python3 COMPONENTS Interpreter)
+  set(URAKATA_PYTHON ${Python3_EXECUTABLE})
+endif()
+execute_process(COMMAND ${URAKATA_PYTHON} -c "import typer, rich" RESULT_VARIABLE no_typer OUTPUT_QUIET ERROR_QUIET)
+if(no_typer)
+  message(STATUS "Man pages are left out: ${URAKATA_PYTHON} has no typer and rich")
+else()
+  list(JOIN programs_with_help " " programs)
+  install(CODE "
+    execute_process(
+      COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${PROJECT_SOURCE_DIR}/python PYTHONDONTWRITEBYTECODE=1
+              ${URAKATA_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/man_pages.py
+              ${PROJECT_BINARY_DIR}/share/man/man1 ${PROJECT_VERSION} ${programs}
+      COMMAND_ERROR_IS_FATAL ANY)")
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/share/man/man1 DESTINATION ${CMAKE_INSTALL_MANDIR})
+endif()

@@ -1,0 +1,119 @@
+"""Writes the man pages from what the commands say of themselves, so that they cannot disagree.
+
+man_pages.py FOLDER VERSION [PROGRAM ...]: urakata(1) and one page for each of its commands from the command line's own
+description; for each PROGRAM (urakata-exec, urakata-schedule) a page with the text of PROGRAM --help.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.text import Text
+
+from urakata.cli import build_app
+
+SEE_ALSO = "The documentation is in docs/ of the source tree, the words used in DESIGN.md."
+
+
+def plain(text: str | None) -> str:
+    """Rich markup and typer's paragraph marks removed."""
+    return Text.from_markup((text or "").replace("\b", "")).plain.strip()
+
+
+def roff(text: str) -> str:
+    """Text as roff takes it literally."""
+    escaped = text.replace("\\", "\\e").replace("-", "\\-")
+    return "\n".join("\\&" + line if line.startswith((".", "'")) else line for line in escaped.splitlines())
+
+
+def first_sentence(text: str) -> str:
+    return re.split(r"(?<=\w)[.:](?:\s|$)", text, maxsplit=1)[0].replace("\n", " ")
+
+
+def head(name: str, version: str, sentence: str) -> list[str]:
+    title = f'.TH {name.upper()} 1 "" "Urakata {version}" "Urakata"'
+    return [title, ".SH NAME", f"{roff(name)} \\- {roff(sentence)}"]
+
+
+def option_lines(parameters: list[Any], context: Any) -> list[str]:
+    lines = []
+    for parameter in parameters:
+        record = parameter.get_help_record(context)
+        if not record:
+            continue
+        usage, text = record
+        lines += [".TP", f".B {roff(plain_usage(usage))}", roff(plain(text)) or "\\&"]
+    return lines
+
+
+def plain_usage(usage: str) -> str:
+    """A metavar such as [DIR] is no markup."""
+    return re.sub(r"\s+", " ", usage).strip()
+
+
+def command_page(name: str, command: Any, context: Any, version: str) -> str:
+    text = plain(command.help)
+    lines = head(name, version, first_sentence(text))
+    lines += [
+        ".SH SYNOPSIS",
+        f".B {roff(name.replace('-', ' ', 1))}",
+        roff(" ".join(command.collect_usage_pieces(context))),
+    ]
+    lines += [".SH DESCRIPTION", roff(text)]
+    lines += [".SH OPTIONS", *option_lines(command.get_params(context), context)]
+    for sub, child in sorted(getattr(command, "commands", {}).items()):
+        lines += [f".SH {roff(sub.upper())}", roff(plain(child.help))]
+        lines += option_lines(child.get_params(context), context)
+    if command.epilog:
+        body = re.sub(r"\n\n(?=  )", "\n", textwrap.dedent(plain(command.epilog).removeprefix("Examples").strip("\n")))
+        lines += [".SH EXAMPLES", ".nf", roff(body), ".fi"]
+    lines += [".SH SEE ALSO", "urakata(1), urakata\\-exec(1). " + roff(SEE_ALSO)]
+    return "\n".join(lines) + "\n"
+
+
+def top_page(app: Any, context: Any, version: str) -> str:
+    lines = head("urakata", version, first_sentence(plain(app.help)))
+    lines += [".SH SYNOPSIS", ".B urakata", "COMMAND [OPTIONS] ...", ".SH DESCRIPTION", roff(plain(app.help))]
+    lines += [".SH COMMANDS"]
+    for name, command in sorted(app.commands.items()):
+        lines += [".TP", f".BR urakata\\-{roff(name)} (1)", roff(first_sentence(plain(command.help)))]
+    lines += [".SH OPTIONS", *option_lines(app.get_params(context), context)]
+    lines += [".SH SEE ALSO", "urakata\\-exec(1). " + roff(SEE_ALSO)]
+    return "\n".join(lines) + "\n"
+
+
+def program_page(program: Path, version: str) -> str:
+    text = subprocess.run([str(program), "--help"], capture_output=True, text=True, check=True).stdout
+    name = program.name
+    sentence = next((line for line in text.splitlines() if line.strip() and not line.lower().startswith("usage")), name)
+    sentence = sentence.strip().removeprefix(name).lstrip(":- ").rstrip(".:")
+    lines = head(name, version, sentence)
+    lines += [".SH DESCRIPTION", ".nf", roff(text.rstrip()), ".fi"]
+    lines += [".SH SEE ALSO", "urakata(1), urakata\\-run(1). " + roff(SEE_ALSO)]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    folder, version, programs = Path(sys.argv[1]), sys.argv[2], [Path(program) for program in sys.argv[3:]]
+    folder.mkdir(parents=True, exist_ok=True)
+    app: Any = typer.main.get_command(build_app())
+    context = app.make_context("urakata", [], resilient_parsing=True)
+    (folder / "urakata.1").write_text(top_page(app, context, version))
+    written_by_programs = {program.name for program in programs}
+    for name, command in app.commands.items():
+        if f"urakata-{name}" in written_by_programs:
+            continue
+        inner = command.make_context(f"urakata {name}", [], parent=context, resilient_parsing=True)
+        (folder / f"urakata-{name}.1").write_text(command_page(f"urakata-{name}", command, inner, version))
+    for program in programs:
+        (folder / f"{program.name}.1").write_text(program_page(program, version))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,6 @@
+#!/bin/sh
+# The urakata command of an installation. URA_PYTHON names another Python; it needs typer, rich, numpy and matplotlib.
+prefix=$(dirname "$(dirname "$(readlink -f "$0")")")
+PYTHONPATH="$prefix/share/urakata/python${PYTHONPATH:+:$PYTHONPATH}"
+export PYTHONPATH
+exec "${URA_PYTHON:-python3}" -m urakata "$@"
