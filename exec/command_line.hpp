@@ -1,0 +1,26 @@
+// urakata-exec's arguments. Every row of the option table is an argument by itself: HELPER_CPUS is --helper-cpus.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "config_file.hpp"
+
+namespace urakata {
+
+enum class Task : std::uint8_t { run, check_options, information, help, version };
+
+struct CommandLine {
+  Task task = Task::run;
+  bool json = false;
+  std::vector<Setting> settings;
+  std::span<char*> program;  // with its arguments, argv[0] as given
+};
+
+// Options end at "--" or at the first argument that is none. Error: what is wrong, with the nearest name.
+Result<CommandLine> read_command_line(std::span<char*> arguments);
+
+}  // namespace urakata

@@ -1,0 +1,142 @@
+#include "information.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string_view>
+
+#include "base/options.hpp"
+
+namespace urakata {
+namespace {
+
+std::string padded(std::string_view text, std::size_t width) {
+  std::string result(text);
+  if (result.size() < width) result.resize(width, ' ');
+  return result + "  ";
+}
+
+std::string argument_name(std::string_view name) {
+  std::string result = "--";
+  for (const char letter : name) {
+    result += letter == '_' ? '-' : static_cast<char>(letter >= 'A' && letter <= 'Z' ? letter - 'A' + 'a' : letter);
+  }
+  return result;
+}
+
+std::string placeholder(const Option& option) {
+  switch (option.kind) {
+    case OptionKind::choice: {
+      std::string words;
+      for (const std::string_view one : option.choices) words += (words.empty() ? "" : "|") + std::string(one);
+      return words;
+    }
+    case OptionKind::integer:
+      return "N";
+    case OptionKind::size:
+      return "BYTES";
+    case OptionKind::cpu_list:
+      return "CPUS";
+    case OptionKind::algorithms:
+      return "SPEC";
+    case OptionKind::text:
+      break;
+  }
+  return option.name == "REPORT" ? "DIR" : "FILE";
+}
+
+std::string json_text(std::string_view text) {
+  std::string result = "\"";
+  for (const char letter : text) {
+    if (letter == '"' || letter == '\\') {
+      result += {'\\', letter};
+    } else if (static_cast<unsigned char>(letter) < 0x20) {
+      std::array<char, 8> code{};
+      std::snprintf(code.data(), code.size(), "\\u%04x", static_cast<unsigned>(letter));
+      result += code.data();
+    } else {
+      result += letter;
+    }
+  }
+  return result + "\"";
+}
+
+std::string or_dash(std::string_view text) { return text.empty() ? "-" : std::string(text); }
+
+}  // namespace
+
+std::string help_text() {
+  std::string text =
+      "Usage: urakata-exec [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
+      "\n"
+      "Runs one rank of an MPI program, unmodified, with Urakata under it. It belongs between launcher and program:\n"
+      "\n"
+      "  mpirun -n 4 urakata-exec -- ./app input.dat\n"
+      "  srun -n 4 urakata-exec --engine thread --report out -- ./app\n"
+      "  mpiexec -n 2 urakata-exec --algorithm allgather:ring,bcast:chain -- python script.py\n"
+      "  mpirun -n 4 urakata-exec --set NAP_US=50 -- ./app\n"
+      "\n"
+      "Where it cannot serve the program (no MPI, static, an MPI that it does not know) it says so in one line, and "
+      "the\n"
+      "program runs untouched. Exit status, signals and process number are the program's own.\n"
+      "\n"
+      "Options (each also as URAKATA_NAME in the environment, as a key of the config file, and as --set NAME=VALUE):\n";
+  for (const Option& option : option_table()) {
+    text += "  " + padded(argument_name(option.name) + " " + placeholder(option), 34) + std::string(option.sentence) +
+            (option.standard.empty() ? "" : " (default: " + std::string(option.standard) + ")") + "\n";
+  }
+  text +=
+      "\n"
+      "  " +
+      padded("--set NAME=VALUE", 34) +
+      "Any of these by name\n"
+      "  " +
+      padded("--check-options", 34) +
+      "Only look whether all options are valid; exit status 2 where not\n"
+      "  " +
+      padded("--info [--json]", 34) +
+      "Every option: value in force, where it comes from, default\n"
+      "  " +
+      padded("--version", 34) +
+      "The version\n"
+      "\n"
+      "Exit status: the program's; 2: bad option or use; 126, 127: the program cannot be run, is not there.\n";
+  return text;
+}
+
+std::string options_table() {
+  std::size_t value_width = 5, origin_width = 4;
+  for (const Option& option : option_table()) {
+    value_width = std::max(value_width, option_value(option).size());
+    origin_width = std::max(origin_width, option_origin(option).size());
+  }
+  const auto row = [&](std::string_view name, std::string_view value, std::string_view origin,
+                       std::string_view standard, std::string_view sentence) {
+    return padded(name, 19) + padded(value, value_width) + padded(origin, origin_width) + padded(standard, 7) +
+           std::string(sentence) + "\n";
+  };
+  std::string text = row("option", "value", "from", "default", "what it does");
+  for (const Option& option : option_table()) {
+    text += row("URAKATA_" + std::string(option.name), or_dash(option_value(option)), option_origin(option),
+                or_dash(option.standard), option.sentence);
+  }
+  return text;
+}
+
+std::string options_json() {
+  std::string text = "[";
+  for (const Option& option : option_table()) {
+    const auto field = [&](const char* key, std::string_view value) {
+      return json_text(key) + ": " + json_text(value);
+    };
+    text += (text.size() > 1 ? ",\n " : "\n ") + ("{" + field("name", option.name)) + ", " +
+            field("variable", "URAKATA_" + std::string(option.name)) + ", " + field("value", option_value(option)) +
+            ", " + field("origin", option_origin(option)) + ", " + field("default", option.standard) + ", " +
+            field("unit", option.unit) + ", " +
+            field("level", option.level == OptionLevel::basic ? "basic" : "advanced") + ", " +
+            field("valid", valid_values(option)) + ", " + field("sentence", option.sentence) + "}";
+  }
+  return text + "\n]\n";
+}
+
+}  // namespace urakata

@@ -1,0 +1,145 @@
+// liburakata-late.so: for programs that load their MPI late, as Python does with mpi4py.
+//
+// It stands in front of dlopen. When a library is about to be loaded that is an MPI library or needs one, the matching
+// preload library is loaded first, for all to see, and then the MPI library behind it: so the names MPI_* and PMPI_*
+// are found in ours first, as if it had been preloaded, and RTLD_NEXT leads from ours to the host.
+//
+// It stands in front of dlsym too: a name MPI_* or PMPI_* that is asked of the host by handle is answered with ours,
+// for programs that look functions up one by one. Our own look-ups (RTLD_NEXT) pass.
+//
+// Both look at who called (search paths, RTLD_NEXT), so the real functions must see the program as their caller: the
+// entry points in late_entry.S ask here where to go, and jump there with the stack as it was.
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "base/log.hpp"
+#include "base/options.hpp"
+#include "base/preload_env.hpp"
+#include "mpi_need.hpp"
+
+namespace urakata {
+namespace {
+
+using Open = void* (*)(const char*, int);
+using Look = void* (*)(void*, const char*);
+
+#if defined(__x86_64__)
+constexpr const char* kFirstVersion = "GLIBC_2.2.5";
+#else
+constexpr const char* kFirstVersion = "GLIBC_2.17";
+#endif
+
+// The C library's own. dlvsym is not stood in front of.
+Look real_dlsym() {
+  static const Look real = [] {
+    void* found = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+    return reinterpret_cast<Look>(found != nullptr ? found : dlvsym(RTLD_NEXT, "dlsym", kFirstVersion));
+  }();
+  return real;
+}
+
+Open real_dlopen() {
+  static const Open real = [] {
+    void* found = dlvsym(RTLD_NEXT, "dlopen", "GLIBC_2.34");
+    return reinterpret_cast<Open>(found != nullptr ? found : dlvsym(RTLD_NEXT, "dlopen", kFirstVersion));
+  }();
+  return real;
+}
+
+// Written once, by the thread that finds the MPI library.
+std::atomic<bool> settled{false};             // an MPI was found and dealt with: nothing more to look for
+std::atomic<void*> ours{nullptr};             // handle of our library
+std::atomic<const void*> host_base{nullptr};  // where the host's library lies
+
+// The file name of the object that has this address.
+std::string object_of(const void* address) {
+  Dl_info about{};
+  return dladdr(address, &about) != 0 && about.dli_fname != nullptr ? about.dli_fname : "";
+}
+
+const void* base_of(const void* address) {
+  Dl_info about{};
+  return dladdr(address, &about) != 0 ? about.dli_fbase : nullptr;
+}
+
+// Looks for an MPI in what is about to be loaded. The lock is not held while anything is loaded: constructors may call
+// dlopen from other threads.
+MpiNeed look_into(const char* name, const void* caller) {
+  static std::mutex lock;
+  static MpiSearch search;
+  const std::scoped_lock held(lock);
+  Loader loader;
+  loader.path = object_of(caller);
+  if (Result<Elf> elf = read_elf(loader.path)) loader.elf = *elf;
+  const std::string path = search.libraries().find(name, &loader);
+  return path.empty() ? MpiNeed{} : search.look(path);
+}
+
+void load_before(const MpiNeed& need) {
+  if (settled.exchange(true)) return;
+  if (need.abi == Abi::unknown) {
+    log::warning_of_all("%s is loaded, an MPI that Urakata does not know; the program runs untouched",
+                        need.library.c_str());
+    return;
+  }
+  const std::string self = object_of(reinterpret_cast<const void*>(&load_before));
+  const std::string library =
+      self.substr(0, self.rfind('/') + 1) + std::string(kLibraryPrefix) + std::string(name(need.abi)) + ".so";
+  void* const loaded = real_dlopen()(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (loaded == nullptr) {
+    log::warning_of_all("cannot load %s for %s (%s); the program runs untouched", library.c_str(), need.library.c_str(),
+                        dlerror());
+    return;
+  }
+  const std::string& host = need.path.empty() ? need.library : need.path;
+  void* const host_handle = real_dlopen()(host.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (host_handle == nullptr) {
+    log::warning_of_all("cannot load %s: %s", host.c_str(), dlerror());
+    return;
+  }
+  const void* const init = real_dlsym()(host_handle, "PMPI_Init");
+  host_base.store(init != nullptr ? base_of(init) : nullptr, std::memory_order_relaxed);
+  ours.store(loaded, std::memory_order_release);
+  log::detail("%s is loaded under %s", host.c_str(), library.c_str());
+}
+
+// dlsym for a name of MPI's, asked of an explicit handle.
+void* look_up_mpi(void* handle, const char* symbol) {
+  void* const found = real_dlsym()(handle, symbol);
+  void* const own = ours.load(std::memory_order_acquire);
+  if (found == nullptr || own == nullptr || base_of(found) != host_base.load(std::memory_order_relaxed)) return found;
+  void* const replaced = real_dlsym()(own, symbol);
+  return replaced != nullptr ? replaced : found;
+}
+
+[[gnu::constructor]] void begin() { forget_preload(); }
+
+}  // namespace
+}  // namespace urakata
+
+extern "C" {
+
+// Where the entry point `dlopen` goes on.
+[[gnu::visibility("hidden")]] void* urakata_before_dlopen(const char* name, int mode, const void* caller) {
+  using namespace urakata;
+  if (name != nullptr && *name != '\0' && !settled.load(std::memory_order_acquire) && (mode & RTLD_NOLOAD) == 0) {
+    if (const MpiNeed need = look_into(name, caller); need.abi != Abi::none) load_before(need);
+  }
+  return reinterpret_cast<void*>(real_dlopen());
+}
+
+// Where the entry point `dlsym` goes on.
+[[gnu::visibility("hidden")]] void* urakata_before_dlsym(void* handle, const char* symbol, const void* /*caller*/) {
+  using namespace urakata;
+  const std::string_view name = symbol == nullptr ? "" : symbol;
+  const bool mpi = name.starts_with("MPI_") || name.starts_with("PMPI_") || name.starts_with("MPIX_");
+  const bool by_handle = handle != RTLD_NEXT && handle != RTLD_DEFAULT;
+  if (mpi && by_handle && ours.load(std::memory_order_acquire) != nullptr) return reinterpret_cast<void*>(&look_up_mpi);
+  return reinterpret_cast<void*>(real_dlsym());
+}
+}

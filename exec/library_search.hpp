@@ -1,0 +1,36 @@
+// Where the dynamic linker finds a library: the rules of ld.so(8) for glibc, without hwcaps folders.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "elf.hpp"
+
+namespace urakata {
+
+// An object that needs others, with the chain of those that made it be loaded: an RPATH counts for all below it.
+struct Loader {
+  std::string path;
+  Elf elf;
+  const Loader* loader = nullptr;
+};
+
+class LibrarySearch {
+ public:
+  LibrarySearch();  // reads LD_LIBRARY_PATH; the linker's cache is read when first needed
+
+  // Path of the library that `loader` (nullptr: nobody in particular) gets for `name`; empty where there is none. A
+  // name with a slash is a path.
+  std::string find(std::string_view name, const Loader* loader);
+
+ private:
+  void read_cache();
+
+  std::vector<std::string> library_path_;
+  std::unordered_map<std::string, std::string> cache_;  // name to path
+  bool cache_read_ = false;
+};
+
+}  // namespace urakata

@@ -1,0 +1,76 @@
+#include "mpi_need.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <deque>
+
+namespace urakata {
+namespace {
+
+// The C library calls dlopen for its own ends (name services, character sets), which never brings an MPI.
+bool of_the_c_library(std::string_view name) {
+  constexpr std::array<std::string_view, 7> kNames = {"libc.so.",  "libm.so.", "libdl.so.",   "libpthread.so.",
+                                                      "librt.so.", "ld-linux", "libgcc_s.so."};
+  return std::ranges::any_of(kNames, [&](std::string_view one) { return name.starts_with(one); });
+}
+
+}  // namespace
+
+Abi abi_of_library(std::string_view soname) {
+  if (soname.starts_with("libmpi.so.40")) return Abi::openmpi;
+  if (soname.starts_with("libmpi.so.12") || soname.starts_with("libmpich.so.12")) return Abi::mpich;
+  if (soname.starts_with("libmpi_abi.so.1")) return Abi::standard;
+  for (const std::string_view stem : {"libmpi.so.", "libmpich.so.", "libmpi_abi.so."}) {
+    if (soname.size() > stem.size() && soname.starts_with(stem) &&
+        std::isdigit(static_cast<unsigned char>(soname[stem.size()])) != 0) {
+      return Abi::unknown;
+    }
+  }
+  return Abi::none;
+}
+
+std::string_view name(Abi abi) {
+  switch (abi) {
+    case Abi::openmpi:
+      return "openmpi";
+    case Abi::mpich:
+      return "mpich";
+    case Abi::standard:
+      return "abi";
+    case Abi::none:
+    case Abi::unknown:
+      break;
+  }
+  return {};
+}
+
+MpiNeed MpiSearch::look(const std::string& path, const Loader* loader) {
+  MpiNeed need;
+  std::deque<Loader> found;  // a deque keeps its elements in place: later ones point at earlier ones
+  const auto open = [&](const std::string& file, const Loader* by) {
+    Result<Elf> elf = read_elf(file);
+    if (elf && !elf->foreign) found.push_back({file, std::move(*elf), by});
+  };
+  open(path, loader);
+  if (found.empty()) return need;
+  if (const Abi own = abi_of_library(found.front().elf.soname); own != Abi::none) {
+    return {own, found.front().elf.soname, path, false};
+  }
+  for (std::size_t next = 0; next < found.size(); ++next) {
+    const Loader& one = found[next];
+    for (const std::string& library : one.elf.needed) {
+      if (const Abi abi = abi_of_library(library); abi != Abi::none) {
+        return {abi, library, libraries_.find(library, &one), false};
+      }
+    }
+    need.loads_late = need.loads_late || one.elf.imports_dlopen;
+    for (const std::string& library : one.elf.needed) {
+      if (of_the_c_library(library) || !seen_.insert(library).second) continue;
+      if (const std::string file = libraries_.find(library, &one); !file.empty()) open(file, &one);
+    }
+  }
+  return need;
+}
+
+}  // namespace urakata

@@ -1,0 +1,73 @@
+#include "preload.hpp"
+
+#include <linux/limits.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+
+#include "base/preload_env.hpp"
+#include "mpi_need.hpp"
+
+namespace urakata {
+
+Preload choose_preload(const Program& program, const std::string& libraries) {
+  const std::string& path = program.path;
+  switch (program.reach) {
+    case Reach::never:
+      return {"", path + " " + program.why + "; it runs untouched"};
+    case Reach::shell:
+      return {"", path +
+                      " is run by a shell, and only a rank itself can have Urakata under it; put urakata-exec into the "
+                      "script, in front of the MPI program"};
+    case Reach::wrapper:
+      return {"", path + " starts another program; put urakata-exec behind it, in front of the MPI program"};
+    case Reach::again:
+    case Reach::launcher:
+      return {};
+    case Reach::preload:
+      break;
+  }
+  const MpiNeed need = MpiSearch().look(program.interpreter);
+  if (need.abi == Abi::unknown) {
+    return {"", path + " needs " + need.library +
+                    ", which Urakata does not know (it knows libmpi.so.40, libmpi.so.12, "
+                    "libmpich.so.12 and libmpi_abi.so.1); it runs untouched"};
+  }
+  if (need.abi == Abi::none && !need.loads_late) {
+    return {"", path + " needs no MPI library and loads none later; it runs untouched"};
+  }
+  const std::string stem = need.abi == Abi::none ? "late" : std::string(name(need.abi));
+  Preload preload;
+  preload.library = libraries + "/" + std::string(kLibraryPrefix) + stem + ".so";
+  if (libraries.find_first_of(" :") != std::string::npos) {
+    return {"", libraries +
+                    " has a blank or colon in its name, which the linker cannot preload from; install Urakata "
+                    "elsewhere. " +
+                    path + " runs untouched"};
+  }
+  if (access(preload.library.c_str(), R_OK) != 0) {
+    return {"", "there is no " + preload.library + " in this build of Urakata" +
+                    (need.library.empty() ? "" : ", for the " + need.library + " of " + path) + "; it runs untouched"};
+  }
+  return preload;
+}
+
+std::string library_folder() {
+  std::array<char, PATH_MAX> path{};
+  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size() - 1);
+  if (length <= 0) return {};
+  std::string folder(path.data(), static_cast<std::size_t>(length));
+  folder.resize(folder.rfind('/'));  // PREFIX/bin
+  folder.resize(folder.rfind('/'));  // PREFIX
+  return folder + "/lib/urakata";
+}
+
+void add_preload(const std::string& library) {
+  forget_preload();  // of a urakata-exec around this one
+  const char* before = std::getenv("LD_PRELOAD");
+  const std::string list = before != nullptr && *before != '\0' ? std::string(before) + ":" + library : library;
+  setenv("LD_PRELOAD", list.c_str(), 1);
+}
+
+}  // namespace urakata

@@ -1,0 +1,24 @@
+// Which of the preload libraries a program gets.
+#pragma once
+
+#include <string>
+
+#include "program.hpp"
+
+namespace urakata {
+
+struct Preload {
+  std::string library;    // path; empty: the program runs untouched
+  std::string untouched;  // why, as one sentence with what to do
+};
+
+// `libraries` is the folder with liburakata-*.so.
+Preload choose_preload(const Program& program, const std::string& libraries);
+
+// The folder with the preload libraries beside this program: ../lib/urakata. Empty where /proc is not to be had.
+std::string library_folder();
+
+// Puts the library behind those that the user preloads: tools loaded before us see us as the MPI library.
+void add_preload(const std::string& library);
+
+}  // namespace urakata

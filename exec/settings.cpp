@@ -1,0 +1,65 @@
+#include "settings.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+namespace urakata {
+namespace {
+
+constexpr const char* kProjectFile = "urakata.toml";
+
+std::string variable(const Option& option) { return "URAKATA_" + std::string(option.name); }
+
+// The value in the environment; an empty variable is one that is not set.
+const char* in_environment(const Option& option) {
+  const char* value = std::getenv(variable(option).c_str());
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+std::string config_path(const std::vector<Setting>& command_line) {
+  const Option& config = **option_named("CONFIG");
+  for (const Setting& one : command_line) {
+    if (one.option == &config) return one.value;
+  }
+  if (const char* named = in_environment(config)) return named;
+  return access(kProjectFile, F_OK) == 0 ? kProjectFile : "";
+}
+
+}  // namespace
+
+Status apply_settings(const std::vector<Setting>& command_line, AlgorithmCheck algorithm_check) {
+  for (const Setting& one : command_line) {
+    if (Status good = check_option(*one.option, one.value, algorithm_check); !good) return good;
+  }
+  for (const Option& option : option_table()) {
+    const char* value = in_environment(option);
+    if (value == nullptr) continue;
+    if (Status good = check_option(option, value, algorithm_check); !good) return good;
+  }
+  std::vector<Setting> settings;
+  if (const std::string path = config_path(command_line); !path.empty()) {
+    Result<std::vector<Setting>> read = read_config_file(path, algorithm_check);
+    if (!read) return read.error();
+    std::ranges::copy_if(*read, std::back_inserter(settings),
+                         [](const Setting& one) { return in_environment(*one.option) == nullptr; });
+  }
+  settings.insert(settings.end(), command_line.begin(), command_line.end());
+
+  std::string origins;
+  for (const Option& option : option_table()) {
+    const auto last =
+        std::find_if(settings.rbegin(), settings.rend(), [&](const Setting& one) { return one.option == &option; });
+    if (last == settings.rend()) continue;
+    setenv(variable(option).c_str(), last->value.c_str(), 1);
+    std::string origin = last->origin;
+    std::ranges::replace(origin, ';', ',');
+    origins += (origins.empty() ? "" : ";") + std::string(option.name) + "=" + origin;
+  }
+  setenv(kOriginsVariable, origins.c_str(), 1);
+  return Nothing{};
+}
+
+}  // namespace urakata

@@ -1,0 +1,16 @@
+// Brings command line, environment and config file together and hands the outcome to the program as environment.
+#pragma once
+
+#include <vector>
+
+#include "base/options.hpp"
+#include "base/result.hpp"
+#include "config_file.hpp"
+
+namespace urakata {
+
+// Checks every value, wherever it comes from, and sets the URAKATA_* variables by precedence, with kOriginsVariable.
+// The config file is the one that CONFIG names, or urakata.toml in the working directory if there is one.
+Status apply_settings(const std::vector<Setting>& command_line, AlgorithmCheck algorithm_check);
+
+}  // namespace urakata

@@ -1,0 +1,85 @@
+// urakata-exec: what a launcher starts in a rank's place. It settles the options, picks the preload library that fits
+// the program's MPI, and becomes the program.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "base/launcher.hpp"
+#include "base/log.hpp"
+#include "base/options.hpp"
+#include "command_line.hpp"
+#include "cores.hpp"
+#include "information.hpp"
+#include "preload.hpp"
+#include "program.hpp"
+#include "settings.hpp"
+
+namespace urakata {
+namespace {
+
+constexpr int kBadUse = 2;
+
+// What goes wrong before the program starts goes wrong on every rank alike: rank 0 says it.
+int refuse(const std::string& message, int code = kBadUse) {
+  if (launcher().rank <= 0) log::error("%s", message.c_str());
+  return code;
+}
+
+std::string launcher_in_the_wrong_place(const std::string& launcher) {
+  return launcher + " is a launcher, and urakata-exec belongs between launcher and program: " + launcher +
+         " -n 4 urakata-exec -- ./app";
+}
+
+// The helpers' placement needs the node's cores.
+void hand_over_cores() {
+  if (options().engine == EngineKind::host) return;
+  const Result<Topology> topology = find_cores();
+  if (topology && !topology->cores.empty()) {
+    setenv(kCoresVariable, topology->text().c_str(), 1);
+  } else {
+    unsetenv(kCoresVariable);
+  }
+}
+
+int run(std::span<char*> arguments) {
+  if (arguments.empty()) return refuse("no program is given; see urakata-exec --help");
+  Program program;
+  if (NotStarted failure; !find_program(arguments[0], program, failure))
+    return refuse(failure.message, failure.exit_code);
+  if (program.reach == Reach::launcher) return refuse(launcher_in_the_wrong_place(arguments[0]));
+  const Preload preload = choose_preload(program, library_folder());
+  if (!preload.untouched.empty()) log::warning_of_all("%s", preload.untouched.c_str());
+  if (!preload.library.empty()) {
+    hand_over_cores();
+    add_preload(preload.library);
+    log::detail("%s gets %s", program.path.c_str(), preload.library.c_str());
+  }
+  std::vector<char*> list(arguments.begin(), arguments.end());
+  list.push_back(nullptr);
+  execvp(program.path.c_str(), list.data());  // execvp, since it also runs scripts without a first line
+  return refuse("cannot run " + program.path + ": " + std::strerror(errno), 126);
+}
+
+int begin(std::span<char*> arguments) {
+  const Result<CommandLine> line = read_command_line(arguments);
+  if (!line) return refuse(line.error().message);
+  if (line->task == Task::help || line->task == Task::version) {
+    std::fputs(line->task == Task::help ? help_text().c_str() : "urakata-exec " URAKATA_VERSION "\n", stdout);
+    return 0;
+  }
+  if (const Status applied = apply_settings(line->settings, nullptr); !applied) return refuse(applied.error().message);
+  log::set_verbosity(options().verbose);
+  warn_of_unknown_variables();
+  if (line->task == Task::information) std::fputs((line->json ? options_json() : options_table()).c_str(), stdout);
+  return line->task == Task::run ? run(line->program) : 0;
+}
+
+}  // namespace
+}  // namespace urakata
+
+int main(int count, char** arguments) { return urakata::begin({arguments, static_cast<std::size_t>(count)}); }
