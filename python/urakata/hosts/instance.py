@@ -1,0 +1,328 @@
+"""Hosts: an instance of test hosts, from its start to its end, and the commands and jobs that run in it."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import select
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from urakata import launcher
+from urakata.hosts import keeper, launch, links, wire
+
+_PREFIX = "urakata-hosts-"
+_START_LIMIT = 20.0
+_GRACE = 3.0
+
+_PACKAGES = str(Path(__file__).resolve().parents[2])
+
+
+def _program(module: str) -> list[str]:
+    """Runs main() of a module of this package in a fresh interpreter that reads no site packages, for a fast start."""
+    code = (
+        f"import sys; sys.path.insert(0, {_PACKAGES!r}); from urakata.hosts.{module} import main; "
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    return [sys.executable, "-S", "-E", "-c", code]
+
+
+class HostsError(Exception):
+    """The hosts cannot be made, or have gone away; the text says why."""
+
+
+class Command:
+    """A command that runs on one host. Leaving it without finish() and being collected ends it."""
+
+    def __init__(
+        self, arguments: Sequence[str], connection: socket.socket, outputs: tuple[int, int] | None, instance: Hosts
+    ) -> None:
+        self._arguments = list(arguments)
+        self._connection = connection
+        self._outputs = outputs
+        self._instance = instance
+
+    def signal(self, number: int) -> None:
+        """Sends a signal to the command's process group."""
+        self._connection.sendall(bytes([number]))
+
+    def finish(self, timeout: float | None = None) -> subprocess.CompletedProcess[str]:
+        """Waits for the end. The output is text where it was captured, else None. When `timeout` seconds have passed
+        or an exception (KeyboardInterrupt) comes, the command is ended before that is raised."""
+        try:
+            if not self._ends_within(timeout):
+                raise subprocess.TimeoutExpired(self._arguments, timeout or 0)
+            status = wire.status(self._connection)
+        except BaseException as reason:
+            self._end()
+            if isinstance(reason, subprocess.TimeoutExpired):
+                reason.output, reason.stderr = self._texts()
+            raise
+        finally:
+            self._connection.close()
+        if status is None:
+            raise HostsError("the test hosts have ended while a command ran on them")
+        out, err = self._texts()
+        return subprocess.CompletedProcess(self._arguments, status, out, err)
+
+    def _ends_within(self, seconds: float | None) -> bool:
+        return bool(select.select([self._connection], [], [], seconds)[0])
+
+    def _end(self) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            try:
+                self.signal(number)
+            except OSError:
+                return
+            if self._ends_within(_GRACE):
+                return
+
+    def _texts(self) -> tuple[str | None, str | None]:
+        if self._outputs is None:
+            return None, None
+        texts = []
+        for output in self._outputs:
+            os.lseek(output, 0, os.SEEK_SET)
+            with os.fdopen(output, "rb") as opened:
+                texts.append(opened.read().decode(errors="replace"))
+        self._outputs = None
+        return texts[0], texts[1]
+
+    def __del__(self) -> None:
+        self._connection.close()
+        for output in self._outputs or ():
+            os.close(output)
+
+
+class Hosts:
+    """`count` hosts, each with a network, host name, /etc/hosts, process numbers, IPC, /dev/shm and $TMPDIR of its own;
+    all other files are the machine's. Names: host0, host1, ...
+
+    rate: of each link in each direction, such as "1gbit"; None: as fast as the machine.
+    delay: one way between any two hosts, such as "8ms"; needs netem in the kernel (see available()).
+    split_cpus: every host gets CPUs of its own, as far as they go round; else all hosts share all. By default they are
+    split where there are at least as many as hosts.
+
+    A context manager; all that was started in the hosts ends with it, also when this process is killed. Instances
+    exist side by side without seeing each other. Methods may be called from several threads between enter and exit.
+    """
+
+    def __init__(
+        self, count: int = 4, rate: str | None = "1gbit", delay: str | None = None, split_cpus: bool | None = None
+    ) -> None:
+        if not 1 <= count <= links.MAX_HOSTS:
+            raise ValueError(f"the number of hosts is {count}: it must be 1 to {links.MAX_HOSTS}")
+        self.count = count
+        self.rate = links.parse_rate(rate) if rate is not None else None
+        """Bits a second of each link in each direction."""
+        self._delay_us = links.parse_delay(delay) if delay is not None else None
+        self.names = [links.host_name(i) for i in range(count)]
+        self.addresses = [links.address(i) for i in range(count)]
+        self.cpus = _share_out(count, split_cpus)
+        """For each host the CPUs that its processes may use."""
+        self._folder = ""
+        self._keeper: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._lock = threading.Lock()
+        self._jobs = 0
+
+    def __enter__(self) -> Hosts:
+        sweep()
+        if not all(shutil.which(tool, path=links.SYSTEM_PATH) for tool in ("ip", "tc")):
+            raise HostsError("the programs ip and tc are needed: install iproute2")
+        self._folder = tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=_base_folder())
+        try:
+            self._fill_folder()
+            self._start_keeper()
+        except BaseException:
+            self._stop()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop()
+
+    def _fill_folder(self) -> None:
+        folder = Path(self._folder)
+        (folder / "tmp").mkdir()
+        (folder / "hosts").write_text(links.hosts_file(self.count))
+        agent = folder / "agent"
+        agent.write_text(f'#!/bin/sh\nexec {shlex.join([*_program("agent"), self._folder])} "$@"\n')
+        agent.chmod(0o700)
+
+    def _start_keeper(self) -> None:
+        plan = links.Plan(self.count, self.rate, self._delay_us, self._folder, self.cpus)
+        self._control, far_end = socket.socketpair()
+        with far_end:
+            self._keeper = subprocess.Popen(
+                [*_program("keeper"), str(far_end.fileno()), json.dumps(plan.__dict__)],
+                stdin=subprocess.DEVNULL,
+                pass_fds=[far_end.fileno()],
+                start_new_session=True,  # the terminal's Ctrl-C is for the owner
+            )
+        self._control.settimeout(_START_LIMIT)
+        try:
+            answer = self._control.recv(1 << 16)
+        except TimeoutError as error:
+            raise HostsError(f"the hosts did not stand after {_START_LIMIT:.0f} s") from error
+        reason = json.loads(answer)["error"] if answer else "the process that makes them ended at once"
+        if reason:
+            raise HostsError(reason)
+
+    def _stop(self) -> None:
+        if self._control:
+            self._control.close()
+            self._control = None
+        if self._keeper:
+            try:
+                self._keeper.wait(timeout=_START_LIMIT)
+            except subprocess.TimeoutExpired:
+                self._keeper.kill()
+                self._keeper.wait()
+            self._keeper = None
+        if self._folder:
+            keeper.remove_folder(self._folder)
+            self._folder = ""
+
+    def start(
+        self,
+        host: int,
+        command: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        capture: bool = True,
+        stdin: int | None = None,
+    ) -> Command:
+        """Starts a command on one host, in the current folder, with `env` as its environment (the caller's if None).
+        capture: keep its output for finish(); else it goes to the caller's. stdin: a descriptor; empty if None."""
+        if not self._control:
+            raise HostsError("the hosts stand only inside the with statement")
+        request = wire.Request(list(command), dict(os.environ if env is None else env), os.getcwd())
+        outputs = (os.memfd_create("stdout"), os.memfd_create("stderr")) if capture else None
+        out, err = outputs or (1, 2)
+        empty = os.open(os.devnull, os.O_RDONLY)
+        try:
+            source = empty if stdin is None else stdin
+            connection = wire.ask(self._folder, self.names[host], request, (source, out, err))
+        except OSError as error:
+            raise HostsError(f"{self.names[host]} does not answer: {error.strerror}") from error
+        finally:
+            os.close(empty)
+        return Command(command, connection, outputs, self)
+
+    def execute(
+        self, host: int, command: Sequence[str], *, env: Mapping[str, str] | None = None, timeout: float | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs a command on one host to its end, with its output captured."""
+        return self.start(host, command, env=env).finish(timeout)
+
+    def run(
+        self,
+        command: Sequence[str],
+        *,
+        ranks_per_host: int = 1,
+        host_mpi: str | launcher.Host = "openmpi",
+        env: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+        capture: bool = True,
+        stdin: int | None = None,
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs an MPI job over all hosts; the launcher is on the first. host_mpi is a name of launch.FAMILIES or the
+        path of a launcher. `env` is added to the caller's environment and reaches every rank. The result is the
+        launcher's. After `timeout` seconds the job is ended and subprocess.TimeoutExpired raised."""
+        mpi = launch.find_mpi(host_mpi) if isinstance(host_mpi, str) else host_mpi
+        ranks = ranks_per_host * self.count
+        job = launch.Job(
+            command=command,
+            hosts=self.names,
+            ranks_per_host=ranks_per_host,
+            agent=f"{self._folder}/agent",
+            environment=env or {},
+            crowded=ranks > len(set().union(*self.cpus)),
+        )
+        with self._lock:
+            self._jobs += 1
+        whole = False
+        try:
+            words = launch.command_line(mpi, job)
+            started = self.start(0, words, env=launch.launcher_environment(mpi, job), capture=capture, stdin=stdin)
+            done = started.finish(timeout)
+            whole = True
+            return done
+        finally:
+            with self._lock:
+                self._jobs -= 1
+                if not whole and self._jobs == 0:
+                    self._clear()
+
+    def _clear(self) -> None:
+        """Kills what a job that was cut off has left on the hosts."""
+        for host in range(self.count):
+            try:
+                self.execute(host, ["/bin/sh", "-c", "kill -KILL -1"], timeout=_GRACE)
+            except (HostsError, subprocess.TimeoutExpired):
+                return
+
+    def counters(self) -> list[tuple[int, int]]:
+        """For each host the bytes that its link has received and sent so far, headers included."""
+        names = [f"/sys/class/net/eth0/statistics/{direction}_bytes" for direction in ("rx", "tx")]
+        texts = [self.execute(host, ["cat", *names], timeout=10).stdout.split() for host in range(self.count)]
+        return [(int(received), int(sent)) for received, sent in texts]
+
+    def start_module(self, host: int, module: str, arguments: Sequence[str]) -> Command:
+        """Starts main() of a module of this package on a host."""
+        return self.start(host, [*_program(module), *arguments])
+
+
+def _share_out(count: int, split: bool | None) -> list[list[int]]:
+    usable = sorted(os.sched_getaffinity(0))
+    if split is None:
+        split = len(usable) >= count
+    if not split:
+        return [usable] * count
+    if len(usable) < count:
+        raise ValueError(f"{len(usable)} usable CPUs cannot be split among {count} hosts")
+    each = len(usable) // count
+    return [usable[i * each : (i + 1) * each] for i in range(count)]
+
+
+def _base_folder() -> str:
+    """Where the folders of instances are; a Unix socket's path must stay short."""
+    folder = tempfile.gettempdir()
+    return folder if len(folder) < 60 else "/tmp"
+
+
+def sweep() -> None:
+    """Removes folders whose owner was killed together with its keeper; nothing else of an instance can be left."""
+    for folder in Path(_base_folder()).glob(f"{_PREFIX}*"):
+        owner = folder.name.removeprefix(_PREFIX).split("-")[0]
+        if owner.isdigit() and not Path(f"/proc/{owner}").exists():
+            keeper.remove_folder(str(folder))
+
+
+@functools.cache
+def available(delay: bool = False) -> tuple[bool, str]:
+    """Whether test hosts can be made here, found by making two; if not, why. delay: with delayed links."""
+    try:
+        started = time.monotonic()
+        with Hosts(count=2, delay="1ms" if delay else None) as hosts:
+            name = hosts.execute(1, ["uname", "-n"], timeout=10).stdout.strip()
+        seconds = time.monotonic() - started
+    except HostsError as error:
+        return False, str(error)
+    if name != links.host_name(1):
+        return False, f"a host is called {name!r} instead of {links.host_name(1)!r}"
+    return True, f"two hosts made and ended in {seconds:.2f} s"

@@ -1,0 +1,131 @@
+"""The network between test hosts, as input for `ip -batch` and `tc -batch`; nothing is run here.
+
+Every host has one interface, eth0, the end of a veth pair; the other ends, link0, link1, ..., are ports of one bridge.
+The bridge and the ports live in a network namespace of their own, so no name and no address can meet one outside.
+A token bucket (tbf) on eth0 shapes what the host sends, another on its port what it receives.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+
+MTU = 9000
+"""Bytes. Large frames, so that headers take less than 1 % of the set rate and a gigabit costs little CPU."""
+
+SEGMENTATION = 3 * MTU
+"""Largest packet in bytes that the kernel hands through a link whole: fewer, larger packets cost less CPU, but a packet
+passes a token bucket as one, so large ones make the link less like a wire."""
+
+QUEUE = 4 << 20
+"""Bytes that wait at a link before packets are dropped, when several hosts send to one: a switch with deep buffers."""
+
+MAX_HOSTS = 200
+
+SYSTEM_PATH = "/usr/sbin:/sbin:/usr/bin:/bin"
+"""Where ip and tc are; an ordinary user's PATH lacks the first two."""
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
+_DELAY_UNITS = {"us": 1, "ms": 10**3, "s": 10**6}
+
+
+def parse_rate(text: str) -> int:
+    """Bits a second of a rate as tc writes it: 1gbit, 100mbit, 2.5gbit, 64kbit."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]?)bit", text.strip().lower())
+    rate = round(float(match[1]) * _UNITS[match[2]]) if match else 0
+    if rate < 64_000:
+        raise ValueError(f"the rate {text!r} is not a number with kbit, mbit or gbit of at least 64kbit, such as 1gbit")
+    return rate
+
+
+def parse_delay(text: str) -> int:
+    """Microseconds of a delay such as 50us, 8ms, 0.1s."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(us|ms|s)", text.strip().lower())
+    if not match:
+        raise ValueError(f"the delay {text!r} is not a number with us, ms or s, such as 8ms")
+    return round(float(match[1]) * _DELAY_UNITS[match[2]])
+
+
+def burst_bytes(rate: int) -> int:
+    """Bytes that may pass a link at once after a pause: what the rate carries in 0.5 ms, so that a timer that fires
+    late costs no throughput, and never less than two whole packets."""
+    return max(2 * SEGMENTATION, rate // 8 // 2000)
+
+
+def host_name(index: int) -> str:
+    """Name of a host, the same in every instance: instances cannot see each other."""
+    return f"host{index}"
+
+
+def address(index: int) -> str:
+    """IPv4 address of a host."""
+    return f"10.87.0.{index + 1}"
+
+
+def hosts_file(count: int) -> str:
+    """What the hosts find at /etc/hosts."""
+    return "".join(["127.0.0.1 localhost\n"] + [f"{address(i)} {host_name(i)}\n" for i in range(count)])
+
+
+def bridge_commands(count: int, pids: list[int]) -> str:
+    """For ip, in the bridge's namespace: the bridge and a pair for each host, whose far end goes to the namespace of pid."""
+    lines = ["link add name switch type bridge stp_state 0 forward_delay 0"]
+    for i in range(count):
+        packets = f"mtu {MTU} gso_max_size {SEGMENTATION}"
+        lines.append(f"link add name link{i} {packets} type veth peer name eth0 {packets} netns {pids[i]}")
+        lines.append(f"link set dev link{i} addrgenmode none")
+        lines.append(f"link set dev link{i} master switch up")
+    lines += ["link set dev switch addrgenmode none", "link set dev switch up"]
+    return "\n".join(lines)
+
+
+def host_commands(index: int) -> str:
+    """For ip, in a host's namespace: its address."""
+    return "\n".join(
+        [
+            "link set dev lo up",
+            "link set dev eth0 addrgenmode none",
+            f"address add {address(index)}/24 dev eth0",
+            "link set dev eth0 up",
+        ]
+    )
+
+
+def shape_commands(device: str, rate: int | None, delay_us: int | None) -> str:
+    """For tc: the rate, and behind it the delay, of what leaves by `device`; None leaves that out."""
+    lines = []
+    if rate is not None:
+        lines.append(
+            f"qdisc add dev {device} root handle 1: tbf rate {rate}bit burst {burst_bytes(rate)} limit {QUEUE}"
+        )
+    if delay_us:
+        place = "parent 1:1" if rate is not None else "root"
+        lines.append(f"qdisc add dev {device} {place} handle 2: netem delay {delay_us}us limit 100000")
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an instance consists of; travels as JSON to the process that makes it."""
+
+    count: int
+    rate: int | None
+    delay_us: int | None
+    folder: str
+    cpus: list[list[int]]
+    """For each host the CPUs that its processes may use."""
+
+
+def run_batch(program: str, commands: str) -> None:
+    """Runs `ip` or `tc` on a list of commands in the namespace of the caller; OSError with its words on failure."""
+    if not commands:
+        return
+    path = shutil.which(program, path=SYSTEM_PATH)
+    if path is None:
+        raise OSError(f"the program {program} is missing: install iproute2")
+    done = subprocess.run([path, "-batch", "-"], input=commands, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        words = " ".join(done.stderr.split()) or f"exit code {done.returncode}"
+        raise OSError(f"{program}: {words}")
