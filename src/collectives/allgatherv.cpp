@@ -1,0 +1,77 @@
+// Allgatherv: everybody's block, of any size, to everybody's receive slot, each at its displacement.
+#include <algorithm>
+
+#include "collectives/algorithms.hpp"
+#include "collectives/phases.hpp"
+
+namespace urakata::collectives::allgatherv {
+namespace {
+
+Piece block(const Arguments& arguments, std::uint32_t rank) {
+  return {.slot = kRecvSlot, .offset = arguments.recv.displacements[rank], .bytes = arguments.recv.bytes[rank]};
+}
+
+Piece own_block(const Arguments& arguments) {
+  if (arguments.in_place) return block(arguments, arguments.rank);
+  return {.slot = kSendSlot, .bytes = arguments.recv.bytes[arguments.rank]};
+}
+
+}  // namespace
+
+Built ring(const Arguments& arguments) {
+  Plan plan("allgatherv/ring", arguments);
+  const std::uint32_t n = arguments.ranks;
+  const std::uint32_t r = arguments.rank;
+  plan.copy(own_block(arguments), block(arguments, r));
+  ring_gather(plan, {.ranks = n, .left = (r + n - 1) % n, .right = (r + 1) % n},
+              {.own = r,
+               .sends = n - 1,
+               .recvs = n - 1,
+               .own_piece = own_block(arguments),
+               .block = [&](std::uint32_t b) { return block(arguments, b); },
+               .ready = [](std::uint32_t) { return Nodes{}; },
+               .free = [](std::uint32_t) { return Nodes{}; }});
+  return plan.commit();
+}
+
+Built spread(const Arguments& arguments) {
+  Plan plan("allgatherv/spread", arguments);
+  const std::uint32_t n = arguments.ranks;
+  const std::uint32_t r = arguments.rank;
+  for (std::uint32_t i = 1; i < n; ++i) plan.recv((r + n - i) % n, block(arguments, (r + n - i) % n));
+  for (std::uint32_t i = 1; i < n; ++i) plan.send((r + i) % n, own_block(arguments));
+  plan.copy(own_block(arguments), block(arguments, r));
+  return plan.commit();
+}
+
+// Bruck et al. 1997. The blocks lie anywhere in the receive slot, so they travel in a temporary that holds them one after
+// another, beginning with the own one; each goes to its place as soon as it is there.
+Built bruck(const Arguments& arguments) {
+  Plan plan("allgatherv/bruck", arguments);
+  const std::uint32_t n = arguments.ranks;
+  const std::uint32_t r = arguments.rank;
+  std::vector<std::uint64_t> rotated(n);
+  for (std::uint32_t i = 0; i < n; ++i) rotated[i] = arguments.recv.bytes[(r + i) % n];
+  const Partition row = Partition::of(rotated);
+  const SlotId slot = plan.temp(row.total()).slot;
+
+  plan.copy(own_block(arguments), block(arguments, r));
+  Nodes have = plan.copy(own_block(arguments), row.block(slot, 0));
+  for (std::uint32_t held = 1; held < n; held *= 2) {
+    const std::uint32_t count = std::min(held, n - held);
+    const std::uint32_t to = (r + n - held) % n;
+    if (held == 1) {
+      plan.send(to, own_block(arguments));
+    } else {
+      plan.after(have, plan.send(to, row.range(slot, 0, count)));
+    }
+    const Nodes got = plan.recv((r + held) % n, row.range(slot, held, held + count));
+    for (std::uint32_t i = held; i < held + count; ++i) {
+      plan.after(got, plan.copy(row.block(slot, i), block(arguments, (r + i) % n)));
+    }
+    have = have + got;
+  }
+  return plan.commit();
+}
+
+}  // namespace urakata::collectives::allgatherv

@@ -1,0 +1,25 @@
+// Alltoallv: blocks of any size, from and to any displacement. In place, both are the receive slot's.
+#include "collectives/exchange.hpp"
+
+namespace urakata::collectives::alltoallv {
+namespace {
+
+Piece block(SlotId slot, const Blocks& blocks, std::uint32_t rank) {
+  return {.slot = slot, .offset = blocks.displacements[rank], .bytes = blocks.bytes[rank]};
+}
+
+Exchange blocks(const Arguments& arguments) {
+  const auto in = [recv = arguments.recv](std::uint32_t rank) { return block(kRecvSlot, recv, rank); };
+  if (arguments.in_place) return {.out = in, .in = in};
+  return {.out = [send = arguments.send](std::uint32_t rank) { return block(kSendSlot, send, rank); }, .in = in};
+}
+
+}  // namespace
+
+Built pairwise(const Arguments& arguments) {
+  return exchange_all("alltoallv/pairwise", arguments, blocks(arguments), kPairwiseAhead);
+}
+
+Built spread(const Arguments& arguments) { return exchange_all("alltoallv/spread", arguments, blocks(arguments), 0); }
+
+}  // namespace urakata::collectives::alltoallv

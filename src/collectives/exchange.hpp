@@ -1,0 +1,23 @@
+// What alltoall and alltoallv share: every rank has a block for every other.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "collectives/algorithms.hpp"
+#include "collectives/plan.hpp"
+
+namespace urakata::collectives {
+
+struct Exchange {
+  std::function<Piece(std::uint32_t)> out;  // the block for a rank
+  std::function<Piece(std::uint32_t)> in;   // the block from a rank
+};
+
+// Step by step, one partner each way, at most `ahead` steps under way at once (0: all of them). In place (out and in are
+// the same pieces) each step swaps two ranks' blocks: what comes waits in a temporary until the other has left.
+Built exchange_all(const char* name, const Arguments& arguments, const Exchange& blocks, std::uint32_t ahead);
+
+inline constexpr std::uint32_t kPairwiseAhead = 2;
+
+}  // namespace urakata::collectives

@@ -1,0 +1,86 @@
+// Exscan: rank r gets the inputs of ranks 0 .. r - 1 combined in rank order; rank 0's receive slot is left alone.
+#include "collectives/algorithms.hpp"
+#include "collectives/phases.hpp"
+
+namespace urakata::collectives::exscan {
+namespace {
+
+Piece input(const Plan& plan) { return {.slot = plan.input(), .bytes = plan.arguments().bytes}; }
+Piece result(const Plan& plan) { return {.slot = kRecvSlot, .bytes = plan.arguments().bytes}; }
+
+}  // namespace
+
+// As scan/recursive_doubling, with the row that ends before this rank kept beside the row that ends with it.
+Built recursive_doubling(const Arguments& arguments) {
+  Plan plan("exscan/recursive_doubling", arguments, kReductionSegment);
+  const std::uint32_t n = arguments.ranks;
+  const std::uint32_t r = arguments.rank;
+  if (r == 0) {
+    for (std::uint64_t d = 1; d < n; d *= 2) plan.send(static_cast<std::uint32_t>(d), input(plan));
+    return plan.commit();
+  }
+  // The row with this rank is only made where somebody will be sent it.
+  const bool hands_row_on = r + std::uint64_t{2} < n;
+  const Piece row = hands_row_on ? plan.temp(arguments.bytes) : Piece{};
+  Nodes row_ready = hands_row_on ? plan.copy(input(plan), row) : Nodes{};
+  Nodes sent = r + 1 < n ? plan.send(r + 1, input(plan)) : Nodes{};
+  Nodes ready = plan.recv(r - 1, result(plan));
+  if (arguments.in_place) {
+    plan.each(row_ready, ready);
+    plan.each(sent, ready);
+  }
+  if (hands_row_on) {
+    const Nodes reduced = plan.reduce(result(plan), row);
+    plan.each(ready, reduced);
+    plan.each(row_ready, reduced);
+    row_ready = reduced;
+  }
+  for (std::uint64_t distance = 2; distance < n; distance *= 2) {
+    const auto d = static_cast<std::uint32_t>(distance);
+    sent = r + distance < n ? plan.send(r + d, row) : Nodes{};
+    plan.each(row_ready, sent);
+    if (r < distance) continue;
+    const Piece lower = plan.inbox(arguments.bytes);
+    const Nodes got = plan.recv(r - d, lower);
+    const Nodes reduced = plan.reduce(lower, result(plan));
+    plan.each(got, reduced);
+    plan.each(ready, reduced);
+    plan.each(row_ready, reduced);  // the row's first step reads the result
+    plan.recycle(lower, reduced, got);
+    ready = reduced;
+    if (r + 2 * distance < n) {
+      const Nodes row_reduced = plan.reduce(lower, row);
+      plan.each(got, row_reduced);
+      plan.each(row_ready, row_reduced);
+      plan.each(sent, row_reduced);
+      plan.recycle(lower, row_reduced, got);
+      row_ready = row_reduced;
+    }
+  }
+  return plan.commit();
+}
+
+// From rank to rank, a window of segments under way.
+Built chain(const Arguments& arguments) {
+  Plan plan("exscan/chain", arguments, kReductionSegment);
+  const std::uint32_t r = arguments.rank;
+  const bool last = r + 1 == arguments.ranks;
+  if (r == 0) {
+    if (!last) plan.send(1, input(plan));
+    return plan.commit();
+  }
+  const Nodes got = plan.recv(r - 1, result(plan));
+  if (last) return plan.commit();
+  const Piece row = plan.inbox(arguments.bytes);
+  const Nodes copied = plan.copy(input(plan), row);
+  if (arguments.in_place) plan.each(copied, got);
+  const Nodes reduced = plan.reduce(result(plan), row);
+  plan.each(got, reduced);
+  plan.each(copied, reduced);
+  const Nodes sent = plan.send(r + 1, row);
+  plan.each(reduced, sent);
+  plan.recycle(row, sent, copied);
+  return plan.commit();
+}
+
+}  // namespace urakata::collectives::exscan

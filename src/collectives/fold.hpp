@@ -1,0 +1,23 @@
+// The usual way to run an algorithm for 2^k ranks on any number: the first ranks pair up, the odd one of a pair hands its
+// input to the even one and sits out until the result comes back (Rabenseifner, Träff 2004). Neighbours pair up, so the
+// order of the ranks is kept.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace urakata::collectives {
+
+struct Fold {
+  explicit Fold(std::uint32_t ranks) : active(std::bit_floor(ranks)), extra(ranks - active) {}
+
+  bool sits_out(std::uint32_t rank) const { return rank < 2 * extra && rank % 2 == 1; }
+  bool stands_for_two(std::uint32_t rank) const { return rank < 2 * extra && rank % 2 == 0; }
+  std::uint32_t index(std::uint32_t rank) const { return rank < 2 * extra ? rank / 2 : rank - extra; }
+  std::uint32_t rank(std::uint32_t index) const { return index < extra ? 2 * index : index + extra; }
+
+  std::uint32_t active;  // 2^k, the ranks that run the algorithm
+  std::uint32_t extra;   // the ranks that sit out
+};
+
+}  // namespace urakata::collectives

@@ -1,0 +1,97 @@
+// A plan: the builder as the collectives use it. It thinks in payload, cuts long pieces, and keeps the message rule.
+//
+//   - Offsets and sizes are payload bytes; the plan turns them into memory (elements may have holes between them).
+//   - A piece of no bytes makes no node: both ends know its size, so neither sends nor waits.
+//   - Messages longer than the plan's segment become streams of segments; copies and reductions are cut the same way,
+//     and further into slices of kSliceBytes. `each` then ties them chunk by chunk.
+//   - Messages of one direction, peer and channel are ordered by edges as they are added (schedule.hpp, "Messages").
+//
+// Not thread-safe. One plan makes one schedule.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/result.hpp"
+#include "collectives/collectives.hpp"
+#include "schedule/builder.hpp"
+
+namespace urakata::collectives {
+
+using schedule::kRecvSlot;
+using schedule::kSendSlot;
+using schedule::NodeId;
+using schedule::SlotId;
+
+// The nodes that do one thing together (none for a piece of no bytes, several where chunks are cut into slices). All have
+// the same number of iterations.
+using Nodes = std::vector<NodeId>;
+
+// Joins two sets of nodes.
+Nodes operator+(Nodes left, const Nodes& right);
+
+// `bytes` of payload at payload offset `offset` of a slot. With `wrap`, a ring of so many segments.
+struct Piece {
+  SlotId slot = 0;
+  std::int64_t offset = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t wrap = 0;
+
+  bool operator==(const Piece&) const = default;
+};
+
+// What an algorithm that combines ranks out of order answers to an operation that does not commute.
+Error needs_commutativity(const char* name);
+
+class Plan {
+ public:
+  // segment: messages longer than this are streams; 0: messages are never cut. Arguments::segment, where given, wins.
+  Plan(const char* name, const Arguments& arguments, std::uint64_t segment = 0);
+
+  const Arguments& arguments() const { return arguments_; }
+  std::uint32_t ranks() const { return arguments_.ranks; }
+  std::uint32_t rank() const { return arguments_.rank; }
+  bool commutative() const { return arguments_.commutative; }
+
+  // The slot that holds this rank's input: the send slot, or in place the receive slot.
+  SlotId input() const { return arguments_.in_place ? kRecvSlot : kSendSlot; }
+
+  Piece temp(std::uint64_t bytes);   // a new temporary of its own
+  // A temporary to receive `bytes` in and use up chunk by chunk: a ring of kWindow segments where that is less. Tie the
+  // user of the chunks back to the recv with `recycle`.
+  Piece inbox(std::uint64_t bytes);
+
+  // Messages of different steps never meet. Between two ranks, messages of one step meet in the order of adding.
+  Nodes send(std::uint32_t peer, Piece from, std::uint32_t step = 0);
+  Nodes recv(std::uint32_t peer, Piece to, std::uint32_t step = 0);
+  Nodes copy(Piece from, Piece to);         // nothing where both are the same place
+  Nodes reduce(Piece left, Piece right);    // right = left (op) right
+
+  void after(const Nodes& from, const Nodes& to);  // `to` starts when `from` is finished
+  // The same for nodes that work on pieces of the same size: chunk by chunk where both are cut alike.
+  void each(const Nodes& from, const Nodes& to);
+  void recycle(const Piece& inbox, const Nodes& user, const Nodes& recv);
+
+  schedule::Builder& builder() { return builder_; }
+  Result<schedule::Schedule> commit() { return builder_.commit(); }
+
+  static constexpr std::uint32_t kWindow = 8;  // chunks of one stream under way
+
+ private:
+  schedule::Chunks message(std::uint64_t bytes) const;
+  schedule::Place place(const Piece& piece, std::uint64_t chunk) const;
+  template <class Add>
+  Nodes work(const Piece& from, const Piece& to, Add add);
+  Nodes ordered(NodeId node, schedule::Kind kind, std::uint32_t peer, std::uint32_t step);
+  std::int64_t memory(std::int64_t bytes) const;
+
+  Arguments arguments_;
+  std::uint64_t segment_;
+  schedule::Builder builder_;
+  std::map<std::tuple<schedule::Kind, std::uint32_t, std::uint32_t>, NodeId> last_;  // by kind, peer, channel
+};
+
+}  // namespace urakata::collectives
