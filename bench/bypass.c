@@ -5,7 +5,9 @@
 //   {"kind": "pingpong", "bytes": 8, "batches": 200, "ns": 260.0}   half a round trip, as OSU's latency
 //   {"kind": "call", "name": "MPI_Send", "batches": 200, "ns": 9.1}  one call
 // The batches' mean times are the samples; ns is their median.
+#define _GNU_SOURCE
 #include "arguments.h"
+#include "loaded.h"
 
 static const char usage[] =
     "usage: bypass [--sizes LIST] [--batches N] [--batch-us N]\n"
@@ -93,6 +95,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (ranks != 2) fail("bypass wants exactly two ranks, not %d", ranks);
   MPI_Comm_rank(MPI_COMM_WORLD, &ends.rank);
+  print_loaded();
   ends.partner = 1 - ends.rank;
   ends.buffer = allocate((size_t)largest);
   memset(ends.buffer, 0, (size_t)largest);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "arguments.h"
+#include "loaded.h"
 
 static const char usage[] =
     "usage: idle [--window-ms N] [--windows N]\n"
@@ -84,6 +85,7 @@ int main(int argc, char** argv) {
     else
       fail("unknown option %s\n%s", option, usage);
   }
+  print_loaded();
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   for (long i = 0; i < 2 * windows; ++i) {

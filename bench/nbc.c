@@ -4,8 +4,10 @@
 // 0:
 //   {"operation": "iallgather", "bytes": 8, "ranks": 2, "repetitions": 1000, "us": 3.1, "low_us": 3.0, "high_us": 3.4}
 // low and high are the quartiles. A barrier and a short settling time stand before every repetition.
+#define _GNU_SOURCE
 #include "arguments.h"
 #include "collective.h"
+#include "loaded.h"
 
 static const char usage[] =
     "usage: nbc [--operations LIST] [--sizes LIST] [--budget-ms N] [--least N] [--most N] [--settle-us N]\n"
@@ -112,6 +114,7 @@ static void measure(enum operation operation, int bytes, const struct buffers* b
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const struct settings settings = parse(argc, argv);
+  print_loaded();
   long largest = 0;
   for (int i = 0; i < settings.size_count; ++i)
     if (settings.sizes[i] > largest) largest = settings.sizes[i];

@@ -9,10 +9,10 @@
 //   int ura_start_cost(double* own_ns, unsigned long long* starts)  median since the call before; 0 when it is measured
 //   unsigned long long ura_allocations(void)                        allocations since MPI_Init
 #define _GNU_SOURCE
-#include <dlfcn.h>
 
 #include "arguments.h"
 #include "collective.h"
+#include "loaded.h"
 
 static const char usage[] =
     "usage: start [--operations LIST] [--sizes LIST] [--starts N]\n"
@@ -114,6 +114,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < size_count; ++i)
     if (bytes[i] > largest) largest = bytes[i];
 
+  print_loaded();
   struct buffers buffers = make_buffers((size_t)largest);
   const struct urakata urakata = find_urakata();
   for (int o = 0; o < operation_count; ++o)

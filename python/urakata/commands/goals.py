@@ -1,0 +1,74 @@
+"""urakata goals: measures the project's promises. `./dev goals` builds first and then calls this."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from urakata.goals import show
+from urakata.goals.definitions import load
+from urakata.goals.errors import MeasurementError
+from urakata.goals.machine import describe, warnings
+from urakata.goals.measure import forget_options, measure_goals
+
+CANNOT = 77
+
+
+def _fail(error: object) -> typer.Exit:
+    Console(stderr=True).print(f"[red]urakata goals:[/red] {error}", highlight=False, soft_wrap=True)
+    return typer.Exit(2)
+
+
+def goals(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Goals to measure.")] = None,
+    show_list: Annotated[bool, typer.Option("--list", help="Show every goal, and measure nothing.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Measure every goal.")] = False,
+    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the results there.")] = None,
+) -> None:
+    """Measure promised numbers: both sides in turn, each name in under 50 s.
+
+    Exit code 0 when all were measured, met or not; 77 when this machine cannot measure one; 1 when measuring failed.
+    """
+    out, err = Console(highlight=False), Console(stderr=True, highlight=False)
+    try:
+        definitions = load()
+    except MeasurementError as error:
+        raise _fail(error) from error
+    if show_list:
+        out.print(show.goals_table(definitions.goals.values()))
+        return
+    chosen = list(definitions.goals) if everything else names or []
+    if not chosen:
+        raise _fail("name the goals to measure, or say --all; --list shows them")
+    if unknown := [name for name in chosen if name not in definitions.goals]:
+        raise _fail(f"no goal {unknown[0]}; there are {', '.join(definitions.goals)}")
+
+    for name in forget_options():
+        err.print(f"[yellow]{name} is ignored: every side has its own options[/yellow]")
+    machine = describe()
+    for line in warnings(machine):
+        err.print(f"[yellow]warning:[/yellow] {line}")
+    with err.status("measuring") as status:
+        wanted = [definitions.goals[name] for name in chosen]
+        outcomes = measure_goals(definitions, wanted, lambda text: status.update(f"measuring: {text}"))
+    out.print(show.outcomes_table(outcomes))
+    for outcome in outcomes:
+        for line in show.remarks(outcome):
+            out.print(line, soft_wrap=True)
+    if json_file:
+        results = {outcome.goal.name: outcome.as_json(machine) for outcome in outcomes}
+        json_file.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    if any(outcome.failed for outcome in outcomes):
+        sys.exit(1)
+    if any(outcome.figure is None for outcome in outcomes):
+        sys.exit(CANNOT)
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command goals."""
+    app.command("goals")(goals)

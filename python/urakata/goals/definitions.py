@@ -1,0 +1,112 @@
+"""Goals, sessions and sides as bench/goals.toml defines them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from urakata.goals.errors import MeasurementError
+from urakata.paths import NotFoundError, source_tree
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+DIRECTIONS = ("at most", "at least")
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the things compared: a host MPI, with Urakata where `options` (of urakata-exec) is not None."""
+
+    name: str
+    host: str
+    options: tuple[str, ...] | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Session:
+    """What is run in turn, and for how long. `parameters` are those of its kind."""
+
+    name: str
+    kind: str
+    seconds: float
+    least_rounds: int
+    sides: tuple[Side, ...]
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A promised number: `figure` of `session`, in `unit`, at most or at least `target`."""
+
+    name: str
+    compares: str
+    unit: str
+    target: float
+    direction: str
+    session: str
+    figure: str
+    parameters: Mapping[str, Any]
+
+    def met_by(self, value: float) -> bool:
+        """Whether `value` keeps the promise."""
+        return value <= self.target if self.direction == "at most" else value >= self.target
+
+
+@dataclass(frozen=True)
+class Definitions:
+    """All of goals.toml."""
+
+    goals: Mapping[str, Goal]
+    sessions: Mapping[str, Session]
+
+
+def _side(name: str, table: dict[str, Any]) -> Side:
+    options = table.get("options")
+    return Side(name, table["host"], None if options is None else tuple(options), table.get("environment", {}))
+
+
+def _session(name: str, table: dict[str, Any]) -> Session:
+    rest = dict(table)
+    sides = tuple(_side(side, value) for side, value in rest.pop("sides").items())
+    return Session(name, rest.pop("kind"), rest.pop("seconds"), rest.pop("least_rounds"), sides, rest)
+
+
+def _goal(name: str, table: dict[str, Any]) -> Goal:
+    rest = dict(table)
+    fixed = {key: rest.pop(key) for key in ("compares", "unit", "target", "direction", "session", "figure")}
+    return Goal(name=name, parameters=rest, **fixed)
+
+
+def parse(text: str, origin: str = "goals.toml") -> Definitions:
+    """Reads the definitions; MeasurementError names what is missing or not known."""
+    try:
+        tables = tomllib.loads(text)
+        sessions = {name: _session(name, table) for name, table in tables["sessions"].items()}
+        goals = {name: _goal(name, table) for name, table in tables["goals"].items()}
+    except tomllib.TOMLDecodeError as error:
+        raise MeasurementError(f"{origin}: {error}") from error
+    except KeyError as error:
+        raise MeasurementError(f"{origin}: the key {error} is missing") from error
+    for goal in goals.values():
+        if goal.direction not in DIRECTIONS:
+            raise MeasurementError(f"{origin}: {goal.name}: direction is one of {', '.join(DIRECTIONS)}")
+        if goal.session not in sessions:
+            raise MeasurementError(f"{origin}: {goal.name}: there is no session {goal.session}")
+    return Definitions(goals, sessions)
+
+
+def load(path: Path | None = None) -> Definitions:
+    """The definitions of the source tree, or of the file `path`."""
+    if path is None:
+        tree = source_tree()
+        if tree is None:
+            raise NotFoundError("goals are measured in the source tree: ./dev goals")
+        path = tree / "bench" / "goals.toml"
+    return parse(path.read_text(encoding="utf-8"), str(path))

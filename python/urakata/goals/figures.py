@@ -1,0 +1,182 @@
+"""The figures that goals ask for: from a session's samples to one number.
+
+Each takes the median over rounds at every point first, and only then compares sides or looks for the worst point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from urakata.goals.definitions import Goal
+from urakata.goals.errors import MeasurementError
+from urakata.goals.outcome import Figure
+from urakata.goals.samples import Point, Samples
+from urakata.goals.statistics import geometric_mean, median
+
+
+def _points(goal: Goal, samples: Samples, side: str, quantity: str) -> list[Point]:
+    """The points of a quantity that the goal speaks of: all, or those that contain every word of `only`."""
+    only = set(goal.parameters.get("only", ()))
+    found = [point for point in samples.points(side, quantity) if only <= set(point)]
+    if not found:
+        raise MeasurementError(f"{goal.name}: side {side} has measured no {quantity}")
+    return found
+
+
+def ratios(samples: Samples, points: list[Point], quantity: str, over: str, under: str) -> dict[Point, float]:
+    """At each point the median of side `over` divided by that of side `under`."""
+    return {p: samples.median(over, quantity, p) / samples.median(under, quantity, p) for p in points}
+
+
+def _ratio_rows(by_point: dict[Point, float]) -> list[dict[str, Any]]:
+    return [{"point": list(point), "ratio": ratio} for point, ratio in by_point.items()]
+
+
+def geometric_mean_of_ratios(goal: Goal, samples: Samples) -> Figure:
+    """Geometric mean over all points of `over` / `under`."""
+    quantity, over, under = (goal.parameters[key] for key in ("quantity", "over", "under"))
+    points = _points(goal, samples, under, quantity)
+
+    def figure(part: Samples) -> float:
+        return geometric_mean(ratios(part, points, quantity, over, under).values())
+
+    sides = {s: geometric_mean(samples.median(s, quantity, p) for p in points) for s in (under, over)}
+    detail = {"ratios": _ratio_rows(ratios(samples, points, quantity, over, under)), "raw": samples.by_point(quantity)}
+    return Figure(figure(samples), samples.each_round(figure, over, under), sides, "us", detail)
+
+
+def worst_ratio(goal: Goal, samples: Samples) -> Figure:
+    """The largest `over` / `under` of any point. Its spread is that of the ratio at that point."""
+    quantity, over, under = (goal.parameters[key] for key in ("quantity", "over", "under"))
+    points = _points(goal, samples, under, quantity)
+    by_point = ratios(samples, points, quantity, over, under)
+    worst = max(points, key=by_point.__getitem__)
+
+    def figure(part: Samples) -> float:
+        return ratios(part, [worst], quantity, over, under)[worst]
+
+    sides = {s: samples.median(s, quantity, worst) for s in (under, over)}
+    ordered = dict(sorted(by_point.items(), key=lambda item: -item[1]))
+    detail = {"worst_point": list(worst), "ratios": _ratio_rows(ordered), "raw": samples.by_point(quantity)}
+    return Figure(by_point[worst], samples.each_round(figure, over, under), sides, "us", detail)
+
+
+def worst_side_ratio(goal: Goal, samples: Samples) -> Figure:
+    """The largest of several sides (`over`) divided by the side `under`, at one point."""
+    quantity, overs, under = (goal.parameters[key] for key in ("quantity", "over", "under"))
+    (point,) = _points(goal, samples, under, quantity)
+
+    def figure(part: Samples) -> float:
+        return max(part.median(over, quantity, point) for over in overs) / part.median(under, quantity, point)
+
+    sides = {side: samples.median(side, quantity, point) for side in (under, *overs)}
+    detail = {"raw": samples.by_point(quantity)}
+    return Figure(figure(samples), samples.each_round(figure, under, *overs), sides, "us", detail)
+
+
+def largest(goal: Goal, samples: Samples) -> Figure:
+    """The largest value of `quantity` at any point of `side`, times `scale`; `beside` is shown with it.
+
+    Not met if any quantity of `none` is above zero, or any of `some` is zero, at a point of the side.
+    """
+    quantity, side, scale = (
+        goal.parameters["quantity"],
+        goal.parameters["side"],
+        float(goal.parameters.get("scale", 1.0)),
+    )
+    points = _points(goal, samples, side, quantity)
+
+    def of(part: Samples, which: str, what: str) -> float:
+        return scale * max(part.median(which, what, p) for p in points)
+
+    sides = {side: of(samples, side, quantity)}
+    if beside := goal.parameters.get("beside"):
+        sides = {beside: of(samples, beside, goal.parameters.get("beside_quantity", quantity)), **sides}
+    raw = samples.by_point(quantity)
+    broken = []
+    for other in goal.parameters.get("none", ()):
+        raw += samples.by_point(other)
+        most = max(max(samples.series(side, other, p)) for p in _points(goal, samples, side, other))
+        if most > 0:
+            broken.append(f"{other}: {most:g} instead of none")
+    for other in goal.parameters.get("some", ()):
+        raw += samples.by_point(other)
+        if min(min(samples.series(side, other, p)) for p in _points(goal, samples, side, other)) == 0:
+            broken.append(f"no {other} at all")
+    series = samples.each_round(lambda part: of(part, side, quantity), side)
+    return Figure(sides[side], series, sides, goal.unit, {"raw": raw}, "; ".join(broken))
+
+
+def bypass_excess(goal: Goal, samples: Samples) -> Figure:
+    """How many nanoseconds `over` is slower than `under`, at the worst size and call; not met either if the ping-pong
+    is slower by more than `percent`, at the median over sizes."""
+    over, under, percent = (goal.parameters[key] for key in ("over", "under", "percent"))
+    quantities = ("pingpong_ns", "call_ns")
+    points = [(q, p) for q in quantities for p in _points(goal, samples, under, q)]
+
+    def excess(part: Samples) -> dict[tuple[str, Point], float]:
+        return {(q, p): part.median(over, q, p) - part.median(under, q, p) for q, p in points}
+
+    def slower(part: Samples) -> float:
+        sizes = _points(goal, samples, under, "pingpong_ns")
+        return 100.0 * (median(list(ratios(part, sizes, "pingpong_ns", over, under).values())) - 1.0)
+
+    by_point = excess(samples)
+    quantity, worst = max(points, key=by_point.__getitem__)
+    by_round = samples.each_round(lambda part: excess(part)[quantity, worst], over, under)
+    detail = {
+        "worst_point": list(worst),
+        "slower_percent": slower(samples),
+        "slower_percent_samples": samples.each_round(slower, over, under),
+        "excess": [{"point": list(p), "ns": ns} for (_, p), ns in by_point.items()],
+        "raw": [row for q in quantities for row in samples.by_point(q)],
+    }
+    broken = f"ping-pong is {slower(samples):.1f} % slower, more than {percent} %" if slower(samples) > percent else ""
+    sides = {side: samples.median(side, quantity, worst) for side in (under, over)}
+    return Figure(by_point[quantity, worst], by_round, sides, "ns", detail, broken)
+
+
+def hidden(samples: Samples, side: str, point: Point) -> float:
+    """(Tw + Tc - T) / min(Tw, Tc), clipped to 0..1."""
+    computing, communicating, both = (samples.median(side, q, point) for q in ("compute_alone", "pure", "overall"))
+    return min(1.0, max(0.0, (computing + communicating - both) / min(computing, communicating)))
+
+
+def theft(samples: Samples, side: str, point: Point) -> float:
+    """(time of the compute part inside T - Tw) / Tw."""
+    alone = samples.median(side, "compute_alone", point)
+    return (samples.median(side, "compute", point) - alone) / alone
+
+
+def overlap_measure(goal: Goal, samples: Samples) -> Figure:
+    """`measure` (hidden or theft) of each operation at the median over its sizes, of the worst operation."""
+    of = {"hidden": hidden, "theft": theft}[goal.parameters["measure"]]
+    worst = min if goal.direction == "at least" else max
+    side, beside = goal.parameters["side"], goal.parameters["beside"]
+    points = _points(goal, samples, side, "overall")
+    operations = list(dict.fromkeys(point[1] for point in points))
+
+    def by_operation(part: Samples, which: str) -> dict[str, float]:
+        return {o: median([of(part, which, p) for p in points if p[1] == o]) for o in operations}
+
+    def figure(part: Samples, which: str) -> float:
+        return worst(by_operation(part, which).values())
+
+    detail = {
+        "by_operation": {s: by_operation(samples, s) for s in (beside, side)},
+        "by_point": [{"point": list(p), **{s: of(samples, s, p) for s in (beside, side)}} for p in points],
+        "raw": [row for q in ("pure", "compute_alone", "compute", "overall") for row in samples.by_point(q)],
+    }
+    sides = {s: figure(samples, s) for s in (beside, side)}
+    return Figure(sides[side], samples.each_round(lambda part: figure(part, side), side), sides, goal.unit, detail)
+
+
+FIGURES: dict[str, Callable[[Goal, Samples], Figure]] = {
+    "geometric-mean-of-ratios": geometric_mean_of_ratios,
+    "worst-ratio": worst_ratio,
+    "worst-side-ratio": worst_side_ratio,
+    "largest": largest,
+    "bypass-excess": bypass_excess,
+    "overlap-measure": overlap_measure,
+}

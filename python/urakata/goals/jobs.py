@@ -1,0 +1,150 @@
+"""Running one job of one side, on this node or across the test hosts."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from urakata import launcher, paths
+from urakata.goals.definitions import Side
+from urakata.goals.errors import CannotMeasureError, MeasurementError
+from urakata.hosts import Hosts, HostsError, available
+
+Records = list[dict[str, Any]]
+
+JOB_SECONDS = 45.0
+"""A job that takes longer is ended, and the measurement fails: it hangs."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A program of bench/ on one side. `place` is a key of the session's places."""
+
+    side: Side
+    place: str
+    ranks: int
+    program: str
+    arguments: tuple[str, ...]
+    label: str
+    """What differs between the jobs of a side, such as "node, 4 ranks"; the first part of its points."""
+
+
+class Place(Protocol):
+    """Where jobs run."""
+
+    def run(self, job: Job) -> Records:
+        """Runs the job to its end and returns the objects that it printed."""
+
+
+def program_line(job: Job) -> list[str]:
+    """The rank's command: the program itself, or urakata-exec before it."""
+    program = str(paths.program(f"bench/{job.side.host}/{job.program}"))
+    if job.side.options is None:
+        return [program, *job.arguments]
+    return [str(paths.program("urakata-exec")), *job.side.options, "--", program, *job.arguments]
+
+
+def read_records(job: Job, output: str) -> Records:
+    """The JSON lines of a job. MeasurementError where there are none, or where Urakata was not as the side says."""
+    records: Records = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+    wanted = job.side.options is not None
+    for record in records:
+        if "mpi" in record and ("liburakata" in record["mpi"]) != wanted:
+            state = "not loaded" if wanted else "loaded"
+            raise MeasurementError(f"{job.program}, side {job.side.name}: Urakata is {state} (MPI is {record['mpi']})")
+    records = [record for record in records if "mpi" not in record]
+    if not records:
+        raise MeasurementError(f"{job.program}, side {job.side.name}: printed no results")
+    return records
+
+
+def _failure(job: Job, reason: str, said: str) -> MeasurementError:
+    lines = "\n".join(said.strip().splitlines()[-8:])
+    return MeasurementError(f"{job.program}, {job.label}, side {job.side.name}: {reason}\n{lines}".rstrip())
+
+
+class Node:
+    """This machine. As many ranks as cores are bound to one each; more are left to the scheduler, on every side."""
+
+    def __init__(self) -> None:
+        self._hosts: dict[str, launcher.Host] = {}
+
+    def run(self, job: Job) -> Records:
+        host = self._hosts.setdefault(job.side.host, launcher.find_host(job.side.host))
+        bound = job.ranks <= launcher.usable_cores()
+        flag = "--bind-to" if host.family == "openmpi" else "-bind-to"
+        command = host.command(job.ranks, program_line(job), [flag, "core"] if bound else [])
+        environment = {**host.environment(), **job.side.environment, "OMP_NUM_THREADS": "1"}
+        started = subprocess.Popen(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            output, said = started.communicate(timeout=JOB_SECONDS)
+        except subprocess.TimeoutExpired:
+            end_group(started)
+            raise _failure(job, f"still running after {JOB_SECONDS:.0f} s, ended", "") from None
+        except BaseException:
+            end_group(started)
+            raise
+        if started.returncode != 0:
+            raise _failure(job, f"exit code {started.returncode}", said or output)
+        return read_records(job, output)
+
+
+def end_group(process: subprocess.Popen[str]) -> None:
+    """Ends a launcher that leads its own process group: it may clean up for a moment, then what is left is killed."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(3)
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+class AcrossHosts:
+    """The test hosts, one rank on each."""
+
+    def __init__(self, hosts: Hosts) -> None:
+        self._hosts = hosts
+
+    def run(self, job: Job) -> Records:
+        environment = {**job.side.environment, "OMP_NUM_THREADS": "1"}
+        try:
+            done = self._hosts.run(
+                program_line(job), ranks_per_host=1, host_mpi=job.side.host, env=environment, timeout=JOB_SECONDS
+            )
+        except subprocess.TimeoutExpired:
+            raise _failure(job, f"still running after {JOB_SECONDS:.0f} s, ended", "") from None
+        if done.returncode != 0:
+            raise _failure(job, f"exit code {done.returncode}", done.stderr or done.stdout)
+        return read_records(job, done.stdout)
+
+
+@contextlib.contextmanager
+def open_places(wanted: set[str], hosts: int, rate: str) -> Iterator[dict[str, Place]]:
+    """The places named node and hosts, as far as wanted. CannotMeasureError where test hosts are not possible."""
+    places: dict[str, Place] = {"node": Node()} if "node" in wanted else {}
+    if "hosts" not in wanted:
+        yield places
+        return
+    possible, reason = available()
+    if not possible:
+        raise CannotMeasureError(f"test hosts are not possible here: {reason}")
+    try:
+        with Hosts(count=hosts, rate=rate) as opened:
+            places["hosts"] = AcrossHosts(opened)
+            yield places
+    except HostsError as error:
+        raise MeasurementError(f"test hosts: {error}") from error

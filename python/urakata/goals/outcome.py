@@ -1,0 +1,67 @@
+"""What measuring a goal gave."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from urakata.goals.definitions import Goal
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A goal's number: what a figure function makes of a session's samples."""
+
+    value: float
+    samples: list[float]
+    """The same number from each round alone; its spread says how sure the value is."""
+    sides: dict[str, float]
+    """What each side shows, for the table."""
+    sides_unit: str
+    """Unit of `sides`."""
+    detail: dict[str, Any] = field(default_factory=dict)
+    broken: str = ""
+    """Why the goal is not met although the value is within the target; empty when nothing else counts."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A goal with its figure, or with the reason why there is none."""
+
+    goal: Goal
+    figure: Figure | None
+    reason: str = ""
+    failed: bool = False
+    """Whether measuring failed, rather than being impossible here."""
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the promise is kept; None when it was not measured."""
+        if self.figure is None:
+            return None
+        return self.goal.met_by(self.figure.value) and not self.figure.broken
+
+    def as_json(self, machine: dict[str, Any]) -> dict[str, Any]:
+        """The goal's entry of the JSON file."""
+        detail: dict[str, Any] = {
+            "compares": self.goal.compares,
+            "direction": self.goal.direction,
+            "session": self.goal.session,
+            "machine": machine,
+        }
+        if self.figure is None:
+            detail["not_measured"] = self.reason
+        else:
+            detail["sides"] = self.figure.sides
+            detail["sides_unit"] = self.figure.sides_unit
+            detail.update(self.figure.detail)
+            if self.figure.broken:
+                detail["broken"] = self.figure.broken
+        return {
+            "value": self.figure.value if self.figure else None,
+            "unit": self.goal.unit,
+            "target": self.goal.target,
+            "met": self.met,
+            "samples": self.figure.samples if self.figure else [],
+            "detail": detail,
+        }

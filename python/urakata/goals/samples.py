@@ -1,0 +1,56 @@
+"""What the jobs of a session have measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from urakata.goals.statistics import median
+
+Point = tuple[str, ...]
+"""What was measured, such as ("node, 2 ranks", "ibcast", "8 B")."""
+
+
+@dataclass
+class Samples:
+    """Values by side, quantity and point: one for each round."""
+
+    values: dict[tuple[str, str, Point], list[float]] = field(default_factory=dict)
+
+    def add(self, side: str, quantity: str, point: Point, value: float) -> None:
+        """Adds the value of the next round."""
+        self.values.setdefault((side, quantity, point), []).append(value)
+
+    def points(self, side: str, quantity: str) -> list[Point]:
+        """The points measured, in the order in which they first came."""
+        return [point for (s, q, point) in self.values if (s, q) == (side, quantity)]
+
+    def series(self, side: str, quantity: str, point: Point) -> list[float]:
+        """One value a round."""
+        return self.values[side, quantity, point]
+
+    def median(self, side: str, quantity: str, point: Point) -> float:
+        """Median over the rounds."""
+        return median(self.series(side, quantity, point))
+
+    def rounds(self, side: str) -> int:
+        """Rounds that the side has completed."""
+        return min((len(series) for (s, _, _), series in self.values.items() if s == side), default=0)
+
+    def round(self, number: int) -> Samples:
+        """The values of one round alone."""
+        return Samples({key: [series[number]] for key, series in self.values.items() if number < len(series)})
+
+    def each_round(self, figure: Callable[[Samples], float], *sides: str) -> list[float]:
+        """`figure` of every round that all `sides` have completed."""
+        return [figure(self.round(i)) for i in range(min(self.rounds(side) for side in sides))]
+
+    def by_point(self, quantity: str) -> list[dict[str, Any]]:
+        """For JSON: each point with each side's median and samples."""
+        rows: dict[Point, dict[str, Any]] = {}
+        for (side, q, point), series in self.values.items():
+            if q == quantity:
+                row = rows.setdefault(point, {"point": list(point), "quantity": quantity, "sides": {}})
+                row["sides"][side] = {"median": median(series), "samples": series}
+        return list(rows.values())

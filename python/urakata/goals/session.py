@@ -1,0 +1,86 @@
+"""Measuring a session: its jobs from the definition, then round after round."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from urakata import launcher
+from urakata.goals.definitions import Session, Side
+from urakata.goals.errors import CannotMeasureError
+from urakata.goals.jobs import Job, Place, Records, open_places
+from urakata.goals.readers import READERS
+from urakata.goals.rounds import Notice, alternate
+from urakata.goals.samples import Samples
+
+HOSTS = 4
+RATE = "1gbit"
+
+
+def _ranks(wanted: int | str) -> int:
+    """`cores` means as many ranks as cores: fully subscribed."""
+    if wanted != "cores":
+        return int(wanted)
+    cores = launcher.usable_cores()
+    if cores < 2:
+        raise CannotMeasureError("fully subscribed means as many ranks as cores, and here is only one core")
+    return cores
+
+
+def _job(session: Session, side: Side, table: dict[str, Any]) -> Job:
+    place = table["place"]
+    ranks = HOSTS if place == "hosts" else _ranks(table["ranks"])
+    label = f"{HOSTS} hosts, {RATE}" if place == "hosts" else f"node, {ranks} ranks"
+    return Job(side, place, ranks, session.kind, tuple(table["arguments"]), label)
+
+
+def make_jobs(session: Session) -> list[Job]:
+    """One round: for each job of the definition each side, so that what is compared runs close together."""
+    return [_job(session, side, table) for table in session.parameters["jobs"] for side in session.sides]
+
+
+def _with_fixed_work(job: Job, amounts: Sequence[int]) -> Job:
+    return replace(job, arguments=(*job.arguments, "--work", ",".join(map(str, amounts))))
+
+
+def fix_work(jobs: Sequence[Job], places: dict[str, Place], notice: Notice) -> list[Job]:
+    """For the overlap program: the same computation on every side.
+
+    The first side runs once with as much computation as its communication is long; the mean over its operations is
+    what all sides then compute for a message of that size.
+    """
+    fixed: dict[tuple[str, tuple[str, ...]], list[int]] = {}
+    for job in jobs:
+        key = (job.label, job.arguments)
+        if key in fixed:
+            continue
+        notice(f"fixing the amount of computation: {job.label}, {job.side.name}")
+        matched = replace(job, arguments=(*job.arguments, "--work", "match"))
+        by_size: dict[int, list[int]] = {}
+        for record in places[job.place].run(matched):
+            if record["type"] == "result":
+                by_size.setdefault(record["bytes"], []).append(record["work"])
+        fixed[key] = [max(1, round(sum(amounts) / len(amounts))) for amounts in by_size.values()]
+    return [_with_fixed_work(job, fixed[job.label, job.arguments]) for job in jobs]
+
+
+def measure(session: Session, notice: Notice) -> Samples:
+    """Runs the session. CannotMeasureError or MeasurementError say why there are no samples."""
+    begin = time.monotonic()
+    samples = Samples()
+    read = READERS[session.kind]
+
+    def take(job: Job, records: Records) -> None:
+        for record in records:
+            for quantity, point, value in read(job, record):
+                samples.add(job.side.name, quantity, point, value)
+
+    jobs = make_jobs(session)
+    with open_places({job.place for job in jobs}, HOSTS, RATE) as places:
+        if session.kind == "overlap":
+            jobs = fix_work(jobs, places, notice)
+        seconds = session.seconds - (time.monotonic() - begin)
+        alternate(jobs, places, take, seconds, session.least_rounds, notice)
+    return samples

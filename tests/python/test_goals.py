@@ -1,0 +1,281 @@
+"""The goals' definitions and arithmetic on worked examples; measuring itself with jobs that are not run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from urakata import cli
+from urakata.commands import goals as command
+from urakata.goals import definitions, figures, jobs, measure, readers, rounds, session
+from urakata.goals.definitions import Definitions, Goal, Side
+from urakata.goals.errors import CannotMeasureError, MeasurementError
+from urakata.goals.samples import Samples
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# What the issue that asks for these numbers lists, in its order.
+PROMISED = [
+    "nbc-start-own-us",
+    "nbc-start-thread-us",
+    "nbc-poll-geomean",
+    "nbc-poll-worst",
+    "nbc-hosts-geomean",
+    "nbc-hosts-ibcast-large",
+    "nbc-shared-8b-us",
+    "nbc-shared-vs-mpich-async",
+    "overlap-hidden",
+    "overlap-theft-compute",
+    "overlap-theft-memory",
+    "overlap-overall-worst",
+    "bypass-ns",
+    "idle-switches",
+]
+
+
+@pytest.fixture(scope="module")
+def defined() -> Definitions:
+    return definitions.load(ROOT / "bench" / "goals.toml")
+
+
+def goal(figure: str, target: float = 1.0, direction: str = "at most", **parameters: Any) -> Goal:
+    return Goal("g", "", "ratio", target, direction, "s", figure, parameters)
+
+
+def samples(quantity: str, **sides: dict[tuple[str, ...], list[float]]) -> Samples:
+    filled = Samples()
+    for side, points in sides.items():
+        for point, series in points.items():
+            for value in series:
+                filled.add(side.replace("_", "-"), quantity, point, value)
+    return filled
+
+
+def job(side: Side, label: str = "node, 2 ranks", program: str = "nbc") -> jobs.Job:
+    return jobs.Job(side, "node", 2, program, (), label)
+
+
+HOST, POLL = Side("host", "openmpi"), Side("poll", "openmpi", ("--engine", "poll"))
+
+
+def test_every_promise_is_defined_and_can_be_figured(defined: Definitions) -> None:
+    assert list(defined.goals) == PROMISED
+    for promised in defined.goals.values():
+        assert promised.figure in figures.FIGURES, promised.name
+        measured = defined.sessions[promised.session]
+        assert measured.kind in readers.READERS, measured.name
+        assert measured.seconds < 50, measured.name
+        assert (ROOT / "bench" / f"{measured.kind}.c").is_file()
+        sides = {side.name for side in measured.sides}
+        for key in ("side", "over", "under", "beside"):
+            named = promised.parameters.get(key, [])
+            assert set([named] if isinstance(named, str) else named) <= sides, promised.name
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[sessions", "Expected"),
+        ("[sessions.s]\nkind='nbc'\nseconds=1\n[goals]", "sides"),
+        (
+            "[sessions]\n[goals.g]\ncompares='c'\nunit='u'\ntarget=1\ndirection='up'\nsession='s'\nfigure='f'",
+            "direction",
+        ),
+        (
+            "[sessions]\n[goals.g]\ncompares='c'\nunit='u'\ntarget=1\ndirection='at most'\nsession='s'\nfigure='f'",
+            "no s",
+        ),
+    ],
+)
+def test_bad_definitions_name_what_is_wrong(text: str, words: str) -> None:
+    with pytest.raises(MeasurementError, match=words):
+        definitions.parse(text)
+
+
+def test_met_depends_on_the_direction() -> None:
+    assert goal("f", 1.0).met_by(1.0) and not goal("f", 1.0).met_by(1.01)
+    assert goal("f", 0.85, "at least").met_by(0.85) and not goal("f", 0.85, "at least").met_by(0.84)
+
+
+A, B = ("node", "ibcast", "8 B"), ("node", "ibcast", "4 KiB")
+
+
+def test_ratios_compare_medians_at_each_point() -> None:
+    # A: medians 2 over 4, B: 8 over 1; the geometric mean is 2, the worst 8. One disturbed round (900) decides nothing.
+    measured = samples("us", host={A: [4, 4, 4], B: [1, 1, 1]}, poll={A: [2, 2, 900], B: [8, 8, 8]})
+    parameters = {"quantity": "us", "over": "poll", "under": "host"}
+    mean = figures.geometric_mean_of_ratios(goal("f", **parameters), measured)
+    assert mean.value == pytest.approx(2.0)
+    assert mean.samples[:2] == pytest.approx([2.0, 2.0]) and mean.samples[2] == pytest.approx((225 * 8) ** 0.5)
+    worst = figures.worst_ratio(goal("f", **parameters), measured)
+    assert worst.value == 8.0 and worst.samples == [8.0, 8.0, 8.0] and worst.detail["worst_point"] == list(B)
+    assert worst.sides == {"host": 1.0, "poll": 8.0}
+
+
+def test_worst_side_ratio_takes_the_slower_side() -> None:
+    measured = samples("us", thread={A: [10]}, thread_mpich={A: [16]}, mpich_async={A: [800]})
+    asked = goal("f", quantity="us", over=["thread", "thread-mpich"], under="mpich-async")
+    assert figures.worst_side_ratio(asked, measured).value == pytest.approx(0.02)
+
+
+def test_largest_takes_the_worst_point_and_minds_what_must_not_be() -> None:
+    # 300 and 400 ns are 0.4 us; but one start of a round allocated.
+    measured = samples("own_ns", poll={A: [300, 300], B: [400, 400]})
+    for value in (0, 1):
+        measured.add("poll", "allocations", A, value)
+        measured.add("poll", "allocations", B, 0)
+    asked = goal("f", 0.5, quantity="own_ns", side="poll", scale=0.001, none=["allocations"])
+    figure = figures.largest(asked, measured)
+    assert figure.value == pytest.approx(0.4) and asked.met_by(figure.value)
+    assert figure.broken == "allocations: 1 instead of none"
+
+
+def test_no_switches_without_a_helper_is_no_success() -> None:
+    measured = samples("switches_per_second", thread={("node", "sleep"): [0.0]})
+    measured.add("thread", "helpers", ("node", "sleep"), 0)
+    asked = goal("f", 0.0, quantity="switches_per_second", side="thread", some=["helpers"])
+    assert figures.largest(asked, measured).broken == "no helpers at all"
+
+
+def test_bypass_minds_nanoseconds_and_per_cent() -> None:
+    # 1000 -> 1030 ns is within 50 ns, and 3 % more.
+    measured = samples("pingpong_ns", host={A: [1000.0]}, poll={A: [1030.0]})
+    for side, ns in (("host", 5.0), ("poll", 9.0)):
+        measured.add(side, "call_ns", ("node", "MPI_Send", "no partner"), ns)
+    figure = figures.bypass_excess(goal("f", 50, over="poll", under="host", percent=2), measured)
+    assert figure.value == pytest.approx(30.0) and "3.0 % slower" in figure.broken
+    assert not figures.bypass_excess(goal("f", 50, over="poll", under="host", percent=4), measured).broken
+
+
+def test_hidden_and_theft_follow_their_formulas() -> None:
+    # Tw = 100, Tc = 50, T = 110 of which 105 computing: 40 of 50 hidden, 5 % stolen.
+    measured = Samples()
+    for side, overall, compute in (("host", 150.0, 100.0), ("thread", 110.0, 105.0)):
+        for quantity, value in (("compute_alone", 100.0), ("pure", 50.0), ("overall", overall), ("compute", compute)):
+            measured.add(side, quantity, A, value)
+    assert figures.hidden(measured, "thread", A) == pytest.approx(0.8)
+    assert figures.theft(measured, "thread", A) == pytest.approx(0.05)
+    asked = goal("f", 0.85, "at least", measure="hidden", side="thread", beside="host")
+    assert figures.overlap_measure(asked, measured).sides == {"host": 0.0, "thread": pytest.approx(0.8)}
+
+
+def test_overlap_takes_the_worst_operation_at_the_median_over_its_sizes() -> None:
+    # Computing lost: ibcast 1, 2 and 90 %, iallreduce 4, 5 and 6 %: medians 2 and 5, the worst is 5.
+    measured = Samples()
+    for operation, lost in (("ibcast", (1, 2, 90)), ("iallreduce", (4, 5, 6))):
+        for size, part in enumerate(lost):
+            for quantity, value in (("compute_alone", 100), ("pure", 50), ("overall", 150), ("compute", 100 + part)):
+                measured.add("thread", quantity, ("hosts", operation, str(size)), value)
+    asked = goal("f", 0.1, measure="theft", side="thread", beside="thread")
+    assert figures.overlap_measure(asked, measured).value == pytest.approx(0.05)
+
+
+def test_a_missing_quantity_is_an_error_that_names_it() -> None:
+    with pytest.raises(MeasurementError, match="own_ns"):
+        figures.largest(goal("f", quantity="own_ns", side="poll"), samples("call_ns", poll={A: [1.0]}))
+
+
+class FakePlace:
+    """Runs nothing; every job takes a second of a clock that only it moves."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.ran: list[str] = []
+
+    def run(self, job: jobs.Job) -> jobs.Records:
+        self.now += 1.0
+        self.ran.append(job.side.name)
+        return []
+
+
+def test_rounds_alternate_and_end_in_time() -> None:
+    place = FakePlace()
+    done = rounds.alternate(
+        [job(HOST), job(POLL)], {"node": place}, lambda *_: None, 7.0, 1, lambda _: None, clock=lambda: place.now
+    )
+    assert done == 3 and place.ran == ["host", "poll", "poll", "host", "host", "poll"]
+
+
+def test_the_least_number_of_rounds_is_run_whatever_it_takes() -> None:
+    place = FakePlace()
+    clock: Callable[[], float] = lambda: place.now  # noqa: E731
+    assert rounds.alternate([job(HOST)], {"node": place}, lambda *_: None, 0.0, 4, lambda _: None, clock) == 4
+
+
+def test_records_of_a_side_must_come_from_that_side() -> None:
+    # The host's own library where Urakata should be, and the other way round, is no measurement.
+    line = '{"operation": "ibcast", "bytes": 8, "us": 1.0}'
+    plain = '{"mpi": "/opt/lib/libmpi.so.40"}\n' + line
+    loaded = '{"mpi": "/opt/lib/urakata/liburakata-openmpi.so"}\n' + line
+    assert len(jobs.read_records(job(HOST), plain)) == len(jobs.read_records(job(POLL), loaded)) == 1
+    for side, output in ((HOST, loaded), (POLL, plain), (HOST, "")):
+        with pytest.raises(MeasurementError):
+            jobs.read_records(job(side), output)
+
+
+def test_readers_name_points_as_people_write_them() -> None:
+    record = {"operation": "ibcast", "bytes": 4096, "us": 2.5}
+    assert list(readers.READERS["nbc"](job(HOST), record)) == [("us", ("node, 2 ranks", "ibcast", "4 KiB"), 2.5)]
+    assert [readers.size_text(n) for n in (8, 1000, 1024, 3 << 20)] == ["8 B", "1000 B", "1 KiB", "3 MiB"]
+
+
+def test_all_sides_compute_the_amount_that_the_first_side_found() -> None:
+    # 8 B: the mean of 100 and 300; 64 B: of 1000 and 1000. It is asked once, of the first side.
+    class Matching(FakePlace):
+        def run(self, job: jobs.Job) -> jobs.Records:
+            assert job.side is HOST and job.arguments[-2:] == ("--work", "match")
+            found = [(8, 100), (64, 1000), (8, 300), (64, 1000)]
+            return [{"type": "result", "bytes": size, "work": work} for size, work in found]
+
+    fixed = session.fix_work([job(HOST), job(POLL)], {"node": Matching()}, lambda _: None)
+    assert [j.arguments for j in fixed] == [("--work", "200,1000")] * 2
+
+
+def run_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, result: Samples | Exception) -> tuple[int, Any, str]:
+    """`urakata goals nbc-poll-geomean --json FILE` with a session that gives `result`: exit code, JSON, output."""
+
+    def measured(*_: object) -> Samples:
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    monkeypatch.setattr(
+        command,
+        "measure_goals",
+        lambda found, wanted, notice: measure.measure_goals(found, wanted, notice, measured),
+    )
+    monkeypatch.setattr(command, "describe", lambda: {"build_type": "", "flags": "", "load": 0.0, "cores": 2})
+    file = tmp_path / "goals.json"
+    done = CliRunner().invoke(cli.build_app(), ["goals", "nbc-poll-geomean", "--json", str(file)])
+    return done.exit_code, json.loads(file.read_text()), done.output
+
+
+def test_a_goal_that_is_not_met_was_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    measured = samples("us", host={A: [1.0, 1.0]}, poll={A: [2.0, 2.0]})
+    code, results, output = run_command(monkeypatch, tmp_path, measured)
+    entry = results["nbc-poll-geomean"]
+    assert code == 0 and "not met" in output
+    assert set(entry) == {"value", "unit", "target", "met", "samples", "detail"}
+    assert (entry["value"], entry["target"], entry["met"], entry["samples"]) == (2.0, 1.0, False, [2.0, 2.0])
+
+
+def test_a_machine_that_cannot_is_77_with_the_reason(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    code, results, output = run_command(monkeypatch, tmp_path, CannotMeasureError("no namespaces"))
+    assert code == 77 and "no namespaces" in output
+    assert results["nbc-poll-geomean"]["met"] is None
+
+
+def test_a_job_that_fails_is_1(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    code, _, output = run_command(monkeypatch, tmp_path, MeasurementError("nbc, side poll: exit code 3"))
+    assert code == 1 and "exit code 3" in output
+
+
+@pytest.mark.parametrize("arguments", [["no-such-goal"], []])
+def test_wrong_names_are_2_and_show_what_there_is(arguments: list[str]) -> None:
+    done = CliRunner().invoke(cli.build_app(), ["goals", *arguments])
+    assert done.exit_code == 2
