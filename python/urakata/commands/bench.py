@@ -1,0 +1,348 @@
+"""urakata bench: benchmarks that a user can run on a machine of their own."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import platform
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from urakata import launcher, paths
+from urakata.commands.run import check_options
+
+if TYPE_CHECKING:
+    from urakata.study.job import Place
+    from urakata.study.plan import Axes
+    from urakata.study.session import Session
+
+_QUICK_SIZES = "8,8K,64K,1M"
+_STUDY_SIZES = "1:4M"
+
+_EXAMPLES = """
+[bold]Examples[/bold]
+
+  urakata bench overlap --quick                          a first look, in about a minute
+
+  urakata bench overlap                                  the study: MPI_Iallgather, 1 B to 4 MiB, every division
+
+  urakata bench overlap --operation iallreduce,ibcast --kind compute,memory --amount match
+
+  urakata bench overlap --host mpich --host-async        beside MPICH's own progress thread
+
+  urakata bench overlap --hosts 4 --rate 1gbit           over four test hosts on this machine
+
+  urakata bench overlap --nodes 8 --launcher-argument=--hostfile --launcher-argument=nodes --cores 64
+
+  urakata bench overlap --from urakata-overlap           tables and figures anew from an earlier run
+"""
+
+
+def _listed(text: str, option: str, allowed: tuple[str, ...] | None = None) -> list[str]:
+    names = list(dict.fromkeys(item.strip() for item in text.split(",") if item.strip()))
+    if not names:
+        raise typer.BadParameter("the list is empty", param_hint=option)
+    for name in names:
+        if allowed and name not in allowed:
+            raise typer.BadParameter(f"{name!r}: valid are {', '.join(allowed)}", param_hint=option)
+    return names
+
+
+def _numbers(text: str, option: str) -> list[int]:
+    names = _listed(text, option)
+    if not all(name.isdecimal() and int(name) > 0 for name in names):
+        raise typer.BadParameter(f"{text!r} is no list of numbers above 0", param_hint=option)
+    return [int(name) for name in names]
+
+
+def parse_sizes(text: str) -> list[int]:
+    """8,64K,1M or powers of two 1:4M, in bytes. Raises ValueError."""
+
+    def one(word: str) -> int:
+        factor = {"K": 2**10, "M": 2**20, "G": 2**30}.get(word[-1:].upper(), 1)
+        digits = word[:-1] if factor > 1 else word
+        if not digits.isdecimal() or not 0 < int(digits) * factor < 2**31:
+            raise ValueError(f"{word!r} is no size: 1 to 2 GiB less one, such as 512, 64K, 1M")
+        return int(digits) * factor
+
+    if ":" in text:
+        first, last = (one(word.strip()) for word in text.split(":", 1))
+        if first > last:
+            raise ValueError(f"{text!r}: the first size is above the last")
+        return [first << step for step in range((last // first).bit_length())]
+    return sorted({one(word.strip()) for word in text.split(",") if word.strip()})
+
+
+def _axes(
+    operation: str,
+    kind: str,
+    ranks_per_node: str | None,
+    threads: str | None,
+    engine: str,
+    algorithm: str | None,
+    host_async: bool,
+    cores: int,
+    quick: bool,
+) -> Axes:
+    from urakata.study.configuration import DEFAULT_ALGORITHM, KINDS, OF_HOST_ASYNC, OF_URAKATA, OPERATIONS
+    from urakata.study.plan import Axes, default_ranks_per_node, quick_ranks_per_node
+
+    engines = _listed(engine, "--engine", ("none", *OF_URAKATA))
+    divisions = [quick_ranks_per_node(cores)] if quick else default_ranks_per_node(cores)
+    return Axes(
+        operations=_listed(operation, "--operation", OPERATIONS),
+        kinds=_listed(kind, "--kind", KINDS),
+        ranks_per_node=_numbers(ranks_per_node, "--ranks-per-node") if ranks_per_node else divisions,
+        engines=engines + (list(OF_HOST_ASYNC) if host_async else []),
+        threads=_numbers(threads, "--threads") if threads else (),
+        algorithms=_listed(algorithm, "--algorithm") if algorithm else [DEFAULT_ALGORITHM],
+    )
+
+
+def _measure(console: Console, total: int, work: Callable[[Callable[[str, int], None]], Session]) -> Session:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("starting", total=total)
+        return work(lambda label, done: bar.update(task, description=label, advance=done))
+
+
+def _show_notes(document: dict[str, Any], console: Console) -> None:
+    for warning in document["warnings"]:
+        console.print(f"[yellow]Warning:[/yellow] {warning}", highlight=False)
+    for title, name in (("Not possible here", "refused"), ("Left out", "skips"), ("Failed", "failed")):
+        for item in document[name]:
+            console.print(f"[dim]{title}:[/dim] {item['what']}: {item['reason']}", highlight=False, markup=True)
+
+
+def _present(document: dict[str, Any], output: Path, console: Console) -> None:
+    from urakata.study.page import write_page
+    from urakata.study.plots import draw_all
+    from urakata.study.results import from_json
+    from urakata.study.tables import all_tables, show
+
+    results = from_json(document["rows"])
+    show(all_tables(results), console)
+    _show_notes(document, console)
+    if not results.rows:
+        return
+    subtitle = f"{document['machine']['host']} on {document['machine']['cpu']}, {document['settings']['cores']} cores"
+    figures = draw_all(results, subtitle, output)
+    write_page(document, results, figures, output / "index.html")
+    console.print(
+        f"Written to [bold]{output}[/bold]: index.html, overlap.json, {sum(map(len, figures.values()))} figures"
+    )
+
+
+def _load(path: Path) -> dict[str, Any]:
+    file = path / "overlap.json" if path.is_dir() else path
+    try:
+        document: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, json.JSONDecodeError) as error:
+        raise paths.NotFoundError(f"--from {file}: {error}") from error
+    if document.get("format") != "urakata-overlap-1":
+        raise paths.NotFoundError(f"--from {file}: not written by urakata bench overlap")
+    return document
+
+
+def overlap(
+    operation: Annotated[str, typer.Option(help="Operations, such as iallgather,ibcast.")] = "iallgather",
+    sizes: Annotated[
+        str | None,
+        typer.Option(help=f"Message sizes: a list or powers of two from:to.  [dim]default: {_STUDY_SIZES}[/dim]"),
+    ] = None,
+    ranks_per_node: Annotated[
+        str | None, typer.Option(help="p_node, a list.  [dim]default: 1,2,4,8 as far as there are cores[/dim]")
+    ] = None,
+    threads: Annotated[
+        str | None,
+        typer.Option(help="t_calc, a list.  [dim]default: cores / p_node, one less where a core is spared[/dim]"),
+    ] = None,
+    engine: Annotated[
+        str, typer.Option(help="none (the host alone), poll, spare and shared, a list.")
+    ] = "none,poll,spare,shared",
+    algorithm: Annotated[
+        str | None, typer.Option(help="Algorithms of Urakata, a list, such as ring,recursive_doubling.")
+    ] = None,
+    host_async: Annotated[
+        bool, typer.Option("--host-async", help="Also the host's own progress thread (MPICH, Intel MPI).")
+    ] = False,
+    kind: Annotated[
+        str, typer.Option(help="Computation: paper (the study's), compute (in cache), memory (triad); a list.")
+    ] = "paper",
+    amount: Annotated[
+        str,
+        typer.Option(help="How much is computed: paper (the study's), or match (as long as the host communicates)."),
+    ] = "paper",
+    scale: Annotated[float, typer.Option(min=1e-6, help="Multiplies the amount.")] = 1.0,
+    repeats: Annotated[
+        int | None, typer.Option(min=1, help="Rounds over all configurations.  [dim]default: 3, quick 2[/dim]")
+    ] = None,
+    budget_ms: Annotated[
+        float | None,
+        typer.Option(min=1, help="Longest time for a loop at one size.  [dim]default: 300, quick 60[/dim]"),
+    ] = None,
+    host: Annotated[str | None, typer.Option(help="openmpi, mpich, impi, a launcher, or the folder of an MPI.")] = None,
+    hosts: Annotated[
+        int | None, typer.Option(min=2, help="Over so many test hosts on this machine, joined by shaped links.")
+    ] = None,
+    rate: Annotated[str, typer.Option(help="Rate of the test hosts' links.")] = "1gbit",
+    nodes: Annotated[int, typer.Option(min=1, help="Nodes of a real cluster, as the launcher knows them.")] = 1,
+    cores: Annotated[
+        int | None, typer.Option(min=1, help="n_cpu of a node.  [dim]default: the cores of this machine[/dim]")
+    ] = None,
+    launcher_arguments: Annotated[
+        list[str] | None,
+        typer.Option("--launcher-argument", metavar="ARG", help="Handed to mpirun as it is; may be repeated."),
+    ] = None,
+    program: Annotated[
+        Path | None, typer.Option(help="bench/overlap, built for this host.  [dim]default: built when needed[/dim]")
+    ] = None,
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds after which a job is given up.")] = 600.0,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for page, figures and JSON.")] = Path(
+        "urakata-overlap"
+    ),
+    again: Annotated[
+        Path | None, typer.Option("--from", help="Show an earlier run's folder or JSON; measure nothing.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help=f"Sizes {_QUICK_SIZES}, one division, a twentieth of the work.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be measured.")] = False,
+) -> None:
+    """How much of a non-blocking collective is hidden behind computation, and by which means best."""
+    console = Console()
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise paths.NotFoundError(f"--output {output}: {error.strerror}") from error
+    if again:
+        _present(_load(again), output, console)
+        return
+    if amount not in ("paper", "match"):
+        raise typer.BadParameter(f"{amount!r}: valid are paper, match", param_hint="--amount")
+    if hosts and nodes > 1:
+        raise typer.BadParameter("test hosts are on this machine: not together with --nodes", param_hint="--hosts")
+    try:
+        chosen_sizes = parse_sizes(sizes or (_QUICK_SIZES if quick else _STUDY_SIZES))
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--sizes") from error
+
+    from urakata.study.job import Amounts, Place, binding, rank_command
+    from urakata.study.machine import describe_machine
+    from urakata.study.plan import make_plan
+    from urakata.study.program import find_program
+    from urakata.study.session import run_session, steps
+
+    chosen_host = launcher.find_host(host)
+    machine = describe_machine(chosen_host)
+    here = cores or (max(1, machine.cores // hosts) if hosts else machine.cores)
+    count = hosts or nodes
+    axes = _axes(operation, kind, ranks_per_node, threads, engine, algorithm, host_async, here, quick)
+    plan = make_plan(axes, here, chosen_host.family, count)
+    if hosts and hosts * max((c.ranks_per_node * c.threads for c in plan.configurations), default=0) > machine.cores:
+        plan.warnings.append(f"oversubscribed: {hosts} test hosts share {machine.cores} cores of this machine")
+    if not plan.configurations:
+        for refused in plan.refused:
+            console.print(f"{refused.what}: {refused.reason}", highlight=False)
+        raise paths.NotFoundError("nothing of this can be measured here")
+    for options in dict.fromkeys(tuple(one.options()) for one in plan.configurations):
+        if options:
+            check_options(list(options))
+    amounts = Amounts(
+        sizes=chosen_sizes,
+        work=amount,
+        scale=scale * (0.05 if quick and amount == "paper" else 1.0),
+        turns=60 if quick else 200,
+        budget_ms=budget_ms or (60.0 if quick else 300.0),
+    )
+    rounds = repeats or (2 if quick else 3)
+    place = Place(
+        chosen_host,
+        find_program(chosen_host, program),
+        here,
+        nodes=nodes,
+        launcher_arguments=launcher_arguments or [],
+        timeout_s=timeout,
+    )
+    if dry_run:
+        for one in plan.configurations:
+            console.print(f"{one.operation}, {one.kind}, {one.place}: {binding(one, place)}", highlight=False)
+            console.print(
+                f"  [dim]{' '.join(rank_command(one, place, amounts))}[/dim]", highlight=False, soft_wrap=True
+            )
+        for refused in plan.refused:
+            console.print(f"Not possible here: {refused.what}: {refused.reason}", highlight=False)
+        return
+    with ExitStack() as stack:
+        if hosts:
+            place = _on_test_hosts(place, hosts, rate, stack)
+        total = steps(plan, amounts, rounds)
+        session = _measure(
+            Console(stderr=True), total, lambda progress: run_session(plan, place, amounts, rounds, progress)
+        )
+    document = {
+        "format": "urakata-overlap-1",
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "command": sys.argv[1:],
+        "python": platform.python_version(),
+        "machine": machine.as_json(),
+        "settings": {
+            "cores": here,
+            "nodes": nodes,
+            "test_hosts": hosts or 0,
+            "rate": rate if hosts else "",
+            "repeats": rounds,
+            "amount": amount,
+            "scale": amounts.scale,
+            "budget_ms": amounts.budget_ms,
+            "bindings": {one.place: binding(one, place) for one in plan.configurations},
+        },
+        "warnings": machine.warnings() + plan.warnings + session.warnings(),
+        "refused": [vars(one) for one in plan.refused],
+        "skips": [vars(one) for one in session.skips],
+        "failed": [vars(one) for one in session.failed],
+        "setups": session.setups,
+        "rows": [row.as_json() for row in session.results.rows],
+    }
+    (output / "overlap.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    _present(document, output, console)
+    if session.failed or any(row.wrong for row in session.results.rows):
+        raise typer.Exit(1)
+
+
+def _on_test_hosts(place: Place, count: int, rate: str, stack: ExitStack) -> Place:
+    from urakata.hosts import Hosts, HostsError
+
+    try:
+        made = stack.enter_context(Hosts(count=count, rate=rate))
+    except (HostsError, ValueError) as error:
+        raise paths.NotFoundError(f"--hosts {count}: {error}") from error
+    return replace(place, test_hosts=made)
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the group bench."""
+    group = typer.Typer(
+        help="Measure what Urakata does on this machine.", no_args_is_help=True, rich_markup_mode="rich"
+    )
+    group.command("overlap", epilog=_EXAMPLES)(overlap)
+
+    @group.callback()
+    def bench() -> None:
+        """Measure what Urakata does on this machine."""
+
+    app.add_typer(group, name="bench")

@@ -1,0 +1,82 @@
+"""One configuration of the study: who progresses communication, with how many ranks and threads, by which algorithm."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+# What each engine of the study is. Those of Urakata come with options of urakata-exec.
+ENGINES = {
+    "none": "the host's own, without Urakata",
+    "poll": "Urakata, inside MPI calls only",
+    "spare": "Urakata's helper on a core of its own",
+    "shared": "Urakata's helper on the computing cores",
+    "async": "the host's own progress thread on the computing cores",
+    "async-spare": "the host's own progress thread, with a core left free for it",
+}
+OF_URAKATA = {
+    "poll": ["--engine", "poll"],
+    "spare": ["--engine", "thread", "--placement", "spare"],
+    "shared": ["--engine", "thread", "--placement", "shared"],
+}
+WITH_SPARE_CORE = ("spare", "async-spare")
+OF_HOST_ASYNC = ("async", "async-spare")
+
+OPERATIONS = (
+    "iallgather",
+    "iallgatherv",
+    "iallreduce",
+    "ialltoall",
+    "ialltoallv",
+    "ibarrier",
+    "ibcast",
+    "iexscan",
+    "igather",
+    "ireduce",
+    "ireduce_scatter_block",
+    "iscan",
+    "iscatter",
+)
+KINDS = ("paper", "compute", "memory")
+DEFAULT_ALGORITHM = "default"
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """`threads` is the study's t_calc, `ranks_per_node` its p_node. `algorithm` is "default" or one of Urakata's."""
+
+    operation: str
+    kind: str
+    ranks_per_node: int
+    threads: int
+    engine: str
+    algorithm: str = DEFAULT_ALGORITHM
+
+    @property
+    def line(self) -> str:
+        """Name of the line in a figure that has one panel for each p_node."""
+        algorithm = "" if self.algorithm == DEFAULT_ALGORITHM else f", {self.algorithm}"
+        return f"{self.engine}{algorithm}, {self.threads} thread{'s' if self.threads > 1 else ''}"
+
+    @property
+    def place(self) -> str:
+        """Name of the line among all p_node."""
+        return f"{self.ranks_per_node} x {self.line}"
+
+    @property
+    def shares_cores(self) -> bool:
+        """Whether a background thread takes its CPU time from the computation."""
+        return self.engine in ("shared", "async")
+
+    def options(self) -> list[str]:
+        """Options of urakata-exec; empty where Urakata is not loaded."""
+        if self.engine not in OF_URAKATA:
+            return []
+        algorithm = (
+            [] if self.algorithm == DEFAULT_ALGORITHM else ["--algorithm", f"{self.operation[1:]}:{self.algorithm}"]
+        )
+        return OF_URAKATA[self.engine] + algorithm
+
+    def as_json(self) -> dict[str, Any]:
+        """Its fields."""
+        return asdict(self)

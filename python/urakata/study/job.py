@@ -1,0 +1,211 @@
+"""One job: a configuration as a command line and environment, run, and its JSON lines read."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from urakata import paths
+from urakata.launcher import Host
+from urakata.study.configuration import OF_HOST_ASYNC, Configuration
+from urakata.study.plan import ASYNC_VARIABLES
+
+if TYPE_CHECKING:
+    from urakata.hosts import Hosts
+
+Record = dict[str, Any]
+
+
+class JobError(Exception):
+    """A job failed; the text is one line of why."""
+
+
+@dataclass(frozen=True)
+class Amounts:
+    """What bench/overlap is told besides the configuration.
+
+    `work`: "paper", "match", or the elements for each size.
+    """
+
+    sizes: Sequence[int]
+    work: str | Sequence[int] = "paper"
+    scale: float = 1.0
+    turns: int = 200
+    budget_ms: float = 300.0
+
+    def arguments(self) -> list[str]:
+        """Its part of the program's command line."""
+        work = self.work if isinstance(self.work, str) else ",".join(map(str, self.work))
+        return [
+            f"--sizes={','.join(map(str, self.sizes))}",
+            f"--work={work}",
+            f"--scale={self.scale:g}",
+            f"--turns={self.turns}",
+            f"--budget-ms={self.budget_ms:g}",
+        ]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where jobs run: `nodes` machines of `cores` cores under one host MPI, or test hosts on this machine."""
+
+    host: Host
+    program: Path
+    cores: int
+    nodes: int = 1
+    test_hosts: Hosts | None = None
+    launcher_arguments: Sequence[str] = ()
+    timeout_s: float = 600.0
+
+
+@dataclass
+class Outcome:
+    """What a job said: its setup, results and skipped sizes."""
+
+    setup: Record = field(default_factory=dict)
+    results: list[Record] = field(default_factory=list)
+    skips: list[Record] = field(default_factory=list)
+
+    def take(self, line: str) -> None:
+        """Reads a line of the program; others (a launcher's warnings) are passed over."""
+        if not line.startswith('{"type":'):
+            return
+        record: Record = json.loads(line)
+        kind = record.pop("type")
+        if kind == "setup":
+            self.setup = record
+        elif kind == "result":
+            self.results.append(record)
+        else:
+            self.skips.append(record)
+
+
+def rank_command(configuration: Configuration, place: Place, amounts: Amounts) -> list[str]:
+    """What the launcher starts for each rank."""
+    program = [
+        str(place.program),
+        f"--operation={configuration.operation}",
+        f"--kind={configuration.kind}",
+        f"--cores={place.cores}",
+        f"--per-node={configuration.ranks_per_node}",
+        *amounts.arguments(),
+    ]
+    options = configuration.options()
+    return [str(paths.program("urakata-exec")), *options, "--", *program] if options else program
+
+
+def variables(configuration: Configuration, place: Place) -> dict[str, str]:
+    """Environment of the ranks. Idle OpenMP threads sleep, unless the user wants otherwise: spinning ones would take
+    from helpers what no computation needs."""
+    added = {
+        "OMP_NUM_THREADS": str(configuration.threads),
+        "OMP_WAIT_POLICY": os.environ.get("OMP_WAIT_POLICY", "passive"),
+    }
+    if configuration.engine in OF_HOST_ASYNC:
+        added |= ASYNC_VARIABLES[place.host.family]
+    if place.host.family == "impi":
+        own = place.cores // configuration.ranks_per_node
+        added |= {"I_MPI_PIN_DOMAIN": f"{own}:compact"} if own else {"I_MPI_PIN": "0"}
+    return added
+
+
+def launcher_arguments(configuration: Configuration, place: Place, added: dict[str, str]) -> list[str]:
+    """Spreads the ranks over nodes and binds each to its share of the cores, or none where they do not suffice."""
+    ranks, own = configuration.ranks_per_node, place.cores // configuration.ranks_per_node
+    arguments: list[str] = []
+    if place.host.family == "openmpi":
+        if own:
+            arguments += ["--map-by", f"ppr:{ranks}:node:PE={own}", "--bind-to", "core"]
+        for name in sorted(added):
+            arguments += ["-x", name]
+    else:
+        if place.nodes > 1:
+            arguments += ["-ppn", str(ranks)]
+        if place.host.family == "mpich":
+            arguments += ["-bind-to", f"core:{own}" if own else "none"]
+    return arguments + list(place.launcher_arguments)
+
+
+def binding(configuration: Configuration, place: Place) -> str:
+    """In words, for the report."""
+    own = place.cores // configuration.ranks_per_node
+    if place.test_hosts:
+        return "not bound (test hosts share this machine's cores)"
+    return f"each rank bound to {own} cores" if own else "not bound (more ranks than cores)"
+
+
+def run_job(configuration: Configuration, place: Place, amounts: Amounts) -> Outcome:
+    """Runs the job and waits for it. Raises JobError."""
+    added = variables(configuration, place)
+    ranks = rank_command(configuration, place, amounts)
+    if place.test_hosts:
+        said = _on_test_hosts(place, place.test_hosts, configuration.ranks_per_node, ranks, added)
+    else:
+        arguments = launcher_arguments(configuration, place, added)
+        said = _here(place, place.host.command(configuration.ranks_per_node * place.nodes, ranks, arguments), added)
+    outcome = Outcome()
+    for line in said.splitlines():
+        outcome.take(line)
+    if not outcome.results and not outcome.skips:
+        raise JobError("the program wrote no result")
+    return outcome
+
+
+def _on_test_hosts(place: Place, hosts: Hosts, ranks_per_host: int, command: list[str], added: dict[str, str]) -> str:
+    try:
+        done = hosts.run(
+            command, ranks_per_host=ranks_per_host, host_mpi=place.host, env=added, timeout=place.timeout_s
+        )
+    except subprocess.TimeoutExpired as error:
+        raise JobError(f"not done after {place.timeout_s:g} s") from error
+    if done.returncode != 0:
+        raise JobError(_why(done.returncode, done.stderr))
+    return done.stdout
+
+
+def _here(place: Place, command: list[str], added: dict[str, str]) -> str:
+    job = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+        env={**place.host.environment(), **added},
+        start_new_session=True,
+    )
+    try:
+        said, complaints = job.communicate(timeout=place.timeout_s)
+    except subprocess.TimeoutExpired as error:
+        raise JobError(f"not done after {place.timeout_s:g} s") from error
+    finally:
+        _end(job)
+    if job.returncode != 0:
+        raise JobError(_why(job.returncode, complaints))
+    return said
+
+
+def _end(job: subprocess.Popen[str]) -> None:
+    """Ends what is left of a job: the launcher first, which takes its ranks along, then its whole group."""
+    if job.poll() is not None:
+        return
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(job.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            job.wait(5)
+            return
+
+
+def _why(code: int, complaints: str) -> str:
+    """The last lines that say something."""
+    said = [line.strip() for line in complaints.splitlines() if any(letter.isalnum() for letter in line)]
+    return f"exit code {code}" + (f": {' / '.join(said[-3:])}" if said else "")

@@ -1,0 +1,70 @@
+"""The study as one HTML file that needs nothing else: figures inside, no script, no address."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, select_autoescape
+
+from urakata.study import measures
+from urakata.study.configuration import ENGINES
+from urakata.study.plots import Figure
+from urakata.study.results import Results
+from urakata.study.tables import choice, details, summary
+
+_MEASURES = {
+    "hidden": measures.HIDDEN_TEXT,
+    "theft": measures.THEFT_TEXT,
+    "limit": measures.LIMIT_TEXT,
+    "Tcpu": measures.TCPU_TEXT,
+    "OSU": measures.OSU_TEXT,
+    "IMB": measures.IMB_TEXT,
+}
+
+
+def _data_uri(path: Path) -> str:
+    return "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode("ascii")
+
+
+def write_page(
+    document: dict[str, Any],
+    results: Results,
+    figures: dict[tuple[str, str], list[tuple[Figure, Path]]],
+    path: Path,
+) -> None:
+    """`document` is what goes to overlap.json, with its machine, settings, warnings, refused and failed."""
+    environment = Environment(
+        loader=PackageLoader("urakata.study"),
+        autoescape=select_autoescape(["j2"]),
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    parts = [
+        {
+            "title": f"MPI_{operation.capitalize()}, computation: {kind}",
+            "summary": summary(results, operation, kind),
+            "figures": [(figure.title, _data_uri(image)) for figure, image in figures[operation, kind]],
+            "details": [
+                details(results, operation, kind, ranks)
+                for ranks in sorted(
+                    {
+                        one.ranks_per_node
+                        for one in results.configurations()
+                        if (one.operation, one.kind) == (operation, kind)
+                    }
+                )
+            ],
+        }
+        for operation, kind in results.panels()
+    ]
+    used = list(dict.fromkeys(one.engine for one in results.configurations()))
+    text = environment.get_template("overlap.html.j2").render(
+        document=document,
+        choice=choice(results),
+        parts=parts,
+        measures=_MEASURES,
+        engines={name: ENGINES[name] for name in used},
+    )
+    path.write_text(text, encoding="utf-8")

@@ -1,0 +1,174 @@
+"""The study's figures: a time or measure against the message size, a panel for each p_node, a line for each engine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, NullLocator
+
+from urakata.study.configuration import Configuration
+from urakata.study.results import Results, Row
+
+# Okabe and Ito's colours, which the colour-blind can tell apart; marker and dash differ too.
+_STYLES = {
+    "none": ("#000000", "o", "-"),
+    "poll": ("#0072B2", "s", "--"),
+    "spare": ("#009E73", "^", "-"),
+    "shared": ("#D55E00", "D", "-"),
+    "async": ("#CC79A7", "v", ":"),
+    "async-spare": ("#E69F00", "P", ":"),
+}
+_EXTRA_DASHES = ["-", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)), (0, (7, 2))]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One kind of figure. `value` gives median and quartiles of a row."""
+
+    name: str
+    title: str
+    axis: str
+    value: Callable[[Row], tuple[float, float, float]]
+    logarithmic: bool = True
+
+
+def _time(name: str) -> Callable[[Row], tuple[float, float, float]]:
+    def value(row: Row) -> tuple[float, float, float]:
+        spread = row.time(name)
+        return spread.median, spread.low, spread.high
+
+    return value
+
+
+def _measure(name: str, factor: float = 1.0) -> Callable[[Row], tuple[float, float, float]]:
+    def value(row: Row) -> tuple[float, float, float]:
+        one = factor * row.measured()[name]
+        return one, one, one
+
+    return value
+
+
+FIGURES = (
+    Figure(
+        "overlap", "Overlap: share of the shorter part that is hidden", "hidden [%]", _measure("hidden", 100), False
+    ),
+    Figure("computation", "Computation time while communication runs", "compute [µs]", _time("compute")),
+    Figure("communication", "Communication time alone: start and wait", "pure communication [µs]", _time("pure")),
+    Figure("overall", "Overall time: start, compute, wait", "overall [µs]", _time("overall")),
+    Figure("limit", "Overall time over the best possible", "T / limit", _measure("t_over_limit")),
+)
+
+
+def size_text(size: float, _position: object = None) -> str:
+    """8, 64K, 4M."""
+    for power, unit in ((20, "M"), (10, "K")):
+        if size >= 2**power:
+            return f"{size / 2**power:g}{unit}"
+    return f"{size:g}"
+
+
+def number_text(value: float, _position: object = None) -> str:
+    """0.5, 20, 3000, 4e+06: a label of a logarithmic axis."""
+    return f"{value:g}" if 1e-3 <= abs(value) < 1e5 else f"{value:.0e}"
+
+
+def _lines(results: Results, operation: str, kind: str) -> list[str]:
+    """Names that appear in the legend, in the order of the configurations."""
+    return list(
+        dict.fromkeys(one.line for one in results.configurations() if (one.operation, one.kind) == (operation, kind))
+    )
+
+
+def _style(configuration: Configuration, variants: list[Configuration]) -> dict[str, Any]:
+    colour, marker, dash = _STYLES[configuration.engine]
+    place = variants.index(configuration)
+    return {
+        "color": colour,
+        "marker": marker,
+        "linestyle": dash if place == 0 else _EXTRA_DASHES[place % len(_EXTRA_DASHES)],
+        "markerfacecolor": colour if place == 0 else "white",
+    }
+
+
+def _draw(axes: Axes, figure: Figure, results: Results, configurations: list[Configuration]) -> None:
+    for configuration in configurations:
+        rows = results.of(configuration)
+        variants = [one for one in configurations if one.engine == configuration.engine]
+        points = [figure.value(row) for row in rows]
+        sizes = [max(row.bytes, 1) for row in rows]
+        style = _style(configuration, variants)
+        axes.plot(
+            sizes, [point[0] for point in points], label=configuration.line, linewidth=1.6, markersize=4.5, **style
+        )
+        axes.fill_between(
+            sizes, [p[1] for p in points], [p[2] for p in points], color=style["color"], alpha=0.12, linewidth=0
+        )
+
+
+def _label_sizes(axes: Axes, sizes: list[int]) -> None:
+    axes.set_xscale("log", base=2)
+    powers = sorted({int(math.log2(max(size, 1))) for size in sizes})
+    step = max(1, math.ceil((powers[-1] - powers[0] + 1) / 8))
+    axes.set_xticks([2**power for power in range(powers[0], powers[-1] + 1, step)])
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(size_text))
+    axes.set_xlabel("message size [bytes]")
+
+
+def draw(figure: Figure, results: Results, operation: str, kind: str, subtitle: str, path: Path) -> None:
+    """Writes one figure as PNG: a panel for each p_node side by side, with a common scale and one legend below."""
+    configurations = [one for one in results.configurations() if (one.operation, one.kind) == (operation, kind)]
+    nodes = sorted({one.ranks_per_node for one in configurations})
+    drawn, panels = plt.subplots(
+        1,
+        len(nodes),
+        figsize=(max(7.5, 4.6 * len(nodes)), 4.6),
+        sharey=True,
+        squeeze=False,
+        layout="constrained",
+    )
+    for ranks, axes in zip(nodes, panels[0], strict=True):
+        here = [one for one in configurations if one.ranks_per_node == ranks]
+        _draw(axes, figure, results, here)
+        _label_sizes(axes, [row.bytes for one in here for row in results.of(one)])
+        if figure.logarithmic:
+            axes.set_yscale("log")
+            axes.yaxis.set_major_formatter(FuncFormatter(number_text))
+        else:
+            axes.set_ylim(-4, 104)
+        axes.grid(True, which="major", color="#d0d0d0", linewidth=0.7)
+        axes.grid(True, which="minor", color="#ececec", linewidth=0.4)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.set_title(f"{ranks} rank{'s' if ranks > 1 else ''} a node", fontsize=11)
+    panels[0][0].set_ylabel(figure.axis)
+    drawn.suptitle(f"{figure.title}\nMPI_{operation.capitalize()}, {subtitle}", fontsize=12)
+    found: dict[str, Any] = {}
+    for axes in panels[0]:
+        handles, labels = axes.get_legend_handles_labels()
+        found |= {label: handle for label, handle in zip(labels, handles, strict=True) if label not in found}
+    order = [line for line in _lines(results, operation, kind) if line in found]
+    drawn.legend(
+        [found[line] for line in order], order, loc="outside lower center", ncols=min(4, len(order)), frameon=False
+    )
+    drawn.savefig(path, dpi=140)
+    plt.close(drawn)
+
+
+def draw_all(results: Results, subtitle: str, folder: Path) -> dict[tuple[str, str], list[tuple[Figure, Path]]]:
+    """All figures of all operations and kinds of computation; FIGURE-OPERATION-KIND.png in `folder`."""
+    written: dict[tuple[str, str], list[tuple[Figure, Path]]] = {}
+    for operation, kind in results.panels():
+        for figure in FIGURES:
+            path = folder / f"{figure.name}-{operation}-{kind}.png"
+            draw(figure, results, operation, kind, f"computation: {kind}; {subtitle}", path)
+            written.setdefault((operation, kind), []).append((figure, path))
+    return written

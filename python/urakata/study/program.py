@@ -1,0 +1,85 @@
+"""The measuring program: built by `./dev build` for the tree's hosts, else compiled with the host's own mpicc."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from urakata import paths
+from urakata.launcher import Host
+
+FLAGS = ["-std=gnu11", "-O2", "-fopenmp"]
+
+
+def _built(host: Host) -> Path | None:
+    folder = paths.hosts()
+    if not folder or not host.launcher.resolve().is_relative_to((folder / host.family).resolve()):
+        return None
+    try:
+        return paths.program(f"bench/{host.family}/overlap")
+    except paths.NotFoundError:
+        return None
+
+
+def _source() -> Path | None:
+    tree = paths.source_tree()
+    candidates = [tree / "bench" / "overlap.c"] if tree else []
+    candidates += [parent / "bench" / "overlap.c" for parent in Path(__file__).resolve().parents[2:4]]
+    return next((one for one in candidates if one.is_file()), None)
+
+
+def _compiler(host: Host) -> Path | None:
+    # /usr/bin/mpirun.openmpi belongs to mpicc.openmpi.
+    suffix = host.launcher.suffix if host.launcher.suffix in (".openmpi", ".mpich") else ""
+    beside = host.launcher.parent / f"mpicc{suffix}"
+    return beside if beside.is_file() else None
+
+
+def _cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "urakata" / "bench"
+
+
+def _compile(host: Host, compiler: Path, source: Path) -> Path:
+    text = b"".join(part.read_bytes() for part in sorted(source.parent.glob("overlap*.[ch]")))
+    key = hashlib.sha256(text + f"{compiler.resolve()} {host.version} {FLAGS}".encode()).hexdigest()[:16]
+    program = _cache() / key / "overlap"
+    if program.is_file():
+        return program
+    program.parent.mkdir(parents=True, exist_ok=True)
+    environment = host.environment()
+    if host.family == "impi":
+        environment.setdefault("I_MPI_ROOT", str(compiler.parent.parent))
+    # Compiled under another name first: two commands may do this at the same time.
+    partial = program.with_name(f"overlap.{os.getpid()}")
+    done = subprocess.run(
+        [str(compiler), *FLAGS, "-o", str(partial), str(source), "-lm"],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise paths.NotFoundError(f"{compiler} could not build {source}:\n{done.stderr.strip()}")
+    partial.replace(program)
+    return program
+
+
+def find_program(host: Host, named: Path | None = None) -> Path:
+    """bench/overlap for this host; compiled now where it has to be. Raises NotFoundError with what to do."""
+    if named:
+        if not os.access(named, os.X_OK):
+            raise paths.NotFoundError(f"--program {named}: no such program")
+        return named.absolute()
+    if built := _built(host):
+        return built
+    compiler, source = _compiler(host), _source()
+    if compiler and source and shutil.which("cc"):
+        return _compile(host, compiler, source)
+    missing = "there is no mpicc beside it" if not compiler else "bench/overlap.c is not installed"
+    raise paths.NotFoundError(
+        f"the overlap program is not built for {host.launcher}, and {missing}: build bench/overlap.c "
+        "with mpicc -O2 -fopenmp and give it by --program"
+    )

@@ -1,0 +1,119 @@
+"""A session: all configurations in turn, round by round, so that no side has the quiet minute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from urakata.study.configuration import Configuration
+from urakata.study.job import Amounts, JobError, Place, Record, run_job
+from urakata.study.plan import Plan, Refused, rounds, threads_for
+from urakata.study.results import Results
+
+
+@dataclass
+class Session:
+    """What came out. `setups`: what the program said of itself for each configuration. `failed`: a configuration that
+    failed once is not tried again in later rounds."""
+
+    results: Results = field(default_factory=Results)
+    setups: dict[str, Record] = field(default_factory=dict)
+    skips: list[Refused] = field(default_factory=list)
+    failed: list[Refused] = field(default_factory=list)
+    matched: dict[str, dict[int, int]] = field(default_factory=dict)
+
+    def warnings(self) -> list[str]:
+        """What the jobs showed that makes numbers less certain, or wrong."""
+        found = []
+        if any(not setup["optimised"] for setup in self.setups.values()):
+            found.append("the measuring program was built without optimisation")
+        for row in self.results.rows:
+            if row.wrong:
+                one = row.configuration
+                found.append(f"WRONG RESULT: {one.operation}, {one.place}, {row.bytes} B: do not trust its times")
+        return found
+
+
+# (what is being done, how many message sizes are done since the last call)
+Progress = Callable[[str, int], None]
+
+
+def steps(plan: Plan, amounts: Amounts, repeats: int) -> int:
+    """How many message sizes will be reported to Progress."""
+
+    calibrated = sum(_sizes_of(one, amounts) for one in _calibrations(plan.configurations))
+    measured = repeats * sum(_sizes_of(one, amounts) for one in plan.configurations)
+    return measured + (calibrated if amounts.work == "match" else 0)
+
+
+def _sizes_of(configuration: Configuration, amounts: Amounts) -> int:
+    return 1 if configuration.operation == "ibarrier" else len(amounts.sizes)
+
+
+def _calibrations(configurations: Sequence[Configuration]) -> list[Configuration]:
+    """One for each set of configurations that must have the same amounts."""
+    seen = {(one.operation, one.kind, one.ranks_per_node): one for one in configurations}
+    return [Configuration(*key, threads=0, engine="none") for key in seen]
+
+
+def _key(configuration: Configuration) -> str:
+    return f"{configuration.operation}/{configuration.kind}/{configuration.ranks_per_node}"
+
+
+def run_session(plan: Plan, place: Place, amounts: Amounts, repeats: int, progress: Progress) -> Session:
+    """Measures every configuration `repeats` times.
+
+    With amounts.work "match" a first run of the host's own finds, for each size, how much computation takes
+    amounts.scale times as long as communication; all sides then compute just as much.
+    """
+    session = Session()
+    if amounts.work == "match":
+        _calibrate(session, plan, place, amounts, progress)
+    broken: set[Configuration] = set()
+    for number, configuration in rounds(plan.configurations, repeats):
+        label = f"round {number + 1}: {configuration.operation}, {configuration.place}"
+        progress(label, 0)
+        told = _told(session, configuration, amounts)
+        if told and configuration not in broken:
+            try:
+                _measure(session, configuration, place, told, number)
+            except JobError as error:
+                broken.add(configuration)
+                session.failed.append(Refused(f"{configuration.operation}, {configuration.place}", str(error)))
+        progress(label, _sizes_of(configuration, amounts))
+    return session
+
+
+def _told(session: Session, configuration: Configuration, amounts: Amounts) -> Amounts | None:
+    """The amounts of one configuration; None where they were to be found first, and could not be."""
+    if amounts.work != "match":
+        return amounts
+    found = session.matched.get(_key(configuration))
+    return replace(amounts, sizes=list(found), work=list(found.values())) if found else None
+
+
+def _measure(session: Session, configuration: Configuration, place: Place, amounts: Amounts, number: int) -> None:
+    outcome = run_job(configuration, place, amounts)
+    session.setups[configuration.place] = outcome.setup
+    for record in outcome.results:
+        session.results.add(configuration, {"round": number, **record})
+    if number == 0:
+        for record in outcome.skips:
+            what = f"{configuration.operation}, {configuration.place}, {record['bytes']} B"
+            session.skips.append(Refused(what, record["reason"]))
+
+
+def _calibrate(session: Session, plan: Plan, place: Place, amounts: Amounts, progress: Progress) -> None:
+    for base in _calibrations(plan.configurations):
+        threads = threads_for("none", base.ranks_per_node, place.cores)
+        configuration = replace(base, threads=threads)
+        label = f"how much to compute: {base.operation}, {base.ranks_per_node} ranks a node"
+        progress(label, 0)
+        try:
+            outcome = run_job(configuration, place, replace(amounts, turns=min(amounts.turns, 20)))
+        except JobError as error:
+            session.failed.append(Refused(label, str(error)))
+            continue
+        finally:
+            progress(label, _sizes_of(configuration, amounts))
+        session.matched[_key(base)] = {record["bytes"]: record["work"] for record in outcome.results}

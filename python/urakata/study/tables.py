@@ -1,0 +1,158 @@
+"""The study's tables, for the terminal and for the page: plain rows of text, so that both show the same."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.table import Table
+
+from urakata.study import measures
+from urakata.study.configuration import ENGINES, Configuration
+from urakata.study.plots import size_text
+from urakata.study.results import Results, Row, fastest
+
+# From here on the study computes more, and messages were worth overlapping.
+LARGE = 8192
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table of text. The first column is a name, the others are numbers."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
+    note: str = ""
+
+
+def time_text(us: float) -> str:
+    """Three digits with a unit."""
+    if us >= 1e6:
+        return f"{us / 1e6:.3g} s"
+    if us >= 1e3:
+        return f"{us / 1e3:.3g} ms"
+    return f"{us:.3g} µs"
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.0f} %"
+
+
+def _mean_ratio(results: Results, rows: Iterable[Row], time: str) -> str:
+    ratios = [ratio for row in rows if (ratio := results.ratio(row, time)) is not None]
+    return f"{measures.geometric_mean(ratios):.2f}" if ratios else "-"
+
+
+def summary(results: Results, operation: str, kind: str) -> TextTable:
+    """One row for each configuration: what it hides, costs and gains over all sizes."""
+    rows = []
+    for one in results.configurations():
+        if (one.operation, one.kind) != (operation, kind):
+            continue
+        all_sizes = results.of(one)
+        large = [row for row in all_sizes if row.bytes >= LARGE] or all_sizes
+        measured = [row.measured() for row in large]
+
+        def median(name: str, measured: list[dict[str, float]] = measured) -> float:
+            return statistics.median(record[name] for record in measured)
+
+        rows.append(
+            [
+                one.place,
+                _percent(median("hidden")),
+                _percent(median("theft")),
+                f"{median('t_over_limit'):.2f}",
+                _percent(median("helper_share")),
+                _mean_ratio(results, large, "overall"),
+                _mean_ratio(results, [row for row in all_sizes if row.bytes < LARGE], "pure"),
+            ]
+        )
+    return TextTable(
+        f"MPI_{operation.capitalize()}, computation: {kind}",
+        ["p_node x engine", "hidden", "theft", "T/limit", "helper CPU", "T / host's", "small Tc / host's"],
+        rows,
+        "Medians over sizes from 8 KiB up. helper CPU: of one core, while both run. T / host's: overall time over the "
+        "host's own with the same p_node, geometric mean; small Tc / host's: communication alone below 8 KiB.",
+    )
+
+
+def details(results: Results, operation: str, kind: str, ranks_per_node: int) -> TextTable:
+    """Overall time and what was hidden, a row for each size, a column for each configuration of one p_node."""
+    here = [
+        one
+        for one in results.configurations()
+        if (one.operation, one.kind, one.ranks_per_node) == (operation, kind, ranks_per_node)
+    ]
+    sizes = sorted({row.bytes for one in here for row in results.of(one)})
+    rows = []
+    for size in sizes:
+        rows.append([size_text(size), *(_cell(results.row(one, size)) for one in here)])
+    return TextTable(
+        f"MPI_{operation.capitalize()}, computation: {kind}, p_node = {ranks_per_node}: overall time (hidden)",
+        ["bytes", *(one.line for one in here)],
+        rows,
+    )
+
+
+def _cell(row: Row | None) -> str:
+    if row is None:
+        return "-"
+    mark = " WRONG" if row.wrong else ""
+    return f"{time_text(row.time('overall').median)} ({_percent(row.measured()['hidden'])}){mark}"
+
+
+def choice(results: Results) -> TextTable:
+    """What to choose on this machine: the fastest overall, by operation, kind and size class."""
+    rows = []
+    for operation, kind in results.panels():
+        here = [
+            row for row in results.rows if (row.configuration.operation, row.configuration.kind) == (operation, kind)
+        ]
+        for label, chosen in (
+            ("below 8 KiB", [row for row in here if row.bytes < LARGE]),
+            ("8 KiB and up", [row for row in here if row.bytes >= LARGE]),
+        ):
+            best = fastest(chosen)
+            if best is None:
+                continue
+            gain = _mean_ratio(results, [row for row in chosen if row.configuration == best[0]], "overall")
+            rows.append([f"{operation}, {kind}", label, best[0].place, ENGINES[best[0].engine], gain])
+    return TextTable(
+        "Fastest overall",
+        ["operation, computation", "messages", "p_node x engine", "which is", "T / host's"],
+        rows,
+        "Least geometric mean of overall times, at equal bytes a rank and equal computation a node.",
+    )
+
+
+def all_tables(results: Results) -> list[TextTable]:
+    """Choice, then for each operation and kind the summary and the details."""
+    tables = [choice(results)]
+    for operation, kind in results.panels():
+        tables.append(summary(results, operation, kind))
+        for ranks in sorted({one.ranks_per_node for one in _of(results, operation, kind)}):
+            tables.append(details(results, operation, kind, ranks))
+    return tables
+
+
+def _of(results: Results, operation: str, kind: str) -> list[Configuration]:
+    return [one for one in results.configurations() if (one.operation, one.kind) == (operation, kind)]
+
+
+def show(tables: Iterable[TextTable], console: Console) -> None:
+    """Prints them."""
+    for one in tables:
+        table = Table(title=one.title, title_justify="left", title_style="bold", header_style="bold", caption=one.note)
+        table.caption_justify = "left"
+        for number, column in enumerate(one.columns):
+            table.add_column(column, justify="left" if number == 0 or column in _TEXTUAL else "right")
+        for row in one.rows:
+            table.add_row(*row)
+        console.print(table)
+        console.print()
+
+
+_TEXTUAL = {"messages", "p_node x engine", "which is"}
