@@ -67,7 +67,8 @@ class Command:
         except BaseException as reason:
             self._end()
             if isinstance(reason, subprocess.TimeoutExpired):
-                reason.output, reason.stderr = self._texts()
+                out, err = self._texts()
+                raise subprocess.TimeoutExpired(self._arguments, timeout or 0, out, err) from None
             raise
         finally:
             self._connection.close()

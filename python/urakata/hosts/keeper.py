@@ -45,10 +45,7 @@ def _stage(plan: links.Plan, index: int, parent: socket.socket) -> int:
     """Makes host `index`; says so when its namespaces stand, and again when it takes commands."""
     try:
         namespaces.unshare(
-            namespaces.CLONE_NEWNET
-            | namespaces.CLONE_NEWUTS
-            | namespaces.CLONE_NEWNS
-            | namespaces.CLONE_NEWIPC,
+            namespaces.CLONE_NEWNET | namespaces.CLONE_NEWUTS | namespaces.CLONE_NEWNS | namespaces.CLONE_NEWIPC,
             "making a host's namespaces",
         )
         parent.sendall(_READY)

@@ -37,6 +37,8 @@ def find_mpi(name: str) -> launcher.Host:
         if not shutil.which(program):
             raise paths.NotFoundError(f"{name} is not installed: there is no {program} on PATH")
         return launcher.find_host(program)
+    if name not in FAMILIES and not shutil.which(name):
+        raise paths.NotFoundError(f"no MPI {name}: the names are {', '.join(FAMILIES)}, or the path of a launcher")
     return launcher.find_host(name)
 
 

@@ -49,9 +49,9 @@ def parse_delay(text: str) -> int:
 
 
 def burst_bytes(rate: int) -> int:
-    """Bytes that may pass a link at once after a pause: what the rate carries in 0.5 ms, so that a timer that fires
-    late costs no throughput, and never less than two whole packets."""
-    return max(2 * SEGMENTATION, rate // 8 // 2000)
+    """Bytes that may pass a link at once after a pause: what the rate carries in 1 ms, so that a timer that fires
+    late on a busy machine costs no throughput, and never less than two whole packets."""
+    return max(2 * SEGMENTATION, rate // 8 // 1000)
 
 
 def host_name(index: int) -> str:
@@ -70,7 +70,7 @@ def hosts_file(count: int) -> str:
 
 
 def bridge_commands(count: int, pids: list[int]) -> str:
-    """For ip, in the bridge's namespace: the bridge and a pair for each host, whose far end goes to the namespace of pid."""
+    """For ip, in the bridge's namespace: the bridge and a pair for each host, whose far end goes to its namespace."""
     lines = ["link add name switch type bridge stp_state 0 forward_delay 0"]
     for i in range(count):
         packets = f"mtu {MTU} gso_max_size {SEGMENTATION}"
@@ -128,4 +128,6 @@ def run_batch(program: str, commands: str) -> None:
     done = subprocess.run([path, "-batch", "-"], input=commands, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         words = " ".join(done.stderr.split()) or f"exit code {done.returncode}"
+        if "qdisc kind is unknown" in words:
+            words = f"this kernel lacks {'netem, which delays' if 'netem' in commands else 'tbf, which shapes'} links"
         raise OSError(f"{program}: {words}")

@@ -1,4 +1,4 @@
-"""Measures the links between test hosts: every host sends to the next one and receives from the one before, all at once.
+"""Measures the links between test hosts: each host sends to the next and receives from the one before, all at once.
 
 Also the program that runs on each host for it, with the arguments PORT PEER SECONDS.
 """
@@ -108,7 +108,7 @@ def main(arguments: list[str]) -> int:
 
 
 def measure_links(hosts: Hosts, seconds: float = 2.0) -> list[LinkRate]:
-    """Takes a little more than `seconds`; needs two hosts at least. The payload is all but 1 % of what is on the wire."""
+    """Takes a little more than `seconds`; needs two hosts at least. Payload is all but 1 % of what is on the wire."""
     names = hosts.names
     if len(names) < 2:
         raise ValueError("links are measured between at least two hosts")

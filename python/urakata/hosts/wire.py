@@ -2,7 +2,8 @@
 
 The caller sends the length and the three standard streams in one message, then a JSON object (Request). While the
 command runs, each byte from the caller is the number of a signal for it, and closing the connection ends it. The host
-answers once, with the exit status as subprocess counts it: the exit code, or minus the number of the signal that ended it.
+answers once, with the exit status as subprocess counts it: the exit code, or minus the number of the
+signal that ended it.
 """
 
 from __future__ import annotations
