@@ -1,0 +1,49 @@
+#include "communicators.h"
+
+void make_communicators(Communicator* all) {
+  int size = 0;
+  int rank = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int n = 0;
+  all[n++] = (Communicator){"world", MPI_COMM_WORLD};
+  all[n].name = "dup";
+  MPI_Comm_dup(MPI_COMM_WORLD, &all[n++].comm);
+  all[n].name = "split in two";
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &all[n++].comm);
+  all[n].name = "split reversed";
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &all[n++].comm);
+  all[n].name = "self";
+  MPI_Comm_dup(MPI_COMM_SELF, &all[n++].comm);
+
+  MPI_Group world;
+  MPI_Group some;
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  int last = size - 1;
+  MPI_Group_excl(world, size > 1, &last, &some);
+  all[n].name = "create_group without the last";
+  all[n].comm = MPI_COMM_NULL;
+  if (size == 1 || rank != last) MPI_Comm_create_group(MPI_COMM_WORLD, some, 7, &all[n].comm);
+  ++n;
+  MPI_Group_free(&some);
+  MPI_Group_free(&world);
+
+  int dimensions[2] = {0, 0};
+  const int periods[2] = {1, 0};
+  MPI_Dims_create(size, 2, dimensions);
+  all[n].name = "cart";
+  MPI_Cart_create(MPI_COMM_WORLD, 2, dimensions, periods, 1, &all[n++].comm);
+
+  const int next = (rank + 1) % size;
+  const int before = (rank + size - 1) % size;
+  all[n].name = "dist_graph";
+  const int weight = 1;
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &before, &weight, 1, &next, &weight, MPI_INFO_NULL, 0,
+                                 &all[n++].comm);
+}
+
+void free_communicators(Communicator* all) {
+  for (int i = 1; i < kCommunicators; ++i) {
+    if (all[i].comm != MPI_COMM_NULL) MPI_Comm_free(&all[i].comm);
+  }
+}
