@@ -105,6 +105,7 @@ int main(int argc, char** argv) {
                        .cores = (int)sysconf(_SC_NPROCESSORS_ONLN),
                        .per_node = ranks_sharing_memory(),
                        .turns = 200,
+                       .least = 5,
                        .budget_us = 3e5,
                        .memory_limit = (size_t)1 << 30};
   char all_sizes[] = "1:4M";

@@ -5,7 +5,7 @@
 #include "overlap_loops.h"
 #include "overlap_settings.h"
 
-enum { WARM_UPS = 3, MIN_TURNS = 5, TESTED_TURNS = 15 };
+enum { WARM_UPS = 3, TESTED_TURNS = 15 };
 
 /* Median of a loop's first times over its turns, agreed on by all. */
 static double agreed_median(struct samples* s) {
@@ -18,7 +18,7 @@ static double agreed_median(struct samples* s) {
 
 static int turns_within(const struct settings* s, double turn_us) {
   const double fit = s->budget_us / (turn_us > 0.1 ? turn_us : 0.1);
-  return fit < MIN_TURNS ? MIN_TURNS : fit > s->turns ? s->turns : (int)fit;
+  return fit < s->least ? s->least : fit > s->turns ? s->turns : (int)fit;
 }
 
 static double quick_compute_us(struct work* work, uint64_t amount) {

@@ -48,9 +48,25 @@ static void describe_place(char* text, size_t size) {
   }
 }
 
+/* File of the library that answers the MPI calls: Urakata's preload library where it is mapped, else the host's. */
+static void find_mpi(char* file, size_t size) {
+  char line[1024];
+  FILE* maps = fopen("/proc/self/maps", "r");
+  if (!maps) return;
+  while (fgets(line, sizeof line, maps)) {
+    const char* path = strchr(line, '/');
+    if (!path) continue;
+    line[strcspn(line, "\n")] = '\0';
+    const int ours = strstr(path, "/liburakata-") != NULL;
+    if (ours || (!*file && strstr(path, "/libmpi"))) snprintf(file, size, "%s", path);
+    if (ours) break;
+  }
+  fclose(maps);
+}
+
 static void print_setup(const struct settings* s, int provided) {
   enum { PLACE = 256 };
-  char mine[PLACE] = "", library[MPI_MAX_LIBRARY_VERSION_STRING];
+  char mine[PLACE] = "", library[MPI_MAX_LIBRARY_VERSION_STRING], mpi[1024] = "";
   int length;
   describe_place(mine, sizeof mine);
   char* places = rank == 0 ? checked(calloc((size_t)ranks, PLACE)) : NULL;
@@ -61,6 +77,9 @@ static void print_setup(const struct settings* s, int provided) {
   printf("{\"type\":\"setup\",\"ranks\":%d,\"per_node\":%d,\"cores\":%d,\"threads\":%d,\"thread_level\":%d,", ranks,
          s->per_node, s->cores, team.threads, provided);
   print_string("library", library);
+  printf(",");
+  find_mpi(mpi, sizeof mpi);
+  print_string("mpi", mpi);
   printf(",");
   print_string("compiler", "" __VERSION__);
 #ifdef __OPTIMIZE__

@@ -24,7 +24,7 @@ struct settings {
   int given_count;
   double scale;
   int cores, per_node;
-  int turns;
+  int turns, least;
   double budget_us;
   size_t memory_limit;
 };
@@ -40,7 +40,8 @@ static const char usage[] =
     "  --cores N           n_cpu of a node (all that are online)\n"
     "  --per-node N        p_node (the ranks that share memory)\n"
     "  --turns N           at most so many turns of each loop (200)\n"
-    "  --budget-ms T       at most so long for each loop, but at least 5 turns (300)\n"
+    "  --budget-ms T       at most so long for each loop, but at least --least turns (300)\n"
+    "  --least N           at least so many turns of each loop (5)\n"
     "  --memory-limit SIZE of a rank's message buffers; larger sizes are skipped (1G)\n";
 
 static int parse_size(const char* text, size_t* size) {
@@ -128,7 +129,8 @@ static const char* parse(int argc, char** argv, struct settings* s) {
   static const struct option options[] = {
       {"operation", 1, NULL, 'o'}, {"sizes", 1, NULL, 's'},        {"kind", 1, NULL, 'k'},     {"work", 1, NULL, 'w'},
       {"scale", 1, NULL, 'x'},     {"cores", 1, NULL, 'c'},        {"per-node", 1, NULL, 'p'}, {"turns", 1, NULL, 't'},
-      {"budget-ms", 1, NULL, 'b'}, {"memory-limit", 1, NULL, 'm'}, {"help", 0, NULL, 'h'},     {NULL, 0, NULL, 0}};
+      {"budget-ms", 1, NULL, 'b'}, {"memory-limit", 1, NULL, 'm'}, {"least", 1, NULL, 'l'},    {"help", 0, NULL, 'h'},
+      {NULL, 0, NULL, 0}};
   double ms = 0.0;
   int letter, at = 0;
   opterr = 0;
@@ -162,6 +164,9 @@ static const char* parse(int argc, char** argv, struct settings* s) {
       case 'b':
         good = parse_real(optarg, &ms);
         s->budget_us = 1e3 * ms;
+        break;
+      case 'l':
+        good = parse_int(optarg, &s->least);
         break;
       case 'm':
         good = parse_size(optarg, &s->memory_limit);
