@@ -13,6 +13,7 @@ from urakata.goals.errors import MeasurementError
 from urakata.goals.outcome import Figure
 from urakata.goals.samples import Point, Samples
 from urakata.goals.statistics import geometric_mean, median
+from urakata.study import measures
 
 
 def _points(goal: Goal, samples: Samples, side: str, quantity: str) -> list[Point]:
@@ -138,15 +139,13 @@ def bypass_excess(goal: Goal, samples: Samples) -> Figure:
 
 
 def hidden(samples: Samples, side: str, point: Point) -> float:
-    """(Tw + Tc - T) / min(Tw, Tc), clipped to 0..1."""
-    computing, communicating, both = (samples.median(side, q, point) for q in ("compute_alone", "pure", "overall"))
-    return min(1.0, max(0.0, (computing + communicating - both) / min(computing, communicating)))
+    """The part of communication or computation, whichever is shorter, that was hidden."""
+    return measures.hidden(*(samples.median(side, q, point) for q in ("compute_alone", "pure", "overall")))
 
 
 def theft(samples: Samples, side: str, point: Point) -> float:
-    """(time of the compute part inside T - Tw) / Tw."""
-    alone = samples.median(side, "compute_alone", point)
-    return (samples.median(side, "compute", point) - alone) / alone
+    """The part by which computing took longer beside communication."""
+    return measures.theft(*(samples.median(side, q, point) for q in ("compute_alone", "compute")))
 
 
 def overlap_measure(goal: Goal, samples: Samples) -> Figure:

@@ -57,7 +57,7 @@ def fix_work(jobs: Sequence[Job], places: dict[str, Place], notice: Notice) -> l
         if key in fixed:
             continue
         notice(f"fixing the amount of computation: {job.label}, {job.side.name}")
-        matched = replace(job, arguments=(*job.arguments, "--work", "match"))
+        matched = replace(job, arguments=(*job.arguments, "--work", "match", "--least", "1"))
         by_size: dict[int, list[int]] = {}
         for record in places[job.place].run(matched):
             if record["type"] == "result":
