@@ -1,11 +1,12 @@
 // liburakata-late.so: for programs that load their MPI late, as Python does with mpi4py.
 //
-// It stands in front of dlopen. When a library is about to be loaded that is an MPI library or needs one, the matching
-// preload library is loaded first, for all to see, and then the MPI library behind it: so the names MPI_* and PMPI_*
-// are found in ours first, as if it had been preloaded, and RTLD_NEXT leads from ours to the host.
+// It stands in front of dlopen. When a library is about to be loaded that is an MPI library or needs one, the MPI
+// library is loaded at once, then the matching preload library, for all to see, and behind it the MPI library for all
+// to see: so the names MPI_* and PMPI_* are found in ours first, as if it had been preloaded. For Open MPI, whose
+// handles are addresses in its library, liburakata-late-openmpi.so brings both in that order.
 //
-// It stands in front of dlsym too: a name MPI_* or PMPI_* that is asked of the host by handle is answered with ours,
-// for programs that look functions up one by one. Our own look-ups (RTLD_NEXT) pass.
+// It stands in front of dlsym too: a name MPI_* or PMPI_* that a program asks of the host by handle is answered with
+// ours. Ours itself, which asks in the same way, gets the host's.
 //
 // Both look at who called (search paths, RTLD_NEXT), so the real functions must see the program as their caller: the
 // entry points in late_entry.S ask here where to go, and jump there with the stack as it was.
@@ -51,20 +52,15 @@ Open real_dlopen() {
   return real;
 }
 
-// Written once, by the thread that finds the MPI library.
-std::atomic<bool> settled{false};             // an MPI was found and dealt with: nothing more to look for
-std::atomic<void*> ours{nullptr};             // handle of our library
-std::atomic<const void*> host_base{nullptr};  // where the host's library lies
+// Written once, by the thread that finds the MPI library; each handle is stored when its library is loaded.
+std::atomic<bool> settled{false};  // an MPI was found and dealt with: nothing more to look for
+std::atomic<void*> host{nullptr};
+std::atomic<void*> ours{nullptr};
 
 // The file name of the object that has this address.
 std::string object_of(const void* address) {
   Dl_info about{};
   return dladdr(address, &about) != 0 && about.dli_fname != nullptr ? about.dli_fname : "";
-}
-
-const void* base_of(const void* address) {
-  Dl_info about{};
-  return dladdr(address, &about) != 0 ? about.dli_fbase : nullptr;
 }
 
 // Looks for an MPI in what is about to be loaded. The lock is not held while anything is loaded: constructors may call
@@ -88,36 +84,43 @@ void load_before(const MpiNeed& need) {
     return;
   }
   const std::string self = object_of(reinterpret_cast<const void*>(&load_before));
-  const std::string library =
-      self.substr(0, self.rfind('/') + 1) + std::string(kLibraryPrefix) + std::string(name(need.abi)) + ".so";
+  const std::string stem = (need.abi == Abi::openmpi ? "late-" : "") + std::string(name(need.abi));
+  const std::string library = self.substr(0, self.rfind('/') + 1) + std::string(kLibraryPrefix) + stem + ".so";
+  const std::string& file = need.path.empty() ? need.library : need.path;
+  void* const host_handle = real_dlopen()(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (host_handle == nullptr) {
+    log::warning_of_all("cannot load %s: %s; the program runs untouched", file.c_str(), dlerror());
+    return;
+  }
+  host.store(host_handle, std::memory_order_release);
   void* const loaded = real_dlopen()(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (loaded == nullptr) {
     log::warning_of_all("cannot load %s for %s (%s); the program runs untouched", library.c_str(), need.library.c_str(),
                         dlerror());
     return;
   }
-  const std::string& host = need.path.empty() ? need.library : need.path;
-  void* const host_handle = real_dlopen()(host.c_str(), RTLD_NOW | RTLD_GLOBAL);
-  if (host_handle == nullptr) {
-    log::warning_of_all("cannot load %s: %s", host.c_str(), dlerror());
-    return;
-  }
-  const void* const init = real_dlsym()(host_handle, "PMPI_Init");
-  host_base.store(init != nullptr ? base_of(init) : nullptr, std::memory_order_relaxed);
+  real_dlopen()(file.c_str(), RTLD_NOW | RTLD_GLOBAL);  // the same library again, now behind ours
   ours.store(loaded, std::memory_order_release);
-  log::detail("%s is loaded under %s", host.c_str(), library.c_str());
+  log::detail("%s is loaded under %s", file.c_str(), library.c_str());
 }
 
-// dlsym for a name of MPI's, asked of an explicit handle.
+// dlsym for a name of MPI's, asked of a handle: ours, where the host's would be found.
 void* look_up_mpi(void* handle, const char* symbol) {
   void* const found = real_dlsym()(handle, symbol);
-  void* const own = ours.load(std::memory_order_acquire);
-  if (found == nullptr || own == nullptr || base_of(found) != host_base.load(std::memory_order_relaxed)) return found;
-  void* const replaced = real_dlsym()(own, symbol);
-  return replaced != nullptr ? replaced : found;
+  if (found == nullptr || found != real_dlsym()(host.load(std::memory_order_relaxed), symbol)) return found;
+  void* const own = real_dlsym()(ours.load(std::memory_order_relaxed), symbol);
+  return own != nullptr ? own : found;
 }
 
-[[gnu::constructor]] void begin() { forget_preload(); }
+bool is_ours(const void* caller) {
+  const std::string object = object_of(caller);
+  return std::string_view(object).substr(object.rfind('/') + 1).starts_with(kLibraryPrefix);
+}
+
+[[gnu::constructor]] void begin() {
+  forget_preload();
+  log::set_verbosity(options().verbose);
+}
 
 }  // namespace
 }  // namespace urakata
@@ -134,12 +137,14 @@ extern "C" {
 }
 
 // Where the entry point `dlsym` goes on.
-[[gnu::visibility("hidden")]] void* urakata_before_dlsym(void* handle, const char* symbol, const void* /*caller*/) {
+[[gnu::visibility("hidden")]] void* urakata_before_dlsym(void* handle, const char* symbol, const void* caller) {
   using namespace urakata;
   const std::string_view name = symbol == nullptr ? "" : symbol;
   const bool mpi = name.starts_with("MPI_") || name.starts_with("PMPI_") || name.starts_with("MPIX_");
   const bool by_handle = handle != RTLD_NEXT && handle != RTLD_DEFAULT;
-  if (mpi && by_handle && ours.load(std::memory_order_acquire) != nullptr) return reinterpret_cast<void*>(&look_up_mpi);
+  if (mpi && by_handle && ours.load(std::memory_order_acquire) != nullptr && !is_ours(caller)) {
+    return reinterpret_cast<void*>(&look_up_mpi);
+  }
   return reinterpret_cast<void*>(real_dlsym());
 }
 }

@@ -78,20 +78,26 @@ std::vector<std::string> expanded(const std::string& list, const std::string& ow
   return parts;
 }
 
-// The linker passes over files of another machine; those are the only ELF files it does not take.
-bool fits(const std::string& path) {
-  if (access(path.c_str(), R_OK) != 0) return false;
-  const Result<Elf> elf = read_elf(path);
-  return elf && !elf->foreign;
-}
+// The first file of that name ends the search, but the linker passes over files of another machine. Nothing is found
+// where the first is no ELF file at all (a linker script, say): the linker gives up there, too.
+struct Search {
+  bool over = false;
+  std::string path;
 
-std::string first_with(const std::vector<std::string>& where, std::string_view name) {
-  for (const std::string& folder : where) {
-    std::string path = folder + "/" + std::string(name);
-    if (fits(path)) return path;
+  void in(const std::vector<std::string>& where, std::string_view name) {
+    for (const std::string& folder : where) {
+      if (!over) look_at(folder + "/" + std::string(name));
+    }
   }
-  return {};
-}
+
+  void look_at(const std::string& file) {
+    if (access(file.c_str(), R_OK) != 0) return;
+    const Result<Elf> elf = read_elf(file);
+    if (elf && elf->foreign) return;
+    over = true;
+    if (elf) path = file;
+  }
+};
 
 }  // namespace
 
@@ -100,21 +106,23 @@ LibrarySearch::LibrarySearch() {
 }
 
 std::string LibrarySearch::find(std::string_view name, const Loader* loader) {
-  if (name.find('/') != std::string_view::npos) return fits(std::string(name)) ? std::string(name) : std::string();
+  Search search;
+  if (name.find('/') != std::string_view::npos) {
+    search.look_at(std::string(name));
+    return search.path;
+  }
   if (loader == nullptr || loader->elf.runpath.empty()) {
     for (const Loader* one = loader; one != nullptr; one = one->loader) {
-      if (!one->elf.runpath.empty()) continue;
-      if (std::string path = first_with(expanded(one->elf.rpath, one->path), name); !path.empty()) return path;
+      if (one->elf.runpath.empty()) search.in(expanded(one->elf.rpath, one->path), name);
     }
   }
-  if (std::string path = first_with(library_path_, name); !path.empty()) return path;
-  if (loader != nullptr) {
-    if (std::string path = first_with(expanded(loader->elf.runpath, loader->path), name); !path.empty()) return path;
-  }
+  search.in(library_path_, name);
+  if (loader != nullptr) search.in(expanded(loader->elf.runpath, loader->path), name);
+  if (search.over) return search.path;
   read_cache();
-  if (const auto found = cache_.find(std::string(name)); found != cache_.end() && fits(found->second))
-    return found->second;
-  return first_with({"/lib64", "/usr/lib64", "/lib", "/usr/lib"}, name);
+  if (const auto found = cache_.find(std::string(name)); found != cache_.end()) search.look_at(found->second);
+  search.in({"/lib64", "/usr/lib64", "/lib", "/usr/lib"}, name);
+  return search.path;
 }
 
 void LibrarySearch::read_cache() {

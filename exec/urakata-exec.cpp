@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithm_names.hpp"
 #include "base/launcher.hpp"
 #include "base/log.hpp"
 #include "base/options.hpp"
@@ -72,7 +73,7 @@ int begin(std::span<char*> arguments) {
     std::fputs(line->task == Task::help ? help_text().c_str() : "urakata-exec " URAKATA_VERSION "\n", stdout);
     return 0;
   }
-  if (const Status applied = apply_settings(line->settings, nullptr); !applied) return refuse(applied.error().message);
+  if (const Status applied = apply_settings(line->settings, known_algorithm); !applied) return refuse(applied.error().message);
   log::set_verbosity(options().verbose);
   warn_of_unknown_variables();
   if (line->task == Task::information) std::fputs((line->json ? options_json() : options_table()).c_str(), stdout);
