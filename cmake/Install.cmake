@@ -1,28 +1,18 @@
-# What `cmake --install` puts where. The preload libraries lie in lib/urakata on every system, not in a multi-architecture
-# folder: urakata-exec finds them as ../lib/urakata.
+# What `cmake --install` puts where, besides the programs and preload libraries, which install themselves.
 include(CMakePackageConfigHelpers)
 
-foreach(program urakata-exec urakata-schedule)
-  if(TARGET ${program})
-    install(TARGETS ${program} RUNTIME DESTINATION bin)
-    list(APPEND programs_with_help $<TARGET_FILE:${program}>)
-  endif()
-endforeach()
-install(DIRECTORY ${URAKATA_PRELOAD_OUTPUT_DIRECTORY}/ DESTINATION lib/urakata FILES_MATCHING PATTERN "*.so")
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/urakata)
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/urakata FILES_MATCHING PATTERN "*.md" PATTERN "*.png")
 
 # For programs that build collectives of their own.
-if(EXISTS ${PROJECT_SOURCE_DIR}/include/urakata.h)
-  install(FILES include/urakata.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-  configure_package_config_file(cmake/urakataConfig.cmake.in ${PROJECT_BINARY_DIR}/cmake/urakataConfig.cmake
-                                INSTALL_DESTINATION lib/cmake/urakata PATH_VARS CMAKE_INSTALL_INCLUDEDIR)
-  write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/urakataConfigVersion.cmake COMPATIBILITY SameMajorVersion)
-  install(FILES ${PROJECT_BINARY_DIR}/cmake/urakataConfig.cmake ${PROJECT_BINARY_DIR}/cmake/urakataConfigVersion.cmake
-          DESTINATION lib/cmake/urakata)
-  configure_file(cmake/urakata.pc.in ${PROJECT_BINARY_DIR}/cmake/urakata.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/cmake/urakata.pc DESTINATION lib/pkgconfig)
-endif()
+install(FILES include/urakata.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+configure_package_config_file(cmake/urakataConfig.cmake.in ${PROJECT_BINARY_DIR}/cmake/urakataConfig.cmake
+                              INSTALL_DESTINATION lib/cmake/urakata PATH_VARS CMAKE_INSTALL_INCLUDEDIR)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/urakataConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/cmake/urakataConfig.cmake ${PROJECT_BINARY_DIR}/cmake/urakataConfigVersion.cmake
+        DESTINATION lib/cmake/urakata)
+configure_file(cmake/urakata.pc.in ${PROJECT_BINARY_DIR}/cmake/urakata.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/cmake/urakata.pc DESTINATION lib/pkgconfig)
 
 # The command. A wheel has the package in its site-packages and the command from its entry point.
 if(NOT SKBUILD)
@@ -41,7 +31,11 @@ execute_process(COMMAND ${URAKATA_PYTHON} -c "import typer, rich" RESULT_VARIABL
 if(no_typer)
   message(STATUS "Man pages are left out: ${URAKATA_PYTHON} has no typer and rich")
 else()
-  list(JOIN programs_with_help " " programs)
+  foreach(program urakata-exec urakata-schedule)
+    if(TARGET ${program})
+      string(APPEND programs " $<TARGET_FILE:${program}>")
+    endif()
+  endforeach()
   install(CODE "
     execute_process(
       COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${PROJECT_SOURCE_DIR}/python PYTHONDONTWRITEBYTECODE=1
