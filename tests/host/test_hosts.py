@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
 """
 BYTES = 262144
 
-# All ranks have printed their lines; one spins inside MPI_Finalize, the others wait for it. Links without a set rate too.
+# All ranks have printed their lines; one spins inside MPI_Finalize, the others wait. Unshaped links, too.
 FINALIZE_HANGS = "MPICH 4.0.2 over UCX's TCP sometimes hangs in MPI_Finalize between hosts"
 
 
