@@ -32,6 +32,9 @@ class Engine {
     return moved;
   }
 
+  // Ends the engine's threads, whatever is pending. Instances then advance by callers only.
+  virtual void stop() {}
+
   // CPU time of this engine's own threads so far, from the scheduler's accounting.
   virtual std::uint64_t helper_cpu_ns() const { return 0; }
 

@@ -31,11 +31,12 @@ ThreadEngine::ThreadEngine(Domain& domain, HelperSettings settings)
   clockid_t clock{};
   if (pthread_getcpuclockid(helper_.native_handle(), &clock) == 0) clock_.store(clock, std::memory_order_relaxed);
   pthread_setname_np(helper_.native_handle(), settings_.name.c_str());
-  if (settings_.bound) pthread_setaffinity_np(helper_.native_handle(), sizeof settings_.cpus, &settings_.cpus);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-ThreadEngine::~ThreadEngine() {
+void ThreadEngine::stop() {
+  if (!helper_.joinable()) return;
+  used_ns_.store(helper_cpu_ns(), std::memory_order_relaxed);
   stopping_.store(true, std::memory_order_seq_cst);
   state_.store(kStopping, std::memory_order_seq_cst);
   futex_wake(state_);
@@ -43,6 +44,7 @@ ThreadEngine::~ThreadEngine() {
 }
 
 std::uint64_t ThreadEngine::helper_cpu_ns() const {
+  if (stopping_.load(std::memory_order_relaxed)) return used_ns_.load(std::memory_order_relaxed);
   timespec used{};
   if (clock_gettime(clock_.load(std::memory_order_relaxed), &used) != 0) return 0;
   return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(used.tv_nsec);
@@ -56,6 +58,7 @@ void ThreadEngine::wake(State from) {
 // submit() has counted the instance before (seq_cst), and the helper looks at the count after it has announced its sleep:
 // one of the two sees the other.
 void ThreadEngine::started() {
+  if (settings_.rescue) step();
   if (state_.load(std::memory_order_seq_cst) == kAsleep) wake(kAsleep);
 }
 
@@ -79,6 +82,7 @@ void ThreadEngine::doze() {
 
 void ThreadEngine::run() {
   prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);  // naps end when they should, not 50 us later
+  if (!settings_.cpus.empty()) settings_.cpus.bind();
   std::uint64_t nap_ns = kShortNap;
   std::uint64_t idle_since = now_ns();
   while (!stopping_.load(std::memory_order_relaxed)) {
@@ -110,6 +114,7 @@ void ThreadEngine::run() {
       }
       continue;
     }
+    if (settings_.rescue) nap(settings_.nap_ns);
     bool moved = false;
     if (domain().try_own()) {
       while (domain().advance(false)) {
@@ -119,6 +124,7 @@ void ThreadEngine::run() {
       domain().disown();
       if (settings_.progressed != nullptr) settings_.progressed(idle_since, now_ns());
     }
+    if (settings_.rescue) continue;
     if (settings_.spare) {
       pause();
       continue;

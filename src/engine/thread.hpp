@@ -10,13 +10,13 @@
 // Starting costs a queue entry; a system call only if the helper is asleep.
 #pragma once
 
-#include <sched.h>
-
 #include <atomic>
 #include <cstdint>
+#include <ctime>
 #include <string>
 #include <thread>
 
+#include "base/cpu_set.hpp"
 #include "engine/engine.hpp"
 
 namespace urakata::engine {
@@ -24,23 +24,28 @@ namespace urakata::engine {
 struct HelperSettings {
   std::string name = "urakata";        // of the thread, at most 15 characters
   bool spare = false;                  // has a core of its own: spins while something is pending
-  bool bound = false;                  // to `cpus`; otherwise it keeps the process's mask
-  cpu_set_t cpus = {};
+  CpuSet cpus = {};                    // where it runs; empty: the mask of the thread that makes it
   std::uint64_t nap_ns = 200'000;      // longest nap while something is pending
+  // Engine `poll` on a host that offers no hook in its own waiting: callers do the work, and the helper, always napping
+  // `nap_ns`, only keeps MPI's progress rule while they are blocked in a call that Urakata does not handle.
+  bool rescue = false;
   void (*progressed)(std::uint64_t begin_ns, std::uint64_t end_ns) = nullptr;  // for the time line; may be null
 };
 
 class ThreadEngine final : public Engine {
  public:
   ThreadEngine(Domain& domain, HelperSettings settings);
-  ~ThreadEngine() override;  // ends the helper; the domain must be drained
+  ~ThreadEngine() override { stop(); }
   ThreadEngine(const ThreadEngine&) = delete;
   ThreadEngine& operator=(const ThreadEngine&) = delete;
 
-  std::string_view name() const override { return settings_.spare ? "thread/spare" : "thread/shared"; }
+  std::string_view name() const override {
+    return settings_.rescue ? "poll" : settings_.spare ? "thread/spare" : "thread/shared";
+  }
   void started() override;
   void enter() override;
   void leave() override;
+  void stop() override;
   std::uint64_t helper_cpu_ns() const override;
 
  private:
@@ -56,6 +61,7 @@ class ThreadEngine final : public Engine {
   std::atomic<std::uint32_t> callers_{0};       // that wait at the moment
   std::atomic<bool> stopping_{false};
   std::atomic<clockid_t> clock_{0};
+  std::atomic<std::uint64_t> used_ns_{0};       // CPU time at the end
   std::thread helper_;
 };
 

@@ -29,13 +29,17 @@ bool Site::matches(const SiteKey& key) const {
          algorithm_ == key.algorithm;
 }
 
-void Passage::started(Site* site, std::uint64_t begin, std::uint64_t end) {
+void Passage::started(Site* site, std::uint64_t begin) {
   *this = Passage();
   site_ = site;
   begin_ = begin;
-  returned_ = end;
+  returned_ = begin;
   site->started.fetch_add(1, std::memory_order_relaxed);
-  site->start.add(end - begin);
+}
+
+void Passage::returned(std::uint64_t end) {
+  returned_ = end;
+  site_->start.add(end - begin_);
 }
 
 void Passage::finished(std::uint64_t begin, std::uint64_t end) {

@@ -46,7 +46,10 @@ class Group {
   void retire(std::uint64_t sequence) {
     finished_[sequence % kActive] = true;
     while (finished_[oldest_ % kActive]) finished_[oldest_++ % kActive] = false;
+    retired_.fetch_add(1, std::memory_order_release);
   }
+  // Is every operation that was started finished? By anyone.
+  bool idle() const { return retired_.load(std::memory_order_acquire) == next_sequence.load(std::memory_order_relaxed); }
 
   std::int32_t tag_to(std::int32_t peer, std::uint64_t sequence, std::uint8_t channel) const {
     return tag(contexts[static_cast<std::size_t>(peer)], sequence, channel);
@@ -63,6 +66,7 @@ class Group {
   bool settled_ = false;
   std::uint64_t oldest_ = 0;  // smallest sequence number that is not finished
   std::array<bool, kActive> finished_{};
+  std::atomic<std::uint64_t> retired_{0};  // operations finished
 };
 
 }  // namespace urakata::transport

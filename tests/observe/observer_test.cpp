@@ -66,7 +66,8 @@ TEST(Passage, HelperFinishesWhileTheProgramComputes) {
   Observer observer(false);
   Site* site = observer.site(key_at(0), "");
   Passage passage;
-  passage.started(site, 100, 110);
+  passage.started(site, 100);
+  passage.returned(110);
   passage.tested(300, 320);
   passage.done(500);
   passage.finished(1000, 1005);
@@ -86,7 +87,8 @@ TEST(Passage, WaitedForAtOnceIsPureCommunication) {
   Observer observer(false);
   Site* site = observer.site(key_at(0), "");
   Passage passage;
-  passage.started(site, 100, 110);
+  passage.started(site, 100);
+  passage.returned(110);
   passage.finished(112, 510);
   EXPECT_EQ(site->in_flight.sum(), 410u);
   EXPECT_EQ(site->pure.sum(), 410u);

@@ -62,7 +62,8 @@ TEST_F(Report, WritesOneFileForTheRankWithNothingLeftBeside) {
       observer.site({.operation = "Ibcast", .address = this, .bytes = 64, .engine = "thread", .algorithm = "chain"},
                     "large \"message\"");
   Passage passage;
-  passage.started(site, 10, 20);
+  passage.started(site, 10);
+  passage.returned(20);
   passage.finished(30, 40);
   observer.caller()->add(EventKind::start, 10, 20, site->number());
   observer.helper(0)->add(EventKind::progress, 12, 14);

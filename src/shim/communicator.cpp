@@ -1,0 +1,232 @@
+#include "shim/communicator.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <numeric>
+
+#include "base/log.hpp"
+#include "base/options.hpp"
+#include "base/waiting.hpp"
+#include "shim/handle_map.hpp"
+#include "shim/host.hpp"
+#include "shim/process.hpp"
+#include "tune/decision.hpp"
+
+namespace urakata::shim {
+
+namespace {
+
+constexpr std::size_t kMostPrepared = 64;  // schedules kept per communicator
+
+HandleMap<MPI_Comm, Communicator>& registry() {
+  static auto* map = new HandleMap<MPI_Comm, Communicator>;
+  return *map;
+}
+
+// Numbers for contexts, smallest first, given back when their communicator is gone.
+struct Contexts {
+  SpinLock lock;
+  std::vector<bool> taken;
+
+  std::int32_t take() {
+    const std::lock_guard guard(lock);
+    const auto it = std::find(taken.begin(), taken.end(), false);
+    const auto number = static_cast<std::int32_t>(it - taken.begin());
+    if (number == process().context_limit()) {
+      log::error("more than %d communicators with non-blocking collectives at once: the host's tags have no room for more. "
+                 "Free communicators that are no longer used, or run with --engine host.", process().context_limit());
+      std::abort();
+    }
+    if (it == taken.end()) {
+      taken.push_back(true);
+    } else {
+      *it = true;
+    }
+    return number;
+  }
+  void give(std::int32_t number) {
+    const std::lock_guard guard(lock);
+    taken[static_cast<std::size_t>(number)] = false;
+  }
+};
+Contexts& contexts_of_process() {
+  static auto* contexts = new Contexts;
+  return *contexts;
+}
+
+}  // namespace
+
+Communicator::Communicator(MPI_Comm handle, std::vector<std::int32_t> world_ranks, std::uint32_t own_rank)
+    : handle_(handle) {
+  world = std::move(world_ranks);
+  rank = own_rank;
+  ranks = static_cast<std::uint32_t>(world.size());
+  one_node = process().same_node(world);
+  context = contexts_of_process().take();
+  contexts.resize(world.size());
+  error = host.Iallgather(&context, 1, MPI_INT, contexts.data(), 1, MPI_INT, handle_, &exchange_);
+}
+
+Communicator::~Communicator() { contexts_of_process().give(context); }
+
+bool Communicator::settle() {
+  if (error == MPI_SUCCESS) {
+    int flag = 0;
+    error = host.Test(&exchange_, &flag, MPI_STATUS_IGNORE);
+    if (error == MPI_SUCCESS && flag == 0) return false;
+  }
+  if (exchange_state_.exchange(Exchange::done, std::memory_order_acq_rel) == Exchange::orphaned) host.Comm_free(&handle_);
+  release();
+  return true;
+}
+
+bool Communicator::orphan() {
+  auto expected = Exchange::running;
+  return exchange_state_.compare_exchange_strong(expected, Exchange::orphaned, std::memory_order_acq_rel);
+}
+
+void Communicator::release() {
+  if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+}
+
+Prepared* Communicator::prepared(const Key& key, std::span<const std::uint64_t> blocks,
+                                 const collectives::Arguments& arguments) {
+  const std::lock_guard guard(lock_);
+  ++uses_;
+  for (std::size_t i = 0; i < cache_.size(); ++i) {
+    Prepared& entry = *cache_[i];
+    if (entry.key == key && std::ranges::equal(entry.blocks, blocks)) {
+      entry.last_use = uses_;
+      if (i != 0) std::swap(cache_[i], cache_[i / 2]);  // what is used often drifts to the front
+      return &entry;
+    }
+  }
+
+  count_allocation();
+  const auto choice = tune::choose(key.operation, key.bytes, ranks, key.commutative, one_node);
+  std::string_view why = choice.why;
+  collectives::Arguments given = arguments;
+  given.segment = options().segment != 0 ? options().segment : choice.segment;
+  const collectives::Algorithm* algorithm = nullptr;
+  bool bare = false;
+  const std::string_view wish = options().algorithm_for(collectives::name(key.operation), &bare);
+  if (!wish.empty()) {
+    const auto forced = collectives::algorithm_named(key.operation, wish);
+    if (forced.ok() && (key.commutative || !(*forced)->commutative_only)) {
+      algorithm = *forced;
+      why = "asked for";
+      given.segment = options().segment;
+    }
+  }
+  if (algorithm == nullptr) {
+    const auto chosen = collectives::algorithm_named(key.operation, choice.algorithm);
+    algorithm = chosen.ok() ? *chosen : &collectives::algorithms(key.operation).front();
+  }
+  auto schedule = algorithm->build(given);
+  if (!schedule.ok()) {  // this algorithm does not suit the arguments; the first one suits all
+    why = "the algorithm asked for does not suit these arguments";
+    algorithm = &collectives::algorithms(key.operation).front();
+    schedule = algorithm->build(given);
+  }
+  if (!schedule.ok()) {
+    log::warning("%s; the host does it", schedule.error().message.c_str());
+    return nullptr;
+  }
+
+  if (cache_.size() >= kMostPrepared) {
+    auto oldest = cache_.end();
+    for (auto it = cache_.begin(); it != cache_.end(); ++it) {
+      if ((*it)->idle() && (oldest == cache_.end() || (*it)->last_use < (*oldest)->last_use)) oldest = it;
+    }
+    if (oldest != cache_.end()) cache_.erase(oldest);
+  }
+  auto made = std::make_unique<Prepared>();
+  made->key = key;
+  made->blocks.assign(blocks.begin(), blocks.end());
+  made->schedule = std::move(*schedule);
+  made->algorithm = algorithm->name;
+  made->why = why;
+  made->last_use = uses_;
+  cache_.push_back(std::move(made));
+  return cache_.back().get();
+}
+
+Communicator* communicator(MPI_Comm handle) {
+  if (handle == MPI_COMM_NULL) return nullptr;
+  const auto found = registry().find(handle);
+  if (found.known) return found.object != nullptr && found.object->engine != nullptr ? found.object : nullptr;
+
+  int inter = 0;
+  if (host.Comm_test_inter(handle, &inter) != MPI_SUCCESS) return nullptr;
+  Communicator* made = nullptr;
+  int size = 0;
+  host.Comm_size(handle, &size);
+  if (inter == 0 && size > 1) {
+    MPI_Group group = MPI_GROUP_NULL;
+    host.Comm_group(handle, &group);
+    std::vector<int> own(static_cast<std::size_t>(size));
+    std::iota(own.begin(), own.end(), 0);
+    std::vector<std::int32_t> world(own.size());
+    host.Group_translate_ranks(group, size, own.data(), process().world_group(), world.data());
+    host.Group_free(&group);
+    const bool within = std::find(world.begin(), world.end(), MPI_UNDEFINED) == world.end();
+    int rank = 0;
+    host.Comm_rank(handle, &rank);
+    engine::Engine* engine = within ? process().next_engine() : nullptr;
+    if (engine != nullptr) {
+      made = new Communicator(handle, std::move(world), static_cast<std::uint32_t>(rank));
+      made->engine = engine;
+    }
+  }
+  registry().insert(handle, made);
+  return made;
+}
+
+bool forget_communicator(MPI_Comm handle) {
+  Communicator* gone = registry().erase(handle);
+  if (gone == nullptr) return false;
+  const bool later = gone->orphan();
+  gone->release();
+  return later;
+}
+
+Status choose_engine(MPI_Comm handle, std::string_view name) {
+  auto kind = engine_named(name);
+  if (!kind.ok()) return kind.error();
+  Communicator* communicator_of = communicator(handle);
+  if (communicator_of == nullptr) {
+    const auto found = registry().find(handle);
+    if (found.object == nullptr) {
+      if (*kind == EngineKind::host) return Nothing{};
+      return Error{"engine " + std::string(name) + " for a communicator whose collectives are the host's: Urakata carries "
+                   "intracommunicators of at least two ranks of MPI_COMM_WORLD, in a run that was started with an engine"};
+    }
+    communicator_of = found.object;
+  }
+  if (!communicator_of->idle()) {
+    return Error{"cannot change to engine " + std::string(name) + " while non-blocking collectives are pending; complete them first"};
+  }
+  engine::Engine* engine = *kind == EngineKind::host ? nullptr : process().engine_named(name);
+  if (engine == nullptr && *kind != EngineKind::host) {
+    return Error{"engine " + std::string(name) + " is not to be had in this run: the host's thread level does not allow it "
+                 "(see `urakata check`)"};
+  }
+  communicator_of->engine = engine;
+  return Nothing{};
+}
+
+bool pending_on(MPI_Comm handle) {
+  const auto found = registry().find(handle);
+  return found.object != nullptr && !found.object->idle();
+}
+
+void drain(MPI_Comm handle) {
+  Ladder ladder(process().oversubscribed());
+  while (pending_on(handle)) {
+    if (!process().step_all()) ladder.step();
+  }
+}
+
+MPI_Comm private_world() { return process().world(); }
+
+}  // namespace urakata::shim

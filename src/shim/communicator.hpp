@@ -1,0 +1,72 @@
+// What the shim knows of a communicator: the group, its place among the tags, its engine, its prepared collectives.
+//
+// A Communicator lives from the first non-blocking collective on the handle until the handle is freed and the last
+// operation on it is finished. Messages travel on one private duplicate of MPI_COMM_WORLD (see transport/group.hpp).
+//
+// Thread-safety: communicator() by any thread; prepared() under the communicator's own lock; hold/release by any thread.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/result.hpp"
+#include "engine/engine.hpp"
+#include "shim/abi.hpp"
+#include "shim/prepared.hpp"
+#include "transport/group.hpp"
+
+namespace urakata::shim {
+
+class Communicator final : public transport::Group {
+ public:
+  // Starts to exchange contexts: a non-blocking collective of the host on `handle`, in the program's order of collectives.
+  Communicator(MPI_Comm handle, std::vector<std::int32_t> world_ranks, std::uint32_t own_rank);
+
+  MPI_Comm handle() const { return handle_; }
+  engine::Engine* engine = nullptr;  // constant while an operation is pending
+
+  // The schedule for the key and the v-forms' blocks; built by `arguments` at first sight. nullptr: no algorithm suits (with
+  // the reason logged once), the host has to do it.
+  Prepared* prepared(const Key& key, std::span<const std::uint64_t> blocks, const collectives::Arguments& arguments);
+
+  void hold() { users_.fetch_add(1, std::memory_order_relaxed); }
+  void release();
+
+  // The handle is being freed by the program. Where contexts are still being exchanged on it, true: we free it later.
+  bool orphan();
+
+ private:
+  ~Communicator() override;
+  bool settle() override;
+
+  MPI_Comm handle_;
+  MPI_Request exchange_ = MPI_REQUEST_NULL;
+  enum class Exchange : std::uint8_t { running, done, orphaned };
+  std::atomic<Exchange> exchange_state_{Exchange::running};
+  std::atomic<std::uint32_t> users_{2};  // the handle's own until it is freed, and the exchange's until it is done
+
+  SpinLock lock_;
+  std::vector<std::unique_ptr<Prepared>> cache_;
+  std::uint64_t uses_ = 0;
+};
+
+// The communicator of a handle whose non-blocking collectives Urakata carries; nullptr where they are the host's: not an
+// intracommunicator of at least two ranks of MPI_COMM_WORLD, or switched to engine `host`.
+Communicator* communicator(MPI_Comm handle);
+
+// MPI_Comm_free or MPI_Comm_disconnect is about to free the handle. True: do not, it is freed later.
+bool forget_communicator(MPI_Comm handle);
+
+// Chooses the engine of a communicator by name ("host", "poll", "thread"). Fails while operations are pending.
+Status choose_engine(MPI_Comm handle, std::string_view name);
+
+// Is a non-blocking collective pending on the communicator?
+bool pending_on(MPI_Comm handle);
+// Waits until none is, for MPI_Comm_disconnect.
+void drain(MPI_Comm handle);
+
+MPI_Comm private_world();
+
+}  // namespace urakata::shim

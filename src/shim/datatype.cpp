@@ -1,0 +1,196 @@
+#include "shim/datatype.hpp"
+
+#include <climits>
+#include <cstddef>
+#include <numeric>
+#include <vector>
+
+#include "shim/handle_map.hpp"
+#include "shim/host.hpp"
+
+namespace urakata::shim {
+
+namespace {
+
+using reduce::Type;
+
+HandleMap<MPI_Datatype, const Datatype>& registry() {
+  static auto* map = new HandleMap<MPI_Datatype, const Datatype>;  // lives as long as the process: helpers may outlast main
+  return *map;
+}
+
+struct Arithmetic {
+  MPI_Datatype handle;
+  Type type;
+};
+std::vector<Arithmetic>& arithmetic_types() {
+  static auto* list = new std::vector<Arithmetic>;
+  return *list;
+}
+
+std::optional<Type> arithmetic_of(MPI_Datatype handle) {
+  for (const Arithmetic& entry : arithmetic_types()) {
+    if (entry.handle == handle) return entry.type;
+  }
+  return std::nullopt;
+}
+
+Type signed_of(std::size_t bytes) {
+  return bytes == 1 ? Type::i8 : bytes == 2 ? Type::i16 : bytes == 4 ? Type::i32 : Type::i64;
+}
+Type unsigned_of(std::size_t bytes) {
+  return bytes == 1 ? Type::u8 : bytes == 2 ? Type::u16 : bytes == 4 ? Type::u32 : Type::u64;
+}
+Type float_of(std::size_t bytes) { return bytes == 4 ? Type::f32 : bytes == 8 ? Type::f64 : Type::f80; }
+Type complex_of(std::size_t bytes) { return bytes == 8 ? Type::c32 : bytes == 16 ? Type::c64 : Type::c80; }
+
+bool is_predefined(MPI_Datatype handle) {
+  int integers = 0;
+  int addresses = 0;
+  int types = 0;
+  int combiner = 0;
+  host.Type_get_envelope(handle, &integers, &addresses, &types, &combiner);
+  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
+         combiner == MPI_COMBINER_F90_INTEGER;
+}
+
+// size == extent alone allows a type map in another order than memory's (an indexed type whose blocks run backwards): pack
+// bytes that say where they were. Types too large to try count as not contiguous, which is always right.
+bool packs_as_it_lies(MPI_Datatype handle, std::uint64_t size) {
+  constexpr std::uint64_t kTry = 1 << 16;
+  if (size > kTry) return false;
+  std::vector<unsigned char> from(size);
+  std::vector<unsigned char> to(size);
+  for (int shift = 0; shift <= 8; shift += 8) {
+    for (std::size_t i = 0; i < size; ++i) from[i] = static_cast<unsigned char>(i >> shift);
+    int position = 0;
+    if (host.Pack(from.data(), 1, handle, to.data(), static_cast<int>(size), &position, MPI_COMM_SELF) != MPI_SUCCESS) {
+      return false;
+    }
+    if (from != to) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Datatype::Datatype(MPI_Datatype given) : kept_(given) {
+  MPI_Count bytes = 0;
+  MPI_Count lower = 0;
+  MPI_Count length = 0;
+  MPI_Count true_lower = 0;
+  MPI_Count true_length = 0;
+  host.Type_size_x(given, &bytes);
+  host.Type_get_extent_x(given, &lower, &length);
+  host.Type_get_true_extent_x(given, &true_lower, &true_length);
+  size = static_cast<std::uint64_t>(bytes);
+  extent = static_cast<std::uint64_t>(length);
+  true_lb = true_lower;
+  true_extent = static_cast<std::uint64_t>(true_length);
+  predefined_ = is_predefined(given);
+  contiguous = bytes == length && bytes == true_length && true_lower == 0 && lower == 0;
+  if (predefined_) {
+    arithmetic_ = arithmetic_of(given);
+  } else {
+    contiguous = contiguous && packs_as_it_lies(given, size);
+    // Not MPI_Type_dup: that would call the program's attribute copy functions.
+    host.Type_contiguous(1, given, &kept_);
+    host.Type_commit(&kept_);
+  }
+}
+
+Datatype::~Datatype() {
+  int finalized = 0;
+  host.Finalized(&finalized);
+  if (!predefined_ && finalized == 0) host.Type_free(&kept_);
+}
+
+void Datatype::release() const {
+  if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+}
+
+void Datatype::pack(const std::byte* base, std::uint64_t first, std::uint64_t count, std::byte* packed) const {
+  int position = 0;
+  host.Pack(base + static_cast<std::int64_t>(first * extent), static_cast<int>(count), kept_, packed,
+            static_cast<int>(count * size), &position, MPI_COMM_SELF);
+}
+
+void Datatype::unpack(const std::byte* packed, std::byte* base, std::uint64_t first, std::uint64_t count) const {
+  int position = 0;
+  host.Unpack(packed, static_cast<int>(count * size), &position, base + static_cast<std::int64_t>(first * extent),
+              static_cast<int>(count), kept_, MPI_COMM_SELF);
+}
+
+const Datatype* datatype(MPI_Datatype handle) {
+  if (handle == MPI_DATATYPE_NULL) return nullptr;
+  const auto found = registry().find(handle);
+  if (found.known) return found.object;
+  MPI_Count bytes = 0;
+  if (host.Type_size_x(handle, &bytes) != MPI_SUCCESS || bytes == MPI_UNDEFINED) return nullptr;
+  const auto* made = new Datatype(handle);
+  registry().insert(handle, made);
+  return made;
+}
+
+void forget_datatype(MPI_Datatype handle) {
+  if (const Datatype* type = registry().erase(handle)) type->release();
+}
+
+void register_predefined() {
+  auto& list = arithmetic_types();
+  if (!list.empty()) return;
+  list = {
+      {MPI_SIGNED_CHAR, Type::i8},
+      {MPI_SHORT, Type::i16},
+      {MPI_INT, Type::i32},
+      {MPI_LONG, signed_of(sizeof(long))},
+      {MPI_LONG_LONG, Type::i64},
+      {MPI_UNSIGNED_CHAR, Type::u8},
+      {MPI_UNSIGNED_SHORT, Type::u16},
+      {MPI_UNSIGNED, Type::u32},
+      {MPI_UNSIGNED_LONG, unsigned_of(sizeof(unsigned long))},
+      {MPI_UNSIGNED_LONG_LONG, Type::u64},
+      {MPI_INT8_T, Type::i8},
+      {MPI_INT16_T, Type::i16},
+      {MPI_INT32_T, Type::i32},
+      {MPI_INT64_T, Type::i64},
+      {MPI_UINT8_T, Type::u8},
+      {MPI_UINT16_T, Type::u16},
+      {MPI_UINT32_T, Type::u32},
+      {MPI_UINT64_T, Type::u64},
+      {MPI_AINT, Type::i64},
+      {MPI_OFFSET, Type::i64},
+      {MPI_COUNT, Type::i64},
+      {MPI_FLOAT, Type::f32},
+      {MPI_DOUBLE, Type::f64},
+      {MPI_LONG_DOUBLE, Type::f80},
+      {MPI_C_BOOL, Type::boolean},
+      {MPI_C_FLOAT_COMPLEX, Type::c32},
+      {MPI_C_DOUBLE_COMPLEX, Type::c64},
+      {MPI_C_LONG_DOUBLE_COMPLEX, Type::c80},
+      {MPI_FLOAT_INT, Type::f32_i32},
+      {MPI_DOUBLE_INT, Type::f64_i32},
+      {MPI_LONG_INT, Type::i64_i32},
+      {MPI_2INT, Type::i32_i32},
+      {MPI_SHORT_INT, Type::i16_i32},
+      {MPI_LONG_DOUBLE_INT, Type::f80_i32},
+  };
+  // Fortran's types: what they are is the host compiler's affair, so their sizes are asked for. A host without Fortran has
+  // null handles or size 0 here.
+  auto add = [&](MPI_Datatype handle, Type (*type_of)(std::size_t), std::size_t parts) {
+    if (handle == MPI_DATATYPE_NULL) return;
+    MPI_Count bytes = 0;
+    if (host.Type_size_x(handle, &bytes) != MPI_SUCCESS || bytes <= 0) return;
+    list.push_back({handle, type_of(static_cast<std::size_t>(bytes) / parts)});
+  };
+  add(MPI_INTEGER, signed_of, 1);
+  add(MPI_REAL, float_of, 1);
+  add(MPI_DOUBLE_PRECISION, float_of, 1);
+  add(MPI_COMPLEX, complex_of, 1);
+  add(MPI_DOUBLE_COMPLEX, complex_of, 1);
+  add(MPI_2REAL, [](std::size_t) { return Type::f32_f32; }, 2);
+  add(MPI_2DOUBLE_PRECISION, [](std::size_t) { return Type::f64_f64; }, 2);
+  add(MPI_2INTEGER, [](std::size_t) { return Type::i32_i32; }, 2);
+}
+
+}  // namespace urakata::shim

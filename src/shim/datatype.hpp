@@ -1,0 +1,51 @@
+// What the shim knows of the program's datatypes.
+//
+// A datatype is described once and kept until MPI_Type_free and the last operation on it are past; operations hold it by
+// reference, so a program may free a type while an operation runs.
+//
+// Thread-safety: datatype(), forget_datatype() by any thread; a Datatype is immutable but for its count of users.
+#pragma once
+
+#include <atomic>
+#include <optional>
+
+#include "layout/layout.hpp"
+#include "reduce/reducer.hpp"
+#include "shim/abi.hpp"
+
+namespace urakata::shim {
+
+class Datatype final : public layout::Layout {
+ public:
+  explicit Datatype(MPI_Datatype handle);  // of a committed type
+  ~Datatype() override;
+  Datatype(const Datatype&) = delete;
+  Datatype& operator=(const Datatype&) = delete;
+
+  void pack(const std::byte* base, std::uint64_t first, std::uint64_t count, std::byte* packed) const override;
+  void unpack(const std::byte* packed, std::byte* base, std::uint64_t first, std::uint64_t count) const override;
+
+  MPI_Datatype handle() const { return kept_; }  // equal in layout to the program's, and alive as long as this object
+  bool predefined() const { return predefined_; }
+  std::optional<reduce::Type> arithmetic() const { return arithmetic_; }  // for built-in reductions
+
+  void hold() const { users_.fetch_add(1, std::memory_order_relaxed); }
+  void release() const;
+
+ private:
+  MPI_Datatype kept_;
+  bool predefined_ = false;
+  std::optional<reduce::Type> arithmetic_;
+  mutable std::atomic<std::uint32_t> users_{1};  // the registry's own until MPI_Type_free
+};
+
+// The description of a type; nullptr for MPI_DATATYPE_NULL and what the host does not know.
+const Datatype* datatype(MPI_Datatype handle);
+
+// MPI_Type_free is about to free the handle.
+void forget_datatype(MPI_Datatype handle);
+
+// Descriptions of the types for built-in reductions; called once after the host's initialisation.
+void register_predefined();
+
+}  // namespace urakata::shim

@@ -1,0 +1,81 @@
+// From an MPI handle to an object of ours. Handles are pointers or integers, depending on the ABI.
+//
+// Thread-safety: all members by any thread. find() takes no lock when the thread asks for one of the handles that it asked
+// for last; erase() makes all threads forget those.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <unordered_map>
+
+namespace urakata::shim {
+
+template <class Handle>
+std::uintptr_t bits(Handle handle) {
+  static_assert(sizeof(Handle) <= sizeof(std::uintptr_t));
+  std::uintptr_t value = 0;
+  std::memcpy(&value, &handle, sizeof handle);
+  return value;
+}
+
+// One map per Object type: the thread's memory of recent handles is kept per type.
+template <class Handle, class Object>
+class HandleMap {
+ public:
+  struct Found {
+    Object* object = nullptr;
+    bool known = false;  // the handle is in the map, perhaps with nullptr: "known to be none of our business"
+  };
+
+  Found find(Handle handle) {
+    const std::uintptr_t key = bits(handle);
+    Recent& recent = recent_[(key ^ key >> 8U) % recent_.size()];
+    const std::uint64_t now = epoch_.load(std::memory_order_acquire);
+    if (recent.epoch == now && recent.key == key) return {recent.object, true};
+    const std::lock_guard lock(mutex_);
+    const auto it = map_.find(key);
+    if (it == map_.end()) return {};
+    recent = {epoch_.load(std::memory_order_relaxed), key, it->second};
+    return {it->second, true};
+  }
+
+  void insert(Handle handle, Object* object) {
+    const std::lock_guard lock(mutex_);
+    map_[bits(handle)] = object;
+    epoch_.fetch_add(1, std::memory_order_release);
+  }
+
+  // The object that was there, for the caller to dispose of.
+  Object* erase(Handle handle) {
+    const std::lock_guard lock(mutex_);
+    const auto it = map_.find(bits(handle));
+    if (it == map_.end()) return nullptr;
+    Object* object = it->second;
+    map_.erase(it);
+    epoch_.fetch_add(1, std::memory_order_release);
+    return object;
+  }
+
+  template <class Visit>
+  void for_each(Visit visit) {
+    const std::lock_guard lock(mutex_);
+    for (auto& [key, object] : map_) visit(object);
+  }
+
+ private:
+  struct Recent {
+    std::uint64_t epoch = 0;
+    std::uintptr_t key = 0;
+    Object* object = nullptr;
+  };
+  static inline thread_local std::array<Recent, 16> recent_{};
+
+  std::atomic<std::uint64_t> epoch_{1};
+  std::mutex mutex_;
+  std::unordered_map<std::uintptr_t, Object*> map_;
+};
+
+}  // namespace urakata::shim

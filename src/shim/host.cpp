@@ -1,0 +1,125 @@
+#include "shim/host.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "base/log.hpp"
+
+namespace urakata::shim {
+
+Host host;
+#if defined(URAKATA_ABI_OPENMPI)
+HostHandles host_handles;
+#endif
+
+namespace {
+
+constexpr std::array kNames = {
+#if defined(URAKATA_ABI_OPENMPI)
+    "libmpi.so.40",
+#elif defined(URAKATA_ABI_MPICH)
+    "libmpi.so.12", "libmpich.so.12",
+#else
+    "libmpi_abi.so.1",
+#endif
+};
+
+// The library may be in no global scope (Python opens extensions privately): RTLD_NEXT does not see it then.
+void* host_library() {
+  for (const char* name : kNames) {
+    if (void* library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD)) return library;
+  }
+  // Loaded by a path of its own: go by the file's name.
+  const char* path = nullptr;
+  auto look = [](dl_phdr_info* info, std::size_t, void* found) {
+    const std::string_view full(info->dlpi_name);
+    const std::string_view file = full.substr(full.find_last_of('/') + 1);
+    for (const std::string_view name : kNames) {
+      if (file.starts_with(name)) {
+        *static_cast<const char**>(found) = info->dlpi_name;
+        return 1;
+      }
+    }
+    return 0;
+  };
+  dl_iterate_phdr(look, &path);
+  return path != nullptr ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+}
+
+template <class Pointer>
+void find(void* library, const char* name, Pointer& pointer) {
+  pointer = reinterpret_cast<Pointer>(dlsym(library, name));
+}
+
+template <class Function>
+void need(void* library, const char* name, Function& function) {
+  find(library, name, function);
+  if (function != nullptr) return;
+  log::error("the MPI library has no %s: it is not of the family that this Urakata library (%s) is for. "
+             "Run the program with --engine host, or without urakata-exec.", name, kAbi);
+  std::abort();
+}
+
+}  // namespace
+
+void find_host() {
+  void* library = host_library();
+  if (library == nullptr) {
+    log::error("an MPI function was called, but no MPI library (%s) is loaded in this process. "
+               "Is the program linked to another MPI than Urakata took it for? Run it without urakata-exec.", kNames[0]);
+    std::abort();
+  }
+#define URAKATA_NEED(name) need(library, "PMPI_" #name, host.name);
+#define URAKATA_FIND(name) find(library, "PMPI_" #name, host.name);
+#define URAKATA_FIND_X(name)                                                     \
+  find(library, "PMPI_" #name, host.name);                                       \
+  if (host.name == nullptr) find(library, "PMPIX_" #name, host.name);
+  URAKATA_HOST_CALLS(URAKATA_NEED)
+  URAKATA_HOST_PERSISTENT(URAKATA_FIND_X)
+  URAKATA_HOST_LARGE(URAKATA_FIND)
+  URAKATA_HOST_QUERIES(URAKATA_FIND)
+  URAKATA_HOST_FORTRAN(URAKATA_NEED)
+#undef URAKATA_NEED
+#undef URAKATA_FIND
+#undef URAKATA_FIND_X
+#if defined(URAKATA_ABI_OPENMPI)
+  // In the global scope first: a program that is not position-independent has its own copies of the host's data.
+#define URAKATA_FIND_HANDLE(name)                     \
+  host_handles.name = dlsym(RTLD_DEFAULT, #name);     \
+  if (host_handles.name == nullptr) find(library, #name, host_handles.name);
+  URAKATA_HOST_HANDLES(URAKATA_FIND_HANDLE)
+#undef URAKATA_FIND_HANDLE
+  find(library, "opal_progress_register", host.progress_register);
+  find(library, "opal_progress_unregister", host.progress_unregister);
+#endif
+  host.found = true;
+}
+
+bool inside_host(const void* address) {
+  // A direct-mapped memory of addresses seen: the address with its lowest bit saying what it was. Call sites are few.
+  static std::array<std::atomic<std::uintptr_t>, 256> seen{};
+  const auto value = reinterpret_cast<std::uintptr_t>(address);
+  auto& cell = seen[(value >> 2U) % seen.size()];
+  const std::uintptr_t known = cell.load(std::memory_order_relaxed);
+  if (known >> 1U == value) return (known & 1U) != 0;  // user addresses have their top bit clear
+
+  Dl_info info{};
+  bool inside = false;
+  if (dladdr(address, &info) != 0 && info.dli_fname != nullptr) {
+    const std::string_view full(info.dli_fname);
+    const std::string_view file = full.substr(full.find_last_of('/') + 1);
+    inside = file.starts_with("mca_") || file.starts_with("libopen-pal.so");
+    for (const std::string_view name : kNames) inside = inside || file.starts_with(name);
+  }
+  cell.store(value << 1U | (inside ? 1U : 0U), std::memory_order_relaxed);
+  return inside;
+}
+
+}  // namespace urakata::shim

@@ -1,0 +1,97 @@
+#include "shim/host_messages.hpp"
+
+#include <climits>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "shim/communicator.hpp"
+#include "shim/datatype.hpp"
+#include "shim/process.hpp"
+
+namespace urakata::shim {
+
+namespace {
+
+thread_local std::uint64_t ticks = 0;
+
+class Meter {
+ public:
+  Meter() : on_(process().measuring()), begin_(on_ ? now_ns() : 0) {}
+  ~Meter() {
+    if (on_) ticks += now_ns() - begin_;
+  }
+  Meter(const Meter&) = delete;
+  Meter& operator=(const Meter&) = delete;
+
+ private:
+  bool on_;
+  std::uint64_t begin_;
+};
+
+// More bytes than an int counts, on hosts without MPI_Count forms: a type of 1 GiB blocks and the rest.
+struct LargeBytes {
+  explicit LargeBytes(std::uint64_t bytes) {
+    constexpr std::uint64_t kPiece = std::uint64_t{1} << 30U;
+    MPI_Datatype piece = MPI_DATATYPE_NULL;
+    host.Type_contiguous(static_cast<int>(kPiece), MPI_BYTE, &piece);
+    const auto pieces = static_cast<int>(bytes / kPiece);
+    const int lengths[] = {pieces, static_cast<int>(bytes % kPiece)};
+    const MPI_Aint places[] = {0, static_cast<MPI_Aint>(static_cast<std::uint64_t>(pieces) * kPiece)};
+    const MPI_Datatype types[] = {piece, MPI_BYTE};
+    host.Type_create_struct(2, lengths, places, types, &type);
+    host.Type_commit(&type);
+    host.Type_free(&piece);
+  }
+  ~LargeBytes() { host.Type_free(&type); }
+  LargeBytes(const LargeBytes&) = delete;
+  LargeBytes& operator=(const LargeBytes&) = delete;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+};
+
+template <class Post>
+int post(const transport::Message& message, Post operation) {
+  const Meter meter;
+  if (message.layout != nullptr) {
+    const auto& type = static_cast<const Datatype&>(*message.layout);
+    return operation(static_cast<int>(message.bytes / type.size), type.handle());
+  }
+  if (message.bytes <= INT_MAX) return operation(static_cast<int>(message.bytes), MPI_BYTE);
+  const LargeBytes large(message.bytes);
+  return operation(1, large.type);
+}
+
+}  // namespace
+
+std::uint64_t host_ticks() { return ticks; }
+
+int HostMessages::isend(const transport::Message& message, MPI_Request* request) {
+  return post(message, [&](int count, MPI_Datatype type) {
+    return host.Isend(message.address, count, type, message.peer, message.tag, private_world(), request);
+  });
+}
+
+int HostMessages::irecv(const transport::Message& message, MPI_Request* request) {
+  return post(message, [&](int count, MPI_Datatype type) {
+    return host.Irecv(message.address, count, type, message.peer, message.tag, private_world(), request);
+  });
+}
+
+int HostMessages::testsome(int n, MPI_Request* requests, int* done, int* indices, int* errors) {
+  const Meter meter;
+  if (n == 1) {
+    int flag = 0;
+    const int code = host.Test(requests, &flag, MPI_STATUS_IGNORE);
+    *done = flag != 0 || code != MPI_SUCCESS ? 1 : 0;
+    indices[0] = 0;
+    errors[0] = code;
+    return MPI_SUCCESS;
+  }
+  thread_local std::vector<MPI_Status> statuses;
+  if (statuses.size() < static_cast<std::size_t>(n)) statuses.resize(static_cast<std::size_t>(n));
+  const int code = host.Testsome(n, requests, done, indices, statuses.data());
+  if (*done == MPI_UNDEFINED) *done = 0;
+  for (int i = 0; i < *done; ++i) errors[i] = code == MPI_ERR_IN_STATUS ? statuses[static_cast<std::size_t>(i)].MPI_ERROR : 0;
+  return code == MPI_ERR_IN_STATUS ? MPI_SUCCESS : code;
+}
+
+}  // namespace urakata::shim

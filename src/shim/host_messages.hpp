@@ -1,0 +1,21 @@
+// The host's point-to-point as transport/host.hpp wants it.
+#pragma once
+
+#include "shim/abi.hpp"
+#include "shim/host.hpp"
+#include "transport/host.hpp"
+
+namespace urakata::shim {
+
+struct HostMessages {
+  using Request = MPI_Request;
+  static int isend(const transport::Message& message, MPI_Request* request);
+  static int irecv(const transport::Message& message, MPI_Request* request);
+  static int testsome(int n, MPI_Request* requests, int* done, int* indices, int* errors);
+};
+
+// CPU time (ns, by the time stamp counter) that this thread has spent in host calls of ours; counted only while
+// process().measuring(). For `nbc-start-own-us`.
+std::uint64_t host_ticks();
+
+}  // namespace urakata::shim

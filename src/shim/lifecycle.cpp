@@ -1,0 +1,112 @@
+// MPI_Init to MPI_Finalize, and the calls that end the life of what operations refer to.
+#include <dlfcn.h>
+
+#include "base/log.hpp"
+#include "base/preload_env.hpp"
+#include "shim/communicator.hpp"
+#include "shim/datatype.hpp"
+#include "shim/host.hpp"
+#include "shim/operation.hpp"
+#include "shim/process.hpp"
+#include "shim/start.hpp"
+#include "urakata.h"
+
+#define URAKATA_ALIAS(name) __attribute__((alias(#name), visibility("default")))
+
+namespace {
+
+void need_host() {
+  if (!urakata::shim::host.found) urakata::shim::find_host();
+}
+
+// What the rank starts (a shell, a tool) is not the rank.
+__attribute__((constructor)) void loaded() { urakata::forget_preload(); }
+
+}  // namespace
+
+extern "C" {
+
+using urakata::shim::host;
+using urakata::shim::process;
+
+URAKATA_EXPORT int MPI_Init(int* argc, char*** argv) {
+  need_host();
+  return process().initialise(argc, argv, MPI_THREAD_SINGLE, nullptr);
+}
+
+URAKATA_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  need_host();
+  return process().initialise(argc, argv, required, provided);
+}
+
+URAKATA_EXPORT int MPI_Finalize() {
+  need_host();
+  return process().finalise();
+}
+
+URAKATA_EXPORT int MPI_Query_thread(int* provided) {
+  need_host();
+  if (!process().running() || provided == nullptr) return host.Query_thread(provided);
+  *provided = process().told_level();
+  return MPI_SUCCESS;
+}
+
+URAKATA_EXPORT int MPI_Type_free(MPI_Datatype* datatype) {
+  need_host();
+  if (datatype != nullptr && process().running()) urakata::shim::forget_datatype(*datatype);
+  return host.Type_free(datatype);
+}
+
+URAKATA_EXPORT int MPI_Op_free(MPI_Op* op) {
+  need_host();
+  if (op == nullptr || !process().running() || !urakata::shim::forget_operation(*op)) return host.Op_free(op);
+  *op = MPI_OP_NULL;
+  return MPI_SUCCESS;
+}
+
+URAKATA_EXPORT int MPI_Comm_free(MPI_Comm* comm) {
+  need_host();
+  if (comm == nullptr || !process().running() || !urakata::shim::forget_communicator(*comm)) return host.Comm_free(comm);
+  *comm = MPI_COMM_NULL;
+  return MPI_SUCCESS;
+}
+
+// Unlike MPI_Comm_free this waits for all pending communication, so ours is brought to its end first.
+URAKATA_EXPORT int MPI_Comm_disconnect(MPI_Comm* comm) {
+  need_host();
+  if (comm != nullptr && process().running()) {
+    urakata::shim::drain(*comm);
+    if (urakata::shim::forget_communicator(*comm)) {
+      *comm = MPI_COMM_NULL;
+      return MPI_SUCCESS;
+    }
+  }
+  return host.Comm_disconnect(comm);
+}
+
+// The info key `urakata_engine` chooses the engine of a communicator; the host gets the other keys.
+URAKATA_EXPORT int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
+  need_host();
+  if (process().running() && info != MPI_INFO_NULL) {
+    char value[32] = {};
+    int found = 0;
+    host.Info_get(info, "urakata_engine", sizeof value - 1, value, &found);
+    if (found != 0) {
+      const auto chosen = urakata::shim::choose_engine(comm, value);
+      if (!chosen.ok()) urakata::log::warning("info key urakata_engine: %s", chosen.error().message.c_str());
+    }
+  }
+  return host.Comm_set_info(comm, info);
+}
+
+int PMPI_Init(int*, char***) URAKATA_ALIAS(MPI_Init);
+int PMPI_Init_thread(int*, char***, int, int*) URAKATA_ALIAS(MPI_Init_thread);
+int PMPI_Finalize() URAKATA_ALIAS(MPI_Finalize);
+int PMPI_Query_thread(int*) URAKATA_ALIAS(MPI_Query_thread);
+int PMPI_Type_free(MPI_Datatype*) URAKATA_ALIAS(MPI_Type_free);
+int PMPI_Op_free(MPI_Op*) URAKATA_ALIAS(MPI_Op_free);
+int PMPI_Comm_free(MPI_Comm*) URAKATA_ALIAS(MPI_Comm_free);
+int PMPI_Comm_disconnect(MPI_Comm*) URAKATA_ALIAS(MPI_Comm_disconnect);
+int PMPI_Comm_set_info(MPI_Comm, MPI_Info) URAKATA_ALIAS(MPI_Comm_set_info);
+
+}  // extern "C"

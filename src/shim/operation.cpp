@@ -1,0 +1,93 @@
+#include "shim/operation.hpp"
+
+#include <climits>
+#include <optional>
+
+#include "shim/handle_map.hpp"
+#include "shim/host.hpp"
+
+namespace urakata::shim {
+
+namespace {
+
+using reduce::Op;
+
+HandleMap<MPI_Op, UserOperation>& registry() {
+  static auto* map = new HandleMap<MPI_Op, UserOperation>;
+  return *map;
+}
+
+std::optional<Op> builtin_op(MPI_Op op) {
+  if (op == MPI_SUM) return Op::sum;
+  if (op == MPI_PROD) return Op::prod;
+  if (op == MPI_MIN) return Op::min;
+  if (op == MPI_MAX) return Op::max;
+  if (op == MPI_LAND) return Op::land;
+  if (op == MPI_LOR) return Op::lor;
+  if (op == MPI_LXOR) return Op::lxor;
+  if (op == MPI_BAND) return Op::band;
+  if (op == MPI_BOR) return Op::bor;
+  if (op == MPI_BXOR) return Op::bxor;
+  if (op == MPI_MINLOC) return Op::minloc;
+  if (op == MPI_MAXLOC) return Op::maxloc;
+  return std::nullopt;
+}
+
+void apply_user(const reduce::Reducer& self, const void* in, void* inout, std::uint64_t count) {
+  const auto& reducer = static_cast<const UserReducer&>(self);
+  const auto* from = static_cast<const std::byte*>(in);
+  auto* to = static_cast<std::byte*>(inout);
+  while (count != 0) {
+    const int piece = static_cast<int>(count < INT_MAX ? count : INT_MAX);
+    host.Reduce_local(from, to, piece, reducer.type->handle(), reducer.operation->handle());
+    from += static_cast<std::uint64_t>(piece) * reducer.extent;
+    to += static_cast<std::uint64_t>(piece) * reducer.extent;
+    count -= static_cast<std::uint64_t>(piece);
+  }
+}
+
+}  // namespace
+
+UserOperation::UserOperation(MPI_Op handle) : handle_(handle) {
+  int commutes = 1;
+  host.Op_commutative(handle, &commutes);
+  commutative_ = commutes != 0;
+}
+
+void UserOperation::release() {
+  if (users_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  int finalized = 0;
+  host.Finalized(&finalized);
+  if (finalized == 0) host.Op_free(&handle_);
+  delete this;
+}
+
+UserReducer::UserReducer(UserOperation& of, const Datatype& on) : operation(&of), type(&on) {
+  apply = apply_user;
+  size = on.size;
+  extent = on.extent;
+  commutative = of.commutative();
+  owner_only = true;
+}
+
+Meaning meaning_of(MPI_Op op, const Datatype& type) {
+  if (const auto known = builtin_op(op)) {
+    const auto arithmetic = type.arithmetic();
+    return {arithmetic ? reduce::builtin(*known, *arithmetic) : nullptr, nullptr};
+  }
+  if (op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP) return {};
+  const auto found = registry().find(op);
+  if (found.known) return {nullptr, found.object};
+  auto* made = new UserOperation(op);
+  registry().insert(op, made);
+  return {nullptr, made};
+}
+
+bool forget_operation(MPI_Op op) {
+  UserOperation* operation = registry().erase(op);
+  if (operation == nullptr) return false;
+  operation->release();
+  return true;
+}
+
+}  // namespace urakata::shim

@@ -1,0 +1,61 @@
+// A prepared collective: its schedule, and the instances that have been made of it. Cached per communicator, so that the
+// second start of the same collective builds and allocates nothing.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "collectives/collectives.hpp"
+#include "engine/instance.hpp"
+#include "shim/spin_lock.hpp"
+
+namespace urakata::shim {
+
+// What makes two calls have the same schedule. The per-rank entries are those of the v-forms: bytes and displacements.
+struct Key {
+  collectives::Operation operation{};
+  bool in_place = false;
+  bool commutative = true;
+  std::uint32_t root = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t element = 1;
+  std::uint64_t extent = 1;
+  bool operator==(const Key&) const = default;
+};
+
+struct Prepared;
+
+// An instance and the memory that belongs to it.
+struct Run : engine::Instance {
+  explicit Run(Prepared& of);
+  Prepared& prepared;
+  std::vector<std::byte> packed_send;  // packed copies of buffers whose types have holes
+  std::vector<std::byte> packed_recv;
+};
+
+struct Prepared {
+  Key key;
+  std::vector<std::uint64_t> blocks;  // v-forms: send bytes, send displacements, recv bytes, recv displacements
+  schedule::Schedule schedule;
+  std::string_view algorithm;
+  std::string_view why;
+  std::uint64_t last_use = 0;
+
+  // An idle instance; makes one where there is none.
+  Run* take();
+  void give(Run* run);
+  bool idle() const { return idle_.size() == all_.size(); }
+
+ private:
+  SpinLock lock_;
+  std::vector<std::unique_ptr<Run>> all_;
+  std::vector<Run*> idle_;
+};
+
+// Counts what the shim allocates for starting operations: see ura_allocations().
+std::uint64_t allocations();
+void count_allocation();
+
+}  // namespace urakata::shim

@@ -1,0 +1,243 @@
+#include "shim/process.hpp"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "base/options.hpp"
+#include "base/waiting.hpp"
+#include "engine/poll.hpp"
+#include "engine/thread.hpp"
+#include "observe/report.hpp"
+#include "shim/datatype.hpp"
+#include "shim/host.hpp"
+#include "shim/host_messages.hpp"
+
+namespace urakata::shim {
+
+namespace {
+
+constexpr std::uint64_t kRescueNap = 1'000'000;  // ns
+
+int progress_hook() { return process().step_all() ? 1 : 0; }
+
+void helper_progressed(std::uint64_t begin, std::uint64_t end) {
+  if (observe::Observer* observer = process().observer()) {
+    if (observe::Track* track = observer->helper(0)) track->add(observe::EventKind::progress, begin, end);
+  }
+}
+
+std::string command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  std::string line = text.str();
+  std::replace(line.begin(), line.end(), '\0', ' ');
+  return line;
+}
+
+std::unique_ptr<engine::Domain> make_domain() {
+  return std::make_unique<engine::Domain>(std::make_unique<transport::HostTransport<HostMessages>>());
+}
+
+}  // namespace
+
+Process& process() {
+  static auto* the = new Process;
+  return *the;
+}
+
+int Process::initialise(int* argc, char*** argv, int required, int* provided) {
+  const Options& wish = options();
+  log::set_verbosity(wish.verbose);
+  warn_of_unknown_variables();
+  host_only_ = wish.engine == EngineKind::host;
+  const bool helper = wish.engine == EngineKind::thread || (!host_only_ && host.progress_register == nullptr);
+  int got = required;
+  const int code = host.Init_thread(argc, argv, helper ? MPI_THREAD_MULTIPLE : required, &got);
+  if (code != MPI_SUCCESS) return code;
+  told_level_ = std::min(required, got);
+  if (provided != nullptr) *provided = told_level_;
+  multiple_ = got == MPI_THREAD_MULTIPLE;
+
+  int rank = 0;
+  host.Comm_rank(MPI_COMM_WORLD, &rank);
+  log::set_rank(rank);
+  if (!wish.report.empty()) observer_ = std::make_unique<observe::Observer>(wish.timeline, wish.domains);
+  if (!host_only_) {
+    measuring_ = std::getenv("URAKATA_MEASURE_START") != nullptr;
+    register_predefined();
+    host.Comm_dup(MPI_COMM_WORLD, &world_);
+    host.Comm_set_errhandler(world_, MPI_ERRORS_RETURN);
+    host.Comm_group(world_, &world_group_);
+    int* most = nullptr;
+    int found = 0;
+    host.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
+    const std::int64_t tags = found != 0 ? std::int64_t{*most} + 1 : 32768;
+    context_limit_ = static_cast<std::int32_t>(std::min<std::int64_t>(tags >> transport::Group::kContextShift, 1 << 14));
+    if (context_limit_ == 0) {
+      log::warning("the host allows message tags up to %lld only; Urakata needs 65536 and leaves all to the host",
+                   static_cast<long long>(tags - 1));
+      host_only_ = true;
+    }
+  }
+  if (!host_only_) {
+    note_nodes();
+    make_engines();
+    // exit() without MPI_Finalize: the helpers must be gone before the libraries are taken down.
+    std::atexit([] { process().stop_helpers(); });
+  }
+  init_ns_ = now_ns();
+  running_ = true;
+  return MPI_SUCCESS;
+}
+
+void Process::note_nodes() {
+  MPI_Comm node = MPI_COMM_NULL;
+  host.Comm_split_type(world_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Group group = MPI_GROUP_NULL;
+  host.Comm_group(node, &group);
+  const int first = 0;
+  int leader = 0;
+  host.Group_translate_ranks(group, 1, &first, world_group_, &leader);
+  host.Group_free(&group);
+  host.Comm_free(&node);
+  int ranks = 1;
+  host.Comm_size(world_, &ranks);
+  nodes_.resize(static_cast<std::size_t>(ranks));
+  host.Allgather(&leader, 1, MPI_INT, nodes_.data(), 1, MPI_INT, world_);
+}
+
+bool Process::same_node(const std::vector<std::int32_t>& world_ranks) const {
+  const std::int32_t node = nodes_[static_cast<std::size_t>(world_ranks.front())];
+  return std::all_of(world_ranks.begin(), world_ranks.end(),
+                     [&](std::int32_t rank) { return nodes_[static_cast<std::size_t>(rank)] == node; });
+}
+
+void Process::make_engines() {
+  const Options& wish = options();
+  const std::size_t count = std::max<std::uint32_t>(wish.domains, 1);
+  placement_ = place_helpers(Topology::of_this_node(), crew_of_this_process(), wish.placement, wish.helper_cpus, count);
+  oversubscribed_ = placement_.oversubscribed;
+  engine_why_ = placement_.reason;
+  if (wish.engine == EngineKind::thread && multiple_) {
+    if (!placement_.refusal.empty()) log::warning_of_all("%s", placement_.refusal.c_str());
+    for (std::size_t i = 0; i < count; ++i) {
+      domains_.push_back(make_domain());
+      engine::HelperSettings settings;
+      settings.name = "urakata/" + std::to_string(i);
+      settings.spare = placement_.spare;
+      settings.nap_ns = wish.nap_us * 1000;
+      if (i < placement_.helpers.size()) settings.cpus = placement_.helpers[i];
+      if (observer_ && wish.timeline) settings.progressed = helper_progressed;
+      threads_.push_back(std::make_unique<engine::ThreadEngine>(*domains_.back(), settings));
+      all_.push_back(threads_.back().get());
+    }
+  } else if (wish.engine == EngineKind::thread) {
+    engine_why_ = "the host does not allow calls by several threads (MPI_THREAD_MULTIPLE): engine poll instead of thread";
+    log::warning_of_all("%s", engine_why_.c_str());
+  }
+  domains_.push_back(make_domain());
+  if (host.progress_register != nullptr || !multiple_) {
+    poll_ = std::make_unique<engine::PollEngine>(*domains_.back());
+    if (host.progress_register != nullptr) host.progress_register(progress_hook);
+  } else if (threads_.empty()) {
+    engine::HelperSettings settings;
+    settings.name = "urakata/rescue";
+    settings.rescue = true;
+    settings.nap_ns = kRescueNap;
+    poll_ = std::make_unique<engine::ThreadEngine>(*domains_.back(), settings);
+  }
+  if (poll_) all_.push_back(poll_.get());
+}
+
+engine::Engine* Process::next_engine() {
+  if (threads_.empty()) return poll_.get();
+  return threads_[dealt_++ % threads_.size()].get();
+}
+
+engine::Engine* Process::engine_named(std::string_view name) {
+  if (name == "poll") return poll_.get();
+  if (name == "thread" && !threads_.empty()) return threads_.front().get();
+  return nullptr;
+}
+
+bool Process::step_all() {
+  bool moved = false;
+  for (engine::Engine* engine : all_) {
+    if (engine->domain().pending() != 0) moved = engine->step() || moved;
+  }
+  return moved;
+}
+
+void Process::stop_helpers() {
+  for (engine::Engine* engine : all_) engine->stop();
+}
+
+int Process::finalise() {
+  if (running_) {
+    running_ = false;
+    if (!host_only_) {
+      // Operations whose requests were freed: other ranks need our part in them.
+      Ladder ladder(oversubscribed_);
+      auto pending = [&] {
+        return std::any_of(all_.begin(), all_.end(), [](engine::Engine* e) { return e->domain().pending() != 0; });
+      };
+      while (pending()) {
+        if (!step_all()) ladder.step();
+      }
+      if (host.progress_unregister != nullptr) host.progress_unregister(progress_hook);
+      stop_helpers();
+    }
+    if (observer_) write_report();
+    if (!host_only_) {
+      host.Group_free(&world_group_);
+      host.Comm_free(&world_);
+    }
+  }
+  return host.Finalize();
+}
+
+void Process::write_report() {
+  observe::Meta meta;
+  meta.finalize_ns = now_ns();
+  meta.init_ns = init_ns_;
+  int rank = 0;
+  int ranks = 1;
+  host.Comm_rank(MPI_COMM_WORLD, &rank);
+  host.Comm_size(MPI_COMM_WORLD, &ranks);
+  meta.rank = static_cast<std::uint32_t>(rank);
+  meta.ranks = static_cast<std::uint32_t>(ranks);
+  meta.program = command_line();
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  host.Get_library_version(version, &length);
+  meta.host_mpi = std::string(version).substr(0, std::string(version).find('\n'));
+  meta.abi = kAbi;
+  meta.engine = host_only_ ? "host" : std::string(next_engine()->name());
+  meta.engine_why = engine_why_;
+  for (const Option& option : option_table()) {
+    meta.options.push_back({std::string(option.name), std::string(option_value(option)), std::string(option_origin(option))});
+  }
+  std::uint64_t helpers_ns = 0;
+  for (engine::Engine* engine : all_) {
+    const std::uint64_t used = engine->helper_cpu_ns();
+    if (used == 0) continue;
+    helpers_ns += used;
+    meta.helpers.push_back({placement_.spare ? "spare core" : "shared core", "", static_cast<double>(used) * 1e-9});
+  }
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; };
+  meta.caller_cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime) - static_cast<double>(helpers_ns) * 1e-9;
+  const auto written = observe::write(*observer_, std::string(options().report), meta);
+  if (!written.ok()) log::error("%s", written.error().message.c_str());
+}
+
+}  // namespace urakata::shim

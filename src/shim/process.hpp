@@ -1,0 +1,77 @@
+// Urakata in this process: its engines, its observer, its private communicator; from MPI_Init to MPI_Finalize.
+//
+// Thread-safety: start() and stop() by the thread that calls MPI_Init and MPI_Finalize; the rest by any thread between.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/topology.hpp"
+#include "engine/engine.hpp"
+#include "observe/observer.hpp"
+#include "shim/abi.hpp"
+
+namespace urakata::shim {
+
+class Process {
+ public:
+  // What MPI_Init and MPI_Init_thread do. `required` is what the program asks for; it gets its answer in `provided`.
+  int initialise(int* argc, char*** argv, int required, int* provided);
+  int finalise();
+  // The process ends without MPI_Finalize: only the helpers are ended.
+  void stop_helpers();
+
+  bool running() const { return running_; }
+  bool host_only() const { return host_only_; }  // engine host: everything passes untouched
+  int told_level() const { return told_level_; }  // the thread level that the program knows of
+  bool oversubscribed() const { return oversubscribed_; }
+
+  MPI_Comm world() const { return world_; }  // the private duplicate of MPI_COMM_WORLD
+  MPI_Group world_group() const { return world_group_; }
+  std::int32_t context_limit() const { return context_limit_; }
+  bool same_node(const std::vector<std::int32_t>& world_ranks) const;
+
+  // The engine for the next communicator: engines of the kind in force, dealt out in turn. nullptr: host.
+  engine::Engine* next_engine();
+  engine::Engine* engine_named(std::string_view name);  // "poll" or "thread"; nullptr where there is none
+
+  // One step of every engine that has something pending. Returns whether anything moved.
+  bool step_all();
+
+  observe::Observer* observer() const { return observer_.get(); }
+  bool measuring() const { return measuring_; }
+
+ private:
+  void make_engines();
+  void note_nodes();
+  void write_report();
+
+  bool running_ = false;
+  bool host_only_ = true;
+  bool measuring_ = false;
+  bool oversubscribed_ = false;
+  bool multiple_ = false;  // the host allows several threads at once
+  int told_level_ = MPI_THREAD_SINGLE;
+  MPI_Comm world_ = MPI_COMM_NULL;
+  MPI_Group world_group_ = MPI_GROUP_NULL;
+  std::int32_t context_limit_ = 0;
+  std::vector<std::int32_t> nodes_;  // of each world rank: the lowest world rank on its node
+
+  std::vector<std::unique_ptr<engine::Domain>> domains_;
+  std::vector<std::unique_ptr<engine::Engine>> threads_;  // engine `thread`, one per progress domain
+  std::unique_ptr<engine::Engine> poll_;
+  std::vector<engine::Engine*> all_;
+  std::size_t dealt_ = 0;
+  std::unique_ptr<observe::Observer> observer_;
+  std::string engine_why_;
+  Placement placement_;
+  std::uint64_t init_ns_ = 0;
+};
+
+// Lives as long as the process: helpers may still look at it while exit handlers run.
+Process& process();
+
+}  // namespace urakata::shim

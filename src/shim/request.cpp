@@ -1,0 +1,143 @@
+#include "shim/request.hpp"
+
+#include <sys/mman.h>
+
+#include <array>
+#include <atomic>
+#include <mutex>
+
+#include "base/log.hpp"
+#include "shim/handle_map.hpp"
+#include "shim/spin_lock.hpp"
+
+namespace urakata::shim {
+
+namespace {
+
+constexpr std::uint32_t kMost = 1U << 22;    // requests in use at once
+constexpr std::uint32_t kChunk = 1U << 10;   // requests made at a time
+constexpr std::size_t kBlock = 256;          // bytes behind a pointer handle
+constexpr std::uint32_t kMpichPattern = 0x2c000000;  // kind "invalid", type "request"; 0 in the rest is MPI_REQUEST_NULL
+
+struct Table {
+  SpinLock lock;
+  std::array<std::atomic<Request*>, kMost / kChunk> chunks{};
+  std::uint32_t made = 0;
+  std::vector<std::uint32_t> free;
+  std::uintptr_t base = 0;  // of pointer handles
+
+  Request& at(std::uint32_t index) { return chunks[index / kChunk].load(std::memory_order_acquire)[index % kChunk]; }
+};
+
+Table& table() {
+  static auto* made = [] {
+    auto* t = new Table;
+    if constexpr (!kIntegerHandles) {
+      void* range = mmap(nullptr, std::size_t{kMost} * kBlock, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (range == MAP_FAILED) {
+        log::error("cannot reserve 1 GiB of addresses for request handles; is the address space limited (ulimit -v)?");
+        std::abort();
+      }
+      t->base = reinterpret_cast<std::uintptr_t>(range);
+    }
+    return t;
+  }();
+  return *made;
+}
+
+// Under the table's lock.
+void grow(Table& t) {
+  if (t.made == kMost) {
+    log::error("more than %u non-blocking collectives in progress at once in one process", kMost);
+    std::abort();
+  }
+  count_allocation();
+  auto* chunk = new Request[kChunk];  // never freed: handles into it may still be asked about
+  for (std::uint32_t i = 0; i < kChunk; ++i) {
+    chunk[i].index = t.made + i;
+    if constexpr (!kIntegerHandles) {
+      auto* words = reinterpret_cast<std::int32_t*>(t.base + std::size_t{t.made + i} * kBlock);
+      for (std::size_t w = 0; w < kBlock / sizeof *words; ++w) words[w] = kFortranBase + static_cast<std::int32_t>(t.made + i);
+    }
+  }
+  t.chunks[t.made / kChunk].store(chunk, std::memory_order_release);
+  t.made += kChunk;
+  t.free.reserve(t.made);
+  for (std::uint32_t i = 0; i < kChunk; ++i) t.free.push_back(t.made - 1 - i);
+}
+
+}  // namespace
+
+MPI_Request Request::handle() const {
+  MPI_Request value{};
+  const std::uintptr_t number =
+      kIntegerHandles ? std::uintptr_t{kMpichPattern} + 1 + index : table().base + std::size_t{index} * kBlock;
+  std::memcpy(&value, &number, sizeof value);
+  return value;
+}
+
+Request* make_request() {
+  Table& t = table();
+  const std::lock_guard guard(t.lock);
+  if (t.free.empty()) grow(t);
+  const std::uint32_t index = t.free.back();
+  t.free.pop_back();
+  return &t.at(index);
+}
+
+void destroy_request(Request* request) {
+  for (const Datatype* type : request->types) type->release();
+  request->types.clear();
+  if (request->reducer) {
+    request->reducer->operation->release();
+    request->reducer.reset();
+  }
+  if (request->run != nullptr) {
+    request->run->prepared.give(request->run);
+    request->run = nullptr;
+  }
+  if (request->communicator != nullptr) {
+    request->communicator->release();
+    request->communicator = nullptr;
+  }
+  request->site = nullptr;
+  request->persistent = false;
+  request->active = false;
+  Table& t = table();
+  const std::lock_guard guard(t.lock);
+  t.free.push_back(request->index);
+}
+
+bool is_ours(MPI_Request handle) {
+  const std::uintptr_t number = bits(handle);
+  if constexpr (kIntegerHandles) {
+    return number > kMpichPattern && number <= kMpichPattern + kMost;
+  } else {
+    const std::uintptr_t base = table().base;
+    return number - base < std::size_t{kMost} * kBlock;
+  }
+}
+
+Request* find_request(MPI_Request handle) {
+  Table& t = table();
+  const std::uintptr_t number = bits(handle);
+  const auto index =
+      static_cast<std::uint32_t>(kIntegerHandles ? number - kMpichPattern - 1 : (number - t.base) / kBlock);
+  if (t.chunks[index / kChunk].load(std::memory_order_acquire) == nullptr) return nullptr;
+  Request& request = t.at(index);
+  return request.run != nullptr ? &request : nullptr;
+}
+
+bool is_fortran_of_ours(std::int32_t integer) {
+  return integer >= kFortranBase && integer < kFortranBase + static_cast<std::int32_t>(kMost);
+}
+
+MPI_Request request_of_fortran(std::int32_t integer) {
+  const auto index = static_cast<std::uint32_t>(integer - kFortranBase);
+  Table& t = table();
+  if (t.chunks[index / kChunk].load(std::memory_order_acquire) == nullptr) return MPI_REQUEST_NULL;
+  return t.at(index).handle();
+}
+
+}  // namespace urakata::shim

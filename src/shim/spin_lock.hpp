@@ -1,0 +1,23 @@
+// A lock for a few instructions, taken by threads that rarely meet. Meets std::lock_guard's needs.
+#pragma once
+
+#include <atomic>
+
+#include "base/waiting.hpp"
+
+namespace urakata::shim {
+
+class SpinLock {
+ public:
+  void lock() {
+    while (taken_.exchange(true, std::memory_order_acquire)) {
+      while (taken_.load(std::memory_order_relaxed)) pause();
+    }
+  }
+  void unlock() { taken_.store(false, std::memory_order_release); }
+
+ private:
+  std::atomic<bool> taken_{false};
+};
+
+}  // namespace urakata::shim

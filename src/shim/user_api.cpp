@@ -1,0 +1,35 @@
+// The functions of urakata.h.
+#define URAKATA_API __attribute__((visibility("default")))
+#include "shim/abi.hpp"
+#include "urakata.h"
+
+#include "base/log.hpp"
+#include "shim/communicator.hpp"
+#include "shim/prepared.hpp"
+#include "shim/process.hpp"
+#include "shim/start.hpp"
+
+extern "C" {
+
+int ura_engine(MPI_Comm comm, const char* engine) {
+  if (engine == nullptr) return MPI_ERR_ARG;
+  const auto chosen = urakata::shim::choose_engine(comm, engine);
+  if (chosen.ok()) return MPI_SUCCESS;
+  urakata::log::error("ura_engine: %s", chosen.error().message.c_str());
+  return urakata::shim::pending_on(comm) ? MPI_ERR_PENDING : MPI_ERR_ARG;
+}
+
+unsigned long long ura_allocations() { return urakata::shim::allocations(); }
+
+int ura_start_cost(double* own_ns, unsigned long long* starts) {
+  if (!urakata::shim::process().measuring()) {
+    urakata::log::error("ura_start_cost: nothing was measured; set URAKATA_MEASURE_START=1 before the program starts");
+    return MPI_ERR_OTHER;
+  }
+  const auto cost = urakata::shim::start_cost();
+  if (own_ns != nullptr) *own_ns = cost.own_ns;
+  if (starts != nullptr) *starts = cost.starts;
+  return MPI_SUCCESS;
+}
+
+}  // extern "C"

@@ -1,0 +1,23 @@
+// The decision: which algorithm runs an operation, where the user does not say.
+//
+// Only facts that are equal on all ranks go in, so that all ranks come to the same choice without a word.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "collectives/collectives.hpp"
+
+namespace urakata::tune {
+
+struct Choice {
+  std::string_view algorithm;
+  std::uint64_t segment = 0;  // bytes; 0: the algorithm's own
+  std::string_view why;       // a few words for the report
+};
+
+// bytes: as Arguments::bytes; for allgatherv and reduce_scatter the mean block; not used for gatherv, scatterv, alltoallv,
+// whose blocks no rank knows all of.
+Choice choose(collectives::Operation operation, std::uint64_t bytes, std::uint32_t ranks, bool commutative, bool one_node);
+
+}  // namespace urakata::tune
