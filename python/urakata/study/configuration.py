@@ -14,6 +14,15 @@ ENGINES = {
     "async": "the host's own progress thread on the computing cores",
     "async-spare": "the host's own progress thread, with a core left free for it",
 }
+# As they are called in legends.
+LABELS = {
+    "none": "host alone",
+    "poll": "Urakata, poll",
+    "spare": "Urakata, spare core",
+    "shared": "Urakata, shared core",
+    "async": "host's thread, shared core",
+    "async-spare": "host's thread, spare core",
+}
 OF_URAKATA = {
     "poll": ["--engine", "poll"],
     "spare": ["--engine", "thread", "--placement", "spare"],
@@ -54,13 +63,21 @@ class Configuration:
 
     @property
     def line(self) -> str:
-        """Name of the line in a figure that has one panel for each p_node."""
+        """Name in a table that has one p_node."""
+        return self._named(self.engine)
+
+    @property
+    def label(self) -> str:
+        """Name in a legend."""
+        return self._named(LABELS[self.engine])
+
+    def _named(self, engine: str) -> str:
         algorithm = "" if self.algorithm == DEFAULT_ALGORITHM else f", {self.algorithm}"
-        return f"{self.engine}{algorithm}, {self.threads} thread{'s' if self.threads > 1 else ''}"
+        return f"{engine}{algorithm}, {self.threads} thread{'s' if self.threads > 1 else ''}"
 
     @property
     def place(self) -> str:
-        """Name of the line among all p_node."""
+        """Name among all p_node."""
         return f"{self.ranks_per_node} x {self.line}"
 
     @property

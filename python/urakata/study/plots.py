@@ -81,16 +81,18 @@ def number_text(value: float, _position: object = None) -> str:
     return f"{value:g}" if 1e-3 <= abs(value) < 1e5 else f"{value:.0e}"
 
 
-def _lines(results: Results, operation: str, kind: str) -> list[str]:
-    """Names that appear in the legend, in the order of the configurations."""
-    return list(
-        dict.fromkeys(one.line for one in results.configurations() if (one.operation, one.kind) == (operation, kind))
-    )
+def _names(configurations: list[Configuration]) -> dict[Configuration, str]:
+    """Legend names, the same in all panels: the number of threads is left out where it follows from p_node."""
+    short = {one: one.label.rsplit(", ", 1)[0] for one in configurations}
+    unique = len({(one.ranks_per_node, name) for one, name in short.items()}) == len(configurations)
+    return short if unique else {one: one.label for one in configurations}
 
 
-def _style(configuration: Configuration, variants: list[Configuration]) -> dict[str, Any]:
+def _style(configuration: Configuration, names: dict[Configuration, str]) -> dict[str, Any]:
+    """Colour and marker say the engine; dash and filling which algorithm or number of threads."""
     colour, marker, dash = _STYLES[configuration.engine]
-    place = variants.index(configuration)
+    variants = list(dict.fromkeys(name for one, name in names.items() if one.engine == configuration.engine))
+    place = variants.index(names[configuration])
     return {
         "color": colour,
         "marker": marker,
@@ -99,46 +101,61 @@ def _style(configuration: Configuration, variants: list[Configuration]) -> dict[
     }
 
 
-def _draw(axes: Axes, figure: Figure, results: Results, configurations: list[Configuration]) -> None:
-    for configuration in configurations:
+def _draw(
+    axes: Axes, figure: Figure, results: Results, here: list[Configuration], names: dict[Configuration, str]
+) -> None:
+    for configuration in here:
         rows = results.of(configuration)
-        variants = [one for one in configurations if one.engine == configuration.engine]
         points = [figure.value(row) for row in rows]
         sizes = [max(row.bytes, 1) for row in rows]
-        style = _style(configuration, variants)
+        style = _style(configuration, names)
         axes.plot(
-            sizes, [point[0] for point in points], label=configuration.line, linewidth=1.6, markersize=4.5, **style
+            sizes, [point[0] for point in points], label=names[configuration], linewidth=1.6, markersize=4.5, **style
         )
         axes.fill_between(
             sizes, [p[1] for p in points], [p[2] for p in points], color=style["color"], alpha=0.12, linewidth=0
         )
 
 
+def _panel_title(here: list[Configuration]) -> str:
+    ranks, threads = here[0].ranks_per_node, sorted({one.threads for one in here})
+    counts = f"{threads[0]}" if len(threads) == 1 else f"{threads[0]} to {threads[-1]}"
+    return f"{ranks} rank{'s' if ranks > 1 else ''} a node, {counts} thread{'s' if threads[-1] > 1 else ''} each"
+
+
 def _label_sizes(axes: Axes, sizes: list[int]) -> None:
     axes.set_xscale("log", base=2)
-    powers = sorted({int(math.log2(max(size, 1))) for size in sizes})
-    step = max(1, math.ceil((powers[-1] - powers[0] + 1) / 8))
-    axes.set_xticks([2**power for power in range(powers[0], powers[-1] + 1, step)])
+    few = sorted({max(size, 1) for size in sizes})
+    low, high = math.floor(math.log2(few[0])), math.ceil(math.log2(few[-1]))
+    # A step that divides 10 or 20 puts a mark on 1K and 1M.
+    step = next(one for one in (1, 2, 5, 10) if (high - low) / one <= 9)
+    axes.set_xticks(few if len(few) <= 8 else [2**power for power in range(low, high + 1) if power % step == 0])
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(size_text))
     axes.set_xlabel("message size [bytes]")
 
 
 def draw(figure: Figure, results: Results, operation: str, kind: str, subtitle: str, path: Path) -> None:
-    """Writes one figure as PNG: a panel for each p_node side by side, with a common scale and one legend below."""
+    """Writes one figure as PNG: a panel for each p_node, two in a line, with a common scale and one legend below."""
     configurations = [one for one in results.configurations() if (one.operation, one.kind) == (operation, kind)]
+    names = _names(configurations)
     nodes = sorted({one.ranks_per_node for one in configurations})
-    drawn, panels = plt.subplots(
-        1,
-        len(nodes),
-        figsize=(max(7.5, 4.6 * len(nodes)), 4.6),
+    columns = min(2, len(nodes))
+    lines = math.ceil(len(nodes) / columns)
+    drawn, grid = plt.subplots(
+        lines,
+        columns,
+        figsize=(7.5 if columns == 1 else 10.5, 1.2 + 3.6 * lines),
         sharey=True,
         squeeze=False,
         layout="constrained",
     )
-    for ranks, axes in zip(nodes, panels[0], strict=True):
+    panels = list(grid.flat)
+    for spare in panels[len(nodes) :]:
+        spare.set_visible(False)
+    for ranks, axes in zip(nodes, panels, strict=False):
         here = [one for one in configurations if one.ranks_per_node == ranks]
-        _draw(axes, figure, results, here)
+        _draw(axes, figure, results, here, names)
         _label_sizes(axes, [row.bytes for one in here for row in results.of(one)])
         if figure.logarithmic:
             axes.set_yscale("log")
@@ -146,18 +163,18 @@ def draw(figure: Figure, results: Results, operation: str, kind: str, subtitle: 
         else:
             axes.set_ylim(-4, 104)
         axes.grid(True, which="major", color="#d0d0d0", linewidth=0.7)
-        axes.grid(True, which="minor", color="#ececec", linewidth=0.4)
         axes.spines[["top", "right"]].set_visible(False)
-        axes.set_title(f"{ranks} rank{'s' if ranks > 1 else ''} a node", fontsize=11)
-    panels[0][0].set_ylabel(figure.axis)
+        axes.set_title(_panel_title(here), fontsize=11)
+        if axes in grid[:, 0]:
+            axes.set_ylabel(figure.axis)
     drawn.suptitle(f"{figure.title}\nMPI_{operation.capitalize()}, {subtitle}", fontsize=12)
     found: dict[str, Any] = {}
-    for axes in panels[0]:
+    for axes in panels[: len(nodes)]:
         handles, labels = axes.get_legend_handles_labels()
         found |= {label: handle for label, handle in zip(labels, handles, strict=True) if label not in found}
-    order = [line for line in _lines(results, operation, kind) if line in found]
+    order = list(dict.fromkeys(names.values()))
     drawn.legend(
-        [found[line] for line in order], order, loc="outside lower center", ncols=min(4, len(order)), frameon=False
+        [found[line] for line in order], order, loc="outside lower center", ncols=min(3, len(order)), frameon=False
     )
     drawn.savefig(path, dpi=140)
     plt.close(drawn)
