@@ -5,8 +5,8 @@
 //    "own_ns": 120, "allocations": 0}
 // call_ns: median duration of the starting call, less clock_ns, the cost of reading the clock. own_ns: what Urakata
 // says of the same starts, the host's own calls left out; allocations: how many it made during them. Both are null
-// where the program runs without Urakata, and own_ns also where URAKATA_MEASURE_START is not set: measuring it makes the
-// call longer. They come from ura_start_cost and ura_allocations of urakata.h.
+// where the program runs without Urakata, and own_ns also where URAKATA_MEASURE_START is not set: measuring it makes
+// the call longer. They come from ura_start_cost and ura_allocations of urakata.h.
 #define _GNU_SOURCE
 
 #include "arguments.h"
