@@ -3,8 +3,8 @@
 namespace urakata::collectives {
 namespace {
 
-// Where a contribution is received, and where our own part lies when it comes. A reduction's result takes the place of its
-// right operand: of our own part for a contribution from the left, of the received one for one from the right.
+// Where a contribution is received, and where our own part lies when it comes. A reduction's result takes the place of
+// its right operand: of our own part for a contribution from the left, of the received one for one from the right.
 struct Meeting {
   Contribution who;
   Piece received;
@@ -41,8 +41,8 @@ Nodes accumulate(Plan& plan, Piece input, Piece result, std::span<const Contribu
     Nodes sent;
     if (meeting.who.answer) sent = plan.send(meeting.who.peer, meeting.own, step);
     plan.each(ready, sent);
-    const Nodes reduced = meeting.left ? plan.reduce(meeting.received, meeting.own)
-                                       : plan.reduce(meeting.own, meeting.received);
+    const Nodes reduced =
+        meeting.left ? plan.reduce(meeting.received, meeting.own) : plan.reduce(meeting.own, meeting.received);
     plan.each(received, reduced);
     plan.each(ready, reduced);
     if (meeting.left) {

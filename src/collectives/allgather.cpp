@@ -1,5 +1,5 @@
-// Allgather: everybody's block to everybody's receive slot, in rank order. Every receive goes to its final place, and all
-// of them are posted at the start (the ring: a bounded number ahead).
+// Allgather: everybody's block to everybody's receive slot, in rank order. Every receive goes to its final place, and
+// all of them are posted at the start (the ring: a bounded number ahead).
 #include <algorithm>
 
 #include "collectives/algorithms.hpp"
@@ -55,8 +55,8 @@ Built spread(const Arguments& arguments) {
   return plan.commit();
 }
 
-// Thakur, Rabenseifner, Gropp 2005, section 4.1. Ranks beyond 2^k give their block to a rank that carries it along and hands
-// them the rest in the end: rank 2^k + i to rank i, so that what a rank holds is two rows of blocks.
+// Thakur, Rabenseifner, Gropp 2005, section 4.1. Ranks beyond 2^k give their block to a rank that carries it along and
+// hands them the rest in the end: rank 2^k + i to rank i, so that what a rank holds is two rows of blocks.
 Built recursive_doubling(const Arguments& arguments) {
   Plan plan("allgather/recursive_doubling", arguments);
   const std::uint32_t n = arguments.ranks;
@@ -101,8 +101,8 @@ Built recursive_doubling(const Arguments& arguments) {
   return plan.commit();
 }
 
-// Bruck et al. 1997, for any number of ranks. In step k rank r gets blocks r + 2^k ... from rank r + 2^k. Instead of rotating
-// buffers, a row of blocks that passes the last rank goes in two messages, each to its final place.
+// Bruck et al. 1997, for any number of ranks. In step k rank r gets blocks r + 2^k ... from rank r + 2^k. Instead of
+// rotating buffers, a row of blocks that passes the last rank goes in two messages, each to its final place.
 Built bruck(const Arguments& arguments) {
   Plan plan("allgather/bruck", arguments);
   const std::uint32_t n = arguments.ranks;
@@ -128,8 +128,8 @@ Built bruck(const Arguments& arguments) {
   return plan.commit();
 }
 
-// Chen et al., Performance evaluation of allgather algorithms on terascale Linux cluster, 2005: n/2 steps between neighbours.
-// With an odd number of ranks the last one is fed by its left neighbour, which counts for two.
+// Chen et al., Performance evaluation of allgather algorithms on terascale Linux cluster, 2005: n/2 steps between
+// neighbours. With an odd number of ranks the last one is fed by its left neighbour, which counts for two.
 Built neighbour_exchange(const Arguments& arguments) {
   Plan plan("allgather/neighbour_exchange", arguments);
   const std::uint32_t n = arguments.ranks;
@@ -156,7 +156,8 @@ Built neighbour_exchange(const Arguments& arguments) {
     for (std::uint32_t s = 1; s < pairs; ++s) {
       const std::uint32_t reach = (s + 1) / 2;
       const bool to_left = even == (s % 2 == 1);
-      steps.push_back({to_left ? left : right, to_left ? (rank / 2 + pairs - reach) % pairs : (rank / 2 + reach) % pairs});
+      steps.push_back(
+          {to_left ? left : right, to_left ? (rank / 2 + pairs - reach) % pairs : (rank / 2 + reach) % pairs});
     }
     return steps;
   };

@@ -44,8 +44,8 @@ Built spread(const Arguments& arguments) {
   return plan.commit();
 }
 
-// Bruck et al. 1997. The blocks lie anywhere in the receive slot, so they travel in a temporary that holds them one after
-// another, beginning with the own one; each goes to its place as soon as it is there.
+// Bruck et al. 1997. The blocks lie anywhere in the receive slot, so they travel in a temporary that holds them one
+// after another, beginning with the own one; each goes to its place as soon as it is there.
 Built bruck(const Arguments& arguments) {
   Plan plan("allgatherv/bruck", arguments);
   const std::uint32_t n = arguments.ranks;

@@ -105,11 +105,9 @@ Built ring(const Arguments& arguments) {
   const std::uint32_t mine = (r + 1) % n;
   const auto target = [&](std::uint32_t b) { return blocks.block(kRecvSlot, b); };
   Ring way{.ranks = n, .left = (r + n - 1) % n, .right = (r + 1) % n};
-  const RingReduced reduced =
-      ring_reduce(plan, way,
-                  {.last = mine,
-                   .source = [&](std::uint32_t b) { return blocks.block(plan.input(), b); },
-                   .target = target});
+  const RingReduced reduced = ring_reduce(
+      plan, way,
+      {.last = mine, .source = [&](std::uint32_t b) { return blocks.block(plan.input(), b); }, .target = target});
   way.step = n - 1;
   ring_gather(plan, way,
               {.own = mine,
@@ -122,8 +120,8 @@ Built ring(const Arguments& arguments) {
   return plan.commit();
 }
 
-// Everybody sends to everybody at once and combines all inputs in rank order, from the last rank down: one step, and bit by
-// bit the same result on all ranks.
+// Everybody sends to everybody at once and combines all inputs in rank order, from the last rank down: one step, and
+// bit by bit the same result on all ranks.
 Built spread(const Arguments& arguments) {
   Plan plan("allreduce/spread", arguments, kReductionSegment);
   const std::uint32_t n = arguments.ranks;

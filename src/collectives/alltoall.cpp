@@ -21,8 +21,8 @@ Built pairwise(const Arguments& arguments) {
 
 Built spread(const Arguments& arguments) { return exchange_all("alltoall/spread", arguments, blocks(arguments), 0); }
 
-// Bruck et al. 1997: blocks are numbered by the distance that they have to go; in step k those with bit k set go 2^k ranks
-// further, in one message. Every message is packed from, and unpacked to, a temporary in order of distance.
+// Bruck et al. 1997: blocks are numbered by the distance that they have to go; in step k those with bit k set go 2^k
+// ranks further, in one message. Every message is packed from, and unpacked to, a temporary in order of distance.
 Built bruck(const Arguments& arguments) {
   Plan plan("alltoall/bruck", arguments);
   const std::uint32_t n = arguments.ranks;
@@ -68,9 +68,9 @@ Built bruck(const Arguments& arguments) {
                                    {.slot = kRecvSlot, .offset = offset_of(r), .stride = -offset_of(1)}, to_zero)};
   if (r + 1 < n) {
     const schedule::Chunks others{.count = n - r - 1, .bytes = block, .last_bytes = block};
-    placed.push_back(
-        plan.builder().copy({.slot = row, .offset = offset_of(r + 1), .stride = offset_of(1)},
-                            {.slot = kRecvSlot, .offset = offset_of(n - 1), .stride = -offset_of(1)}, others));
+    placed.push_back(plan.builder().copy({.slot = row, .offset = offset_of(r + 1), .stride = offset_of(1)},
+                                         {.slot = kRecvSlot, .offset = offset_of(n - 1), .stride = -offset_of(1)},
+                                         others));
   }
   plan.after(have + read, placed);
   return plan.commit();

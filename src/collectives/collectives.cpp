@@ -12,8 +12,9 @@ namespace {
 constexpr std::size_t kOperations = static_cast<std::size_t>(Operation::count_);
 
 constexpr std::array<std::string_view, kOperations> kNames = {
-    "barrier",   "bcast",     "gather", "gatherv",   "scatter",        "scatterv",             "allgather", "allgatherv",
-    "alltoall",  "alltoallv", "reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan",      "exscan"};
+    "barrier",    "bcast",    "gather",    "gatherv", "scatter",   "scatterv",       "allgather",
+    "allgatherv", "alltoall", "alltoallv", "reduce",  "allreduce", "reduce_scatter", "reduce_scatter_block",
+    "scan",       "exscan"};
 
 constexpr Algorithm kBarrier[] = {
     {"dissemination", "each rank tells ranks 1, 2, 4 ... away (Hensgen, Finkel, Manber 1988)", barrier::dissemination},

@@ -14,8 +14,8 @@ struct Exchange {
   std::function<Piece(std::uint32_t)> in;   // the block from a rank
 };
 
-// Step by step, one partner each way, at most `ahead` steps under way at once (0: all of them). In place (out and in are
-// the same pieces) each step swaps two ranks' blocks: what comes waits in a temporary until the other has left.
+// Step by step, one partner each way, at most `ahead` steps under way at once (0: all of them). In place (out and in
+// are the same pieces) each step swaps two ranks' blocks: what comes waits in a temporary until the other has left.
 Built exchange_all(const char* name, const Arguments& arguments, const Exchange& blocks, std::uint32_t ahead);
 
 inline constexpr std::uint32_t kPairwiseAhead = 2;

@@ -4,8 +4,8 @@
 
 namespace urakata::collectives {
 
-// Up a binomial tree over ranks counted from the root. A subtree's blocks travel together; where they pass the last rank
-// they go in two messages, so that the root receives all of them in their final place.
+// Up a binomial tree over ranks counted from the root. A subtree's blocks travel together; where they pass the last
+// rank they go in two messages, so that the root receives all of them in their final place.
 Built gather::binomial(const Arguments& arguments) {
   Plan plan("gather/binomial", arguments);
   const std::uint32_t ranks = arguments.ranks;
@@ -16,7 +16,8 @@ Built gather::binomial(const Arguments& arguments) {
   const Tree tree = tree_of(me, ranks);
   const auto own = Piece{.slot = plan.input(), .bytes = block};
 
-  // The blocks of virtual ranks [first, last), where virtual rank `base` lies at the slot's beginning; cut at the last rank.
+  // The blocks of virtual ranks [first, last), where virtual rank `base` lies at the slot's beginning; cut at the last
+  // rank.
   const auto parts = [&](SlotId slot, std::uint32_t base, std::uint32_t first, std::uint32_t last) {
     const std::uint32_t wrap = ranks - root;  // the virtual rank of rank 0
     const auto piece = [&](std::uint32_t from, std::uint32_t to) {

@@ -21,14 +21,14 @@ Nodes makers(const std::vector<Made>& made, std::uint32_t first, std::uint32_t l
 }  // namespace
 
 Halving halve(Plan& plan, const Partition& parts, std::uint32_t index,
-              const std::function<std::uint32_t(std::uint32_t)>& rank_of, SlotId source, SlotId work, const Nodes& ready,
-              std::uint32_t step, std::uint32_t active) {
+              const std::function<std::uint32_t(std::uint32_t)>& rank_of, SlotId source, SlotId work,
+              const Nodes& ready, std::uint32_t step, std::uint32_t active) {
   Halving halving;
   std::uint32_t first = 0;
   std::uint32_t last = active;
   std::vector<Made> made{{first, last, ready}};
-  // A long half is exchanged in two messages: the quarter that is given away next goes first, so that it can be on its way
-  // while the other is still being reduced. Both ends see the same sizes.
+  // A long half is exchanged in two messages: the quarter that is given away next goes first, so that it can be on its
+  // way while the other is still being reduced. Both ends see the same sizes.
   const auto quarters = [&](std::uint32_t from, std::uint32_t to, std::uint32_t who) {
     if (to - from < 2 || parts.range(work, from, to).bytes < kWorthSplitting) return std::vector<Made>{{from, to, {}}};
     const std::uint32_t middle = from + (to - from) / 2;

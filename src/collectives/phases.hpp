@@ -1,7 +1,7 @@
 // Phases: what several algorithms are made of. Each adds its nodes to a plan and says which nodes its result waits for.
 //
-// Common rule: nodes given as `ready` must be finished before the piece that they go with is read, nodes given as `free`
-// before it is written.
+// Common rule: nodes given as `ready` must be finished before the piece that they go with is read, nodes given as
+// `free` before it is written.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace urakata::collectives {
 
-// Distance 1, 2, 4 ... (radix 2) tree over virtual ranks: who has v's data, and whom v hands it to. children[i] stands for
-// the virtual ranks [children[i], children[i] + span_i); the largest subtree comes first.
+// Distance 1, 2, 4 ... (radix 2) tree over virtual ranks: who has v's data, and whom v hands it to. children[i] stands
+// for the virtual ranks [children[i], children[i] + span_i); the largest subtree comes first.
 struct Tree {
   std::uint32_t parent = 0;  // of virtual rank 0: 0
   std::vector<std::uint32_t> children;
@@ -35,10 +35,11 @@ struct Contribution {
   bool left = false;
   bool answer = false;
 };
-// result = input with all contributions folded in, one after another, each next to what is there already. Every receive is
-// posted at the start; the input is not written unless it is the result's own piece. Needs no copy where the
+// result = input with all contributions folded in, one after another, each next to what is there already. Every receive
+// is posted at the start; the input is not written unless it is the result's own piece. Needs no copy where the
 // operation commutes or the first contribution is a right operand.
-Nodes accumulate(Plan& plan, Piece input, Piece result, std::span<const Contribution> contributions, std::uint32_t step);
+Nodes accumulate(Plan& plan, Piece input, Piece result, std::span<const Contribution> contributions,
+                 std::uint32_t step);
 
 // The whole buffer reduced to `root` along a binomial tree, in rank order unless the operation commutes. On the root
 // the result lands in `result`. Returns, on the root, the nodes of the result; elsewhere, those that read `input` last.
@@ -47,19 +48,20 @@ Nodes tree_reduce(Plan& plan, std::uint32_t root, Piece input, Piece result, std
 // Blocks travel round the ring of (virtual) ranks, each rank handing to the right what it got from the left.
 struct Ring {
   std::uint32_t ranks = 1;
-  std::uint32_t left = 0;   // peers, as group ranks
+  std::uint32_t left = 0;  // peers, as group ranks
   std::uint32_t right = 0;
-  std::uint32_t step = 0;   // first step number; a phase uses ranks - 1 of them
+  std::uint32_t step = 0;  // first step number; a phase uses ranks - 1 of them
 };
-// Blocks [own, own - 1, ...) mod ranks are sent, as many as `sends`; [own - 1, own - 2, ...) received, as many as `recvs`.
+// Blocks [own, own - 1, ...) mod ranks are sent, as many as `sends`; [own - 1, own - 2, ...) received, as many as
+// `recvs`.
 struct RingGather {
   std::uint32_t own = 0;
   std::uint32_t sends = 0;
   std::uint32_t recvs = 0;
-  Piece own_piece;                                  // where the own block is read
-  std::function<Piece(std::uint32_t)> block;        // where each block belongs
-  std::function<Nodes(std::uint32_t)> ready;        // of blocks that did not come by the ring
-  std::function<Nodes(std::uint32_t)> free;         // before a block may be received
+  Piece own_piece;                            // where the own block is read
+  std::function<Piece(std::uint32_t)> block;  // where each block belongs
+  std::function<Nodes(std::uint32_t)> ready;  // of blocks that did not come by the ring
+  std::function<Nodes(std::uint32_t)> free;   // before a block may be received
 };
 Nodes ring_gather(Plan& plan, const Ring& ring, const RingGather& gather);
 
@@ -69,17 +71,17 @@ struct RingReduce {
   std::uint32_t last = 0;
   std::function<Piece(std::uint32_t)> source;  // this rank's input of a block
   std::function<Piece(std::uint32_t)> target;  // where its partial result is made
-  std::uint32_t reuse = 0;  // targets of steps so far apart share memory; 0: none do
+  std::uint32_t reuse = 0;                     // targets of steps so far apart share memory; 0: none do
 };
 struct RingReduced {
-  Nodes ready;               // block `last` is finished
-  std::vector<Nodes> sent;   // by block: the nodes that read its target last
-  Nodes source_read;         // the nodes that read a source
+  Nodes ready;              // block `last` is finished
+  std::vector<Nodes> sent;  // by block: the nodes that read its target last
+  Nodes source_read;        // the nodes that read a source
 };
 RingReduced ring_reduce(Plan& plan, const Ring& ring, const RingReduce& reduce);
 
-// Recursive halving among `active` = 2^k ranks: rank `index` ends up with part `index` of `parts`, reduced over all, at its place in
-// the slot `work`. Commutative operations only.
+// Recursive halving among `active` = 2^k ranks: rank `index` ends up with part `index` of `parts`, reduced over all, at
+// its place in the slot `work`. Commutative operations only.
 struct Halving {
   struct Step {
     std::uint32_t peer = 0;
@@ -93,7 +95,7 @@ struct Halving {
 };
 // source: the slot of the input, or `work` itself where that is already made (then `ready` are its nodes).
 Halving halve(Plan& plan, const Partition& parts, std::uint32_t index,
-              const std::function<std::uint32_t(std::uint32_t)>& rank_of, SlotId source, SlotId work, const Nodes& ready,
-              std::uint32_t step, std::uint32_t active);
+              const std::function<std::uint32_t(std::uint32_t)>& rank_of, SlotId source, SlotId work,
+              const Nodes& ready, std::uint32_t step, std::uint32_t active);
 
 }  // namespace urakata::collectives

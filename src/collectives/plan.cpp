@@ -17,7 +17,8 @@ Nodes operator+(Nodes left, const Nodes& right) {
 }
 
 Error needs_commutativity(const char* name) {
-  return Error{std::string(name) + " combines ranks out of order, and this reduction does not commute; take another algorithm"};
+  return Error{std::string(name) +
+               " combines ranks out of order, and this reduction does not commute; take another algorithm"};
 }
 
 Plan::Plan(const char* name, const Arguments& arguments, std::uint64_t segment)
@@ -27,11 +28,13 @@ Plan::Plan(const char* name, const Arguments& arguments, std::uint64_t segment)
 
 std::int64_t Plan::memory(std::int64_t bytes) const {
   const auto element = static_cast<std::int64_t>(arguments_.element);
-  return arguments_.element == arguments_.extent ? bytes : bytes / element * static_cast<std::int64_t>(arguments_.extent);
+  return arguments_.element == arguments_.extent ? bytes
+                                                 : bytes / element * static_cast<std::int64_t>(arguments_.extent);
 }
 
 Chunks Plan::message(std::uint64_t bytes) const {
-  return segment_ == 0 || bytes <= segment_ ? schedule::whole(bytes) : schedule::cut(bytes, segment_, arguments_.element);
+  return segment_ == 0 || bytes <= segment_ ? schedule::whole(bytes)
+                                            : schedule::cut(bytes, segment_, arguments_.element);
 }
 
 Place Plan::place(const Piece& piece, std::uint64_t chunk) const {
@@ -80,8 +83,8 @@ Nodes Plan::recv(std::uint32_t peer, Piece to, std::uint32_t step) {
   return ordered(builder_.recv(peer, place(to, chunks.bytes), chunks, flow), Kind::recv, peer, step);
 }
 
-// A whole message is worked on by one node, slice after slice. Chunks of a stream that are longer than a slice need a node
-// for each slice of the chunk, so that all have the stream's iterations and can be tied to it with `each`.
+// A whole message is worked on by one node, slice after slice. Chunks of a stream that are longer than a slice need a
+// node for each slice of the chunk, so that all have the stream's iterations and can be tied to it with `each`.
 template <class Add>
 Nodes Plan::work(const Piece& from, const Piece& to, Add add) {
   const std::uint64_t bytes = to.bytes;

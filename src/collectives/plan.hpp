@@ -26,8 +26,8 @@ using schedule::kSendSlot;
 using schedule::NodeId;
 using schedule::SlotId;
 
-// The nodes that do one thing together (none for a piece of no bytes, several where chunks are cut into slices). All have
-// the same number of iterations.
+// The nodes that do one thing together (none for a piece of no bytes, several where chunks are cut into slices). All
+// have the same number of iterations.
 using Nodes = std::vector<NodeId>;
 
 // Joins two sets of nodes.
@@ -59,7 +59,7 @@ class Plan {
   // The slot that holds this rank's input: the send slot, or in place the receive slot.
   SlotId input() const { return arguments_.in_place ? kRecvSlot : kSendSlot; }
 
-  Piece temp(std::uint64_t bytes);   // a new temporary of its own
+  Piece temp(std::uint64_t bytes);  // a new temporary of its own
   // A temporary to receive `bytes` in and use up chunk by chunk: a ring of kWindow segments where that is less. Tie the
   // user of the chunks back to the recv with `recycle`.
   Piece inbox(std::uint64_t bytes);
@@ -67,8 +67,8 @@ class Plan {
   // Messages of different steps never meet. Between two ranks, messages of one step meet in the order of adding.
   Nodes send(std::uint32_t peer, Piece from, std::uint32_t step = 0);
   Nodes recv(std::uint32_t peer, Piece to, std::uint32_t step = 0);
-  Nodes copy(Piece from, Piece to);         // nothing where both are the same place
-  Nodes reduce(Piece left, Piece right);    // right = left (op) right
+  Nodes copy(Piece from, Piece to);       // nothing where both are the same place
+  Nodes reduce(Piece left, Piece right);  // right = left (op) right
 
   void after(const Nodes& from, const Nodes& to);  // `to` starts when `from` is finished
   // The same for nodes that work on pieces of the same size: chunk by chunk where both are cut alike.

@@ -34,8 +34,8 @@ Built binomial(const Arguments& arguments) {
   return plan.commit();
 }
 
-// Rank after rank towards the root, a window of segments under way. Without commutativity, two chains: from the last rank
-// down to the root, and from rank 0 up to it.
+// Rank after rank towards the root, a window of segments under way. Without commutativity, two chains: from the last
+// rank down to the root, and from rank 0 up to it.
 Built chain(const Arguments& arguments) {
   Plan plan("reduce/chain", arguments, kReductionSegment);
   const std::uint32_t n = arguments.ranks;
@@ -66,8 +66,8 @@ Built chain(const Arguments& arguments) {
   return plan.commit();
 }
 
-// Rabenseifner 2004: recursive halving leaves every rank a part of the result, a binomial tree gathers the parts. Commutative
-// operations only. Ranks are counted from the root, which so never sits out.
+// Rabenseifner 2004: recursive halving leaves every rank a part of the result, a binomial tree gathers the parts.
+// Commutative operations only. Ranks are counted from the root, which so never sits out.
 Built rabenseifner(const Arguments& arguments) {
   if (!arguments.commutative) return needs_commutativity("reduce/rabenseifner");
   Plan plan("reduce/rabenseifner", arguments, kReductionSegment);

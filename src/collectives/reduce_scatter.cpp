@@ -103,17 +103,17 @@ Built ring(const char* name, const Arguments& arguments, const Partition& blocks
   std::vector<SlotId> turn;
   for (std::uint32_t i = 0; i < std::min(kRingTemporaries, n - 1); ++i) turn.push_back(plan.temp(largest).slot);
   const Piece made = making_place(plan, blocks);
-  const RingReduced reduced = ring_reduce(
-      plan, {.ranks = n, .left = (r + n - 1) % n, .right = (r + 1) % n},
-      {.last = r,
-       .source = [&](std::uint32_t b) { return blocks.block(plan.input(), b); },
-       .target =
-           [&](std::uint32_t b) {
-             if (b == r) return made;
-             const std::uint32_t step = (r + 2 * n - 2 - b) % n;
-             return Piece{.slot = turn[step % turn.size()], .bytes = blocks.block(0, b).bytes};
-           },
-       .reuse = static_cast<std::uint32_t>(turn.size())});
+  const RingReduced reduced =
+      ring_reduce(plan, {.ranks = n, .left = (r + n - 1) % n, .right = (r + 1) % n},
+                  {.last = r,
+                   .source = [&](std::uint32_t b) { return blocks.block(plan.input(), b); },
+                   .target =
+                       [&](std::uint32_t b) {
+                         if (b == r) return made;
+                         const std::uint32_t step = (r + 2 * n - 2 - b) % n;
+                         return Piece{.slot = turn[step % turn.size()], .bytes = blocks.block(0, b).bytes};
+                       },
+                   .reuse = static_cast<std::uint32_t>(turn.size())});
   put(plan, blocks, made, reduced.ready, reduced.source_read);
   return plan.commit();
 }

@@ -15,7 +15,8 @@ Built scatter::binomial(const Arguments& arguments) {
   const Tree tree = tree_of(me, ranks);
   const auto own = Piece{.slot = kRecvSlot, .bytes = block};
 
-  // The blocks of virtual ranks [first, last) in the root's send slot or in this rank's temporary; cut at the last rank.
+  // The blocks of virtual ranks [first, last) in the root's send slot or in this rank's temporary; cut at the last
+  // rank.
   const auto parts = [&](SlotId slot, std::uint32_t first, std::uint32_t last) {
     const std::uint32_t wrap = ranks - root;
     const auto piece = [&](std::uint32_t from, std::uint32_t to) {

@@ -1,0 +1,199 @@
+#include "collectives/expectation.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <numeric>
+#include <utility>
+
+namespace urakata::collectives {
+namespace {
+
+using schedule::kRecvSlot;
+using schedule::kSendSlot;
+using schedule::Origin;
+using schedule::RankExpectation;
+using schedule::SlotId;
+
+bool in(Operation operation, std::initializer_list<Operation> set) {
+  return std::find(set.begin(), set.end(), operation) != set.end();
+}
+
+class Meaning {
+ public:
+  Meaning(Operation operation, std::span<const Arguments> ranks) : operation_(operation), ranks_(ranks) {
+    result_.ranks.resize(ranks.size());
+    for (RankExpectation& rank : result_.ranks) {
+      rank.slots = {{.begin = 0, .end = 0, .writable = false}, {.begin = 0, .end = 0, .keep_rest = true}};
+    }
+    result_.commutative = ranks[0].commutative;
+    result_.synchronising = operation == Operation::barrier;
+    if (is_reduction(operation)) {
+      result_.element = ranks[0].element;
+      result_.extent = ranks[0].extent;
+    }
+  }
+
+  schedule::Expectation take() {
+    for (std::uint32_t r = 0; r < count(); ++r) {
+      if (operation_ == Operation::bcast) {
+        uses(r, kRecvSlot, 0, ranks_[r].bytes);
+        gets(r, 0, ranks_[r].bytes, {{ranks_[r].root, kRecvSlot, 0}});
+      } else if (is_reduction(operation_)) {
+        reduction(r);
+      } else if (operation_ != Operation::barrier) {
+        exchange(r);
+      }
+    }
+    return std::move(result_);
+  }
+
+ private:
+  std::uint32_t count() const { return static_cast<std::uint32_t>(ranks_.size()); }
+  SlotId input(std::uint32_t r) const { return ranks_[r].in_place ? kRecvSlot : kSendSlot; }
+
+  // The caller's buffer has [begin, begin + bytes).
+  void uses(std::uint32_t r, SlotId slot, std::int64_t begin, std::uint64_t bytes) {
+    auto& buffer = result_.ranks[r].slots[slot];
+    if (bytes == 0) return;
+    const bool fresh = buffer.begin == buffer.end;
+    const std::int64_t end = begin + static_cast<std::int64_t>(bytes);
+    buffer.begin = fresh ? begin : std::min(buffer.begin, begin);
+    buffer.end = fresh ? end : std::max(buffer.end, end);
+  }
+
+  void gets(std::uint32_t r, std::int64_t offset, std::uint64_t bytes, std::vector<Origin> contributions) {
+    result_.ranks[r].results.push_back({kRecvSlot, offset, bytes, std::move(contributions)});
+  }
+
+  void reduction(std::uint32_t r) {
+    const bool blocks = operation_ == Operation::reduce_scatter_block;
+    const bool uneven = operation_ == Operation::reduce_scatter;
+    const auto block = [&](std::uint32_t i) { return uneven ? ranks_[0].recv.bytes[i] : ranks_[0].bytes; };
+    std::uint64_t before = 0;
+    std::uint64_t total = blocks || uneven ? 0 : ranks_[r].bytes;
+    for (std::uint32_t i = 0; (blocks || uneven) && i < count(); ++i) {
+      if (i == r) before = total;
+      total += block(i);
+    }
+    uses(r, input(r), 0, total);
+    if (operation_ == Operation::reduce && r != ranks_[r].root) return;
+    const std::uint32_t last = operation_ == Operation::scan ? r + 1 : operation_ == Operation::exscan ? r : count();
+    uses(r, kRecvSlot, 0, block(r));
+    if (last == 0) return;
+    std::vector<Origin> contributions;
+    for (std::uint32_t i = 0; i < last; ++i) contributions.push_back({i, input(i), static_cast<std::int64_t>(before)});
+    gets(r, 0, block(r), std::move(contributions));
+  }
+
+  struct Block {
+    std::int64_t offset;
+    std::uint64_t bytes;
+  };
+
+  // What rank `from` sends to rank `to`, in from's input slot.
+  Block outgoing(std::uint32_t from, std::uint32_t to) const {
+    const Arguments& a = ranks_[from];
+    const auto even = Block{static_cast<std::int64_t>(a.bytes) * to, a.bytes};
+    switch (operation_) {
+      case Operation::allgatherv:
+        return a.in_place ? Block{a.recv.displacements[from], a.recv.bytes[from]} : Block{0, a.recv.bytes[from]};
+      case Operation::gather:
+      case Operation::allgather:
+        return a.in_place ? Block{static_cast<std::int64_t>(a.bytes) * from, a.bytes} : Block{0, a.bytes};
+      case Operation::gatherv:
+        return a.in_place ? Block{a.recv.displacements[from], a.recv.bytes[from]} : Block{0, a.bytes};
+      case Operation::scatterv:
+        return {a.send.displacements[to], a.send.bytes[to]};
+      case Operation::alltoallv:
+        return a.in_place ? Block{a.recv.displacements[to], a.recv.bytes[to]}
+                          : Block{a.send.displacements[to], a.send.bytes[to]};
+      default:
+        return even;
+    }
+  }
+
+  // Where rank `to` finds it, in its receive slot.
+  std::int64_t incoming(std::uint32_t from, std::uint32_t to) const {
+    const Arguments& a = ranks_[to];
+    if (in(operation_, {Operation::scatter, Operation::scatterv})) return 0;
+    if (in(operation_, {Operation::gatherv, Operation::allgatherv, Operation::alltoallv})) {
+      return a.recv.displacements[from];
+    }
+    return static_cast<std::int64_t>(a.bytes) * from;
+  }
+
+  void exchange(std::uint32_t r) {
+    const std::uint32_t root = ranks_[r].root;
+    const bool to_root = in(operation_, {Operation::gather, Operation::gatherv});
+    const bool from_root = in(operation_, {Operation::scatter, Operation::scatterv});
+    for (std::uint32_t i = 0; i < count(); ++i) {
+      // In place at the root, scatter still sends from the send slot, and the root's own block stays there.
+      if (!from_root || r == root) {
+        const Block block = outgoing(r, i);
+        uses(r, from_root ? kSendSlot : input(r), block.offset, block.bytes);
+      }
+      if ((to_root && r != root) || (from_root && (i != root || ranks_[r].in_place))) continue;
+      const Block block = outgoing(i, r);
+      uses(r, kRecvSlot, incoming(i, r), block.bytes);
+      gets(r, incoming(i, r), block.bytes, {{i, from_root ? kSendSlot : input(i), block.offset}});
+    }
+  }
+
+  Operation operation_;
+  std::span<const Arguments> ranks_;
+  schedule::Expectation result_;
+};
+
+// Bytes of the block from rank i to rank j in an uneven exchange; the same both ways, so that in place has a meaning.
+std::uint64_t uneven_block(const Arguments& common, std::uint32_t i, std::uint32_t j) {
+  const std::uint64_t half = common.bytes / 2 / common.element * common.element;
+  return half * ((i + j * std::uint64_t{1} + i * std::uint64_t{j}) % 4);
+}
+
+}  // namespace
+
+schedule::Expectation expectation(Operation operation, std::span<const Arguments> of_ranks) {
+  return Meaning(operation, of_ranks).take();
+}
+
+ArgumentsOfAll::ArgumentsOfAll(Operation operation, const Arguments& common, bool uneven)
+    : send_(common.ranks), recv_(common.ranks), ranks_(common.ranks, common) {
+  const std::uint32_t n = common.ranks;
+  const bool alltoall = operation == Operation::alltoallv;
+  const bool at_root = in(
+      operation, {Operation::gather, Operation::gatherv, Operation::scatter, Operation::scatterv, Operation::reduce});
+  constexpr std::uint64_t kGap = 3;
+  const auto bytes = [&](std::uint32_t i, std::uint32_t j) {
+    return uneven ? uneven_block(common, i, alltoall ? j : 1) : common.bytes;
+  };
+  for (std::uint32_t r = 0; r < n; ++r) {
+    for (Storage* storage : {&send_[r], &recv_[r]}) {
+      std::int64_t at = 0;
+      for (std::uint32_t i = 0; i < n; ++i) {
+        storage->bytes.push_back(bytes(i, r));
+        storage->displacements.push_back(at);
+        at += static_cast<std::int64_t>(bytes(i, r) + (uneven ? kGap : 0));
+      }
+    }
+    Arguments& a = ranks_[r];
+    a.rank = r;
+    a.in_place = common.in_place && (!at_root || r == common.root);
+    if (in(operation, {Operation::gatherv, Operation::scatterv})) a.bytes = bytes(r, 0);
+    a.send = {send_[r].bytes, send_[r].displacements};
+    a.recv = {recv_[r].bytes, recv_[r].displacements};
+  }
+}
+
+bool is_reduction(Operation operation) {
+  return in(operation, {Operation::reduce, Operation::allreduce, Operation::reduce_scatter,
+                        Operation::reduce_scatter_block, Operation::scan, Operation::exscan});
+}
+
+bool is_rooted(Operation operation) {
+  return in(operation, {Operation::bcast, Operation::gather, Operation::gatherv, Operation::scatter,
+                        Operation::scatterv, Operation::reduce});
+}
+
+bool takes_in_place(Operation operation) { return !in(operation, {Operation::barrier, Operation::bcast}); }
+
+}  // namespace urakata::collectives
