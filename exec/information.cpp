@@ -1,11 +1,10 @@
 #include "information.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <string_view>
 
 #include "base/options.hpp"
+#include "json_text.hpp"
 
 namespace urakata {
 namespace {
@@ -43,22 +42,6 @@ std::string placeholder(const Option& option) {
       break;
   }
   return option.name == "REPORT" ? "DIR" : "FILE";
-}
-
-std::string json_text(std::string_view text) {
-  std::string result = "\"";
-  for (const char letter : text) {
-    if (letter == '"' || letter == '\\') {
-      result += {'\\', letter};
-    } else if (static_cast<unsigned char>(letter) < 0x20) {
-      std::array<char, 8> code{};
-      std::snprintf(code.data(), code.size(), "\\u%04x", static_cast<unsigned>(letter));
-      result += code.data();
-    } else {
-      result += letter;
-    }
-  }
-  return result + "\"";
 }
 
 std::string or_dash(std::string_view text) { return text.empty() ? "-" : std::string(text); }

@@ -73,7 +73,8 @@ int begin(std::span<char*> arguments) {
     std::fputs(line->task == Task::help ? help_text().c_str() : "urakata-exec " URAKATA_VERSION "\n", stdout);
     return 0;
   }
-  if (const Status applied = apply_settings(line->settings, known_algorithm); !applied) return refuse(applied.error().message);
+  if (const Status applied = apply_settings(line->settings, known_algorithm); !applied)
+    return refuse(applied.error().message);
   log::set_verbosity(options().verbose);
   warn_of_unknown_variables();
   if (line->task == Task::information) std::fputs((line->json ? options_json() : options_table()).c_str(), stdout);
