@@ -75,20 +75,23 @@ static double repeat(enum operation operation, int bytes, const struct buffers* 
   return now_ns() - before;
 }
 
-// Warms up, and from the time that this takes decides, equally on all ranks, how many repetitions fit the budget.
+// Warms up, and from the median time that this takes (the first may be long, and any may be disturbed) decides, equally
+// on all ranks, how many repetitions fit the budget.
 static int warm_up(enum operation operation, int bytes, const struct buffers* buffers, const struct settings* s) {
+  enum { FEWEST = 3, MOST = 15 };
+  double times[MOST], spent = 0;
+  int count = 0;
   check_operation(operation, bytes, buffers);
-  int count = 1;
-  double spent = 0;
-  for (int round = 0; round < 4; ++round) {
+  while (count < FEWEST || (count < MOST && spent < s->budget_ns / 4)) {
     const double before = now_ns();
-    for (int i = 0; i < count; ++i) repeat(operation, bytes, buffers, s->settle_ns);
-    spent = (now_ns() - before) / count;
-    MPI_Bcast(&spent, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    if (spent * count * 8 > s->budget_ns / 4) break;
-    count *= 4;
+    repeat(operation, bytes, buffers, s->settle_ns);
+    double took = now_ns() - before;
+    MPI_Bcast(&took, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    times[count++] = took;
+    spent += took;
   }
-  const double fitting = s->budget_ns / spent;
+  sort_samples(times, count);
+  const double fitting = s->budget_ns / quantile(times, count, 0.5);
   return fitting < s->least ? s->least : fitting > s->most ? s->most : (int)fitting;
 }
 
