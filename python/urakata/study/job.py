@@ -123,7 +123,10 @@ def launcher_arguments(configuration: Configuration, place: Place, added: dict[s
     if place.host.family == "openmpi":
         if own:
             arguments += ["--map-by", f"ppr:{ranks}:node:PE={own}", "--bind-to", "core"]
-        for name in sorted(added):
+        else:
+            arguments += ["--map-by", f"ppr:{ranks}:node:OVERSUBSCRIBE", "--bind-to", "none"]
+        # Open MPI takes only its own variables along to other nodes.
+        for name in sorted({*added, *(name for name in os.environ if name.startswith("URAKATA_"))}):
             arguments += ["-x", name]
     else:
         if place.nodes > 1:
@@ -149,7 +152,8 @@ def run_job(configuration: Configuration, place: Place, amounts: Amounts) -> Out
         said = _on_test_hosts(place, place.test_hosts, configuration.ranks_per_node, ranks, added)
     else:
         arguments = launcher_arguments(configuration, place, added)
-        said = _here(place, place.host.command(configuration.ranks_per_node * place.nodes, ranks, arguments), added)
+        count = str(configuration.ranks_per_node * place.nodes)
+        said = _here(place, [str(place.host.launcher), "-n", count, *arguments, *ranks], added)
     outcome = Outcome()
     for line in said.splitlines():
         outcome.take(line)

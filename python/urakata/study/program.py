@@ -6,6 +6,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 from urakata import paths
@@ -27,7 +28,8 @@ def _built(host: Host) -> Path | None:
 def _source() -> Path | None:
     tree = paths.source_tree()
     candidates = [tree / "bench" / "overlap.c"] if tree else []
-    candidates += [parent / "bench" / "overlap.c" for parent in Path(__file__).resolve().parents[2:4]]
+    with suppress(paths.NotFoundError):
+        candidates.append(paths.prefix() / "share" / "urakata" / "bench" / "overlap.c")
     return next((one for one in candidates if one.is_file()), None)
 
 
