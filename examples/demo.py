@@ -6,7 +6,6 @@ they share this node, where there is little communication to hide.
 
 from __future__ import annotations
 
-import os
 import platform
 import re
 import statistics
@@ -32,15 +31,14 @@ console = Console(highlight=False)
 
 
 @contextmanager
-def place(host: launcher.Host) -> Iterator[tuple[str, Run]]:
+def place(host: launcher.Host, across_hosts: bool, reason: str) -> Iterator[tuple[str, Run]]:
     """Where jobs run, in words, and how: on test hosts, or on this node with the reason."""
 
     def here(program: list[str]) -> str:
         command = host.command(RANKS, program)
         return subprocess.run(command, env=host.environment(), check=True, text=True, stdout=subprocess.PIPE).stdout
 
-    usable, reason = hosts.available()
-    if not usable:
+    if not across_hosts:
         yield f"{RANKS} ranks on this node (no test hosts: {reason})", here
         return
     with hosts.Hosts(count=RANKS, rate="1gbit") as network:
@@ -98,9 +96,17 @@ def train(run: Run, program: Path, report: Path) -> None:
     render_text(report)
 
 
+def overlap(across_hosts: bool) -> None:
+    """The benchmark in its short form, where the train was."""
+    command = [sys.executable, "-m", "urakata", "bench", "overlap", "--quick", "--operation", "iallreduce"]
+    command += ["--kind", "compute", "--amount", "match", "--engine", "none,poll,shared", "--host", "openmpi"]
+    command += ["--output", str(OUTPUT / "overlap")] + (["--hosts", str(RANKS)] if across_hosts else [])
+    console.print("[dim]urakata " + " ".join(command[3:]) + "[/dim]\n")
+    subprocess.run(command, check=True)
+
+
 def main() -> None:
     OUTPUT.mkdir(parents=True, exist_ok=True)
-    os.chdir(OUTPUT)
     report = OUTPUT / "report"
     report.mkdir(exist_ok=True)
     host = launcher.find_host("openmpi")
@@ -108,9 +114,14 @@ def main() -> None:
     cores = f"{launcher.usable_cores()} cores, {platform.release()}"
     console.print(f"Open MPI {host.version}, {cores}; medians of {TURNS} runs in turn\n")
     program = compile_example(host)
-    with place(host) as (where, run):
+    across_hosts, reason = hosts.available()
+    with place(host, across_hosts, reason) as (where, run):
         console.print(f"{where}\n")
         train(run, program, report)
+    console.print(f"[dim]urakata report {report} gives a page and a time line, too[/dim]\n")
+    console.rule("The overlap benchmark, short")
+    overlap(across_hosts)
+    console.print(f"\nPlots: [bold]{OUTPUT / 'overlap' / 'index.html'}[/bold]", soft_wrap=True)
 
 
 if __name__ == "__main__":
