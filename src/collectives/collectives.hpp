@@ -43,8 +43,8 @@ struct Arguments {
   // v-forms. allgatherv: recv (equal everywhere). reduce_scatter: recv.bytes (equal everywhere; displacements unused,
   // blocks lie one after another). gatherv: recv, local to the root; others have `bytes`. scatterv: send, local to the
   // root; others have `bytes`. alltoallv: send and recv, local.
-  Blocks send;
-  Blocks recv;
+  Blocks send = {};
+  Blocks recv = {};
   // (alltoallw is alltoallv with displacements in bytes; types with holes are packed and unpacked around the schedule.)
 
   std::uint64_t segment = 0;  // chunk of pipelined algorithms in bytes; 0: the algorithm's own default

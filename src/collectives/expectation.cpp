@@ -194,6 +194,6 @@ bool is_rooted(Operation operation) {
                         Operation::scatterv, Operation::reduce});
 }
 
-bool takes_in_place(Operation operation) { return !in(operation, {Operation::barrier, Operation::bcast}); }
+bool may_be_in_place(Operation operation) { return !in(operation, {Operation::barrier, Operation::bcast}); }
 
 }  // namespace urakata::collectives
