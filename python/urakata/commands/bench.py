@@ -318,7 +318,7 @@ def overlap(
         "setups": session.setups,
         "rows": [row.as_json() for row in session.results.rows],
     }
-    (output / "overlap.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    (output / "overlap.json").write_text(json.dumps(document, separators=(",", ":")) + "\n", encoding="utf-8")
     _present(document, output, console)
     if session.failed or any(row.wrong for row in session.results.rows):
         raise typer.Exit(1)

@@ -64,6 +64,8 @@ def summary(results: Results, operation: str, kind: str) -> TextTable:
                 one.place,
                 _percent(median("hidden")),
                 _percent(median("theft")),
+                f"{median('osu_overlap'):.0f} %",
+                f"{median('imb_overlap'):.0f} %",
                 f"{median('t_over_limit'):.2f}",
                 _percent(median("helper_share")),
                 _mean_ratio(results, large, "overall"),
@@ -72,7 +74,17 @@ def summary(results: Results, operation: str, kind: str) -> TextTable:
         )
     return TextTable(
         f"MPI_{operation.capitalize()}, computation: {kind}",
-        ["p_node x engine", "hidden", "theft", "T/limit", "helper CPU", "T / host's", "small Tc / host's"],
+        [
+            "p_node x engine",
+            "hidden",
+            "theft",
+            "OSU",
+            "IMB",
+            "T/limit",
+            "helper CPU",
+            "T / host's",
+            "small Tc / host's",
+        ],
         rows,
         "Medians over sizes from 8 KiB up. helper CPU: of one core, while both run. T / host's: overall time over the "
         "host's own with the same p_node, geometric mean; small Tc / host's: communication alone below 8 KiB.",
