@@ -36,6 +36,9 @@ Result<Topology> find_cores() {
   const std::unique_ptr<hwloc_topology, Destroy> owner(topology);
   hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
   hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
+  // Memory hangs below these: without them all of it would be the whole machine's.
+  hwloc_topology_set_type_filter(topology, HWLOC_OBJ_PACKAGE, HWLOC_TYPE_FILTER_KEEP_ALL);
+  hwloc_topology_set_type_filter(topology, HWLOC_OBJ_GROUP, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
   if (hwloc_topology_load(topology) != 0) return Error{"hwloc cannot read the node's topology"};
   return read(topology);
 }

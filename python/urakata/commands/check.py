@@ -1,0 +1,187 @@
+"""urakata check: what Urakata can do with a host MPI on this machine and, where it cannot, why and what to do."""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from urakata import launcher, paths
+
+_SONAMES = {
+    "openmpi": ("libmpi.so.40",),
+    "mpich": ("libmpi.so.12", "libmpich.so.12"),
+    "impi": ("libmpi.so.12",),
+}
+_TIME_LIMIT = 60  # seconds; a launcher that needs longer for a program that does nothing is not usable
+
+_EPILOG = """
+[bold]Examples[/bold]
+
+  urakata check
+
+  urakata check -n 2 --host mpich          as a job of 2 ranks would see it
+
+  OMP_NUM_THREADS=4 urakata check --json
+
+Exit code: 0 every engine is usable; 1 some are not; 2 the host MPI cannot be started.
+"""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that may be used: whether it can be, and if not, why and what to do."""
+
+    name: str
+    usable: bool
+    why: str
+
+
+def _libraries(host: launcher.Host) -> list[str]:
+    """The host's MPI library: beside the launcher, else as the linker finds it."""
+    prefix = host.launcher.resolve().parent.parent
+    if prefix == Path("/usr"):
+        return list(reversed(_SONAMES[host.family]))  # Debian's MPICH is libmpich, where libmpi may be anyone's
+    folders = [prefix / "lib", prefix / "lib64"]
+    beside = [folder / name for folder in folders for name in _SONAMES[host.family]]
+    return [str(path) for path in beside if path.is_file()] or list(_SONAMES[host.family])
+
+
+def _ask(host: launcher.Host, ranks: int) -> list[dict[str, Any]]:
+    """What each rank of a job of this size finds, in the order of ranks. Raises NotFoundError."""
+    command = host.command(ranks, [str(paths.program("urakata-probe")), *_libraries(host)])
+    try:
+        job = subprocess.run(
+            command,
+            env=host.environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_TIME_LIMIT,
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise paths.NotFoundError(f"{host.launcher} does not start a program: {error}") from error
+    lines = [json.loads(line) for line in job.stdout.splitlines() if line.startswith("{")]
+    if job.returncode != 0 or len(lines) != ranks:
+        said = (job.stderr.strip() or job.stdout.strip() or "it said nothing").splitlines()[-1]
+        raise paths.NotFoundError(
+            f"{subprocess.list2cmdline(command)}: exit code {job.returncode}, "
+            f"{len(lines)} of {ranks} ranks answered: {said}"
+        )
+    return sorted(lines, key=lambda line: int(line["rank"]))
+
+
+def _engines(ranks: list[dict[str, Any]]) -> list[Finding]:
+    host = ranks[0]["host"]
+    library = paths.preload_libraries() / f"liburakata-{host.get('abi', '')}.so"
+    if "error" in host:
+        why = f"the host cannot be asked: {host['error']}"
+        return [Finding("host", False, why), Finding("poll", False, why), Finding("thread", False, why)]
+    found = [Finding("host", True, "everything is left to the host")]
+    if not library.is_file():
+        why = f"{library} is not built; rebuild with this host's headers at hand"
+        return [*found, Finding("poll", False, why), Finding("thread", False, why)]
+    found.append(Finding("poll", True, "operations progress inside MPI calls"))
+    if host["thread_level"] != "multiple":
+        why = f"the host gives thread level {host['thread_level']}, and a helper needs multiple; use --engine poll"
+        return [*found, Finding("thread", False, why)]
+    spare = all(rank["placement"]["auto"]["spare"] for rank in ranks)
+    where = "on spare cores" if spare else "on the ranks' own cores (shared)"
+    return [*found, Finding("thread", True, f"helpers would run {where}")]
+
+
+def _test_hosts() -> Finding:
+    from urakata.hosts import available
+
+    usable, why = available()
+    return Finding("test hosts", usable, why if not usable else "urakata hosts run")
+
+
+def _print(host: launcher.Host, ranks: list[dict[str, Any]], engines: list[Finding], hosts: Finding) -> None:
+    first = ranks[0]
+    asked = first["host"]
+    console = Console(highlight=False, soft_wrap=True)
+    facts = Table(box=None, show_header=False, pad_edge=False)
+    facts.add_column(style="bold")
+    facts.add_column()
+    facts.add_row("machine", f"{platform.node()}, {first['node_cores']} cores, Linux {platform.release()}")
+    facts.add_row("host", asked.get("version", f"{host.family} {host.version}: {asked.get('error')}"))
+    facts.add_row("launcher", str(host.launcher))
+    if "error" not in asked:
+        facts.add_row("library", f"{asked['library']}, ABI {asked['abi']}")
+        facts.add_row("thread level", f"{asked['thread_level']}, when asked for multiple")
+    console.print(facts)
+    console.print()
+
+    titles = ("rank", "CPUs", "cores", "threads", "a helper would sit on")
+    seats = Table(*titles, box=None, pad_edge=False, header_style="bold")
+    for rank in ranks:
+        seat = rank["placement"]["auto"]
+        seats.add_row(
+            str(rank["rank"]),
+            rank["cpus"],
+            str(rank["cores"]),
+            str(rank["threads"]),
+            f"CPUs {seat['cpus']} ({seat['reason']})",
+        )
+    console.print(seats)
+    if any(rank["oversubscribed"] for rank in ranks):
+        console.print("[yellow]more runnable threads than cores:[/yellow] nobody spins, and times will vary")
+    refusals = [rank["placement"]["spare"]["refusal"] for rank in ranks]
+    refusal = next((one for one in refusals if one), "")
+    if refusal:
+        console.print(f"--placement spare: {refusal}")
+    console.print()
+
+    usable = Table("", "usable", "", box=None, pad_edge=False, header_style="bold")
+    for finding in [*engines, hosts]:
+        name = finding.name if finding is hosts else f"engine {finding.name}"
+        usable.add_row(name, "[green]yes[/green]" if finding.usable else "[red]no[/red]", finding.why)
+    console.print(usable)
+
+
+def check(
+    ranks: Annotated[int, typer.Option("-n", "--ranks", min=1, help="Ranks of the job that is looked at.")] = 1,
+    host: Annotated[
+        str | None,
+        typer.Option(help="openmpi, mpich, impi, a launcher, or the folder of an MPI.", show_default=False),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show what is usable here: host, thread level, cores, where helpers would sit; if not, why and what to do."""
+    chosen = launcher.find_host(host)
+    answers = _ask(chosen, ranks)
+    engines = _engines(answers)
+    hosts = _test_hosts()
+    if as_json:
+        json.dump(
+            {
+                "machine": {"name": platform.node(), "kernel": platform.release()},
+                "launcher": str(chosen.launcher),
+                "family": chosen.family,
+                "ranks": answers,
+                "engines": [asdict(engine) for engine in engines],
+                "test_hosts": asdict(hosts),
+            },
+            sys.stdout,
+            indent=1,
+        )
+        sys.stdout.write("\n")
+    else:
+        _print(chosen, answers, engines, hosts)
+    if not all(engine.usable for engine in engines):
+        raise typer.Exit(2 if "error" in answers[0]["host"] else 1)
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command check."""
+    app.command("check", epilog=_EPILOG)(check)

