@@ -16,6 +16,7 @@ from urakata.goals import definitions, figures, jobs, measure, readers, rounds, 
 from urakata.goals.definitions import Definitions, Goal, Side
 from urakata.goals.errors import CannotMeasureError, MeasurementError
 from urakata.goals.samples import Samples
+from urakata.paths import NotFoundError
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -213,7 +214,7 @@ def test_records_of_a_side_must_come_from_that_side() -> None:
     plain = '{"mpi": "/opt/lib/libmpi.so.40"}\n' + line
     loaded = '{"mpi": "/opt/lib/urakata/liburakata-openmpi.so"}\n' + line
     assert len(jobs.read_records(job(HOST), plain)) == len(jobs.read_records(job(POLL), loaded)) == 1
-    for side, output in ((HOST, loaded), (POLL, plain), (HOST, "")):
+    for side, output in ((HOST, loaded), (POLL, plain), (HOST, ""), (HOST, plain + "\n{half")):
         with pytest.raises(MeasurementError):
             jobs.read_records(job(side), output)
 
@@ -264,8 +265,11 @@ def test_a_goal_that_is_not_met_was_measured(monkeypatch: pytest.MonkeyPatch, tm
     assert (entry["value"], entry["target"], entry["met"], entry["samples"]) == (2.0, 1.0, False, [2.0, 2.0])
 
 
-def test_a_machine_that_cannot_is_77_with_the_reason(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    code, results, output = run_command(monkeypatch, tmp_path, CannotMeasureError("no namespaces"))
+@pytest.mark.parametrize("kind", [CannotMeasureError, NotFoundError])
+def test_a_machine_that_cannot_is_77_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: type[Exception]
+) -> None:
+    code, results, output = run_command(monkeypatch, tmp_path, kind("no namespaces"))
     assert code == 77 and "no namespaces" in output
     assert results["nbc-poll-geomean"]["met"] is None
 

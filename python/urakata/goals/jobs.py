@@ -52,7 +52,10 @@ def program_line(job: Job) -> list[str]:
 
 def read_records(job: Job, output: str) -> Records:
     """The JSON lines of a job. MeasurementError where there are none, or where Urakata was not as the side says."""
-    records: Records = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+    try:
+        records: Records = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+    except json.JSONDecodeError as error:
+        raise MeasurementError(f"{job.program}, side {job.side.name}: cannot read {error.doc!r}: {error}") from error
     wanted = job.side.options is not None
     for record in records:
         if "mpi" in record and ("liburakata" in record["mpi"]) != wanted:

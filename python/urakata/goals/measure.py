@@ -12,6 +12,7 @@ from urakata.goals.figures import FIGURES
 from urakata.goals.outcome import Outcome
 from urakata.goals.rounds import Notice
 from urakata.goals.samples import Samples
+from urakata.paths import NotFoundError
 
 Measure = Callable[[Session, Notice], Samples]
 
@@ -36,6 +37,8 @@ def measure_goals(
                 measured[goal.session] = measure(definitions.sessions[goal.session], notice)
             except (CannotMeasureError, MeasurementError) as error:
                 measured[goal.session] = error
+            except NotFoundError as error:
+                measured[goal.session] = CannotMeasureError(str(error))
         outcomes.append(_outcome(goal, measured[goal.session]))
     return outcomes
 

@@ -10,6 +10,8 @@ from urakata.goals.definitions import Goal
 from urakata.goals.outcome import Outcome
 from urakata.goals.statistics import spread
 
+SENTENCES = "what is compared"
+
 
 def number(value: float) -> str:
     """Three significant digits, without an exponent."""
@@ -21,21 +23,20 @@ def number(value: float) -> str:
 
 def target(goal: Goal) -> str:
     """Direction, target and unit in words."""
-    return f"{goal.direction} {number(goal.target)} {goal.unit}"
+    return f"{goal.direction} {goal.target:g} {goal.unit}"
 
 
 def _table(*headings: str) -> Table:
-    """A table whose first column holds the names of goals, which are never cut: they are typed again."""
+    """A table in which only sentences are broken: names are typed again, and numbers belong to their units."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("goal", no_wrap=True)
-    for heading in headings:
-        table.add_column(heading)
+    for heading in ("goal", *headings):
+        table.add_column(heading, no_wrap=heading != SENTENCES)
     return table
 
 
 def goals_table(goals: Iterable[Goal]) -> Table:
     """Name, target and what is compared."""
-    table = _table("target", "what is compared")
+    table = _table("target", SENTENCES)
     for goal in goals:
         table.add_row(goal.name, target(goal), goal.compares)
     return table
@@ -49,7 +50,7 @@ def _row(outcome: Outcome) -> list[str]:
     sides = "\n".join(f"{name} {number(value)} {figure.sides_unit}" for name, value in figure.sides.items())
     low, high = spread(figure.samples)
     met = "[green]met[/green]" if outcome.met else "[red]not met[/red]"
-    return [goal.name, sides, f"{number(figure.value)}", f"{number(low)} .. {number(high)}", target(goal), met]
+    return [goal.name, sides, f"{number(figure.value)}", f"{number(low)}..{number(high)}", target(goal), met]
 
 
 def outcomes_table(outcomes: Iterable[Outcome]) -> Table:
