@@ -32,10 +32,10 @@ class EveryAlgorithm : public testing::TestWithParam<Named> {
  protected:
   void check(Case c) {
     c.operation = GetParam().operation;
-    if (!c.commutative && (!reduces(c.operation) || GetParam().algorithm->commutative_only)) return;
-    if (c.in_place && !takes_in_place(c.operation)) return;
-    if (c.root != 0 && !rooted(c.operation)) return;
-    if (c.extent != 8 && !reduces(c.operation)) return;
+    if (!c.commutative && (!is_reduction(c.operation) || GetParam().algorithm->commutative_only)) return;
+    if (c.in_place && !may_be_in_place(c.operation)) return;
+    if (c.root != 0 && !is_rooted(c.operation)) return;
+    if (c.extent != 8 && !is_reduction(c.operation)) return;
     ASSERT_EQ(run(c, *GetParam().algorithm), "") << words(c);
   }
 };

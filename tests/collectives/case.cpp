@@ -25,8 +25,8 @@ struct Slot {
 class Scene {
  public:
   explicit Scene(const Case& c) : c_(c), random_(c.seed) {
-    element_ = reduces(c.operation) ? 8 : 1;
-    extent_ = reduces(c.operation) ? c.extent : 1;
+    element_ = is_reduction(c.operation) ? 8 : 1;
+    extent_ = is_reduction(c.operation) ? c.extent : 1;
     for (std::uint32_t r = 0; r < c.ranks; ++r) {
       send_.emplace_back();
       recv_.emplace_back();
@@ -269,16 +269,6 @@ class Scene {
 };
 
 }  // namespace
-
-bool reduces(Operation operation) {
-  return in(operation, {Operation::reduce, Operation::allreduce, Operation::reduce_scatter,
-                        Operation::reduce_scatter_block, Operation::scan, Operation::exscan});
-}
-bool rooted(Operation operation) {
-  return in(operation, {Operation::bcast, Operation::gather, Operation::gatherv, Operation::scatter,
-                        Operation::scatterv, Operation::reduce});
-}
-bool takes_in_place(Operation operation) { return !in(operation, {Operation::barrier, Operation::bcast}); }
 
 std::string run(const Case& c, const Algorithm& algorithm) { return Scene(c).run(algorithm); }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collectives/collectives.hpp"
+#include "collectives/expectation.hpp"
 #include "simulate.hpp"
 
 namespace urakata::collectives {
@@ -47,9 +48,5 @@ struct Case {
 // Empty when all is well; a sentence otherwise. An algorithm that does not suit (a sentence of its own) is reported,
 // too.
 std::string run(const Case& c, const Algorithm& algorithm);
-
-bool reduces(Operation operation);
-bool rooted(Operation operation);
-bool takes_in_place(Operation operation);
 
 }  // namespace urakata::collectives
