@@ -9,7 +9,9 @@
 #ifndef URAKATA_H
 #define URAKATA_H
 
+#if !defined(MPI_VERSION) /* also after the MPI-5 header mpi_abi.h */
 #include <mpi.h>
+#endif
 
 #ifdef __cplusplus
 extern "C" {

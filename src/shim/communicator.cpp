@@ -54,17 +54,42 @@ Contexts& contexts_of_process() {
   return *contexts;
 }
 
+// Communicators whose exchange is running: each is alive by the exchange's own hold.
+struct Unsettled {
+  SpinLock lock;
+  std::vector<Communicator*> list;
+};
+Unsettled& unsettled() {
+  static auto* all = new Unsettled;
+  return *all;
+}
+
 }  // namespace
 
 Communicator::Communicator(MPI_Comm handle, std::vector<std::int32_t> world_ranks, std::uint32_t own_rank)
-    : handle_(handle) {
+    : Communicator(handle, std::move(world_ranks), own_rank, std::make_shared<Life>()) {}
+
+Communicator::Communicator(MPI_Comm handle, std::vector<std::int32_t> world_ranks, std::uint32_t own_rank,
+                           std::shared_ptr<Life> life)
+    : handle_(handle), life_(std::move(life)) {
+  life_->word.fetch_add(1, std::memory_order_relaxed);
   world = std::move(world_ranks);
   rank = own_rank;
   ranks = static_cast<std::uint32_t>(world.size());
   one_node = process().same_node(world);
   context = contexts_of_process().take();
   contexts.resize(world.size());
+  {
+    const std::lock_guard guard(unsettled().lock);
+    unsettled().list.push_back(this);
+  }
   error = host.Iallgather(&context, 1, MPI_INT, contexts.data(), 1, MPI_INT, handle_, &exchange_);
+}
+
+Communicator* Communicator::sibling() const {
+  auto* made = new Communicator(handle_, world, rank, life_);
+  made->engine = engine;
+  return made;
 }
 
 Communicator::~Communicator() { contexts_of_process().give(context); }
@@ -75,15 +100,16 @@ bool Communicator::settle() {
     error = host.Test(&exchange_, &flag, MPI_STATUS_IGNORE);
     if (error == MPI_SUCCESS && flag == 0) return false;
   }
-  if (exchange_state_.exchange(Exchange::done, std::memory_order_acq_rel) == Exchange::orphaned) host.Comm_free(&handle_);
+  {
+    const std::lock_guard guard(unsettled().lock);
+    std::erase(unsettled().list, this);
+  }
+  if (life_->word.fetch_sub(1, std::memory_order_acq_rel) == (Life::kFreed | 1U)) host.Comm_free(&handle_);
   release();
   return true;
 }
 
-bool Communicator::orphan() {
-  auto expected = Exchange::running;
-  return exchange_state_.compare_exchange_strong(expected, Exchange::orphaned, std::memory_order_acq_rel);
-}
+bool Communicator::orphan() { return life_->word.fetch_or(Life::kFreed, std::memory_order_acq_rel) != 0; }
 
 void Communicator::release() {
   if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
@@ -225,6 +251,17 @@ void drain(MPI_Comm handle) {
   while (pending_on(handle)) {
     if (!process().step_all()) ladder.step();
   }
+}
+
+bool settle_one() {
+  Communicator* first = nullptr;
+  {
+    const std::lock_guard guard(unsettled().lock);
+    if (unsettled().list.empty()) return false;
+    first = unsettled().list.front();
+  }
+  first->settled();
+  return true;
 }
 
 MPI_Comm private_world() { return process().world(); }

@@ -24,6 +24,10 @@ class Communicator final : public transport::Group {
   // Starts to exchange contexts: a non-blocking collective of the host on `handle`, in the program's order of collectives.
   Communicator(MPI_Comm handle, std::vector<std::int32_t> world_ranks, std::uint32_t own_rank);
 
+  // A communicator of the same group with a context of its own, for one persistent collective: those may be started in another
+  // order on each rank, so they cannot share a sequence. Held once by the caller.
+  Communicator* sibling() const;
+
   MPI_Comm handle() const { return handle_; }
   engine::Engine* engine = nullptr;  // constant while an operation is pending
 
@@ -43,8 +47,14 @@ class Communicator final : public transport::Group {
 
   MPI_Comm handle_;
   MPI_Request exchange_ = MPI_REQUEST_NULL;
-  enum class Exchange : std::uint8_t { running, done, orphaned };
-  std::atomic<Exchange> exchange_state_{Exchange::running};
+  // The handle's life, shared with the siblings: how many exchanges run on it, and whether the program has freed it.
+  struct Life {
+    static constexpr std::uint32_t kFreed = 1U << 31U;
+    std::atomic<std::uint32_t> word{0};
+  };
+  Communicator(MPI_Comm handle, std::vector<std::int32_t> world_ranks, std::uint32_t own_rank, std::shared_ptr<Life> life);
+
+  std::shared_ptr<Life> life_;
   std::atomic<std::uint32_t> users_{2};  // the handle's own until it is freed, and the exchange's until it is done
 
   SpinLock lock_;
@@ -66,6 +76,9 @@ Status choose_engine(MPI_Comm handle, std::string_view name);
 bool pending_on(MPI_Comm handle);
 // Waits until none is, for MPI_Comm_disconnect.
 void drain(MPI_Comm handle);
+
+// Moves one exchange on that nobody has waited for; false where there is none left. For MPI_Finalize, after the helpers' end.
+bool settle_one();
 
 MPI_Comm private_world();
 

@@ -15,6 +15,7 @@
 #include "engine/poll.hpp"
 #include "engine/thread.hpp"
 #include "observe/report.hpp"
+#include "shim/communicator.hpp"
 #include "shim/datatype.hpp"
 #include "shim/host.hpp"
 #include "shim/host_messages.hpp"
@@ -194,6 +195,7 @@ int Process::finalise() {
       }
       if (host.progress_unregister != nullptr) host.progress_unregister(progress_hook);
       stop_helpers();
+      while (settle_one()) ladder.step();
     }
     if (observer_) write_report();
     if (!host_only_) {

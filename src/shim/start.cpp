@@ -318,9 +318,13 @@ bool carried(const Call& call, MPI_Request* request_out, int* code) {
   Run& run = *prepared->take();
   request.run = &run;
   request.persistent = call.persistent;
-  request.communicator = &comm;
-  comm.hold();
-  run.group = &comm;
+  if (call.persistent) {
+    request.communicator = comm.sibling();
+  } else {
+    request.communicator = &comm;
+    comm.hold();
+  }
+  run.group = request.communicator;
   run.user = &request;
   run.on_abandoned = give_back;
   run.on_finish = here.observer() != nullptr ? note_end : nullptr;
