@@ -1,76 +1,206 @@
 #include "tune/decision.hpp"
 
+#include <algorithm>
+#include <bit>
+#include <initializer_list>
+
 namespace urakata::tune {
+namespace {
 
 using collectives::Operation;
 
-namespace {
+// What a message costs, in nanoseconds. Only the ratios matter, and only roughly: a wrong guess by two moves the border
+// between two algorithms to where they differ little. All ranks run the same arithmetic and so come to the same choice.
+struct Costs {
+  double step;     // from the start of a send until the receiver can go on
+  double message;  // of each further one, sent and received, while others are under way
+  double segment;  // of each further segment of a stream: large messages first ask the receiver
+  double byte;     // moved
+  double add;      // reduced, by byte
+};
+constexpr Costs kOneNode{.step = 1000, .message = 300, .segment = 2000, .byte = 0.15, .add = 0.1};
+constexpr Costs kNetwork{
+    .step = 25000, .message = 5000, .segment = 10000, .byte = 2, .add = 0.1};  // TCP, between 1 and 10 Gb/s
 
-constexpr std::uint64_t KiB = 1024;
-constexpr std::uint32_t kFew = 8;  // ranks that one can talk to all at once
+struct Candidate {
+  const char* algorithm;
+  double cost;
+  const char* why;
+  std::uint64_t segment = 0;
+};
 
-Choice bcast(std::uint64_t bytes, std::uint32_t ranks, bool one_node) {
-  if (ranks == 2) return {"binomial", 0, "two ranks: one message"};
-  if (one_node) {
-    if (bytes <= 64 * KiB) return {"binomial", 0, "fewest steps"};
-    return {"chain", 128 * KiB, "large: pipelined"};
-  }
-  if (bytes <= 32 * KiB) return {"binomial", 0, "fewest steps"};
-  return {"chain", 64 * KiB, "large: each link carries each byte once"};
+// The cheapest; the first of equals.
+Choice best(std::initializer_list<Candidate> candidates) {
+  const Candidate& it = *std::min_element(candidates.begin(), candidates.end(),
+                                          [](const Candidate& a, const Candidate& b) { return a.cost < b.cost; });
+  return {it.algorithm, it.segment, it.why};
 }
 
-Choice allreduce(std::uint64_t bytes, std::uint32_t ranks, bool commutative) {
-  if (!commutative) {
-    if (bytes <= 64 * KiB) return {"recursive_doubling", 0, "order of ranks kept"};
-    return {"reduce_bcast", 0, "large, order of ranks kept"};
+constexpr double kNever = 1e300;  // the cost of what does not suit
+
+constexpr const char* kFewestSteps = "fewest steps";
+constexpr const char* kOneStep = "few ranks: one step";
+constexpr const char* kPipelined = "large: pipelined, each link carries each byte once";
+constexpr const char* kShared = "large: each rank does its share";
+constexpr const char* kNeighbours = "large: only neighbours talk";
+
+// The model: names as in docs/algorithms.md.
+class Model {
+ public:
+  Model(std::uint64_t bytes, std::uint32_t ranks, bool commutative, bool one_node)
+      : c_(one_node ? kOneNode : kNetwork),
+        b_(static_cast<double>(bytes)),
+        n_(ranks),
+        further_(ranks > 2 ? ranks - 2 : 0),
+        steps_(std::bit_width(ranks - 1)),
+        folded_(std::has_single_bit(ranks) ? 0 : 1),
+        in_order_(!commutative) {}
+
+  Choice bcast() const {
+    const Candidate chain = pipeline("chain", 0);
+    const double shares = b_ * (n_ - 1) / n_;
+    return best({{"binomial", steps_ * (c_.step + moved(b_)), kFewestSteps},
+                 {"knomial", (steps_ + 1) / 2 * (c_.step + 2 * c_.message + 3 * moved(b_)), "flat tree: fewest steps"},
+                 chain,
+                 {"scatter_allgather", (steps_ + n_ - 1) * c_.step + 2 * moved(shares), kShared}});
   }
-  if (bytes <= 16 * KiB) return {"recursive_doubling", 0, "fewest steps"};
-  if (ranks <= 2 || bytes <= 256 * KiB) return {"rabenseifner", 0, "each rank reduces its share"};
-  return {"ring", 0, "large: only neighbours talk"};
-}
+
+  Choice reduce() const {
+    const double shares = b_ * (n_ - 1) / n_;
+    return best({{"binomial", steps_ * (c_.step + moved(b_) + added(b_)), kFewestSteps},
+                 pipeline("chain", added(1)),
+                 {"rabenseifner", unless(in_order_, 2 * steps_ * c_.step + 2 * moved(shares) + added(shares) + fold(1)),
+                  kShared}});
+  }
+
+  Choice allreduce() const {
+    const double shares = b_ * (n_ - 1) / n_;
+    const double whole = c_.step + moved(b_) + added(b_);
+    return best({{"recursive_doubling", steps_ * whole + fold(1), kFewestSteps},
+                 {"spread", c_.step + further_ * c_.message + (n_ - 1) * (moved(b_) + added(b_)), kOneStep},
+                 {"rabenseifner", unless(in_order_, 2 * steps_ * c_.step + 2 * moved(shares) + added(shares) + fold(2)),
+                  kShared},
+                 {"ring", unless(in_order_, 2 * (n_ - 1) * c_.step + 2 * moved(shares) + added(shares)), kNeighbours},
+                 {"reduce_bcast", steps_ * (whole + c_.step + moved(b_)), "order of ranks kept"}});
+  }
+
+  Choice reduce_scatter() const {  // b: one block
+    const double others = (n_ - 1) * (moved(b_) + added(b_));
+    return best(
+        {{"pairwise", c_.step + further_ * c_.message + others, "straight to the blocks' owners"},
+         {"recursive_halving",
+          unless(in_order_, steps_ * c_.step + others + folded_ * (2 * c_.step + n_ * (moved(b_) + added(b_)))),
+          kFewestSteps},
+         {"ring", unless(in_order_, (n_ - 1) * c_.step + others), kNeighbours},
+         {"reduce_scatterv", steps_ * (2 * c_.step + n_ * (1.5 * moved(b_) + added(b_))), "order of ranks kept"}});
+  }
+
+  Choice allgather(bool neighbour_exchange) const {  // b: one block
+    const double others = (n_ - 1) * moved(b_);
+    // All at once, messages from many ranks contend where one link or one core has to take them in.
+    const double contention = n_ > kFew ? 0.5 * others : 0;
+    return best(
+        {{"spread", c_.step + further_ * c_.message + others + contention, kOneStep},
+         {"bruck", steps_ * (c_.step + c_.message) + others + added(n_ * b_), kFewestSteps},
+         {"ring", (n_ - 1) * c_.step + others, kNeighbours},
+         {"neighbour_exchange", unless(!neighbour_exchange, (n_ / 2 + folded_) * c_.step + (1 + 0.1 * odd()) * others),
+          kNeighbours}});
+  }
+
+  Choice alltoall() const {  // b: one block
+    const double others = (n_ - 1) * moved(b_);
+    const double contention = n_ > kMany ? 0.25 * others : 0;
+    return best({{"spread", c_.step + further_ * c_.message + others + contention, kOneStep},
+                 {"bruck", steps_ * (c_.step + n_ / 2 * (moved(b_) + 2 * added(b_)) + 2 * kBlock * n_ / 2),
+                  "small blocks: fewest messages"},
+                 {"pairwise", n_ / 2 * c_.step + others, "many ranks: one partner a step"}});
+  }
+
+  Choice to_or_from_root() const {  // b: one block
+    return best({{"linear", c_.step + further_ * c_.message + (n_ - 1) * moved(b_), "each byte travels once"},
+                 {"binomial", steps_ * c_.step + (n_ - 1) * moved(b_) + n_ / 2 * moved(b_), kFewestSteps}});
+  }
+
+  Choice scan() const {
+    return best({{"recursive_doubling", steps_ * (c_.step + moved(b_) + added(b_)), kFewestSteps},
+                 pipeline("chain", added(1))});
+  }
+
+ private:
+  static constexpr double kFew = 8;  // ranks that one can hear all at once
+  static constexpr double kMany = 32;
+  static constexpr double kBlock = 20;  // nanoseconds to pack or unpack one small block
+
+  double moved(double bytes) const { return bytes * c_.byte; }
+  double added(double bytes) const { return bytes * c_.add; }
+  double fold(double messages) const { return folded_ * messages * (c_.step + moved(b_)); }
+  double odd() const { return static_cast<std::uint32_t>(n_) % 2; }
+  static double unless(bool unfit, double cost) { return unfit ? kNever : cost; }
+
+  // n - 1 hops to fill, then segment after segment.
+  Candidate pipeline(const char* algorithm, double add_per_byte) const {
+    Candidate chosen{algorithm, kNever, kPipelined};
+    for (std::uint64_t segment = 16 * 1024; segment <= 256 * 1024; segment *= 2) {
+      const double s = std::min(static_cast<double>(segment), b_);
+      const double each = s * (c_.byte + add_per_byte);
+      const double segments = s > 0 ? b_ / s : 1;
+      const double cost = (n_ - 1) * (c_.step + each) + (segments - 1) * (c_.segment + each);
+      if (cost < chosen.cost) {
+        chosen.cost = cost;
+        chosen.segment = segment;
+      }
+    }
+    return chosen;
+  }
+
+  Costs c_;
+  double b_;
+  double n_;
+  double further_;  // messages to all others, but for the first
+  double steps_;    // log2 n, rounded up
+  double folded_;   // 1 where n is no power of two
+  bool in_order_;
+};
 
 }  // namespace
 
 Choice choose(Operation operation, std::uint64_t bytes, std::uint32_t ranks, bool commutative, bool one_node) {
-  const bool few = ranks <= kFew;
+  const Model model(bytes, ranks, commutative, one_node);
+  const bool alone = ranks == 1;
   switch (operation) {
-    case Operation::bcast: return bcast(bytes, ranks, one_node);
-    case Operation::allreduce: return allreduce(bytes, ranks, commutative);
-    case Operation::allgather:
-    case Operation::allgatherv:
-      if (few) return {"spread", 0, "few ranks: one step"};
-      if (bytes * ranks <= 64 * KiB) return {"bruck", 0, "fewest steps"};
-      return {"ring", 0, "large: only neighbours talk"};
-    case Operation::alltoall:
-      if (!few && bytes <= 256) return {"bruck", 0, "small blocks: fewest messages"};
-      if (ranks <= 32) return {"spread", 0, "few ranks: one step"};
-      return {"pairwise", 0, "many ranks: one partner a step"};
-    case Operation::alltoallv:
-      if (ranks <= 32) return {"spread", 0, "few ranks: one step"};
-      return {"pairwise", 0, "many ranks: one partner a step"};
+    case Operation::barrier:
+      return {"dissemination", 0, kFewestSteps};
+    case Operation::bcast:
+      return alone ? Choice{"binomial", 0, kFewestSteps} : model.bcast();
     case Operation::gather:
     case Operation::scatter:
-      if (!few && bytes <= 8 * KiB) return {"binomial", 0, "fewest steps"};
-      return {"linear", 0, "each byte travels once"};
+      return model.to_or_from_root();
+    case Operation::gatherv:
+    case Operation::scatterv:
+      return {"linear", 0, "only the root knows the blocks' sizes"};
+    case Operation::allgather:
+      return model.allgather(true);
+    case Operation::allgatherv:
+      return model.allgather(false);
+    case Operation::alltoall:
+      return model.alltoall();
+    case Operation::alltoallv:
+      if (ranks <= 32) return {"spread", 0, kOneStep};
+      return {"pairwise", 0, "many ranks: one partner a step"};
     case Operation::reduce:
-      if (bytes <= 64 * KiB) return {"binomial", 0, "fewest steps"};
-      if (commutative && !few) return {"rabenseifner", 0, "each rank reduces its share"};
-      return {"chain", 0, "large: pipelined"};
+      return model.reduce();
+    case Operation::allreduce:
+      return model.allreduce();
     case Operation::reduce_scatter:
     case Operation::reduce_scatter_block:
-      if (!commutative || few) return {"pairwise", 0, "straight to the block's owner"};
-      if (bytes * ranks <= 64 * KiB) return {"recursive_halving", 0, "fewest steps"};
-      return {"ring", 0, "large: only neighbours talk"};
+      return model.reduce_scatter();
     case Operation::scan:
     case Operation::exscan:
-      if (bytes <= 256 * KiB) return {"recursive_doubling", 0, "fewest steps"};
-      return {"chain", 0, "large: pipelined"};
-    case Operation::gatherv:
-    case Operation::scatterv: return {"linear", 0, "the blocks' sizes are the root's secret"};
-    case Operation::barrier:
-    case Operation::count_: break;
+      return model.scan();
+    case Operation::count_:
+      break;
   }
-  return {"dissemination", 0, "fewest steps"};
+  return {};
 }
 
 }  // namespace urakata::tune

@@ -1,0 +1,79 @@
+// 8 bytes to 4 ranks of a node: one step. 64 MiB to 64 hosts: a pipeline. And whatever is chosen can be built.
+#include "tune/decision.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <vector>
+
+namespace urakata::tune {
+namespace {
+
+using collectives::Operation;
+
+constexpr std::uint64_t KiB = 1024;
+constexpr std::uint64_t MiB = 1024 * KiB;
+
+TEST(Decision, IsAnAlgorithmThatSuits) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(Operation::count_); ++i) {
+    const auto operation = static_cast<Operation>(i);
+    for (std::uint32_t ranks : {1u, 2u, 3u, 4u, 5u, 8u, 16u, 33u, 64u}) {
+      for (std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{8}, 4 * KiB, 128 * KiB, 4 * MiB}) {
+        for (bool commutative : {true, false}) {
+          for (bool one_node : {true, false}) {
+            const Choice choice = choose(operation, bytes, ranks, commutative, one_node);
+            const auto algorithm = collectives::algorithm_named(operation, choice.algorithm);
+            ASSERT_TRUE(algorithm.ok()) << algorithm.error().message;
+            EXPECT_TRUE(commutative || !(*algorithm)->commutative_only) << choice.algorithm;
+            EXPECT_FALSE(choice.why.empty());
+            std::vector<std::uint64_t> blocks(ranks, bytes);
+            std::vector<std::int64_t> places(ranks);
+            for (std::uint32_t r = 0; r < ranks; ++r) places[r] = static_cast<std::int64_t>(r * bytes);
+            const auto built = (*algorithm)
+                                   ->build({.ranks = ranks,
+                                            .bytes = bytes,
+                                            .element = 8,
+                                            .extent = 8,
+                                            .commutative = commutative,
+                                            .send = {.bytes = blocks, .displacements = places},
+                                            .recv = {.bytes = blocks, .displacements = places},
+                                            .segment = choice.segment});
+            EXPECT_TRUE(built.ok()) << built.error().message;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Decision, FewStepsForSmallMessages) {
+  EXPECT_EQ(choose(Operation::allgather, 8, 4, true, true).algorithm, "spread");
+  EXPECT_EQ(choose(Operation::allgather, 8, 64, true, false).algorithm, "bruck");
+  EXPECT_EQ(choose(Operation::allreduce, 8, 64, true, true).algorithm, "recursive_doubling");
+  EXPECT_EQ(choose(Operation::alltoall, 8, 64, true, false).algorithm, "bruck");
+  EXPECT_EQ(choose(Operation::reduce, 8, 16, true, true).algorithm, "binomial");
+  EXPECT_EQ(choose(Operation::bcast, 8, 2, true, true).algorithm, "binomial");
+}
+
+TEST(Decision, BandwidthForLargeOnes) {
+  EXPECT_EQ(choose(Operation::bcast, 4 * MiB, 4, true, false).algorithm, "chain");
+  EXPECT_EQ(choose(Operation::bcast, 64 * MiB, 64, true, false).algorithm, "chain");
+  EXPECT_EQ(choose(Operation::reduce, 4 * MiB, 4, true, false).algorithm, "chain");
+  EXPECT_EQ(choose(Operation::scan, 4 * MiB, 4, false, true).algorithm, "chain");
+  EXPECT_NE(choose(Operation::allreduce, 4 * MiB, 8, true, false).algorithm, "recursive_doubling");
+  EXPECT_EQ(choose(Operation::gather, 1 * MiB, 64, true, true).algorithm, "linear");
+}
+
+// Longer messages never take shorter segments.
+TEST(Decision, SegmentsGrowWithTheMessage) {
+  std::uint64_t before = 0;
+  for (std::uint64_t bytes = 128 * KiB; bytes <= 256 * MiB; bytes *= 2) {
+    const Choice choice = choose(Operation::bcast, bytes, 4, true, false);
+    ASSERT_EQ(choice.algorithm, "chain") << bytes;
+    EXPECT_GE(choice.segment, before);
+    before = choice.segment;
+  }
+}
+
+}  // namespace
+}  // namespace urakata::tune
