@@ -56,6 +56,7 @@ def goals(
     with err.status("measuring") as status:
         wanted = [definitions.goals[name] for name in chosen]
         outcomes = measure_goals(definitions, wanted, lambda text: status.update(f"measuring: {text}"))
+    out.width = max(out.width, show.OUTCOMES_WIDTH)
     out.print(show.outcomes_table(outcomes))
     for outcome in outcomes:
         for line in show.remarks(outcome):

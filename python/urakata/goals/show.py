@@ -10,7 +10,10 @@ from urakata.goals.definitions import Goal
 from urakata.goals.outcome import Outcome
 from urakata.goals.statistics import spread
 
-SENTENCES = "what is compared"
+OUTCOMES_WIDTH = 104
+"""Columns that a table of outcomes needs so that no number is broken."""
+
+SIGNS = {"at most": "<=", "at least": ">="}
 
 
 def number(value: float) -> str:
@@ -22,23 +25,24 @@ def number(value: float) -> str:
 
 
 def target(goal: Goal) -> str:
-    """Direction, target and unit in words."""
-    return f"{goal.direction} {goal.target:g} {goal.unit}"
+    """The target with its direction as a sign."""
+    return f"{SIGNS[goal.direction]} {goal.target:g}"
 
 
 def _table(*headings: str) -> Table:
-    """A table in which only sentences are broken: names are typed again, and numbers belong to their units."""
+    """A table whose first column holds the names of goals, which are never cut: they are typed again."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("goal", *headings):
-        table.add_column(heading, no_wrap=heading != SENTENCES)
+    table.add_column("goal", no_wrap=True)
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
     return table
 
 
 def goals_table(goals: Iterable[Goal]) -> Table:
-    """Name, target and what is compared."""
-    table = _table("target", SENTENCES)
+    """Name, target, unit and what is compared."""
+    table = _table("target", "unit", "what is compared")
     for goal in goals:
-        table.add_row(goal.name, target(goal), goal.compares)
+        table.add_row(goal.name, target(goal), goal.unit, goal.compares)
     return table
 
 
@@ -46,16 +50,16 @@ def _row(outcome: Outcome) -> list[str]:
     goal, figure = outcome.goal, outcome.figure
     if figure is None:
         word = "[red]failed[/red]" if outcome.failed else "[yellow]cannot[/yellow]"
-        return [goal.name, "", "", "", target(goal), word]
+        return [goal.name, "", "", "", target(goal), goal.unit, word]
     sides = "\n".join(f"{name} {number(value)} {figure.sides_unit}" for name, value in figure.sides.items())
     low, high = spread(figure.samples)
     met = "[green]met[/green]" if outcome.met else "[red]not met[/red]"
-    return [goal.name, sides, f"{number(figure.value)}", f"{number(low)}..{number(high)}", target(goal), met]
+    return [goal.name, sides, f"{number(figure.value)}", f"{number(low)}..{number(high)}", target(goal), goal.unit, met]
 
 
 def outcomes_table(outcomes: Iterable[Outcome]) -> Table:
-    """Name, both sides, value, spread over rounds, target, met or not."""
-    table = _table("sides", "value", "spread", "target", "met")
+    """Name, both sides, value, spread over rounds, target, unit, met or not."""
+    table = _table("sides", "value", "spread", "target", "unit", "met")
     for outcome in outcomes:
         table.add_row(*_row(outcome))
     return table
