@@ -30,7 +30,7 @@ _STUDY_SIZES = "1:4M"
 _EXAMPLES = """
 [bold]Examples[/bold]
 
-  urakata bench overlap --quick                          a first look, in about a minute
+  urakata bench overlap --quick                          a first look, in under a minute
 
   urakata bench overlap                                  the study: MPI_Iallgather, 1 B to 4 MiB, every division
 

@@ -13,7 +13,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from urakata.study.configuration import Configuration
 from urakata.study.results import Results, Row
@@ -124,6 +124,9 @@ def _panel_title(here: list[Configuration]) -> str:
 
 
 def _label_sizes(axes: Axes, sizes: list[int]) -> None:
+    if not any(sizes):
+        axes.set_xticks([1], ["no data"])
+        return
     axes.set_xscale("log", base=2)
     few = sorted({max(size, 1) for size in sizes})
     low, high = math.floor(math.log2(few[0])), math.ceil(math.log2(few[-1]))
@@ -133,6 +136,18 @@ def _label_sizes(axes: Axes, sizes: list[int]) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(size_text))
     axes.set_xlabel("message size [bytes]")
+
+
+def _label_values(axes: Axes) -> None:
+    """Plain numbers on a logarithmic axis that is never so short as to have only one of them; few decades get 2 and 5 beside the 1."""
+    low, high = axes.get_ylim()
+    if high < 6 * low:
+        middle = math.sqrt(low * high)
+        low, high = middle / 2.5, middle * 2.5
+        axes.set_ylim(low, high)
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 300 * low else (1.0,)))
+    axes.yaxis.set_major_formatter(FuncFormatter(number_text))
+    axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 def draw(figure: Figure, results: Results, operation: str, kind: str, subtitle: str, path: Path) -> None:
@@ -159,7 +174,6 @@ def draw(figure: Figure, results: Results, operation: str, kind: str, subtitle: 
         _label_sizes(axes, [row.bytes for one in here for row in results.of(one)])
         if figure.logarithmic:
             axes.set_yscale("log")
-            axes.yaxis.set_major_formatter(FuncFormatter(number_text))
         else:
             axes.set_ylim(-4, 104)
         axes.grid(True, which="major", color="#d0d0d0", linewidth=0.7)
@@ -167,6 +181,9 @@ def draw(figure: Figure, results: Results, operation: str, kind: str, subtitle: 
         axes.set_title(_panel_title(here), fontsize=11)
         if axes in grid[:, 0]:
             axes.set_ylabel(figure.axis)
+    if figure.logarithmic:
+        for axes in grid[:, 0]:
+            _label_values(axes)
     drawn.suptitle(f"{figure.title}\nMPI_{operation.capitalize()}, {subtitle}", fontsize=12)
     found: dict[str, Any] = {}
     for axes in panels[: len(nodes)]:
