@@ -1,0 +1,55 @@
+"""urakata report: what a run hid, what that cost, and what to switch on or off."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from urakata.report.files import ReportError
+from urakata.report.page import page
+from urakata.report.summary import as_json, summarise
+from urakata.report.text import render_text, show
+from urakata.report.trace import trace
+
+__all__ = ["register", "render_text"]
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ReportError(f"cannot write {path}: {error.strerror}") from error
+    print(f"wrote {path}")
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="What --report DIR of urakata run wrote.")],
+    as_data: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write one HTML file with a plot.", show_default=False)
+    ] = None,
+    trace_file: Annotated[
+        Path | None,
+        typer.Option("--trace", metavar="FILE", help="Write the time line for ui.perfetto.dev.", show_default=False),
+    ] = None,
+) -> None:
+    """Show the report of a run: call sites, what was hidden, what it cost, what to switch on or off."""
+    summary = summarise(folder)
+    if trace_file is not None:
+        if not any(rank["tracks"] for rank in summary.ranks):
+            raise ReportError(f"{folder} holds no time line: run with --timeline")
+        _write(trace_file, json.dumps(trace(summary.ranks)))
+    if html is not None:
+        _write(html, page(summary))
+    if as_data:
+        print(json.dumps(as_json(summary), indent=2))
+    elif html is None and trace_file is None:
+        show(summary, Console())
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(report)

@@ -1,0 +1,74 @@
+"""The report as one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+from html import escape
+
+from urakata.report.summary import Row, Summary
+from urakata.report.text import bytes_text, hidden_text, short_place, time_text
+
+_STYLE = """
+body{font:14px/1.5 system-ui,sans-serif;max-width:1200px;margin:2rem auto;padding:0 1rem;color:#222}
+table{border-collapse:collapse;width:100%}th,td{padding:.3rem .6rem;border-bottom:1px solid #ddd;text-align:left}
+td.n,th.n{text-align:right;white-space:nowrap}.dim{color:#666}
+"""
+_PARTS = (("start", "#c0392b"), ("test", "#e67e22"), ("wait", "#f1c40f"), ("overlapped", "#2e8b57"))
+_LABEL, _WIDTH, _BAR = 300, 720, 26
+
+
+def _plot(rows: list[Row]) -> str:
+    """A bar for each site: the total time inside start, test and wait, and the time in flight behind computing."""
+    longest = max((sum(row.times[name].sum for name, _ in _PARTS) for row in rows), default=0) or 1
+    height = _BAR * len(rows) + 40
+    out = [f'<svg viewBox="0 0 {_LABEL + _WIDTH + 100} {height}" width="100%" font-size="12">']
+    for index, (name, colour) in enumerate(_PARTS):
+        left = _LABEL + 170 * index
+        text = "in flight behind computing" if name == "overlapped" else f"inside the {name}"
+        out.append(
+            f'<rect x="{left}" y="4" width="12" height="12" fill="{colour}"/><text x="{left + 17}" y="14">{text}</text>'
+        )
+    for index, row in enumerate(rows):
+        y = 30 + _BAR * index
+        label = escape(f"{index + 1}  {short_place(row.place)[-28:]}  {row.operation}")
+        out.append(f'<text x="{_LABEL - 8}" y="{y + 14}" text-anchor="end">{label}</text>')
+        x = float(_LABEL)
+        for name, colour in _PARTS:
+            width = _WIDTH * row.times[name].sum / longest
+            title = f"{name}: {time_text(row.times[name].sum)}"
+            out.append(
+                f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="{_BAR - 8}" fill="{colour}">'
+                f"<title>{title}</title></rect>"
+            )
+            x += width
+        total = time_text(sum(row.times[name].sum for name, _ in _PARTS))
+        out.append(f'<text x="{x + 6:.1f}" y="{y + 14}">{total}</text>')
+    return "\n".join([*out, "</svg>"])
+
+
+def page(summary: Summary) -> str:
+    """The whole page."""
+    first = summary.ranks[0]
+    heads = ("#", "call site", "operation", "bytes", "count", "start", "gap", "wait", "hidden", "engine", "algorithm")
+    lines = []
+    for number, row in enumerate(summary.rows, 1):
+        means = (time_text(row.times[name].mean) for name in ("start", "gap", "wait"))
+        advice = f"{row.advice} ({row.why})" if row.why else row.advice
+        numeric = (bytes_text(row.bytes), str(row.started), *means, hidden_text(row))
+        lines.append(
+            f"<tr><td>{number}</td><td>{escape(row.place)}</td><td>{escape(row.operation)}</td>"
+            + "".join(f'<td class="n">{escape(cell)}</td>' for cell in numeric)
+            + f"<td>{escape(row.engine)}</td><td>{escape(row.algorithm)}</td></tr>"
+            f'<tr><td></td><td colspan="10" class="dim">{escape(advice)}</td></tr>'
+        )
+    helpers = "".join(
+        f"<li>rank {rank['rank']} on {escape(rank['host'])}: helpers {summary.helper_seconds(rank):.3f} CPU s</li>"
+        for rank in summary.ranks
+    )
+    missing = f"<p>No report of ranks {summary.missing}.</p>" if summary.missing else ""
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Urakata report</title><style>{_STYLE}</style>'
+        f"<h1>Urakata report</h1><p>{escape(first.get('program', ''))}<br>{first['ranks']} ranks, "
+        f"{escape(first.get('host_mpi', ''))}</p>{missing}<h2>Where the time went</h2>{_plot(summary.rows)}"
+        f"<h2>Call sites</h2><table><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>{''.join(lines)}</table>"
+        f"<h2>Helpers</h2><ul>{helpers}</ul></html>\n"
+    )

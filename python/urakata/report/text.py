@@ -1,0 +1,101 @@
+"""The report as text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from urakata.report.summary import Row, Summary, summarise
+
+
+def time_text(ns: float) -> str:
+    for unit, scale in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if ns >= scale:
+            return f"{ns / scale:.3g} {unit}"
+    return f"{ns:.0f} ns"
+
+
+def bytes_text(size: int) -> str:
+    for unit, scale in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size >= scale:
+            return f"{size / scale:.4g} {unit}"
+    return f"{size} B"
+
+
+def hidden_text(row: Row) -> str:
+    if row.hidden is None:
+        return "unknown"
+    return f"{'~' if row.hidden_is_estimate else ''}{100 * row.hidden:.0f} %"
+
+
+def short_place(place: str) -> str:
+    """The last two parts of a path: the console has little room."""
+    return "/".join(place.split("/")[-2:])
+
+
+def show(summary: Summary, console: Console) -> None:
+    """One table of call sites, one line of advice for each, one line for each rank's helpers."""
+    first = summary.ranks[0]
+    engines = ", ".join(sorted({rank["engine"] for rank in summary.ranks}))
+    ranks = f"{first['ranks']} ranks, engine {engines}"
+    console.print(f"[bold]{escape(first.get('program', ''))}[/bold]  {ranks}", highlight=False)
+    console.print(escape(first.get("host_mpi", "")), highlight=False, style="dim")
+    if summary.missing:
+        lost = ", ".join(str(rank) for rank in summary.missing)
+        console.print(f"[yellow]no report of rank {lost}: did not reach MPI_Finalize[/yellow]", highlight=False)
+    if summary.rows:
+        console.print(_table(summary))
+        console.print("start, gap (start to wait), wait, pure: means of an instance. ~: estimated.", style="dim")
+        for number, row in enumerate(summary.rows, 1):
+            why = f" ({row.why})" if row.why else ""
+            console.print(escape(f"{number:3}  {short_place(row.place)}: {row.advice}{why}"), highlight=False)
+    else:
+        console.print("No operation that Urakata handles was called.")
+    for rank in summary.ranks:
+        _show_helpers(summary, rank, console)
+
+
+def _table(summary: Summary) -> Table:
+    table = Table(header_style="bold", box=box.SIMPLE, padding=(0, 1, 0, 0))
+    table.add_column("#")
+    table.add_column("operation", no_wrap=True)
+    for heading in ("bytes", "count", "start", "gap", "wait", "pure", "hidden"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("engine, algorithm", overflow="fold")
+    for number, row in enumerate(summary.rows, 1):
+        times = row.times
+        table.add_row(
+            str(number),
+            row.operation,
+            bytes_text(row.bytes),
+            str(row.started),
+            time_text(times["start"].mean),
+            time_text(times["gap"].mean),
+            time_text(times["wait"].mean),
+            time_text(times["pure"].mean) if times["pure"].count else "-",
+            hidden_text(row),
+            ", ".join(part for part in (row.engine, row.algorithm) if part),
+        )
+    return table
+
+
+def _show_helpers(summary: Summary, rank: dict[str, Any], console: Console) -> None:
+    line = f"rank {rank['rank']} on {rank['host']}: "
+    if rank["helpers"]:
+        where = ", ".join(f"{helper['placement']} {helper['cpus']}".strip() for helper in rank["helpers"])
+        line += f"helpers {summary.helper_seconds(rank):.3f} CPU s ({where})"
+    elif rank.get("engine_why"):
+        line += rank["engine_why"]
+    else:
+        return
+    console.print(escape(line), highlight=False)
+
+
+def render_text(folder: Path) -> None:
+    """Prints the report in `folder`."""
+    show(summarise(folder), Console())

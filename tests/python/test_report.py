@@ -1,0 +1,136 @@
+"""urakata report: merges ranks, names places, writes JSON, HTML and a trace, and says clearly what is broken."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from urakata.cli import build_app
+from urakata.report.files import ReportError, read_ranks
+from urakata.report.page import page
+from urakata.report.summary import as_json, summarise
+from urakata.report.trace import trace
+
+
+def times(count: int = 0, total: int = 0) -> dict[str, int]:
+    each = total // count if count else 0
+    return {"count": count, "sum": total, "min": each, "max": each}
+
+
+def site(**changes: Any) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "number": 0, "operation": "Iallreduce", "bytes": 65536, "engine": "poll", "algorithm": "ring",
+        "why": "default", "module": "/nowhere/app", "offset": 0x1234, "symbol": "", "symbol_offset": 0, "started": 10,
+        "start": times(10, 10_000), "gap": times(10, 5_000_000), "test": times(), "wait": times(10, 1_000_000),
+        "in_flight": times(10, 6_000_000), "overlapped": times(10, 4_000_000), "pure": times(), "helper_ns": 0,
+    }  # fmt: skip
+    return {**values, **changes}
+
+
+def rank(number: int, **changes: Any) -> dict[str, Any]:
+    events = [[1000, 2000, "start", 0, 0], [5000, 9000, "wait", 0, 0], [1500, 6000, "instance", 0, 0]]
+    values: dict[str, Any] = {
+        "urakata_report": 1, "rank": number, "ranks": 2, "host": "node<1>", "pid": 1, "program": "./app",
+        "host_mpi": "Some MPI 1.0", "abi": "openmpi", "engine": "poll", "engine_why": "", "init_ns": 500,
+        "finalize_ns": 10_000, "realtime_minus_monotonic_ns": 7, "caller_cpu_seconds": 1.0,
+        "helpers": [{"placement": "shared core", "cpus": "0", "cpu_seconds": 0.25}], "options": [], "sites": [site()],
+        "tracks": [
+            {"name": "caller", "lost": 0, "events": events},
+            {"name": "helper 0", "lost": 0, "events": [[2500, 3000, "progress", -1, 1]]},
+        ],
+    }  # fmt: skip
+    return {**values, **changes}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for number in range(2):
+        (tmp_path / f"rank-{number}.json").write_text(json.dumps(rank(number)))
+    return tmp_path
+
+
+def test_ranks_are_merged_into_one_row_a_site(folder: Path) -> None:
+    summary = summarise(folder)
+    (row,) = summary.rows
+    assert (row.ranks, row.started, row.place) == (2, 20, "app+0x1234")
+    assert row.times["wait"].sum == 2_000_000
+    assert summary.missing == []
+    assert json.loads(json.dumps(as_json(summary)))["sites"][0]["hidden"] is None
+
+
+def test_hidden_is_measured_against_instances_waited_for_at_once(folder: Path) -> None:
+    # exposed: (10 + 0 + 1000) us / 10 = 101 us; pure 404 us: three quarters hidden.
+    (folder / "rank-0.json").write_text(json.dumps(rank(0, ranks=1, sites=[site(pure=times(2, 808_000))])))
+    (folder / "rank-1.json").unlink()
+    (row,) = summarise(folder).rows
+    assert row.hidden == pytest.approx(0.75)
+    assert not row.hidden_is_estimate
+
+
+def test_hidden_is_estimated_where_a_helper_works(folder: Path) -> None:
+    for number in range(2):
+        (folder / f"rank-{number}.json").write_text(json.dumps(rank(number, sites=[site(engine="thread")])))
+    (row,) = summarise(folder).rows
+    assert row.hidden == pytest.approx(4 / 6)
+    assert row.hidden_is_estimate
+
+
+def test_advice_says_what_to_switch(folder: Path) -> None:
+    (row,) = summarise(folder).rows
+    assert row.advice.startswith("switch on engine thread")
+    idle = site(engine="thread", gap=times(10, 100), helper_ns=5)
+    (folder / "rank-0.json").write_text(json.dumps(rank(0, sites=[idle])))
+    advice = {row.engine: row.advice for row in summarise(folder).rows}
+    assert advice["thread"].startswith("switch engine thread off")
+
+
+def test_trace_has_tracks_for_compute_calls_and_helpers(folder: Path) -> None:
+    events = trace(read_ranks(folder))["traceEvents"]
+    names = {event["args"]["name"] for event in events if event["name"] == "thread_name" and event["pid"] == 1}
+    assert names == {"compute", "calls", "helper 0"}
+    compute = [(e["ts"], e["dur"]) for e in events if e["name"] == "compute" and e["pid"] == 0]
+    assert sorted(compute) == [(0.0, 0.5), (1.5, 3.0), (8.5, 1.0)]
+    assert sum(event["ph"] == "b" for event in events) == sum(event["ph"] == "e" for event in events) == 2
+
+
+def test_page_escapes_and_needs_nothing_else(folder: Path) -> None:
+    text = page(summarise(folder))
+    assert "node&lt;1&gt;" in text
+    assert "<svg" in text
+    assert "http" not in text
+
+
+def test_command_writes_all_forms(folder: Path) -> None:
+    html, line = folder / "out.html", folder / "out.json"
+    app = build_app()
+    assert CliRunner().invoke(app, ["report", str(folder), "--html", str(html), "--trace", str(line)]).exit_code == 0
+    assert html.read_text().startswith("<!doctype html>")
+    assert json.loads(line.read_text())["traceEvents"]
+    shown = CliRunner().invoke(app, ["report", str(folder)])
+    assert shown.exit_code == 0
+    assert "Iallreduce" in shown.output
+    assert "0.250 CPU s" in shown.output
+    assert json.loads(CliRunner().invoke(app, ["report", str(folder), "--json"]).output)["missing_ranks"] == []
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"urakata_report": 99}', '{"urakata_report": 1}'])
+def test_a_broken_file_is_named(folder: Path, text: str) -> None:
+    (folder / "rank-1.json").write_text(text)
+    with pytest.raises(ReportError, match=r"rank-1\.json"):
+        summarise(folder)
+
+
+def test_a_missing_or_empty_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ReportError, match="absent: no such folder"):
+        summarise(tmp_path / "absent")
+    with pytest.raises(ReportError, match=r"holds no rank-\*\.json"):
+        summarise(tmp_path)
+
+
+def test_ranks_that_did_not_write_are_listed(folder: Path) -> None:
+    (folder / "rank-0.json").unlink()
+    assert summarise(folder).missing == [0]
