@@ -139,7 +139,7 @@ def _label_sizes(axes: Axes, sizes: list[int]) -> None:
 
 
 def _label_values(axes: Axes) -> None:
-    """Plain numbers on a logarithmic axis that is never so short as to have only one of them; few decades get 2 and 5 beside the 1."""
+    """Plain numbers on a logarithmic axis, at least two of them; few decades get 2 and 5 beside the 1."""
     low, high = axes.get_ylim()
     if high < 6 * low:
         middle = math.sqrt(low * high)
