@@ -132,28 +132,7 @@ std::byte* pack_around(Side& side, Run& run, Request& request, std::vector<std::
   return packed.data();
 }
 
-int submit(Request& request, std::uint64_t begin) {
-  Run& run = *request.run;
-  run.sequence = request.communicator->next_sequence.fetch_add(1, std::memory_order_relaxed);
-  run.outcome.store(engine::Instance::Outcome::running, std::memory_order_relaxed);
-  request.active = true;
-  if (request.site != nullptr) request.passage.started(request.site, begin);
-  engine::Engine& engine = *request.communicator->engine;
-  engine.domain().submit(run);
-  engine.started();
-  if (request.site != nullptr) {
-    const std::uint64_t end = now_ns();
-    request.passage.returned(end);
-    if (observe::Track* track = process().observer()->caller()) {
-      track->add(observe::EventKind::start, begin, end, request.site->number());
-    }
-  }
-  return MPI_SUCCESS;
-}
-
 void note_end(engine::Instance& instance) { static_cast<Request*>(instance.user)->passage.done(now_ns()); }
-
-void give_back(engine::Instance& instance) { destroy_request(static_cast<Request*>(instance.user)); }
 
 // --- measuring, for nbc-start-own-us ---
 struct Samples {
@@ -200,7 +179,25 @@ collectives::Blocks take_blocks(std::span<const std::uint64_t>& words, std::size
   return {bytes, {reinterpret_cast<const std::int64_t*>(places.data()), parts}};
 }
 
+void give_back(engine::Instance& instance) { destroy_request(static_cast<Request*>(instance.user)); }
+
 }  // namespace
+
+Request& make_request(Prepared& prepared, Communicator& comm) {
+  Request& request = *make_request();
+  Run& run = *prepared.take();
+  request.run = &run;
+  request.communicator = &comm;
+  run.group = &comm;
+  run.user = &request;
+  run.on_abandoned = give_back;
+  run.on_finish = process().observer() != nullptr ? note_end : nullptr;
+  run.packs.clear();
+  run.unpacks.clear();
+  run.layout = nullptr;
+  run.reducer = nullptr;
+  return request;
+}
 
 bool carried(const Call& call, MPI_Request* request_out, int* code) {
   Process& here = process();
@@ -314,24 +311,10 @@ bool carried(const Call& call, MPI_Request* request_out, int* code) {
   Prepared* prepared = comm.prepared(key, scratch.words, arguments);
   if (prepared == nullptr) return false;
 
-  Request& request = *make_request();
-  Run& run = *prepared->take();
-  request.run = &run;
+  if (!call.persistent) comm.hold();
+  Request& request = make_request(*prepared, call.persistent ? *comm.sibling() : comm);
   request.persistent = call.persistent;
-  if (call.persistent) {
-    request.communicator = comm.sibling();
-  } else {
-    request.communicator = &comm;
-    comm.hold();
-  }
-  run.group = request.communicator;
-  run.user = &request;
-  run.on_abandoned = give_back;
-  run.on_finish = here.observer() != nullptr ? note_end : nullptr;
-  run.packs.clear();
-  run.unpacks.clear();
-  run.layout = nullptr;
-  run.reducer = nullptr;
+  Run& run = *request.run;
   std::int64_t shift = 0;
   if (reduces) {
     run.bind(kSendSlot, writable(call.send.address));
@@ -370,6 +353,25 @@ bool carried(const Call& call, MPI_Request* request_out, int* code) {
   return true;
 }
 
+int submit(Request& request, std::uint64_t begin) {
+  Run& run = *request.run;
+  run.sequence = request.communicator->next_sequence.fetch_add(1, std::memory_order_relaxed);
+  run.outcome.store(engine::Instance::Outcome::running, std::memory_order_relaxed);
+  request.active = true;
+  if (request.site != nullptr) request.passage.started(request.site, begin);
+  engine::Engine& engine = *request.communicator->engine;
+  engine.domain().submit(run);
+  engine.started();
+  if (request.site != nullptr) {
+    const std::uint64_t end = now_ns();
+    request.passage.returned(end);
+    if (observe::Track* track = process().observer()->caller()) {
+      track->add(observe::EventKind::start, begin, end, request.site->number());
+    }
+  }
+  return MPI_SUCCESS;
+}
+
 int start_again(Request& request) { return submit(request, request.site != nullptr ? now_ns() : 0); }
 
 int missing(MPI_Comm comm, const char* name) {
@@ -381,7 +383,7 @@ int missing(MPI_Comm comm, const char* name) {
 
 StartCost start_cost() {
   Samples& all = samples();
-  const std::uint64_t count = all.count.load(std::memory_order_relaxed);
+  const std::uint64_t count = all.count.exchange(0, std::memory_order_relaxed);
   const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(count, all.ns.size()));
   if (n == 0) return {};
   std::vector<std::uint32_t> sorted(all.ns.begin(), all.ns.begin() + static_cast<std::ptrdiff_t>(n));

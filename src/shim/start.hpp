@@ -45,13 +45,20 @@ struct Call {
 // the host will refuse.
 bool carried(const Call& call, MPI_Request* request, int* code);
 
+// A request with an instance of `prepared` on `comm`, whose hold it takes over. Slots are still to be bound.
+Request& make_request(Prepared& prepared, Communicator& comm);
+
+// Submits the instance of a request whose slots are bound. `begin` is the time of the call for the report, or 0.
+int submit(Request& request, std::uint64_t begin);
+
 // Starts a prepared persistent request that is inactive.
 int start_again(Request& request);
 
 // A collective that Urakata does not carry here and the host does not have: an MPI error on the communicator.
 int missing(MPI_Comm comm, const char* name);
 
-// Median time in ns that starts spent outside the host's calls, and how many there were. See process().measuring().
+// Median time in ns that starts spent outside the host's calls since it was asked last, and how many there were. See
+// process().measuring().
 struct StartCost {
   double own_ns = 0;
   std::uint64_t starts = 0;

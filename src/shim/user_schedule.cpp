@@ -1,0 +1,185 @@
+// Schedules that programs build themselves: ura_begin to ura_free of urakata.h.
+#define URAKATA_API __attribute__((visibility("default")))
+#include "shim/abi.hpp"
+#include "urakata.h"
+
+#include <optional>
+#include <string>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "schedule/builder.hpp"
+#include "shim/communicator.hpp"
+#include "shim/datatype.hpp"
+#include "shim/host.hpp"
+#include "shim/operation.hpp"
+#include "shim/process.hpp"
+#include "shim/start.hpp"
+
+using urakata::schedule::Builder;
+using urakata::schedule::NodeId;
+using urakata::schedule::Place;
+using urakata::schedule::SlotId;
+namespace shim = urakata::shim;
+
+struct ura_schedule {
+  shim::Communicator* communicator = nullptr;  // held
+  shim::Communicator* own = nullptr;           // after commit: the same group with a context of its own; held
+  int slots = 0;
+  std::optional<Builder> builder;              // until commit
+  const urakata::reduce::Reducer* reducer = nullptr;
+  shim::Prepared prepared;
+};
+
+namespace {
+
+constexpr const char* kDraft = "the schedule is committed already and cannot be changed; begin a new one";
+
+int refuse(const char* function, int code, const std::string& why) {
+  urakata::log::error("%s: %s", function, why.c_str());
+  return code;
+}
+
+bool draft(const ura_schedule* schedule) { return schedule != nullptr && schedule->builder.has_value(); }
+
+Place place(int slot, MPI_Aint offset) {
+  // What does not fit is seen by Builder::commit, which names the node.
+  return {.slot = slot < 0 ? SlotId{0xffff} : static_cast<SlotId>(slot), .offset = offset};
+}
+
+int give(NodeId made, int* node) {
+  if (node != nullptr) *node = static_cast<int>(made);
+  return MPI_SUCCESS;
+}
+
+bool bad_message(MPI_Count bytes, int channel) {
+  return bytes < 0 || channel < 0 || channel >= static_cast<int>(urakata::schedule::kChannels);
+}
+
+}  // namespace
+
+extern "C" {
+
+int ura_begin(MPI_Comm comm, int slots, ura_schedule** schedule) {
+  if (schedule == nullptr || slots < 0 || slots > 0x7fff) return refuse("ura_begin", MPI_ERR_ARG, "slots must be 0 to 32767");
+  shim::Communicator* of = shim::process().running() && !shim::process().host_only() ? shim::communicator(comm) : nullptr;
+  if (of == nullptr) {
+    return refuse("ura_begin", MPI_ERR_COMM,
+                  "Urakata carries intracommunicators of at least two ranks of MPI_COMM_WORLD, between MPI_Init and "
+                  "MPI_Finalize, with engine poll or thread");
+  }
+  of->hold();
+  auto* made = new ura_schedule;
+  made->communicator = of;
+  made->slots = slots;
+  made->builder.emplace("user", of->ranks, of->rank, static_cast<SlotId>(slots));
+  *schedule = made;
+  return MPI_SUCCESS;
+}
+
+int ura_temp(ura_schedule* schedule, MPI_Count bytes, int* slot) {
+  if (!draft(schedule)) return refuse("ura_temp", MPI_ERR_ARG, kDraft);
+  if (bytes < 0 || slot == nullptr) return refuse("ura_temp", MPI_ERR_ARG, "a size of at least 0 and a place for the slot are needed");
+  *slot = schedule->builder->temp(static_cast<std::uint64_t>(bytes));
+  return MPI_SUCCESS;
+}
+
+int ura_send(ura_schedule* schedule, int peer, int slot, MPI_Aint offset, MPI_Count bytes, int channel, int* node) {
+  if (!draft(schedule)) return refuse("ura_send", MPI_ERR_ARG, kDraft);
+  if (bad_message(bytes, channel)) return refuse("ura_send", MPI_ERR_ARG, "bytes must be at least 0, the channel 0 to 255");
+  return give(schedule->builder->send(static_cast<std::uint32_t>(peer), place(slot, offset), static_cast<std::uint64_t>(bytes),
+                                      static_cast<std::uint8_t>(channel)), node);
+}
+
+int ura_recv(ura_schedule* schedule, int peer, int slot, MPI_Aint offset, MPI_Count bytes, int channel, int* node) {
+  if (!draft(schedule)) return refuse("ura_recv", MPI_ERR_ARG, kDraft);
+  if (bad_message(bytes, channel)) return refuse("ura_recv", MPI_ERR_ARG, "bytes must be at least 0, the channel 0 to 255");
+  return give(schedule->builder->recv(static_cast<std::uint32_t>(peer), place(slot, offset), static_cast<std::uint64_t>(bytes),
+                                      static_cast<std::uint8_t>(channel)), node);
+}
+
+int ura_copy(ura_schedule* schedule, int from_slot, MPI_Aint from_offset, int to_slot, MPI_Aint to_offset, MPI_Count bytes,
+             int* node) {
+  if (!draft(schedule)) return refuse("ura_copy", MPI_ERR_ARG, kDraft);
+  if (bytes < 0) return refuse("ura_copy", MPI_ERR_ARG, "bytes must be at least 0");
+  return give(schedule->builder->copy(place(from_slot, from_offset), place(to_slot, to_offset), static_cast<std::uint64_t>(bytes)),
+              node);
+}
+
+int ura_reduce(ura_schedule* schedule, int left_slot, MPI_Aint left_offset, int right_slot, MPI_Aint right_offset,
+               MPI_Count count, MPI_Datatype datatype, MPI_Op op, int* node) {
+  if (!draft(schedule)) return refuse("ura_reduce", MPI_ERR_ARG, kDraft);
+  if (count < 0) return refuse("ura_reduce", MPI_ERR_COUNT, "the count must be at least 0");
+  const shim::Datatype* type = shim::datatype(datatype);
+  if (type == nullptr || !type->contiguous) {
+    return refuse("ura_reduce", MPI_ERR_TYPE, "a predefined type without gaps is needed");
+  }
+  const auto* reducer = shim::meaning_of(op, *type).builtin;
+  if (reducer == nullptr) return refuse("ura_reduce", MPI_ERR_OP, "a predefined operation that is defined for the type is needed");
+  if (schedule->reducer != nullptr && schedule->reducer != reducer) {
+    return refuse("ura_reduce", MPI_ERR_OP, "all reductions of a schedule have the same type and operation");
+  }
+  schedule->reducer = reducer;
+  return give(schedule->builder->reduce(place(left_slot, left_offset), place(right_slot, right_offset),
+                                        static_cast<std::uint64_t>(count) * type->size, type->size), node);
+}
+
+int ura_after(ura_schedule* schedule, int first, int then) {
+  if (!draft(schedule)) return refuse("ura_after", MPI_ERR_ARG, kDraft);
+  const auto nodes = static_cast<int>(schedule->builder->draft().nodes().size());
+  if (first < 0 || first >= nodes || then < 0 || then >= nodes) {
+    return refuse("ura_after", MPI_ERR_ARG, "there is no node " + std::to_string(first < 0 || first >= nodes ? first : then));
+  }
+  schedule->builder->after(static_cast<NodeId>(first), static_cast<NodeId>(then));
+  return MPI_SUCCESS;
+}
+
+int ura_commit(ura_schedule* schedule) {
+  if (!draft(schedule)) return refuse("ura_commit", MPI_ERR_ARG, kDraft);
+  auto built = schedule->builder->commit();
+  schedule->builder.reset();
+  if (!built.ok()) return refuse("ura_commit", MPI_ERR_ARG, built.error().message);
+  schedule->prepared.schedule = std::move(*built);
+  schedule->prepared.algorithm = "user";
+  schedule->prepared.why = "the program's own schedule";
+  schedule->own = schedule->communicator->sibling();
+  return MPI_SUCCESS;
+}
+
+int ura_start(ura_schedule* schedule, void* const* slots, MPI_Request* request) {
+  if (schedule == nullptr || schedule->own == nullptr) {
+    return refuse("ura_start", MPI_ERR_ARG, "the schedule is not committed");
+  }
+  if (request == nullptr || (slots == nullptr && schedule->slots != 0)) {
+    return refuse("ura_start", MPI_ERR_ARG, "slots and request must not be null");
+  }
+  urakata::observe::Observer* observer = shim::process().observer();
+  const std::uint64_t begin = observer != nullptr ? urakata::now_ns() : 0;
+  schedule->own->hold();
+  shim::Request& made = shim::make_request(schedule->prepared, *schedule->own);
+  for (int slot = 0; slot < schedule->slots; ++slot) {
+    made.run->bind(static_cast<SlotId>(slot), static_cast<std::byte*>(slots[slot]));
+  }
+  made.run->bind_temps(0);
+  made.run->reducer = schedule->reducer;
+  if (observer != nullptr) {
+    made.site = observer->site({"ura_start", __builtin_return_address(0), 0, schedule->own->engine->name(), "user"},
+                               schedule->prepared.why);
+  }
+  *request = made.handle();
+  return shim::submit(made, begin);
+}
+
+int ura_free(ura_schedule** schedule) {
+  if (schedule == nullptr || *schedule == nullptr) return refuse("ura_free", MPI_ERR_ARG, "there is no schedule");
+  if (!(*schedule)->prepared.idle()) {
+    return refuse("ura_free", MPI_ERR_PENDING, "a start of the schedule is not completed; wait for its request first");
+  }
+  if ((*schedule)->own != nullptr) (*schedule)->own->release();
+  (*schedule)->communicator->release();
+  delete *schedule;
+  *schedule = nullptr;
+  return MPI_SUCCESS;
+}
+
+}  // extern "C"
