@@ -1,0 +1,179 @@
+"""Host MPIs, programs compiled with them, and jobs with and without Urakata, for the tests in this folder."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from urakata import paths
+
+PROGRAMS = Path(__file__).resolve().parents[1] / "programs"
+FULL = os.environ.get("URAKATA_TEST_FULL") == "1"
+# The engine None is the host alone: it shows that the program itself is right.
+ENGINES = (None, "poll", "thread")
+
+
+@dataclass(frozen=True)
+class Host:
+    """A host MPI: how to compile for it and how to start a job."""
+
+    name: str
+    family: str
+    launcher: str
+    compiler: str
+    fortran77: str | None = None
+    fortran: str | None = None
+    environment: dict[str, str] = field(default_factory=dict, compare=False, hash=False)
+
+    def launch(self, ranks: int) -> list[str]:
+        oversubscribe = ["--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"] if self.family == "openmpi" else []
+        return [self.launcher, *oversubscribe, "-n", str(ranks)]
+
+
+def _wheels() -> list[Host]:
+    folder = paths.hosts()
+    found = []
+    for family in ("openmpi", "mpich", "impi"):
+        binaries = folder / family / "bin" if folder else None
+        if binaries is None or not (binaries / "mpicc").is_file():
+            continue
+        environment = {"PATH": f"{binaries}{os.pathsep}{os.environ.get('PATH', os.defpath)}"}
+        found.append(Host(family, family, str(binaries / "mpirun"), str(binaries / "mpicc"), environment=environment))
+        if (binaries / "mpicc_abi").is_file():
+            found.append(
+                Host(
+                    "mpich-abi", family, str(binaries / "mpirun"), str(binaries / "mpicc_abi"), environment=environment
+                )
+            )
+    return found
+
+
+def _distribution() -> list[Host]:
+    found = []
+    for family, launcher in (("openmpi", "mpirun.openmpi"), ("mpich", "mpiexec.mpich")):
+        if shutil.which(launcher) and shutil.which(f"mpicc.{family}"):
+            fortran77, fortran = (shutil.which(f"{name}.{family}") for name in ("mpif77", "mpif90"))
+            found.append(Host(f"system-{family}", family, launcher, f"mpicc.{family}", fortran77, fortran))
+    return found
+
+
+HOSTS = {host.name: host for host in _wheels() + _distribution()}
+HOST_NAMES = ("openmpi", "mpich", "mpich-abi", "impi", "system-openmpi", "system-mpich")
+
+
+def named(name: str) -> Host:
+    """The host of that name; skips the test where it is not installed."""
+    if name not in HOSTS:
+        pytest.skip(f"{name} is not installed here (./dev setup; Debian's libopenmpi-dev and libmpich-dev)")
+    return HOSTS[name]
+
+
+def _run_compiler(command: list[str], target: Path, host: Host) -> Path:
+    made = subprocess.run(
+        [*command, "-o", str(target)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, **host.environment},
+    )
+    assert made.returncode == 0, made.stderr
+    return target
+
+
+def compiled(host: Host, name: str, folder: Path) -> Path:
+    """tests/programs/NAME (a folder of C files, NAME.c, NAME.f or NAME.f90) compiled with the host's wrapper."""
+    target = folder / f"{name}.{host.name}"
+    if target.exists():
+        return target
+    if (PROGRAMS / f"{name}.f").is_file():
+        if host.fortran77 is None:
+            pytest.skip(f"{host.name} has no Fortran here (Debian's gfortran with libopenmpi-dev or libmpich-dev)")
+        return _run_compiler([host.fortran77, "-std=legacy", str(PROGRAMS / f"{name}.f")], target, host)
+    if (PROGRAMS / f"{name}.f90").is_file():
+        if host.fortran is None:
+            pytest.skip(f"{host.name} has no Fortran here (Debian's gfortran with libopenmpi-dev or libmpich-dev)")
+        persistent = ["-DPERSISTENT"] if host.family == "mpich" else []
+        return _run_compiler([host.fortran, "-cpp", *persistent, str(PROGRAMS / f"{name}.f90")], target, host)
+    source = PROGRAMS / name
+    sources = sorted(map(str, source.glob("*.c"))) if source.is_dir() else [str(PROGRAMS / f"{name}.c")]
+    flags = ["-std=c11", "-D_DEFAULT_SOURCE", "-O1", "-g", "-pthread"]
+    return _run_compiler([host.compiler, *flags, *sources], target, host)
+
+
+@dataclass
+class Outcome:
+    code: int | None  # None: it did not end in time and was killed
+    output: str
+
+
+def under(engine: str | None, command: list[str]) -> list[str]:
+    """The command as one rank is to be started: alone, or under urakata-exec."""
+    if engine is None:
+        return command
+    return [str(paths.program("urakata-exec")), "--engine", engine, "--", *command]
+
+
+def run_job(
+    host: Host,
+    ranks: int,
+    command: list[str],
+    engine: str | None = None,
+    seconds: float = 60,
+    environment: dict[str, str] | None = None,
+    directory: Path | None = None,
+) -> Outcome:
+    """Runs a job to its end, or kills the whole of it after `seconds`."""
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("URAKATA_")}
+    variables |= host.environment
+    if os.geteuid() == 0:
+        for tool in ("OMPI", "PRTE"):
+            variables |= {f"{tool}_ALLOW_RUN_AS_ROOT": "1", f"{tool}_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    # MPICH's blocking collectives on types of many pieces fail with more pieces than process_vm_readv takes.
+    variables["MPIR_CVAR_CH4_CMA_ENABLE"] = "0"
+    variables |= environment or {}
+    process = subprocess.Popen(
+        [*host.launch(ranks), *under(engine, command)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        env=variables,
+        cwd=directory,
+        start_new_session=True,
+    )
+    try:
+        output, _ = process.communicate(timeout=seconds)
+        return Outcome(process.returncode, output)
+    except subprocess.TimeoutExpired:
+        process.terminate()  # a launcher that is asked takes its ranks along
+        try:
+            output, _ = process.communicate(timeout=10)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            output, _ = process.communicate()
+        return Outcome(None, output)
+
+
+def passes(outcome: Outcome) -> None:
+    """Asserts that the job ended well; 77 means that the program itself found that the host cannot do it."""
+    if outcome.code == 77:
+        pytest.skip("the host does not offer what this program needs")
+    what = "did not end in time" if outcome.code is None else f"ended with {outcome.code}"
+    assert outcome.code == 0, f"the job {what}:\n{outcome.output[-4000:]}"
+
+
+def cache(*words: str) -> Path:
+    """A folder below the build for things that are dear to make; named after what they are made from."""
+    tree = paths.source_tree()
+    root = tree / "build" if tree else Path.home() / ".cache" / "urakata"
+    folder = root / "tests" / f"{words[0]}-{hashlib.sha256(' '.join(words).encode()).hexdigest()[:10]}"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

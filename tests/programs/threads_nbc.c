@@ -1,0 +1,88 @@
+// MPI_THREAD_MULTIPLE: several threads start and complete collectives, each on a communicator of its own, at once.
+//
+//     threads_nbc [THREADS [ROUNDS]]        exit code 77: the host does not give MPI_THREAD_MULTIPLE
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { kMaxThreads = 8, kIntegers = 5000 };
+
+typedef struct {
+  MPI_Comm comm;
+  int number;
+  int rounds;
+  int wrong;
+} Work;
+
+static void* work(void* argument) {
+  Work* w = argument;
+  int rank = 0;
+  int size = 0;
+  MPI_Comm_rank(w->comm, &rank);
+  MPI_Comm_size(w->comm, &size);
+  int* mine = malloc(kIntegers * sizeof(int));
+  int* sum = malloc(kIntegers * sizeof(int));
+  int* news = malloc(kIntegers * sizeof(int));
+  int* all = malloc((size_t)size * sizeof(int));
+  for (int round = 0; round < w->rounds; ++round) {
+    const int n = round % 3 == 0 ? kIntegers : 1 + round % 50;
+    const int root = (round + w->number) % size;
+    const int own = 1000 * w->number + round + rank;
+    for (int i = 0; i < n; ++i) {
+      mine[i] = own + i;
+      news[i] = rank == root ? w->number + round + i : -1;
+      sum[i] = -1;
+    }
+    MPI_Request requests[4];
+    MPI_Iallreduce(mine, sum, n, MPI_INT, MPI_SUM, w->comm, &requests[0]);
+    MPI_Ibcast(news, n, MPI_INT, root, w->comm, &requests[1]);
+    MPI_Iallgather(&own, 1, MPI_INT, all, 1, MPI_INT, w->comm, &requests[2]);
+    MPI_Ibarrier(w->comm, &requests[3]);
+    if (round % 2 == 0) {
+      MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+    } else {
+      for (int done = 0; !done;) MPI_Testall(4, requests, &done, MPI_STATUSES_IGNORE);
+    }
+    for (int i = 0; i < n; ++i) {
+      const int expected = size * (1000 * w->number + round + i) + size * (size - 1) / 2;
+      w->wrong += sum[i] != expected || news[i] != w->number + round + i;
+    }
+    for (int r = 0; r < size; ++r) w->wrong += all[r] != 1000 * w->number + round + r;
+  }
+  free(mine);
+  free(sum);
+  free(news);
+  free(all);
+  return NULL;
+}
+
+int main(int argc, char** argv) {
+  int level = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  if (level < MPI_THREAD_MULTIPLE) {
+    MPI_Finalize();
+    return 77;
+  }
+  int threads = argc > 1 ? atoi(argv[1]) : 4;
+  if (threads > kMaxThreads) threads = kMaxThreads;
+  pthread_t thread[kMaxThreads];
+  Work works[kMaxThreads];
+  for (int t = 0; t < threads; ++t) {
+    works[t] = (Work){.number = t, .rounds = argc > 2 ? atoi(argv[2]) : 200};
+    MPI_Comm_dup(MPI_COMM_WORLD, &works[t].comm);
+  }
+  for (int t = 0; t < threads; ++t) pthread_create(&thread[t], NULL, work, &works[t]);
+  int wrong = 0;
+  for (int t = 0; t < threads; ++t) {
+    pthread_join(thread[t], NULL);
+    wrong += works[t].wrong;
+    MPI_Comm_free(&works[t].comm);
+  }
+  MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) printf("threads_nbc: %d threads, %d wrong\n", threads, wrong);
+  MPI_Finalize();
+  return wrong == 0 ? 0 : 1;
+}
