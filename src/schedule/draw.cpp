@@ -15,7 +15,7 @@ constexpr int kBoxWidth = 132;
 constexpr int kBoxHeight = 34;
 constexpr int kGap = 14;      // between boxes side by side
 constexpr int kLaneGap = 46;  // between lanes, where edges and messages pass
-constexpr int kRowHeight = 84;
+constexpr int kRowHeight = 96;
 constexpr int kTop = 86;
 constexpr int kLeft = 24;
 
@@ -77,19 +77,30 @@ class Drawing {
   }
 
  private:
-  // Nodes of a rank that can start at the same time stand side by side; rows nobody uses are left out.
+  // Nodes of a rank that can start at the same time stand side by side. A receive stands where its first message can
+  // arrive, half a step below the send, so that all arrows point downwards. Rows nobody uses are left out.
   void place() {
-    std::set<std::uint32_t> levels;
-    for (const auto& rank : proof_.started) levels.insert(rank.begin(), rank.end());
+    std::vector<std::vector<std::uint32_t>> levels = proof_.started;
+    for (auto& rank : levels) {
+      for (std::uint32_t& level : rank) level *= 2;
+    }
+    for (const Message& m : proof_.messages) {
+      if (m.recv_iteration != 0) continue;
+      levels[m.to][m.recv] = 2 * std::max(proof_.started[m.from][m.send], proof_.started[m.to][m.recv]) + 1;
+    }
     std::map<std::uint32_t, int> row;
-    for (const std::uint32_t level : levels) row.emplace(level, static_cast<int>(row.size()));
+    for (const auto& rank : levels) {
+      for (const std::uint32_t level : rank) row.emplace(level, 0);
+    }
+    int number = 0;
+    for (auto& [level, at] : row) at = number++;
     int x = kLeft;
     for (const Schedule& schedule : schedules_) {
       std::vector<int> used(row.size() + 1, 0);
       auto& boxes = boxes_.emplace_back();
       int widest = 1;
       for (NodeId n = 0; n < schedule.nodes().size(); ++n) {
-        const int at = row[proof_.started[schedule.rank()][n]];
+        const int at = row[levels[schedule.rank()][n]];
         int& column = used[static_cast<std::size_t>(at)];
         boxes.push_back({x + column * (kBoxWidth + kGap), kTop + at * kRowHeight});
         widest = std::max(widest, ++column);
@@ -132,11 +143,12 @@ class Drawing {
             more + ">" + escaped(text) + "</text>\n";
   }
 
-  void curve(int x0, int y0, int x1, int y1, const char* style) {
+  // `aside` bends it to the right, past what stands between its ends.
+  void curve(int x0, int y0, int x1, int y1, const char* style, int aside = 0) {
     const int bend = y1 > y0 ? std::max(20, (y1 - y0) / 2) : 40;
-    svg_ += "<path d=\"M" + std::to_string(x0) + " " + std::to_string(y0) + "C" + std::to_string(x0) + " " +
-            std::to_string(y0 + bend) + " " + std::to_string(x1) + " " + std::to_string(y1 - bend) + " " +
-            std::to_string(x1) + " " + std::to_string(y1) + "\" fill=\"none\" " + style + "/>\n";
+    const auto point = [](int x, int y) { return std::to_string(x) + " " + std::to_string(y); };
+    svg_ += "<path d=\"M" + point(x0, y0) + "C" + point(x0 + aside, y0 + bend) + " " + point(x1 + aside, y1 - bend) +
+            " " + point(x1, y1) + "\" fill=\"none\" " + style + "/>\n";
   }
 
   void edges(const Schedule& schedule) {
@@ -146,7 +158,8 @@ class Drawing {
       const Box& to = boxes[edge.to];
       curve(from.middle(), from.y + kBoxHeight, to.middle(), to.y,
             edge.kind == EdgeKind::all ? "stroke=\"#999999\" marker-end=\"url(#e)\""
-                                       : "stroke=\"#999999\" stroke-dasharray=\"4 3\" marker-end=\"url(#e)\"");
+                                       : "stroke=\"#999999\" stroke-dasharray=\"4 3\" marker-end=\"url(#e)\"",
+            from.x == to.x && to.y - from.y > kRowHeight ? kBoxWidth * 3 / 4 : 0);
     }
   }
 
@@ -157,16 +170,8 @@ class Drawing {
       if (!drawn.insert({m.from, m.send, m.to, m.recv}).second) continue;
       const Box& from = boxes_[m.from][m.send];
       const Box& to = boxes_[m.to][m.recv];
-      const bool right = to.x > from.x;
-      const int x0 = right ? from.x + kBoxWidth : from.x;
-      const int x1 = right ? to.x : to.x + kBoxWidth;
-      const int y0 = from.y + kBoxHeight / 2;
-      const int y1 = to.y + kBoxHeight / 2;
-      const int bend = (right ? 1 : -1) * std::max(24, std::abs(x1 - x0) / 3);
-      svg_ += "<path d=\"M" + std::to_string(x0) + " " + std::to_string(y0) + "C" + std::to_string(x0 + bend) + " " +
-              std::to_string(y0) + " " + std::to_string(x1 - bend) + " " + std::to_string(y1) + " " +
-              std::to_string(x1) + " " + std::to_string(y1) +
-              "\" fill=\"none\" stroke=\"#c0392b\" stroke-opacity=\"0.75\" marker-end=\"url(#m)\"/>\n";
+      curve(from.middle(), from.y + kBoxHeight, to.middle(), to.y,
+            "stroke=\"#c0392b\" stroke-opacity=\"0.75\" marker-end=\"url(#m)\"");
     }
   }
 
