@@ -118,7 +118,9 @@ def main() -> None:
     with place(host, across_hosts, reason) as (where, run):
         console.print(f"{where}\n")
         train(run, program, report)
-    console.print(f"[dim]urakata report {report} gives a page and a time line, too[/dim]\n")
+    page = OUTPUT / "report.html"
+    subprocess.run([sys.executable, "-m", "urakata", "report", str(report), "--html", str(page)], check=True)
+    console.print()
     console.rule("The overlap benchmark, short")
     overlap(across_hosts)
     console.print(f"\nPlots: [bold]{OUTPUT / 'overlap' / 'index.html'}[/bold]", soft_wrap=True)
