@@ -104,6 +104,8 @@ def compiled(host: Host, name: str, folder: Path) -> Path:
     source = PROGRAMS / name
     sources = sorted(map(str, source.glob("*.c"))) if source.is_dir() else [str(PROGRAMS / f"{name}.c")]
     flags = ["-std=c11", "-D_DEFAULT_SOURCE", "-O1", "-g", "-pthread"]
+    if host.fortran is not None:
+        flags.append("-DFORTRAN")
     return _run_compiler([host.compiler, *flags, *sources], target, host)
 
 

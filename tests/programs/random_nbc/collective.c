@@ -149,7 +149,9 @@ static Buffer prepare_typed_blocks(Collective* c, Side* side, bool sending, uint
     *shape = random_shape(&c->signature, units_between(seed, from, to), local);
     side->counts[i] = shape->count;
     side->types[i] = shape->type;
-    at += shape->true_lb < 0 ? -shape->true_lb : 0;
+    // Open MPI's blocking form takes a displacement for elements where the communicator has one rank: 0 is right
+    // anyhow.
+    if (c->size > 1) at += shape->true_lb < 0 ? -shape->true_lb : 0;
     side->displacements[i] = (int)at;
     widen(shape, shape->count, at, &low, &high);
     if (high > at) at = high;

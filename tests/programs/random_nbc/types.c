@@ -1,22 +1,10 @@
 #include "types.h"
 
 #include <stdbool.h>
-#include <string.h>
 
 enum { kMaxPrimitives = 80 };
 Primitive primitives[kMaxPrimitives];
 int primitive_count;
-
-// A host without Fortran may know a name, even a size, and yet not move the type's bytes.
-static int moves(MPI_Datatype type, int size) {
-  char from[64];
-  char to[64] = {0};
-  for (int i = 0; i < (int)sizeof from; ++i) from[i] = (char)(1 + i % 2);
-  if (size > (int)sizeof from) return 0;
-  if (MPI_Sendrecv(from, 1, type, 0, 0, to, 1, type, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE) != MPI_SUCCESS) return 0;
-  const int value = size == 16 && to[15] == 0 ? 10 : size;  // long double and its padding
-  return memcmp(from, to, (size_t)value) == 0;
-}
 
 static void add(const char* name, MPI_Datatype type, Class class) {
   if (type == MPI_DATATYPE_NULL || primitive_count == kMaxPrimitives) return;
@@ -25,7 +13,6 @@ static void add(const char* name, MPI_Datatype type, Class class) {
   MPI_Aint extent = 0;
   if (MPI_Type_size(type, &size) != MPI_SUCCESS || size <= 0) return;
   if (MPI_Type_get_extent(type, &lb, &extent) != MPI_SUCCESS) return;
-  if (size == extent && !moves(type, size)) return;
   Primitive* p = &primitives[primitive_count++];
   *p = (Primitive){.name = name, .type = type, .class = class, .size = size, .extent = extent};
   if (class == CLASS_COMPLEX) p->value_size = size / 2;
@@ -49,7 +36,6 @@ void find_primitives(void) {
   MPI_Errhandler before;
   MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   ADD(MPI_INT, CLASS_INTEGER);
   ADD(MPI_DOUBLE, CLASS_FLOAT);
   ADD(MPI_SIGNED_CHAR, CLASS_INTEGER);
@@ -92,6 +78,7 @@ void find_primitives(void) {
   ADD(MPI_CXX_FLOAT_COMPLEX, CLASS_COMPLEX);
   ADD(MPI_CXX_DOUBLE_COMPLEX, CLASS_COMPLEX);
 #endif
+#ifdef FORTRAN  // a host built without Fortran knows these names but does not move them rightly
   ADD(MPI_INTEGER, CLASS_FORTRAN_INTEGER);
   ADD(MPI_REAL, CLASS_FLOAT);
   ADD(MPI_DOUBLE_PRECISION, CLASS_FLOAT);
@@ -108,8 +95,8 @@ void find_primitives(void) {
   add_pair("MPI_2INTEGER", MPI_2INTEGER, 4, false, 4, false);
   add_pair("MPI_2REAL", MPI_2REAL, 4, true, 4, true);
   add_pair("MPI_2DOUBLE_PRECISION", MPI_2DOUBLE_PRECISION, 8, true, 8, true);
+#endif
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, before);
-  MPI_Comm_set_errhandler(MPI_COMM_SELF, before);
   MPI_Errhandler_free(&before);
 }
 
@@ -180,16 +167,14 @@ static MPI_Datatype grouped(MPI_Datatype type, int group, Random* local) {
   int block = between(local, 1, group);
   while (group % block != 0) --block;
   const int blocks = group / block;
-  int places[64];
   int starts[64];
   int lengths[64];
   MPI_Aint offsets[64];
-  for (int i = 0; i < blocks; ++i) places[i] = i;
-  shuffle(local, places, blocks);
+  // In ascending order: blocking collectives of hosts go wrong on some types whose blocks are in another.
   const int gap = below(local, 3);
   for (int i = 0; i < blocks; ++i) {
-    starts[i] = places[i] * (block + gap);
-    offsets[i] = places[i] * (block * extent + 8 * gap);
+    starts[i] = i * (block + gap);
+    offsets[i] = i * (block * extent + 8 * gap);
     lengths[i] = block;
   }
   switch (below(local, 6)) {
