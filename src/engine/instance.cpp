@@ -153,15 +153,15 @@ bool Instance::start_iterations(NodeId id, transport::Transport& transport, Budg
         break;
       case Kind::copy:
       case Kind::reduce: {
-        if (budget.bytes <= 0) return false;
         const std::uint64_t bytes = payload(node, i);
+        if (!budget.allows(bytes)) return false;
         if (node.kind == Kind::copy) {
           copy(node, i, bytes);
         } else {
           if (reducer->owner_only && !budget.caller) return false;
           if (bytes != 0) reducer->apply(*reducer, at(node.a, i), at(node.b, i), bytes / reducer->size);
         }
-        budget.bytes -= static_cast<std::int64_t>(bytes);
+        budget.spend(bytes);
         ++state.next;
         finish_iteration(id, i);
         break;
@@ -173,10 +173,10 @@ bool Instance::start_iterations(NodeId id, transport::Transport& transport, Budg
 
 bool Instance::run_moves(std::vector<Move>& moves, bool pack, Budget& budget) {
   while (move_ < moves.size()) {
-    if (budget.bytes <= 0) return false;
     const Move& move = moves[move_];
     const std::uint64_t size = std::max<std::uint64_t>(move.layout->size, 1);
     const std::uint64_t count = std::min(move.elements - moved_, std::max<std::uint64_t>(kMoveBytes / size, 1));
+    if (!budget.allows(count * size)) return false;
     std::byte* packed = move.packed + moved_ * move.layout->size;
     if (count != 0) {
       if (pack) {
@@ -185,7 +185,7 @@ bool Instance::run_moves(std::vector<Move>& moves, bool pack, Budget& budget) {
         move.layout->unpack(packed, move.user, moved_, count);
       }
     }
-    budget.bytes -= static_cast<std::int64_t>(count * size);
+    budget.spend(count * size);
     moved_ += count;
     if (moved_ == move.elements) {
       ++move_;

@@ -34,6 +34,13 @@ struct Move {
 struct Budget {
   std::int64_t bytes = 0;
   bool caller = false;  // a thread of the program inside an MPI call: may run user-defined operations
+  bool any = true;      // one piece may be longer than what is left; false once one was worked on
+
+  bool allows(std::uint64_t piece) const { return any || static_cast<std::int64_t>(piece) <= bytes; }
+  void spend(std::uint64_t piece) {
+    bytes -= static_cast<std::int64_t>(piece);
+    any = false;
+  }
 };
 
 class Instance {
