@@ -452,6 +452,18 @@ void start(Collective* c) {
 
 static void run_blocking(const Collective* c) {
   const bool all_to_all = c->operation == ALLTOALL || c->operation == ALLTOALLV || c->operation == ALLTOALLW;
+  if (c->operation == SCATTER) {
+    // MPICH 5.0's blocking scatter refuses some large derived types; the same is said as a scatterv.
+    Collective apart = *c;
+    apart.operation = SCATTERV;
+    for (int i = 0; i < c->size; ++i) {
+      apart.send.counts[i] = c->send.shape.count;
+      apart.send.displacements[i] = i * c->send.shape.count;
+    }
+    const Handles h = own_handles(&apart);
+    issue(&apart, BLOCKING, &h, &c->expected, NULL);
+    return;
+  }
   if (!c->in_place || !all_to_all) {
     const Handles h = own_handles(c);
     issue(c, BLOCKING, &h, &c->expected, NULL);
