@@ -32,6 +32,10 @@ class Domain {
   // Instances submitted and not finished.
   std::uint32_t pending() const { return pending_.load(std::memory_order_acquire); }
 
+  // Is something pending whose messages all come over the network? Then whoever has nothing to do may sleep until the network
+  // has news. False as soon as one pending instance may get messages through shared memory, which tells nobody.
+  bool network_only() const { return pending() != 0 && through_memory_.load(std::memory_order_relaxed) == 0; }
+
  private:
   class List {
    public:
@@ -53,6 +57,7 @@ class Domain {
   alignas(64) std::atomic<bool> owned_{false};
   std::atomic<Instance*> inbox_{nullptr};  // newest first; release on push, acquire on take
   std::atomic<std::uint32_t> pending_{0};
+  std::atomic<std::uint32_t> through_memory_{0};  // pending instances of groups with ranks that share memory
 
   // by the owner
   alignas(64) std::unique_ptr<transport::Transport> transport_;

@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "base/cpu_set.hpp"
+#include "base/socket_watch.hpp"
 #include "engine/engine.hpp"
 
 namespace urakata::engine {
@@ -53,10 +54,11 @@ class ThreadEngine final : public Engine {
 
   void run();
   void doze();
-  void nap(std::uint64_t ns);
+  void nap(std::uint64_t ns);  // or until the network has news, where all messages come that way
   void wake(State from);
 
   HelperSettings settings_;
+  SocketWatch watch_;                           // the helper's
   std::atomic<std::uint32_t> state_{kWorking};  // futex word; written by the helper, and by whoever wakes it
   std::atomic<std::uint32_t> callers_{0};       // that wait at the moment
   std::atomic<bool> stopping_{false};

@@ -24,7 +24,8 @@ namespace urakata::shim {
 
 namespace {
 
-constexpr std::uint64_t kRescueNap = 1'000'000;  // ns
+constexpr std::uint64_t kRescueNap = 1'000'000;   // ns
+constexpr std::uint64_t kCallerSleep = 500'000;  // ns; the news may be another thread's start, which no socket tells
 
 int progress_hook() { return process().step_all() ? 1 : 0; }
 
@@ -158,6 +159,13 @@ void Process::make_engines() {
   if (poll_) all_.push_back(poll_.get());
 }
 
+bool Process::nodes_apart(const std::vector<std::int32_t>& world_ranks) const {
+  std::vector<std::int32_t> nodes;
+  for (const std::int32_t rank : world_ranks) nodes.push_back(nodes_[static_cast<std::size_t>(rank)]);
+  std::sort(nodes.begin(), nodes.end());
+  return std::adjacent_find(nodes.begin(), nodes.end()) == nodes.end();
+}
+
 engine::Engine* Process::next_engine() {
   if (threads_.empty()) return poll_.get();
   return threads_[dealt_++ % threads_.size()].get();
@@ -175,6 +183,19 @@ bool Process::step_all() {
     if (engine->domain().pending() != 0) moved = engine->step() || moved;
   }
   return moved;
+}
+
+bool Process::sleep() {
+  bool network = false;
+  for (engine::Engine* engine : all_) {
+    if (engine->domain().pending() == 0) continue;
+    if (!engine->domain().network_only()) return false;
+    network = true;
+  }
+  if (!network || watched_.exchange(true, std::memory_order_acquire)) return false;
+  const bool slept = watch_.wait(kCallerSleep);
+  watched_.store(false, std::memory_order_release);
+  return slept;
 }
 
 void Process::stop_helpers() {

@@ -3,12 +3,14 @@
 // Thread-safety: start() and stop() by the thread that calls MPI_Init and MPI_Finalize; the rest by any thread between.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/socket_watch.hpp"
 #include "base/topology.hpp"
 #include "engine/engine.hpp"
 #include "observe/observer.hpp"
@@ -32,7 +34,8 @@ class Process {
   MPI_Comm world() const { return world_; }  // the private duplicate of MPI_COMM_WORLD
   MPI_Group world_group() const { return world_group_; }
   std::int32_t context_limit() const { return context_limit_; }
-  bool same_node(const std::vector<std::int32_t>& world_ranks) const;
+  bool same_node(const std::vector<std::int32_t>& world_ranks) const;    // all on one
+  bool nodes_apart(const std::vector<std::int32_t>& world_ranks) const;  // each on its own
 
   // The engine for the next communicator: engines of the kind in force, dealt out in turn. nullptr: host.
   engine::Engine* next_engine();
@@ -40,6 +43,9 @@ class Process {
 
   // One step of every engine that has something pending. Returns whether anything moved.
   bool step_all();
+  // A caller has waited for a while and nothing moves: sleeps until the network has news, if all that is pending comes that way.
+  // False: nothing was done, the caller has to find another way to wait.
+  bool sleep();
 
   observe::Observer* observer() const { return observer_.get(); }
   bool measuring() const { return measuring_; }
@@ -64,6 +70,8 @@ class Process {
   std::vector<std::unique_ptr<engine::Engine>> threads_;  // engine `thread`, one per progress domain
   std::unique_ptr<engine::Engine> poll_;
   std::vector<engine::Engine*> all_;
+  SocketWatch watch_;  // by the caller that has taken watched_
+  std::atomic<bool> watched_{false};
   std::size_t dealt_ = 0;
   std::unique_ptr<observe::Observer> observer_;
   std::string engine_why_;
