@@ -112,15 +112,15 @@ class Hosts:
 
     rate: of each link in each direction, such as "1gbit"; None: as fast as the machine.
     delay: one way between any two hosts, such as "8ms"; needs netem in the kernel (see available()).
-    split_cpus: every host gets CPUs of its own, as far as they go round; else all hosts share all. By default they are
-    split where there are at least as many as hosts.
+    split_cpus: CPUs are dealt out to the hosts; where there are fewer CPUs than hosts, each host gets one and shares it with
+    others, so that no host has more of the machine than another. False: all hosts may use all CPUs.
 
     A context manager; all that was started in the hosts ends with it, also when this process is killed. Instances
     exist side by side without seeing each other. Methods may be called from several threads between enter and exit.
     """
 
     def __init__(
-        self, count: int = 4, rate: str | None = "1gbit", delay: str | None = None, split_cpus: bool | None = None
+        self, count: int = 4, rate: str | None = "1gbit", delay: str | None = None, split_cpus: bool = True
     ) -> None:
         if not 1 <= count <= links.MAX_HOSTS:
             raise ValueError(f"the number of hosts is {count}: it must be 1 to {links.MAX_HOSTS}")
@@ -288,14 +288,12 @@ class Hosts:
         return self.start(host, [*_program(module), *arguments])
 
 
-def _share_out(count: int, split: bool | None) -> list[list[int]]:
+def _share_out(count: int, split: bool) -> list[list[int]]:
     usable = sorted(os.sched_getaffinity(0))
-    if split is None:
-        split = len(usable) >= count
     if not split:
         return [usable] * count
     if len(usable) < count:
-        raise ValueError(f"{len(usable)} usable CPUs cannot be split among {count} hosts")
+        return [[usable[i % len(usable)]] for i in range(count)]
     each = len(usable) // count
     return [usable[i * each : (i + 1) * each] for i in range(count)]
 
