@@ -1,8 +1,10 @@
 #include "base/socket_watch.hpp"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -35,11 +37,20 @@ bool is_tcp(int descriptor) {
 
 SocketWatch::~SocketWatch() {
   if (epoll_ >= 0) close(epoll_);
+  if (directory_ >= 0) close(directory_);
+}
+
+bool SocketWatch::descriptors_changed() {
+  if (directory_ < 0) directory_ = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  struct stat status {};
+  if (directory_ < 0 || fstat(directory_, &status) != 0 || status.st_size == descriptors_) return false;
+  descriptors_ = status.st_size;
+  return true;
 }
 
 void SocketWatch::look() {
   const std::uint64_t now = now_ns();
-  if (now < next_look_ns_) return;
+  if (!descriptors_changed() && now < next_look_ns_) return;
   pause_ns_ = std::clamp(pause_ns_ * 2, kFirstPause, kLongestPause);
   next_look_ns_ = now + pause_ns_;
   if (epoll_ < 0) epoll_ = epoll_create1(EPOLL_CLOEXEC);

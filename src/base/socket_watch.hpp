@@ -3,8 +3,8 @@
 // The host MPI can only be polled; but where it talks over TCP, its sockets are in this process, and the kernel tells when
 // one of them has news. A SocketWatch looks at all TCP sockets of the process, edge-triggered and without reading from them,
 // so that a thread with nothing to do sleeps until polling the host is worth it. News that came since the last wait count:
-// none is missed between a poll and the sleep. Sockets that appear later are found by looking again from time to time, so
-// waits are short all the same.
+// none is missed between a poll and the sleep. Sockets that appear later are
+// found when the number of open descriptors has changed, and by looking again from time to time.
 //
 // Thread-safety: one thread at a time. Not copied into children.
 #pragma once
@@ -25,8 +25,11 @@ class SocketWatch {
 
  private:
   void look();
+  bool descriptors_changed();
 
   int epoll_ = -1;
+  int directory_ = -1;  // /proc/self/fd, whose size is the number of open descriptors (Linux 6.2 and later)
+  long descriptors_ = -1;
   unsigned sockets_ = 0;
   std::uint64_t next_look_ns_ = 0;
   std::uint64_t pause_ns_ = 0;  // between two looks; grows

@@ -110,7 +110,7 @@ class Waiting {
 
  private:
   // Steps without news until sleeping is worth its 5 us: a message that is already on the way arrives meanwhile.
-  static constexpr unsigned kIdle = 20;
+  static constexpr unsigned kIdle = 50;
 
   engine::Engine* engine_;
   Ladder ladder_;
