@@ -29,8 +29,9 @@ class Domain {
   // `caller`: run by a thread of the program inside an MPI call. Returns whether anything moved.
   bool advance(bool caller);
 
-  // Instances submitted and not finished.
-  std::uint32_t pending() const { return pending_.load(std::memory_order_acquire); }
+  // Instances submitted and not finished. seq_cst: what a helper that announced its sleep sees here is in one order with submit
+  // and the look for such an announcement after it.
+  std::uint32_t pending() const { return pending_.load(std::memory_order_seq_cst); }
 
   // Is something pending whose messages all come over the network? Then whoever has nothing to do may sleep until the network
   // has news. False as soon as one pending instance may get messages through shared memory, which tells nobody.

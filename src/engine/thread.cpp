@@ -19,7 +19,6 @@ namespace urakata::engine {
 namespace {
 constexpr std::uint64_t kShortNap = 20'000;       // ns, while messages move
 constexpr std::uint64_t kDoze = 1'000'000;        // ns, a nap while a caller drives the domain or nothing is pending
-constexpr std::uint64_t kLinger = 20'000'000;     // ns without anything pending until the helper sleeps for good
 constexpr std::uint64_t kSpareSpin = 200'000;     // ns without anything pending until a spare helper dozes
 // On a shared core the helper has little to do each time, but it should be let in at once: a thread that asks for short slices
 // has an early deadline (Linux 6.12 and later; others refuse or ignore it, and then it waits its turn).
@@ -113,7 +112,7 @@ void ThreadEngine::run() {
       const std::uint64_t idle = now_ns() - idle_since;
       if (settings_.spare && idle < kSpareSpin) {
         pause();
-      } else if (idle < kLinger) {
+      } else if (idle < settings_.linger_ns) {
         doze();
       } else {
         std::uint32_t expected = kWorking;

@@ -5,7 +5,7 @@
 //            naps while messages move, longer ones (up to `nap_ns`) while nothing does. On a spare core it spins.
 //   dozing   a caller waits (and drives the domain itself), or nothing has been pending for a short while: long naps, so that
 //            a starting call need not wake it and small operations do not pay for it.
-//   asleep   nothing has been pending for kLinger: no wake-up at all until a starting call sends one.
+//   asleep   nothing has been pending for `linger_ns`: no wake-up at all until a starting call sends one.
 //
 // Starting costs a queue entry; a system call only if the helper is asleep.
 #pragma once
@@ -27,6 +27,7 @@ struct HelperSettings {
   bool spare = false;                  // has a core of its own: spins while something is pending
   CpuSet cpus = {};                    // where it runs; empty: the mask of the thread that makes it
   std::uint64_t nap_ns = 200'000;      // longest nap while something is pending
+  std::uint64_t linger_ns = 20'000'000;  // without anything pending until the helper sleeps for good
   // Engine `poll` on a host that offers no hook in its own waiting: callers do the work, and the helper, always napping
   // `nap_ns`, only keeps MPI's progress rule while they are blocked in a call that Urakata does not handle.
   bool rescue = false;
