@@ -81,7 +81,7 @@ class Instance {
 
   // Called once by the domain's owner when the last node is done and before `outcome` says so; not thread-bound.
   void (*on_finish)(Instance&) = nullptr;
-  // Called instead of setting `finished` when nobody waits any more (MPI_Request_free): gives the instance back.
+  // Called after the end when nobody waits any more (MPI_Request_free): gives the instance back.
   void (*on_abandoned)(Instance&) = nullptr;
   void* user = nullptr;  // for those two
 
