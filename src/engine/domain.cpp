@@ -3,7 +3,6 @@
 namespace urakata::engine {
 
 namespace {
-constexpr std::int64_t kStepBytes = 32 * 1024;  // under 20 us of copying or adding, also on a slow core
 // What a starting call may copy: the small blocks that would otherwise cost a step of their own. Larger ones are left to whoever
 // advances the domain next, so that starting stays cheap.
 constexpr std::int64_t kStartBytes = 1024;
@@ -89,10 +88,10 @@ void Domain::finish(Instance& instance) {
   if (before == Instance::Outcome::abandoned) instance.on_abandoned(instance);
 }
 
-bool Domain::advance(bool caller) {
+bool Domain::advance(bool caller, std::int64_t bytes) {
   take_in();
   bool moved = waiting_.front() != nullptr && admit();
-  Budget budget{kStepBytes, caller};
+  Budget budget{bytes, caller};
   for (const transport::Completion& completion : transport_->poll()) {
     moved = true;
     auto& instance = *static_cast<Instance*>(completion.ticket.instance);

@@ -25,9 +25,14 @@ class Domain {
   bool try_own() { return !owned_.load(std::memory_order_relaxed) && !owned_.exchange(true, std::memory_order_acquire); }
   void disown() { owned_.store(false, std::memory_order_release); }
 
-  // One step: takes in what was submitted, polls the transport once, runs what is ready for at most about 20 us.
+  // What a step may copy or add, in bytes: under 20 us, also on a slow core. A caller that waits has nothing better to do, and polls
+  // the host less often; but not so rarely that a message under way has to wait for it.
+  static constexpr std::int64_t kStepBytes = 32 * 1024;
+  static constexpr std::int64_t kWaitBytes = 256 * 1024;
+
+  // One step: takes in what was submitted, polls the transport once, runs what is ready, computing on about `bytes`.
   // `caller`: run by a thread of the program inside an MPI call. Returns whether anything moved.
-  bool advance(bool caller);
+  bool advance(bool caller, std::int64_t bytes = kStepBytes);
 
   // Instances submitted and not finished. seq_cst: what a helper that announced its sleep sees here is in one order with submit
   // and the look for such an announcement after it.

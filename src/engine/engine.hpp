@@ -25,9 +25,9 @@ class Engine {
   virtual void leave() {}
 
   // One step by a caller, if nobody else holds the domain. Returns whether anything moved.
-  bool step() {
+  bool step(std::int64_t bytes = Domain::kStepBytes) {
     if (!domain_.try_own()) return false;
-    const bool moved = domain_.advance(true);
+    const bool moved = domain_.advance(true, bytes);
     domain_.disown();
     return moved;
   }

@@ -177,10 +177,10 @@ engine::Engine* Process::engine_named(std::string_view name) {
   return nullptr;
 }
 
-bool Process::step_all() {
+bool Process::step_all(std::int64_t bytes) {
   bool moved = false;
   for (engine::Engine* engine : all_) {
-    if (engine->domain().pending() != 0) moved = engine->step() || moved;
+    if (engine->domain().pending() != 0) moved = engine->step(bytes) || moved;
   }
   return moved;
 }

@@ -42,7 +42,7 @@ class Process {
   engine::Engine* engine_named(std::string_view name);  // "poll" or "thread"; nullptr where there is none
 
   // One step of every engine that has something pending. Returns whether anything moved.
-  bool step_all();
+  bool step_all(std::int64_t bytes = engine::Domain::kStepBytes);
   // A caller has waited for a while and nothing moves: sleeps until the network has news, if all that is pending comes that way.
   // False: nothing was done, the caller has to find another way to wait.
   bool sleep();
