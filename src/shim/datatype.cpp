@@ -15,7 +15,8 @@ namespace {
 using reduce::Type;
 
 HandleMap<MPI_Datatype, const Datatype>& registry() {
-  static auto* map = new HandleMap<MPI_Datatype, const Datatype>;  // lives as long as the process: helpers may outlast main
+  static auto* map =
+      new HandleMap<MPI_Datatype, const Datatype>;  // lives as long as the process: helpers may outlast main
   return *map;
 }
 
@@ -28,9 +29,23 @@ std::vector<Arithmetic>& arithmetic_types() {
   return *list;
 }
 
-std::optional<Type> arithmetic_of(MPI_Datatype handle) {
+// Types whose meaning depends on their size: what Fortran's are is the host compiler's affair.
+struct SizedArithmetic {
+  MPI_Datatype handle;
+  Type (*type_of)(std::size_t);
+  std::size_t parts;  // a pair of two numbers, or one
+};
+std::vector<SizedArithmetic>& sized_types() {
+  static auto* list = new std::vector<SizedArithmetic>;
+  return *list;
+}
+
+std::optional<Type> arithmetic_of(MPI_Datatype handle, std::uint64_t bytes) {
   for (const Arithmetic& entry : arithmetic_types()) {
     if (entry.handle == handle) return entry.type;
+  }
+  for (const SizedArithmetic& entry : sized_types()) {
+    if (entry.handle == handle) return entry.type_of(bytes / entry.parts);
   }
   return std::nullopt;
 }
@@ -54,8 +69,8 @@ bool is_predefined(MPI_Datatype handle) {
          combiner == MPI_COMBINER_F90_INTEGER;
 }
 
-// size == extent alone allows a type map in another order than memory's (an indexed type whose blocks run backwards): pack
-// bytes that say where they were. Types too large to try count as not contiguous, which is always right.
+// size == extent alone allows a type map in another order than memory's (an indexed type whose blocks run backwards):
+// pack bytes that say where they were. Types too large to try count as not contiguous, which is always right.
 bool packs_as_it_lies(MPI_Datatype handle, std::uint64_t size) {
   constexpr std::uint64_t kTry = 1 << 16;
   if (size > kTry) return false;
@@ -90,7 +105,7 @@ Datatype::Datatype(MPI_Datatype given) : kept_(given) {
   predefined_ = is_predefined(given);
   contiguous = bytes == length && bytes == true_length && true_lower == 0 && lower == 0;
   if (predefined_) {
-    arithmetic_ = arithmetic_of(given);
+    if (size != 0) arithmetic_ = arithmetic_of(given, size);  // a host without Fortran may have 0 there
   } else {
     contiguous = contiguous && packs_as_it_lies(given, size);
     // Not MPI_Type_dup: that would call the program's attribute copy functions.
@@ -146,6 +161,7 @@ void register_predefined() {
       {MPI_LONG, signed_of(sizeof(long))},
       {MPI_LONG_LONG, Type::i64},
       {MPI_UNSIGNED_CHAR, Type::u8},
+      {MPI_BYTE, Type::u8},  // meaning_of() admits bitwise operations only
       {MPI_UNSIGNED_SHORT, Type::u16},
       {MPI_UNSIGNED, Type::u32},
       {MPI_UNSIGNED_LONG, unsigned_of(sizeof(unsigned long))},
@@ -165,9 +181,13 @@ void register_predefined() {
       {MPI_DOUBLE, Type::f64},
       {MPI_LONG_DOUBLE, Type::f80},
       {MPI_C_BOOL, Type::boolean},
+      {MPI_CXX_BOOL, Type::boolean},
       {MPI_C_FLOAT_COMPLEX, Type::c32},
       {MPI_C_DOUBLE_COMPLEX, Type::c64},
       {MPI_C_LONG_DOUBLE_COMPLEX, Type::c80},
+      {MPI_CXX_FLOAT_COMPLEX, Type::c32},
+      {MPI_CXX_DOUBLE_COMPLEX, Type::c64},
+      {MPI_CXX_LONG_DOUBLE_COMPLEX, Type::c80},
       {MPI_FLOAT_INT, Type::f32_i32},
       {MPI_DOUBLE_INT, Type::f64_i32},
       {MPI_LONG_INT, Type::i64_i32},
@@ -175,22 +195,32 @@ void register_predefined() {
       {MPI_SHORT_INT, Type::i16_i32},
       {MPI_LONG_DOUBLE_INT, Type::f80_i32},
   };
-  // Fortran's types: what they are is the host compiler's affair, so their sizes are asked for. A host without Fortran has
-  // null handles or size 0 here.
-  auto add = [&](MPI_Datatype handle, Type (*type_of)(std::size_t), std::size_t parts) {
-    if (handle == MPI_DATATYPE_NULL) return;
-    MPI_Count bytes = 0;
-    if (host.Type_size_x(handle, &bytes) != MPI_SUCCESS || bytes <= 0) return;
-    list.push_back({handle, type_of(static_cast<std::size_t>(bytes) / parts)});
+  sized_types() = {
+    {MPI_INTEGER, signed_of, 1},
+    {MPI_REAL, float_of, 1},
+    {MPI_DOUBLE_PRECISION, float_of, 1},
+    {MPI_COMPLEX, complex_of, 1},
+    {MPI_DOUBLE_COMPLEX, complex_of, 1},
+#if defined(MPI_INTEGER1)
+    {MPI_INTEGER1, signed_of, 1},
+#endif
+#if defined(MPI_INTEGER2)
+    {MPI_INTEGER2, signed_of, 1},
+#endif
+#if defined(MPI_INTEGER4)
+    {MPI_INTEGER4, signed_of, 1},
+#endif
+#if defined(MPI_INTEGER8)
+    {MPI_INTEGER8, signed_of, 1},
+#endif
+    {MPI_REAL4, float_of, 1},
+    {MPI_REAL8, float_of, 1},
+    {MPI_COMPLEX8, complex_of, 1},
+    {MPI_COMPLEX16, complex_of, 1},
+    {MPI_2REAL, [](std::size_t) { return Type::f32_f32; }, 2},
+    {MPI_2DOUBLE_PRECISION, [](std::size_t) { return Type::f64_f64; }, 2},
+    {MPI_2INTEGER, [](std::size_t) { return Type::i32_i32; }, 2},
   };
-  add(MPI_INTEGER, signed_of, 1);
-  add(MPI_REAL, float_of, 1);
-  add(MPI_DOUBLE_PRECISION, float_of, 1);
-  add(MPI_COMPLEX, complex_of, 1);
-  add(MPI_DOUBLE_COMPLEX, complex_of, 1);
-  add(MPI_2REAL, [](std::size_t) { return Type::f32_f32; }, 2);
-  add(MPI_2DOUBLE_PRECISION, [](std::size_t) { return Type::f64_f64; }, 2);
-  add(MPI_2INTEGER, [](std::size_t) { return Type::i32_i32; }, 2);
 }
 
 }  // namespace urakata::shim

@@ -72,6 +72,8 @@ UserReducer::UserReducer(UserOperation& of, const Datatype& on) : operation(&of)
 
 Meaning meaning_of(MPI_Op op, const Datatype& type) {
   if (const auto known = builtin_op(op)) {
+    const bool bitwise = *known == Op::band || *known == Op::bor || *known == Op::bxor;
+    if (type.handle() == MPI_BYTE && !bitwise) return {};  // for the host to refuse
     const auto arithmetic = type.arithmetic();
     return {arithmetic ? reduce::builtin(*known, *arithmetic) : nullptr, nullptr};
   }

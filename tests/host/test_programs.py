@@ -24,10 +24,10 @@ def test_random_operations_equal_the_blocking_ones(folder: Path, name: str, engi
     host = named(name)
     program = [str(compiled(host, "random_nbc", folder))]
     if engine is None:
-        # Hosts themselves fail where handles are freed early and in some persistent forms.
-        program += ["--cases", "100", "--no-early-free", "--no-persistent"]
+        # Hosts themselves fail where handles are freed early, in some persistent forms and on some derived types.
+        program += ["--cases", "100", "--no-early-free", "--no-persistent", "--no-derived"]
     else:
-        program += ["--cases", "50000" if FULL else "1000", "--seed", str(ranks)]
+        program += ["--cases", "50000" if FULL else "500", "--seed", str(ranks)]
     passes(run_job(host, ranks, program, engine, seconds=3000 if FULL else 180))
 
 

@@ -79,10 +79,12 @@ const char* operation_name(Operation operation);
 const char* form_name(Form form);
 bool is_persistent(const Collective* c);
 
-// What the host alone cannot do rightly is left out when it is proved without Urakata.
+// What hosts do not do rightly is left out where a collective is theirs: all of them when the program is proved without
+// Urakata, those on communicators of one rank otherwise.
 typedef struct {
   bool early_free;  // of handles while an operation runs
   bool persistent;
+  bool derived_types;
 } Abilities;
 
 // Draws everything but the data. `shared` gives the same on all ranks, `local` does not.
@@ -90,7 +92,7 @@ void prepare(Collective* c, MPI_Comm comm, const char* comm_name, Abilities able
 void fill(Collective* c, Random* local);                 // new data, before every start
 void initialise(Collective* c);                          // persistent forms
 void start(Collective* c);                               // any form but BLOCKING
-bool judge(Collective* c, char* verdict, size_t bytes);  // runs the host's blocking operation and compares
+bool judge(Collective* c, char* verdict, size_t bytes);  // compares with the host's blocking operation
 void discard(Collective* c);
 
 #endif

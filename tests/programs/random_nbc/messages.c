@@ -10,6 +10,7 @@ void post_messages(Messages* m, MPI_Comm exact, MPI_Comm any, Random* shared, Ra
   MPI_Comm_size(exact, &size);
   MPI_Comm_rank(exact, &rank);
   m->requests = 0;
+  m->anybody = false;
   const int messages = below(shared, kMessages + 1);
   for (int k = 0; k < messages; ++k) {
     const int from = below(shared, size);
@@ -17,6 +18,7 @@ void post_messages(Messages* m, MPI_Comm exact, MPI_Comm any, Random* shared, Ra
     const int bytes = one_in(shared, 4) ? below(shared, kMessageBytes + 1) : below(shared, 100);
     const int tag = below(shared, 1000);
     const bool anybody = one_in(shared, 2);
+    m->anybody = m->anybody || anybody;
     const MPI_Comm comm = anybody ? any : exact;
     if (rank == to) {
       const int i = m->requests++;

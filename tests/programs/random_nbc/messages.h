@@ -12,6 +12,7 @@ enum { kMessages = 4, kMessageBytes = 40000 };
 
 typedef struct {
   int requests;  // of this rank, at most 2 * kMessages
+  bool anybody;  // some rank receives from whoever sends; equal on all ranks
   MPI_Request request[2 * kMessages];
   bool receives[2 * kMessages];
   int source[2 * kMessages];  // expected; MPI_ANY_SOURCE where anybody may send

@@ -2,6 +2,7 @@
 #ifndef URAKATA_TESTS_TYPES_H
 #define URAKATA_TESTS_TYPES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "../features.h"
@@ -38,12 +39,14 @@ void find_primitives(void);
 
 // A sequence of primitives: what one unit of a message consists of.
 typedef struct {
+  bool derived;
   int parts;
   const Primitive* part[3];
   int repeat[3];
 } Signature;
 
-Signature random_signature(Random* shared);
+// derived: false for one number, which all ranks see as such.
+Signature random_signature(bool derived, Random* shared);
 
 // How this rank sees `units` units of a signature: `count` elements of `type`.
 typedef struct {
