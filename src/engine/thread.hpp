@@ -4,7 +4,8 @@
 //   working  something is pending and no caller waits. It advances the domain and, on a shared core, naps between steps: short
 //            naps while messages move, longer ones (up to `nap_ns`) while nothing does. On a spare core it spins.
 //   dozing   a caller waits (and drives the domain itself), or nothing has been pending for a short while: long naps, so that
-//            a starting call need not wake it and small operations do not pay for it.
+//            a starting call need not wake it and small operations do not pay for it. Where the program has lately computed
+//            for long between start and wait, the start does wake it.
 //   asleep   nothing has been pending for `linger_ns`: no wake-up at all until a starting call sends one.
 //
 // Starting costs a queue entry; a system call only if the helper is asleep.
@@ -31,6 +32,8 @@ struct HelperSettings {
   // Engine `poll` on a host that offers no hook in its own waiting: callers do the work, and the helper, always napping
   // `nap_ns`, only keeps MPI's progress rule while they are blocked in a call that Urakata does not handle.
   bool rescue = false;
+  // Called before and after each turn of polling; may be null. See Process::make_engines.
+  void (*turn)(bool begins) = nullptr;
   void (*progressed)(std::uint64_t begin_ns, std::uint64_t end_ns) = nullptr;  // for the time line; may be null
 };
 
@@ -63,6 +66,8 @@ class ThreadEngine final : public Engine {
   std::atomic<std::uint32_t> state_{kWorking};  // futex word; written by the helper, and by whoever wakes it
   std::atomic<std::uint32_t> callers_{0};       // that wait at the moment
   std::atomic<bool> stopping_{false};
+  std::atomic<std::uint64_t> started_ns_{0};    // the latest start
+  std::atomic<std::uint64_t> gap_ns_{0};        // mean time from a start to the next wait
   std::atomic<clockid_t> clock_{0};
   std::atomic<std::uint64_t> used_ns_{0};       // CPU time at the end
   std::thread helper_;

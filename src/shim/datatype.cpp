@@ -7,6 +7,7 @@
 
 #include "shim/handle_map.hpp"
 #include "shim/host.hpp"
+#include "shim/process.hpp"
 
 namespace urakata::shim {
 
@@ -67,6 +68,14 @@ bool is_predefined(MPI_Datatype handle) {
   host.Type_get_envelope(handle, &integers, &addresses, &types, &combiner);
   return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
          combiner == MPI_COMBINER_F90_INTEGER;
+}
+
+// Asked by packing no element, on a communicator where errors return: it is for the host to refuse such a type, with the
+// error handler of the call's communicator.
+bool is_committed(MPI_Datatype handle) {
+  unsigned char none = 0;
+  int position = 0;
+  return host.Pack(&none, 0, handle, &none, 0, &position, process().world()) == MPI_SUCCESS;
 }
 
 // size == extent alone allows a type map in another order than memory's (an indexed type whose blocks run backwards):
@@ -142,6 +151,7 @@ const Datatype* datatype(MPI_Datatype handle) {
   if (found.known) return found.object;
   MPI_Count bytes = 0;
   if (host.Type_size_x(handle, &bytes) != MPI_SUCCESS || bytes == MPI_UNDEFINED) return nullptr;
+  if (!is_predefined(handle) && !is_committed(handle)) return nullptr;
   const auto* made = new Datatype(handle);
   registry().insert(handle, made);
   return made;

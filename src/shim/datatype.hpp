@@ -39,7 +39,7 @@ class Datatype final : public layout::Layout {
   mutable std::atomic<std::uint32_t> users_{1};  // the registry's own until MPI_Type_free
 };
 
-// The description of a type; nullptr for MPI_DATATYPE_NULL and what the host does not know.
+// The description of a type; nullptr for MPI_DATATYPE_NULL, what the host does not know and what is not committed.
 const Datatype* datatype(MPI_Datatype handle);
 
 // MPI_Type_free is about to free the handle.

@@ -98,6 +98,7 @@ void find_host() {
 #undef URAKATA_FIND_HANDLE
   find(library, "opal_progress_register", host.progress_register);
   find(library, "opal_progress_unregister", host.progress_unregister);
+  find(library, "opal_progress_set_yield_when_idle", host.set_yield_when_idle);
 #endif
   host.found = true;
 }

@@ -71,6 +71,8 @@ struct Host {
   // a call that we do not handle. Open MPI has it; nullptr elsewhere.
   int (*progress_register)(int (*callback)()) = nullptr;
   int (*progress_unregister)(int (*callback)()) = nullptr;
+  // Whether the host gives the core away in a poll that finds nothing; returns what it was. Open MPI has it.
+  bool (*set_yield_when_idle)(bool yield) = nullptr;
 
   bool found = false;
 };

@@ -29,6 +29,18 @@ constexpr std::uint64_t kCallerSleep = 500'000;  // ns; the news may be another 
 
 int progress_hook() { return process().step_all() ? 1 : 0; }
 
+// Open MPI, told that there are more ranks than cores, yields in every poll that finds nothing. That is right for a rank that
+// waits, but a helper that yields to a computing thread gets the core back only when that one's turn is over: some milliseconds
+// later. It polls a few times and sleeps anyway, so it does not yield.
+void helper_turn(bool begins) {
+  static bool before = false;  // there is one helper (make_engines)
+  if (begins) {
+    before = host.set_yield_when_idle(false);
+  } else {
+    host.set_yield_when_idle(before);
+  }
+}
+
 void helper_progressed(std::uint64_t begin, std::uint64_t end) {
   if (observe::Observer* observer = process().observer()) {
     if (observe::Track* track = observer->helper(0)) track->add(observe::EventKind::progress, begin, end);
@@ -136,6 +148,7 @@ void Process::make_engines() {
       settings.name = "urakata/" + std::to_string(i);
       settings.spare = placement_.spare;
       settings.nap_ns = wish.nap_us * 1000;
+      if (host.set_yield_when_idle != nullptr && count == 1) settings.turn = helper_turn;
       if (i < placement_.helpers.size()) settings.cpus = placement_.helpers[i];
       if (observer_ && wish.timeline) settings.progressed = helper_progressed;
       threads_.push_back(std::make_unique<engine::ThreadEngine>(*domains_.back(), settings));
