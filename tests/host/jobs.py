@@ -109,6 +109,16 @@ def compiled(host: Host, name: str, folder: Path) -> Path:
     return _run_compiler([host.compiler, *flags, *sources], target, host)
 
 
+def compiled_example(host: Host, name: str, folder: Path) -> Path:
+    """examples/NAME.c compiled with the host's wrapper and urakata.h."""
+    target = folder / f"{name}.{host.name}"
+    if target.exists():
+        return target
+    tree = PROGRAMS.parents[1]
+    flags = ["-std=c11", "-O1", "-g", f"-I{tree / 'include'}"]
+    return _run_compiler([host.compiler, *flags, str(tree / "examples" / f"{name}.c")], target, host)
+
+
 @dataclass
 class Outcome:
     code: int | None  # None: it did not end in time and was killed
