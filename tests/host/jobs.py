@@ -45,6 +45,8 @@ def _wheels() -> list[Host]:
         if binaries is None or not (binaries / "mpicc").is_file():
             continue
         environment = {"PATH": f"{binaries}{os.pathsep}{os.environ.get('PATH', os.defpath)}"}
+        if family == "impi":
+            environment["I_MPI_ROOT"] = str(folder / family)  # where its wrappers look for mpi.h
         found.append(Host(family, family, str(binaries / "mpirun"), str(binaries / "mpicc"), environment=environment))
         if (binaries / "mpicc_abi").is_file():
             found.append(
