@@ -19,6 +19,7 @@ VERSION = "4.1.2"
 # The short run has collectives that do not block, communicators, requests and sessions, on Python's own arrays,
 # and two ranks: a host that does not yield needs minutes where there are more ranks than cores.
 MODULES = ("cco_nb_vec", "cco_pr_vec", "comm", "request", "session")
+SECONDS = 1800  # the whole suite is slow where there are more ranks than cores
 SHORT = ["--no-numpy", *(word for name in MODULES for word in ("-i", rf"test_{name}\.py"))]
 
 
@@ -66,10 +67,10 @@ def test_mpi4py(name: str, ranks: int, tmp_path: Path) -> None:
     host = named(name)
     command = [*suite(), *([] if FULL else SHORT)]
     environment = {"MPI4PY_LIBMPI": str(library(host))}
-    alone = run_job(host, ranks, command, None, 900, environment, tmp_path)
+    alone = run_job(host, ranks, command, None, SECONDS, environment, tmp_path)
     expected = results(alone.output)
     assert alone.code is not None and len(expected[0]) == ranks, alone.output[-3000:]
     for engine in ("poll", "thread"):
-        outcome = run_job(host, ranks, command, engine, 900, environment, tmp_path)
+        outcome = run_job(host, ranks, command, engine, SECONDS, environment, tmp_path)
         assert outcome.code == alone.code, f"{engine}: {outcome.code}\n{outcome.output[-3000:]}"
         assert results(outcome.output) == expected, f"{engine}\n{outcome.output[-3000:]}"

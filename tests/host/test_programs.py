@@ -64,6 +64,13 @@ def test_a_collective_of_the_programs_own(folder: Path, name: str, engine: str) 
     assert outcome.output.count(": right") == 4, outcome.output
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", HOST_NAMES)
+def test_errors_are_the_hosts(folder: Path, name: str, engine: str | None) -> None:
+    host = named(name)
+    passes(run_job(host, 2, [str(compiled(host, "error_class", folder))], engine))
+
+
 @pytest.mark.parametrize("program", ("nbc_mpif", "nbc_f08"))
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", ("system-openmpi", "system-mpich"))
