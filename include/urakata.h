@@ -1,10 +1,10 @@
 /* Urakata's own calls, for programs that want more than to run unmodified.
  *
- * Include mpi.h first (or let this header do it). There is nothing to link: the functions come from the preload library, and are
- * weak, so that the same program runs without Urakata. Ask ura_available() first.
+ * Include mpi.h first (or let this header do it). There is nothing to link: the functions come from the preload
+ * library, and are weak, so that the same program runs without Urakata. Ask ura_available() first.
  *
- * All functions may be called by any thread between MPI_Init and MPI_Finalize, as far as the program's thread level allows, and
- * return MPI_SUCCESS or an MPI error code; a message on standard error says more.
+ * All functions may be called by any thread between MPI_Init and MPI_Finalize, as far as the program's thread level
+ * allows, and return MPI_SUCCESS or an MPI error code; a message on standard error says more.
  */
 #ifndef URAKATA_H
 #define URAKATA_H
@@ -23,26 +23,28 @@ extern "C" {
 
 /* Chooses who runs the collectives of a communicator from now on: "host", "poll" or "thread". Collective in effect: all
  * ranks of the communicator must choose the same at the same point of their order of collectives. Fails with
- * MPI_ERR_PENDING while non-blocking collectives are pending, and with MPI_ERR_ARG for an engine that does not exist or is
- * not to be had in this run. */
+ * MPI_ERR_PENDING while non-blocking collectives are pending, and with MPI_ERR_ARG for an engine that does not exist or
+ * is not to be had in this run. */
 URAKATA_API int ura_engine(MPI_Comm comm, const char* engine);
 
 /* Allocations that Urakata has made for starting operations since MPI_Init. */
 URAKATA_API unsigned long long ura_allocations(void);
 
-/* Median time in ns that a starting call spends outside the host MPI's own calls, and how many starts were measured, since it
- * was asked last; needs the environment variable URAKATA_MEASURE_START when MPI_Init is called. Either pointer may be null. */
+/* Median time in ns that a starting call spends outside the host MPI's own calls, and how many starts were measured,
+ * since it was asked last; needs the environment variable URAKATA_MEASURE_START when MPI_Init is called. Either pointer
+ * may be null. */
 URAKATA_API int ura_start_cost(double* own_ns, unsigned long long* starts);
 
 /* --- Collectives of your own ---
  *
- * A schedule says what one rank does in a collective: nodes (send, recv, copy, reduce) and their order. It is built once,
- * started any number of times, also while earlier starts still run, and is progressed like MPI's own collectives. The request
- * goes to any MPI_Wait or MPI_Test.
+ * A schedule says what one rank does in a collective: nodes (send, recv, copy, reduce) and their order. It is built
+ * once, started any number of times, also while earlier starts still run, and is progressed like MPI's own collectives.
+ * The request goes to any MPI_Wait or MPI_Test.
  *
- * Data lie in slots: 0 .. slots-1 are the buffers that ura_start() gets, ura_temp() adds temporaries. Places are a slot and an
- * offset in bytes. Nodes run as soon as the nodes that they were put after are finished. The k-th message that rank a
- * sends to rank b on a channel (0..255) meets the k-th that b receives from a on it; order such nodes by ura_after().
+ * Data lie in slots: 0 .. slots-1 are the buffers that ura_start() gets, ura_temp() adds temporaries. Places are a slot
+ * and an offset in bytes. Nodes run as soon as the nodes that they were put after are finished. The k-th message that
+ * rank a sends to rank b on a channel (0..255) meets the k-th that b receives from a on it; order such nodes by
+ * ura_after().
  *
  *     ura_schedule* s;
  *     int in, out;
@@ -53,8 +55,8 @@ URAKATA_API int ura_start_cost(double* own_ns, unsigned long long* starts);
  *     ura_commit(s);                                        // all ranks of comm
  *     ura_start(s, (void*[]){buffer}, &request);            // a broadcast down a chain
  *
- * A schedule is used by one thread at a time until it is committed. The node's number is returned in the last argument, which
- * may be null. */
+ * A schedule is used by one thread at a time until it is committed. The node's number is returned in the last argument,
+ * which may be null. */
 typedef struct ura_schedule ura_schedule;
 
 URAKATA_API int ura_begin(MPI_Comm comm, int slots, ura_schedule** schedule);
@@ -66,16 +68,16 @@ URAKATA_API int ura_recv(ura_schedule* schedule, int peer, int slot, MPI_Aint of
 URAKATA_API int ura_copy(ura_schedule* schedule, int from_slot, MPI_Aint from_offset, int to_slot, MPI_Aint to_offset,
                          MPI_Count bytes, int* node);
 
-/* right = left (op) right on `count` elements. A predefined type, and an operation that is defined for it; the same for all
- * reductions of a schedule. */
+/* right = left (op) right on `count` elements. A predefined type, and an operation that is defined for it; the same for
+ * all reductions of a schedule. */
 URAKATA_API int ura_reduce(ura_schedule* schedule, int left_slot, MPI_Aint left_offset, int right_slot,
                            MPI_Aint right_offset, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int* node);
 
 /* `then` starts when `first` is finished. */
 URAKATA_API int ura_after(ura_schedule* schedule, int first, int then);
 
-/* Collective over the communicator, in order with its other collectives, without waiting for the others. Checks what one rank's
- * schedule can be checked for: MPI_ERR_ARG, and the message names the node. */
+/* Collective over the communicator, in order with its other collectives, without waiting for the others. Checks what
+ * one rank's schedule can be checked for: MPI_ERR_ARG, and the message names the node. */
 URAKATA_API int ura_commit(ura_schedule* schedule);
 
 /* Starts the schedule on the buffers slots[0..slots-1]; all ranks of the communicator start it in the same order. */

@@ -100,7 +100,8 @@ static_assert(kTable[kNap].name == "NAP_US" && kTable.size() == kNap + 1);
 constexpr std::string_view kPrefix = "URAKATA_";
 
 // Variables that urakata-exec and the Python command use among themselves.
-constexpr std::array kInternal = {"URAKATA_ORIGINS"sv, "URAKATA_CORES"sv, "URAKATA_TEST_FULL"sv, "URAKATA_MEASURE_START"sv};
+constexpr std::array kInternal = {"URAKATA_ORIGINS"sv, "URAKATA_CORES"sv, "URAKATA_TEST_FULL"sv,
+                                  "URAKATA_MEASURE_START"sv};
 
 constexpr auto kNames = [] {
   std::array<std::string_view, kTable.size()> names;

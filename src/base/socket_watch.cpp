@@ -20,7 +20,7 @@ namespace urakata {
 
 namespace {
 
-constexpr std::uint64_t kFirstPause = 1'000'000;     // ns
+constexpr std::uint64_t kFirstPause = 1'000'000;      // ns
 constexpr std::uint64_t kLongestPause = 500'000'000;  // ns
 
 bool is_tcp(int descriptor) {
@@ -81,7 +81,8 @@ bool SocketWatch::wait(std::uint64_t timeout_ns) {
   timeout.tv_sec = static_cast<time_t>(timeout_ns / 1'000'000'000U);
   timeout.tv_nsec = static_cast<long>(timeout_ns % 1'000'000'000U);
 #if defined(SYS_epoll_pwait2)
-  if (syscall(SYS_epoll_pwait2, epoll_, events.data(), static_cast<int>(events.size()), &timeout, nullptr, std::size_t{0}) >= 0 ||
+  if (syscall(SYS_epoll_pwait2, epoll_, events.data(), static_cast<int>(events.size()), &timeout, nullptr,
+              std::size_t{0}) >= 0 ||
       errno == EINTR) {
     return true;
   }

@@ -1,10 +1,10 @@
 // Sleeping until something arrives from the network.
 //
-// The host MPI can only be polled; but where it talks over TCP, its sockets are in this process, and the kernel tells when
-// one of them has news. A SocketWatch looks at all TCP sockets of the process, edge-triggered and without reading from them,
-// so that a thread with nothing to do sleeps until polling the host is worth it. News that came since the last wait count:
-// none is missed between a poll and the sleep. Sockets that appear later are
-// found when the number of open descriptors has changed, and by looking again from time to time.
+// The host MPI can only be polled; but where it talks over TCP, its sockets are in this process, and the kernel tells
+// when one of them has news. A SocketWatch looks at all TCP sockets of the process, edge-triggered and without reading
+// from them, so that a thread with nothing to do sleeps until polling the host is worth it. News that came since the
+// last wait count: none is missed between a poll and the sleep. Sockets that appear later are found when the number of
+// open descriptors has changed, and by looking again from time to time.
 //
 // Thread-safety: one thread at a time. Not copied into children.
 #pragma once
@@ -20,7 +20,8 @@ class SocketWatch {
   SocketWatch(const SocketWatch&) = delete;
   SocketWatch& operator=(const SocketWatch&) = delete;
 
-  // Sleeps until a socket has news, for at most `timeout_ns`. False at once where there is nothing to watch: no TCP socket.
+  // Sleeps until a socket has news, for at most `timeout_ns`. False at once where there is nothing to watch: no TCP
+  // socket.
   bool wait(std::uint64_t timeout_ns);
 
  private:

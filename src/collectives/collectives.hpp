@@ -15,8 +15,23 @@
 namespace urakata::collectives {
 
 enum class Operation : std::uint8_t {
-  barrier, bcast, gather, gatherv, scatter, scatterv, allgather, allgatherv, alltoall, alltoallv,
-  reduce, allreduce, reduce_scatter, reduce_scatter_block, scan, exscan, count_
+  barrier,
+  bcast,
+  gather,
+  gatherv,
+  scatter,
+  scatterv,
+  allgather,
+  allgatherv,
+  alltoall,
+  alltoallv,
+  reduce,
+  allreduce,
+  reduce_scatter,
+  reduce_scatter_block,
+  scan,
+  exscan,
+  count_
 };
 
 // How one rank's blocks lie for the v- and w-forms: one entry per rank, in payload bytes and in bytes of memory.
@@ -29,7 +44,7 @@ struct Arguments {
   std::uint32_t ranks = 1;
   std::uint32_t rank = 0;
   std::uint32_t root = 0;
-  bool in_place = false;            // local for gather, gatherv, scatter, scatterv, reduce (root only)
+  bool in_place = false;  // local for gather, gatherv, scatter, scatterv, reduce (root only)
 
   // Payload: for bcast, reduce, allreduce, scan, exscan the whole buffer; for gather, scatter, allgather, alltoall and
   // reduce_scatter_block one rank's block.
@@ -59,9 +74,9 @@ struct Algorithm {
   bool commutative_only = false;
 };
 
-std::string_view name(Operation operation);                     // "allgather"
-Result<Operation> operation_named(std::string_view name);       // error lists the valid names
-std::span<const Algorithm> algorithms(Operation operation);     // never empty
+std::string_view name(Operation operation);                                            // "allgather"
+Result<Operation> operation_named(std::string_view name);                              // error lists the valid names
+std::span<const Algorithm> algorithms(Operation operation);                            // never empty
 Result<const Algorithm*> algorithm_named(Operation operation, std::string_view name);  // error lists the valid names
 
 }  // namespace urakata::collectives

@@ -3,10 +3,10 @@
 namespace urakata::engine {
 
 namespace {
-// What a starting call may copy: the small blocks that would otherwise cost a step of their own. Larger ones are left to whoever
-// advances the domain next, so that starting stays cheap.
+// What a starting call may copy: the small blocks that would otherwise cost a step of their own. Larger ones are left
+// to whoever advances the domain next, so that starting stays cheap.
 constexpr std::int64_t kStartBytes = 1024;
-}
+}  // namespace
 
 void Domain::List::push_back(Instance& instance) {
   instance.next = nullptr;
@@ -47,8 +47,8 @@ void Domain::take_in() {
   }
 }
 
-// Activates waiting instances whose group lets them in. Within a group the order of submission is kept as far as the window
-// of active operations needs it: admit() compares sequence numbers.
+// Activates waiting instances whose group lets them in. Within a group the order of submission is kept as far as the
+// window of active operations needs it: admit() compares sequence numbers.
 bool Domain::admit() {
   bool moved = false;
   for (Instance* instance = waiting_.front(); instance != nullptr;) {

@@ -1,7 +1,7 @@
 // A progress domain: instances, the transport that carries their messages, and the one who runs them at the moment.
 //
-// DESIGN.md, decision 5: whoever holds the domain (a caller inside MPI, a helper) runs it; others leave their instances in
-// its queue and go. Several domains run in parallel and share nothing.
+// DESIGN.md, decision 5: whoever holds the domain (a caller inside MPI, a helper) runs it; others leave their instances
+// in its queue and go. Several domains run in parallel and share nothing.
 //
 // Thread-safety: submit, try_own, pending by anyone; advance by the owner only.
 #pragma once
@@ -22,11 +22,13 @@ class Domain {
   // Leaves a prepared instance here; it is run by the next owner. No lock, no allocation, no system call.
   void submit(Instance& instance);
 
-  bool try_own() { return !owned_.load(std::memory_order_relaxed) && !owned_.exchange(true, std::memory_order_acquire); }
+  bool try_own() {
+    return !owned_.load(std::memory_order_relaxed) && !owned_.exchange(true, std::memory_order_acquire);
+  }
   void disown() { owned_.store(false, std::memory_order_release); }
 
-  // What a step may copy or add, in bytes: under 20 us, also on a slow core. A caller that waits has nothing better to do, and polls
-  // the host less often; but not so rarely that a message under way has to wait for it.
+  // What a step may copy or add, in bytes: under 20 us, also on a slow core. A caller that waits has nothing better to
+  // do, and polls the host less often; but not so rarely that a message under way has to wait for it.
   static constexpr std::int64_t kStepBytes = 32 * 1024;
   static constexpr std::int64_t kWaitBytes = 256 * 1024;
 
@@ -34,12 +36,12 @@ class Domain {
   // `caller`: run by a thread of the program inside an MPI call. Returns whether anything moved.
   bool advance(bool caller, std::int64_t bytes = kStepBytes);
 
-  // Instances submitted and not finished. seq_cst: what a helper that announced its sleep sees here is in one order with submit
-  // and the look for such an announcement after it.
+  // Instances submitted and not finished. seq_cst: what a helper that announced its sleep sees here is in one order
+  // with submit and the look for such an announcement after it.
   std::uint32_t pending() const { return pending_.load(std::memory_order_seq_cst); }
 
-  // Is something pending whose messages all come over the network? Then whoever has nothing to do may sleep until the network
-  // has news. False as soon as one pending instance may get messages through shared memory, which tells nobody.
+  // Is something pending whose messages all come over the network? Then whoever has nothing to do may sleep until the
+  // network has news. False as soon as one pending instance may get messages through shared memory, which tells nobody.
   bool network_only() const { return pending() != 0 && through_memory_.load(std::memory_order_relaxed) == 0; }
 
  private:

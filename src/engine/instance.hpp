@@ -3,8 +3,8 @@
 // Life: prepare (by the caller: bind, take a sequence number) -> submitted to a domain -> activate -> advance ... ->
 // `outcome` is set. Made once per schedule and used again: after the first start nothing is allocated.
 //
-// Thread-safety: between submit and the outcome only the owner of the domain touches it; `outcome` may be read by anyone
-// (acquire). Before and after, whoever holds it.
+// Thread-safety: between submit and the outcome only the owner of the domain touches it; `outcome` may be read by
+// anyone (acquire). Before and after, whoever holds it.
 #pragma once
 
 #include <atomic>
@@ -88,8 +88,8 @@ class Instance {
  private:
   enum class Phase : std::uint8_t { pack, graph, unpack, done };
   struct State {
-    std::uint32_t next = 0;      // iteration that is started next
-    std::uint32_t done = 0;      // iterations finished, in order
+    std::uint32_t next = 0;          // iteration that is started next
+    std::uint32_t done = 0;          // iterations finished, in order
     std::uint64_t out_of_order = 0;  // bit i % kMaxWindow: iteration i is finished, but an earlier one is not
     bool queued = false;
   };
@@ -114,7 +114,7 @@ class Instance {
   std::uint64_t in_flight_ = 0;
   std::uint32_t unfinished_ = 0;  // nodes with iterations left
   Phase phase_ = Phase::pack;
-  std::size_t move_ = 0;          // the move in progress, and how many of its elements are moved
+  std::size_t move_ = 0;  // the move in progress, and how many of its elements are moved
   std::uint64_t moved_ = 0;
 };
 

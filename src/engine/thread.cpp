@@ -17,19 +17,19 @@
 namespace urakata::engine {
 
 namespace {
-constexpr std::uint64_t kShortNap = 20'000;       // ns, while messages move
-constexpr std::uint64_t kDoze = 1'000'000;        // ns, a nap while a caller drives the domain or nothing is pending
-// Polls in vain until the helper naps. The host takes in a message from the network in several polls, of which only the last
-// completes anything; what it leaves in a socket is no news to the next nap.
+constexpr std::uint64_t kShortNap = 20'000;  // ns, while messages move
+constexpr std::uint64_t kDoze = 1'000'000;   // ns, a nap while a caller drives the domain or nothing is pending
+// Polls in vain until the helper naps. The host takes in a message from the network in several polls, of which only the
+// last completes anything; what it leaves in a socket is no news to the next nap.
 constexpr unsigned kNetworkMisses = 4;
 constexpr unsigned kStreak = 4;
-constexpr std::uint64_t kGather = 200'000;        // ns; 25 KB at 1 Gb/s
-// A gap between start and wait, as seen before, from which on a dozing helper is woken at once: waking costs about 2 us, a nap's
-// rest half a millisecond of overlap.
-constexpr std::uint64_t kLongGap = 50'000;        // ns
-constexpr std::uint64_t kSpareSpin = 200'000;     // ns without anything pending until a spare helper dozes
-// On a shared core the helper has little to do each time, but it should be let in at once: a thread that asks for short slices
-// has an early deadline (Linux 6.12 and later; others refuse or ignore it, and then it waits its turn).
+constexpr std::uint64_t kGather = 200'000;  // ns; 25 KB at 1 Gb/s
+// A gap between start and wait, as seen before, from which on a dozing helper is woken at once: waking costs about 2
+// us, a nap's rest half a millisecond of overlap.
+constexpr std::uint64_t kLongGap = 50'000;     // ns
+constexpr std::uint64_t kSpareSpin = 200'000;  // ns without anything pending until a spare helper dozes
+// On a shared core the helper has little to do each time, but it should be let in at once: a thread that asks for short
+// slices has an early deadline (Linux 6.12 and later; others refuse or ignore it, and then it waits its turn).
 void short_slices() {
   struct {
     std::uint32_t size, policy;
@@ -39,7 +39,8 @@ void short_slices() {
     std::uint64_t runtime, deadline, period;
   } attributes{};
   // The rest, niceness above all, stays as it is.
-  if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0U) != 0 || attributes.policy != SCHED_OTHER) return;
+  if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0U) != 0 || attributes.policy != SCHED_OTHER)
+    return;
   attributes.size = sizeof attributes;
   attributes.runtime = 100'000;  // ns, the shortest that the kernel takes
   syscall(SYS_sched_setattr, 0, &attributes, 0U);
@@ -47,8 +48,7 @@ void short_slices() {
 
 }  // namespace
 
-ThreadEngine::ThreadEngine(Domain& domain, HelperSettings settings)
-    : Engine(domain), settings_(std::move(settings)) {
+ThreadEngine::ThreadEngine(Domain& domain, HelperSettings settings) : Engine(domain), settings_(std::move(settings)) {
   // The program's signals are for the program's threads.
   sigset_t all;
   sigset_t before;
@@ -82,8 +82,8 @@ void ThreadEngine::wake(State from) {
   if (state_.compare_exchange_strong(expected, kWorking, std::memory_order_seq_cst)) futex_wake(state_);
 }
 
-// submit() has counted the instance before (seq_cst), and the helper looks at the count after it has announced its sleep:
-// one of the two sees the other.
+// submit() has counted the instance before (seq_cst), and the helper looks at the count after it has announced its
+// sleep: one of the two sees the other.
 void ThreadEngine::started() {
   if (settings_.rescue) step();
   const std::uint32_t state = state_.load(std::memory_order_seq_cst);
@@ -174,7 +174,8 @@ void ThreadEngine::run() {
       pause();
       continue;
     }
-    // While a stream is under way, each packet would be news: let some gather, so that fewer wake-ups move as many bytes.
+    // While a stream is under way, each packet would be news: let some gather, so that fewer wake-ups move as many
+    // bytes.
     streak = moved ? streak + 1 : 0;
     if (streak >= kStreak && domain().network_only()) futex_wait(state_, kWorking, kGather);
     nap(nap_ns);

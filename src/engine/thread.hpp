@@ -1,11 +1,13 @@
 // Engine `thread`: a helper runs the domain while the program computes.
 //
 // The helper is in one of three states:
-//   working  something is pending and no caller waits. It advances the domain and, on a shared core, naps between steps: short
+//   working  something is pending and no caller waits. It advances the domain and, on a shared core, naps between
+//   steps: short
 //            naps while messages move, longer ones (up to `nap_ns`) while nothing does. On a spare core it spins.
-//   dozing   a caller waits (and drives the domain itself), or nothing has been pending for a short while: long naps, so that
-//            a starting call need not wake it and small operations do not pay for it. Where the program has lately computed
-//            for long between start and wait, the start does wake it.
+//   dozing   a caller waits (and drives the domain itself), or nothing has been pending for a short while: long naps,
+//   so that
+//            a starting call need not wake it and small operations do not pay for it. Where the program has lately
+//            computed for long between start and wait, the start does wake it.
 //   asleep   nothing has been pending for `linger_ns`: no wake-up at all until a starting call sends one.
 //
 // Starting costs a queue entry; a system call only if the helper is asleep.
@@ -24,10 +26,10 @@
 namespace urakata::engine {
 
 struct HelperSettings {
-  std::string name = "urakata";        // of the thread, at most 15 characters
-  bool spare = false;                  // has a core of its own: spins while something is pending
-  CpuSet cpus = {};                    // where it runs; empty: the mask of the thread that makes it
-  std::uint64_t nap_ns = 200'000;      // longest nap while something is pending
+  std::string name = "urakata";          // of the thread, at most 15 characters
+  bool spare = false;                    // has a core of its own: spins while something is pending
+  CpuSet cpus = {};                      // where it runs; empty: the mask of the thread that makes it
+  std::uint64_t nap_ns = 200'000;        // longest nap while something is pending
   std::uint64_t linger_ns = 20'000'000;  // without anything pending until the helper sleeps for good
   // Engine `poll` on a host that offers no hook in its own waiting: callers do the work, and the helper, always napping
   // `nap_ns`, only keeps MPI's progress rule while they are blocked in a call that Urakata does not handle.
@@ -66,10 +68,10 @@ class ThreadEngine final : public Engine {
   std::atomic<std::uint32_t> state_{kWorking};  // futex word; written by the helper, and by whoever wakes it
   std::atomic<std::uint32_t> callers_{0};       // that wait at the moment
   std::atomic<bool> stopping_{false};
-  std::atomic<std::uint64_t> started_ns_{0};    // the latest start
-  std::atomic<std::uint64_t> gap_ns_{0};        // mean time from a start to the next wait
+  std::atomic<std::uint64_t> started_ns_{0};  // the latest start
+  std::atomic<std::uint64_t> gap_ns_{0};      // mean time from a start to the next wait
   std::atomic<clockid_t> clock_{0};
-  std::atomic<std::uint64_t> used_ns_{0};       // CPU time at the end
+  std::atomic<std::uint64_t> used_ns_{0};  // CPU time at the end
   std::thread helper_;
 };
 

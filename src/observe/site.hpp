@@ -74,7 +74,7 @@ class Passage {
  public:
   void started(Site* site, std::uint64_t begin);  // before anybody else may see the instance
   void returned(std::uint64_t end);               // the starting call ends
-  void done(std::uint64_t now) { done_ = now; }  // never called for what the host runs: the wait's end then counts
+  void done(std::uint64_t now) { done_ = now; }   // never called for what the host runs: the wait's end then counts
   void tested(std::uint64_t begin, std::uint64_t end) { tests_ += end - begin; }
   void finished(std::uint64_t begin,
                 std::uint64_t end);  // the call that found it finished; adds everything to the site

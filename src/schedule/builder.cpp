@@ -12,10 +12,14 @@ constexpr std::uint64_t kMaxIterations = std::numeric_limits<std::uint32_t>::max
 
 const char* word(Kind kind) {
   switch (kind) {
-    case Kind::send: return "send";
-    case Kind::recv: return "recv";
-    case Kind::copy: return "copy";
-    case Kind::reduce: return "reduce";
+    case Kind::send:
+      return "send";
+    case Kind::recv:
+      return "recv";
+    case Kind::copy:
+      return "copy";
+    case Kind::reduce:
+      return "reduce";
   }
   return "node";
 }

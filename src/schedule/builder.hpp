@@ -17,8 +17,8 @@
 
 namespace urakata::schedule {
 
-// No progress step works on more than this at once: about 10 us of copying or adding, so that whoever lends its time to a
-// reduction gets it back within 20 us.
+// No progress step works on more than this at once: about 10 us of copying or adding, so that whoever lends its time to
+// a reduction gets it back within 20 us.
 inline constexpr std::uint64_t kSliceBytes = 32 * 1024;
 
 // A payload cut into equal pieces of whole elements; the last may be shorter. count is at least 1, also for no bytes.
@@ -32,7 +32,7 @@ Chunks whole(std::uint64_t bytes);
 Chunks cut(std::uint64_t bytes, std::uint64_t piece, std::uint64_t element = 1);
 
 struct Flow {
-  std::uint32_t window = 1;   // iterations started and not finished, at most kMaxWindow
+  std::uint32_t window = 1;  // iterations started and not finished, at most kMaxWindow
   std::uint8_t channel = 0;
 };
 
@@ -42,7 +42,8 @@ class Builder {
 
   SlotId temp(std::uint64_t bytes);  // a new temporary slot
 
-  // A place whose stride is 0 while chunks.count > 1 gets the chunk's own size as stride (pieces lie one after another).
+  // A place whose stride is 0 while chunks.count > 1 gets the chunk's own size as stride (pieces lie one after
+  // another).
   NodeId send(std::uint32_t peer, Place from, Chunks chunks, Flow flow = {});
   NodeId recv(std::uint32_t peer, Place to, Chunks chunks, Flow flow = {});
   NodeId copy(Place from, Place to, Chunks chunks);
@@ -55,16 +56,16 @@ class Builder {
   NodeId copy(Place from, Place to, std::uint64_t bytes, std::uint64_t element = 1);
   NodeId reduce(Place left, Place right_and_result, std::uint64_t bytes, std::uint64_t element);
 
-  // to after from: all of it, or iteration by iteration (`distance` iterations behind). kNone is ignored, so that "after
-  // the previous step, if there was one" needs no test.
+  // to after from: all of it, or iteration by iteration (`distance` iterations behind). kNone is ignored, so that
+  // "after the previous step, if there was one" needs no test.
   static constexpr NodeId kNone = ~NodeId{0};
   void after(NodeId from, NodeId to);
   void each(NodeId from, NodeId to, std::uint32_t distance = 0);
 
   const Schedule& draft() const { return schedule_; }  // nodes and edges so far, in the order of their making
 
-  // Sorts the edges, indexes them, and checks what one rank's schedule can be checked for alone: slots, peers, windows and
-  // edges in range, no cycle. The error names the node. The builder is spent afterwards.
+  // Sorts the edges, indexes them, and checks what one rank's schedule can be checked for alone: slots, peers, windows
+  // and edges in range, no cycle. The error names the node. The builder is spent afterwards.
   Result<Schedule> commit();
 
  private:

@@ -20,8 +20,8 @@
 //   each   iteration i of `to` starts when iteration i - distance of `from` is finished (at once where i < distance)
 // A schedule is finished when all iterations of all nodes are.
 //
-// Messages. For one ordered pair of ranks and one `channel`, the k-th message sent meets the k-th received. Nodes of one
-// rank, direction, peer and channel must therefore be ordered by edges (the checker proves it). Messages of
+// Messages. For one ordered pair of ranks and one `channel`, the k-th message sent meets the k-th received. Nodes of
+// one rank, direction, peer and channel must therefore be ordered by edges (the checker proves it). Messages of
 // different channels never meet, so independent phases that talk to the same peer use different channels.
 //
 // Contract. A Schedule is position-independent, holds no pointer into itself that a copy would break, and is immutable
@@ -42,7 +42,8 @@ enum class EdgeKind : std::uint8_t { all, each };
 using NodeId = std::uint32_t;
 using SlotId = std::uint16_t;
 
-// Slots 0 .. user_slots-1 are the caller's, as many as the collective says; the temporaries follow. Nearly all have two:
+// Slots 0 .. user_slots-1 are the caller's, as many as the collective says; the temporaries follow. Nearly all have
+// two:
 inline constexpr SlotId kSendSlot = 0;  // the caller's send buffer
 inline constexpr SlotId kRecvSlot = 1;  // the caller's receive buffer (or the only buffer: bcast, in place)
 inline constexpr SlotId kUserSlots = 2;
@@ -94,7 +95,7 @@ class Schedule {
   std::uint32_t rank() const { return rank_; }
   const std::string& name() const { return name_; }  // "allgather/ring", for reports and the text form
   std::span<const Node> nodes() const { return nodes_; }
-  std::span<const Edge> edges() const { return edges_; }           // sorted by `to`, then `from`
+  std::span<const Edge> edges() const { return edges_; }  // sorted by `to`, then `from`
   SlotId user_slots() const { return user_slots_; }
   std::span<const std::uint64_t> temps() const { return temps_; }  // bytes of slots user_slots(), user_slots()+1, ...
   std::span<const NodeId> sources() const { return sources_; }     // nodes whose first iteration waits for nothing

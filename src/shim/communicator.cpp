@@ -33,8 +33,10 @@ struct Contexts {
     const auto it = std::find(taken.begin(), taken.end(), false);
     const auto number = static_cast<std::int32_t>(it - taken.begin());
     if (number == process().context_limit()) {
-      log::error("more than %d communicators with non-blocking collectives at once: the host's tags have no room for more. "
-                 "Free communicators that are no longer used, or run with --engine host.", process().context_limit());
+      log::error(
+          "more than %d communicators with non-blocking collectives at once: the host's tags have no room for more. "
+          "Free communicators that are no longer used, or run with --engine host.",
+          process().context_limit());
       std::abort();
     }
     if (it == taken.end()) {
@@ -225,17 +227,21 @@ Status choose_engine(MPI_Comm handle, std::string_view name) {
     const auto found = registry().find(handle);
     if (found.object == nullptr) {
       if (*kind == EngineKind::host) return Nothing{};
-      return Error{"engine " + std::string(name) + " for a communicator whose collectives are the host's: Urakata carries "
-                   "intracommunicators of at least two ranks of MPI_COMM_WORLD, in a run that was started with an engine"};
+      return Error{
+          "engine " + std::string(name) +
+          " for a communicator whose collectives are the host's: Urakata carries "
+          "intracommunicators of at least two ranks of MPI_COMM_WORLD, in a run that was started with an engine"};
     }
     communicator_of = found.object;
   }
   if (!communicator_of->idle()) {
-    return Error{"cannot change to engine " + std::string(name) + " while non-blocking collectives are pending; complete them first"};
+    return Error{"cannot change to engine " + std::string(name) +
+                 " while non-blocking collectives are pending; complete them first"};
   }
   engine::Engine* engine = *kind == EngineKind::host ? nullptr : process().engine_named(name);
   if (engine == nullptr && *kind != EngineKind::host) {
-    return Error{"engine " + std::string(name) + " is not to be had in this run: the host's thread level does not allow it "
+    return Error{"engine " + std::string(name) +
+                 " is not to be had in this run: the host's thread level does not allow it "
                  "(see `urakata check`)"};
   }
   communicator_of->engine = engine;

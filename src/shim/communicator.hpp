@@ -3,7 +3,8 @@
 // A Communicator lives from the first non-blocking collective on the handle until the handle is freed and the last
 // operation on it is finished. Messages travel on one private duplicate of MPI_COMM_WORLD (see transport/group.hpp).
 //
-// Thread-safety: communicator() by any thread; prepared() under the communicator's own lock; hold/release by any thread.
+// Thread-safety: communicator() by any thread; prepared() under the communicator's own lock; hold/release by any
+// thread.
 #pragma once
 
 #include <atomic>
@@ -21,18 +22,19 @@ namespace urakata::shim {
 
 class Communicator final : public transport::Group {
  public:
-  // Starts to exchange contexts: a non-blocking collective of the host on `handle`, in the program's order of collectives.
+  // Starts to exchange contexts: a non-blocking collective of the host on `handle`, in the program's order of
+  // collectives.
   Communicator(MPI_Comm handle, std::vector<std::int32_t> world_ranks, std::uint32_t own_rank);
 
-  // A communicator of the same group with a context of its own, for one persistent collective: those may be started in another
-  // order on each rank, so they cannot share a sequence. Held once by the caller.
+  // A communicator of the same group with a context of its own, for one persistent collective: those may be started in
+  // another order on each rank, so they cannot share a sequence. Held once by the caller.
   Communicator* sibling() const;
 
   MPI_Comm handle() const { return handle_; }
   engine::Engine* engine = nullptr;  // constant while an operation is pending
 
-  // The schedule for the key and the v-forms' blocks; built by `arguments` at first sight. nullptr: no algorithm suits (with
-  // the reason logged once), the host has to do it.
+  // The schedule for the key and the v-forms' blocks; built by `arguments` at first sight. nullptr: no algorithm suits
+  // (with the reason logged once), the host has to do it.
   Prepared* prepared(const Key& key, std::span<const std::uint64_t> blocks, const collectives::Arguments& arguments);
 
   void hold() { users_.fetch_add(1, std::memory_order_relaxed); }
@@ -52,7 +54,8 @@ class Communicator final : public transport::Group {
     static constexpr std::uint32_t kFreed = 1U << 31U;
     std::atomic<std::uint32_t> word{0};
   };
-  Communicator(MPI_Comm handle, std::vector<std::int32_t> world_ranks, std::uint32_t own_rank, std::shared_ptr<Life> life);
+  Communicator(MPI_Comm handle, std::vector<std::int32_t> world_ranks, std::uint32_t own_rank,
+               std::shared_ptr<Life> life);
 
   std::shared_ptr<Life> life_;
   std::atomic<std::uint32_t> users_{2};  // the handle's own until it is freed, and the exchange's until it is done
@@ -62,8 +65,8 @@ class Communicator final : public transport::Group {
   std::uint64_t uses_ = 0;
 };
 
-// The communicator of a handle whose non-blocking collectives Urakata carries; nullptr where they are the host's: not an
-// intracommunicator of at least two ranks of MPI_COMM_WORLD, or switched to engine `host`.
+// The communicator of a handle whose non-blocking collectives Urakata carries; nullptr where they are the host's: not
+// an intracommunicator of at least two ranks of MPI_COMM_WORLD, or switched to engine `host`.
 Communicator* communicator(MPI_Comm handle);
 
 // MPI_Comm_free or MPI_Comm_disconnect is about to free the handle. True: do not, it is freed later.
@@ -77,7 +80,8 @@ bool pending_on(MPI_Comm handle);
 // Waits until none is, for MPI_Comm_disconnect.
 void drain(MPI_Comm handle);
 
-// Moves one exchange on that nobody has waited for; false where there is none left. For MPI_Finalize, after the helpers' end.
+// Moves one exchange on that nobody has waited for; false where there is none left. For MPI_Finalize, after the
+// helpers' end.
 bool settle_one();
 
 MPI_Comm private_world();

@@ -1,7 +1,7 @@
 // MPI_Wait, MPI_Test and their kin, over arrays that mix our requests with the host's.
 //
-// Where none of the requests is ours the call passes at once. Otherwise ours are looked at here, and the host gets a copy of
-// the array in which ours are MPI_REQUEST_NULL.
+// Where none of the requests is ours the call passes at once. Otherwise ours are looked at here, and the host gets a
+// copy of the array in which ours are MPI_REQUEST_NULL.
 #include <algorithm>
 #include <vector>
 
@@ -112,8 +112,8 @@ class Waiting {
   // Steps without news until sleeping is worth its 5 us: a message that is already on the way arrives meanwhile.
   static constexpr unsigned kIdle = 50;
 
-  // Open MPI gives its core away inside each poll when it knows that there are more ranks than cores; doing it again after each
-  // would halve the chances to see a message. MPICH leaves it to us.
+  // Open MPI gives its core away inside each poll when it knows that there are more ranks than cores; doing it again
+  // after each would halve the chances to see a message. MPICH leaves it to us.
 #if defined(URAKATA_ABI_OPENMPI)
   static constexpr unsigned kHostSteps = 16;
 #else
@@ -145,7 +145,9 @@ bool host_has_some() {
   return std::any_of(theirs.begin(), theirs.end(), [](MPI_Request r) { return r != MPI_REQUEST_NULL; });
 }
 
-MPI_Status* at(MPI_Status* statuses, int i) { return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + i; }
+MPI_Status* at(MPI_Status* statuses, int i) {
+  return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + i;
+}
 
 void step_once(Request& request, std::uint64_t begin) {
   process().step_all();
@@ -221,8 +223,10 @@ int test_all(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) 
   return worst;
 }
 
-// One look at all requests. The index of one that was completed, or MPI_UNDEFINED; `none_active`: there is nothing to wait for.
-int test_any_once(int count, MPI_Request* requests, int* index, bool* none_active, MPI_Status* status, std::uint64_t begin) {
+// One look at all requests. The index of one that was completed, or MPI_UNDEFINED; `none_active`: there is nothing to
+// wait for.
+int test_any_once(int count, MPI_Request* requests, int* index, bool* none_active, MPI_Status* status,
+                  std::uint64_t begin) {
   *index = MPI_UNDEFINED;
   *none_active = false;
   bool ours_active = false;
@@ -420,7 +424,8 @@ URAKATA_EXPORT int MPI_Cancel(MPI_Request* request) {
   need_host();
   if (request == nullptr || !is_ours(*request)) return host.Cancel(request);
   Request* ours = find_request(*request);
-  return complain(ours != nullptr ? ours->communicator : nullptr, MPI_ERR_REQUEST);  // MPI: collectives cannot be cancelled
+  return complain(ours != nullptr ? ours->communicator : nullptr,
+                  MPI_ERR_REQUEST);  // MPI: collectives cannot be cancelled
 }
 
 URAKATA_EXPORT int MPI_Start(MPI_Request* request) {
@@ -440,7 +445,8 @@ URAKATA_EXPORT int MPI_Startall(int count, MPI_Request requests[]) {
 }
 
 #if defined(URAKATA_STATUS_QUERIES)
-URAKATA_EXPORT int MPI_Request_get_status_all(int count, const MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+URAKATA_EXPORT int MPI_Request_get_status_all(int count, const MPI_Request requests[], int* flag,
+                                              MPI_Status statuses[]) {
   need_host();
   if (!any_ours(count, requests)) return host.Request_get_status_all(count, requests, flag, statuses);
   for (int i = 0; i < count; ++i) {
@@ -457,7 +463,8 @@ URAKATA_EXPORT int MPI_Request_get_status_all(int count, const MPI_Request reque
   return code;
 }
 
-URAKATA_EXPORT int MPI_Request_get_status_any(int count, const MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+URAKATA_EXPORT int MPI_Request_get_status_any(int count, const MPI_Request requests[], int* index, int* flag,
+                                              MPI_Status* status) {
   need_host();
   if (!any_ours(count, requests)) return host.Request_get_status_any(count, requests, index, flag, status);
   bool waiting = false;
@@ -501,8 +508,10 @@ URAKATA_EXPORT int MPI_Request_get_status_some(int count, const MPI_Request requ
 }
 
 int PMPI_Request_get_status_all(int, const MPI_Request[], int*, MPI_Status[]) URAKATA_ALIAS(MPI_Request_get_status_all);
-int PMPI_Request_get_status_any(int, const MPI_Request[], int*, int*, MPI_Status*) URAKATA_ALIAS(MPI_Request_get_status_any);
-int PMPI_Request_get_status_some(int, const MPI_Request[], int*, int[], MPI_Status[]) URAKATA_ALIAS(MPI_Request_get_status_some);
+int PMPI_Request_get_status_any(int, const MPI_Request[], int*, int*, MPI_Status*)
+    URAKATA_ALIAS(MPI_Request_get_status_any);
+int PMPI_Request_get_status_some(int, const MPI_Request[], int*, int[], MPI_Status[])
+    URAKATA_ALIAS(MPI_Request_get_status_some);
 #endif
 
 int PMPI_Wait(MPI_Request*, MPI_Status*) URAKATA_ALIAS(MPI_Wait);

@@ -70,8 +70,8 @@ bool is_predefined(MPI_Datatype handle) {
          combiner == MPI_COMBINER_F90_INTEGER;
 }
 
-// Asked by packing no element, on a communicator where errors return: it is for the host to refuse such a type, with the
-// error handler of the call's communicator.
+// Asked by packing no element, on a communicator where errors return: it is for the host to refuse such a type, with
+// the error handler of the call's communicator.
 bool is_committed(MPI_Datatype handle) {
   unsigned char none = 0;
   int position = 0;

@@ -1,7 +1,7 @@
 // What the shim knows of the program's datatypes.
 //
-// A datatype is described once and kept until MPI_Type_free and the last operation on it are past; operations hold it by
-// reference, so a program may free a type while an operation runs.
+// A datatype is described once and kept until MPI_Type_free and the last operation on it are past; operations hold it
+// by reference, so a program may free a type while an operation runs.
 //
 // Thread-safety: datatype(), forget_datatype() by any thread; a Datatype is immutable but for its count of users.
 #pragma once

@@ -1,7 +1,7 @@
 // From an MPI handle to an object of ours. Handles are pointers or integers, depending on the ABI.
 //
-// Thread-safety: all members by any thread. find() takes no lock when the thread asks for one of the handles that it asked
-// for last; erase() makes all threads forget those.
+// Thread-safety: all members by any thread. find() takes no lock when the thread asks for one of the handles that it
+// asked for last; erase() makes all threads forget those.
 #pragma once
 
 #include <array>

@@ -25,7 +25,8 @@ constexpr std::array kNames = {
 #if defined(URAKATA_ABI_OPENMPI)
     "libmpi.so.40",
 #elif defined(URAKATA_ABI_MPICH)
-    "libmpi.so.12", "libmpich.so.12",
+    "libmpi.so.12",
+    "libmpich.so.12",
 #else
     "libmpi_abi.so.1",
 #endif
@@ -62,8 +63,10 @@ template <class Function>
 void need(void* library, const char* name, Function& function) {
   find(library, name, function);
   if (function != nullptr) return;
-  log::error("the MPI library has no %s: it is not of the family that this Urakata library (%s) is for. "
-             "Run the program with --engine host, or without urakata-exec.", name, kAbi);
+  log::error(
+      "the MPI library has no %s: it is not of the family that this Urakata library (%s) is for. "
+      "Run the program with --engine host, or without urakata-exec.",
+      name, kAbi);
   std::abort();
 }
 
@@ -72,14 +75,16 @@ void need(void* library, const char* name, Function& function) {
 void find_host() {
   void* library = host_library();
   if (library == nullptr) {
-    log::error("an MPI function was called, but no MPI library (%s) is loaded in this process. "
-               "Is the program linked to another MPI than Urakata took it for? Run it without urakata-exec.", kNames[0]);
+    log::error(
+        "an MPI function was called, but no MPI library (%s) is loaded in this process. "
+        "Is the program linked to another MPI than Urakata took it for? Run it without urakata-exec.",
+        kNames[0]);
     std::abort();
   }
 #define URAKATA_NEED(name) need(library, "PMPI_" #name, host.name);
 #define URAKATA_FIND(name) find(library, "PMPI_" #name, host.name);
-#define URAKATA_FIND_X(name)                                                     \
-  find(library, "PMPI_" #name, host.name);                                       \
+#define URAKATA_FIND_X(name)               \
+  find(library, "PMPI_" #name, host.name); \
   if (host.name == nullptr) find(library, "PMPIX_" #name, host.name);
   URAKATA_HOST_CALLS(URAKATA_NEED)
   URAKATA_HOST_PERSISTENT(URAKATA_FIND_X)
@@ -91,8 +96,8 @@ void find_host() {
 #undef URAKATA_FIND_X
 #if defined(URAKATA_ABI_OPENMPI)
   // In the global scope first: a program that is not position-independent has its own copies of the host's data.
-#define URAKATA_FIND_HANDLE(name)                     \
-  host_handles.name = dlsym(RTLD_DEFAULT, #name);     \
+#define URAKATA_FIND_HANDLE(name)                 \
+  host_handles.name = dlsym(RTLD_DEFAULT, #name); \
   if (host_handles.name == nullptr) find(library, #name, host_handles.name);
   URAKATA_HOST_HANDLES(URAKATA_FIND_HANDLE)
 #undef URAKATA_FIND_HANDLE

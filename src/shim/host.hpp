@@ -6,35 +6,38 @@
 #include "shim/abi.hpp"
 
 // Functions that every host has.
-#define URAKATA_HOST_CALLS(X)                                                                                         \
-  X(Init) X(Init_thread) X(Finalize) X(Initialized) X(Finalized) X(Query_thread) X(Get_library_version) X(Abort)      \
-  X(Wait) X(Waitany) X(Waitall) X(Waitsome) X(Test) X(Testany) X(Testall) X(Testsome)                                 \
-  X(Request_free) X(Request_get_status) X(Cancel) X(Start) X(Startall)                                                \
-  X(Isend) X(Irecv) X(Pack) X(Unpack) X(Reduce_local)                                                                 \
-  X(Comm_dup) X(Comm_free) X(Comm_disconnect) X(Comm_rank) X(Comm_size) X(Comm_test_inter) X(Comm_group)              \
-  X(Comm_call_errhandler) X(Comm_set_errhandler) X(Comm_get_attr) X(Comm_split_type) X(Comm_set_info)                 \
-  X(Group_translate_ranks) X(Group_free) X(Group_size) X(Allgather)                                                   \
-  X(Type_size_x) X(Type_get_extent_x) X(Type_get_true_extent_x) X(Type_get_envelope) X(Type_contiguous)               \
-  X(Type_create_struct) X(Type_commit) X(Type_free) X(Op_commutative) X(Op_free)                                      \
-  X(Info_get)                                                                                                         \
-  X(Ibarrier) X(Ibcast) X(Igather) X(Igatherv) X(Iscatter) X(Iscatterv) X(Iallgather) X(Iallgatherv) X(Ialltoall)     \
-  X(Ialltoallv) X(Ialltoallw) X(Ireduce) X(Iallreduce) X(Ireduce_scatter) X(Ireduce_scatter_block) X(Iscan) X(Iexscan)
+#define URAKATA_HOST_CALLS(X)                                                                                          \
+  X(Init)                                                                                                              \
+  X(Init_thread) X(Finalize) X(Initialized) X(Finalized) X(Query_thread) X(Get_library_version) X(Abort) X(Wait)       \
+      X(Waitany) X(Waitall) X(Waitsome) X(Test) X(Testany) X(Testall) X(Testsome) X(Request_free)                      \
+          X(Request_get_status) X(Cancel) X(Start) X(Startall) X(Isend) X(Irecv) X(Pack) X(Unpack) X(Reduce_local)     \
+              X(Comm_dup) X(Comm_free) X(Comm_disconnect) X(Comm_rank) X(Comm_size) X(Comm_test_inter) X(Comm_group)   \
+                  X(Comm_call_errhandler) X(Comm_set_errhandler) X(Comm_get_attr) X(Comm_split_type) X(Comm_set_info)  \
+                      X(Group_translate_ranks) X(Group_free) X(Group_size) X(Allgather) X(Type_size_x)                 \
+                          X(Type_get_extent_x) X(Type_get_true_extent_x) X(Type_get_envelope) X(Type_contiguous)       \
+                              X(Type_create_struct) X(Type_commit) X(Type_free) X(Op_commutative) X(Op_free)           \
+                                  X(Info_get) X(Ibarrier) X(Ibcast) X(Igather) X(Igatherv) X(Iscatter) X(Iscatterv)    \
+                                      X(Iallgather) X(Iallgatherv) X(Ialltoall) X(Ialltoallv) X(Ialltoallw) X(Ireduce) \
+                                          X(Iallreduce) X(Ireduce_scatter) X(Ireduce_scatter_block) X(Iscan)           \
+                                              X(Iexscan)
 
 // Functions that some hosts or headers lack: nullptr then. MPI-4 persistent collectives (Open MPI 4 has them as MPIX_).
-#define URAKATA_HOST_PERSISTENT(X)                                                                                    \
-  X(Barrier_init) X(Bcast_init) X(Gather_init) X(Gatherv_init) X(Scatter_init) X(Scatterv_init) X(Allgather_init)     \
-  X(Allgatherv_init) X(Alltoall_init) X(Alltoallv_init) X(Alltoallw_init) X(Reduce_init) X(Allreduce_init)            \
-  X(Reduce_scatter_init) X(Reduce_scatter_block_init) X(Scan_init) X(Exscan_init)
+#define URAKATA_HOST_PERSISTENT(X)                                                                                   \
+  X(Barrier_init)                                                                                                    \
+  X(Bcast_init) X(Gather_init) X(Gatherv_init) X(Scatter_init) X(Scatterv_init) X(Allgather_init) X(Allgatherv_init) \
+      X(Alltoall_init) X(Alltoallv_init) X(Alltoallw_init) X(Reduce_init) X(Allreduce_init) X(Reduce_scatter_init)   \
+          X(Reduce_scatter_block_init) X(Scan_init) X(Exscan_init)
 
 #if MPI_VERSION >= 4
 #define URAKATA_LARGE_COUNTS 1
-#define URAKATA_HOST_LARGE(X)                                                                                         \
-  X(Isend_c) X(Irecv_c) X(Ibcast_c) X(Igather_c) X(Igatherv_c) X(Iscatter_c) X(Iscatterv_c) X(Iallgather_c)           \
-  X(Iallgatherv_c) X(Ialltoall_c) X(Ialltoallv_c) X(Ialltoallw_c) X(Ireduce_c) X(Iallreduce_c) X(Ireduce_scatter_c)   \
-  X(Ireduce_scatter_block_c) X(Iscan_c) X(Iexscan_c) X(Bcast_init_c) X(Gather_init_c) X(Gatherv_init_c)               \
-  X(Scatter_init_c) X(Scatterv_init_c) X(Allgather_init_c) X(Allgatherv_init_c) X(Alltoall_init_c)                    \
-  X(Alltoallv_init_c) X(Alltoallw_init_c) X(Reduce_init_c) X(Allreduce_init_c) X(Reduce_scatter_init_c)               \
-  X(Reduce_scatter_block_init_c) X(Scan_init_c) X(Exscan_init_c)
+#define URAKATA_HOST_LARGE(X)                                                                                     \
+  X(Isend_c)                                                                                                      \
+  X(Irecv_c) X(Ibcast_c) X(Igather_c) X(Igatherv_c) X(Iscatter_c) X(Iscatterv_c) X(Iallgather_c) X(Iallgatherv_c) \
+      X(Ialltoall_c) X(Ialltoallv_c) X(Ialltoallw_c) X(Ireduce_c) X(Iallreduce_c) X(Ireduce_scatter_c)            \
+          X(Ireduce_scatter_block_c) X(Iscan_c) X(Iexscan_c) X(Bcast_init_c) X(Gather_init_c) X(Gatherv_init_c)   \
+              X(Scatter_init_c) X(Scatterv_init_c) X(Allgather_init_c) X(Allgatherv_init_c) X(Alltoall_init_c)    \
+                  X(Alltoallv_init_c) X(Alltoallw_init_c) X(Reduce_init_c) X(Allreduce_init_c)                    \
+                      X(Reduce_scatter_init_c) X(Reduce_scatter_block_init_c) X(Scan_init_c) X(Exscan_init_c)
 #else
 #define URAKATA_HOST_LARGE(X)
 #endif
@@ -67,8 +70,8 @@ struct Host {
   URAKATA_HOST_FORTRAN(URAKATA_MEMBER)
 #undef URAKATA_MEMBER
 
-  // Lets a function be called from within the host's own waiting, so that our instances move while the program is blocked in
-  // a call that we do not handle. Open MPI has it; nullptr elsewhere.
+  // Lets a function be called from within the host's own waiting, so that our instances move while the program is
+  // blocked in a call that we do not handle. Open MPI has it; nullptr elsewhere.
   int (*progress_register)(int (*callback)()) = nullptr;
   int (*progress_unregister)(int (*callback)()) = nullptr;
   // Whether the host gives the core away in a poll that finds nothing; returns what it was. Open MPI has it.
@@ -79,8 +82,8 @@ struct Host {
 
 extern Host host;
 
-// Looks the host up; ends the process with a message if there is none or one of another ABI. Called by every entry point
-// that may be the first (host.found says that it was done).
+// Looks the host up; ends the process with a message if there is none or one of another ABI. Called by every entry
+// point that may be the first (host.found says that it was done).
 void find_host();
 
 // Is the address inside the host's own libraries? MPI-IO, for one, calls MPI through the public names; such calls are

@@ -90,7 +90,8 @@ int HostMessages::testsome(int n, MPI_Request* requests, int* done, int* indices
   if (statuses.size() < static_cast<std::size_t>(n)) statuses.resize(static_cast<std::size_t>(n));
   const int code = host.Testsome(n, requests, done, indices, statuses.data());
   if (*done == MPI_UNDEFINED) *done = 0;
-  for (int i = 0; i < *done; ++i) errors[i] = code == MPI_ERR_IN_STATUS ? statuses[static_cast<std::size_t>(i)].MPI_ERROR : 0;
+  for (int i = 0; i < *done; ++i)
+    errors[i] = code == MPI_ERR_IN_STATUS ? statuses[static_cast<std::size_t>(i)].MPI_ERROR : 0;
   return code == MPI_ERR_IN_STATUS ? MPI_SUCCESS : code;
 }
 

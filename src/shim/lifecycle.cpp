@@ -66,7 +66,8 @@ URAKATA_EXPORT int MPI_Op_free(MPI_Op* op) {
 
 URAKATA_EXPORT int MPI_Comm_free(MPI_Comm* comm) {
   need_host();
-  if (comm == nullptr || !process().running() || !urakata::shim::forget_communicator(*comm)) return host.Comm_free(comm);
+  if (comm == nullptr || !process().running() || !urakata::shim::forget_communicator(*comm))
+    return host.Comm_free(comm);
   *comm = MPI_COMM_NULL;
   return MPI_SUCCESS;
 }

@@ -1,7 +1,7 @@
 // What the shim knows of the program's reduction operations.
 //
-// Thread-safety: all functions by any thread. A UserOperation is kept until MPI_Op_free and the last operation that uses it
-// are past, so a program may free it while a reduction runs.
+// Thread-safety: all functions by any thread. A UserOperation is kept until MPI_Op_free and the last operation that
+// uses it are past, so a program may free it while a reduction runs.
 #pragma once
 
 #include <atomic>

@@ -31,4 +31,9 @@ void Prepared::give(Run* run) {
   idle_.push_back(run);
 }
 
+bool Prepared::idle() {
+  const std::lock_guard guard(lock_);
+  return idle_.size() == all_.size();
+}
+
 }  // namespace urakata::shim

@@ -1,5 +1,5 @@
-// A prepared collective: its schedule, and the instances that have been made of it. Cached per communicator, so that the
-// second start of the same collective builds and allocates nothing.
+// A prepared collective: its schedule, and the instances that have been made of it. Cached per communicator, so that
+// the second start of the same collective builds and allocates nothing.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ struct Prepared {
   // An idle instance; makes one where there is none.
   Run* take();
   void give(Run* run);
-  bool idle() const { return idle_.size() == all_.size(); }
+  bool idle();  // no instance is in use
 
  private:
   SpinLock lock_;

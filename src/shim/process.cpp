@@ -24,14 +24,14 @@ namespace urakata::shim {
 
 namespace {
 
-constexpr std::uint64_t kRescueNap = 1'000'000;   // ns
+constexpr std::uint64_t kRescueNap = 1'000'000;  // ns
 constexpr std::uint64_t kCallerSleep = 500'000;  // ns; the news may be another thread's start, which no socket tells
 
 int progress_hook() { return process().step_all() ? 1 : 0; }
 
-// Open MPI, told that there are more ranks than cores, yields in every poll that finds nothing. That is right for a rank that
-// waits, but a helper that yields to a computing thread gets the core back only when that one's turn is over: some milliseconds
-// later. It polls a few times and sleeps anyway, so it does not yield.
+// Open MPI, told that there are more ranks than cores, yields in every poll that finds nothing. That is right for a
+// rank that waits, but a helper that yields to a computing thread gets the core back only when that one's turn is over:
+// some milliseconds later. It polls a few times and sleeps anyway, so it does not yield.
 void helper_turn(bool begins) {
   static bool before = false;  // there is one helper (make_engines)
   if (begins) {
@@ -94,7 +94,8 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
     int found = 0;
     host.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
     const std::int64_t tags = found != 0 ? std::int64_t{*most} + 1 : 32768;
-    context_limit_ = static_cast<std::int32_t>(std::min<std::int64_t>(tags >> transport::Group::kContextShift, 1 << 14));
+    context_limit_ =
+        static_cast<std::int32_t>(std::min<std::int64_t>(tags >> transport::Group::kContextShift, 1 << 14));
     if (context_limit_ == 0) {
       log::warning("the host allows message tags up to %lld only; Urakata needs 65536 and leaves all to the host",
                    static_cast<long long>(tags - 1));
@@ -155,7 +156,8 @@ void Process::make_engines() {
       all_.push_back(threads_.back().get());
     }
   } else if (wish.engine == EngineKind::thread) {
-    engine_why_ = "the host does not allow calls by several threads (MPI_THREAD_MULTIPLE): engine poll instead of thread";
+    engine_why_ =
+        "the host does not allow calls by several threads (MPI_THREAD_MULTIPLE): engine poll instead of thread";
     log::warning_of_all("%s", engine_why_.c_str());
   }
   domains_.push_back(make_domain());
@@ -259,7 +261,8 @@ void Process::write_report() {
   meta.engine = host_only_ ? "host" : std::string(next_engine()->name());
   meta.engine_why = engine_why_;
   for (const Option& option : option_table()) {
-    meta.options.push_back({std::string(option.name), std::string(option_value(option)), std::string(option_origin(option))});
+    meta.options.push_back(
+        {std::string(option.name), std::string(option_value(option)), std::string(option_origin(option))});
   }
   std::uint64_t helpers_ns = 0;
   for (engine::Engine* engine : all_) {
@@ -270,7 +273,9 @@ void Process::write_report() {
   }
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
   meta.caller_cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime) - static_cast<double>(helpers_ns) * 1e-9;
   const auto written = observe::write(*observer_, std::string(options().report), meta);
   if (!written.ok()) log::error("%s", written.error().message.c_str());

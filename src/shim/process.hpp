@@ -27,7 +27,7 @@ class Process {
   void stop_helpers();
 
   bool running() const { return running_; }
-  bool host_only() const { return host_only_; }  // engine host: everything passes untouched
+  bool host_only() const { return host_only_; }   // engine host: everything passes untouched
   int told_level() const { return told_level_; }  // the thread level that the program knows of
   bool oversubscribed() const { return oversubscribed_; }
 
@@ -43,8 +43,8 @@ class Process {
 
   // One step of every engine that has something pending. Returns whether anything moved.
   bool step_all(std::int64_t bytes = engine::Domain::kStepBytes);
-  // A caller has waited for a while and nothing moves: sleeps until the network has news, if all that is pending comes that way.
-  // False: nothing was done, the caller has to find another way to wait.
+  // A caller has waited for a while and nothing moves: sleeps until the network has news, if all that is pending comes
+  // that way. False: nothing was done, the caller has to find another way to wait.
   bool sleep();
 
   observe::Observer* observer() const { return observer_.get(); }

@@ -14,10 +14,11 @@ namespace urakata::shim {
 
 namespace {
 
-constexpr std::uint32_t kMost = 1U << 22;    // requests in use at once
-constexpr std::uint32_t kChunk = 1U << 10;   // requests made at a time
-constexpr std::size_t kBlock = 256;          // bytes behind a pointer handle
-constexpr std::uint32_t kMpichPattern = 0x2c000000;  // kind "invalid", type "request"; 0 in the rest is MPI_REQUEST_NULL
+constexpr std::uint32_t kMost = 1U << 22;   // requests in use at once
+constexpr std::uint32_t kChunk = 1U << 10;  // requests made at a time
+constexpr std::size_t kBlock = 256;         // bytes behind a pointer handle
+constexpr std::uint32_t kMpichPattern =
+    0x2c000000;  // kind "invalid", type "request"; 0 in the rest is MPI_REQUEST_NULL
 
 struct Table {
   SpinLock lock;
@@ -58,7 +59,8 @@ void grow(Table& t) {
     chunk[i].index = t.made + i;
     if constexpr (!kIntegerHandles) {
       auto* words = reinterpret_cast<std::int32_t*>(t.base + std::size_t{t.made + i} * kBlock);
-      for (std::size_t w = 0; w < kBlock / sizeof *words; ++w) words[w] = kFortranBase + static_cast<std::int32_t>(t.made + i);
+      for (std::size_t w = 0; w < kBlock / sizeof *words; ++w)
+        words[w] = kFortranBase + static_cast<std::int32_t>(t.made + i);
     }
   }
   t.chunks[t.made / kChunk].store(chunk, std::memory_order_release);

@@ -1,12 +1,12 @@
 // Requests of our own (DESIGN.md, decision 2): what MPI_Ibcast and its kin hand to the program.
 //
 // Handles are told apart from the host's by their value. Where handles are pointers, ours lie in a reserved range of
-// addresses; every 32-bit word of the block that a handle points to holds the request's Fortran integer, since Open MPI's
-// Fortran wrappers read that from the host's request at an offset which differs between versions. Where handles are
-// integers, ours have MPICH's request bits with the kind "invalid", which no real handle has.
+// addresses; every 32-bit word of the block that a handle points to holds the request's Fortran integer, since Open
+// MPI's Fortran wrappers read that from the host's request at an offset which differs between versions. Where handles
+// are integers, ours have MPICH's request bits with the kind "invalid", which no real handle has.
 //
-// Thread-safety: make, find by any thread. A Request belongs to whoever may call MPI_Wait on it: one thread at a time, by
-// MPI's rules.
+// Thread-safety: make, find by any thread. A Request belongs to whoever may call MPI_Wait on it: one thread at a time,
+// by MPI's rules.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +29,9 @@ struct Request {
   bool active = false;
   Communicator* communicator = nullptr;
   Run* run = nullptr;
-  std::optional<UserReducer> reducer;        // of a user-defined operation; held
-  std::vector<const Datatype*> types;        // held
-  observe::Site* site = nullptr;             // nullptr: nobody observes
+  std::optional<UserReducer> reducer;  // of a user-defined operation; held
+  std::vector<const Datatype*> types;  // held
+  observe::Site* site = nullptr;       // nullptr: nobody observes
   observe::Passage passage;
 
   MPI_Request handle() const;
@@ -47,7 +47,7 @@ void destroy_request(Request* request);
 inline constexpr std::int32_t kFortranBase = 0x40000000;
 
 bool is_ours(MPI_Request handle);
-Request* find_request(MPI_Request handle);  // of a handle that is ours; nullptr if it is stale
+Request* find_request(MPI_Request handle);             // of a handle that is ours; nullptr if it is stale
 MPI_Request request_of_fortran(std::int32_t integer);  // MPI_REQUEST_NULL if it is not one of ours
 bool is_fortran_of_ours(std::int32_t integer);
 

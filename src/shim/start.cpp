@@ -54,20 +54,29 @@ struct Parts {
 };
 Parts parts_of(Operation operation, std::uint32_t ranks, bool at_root) {
   switch (operation) {
-    case Operation::barrier: return {0, 0};
-    case Operation::bcast: return {0, 1};
+    case Operation::barrier:
+      return {0, 0};
+    case Operation::bcast:
+      return {0, 1};
     case Operation::gather:
-    case Operation::gatherv: return {1, at_root ? ranks : 0};
+    case Operation::gatherv:
+      return {1, at_root ? ranks : 0};
     case Operation::scatter:
-    case Operation::scatterv: return {at_root ? ranks : 0, 1};
+    case Operation::scatterv:
+      return {at_root ? ranks : 0, 1};
     case Operation::allgather:
-    case Operation::allgatherv: return {1, ranks};
+    case Operation::allgatherv:
+      return {1, ranks};
     case Operation::alltoall:
-    case Operation::alltoallv: return {ranks, ranks};
-    case Operation::reduce: return {1, at_root ? 1U : 0U};
+    case Operation::alltoallv:
+      return {ranks, ranks};
+    case Operation::reduce:
+      return {1, at_root ? 1U : 0U};
     case Operation::reduce_scatter:
-    case Operation::reduce_scatter_block: return {ranks, 1};
-    default: return {1, 1};
+    case Operation::reduce_scatter_block:
+      return {ranks, 1};
+    default:
+      return {1, 1};
   }
 }
 
@@ -331,14 +340,14 @@ bool carried(const Call& call, MPI_Request* request_out, int* code) {
       shift = element->true_lb;
     }
   } else {
-    // All of recvbuf is output. It is input too for bcast's root and where the operation is in place: the own block only for
-    // gathers, everything for alltoall.
+    // All of recvbuf is output. It is input too for bcast's root and where the operation is in place: the own block
+    // only for gathers, everything for alltoall.
     const bool all_blocks = operation == Operation::alltoall || operation == Operation::alltoallv;
     const bool recv_in = operation == Operation::bcast ? at_root : in_place && !scatters;
     const bool recv_out = operation != Operation::bcast || !at_root;
     const std::uint32_t own = operation == Operation::bcast || all_blocks ? ~0U : comm.rank;
-    run.bind(kSendSlot, send.holes ? pack_around(send, run, request, run.packed_send, true, false, ~0U)
-                                   : writable(send.address));
+    run.bind(kSendSlot,
+             send.holes ? pack_around(send, run, request, run.packed_send, true, false, ~0U) : writable(send.address));
     run.bind(kRecvSlot, recv.holes ? pack_around(recv, run, request, run.packed_recv, recv_in, recv_out, own)
                                    : writable(recv.address));
   }
@@ -375,8 +384,10 @@ int submit(Request& request, std::uint64_t begin) {
 int start_again(Request& request) { return submit(request, request.site != nullptr ? now_ns() : 0); }
 
 int missing(MPI_Comm comm, const char* name) {
-  log::error("%s: this MPI library does not have it, and Urakata does not carry it for this communicator or these arguments; "
-             "use the form that the library has", name);
+  log::error(
+      "%s: this MPI library does not have it, and Urakata does not carry it for this communicator or these arguments; "
+      "use the form that the library has",
+      name);
   host.Comm_call_errhandler(comm, MPI_ERR_UNSUPPORTED_OPERATION);
   return MPI_ERR_UNSUPPORTED_OPERATION;
 }

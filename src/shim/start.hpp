@@ -22,9 +22,9 @@ struct Buffer {
   const void* address = nullptr;
   std::int64_t count = 0;
   MPI_Datatype type = MPI_DATATYPE_NULL;
-  Numbers counts;                        // v- and w-forms
+  Numbers counts;  // v- and w-forms
   Numbers displacements;
-  const MPI_Datatype* types = nullptr;   // w-form; displacements are bytes then
+  const MPI_Datatype* types = nullptr;  // w-form; displacements are bytes then
 };
 
 // The arguments of all collectives in one form. What an operation does not have stays as it is here.
@@ -41,8 +41,8 @@ struct Call {
 };
 
 // True: Urakata carries the call, and `code` and `request` are its result (persistent forms: prepared, not started).
-// False: nothing was done; it is the host's. The decision rests on facts that are equal on all ranks, or on arguments that
-// the host will refuse.
+// False: nothing was done; it is the host's. The decision rests on facts that are equal on all ranks, or on arguments
+// that the host will refuse.
 bool carried(const Call& call, MPI_Request* request, int* code);
 
 // A request with an instance of `prepared` on `comm`, whose hold it takes over. Slots are still to be bound.

@@ -1,13 +1,12 @@
 // The functions of urakata.h.
 #define URAKATA_API __attribute__((visibility("default")))
-#include "shim/abi.hpp"
-#include "urakata.h"
-
 #include "base/log.hpp"
+#include "shim/abi.hpp"
 #include "shim/communicator.hpp"
 #include "shim/prepared.hpp"
 #include "shim/process.hpp"
 #include "shim/start.hpp"
+#include "urakata.h"
 
 extern "C" {
 

@@ -1,20 +1,19 @@
 // Schedules that programs build themselves: ura_begin to ura_free of urakata.h.
 #define URAKATA_API __attribute__((visibility("default")))
-#include "shim/abi.hpp"
-#include "urakata.h"
-
 #include <optional>
 #include <string>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "schedule/builder.hpp"
+#include "shim/abi.hpp"
 #include "shim/communicator.hpp"
 #include "shim/datatype.hpp"
 #include "shim/host.hpp"
 #include "shim/operation.hpp"
 #include "shim/process.hpp"
 #include "shim/start.hpp"
+#include "urakata.h"
 
 using urakata::schedule::Builder;
 using urakata::schedule::NodeId;
@@ -26,7 +25,7 @@ struct ura_schedule {
   shim::Communicator* communicator = nullptr;  // held
   shim::Communicator* own = nullptr;           // after commit: the same group with a context of its own; held
   int slots = 0;
-  std::optional<Builder> builder;              // until commit
+  std::optional<Builder> builder;  // until commit
   const urakata::reduce::Reducer* reducer = nullptr;
   shim::Prepared prepared;
 };
@@ -61,8 +60,10 @@ bool bad_message(MPI_Count bytes, int channel) {
 extern "C" {
 
 int ura_begin(MPI_Comm comm, int slots, ura_schedule** schedule) {
-  if (schedule == nullptr || slots < 0 || slots > 0x7fff) return refuse("ura_begin", MPI_ERR_ARG, "slots must be 0 to 32767");
-  shim::Communicator* of = shim::process().running() && !shim::process().host_only() ? shim::communicator(comm) : nullptr;
+  if (schedule == nullptr || slots < 0 || slots > 0x7fff)
+    return refuse("ura_begin", MPI_ERR_ARG, "slots must be 0 to 32767");
+  shim::Communicator* of =
+      shim::process().running() && !shim::process().host_only() ? shim::communicator(comm) : nullptr;
   if (of == nullptr) {
     return refuse("ura_begin", MPI_ERR_COMM,
                   "Urakata carries intracommunicators of at least two ranks of MPI_COMM_WORLD, between MPI_Init and "
@@ -79,30 +80,36 @@ int ura_begin(MPI_Comm comm, int slots, ura_schedule** schedule) {
 
 int ura_temp(ura_schedule* schedule, MPI_Count bytes, int* slot) {
   if (!draft(schedule)) return refuse("ura_temp", MPI_ERR_ARG, kDraft);
-  if (bytes < 0 || slot == nullptr) return refuse("ura_temp", MPI_ERR_ARG, "a size of at least 0 and a place for the slot are needed");
+  if (bytes < 0 || slot == nullptr)
+    return refuse("ura_temp", MPI_ERR_ARG, "a size of at least 0 and a place for the slot are needed");
   *slot = schedule->builder->temp(static_cast<std::uint64_t>(bytes));
   return MPI_SUCCESS;
 }
 
 int ura_send(ura_schedule* schedule, int peer, int slot, MPI_Aint offset, MPI_Count bytes, int channel, int* node) {
   if (!draft(schedule)) return refuse("ura_send", MPI_ERR_ARG, kDraft);
-  if (bad_message(bytes, channel)) return refuse("ura_send", MPI_ERR_ARG, "bytes must be at least 0, the channel 0 to 255");
-  return give(schedule->builder->send(static_cast<std::uint32_t>(peer), place(slot, offset), static_cast<std::uint64_t>(bytes),
-                                      static_cast<std::uint8_t>(channel)), node);
+  if (bad_message(bytes, channel))
+    return refuse("ura_send", MPI_ERR_ARG, "bytes must be at least 0, the channel 0 to 255");
+  return give(schedule->builder->send(static_cast<std::uint32_t>(peer), place(slot, offset),
+                                      static_cast<std::uint64_t>(bytes), static_cast<std::uint8_t>(channel)),
+              node);
 }
 
 int ura_recv(ura_schedule* schedule, int peer, int slot, MPI_Aint offset, MPI_Count bytes, int channel, int* node) {
   if (!draft(schedule)) return refuse("ura_recv", MPI_ERR_ARG, kDraft);
-  if (bad_message(bytes, channel)) return refuse("ura_recv", MPI_ERR_ARG, "bytes must be at least 0, the channel 0 to 255");
-  return give(schedule->builder->recv(static_cast<std::uint32_t>(peer), place(slot, offset), static_cast<std::uint64_t>(bytes),
-                                      static_cast<std::uint8_t>(channel)), node);
+  if (bad_message(bytes, channel))
+    return refuse("ura_recv", MPI_ERR_ARG, "bytes must be at least 0, the channel 0 to 255");
+  return give(schedule->builder->recv(static_cast<std::uint32_t>(peer), place(slot, offset),
+                                      static_cast<std::uint64_t>(bytes), static_cast<std::uint8_t>(channel)),
+              node);
 }
 
-int ura_copy(ura_schedule* schedule, int from_slot, MPI_Aint from_offset, int to_slot, MPI_Aint to_offset, MPI_Count bytes,
-             int* node) {
+int ura_copy(ura_schedule* schedule, int from_slot, MPI_Aint from_offset, int to_slot, MPI_Aint to_offset,
+             MPI_Count bytes, int* node) {
   if (!draft(schedule)) return refuse("ura_copy", MPI_ERR_ARG, kDraft);
   if (bytes < 0) return refuse("ura_copy", MPI_ERR_ARG, "bytes must be at least 0");
-  return give(schedule->builder->copy(place(from_slot, from_offset), place(to_slot, to_offset), static_cast<std::uint64_t>(bytes)),
+  return give(schedule->builder->copy(place(from_slot, from_offset), place(to_slot, to_offset),
+                                      static_cast<std::uint64_t>(bytes)),
               node);
 }
 
@@ -115,20 +122,23 @@ int ura_reduce(ura_schedule* schedule, int left_slot, MPI_Aint left_offset, int 
     return refuse("ura_reduce", MPI_ERR_TYPE, "a predefined type without gaps is needed");
   }
   const auto* reducer = shim::meaning_of(op, *type).builtin;
-  if (reducer == nullptr) return refuse("ura_reduce", MPI_ERR_OP, "a predefined operation that is defined for the type is needed");
+  if (reducer == nullptr)
+    return refuse("ura_reduce", MPI_ERR_OP, "a predefined operation that is defined for the type is needed");
   if (schedule->reducer != nullptr && schedule->reducer != reducer) {
     return refuse("ura_reduce", MPI_ERR_OP, "all reductions of a schedule have the same type and operation");
   }
   schedule->reducer = reducer;
   return give(schedule->builder->reduce(place(left_slot, left_offset), place(right_slot, right_offset),
-                                        static_cast<std::uint64_t>(count) * type->size, type->size), node);
+                                        static_cast<std::uint64_t>(count) * type->size, type->size),
+              node);
 }
 
 int ura_after(ura_schedule* schedule, int first, int then) {
   if (!draft(schedule)) return refuse("ura_after", MPI_ERR_ARG, kDraft);
   const auto nodes = static_cast<int>(schedule->builder->draft().nodes().size());
   if (first < 0 || first >= nodes || then < 0 || then >= nodes) {
-    return refuse("ura_after", MPI_ERR_ARG, "there is no node " + std::to_string(first < 0 || first >= nodes ? first : then));
+    return refuse("ura_after", MPI_ERR_ARG,
+                  "there is no node " + std::to_string(first < 0 || first >= nodes ? first : then));
   }
   schedule->builder->after(static_cast<NodeId>(first), static_cast<NodeId>(then));
   return MPI_SUCCESS;

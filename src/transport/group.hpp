@@ -3,12 +3,13 @@
 // Tags. All of Urakata's messages travel on one private communicator of the host, so the tag says which communicator,
 // which operation on it and which channel a message belongs to:
 //     tag = context << 16 | (sequence mod 256) << 8 | channel
-// The context is a number that the *receiver* has chosen, unique among its own communicators. A message is matched at its
-// receiver only, so no agreement is needed: every member tells the others its number once (settle), and a sender uses
-// the number of the rank it sends to. At most 256 operations of a group are active at once (`admit`), which keeps tags of
-// different operations apart; a peer that runs ahead is held apart by the order of messages between two ranks.
+// The context is a number that the *receiver* has chosen, unique among its own communicators. A message is matched at
+// its receiver only, so no agreement is needed: every member tells the others its number once (settle), and a sender
+// uses the number of the rank it sends to. At most 256 operations of a group are active at once (`admit`), which keeps
+// tags of different operations apart; a peer that runs ahead is held apart by the order of messages between two ranks.
 //
-// Thread-safety: constant members by anyone; `next_sequence` is atomic; the rest by the owner of the group's domain only.
+// Thread-safety: constant members by anyone; `next_sequence` is atomic; the rest by the owner of the group's domain
+// only.
 #pragma once
 
 #include <array>
@@ -50,7 +51,9 @@ class Group {
     retired_.fetch_add(1, std::memory_order_release);
   }
   // Is every operation that was started finished? By anyone.
-  bool idle() const { return retired_.load(std::memory_order_acquire) == next_sequence.load(std::memory_order_relaxed); }
+  bool idle() const {
+    return retired_.load(std::memory_order_acquire) == next_sequence.load(std::memory_order_relaxed);
+  }
 
   std::int32_t tag_to(std::int32_t peer, std::uint64_t sequence, std::uint8_t channel) const {
     return tag(contexts[static_cast<std::size_t>(peer)], sequence, channel);

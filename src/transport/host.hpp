@@ -4,7 +4,8 @@
 //     using Request = ...;
 //     static int isend(const Message&, Request*);
 //     static int irecv(const Message&, Request*);
-//     // As MPI_Testsome on requests[0..n): the number done, their indices, an error code for each; finished requests are
+//     // As MPI_Testsome on requests[0..n): the number done, their indices, an error code for each; finished requests
+//     are
 //     // left invalid.
 //     static int testsome(int n, Request* requests, int* done, int* indices, int* errors);
 #pragma once

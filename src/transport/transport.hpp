@@ -1,5 +1,5 @@
-// A transport moves the messages of send and recv nodes. One object serves one progress domain and is used by the domain's
-// owner only; no call blocks.
+// A transport moves the messages of send and recv nodes. One object serves one progress domain and is used by the
+// domain's owner only; no call blocks.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,9 @@ namespace urakata::transport {
 
 struct Message {
   std::byte* address = nullptr;
-  std::uint64_t bytes = 0;                   // payload
-  const layout::Layout* layout = nullptr;    // of the elements at `address`; nullptr: plain bytes
-  std::int32_t peer = 0;                     // rank on the private communicator
+  std::uint64_t bytes = 0;                 // payload
+  const layout::Layout* layout = nullptr;  // of the elements at `address`; nullptr: plain bytes
+  std::int32_t peer = 0;                   // rank on the private communicator
   std::int32_t tag = 0;
 };
 

@@ -37,9 +37,10 @@ Choice best(std::initializer_list<Candidate> candidates) {
   return {it.algorithm, it.segment, it.why};
 }
 
-// Messages between nodes are cut into pieces that the host sends without asking the receiver first (Open MPI's TCP: below 64 KiB).
-// Measured over four hosts with 1 Gb/s links: allgather and alltoall from 256 KiB up take 0.6 to 0.75 of the time that whole
-// messages take, a chain's bcast 0.4 instead of 0.65. On one node whole messages are best: the receiver copies each once.
+// Messages between nodes are cut into pieces that the host sends without asking the receiver first (Open MPI's TCP:
+// below 64 KiB). Measured over four hosts with 1 Gb/s links: allgather and alltoall from 256 KiB up take 0.6 to 0.75 of
+// the time that whole messages take, a chain's bcast 0.4 instead of 0.65. On one node whole messages are best: the
+// receiver copies each once.
 constexpr std::uint64_t kNetworkSegment = 32 * 1024;
 constexpr std::uint64_t kOneNodeSegment = 256 * 1024;  // where a reduction follows, it begins before all has arrived
 constexpr std::uint64_t kWhole = std::uint64_t{1} << 40U;
@@ -68,10 +69,12 @@ class Model {
   Choice bcast() const {
     const Candidate chain = pipeline("chain", 0);
     const double shares = b_ * (n_ - 1) / n_;
-    return best({{"binomial", steps_ * (c_.step + moved(b_)), kFewestSteps},
-                 {"knomial", std::ceil(steps_ / 2) * (c_.step + 2 * c_.message + 3 * moved(b_)), "flat tree: fewest steps"},
-                 {chain.algorithm, unless(one_node_ && n_ <= kFew, chain.cost), chain.why, chain.segment},
-                 {"scatter_allgather", unless(one_node_ && n_ <= kFew, (steps_ + n_ - 1) * c_.step + 2 * moved(shares)), kShared}});
+    return best(
+        {{"binomial", steps_ * (c_.step + moved(b_)), kFewestSteps},
+         {"knomial", std::ceil(steps_ / 2) * (c_.step + 2 * c_.message + 3 * moved(b_)), "flat tree: fewest steps"},
+         {chain.algorithm, unless(one_node_ && n_ <= kFew, chain.cost), chain.why, chain.segment},
+         {"scatter_allgather", unless(one_node_ && n_ <= kFew, (steps_ + n_ - 1) * c_.step + 2 * moved(shares)),
+          kShared}});
   }
 
   Choice reduce() const {
@@ -88,7 +91,8 @@ class Model {
     return best({{"recursive_doubling", steps_ * whole + fold(1), kFewestSteps},
                  {"spread", c_.step + further_ * c_.message + (n_ - 1) * (moved(b_) + added(b_)), kOneStep},
                  {"rabenseifner",
-                  unless(in_order_ || n_ == 2, 2 * steps_ * c_.step + 2 * moved(shares) + added(shares) + halves(shares) + fold(2)),
+                  unless(in_order_ || n_ == 2,
+                         2 * steps_ * c_.step + 2 * moved(shares) + added(shares) + halves(shares) + fold(2)),
                   kShared, one_node_ ? kOneNodeSegment : 0},
                  {"ring", unless(in_order_ || n_ == 2, 2 * (n_ - 1) * c_.step + 2 * moved(shares) + added(shares)),
                   kNeighbours},

@@ -16,8 +16,9 @@ struct Choice {
   std::string_view why;       // a few words for the report
 };
 
-// bytes: as Arguments::bytes; for allgatherv and reduce_scatter the mean block; not used for gatherv, scatterv, alltoallv,
-// whose blocks no rank knows all of.
-Choice choose(collectives::Operation operation, std::uint64_t bytes, std::uint32_t ranks, bool commutative, bool one_node);
+// bytes: as Arguments::bytes; for allgatherv and reduce_scatter the mean block; not used for gatherv, scatterv,
+// alltoallv, whose blocks no rank knows all of.
+Choice choose(collectives::Operation operation, std::uint64_t bytes, std::uint32_t ranks, bool commutative,
+              bool one_node);
 
 }  // namespace urakata::tune

@@ -112,8 +112,8 @@ class Hosts:
 
     rate: of each link in each direction, such as "1gbit"; None: as fast as the machine.
     delay: one way between any two hosts, such as "8ms"; needs netem in the kernel (see available()).
-    split_cpus: CPUs are dealt out to the hosts; where there are fewer CPUs than hosts, each host gets one and shares it with
-    others, so that no host has more of the machine than another. False: all hosts may use all CPUs.
+    split_cpus: CPUs are dealt out to the hosts; where there are fewer CPUs than hosts, each host gets one and shares it
+    with others, so that no host has more of the machine than another. False: all hosts may use all CPUs.
 
     A context manager; all that was started in the hosts ends with it, also when this process is killed. Instances
     exist side by side without seeing each other. Methods may be called from several threads between enter and exit.
