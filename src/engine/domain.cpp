@@ -91,7 +91,7 @@ void Domain::finish(Instance& instance) {
 bool Domain::advance(bool caller, std::int64_t bytes) {
   take_in();
   bool moved = waiting_.front() != nullptr && admit();
-  Budget budget{bytes, caller};
+  Budget budget{bytes, caller, bytes != 0};
   for (const transport::Completion& completion : transport_->poll()) {
     moved = true;
     auto& instance = *static_cast<Instance*>(completion.ticket.instance);

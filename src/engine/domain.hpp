@@ -32,8 +32,8 @@ class Domain {
   static constexpr std::int64_t kStepBytes = 32 * 1024;
   static constexpr std::int64_t kWaitBytes = 256 * 1024;
 
-  // One step: takes in what was submitted, polls the transport once, runs what is ready, computing on about `bytes`.
-  // `caller`: run by a thread of the program inside an MPI call. Returns whether anything moved.
+  // One step: takes in what was submitted, polls the transport once, runs what is ready, computing on about `bytes` (0:
+  // on nothing). `caller`: run by a thread of the program inside an MPI call. Returns whether anything moved.
   bool advance(bool caller, std::int64_t bytes = kStepBytes);
 
   // Instances submitted and not finished. seq_cst: what a helper that announced its sleep sees here is in one order
