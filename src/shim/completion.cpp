@@ -104,7 +104,7 @@ class Waiting {
       ladder_.restart();
       idle_ = 0;
     } else if (++idle_ < kIdle || !process().sleep()) {
-      if (idle_ % kHostSteps == 0) ladder_.step();
+      give_way();
     }
   }
 
@@ -112,13 +112,16 @@ class Waiting {
   // Steps without news until sleeping is worth its 5 us: a message that is already on the way arrives meanwhile.
   static constexpr unsigned kIdle = 50;
 
-  // Open MPI gives its core away inside each poll when it knows that there are more ranks than cores; doing it again
-  // after each would halve the chances to see a message. MPICH leaves it to us.
+  // Open MPI gives its core away inside each poll when it knows that there are more ranks than cores, and never where
+  // each rank has one; doing it again after each poll would halve the chances to see a message. MPICH leaves it to us.
+  void give_way() {
 #if defined(URAKATA_ABI_OPENMPI)
-  static constexpr unsigned kHostSteps = 16;
+    constexpr unsigned kHostSteps = 16;
+    if (process().oversubscribed() && idle_ % kHostSteps == 0) ladder_.step();
 #else
-  static constexpr unsigned kHostSteps = 1;
+    ladder_.step();
 #endif
+  }
 
   engine::Engine* engine_;
   Ladder ladder_;
