@@ -5,6 +5,7 @@
 
 #include "shim/abi.hpp"
 
+// clang-format off
 // Functions that every host has.
 #define URAKATA_HOST_CALLS(X)                                                                                          \
   X(Init)                                                                                                              \
@@ -58,6 +59,8 @@
 #else
 #define URAKATA_HOST_FORTRAN(X)
 #endif
+
+// clang-format on
 
 namespace urakata::shim {
 
