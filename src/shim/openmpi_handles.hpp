@@ -4,6 +4,7 @@
 // The table is filled by find_host() and constant from then on. Included by abi.hpp right after mpi.h.
 #pragma once
 
+// clang-format off
 #define URAKATA_HOST_HANDLES(X)                                                                                        \
   X(ompi_request_null)                                                                                                 \
   X(ompi_mpi_2dblprec) X(ompi_mpi_2int) X(ompi_mpi_2integer) X(ompi_mpi_2real) X(ompi_mpi_aint) X(ompi_mpi_byte)       \
@@ -31,6 +32,7 @@
                                                                                   X(ompi_mpi_unsigned_long)            \
                                                                                       X(ompi_mpi_unsigned_long_long)   \
                                                                                           X(ompi_mpi_unsigned_short)
+// clang-format on
 
 namespace urakata::shim {
 
