@@ -88,6 +88,11 @@ void Domain::finish(Instance& instance) {
   if (before == Instance::Outcome::abandoned) instance.on_abandoned(instance);
 }
 
+void Domain::begin() {
+  take_in();
+  if (waiting_.front() != nullptr) admit();
+}
+
 bool Domain::advance(bool caller, std::int64_t bytes) {
   take_in();
   bool moved = waiting_.front() != nullptr && admit();

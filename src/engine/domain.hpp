@@ -36,6 +36,9 @@ class Domain {
   // on nothing). `caller`: run by a thread of the program inside an MPI call. Returns whether anything moved.
   bool advance(bool caller, std::int64_t bytes = kStepBytes);
 
+  // Takes in what was submitted and posts its first messages; polls nothing and computes next to nothing.
+  void begin();
+
   // Instances submitted and not finished. seq_cst: what a helper that announced its sleep sees here is in one order
   // with submit and the look for such an announcement after it.
   std::uint32_t pending() const { return pending_.load(std::memory_order_seq_cst); }

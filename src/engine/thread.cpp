@@ -84,8 +84,8 @@ void ThreadEngine::wake(State from) {
 
 // submit() has counted the instance before (seq_cst), and the helper looks at the count after it has announced its
 // sleep: one of the two sees the other.
-void ThreadEngine::started() {
-  if (settings_.rescue) step(0);
+void ThreadEngine::started(bool brief) {
+  if (settings_.rescue || brief) begin();
   const std::uint32_t state = state_.load(std::memory_order_seq_cst);
   if (state == kAsleep) wake(kAsleep);
   if (state == kDozing && gap_ns_.load(std::memory_order_relaxed) > kLongGap) wake(kDozing);
