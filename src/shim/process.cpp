@@ -163,7 +163,6 @@ void Process::make_engines() {
   domains_.push_back(make_domain());
   if (host.progress_register != nullptr || !multiple_) {
     poll_ = std::make_unique<engine::PollEngine>(*domains_.back());
-    if (host.progress_register != nullptr) host.progress_register(progress_hook);
   } else if (threads_.empty()) {
     engine::HelperSettings settings;
     settings.name = "urakata/rescue";
@@ -190,6 +189,10 @@ engine::Engine* Process::engine_named(std::string_view name) {
   if (name == "poll") return poll_.get();
   if (name == "thread" && !threads_.empty()) return threads_.front().get();
   return nullptr;
+}
+
+void Process::hook_progress() {
+  if (host.progress_register != nullptr) std::call_once(hooked_, [] { host.progress_register(progress_hook); });
 }
 
 bool Process::step_all(std::int64_t bytes) {
