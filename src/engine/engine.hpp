@@ -28,7 +28,7 @@ class Engine {
   // One step by a caller, if nobody else holds the domain. Returns whether anything moved.
   bool step(std::int64_t bytes = Domain::kStepBytes) {
     if (!domain_.try_own()) return false;
-    const bool moved = domain_.advance(true, bytes);
+    const bool moved = domain_.advance(true, bytes) != 0;
     domain_.disown();
     return moved;
   }
