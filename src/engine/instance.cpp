@@ -13,7 +13,7 @@ using schedule::NodeId;
 
 namespace {
 constexpr std::size_t kAlignment = 64;
-constexpr std::uint64_t kMoveBytes = 32 * 1024;
+constexpr std::uint64_t kMoveBytes = 32UL * 1024;
 
 // A message of up to 4 KiB is copied by the host and gone in well under a microsecond.
 constexpr std::size_t kBriefMessages = 4;
@@ -51,10 +51,10 @@ void Instance::bind_temps(std::int64_t shift) {
     for (const std::uint64_t bytes : temps) total += padded(bytes);
     temporaries_ = std::make_unique_for_overwrite<std::byte[]>(total);
   }
-  auto address = reinterpret_cast<std::uintptr_t>(temporaries_.get());
-  address = (address + kAlignment - 1) / kAlignment * kAlignment;
+  const auto before = reinterpret_cast<std::uintptr_t>(temporaries_.get()) % kAlignment;
+  std::byte* address = temporaries_.get() + (before != 0 ? kAlignment - before : 0);
   for (std::size_t t = 0; t < temps.size(); ++t) {
-    slots_[schedule_.user_slots() + t] = reinterpret_cast<std::byte*>(address) - shift;
+    slots_[schedule_.user_slots() + t] = address - shift;
     address += padded(temps[t]);
   }
 }

@@ -175,6 +175,7 @@ void Process::make_engines() {
 
 bool Process::nodes_apart(const std::vector<std::int32_t>& world_ranks) const {
   std::vector<std::int32_t> nodes;
+  nodes.reserve(world_ranks.size());
   for (const std::int32_t rank : world_ranks) nodes.push_back(nodes_[static_cast<std::size_t>(rank)]);
   std::sort(nodes.begin(), nodes.end());
   return std::adjacent_find(nodes.begin(), nodes.end()) == nodes.end();
