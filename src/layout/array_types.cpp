@@ -56,8 +56,8 @@ TypeMap TypeMap::darray(std::int64_t rank, std::span<const DistributedDimension>
     std::vector<TypeMap> members;
     std::vector<std::int64_t> places;
     if (whole > 0) {
-      members.push_back(map.repeated(static_cast<std::uint64_t>(block), row)
-                            .repeated(static_cast<std::uint64_t>(whole), step * row));
+      members.push_back(
+          map.repeated(static_cast<std::uint64_t>(block), row).repeated(static_cast<std::uint64_t>(whole), step * row));
       places.push_back(first * row);
     }
     if (rest > 0) {

@@ -156,9 +156,10 @@ bool equal(const BodyPointer& a, const BodyPointer& b) {
       a->pieces != b->pieces) {
     return false;
   }
-  return std::equal(
-      a->sequence.begin(), a->sequence.end(), b->sequence.begin(), b->sequence.end(),
-      [](const Placed& left, const Placed& right) { return left.offset == right.offset && equal(left.body, right.body); });
+  return std::equal(a->sequence.begin(), a->sequence.end(), b->sequence.begin(), b->sequence.end(),
+                    [](const Placed& left, const Placed& right) {
+                      return left.offset == right.offset && equal(left.body, right.body);
+                    });
 }
 
 }  // namespace urakata::layout

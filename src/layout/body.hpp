@@ -1,9 +1,9 @@
 // A body: the bytes of a type map in its order, relative to the first of them, in canonical form. Type maps and shapes
 // are made of bodies; only this layer sees them.
 //
-// Canonical means: what joins in memory and in order is one block; dimensions that continue each other are one; blocks of
-// one length at even distances are a dimension; a sequence of blocks is a list of pieces; nothing is empty. The order of
-// the bytes is never changed, since it is the order of the packed form.
+// Canonical means: what joins in memory and in order is one block; dimensions that continue each other are one; blocks
+// of one length at even distances are a dimension; a sequence of blocks is a list of pieces; nothing is empty. The
+// order of the bytes is never changed, since it is the order of the packed form.
 //
 // Immutable and shared by reference count; any thread may read one.
 #pragma once

@@ -82,8 +82,8 @@ Run Cursor::run(std::uint64_t position, std::uint64_t limit) {
       at.position -= index * dimension.size;
     }
     const auto children = shape_->children(*node);
-    const std::size_t which = depth < kHints ? entry_near(children, at.position, hints_[depth])
-                                             : entry_at(children, at.position);
+    const std::size_t which =
+        depth < kHints ? entry_near(children, at.position, hints_[depth]) : entry_at(children, at.position);
     at.offset += children[which].offset;
     at.position -= children[which].position;
     node = &shape_->nodes()[children[which].node];

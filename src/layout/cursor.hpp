@@ -1,5 +1,5 @@
-// A cursor: finds, for any position in the payload of `count` elements of a shape, the longest run of memory that can be
-// described in one word. Positions may be taken in any order; going forward is cheapest.
+// A cursor: finds, for any position in the payload of `count` elements of a shape, the longest run of memory that can
+// be described in one word. Positions may be taken in any order; going forward is cheapest.
 //
 // It refers to the shape, which must outlive it. Not thread-safe: each user has its own. Making one and asking it does
 // not allocate.
@@ -13,8 +13,8 @@
 
 namespace urakata::layout {
 
-// `rows` rows, `row_stride` apart. A row is `columns` blocks of `block` bytes, `stride` apart; or, where `pieces` is set,
-// `columns` pieces at their offsets (block: the bytes of each, or 0 where they differ). The payload is row by row.
+// `rows` rows, `row_stride` apart. A row is `columns` blocks of `block` bytes, `stride` apart; or, where `pieces` is
+// set, `columns` pieces at their offsets (block: the bytes of each, or 0 where they differ). The payload is row by row.
 struct Run {
   std::int64_t offset = 0;  // of the first block from the address of the elements; of the origin of the pieces' offsets
   std::uint64_t block = 0;

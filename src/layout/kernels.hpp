@@ -250,7 +250,9 @@ void gather(std::byte* packed, const std::byte* base, const Run& run) {
   rows<Gather>(packed, at, run);
 }
 
-void scatter(std::byte* base, const std::byte* packed, const Run& run) { rows<Scatter>(packed, base + run.offset, run); }
+void scatter(std::byte* base, const std::byte* packed, const Run& run) {
+  rows<Scatter>(packed, base + run.offset, run);
+}
 
 void transfer(std::byte* to, std::int64_t to_stride, const std::byte* from, std::int64_t from_stride,
               std::uint64_t count, std::uint64_t block) {

@@ -68,8 +68,7 @@ Shape::Shape(const TypeMap& map)
 }
 
 bool Shape::contiguous() const {
-  return nodes_.empty() ||
-         (blocks_ == 1 && start_ == 0 && extent_ == static_cast<std::int64_t>(size_));
+  return nodes_.empty() || (blocks_ == 1 && start_ == 0 && extent_ == static_cast<std::int64_t>(size_));
 }
 
 }  // namespace urakata::layout

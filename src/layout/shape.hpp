@@ -1,8 +1,8 @@
 // A shape: the canonical form of a datatype, flat. What pack, unpack and copy work from.
 //
-// A shape is a graph of nodes without pointers. Each node repeats, over its dimensions, one of: a block of bytes; a list
-// of pieces; a list of children, which are nodes at offsets. Children may share a node. Nearly all real types are one
-// node: contiguous (no dimension), strided in n dimensions, or indexed blocks.
+// A shape is a graph of nodes without pointers. Each node repeats, over its dimensions, one of: a block of bytes; a
+// list of pieces; a list of children, which are nodes at offsets. Children may share a node. Nearly all real types are
+// one node: contiguous (no dimension), strided in n dimensions, or indexed blocks.
 //
 // Offsets and strides are bytes of memory, relative to the element's address; positions and sizes are bytes of payload
 // in the order of the type map, which is the order of the packed form.
@@ -66,7 +66,7 @@ class Shape {
   // Blocks of an element that do not join, the measure of how finely it is cut.
   std::uint64_t blocks() const { return blocks_; }
 
-  std::int64_t start() const { return start_; }  // offset of the first byte
+  std::int64_t start() const { return start_; }           // offset of the first byte
   std::span<const Node> nodes() const { return nodes_; }  // the last is the root; empty for a shape without bytes
   std::span<const Dimension> dimensions(const Node& node) const {
     return std::span(dimensions_).subspan(node.dimension, node.dimensions);
@@ -78,7 +78,8 @@ class Shape {
     return std::span(children_).subspan(node.child, node.children + 1);
   }
 
-  // Equal type maps whose types were made in different ways mostly are equal shapes; equal shapes always are equal maps.
+  // Equal type maps whose types were made in different ways mostly are equal shapes; equal shapes always are equal
+  // maps.
   bool operator==(const Shape&) const = default;
 
  private:

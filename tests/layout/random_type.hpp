@@ -245,9 +245,7 @@ class RandomTypes {
       distribution = static_cast<Distribution>(upto(2));
       processes = distribution == Distribution::none ? 1 : between(1, 3);
       const std::int64_t least = (size + processes - 1) / processes;
-      argument = upto(1) == 0                          ? 0
-                 : distribution == Distribution::block ? between(least, least + 2)
-                                                       : between(1, 3);
+      argument = upto(1) == 0 ? 0 : distribution == Distribution::block ? between(least, least + 2) : between(1, 3);
       if (distribution == Distribution::none) argument = 0;
       ranks *= processes;
       sizes.push_back(size);
