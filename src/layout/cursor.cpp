@@ -6,16 +6,19 @@ namespace urakata::layout {
 
 namespace {
 
+std::uint64_t position_of(std::uint64_t position) { return position; }
+std::uint64_t position_of(const Child& child) { return child.position; }
+
 // The last entry whose position is not beyond the given one. The list's last entry is its end.
 template <class Entry>
 std::size_t entry_at(std::span<const Entry> list, std::uint64_t position) {
-  const auto after = std::upper_bound(list.begin(), list.end() - 1, position,
-                                      [](std::uint64_t value, const Entry& entry) { return value < entry.position; });
+  const auto after =
+      std::upper_bound(list.begin(), list.end() - 1, position,
+                       [](std::uint64_t value, const Entry& entry) { return value < position_of(entry); });
   return static_cast<std::size_t>(after - list.begin()) - 1;
 }
 
-template <class Entry>
-std::size_t entry_near(std::span<const Entry> list, std::uint64_t position, std::size_t& hint) {
+std::size_t child_near(std::span<const Child> list, std::uint64_t position, std::size_t& hint) {
   const auto holds = [&](std::size_t i) {
     return i + 1 < list.size() && list[i].position <= position && position < list[i + 1].position;
   };
@@ -32,19 +35,17 @@ void cut(Run& run, std::uint64_t limit) {
     return;
   }
   run.rows = 1;
-  if (run.pieces == nullptr) {
-    run.columns = std::max<std::uint64_t>(limit / run.block, 1);
-    run.block = std::min(run.block, limit);
-    return;
+  if (run.block != 0) {
+    run.columns = limit / run.block;
+  } else {
+    const std::span positions(run.positions, run.columns + 1);
+    run.columns = entry_at(positions, positions[0] + limit);
   }
-  const std::span list(run.pieces, run.columns + 1);
-  const std::uint64_t end = list[0].position + limit;
-  run.columns = entry_at(list, end);
-  if (run.columns == 0) {
-    run.offset += list[0].offset;
+  if (run.columns == 0) {  // the beginning of the first block
+    if (run.offsets != nullptr) run.offset += run.offsets[0];
+    run.offsets = nullptr;
     run.block = limit;
     run.columns = 1;
-    run.pieces = nullptr;
   }
 }
 
@@ -83,7 +84,7 @@ Run Cursor::run(std::uint64_t position, std::uint64_t limit) {
     }
     const auto children = shape_->children(*node);
     const std::size_t which =
-        depth < kHints ? entry_near(children, at.position, hints_[depth]) : entry_at(children, at.position);
+        depth < kHints ? child_near(children, at.position, hints_[depth]) : entry_at(children, at.position);
     at.offset += children[which].offset;
     at.position -= children[which].position;
     node = &shape_->nodes()[children[which].node];
@@ -140,16 +141,27 @@ Run Cursor::run_of_pieces(const Node& node, std::span<const Dimension> dimension
     run.row_stride = dimension.stride;
   }
   run.offset = at.offset;
-  const auto pieces = shape_->pieces(node);
-  const std::size_t which = at.position == 0 ? 0 : entry_at(pieces, at.position);
-  const std::uint64_t within = at.position - pieces[which].position;
+  const auto offsets = shape_->offsets(node);
+  std::size_t which = 0;
+  std::uint64_t within = at.position;
+  std::uint64_t length = node.block;
+  if (node.block != 0) {
+    which = at.position / node.block;
+    within = at.position % node.block;
+  } else {
+    const auto positions = shape_->positions(node);
+    if (at.position != 0) which = entry_at(positions, at.position);
+    within = at.position - positions[which];
+    length = positions[which + 1] - positions[which];
+    run.positions = &positions[which];
+  }
   if (within != 0) {  // the rest of a piece
-    run.offset += pieces[which].offset + static_cast<std::int64_t>(within);
-    run.block = pieces[which + 1].position - at.position;
+    run.offset += offsets[which] + static_cast<std::int64_t>(within);
+    run.block = length - within;
     run.columns = run.rows = 1;
     return run;
   }
-  run.pieces = &pieces[which];
+  run.offsets = &offsets[which];
   run.columns = node.pieces - which;
   if (which != 0) run.rows = 1;
   return run;

@@ -13,8 +13,9 @@
 
 namespace urakata::layout {
 
-// `rows` rows, `row_stride` apart. A row is `columns` blocks of `block` bytes, `stride` apart; or, where `pieces` is
-// set, `columns` pieces at their offsets (block: the bytes of each, or 0 where they differ). The payload is row by row.
+// `rows` rows, `row_stride` apart. A row is `columns` blocks of `block` bytes, `stride` apart; or, where `offsets` is
+// set, `columns` pieces at those offsets, of `block` bytes each, or, where block is 0, from one position to the next.
+// The payload is row by row.
 struct Run {
   std::int64_t offset = 0;  // of the first block from the address of the elements; of the origin of the pieces' offsets
   std::uint64_t block = 0;
@@ -22,11 +23,10 @@ struct Run {
   std::int64_t stride = 0;
   std::uint64_t rows = 1;
   std::int64_t row_stride = 0;
-  const Piece* pieces = nullptr;
+  const std::int64_t* offsets = nullptr;
+  const std::uint64_t* positions = nullptr;
 
-  std::uint64_t row_bytes() const {
-    return pieces == nullptr ? columns * block : pieces[columns].position - pieces[0].position;
-  }
+  std::uint64_t row_bytes() const { return block != 0 ? columns * block : positions[columns] - positions[0]; }
   std::uint64_t bytes() const { return rows * row_bytes(); }
 };
 

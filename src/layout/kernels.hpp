@@ -90,10 +90,27 @@ struct Scatter {
   }
 };
 
+// Keeps the compiler from building vectors out of numbers that lie far apart: its gathers and scatters are slower than
+// one load and one store each.
+template <class Pointer>
+inline void one_by_one(Pointer& at) {
+  asm volatile("" : "+r"(at));
+}
+
 template <class Way, class Length>
 void row(typename Way::Packed packed, typename Way::Elements at, std::uint64_t columns, std::int64_t stride,
          Length length) {
-  for (std::uint64_t c = 0; c < columns; ++c) {
+  for (; columns >= 4; columns -= 4) {
+    one_by_one(at);
+    Way::move(packed, at, length);
+    Way::move(packed + length.bytes, at + stride, length);
+    Way::move(packed + 2 * length.bytes, at + 2 * stride, length);
+    Way::move(packed + 3 * length.bytes, at + 3 * stride, length);
+    packed += 4 * length.bytes;
+    at += 4 * stride;
+  }
+  for (; columns != 0; --columns) {
+    one_by_one(at);
     Way::move(packed, at, length);
     packed += length.bytes;
     at += stride;
@@ -171,8 +188,20 @@ void rows_of_blocks(typename Way::Packed packed, typename Way::Elements at, cons
 template <class Way, class Length>
 void rows_of_pieces(typename Way::Packed packed, typename Way::Elements at, const Run& run, Length length) {
   for (std::uint64_t r = 0; r < run.rows; ++r) {
-    for (std::uint64_t c = 0; c < run.columns; ++c) {
-      Way::move(packed, at + run.pieces[c].offset, length);
+    const std::int64_t* offset = run.offsets;
+    std::uint64_t columns = run.columns;
+    for (; columns >= 4; columns -= 4) {
+      one_by_one(packed);
+      Way::move(packed, at + offset[0], length);
+      Way::move(packed + length.bytes, at + offset[1], length);
+      Way::move(packed + 2 * length.bytes, at + offset[2], length);
+      Way::move(packed + 3 * length.bytes, at + offset[3], length);
+      packed += 4 * length.bytes;
+      offset += 4;
+    }
+    for (; columns != 0; --columns) {
+      one_by_one(packed);
+      Way::move(packed, at + *offset++, length);
       packed += length.bytes;
     }
     at += run.row_stride;
@@ -183,8 +212,8 @@ template <class Way>
 void rows_of_unequal_pieces(typename Way::Packed packed, typename Way::Elements at, const Run& run) {
   for (std::uint64_t r = 0; r < run.rows; ++r) {
     for (std::uint64_t c = 0; c < run.columns; ++c) {
-      const Told length{run.pieces[c + 1].position - run.pieces[c].position};
-      Way::move(packed, at + run.pieces[c].offset, length);
+      const Told length{run.positions[c + 1] - run.positions[c]};
+      Way::move(packed, at + run.offsets[c], length);
       packed += length.bytes;
     }
     at += run.row_stride;
@@ -220,9 +249,9 @@ void with_length(std::uint64_t block, Visit visit) {
 
 template <class Way>
 void rows(typename Way::Packed packed, typename Way::Elements at, const Run& run) {
-  if (run.pieces != nullptr && run.block == 0) {
+  if (run.block == 0) {
     rows_of_unequal_pieces<Way>(packed, at, run);
-  } else if (run.pieces != nullptr) {
+  } else if (run.offsets != nullptr) {
     with_length(run.block, [&](auto length) { rows_of_pieces<Way>(packed, at, run, length); });
   } else {
     with_length(run.block, [&](auto length) { rows_of_blocks<Way>(packed, at, run, length); });
@@ -241,7 +270,7 @@ bool picked_rows(std::byte* packed, const std::byte* at, const Run& run) {
 
 void gather(std::byte* packed, const std::byte* base, const Run& run) {
   const std::byte* at = base + run.offset;
-  if (run.pieces == nullptr) {
+  if (run.offsets == nullptr) {
     if (run.block == 1 && picked_rows<std::uint8_t>(packed, at, run)) return;
     if (run.block == 2 && picked_rows<std::uint16_t>(packed, at, run)) return;
     if (run.block == 4 && picked_rows<std::uint32_t>(packed, at, run)) return;
@@ -260,6 +289,7 @@ void transfer(std::byte* to, std::int64_t to_stride, const std::byte* from, std:
     std::byte* target = to;
     const std::byte* source = from;
     for (std::uint64_t i = 0; i < count; ++i) {
+      one_by_one(target);
       length.move(target, source);
       target += to_stride;
       source += from_stride;

@@ -86,12 +86,13 @@ class Rows {
       position_ += run_.bytes();
       left_ -= run_.bytes();
     }
-    if (run_.pieces == nullptr) {
+    if (run_.offsets == nullptr) {
       row_ = {run_.offset, run_.block, run_.columns, run_.stride};
       columns_done_ = run_.columns;
     } else {
-      const Piece* piece = run_.pieces + columns_done_++;
-      row_ = {run_.offset + piece[0].offset, piece[1].position - piece[0].position, 1, 0};
+      const std::uint64_t piece = columns_done_++;
+      const std::uint64_t length = run_.block != 0 ? run_.block : run_.positions[piece + 1] - run_.positions[piece];
+      row_ = {run_.offset + run_.offsets[piece], length, 1, 0};
     }
   }
 

@@ -1,8 +1,31 @@
 #include "layout/shape.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace urakata::layout {
+
+namespace {
+
+// The length that all pieces have, if need be after cutting a few that are multiples of it: in a list of short pieces
+// of random distances some are neighbours by chance, and loops over one length are much faster. 0: there is none.
+std::uint64_t common_length(const Body& body) {
+  constexpr std::uint64_t kShort = 64;
+  std::uint64_t shortest = body.pieces[0].length;
+  std::uint64_t total = 0;
+  for (const auto& piece : body.pieces) {
+    shortest = std::min(shortest, piece.length);
+    total += piece.length;
+  }
+  for (const auto& piece : body.pieces) {
+    if (piece.length % shortest != 0) return 0;
+  }
+  const std::uint64_t cut = total / shortest;
+  const bool worth_it = shortest <= kShort && cut <= body.pieces.size() + body.pieces.size() / 2;
+  return cut == body.pieces.size() || worth_it ? shortest : 0;
+}
+
+}  // namespace
 
 // Bodies to nodes, children first; a body that several parts share becomes one node.
 struct Shape::Flattening {
@@ -24,15 +47,20 @@ struct Shape::Flattening {
     node.block = body.block;
     std::uint64_t inner = body.block;
     if (!body.pieces.empty()) {
-      node.piece = shape.pieces_.size();
-      node.pieces = blocks = body.pieces.size();
-      node.block = body.pieces[0].length;
+      node.piece = shape.offsets_.size();
+      node.position = shape.positions_.size();
+      node.block = common_length(body);
       for (const auto& piece : body.pieces) {
-        if (piece.length != node.block) node.block = 0;
-        shape.pieces_.push_back({piece.offset, inner});
+        const std::uint64_t step = node.block != 0 ? node.block : piece.length;
+        for (std::uint64_t at = 0; at < piece.length; at += step) {
+          shape.offsets_.push_back(piece.offset + static_cast<std::int64_t>(at));
+        }
+        if (node.block == 0) shape.positions_.push_back(inner);
         inner += piece.length;
       }
-      shape.pieces_.push_back({0, inner});
+      node.pieces = shape.offsets_.size() - node.piece;
+      if (node.block == 0) shape.positions_.push_back(inner);
+      blocks = body.pieces.size();
     } else if (!body.sequence.empty()) {
       node.child = shape.children_.size();
       node.children = body.sequence.size();

@@ -26,12 +26,7 @@ struct Dimension {
   bool operator==(const Dimension&) const = default;
 };
 
-// The last entry of a list is no piece: its position is the list's end.
-struct Piece {
-  std::int64_t offset;
-  std::uint64_t position;
-  bool operator==(const Piece&) const = default;
-};
+// The last entry of a list is no child: its position is the list's end.
 struct Child {
   std::int64_t offset;
   std::uint64_t position;
@@ -45,9 +40,10 @@ struct Node {
   std::size_t dimension = 0;
   std::size_t dimensions = 0;
   std::uint64_t block = 0;  // the block's bytes, or those of every piece, where all are equally long; else 0
-  std::size_t piece = 0;    // [piece, piece + pieces]
+  std::size_t piece = 0;    // the pieces' offsets are [piece, piece + pieces)
   std::size_t pieces = 0;
-  std::size_t child = 0;  // [child, child + children]
+  std::size_t position = 0;  // where their lengths differ (block == 0): [position, position + pieces], the last the end
+  std::size_t child = 0;     // [child, child + children]
   std::size_t children = 0;
   bool operator==(const Node&) const = default;
 };
@@ -71,8 +67,11 @@ class Shape {
   std::span<const Dimension> dimensions(const Node& node) const {
     return std::span(dimensions_).subspan(node.dimension, node.dimensions);
   }
-  std::span<const Piece> pieces(const Node& node) const {
-    return std::span(pieces_).subspan(node.piece, node.pieces + 1);
+  std::span<const std::int64_t> offsets(const Node& node) const {
+    return std::span(offsets_).subspan(node.piece, node.pieces);
+  }
+  std::span<const std::uint64_t> positions(const Node& node) const {
+    return std::span(positions_).subspan(node.position, node.pieces + 1);
   }
   std::span<const Child> children(const Node& node) const {
     return std::span(children_).subspan(node.child, node.children + 1);
@@ -93,7 +92,8 @@ class Shape {
   std::uint64_t blocks_ = 0;
   std::vector<Node> nodes_;
   std::vector<Dimension> dimensions_;
-  std::vector<Piece> pieces_;
+  std::vector<std::int64_t> offsets_;
+  std::vector<std::uint64_t> positions_;
   std::vector<Child> children_;
 };
 

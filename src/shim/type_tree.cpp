@@ -124,6 +124,12 @@ std::optional<Bounds> bounds_of(MPI_Datatype handle) {
   return bounds;
 }
 
+// The host's true extent may be larger than ours: MPICH 5 counts members without bytes.
+bool within(const TypeMap& map, const Bounds& bounds) {
+  return map.true_lb() >= bounds.true_lb &&
+         map.true_lb() + static_cast<std::int64_t>(map.true_extent()) <= bounds.true_lb + bounds.true_extent;
+}
+
 TypeMap plain_bytes(std::uint64_t size) {
   // The alignment matters for pairs only: all else has the host's bounds.
   std::uint64_t alignment = 1;
@@ -262,10 +268,7 @@ std::optional<TypeMap> map_at(MPI_Datatype handle, int level) {
   const auto map =
       is_predefined_combiner(arguments.combiner()) ? predefined_map(handle, *bounds) : unbounded_map(arguments, level);
   if (!map.has_value() || map->size() != static_cast<std::uint64_t>(bounds->size)) return std::nullopt;
-  if (bounds->size != 0 &&
-      (map->true_lb() != bounds->true_lb || map->true_extent() != static_cast<std::uint64_t>(bounds->true_extent))) {
-    return std::nullopt;
-  }
+  if (map->size() != 0 && !within(*map, *bounds)) return std::nullopt;
   return TypeMap::resized(bounds->lb, bounds->extent, *map);
 }
 
