@@ -63,15 +63,6 @@ Type unsigned_of(std::size_t bytes) {
 Type float_of(std::size_t bytes) { return bytes == 4 ? Type::f32 : bytes == 8 ? Type::f64 : Type::f80; }
 Type complex_of(std::size_t bytes) { return bytes == 8 ? Type::c32 : bytes == 16 ? Type::c64 : Type::c80; }
 
-bool is_predefined(MPI_Datatype handle) {
-  int integers = 0;
-  int addresses = 0;
-  int types = 0;
-  int combiner = 0;
-  host.Type_get_envelope(handle, &integers, &addresses, &types, &combiner);
-  return is_predefined_combiner(combiner);
-}
-
 // Asked by packing no element, on a communicator where errors return: it is for the host to refuse such a type, with
 // the error handler of the call's communicator.
 bool is_committed(MPI_Datatype handle) {

@@ -15,6 +15,48 @@ using layout::TypeMap;
 
 constexpr int kLevels = 256;
 
+bool is_predefined_combiner(int combiner) {
+  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
+         combiner == MPI_COMBINER_F90_INTEGER;
+}
+
+// How many arguments of each kind a type was made with.
+struct Envelope {
+  MPI_Count integers = 0;
+  MPI_Count addresses = 0;
+  MPI_Count counts = 0;
+  MPI_Count types = 0;
+  int combiner = 0;
+};
+
+#if defined(URAKATA_LARGE_COUNTS)
+bool has_large_forms() { return host.Type_get_envelope_c != nullptr && host.Type_get_contents_c != nullptr; }
+#endif
+
+// The large form where there is one: a type made with large counts is an error to the other.
+std::optional<Envelope> envelope_of(MPI_Datatype handle) {
+  Envelope envelope;
+#if defined(URAKATA_LARGE_COUNTS)
+  if (has_large_forms()) {
+    if (host.Type_get_envelope_c(handle, &envelope.integers, &envelope.addresses, &envelope.counts, &envelope.types,
+                                 &envelope.combiner) != MPI_SUCCESS) {
+      return std::nullopt;
+    }
+    return envelope;
+  }
+#endif
+  int integers = 0;
+  int addresses = 0;
+  int types = 0;
+  if (host.Type_get_envelope(handle, &integers, &addresses, &types, &envelope.combiner) != MPI_SUCCESS) {
+    return std::nullopt;
+  }
+  envelope.integers = integers;
+  envelope.addresses = addresses;
+  envelope.types = types;
+  return envelope;
+}
+
 // The arguments that a type was made with. Those of a `_c` constructor are large counts where the other constructors
 // have integers or addresses; each list is in the order of the constructor's arguments.
 class Arguments {
@@ -22,11 +64,7 @@ class Arguments {
   Arguments() = default;
   ~Arguments() {
     for (std::size_t i = 0; i < types_.size(); ++i) {
-      int combiner = 0;
-      int unused = 0;
-      if (types_[i] == MPI_DATATYPE_NULL) continue;
-      host.Type_get_envelope(types_[i], &unused, &unused, &unused, &combiner);
-      if (!is_predefined_combiner(combiner)) host.Type_free(&types_[i]);
+      if (types_[i] != MPI_DATATYPE_NULL && !is_predefined(types_[i])) host.Type_free(&types_[i]);
     }
   }
   Arguments(const Arguments&) = delete;
@@ -76,33 +114,23 @@ class Arguments {
 };
 
 bool Arguments::read(MPI_Datatype handle) {
+  const auto envelope = envelope_of(handle);
+  if (!envelope.has_value()) return false;
+  combiner_ = envelope->combiner;
+  if (is_predefined_combiner(combiner_)) return true;
+  integers_.resize(envelope->integers);
+  addresses_.resize(envelope->addresses);
+  counts_.resize(envelope->counts);
+  types_.resize(static_cast<std::size_t>(envelope->types), MPI_DATATYPE_NULL);
 #if defined(URAKATA_LARGE_COUNTS)
-  if (host.Type_get_envelope_c != nullptr && host.Type_get_contents_c != nullptr) {
-    MPI_Count integers = 0;
-    MPI_Count addresses = 0;
-    MPI_Count counts = 0;
-    MPI_Count types = 0;
-    if (host.Type_get_envelope_c(handle, &integers, &addresses, &counts, &types, &combiner_) != MPI_SUCCESS) {
-      return false;
-    }
-    if (is_predefined_combiner(combiner_)) return true;
-    integers_.resize(integers);
-    addresses_.resize(addresses);
-    counts_.resize(counts);
-    types_.resize(static_cast<std::size_t>(types), MPI_DATATYPE_NULL);
-    return host.Type_get_contents_c(handle, integers, addresses, counts, types, integers_.numbers.data(),
-                                    addresses_.numbers.data(), counts_.numbers.data(), types_.data()) == MPI_SUCCESS;
+  if (has_large_forms()) {
+    return host.Type_get_contents_c(handle, envelope->integers, envelope->addresses, envelope->counts, envelope->types,
+                                    integers_.numbers.data(), addresses_.numbers.data(), counts_.numbers.data(),
+                                    types_.data()) == MPI_SUCCESS;
   }
 #endif
-  int integers = 0;
-  int addresses = 0;
-  int types = 0;
-  if (host.Type_get_envelope(handle, &integers, &addresses, &types, &combiner_) != MPI_SUCCESS) return false;
-  if (is_predefined_combiner(combiner_)) return true;
-  integers_.resize(integers);
-  addresses_.resize(addresses);
-  types_.resize(static_cast<std::size_t>(types), MPI_DATATYPE_NULL);
-  return host.Type_get_contents(handle, integers, addresses, types, integers_.numbers.data(), addresses_.numbers.data(),
+  return host.Type_get_contents(handle, static_cast<int>(envelope->integers), static_cast<int>(envelope->addresses),
+                                static_cast<int>(envelope->types), integers_.numbers.data(), addresses_.numbers.data(),
                                 types_.data()) == MPI_SUCCESS;
 }
 
@@ -274,9 +302,9 @@ std::optional<TypeMap> map_at(MPI_Datatype handle, int level) {
 
 }  // namespace
 
-bool is_predefined_combiner(int combiner) {
-  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
-         combiner == MPI_COMBINER_F90_INTEGER;
+bool is_predefined(MPI_Datatype handle) {
+  const auto envelope = envelope_of(handle);
+  return envelope.has_value() && is_predefined_combiner(envelope->combiner);
 }
 
 std::optional<TypeMap> type_map_of(MPI_Datatype handle) { return map_at(handle, 0); }

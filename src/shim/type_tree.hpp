@@ -19,7 +19,7 @@ namespace urakata::shim {
 
 std::optional<layout::TypeMap> type_map_of(MPI_Datatype handle);
 
-// The combiner of a type that MPI or the host made, not the program: it has no contents to look at and is never freed.
-bool is_predefined_combiner(int combiner);
+// Of a type that MPI or the host made, not the program: it has no contents to look at and is never freed.
+bool is_predefined(MPI_Datatype handle);
 
 }  // namespace urakata::shim
