@@ -43,7 +43,7 @@ class RandomTypes {
   RandomType type(int depth) {
     if (depth == 0) return predefined();
     for (;;) {
-      RandomType made = derived(type(static_cast<int>(upto(depth - 1))));
+      RandomType made = derived(type(upto(1) == 0 ? depth - 1 : static_cast<int>(upto(depth - 1))));
       if (made.listed.bytes.size() <= kMostBytes && std::abs(made.listed.extent()) <= kMostExtent) return made;
     }
   }

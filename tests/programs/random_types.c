@@ -1,5 +1,5 @@
-// Random datatypes of all constructors, packed and unpacked by non-blocking collectives and by MPI_Pack, against the list
-// of their bytes' offsets in the order of the type map, made by the definitions of the standard.
+// Random datatypes of all constructors, packed and unpacked by non-blocking collectives and by MPI_Pack, against the
+// list of their bytes' offsets in the order of the type map, made by the definitions of the standard.
 //
 //     random_types [CASES [SEED]]      prints the seed; exit code 1 where bytes are wrong
 #include <stdbool.h>
@@ -248,6 +248,8 @@ static bool derive(Type* made, const Type* old) {
     }
     case 1:
       MPI_Type_dup(old->type, &made->type);
+      made->odd =
+          true;  // MPICH 5.0 packs the second element of a copied struct from another place than its extent says
       fits = place(made, old, 0, 1);
       break;
     case 2: {
@@ -279,6 +281,7 @@ static bool derive(Type* made, const Type* old) {
   MPI_Aint extent = 0;
   MPI_Type_get_extent(made->type, &lb, &extent);
   made->extent = extent;
+  made->odd |= extent < 0;  // MPICH 5.0 packs the second element of types built on such a one from another place
   return fits;
 }
 
