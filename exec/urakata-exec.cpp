@@ -19,6 +19,9 @@
 #include "preload.hpp"
 #include "program.hpp"
 #include "settings.hpp"
+#include "space/fit.hpp"
+#include "space/stand_in.hpp"
+#include "space_environment.hpp"
 
 namespace urakata {
 namespace {
@@ -47,6 +50,15 @@ void hand_over_cores() {
   }
 }
 
+// Ends this process as the program ends, or returns why it cannot run in a space.
+Error run_in_space(const Program& program, std::span<char*> arguments) {
+  if (Status limits = space::fit_limits(); !limits) return limits.error();
+  Result<space::Command> command = space::fit(program.path, arguments);
+  if (!command) return Error{"it " + command.error().message};
+  command->environment = space_environment();
+  return space::stand_in_for(*command, program_beside("urakata-keeper"));
+}
+
 int run(std::span<char*> arguments) {
   if (arguments.empty()) return refuse("no program is given; see urakata-exec --help");
   Program program;
@@ -59,6 +71,11 @@ int run(std::span<char*> arguments) {
     hand_over_cores();
     add_preload(preload.library);
     log::detail("%s gets %s", program.path.c_str(), preload.library.c_str());
+  }
+  if (options().space) {
+    const Error reason = run_in_space(program, arguments);
+    log::warning_of_all("%s runs as an ordinary process, outside the space: %s", program.path.c_str(),
+                        reason.message.c_str());
   }
   std::vector<char*> list(arguments.begin(), arguments.end());
   list.push_back(nullptr);

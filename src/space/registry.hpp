@@ -1,7 +1,7 @@
 // Who lives in a space: one block of memory that the keeper makes before the first task, and that every task finds.
 //
 // The keeper maps the block, fills one record for each task that it starts, and names the block to the task in the
-// environment variable URAKATA_SPACE. A pointer that one task stores here is valid as it is in every other: all have
+// environment variable URAKATA_SPACE_AT. A pointer that one task stores here is valid as it is in every other: all have
 // the same address space. The block, and whatever tasks published, stay mapped until the keeper ends, also when the
 // task that made it has ended; only its owner may have reused its own memory meanwhile.
 //
@@ -22,7 +22,7 @@ namespace urakata::space {
 
 inline constexpr std::size_t kMostTasks = 256;
 // "<address in hexadecimal digits>:<identity in hexadecimal digits>".
-inline constexpr const char* kSpaceVariable = "URAKATA_SPACE";
+inline constexpr const char* kSpaceVariable = "URAKATA_SPACE_AT";
 
 enum class TaskState : std::uint32_t {
   empty,     // nobody has had this slot yet
@@ -50,7 +50,7 @@ struct alignas(4096) Registry {
   static constexpr std::uint64_t kMagic = 0x317865'6b617475;  // changes with this layout
 
   std::uint64_t magic = kMagic;
-  std::uint64_t identity = 0;  // random: what URAKATA_SPACE names must hold the same
+  std::uint64_t identity = 0;  // random: what URAKATA_SPACE_AT names must hold the same
   pid_t keeper = 0;
   // Slots from here on have never been used. Written by the keeper; release.
   std::atomic<std::uint32_t> used{0};
@@ -68,7 +68,7 @@ struct Membership {
   TaskRecord& own() const { return registry->tasks[slot]; }
 };
 
-// The registry and the own slot where the calling process is a task; nothing where it is not: no URAKATA_SPACE, a
+// The registry and the own slot where the calling process is a task; nothing where it is not: no URAKATA_SPACE_AT, a
 // forked copy of a task, or a program that a task executed (which inherits the variable, but not the space). Reads the
 // environment, makes a few system calls, allocates nothing; any thread.
 std::optional<Membership> join();

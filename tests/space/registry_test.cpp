@@ -1,4 +1,4 @@
-// A process whose pid stands in slot 1 of the block that URAKATA_SPACE names is task 1; any other process is none.
+// A process whose pid stands in slot 1 of the block that URAKATA_SPACE_AT names is task 1; any other process is none.
 #include "space/registry.hpp"
 
 #include <gtest/gtest.h>
