@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "space/break_guard.hpp"
 #include "space/keeper.hpp"
 #include "space/meeting.hpp"
 
@@ -14,6 +15,11 @@ bool is_socket(int number) {
   return getsockopt(number, SOL_SOCKET, SO_TYPE, &kind, &bytes) == 0 && kind == SOCK_SEQPACKET;
 }
 
+// Before every constructor, since some of them allocate.
+int break_failure = 0;
+void guard_first() { break_failure = urakata::space::guard_break(); }
+[[gnu::section(".preinit_array"), gnu::used]] void (*const first)() = &guard_first;
+
 }  // namespace
 
 int main() {
@@ -22,5 +28,5 @@ int main() {
     std::fputs("urakata-keeper is started by urakata-exec --space, and not by hand\n", stderr);
     return 2;
   }
-  return space::keep(space::kListeningDescriptor, space::kFounderDescriptor);
+  return space::keep(space::kListeningDescriptor, space::kFounderDescriptor, break_failure);
 }

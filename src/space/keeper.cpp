@@ -12,13 +12,13 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstring>
 #include <fstream>
 #include <memory>
 #include <new>
 #include <string>
 #include <vector>
 
-#include "space/break_guard.hpp"
 #include "space/handover.hpp"
 #include "space/meeting.hpp"
 #include "space/registry.hpp"
@@ -194,7 +194,7 @@ void raise_descriptor_limit() {
 
 }  // namespace
 
-int keep(int listening, int founder) {
+int keep(int listening, int founder, int break_failure) {
   setpgid(0, 0);
   if (chdir("/") != 0) return 1;
   sigset_t all;
@@ -205,8 +205,11 @@ int keep(int listening, int founder) {
   sigaddset(&child, SIGCHLD);
   Descriptor children(signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
   raise_descriptor_limit();
-  if (Status guarded = guard_break(); !guarded || !children) {
-    send_note(founder, NoteKind::refused, 0, guarded ? "no descriptor for signals" : guarded.error().message);
+  if (break_failure != 0 || !children) {
+    const std::string why = !children
+                                ? "no descriptor for signals"
+                                : std::string("the program break cannot be guarded: ") + std::strerror(break_failure);
+    send_note(founder, NoteKind::refused, 0, why);
     return 1;
   }
   Registry* const registry = make_registry();

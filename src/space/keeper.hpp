@@ -5,7 +5,7 @@
 namespace urakata::space {
 
 // Runs until the space is empty; the process's exit code. `listening` takes connections of further stand-ins;
-// `founder` is the first one's.
-int keep(int listening, int founder);
+// `founder` is the first one's. `break_failure` is what guard_break() said when this process began.
+int keep(int listening, int founder, int break_failure);
 
 }  // namespace urakata::space

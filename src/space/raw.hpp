@@ -7,12 +7,14 @@
 namespace urakata::space::raw {
 
 // The kernel's answer: the value, or minus the error number.
-[[gnu::always_inline]] inline long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0) {
+[[gnu::always_inline]] inline long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
+                                        long f = 0) {
 #if defined(__x86_64__)
   long result = number;
   register long r10 asm("r10") = d;
   register long r8 asm("r8") = e;
-  asm volatile("syscall" : "+a"(result) : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8) : "rcx", "r11", "memory");
+  register long r9 asm("r9") = f;
+  asm volatile("syscall" : "+a"(result) : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
   return result;
 #elif defined(__aarch64__)
   register long x0 asm("x0") = a;
@@ -20,8 +22,9 @@ namespace urakata::space::raw {
   register long x2 asm("x2") = c;
   register long x3 asm("x3") = d;
   register long x4 asm("x4") = e;
+  register long x5 asm("x5") = f;
   register long x8 asm("x8") = number;
-  asm volatile("svc 0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x8) : "memory");
+  asm volatile("svc 0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5), "r"(x8) : "memory");
   return x0;
 #else
 #error "a space needs x86-64 or AArch64"

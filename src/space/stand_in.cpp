@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <utility>
 #include <vector>
 
@@ -103,6 +104,9 @@ class StandIn {
     if (!receive_note(socket_.number(), note)) {
       log::error("the keeper of the space has died, and process %d with it", task_);
       if (!shared_group_) kill(-task_, SIGKILL);
+      // A launcher kills the other stand-ins as soon as one is gone, and each has its task's children to end first.
+      const timespec grace{0, 200'000'000};
+      nanosleep(&grace, nullptr);
       die_by(SIGKILL);
     }
     if (note.kind == NoteKind::stopped) kill(getpid(), SIGSTOP);
@@ -142,11 +146,14 @@ class StandIn {
 };
 
 // What the task has now must not stay open here: pipes end when their last holder closes them. Messages still go to
-// descriptor 2.
+// descriptor 2. The connection to Hydra stays: it takes the end of that for the end of the rank, and would kill this
+// process before it could tell how the task ended.
 void let_go_of(const std::vector<int>& descriptors) {
+  const char* const process_manager = std::getenv("PMI_FD");
+  const int kept = process_manager != nullptr ? std::atoi(process_manager) : -1;
   const Descriptor nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
   for (const int number : descriptors) {
-    if (number > 2) close(number);
+    if (number > 2 && number != kept) close(number);
   }
   for (const int number : {STDIN_FILENO, STDOUT_FILENO}) {
     if (nothing) dup2(nothing.number(), number);
