@@ -12,8 +12,10 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <string>
@@ -28,6 +30,22 @@ namespace urakata::space {
 namespace {
 
 constexpr timeval kPatience{5, 0};  // for a stand-in that has begun to hand over
+
+// What an MPI program with few libraries of its own has (measured: 180 to 245). Counting takes milliseconds where there
+// are many, so it is done now and then.
+constexpr std::size_t kMappingsOfATask = 250;
+constexpr std::uint32_t kTasksBetweenCounts = 16;
+
+std::size_t count_lines(const char* path) {
+  std::ifstream file(path);
+  return static_cast<std::size_t>(std::count(std::istreambuf_iterator<char>(file), {}, '\n'));
+}
+
+// That the file begins with; the largest there is where it has none.
+std::size_t first_number(const char* path) {
+  std::size_t number = 0;
+  return std::ifstream(path) >> number ? number : SIZE_MAX;
+}
 
 // A stand-in and its task. Either may go first; the keeper forgets the pair when both are gone.
 struct Pair {
@@ -165,8 +183,19 @@ class Keeper {
     registry_.ends.fetch_add(1, std::memory_order_release);
   }
 
+  // Error: the mappings of another program may be more than the kernel gives one address space.
+  Status room_for_mappings() {
+    const std::uint32_t used = registry_.used.load(std::memory_order_relaxed);
+    if (used % kTasksBetweenCounts == 0) mappings_ = count_lines("/proc/self/maps");
+    const std::size_t expected = std::max(mappings_, used * kMappingsOfATask) + kMappingsOfATask;
+    if (expected <= most_mappings_) return Nothing{};
+    return Error{"the " + std::to_string(used) + " ranks of the space have nearly all mappings that it may have (" +
+                 std::to_string(most_mappings_) + "); raise it with sysctl vm.max_map_count"};
+  }
+
   // A slot that nobody had, or else one whose task has ended.
   Result<TaskRecord*> free_record() {
+    if (Status room = room_for_mappings(); !room) return room.error();
     const std::uint32_t used = registry_.used.load(std::memory_order_relaxed);
     if (used < kMostTasks) {
       registry_.used.store(used + 1, std::memory_order_release);
@@ -183,6 +212,8 @@ class Keeper {
   Registry& registry_;
   std::vector<Pair> pairs_;
   std::vector<pollfd> watched_;
+  std::size_t mappings_ = 0;  // as counted last
+  const std::size_t most_mappings_ = first_number("/proc/sys/vm/max_map_count");
 };
 
 void raise_descriptor_limit() {

@@ -1,4 +1,4 @@
-"""Programs in one address space (urakata-exec --space): they run as ever, they end as ever, and nothing stays behind."""
+"""Programs in one address space (urakata-exec --space): they run and end as ever, and nothing stays behind."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def alive(pid: int) -> bool:
 
 def left_behind() -> set[str]:
     """Sockets and files of ours."""
-    sockets = {name for name in re.findall(r"@(urakata\S*)", Path("/proc/net/unix").read_text())}
+    sockets = set(re.findall(r"@(urakata\S*)", Path("/proc/net/unix").read_text()))
     return sockets | {path.name for path in Path("/dev/shm").glob("*urakata*")}
 
 
@@ -131,7 +131,7 @@ def test_two_jobs_at_once(folder: Path) -> None:
         assert {parent(task) for task in tasks}.isdisjoint(parent(task) for task in others)
 
 
-def test_python(folder: Path, tmp_path: Path) -> None:
+def test_python(tmp_path: Path) -> None:
     """A position-independent Python runs in the space; another says why it does not, and runs all the same."""
     script = tmp_path / "script.py"
     script.write_text("import os, sys\nprint('sum', sum(range(10)), sys.argv[1:], 'URAKATA_SPACE_AT' in os.environ)\n")
@@ -345,8 +345,6 @@ def ancestors(pid: int) -> list[int]:
 @pytest.mark.parametrize("name", HOSTS)
 def test_whoever_is_killed_the_job_ends(folder: Path, name: str, how: str, victim: str) -> None:
     host = named(name)
-    if host.family == "openmpi" and how == "children" and victim == "keeper" and not FULL:
-        pytest.skip("as with mpich; in the full run")
     with running(host, folder, how, 3) as (job, tasks):
         keeper = {parent(task) for task in tasks if parent(task) not in tasks}.pop()
         targets = {
@@ -412,3 +410,39 @@ def test_another_user_is_not_served(folder: Path) -> None:
         )
         assert subprocess.run([sys.executable, "-c", ask], timeout=30, check=False).returncode == 0
         assert all(map(alive, tasks))
+
+
+def test_a_socket_of_another_user_is_not_believed() -> None:
+    """Whoever took the job's name first gets nothing; the program runs as an ordinary process, after a line."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root to act as another user")
+    before = left_behind()
+    with subprocess.Popen([*SPACE, "sleep", "100"], stderr=subprocess.DEVNULL) as job:  # its parent names the job
+        until(lambda: left_behind() - before, "no keeper comes up")
+        name = (left_behind() - before).pop()
+        job.kill()
+    until(lambda: name not in left_behind(), "the keeper stays")
+    squat = (
+        "import os, socket, time\nos.setgid(65534); os.setuid(65534)\n"
+        "s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n"
+        f"s.bind('\\0{name}'); s.listen(5); print('ready', flush=True); time.sleep(100)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", squat], stdout=subprocess.PIPE, text=True) as squatter:
+        assert squatter.stdout
+        squatter.stdout.readline()
+        outcome = subprocess.run([*SPACE, "true"], capture_output=True, text=True, timeout=60, check=False)
+        assert outcome.returncode == 0 and "another user holds the socket" in outcome.stderr
+        squatter.kill()
+
+
+def test_too_many_mappings_are_foreseen(tmp_path: Path) -> None:
+    """Where the kernel's limit leaves no room for a rank, it runs outside, and says which limit."""
+    if os.geteuid() != 0 or not shutil.which("unshare"):
+        pytest.skip("needs root and unshare, to show the keeper another limit")
+    (tmp_path / "limit").write_text("600\n")
+    (tmp_path / "ranks").write_text(f"for i in 1 2 3 4; do {' '.join(SPACE)} sleep 1 & done; wait\n")
+    within = f"mount --bind {tmp_path}/limit /proc/sys/vm/max_map_count && exec sh {tmp_path}/ranks"
+    outcome = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", within], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert outcome.returncode == 0 and "sysctl vm.max_map_count" in outcome.stderr, outcome.stderr
