@@ -136,7 +136,7 @@ Request* Endpoint::send(Port& to, const Envelope& envelope, const Buffer& buffer
     if (eager_at_once(to, envelope, payload, bytes)) return nullptr;
   }
 
-  Request& request = requests_.take();
+  Request& request = new_request();
   request.is_send = true;
   request.whole = whole;
   request.movable = mode == Mode::standard && bytes <= kMovable;
@@ -204,7 +204,7 @@ bool Endpoint::flush() {
 
 Request& Endpoint::receive(const Envelope& pattern, const Buffer& buffer) {
   const Guard guard(*this);
-  Request& request = requests_.take();
+  Request& request = new_request();
   request.is_send = false;
   request.buffer = buffer;
   request.envelope = pattern;
@@ -222,7 +222,7 @@ Request& Endpoint::receive(const Envelope& pattern, const Buffer& buffer) {
 
 Request& Endpoint::receive(Arrival& message, const Buffer& buffer) {
   const Guard guard(*this);
-  Request& request = requests_.take();
+  Request& request = new_request();
   request.is_send = false;
   request.buffer = buffer;
   request.finished.store(false, std::memory_order_relaxed);
@@ -420,6 +420,12 @@ bool Endpoint::progress(const Request* awaited) {
   return step(awaited);
 }
 
+void Endpoint::progress_if_free() {
+  if (locked_.exchange(true, std::memory_order_acquire)) return;
+  step();
+  locked_.store(false, std::memory_order_release);
+}
+
 bool Endpoint::step(const Request* awaited) {
   bool moved = false;
   for (unsigned i = 0; i < kStepMessages; ++i) {
@@ -485,11 +491,17 @@ void Endpoint::finish(Request& request) {
   }
 }
 
+Request& Endpoint::new_request() {
+  open_.store(open_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  return requests_.take();
+}
+
 void Endpoint::recycle(Request& request) {
   request.packed.reset();
   request.abandoned = false;
   request.moved = false;
   requests_.give(request);
+  open_.store(open_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
 }
 
 void Endpoint::release(Request& request) {

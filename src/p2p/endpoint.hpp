@@ -75,6 +75,9 @@ class Endpoint {
   // Moves everything on that can move without waiting, or until `awaited` is finished. Returns whether anything moved.
   bool progress(const Request* awaited = nullptr);
 
+  // The same for a helper, which does nothing while a thread of the rank is at it.
+  void progress_if_free();
+
   // Returns when the request is done. The caller still ends with release().
   void wait(Request& request);
   // Copies a send's payload aside, where that may be, so that it is done. For a caller that has waited in vain.
@@ -86,8 +89,12 @@ class Endpoint {
   // Nothing is left that others wait for: no send of ours is in our list or unfinished after its release().
   bool idle() const { return pending_.empty() && abandoned_.empty() && finishing_.empty(); }
 
+  // Has the rank requests that it has not given back, or that go on by themselves? By any thread.
+  bool open() const { return open_.load(std::memory_order_seq_cst) != 0; }
+
  private:
   class Guard;
+  Request& new_request();
 
   bool eager_at_once(Port& to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes);
   bool pending_to(const Port& to) const;
@@ -119,6 +126,7 @@ class Endpoint {
   Pool<Request> requests_;
   Pool<Arrival> small_arrivals_;
   Pool<Arrival> large_arrivals_;
+  std::atomic<std::uint32_t> open_{0};  // requests in use
   std::atomic<bool> locked_{false};
 
   Port port_;

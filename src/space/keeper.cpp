@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "space/debugger_chain.hpp"
 #include "space/handover.hpp"
 #include "space/meeting.hpp"
 #include "space/registry.hpp"
@@ -35,6 +36,8 @@ constexpr timeval kPatience{5, 0};  // for a stand-in that has begun to hand ove
 // are many, so it is done now and then.
 constexpr std::size_t kMappingsOfATask = 250;
 constexpr std::uint32_t kTasksBetweenCounts = 16;
+
+constexpr int kChainPause = 50;  // ms until the linkers of new tasks are asked again what they have loaded
 
 std::size_t count_lines(const char* path) {
   std::ifstream file(path);
@@ -86,7 +89,9 @@ class Keeper {
       watched_.push_back({listening_.number(), POLLIN, 0});
       watched_.push_back({children_.number(), POLLIN, 0});
       for (const Pair& one : pairs_) watched_.push_back({one.socket.number(), POLLIN, 0});
-      if (poll(watched_.data(), watched_.size(), -1) <= 0) continue;
+      const int ready = poll(watched_.data(), watched_.size(), chain_incomplete_ ? kChainPause : -1);
+      if (chain_incomplete_) chain_incomplete_ = chain_.link();
+      if (ready <= 0) continue;
       // Deaths first: what a stand-in then asks for finds its task gone, not its pid given to somebody else.
       if (watched_[1].revents != 0) look_after_children();
       for (std::size_t i = 2; i < watched_.size(); ++i) {
@@ -137,16 +142,18 @@ class Keeper {
     task.generation.fetch_add(1, std::memory_order_relaxed);
     // The program may look for itself before start_task() returns here.
     task.state.store(TaskState::running, std::memory_order_release);
-    const Result<pid_t> pid = start_task(*handover, registry_, task);
-    if (!pid) {
+    const Result<Task> started = start_task(*handover, registry_, task);
+    if (!started) {
       forget(task);
-      send_note(pair.socket.number(), NoteKind::refused, 0, pid.error().message);
+      send_note(pair.socket.number(), NoteKind::refused, 0, started.error().message);
       pair.socket.reset();
       return;
     }
-    pair.task = *pid;
+    pair.task = started->pid;
     pair.record = &task;
-    send_note(pair.socket.number(), NoteKind::started, *pid);
+    send_note(pair.socket.number(), NoteKind::started, pair.task);
+    chain_.add(started->program);
+    chain_incomplete_ = true;
   }
 
   void look_after_children() {
@@ -212,7 +219,9 @@ class Keeper {
   Registry& registry_;
   std::vector<Pair> pairs_;
   std::vector<pollfd> watched_;
-  std::size_t mappings_ = 0;  // as counted last
+  DebuggerChain chain_;
+  bool chain_incomplete_ = false;  // a linker has not begun yet
+  std::size_t mappings_ = 0;       // as counted last
   const std::size_t most_mappings_ = first_number("/proc/sys/vm/max_map_count");
 };
 

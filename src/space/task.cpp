@@ -76,7 +76,7 @@ std::vector<std::string> environment_for(const Command& command, const Registry&
 
 }  // namespace
 
-Result<pid_t> start_task(const Handover& handover, const Registry& registry, TaskRecord& record) {
+Result<Task> start_task(const Handover& handover, const Registry& registry, TaskRecord& record) {
   const Command& command = handover.command;
   const Result<Image> program = read_image(command.file);
   if (!program) return Error{command.file + " " + program.error().message};
@@ -112,12 +112,13 @@ Result<pid_t> start_task(const Handover& handover, const Registry& registry, Tas
   birth.record = &record;
   const std::string_view name = std::string_view(command.shown).substr(command.shown.rfind('/') + 1);
   std::copy_n(name.begin(), std::min(name.size(), birth.name.size() - 1), birth.name.begin());
-  Result<pid_t> pid = bear(birth);
-  if (!pid) return pid;
+  const Result<pid_t> pid = bear(birth);
+  if (!pid) return pid.error();
   mapped->memory.keep();
   mapped_linker->memory.keep();
   stack->keep();
-  return pid;
+  const std::uint64_t dynamic = program->dynamic == 0 ? 0 : mapped->base + program->dynamic;
+  return Task{*pid, {command.file, mapped->base, dynamic}};
 }
 
 }  // namespace urakata::space

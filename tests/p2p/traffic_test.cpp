@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "p2p/endpoint.hpp"
+#include "p2p/rescue.hpp"
 
 namespace urakata::p2p::test {
 namespace {
@@ -226,6 +227,27 @@ TEST(Traffic, SendsThatMeetDoNotHang) {
   rank(0);
   other.join();
   EXPECT_TRUE(right[0] && right[1]);
+}
+
+// 1 posts receives of 8, 300 and 100 000 bytes and goes its way; its helper takes in what 0 sends and waits for.
+TEST(Traffic, MovesWhileTheRankIsAway) {
+  Endpoint sender(false);
+  Endpoint receiver(true);
+  Rescue rescue(receiver);
+  for (const std::size_t bytes : {std::size_t{8}, std::size_t{300}, std::size_t{100'000}}) {
+    std::vector<std::byte> out(bytes, std::byte{5});
+    std::vector<std::byte> in(bytes);
+    Request& receive = receiver.receive({1, 0, 0}, {in.data(), bytes, nullptr});
+    rescue.expect();
+    if (Request* send = sender.send(receiver.port(), {1, 0, 0}, {out.data(), bytes, nullptr}, Mode::synchronous)) {
+      sender.wait(*send);
+      sender.release(*send);
+    }
+    Patience patience(receiver.port(), receiver.manners());
+    while (!receive.done()) patience.step([&] { return receive.done(); });
+    EXPECT_EQ(in, out);
+    receiver.release(receive);
+  }
 }
 
 // A receive of 10 bytes takes a message of 20 and 100 000: ten bytes arrive, the outcome says so, the send is done.
