@@ -8,8 +8,7 @@
      both      start, compute, wait; init, compute, wait and overall times kept apart
      tested    start, then test and sleep in turn until it is done: what the communication costs in CPU time
 
-   with a barrier after each turn. Each sample is the longest of all ranks in that turn, in microseconds. Rank 0 writes
-   one JSON object a line: a setup, then a result or a skip for each operation and size. */
+ XX: a setup, then a result or a skip for each operation and size. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdint.h>
@@ -23,6 +22,7 @@
 #include "overlap_operations.h"
 #include "overlap_output.h"
 #include "overlap_settings.h"
+#include "overlap_sockets.h"
 #include "overlap_work.h"
 
 static struct call call_open(const struct operation* op, size_t bytes) {
@@ -53,28 +53,28 @@ static void measure(const struct settings* s, const struct operation* op, int si
     print_skip(op, bytes, "its buffers are larger than --memory-limit");
     return;
   }
+  clock_agree();
   struct call c = call_open(op, bytes);
   struct work work;
   if (!work_open(&work, s->kind, team.threads, array_elements(s, bytes))) checked(NULL);
 
-  struct samples warm = pure_loop(op, &c, WARM_UPS);
+  const double first_us = quick_pure_us(op, &c, WARM_UPS);
   const int right = correct(op, &c);
   int wrong = !right;
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  const double first_us = agreed_median(&warm);
-  struct samples loops[4];
-  loops[0] = pure_loop(op, &c, turns_within(s, first_us));
-  samples_join(&loops[0]);
-  double pure_us = rank == 0 ? median(loops[0].time, loops[0].turns) : 0.0;
-  MPI_Bcast(&pure_us, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-
+  const double pure_us = s->amount == WORK_MATCH ? quick_pure_us(op, &c, turns_within(s, first_us)) : first_us;
   const uint64_t amount = work_amount(s, &work, size_index, pure_us);
   const double compute_us = quick_compute_us(&work, amount);
-  loops[1] = compute_loop(&work, amount, turns_within(s, compute_us));
-  loops[2] = both_loop(op, &c, &work, amount, turns_within(s, compute_us + pure_us));
+  struct samples loops[4] = {pure_open(turns_within(s, pure_us)), compute_open(turns_within(s, compute_us)),
+                             both_open(turns_within(s, compute_us + pure_us))};
+  for (int round = 0; round < ROUNDS; ++round) {
+    pure_loop(&loops[0], op, &c, turns_of_round(&loops[0], round));
+    compute_loop(&loops[1], &work, amount, turns_of_round(&loops[1], round));
+    both_loop(&loops[2], op, &c, &work, amount, turns_of_round(&loops[2], round));
+  }
   const int tested = turns_within(s, 2.0 * pure_us + 100.0);
   loops[3] = tested_loop(op, &c, pure_us, tested < TESTED_TURNS ? tested : TESTED_TURNS);
-  for (int i = 1; i < 4; ++i) samples_join(&loops[i]);
+  for (int i = 0; i < 4; ++i) samples_join(&loops[i]);
 
   print_result(s, op, &c, amount, &work, loops, wrong);
   for (int i = 0; i < 4; ++i) free(loops[i].time);
@@ -125,6 +125,7 @@ int main(int argc, char** argv) {
     const int sizes = s.operations[op]->send == NONE ? 1 : s.size_count;
     for (int size = 0; size < sizes; ++size) measure(&s, s.operations[op], size);
   }
+  sockets_close();
   team_close(&team);
   MPI_Finalize();
   return 0;

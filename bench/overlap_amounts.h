@@ -5,7 +5,7 @@
 #include "overlap_loops.h"
 #include "overlap_settings.h"
 
-enum { WARM_UPS = 3, TESTED_TURNS = 15 };
+enum { WARM_UPS = 3, TESTED_TURNS = 15, ROUNDS = 8 };
 
 /* Median of a loop's first times over its turns, agreed on by all. */
 static double agreed_median(struct samples* s) {
@@ -21,8 +21,20 @@ static int turns_within(const struct settings* s, double turn_us) {
   return fit < s->least ? s->least : fit > s->turns ? s->turns : (int)fit;
 }
 
+/* The turns of a loop, dealt out to the rounds. */
+static int turns_of_round(const struct samples* s, int round) {
+  return s->turns * (round + 1) / ROUNDS - s->turns * round / ROUNDS;
+}
+
+static double quick_pure_us(const struct operation* op, const struct call* c, int turns) {
+  struct samples s = pure_open(turns);
+  pure_loop(&s, op, c, turns);
+  return agreed_median(&s);
+}
+
 static double quick_compute_us(struct work* work, uint64_t amount) {
-  struct samples s = compute_loop(work, amount, WARM_UPS);
+  struct samples s = compute_open(WARM_UPS);
+  compute_loop(&s, work, amount, WARM_UPS);
   return agreed_median(&s);
 }
 

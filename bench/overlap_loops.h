@@ -10,14 +10,26 @@
 
 #include "overlap_clock.h"
 #include "overlap_operations.h"
+#include "overlap_sockets.h"
 #include "overlap_work.h"
 
 enum { EMPTY_TESTS = 50 };
 
-/* The samples of one loop, one for each turn; `width` times are kept of each turn. */
+/* The parts of a turn that are timed, at most. */
+enum { WIDTH = 4 };
+
+/* How the times of all ranks become one sample.
+   LONGEST: of the durations.
+   SPAN: from the first rank that begins to the last that ends. Where ranks share a core one may begin only when another
+   has ended, and the longest duration of a rank would then be half of what the job takes. */
+enum join { LONGEST, SPAN };
+
+/* The samples of one loop, one for each turn; `width` parts are timed in each turn. */
 struct samples {
-  int turns, width;
-  double* time;                  /* [width][turns] */
+  int turns, taken, width; /* to take, taken so far */
+  enum join join[WIDTH];
+  double *begin, *end;           /* [width][turns], on the job's clock; until samples_join */
+  double* time;                  /* [width][turns], of rank 0 after samples_join */
   double caller_cpu, helper_cpu; /* CPU time a turn: of the longest rank, of the mean over the ranks */
 };
 
@@ -46,15 +58,33 @@ static double median(const double* values, int count) {
   return middle;
 }
 
-static struct samples samples_open(int turns, int width) {
-  struct samples s = {turns, width, NULL, 0.0, 0.0};
-  s.time = checked(calloc((size_t)turns * (size_t)width, sizeof *s.time));
+static struct samples samples_open(int turns, int width, const enum join* join) {
+  struct samples s = {.turns = turns, .width = width};
+  const size_t count = (size_t)turns * (size_t)width;
+  memcpy(s.join, join, (size_t)width * sizeof *join);
+  s.time = checked(calloc(count, sizeof *s.time));
+  s.begin = checked(calloc(2 * count, sizeof *s.begin));
+  s.end = s.begin + count;
   return s;
 }
 
-/* Makes each sample the longest of all ranks'. Only rank 0 has them then. */
+/* Of the turn that runs now. */
+static void keep(struct samples* s, int part, double begin, double end) {
+  s->begin[part * s->turns + s->taken] = begin;
+  s->end[part * s->turns + s->taken] = end;
+}
+
+/* Makes one sample of what the ranks measured in a turn. Only rank 0 has them then. */
 static void samples_join(struct samples* s) {
-  MPI_Reduce(rank == 0 ? MPI_IN_PLACE : s->time, s->time, s->turns * s->width, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  for (int part = 0; part < s->width; ++part) {
+    double *begin = s->begin + part * s->turns, *end = s->end + part * s->turns, *time = s->time + part * s->turns;
+    for (int turn = 0; s->join[part] == LONGEST && turn < s->turns; ++turn) end[turn] -= begin[turn], begin[turn] = 0.0;
+    MPI_Reduce(rank == 0 ? MPI_IN_PLACE : begin, begin, s->turns, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);
+    MPI_Reduce(end, time, s->turns, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    for (int turn = 0; turn < s->turns; ++turn) time[turn] -= begin[turn];
+  }
+  free(s->begin);
+  s->begin = s->end = NULL;
   const double mine[2] = {s->caller_cpu / s->turns, s->helper_cpu / s->turns};
   double sum = 0.0, most = 0.0;
   MPI_Reduce(&mine[0], &most, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
@@ -63,57 +93,67 @@ static void samples_join(struct samples* s) {
   s->helper_cpu = sum / ranks;
 }
 
-static struct samples pure_loop(const struct operation* op, const struct call* c, int turns) {
-  struct samples s = samples_open(turns, 2);
+static struct samples pure_open(int turns) {
+  static const enum join join[] = {SPAN, LONGEST};
+  return samples_open(turns, 2, join);
+}
+
+/* Each of these takes so many turns more. */
+static void pure_loop(struct samples* s, const struct operation* op, const struct call* c, int turns) {
   const double helper = helper_cpu_us(&team);
-  for (int turn = 0; turn < turns; ++turn) {
+  for (const int end = s->taken + turns; s->taken < end; ++s->taken) {
     MPI_Request request;
     const double start = now_us();
     op->start(c, &request);
     const double started = now_us();
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    s.time[turn] = now_us() - start;
-    s.time[turns + turn] = started - start;
+    finish(op, &request);
+    keep(s, 0, start, now_us());
+    keep(s, 1, start, started);
     MPI_Barrier(MPI_COMM_WORLD);
   }
-  s.helper_cpu = helper_cpu_us(&team) - helper;
-  return s;
+  s->helper_cpu += helper_cpu_us(&team) - helper;
 }
 
-static struct samples compute_loop(struct work* work, uint64_t amount, int turns) {
-  struct samples s = samples_open(turns, 1);
+static struct samples compute_open(int turns) {
+  static const enum join join[] = {SPAN};
+  return samples_open(turns, 1, join);
+}
+
+static void compute_loop(struct samples* s, struct work* work, uint64_t amount, int turns) {
   const double helper = helper_cpu_us(&team);
-  for (int turn = 0; turn < turns; ++turn) {
+  for (const int end = s->taken + turns; s->taken < end; ++s->taken) {
     const double start = now_us();
     work_do(work, amount);
-    s.time[turn] = now_us() - start;
+    keep(s, 0, start, now_us());
     MPI_Barrier(MPI_COMM_WORLD);
   }
-  s.helper_cpu = helper_cpu_us(&team) - helper;
-  return s;
+  s->helper_cpu += helper_cpu_us(&team) - helper;
 }
 
-static struct samples both_loop(const struct operation* op, const struct call* c, struct work* work, uint64_t amount,
-                                int turns) {
-  struct samples s = samples_open(turns, 4);
+static struct samples both_open(int turns) {
+  static const enum join join[] = {LONGEST, SPAN, LONGEST, SPAN};
+  return samples_open(turns, 4, join);
+}
+
+static void both_loop(struct samples* s, const struct operation* op, const struct call* c, struct work* work,
+                      uint64_t amount, int turns) {
   const double helper = helper_cpu_us(&team);
-  for (int turn = 0; turn < turns; ++turn) {
+  for (const int end = s->taken + turns; s->taken < end; ++s->taken) {
     MPI_Request request;
     const double start = now_us();
     op->start(c, &request);
     const double started = now_us();
     work_do(work, amount);
     const double computed = now_us();
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    finish(op, &request);
     const double done = now_us();
-    s.time[turn] = started - start;
-    s.time[turns + turn] = computed - started;
-    s.time[2 * turns + turn] = done - computed;
-    s.time[3 * turns + turn] = done - start;
+    keep(s, 0, start, started);
+    keep(s, 1, started, computed);
+    keep(s, 2, computed, done);
+    keep(s, 3, start, done);
     MPI_Barrier(MPI_COMM_WORLD);
   }
-  s.helper_cpu = helper_cpu_us(&team) - helper;
-  return s;
+  s->helper_cpu += helper_cpu_us(&team) - helper;
 }
 
 /* CPU time of one test that finds nothing, and the nap after it. */
@@ -136,26 +176,27 @@ static double empty_test_cpu_us(double nap) {
 /* The caller's CPU time in start and tests, less what as many tests cost that find nothing. The caller sleeps between
    tests, so waiting for others costs nothing: what remains is the work that communication itself takes. */
 static struct samples tested_loop(const struct operation* op, const struct call* c, double pure_us, int turns) {
-  struct samples s = samples_open(turns, 1);
+  static const enum join join[] = {SPAN};
+  struct samples s = samples_open(turns, 1, join);
   const double nap = pure_us / 16 < 50.0 ? 50.0 : pure_us / 16 > 2000.0 ? 2000.0 : pure_us / 16;
   const double empty = empty_test_cpu_us(nap);
   MPI_Barrier(MPI_COMM_WORLD);
   const double helper = helper_cpu_us(&team);
-  for (int turn = 0; turn < turns; ++turn) {
+  for (; s.taken < turns; ++s.taken) {
     MPI_Request request;
     int done = 0, naps = 0;
     const double start = now_us();
     const double before = caller_cpu_us();
     op->start(c, &request);
     for (;;) {
-      MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+      probe(op, &request, &done);
       if (done) break;
       sleep_us(nap);
       ++naps;
     }
     const double used = caller_cpu_us() - before - naps * empty;
     s.caller_cpu += used > 0.0 ? used : 0.0;
-    s.time[turn] = now_us() - start;
+    keep(&s, 0, start, now_us());
     MPI_Barrier(MPI_COMM_WORLD);
   }
   s.helper_cpu = helper_cpu_us(&team) - helper;

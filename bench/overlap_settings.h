@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "overlap_operations.h"
+#include "overlap_sockets.h"
 #include "overlap_work.h"
 
 enum { MAX_SIZES = 64 };
@@ -31,7 +32,9 @@ struct settings {
 
 static const char usage[] =
     "overlap: how much of a non-blocking collective is hidden behind computation\n"
-    "  --operation LIST    iallgather (default), ibcast, iallreduce, ...: see docs/overlap-study.md\n"
+    "  --operation LIST    iallgather (default), ibcast, iallreduce, ...: see docs/overlap-study.md; sockets is the "
+    "floor:\n"
+    "                      the bytes of iallgather by plain TCP and two threads that block, without MPI\n"
     "  --sizes LIST        message sizes in bytes, 8,64K,1M or powers of two 1:4M (default)\n"
     "  --kind KIND         paper (default), compute (in cache) or memory (STREAM triad)\n"
     "  --work AMOUNT       elements computed: paper (default), match (as long as the communication), or a list of\n"
@@ -82,7 +85,7 @@ static int parse_sizes(char* text, struct settings* s) {
 static int parse_operations(char* text, struct settings* s) {
   s->operation_count = 0;
   for (char* item = strtok(text, ","); item; item = strtok(NULL, ",")) {
-    const struct operation* op = operation_named(item);
+    const struct operation* op = strcmp(item, sockets_operation.name) == 0 ? &sockets_operation : operation_named(item);
     if (!op || s->operation_count == OPERATIONS) return 0;
     s->operations[s->operation_count++] = op;
   }

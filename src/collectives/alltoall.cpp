@@ -50,7 +50,8 @@ Built bruck(const Arguments& arguments) {
                                 .last_bytes = bytes_of(rest != 0 ? rest : bit)};
     const SlotId packed = plan.temp(bytes_of(moved)).slot;
     const SlotId received = plan.temp(bytes_of(moved)).slot;
-    const schedule::Place spread_out{.slot = row, .offset = offset_of(bit), .stride = offset_of(2 * bit)};
+    const schedule::Place spread_out{
+        .slot = row, .offset = offset_of(bit), .stride = offset_of(std::uint64_t{2} * bit)};
     const schedule::Place out{.slot = packed, .stride = offset_of(bit)};
     const schedule::Place in{.slot = received, .stride = offset_of(bit)};
     const Nodes pack{plan.builder().copy(spread_out, out, runs)};

@@ -3,7 +3,7 @@
 namespace urakata::collectives {
 namespace {
 
-constexpr std::uint64_t kWorthSplitting = 128 * 1024;
+constexpr std::uint64_t kWorthSplitting = 128UL * 1024;
 
 struct Made {
   std::uint32_t first, last;  // parts

@@ -4,7 +4,6 @@
 
 namespace urakata::collectives {
 
-using schedule::Builder;
 using schedule::Chunks;
 using schedule::Flow;
 using schedule::Kind;

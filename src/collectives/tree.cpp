@@ -59,7 +59,7 @@ Nodes tree_reduce(Plan& plan, std::uint32_t root, Piece input, Piece result, std
   const std::uint32_t parent = left_tree && me == 0 ? root : real(tree.parent);
   if (contributions.empty()) return plan.send(parent, input, step);
   const Piece partial = plan.temp(input.bytes);
-  const Nodes ready = accumulate(plan, input, partial, contributions, step);
+  Nodes ready = accumulate(plan, input, partial, contributions, step);
   plan.each(ready, plan.send(parent, partial, step));
   return ready;
 }

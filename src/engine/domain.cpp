@@ -88,12 +88,18 @@ void Domain::finish(Instance& instance) {
   if (before == Instance::Outcome::abandoned) instance.on_abandoned(instance);
 }
 
-bool Domain::advance(bool caller, std::int64_t bytes) {
+void Domain::begin() {
   take_in();
+  if (waiting_.front() != nullptr) admit();
+}
+
+unsigned Domain::advance(bool caller, std::int64_t bytes) {
+  take_in();
+  unsigned finished = 0;
   bool moved = waiting_.front() != nullptr && admit();
   Budget budget{bytes, caller, bytes != 0};
   for (const transport::Completion& completion : transport_->poll()) {
-    moved = true;
+    ++finished;
     auto& instance = *static_cast<Instance*>(completion.ticket.instance);
     instance.complete(completion.ticket.node, completion.ticket.iteration, completion.error);
     run(instance, budget);
@@ -109,7 +115,7 @@ bool Domain::advance(bool caller, std::int64_t bytes) {
       instance = following;
     }
   }
-  return moved;
+  return finished + (moved ? 1U : 0U);
 }
 
 }  // namespace urakata::engine

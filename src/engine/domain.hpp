@@ -33,8 +33,12 @@ class Domain {
   static constexpr std::int64_t kWaitBytes = 256 * 1024;
 
   // One step: takes in what was submitted, polls the transport once, runs what is ready, computing on about `bytes` (0:
-  // on nothing). `caller`: run by a thread of the program inside an MPI call. Returns whether anything moved.
-  bool advance(bool caller, std::int64_t bytes = kStepBytes);
+  // on nothing). `caller`: run by a thread of the program inside an MPI call. Returns how many messages finished, and
+  // one more for anything else that moved.
+  unsigned advance(bool caller, std::int64_t bytes = kStepBytes);
+
+  // Takes in what was submitted and posts its first messages; polls nothing and computes next to nothing.
+  void begin();
 
   // Instances submitted and not finished. seq_cst: what a helper that announced its sleep sees here is in one order
   // with submit and the look for such an announcement after it.

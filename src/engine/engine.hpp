@@ -18,8 +18,9 @@ class Engine {
   Domain& domain() { return domain_; }
   virtual std::string_view name() const = 0;
 
-  // An instance was submitted by a caller that goes back to its computation.
-  virtual void started() = 0;
+  // An instance was submitted by a caller that goes back to its computation. `brief`: see Instance::brief. (The
+  // instance itself may be finished and gone by now.)
+  virtual void started(bool brief) = 0;
   // A caller begins to wait, and drives the domain itself until it leaves.
   virtual void enter() {}
   virtual void leave() {}
@@ -27,9 +28,16 @@ class Engine {
   // One step by a caller, if nobody else holds the domain. Returns whether anything moved.
   bool step(std::int64_t bytes = Domain::kStepBytes) {
     if (!domain_.try_own()) return false;
-    const bool moved = domain_.advance(true, bytes);
+    const bool moved = domain_.advance(true, bytes) != 0;
     domain_.disown();
     return moved;
+  }
+
+  // Posts the first messages of what was submitted, if nobody else holds the domain.
+  void begin() {
+    if (!domain_.try_own()) return;
+    domain_.begin();
+    domain_.disown();
   }
 
   // Ends the engine's threads, whatever is pending. Instances then advance by callers only.

@@ -50,6 +50,10 @@ class Instance {
 
   const schedule::Schedule& schedule() const { return schedule_; }
 
+  // Are the messages that it begins with so few and short that posting them costs less than handing them to another
+  // thread? Then the starting caller does so.
+  bool brief() const { return brief_; }
+
   // --- set by the caller before submit ---
   transport::Group* group = nullptr;
   std::uint64_t sequence = 0;
@@ -106,6 +110,7 @@ class Instance {
   }
 
   const schedule::Schedule& schedule_;
+  const bool brief_;
   std::vector<std::byte*> slots_;
   std::vector<State> states_;
   std::vector<schedule::NodeId> queue_;  // nodes that may have become ready; a stack with room for every node

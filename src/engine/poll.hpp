@@ -9,7 +9,7 @@ class PollEngine final : public Engine {
  public:
   using Engine::Engine;
   std::string_view name() const override { return "poll"; }
-  void started() override { step(0); }  // posts the first messages at once, and computes nothing
+  void started(bool /*brief*/) override { begin(); }  // posts the first messages at once, and computes nothing
 };
 
 }  // namespace urakata::engine

@@ -23,7 +23,12 @@ constexpr std::uint64_t kDoze = 1'000'000;   // ns, a nap while a caller drives 
 // last completes anything; what it leaves in a socket is no news to the next nap.
 constexpr unsigned kNetworkMisses = 4;
 constexpr unsigned kStreak = 4;
-constexpr std::uint64_t kGather = 200'000;  // ns; 25 KB at 1 Gb/s
+// How long a stream may gather packets between two turns. It is too long when a turn finds so many messages finished
+// that the schedules' windows (8 in each direction) may have run dry.
+constexpr std::uint64_t kShortGather = 100'000;  // ns; 12 KB at 1 Gb/s
+constexpr std::uint64_t kLongGather = 800'000;
+constexpr unsigned kFewMessages = 10;
+constexpr unsigned kManyMessages = 16;
 // A gap between start and wait, as seen before, from which on a dozing helper is woken at once: waking costs about 2
 // us, a nap's rest half a millisecond of overlap.
 constexpr std::uint64_t kLongGap = 50'000;     // ns
@@ -84,8 +89,8 @@ void ThreadEngine::wake(State from) {
 
 // submit() has counted the instance before (seq_cst), and the helper looks at the count after it has announced its
 // sleep: one of the two sees the other.
-void ThreadEngine::started() {
-  if (settings_.rescue) step(0);
+void ThreadEngine::started(bool brief) {
+  if (settings_.rescue || brief) begin();
   const std::uint32_t state = state_.load(std::memory_order_seq_cst);
   if (state == kAsleep) wake(kAsleep);
   if (state == kDozing && gap_ns_.load(std::memory_order_relaxed) > kLongGap) wake(kDozing);
@@ -124,6 +129,7 @@ void ThreadEngine::run() {
   short_slices();
   std::uint64_t nap_ns = kShortNap;
   unsigned streak = 0;  // turns in a row that moved something
+  std::uint64_t gather_ns = kShortGather;
   std::uint64_t idle_since = now_ns();
   while (!stopping_.load(std::memory_order_relaxed)) {
     if (domain().pending() == 0) {
@@ -155,14 +161,14 @@ void ThreadEngine::run() {
       continue;
     }
     if (settings_.rescue) nap(settings_.nap_ns);
-    bool moved = false;
+    unsigned moved = 0;
     if (domain().try_own()) {
       if (settings_.turn != nullptr) settings_.turn(true);
       const unsigned most = domain().network_only() ? kNetworkMisses : 1;
       for (unsigned misses = 0; misses < most;) {
-        const bool step = domain().advance(false);
-        misses = step ? 0 : misses + 1;
-        moved = moved || step;
+        const unsigned step = domain().advance(false);
+        misses = step != 0 ? 0 : misses + 1;
+        moved += step;
         if (callers_.load(std::memory_order_relaxed) != 0 || domain().pending() == 0) break;
       }
       if (settings_.turn != nullptr) settings_.turn(false);
@@ -176,10 +182,14 @@ void ThreadEngine::run() {
     }
     // While a stream is under way, each packet would be news: let some gather, so that fewer wake-ups move as many
     // bytes.
-    streak = moved ? streak + 1 : 0;
-    if (streak >= kStreak && domain().network_only()) futex_wait(state_, kWorking, kGather);
+    streak = moved != 0 ? streak + 1 : 0;
+    if (streak >= kStreak && domain().network_only()) {
+      if (moved <= kFewMessages) gather_ns = std::min(gather_ns * 2, kLongGather);
+      if (moved >= kManyMessages) gather_ns = std::max(gather_ns / 2, kShortGather);
+      futex_wait(state_, kWorking, gather_ns);
+    }
     nap(nap_ns);
-    nap_ns = moved ? kShortNap : std::min(nap_ns * 2, settings_.nap_ns);
+    nap_ns = moved != 0 ? kShortNap : std::min(nap_ns * 2, settings_.nap_ns);
   }
 }
 

@@ -10,7 +10,8 @@
 //            computed for long between start and wait, the start does wake it.
 //   asleep   nothing has been pending for `linger_ns`: no wake-up at all until a starting call sends one.
 //
-// Starting costs a queue entry; a system call only if the helper is asleep.
+// Starting costs a queue entry, and posting the first messages where they are few and short; a system call only if the
+// helper is asleep.
 #pragma once
 
 #include <atomic>
@@ -49,7 +50,7 @@ class ThreadEngine final : public Engine {
   std::string_view name() const override {
     return settings_.rescue ? "poll" : settings_.spare ? "thread/spare" : "thread/shared";
   }
-  void started() override;
+  void started(bool brief) override;
   void enter() override;
   void leave() override;
   void stop() override;

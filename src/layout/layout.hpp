@@ -9,6 +9,8 @@
 
 namespace urakata::layout {
 
+class Shape;
+
 class Layout {
  public:
   virtual ~Layout() = default;
@@ -18,6 +20,10 @@ class Layout {
   std::int64_t true_lb = 0;       // lowest byte of an element, relative to its address
   std::uint64_t true_extent = 1;  // from lowest to highest byte
   bool contiguous = true;         // size == extent and no holes: an element is `size` bytes at its address
+
+  // The canonical form, as long-lived as the layout: for copies from layout to layout and for parts of elements.
+  // nullptr where the layout is only known to whoever implements this interface.
+  virtual const Shape* shape() const { return nullptr; }
 
   // Elements [first, first + count) of the buffer at `base`, to or from `count * size` bytes at `packed`.
   virtual void pack(const std::byte* base, std::uint64_t first, std::uint64_t count, std::byte* packed) const = 0;

@@ -5,24 +5,12 @@
 #include <tuple>
 #include <utility>
 
+#include "schedule/text.hpp"
+
 namespace urakata::schedule {
 namespace {
 
 constexpr std::uint64_t kMaxIterations = std::numeric_limits<std::uint32_t>::max();
-
-const char* word(Kind kind) {
-  switch (kind) {
-    case Kind::send:
-      return "send";
-    case Kind::recv:
-      return "recv";
-    case Kind::copy:
-      return "copy";
-    case Kind::reduce:
-      return "reduce";
-  }
-  return "node";
-}
 
 Place stepped(Place place, const Chunks& chunks) {
   if (place.stride == 0 && chunks.count > 1) place.stride = static_cast<std::int64_t>(chunks.bytes);

@@ -205,6 +205,7 @@ Communicator* communicator(MPI_Comm handle) {
     if (engine != nullptr) {
       made = new Communicator(handle, std::move(world), static_cast<std::uint32_t>(rank));
       made->engine = engine;
+      process().hook_progress();
     }
   }
   registry().insert(handle, made);

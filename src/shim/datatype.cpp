@@ -1,13 +1,16 @@
 #include "shim/datatype.hpp"
 
+#include <algorithm>
 #include <climits>
 #include <cstddef>
 #include <numeric>
 #include <vector>
 
+#include "layout/moving.hpp"
 #include "shim/handle_map.hpp"
 #include "shim/host.hpp"
 #include "shim/process.hpp"
+#include "shim/type_tree.hpp"
 
 namespace urakata::shim {
 
@@ -60,16 +63,6 @@ Type unsigned_of(std::size_t bytes) {
 Type float_of(std::size_t bytes) { return bytes == 4 ? Type::f32 : bytes == 8 ? Type::f64 : Type::f80; }
 Type complex_of(std::size_t bytes) { return bytes == 8 ? Type::c32 : bytes == 16 ? Type::c64 : Type::c80; }
 
-bool is_predefined(MPI_Datatype handle) {
-  int integers = 0;
-  int addresses = 0;
-  int types = 0;
-  int combiner = 0;
-  host.Type_get_envelope(handle, &integers, &addresses, &types, &combiner);
-  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
-         combiner == MPI_COMBINER_F90_INTEGER;
-}
-
 // Asked by packing no element, on a communicator where errors return: it is for the host to refuse such a type, with
 // the error handler of the call's communicator.
 bool is_committed(MPI_Datatype handle) {
@@ -78,8 +71,9 @@ bool is_committed(MPI_Datatype handle) {
   return host.Pack(&none, 0, handle, &none, 0, &position, process().world()) == MPI_SUCCESS;
 }
 
-// size == extent alone allows a type map in another order than memory's (an indexed type whose blocks run backwards):
-// pack bytes that say where they were. Types too large to try count as not contiguous, which is always right.
+// For a type that is not reduced. size == extent alone allows a type map in another order than memory's (an indexed
+// type whose blocks run backwards): pack bytes that say where they were. Types too large to try count as not
+// contiguous, which is always right.
 bool packs_as_it_lies(MPI_Datatype handle, std::uint64_t size) {
   constexpr std::uint64_t kTry = 1 << 16;
   if (size > kTry) return false;
@@ -112,11 +106,13 @@ Datatype::Datatype(MPI_Datatype given) : kept_(given) {
   true_lb = true_lower;
   true_extent = static_cast<std::uint64_t>(true_length);
   predefined_ = is_predefined(given);
-  contiguous = bytes == length && bytes == true_length && true_lower == 0 && lower == 0;
+  if (const auto map = type_map_of(given)) shape_.emplace(*map);
+  contiguous = shape_.has_value() ? shape_->contiguous()
+                                  : bytes == length && bytes == true_length && true_lower == 0 && lower == 0;
   if (predefined_) {
     if (size != 0) arithmetic_ = arithmetic_of(given, size);  // a host without Fortran may have 0 there
   } else {
-    contiguous = contiguous && packs_as_it_lies(given, size);
+    if (!shape_.has_value()) contiguous = contiguous && packs_as_it_lies(given, size);
     // Not MPI_Type_dup: that would call the program's attribute copy functions.
     host.Type_contiguous(1, given, &kept_);
     host.Type_commit(&kept_);
@@ -134,15 +130,66 @@ void Datatype::release() const {
 }
 
 void Datatype::pack(const std::byte* base, std::uint64_t first, std::uint64_t count, std::byte* packed) const {
-  int position = 0;
-  host.Pack(base + static_cast<std::int64_t>(first * extent), static_cast<int>(count), kept_, packed,
-            static_cast<int>(count * size), &position, MPI_COMM_SELF);
+  if (shape_.has_value()) {
+    layout::pack({*shape_, base, first + count}, first * size, {packed, count * size});
+    return;
+  }
+  in_host_pieces(first, count, [&](std::int64_t offset, std::uint64_t elements, std::uint64_t bytes) {
+#if defined(URAKATA_LARGE_COUNTS)
+    if (host.Pack_c != nullptr) {
+      MPI_Count at = 0;
+      host.Pack_c(base + offset, static_cast<MPI_Count>(elements), kept_, packed, static_cast<MPI_Count>(bytes), &at,
+                  MPI_COMM_SELF);
+      packed += bytes;
+      return;
+    }
+#endif
+    int at = 0;
+    host.Pack(base + offset, static_cast<int>(elements), kept_, packed, static_cast<int>(bytes), &at, MPI_COMM_SELF);
+    packed += bytes;
+  });
 }
 
 void Datatype::unpack(const std::byte* packed, std::byte* base, std::uint64_t first, std::uint64_t count) const {
-  int position = 0;
-  host.Unpack(packed, static_cast<int>(count * size), &position, base + static_cast<std::int64_t>(first * extent),
-              static_cast<int>(count), kept_, MPI_COMM_SELF);
+  if (shape_.has_value()) {
+    layout::unpack({packed, count * size}, {*shape_, base, first + count}, first * size);
+    return;
+  }
+  in_host_pieces(first, count, [&](std::int64_t offset, std::uint64_t elements, std::uint64_t bytes) {
+#if defined(URAKATA_LARGE_COUNTS)
+    if (host.Unpack_c != nullptr) {
+      MPI_Count at = 0;
+      host.Unpack_c(packed, static_cast<MPI_Count>(bytes), &at, base + offset, static_cast<MPI_Count>(elements), kept_,
+                    MPI_COMM_SELF);
+      packed += bytes;
+      return;
+    }
+#endif
+    int at = 0;
+    host.Unpack(packed, static_cast<int>(bytes), &at, base + offset, static_cast<int>(elements), kept_, MPI_COMM_SELF);
+    packed += bytes;
+  });
+}
+
+// What the host packs in one call is what an int counts, where it has no larger form.
+template <class Visit>
+void Datatype::in_host_pieces(std::uint64_t first, std::uint64_t count, Visit visit) const {
+  const std::uint64_t most = std::max<std::uint64_t>(INT_MAX / std::max<std::uint64_t>(size, 1), 1);
+  while (count != 0) {
+    const std::uint64_t elements = std::min(count, most);
+    visit(static_cast<std::int64_t>(first * extent), elements, elements * size);
+    first += elements;
+    count -= elements;
+  }
+}
+
+bool Datatype::movable() const {
+  if (shape_.has_value() || size <= INT_MAX) return true;
+#if defined(URAKATA_LARGE_COUNTS)
+  return host.Pack_c != nullptr && host.Unpack_c != nullptr;
+#else
+  return false;
+#endif
 }
 
 const Datatype* datatype(MPI_Datatype handle) {
@@ -153,6 +200,10 @@ const Datatype* datatype(MPI_Datatype handle) {
   if (host.Type_size_x(handle, &bytes) != MPI_SUCCESS || bytes == MPI_UNDEFINED) return nullptr;
   if (!is_predefined(handle) && !is_committed(handle)) return nullptr;
   const auto* made = new Datatype(handle);
+  if (!made->movable()) {  // the host has no call that packs an element of it
+    made->release();
+    return nullptr;
+  }
   registry().insert(handle, made);
   return made;
 }

@@ -1,5 +1,8 @@
 // What the shim knows of the program's datatypes.
 //
+// A datatype is reduced to its canonical shape, and moved by our own loops; the few that cannot be reduced
+// (type_tree.hpp) are packed and unpacked by the host.
+//
 // A datatype is described once and kept until MPI_Type_free and the last operation on it are past; operations hold it
 // by reference, so a program may free a type while an operation runs.
 //
@@ -10,6 +13,7 @@
 #include <optional>
 
 #include "layout/layout.hpp"
+#include "layout/shape.hpp"
 #include "reduce/reducer.hpp"
 #include "shim/abi.hpp"
 
@@ -25,16 +29,23 @@ class Datatype final : public layout::Layout {
   void pack(const std::byte* base, std::uint64_t first, std::uint64_t count, std::byte* packed) const override;
   void unpack(const std::byte* packed, std::byte* base, std::uint64_t first, std::uint64_t count) const override;
 
+  const layout::Shape* shape() const override { return shape_.has_value() ? &*shape_ : nullptr; }
+
   MPI_Datatype handle() const { return kept_; }  // equal in layout to the program's, and alive as long as this object
   bool predefined() const { return predefined_; }
+  bool movable() const;  // false: neither by us nor, one element being too large for its MPI_Pack, by the host
   std::optional<reduce::Type> arithmetic() const { return arithmetic_; }  // for built-in reductions
 
   void hold() const { users_.fetch_add(1, std::memory_order_relaxed); }
   void release() const;
 
  private:
+  template <class Visit>
+  void in_host_pieces(std::uint64_t first, std::uint64_t count, Visit visit) const;
+
   MPI_Datatype kept_;
   bool predefined_ = false;
+  std::optional<layout::Shape> shape_;
   std::optional<reduce::Type> arithmetic_;
   mutable std::atomic<std::uint32_t> users_{1};  // the registry's own until MPI_Type_free
 };

@@ -15,7 +15,7 @@
               X(Comm_dup) X(Comm_free) X(Comm_disconnect) X(Comm_rank) X(Comm_size) X(Comm_test_inter) X(Comm_group)   \
                   X(Comm_call_errhandler) X(Comm_set_errhandler) X(Comm_get_attr) X(Comm_split_type) X(Comm_set_info)  \
                       X(Group_translate_ranks) X(Group_free) X(Group_size) X(Allgather) X(Type_size_x)                 \
-                          X(Type_get_extent_x) X(Type_get_true_extent_x) X(Type_get_envelope) X(Type_contiguous)       \
+                          X(Type_get_extent_x) X(Type_get_true_extent_x) X(Type_get_envelope) X(Type_get_contents) X(Type_contiguous) \
                               X(Type_create_struct) X(Type_commit) X(Type_free) X(Op_commutative) X(Op_free)           \
                                   X(Info_get) X(Ibarrier) X(Ibcast) X(Igather) X(Igatherv) X(Iscatter) X(Iscatterv)    \
                                       X(Iallgather) X(Iallgatherv) X(Ialltoall) X(Ialltoallv) X(Ialltoallw) X(Ireduce) \
@@ -41,7 +41,8 @@
 #if MPI_VERSION >= 4
 #define URAKATA_LARGE_COUNTS 1
 #define URAKATA_HOST_LARGE(X)                                                                                     \
-  X(Isend_c)                                                                                                      \
+  X(Type_get_envelope_c)                                                                                          \
+  X(Type_get_contents_c) X(Pack_c) X(Unpack_c) X(Isend_c)                                                         \
   X(Irecv_c) X(Ibcast_c) X(Igather_c) X(Igatherv_c) X(Iscatter_c) X(Iscatterv_c) X(Iallgather_c) X(Iallgatherv_c) \
       X(Ialltoall_c) X(Ialltoallv_c) X(Ialltoallw_c) X(Ireduce_c) X(Iallreduce_c) X(Ireduce_scatter_c)            \
           X(Ireduce_scatter_block_c) X(Iscan_c) X(Iexscan_c) X(Bcast_init_c) X(Gather_init_c) X(Gatherv_init_c)   \

@@ -76,16 +76,20 @@ int HostMessages::irecv(const transport::Message& message, MPI_Request* request)
   });
 }
 
-int HostMessages::testsome(int n, MPI_Request* requests, int* done, int* indices, int* errors) {
+bool HostMessages::test(MPI_Request* request, int* error) {
   const Meter meter;
+  int flag = 0;
+  *error = host.Test(request, &flag, MPI_STATUS_IGNORE);
+  return flag != 0 || *error != MPI_SUCCESS;
+}
+
+int HostMessages::testsome(int n, MPI_Request* requests, int* done, int* indices, int* errors) {
   if (n == 1) {
-    int flag = 0;
-    const int code = host.Test(requests, &flag, MPI_STATUS_IGNORE);
-    *done = flag != 0 || code != MPI_SUCCESS ? 1 : 0;
+    *done = test(requests, errors) ? 1 : 0;
     indices[0] = 0;
-    errors[0] = code;
     return MPI_SUCCESS;
   }
+  const Meter meter;
   thread_local std::vector<MPI_Status> statuses;
   if (statuses.size() < static_cast<std::size_t>(n)) statuses.resize(static_cast<std::size_t>(n));
   const int code = host.Testsome(n, requests, done, indices, statuses.data());

@@ -165,7 +165,6 @@ void Process::make_engines() {
   domains_.push_back(make_domain());
   if (host.progress_register != nullptr || !multiple_) {
     poll_ = std::make_unique<engine::PollEngine>(*domains_.back());
-    if (host.progress_register != nullptr) host.progress_register(progress_hook);
   } else if (threads_.empty()) {
     engine::HelperSettings settings;
     settings.name = "urakata/rescue";
@@ -178,6 +177,7 @@ void Process::make_engines() {
 
 bool Process::nodes_apart(const std::vector<std::int32_t>& world_ranks) const {
   std::vector<std::int32_t> nodes;
+  nodes.reserve(world_ranks.size());
   for (const std::int32_t rank : world_ranks) nodes.push_back(nodes_[static_cast<std::size_t>(rank)]);
   std::sort(nodes.begin(), nodes.end());
   return std::adjacent_find(nodes.begin(), nodes.end()) == nodes.end();
@@ -192,6 +192,10 @@ engine::Engine* Process::engine_named(std::string_view name) {
   if (name == "poll") return poll_.get();
   if (name == "thread" && !threads_.empty()) return threads_.front().get();
   return nullptr;
+}
+
+void Process::hook_progress() {
+  if (host.progress_register != nullptr) std::call_once(hooked_, [] { host.progress_register(progress_hook); });
 }
 
 bool Process::step_all(std::int64_t bytes) {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,10 @@ class Process {
   engine::Engine* next_engine();
   engine::Engine* engine_named(std::string_view name);  // "poll" or "thread"; nullptr where there is none
 
+  // From now on the host's own waiting drives the engines too, where it offers that. Until the first communicator of
+  // ours it does not: a program that uses nothing of Urakata waits as fast as without.
+  void hook_progress();
+
   // One step of every engine that has something pending. Returns whether anything moved.
   bool step_all(std::int64_t bytes = engine::Domain::kStepBytes);
   // A caller has waited for a while and nothing moves: sleeps until the network has news, if all that is pending comes
@@ -59,6 +64,7 @@ class Process {
   bool host_only_ = true;
   bool measuring_ = false;
   bool oversubscribed_ = false;
+  std::once_flag hooked_;
   bool multiple_ = false;  // the host allows several threads at once
   int told_level_ = MPI_THREAD_SINGLE;
   MPI_Comm world_ = MPI_COMM_NULL;

@@ -369,8 +369,9 @@ int submit(Request& request, std::uint64_t begin) {
   request.active = true;
   if (request.site != nullptr) request.passage.started(request.site, begin);
   engine::Engine& engine = *request.communicator->engine;
+  const bool brief = run.brief();
   engine.domain().submit(run);
-  engine.started();
+  engine.started(brief);
   if (request.site != nullptr) {
     const std::uint64_t end = now_ns();
     request.passage.returned(end);

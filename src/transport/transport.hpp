@@ -34,8 +34,9 @@ class Transport {
  public:
   virtual ~Transport() = default;
 
-  // Post a message. 0, or the transport's error code; the ticket is then not kept.
-  virtual int send(const Message& message, Ticket ticket) = 0;
+  // Post a message. 0, or the transport's error code; the ticket is then not kept. Where `finished` is not null it says
+  // whether a message is gone already, and the buffer free: then poll() does not report it.
+  virtual int send(const Message& message, Ticket ticket, bool* finished) = 0;
   virtual int recv(const Message& message, Ticket ticket) = 0;
 
   // Moves the transport on and reports the messages that are finished. The span is valid until the next poll; posting

@@ -41,8 +41,8 @@ Choice best(std::initializer_list<Candidate> candidates) {
 // below 64 KiB). Measured over four hosts with 1 Gb/s links: allgather and alltoall from 256 KiB up take 0.6 to 0.75 of
 // the time that whole messages take, a chain's bcast 0.4 instead of 0.65. On one node whole messages are best: the
 // receiver copies each once.
-constexpr std::uint64_t kNetworkSegment = 32 * 1024;
-constexpr std::uint64_t kOneNodeSegment = 256 * 1024;  // where a reduction follows, it begins before all has arrived
+constexpr std::uint64_t kNetworkSegment = 32UL * 1024;
+constexpr std::uint64_t kOneNodeSegment = 256UL * 1024;  // where a reduction follows, it begins before all has arrived
 constexpr std::uint64_t kWhole = std::uint64_t{1} << 40U;
 
 constexpr double kNever = 1e300;  // the cost of what does not suit
@@ -157,8 +157,8 @@ class Model {
   // n - 1 hops to fill, then segment after segment.
   Candidate pipeline(const char* algorithm, double add_per_byte) const {
     Candidate chosen{algorithm, kNever, kPipelined};
-    const std::uint64_t longest = one_node_ ? 256 * 1024 : kNetworkSegment;
-    for (std::uint64_t segment = 16 * 1024; segment <= longest; segment *= 2) {
+    const std::uint64_t longest = one_node_ ? kOneNodeSegment : kNetworkSegment;
+    for (std::uint64_t segment = 16UL * 1024; segment <= longest; segment *= 2) {
       const double s = std::min(static_cast<double>(segment), b_);
       const double each = s * (c_.byte + add_per_byte);
       const double segments = s > 0 ? b_ / s : 1;

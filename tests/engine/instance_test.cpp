@@ -324,14 +324,14 @@ TEST(Instance, AnErrorEndsItOnlyWhenNothingIsInFlight) {
                                    .peer = 1,
                                    .tag = cluster.group(0).tag_to(1, 0, 0)};
   cluster.network().fail_next(1, Network::Call::message, 42);
-  ASSERT_EQ(sender->send(message, {}), 0);
+  ASSERT_EQ(sender->send(message, {}, nullptr), 0);
   for (int i = 0; i < 10; ++i) cluster.domain(1).advance(true);
   EXPECT_FALSE(receiver.finished());
   EXPECT_EQ(cluster.network().unmatched(), 2U);
-  ASSERT_EQ(sender->send(message, {}), 0);
+  ASSERT_EQ(sender->send(message, {}, nullptr), 0);
   for (int i = 0; i < 10; ++i) cluster.domain(1).advance(true);
   EXPECT_FALSE(receiver.finished());
-  ASSERT_EQ(sender->send(message, {}), 0);
+  ASSERT_EQ(sender->send(message, {}, nullptr), 0);
   for (int i = 0; i < 10; ++i) cluster.domain(1).advance(true);
   EXPECT_TRUE(receiver.finished());
   EXPECT_EQ(receiver.error, 42);

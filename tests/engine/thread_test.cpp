@@ -24,7 +24,7 @@ using schedule::kSendSlot;
 
 void start(Engine& engine, transport::Group& group, Instance& instance) {
   submit(engine.domain(), group, instance);
-  engine.started();
+  engine.started(false);
 }
 
 // As a caller inside MPI_Wait: drives the domain itself.

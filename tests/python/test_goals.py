@@ -176,6 +176,18 @@ def test_overlap_takes_the_worst_operation_at_the_median_over_its_sizes() -> Non
     assert figures.overlap_measure(asked, measured).value == pytest.approx(0.05)
 
 
+def test_the_floor_of_overlap_is_shown_and_not_judged() -> None:
+    # Computing lost: the floor 20 %, iallgather 30 % on both sides.
+    measured = Samples()
+    for operation, lost in (("sockets", 20), ("iallgather", 30)):
+        for quantity, value in (("compute_alone", 100), ("pure", 50), ("overall", 150), ("compute", 100 + lost)):
+            measured.add("thread", quantity, ("hosts", operation, "64"), value)
+    asked = goal("f", 0.1, measure="theft", side="thread", beside="thread", floor="sockets")
+    figure = figures.overlap_measure(asked, measured)
+    assert figure.value == pytest.approx(0.3)
+    assert figure.sides == {"thread": pytest.approx(0.3), "sockets": pytest.approx(0.2)}
+
+
 def test_a_missing_quantity_is_an_error_that_names_it() -> None:
     with pytest.raises(MeasurementError, match="own_ns"):
         figures.largest(goal("f", quantity="own_ns", side="poll"), samples("call_ns", poll={A: [1.0]}))

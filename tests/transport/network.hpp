@@ -233,6 +233,12 @@ struct Api {
   static int irecv(const transport::Message& message, Request* request) {
     return network->irecv(Rank, message, request);
   }
+  static bool test(Request* request, int* error) {
+    int done = 0;
+    int index = 0;
+    network->testsome(Rank, 1, request, &done, &index, error);
+    return done != 0;
+  }
   static int testsome(int n, Request* requests, int* done, int* indices, int* errors) {
     return network->testsome(Rank, n, requests, done, indices, errors);
   }

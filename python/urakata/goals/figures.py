@@ -149,12 +149,16 @@ def theft(samples: Samples, side: str, point: Point) -> float:
 
 
 def overlap_measure(goal: Goal, samples: Samples) -> Figure:
-    """`measure` (hidden or theft) of each operation at the median over its sizes, of the worst operation."""
+    """`measure` (hidden or theft) of each operation at the median over its sizes, of the worst operation.
+
+    The operation `floor`, where one is named, is judged by nothing: it stands beside the sides.
+    """
     of = {"hidden": hidden, "theft": theft}[goal.parameters["measure"]]
     worst = min if goal.direction == "at least" else max
     side, beside = goal.parameters["side"], goal.parameters["beside"]
+    floor = goal.parameters.get("floor")
     points = _points(goal, samples, side, "overall")
-    operations = list(dict.fromkeys(point[1] for point in points))
+    operations = [o for o in dict.fromkeys(point[1] for point in points) if o != floor]
 
     def by_operation(part: Samples, which: str) -> dict[str, float]:
         return {o: median([of(part, which, p) for p in points if p[1] == o]) for o in operations}
@@ -162,12 +166,14 @@ def overlap_measure(goal: Goal, samples: Samples) -> Figure:
     def figure(part: Samples, which: str) -> float:
         return worst(by_operation(part, which).values())
 
+    sides = {s: figure(samples, s) for s in (beside, side)}
+    if floor:
+        sides[floor] = median([of(samples, beside, p) for p in points if p[1] == floor])
     detail = {
         "by_operation": {s: by_operation(samples, s) for s in (beside, side)},
         "by_point": [{"point": list(p), **{s: of(samples, s, p) for s in (beside, side)}} for p in points],
         "raw": [row for q in ("pure", "compute_alone", "compute", "overall") for row in samples.by_point(q)],
     }
-    sides = {s: figure(samples, s) for s in (beside, side)}
     return Figure(sides[side], samples.each_round(lambda part: figure(part, side), side), sides, goal.unit, detail)
 
 

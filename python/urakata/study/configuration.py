@@ -45,6 +45,7 @@ OPERATIONS = (
     "ireduce_scatter_block",
     "iscan",
     "iscatter",
+    "sockets",
 )
 KINDS = ("paper", "compute", "memory")
 DEFAULT_ALGORITHM = "default"

@@ -1,0 +1,13 @@
+#include "layout/kernel_table.hpp"
+
+#ifdef __AVX2__
+#include "layout/kernels.hpp"
+
+namespace urakata::layout {
+const KernelTable* kernels_avx2() { return &kTable; }
+}  // namespace urakata::layout
+#else
+namespace urakata::layout {
+const KernelTable* kernels_avx2() { return nullptr; }
+}  // namespace urakata::layout
+#endif

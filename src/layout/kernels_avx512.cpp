@@ -1,0 +1,13 @@
+#include "layout/kernel_table.hpp"
+
+#ifdef __AVX512F__
+#include "layout/kernels.hpp"
+
+namespace urakata::layout {
+const KernelTable* kernels_avx512() { return &kTable; }
+}  // namespace urakata::layout
+#else
+namespace urakata::layout {
+const KernelTable* kernels_avx512() { return nullptr; }
+}  // namespace urakata::layout
+#endif

@@ -1,0 +1,5 @@
+#include "layout/kernels.hpp"
+
+namespace urakata::layout {
+const KernelTable& kernels_baseline() { return kTable; }
+}  // namespace urakata::layout
