@@ -134,7 +134,9 @@ def test_two_jobs_at_once(folder: Path) -> None:
 def test_python(tmp_path: Path) -> None:
     """A position-independent Python runs in the space; another says why it does not, and runs all the same."""
     script = tmp_path / "script.py"
-    script.write_text("import os, sys\nprint('sum', sum(range(10)), sys.argv[1:], 'URAKATA_SPACE_AT' in os.environ)\n")
+    # One write a rank, so that the lines of two ranks do not mix.
+    line = "f'sum {sum(range(10))} {sys.argv[1:]} {\"URAKATA_SPACE_AT\" in os.environ}\\n'.encode()"
+    script.write_text(f"import os, sys\nos.write(1, {line})\n")
     outcome = space_job(named("mpich"), 2, [sys.executable, str(script), "x"])
     within = outcome.output.count("sum 45 ['x'] True")
     outside = outcome.output.count("sum 45 ['x'] False")

@@ -2,9 +2,9 @@
 //
 //     space_end code N|segfault|abort|mpi_abort|wait|children
 //
-// Every rank says "pid P" first. "code": the last rank exits with N, the others with 0. "segfault", "abort", "mpi_abort": the last rank does
-// it while the others wait in MPI_Barrier. "wait": all wait in it for ever, but the last, which sleeps. "children": as
-// "wait", and each rank has a child of its own that sleeps ("pid P" too).
+// Every rank says "pid P" first. "code": the last rank exits with N, the others with 0. "segfault", "abort",
+// "mpi_abort": the last rank does it while the others wait in MPI_Barrier. "wait": all wait in it for ever, but the
+// last, which sleeps. "children": as "wait", and each rank has a child of its own that sleeps ("pid P" too).
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
