@@ -6,7 +6,8 @@
 namespace urakata {
 namespace {
 
-// Takes "--name VALUE", "--name=VALUE" and "--set NAME=VALUE". Moves `next` behind what was taken.
+// Takes "--name VALUE", "--name=VALUE" and "--set NAME=VALUE"; a switch may stand alone. Moves `next` behind what was
+// taken.
 Result<Setting> setting(std::span<char*> arguments, std::size_t& next) {
   std::string_view argument = arguments[next++];
   const std::string_view whole = argument;
@@ -27,6 +28,9 @@ Result<Setting> setting(std::span<char*> arguments, std::size_t& next) {
   const std::size_t equals = argument.find('=');
   const Result<const Option*> option = option_named(argument.substr(0, equals));
   if (!option) return Error{std::string(whole) + ": " + option.error().message};
+  const bool alone = equals == std::string_view::npos && is_switch(**option) &&
+                     (next == arguments.size() || !check_option(**option, arguments[next]));
+  if (alone) return Setting{*option, "1", "command line"};
   const Result<std::string_view> value = equals != std::string_view::npos ? argument.substr(equals + 1) : following();
   if (!value) return value.error();
   return Setting{*option, std::string(*value), "command line"};

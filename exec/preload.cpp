@@ -3,6 +3,7 @@
 #include <linux/limits.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 
@@ -10,6 +11,19 @@
 #include "mpi_need.hpp"
 
 namespace urakata {
+namespace {
+
+// PREFIX/bin.
+std::string own_folder() {
+  std::array<char, PATH_MAX> path{};
+  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size() - 1);
+  if (length <= 0) return {};
+  std::string folder(path.data(), static_cast<std::size_t>(length));
+  folder.resize(folder.rfind('/'));
+  return folder;
+}
+
+}  // namespace
 
 Preload choose_preload(const Program& program, const std::string& libraries) {
   const std::string& path = program.path;
@@ -54,13 +68,14 @@ Preload choose_preload(const Program& program, const std::string& libraries) {
 }
 
 std::string library_folder() {
-  std::array<char, PATH_MAX> path{};
-  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size() - 1);
-  if (length <= 0) return {};
-  std::string folder(path.data(), static_cast<std::size_t>(length));
-  folder.resize(folder.rfind('/'));  // PREFIX/bin
-  folder.resize(folder.rfind('/'));  // PREFIX
-  return folder + "/lib/urakata";
+  std::string folder = own_folder();
+  folder.resize(std::min(folder.rfind('/'), folder.size()));  // PREFIX
+  return folder.empty() ? folder : folder + "/lib/urakata";
+}
+
+std::string program_beside(const std::string& name) {
+  const std::string folder = own_folder();
+  return folder.empty() ? folder : folder + "/" + name;
 }
 
 void add_preload(const std::string& library) {

@@ -18,6 +18,9 @@ Preload choose_preload(const Program& program, const std::string& libraries);
 // The folder with the preload libraries beside this program: ../lib/urakata. Empty where /proc is not to be had.
 std::string library_folder();
 
+// The program of this name in this program's own folder. Empty where /proc is not to be had.
+std::string program_beside(const std::string& name);
+
 // Puts the library behind those that the user preloads: tools loaded before us see us as the MPI library.
 void add_preload(const std::string& library);
 

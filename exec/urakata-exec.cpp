@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@
 #include "preload.hpp"
 #include "program.hpp"
 #include "settings.hpp"
+#include "space/fit.hpp"
+#include "space/stand_in.hpp"
+#include "space_environment.hpp"
 
 namespace urakata {
 namespace {
@@ -47,6 +51,22 @@ void hand_over_cores() {
   }
 }
 
+// What the keeper is to run. Error: why the program cannot live in a space, as a whole clause.
+Result<space::Command> task_for(const Program& program, std::span<char*> arguments) {
+  if (Status limits = space::fit_limits(); !limits) return limits.error();
+  if (program.reach == Reach::shell) {
+    return Error{
+        "it is run by a shell, whose programs are processes of their own; put urakata-exec --space into the "
+        "script, in front of the MPI program"};
+  }
+  if (program.reach == Reach::wrapper) {
+    return Error{"it starts another program; put urakata-exec --space behind it, in front of the MPI program"};
+  }
+  Result<space::Command> command = space::fit(program.path, arguments);
+  if (!command) return Error{"it " + command.error().message};
+  return command;
+}
+
 int run(std::span<char*> arguments) {
   if (arguments.empty()) return refuse("no program is given; see urakata-exec --help");
   Program program;
@@ -54,11 +74,24 @@ int run(std::span<char*> arguments) {
     return refuse(failure.message, failure.exit_code);
   if (program.reach == Reach::launcher) return refuse(launcher_in_the_wrong_place(arguments[0]));
   const Preload preload = choose_preload(program, library_folder());
-  if (!preload.untouched.empty()) log::warning_of_all("%s", preload.untouched.c_str());
+  std::optional<Result<space::Command>> task;
+  if (options().space) task = task_for(program, arguments);
+  if (task && !*task) {
+    log::warning_of_all("%s runs as an ordinary process, outside the space: %s", program.path.c_str(),
+                        task->error().message.c_str());
+  } else if (!preload.untouched.empty()) {
+    log::warning_of_all("%s", preload.untouched.c_str());
+  }
   if (!preload.library.empty()) {
     hand_over_cores();
     add_preload(preload.library);
     log::detail("%s gets %s", program.path.c_str(), preload.library.c_str());
+  }
+  if (task && *task) {
+    space::Command& command = **task;
+    command.environment = space_environment();
+    const Error reason = space::stand_in_for(command, program_beside("urakata-keeper"));
+    log::warning("%s runs as an ordinary process, outside the space: %s", program.path.c_str(), reason.message.c_str());
   }
   std::vector<char*> list(arguments.begin(), arguments.end());
   list.push_back(nullptr);

@@ -80,6 +80,8 @@ constexpr std::array kTable = {
            {},
            1,
            1'000'000},
+    Option{"SPACE", OptionKind::choice, OptionLevel::basic, "0", "",
+           "1: the ranks of a node share one address space, where their program can live in one", kSwitch},
 };
 
 enum Row : std::size_t {
@@ -93,15 +95,16 @@ enum Row : std::size_t {
   kTimeline,
   kConfig,
   kVerbose,
-  kNap
+  kNap,
+  kSpace
 };
-static_assert(kTable[kNap].name == "NAP_US" && kTable.size() == kNap + 1);
+static_assert(kTable[kSpace].name == "SPACE" && kTable.size() == kSpace + 1);
 
 constexpr std::string_view kPrefix = "URAKATA_";
 
 // Variables that urakata-exec and the Python command use among themselves.
 constexpr std::array kInternal = {"URAKATA_ORIGINS"sv, "URAKATA_CORES"sv, "URAKATA_TEST_FULL"sv,
-                                  "URAKATA_MEASURE_START"sv};
+                                  "URAKATA_MEASURE_START"sv, "URAKATA_SPACE_AT"sv};
 
 constexpr auto kNames = [] {
   std::array<std::string_view, kTable.size()> names;
@@ -251,6 +254,7 @@ class Settings {
     options_.timeline = switched(values_[kTimeline]).value_or(0) == 1;
     options_.config = values_[kConfig];
     options_.verbose = static_cast<unsigned>(number(values_[kVerbose]).value_or(1));
+    options_.space = switched(values_[kSpace]).value_or(0) == 1;
     options_.nap_us = number(values_[kNap]).value_or(0);
     log::set_verbosity(options_.verbose);
   }
@@ -312,6 +316,8 @@ Result<EngineKind> engine_named(std::string_view name) {
   return Error{"no engine is called " + quoted(name) + "; use " + listed(kEngines, " or ")};
 }
 
+bool is_switch(const Option& option) { return option.choices.data() == kSwitch.data(); }
+
 std::string valid_values(const Option& option) {
   switch (option.kind) {
     case OptionKind::choice:
@@ -335,8 +341,7 @@ Status check_option(const Option& option, std::string_view value, AlgorithmCheck
   if (value.empty()) return Nothing{};  // the default
   switch (option.kind) {
     case OptionKind::choice:
-      good = option.choices.data() == kSwitch.data() ? switched(value).has_value()
-                                                     : choice(option.choices, value).has_value();
+      good = is_switch(option) ? switched(value).has_value() : choice(option.choices, value).has_value();
       break;
     case OptionKind::integer:
     case OptionKind::size: {

@@ -40,6 +40,7 @@ Result<const Option*> option_named(std::string_view name);
 std::string_view name(EngineKind engine);
 std::string_view name(PlacementWish placement);
 Result<EngineKind> engine_named(std::string_view name);  // error lists the valid names
+bool is_switch(const Option& option);                    // 0 or 1; alone on a command line it means 1
 std::string valid_values(const Option& option);          // "host, poll or thread", "1 to 64"
 
 // Says whether an operation has an algorithm; an empty operation asks whether any operation has it. Base knows no
@@ -63,6 +64,7 @@ struct Options {
   std::string_view config;
   unsigned verbose = 1;
   std::uint64_t nap_us = 0;
+  bool space = false;
 
   // The algorithm asked for by name, empty where the choice is Urakata's. An entry "bcast:chain" goes before a bare
   // "chain", which is meant for every operation that has an algorithm of that name (`bare` says that it is such a one,

@@ -10,6 +10,7 @@
 #include "shim/host.hpp"
 #include "shim/process.hpp"
 #include "shim/request.hpp"
+#include "shim/space.hpp"
 #include "shim/start.hpp"
 
 namespace urakata::shim {
@@ -62,7 +63,20 @@ int complain(Communicator* communicator_of, int code) {
 int stale() { return complain(nullptr, MPI_ERR_REQUEST); }
 
 // A request that is finished: reports, gives it back (or makes it inactive), sets handle and status.
+int complete_message(Request& request, MPI_Request* handle, MPI_Status* status) {
+  const MPI_Comm comm = request.message.letter.channel->handle;
+  const int code = finish_message(request, status);
+  request.active = false;
+  if (!request.persistent) {
+    destroy_request(&request);
+    *handle = MPI_REQUEST_NULL;
+  }
+  if (code != MPI_SUCCESS) host.Comm_call_errhandler(comm, code);
+  return code;
+}
+
 int complete(Request& request, MPI_Request* handle, MPI_Status* status, std::uint64_t begin) {
+  if (request.is_message()) return complete_message(request, handle, status);
   int code = MPI_SUCCESS;
   if (request.active) {
     code = request.run->error;
@@ -130,15 +144,20 @@ class Waiting {
 
 void wait_for(Request& request) {
   if (request.finished()) return;
+  if (request.is_message()) {
+    wait_for_message(request);
+    return;
+  }
   Waiting waiting(request.communicator->engine);
   while (!request.run->finished()) waiting.step();
 }
 
-// The engine of the first of our requests; nearly always that of all.
+// The engine of the first of our collectives; nearly always that of all.
 engine::Engine* engine_of(int count, const MPI_Request* requests) {
   for (int i = 0; i < count; ++i) {
     if (!is_ours(requests[i])) continue;
-    if (const Request* request = find_request(requests[i])) return request->communicator->engine;
+    const Request* request = find_request(requests[i]);
+    if (request != nullptr && !request->is_message()) return request->communicator->engine;
   }
   return nullptr;
 }
@@ -239,7 +258,7 @@ int test_any_once(int count, MPI_Request* requests, int* index, bool* none_activ
     if (request == nullptr) return stale();
     if (!request->active) continue;
     ours_active = true;
-    if (request->run->finished()) {
+    if (request->finished()) {
       *index = i;
       return complete(*request, requests + i, status, begin);
     }
@@ -291,7 +310,7 @@ int test_some(int count, MPI_Request* requests, int* done, int* indices, MPI_Sta
     if (request == nullptr) return stale();
     if (!request->active) continue;
     ours_active = true;
-    if (!request->run->finished()) continue;
+    if (!request->finished()) continue;
     const int k = (*done)++;
     indices[k] = i;
     const int own = complete(*request, requests + i, at(statuses, k), begin);
@@ -318,7 +337,9 @@ int free_one(MPI_Request* handle) {
   Request* request = find_request(*handle);
   if (request == nullptr) return stale();
   *handle = MPI_REQUEST_NULL;
-  if (request->active) {
+  if (request->is_message()) {
+    abandon_message(*request);
+  } else if (request->active) {
     // Still running: whoever finishes it gives it back.
     request->persistent = false;
     auto expected = engine::Instance::Outcome::running;
@@ -336,15 +357,23 @@ int status_of(MPI_Request handle, int* flag, MPI_Status* status) {
   if (request == nullptr) return stale();
   if (!request->finished()) process().step_all();
   *flag = request->finished() ? 1 : 0;
-  if (*flag != 0) empty_status(status);
+  if (*flag != 0 && request->is_message()) {
+    message_status(*request, status);
+  } else if (*flag != 0) {
+    empty_status(status);
+  }
   return MPI_SUCCESS;
 }
 
 int start_one(MPI_Request* handle) {
   Request* request = find_request(*handle);
   if (request == nullptr) return stale();
-  if (!request->persistent || request->active) return complain(request->communicator, MPI_ERR_REQUEST);
-  return start_again(*request);
+  if (!request->persistent || request->active || request->message.matched != nullptr) {
+    return complain(request->communicator, MPI_ERR_REQUEST);
+  }
+  if (!request->is_message()) return start_again(*request);
+  start_message(*request);
+  return MPI_SUCCESS;
 }
 
 }  // namespace
@@ -427,6 +456,10 @@ URAKATA_EXPORT int MPI_Cancel(MPI_Request* request) {
   need_host();
   if (request == nullptr || !is_ours(*request)) return host.Cancel(request);
   Request* ours = find_request(*request);
+  if (ours != nullptr && ours->is_message() && ours->active) {
+    cancel_message(*ours);
+    return MPI_SUCCESS;
+  }
   return complain(ours != nullptr ? ours->communicator : nullptr,
                   MPI_ERR_REQUEST);  // MPI: collectives cannot be cancelled
 }

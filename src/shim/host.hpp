@@ -22,6 +22,15 @@
                                           X(Iallreduce) X(Ireduce_scatter) X(Ireduce_scatter_block) X(Iscan)           \
                                               X(Iexscan)
 
+// The program's own messages and communicators.
+#define URAKATA_HOST_MESSAGES(X)                                                                                       \
+  X(Send)                                                                                                              \
+  X(Ssend) X(Rsend) X(Bsend) X(Issend) X(Irsend) X(Ibsend) X(Send_init) X(Ssend_init) X(Rsend_init) X(Bsend_init)      \
+      X(Recv) X(Recv_init) X(Sendrecv) X(Sendrecv_replace) X(Probe) X(Iprobe) X(Mprobe) X(Improbe) X(Mrecv) X(Imrecv)  \
+          X(Status_set_elements_x) X(Status_set_cancelled) X(Comm_dup_with_info) X(Comm_split) X(Comm_create)          \
+              X(Comm_create_group) X(Cart_create) X(Cart_sub) X(Graph_create) X(Dist_graph_create)                     \
+                  X(Dist_graph_create_adjacent) X(Intercomm_merge)
+
 // Functions that some hosts or headers lack: nullptr then. MPI-4 persistent collectives (Open MPI 4 has them as MPIX_).
 #define URAKATA_HOST_PERSISTENT(X)                                                                                   \
   X(Barrier_init)                                                                                                    \
@@ -40,8 +49,14 @@
               X(Scatter_init_c) X(Scatterv_init_c) X(Allgather_init_c) X(Allgatherv_init_c) X(Alltoall_init_c)    \
                   X(Alltoallv_init_c) X(Alltoallw_init_c) X(Reduce_init_c) X(Allreduce_init_c)                    \
                       X(Reduce_scatter_init_c) X(Reduce_scatter_block_init_c) X(Scan_init_c) X(Exscan_init_c)
+#define URAKATA_HOST_LARGE_MESSAGES(X)                                                                                 \
+  X(Isendrecv)                                                                                                         \
+  X(Isendrecv_replace) X(Isendrecv_c) X(Isendrecv_replace_c) X(Send_c) X(Ssend_c) X(Rsend_c) X(Bsend_c) X(Issend_c)    \
+      X(Irsend_c) X(Ibsend_c) X(Send_init_c) X(Ssend_init_c) X(Rsend_init_c) X(Bsend_init_c) X(Recv_c) X(Recv_init_c)  \
+          X(Sendrecv_c) X(Sendrecv_replace_c) X(Mrecv_c) X(Imrecv_c)
 #else
 #define URAKATA_HOST_LARGE(X)
+#define URAKATA_HOST_LARGE_MESSAGES(X)
 #endif
 
 // MPI 4.1.
@@ -54,9 +69,9 @@
 
 // Fortran's integers for requests: functions in Open MPI and Intel MPI, macros or other names elsewhere.
 #if defined(URAKATA_ABI_STANDARD)
-#define URAKATA_HOST_FORTRAN(X) X(Request_toint) X(Request_fromint)
+#define URAKATA_HOST_FORTRAN(X) X(Request_toint) X(Request_fromint) X(Message_toint) X(Message_fromint)
 #elif defined(URAKATA_ABI_OPENMPI)
-#define URAKATA_HOST_FORTRAN(X) X(Request_c2f) X(Request_f2c)
+#define URAKATA_HOST_FORTRAN(X) X(Request_c2f) X(Request_f2c) X(Message_c2f) X(Message_f2c)
 #else
 #define URAKATA_HOST_FORTRAN(X)
 #endif
@@ -68,8 +83,10 @@ namespace urakata::shim {
 struct Host {
 #define URAKATA_MEMBER(name) decltype(&PMPI_##name) name = nullptr;
   URAKATA_HOST_CALLS(URAKATA_MEMBER)
+  URAKATA_HOST_MESSAGES(URAKATA_MEMBER)
   URAKATA_HOST_PERSISTENT(URAKATA_MEMBER)
   URAKATA_HOST_LARGE(URAKATA_MEMBER)
+  URAKATA_HOST_LARGE_MESSAGES(URAKATA_MEMBER)
   URAKATA_HOST_QUERIES(URAKATA_MEMBER)
   URAKATA_HOST_FORTRAN(URAKATA_MEMBER)
 #undef URAKATA_MEMBER

@@ -3,6 +3,7 @@
 
 #include "base/log.hpp"
 #include "base/preload_env.hpp"
+#include "shim/channel.hpp"
 #include "shim/communicator.hpp"
 #include "shim/datatype.hpp"
 #include "shim/host.hpp"
@@ -66,6 +67,7 @@ URAKATA_EXPORT int MPI_Op_free(MPI_Op* op) {
 
 URAKATA_EXPORT int MPI_Comm_free(MPI_Comm* comm) {
   need_host();
+  if (comm != nullptr) urakata::shim::close_channel(*comm);
   if (comm == nullptr || !process().running() || !urakata::shim::forget_communicator(*comm))
     return host.Comm_free(comm);
   *comm = MPI_COMM_NULL;
@@ -77,6 +79,8 @@ URAKATA_EXPORT int MPI_Comm_disconnect(MPI_Comm* comm) {
   need_host();
   if (comm != nullptr && process().running()) {
     urakata::shim::drain(*comm);
+    urakata::shim::drain_channel(*comm);
+    urakata::shim::close_channel(*comm);
     if (urakata::shim::forget_communicator(*comm)) {
       *comm = MPI_COMM_NULL;
       return MPI_SUCCESS;

@@ -19,6 +19,7 @@
 #include "shim/datatype.hpp"
 #include "shim/host.hpp"
 #include "shim/host_messages.hpp"
+#include "shim/space.hpp"
 
 namespace urakata::shim {
 
@@ -108,6 +109,7 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
     // exit() without MPI_Finalize: the helpers must be gone before the libraries are taken down.
     std::atexit([] { process().stop_helpers(); });
   }
+  if (!host_only_ && wish.space) enter_space(multiple_, oversubscribed_);
   init_ns_ = now_ns();
   running_ = true;
   return MPI_SUCCESS;
@@ -197,7 +199,7 @@ void Process::hook_progress() {
 }
 
 bool Process::step_all(std::int64_t bytes) {
-  bool moved = false;
+  bool moved = endpoint() != nullptr && endpoint()->progress();
   for (engine::Engine* engine : all_) {
     if (engine->domain().pending() != 0) moved = engine->step(bytes) || moved;
   }
@@ -218,11 +220,13 @@ bool Process::sleep() {
 }
 
 void Process::stop_helpers() {
+  stop_space_helper();
   for (engine::Engine* engine : all_) engine->stop();
 }
 
 int Process::finalise() {
   if (running_) {
+    leave_space();
     running_ = false;
     if (!host_only_) {
       // Operations whose requests were freed: other ranks need our part in them.

@@ -103,6 +103,11 @@ void destroy_request(Request* request) {
     request->communicator->release();
     request->communicator = nullptr;
   }
+  if (request->is_message()) {
+    if (request->message.letter.type != nullptr) request->message.letter.type->release();
+    request->message.letter.channel->release();
+    request->message = {};
+  }
   request->site = nullptr;
   request->persistent = false;
   request->active = false;
@@ -128,7 +133,7 @@ Request* find_request(MPI_Request handle) {
       static_cast<std::uint32_t>(kIntegerHandles ? number - kMpichPattern - 1 : (number - t.base) / kBlock);
   if (t.chunks[index / kChunk].load(std::memory_order_acquire) == nullptr) return nullptr;
   Request& request = t.at(index);
-  return request.run != nullptr ? &request : nullptr;
+  return request.run != nullptr || request.is_message() ? &request : nullptr;
 }
 
 bool is_fortran_of_ours(std::int32_t integer) {

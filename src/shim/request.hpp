@@ -18,6 +18,7 @@
 #include "shim/abi.hpp"
 #include "shim/communicator.hpp"
 #include "shim/datatype.hpp"
+#include "shim/message.hpp"
 #include "shim/operation.hpp"
 #include "shim/prepared.hpp"
 
@@ -29,13 +30,15 @@ struct Request {
   bool active = false;
   Communicator* communicator = nullptr;
   Run* run = nullptr;
+  Message message;                     // where the request stands for a message in a space instead of a `run`
   std::optional<UserReducer> reducer;  // of a user-defined operation; held
   std::vector<const Datatype*> types;  // held
   observe::Site* site = nullptr;       // nullptr: nobody observes
   observe::Passage passage;
 
   MPI_Request handle() const;
-  bool finished() const { return !active || run->finished(); }
+  bool is_message() const { return message.letter.channel != nullptr; }
+  bool finished() const { return !active || (is_message() ? message.done() : run->finished()); }
 };
 
 // A request with nothing in it; does not allocate once as many have been in use before.

@@ -27,6 +27,8 @@ _EXAMPLES = """
 
   urakata run -n 2 -- python script.py            mpi4py, too
 
+  urakata run -n 16 --space -- ./app              the ranks of a node in one address space
+
   urakata run -n 4 --engine host -- ./app         the host alone
 
 Inside another launcher, put urakata-exec before the program: [bold]srun -n 4 urakata-exec -- ./app[/bold]
@@ -136,6 +138,7 @@ def run(
         ),
     ] = None,
     timeline: Annotated[bool, typer.Option("--timeline", help="Record events too, for a time line.")] = False,
+    space: Annotated[bool, typer.Option("--space", help="The ranks of a node share one address space.")] = False,
     config: Annotated[
         Path | None, typer.Option(metavar="FILE", help="TOML file with options.", show_default=False)
     ] = None,
@@ -165,6 +168,8 @@ def run(
         options += ["--report", str(report.absolute())]
     if timeline:
         options += ["--set", "TIMELINE=1"]
+    if space:
+        options += ["--set", "SPACE=1"]
     for setting in settings or []:
         options += ["--set", setting]
     check_options(options)

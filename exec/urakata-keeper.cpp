@@ -1,0 +1,32 @@
+// urakata-keeper: the process whose address space the ranks of a node share. Started by urakata-exec --space alone.
+#include <sys/socket.h>
+
+#include <cstdio>
+
+#include "space/break_guard.hpp"
+#include "space/keeper.hpp"
+#include "space/meeting.hpp"
+
+namespace {
+
+bool is_socket(int number) {
+  int kind = 0;
+  socklen_t bytes = sizeof kind;
+  return getsockopt(number, SOL_SOCKET, SO_TYPE, &kind, &bytes) == 0 && kind == SOCK_SEQPACKET;
+}
+
+// Before every constructor, since some of them allocate.
+int break_failure = 0;
+void guard_first() { break_failure = urakata::space::guard_break(); }
+[[gnu::section(".preinit_array"), gnu::used]] void (*const first)() = &guard_first;
+
+}  // namespace
+
+int main() {
+  namespace space = urakata::space;
+  if (!is_socket(space::kListeningDescriptor) || !is_socket(space::kFounderDescriptor)) {
+    std::fputs("urakata-keeper is started by urakata-exec --space, and not by hand\n", stderr);
+    return 2;
+  }
+  return space::keep(space::kListeningDescriptor, space::kFounderDescriptor, break_failure);
+}

@@ -1,0 +1,76 @@
+// A cell: one cache line of an inbox, and what a message looks like in it.
+//
+//     first cell    stamp | kind, cells | context | source | tag | bytes | 40 bytes of payload, or an Offer
+//     further cell  stamp | 60 bytes of payload
+//
+// A cell is filled when its stamp is that of the receiver's present lap around the inbox. The stamp of a message's
+// first cell is stored last, with release order, so that one load with acquire order makes the whole message visible.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace urakata::p2p {
+
+inline constexpr std::size_t kLine = 64;
+
+struct Request;
+class Port;
+
+// Who a message is from and what it is about. `source` and `tag` of a pattern may be wildcards.
+struct Envelope {
+  std::uint32_t context = 0;  // number of the communicator
+  std::int32_t source = 0;    // rank of the sender in it
+  std::int32_t tag = 0;
+};
+inline constexpr std::int32_t kAnySource = -1;
+inline constexpr std::int32_t kAnyTag = -1;
+
+inline bool matches(const Envelope& pattern, const Envelope& message) {
+  return pattern.context == message.context && (pattern.tag == message.tag || pattern.tag == kAnyTag) &&
+         (pattern.source == message.source || pattern.source == kAnySource);
+}
+
+// A rendezvous: the payload stays at the sender until the receiver has copied it and says so in `request`.
+struct Offer {
+  Request* request = nullptr;  // the sender's; valid until its state is stored
+  Port* sender = nullptr;      // who waits for that
+  const std::byte* address = nullptr;
+  std::uint64_t bytes = 0;
+  bool movable = false;  // see Request::place
+};
+
+enum class Kind : std::uint16_t { eager, rendezvous };
+
+struct alignas(kLine) Cell {
+  static constexpr std::size_t kPayload = 40;  // bytes in the first cell
+  static constexpr std::size_t kFurther = 60;  // and in each further one
+
+  struct First {
+    Kind kind;
+    std::uint16_t cells;  // of this message
+    Envelope envelope;
+    std::uint32_t bytes;  // payload of an eager message
+    std::byte payload[kPayload];
+  };
+
+  Cell() : further{} {}
+
+  std::atomic<std::uint32_t> stamp{0};
+  union {
+    std::byte further[kFurther];
+    First first;
+  };
+};
+static_assert(sizeof(Cell) == kLine);
+static_assert(sizeof(Offer) <= Cell::kPayload);
+
+// Cells that an eager message of `bytes` takes.
+constexpr std::uint32_t cells_for(std::size_t bytes) {
+  return bytes <= Cell::kPayload
+             ? 1
+             : 1 + static_cast<std::uint32_t>((bytes - Cell::kPayload + Cell::kFurther - 1) / Cell::kFurther);
+}
+
+}  // namespace urakata::p2p

@@ -1,0 +1,518 @@
+#include "p2p/endpoint.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+
+#include "base/waiting.hpp"
+#include "p2p/small_copy.hpp"
+
+namespace urakata::p2p {
+
+namespace {
+
+constexpr unsigned kStepMessages = 64;  // taken from the inbox in one step
+
+void fill(Inbox& inbox, std::uint64_t position, std::uint32_t cells, const Envelope& envelope, Kind kind,
+          const std::byte* payload, std::size_t bytes) {
+  // All lines are asked for at once, not one after the other as their bytes are stored.
+  for (std::uint32_t i = 1; i < cells; ++i) __builtin_prefetch(&inbox.cell(position + i), 1);
+  Cell& first = inbox.cell(position);
+  first.first.kind = kind;
+  first.first.cells = static_cast<std::uint16_t>(cells);
+  first.first.envelope = envelope;
+  first.first.bytes = static_cast<std::uint32_t>(bytes);
+  if (cells == 1) {
+    small_copy(first.first.payload, payload, bytes);
+  } else {
+    std::memcpy(first.first.payload, payload, Cell::kPayload);
+    std::size_t at = Cell::kPayload;
+    for (std::uint32_t i = 1; i < cells; ++i) {
+      Cell& cell = inbox.cell(position + i);
+      cell.stamp.store(Inbox::lap(position + i), std::memory_order_relaxed);
+      if (bytes - at >= Cell::kFurther) {
+        std::memcpy(cell.further, payload + at, Cell::kFurther);
+        at += Cell::kFurther;
+      } else {
+        small_copy(cell.further, payload + at, bytes - at);
+      }
+    }
+  }
+  first.stamp.store(Inbox::lap(position), std::memory_order_release);
+}
+
+// The first `bytes` of an eager message's payload. The cell is the inbox's oldest.
+void gather(Inbox& inbox, const Cell& first, std::byte* to, std::size_t bytes) {
+  if (bytes <= Cell::kPayload) {
+    small_copy(to, first.first.payload, bytes);
+    return;
+  }
+  for (std::uint32_t i = 1; i < first.first.cells; ++i) __builtin_prefetch(&inbox.cell(inbox.head() + i));
+  std::memcpy(to, first.first.payload, Cell::kPayload);
+  std::size_t at = Cell::kPayload;
+  for (std::uint64_t position = inbox.head() + 1; at < bytes; ++position) {
+    const Cell& cell = inbox.cell(position);
+    if (bytes - at >= Cell::kFurther) {
+      std::memcpy(to + at, cell.further, Cell::kFurther);
+      at += Cell::kFurther;
+    } else {
+      small_copy(to + at, cell.further, bytes - at);
+      at = bytes;
+    }
+  }
+}
+
+Offer offer_in(const Cell& cell) {
+  Offer offer;
+  std::memcpy(&offer, cell.first.payload, sizeof offer);
+  return offer;
+}
+
+// Whole elements, then the beginning of one more where the message ends inside it.
+void unpack(const Buffer& buffer, const std::byte* payload, std::uint64_t bytes) {
+  const layout::Layout& layout = *buffer.layout;
+  const std::uint64_t whole = bytes / layout.size;
+  const std::uint64_t rest = bytes % layout.size;
+  if (whole != 0) layout.unpack(payload, buffer.address, 0, whole);
+  if (rest == 0) return;
+  const auto element = std::make_unique<std::byte[]>(layout.size);
+  layout.pack(buffer.address, whole, 1, element.get());
+  std::memcpy(element.get(), payload + whole * layout.size, rest);
+  layout.unpack(element.get(), buffer.address, whole, 1);
+}
+
+}  // namespace
+
+class Endpoint::Guard {
+ public:
+  explicit Guard(Endpoint& of) : locked_(of.threaded_ ? &of.locked_ : nullptr) {
+    if (locked_ == nullptr) return;
+    while (locked_->exchange(true, std::memory_order_acquire)) {
+      Ladder ladder(false);
+      while (locked_->load(std::memory_order_relaxed)) ladder.step();
+    }
+  }
+  ~Guard() {
+    if (locked_ != nullptr) locked_->store(false, std::memory_order_release);
+  }
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+
+ private:
+  std::atomic<bool>* locked_;
+};
+
+// --- sends ---
+
+bool Endpoint::eager_at_once(Port& to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes) {
+  const std::uint32_t cells = cells_for(bytes);
+  std::uint64_t position = 0;
+  if (!to.inbox.claim(cells, &position)) return false;
+  fill(to.inbox, position, cells, envelope, Kind::eager, payload, bytes);
+  to.wake();
+  return true;
+}
+
+bool Endpoint::pending_to(const Port& to) const {
+  for (const Request* request = pending_.first(); request != nullptr; request = request->next) {
+    if (request->to == &to) return true;
+  }
+  return false;
+}
+
+Request* Endpoint::send(Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode) {
+  const Guard guard(*this);
+  const std::uint64_t bytes = buffer.bytes();
+  const bool whole = bytes > kEager || mode == Mode::synchronous;
+  const bool behind = !pending_.empty() && (flush(), pending_to(to));
+  if (!whole && !behind) {
+    std::array<std::byte, kEager> packed;
+    const std::byte* payload = buffer.address;
+    if (!buffer.plain() && bytes != 0) {
+      buffer.layout->pack(buffer.address, 0, buffer.count, packed.data());
+      payload = packed.data();
+    }
+    if (eager_at_once(to, envelope, payload, bytes)) return nullptr;
+  }
+
+  Request& request = new_request();
+  request.is_send = true;
+  request.whole = whole;
+  request.movable = mode == Mode::standard && bytes <= kMovable;
+  request.place.store(Request::Place::buffer, std::memory_order_relaxed);
+  request.buffer = {buffer.address, bytes, nullptr};
+  request.envelope = envelope;
+  request.to = &to;
+  request.finished.store(false, std::memory_order_relaxed);
+  if ((!buffer.plain() || mode == Mode::buffered) && bytes != 0) {
+    request.packed = std::make_unique<std::byte[]>(bytes);
+    if (buffer.plain()) {
+      std::memcpy(request.packed.get(), buffer.address, bytes);
+    } else {
+      buffer.layout->pack(buffer.address, 0, buffer.count, request.packed.get());
+    }
+    request.buffer.address = request.packed.get();
+  }
+  if (behind || !push(request)) {
+    request.queued = true;
+    pending_.push(request);
+  }
+  return &request;
+}
+
+// Fills cells for a send of the list, or returns false.
+bool Endpoint::push(Request& send) {
+  if (!send.whole) {
+    if (!eager_at_once(*send.to, send.envelope, send.buffer.address, send.buffer.count)) return false;
+    send.queued = false;
+    finish(send);
+    return true;
+  }
+  std::uint64_t position = 0;
+  if (!send.to->inbox.claim(1, &position)) return false;
+  const Offer offer{&send, &port_, send.buffer.address, send.buffer.count, send.movable};
+  std::array<std::byte, sizeof offer> payload;
+  std::memcpy(payload.data(), &offer, sizeof offer);
+  Port& to = *send.to;
+  send.queued = false;
+  if (send.abandoned) abandoned_.push(send);
+  fill(to.inbox, position, 1, send.envelope, Kind::rendezvous, payload.data(), payload.size());
+  to.wake();
+  return true;
+}
+
+// A full inbox blocks later sends to it, and no others.
+bool Endpoint::flush() {
+  std::array<const Port*, 16> full;
+  std::size_t blocked = 0;
+  bool moved = false;
+  pending_.take_all([&](Request& send) {
+    if (blocked == full.size()) return false;  // too many to tell apart: the rest waits
+    if (std::find(full.begin(), full.begin() + blocked, send.to) != full.begin() + blocked) return false;
+    if (!push(send)) {
+      full[blocked++] = send.to;
+      return false;
+    }
+    moved = true;
+    return true;
+  });
+  return moved;
+}
+
+// --- receives ---
+
+Request& Endpoint::receive(const Envelope& pattern, const Buffer& buffer) {
+  const Guard guard(*this);
+  Request& request = new_request();
+  request.is_send = false;
+  request.buffer = buffer;
+  request.envelope = pattern;
+  request.finished.store(false, std::memory_order_relaxed);
+  if (!unexpected_.empty()) {
+    if (Arrival* found = unexpected_.take([&](const Arrival& a) { return matches(pattern, a.envelope); })) {
+      deliver(request, *found);
+      return request;
+    }
+  }
+  request.posted = true;
+  posted_.push(request);
+  return request;
+}
+
+Request& Endpoint::receive(Arrival& message, const Buffer& buffer) {
+  const Guard guard(*this);
+  Request& request = new_request();
+  request.is_send = false;
+  request.buffer = buffer;
+  request.finished.store(false, std::memory_order_relaxed);
+  deliver(request, message);
+  return request;
+}
+
+void Endpoint::arrive(const Cell& cell) {
+  Request* receive = posted_.take([&](const Request& r) { return matches(r.envelope, cell.first.envelope); });
+  if (receive != nullptr) {
+    receive->posted = false;
+    deliver(*receive, cell);
+  } else {
+    unexpected_.push(keep(cell));
+    port_.inbox.pop(cell.first.cells);
+  }
+}
+
+Arrival& Endpoint::keep(const Cell& cell) {
+  const bool eager = cell.first.kind == Kind::eager;
+  const bool large = eager && cell.first.bytes > Arrival::kSmall;
+  Arrival& arrival = large ? large_arrivals_.take() : small_arrivals_.take();
+  arrival.envelope = cell.first.envelope;
+  arrival.kind = cell.first.kind;
+  if (eager) {
+    if (large && arrival.large == nullptr) arrival.large = std::make_unique<std::byte[]>(kEager);
+    arrival.bytes = cell.first.bytes;
+    gather(port_.inbox, cell, arrival.payload(), arrival.bytes);
+  } else {
+    arrival.offer = offer_in(cell);
+    arrival.bytes = arrival.offer.bytes;
+  }
+  return arrival;
+}
+
+// The inbox's oldest message into a receive.
+void Endpoint::deliver(Request& receive, const Cell& cell) {
+  receive.result = {cell.first.envelope.source, cell.first.envelope.tag, 0, Outcome::good};
+  if (cell.first.kind == Kind::rendezvous) {
+    const Offer offer = offer_in(cell);
+    port_.inbox.pop(1);
+    pull(receive, offer);
+    return;
+  }
+  const std::uint64_t bytes = cell.first.bytes;
+  if (receive.buffer.plain() && bytes <= receive.buffer.bytes()) {
+    gather(port_.inbox, cell, receive.buffer.address, bytes);
+    receive.result.bytes = bytes;
+  } else {
+    std::array<std::byte, kEager> payload;
+    gather(port_.inbox, cell, payload.data(), bytes);
+    store(receive, payload.data(), bytes);
+  }
+  port_.inbox.pop(cell.first.cells);
+  finish(receive);
+}
+
+void Endpoint::deliver(Request& receive, Arrival& message) {
+  receive.result = {message.envelope.source, message.envelope.tag, 0, Outcome::good};
+  const Offer offer = message.offer;
+  const bool eager = message.kind == Kind::eager;
+  if (eager) store(receive, message.payload(), message.bytes);
+  (message.large != nullptr ? large_arrivals_ : small_arrivals_).give(message);
+  if (eager) {
+    finish(receive);
+  } else {
+    pull(receive, offer);
+  }
+}
+
+// As much of the payload as the receive has room for.
+void Endpoint::store(Request& receive, const std::byte* payload, std::uint64_t bytes) {
+  const std::uint64_t room = receive.buffer.bytes();
+  if (bytes > room) receive.result.outcome = Outcome::truncated;
+  receive.result.bytes = std::min(bytes, room);
+  if (receive.result.bytes == 0) return;
+  if (receive.buffer.plain()) {
+    std::memcpy(receive.buffer.address, payload, receive.result.bytes);
+  } else {
+    unpack(receive.buffer, payload, receive.result.bytes);
+  }
+}
+
+// --- rendezvous, at the receiver ---
+
+void Endpoint::pull(Request& receive, const Offer& offer) {
+  const std::uint64_t bytes = std::min(offer.bytes, receive.buffer.bytes());
+  if (bytes >= kShared && receive.buffer.plain() && offer.sender != &port_) {
+    if (offer.bytes > bytes) receive.result.outcome = Outcome::truncated;
+    receive.result.bytes = bytes;
+    if (pull_shared(receive, offer, bytes)) return;
+  }
+  const std::byte* payload = offer.address;
+  if (offer.movable) {
+    auto place = Request::Place::buffer;
+    if (!offer.request->place.compare_exchange_strong(place, Request::Place::taken, std::memory_order_acquire)) {
+      payload = offer.request->packed.get();
+    }
+  }
+  store(receive, payload, offer.bytes);
+  offer.request->finished.store(true, std::memory_order_release);
+  offer.sender->wake();
+  finish(receive);
+}
+
+// True: the copy is done, or the sender is about to finish its last pieces of it. False: the sender helps another.
+bool Endpoint::pull_shared(Request& receive, const Offer& offer, std::uint64_t bytes) {
+  Request& send = *offer.request;
+  send.target = receive.buffer.address;
+  send.shared_bytes = bytes;
+  send.claimed.store(0, std::memory_order_relaxed);
+  send.helped.store(0, std::memory_order_relaxed);
+  Request* none = nullptr;
+  if (!offer.sender->offered.compare_exchange_strong(none, &send, std::memory_order_release)) return false;
+  offer.sender->wake();
+  std::uint64_t copied = 0;
+  for (;;) {
+    const std::uint64_t at = send.claimed.fetch_add(kPiece, std::memory_order_relaxed);
+    if (at >= bytes) break;
+    const std::uint64_t piece = std::min(kPiece, bytes - at);
+    std::memcpy(receive.buffer.address + at, offer.address + at, piece);
+    copied += piece;
+  }
+  // Before the end is told: the sender may use the request again then.
+  Request* own = &send;
+  offer.sender->offered.compare_exchange_strong(own, nullptr, std::memory_order_relaxed);
+  receive.partner = &send;
+  receive.partner_port = offer.sender;
+  receive.missing = bytes - copied;
+  if (!finish_shared(receive)) finishing_.push(receive);
+  return true;
+}
+
+bool Endpoint::finish_shared(Request& receive) {
+  Request& send = *receive.partner;
+  if (send.helped.load(std::memory_order_acquire) != receive.missing) return false;
+  Port& sender = *receive.partner_port;
+  send.finished.store(true, std::memory_order_release);
+  sender.wake();
+  finish(receive);
+  return true;
+}
+
+// --- rendezvous, at the sender ---
+
+// The receiver copies `send` and has asked for help. It does not end the send before this side's pieces are in
+// `helped`, and only this side gives the request back, so it stays what it is for as long as this runs.
+void Endpoint::help(Request& send) {
+  const std::uint64_t bytes = send.shared_bytes;
+  std::byte* const target = send.target;
+  for (;;) {
+    const std::uint64_t at = send.claimed.fetch_add(kPiece, std::memory_order_relaxed);
+    if (at >= bytes) return;
+    const std::uint64_t piece = std::min(kPiece, bytes - at);
+    std::memcpy(target + at, send.buffer.address + at, piece);
+    send.helped.fetch_add(piece, std::memory_order_release);
+  }
+}
+
+// --- probes and cancels ---
+
+bool Endpoint::probe(const Envelope& pattern, Result* found) {
+  const Guard guard(*this);
+  step();
+  for (const Arrival* a = unexpected_.first(); a != nullptr; a = a->next) {
+    if (!matches(pattern, a->envelope)) continue;
+    *found = {a->envelope.source, a->envelope.tag, a->bytes, Outcome::good};
+    return true;
+  }
+  return false;
+}
+
+Arrival* Endpoint::take(const Envelope& pattern, Result* found) {
+  const Guard guard(*this);
+  step();
+  Arrival* message = unexpected_.take([&](const Arrival& a) { return matches(pattern, a.envelope); });
+  if (message != nullptr) *found = {message->envelope.source, message->envelope.tag, message->bytes, Outcome::good};
+  return message;
+}
+
+bool Endpoint::cancel(Request& request) {
+  const Guard guard(*this);
+  if (!request.posted) return false;
+  posted_.take([&](const Request& r) { return &r == &request; });
+  request.posted = false;
+  request.result = {kAnySource, kAnyTag, 0, Outcome::cancelled};
+  finish(request);
+  return true;
+}
+
+// --- progress and the life of requests ---
+
+bool Endpoint::progress(const Request* awaited) {
+  const Guard guard(*this);
+  return step(awaited);
+}
+
+void Endpoint::progress_if_free() {
+  if (locked_.exchange(true, std::memory_order_acquire)) return;
+  step();
+  locked_.store(false, std::memory_order_release);
+}
+
+bool Endpoint::step(const Request* awaited) {
+  bool moved = false;
+  for (unsigned i = 0; i < kStepMessages; ++i) {
+    const Cell* cell = port_.inbox.peek();
+    if (cell == nullptr) break;
+    arrive(*cell);
+    moved = true;
+    if (awaited != nullptr && awaited->done()) return true;
+  }
+  if (!pending_.empty()) moved = flush() || moved;
+  if (port_.offered.load(std::memory_order_relaxed) != nullptr) {
+    if (Request* send = port_.offered.exchange(nullptr, std::memory_order_acquire)) {
+      help(*send);
+      moved = true;
+    }
+  }
+  if (!finishing_.empty()) finishing_.take_all([&](Request& r) { return finish_shared(r) && (moved = true); });
+  if (!abandoned_.empty()) {
+    abandoned_.take_all([&](Request& r) {
+      if (!r.finished.load(std::memory_order_acquire)) return false;
+      recycle(r);
+      return true;
+    });
+  }
+  return moved;
+}
+
+void Endpoint::wait(Request& request) {
+  Patience patience(port_, manners_);
+  while (!request.done()) {
+    if (progress(&request)) {
+      patience.restart();
+    } else {
+      patience.step([&] { return request.done(); });
+      if (patience.tried()) set_aside(request);
+    }
+  }
+}
+
+void Endpoint::set_aside(Request& request) {
+  const Guard guard(*this);
+  if (!request.movable || request.done()) return;
+  if (request.packed == nullptr && request.buffer.count != 0) {
+    request.packed = std::make_unique<std::byte[]>(request.buffer.count);
+    std::memcpy(request.packed.get(), request.buffer.address, request.buffer.count);
+  }
+  if (request.queued) {  // nobody has seen it yet
+    request.buffer.address = request.packed.get();
+    request.movable = false;
+    request.moved = true;
+    return;
+  }
+  auto place = Request::Place::buffer;
+  request.moved = request.place.compare_exchange_strong(place, Request::Place::moved, std::memory_order_acq_rel);
+  request.movable = false;
+}
+
+void Endpoint::finish(Request& request) {
+  if (request.abandoned) {
+    recycle(request);
+  } else {
+    request.finished.store(true, std::memory_order_release);
+  }
+}
+
+Request& Endpoint::new_request() {
+  open_.store(open_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  return requests_.take();
+}
+
+void Endpoint::recycle(Request& request) {
+  request.packed.reset();
+  request.abandoned = false;
+  request.moved = false;
+  requests_.give(request);
+  open_.store(open_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+}
+
+void Endpoint::release(Request& request) {
+  const Guard guard(*this);
+  if (request.finished.load(std::memory_order_acquire)) {
+    recycle(request);
+    return;
+  }
+  request.abandoned = true;
+  // A rendezvous that is on its way is in no queue, and it is the receiver who finishes it.
+  if (request.is_send && !request.queued) abandoned_.push(request);
+}
+
+}  // namespace urakata::p2p

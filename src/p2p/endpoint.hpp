@@ -1,0 +1,135 @@
+// An endpoint: one rank's end of all messages inside its space. Matching and protocols of MPI's point-to-point, without
+// MPI.
+//
+// Protocol. A message is one or several cells in the receiver's inbox (cell.hpp, inbox.hpp).
+//   eager        up to kEager bytes: the payload is in the cells. The send is finished when they are filled.
+//   rendezvous   anything larger, and synchronous sends of any size: the cell tells where the payload lies. The
+//   receiver
+//                copies it from the sender's buffer into its own once the receive is there, and then stores the send's
+//                `finished`. From kShared bytes on it first offers the copy to the sender through the sender's port; a
+//                sender that waits then takes pieces of it too. Pieces are claimed with one counter, so whoever
+//                is faster copies more, and nobody waits for a sender that computes.
+//                Up to kMovable bytes a standard send that waits for long copies its payload aside and is done: as the
+//                host would have it, programs in which both sides send first do not hang.
+//   full inbox   the sender keeps the send in its own list, in order for each receiver, and fills cells when it makes
+//                progress and there is room.
+//
+// Matching. A receive takes the oldest message that matches: first from the unexpected queue, which holds what was in
+// the inbox before, in order of arrival; else it is posted, and an arriving message takes the oldest posted receive
+// that matches it. Messages of one sender arrive in the order in which they were sent.
+//
+// What it costs: a send and a posted receive of an eager message make no system call, take no lock (see `threaded`) and
+// allocate nothing. Memory: the inbox of 32 KiB, and what is pending.
+//
+// Thread-safety: by the endpoint's own rank only; by any of its threads where `threaded` was given. A request belongs
+// to one thread at a time. The port is for everybody.
+#pragma once
+
+#include <cstdint>
+
+#include "p2p/arrival.hpp"
+#include "p2p/patience.hpp"
+#include "p2p/pool.hpp"
+#include "p2p/port.hpp"
+#include "p2p/queue.hpp"
+#include "p2p/request.hpp"
+
+namespace urakata::p2p {
+
+enum class Mode : std::uint8_t {
+  standard,     // finished when the buffer may be used again
+  synchronous,  // finished when the receive has matched
+  buffered,     // the buffer may be used again at once; the request is finished when the message is on its way
+};
+
+class Endpoint {
+ public:
+  static constexpr std::uint64_t kEager = 256;         // payload bytes of the largest eager message
+  static constexpr std::uint64_t kMovable = 64 << 10;  // payload bytes that a standard send may keep aside
+  static constexpr std::uint64_t kShared = 256 << 10;  // payload bytes from which a waiting sender helps
+  static constexpr std::uint64_t kPiece = 64 << 10;    // bytes claimed at a time then
+
+  // `threaded`: several threads may call at once.
+  explicit Endpoint(bool threaded, const Manners& manners = {}) : threaded_(threaded), manners_(manners) {}
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  Port& port() { return port_; }
+  const Manners& manners() const { return manners_; }
+
+  // Starts a send. nullptr: it is finished already. Otherwise the caller ends with release().
+  Request* send(Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode);
+
+  // Starts a receive. `pattern` may have wildcards.
+  Request& receive(const Envelope& pattern, const Buffer& buffer);
+
+  // Is there a message that a receive with this pattern would take? Does not take it.
+  bool probe(const Envelope& pattern, Result* found);
+  // Takes that message out of matching; nullptr if there is none. The caller ends with receive() of it.
+  Arrival* take(const Envelope& pattern, Result* found);
+  Request& receive(Arrival& message, const Buffer& buffer);
+
+  // Takes a receive back that has not been matched: it is finished then, with the outcome `cancelled`. False: too late.
+  bool cancel(Request& request);
+
+  // Moves everything on that can move without waiting, or until `awaited` is finished. Returns whether anything moved.
+  bool progress(const Request* awaited = nullptr);
+
+  // The same for a helper, which does nothing while a thread of the rank is at it.
+  void progress_if_free();
+
+  // Returns when the request is done. The caller still ends with release().
+  void wait(Request& request);
+  // Copies a send's payload aside, where that may be, so that it is done. For a caller that has waited in vain.
+  void set_aside(Request& request);
+
+  // Gives a request back. One that is not done goes on by itself, and its buffer has to stay until then.
+  void release(Request& request);
+
+  // Nothing is left that others wait for: no send of ours is in our list or unfinished after its release().
+  bool idle() const { return pending_.empty() && abandoned_.empty() && finishing_.empty(); }
+
+  // Has the rank requests that it has not given back, or that go on by themselves? By any thread.
+  bool open() const { return open_.load(std::memory_order_seq_cst) != 0; }
+
+ private:
+  class Guard;
+  Request& new_request();
+
+  bool eager_at_once(Port& to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes);
+  bool pending_to(const Port& to) const;
+  bool push(Request& send);
+  bool flush();
+  void arrive(const Cell& cell);
+  Arrival& keep(const Cell& cell);
+  void deliver(Request& receive, const Cell& cell);
+  void deliver(Request& receive, Arrival& message);
+  void store(Request& receive, const std::byte* payload, std::uint64_t bytes);
+  void pull(Request& receive, const Offer& offer);
+  bool pull_shared(Request& receive, const Offer& offer, std::uint64_t bytes);
+  bool finish_shared(Request& receive);
+  void recycle(Request& request);
+  void help(Request& send);
+  void finish(Request& request);
+  bool step(const Request* awaited = nullptr);
+
+  // Constant.
+  const bool threaded_;
+  const Manners manners_;
+
+  // The owner's, under the lock where threaded.
+  Queue<Request> posted_;      // receives that wait for a message, oldest first
+  Queue<Arrival> unexpected_;  // messages that wait for a receive, oldest first
+  Queue<Request> pending_;     // sends that wait for room in an inbox, oldest first
+  Queue<Request> finishing_;   // receives whose last pieces the sender is copying
+  Queue<Request> abandoned_;   // rendezvous sends that were given back before their end
+  Pool<Request> requests_;
+  Pool<Arrival> small_arrivals_;
+  Pool<Arrival> large_arrivals_;
+  std::atomic<std::uint32_t> open_{0};  // requests in use
+  std::atomic<bool> locked_{false};
+
+  Port port_;
+};
+
+}  // namespace urakata::p2p

@@ -1,0 +1,68 @@
+// An inbox: the ring of cells through which all messages to one rank arrive. Its size does not depend on the number of
+// peers.
+//
+// Producers claim consecutive cells by moving `tail_`, fill them in any order among themselves, and store the stamp of
+// the first cell last. The consumer takes messages in the order in which their cells were claimed; a message that is
+// claimed and not yet filled holds back those behind it for the few instructions that filling takes.
+//
+// Invariants
+//   1. head_ <= tail_ <= head_ + kCells; positions only grow, the cell of position p is cells_[p % kCells].
+//   2. A cell's stamp is lap(p) of the newest position p that was filled, 0 before the first. Further cells get a stamp
+//      as well, so that no payload is ever taken for one.
+//   3. The consumer writes no cell: a producer finds the line still in its own cache, or in the producer's before it.
+//   4. seen_head_ <= head_: a copy that spares producers the consumer's line until the ring looks full.
+//
+// Thread-safety: claim, fill by any thread of the address space; peek, pop by one consumer at a time.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "p2p/cell.hpp"
+
+namespace urakata::p2p {
+
+class Inbox {
+ public:
+  static constexpr std::uint32_t kCells = 512;
+
+  // Reserves `cells` consecutive cells. False: there is no room now; nothing was done.
+  bool claim(std::uint32_t cells, std::uint64_t* position) {
+    std::uint64_t tail = tail_.load(std::memory_order_relaxed);
+    do {
+      // Acquire: what the consumer has read of the cells is read before they are filled again.
+      if (!fits(tail + cells, seen_head_.load(std::memory_order_acquire))) {
+        const std::uint64_t head = head_.load(std::memory_order_acquire);
+        if (!fits(tail + cells, head)) return false;
+        seen_head_.store(head, std::memory_order_release);
+      }
+    } while (!tail_.compare_exchange_weak(tail, tail + cells, std::memory_order_relaxed));
+    *position = tail;
+    return true;
+  }
+
+  Cell& cell(std::uint64_t position) { return cells_[position % kCells]; }
+  static std::uint32_t lap(std::uint64_t position) { return static_cast<std::uint32_t>(position / kCells) + 1; }
+
+  // The first cell of the oldest message, or nullptr.
+  const Cell* peek() const {
+    const Cell& next = cells_[head() % kCells];
+    return next.stamp.load(std::memory_order_acquire) == lap(head()) ? &next : nullptr;
+  }
+  std::uint64_t head() const { return head_.load(std::memory_order_relaxed); }
+  void pop(std::uint32_t cells) { head_.store(head() + cells, std::memory_order_release); }
+
+ private:
+  // Signed: a tail that is out of date may lie before the head; the exchange fails then.
+  static bool fits(std::uint64_t end, std::uint64_t head) { return static_cast<std::int64_t>(end - head) <= kCells; }
+
+  // Producers' line.
+  alignas(kLine) std::atomic<std::uint64_t> tail_{0};
+  std::atomic<std::uint64_t> seen_head_{0};
+  // The consumer's line.
+  alignas(kLine) std::atomic<std::uint64_t> head_{0};
+  alignas(kLine) std::array<Cell, kCells> cells_;
+};
+
+}  // namespace urakata::p2p

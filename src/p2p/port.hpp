@@ -1,0 +1,50 @@
+// A port: what the other ranks of a space see of a rank's endpoint.
+//
+// Thread-safety: all members by any thread of the address space; `inbox`'s consumer is the endpoint.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/waiting.hpp"
+#include "p2p/inbox.hpp"
+
+namespace urakata::p2p {
+
+class Port {
+ public:
+  // Changes with the meaning of any byte here, of Cell or of Request: ranks of different builds do not mix.
+  static constexpr std::uint64_t kProtocol = 0x7572612d70327001;
+
+  const std::uint64_t protocol = kProtocol;
+
+  Inbox inbox;
+
+  // A large message of this rank's that its receiver has begun to copy, for this rank to help where it waits. Set by
+  // the receiver if it is nullptr; taken back by the receiver before it stores the request's state.
+  alignas(kLine) std::atomic<Request*> offered{nullptr};
+
+  // Wakes the rank if it sleeps. After whatever it may be waiting for was stored.
+  void wake() {
+    if (asleep_.load(std::memory_order_relaxed) != 0) wake_sleeper();
+  }
+
+  // Sleeps until wake() or for `timeout_ns`; at once if `ready` already says so when looked at last. The store of
+  // asleep_ must be seen by every producer whose message `ready` does not see: instead of a fence in each wake() the
+  // sleeper has the kernel put one into all running threads of the address space.
+  template <class Ready>
+  void sleep(std::uint64_t timeout_ns, Ready ready) {
+    asleep_.exchange(1, std::memory_order_seq_cst);
+    fence_all_threads();
+    if (!ready()) futex_wait(asleep_, 1, timeout_ns);
+    asleep_.store(0, std::memory_order_relaxed);
+  }
+
+ private:
+  void wake_sleeper();
+  static void fence_all_threads();
+
+  std::atomic<std::uint32_t> asleep_{0};
+};
+
+}  // namespace urakata::p2p

@@ -1,0 +1,62 @@
+// A first-in first-out queue of objects that carry their own `next`. Owns nothing, allocates nothing.
+#pragma once
+
+#include <cstddef>
+
+namespace urakata::p2p {
+
+template <class T>
+class Queue {
+ public:
+  bool empty() const { return first_ == nullptr; }
+  std::size_t size() const { return size_; }
+  T* first() const { return first_; }
+
+  void push(T& item) {
+    item.next = nullptr;
+    *end_ = &item;
+    end_ = &item.next;
+    ++size_;
+  }
+
+  // Takes out the first item for which `wanted` holds; nullptr if there is none.
+  template <class Wanted>
+  T* take(Wanted wanted) {
+    for (T** link = &first_; *link != nullptr; link = &(*link)->next) {
+      if (wanted(**link)) return unlink(link);
+    }
+    return nullptr;
+  }
+
+  // Takes out all items for which `wanted` holds, oldest first; `wanted` may dispose of them.
+  template <class Wanted>
+  void take_all(Wanted wanted) {
+    for (T** link = &first_; *link != nullptr;) {
+      T* const next = (*link)->next;
+      T** const after = &(*link)->next;
+      T* const item = *link;
+      if (wanted(*item)) {
+        *link = next;
+        if (end_ == after) end_ = link;
+        --size_;
+      } else {
+        link = after;
+      }
+    }
+  }
+
+ private:
+  T* unlink(T** link) {
+    T* const item = *link;
+    *link = item->next;
+    if (end_ == &item->next) end_ = link;
+    --size_;
+    return item;
+  }
+
+  T* first_ = nullptr;
+  T** end_ = &first_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace urakata::p2p

@@ -1,0 +1,73 @@
+// A send or a receive that is not finished when it is started.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "layout/layout.hpp"
+#include "p2p/cell.hpp"
+
+namespace urakata::p2p {
+
+// Elements in memory. The memory and the layout belong to the caller and outlive the operation.
+struct Buffer {
+  std::byte* address = nullptr;
+  std::uint64_t count = 0;
+  const layout::Layout* layout = nullptr;  // nullptr: plain bytes
+
+  std::uint64_t bytes() const { return layout != nullptr ? count * layout->size : count; }
+  bool plain() const { return layout == nullptr || layout->contiguous; }
+};
+
+enum class Outcome : std::uint8_t { good, truncated, cancelled };
+
+// What became of a receive, or what a probe has found.
+struct Result {
+  std::int32_t source = kAnySource;
+  std::int32_t tag = kAnyTag;
+  std::uint64_t bytes = 0;  // that were received; for a probe, that were sent
+  Outcome outcome = Outcome::good;
+};
+
+struct alignas(kLine) Request {
+  // The owner's.
+  Request* next = nullptr;  // in the queue that the request is in
+  Buffer buffer;
+  Envelope envelope;   // of a send; the pattern of a receive
+  Port* to = nullptr;  // of a send that waits for room in an inbox
+  bool is_send = false;
+  bool whole = false;      // a send that must not be eager: synchronous, or large
+  bool queued = false;     // a send that waits for room in an inbox
+  bool posted = false;     // a receive that has not been matched
+  bool abandoned = false;  // to be given back when it is finished
+  bool movable = false;    // a send whose payload may be moved while it waits
+  bool moved = false;      // and has been
+  Result result;
+  Request* partner = nullptr;  // a receive whose last pieces its sender is copying: the sender's request
+  Port* partner_port = nullptr;
+  std::uint64_t missing = 0;            // bytes of those pieces
+  std::unique_ptr<std::byte[]> packed;  // payload of a send whose buffer has holes, or which is buffered
+
+  // By the owner, and by the receiver of a rendezvous, whose last access to the request is a store to `state`.
+  alignas(kLine) std::atomic<bool> finished{false};
+
+  // Where the payload of a movable send is: standard sends must not depend on the receiver more than under the host, so
+  // one that waits too long is moved into memory of its own and counts as done. The receiver takes the payload, or
+  // the sender moves it, whichever comes first.
+  enum class Place : std::uint8_t { buffer, taken, moved };
+  std::atomic<Place> place{Place::buffer};
+
+  // A rendezvous that both sides copy: pieces are claimed by `claimed`. Set by the receiver before the request is put
+  // into Port::offered.
+  std::byte* target = nullptr;
+  std::uint64_t shared_bytes = 0;
+  std::atomic<std::uint64_t> claimed{0};  // bytes
+  std::atomic<std::uint64_t> helped{0};   // bytes copied by the sender
+
+  // The caller need not wait any more.
+  bool done() const { return finished.load(std::memory_order_acquire) || moved; }
+};
+
+}  // namespace urakata::p2p

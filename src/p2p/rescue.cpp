@@ -1,0 +1,60 @@
+#include "p2p/rescue.hpp"
+
+#include <pthread.h>
+
+#include <csignal>
+
+#include "base/waiting.hpp"
+
+namespace urakata::p2p {
+
+namespace {
+constexpr std::uint64_t kNap = 1'000'000;  // ns
+}
+
+Rescue::Rescue(Endpoint& endpoint) : endpoint_(endpoint) {
+  // The program's signals are for the program's threads.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { run(); });
+  pthread_setname_np(thread_.native_handle(), "urakata/space");
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Rescue::expect() {
+  // The request is counted as open before the state is read, and the helper does it the other way round.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  std::uint32_t idle = kIdle;
+  if (state_.load(std::memory_order_relaxed) == kIdle && state_.compare_exchange_strong(idle, kLooking)) {
+    futex_wake(state_);
+  }
+}
+
+void Rescue::stop() {
+  if (!thread_.joinable()) return;
+  state_.store(kStopping, std::memory_order_seq_cst);
+  futex_wake(state_);
+  thread_.join();
+}
+
+void Rescue::run() {
+  for (;;) {
+    const std::uint32_t state = state_.load(std::memory_order_seq_cst);
+    if (state == kStopping) return;
+    if (state == kIdle) {
+      futex_wait(state_, kIdle);
+      continue;
+    }
+    futex_wait(state_, kLooking, kNap);
+    endpoint_.progress_if_free();
+    std::uint32_t looking = kLooking;
+    if (!endpoint_.open() && state_.compare_exchange_strong(looking, kIdle) && endpoint_.open()) {
+      std::uint32_t idle = kIdle;
+      state_.compare_exchange_strong(idle, kLooking);
+    }
+  }
+}
+
+}  // namespace urakata::p2p

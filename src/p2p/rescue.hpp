@@ -1,0 +1,37 @@
+// A rescue helper: keeps an endpoint moving while its rank is blocked in the host, or computes, for hosts that cannot
+// call us from within their own waiting. It looks every millisecond while a request of the rank is open and sleeps
+// otherwise.
+//
+// Thread-safety: expect() by the endpoint's rank; stop() once, by one thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+#include "p2p/endpoint.hpp"
+
+namespace urakata::p2p {
+
+class Rescue {
+ public:
+  // The endpoint is `threaded` and outlives this.
+  explicit Rescue(Endpoint& endpoint);
+  ~Rescue() { stop(); }
+  Rescue(const Rescue&) = delete;
+  Rescue& operator=(const Rescue&) = delete;
+
+  // The rank goes its way and leaves a request open.
+  void expect();
+  void stop();
+
+ private:
+  void run();
+
+  enum State : std::uint32_t { kIdle, kLooking, kStopping };
+  Endpoint& endpoint_;
+  std::atomic<std::uint32_t> state_{kIdle};
+  std::thread thread_;
+};
+
+}  // namespace urakata::p2p

@@ -1,0 +1,51 @@
+// The calls that make communicators: the host makes them, and where all ranks share a space they become channels.
+#include "shim/channel.hpp"
+#include "shim/entries.hpp"
+
+namespace urakata::shim {
+namespace {
+
+// Communicators that the host makes for itself (MPI-IO) stay its own.
+int opened(int code, const MPI_Comm* made, const void* site) {
+  if (code == MPI_SUCCESS && made != nullptr && !inside_host(site)) open_channel(*made);
+  return code;
+}
+
+}  // namespace
+}  // namespace urakata::shim
+
+// Parameters and arguments without the new communicator.
+#define URAKATA_MAKER(name, parameters, ...)                                        \
+  URAKATA_EXPORT int MPI_##name(URAKATA_UNWRAP parameters, MPI_Comm* made) {        \
+    need_host();                                                                    \
+    return opened(host.name(__VA_ARGS__, made), made, __builtin_return_address(0)); \
+  }                                                                                 \
+  int PMPI_##name(URAKATA_UNWRAP parameters, MPI_Comm* made) URAKATA_ALIAS(MPI_##name);
+#define URAKATA_UNWRAP(...) __VA_ARGS__
+
+extern "C" {
+
+using namespace urakata::shim;
+
+URAKATA_MAKER(Comm_dup, (MPI_Comm comm), comm)
+URAKATA_MAKER(Comm_dup_with_info, (MPI_Comm comm, MPI_Info info), comm, info)
+URAKATA_MAKER(Comm_split, (MPI_Comm comm, int colour, int key), comm, colour, key)
+URAKATA_MAKER(Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info info), comm, type, key, info)
+URAKATA_MAKER(Comm_create, (MPI_Comm comm, MPI_Group group), comm, group)
+URAKATA_MAKER(Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag), comm, group, tag)
+URAKATA_MAKER(Cart_create, (MPI_Comm comm, int n, const int* sizes, const int* periods, int reorder), comm, n, sizes,
+              periods, reorder)
+URAKATA_MAKER(Cart_sub, (MPI_Comm comm, const int* remain), comm, remain)
+URAKATA_MAKER(Graph_create, (MPI_Comm comm, int n, const int* index, const int* edges, int reorder), comm, n, index,
+              edges, reorder)
+URAKATA_MAKER(Dist_graph_create,
+              (MPI_Comm comm, int n, const int* sources, const int* degrees, const int* destinations,
+               const int* weights, MPI_Info info, int reorder),
+              comm, n, sources, degrees, destinations, weights, info, reorder)
+URAKATA_MAKER(Dist_graph_create_adjacent,
+              (MPI_Comm comm, int in_degree, const int* sources, const int* in_weights, int out_degree,
+               const int* destinations, const int* out_weights, MPI_Info info, int reorder),
+              comm, in_degree, sources, in_weights, out_degree, destinations, out_weights, info, reorder)
+URAKATA_MAKER(Intercomm_merge, (MPI_Comm comm, int high), comm, high)
+
+}  // extern "C"

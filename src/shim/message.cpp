@@ -1,0 +1,193 @@
+#include "shim/message.hpp"
+
+#include <sched.h>
+
+#include "shim/host.hpp"
+#include "shim/request.hpp"
+#include "shim/space.hpp"
+
+namespace urakata::shim {
+
+namespace {
+
+std::byte* bytes_at(const void* address) { return static_cast<std::byte*>(const_cast<void*>(address)); }
+
+bool pattern_of(int source, int tag, MPI_Comm comm, Letter& letter) {
+  letter.channel = channel(comm);
+  if (letter.channel == nullptr) return false;
+  const bool any = source == MPI_ANY_SOURCE;
+  if (!any && static_cast<std::size_t>(source) >= letter.channel->peers.size()) return false;
+  if (tag != MPI_ANY_TAG && (tag < 0 || tag > largest_tag())) return false;
+  letter.envelope = {letter.channel->context, any ? p2p::kAnySource : source, tag == MPI_ANY_TAG ? p2p::kAnyTag : tag};
+  return true;
+}
+
+int code_of(const p2p::Result& result) {
+  return result.outcome == p2p::Outcome::truncated ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+}
+
+void empty(MPI_Status* status) {
+  if (status == MPI_STATUS_IGNORE) return;
+  MPI_Request none = MPI_REQUEST_NULL;
+  host.Wait(&none, status);
+}
+
+}  // namespace
+
+bool describe(void* address, std::int64_t count, MPI_Datatype type, Letter& letter) {
+  if (count < 0) return false;
+  letter.type = datatype(type);
+  if (letter.type == nullptr) return false;
+  const auto elements = static_cast<std::uint64_t>(count);
+  letter.buffer = letter.type->contiguous ? p2p::Buffer{bytes_at(address), elements * letter.type->size, nullptr}
+                                          : p2p::Buffer{bytes_at(address), elements, letter.type};
+  return true;
+}
+
+bool outgoing(const void* address, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+              p2p::Mode mode, Letter& letter) {
+  if (endpoint() == nullptr) return false;
+  letter.channel = channel(comm);
+  if (letter.channel == nullptr || static_cast<std::size_t>(dest) >= letter.channel->peers.size()) return false;
+  if (tag < 0 || tag > largest_tag() || !describe(const_cast<void*>(address), count, type, letter)) return false;
+  const Channel::Peer& peer = letter.channel->peers[static_cast<std::size_t>(dest)];
+  letter.envelope = {peer.context, letter.channel->rank, tag};
+  letter.to = peer.port;
+  letter.mode = mode;
+  return true;
+}
+
+bool incoming(void* address, std::int64_t count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+              Letter& letter) {
+  return endpoint() != nullptr && pattern_of(source, tag, comm, letter) && describe(address, count, type, letter);
+}
+
+bool probing(int source, int tag, MPI_Comm comm, Letter& letter) {
+  return endpoint() != nullptr && pattern_of(source, tag, comm, letter);
+}
+
+int send_now(const Letter& letter) {
+  p2p::Endpoint& here = *endpoint();
+  if (p2p::Request* open = here.send(*letter.to, letter.envelope, letter.buffer, letter.mode)) {
+    if (letter.mode == p2p::Mode::buffered) {
+      expect_messages();
+    } else {
+      here.wait(*open);
+    }
+    here.release(*open);
+  }
+  return MPI_SUCCESS;
+}
+
+int receive_now(const Letter& letter, MPI_Status* status) {
+  p2p::Endpoint& here = *endpoint();
+  p2p::Request& open = here.receive(letter.envelope, letter.buffer);
+  here.wait(open);
+  const p2p::Result result = open.result;
+  here.release(open);
+  set_status(status, result);
+  const int code = code_of(result);
+  if (code != MPI_SUCCESS) host.Comm_call_errhandler(letter.channel->handle, code);
+  return code;
+}
+
+Request& make_message(const Letter& letter, bool start) {
+  Request& request = *make_request();
+  request.message.letter = letter;
+  letter.channel->hold();
+  if (letter.type != nullptr) letter.type->hold();
+  request.persistent = !start;
+  if (start) start_message(request);
+  return request;
+}
+
+void start_message(Request& request) {
+  p2p::Endpoint& here = *endpoint();
+  const Letter& letter = request.message.letter;
+  request.active = true;
+  if (letter.to == nullptr) {
+    request.message.open = &here.receive(letter.envelope, letter.buffer);
+  } else {
+    request.message.open = here.send(*letter.to, letter.envelope, letter.buffer, letter.mode);
+  }
+  if (request.message.open != nullptr) expect_messages();
+  if (letter.to != nullptr && request.message.open != nullptr && letter.mode == p2p::Mode::buffered) {
+    here.release(*request.message.open);
+    request.message.open = nullptr;
+  }
+}
+
+void send_beside(Request& request, const Letter& send) {
+  p2p::Endpoint& here = *endpoint();
+  request.message.beside = here.send(*send.to, send.envelope, send.buffer, send.mode);
+  if (request.message.beside != nullptr && send.mode == p2p::Mode::buffered) {
+    here.release(*request.message.beside);
+    request.message.beside = nullptr;
+  }
+}
+
+void wait_for_message(Request& request) {
+  for (p2p::Request* part : {request.message.open, request.message.beside}) {
+    if (part != nullptr) endpoint()->wait(*part);
+  }
+}
+
+int finish_message(Request& request, MPI_Status* status) {
+  p2p::Request* const open = request.message.open;
+  message_status(request, status);
+  if (request.message.beside != nullptr) endpoint()->release(*request.message.beside);
+  request.message.beside = nullptr;
+  if (open == nullptr) return MPI_SUCCESS;
+  const int code = request.message.letter.to == nullptr ? code_of(open->result) : MPI_SUCCESS;
+  endpoint()->release(*open);
+  request.message.open = nullptr;
+  return code;
+}
+
+void message_status(const Request& request, MPI_Status* status) {
+  if (request.message.letter.to == nullptr && request.message.open != nullptr) {
+    set_status(status, request.message.open->result);
+  } else {
+    empty(status);
+  }
+}
+
+void abandon_message(Request& request) {
+  for (p2p::Request** part : {&request.message.open, &request.message.beside}) {
+    if (*part != nullptr) endpoint()->release(**part);
+    *part = nullptr;
+  }
+}
+
+void cancel_message(Request& request) {
+  if (request.message.letter.to == nullptr && request.message.open != nullptr) {
+    endpoint()->cancel(*request.message.open);
+  }
+}
+
+void give_way() {
+  const p2p::Manners& manners = endpoint()->manners();
+  if (manners.poll != nullptr) manners.poll();
+  if (manners.oversubscribed) sched_yield();
+}
+
+// Where the family's status has its fields is part of its ABI; the standard ABI leaves them to the library.
+void set_status(MPI_Status* status, const p2p::Result& result) {
+  if (status == MPI_STATUS_IGNORE) return;
+  const bool cancelled = result.outcome == p2p::Outcome::cancelled;
+  status->MPI_SOURCE = result.source == p2p::kAnySource ? MPI_ANY_SOURCE : result.source;
+  status->MPI_TAG = result.tag == p2p::kAnyTag ? MPI_ANY_TAG : result.tag;
+#if defined(URAKATA_ABI_OPENMPI)
+  status->_ucount = result.bytes;
+  status->_cancelled = cancelled ? 1 : 0;
+#elif defined(URAKATA_ABI_MPICH)
+  status->count_lo = static_cast<int>(static_cast<std::uint32_t>(result.bytes));
+  status->count_hi_and_cancelled =
+      static_cast<int>(static_cast<std::uint32_t>(result.bytes >> 32U << 1U) | (cancelled ? 1U : 0U));
+#else
+  host.Status_set_elements_x(status, MPI_BYTE, static_cast<MPI_Count>(result.bytes));
+  host.Status_set_cancelled(status, cancelled ? 1 : 0);
+#endif
+}
+
+}  // namespace urakata::shim

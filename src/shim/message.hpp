@@ -1,0 +1,72 @@
+// The program's own messages on a channel: from the arguments of MPI_Send and its kin to the endpoint, and from its
+// results to an MPI_Status.
+//
+// Thread-safety: as MPI says of the calls that these stand for.
+#pragma once
+
+#include <cstdint>
+
+#include "shim/abi.hpp"
+#include "shim/channel.hpp"
+#include "shim/datatype.hpp"
+
+namespace urakata::shim {
+
+struct Request;
+
+// A send or a receive that the space carries, with arguments that have been checked.
+struct Letter {
+  Channel* channel = nullptr;
+  const Datatype* type = nullptr;
+  p2p::Buffer buffer;
+  p2p::Envelope envelope;   // of a send; the pattern of a receive
+  p2p::Port* to = nullptr;  // of a send; nullptr: a receive
+  p2p::Mode mode = p2p::Mode::standard;
+};
+
+// What a Request holds where it stands for a message. Its channel and its type are held.
+struct Message {
+  Letter letter;                    // letter.channel is nullptr: the request is something else
+  p2p::Request* open = nullptr;     // nullptr: finished, or not started
+  p2p::Request* beside = nullptr;   // the send of an Isendrecv, whose receive is `open`
+  p2p::Arrival* matched = nullptr;  // what MPI_Mprobe has found, until MPI_Mrecv
+
+  bool done() const { return (open == nullptr || open->done()) && (beside == nullptr || beside->done()); }
+};
+
+// True: the space carries the call. False: it is the host's, also where the host has to refuse an argument.
+bool outgoing(const void* address, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+              p2p::Mode mode, Letter& letter);
+bool incoming(void* address, std::int64_t count, MPI_Datatype type, int source, int tag, MPI_Comm comm, Letter& letter);
+// The same for a probe.
+bool probing(int source, int tag, MPI_Comm comm, Letter& letter);
+// The buffer for a message that MPI_Mprobe has found.
+bool describe(void* address, std::int64_t count, MPI_Datatype type, Letter& letter);
+
+// Blocking calls. The result is an MPI error code; the error handler has been called.
+int send_now(const Letter& letter);
+int receive_now(const Letter& letter, MPI_Status* status);
+
+// A request for the letter; `start` or prepared as persistent.
+Request& make_message(const Letter& letter, bool start);
+void start_message(Request& request);
+// Starts a send that becomes part of a request which is not started yet.
+void send_beside(Request& request, const Letter& send);
+void wait_for_message(Request& request);
+
+// The request is done: the status, and the error code without a call of the handler. The endpoint gets its part back.
+int finish_message(Request& request, MPI_Status* status);
+// The status of a done request that stays as it is.
+void message_status(const Request& request, MPI_Status* status);
+// As MPI_Request_free on an active request; the endpoint finishes it.
+void abandon_message(Request& request);
+
+// As MPI_Cancel: a receive that is not matched is done then; everything else goes on.
+void cancel_message(Request& request);
+
+// A look that found nothing: a program that looks in a loop must not keep the core from the one it waits for.
+void give_way();
+
+void set_status(MPI_Status* status, const p2p::Result& result);
+
+}  // namespace urakata::shim

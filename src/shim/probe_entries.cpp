@@ -1,0 +1,208 @@
+// MPI_Probe, MPI_Iprobe, and matched probes with the receives of what they found. A matched message of ours is held by
+// one of our requests, and its MPI_Message has that request's bits.
+#include <cstring>
+
+#include "shim/entries.hpp"
+#include "shim/handle_map.hpp"
+#include "shim/message.hpp"
+#include "shim/request.hpp"
+#include "shim/space.hpp"
+
+namespace urakata::shim {
+namespace {
+
+static_assert(sizeof(MPI_Message) == sizeof(MPI_Request));
+
+MPI_Message message_of(const Request& request) {
+  const MPI_Request handle = request.handle();
+  MPI_Message message{};
+  std::memcpy(&message, &handle, sizeof message);
+  return message;
+}
+
+MPI_Request request_bits(MPI_Message message) {
+  MPI_Request handle{};
+  std::memcpy(&handle, &message, sizeof handle);
+  return handle;
+}
+
+// The request that holds the message, if it is one of ours.
+Request* holder_of(MPI_Message message) {
+  if (endpoint() == nullptr || !is_ours(request_bits(message))) return nullptr;
+  Request* request = find_request(request_bits(message));
+  return request != nullptr && request->message.matched != nullptr ? request : nullptr;
+}
+
+template <class Look>
+void look_until(Look look) {
+  p2p::Endpoint& here = *endpoint();
+  p2p::Patience patience(here.port(), here.manners());
+  while (!look()) {
+    if (here.progress()) {
+      patience.restart();
+    } else {
+      patience.step([] { return false; });
+    }
+  }
+}
+
+bool find(const Letter& letter, MPI_Status* status) {
+  p2p::Result found;
+  if (!endpoint()->probe(letter.envelope, &found)) return false;
+  set_status(status, found);
+  return true;
+}
+
+bool take(const Letter& letter, MPI_Message* message, MPI_Status* status) {
+  p2p::Result found;
+  p2p::Arrival* matched = endpoint()->take(letter.envelope, &found);
+  if (matched == nullptr) return false;
+  Request& request = make_message(letter, false);
+  request.message.matched = matched;
+  *message = message_of(request);
+  set_status(status, found);
+  return true;
+}
+
+// The request becomes that of the receive. False: an argument is wrong, which is for the host to say.
+bool receive_matched(Request& request, void* buffer, std::int64_t count, MPI_Datatype type) {
+  Letter& letter = request.message.letter;
+  if (!describe(buffer, count, type, letter)) return false;
+  letter.type->hold();
+  request.message.open = &endpoint()->receive(*request.message.matched, letter.buffer);
+  request.message.matched = nullptr;
+  request.persistent = false;
+  request.active = true;
+  return true;
+}
+
+int receive_matched_now(Request& request, MPI_Status* status) {
+  wait_for_message(request);
+  const int code = finish_message(request, status);
+  const MPI_Comm comm = request.message.letter.channel->handle;
+  destroy_request(&request);
+  if (code != MPI_SUCCESS) host.Comm_call_errhandler(comm, code);
+  return code;
+}
+
+}  // namespace
+}  // namespace urakata::shim
+
+extern "C" {
+
+using namespace urakata::shim;
+
+URAKATA_EXPORT int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  Letter letter;
+  if (probing(source, tag, comm, letter)) {
+    look_until([&] { return find(letter, status); });
+    return MPI_SUCCESS;
+  }
+  need_host();
+  return host.Probe(source, tag, comm, status);
+}
+
+URAKATA_EXPORT int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+  Letter letter;
+  if (probing(source, tag, comm, letter)) {
+    *flag = find(letter, status) ? 1 : 0;
+    if (*flag == 0) give_way();
+    return MPI_SUCCESS;
+  }
+  need_host();
+  return host.Iprobe(source, tag, comm, flag, status);
+}
+
+URAKATA_EXPORT int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
+  Letter letter;
+  if (probing(source, tag, comm, letter)) {
+    look_until([&] { return take(letter, message, status); });
+    return MPI_SUCCESS;
+  }
+  need_host();
+  return host.Mprobe(source, tag, comm, message, status);
+}
+
+URAKATA_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
+                               MPI_Status* status) {
+  Letter letter;
+  if (probing(source, tag, comm, letter)) {
+    *flag = take(letter, message, status) ? 1 : 0;
+    if (*flag == 0) give_way();
+    return MPI_SUCCESS;
+  }
+  need_host();
+  return host.Improbe(source, tag, comm, flag, message, status);
+}
+
+#define URAKATA_MATCHED(Count, suffix)                                                                            \
+  URAKATA_EXPORT int MPI_Mrecv##suffix(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,        \
+                                       MPI_Status* status) {                                                      \
+    Request* holder = message != nullptr ? holder_of(*message) : nullptr;                                         \
+    if (holder != nullptr && receive_matched(*holder, buffer, count, type)) {                                     \
+      *message = MPI_MESSAGE_NULL;                                                                                \
+      return receive_matched_now(*holder, status);                                                                \
+    }                                                                                                             \
+    need_host();                                                                                                  \
+    return host.Mrecv##suffix(buffer, count, type, message, status);                                              \
+  }                                                                                                               \
+  URAKATA_EXPORT int MPI_Imrecv##suffix(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,       \
+                                        MPI_Request* request) {                                                   \
+    Request* holder = message != nullptr ? holder_of(*message) : nullptr;                                         \
+    if (holder != nullptr && receive_matched(*holder, buffer, count, type)) {                                     \
+      *message = MPI_MESSAGE_NULL;                                                                                \
+      *request = holder->handle();                                                                                \
+      return MPI_SUCCESS;                                                                                         \
+    }                                                                                                             \
+    need_host();                                                                                                  \
+    return host.Imrecv##suffix(buffer, count, type, message, request);                                            \
+  }                                                                                                               \
+  int PMPI_Mrecv##suffix(void*, Count, MPI_Datatype, MPI_Message*, MPI_Status*) URAKATA_ALIAS(MPI_Mrecv##suffix); \
+  int PMPI_Imrecv##suffix(void*, Count, MPI_Datatype, MPI_Message*, MPI_Request*) URAKATA_ALIAS(MPI_Imrecv##suffix);
+
+URAKATA_MATCHED(int, )
+#if defined(URAKATA_LARGE_COUNTS)
+URAKATA_MATCHED(MPI_Count, _c)
+#endif
+
+int PMPI_Probe(int, int, MPI_Comm, MPI_Status*) URAKATA_ALIAS(MPI_Probe);
+int PMPI_Iprobe(int, int, MPI_Comm, int*, MPI_Status*) URAKATA_ALIAS(MPI_Iprobe);
+int PMPI_Mprobe(int, int, MPI_Comm, MPI_Message*, MPI_Status*) URAKATA_ALIAS(MPI_Mprobe);
+int PMPI_Improbe(int, int, MPI_Comm, int*, MPI_Message*, MPI_Status*) URAKATA_ALIAS(MPI_Improbe);
+
+// As for requests: Open MPI's Fortran wrappers convert each message, MPICH's use the integer itself.
+#if defined(URAKATA_ABI_OPENMPI)
+URAKATA_EXPORT MPI_Fint MPI_Message_c2f(MPI_Message message) {
+  need_host();
+  const Request* holder = holder_of(message);
+  return holder != nullptr ? kFortranBase + static_cast<MPI_Fint>(holder->index) : host.Message_c2f(message);
+}
+URAKATA_EXPORT MPI_Message MPI_Message_f2c(MPI_Fint integer) {
+  need_host();
+  if (!is_fortran_of_ours(integer)) return host.Message_f2c(integer);
+  const MPI_Request handle = request_of_fortran(integer);
+  MPI_Message message{};
+  std::memcpy(&message, &handle, sizeof message);
+  return message;
+}
+MPI_Fint PMPI_Message_c2f(MPI_Message) URAKATA_ALIAS(MPI_Message_c2f);
+MPI_Message PMPI_Message_f2c(MPI_Fint) URAKATA_ALIAS(MPI_Message_f2c);
+#elif defined(URAKATA_ABI_STANDARD)
+URAKATA_EXPORT int MPI_Message_toint(MPI_Message message) {
+  need_host();
+  const Request* holder = holder_of(message);
+  return holder != nullptr ? kFortranBase + static_cast<int>(holder->index) : host.Message_toint(message);
+}
+URAKATA_EXPORT MPI_Message MPI_Message_fromint(int integer) {
+  need_host();
+  if (!is_fortran_of_ours(integer)) return host.Message_fromint(integer);
+  const MPI_Request handle = request_of_fortran(integer);
+  MPI_Message message{};
+  std::memcpy(&message, &handle, sizeof message);
+  return message;
+}
+int PMPI_Message_toint(MPI_Message) URAKATA_ALIAS(MPI_Message_toint);
+MPI_Message PMPI_Message_fromint(int) URAKATA_ALIAS(MPI_Message_fromint);
+#endif
+
+}  // extern "C"

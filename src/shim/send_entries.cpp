@@ -1,0 +1,60 @@
+// MPI_Send, MPI_Isend, MPI_Send_init and the other modes.
+#include "shim/entries.hpp"
+#include "shim/host.hpp"
+#include "shim/message.hpp"
+#include "shim/request.hpp"
+
+extern "C" {
+
+using namespace urakata::shim;
+using urakata::p2p::Mode;
+
+// The blocking, the non-blocking and the persistent form of a mode, each with counts of int and of MPI_Count.
+#define URAKATA_SENDS(Blocking, Immediate, Init, mode, Count, suffix)                                               \
+  URAKATA_EXPORT int MPI_##Blocking##suffix(const void* buffer, Count count, MPI_Datatype type, int dest, int tag,  \
+                                            MPI_Comm comm) {                                                        \
+    Letter letter;                                                                                                  \
+    if (outgoing(buffer, count, type, dest, tag, comm, mode, letter)) return send_now(letter);                      \
+    need_host();                                                                                                    \
+    return host.Blocking##suffix(buffer, count, type, dest, tag, comm);                                             \
+  }                                                                                                                 \
+  URAKATA_EXPORT int MPI_##Immediate##suffix(const void* buffer, Count count, MPI_Datatype type, int dest, int tag, \
+                                             MPI_Comm comm, MPI_Request* request) {                                 \
+    Letter letter;                                                                                                  \
+    if (request != nullptr && outgoing(buffer, count, type, dest, tag, comm, mode, letter)) {                       \
+      *request = make_message(letter, true).handle();                                                               \
+      return MPI_SUCCESS;                                                                                           \
+    }                                                                                                               \
+    need_host();                                                                                                    \
+    return host.Immediate##suffix(buffer, count, type, dest, tag, comm, request);                                   \
+  }                                                                                                                 \
+  URAKATA_EXPORT int MPI_##Init##suffix(const void* buffer, Count count, MPI_Datatype type, int dest, int tag,      \
+                                        MPI_Comm comm, MPI_Request* request) {                                      \
+    Letter letter;                                                                                                  \
+    if (request != nullptr && outgoing(buffer, count, type, dest, tag, comm, mode, letter)) {                       \
+      *request = make_message(letter, false).handle();                                                              \
+      return MPI_SUCCESS;                                                                                           \
+    }                                                                                                               \
+    need_host();                                                                                                    \
+    return host.Init##suffix(buffer, count, type, dest, tag, comm, request);                                        \
+  }                                                                                                                 \
+  int PMPI_##Blocking##suffix(const void*, Count, MPI_Datatype, int, int, MPI_Comm)                                 \
+      URAKATA_ALIAS(MPI_##Blocking##suffix);                                                                        \
+  int PMPI_##Immediate##suffix(const void*, Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request*)                  \
+      URAKATA_ALIAS(MPI_##Immediate##suffix);                                                                       \
+  int PMPI_##Init##suffix(const void*, Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request*)                       \
+      URAKATA_ALIAS(MPI_##Init##suffix);
+
+// A ready send is a standard one whose receive is known to be there.
+#define URAKATA_MODES(Count, suffix)                                         \
+  URAKATA_SENDS(Send, Isend, Send_init, Mode::standard, Count, suffix)       \
+  URAKATA_SENDS(Ssend, Issend, Ssend_init, Mode::synchronous, Count, suffix) \
+  URAKATA_SENDS(Rsend, Irsend, Rsend_init, Mode::standard, Count, suffix)    \
+  URAKATA_SENDS(Bsend, Ibsend, Bsend_init, Mode::buffered, Count, suffix)
+
+URAKATA_MODES(int, )
+#if defined(URAKATA_LARGE_COUNTS)
+URAKATA_MODES(MPI_Count, _c)
+#endif
+
+}  // extern "C"

@@ -1,0 +1,31 @@
+// This process as a task of a space: its endpoint, and the ports of the ranks that share the space with it.
+//
+// Thread-safety: enter_space() and leave_space() by the thread that calls MPI_Init and MPI_Finalize; the rest by any.
+#pragma once
+
+#include "p2p/endpoint.hpp"
+
+namespace urakata::shim {
+
+// Finds out who shares a space with this rank, and opens the channel of MPI_COMM_WORLD where all do. Collective over
+// MPI_COMM_WORLD, also for ranks that are in no space. `threaded`: several threads may call at once.
+void enter_space(bool threaded, bool oversubscribed);
+
+// Collective: returns when all ranks are here, so that what they still wait for from this rank has been moved.
+void leave_space();
+
+// Constant between enter_space and leave_space. nullptr: not in a space.
+p2p::Endpoint* endpoint();
+
+// The rank leaves a request of its endpoint open and goes its way.
+void expect_messages();
+// The process ends without MPI_Finalize: only the helper is ended.
+void stop_space_helper();
+
+// The port of a rank of MPI_COMM_WORLD; nullptr where it is not in our space.
+p2p::Port* port_of(int world_rank);
+
+// The largest tag of the host.
+int largest_tag();
+
+}  // namespace urakata::shim

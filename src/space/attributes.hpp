@@ -1,0 +1,38 @@
+// What a process inherits over exec besides its descriptors and texts: taken from the stand-in, given to the task.
+#pragma once
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <type_traits>
+
+#include "base/cpu_set.hpp"
+
+namespace urakata::space {
+
+enum class ProcessGroup : std::uint32_t {
+  own,      // a group of its own in the same session
+  session,  // a session of its own, where the stand-in leads one too (Hydra starts ranks so)
+  shared    // the stand-in's: it is in the foreground of a terminal
+};
+
+// Sent as bytes from stand-in to keeper: both are of one build.
+struct Attributes {
+  std::array<rlimit, RLIM_NLIMITS> limits{};
+  std::array<std::uint64_t, CpuSet::kLimit / 64> cpus{};
+  std::uint64_t blocked = 0;  // signal n is bit n - 1
+  std::uint64_t ignored = 0;
+  mode_t umask = 0;
+  std::int32_t nice = 0;
+  ProcessGroup process_group = ProcessGroup::own;
+  pid_t shared_group = 0;
+  std::int32_t rank = -1;  // as the launcher says
+};
+static_assert(std::is_trivially_copyable_v<Attributes>);
+
+// Those of the calling process; `blocked` is its signal mask before it began to wait for signals.
+Attributes own_attributes(std::uint64_t blocked);
+
+}  // namespace urakata::space

@@ -1,0 +1,178 @@
+#include "space/birth.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "base/waiting.hpp"
+#include "space/raw.hpp"
+
+namespace urakata::space {
+namespace {
+
+constexpr std::uint32_t kBusy = 0;
+constexpr std::uint32_t kReady = 1;
+constexpr std::uint64_t kLook = 10'000'000;  // ns between looks whether the newborn is still alive
+constexpr std::size_t kSignalBytes = 8;
+constexpr int kHighestSignal = 64;
+constexpr int kFutexWakePrivate = 129;
+
+// Shared by keeper and newborn: one address space.
+struct Cradle {
+  const Birth* birth = nullptr;
+  pid_t keeper = 0;
+  std::atomic<std::uint32_t> stage{kBusy};
+  const char* failed_step = nullptr;
+  int failure = 0;
+};
+
+// The number of the first descriptor that some move still needs as its source and that another wants as its target.
+DescriptorMove* who_sits_on(std::span<DescriptorMove> moves, int number) {
+  for (DescriptorMove& one : moves) {
+    if (one.from == number) return &one;
+  }
+  return nullptr;
+}
+
+void close_range(int first, int last) {
+  if (first > last) return;
+#ifdef SYS_close_range
+  if (raw::call(SYS_close_range, first, last, 0) == 0) return;
+#endif
+  for (int number = first; number <= last; ++number) raw::call(SYS_close, number);
+}
+
+// Closes all that no move has as its target.
+void close_others(std::span<const DescriptorMove> moves, int highest) {
+  for (int first = 0; first <= highest;) {
+    int next = highest + 1;  // the lowest target from `first` on
+    for (const DescriptorMove& one : moves) {
+      if (one.to >= first && one.to < next) next = one.to;
+    }
+    close_range(first, next - 1);
+    first = next + 1;
+  }
+}
+
+long set_limits(const Attributes& attributes) {
+  for (unsigned kind = 0; kind < attributes.limits.size(); ++kind) {
+    const rlimit& wanted = attributes.limits[kind];
+    rlimit present{};
+    raw::call(SYS_prlimit64, 0, kind, 0, raw::word(&present));
+    if (present.rlim_cur == wanted.rlim_cur && present.rlim_max == wanted.rlim_max) continue;
+    if (const long result = raw::call(SYS_prlimit64, 0, kind, raw::word(&wanted)); result < 0) return result;
+  }
+  return 0;
+}
+
+void set_signals(const Attributes& attributes) {
+  // The kernel's form: handler, flags, restorer, mask.
+  std::array<std::uint64_t, 4> action{};
+  for (int number = 1; number <= kHighestSignal; ++number) {
+    const bool ignored = (attributes.ignored >> static_cast<unsigned>(number - 1) & 1U) != 0;
+    action[0] = ignored ? 1 : 0;  // SIG_IGN, SIG_DFL
+    raw::call(SYS_rt_sigaction, number, raw::word(action.data()), 0, kSignalBytes);
+  }
+}
+
+long set_group(const Attributes& attributes) {
+  if (attributes.process_group == ProcessGroup::session) return raw::call(SYS_setsid);
+  if (attributes.process_group == ProcessGroup::shared) {
+    return raw::call(SYS_setpgid, 0, attributes.shared_group);
+  }
+  return raw::call(SYS_setpgid, 0, 0);
+}
+
+// In the new process, on its own stack, with the keeper's thread-local storage: raw system calls only.
+[[noreturn]] void grow_up(Cradle& cradle) {
+  const Birth& birth = *cradle.birth;
+  const Attributes& attributes = *birth.attributes;
+  const auto must = [&cradle](long result, const char* step) {
+    if (result >= 0) return;
+    cradle.failed_step = step;
+    cradle.failure = static_cast<int>(-result);
+    raw::call(SYS_exit_group, 127);
+  };
+  must(raw::call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL), "prctl");
+  if (raw::call(SYS_getppid) != cradle.keeper) raw::call(SYS_exit_group, 127);
+  birth.record->pid.store(static_cast<pid_t>(raw::call(SYS_getpid)), std::memory_order_release);
+  must(set_group(attributes), "joining its process group");
+  raw::call(SYS_prctl, PR_SET_NAME, raw::word(birth.name.data()));
+  set_signals(attributes);
+  must(raw::call(SYS_fchdir, birth.directory), "entering its directory");
+  must(move_descriptors(birth.descriptors, birth.highest_descriptor) ? 0 : -EMFILE, "placing its descriptors");
+  raw::call(SYS_umask, attributes.umask);
+  must(set_limits(attributes), "setting its limits");
+  must(raw::call(SYS_setpriority, PRIO_PROCESS, 0, attributes.nice), "setting its nice value");
+  must(raw::call(SYS_sched_setaffinity, 0, sizeof attributes.cpus, raw::word(attributes.cpus.data())),
+       "binding it to its CPUs");
+  raw::call(SYS_rt_sigprocmask, SIG_SETMASK, raw::word(&attributes.blocked), 0, kSignalBytes);
+
+  std::byte* const stack = birth.stack;
+  const std::uint64_t entry = birth.entry;
+  // From here on the keeper may forget birth and cradle; the wake only uses the word's address.
+  std::atomic<std::uint32_t>* const stage = &cradle.stage;
+  stage->store(kReady, std::memory_order_release);
+  raw::call(SYS_futex, raw::word(stage), kFutexWakePrivate, 1);
+  raw::enter(stack, entry);
+}
+
+int newborn(void* cradle) { grow_up(*static_cast<Cradle*>(cradle)); }
+
+bool has_ended(pid_t pid) {
+  siginfo_t about{};
+  return waitid(P_PID, static_cast<id_t>(pid), &about, WEXITED | WNOHANG | WNOWAIT) != 0 || about.si_pid == pid;
+}
+
+}  // namespace
+
+bool move_descriptors(std::span<DescriptorMove> moves, int highest) {
+  for (DescriptorMove& one : moves) {
+    while (one.from != one.to) {
+      DescriptorMove* const sitting = who_sits_on(moves, one.to);
+      if (sitting != nullptr) {
+        const long elsewhere = raw::call(SYS_dup, sitting->from);
+        if (elsewhere < 0) return false;
+        sitting->from = static_cast<int>(elsewhere);
+        if (sitting->from > highest) highest = sitting->from;
+        continue;
+      }
+      if (raw::call(SYS_dup3, one.from, one.to, 0) < 0) return false;
+      if (one.to > highest) highest = one.to;
+      one.from = one.to;
+    }
+  }
+  // What stayed in its place may be marked close-on-exec.
+  for (const DescriptorMove& one : moves) raw::call(SYS_fcntl, one.to, F_SETFD, 0);
+  close_others(moves, highest);
+  return true;
+}
+
+Result<pid_t> bear(const Birth& birth) {
+  Cradle cradle;
+  cradle.birth = &birth;
+  cradle.keeper = getpid();
+  // Below the texts, far enough from the words that the program will find.
+  constexpr std::size_t kRedZone = 256;
+  const pid_t pid = clone(&newborn, birth.stack - kRedZone, CLONE_VM | SIGCHLD, &cradle);
+  if (pid < 0) return Error{std::string("the kernel refuses another process (") + std::strerror(errno) + ")"};
+  while (cradle.stage.load(std::memory_order_acquire) == kBusy) {
+    futex_wait(cradle.stage, kBusy, kLook);
+    if (cradle.stage.load(std::memory_order_acquire) == kBusy && has_ended(pid)) {
+      waitpid(pid, nullptr, 0);
+      if (cradle.failed_step == nullptr) return Error{"it was killed before its program began"};
+      return Error{std::string(cradle.failed_step) + ": " + std::strerror(cradle.failure)};
+    }
+  }
+  return pid;
+}
+
+}  // namespace urakata::space

@@ -1,0 +1,80 @@
+#include "space/debugger_chain.hpp"
+
+#include <gnu/libc-version.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+
+namespace urakata::space {
+namespace {
+
+constexpr int kChained = 2;      // r_version from which r_next is there
+constexpr int kMostAsked = 100;  // a program that has not come this far was stopped, or has executed another
+
+bool library_has_chain() {
+  int major = 0;
+  int minor = 0;
+  return std::sscanf(gnu_get_libc_version(), "%d.%d", &major, &minor) == 2 &&
+         (major > 2 || (major == 2 && minor >= 35));
+}
+
+// What the linker wrote into the program's dynamic section for debuggers; nullptr: not yet.
+const r_debug* list_of(const ElfW(Dyn) * dynamic) {
+  for (const ElfW(Dyn)* one = dynamic; one->d_tag != DT_NULL; ++one) {
+    if (one->d_tag != DT_DEBUG) continue;
+    const std::atomic_ref<ElfW(Addr)> value(const_cast<ElfW(Dyn)*>(one)->d_un.d_ptr);
+    return reinterpret_cast<const r_debug*>(value.load(std::memory_order_acquire));  // NOLINT
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+DebuggerChain::DebuggerChain() {
+  if (!library_has_chain()) return;
+  for (last_ = reinterpret_cast<Node*>(&_r_debug); last_->list.r_version >= kChained && last_->next != nullptr;) {
+    last_ = last_->next;
+  }
+}
+
+void DebuggerChain::add(const LoadedProgram& program) {
+  if (last_ == nullptr || program.dynamic == 0) return;
+  Entry& entry = entries_.emplace_back();
+  entry.file = program.file;
+  entry.dynamic = reinterpret_cast<ElfW(Dyn)*>(program.dynamic);  // NOLINT(performance-no-int-to-ptr)
+  entry.program.l_addr = program.base;
+  entry.program.l_name = entry.file.data();
+  entry.program.l_ld = entry.dynamic;
+}
+
+void DebuggerChain::append(Node& node) {
+  node.next = nullptr;
+  node.list.r_version = kChained;
+  last_->next = &node;
+  last_->list.r_version = kChained;
+  last_ = &node;
+}
+
+bool DebuggerChain::link() {
+  bool some_left = false;
+  for (Entry& one : entries_) {
+    if (one.linked || one.asked > kMostAsked) continue;
+    ++one.asked;
+    const r_debug* const list = list_of(one.dynamic);
+    if (list == nullptr || list->r_map == nullptr) {
+      some_left = true;
+      continue;
+    }
+    // Copies, since the linker's own may lack the room for the chain. r_map is the first of the linker's live list.
+    one.libraries.list = *list;
+    one.named.list = *list;
+    one.named.list.r_map = &one.program;
+    append(one.named);
+    append(one.libraries);
+    one.linked = true;
+  }
+  return some_left;
+}
+
+}  // namespace urakata::space

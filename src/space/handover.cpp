@@ -1,0 +1,226 @@
+#include "space/handover.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string_view>
+
+namespace urakata::space {
+namespace {
+
+constexpr std::uint64_t kMagic = 0x31646e'61687275;  // changes with Opening
+constexpr std::size_t kMostPassed = 250;             // the kernel takes 253 at once
+constexpr std::size_t kMostTexts = std::size_t{64} << 20U;
+constexpr std::size_t kMostDescriptors = 65536;
+
+// The first datagram; with it go the memory file of the texts and the working directory.
+struct Opening {
+  std::uint64_t magic = kMagic;
+  std::uint64_t text_bytes = 0;
+  std::uint32_t arguments = 0;
+  std::uint32_t environment = 0;
+  std::uint32_t descriptors = 0;
+  Attributes attributes;
+};
+
+struct alignas(cmsghdr) Ancillary {
+  std::array<std::byte, CMSG_SPACE(kMostPassed * sizeof(int))> bytes{};
+};
+
+bool send_with(int socket, const void* data, std::size_t bytes, std::span<const int> descriptors) {
+  Ancillary ancillary;
+  iovec part{const_cast<void*>(data), bytes};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (!descriptors.empty()) {
+    message.msg_control = ancillary.bytes.data();
+    message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
+    cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(descriptors.size_bytes());
+    std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size_bytes());
+  }
+  ssize_t sent = 0;
+  do {
+    sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  return sent == static_cast<ssize_t>(bytes);
+}
+
+// Bytes received, 0 where the peer is gone or silent; descriptors go to the end of `received`.
+std::size_t receive_with(int socket, void* data, std::size_t bytes, std::vector<Descriptor>& received) {
+  Ancillary ancillary;
+  iovec part{data, bytes};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = ancillary.bytes.data();
+  message.msg_controllen = ancillary.bytes.size();
+  ssize_t count = 0;
+  do {
+    count = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  } while (count < 0 && errno == EINTR);
+  if (count <= 0) return 0;
+  for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
+    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t numbers = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < numbers; ++i) {
+      int number = -1;
+      std::memcpy(&number, CMSG_DATA(header) + i * sizeof(int), sizeof(int));
+      received.emplace_back(number);
+    }
+  }
+  if ((message.msg_flags & (MSG_CTRUNC | MSG_TRUNC)) != 0) return 0;
+  return static_cast<std::size_t>(count);
+}
+
+Error cannot(const char* what) { return Error{std::string(what) + " (" + std::strerror(errno) + ")"}; }
+
+std::string joined(const Command& command) {
+  std::string texts;
+  const auto add = [&texts](const std::string& one) { texts.append(one.c_str(), one.size() + 1); };
+  add(command.file);
+  add(command.shown);
+  for (const std::string& one : command.arguments) add(one);
+  for (const std::string& one : command.environment) add(one);
+  return texts;
+}
+
+Result<Descriptor> memory_file(std::string_view content) {
+  Descriptor file(memfd_create("urakata-handover", MFD_CLOEXEC));
+  if (!file) return cannot("making a memory file");
+  while (!content.empty()) {
+    const ssize_t written = write(file.number(), content.data(), content.size());
+    if (written <= 0) return cannot("writing a memory file");
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return file;
+}
+
+Status take_texts(const Opening& opening, int file, Command& command) {
+  std::string texts(opening.text_bytes, '\0');
+  if (pread(file, texts.data(), texts.size(), 0) != static_cast<ssize_t>(texts.size()) || texts.back() != '\0') {
+    return Error{"the texts handed over are incomplete"};
+  }
+  std::string_view rest = texts;
+  const auto next = [&rest] {
+    const std::string one(rest.substr(0, rest.find('\0')));
+    rest.remove_prefix(std::min(one.size() + 1, rest.size()));
+    return one;
+  };
+  command.file = next();
+  command.shown = next();
+  for (std::uint32_t i = 0; i < opening.arguments && !rest.empty(); ++i) command.arguments.push_back(next());
+  for (std::uint32_t i = 0; i < opening.environment && !rest.empty(); ++i) command.environment.push_back(next());
+  if (!rest.empty() || command.arguments.size() != opening.arguments ||
+      command.environment.size() != opening.environment) {
+    return Error{"the texts handed over do not fit their number"};
+  }
+  return Nothing{};
+}
+
+template <class Use>
+void each_open_descriptor(Use use) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/proc/self/fd"), &closedir);
+  if (!folder) return;
+  while (const dirent* entry = readdir(folder.get())) {
+    if (entry->d_name[0] == '.') continue;
+    const int number = std::atoi(entry->d_name);
+    if (number != dirfd(folder.get())) use(number);
+  }
+}
+
+}  // namespace
+
+Status send_handover(int socket, const Command& command, const Attributes& attributes,
+                     const std::vector<int>& descriptors) {
+  const std::string texts = joined(command);
+  if (texts.size() > kMostTexts) return Error{"arguments and environment are too long"};
+  const Result<Descriptor> file = memory_file(texts);
+  if (!file) return file.error();
+  const Descriptor directory(open(".", O_PATH | O_CLOEXEC | O_DIRECTORY));
+  if (!directory) return cannot("opening the working directory");
+  const Opening opening{kMagic,
+                        texts.size(),
+                        static_cast<std::uint32_t>(command.arguments.size()),
+                        static_cast<std::uint32_t>(command.environment.size()),
+                        static_cast<std::uint32_t>(descriptors.size()),
+                        attributes};
+  const std::array<int, 2> first = {file->number(), directory.number()};
+  if (!send_with(socket, &opening, sizeof opening, first)) return cannot("handing the program to the keeper");
+  for (std::span<const int> rest = descriptors; !rest.empty();) {
+    const std::span<const int> part = rest.first(std::min(rest.size(), kMostPassed));
+    if (!send_with(socket, part.data(), part.size_bytes(), part)) return cannot("handing descriptors to the keeper");
+    rest = rest.subspan(part.size());
+  }
+  return Nothing{};
+}
+
+Result<Handover> receive_handover(int socket) {
+  Opening opening;
+  std::vector<Descriptor> first;
+  const std::size_t bytes = receive_with(socket, &opening, sizeof opening, first);
+  if (bytes != sizeof opening || opening.magic != kMagic || first.size() != 2 || opening.text_bytes == 0 ||
+      opening.text_bytes > kMostTexts || opening.descriptors > kMostDescriptors) {
+    return Error{"the stand-in broke off, or is of another version of Urakata"};
+  }
+  Handover handover;
+  handover.attributes = opening.attributes;
+  handover.directory = std::move(first[1]);
+  if (Status taken = take_texts(opening, first[0].number(), handover.command); !taken) return taken.error();
+  while (handover.descriptors.size() < opening.descriptors) {
+    std::array<int, kMostPassed> numbers{};
+    std::vector<Descriptor> received;
+    const std::size_t part = receive_with(socket, numbers.data(), sizeof numbers, received);
+    if (part == 0 || part != received.size() * sizeof(int)) {
+      return Error{"not all descriptors arrived; is the limit of open files (ulimit -n) too low?"};
+    }
+    for (std::size_t i = 0; i < received.size(); ++i) {
+      handover.descriptors.push_back({std::move(received[i]), numbers[i]});
+    }
+  }
+  return handover;
+}
+
+bool send_note(int socket, NoteKind kind, int value, const std::string& text) {
+  Note note{kind, value, getpid(), {}};
+  std::copy_n(text.begin(), std::min(text.size(), note.text.size() - 1), note.text.begin());
+  return send_with(socket, &note, sizeof note, {});
+}
+
+bool receive_note(int socket, Note& note) {
+  ssize_t count = 0;
+  do {
+    count = recv(socket, &note, sizeof note, 0);
+  } while (count < 0 && errno == EINTR);
+  note.text.back() = '\0';
+  return count == static_cast<ssize_t>(sizeof note);
+}
+
+std::vector<int> inheritable_descriptors() {
+  std::vector<int> numbers;
+  each_open_descriptor([&](int number) {
+    if ((fcntl(number, F_GETFD) & FD_CLOEXEC) == 0) numbers.push_back(number);
+  });
+  std::ranges::sort(numbers);
+  return numbers;
+}
+
+int highest_descriptor() {
+  int highest = 2;
+  each_open_descriptor([&](int number) { highest = std::max(highest, number); });
+  return highest;
+}
+
+}  // namespace urakata::space

@@ -1,0 +1,38 @@
+// What the kernel would read in a program before it maps it: the headers of an ELF file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace urakata::space {
+
+struct Segment {
+  std::uint64_t address = 0;  // before the program is moved to its base
+  std::uint64_t offset = 0;   // in the file
+  std::uint64_t file_bytes = 0;
+  std::uint64_t memory_bytes = 0;  // what exceeds file_bytes is zero
+  std::uint64_t alignment = 0;
+  std::uint32_t flags = 0;  // PF_R, PF_W, PF_X
+};
+
+struct Image {
+  std::string path;
+  bool movable = false;  // position-independent (ET_DYN)
+  std::uint64_t entry = 0;
+  std::uint64_t headers = 0;  // address of the program headers, before moving
+  std::uint16_t header_count = 0;
+  std::uint16_t header_bytes = 0;
+  std::uint64_t dynamic = 0;  // address of the dynamic section, before moving; 0: none
+  std::vector<Segment> segments;
+  std::string interpreter;  // the dynamic linker that it asks for; empty: none
+  bool executable_stack = false;
+  std::string sanitizer;  // "AddressSanitizer" and its like, where the program is built with one
+};
+
+// Error: not readable, no ELF file, of another machine, or its headers make no sense.
+Result<Image> read_image(const std::string& path);
+
+}  // namespace urakata::space

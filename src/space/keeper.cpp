@@ -1,0 +1,266 @@
+#include "space/keeper.hpp"
+
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "space/debugger_chain.hpp"
+#include "space/handover.hpp"
+#include "space/meeting.hpp"
+#include "space/registry.hpp"
+#include "space/task.hpp"
+
+namespace urakata::space {
+namespace {
+
+constexpr timeval kPatience{5, 0};  // for a stand-in that has begun to hand over
+
+// What an MPI program with few libraries of its own has (measured: 180 to 245). Counting takes milliseconds where there
+// are many, so it is done now and then.
+constexpr std::size_t kMappingsOfATask = 250;
+constexpr std::uint32_t kTasksBetweenCounts = 16;
+
+constexpr int kChainPause = 50;  // ms until the linkers of new tasks are asked again what they have loaded
+
+std::size_t count_lines(const char* path) {
+  std::ifstream file(path);
+  return static_cast<std::size_t>(std::count(std::istreambuf_iterator<char>(file), {}, '\n'));
+}
+
+// That the file begins with; the largest there is where it has none.
+std::size_t first_number(const char* path) {
+  std::size_t number = 0;
+  return std::ifstream(path) >> number ? number : SIZE_MAX;
+}
+
+// A stand-in and its task. Either may go first; the keeper forgets the pair when both are gone.
+struct Pair {
+  Descriptor socket;
+  pid_t stand_in = 0;
+  pid_t task = 0;  // 0: not started, or ended
+  bool own_group = true;
+  TaskRecord* record = nullptr;
+};
+
+Registry* make_registry() {
+  void* const place = mmap(nullptr, sizeof(Registry), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (place == MAP_FAILED) return nullptr;
+  auto* const registry = new (place) Registry;
+  registry->keeper = getpid();
+  if (getrandom(&registry->identity, sizeof registry->identity, 0) != sizeof registry->identity) return nullptr;
+  return registry;
+}
+
+class Keeper {
+ public:
+  Keeper(Descriptor listening, Descriptor children, Registry& registry)
+      : listening_(std::move(listening)), children_(std::move(children)), registry_(registry) {}
+
+  void welcome(Descriptor socket) {
+    ucred peer{};
+    socklen_t bytes = sizeof peer;
+    if (!same_user(socket.number()) || getsockopt(socket.number(), SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) {
+      return;
+    }
+    setsockopt(socket.number(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
+    pairs_.push_back({std::move(socket), peer.pid, 0, true, nullptr});
+  }
+
+  void run() {
+    while (!pairs_.empty()) {
+      watched_.clear();
+      watched_.push_back({listening_.number(), POLLIN, 0});
+      watched_.push_back({children_.number(), POLLIN, 0});
+      for (const Pair& one : pairs_) watched_.push_back({one.socket.number(), POLLIN, 0});
+      const int ready = poll(watched_.data(), watched_.size(), chain_incomplete_ ? kChainPause : -1);
+      if (chain_incomplete_) chain_incomplete_ = chain_.link();
+      if (ready <= 0) continue;
+      // Deaths first: what a stand-in then asks for finds its task gone, not its pid given to somebody else.
+      if (watched_[1].revents != 0) look_after_children();
+      for (std::size_t i = 2; i < watched_.size(); ++i) {
+        if (watched_[i].revents != 0) listen_to(pairs_[i - 2]);
+      }
+      std::erase_if(pairs_, [](const Pair& one) { return !one.socket && one.task == 0; });
+      if (watched_[0].revents != 0) {
+        if (Descriptor next(accept4(listening_.number(), nullptr, nullptr, SOCK_CLOEXEC)); next) {
+          welcome(std::move(next));
+        }
+      }
+    }
+  }
+
+ private:
+  void listen_to(Pair& pair) {
+    if (pair.record == nullptr) {
+      begin(pair);
+      return;
+    }
+    Note note;
+    if (!receive_note(pair.socket.number(), note)) {
+      pair.socket.reset();
+      if (pair.task != 0) end_by_force(pair);
+    } else if (note.kind == NoteKind::signal && pair.task != 0) {
+      kill(pair.task, note.value);
+    }
+  }
+
+  void begin(Pair& pair) {
+    const Result<Handover> handover = receive_handover(pair.socket.number());
+    if (!handover) {
+      send_note(pair.socket.number(), NoteKind::refused, 0, handover.error().message);
+      pair.socket.reset();
+      return;
+    }
+    const Result<TaskRecord*> record = free_record();
+    if (!record) {
+      send_note(pair.socket.number(), NoteKind::refused, 0, record.error().message);
+      pair.socket.reset();
+      return;
+    }
+    pair.own_group = handover->attributes.process_group != ProcessGroup::shared;
+    TaskRecord& task = **record;
+    task.rank = handover->attributes.rank;
+    task.pid.store(0, std::memory_order_relaxed);
+    task.published.store(nullptr, std::memory_order_relaxed);
+    task.generation.fetch_add(1, std::memory_order_relaxed);
+    // The program may look for itself before start_task() returns here.
+    task.state.store(TaskState::running, std::memory_order_release);
+    const Result<Task> started = start_task(*handover, registry_, task);
+    if (!started) {
+      forget(task);
+      send_note(pair.socket.number(), NoteKind::refused, 0, started.error().message);
+      pair.socket.reset();
+      return;
+    }
+    pair.task = started->pid;
+    pair.record = &task;
+    send_note(pair.socket.number(), NoteKind::started, pair.task);
+    chain_.add(started->program);
+    chain_incomplete_ = true;
+  }
+
+  void look_after_children() {
+    signalfd_siginfo about{};
+    while (read(children_.number(), &about, sizeof about) > 0) {
+    }
+    int status = 0;
+    for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0;) {
+      const auto pair = std::ranges::find(pairs_, pid, &Pair::task);
+      if (pair == pairs_.end()) continue;
+      if (WIFSTOPPED(status)) {
+        tell(*pair, NoteKind::stopped, WSTOPSIG(status));
+      } else if (WIFCONTINUED(status)) {
+        if (pair->socket) kill(pair->stand_in, SIGCONT);
+      } else {
+        if (WIFSIGNALED(status) && pair->own_group) kill(-pid, SIGKILL);
+        forget(*pair->record);
+        pair->task = 0;
+        tell(*pair, NoteKind::ended, status);
+      }
+    }
+  }
+
+  static void tell(const Pair& pair, NoteKind kind, int value) {
+    if (pair.socket) send_note(pair.socket.number(), kind, value);
+  }
+
+  // The stand-in is gone: its task goes with it, and what the task started in its own group.
+  static void end_by_force(const Pair& pair) { kill(pair.own_group ? -pair.task : pair.task, SIGKILL); }
+
+  void forget(TaskRecord& record) {
+    record.state.store(TaskState::ended, std::memory_order_release);
+    record.pid.store(0, std::memory_order_release);
+    registry_.ends.fetch_add(1, std::memory_order_release);
+  }
+
+  // Error: the mappings of another program may be more than the kernel gives one address space.
+  Status room_for_mappings() {
+    const std::uint32_t used = registry_.used.load(std::memory_order_relaxed);
+    if (used % kTasksBetweenCounts == 0) mappings_ = count_lines("/proc/self/maps");
+    const std::size_t expected = std::max(mappings_, used * kMappingsOfATask) + kMappingsOfATask;
+    if (expected <= most_mappings_) return Nothing{};
+    return Error{"the " + std::to_string(used) + " ranks of the space have nearly all mappings that it may have (" +
+                 std::to_string(most_mappings_) + "); raise it with sysctl vm.max_map_count"};
+  }
+
+  // A slot that nobody had, or else one whose task has ended.
+  Result<TaskRecord*> free_record() {
+    if (Status room = room_for_mappings(); !room) return room.error();
+    const std::uint32_t used = registry_.used.load(std::memory_order_relaxed);
+    if (used < kMostTasks) {
+      registry_.used.store(used + 1, std::memory_order_release);
+      return &registry_.tasks[used];
+    }
+    for (TaskRecord& one : registry_.tasks) {
+      if (one.state.load(std::memory_order_relaxed) == TaskState::ended) return &one;
+    }
+    return Error{"a space holds at most " + std::to_string(kMostTasks) + " ranks"};
+  }
+
+  Descriptor listening_;
+  Descriptor children_;  // SIGCHLD as a descriptor
+  Registry& registry_;
+  std::vector<Pair> pairs_;
+  std::vector<pollfd> watched_;
+  DebuggerChain chain_;
+  bool chain_incomplete_ = false;  // a linker has not begun yet
+  std::size_t mappings_ = 0;       // as counted last
+  const std::size_t most_mappings_ = first_number("/proc/sys/vm/max_map_count");
+};
+
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace
+
+int keep(int listening, int founder, int break_failure) {
+  setpgid(0, 0);
+  if (chdir("/") != 0) return 1;
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, nullptr);
+  sigset_t child;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  Descriptor children(signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
+  raise_descriptor_limit();
+  if (break_failure != 0 || !children) {
+    const std::string why = !children
+                                ? "no descriptor for signals"
+                                : std::string("the program break cannot be guarded: ") + std::strerror(break_failure);
+    send_note(founder, NoteKind::refused, 0, why);
+    return 1;
+  }
+  Registry* const registry = make_registry();
+  if (registry == nullptr) {
+    send_note(founder, NoteKind::refused, 0, "no memory for the registry of tasks");
+    return 1;
+  }
+  Keeper keeper(Descriptor(listening), std::move(children), *registry);
+  keeper.welcome(Descriptor(founder));
+  keeper.run();
+  return 0;
+}
+
+}  // namespace urakata::space

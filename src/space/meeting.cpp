@@ -1,0 +1,173 @@
+#include "space/meeting.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <initializer_list>
+#include <string_view>
+#include <utility>
+
+#include "space/handover.hpp"
+
+namespace urakata::space {
+namespace {
+
+constexpr int kBacklog = 512;
+constexpr int kAttempts = 2000;  // with pauses of 1 ms: another founder only has to call listen()
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+// When the process started, in the kernel's ticks: makes a pid unique.
+std::string start_time(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string all;
+  std::getline(file, all);
+  const std::size_t name_end = all.rfind(')');
+  if (name_end == std::string::npos) return {};
+  std::string_view rest = std::string_view(all).substr(name_end + 1);
+  constexpr int kFieldsBetween = 19;
+  for (int i = 0; i <= kFieldsBetween; ++i) {
+    const std::size_t blank = rest.find(' ', 1);
+    if (blank == std::string_view::npos) return {};
+    if (i == kFieldsBetween) return std::string(rest.substr(1, blank - 1));
+    rest.remove_prefix(blank);
+  }
+  return {};
+}
+
+// FNV-1a.
+std::uint64_t hash(std::string_view text) {
+  std::uint64_t value = 0xcbf29ce484222325U;
+  for (const char letter : text) value = (value ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
+  return value;
+}
+
+struct Address {
+  explicit Address(const std::string& name) {
+    address.sun_family = AF_UNIX;
+    const std::size_t length = std::min(name.size(), sizeof address.sun_path - 1);
+    std::memcpy(address.sun_path + 1, name.data(), length);  // the zero in front makes it abstract
+    bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
+  }
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address); }
+
+  sockaddr_un address{};
+  socklen_t bytes = 0;
+};
+
+Descriptor new_socket() { return Descriptor(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)); }
+
+Error cannot(const char* what) { return Error{std::string(what) + " (" + std::strerror(errno) + ")"}; }
+
+// Becomes the keeper: nothing of the founder stays but the two sockets.
+[[noreturn]] void become_keeper(const char* program, int listening, int founder, int highest) {
+  const int nothing = open("/dev/null", O_RDWR);
+  // Out of the way of the numbers that are about to be taken.
+  listening = fcntl(listening, F_DUPFD, kFounderDescriptor + 1);
+  founder = fcntl(founder, F_DUPFD, kFounderDescriptor + 1);
+  if (nothing < 0 || listening < 0 || founder < 0) _exit(127);
+  for (int number = 0; number < 3; ++number) dup2(nothing, number);
+  dup2(listening, kListeningDescriptor);
+  dup2(founder, kFounderDescriptor);
+  for (int number = kFounderDescriptor + 1; number <= highest; ++number) close(number);
+  char name[] = "urakata-keeper";
+  char* const arguments[] = {name, nullptr};
+  char* const environment[] = {nullptr};
+  execve(program, arguments, environment);
+  _exit(127);
+}
+
+// Its own keeper's first connection, made before the keeper runs: if this process dies, the keeper sees it and ends.
+Result<Descriptor> bring_up(Descriptor listening, const std::string& keeper) {
+  std::array<int, 2> ends{};
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return cannot("making a socket");
+  Descriptor mine(ends[0]);
+  const Descriptor its(ends[1]);
+  const int highest = highest_descriptor() + 3;  // with those that are opened on the way
+  const pid_t between = fork();
+  if (between < 0) return cannot("starting the keeper");
+  if (between == 0) {
+    const pid_t child = fork();
+    if (child == 0) become_keeper(keeper.c_str(), listening.number(), its.number(), highest);
+    _exit(child < 0 ? 1 : 0);
+  }
+  int status = 0;
+  while (waitpid(between, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (status != 0) return Error{"starting the keeper failed: the limit of processes (ulimit -u) is reached"};
+  return mine;
+}
+
+}  // namespace
+
+std::string job_identity() {
+  if (const std::string job = variable("PMIX_NAMESPACE"); !job.empty()) return "pmix " + job;
+  if (const std::string job = variable("SLURM_JOB_ID"), step = variable("SLURM_STEP_ID");
+      !job.empty() && !step.empty()) {
+    return "slurm " + job + "." + step;
+  }
+  if (const std::string job = variable("PMI_JOBID"); !job.empty()) return "pmi " + job;
+  const pid_t parent = getppid();
+  return "parent " + std::to_string(parent) + " " + start_time(parent);
+}
+
+std::string meeting_name(const std::string& job) {
+  std::string all = job;
+  for (const char* kind : {"mnt", "pid", "user", "ipc", "uts", "cgroup"}) {
+    struct stat about {};
+    if (stat((std::string("/proc/self/ns/") + kind).c_str(), &about) == 0) all += " " + std::to_string(about.st_ino);
+  }
+  struct stat root {};
+  if (stat("/", &root) == 0) all += " " + std::to_string(root.st_dev) + ":" + std::to_string(root.st_ino);
+  std::array<char, 64> name{};
+  std::snprintf(name.data(), name.size(), "urakata-space-%u-%016llx", static_cast<unsigned>(geteuid()),
+                static_cast<unsigned long long>(hash(all)));
+  return name.data();
+}
+
+Result<Descriptor> meet_keeper(const std::string& name, const std::string& keeper) {
+  if (access(keeper.c_str(), X_OK) != 0) {
+    return Error{"there is no " + keeper + " that may be run; is this installation of Urakata complete?"};
+  }
+  const Address address(name);
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    Descriptor one = new_socket();
+    if (!one) return cannot("making a socket");
+    if (connect(one.number(), address.get(), address.bytes) == 0) {
+      if (same_user(one.number())) return one;
+      return Error{"another user holds the socket @" + name + " on this node"};
+    }
+    Descriptor listening = new_socket();
+    if (!listening) return cannot("making a socket");
+    if (bind(listening.number(), address.get(), address.bytes) == 0 && listen(listening.number(), kBacklog) == 0) {
+      return bring_up(std::move(listening), keeper);
+    }
+    const timespec pause{0, 1'000'000};
+    nanosleep(&pause, nullptr);
+  }
+  return Error{"the keeper of this job does not answer"};
+}
+
+bool same_user(int socket) {
+  ucred peer{};
+  socklen_t bytes = sizeof peer;
+  return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.uid == geteuid();
+}
+
+}  // namespace urakata::space

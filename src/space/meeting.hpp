@@ -1,0 +1,32 @@
+// Where the stand-ins of one job on one node find their keeper: a socket with a name that only they can compute, made
+// by the first of them. The socket is in Linux's abstract name space: it needs no file, leaves none, and each network
+// name space has its own. Anybody may connect to such a name, so both sides look at whose process the other is.
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+#include "space/descriptor.hpp"
+
+namespace urakata::space {
+
+// The job as the launcher names it (PMIX_NAMESPACE, SLURM_JOB_ID with SLURM_STEP_ID, PMI_JOBID), else by the process
+// that started this one, which for Hydra is the node's proxy.
+std::string job_identity();
+
+// The socket's name: from user, job, and the name spaces of the process, so that processes which see other files or
+// other pids have another keeper.
+std::string meeting_name(const std::string& job);
+
+// A connection to the keeper of that name. Where there is none yet, this process brings it up by running the program
+// `keeper`: a process of its own, no child of this one. Error: why there is no keeper to be had.
+Result<Descriptor> meet_keeper(const std::string& name, const std::string& keeper);
+
+// Whether the process at the other end has this process's effective user.
+bool same_user(int socket);
+
+// The descriptors that a keeper is started with.
+inline constexpr int kListeningDescriptor = 3;
+inline constexpr int kFounderDescriptor = 4;
+
+}  // namespace urakata::space

@@ -1,0 +1,23 @@
+// Makes a task of what a stand-in handed over.
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/result.hpp"
+#include "space/debugger_chain.hpp"
+#include "space/handover.hpp"
+#include "space/registry.hpp"
+
+namespace urakata::space {
+
+struct Task {
+  pid_t pid;
+  LoadedProgram program;
+};
+
+// Maps program and dynamic linker, writes the stack, and starts the process. `record` is the task's own, in
+// state `starting`. The program's memory stays mapped when the task has ended. Error: why there is no task; nothing of
+// it is left.
+Result<Task> start_task(const Handover& handover, const Registry& registry, TaskRecord& record);
+
+}  // namespace urakata::space

@@ -1,0 +1,450 @@
+"""Programs in one address space (urakata-exec --space): they run and end as ever, and nothing stays behind."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from jobs import FULL, PROGRAMS, Host, Outcome, compiled, named, passes, run_job
+
+from urakata import paths
+
+HOSTS = ("openmpi", "mpich")
+EXEC = str(paths.program("urakata-exec"))
+SPACE = [EXEC, "--space", "--"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("space")
+
+
+def keepers() -> set[int]:
+    """The keepers that live, whoever started them."""
+    found = set()
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError, ValueError):
+            if (entry / "comm").read_text().strip() == "urakata-keeper" and alive(int(entry.name)):
+                found.add(int(entry.name))
+    return found
+
+
+def alive(pid: int) -> bool:
+    """Whether the process exists and is no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def left_behind() -> set[str]:
+    """Sockets and files of ours."""
+    sockets = set(re.findall(r"@(urakata\S*)", Path("/proc/net/unix").read_text()))
+    return sockets | {path.name for path in Path("/dev/shm").glob("*urakata*")}
+
+
+def until(condition: object, what: str, seconds: float = 20) -> None:
+    """Waits for condition() to hold."""
+    deadline = time.monotonic() + seconds
+    while not condition():  # type: ignore[operator]
+        assert time.monotonic() < deadline, what
+        time.sleep(0.02)
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays() -> Iterator[None]:
+    before, ours = keepers(), left_behind()
+    yield
+    until(lambda: keepers() <= before, f"keepers outlive their jobs: {keepers() - before}")
+    assert left_behind() <= ours
+
+
+def pids(text: str) -> list[int]:
+    return [int(pid) for pid in re.findall(r"^pid (\d+)\r?$", text, re.MULTILINE)]
+
+
+def nobody_lives(processes: list[int]) -> None:
+    until(lambda: not any(map(alive, processes)), f"processes outlive the job: {[p for p in processes if alive(p)]}")
+
+
+def space_job(host: Host, ranks: int, command: list[str], **more: object) -> Outcome:
+    return run_job(host, ranks, [*SPACE, *command], **more)  # type: ignore[arg-type]
+
+
+def life(folder: Path) -> str:
+    target = folder / "space_life"
+    if not target.exists():
+        compiler = shutil.which("c++") or pytest.skip("no C++ compiler")
+        source = str(PROGRAMS / "space_life.cpp")
+        subprocess.run([compiler, "-std=c++20", "-O1", "-g", "-pthread", source, "-o", str(target), "-ldl"], check=True)
+    return str(target)
+
+
+# Running
+
+
+@pytest.mark.parametrize("ranks", (1, 2, 4, 16, 64) if FULL else (2, 4, 16))
+@pytest.mark.parametrize("name", HOSTS)
+def test_exit_codes_are_the_programs(folder: Path, name: str, ranks: int) -> None:
+    host = named(name)
+    program = str(compiled(host, "space_end", folder))
+    good = space_job(host, ranks, [program, "code", "0"])
+    assert good.code == 0 and len(pids(good.output)) == ranks, good.output
+    assert space_job(host, ranks, [program, "code", "3"]).code == 3
+
+
+@pytest.mark.parametrize("name", HOSTS)
+def test_collectives_are_right(folder: Path, name: str) -> None:
+    host = named(name)
+    program = [str(compiled(host, "random_nbc", folder)), "--cases", "300"]
+    passes(space_job(host, 4, program, seconds=180))
+
+
+@pytest.mark.parametrize("name", HOSTS)
+def test_ranks_share_one_address_space(folder: Path, name: str) -> None:
+    """They have one keeper as their parent, and its memory."""
+    with running(named(name), folder, "wait", 3) as (_, tasks):
+        parents = {parent(task) for task in tasks}
+        assert len(parents) == 1
+        maps = {Path(f"/proc/{task}/maps").read_text() for task in (*tasks, *parents)}
+        assert len(maps) == 1
+
+
+@pytest.mark.parametrize("name", HOSTS)
+def test_a_program_lives_in_a_space_as_anywhere(folder: Path, name: str) -> None:
+    outcome = space_job(named(name), 4, [life(folder), "20" if FULL else "3"], seconds=120)
+    assert (outcome.code, outcome.output.count("right\n")) == (0, 4), outcome.output
+
+
+def test_two_jobs_at_once(folder: Path) -> None:
+    first, second = named("openmpi"), named("mpich")
+    with running(first, folder, "wait", 2) as (_, tasks), running(second, folder, "wait", 2) as (_, others):
+        assert {parent(task) for task in tasks}.isdisjoint(parent(task) for task in others)
+
+
+def test_python(tmp_path: Path) -> None:
+    """A position-independent Python runs in the space; another says why it does not, and runs all the same."""
+    script = tmp_path / "script.py"
+    # One write a rank, so that the lines of two ranks do not mix.
+    line = "f'sum {sum(range(10))} {sys.argv[1:]} {\"URAKATA_SPACE_AT\" in os.environ}\\n'.encode()"
+    script.write_text(f"import os, sys\nos.write(1, {line})\n")
+    outcome = space_job(named("mpich"), 2, [sys.executable, str(script), "x"])
+    within = outcome.output.count("sum 45 ['x'] True")
+    outside = outcome.output.count("sum 45 ['x'] False")
+    assert outcome.code == 0 and within + outside == 2, outcome.output
+    assert outcome.output.count("as an ordinary process") == (1 if outside else 0)
+
+
+# What a task inherits
+
+
+def alone(*command: str, folder: Path, **more: object) -> subprocess.CompletedProcess[str]:
+    """A program in a space without any MPI or launcher."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("URAKATA_")}
+    return subprocess.run(
+        [EXEC, "--space", "--set", "VERBOSE=0", "--", *command],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=folder,
+        env=environment,
+        **more,  # type: ignore[call-overload]
+    )
+
+
+STATE = r"""
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+int main(int count, char** words) {
+  struct rlimit files;
+  getrlimit(RLIMIT_NOFILE, &files);
+  sigset_t blocked;
+  sigprocmask(SIG_BLOCK, NULL, &blocked);
+  struct sigaction hup;
+  sigaction(SIGHUP, NULL, &hup);
+  char folder[4096];
+  cpu_set_t cpus;
+  sched_getaffinity(0, sizeof cpus, &cpus);
+  char text[10] = "";
+  const long got = read(7, text, 5);
+  printf("%s %s mask %o nice %d files %lu usr2 %d hup %d cpus %d read %ld %s in %s", words[0], words[count - 1],
+         umask(0), getpriority(PRIO_PROCESS, 0), (unsigned long)files.rlim_cur, sigismember(&blocked, SIGUSR2),
+         hup.sa_handler == SIG_IGN, CPU_COUNT(&cpus), got, text, getcwd(folder, sizeof folder));
+  return 0;
+}
+"""
+
+
+def test_a_task_inherits_what_a_program_inherits(tmp_path: Path) -> None:
+    """State, descriptor 7, and argv[0] are the same in a space and out of it."""
+    compiler = shutil.which("cc") or pytest.skip("no C compiler")
+    (tmp_path / "state.c").write_text(STATE)
+    (tmp_path / "input").write_text("hello and more")
+    subprocess.run([compiler, "-D_GNU_SOURCE", "state.c", "-o", "state"], cwd=tmp_path, check=True)
+    before = "umask 027; ulimit -S -n 200; trap '' HUP; exec 7<input; exec nice -n 3 taskset -c 0 "
+    outcomes = [
+        subprocess.run(
+            ["/bin/sh", "-c", before + " ".join([*prefix, "./state", "'last word'"])],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            cwd=tmp_path,
+            check=True,
+        ).stdout
+        for prefix in ([], [EXEC, "--space", "--set", "VERBOSE=0", "--"])
+    ]
+    assert outcomes[0] == outcomes[1]
+    assert "nice 3 files 200" in outcomes[0] and "hup 1 cpus 1 read 5 hello" in outcomes[0]
+
+
+def test_origin_is_the_programs_folder(tmp_path: Path) -> None:
+    """$ORIGIN in a program's RUNPATH, although /proc/self/exe is the keeper."""
+    compiler = shutil.which("cc") or pytest.skip("no C compiler")
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "part.c").write_text("int part(void) { return 42; }\n")
+    (tmp_path / "main.c").write_text("int part(void);\nint main(void) { return part(); }\n")
+    subprocess.run([compiler, "-shared", "-fPIC", "part.c", "-o", "lib/libpart.so"], cwd=tmp_path, check=True)
+    subprocess.run(
+        [compiler, "main.c", "-o", "main", "-Llib", "-lpart", "-Wl,-rpath,$ORIGIN/lib"], cwd=tmp_path, check=True
+    )
+    assert alone("./main", folder=tmp_path).returncode == 42
+
+
+# What cannot live in a space
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [(["-fno-pie", "-no-pie"], "compile with -fPIE"), (["-static"], "statically linked"), (["-fsanitize=address"], "")],
+)
+def test_others_run_as_ordinary_processes_after_one_line(tmp_path: Path, options: list[str], reason: str) -> None:
+    compiler = shutil.which("cc") or pytest.skip("no C compiler")
+    (tmp_path / "main.c").write_text("int main(void) { return 9; }\n")
+    made = subprocess.run([compiler, *options, "main.c", "-o", "main"], cwd=tmp_path, capture_output=True, check=False)
+    if made.returncode != 0:
+        pytest.skip(f"{compiler} cannot link with {' '.join(options)}")
+    outcome = subprocess.run([*SPACE, "./main"], capture_output=True, text=True, timeout=60, cwd=tmp_path, check=False)
+    assert outcome.returncode == 9
+    assert outcome.stderr.count("\n") == 1 and "ordinary process" in outcome.stderr and reason in outcome.stderr
+
+
+def test_scripts_limits_and_wrappers_say_why(tmp_path: Path) -> None:
+    script = tmp_path / "script"
+    script.write_text("#!/bin/sh\nexit 6\n")
+    script.chmod(0o755)
+    for command, code, reason in (
+        ([str(script)], 6, "run by a shell"),
+        (["env", "true"], 0, "starts another program"),
+    ):
+        outcome = subprocess.run([*SPACE, *command], capture_output=True, text=True, timeout=60, check=False)
+        assert outcome.returncode == code and reason in outcome.stderr and outcome.stderr.count("\n") == 1
+    limited = subprocess.run(
+        ["/bin/sh", "-c", f"ulimit -v 20000000; {EXEC} --space -- true"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert limited.returncode == 0 and "ulimit -v unlimited" in limited.stderr
+
+
+def test_a_missing_program_is_the_same_error(tmp_path: Path) -> None:
+    outcome = subprocess.run([*SPACE, "./no-such"], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert outcome.returncode == 127 and "no such file" in outcome.stderr
+
+
+# Ending
+
+
+@pytest.mark.parametrize("how", ("segfault", "abort", "mpi_abort"))
+@pytest.mark.parametrize("name", HOSTS)
+def test_a_rank_that_dies_ends_the_job(folder: Path, name: str, how: str) -> None:
+    host = named(name)
+    program = [str(compiled(host, "space_end", folder)), how]
+    alone_code = run_job(host, 3, program).code
+    outcome = space_job(host, 3, program)
+    assert outcome.code not in (0, None), outcome.output
+    if host.family == "openmpi":
+        assert outcome.code == alone_code
+    assert len(pids(outcome.output)) == 3
+    nobody_lives(pids(outcome.output))
+    if how != "mpi_abort":
+        name_of_signal = "SEGV" if how == "segfault" else "ABRT"
+        assert re.search(rf"\[rank 2\] process \d+ died of SIG{name_of_signal}", outcome.output), outcome.output
+
+
+def parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+@contextlib.contextmanager
+def running(host: Host, folder: Path, how: str, ranks: int) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
+    """A job in a space that waits to be ended, with its tasks' pids."""
+    program = str(compiled(host, "space_end", folder))
+    environment = {**os.environ, **host.environment}
+    if os.geteuid() == 0:
+        for tool in ("OMPI", "PRTE"):
+            environment |= {f"{tool}_ALLOW_RUN_AS_ROOT": "1", f"{tool}_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    output = folder / f"output-{host.name}-{time.monotonic_ns()}"
+    lines = ranks * (2 if how == "children" else 1)
+    with output.open("w") as sink:
+        job = subprocess.Popen(
+            [*host.launch(ranks), *SPACE, program, how],
+            stdin=subprocess.DEVNULL,
+            stdout=sink,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=environment,
+            start_new_session=True,
+        )
+    try:
+        until(lambda: len(pids(output.read_text())) == lines or job.poll() is not None, "the job does not start")
+        assert job.poll() is None, output.read_text()
+        yield job, pids(output.read_text())
+    finally:
+        if job.poll() is None:
+            job.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            job.wait(20)
+        if job.poll() is None:
+            os.killpg(job.pid, signal.SIGKILL)
+            job.wait()
+
+
+def stand_ins(job: int) -> list[int]:
+    """The processes urakata-exec below the job's launcher."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError, ValueError):
+            if (entry / "comm").read_text().strip() == "urakata-exec" and job in ancestors(int(entry.name)):
+                found.append(int(entry.name))
+    return found
+
+
+def ancestors(pid: int) -> list[int]:
+    chain = [pid]
+    with contextlib.suppress(OSError):
+        while chain[-1] > 1:
+            chain.append(parent(chain[-1]))
+    return chain
+
+
+@pytest.mark.parametrize("victim", ("task", "stand-in", "keeper", "launcher", "launcher-asked"))
+@pytest.mark.parametrize("how", ("wait", "children"))
+@pytest.mark.parametrize("name", HOSTS)
+def test_whoever_is_killed_the_job_ends(folder: Path, name: str, how: str, victim: str) -> None:
+    host = named(name)
+    with running(host, folder, how, 3) as (job, tasks):
+        keeper = {parent(task) for task in tasks if parent(task) not in tasks}.pop()
+        targets = {
+            "task": tasks[-1],
+            "stand-in": stand_ins(job.pid)[0],
+            "keeper": keeper,
+            "launcher": job.pid,
+            "launcher-asked": job.pid,
+        }
+        everybody = [*tasks, *stand_ins(job.pid), keeper]
+        os.kill(targets[victim], signal.SIGTERM if victim == "launcher-asked" else signal.SIGKILL)
+        assert job.wait(30) != 0
+        nobody_lives(everybody)
+
+
+def test_signals_reach_the_task_and_stops_the_stand_in(tmp_path: Path) -> None:
+    """A handler's exit code comes back; SIGTSTP stops both, SIGCONT lets both go on."""
+    compiler = shutil.which("cc") or pytest.skip("no C compiler")
+    (tmp_path / "main.c").write_text(
+        "#include <signal.h>\n#include <stdio.h>\n#include <unistd.h>\n"
+        "static void usr1(int n) { (void)n; _exit(33); }\n"
+        'int main(void) { signal(SIGUSR1, usr1); printf("pid %d\\n", getpid()); fflush(stdout); for (;;) pause(); }\n'
+    )
+    subprocess.run([compiler, "main.c", "-o", "main"], cwd=tmp_path, check=True)
+    job = subprocess.Popen(
+        [EXEC, "--space", "--set", "VERBOSE=0", "--", "./main"], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+    )
+    assert job.stdout
+    task = int(job.stdout.readline().split()[1])
+
+    def state(pid: int) -> str:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+    os.kill(task, signal.SIGSTOP)
+    until(lambda: state(job.pid) == "T", "the stand-in does not stop with its task")
+    os.kill(job.pid, signal.SIGCONT)
+    until(lambda: state(task) == "S", "the task does not go on with its stand-in")
+    os.kill(job.pid, signal.SIGUSR1)
+    assert job.wait(20) == 33
+    job.stdout.close()
+
+
+# Strangers
+
+
+def test_another_user_is_not_served(folder: Path) -> None:
+    """Nobody's connection to a keeper's socket is closed at once; a keeper of nobody's is not believed."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root to act as another user")
+    with running(named("mpich"), folder, "wait", 2) as (_, tasks):
+        keeper = parent(tasks[0])
+        inodes = {os.readlink(link) for link in Path(f"/proc/{keeper}/fd").iterdir()}
+        names = [
+            line.split()[7][1:]
+            for line in Path("/proc/net/unix").read_text().splitlines()[1:]
+            if f"socket:[{line.split()[6]}]" in inodes and "@urakata-space" in line
+        ]
+        ask = (
+            "import os, socket, sys\nos.setgid(65534); os.setuid(65534)\n"
+            "s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\ns.settimeout(10)\n"
+            f"s.connect('\\0{names[0]}')\n"
+            "try:\n  sys.exit(0 if s.recv(10) == b'' else 1)\nexcept ConnectionError:\n  sys.exit(0)\n"
+        )
+        assert subprocess.run([sys.executable, "-c", ask], timeout=30, check=False).returncode == 0
+        assert all(map(alive, tasks))
+
+
+def test_a_socket_of_another_user_is_not_believed() -> None:
+    """Whoever took the job's name first gets nothing; the program runs as an ordinary process, after a line."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root to act as another user")
+    before = left_behind()
+    with subprocess.Popen([*SPACE, "sleep", "100"], stderr=subprocess.DEVNULL) as job:  # its parent names the job
+        until(lambda: left_behind() - before, "no keeper comes up")
+        name = (left_behind() - before).pop()
+        job.kill()
+    until(lambda: name not in left_behind(), "the keeper stays")
+    squat = (
+        "import os, socket, time\nos.setgid(65534); os.setuid(65534)\n"
+        "s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n"
+        f"s.bind('\\0{name}'); s.listen(5); print('ready', flush=True); time.sleep(100)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", squat], stdout=subprocess.PIPE, text=True) as squatter:
+        assert squatter.stdout
+        squatter.stdout.readline()
+        outcome = subprocess.run([*SPACE, "true"], capture_output=True, text=True, timeout=60, check=False)
+        assert outcome.returncode == 0 and "another user holds the socket" in outcome.stderr
+        squatter.kill()
+
+
+def test_too_many_mappings_are_foreseen(tmp_path: Path) -> None:
+    """Where the kernel's limit leaves no room for a rank, it runs outside, and says which limit."""
+    if os.geteuid() != 0 or not shutil.which("unshare"):
+        pytest.skip("needs root and unshare, to show the keeper another limit")
+    (tmp_path / "limit").write_text("600\n")
+    (tmp_path / "ranks").write_text(f"for i in 1 2 3 4; do {' '.join(SPACE)} sleep 1 & done; wait\n")
+    within = f"mount --bind {tmp_path}/limit /proc/sys/vm/max_map_count && exec sh {tmp_path}/ranks"
+    outcome = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", within], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert outcome.returncode == 0 and "sysctl vm.max_map_count" in outcome.stderr, outcome.stderr

@@ -1,0 +1,278 @@
+// Four ranks as threads, all sending to all in random order and sizes: messages of one sender, context and tag come out
+// in the order in which they went in, each with the bytes of its number; more than 100 000 in all. Inboxes run full.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "p2p/endpoint.hpp"
+#include "p2p/rescue.hpp"
+
+namespace urakata::p2p::test {
+namespace {
+
+constexpr std::int32_t kRanks = 4;
+constexpr std::int32_t kTags = 3;
+constexpr std::uint64_t kEach = 2500;  // messages with each tag from each rank to each
+constexpr std::size_t kWindow = 24;
+constexpr std::uint32_t kContext = 9;
+
+struct Header {
+  std::int32_t source;
+  std::int32_t tag;
+  std::uint64_t number;
+};
+
+std::uint64_t size_of(std::uint64_t draw) {
+  if (draw % 512 == 0) return 300'000 + draw % 1000;  // copied by both sides
+  if (draw % 64 == 1) return 20'000;
+  if (draw % 16 == 2) return 1'000;
+  if (draw % 16 == 3) return 257;
+  if (draw % 8 == 4) return 100;
+  return sizeof(Header) + draw % 30;
+}
+
+std::byte filling(const Header& header, std::size_t at) {
+  return static_cast<std::byte>(header.number * 31 + at + static_cast<std::uint64_t>(header.source) * 5);
+}
+
+class Rank {
+ public:
+  Rank(std::int32_t own, std::uint64_t seed, std::vector<std::unique_ptr<Endpoint>>& all)
+      : own_(own),
+        random_(seed + static_cast<std::uint64_t>(own)),
+        all_(all),
+        here_(*all[static_cast<std::size_t>(own)]) {
+    for (auto& room : rooms_) room.resize(310'000);
+  }
+
+  void run() {
+    const std::uint64_t total = kEach * kTags * kRanks;
+    std::uint64_t received = 0;
+    std::uint64_t sent = 0;
+    std::array<std::array<std::uint64_t, kTags>, kRanks> next{};
+    while (received < total || sent < total || !here_.idle() || open_sends() != 0) {
+      if (sent < total) sent += try_send(next);
+      for (std::size_t i = 0; i < kWindow; ++i) {
+        if (receives_[i] == nullptr && received + posted_ < total) {
+          const bool any = random_() % 2 == 0;
+          receives_[i] =
+              &here_.receive({kContext, kAnySource, any ? kAnyTag : static_cast<std::int32_t>(turn_++ % kTags)},
+                             {rooms_[i].data(), rooms_[i].size(), nullptr});
+          ++posted_;
+        }
+      }
+      here_.progress();
+      for (std::size_t i = 0; i < kWindow; ++i) {
+        if (receives_[i] == nullptr || !receives_[i]->done()) continue;
+        check(*receives_[i], rooms_[i]);
+        here_.release(*receives_[i]);
+        receives_[i] = nullptr;
+        --posted_;
+        ++received;
+      }
+      // Receives for one tag may outlive that tag's messages: take them back and post others.
+      for (std::size_t i = 0; i < kWindow; ++i) {
+        if (receives_[i] == nullptr || random_() % 64 != 0 || !here_.cancel(*receives_[i])) continue;
+        here_.release(*receives_[i]);
+        receives_[i] = nullptr;
+        --posted_;
+      }
+      if (random_() % 8 == 0) std::this_thread::yield();
+    }
+  }
+
+  std::atomic<std::uint64_t> bad{0};
+  std::array<std::array<std::array<bool, kEach>, kTags>, kRanks> seen{};
+
+ private:
+  struct Open {
+    Request* request = nullptr;
+    std::vector<std::byte> payload;
+  };
+
+  std::size_t open_sends() {
+    std::size_t open = 0;
+    for (Open& o : sends_) {
+      if (o.request != nullptr && o.request->done()) {
+        here_.release(*o.request);
+        o.request = nullptr;
+      }
+      open += o.request != nullptr ? 1 : 0;
+    }
+    return open;
+  }
+
+  std::uint64_t try_send(std::array<std::array<std::uint64_t, kTags>, kRanks>& next) {
+    open_sends();
+    for (Open& o : sends_) {
+      if (o.request != nullptr) continue;
+      const auto to = static_cast<std::size_t>(random_() % kRanks);
+      const auto tag = static_cast<std::size_t>(random_() % kTags);
+      if (next[to][tag] == kEach) return 0;
+      const Header header{own_, static_cast<std::int32_t>(tag), next[to][tag]++};
+      o.payload.resize(size_of(random_()));
+      for (std::size_t i = sizeof header; i < o.payload.size(); ++i) o.payload[i] = filling(header, i);
+      std::memcpy(o.payload.data(), &header, sizeof header);
+      o.request = here_.send(all_[to]->port(), {kContext, own_, header.tag},
+                             {o.payload.data(), o.payload.size(), nullptr}, static_cast<Mode>(random_() % 3));
+      return 1;
+    }
+    return 0;
+  }
+
+  void check(const Request& request, const std::vector<std::byte>& room) {
+    Header header{};
+    std::memcpy(&header, room.data(), sizeof header);
+    bool good = request.result.outcome == Outcome::good && header.source == request.result.source &&
+                header.tag == request.result.tag && header.number < kEach;
+    for (std::size_t i = sizeof header; good && i < request.result.bytes; ++i) good = room[i] == filling(header, i);
+    if (good) {
+      bool& flag = seen[static_cast<std::size_t>(header.source)][static_cast<std::size_t>(header.tag)][header.number];
+      good = !flag;
+      flag = true;
+    }
+    if (!good) ++bad;
+  }
+
+  const std::int32_t own_;
+  std::mt19937_64 random_;
+  std::vector<std::unique_ptr<Endpoint>>& all_;
+  Endpoint& here_;
+  std::array<Open, 16> sends_;
+  std::array<Request*, kWindow> receives_{};
+  std::array<std::vector<std::byte>, kWindow> rooms_;
+  std::uint64_t posted_ = 0;
+  std::uint64_t turn_ = 0;
+};
+
+TEST(Traffic, ArrivesWholeAndOnce) {
+  const std::uint64_t seed = std::random_device{}();
+  printf("seed %llu\n", static_cast<unsigned long long>(seed));
+  std::vector<std::unique_ptr<Endpoint>> endpoints;
+  for (int i = 0; i < kRanks; ++i) endpoints.push_back(std::make_unique<Endpoint>(false));
+  std::vector<std::unique_ptr<Rank>> ranks;
+  for (std::int32_t i = 0; i < kRanks; ++i) ranks.push_back(std::make_unique<Rank>(i, seed, endpoints));
+  std::vector<std::thread> threads;
+  for (auto& rank : ranks) threads.emplace_back([&rank] { rank->run(); });
+  for (std::thread& thread : threads) thread.join();
+  for (auto& rank : ranks) {
+    EXPECT_EQ(rank->bad.load(), 0U);
+    for (auto& source : rank->seen) {
+      for (auto& tag : source) EXPECT_EQ(std::count(tag.begin(), tag.end(), true), static_cast<long>(kEach));
+    }
+  }
+}
+
+// 0 sends 1 2 3 ... to 1 without ever waiting, far more than an inbox holds; 1 comes late and gets them in that order.
+TEST(Traffic, KeepsOrderThroughAFullInbox) {
+  constexpr std::uint64_t kMany = 5000;
+  Endpoint sender(false);
+  Endpoint receiver(false);
+  std::vector<std::uint64_t> numbers(kMany);
+  std::vector<Request*> open;
+  for (std::uint64_t i = 0; i < kMany; ++i) {
+    numbers[i] = i + 1;
+    Request* request = sender.send(receiver.port(), {1, 0, 0}, {reinterpret_cast<std::byte*>(&numbers[i]), 8, nullptr},
+                                   i % 5 == 0 ? Mode::synchronous : Mode::standard);
+    if (request != nullptr) open.push_back(request);
+  }
+  EXPECT_GT(open.size(), kMany / 2);
+  for (std::uint64_t i = 0; i < kMany; ++i) {
+    std::uint64_t got = 0;
+    Request& receive = receiver.receive({1, 0, 0}, {reinterpret_cast<std::byte*>(&got), 8, nullptr});
+    while (!receive.done()) {
+      receiver.progress();
+      sender.progress();
+    }
+    receiver.release(receive);
+    ASSERT_EQ(got, i + 1);
+  }
+  sender.progress();
+  for (Request* request : open) {
+    EXPECT_TRUE(request->done());
+    sender.release(*request);
+  }
+  EXPECT_TRUE(sender.idle());
+}
+
+// Both ranks send 50 000 bytes before either receives: each send is set aside, as the hosts do, and both get theirs.
+TEST(Traffic, SendsThatMeetDoNotHang) {
+  std::array<std::unique_ptr<Endpoint>, 2> ends{std::make_unique<Endpoint>(false), std::make_unique<Endpoint>(false)};
+  std::array<bool, 2> right{};
+  auto rank = [&](std::size_t own) {
+    Endpoint& here = *ends[own];
+    std::vector<std::byte> out(50'000, static_cast<std::byte>(own + 1));
+    std::vector<std::byte> in(50'000);
+    if (Request* send = here.send(ends[1 - own]->port(), {1, static_cast<std::int32_t>(own), 0},
+                                  {out.data(), out.size(), nullptr}, Mode::standard)) {
+      here.wait(*send);
+      here.release(*send);
+    }
+    std::fill(out.begin(), out.end(), std::byte{99});
+    Request& receive = here.receive({1, static_cast<std::int32_t>(1 - own), 0}, {in.data(), in.size(), nullptr});
+    here.wait(receive);
+    here.release(receive);
+    right[own] = in == std::vector<std::byte>(50'000, static_cast<std::byte>(2 - own));
+    while (!here.idle()) here.progress();
+  };
+  std::thread other(rank, 1);
+  rank(0);
+  other.join();
+  EXPECT_TRUE(right[0] && right[1]);
+}
+
+// 1 posts receives of 8, 300 and 100 000 bytes and goes its way; its helper takes in what 0 sends and waits for.
+TEST(Traffic, MovesWhileTheRankIsAway) {
+  Endpoint sender(false);
+  Endpoint receiver(true);
+  Rescue rescue(receiver);
+  for (const std::size_t bytes : {std::size_t{8}, std::size_t{300}, std::size_t{100'000}}) {
+    std::vector<std::byte> out(bytes, std::byte{5});
+    std::vector<std::byte> in(bytes);
+    Request& receive = receiver.receive({1, 0, 0}, {in.data(), bytes, nullptr});
+    rescue.expect();
+    if (Request* send = sender.send(receiver.port(), {1, 0, 0}, {out.data(), bytes, nullptr}, Mode::synchronous)) {
+      sender.wait(*send);
+      sender.release(*send);
+    }
+    Patience patience(receiver.port(), receiver.manners());
+    while (!receive.done()) patience.step([&] { return receive.done(); });
+    EXPECT_EQ(in, out);
+    receiver.release(receive);
+  }
+}
+
+// A receive of 10 bytes takes a message of 20 and 100 000: ten bytes arrive, the outcome says so, the send is done.
+TEST(Traffic, TruncationIsSaid) {
+  Endpoint sender(false);
+  Endpoint receiver(false);
+  for (const std::size_t bytes : {std::size_t{20}, std::size_t{100'000}}) {
+    const std::vector<std::byte> out(bytes, std::byte{7});
+    std::vector<std::byte> in(20);
+    Request& receive = receiver.receive({1, kAnySource, kAnyTag}, {in.data(), 10, nullptr});
+    Request* send =
+        sender.send(receiver.port(), {1, 0, 3}, {const_cast<std::byte*>(out.data()), bytes, nullptr}, Mode::standard);
+    receiver.progress();
+    ASSERT_TRUE(receive.done());
+    EXPECT_EQ(receive.result.outcome, Outcome::truncated);
+    EXPECT_EQ(receive.result.bytes, 10U);
+    EXPECT_EQ(in[9], std::byte{7});
+    EXPECT_EQ(in[10], std::byte{0});
+    receiver.release(receive);
+    if (send != nullptr) {
+      EXPECT_TRUE(send->done());
+      sender.release(*send);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace urakata::p2p::test

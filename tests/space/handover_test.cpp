@@ -1,0 +1,82 @@
+// What send_handover() sends, receive_handover() gives: texts with blanks and empty ones, 600 descriptors by number.
+#include "space/handover.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <thread>
+
+namespace urakata::space {
+namespace {
+
+class Pair : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()), 0);
+    here = Descriptor(ends[0]);
+    there = Descriptor(ends[1]);
+  }
+  Descriptor here, there;
+};
+
+TEST_F(Pair, EverythingArrives) {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_cur < 1500) GTEST_SKIP() << "the limit of open files is " << limit.rlim_cur;
+  std::vector<Descriptor> files;
+  std::vector<int> numbers;
+  for (int i = 0; i < 600; ++i) {
+    files.emplace_back(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    numbers.push_back(files.back().number());
+  }
+  const Command command{"/a file", "./a", {"x", "", "two words"}, {"A=1", "EMPTY=", "B"}};
+  Attributes attributes = own_attributes(5);
+  Status sent = Error{""};
+  std::thread sender([&] { sent = send_handover(here.number(), command, attributes, numbers); });
+  const Result<Handover> received = receive_handover(there.number());
+  sender.join();
+  ASSERT_TRUE(sent) << sent.error().message;
+  ASSERT_TRUE(received) << received.error().message;
+  EXPECT_EQ(received->command.file, command.file);
+  EXPECT_EQ(received->command.shown, command.shown);
+  EXPECT_EQ(received->command.arguments, command.arguments);
+  EXPECT_EQ(received->command.environment, command.environment);
+  EXPECT_EQ(received->attributes.blocked, 5U);
+  EXPECT_EQ(received->attributes.umask, attributes.umask);
+  ASSERT_EQ(received->descriptors.size(), numbers.size());
+  for (std::size_t i = 0; i < numbers.size(); ++i) EXPECT_EQ(received->descriptors[i].number, numbers[i]);
+  struct stat mine {};
+  struct stat its {};
+  ASSERT_EQ(stat(".", &mine), 0);
+  ASSERT_EQ(fstat(received->directory.number(), &its), 0);
+  EXPECT_EQ(mine.st_ino, its.st_ino);
+}
+
+TEST_F(Pair, APeerThatIsNoneOfUsIsRefused) {
+  const std::array<char, 20> nonsense{};
+  ASSERT_EQ(send(here.number(), nonsense.data(), nonsense.size(), 0), 20);
+  EXPECT_FALSE(receive_handover(there.number()));
+  here.reset();
+  EXPECT_FALSE(receive_handover(there.number()));
+}
+
+TEST_F(Pair, NotesKeepTheirText) {
+  ASSERT_TRUE(send_note(here.number(), NoteKind::refused, 3, "because"));
+  ASSERT_TRUE(send_note(here.number(), NoteKind::refused, 4, std::string(1000, 'x')));
+  Note note;
+  ASSERT_TRUE(receive_note(there.number(), note));
+  EXPECT_STREQ(note.text.data(), "because");
+  EXPECT_EQ(note.value, 3);
+  ASSERT_TRUE(receive_note(there.number(), note));
+  EXPECT_EQ(std::string(note.text.data()).size(), note.text.size() - 1);
+  here.reset();
+  EXPECT_FALSE(receive_note(there.number(), note));
+}
+
+}  // namespace
+}  // namespace urakata::space

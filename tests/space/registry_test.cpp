@@ -1,0 +1,73 @@
+// A process whose pid stands in slot 1 of the block that URAKATA_SPACE_AT names is task 1; any other process is none.
+#include "space/registry.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+namespace urakata::space {
+namespace {
+
+class Joining : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    registry->identity = 0x1234;
+    registry->used = 2;
+    registry->tasks[1].pid = getpid();
+    registry->tasks[1].state = TaskState::running;
+    name(registry.get(), 0x1234);
+  }
+  void TearDown() override { unsetenv(kSpaceVariable); }
+
+  static void name(const void* address, unsigned long identity) {
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), "%lx:%lx", reinterpret_cast<unsigned long>(address), identity);
+    setenv(kSpaceVariable, text.data(), 1);
+  }
+
+  std::unique_ptr<Registry> registry = std::make_unique<Registry>();
+};
+
+TEST_F(Joining, FindsTheOwnSlot) {
+  const auto found = join();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->slot, 1U);
+  EXPECT_EQ(&found->own(), &registry->tasks[1]);
+}
+
+TEST_F(Joining, AForkedCopyIsNoTask) {
+  const pid_t child = fork();
+  if (child == 0) _exit(join() ? 1 : 0);
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(Joining, AnEndedRecordOfTheSamePidIsAnothers) {
+  registry->tasks[1].state = TaskState::ended;
+  EXPECT_FALSE(join());
+}
+
+TEST_F(Joining, AVariableFromAnotherSpaceIsNotBelieved) {
+  name(registry.get(), 0x1235);
+  EXPECT_FALSE(join());
+  void* const closed = mmap(nullptr, sizeof(Registry), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  name(closed, 0x1234);
+  EXPECT_FALSE(join());
+  munmap(closed, sizeof(Registry));
+  name(closed, 0x1234);
+  EXPECT_FALSE(join());
+  for (const char* text : {"", "x", "0:1234", "1001:1234"}) {
+    setenv(kSpaceVariable, text, 1);
+    EXPECT_FALSE(join()) << text;
+  }
+}
+
+}  // namespace
+}  // namespace urakata::space
