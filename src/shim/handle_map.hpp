@@ -71,7 +71,8 @@ class HandleMap {
     std::uintptr_t key = 0;
     Object* object = nullptr;
   };
-  static inline thread_local std::array<Recent, 16> recent_{};
+  // Few: a library that is loaded late (by Python) has little room for what is per thread.
+  static inline thread_local std::array<Recent, 8> recent_{};
 
   std::atomic<std::uint64_t> epoch_{1};
   std::mutex mutex_;
