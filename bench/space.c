@@ -6,12 +6,10 @@
 // All is measured in turns of a millisecond or so each: each turn takes the floor and every size once, so that what is
 // compared runs close together, and a turn that something disturbs does not decide.
 // Rank 0 prints the median over the turns with its quartiles, one JSON object a line:
-//   {"measure": "setup", "cores": [0, 1], "space": true, "turns": 21}
-//   {"measure": "line", "bytes": 64, "ns": 140.2, "low_ns": 139.8, "high_ns": 141.0}
-//   {"measure": "half-round-trip", "bytes": 8, "ns": 165.3, "low_ns": 163.0, "high_ns": 170.9}
-//   {"measure": "memcpy", "bytes": 4096, "ns": 60.1, "low_ns": 60.0, "high_ns": 60.4}
-//   {"measure": "stream", "bytes": 8, "window": 64, "ns": 41.5, "low_ns": 40.2, "high_ns": 43.3}
-// `ns` of a stream is the time for one message. What arrives is compared with what was sent.
+//   {"measure": "setup", "cores": [0, 1], "space": true}
+//   {"measure": "line", "bytes": 64, "turns": 21, "ns": 140.2, "low_ns": 139.8, "high_ns": 141.0}
+// measure is one of line (one way), half-round-trip, memcpy and stream (the time for one message; has "window" too).
+// What arrives is compared with what was sent.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -22,11 +20,12 @@
 #include "loaded.h"
 
 static const char usage[] =
-    "usage: space [--measure LIST] [--sizes LIST] [--turns N] [--window N]\n"
-    "  --measure  of line, memcpy, latency, stream (all)\n"
-    "  --sizes    message sizes in bytes, with K and M (0,1,2,4 ... 4M); of streams and memcpy those above 0\n"
-    "  --turns    how often each is measured (21)\n"
-    "  --window   messages outstanding in a stream; fewer where they would be more than 8 MiB (64)";
+    "usage: space [--measure LIST] [--sizes LIST] [--turns N] [--budget-ms N] [--window N]\n"
+    "  --measure    of line, memcpy, latency, stream (all)\n"
+    "  --sizes      message sizes in bytes, with K and M (0,1,2,4 ... 4M); of streams and memcpy those above 0\n"
+    "  --turns      how often each is measured (21)\n"
+    "  --budget-ms  after so long no further turn begins, but for the first three (3000)\n"
+    "  --window     messages outstanding in a stream; fewer where they would be more than 8 MiB (64)";
 
 enum {
   LINE_TRIPS = 5000,
@@ -34,6 +33,7 @@ enum {
   MOST_WINDOW = 256,
   WINDOW_BYTES = 8 << 20,
   LARGEST_SIZE = 64 << 20,
+  LEAST_TURNS = 3,
   TAG = 1,
   GO_TAG = 2
 };
@@ -47,6 +47,7 @@ struct settings {
   long sizes[MAX_LIST];
   int size_count;
   int turns;
+  double budget_ns;
   int window;
 };
 
@@ -59,7 +60,7 @@ static struct settings parse(int argc, char** argv) {
   static char all_sizes[] = "0,1,2,4,8,16,32,64,128,256,512,1K,2K,4K,8K,16K,32K,64K,128K,256K,512K,1M,2M,4M";
   static char all_measures[] = "line,memcpy,latency,stream";
   char *sizes = all_sizes, *wanted = all_measures;
-  struct settings s = {.turns = 21, .window = 64};
+  struct settings s = {.turns = 21, .budget_ns = 3e9, .window = 64};
   for (int i = 1; i < argc; i += 2) {
     const char* option = argv[i];
     char* value = i + 1 < argc ? argv[i + 1] : NULL;
@@ -71,6 +72,8 @@ static struct settings parse(int argc, char** argv) {
       sizes = value;
     else if (strcmp(option, "--turns") == 0)
       s.turns = (int)parse_number(option, value, 1);
+    else if (strcmp(option, "--budget-ms") == 0)
+      s.budget_ns = (double)parse_number(option, value, 1) * 1e6;
     else if (strcmp(option, "--window") == 0)
       s.window = (int)parse_number(option, value, 1);
     else
@@ -259,8 +262,9 @@ static void print_series(const char* measure, long bytes, int window, struct ser
   sort_samples(series->values, turns);
   printf("{\"measure\": \"%s\", \"bytes\": %ld, ", measure, bytes);
   if (window) printf("\"window\": %d, ", window);
-  printf("\"ns\": %.3f, \"low_ns\": %.3f, \"high_ns\": %.3f}\n", quantile(series->values, turns, 0.5),
-         quantile(series->values, turns, 0.25), quantile(series->values, turns, 0.75));
+  printf("\"turns\": %d, \"ns\": %.3f, \"low_ns\": %.3f, \"high_ns\": %.3f}\n", turns,
+         quantile(series->values, turns, 0.5), quantile(series->values, turns, 0.25),
+         quantile(series->values, turns, 0.75));
   fflush(stdout);
 }
 
@@ -268,7 +272,10 @@ static void run(const struct settings* s) {
   struct series* const line = allocate(sizeof *line);
   struct series* const by_size[MEASURES] = {NULL, allocate(MAX_LIST * sizeof *line), allocate(MAX_LIST * sizeof *line),
                                             allocate(MAX_LIST * sizeof *line)};
-  for (int t = 0; t < s->turns; ++t) {
+  const double begin = now_ns();
+  int turns = 0;
+  for (int more = 1; more; ++turns) {
+    const int t = turns;
     begin_alone();
     if (rank == 0) {
       if (s->wanted[LINE]) line->values[t] = line_ns();
@@ -282,14 +289,16 @@ static void run(const struct settings* s) {
       if (s->wanted[STREAM] && bytes > 0)
         by_size[STREAM][i].values[t] = stream_ns(bytes, window_of(bytes, s->window), t);
     }
+    more = turns + 1 < s->turns && (turns + 1 < LEAST_TURNS || now_ns() - begin < s->budget_ns);
+    MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
   }
-  if (s->wanted[LINE]) print_series("line", 64, 0, line, s->turns);
+  if (s->wanted[LINE]) print_series("line", 64, 0, line, turns);
   for (int i = 0; i < s->size_count; ++i) {
     const long bytes = s->sizes[i];
-    if (s->wanted[LATENCY]) print_series("half-round-trip", bytes, 0, &by_size[LATENCY][i], s->turns);
-    if (s->wanted[MEMCPY] && bytes > 0) print_series("memcpy", bytes, 0, &by_size[MEMCPY][i], s->turns);
+    if (s->wanted[LATENCY]) print_series("half-round-trip", bytes, 0, &by_size[LATENCY][i], turns);
+    if (s->wanted[MEMCPY] && bytes > 0) print_series("memcpy", bytes, 0, &by_size[MEMCPY][i], turns);
     if (s->wanted[STREAM] && bytes > 0)
-      print_series("stream", bytes, window_of(bytes, s->window), &by_size[STREAM][i], s->turns);
+      print_series("stream", bytes, window_of(bytes, s->window), &by_size[STREAM][i], turns);
   }
   free(line);
   for (int m = MEMCPY; m < MEASURES; ++m) free(by_size[m]);
@@ -305,8 +314,8 @@ int main(int argc, char** argv) {
   print_loaded();
   settle();
   if (rank == 0)
-    printf("{\"measure\": \"setup\", \"cores\": [%d, %d], \"space\": %s, \"turns\": %d}\n", cores[0], cores[1],
-           getenv("URAKATA_SPACE_AT") ? "true" : "false", settings.turns);
+    printf("{\"measure\": \"setup\", \"cores\": [%d, %d], \"space\": %s}\n", cores[0], cores[1],
+           getenv("URAKATA_SPACE_AT") ? "true" : "false");
   long largest = WINDOW_BYTES;
   for (int i = 0; i < settings.size_count; ++i)
     if (settings.sizes[i] > largest) largest = settings.sizes[i];
