@@ -10,9 +10,9 @@ namespace urakata {
 namespace {
 
 // The mmap threshold is the highest that the C library takes.
+constexpr std::pair<const char*, const char*> kPmix = {"PMIX_MCA_gds", "hash"};
 constexpr std::array<std::pair<const char*, const char*>, 2> kNeeds = {
-    {{"PMIX_MCA_gds", "hash"},
-     {"GLIBC_TUNABLES", "glibc.malloc.mmap_threshold=33554432:glibc.malloc.trim_threshold=4294967296"}}};
+    {kPmix, {"GLIBC_TUNABLES", "glibc.malloc.mmap_threshold=33554432:glibc.malloc.trim_threshold=4294967296"}}};
 
 }  // namespace
 
@@ -24,5 +24,7 @@ std::vector<std::string> space_environment() {
   }
   return all;
 }
+
+void suit_space() { setenv(kPmix.first, kPmix.second, 0); }
 
 }  // namespace urakata

@@ -11,4 +11,8 @@ namespace urakata {
 // C library is to keep what it has).
 std::vector<std::string> space_environment();
 
+// This process runs as an ordinary one, but others of its job may be in a space: PMIx wants to be told the same by all
+// ranks of a job.
+void suit_space();
+
 }  // namespace urakata

@@ -9,14 +9,14 @@ namespace urakata::shim {
 namespace {
 
 int complete_message(Request& request, MPI_Request* handle, MPI_Status* status) {
-  const MPI_Comm comm = request.message.letter.channel->handle;
-  const int code = finish_message(request, status);
+  bool told = false;
+  const int code = finish_message(request, status, &told);
   request.active = false;
+  if (code != MPI_SUCCESS && !told) host.Comm_call_errhandler(request.message.letter.channel->handle, code);
   if (!request.persistent) {
     destroy_request(&request);
     *handle = MPI_REQUEST_NULL;
   }
-  if (code != MPI_SUCCESS) host.Comm_call_errhandler(comm, code);
   return code;
 }
 

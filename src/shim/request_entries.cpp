@@ -12,7 +12,7 @@ int free_one(MPI_Request* handle) {
   if (request == nullptr) return stale();
   *handle = MPI_REQUEST_NULL;
   if (request->is_message()) {
-    abandon_message(*request);
+    if (abandon_message(*request)) return MPI_SUCCESS;
   } else if (request->active) {
     // Still running: whoever finishes it gives it back.
     request->persistent = false;

@@ -80,14 +80,21 @@ int wait_one(MPI_Request* handle, MPI_Status* status) {
 
 int wait_all(int count, MPI_Request* requests, MPI_Status* statuses) {
   const std::uint64_t begin = observed_now();
+  bool others = false;
   for (int i = 0; i < count; ++i) {
-    if (!is_ours(requests[i])) continue;
+    if (!is_ours(requests[i])) {
+      others = true;
+      continue;
+    }
     Request* request = find_request(requests[i]);
     if (request == nullptr) return stale();
     wait_for(*request);
   }
-  const int code = host.Waitall(count, without_ours(count, requests), statuses);
-  put_back(count, requests);
+  int code = MPI_SUCCESS;
+  if (others) {
+    code = host.Waitall(count, without_ours(count, requests), statuses);
+    put_back(count, requests);
+  }
   bool failed = false;
   for (int i = 0; i < count; ++i) {
     if (!is_ours(requests[i])) continue;
