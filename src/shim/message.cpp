@@ -26,6 +26,8 @@ int code_of(const p2p::Result& result) {
   return result.outcome == p2p::Outcome::truncated ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
 }
 
+void let_go(const layout::Layout& layout) { static_cast<const Datatype&>(layout).release(); }
+
 void empty(MPI_Status* status) {
   if (status == MPI_STATUS_IGNORE) return;
   MPI_Request none = MPI_REQUEST_NULL;
@@ -66,25 +68,35 @@ bool probing(int source, int tag, MPI_Comm comm, Letter& letter) {
   return endpoint() != nullptr && pattern_of(source, tag, comm, letter);
 }
 
+void hold(const p2p::Buffer& buffer) {
+  if (buffer.layout != nullptr) static_cast<const Datatype*>(buffer.layout)->hold();
+}
+
+void give_back(p2p::Request& request) {
+  endpoint()->release(request, request.buffer.layout != nullptr ? let_go : nullptr);
+}
+
 int send_now(const Letter& letter) {
   p2p::Endpoint& here = *endpoint();
   if (p2p::Request* open = here.send(*letter.to, letter.envelope, letter.buffer, letter.mode)) {
+    hold(letter.buffer);
     if (letter.mode == p2p::Mode::buffered) {
       expect_messages();
     } else {
       here.wait(*open);
     }
-    here.release(*open);
+    give_back(*open);
   }
   return MPI_SUCCESS;
 }
 
 int receive_now(const Letter& letter, MPI_Status* status) {
   p2p::Endpoint& here = *endpoint();
+  hold(letter.buffer);
   p2p::Request& open = here.receive(letter.envelope, letter.buffer);
   here.wait(open);
   const p2p::Result result = open.result;
-  here.release(open);
+  give_back(open);
   set_status(status, result);
   const int code = code_of(result);
   if (code != MPI_SUCCESS) host.Comm_call_errhandler(letter.channel->handle, code);
@@ -112,7 +124,8 @@ void start_message(Request& request) {
   }
   if (request.message.open != nullptr) expect_messages();
   if (letter.to != nullptr && request.message.open != nullptr && letter.mode == p2p::Mode::buffered) {
-    here.release(*request.message.open);
+    hold(letter.buffer);
+    give_back(*request.message.open);
     request.message.open = nullptr;
   }
 }
@@ -120,8 +133,10 @@ void start_message(Request& request) {
 void send_beside(Request& request, const Letter& send) {
   p2p::Endpoint& here = *endpoint();
   request.message.beside = here.send(*send.to, send.envelope, send.buffer, send.mode);
-  if (request.message.beside != nullptr && send.mode == p2p::Mode::buffered) {
-    here.release(*request.message.beside);
+  if (request.message.beside == nullptr) return;
+  hold(send.buffer);  // the request holds the receive's
+  if (send.mode == p2p::Mode::buffered) {
+    give_back(*request.message.beside);
     request.message.beside = nullptr;
   }
 }
@@ -135,7 +150,7 @@ void wait_for_message(Request& request) {
 int finish_message(Request& request, MPI_Status* status) {
   p2p::Request* const open = request.message.open;
   message_status(request, status);
-  if (request.message.beside != nullptr) endpoint()->release(*request.message.beside);
+  if (request.message.beside != nullptr) give_back(*request.message.beside);
   request.message.beside = nullptr;
   if (open == nullptr) return MPI_SUCCESS;
   const int code = request.message.letter.to == nullptr ? code_of(open->result) : MPI_SUCCESS;
@@ -153,10 +168,12 @@ void message_status(const Request& request, MPI_Status* status) {
 }
 
 void abandon_message(Request& request) {
-  for (p2p::Request** part : {&request.message.open, &request.message.beside}) {
-    if (*part != nullptr) endpoint()->release(**part);
-    *part = nullptr;
+  if (request.message.open != nullptr) {
+    hold(request.message.open->buffer);
+    give_back(*request.message.open);
   }
+  if (request.message.beside != nullptr) give_back(*request.message.beside);
+  request.message.open = request.message.beside = nullptr;
 }
 
 void cancel_message(Request& request) {

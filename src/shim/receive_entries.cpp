@@ -39,6 +39,7 @@ int exchange_now(const Exchange& both, MPI_Status* status) {
   p2p::Endpoint& here = *endpoint();
   const Letter& send = both.send;
   p2p::Request* out = both.sends ? here.send(*send.to, send.envelope, send.buffer, send.mode) : nullptr;
+  if (out != nullptr) hold(send.buffer);
   int code = MPI_SUCCESS;
   if (both.receives) {
     code = receive_now(both.receive, status);
@@ -47,7 +48,7 @@ int exchange_now(const Exchange& both, MPI_Status* status) {
   }
   if (out != nullptr) {
     if (send.mode != p2p::Mode::buffered) here.wait(*out);
-    here.release(*out);
+    give_back(*out);
   }
   return code;
 }

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/log.hpp"
+#include "base/options.hpp"
 #include "p2p/rescue.hpp"
 #include "shim/channel.hpp"
 #include "shim/host.hpp"
@@ -32,6 +34,20 @@ bool poll_others() {
   return moved;
 }
 
+std::optional<p2p::Copying> forced_copying() {
+  switch (options().space_copy) {
+    case CopyingWish::receiver:
+      return p2p::Copying::receiver;
+    case CopyingWish::sender:
+      return p2p::Copying::sender;
+    case CopyingWish::both:
+      return p2p::Copying::both;
+    case CopyingWish::automatic:
+      break;
+  }
+  return std::nullopt;
+}
+
 // What each rank tells all others.
 struct Card {
   std::uint64_t space = 0;     // identity of its space; 0: in none
@@ -46,7 +62,8 @@ void enter_space(bool threaded, bool oversubscribed) {
   Card own;
   p2p::Endpoint* made = nullptr;
   if (membership) {
-    made = new p2p::Endpoint(threaded, {oversubscribed, poll_others});  // stays: others may still look at its port
+    // Stays: others may still look at its port.
+    made = new p2p::Endpoint(threaded, {oversubscribed, poll_others}, forced_copying());
     membership->own().published.store(&made->port(), std::memory_order_release);
     own = {membership->registry->identity, p2p::Port::kProtocol, reinterpret_cast<std::uint64_t>(&made->port())};
   }
