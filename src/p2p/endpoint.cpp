@@ -399,7 +399,9 @@ void Endpoint::finish(Request& request) {
 
 Request& Endpoint::new_request() {
   open_.store(open_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  return requests_.take();
+  Request& request = requests_.take();
+  request.movable = false;  // it may have been a send
+  return request;
 }
 
 void Endpoint::recycle(Request& request) {
