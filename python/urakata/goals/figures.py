@@ -58,7 +58,7 @@ def geometric_mean_of_ratios(goal: Goal, samples: Samples) -> Figure:
 
     sides = {s: geometric_mean(samples.median(s, quantity, p) for p in points) for s in (under, over)}
     by_point = ratios(samples, points, quantity, over, under)
-    detail = {"ratios": _ratio_rows(by_point), "raw": samples.by_point(quantity)}
+    detail: dict[str, Any] = {"ratios": _ratio_rows(by_point), "raw": samples.by_point(quantity)}
     broken = ""
     if (most := goal.parameters.get("nowhere_above")) is not None:
         worst = max(points, key=by_point.__getitem__)
