@@ -19,17 +19,22 @@ from urakata.space_study.side import Side
 from urakata.study.scales import label_sizes, label_values
 
 # Okabe and Ito's colours, which the colour-blind can tell apart.
-COLOURS = {"openmpi": "#0072B2", "mpich": "#D55E00", "impi": "#009E73"}
-MARKERS = {"openmpi": "o", "mpich": "s", "impi": "^"}
-GREY = "#666666"
+_COLOURS = {"openmpi": "#0072B2", "mpich": "#D55E00", "impi": "#009E73"}
+_MARKERS = {"openmpi": "o", "mpich": "s", "impi": "^"}
+_GREY = "#666666"
+
+
+def colour_of(family: str) -> str:
+    """Of a host."""
+    return _COLOURS[family]
 
 
 def style(side: Side) -> dict[str, Any]:
     """Of a side's line."""
-    colour = COLOURS[side.family]
+    colour = colour_of(side.family)
     return {
         "color": colour,
-        "marker": MARKERS[side.family],
+        "marker": _MARKERS[side.family],
         "linestyle": "-" if side.space else (0, (4, 2)),
         "markerfacecolor": colour if side.space else "white",
         "linewidth": 1.8 if side.space else 1.3,
@@ -67,15 +72,16 @@ class Floor:
 
 @dataclass(frozen=True)
 class Curves:
-    """A quantity of all sides against the message size, of sizes from `least` to `most` bytes."""
+    """A quantity of all sides against the message size, or another number, from `least` to `most`."""
 
     name: str
     title: str
     axis: str
     quantity: str
     floors: Sequence[Floor] = ()
-    least: int = 0
+    least: int = 1
     most: int = 1 << 62
+    across: str = "message size [bytes]"
 
     def draw(self, results: Results, subtitle: str, path: Path) -> bool:
         """Writes the PNG. Bands run from the least to the most of the rounds. False where nothing was measured."""
@@ -86,18 +92,17 @@ class Curves:
         for side in results.sides(self.quantity):
             measured = ((size, results.median(side, self.quantity, size)) for size in sizes)
             medians = {size: median for size, median in measured if median is not None}
-            places = [max(size, 1) for size in medians]
+            places = list(medians)
             axes.plot(places, list(medians.values()), **style(side))
             bands = [results.spread(side, self.quantity, size) for size in medians]
             low, high = [band[0] for band in bands], [band[1] for band in bands]
-            axes.fill_between(places, low, high, color=COLOURS[side.family], alpha=0.12, linewidth=0)
+            axes.fill_between(places, low, high, color=colour_of(side.family), alpha=0.12, linewidth=0)
         for floor in self.floors:
             values = {size: value for size in sizes if (value := floor.value(results, size)) is not None}
             if values:
-                places = [max(size, 1) for size in values]
-                axes.plot(places, list(values.values()), color=GREY, linestyle=floor.dash, label=floor.title)
+                axes.plot(list(values), list(values.values()), color=_GREY, linestyle=floor.dash, label=floor.title)
         axes.set_yscale("log")
-        label_sizes(axes, sizes)
+        label_sizes(axes, sizes, self.across)
         label_values(axes)
         axes.set_ylabel(self.axis)
         finish(drawn, axes, self.title, subtitle, path)
@@ -112,10 +117,10 @@ def draw_ratios(results: Results, quantity: str, title: str, subtitle: str, path
     drawn, axes = begin(8.5, 4.4)
     axes.axhline(1.0, color="#000000", linewidth=1.0)
     for family in families:
-        ratios = results.ratios(family, quantity)
-        axes.plot([max(size, 1) for size in ratios], list(ratios.values()), **style(Side(family, True)))
+        ratios = {size: ratio for size, ratio in results.ratios(family, quantity).items() if size > 0}
+        axes.plot(list(ratios), list(ratios.values()), **style(Side(family, True)))
     axes.set_yscale("log")
-    label_sizes(axes, results.points(quantity))
+    label_sizes(axes, [size for size in results.points(quantity) if size > 0])
     label_values(axes)
     axes.set_ylabel("in a space / alone")
     finish(drawn, axes, title, subtitle, path)

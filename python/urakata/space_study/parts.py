@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from urakata.space_study.memory import MEMORY
 from urakata.space_study.messages import MESSAGES
 
-PARTS = {part.name: part for part in (MESSAGES,)}
+PARTS = {part.name: part for part in (MESSAGES, MEMORY)}

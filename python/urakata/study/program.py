@@ -45,7 +45,8 @@ def _cache() -> Path:
 
 
 def _compile(host: Host, compiler: Path, source: Path) -> Path:
-    text = b"".join(part.read_bytes() for part in [source, *sorted(source.parent.glob("*.h"))])
+    sources = [source, *sorted(source.parent.glob(f"{source.stem}_*.c"))]
+    text = b"".join(part.read_bytes() for part in [*sources, *sorted(source.parent.glob("*.h"))])
     key = hashlib.sha256(text + f"{compiler.resolve()} {host.version} {FLAGS}".encode()).hexdigest()[:16]
     program = _cache() / key / source.stem
     if program.is_file():
@@ -57,7 +58,7 @@ def _compile(host: Host, compiler: Path, source: Path) -> Path:
     # Compiled under another name first: two commands may do this at the same time.
     partial = program.with_name(f"{source.stem}.{os.getpid()}")
     done = subprocess.run(
-        [str(compiler), *FLAGS, "-o", str(partial), str(source), "-lm", "-ldl"],
+        [str(compiler), *FLAGS, "-o", str(partial), *map(str, sources), "-lm", "-ldl"],
         capture_output=True,
         text=True,
         env=environment,

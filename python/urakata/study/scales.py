@@ -22,8 +22,8 @@ def number_text(value: float, _position: object = None) -> str:
     return f"{value:g}" if 1e-3 <= abs(value) < 1e5 else f"{value:.0e}"
 
 
-def label_sizes(axes: Axes, sizes: Sequence[int]) -> None:
-    """A logarithmic axis of message sizes in bytes."""
+def label_sizes(axes: Axes, sizes: Sequence[int], title: str = "message size [bytes]") -> None:
+    """A logarithmic axis of powers of two, such as message sizes."""
     if not any(sizes):
         axes.set_xticks([1], ["no data"])
         return
@@ -35,7 +35,7 @@ def label_sizes(axes: Axes, sizes: Sequence[int]) -> None:
     axes.set_xticks(few if len(few) <= 8 else [2**power for power in range(low, high + 1) if power % step == 0])
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(size_text))
-    axes.set_xlabel("message size [bytes]")
+    axes.set_xlabel(title)
 
 
 def label_values(axes: Axes) -> None:
