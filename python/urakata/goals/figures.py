@@ -1,7 +1,6 @@
 """The figures that goals ask for: from a session's samples to one number.
 
-Each takes the median over rounds at every point first, and only then compares sides or looks for the worst point;
-but what is held against a floor is compared in each round first, since the floor was measured by the same job.
+Each takes the median over rounds at every point first, and only then compares sides or looks for the worst point.
 """
 
 from __future__ import annotations
@@ -87,21 +86,6 @@ def worst_ratio(goal: Goal, samples: Samples) -> Figure:
     detail = {"worst_point": list(worst), "ratios": _ratio_rows(ordered), "raw": samples.by_point(quantity)}
     series = samples.each_round(figure, over, under)
     return Figure(by_point[worst], series, sides, "us", detail, _differing(goal, samples, over, under))
-
-
-def over_floor(goal: Goal, samples: Samples) -> Figure:
-    """`quantity` over `floor`, which the same job measured, at one point of `side`: the median over rounds."""
-    quantity, floor, side = (goal.parameters[key] for key in ("quantity", "floor", "side"))
-    (point,) = _points(goal, samples, side, quantity)
-    (floor_point,) = samples.points(side, floor)
-
-    def figure(part: Samples) -> float:
-        return part.median(side, quantity, point) / part.median(side, floor, floor_point)
-
-    series = samples.each_round(figure, side)
-    sides = {floor_point[1]: samples.median(side, floor, floor_point), side: samples.median(side, quantity, point)}
-    detail = {"raw": samples.by_point(quantity) + samples.by_point(floor)}
-    return Figure(median(series), series, sides, "us", detail)
 
 
 def worst_side_ratio(goal: Goal, samples: Samples) -> Figure:
@@ -222,7 +206,6 @@ FIGURES: dict[str, Callable[[Goal, Samples], Figure]] = {
     "geometric-mean-of-ratios": geometric_mean_of_ratios,
     "worst-ratio": worst_ratio,
     "worst-side-ratio": worst_side_ratio,
-    "over-floor": over_floor,
     "largest": largest,
     "bypass-excess": bypass_excess,
     "overlap-measure": overlap_measure,

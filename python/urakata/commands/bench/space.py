@@ -44,7 +44,8 @@ def _present(document: dict[str, Any], output: Path, console: Console) -> None:
     show_notes(document, console)
     if not results.values:
         return
-    subtitle = f"{document['machine']['cpu']}, {document['settings']['repeats']} rounds"
+    rounds = document["settings"]["repeats"]
+    subtitle = f"{document['machine']['cpu']}, {rounds} round{'s' if rounds > 1 else ''}"
     drawings = {part.name: part.draw(results, subtitle, output) for part in parts}
     write_page(document, results, drawings, parts, output / "index.html")
     count = sum(map(len, drawings.values()))
@@ -67,7 +68,8 @@ def _place(wanted: list[str] | None, programs: list[str], timeout: float) -> Pla
 
 def space(
     part: Annotated[
-        str | None, typer.Option("--part", help="Parts of the study, a list: messages.  [dim]default: all[/dim]")
+        str | None,
+        typer.Option("--part", help="Parts of the study, a list: messages, layouts, memory.  [dim]default: all[/dim]"),
     ] = None,
     host: Annotated[
         str | None,
