@@ -22,7 +22,7 @@ EXAMPLES = """
 
   urakata bench space --quick                    a first look, in about a minute
 
-  urakata bench space                            the study: every host MPI that is installed, alone and in a space
+  urakata bench space                            the study, on every host MPI that is installed
 
   urakata bench space --host openmpi,mpich --repeats 5
 
@@ -69,7 +69,7 @@ def _place(wanted: list[str] | None, programs: list[str], timeout: float) -> Pla
 def space(
     part: Annotated[
         str | None,
-        typer.Option("--part", help="Parts of the study, a list: messages, layouts, memory.  [dim]default: all[/dim]"),
+        typer.Option("--part", help="Parts of the study, a list: messages, memory.  [dim]default: all[/dim]"),
     ] = None,
     host: Annotated[
         str | None,
@@ -98,14 +98,14 @@ def space(
     from urakata.study.machine import describe_machine
 
     console = Console()
-    parts = [PARTS[name] for name in listed(part, "--part", list(PARTS))] if part else list(PARTS.values())
+    parts = [PARTS[name] for name in listed(part, "--part", list(PARTS))] if part is not None else list(PARTS.values())
     if again:
         make_folder(output)
         _present(load(again, "space"), output, console)
         return
     if launcher.usable_cores() < 2:
         raise paths.NotFoundError("two ranks need two cores, and here is only one that may be used")
-    place = _place(listed(host, "--host") if host else None, [one.program for one in parts], timeout)
+    place = _place(listed(host, "--host") if host is not None else None, [one.program for one in parts], timeout)
     jobs = jobs_of(parts, both_of(place.hosts), quick)
     if dry_run:
         for job in jobs:
