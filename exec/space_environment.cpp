@@ -19,8 +19,9 @@ struct Need {
 };
 
 // The mmap threshold is the highest that the C library takes. For what the others save see docs/memory-of-a-space.md.
+constexpr Need kPmix = {When::always, "PMIX_MCA_gds", "hash"};
 constexpr std::array<Need, 6> kNeeds = {
-    {{When::always, "PMIX_MCA_gds", "hash"},
+    {kPmix,
      {When::always, "GLIBC_TUNABLES", "glibc.malloc.mmap_threshold=33554432:glibc.malloc.trim_threshold=4294967296"},
      {When::always, "PMIX_MCA_pmix_max_events", "64"},
      {When::whole_job_here, "OMPI_MCA_pml", "ob1"},
@@ -40,5 +41,7 @@ std::vector<std::string> space_environment() {
   }
   return all;
 }
+
+void suit_space() { setenv(kPmix.name, kPmix.value, 0); }
 
 }  // namespace urakata

@@ -13,4 +13,8 @@ namespace urakata {
 // and, where the whole job is on this node, what keeps Open MPI from bringing up networks that nobody uses there.
 std::vector<std::string> space_environment();
 
+// This process runs as an ordinary one, but others of its job may be in a space: PMIx wants to be told the same by all
+// ranks of a job.
+void suit_space();
+
 }  // namespace urakata

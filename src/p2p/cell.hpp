@@ -23,6 +23,7 @@ struct Envelope {
   std::uint32_t context = 0;  // number of the communicator
   std::int32_t source = 0;    // rank of the sender in it
   std::int32_t tag = 0;
+  bool operator==(const Envelope&) const = default;
 };
 inline constexpr std::int32_t kAnySource = -1;
 inline constexpr std::int32_t kAnyTag = -1;

@@ -405,11 +405,31 @@ Arrival* Endpoint::take(const Envelope& pattern, Result* found) {
 
 bool Endpoint::cancel(Request& request) {
   const Guard guard(*this);
+  if (!take_back(request)) return false;
+  request.result = {kAnySource, kAnyTag, 0, Outcome::cancelled};
+  finish(request);
+  return true;
+}
+
+bool Endpoint::posted(const Request& request) {
+  const Guard guard(*this);
+  return request.posted;
+}
+
+bool Endpoint::withdraw(Request& request) {
+  const Guard guard(*this);
+  return take_back(request);
+}
+
+void Endpoint::discard(Request& request) {
+  const Guard guard(*this);
+  recycle(request);
+}
+
+bool Endpoint::take_back(Request& request) {
   if (!request.posted) return false;
   posted_.take([&](const Request& r) { return &r == &request; });
   request.posted = false;
-  request.result = {kAnySource, kAnyTag, 0, Outcome::cancelled};
-  finish(request);
   return true;
 }
 

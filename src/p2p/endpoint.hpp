@@ -72,6 +72,13 @@ class Endpoint {
   // Takes a receive back that has not been matched: it is finished then, with the outcome `cancelled`. False: too late.
   bool cancel(Request& request);
 
+  // Has the receive not been matched?
+  bool posted(const Request& request);
+  // Takes a receive back that has not been matched, because its message comes another way. False: too late. The caller
+  // ends with discard() instead of release().
+  bool withdraw(Request& request);
+  void discard(Request& request);
+
   // Moves everything on that can move without waiting, or until `awaited` is finished. Returns whether anything moved.
   bool progress(const Request* awaited = nullptr);
 
@@ -108,6 +115,7 @@ class Endpoint {
   void pull(Request& receive, const Offer& offer);
   bool pull_shared(Request& receive, const Offer& offer, std::uint64_t bytes);
   bool finish_shared(Request& receive);
+  bool take_back(Request& receive);
   void recycle(Request& request);
   void help(Request& send);
   void finish(Request& request);
