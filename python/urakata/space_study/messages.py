@@ -28,7 +28,10 @@ def _runs(quick: bool) -> list[Run]:
 
 
 def _read(record: dict[str, Any]) -> Iterator[Value]:
-    kind, size, ns = record["measure"], record["bytes"], record["ns"]
+    kind = record["measure"]
+    if kind == "setup":
+        return
+    size, ns = record["bytes"], record["ns"]
     if kind == "half-round-trip":
         yield Value(TRIP, size, ns / 1e3)
         yield Value(OVER_LINE, size, record["over_line"])

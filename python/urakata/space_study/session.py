@@ -71,17 +71,17 @@ def _records(job: Job, said: str) -> list[dict[str, Any]]:
             raise JobError(f"Urakata is {'not ' if job.side.space else ''}loaded: MPI is {record['mpi']}")
         if record.get("space", job.side.space) != job.side.space:
             raise JobError("the ranks are not in a space" if job.side.space else "the ranks are in a space")
-    return [record for record in records if "mpi" not in record and "space" not in record]
+    return [record for record in records if "mpi" not in record]
 
 
 def _measure(job: Job, place: Place, results: Results) -> None:
     host = place.hosts[job.side.family]
     records = _records(job, run_to_end(command(job, place), host.environment(), place.timeout_s))
-    if not records:
+    values = [value for record in records for value in job.part.read(record)]
+    if not values:
         raise JobError("the program wrote no result")
-    for record in records:
-        for value in job.part.read(record):
-            results.add(job.side, value)
+    for value in values:
+        results.add(job.side, value)
 
 
 def run_session(jobs: Sequence[Job], place: Place, repeats: int, progress: Progress) -> Session:
