@@ -46,16 +46,35 @@ static void name_of(const char* pid, char* name) {
   snprintf(name, TEXT, "%s", last ? last + 1 : file);
 }
 
+// 0 where there is no such process any more.
+static pid_t parent_of(pid_t pid) {
+  char path[TEXT], line[TEXT];
+  long parent = 0;
+  snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+  FILE* file = fopen(path, "r");
+  if (!file) return 0;
+  while (fgets(line, sizeof line, file)) {
+    if (sscanf(line, "PPid: %ld", &parent) == 1) break;
+  }
+  fclose(file);
+  return (pid_t)parent;
+}
+
 int read_node_memory(struct node_memory* all) {
   char own[TEXT], name[TEXT];
   memset(all, 0, sizeof *all);
   name_of("self", own);
   DIR* processes = opendir("/proc");
   if (!processes) return -1;
-  const pid_t session = getsid(0);
+  // A task's parent is the keeper, which is in the session of the stand-in that started it. Hydra (MPICH, Intel MPI)
+  // gives each of its children a session of its own, so that they have no more in common than what started them.
+  const pid_t session = getsid(strcmp(own, "urakata-keeper") == 0 ? getppid() : 0);
+  const pid_t launcher = parent_of(session);
   int space_counted = 0, failed = 0;
   for (const struct dirent* one; (one = readdir(processes));) {
-    if (!isdigit((unsigned char)one->d_name[0]) || getsid((pid_t)atol(one->d_name)) != session) continue;
+    if (!isdigit((unsigned char)one->d_name[0])) continue;
+    const pid_t pid = (pid_t)atol(one->d_name);
+    if (getsid(pid) != session && (launcher == 0 || parent_of(pid) != launcher)) continue;
     name_of(one->d_name, name);
     if (strcmp(name, "urakata-exec") == 0 || strcmp(name, "urakata-stand-in") == 0) {
       struct node_memory beside = {0};

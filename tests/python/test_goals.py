@@ -154,16 +154,6 @@ def test_a_wrong_checksum_is_no_success() -> None:
     assert not figures.worst_ratio(goal("f", **parameters), measured).broken
 
 
-def test_a_floor_is_compared_within_its_round() -> None:
-    # 2 over 1, 6 over 4, 3 over 2: 2, 1.5 and 1.5. Medians first would give 3 over 2 by chance of another round.
-    measured = samples("us", space={A: [2, 6, 3]})
-    for value in (1, 4, 2):
-        measured.add("space", "line_us", ("node", "line", "64 B"), value)
-    figure = figures.over_floor(goal("f", quantity="us", floor="line_us", side="space"), measured)
-    assert figure.value == 1.5 and figure.samples == [2.0, 1.5, 1.5]
-    assert figure.sides == {"line": 2, "space": 3}
-
-
 def test_worst_side_ratio_takes_the_slower_side() -> None:
     measured = samples("us", thread={A: [10]}, thread_mpich={A: [16]}, mpich_async={A: [800]})
     asked = goal("f", quantity="us", over=["thread", "thread-mpich"], under="mpich-async")
@@ -287,14 +277,18 @@ def test_messages_are_read_with_their_floor() -> None:
     ranks = "node, 2 ranks"
     space = Side("space", "openmpi", ("--space",))
     read = readers.READERS["space"]
-    for record, value in (
-        ({"measure": "line", "bytes": 64, "ns": 140.0}, ("line_us", (ranks, "line", "64 B"), 0.14)),
-        ({"measure": "half-round-trip", "bytes": 8, "ns": 165.0}, ("us", (ranks, "half-round-trip", "8 B"), 0.165)),
-        ({"measure": "memcpy", "bytes": 4096, "ns": 60.0}, ("memcpy_us", (ranks, "memcpy", "4 KiB"), 0.06)),
-        ({"measure": "stream", "bytes": 8, "ns": 50.0}, ("million_per_second", (ranks, "stream", "8 B"), 20.0)),
+    trip = ("half-round-trip", "8 B")
+    for record, values in (
+        ({"measure": "line", "bytes": 64, "ns": 140.0}, [("line_us", (ranks, "line", "64 B"), 0.14)]),
+        ({"measure": trip[0], "bytes": 8, "ns": 165.0}, [("us", (ranks, *trip), 0.165)]),
+        (
+            {"measure": trip[0], "bytes": 8, "ns": 165.0, "over_line": 1.2},
+            [("us", (ranks, *trip), 0.165), ("over_line", (ranks, *trip), 1.2)],
+        ),
+        ({"measure": "memcpy", "bytes": 4096, "ns": 60.0}, [("memcpy_us", (ranks, "memcpy", "4 KiB"), 0.06)]),
+        ({"measure": "stream", "bytes": 8, "ns": 50.0}, [("million_per_second", (ranks, "stream", "8 B"), 20.0)]),
     ):
-        ((quantity, point, number),) = read(job(space), record)
-        assert (quantity, point) == value[:2] and number == pytest.approx(value[2])
+        assert list(read(job(space), record)) == [(q, p, pytest.approx(value)) for q, p, value in values]
 
 
 def test_a_space_that_was_not_there_is_no_measurement() -> None:

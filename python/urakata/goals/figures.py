@@ -1,7 +1,6 @@
 """The figures that goals ask for: from a session's samples to one number.
 
-Each takes the median over rounds at every point first, and only then compares sides or looks for the worst point;
-but what is held against a floor is compared in each round first, since the floor was measured by the same job.
+Each takes the median over rounds at every point first, and only then compares sides or looks for the worst point.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ def geometric_mean_of_ratios(goal: Goal, samples: Samples) -> Figure:
 
     sides = {s: geometric_mean(samples.median(s, quantity, p) for p in points) for s in (under, over)}
     by_point = ratios(samples, points, quantity, over, under)
-    detail = {"ratios": _ratio_rows(by_point), "raw": samples.by_point(quantity)}
+    detail: dict[str, Any] = {"ratios": _ratio_rows(by_point), "raw": samples.by_point(quantity)}
     broken = ""
     if (most := goal.parameters.get("nowhere_above")) is not None:
         worst = max(points, key=by_point.__getitem__)
@@ -88,21 +87,6 @@ def worst_ratio(goal: Goal, samples: Samples) -> Figure:
     series = samples.each_round(figure, over, under)
     unit = goal.parameters.get("sides_unit", "us")
     return Figure(by_point[worst], series, sides, unit, detail, _differing(goal, samples, over, under))
-
-
-def over_floor(goal: Goal, samples: Samples) -> Figure:
-    """`quantity` over `floor`, which the same job measured, at one point of `side`: the median over rounds."""
-    quantity, floor, side = (goal.parameters[key] for key in ("quantity", "floor", "side"))
-    (point,) = _points(goal, samples, side, quantity)
-    (floor_point,) = samples.points(side, floor)
-
-    def figure(part: Samples) -> float:
-        return part.median(side, quantity, point) / part.median(side, floor, floor_point)
-
-    series = samples.each_round(figure, side)
-    sides = {floor_point[1]: samples.median(side, floor, floor_point), side: samples.median(side, quantity, point)}
-    detail = {"raw": samples.by_point(quantity) + samples.by_point(floor)}
-    return Figure(median(series), series, sides, "us", detail)
 
 
 def worst_side_ratio(goal: Goal, samples: Samples) -> Figure:
@@ -243,7 +227,6 @@ FIGURES: dict[str, Callable[[Goal, Samples], Figure]] = {
     "geometric-mean-of-ratios": geometric_mean_of_ratios,
     "worst-ratio": worst_ratio,
     "worst-side-ratio": worst_side_ratio,
-    "over-floor": over_floor,
     "largest": largest,
     "excess": excess,
     "bypass-excess": bypass_excess,

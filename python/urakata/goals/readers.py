@@ -71,9 +71,12 @@ def _space(job: Job, record: dict[str, Any]) -> Iterator[Value]:
     point = (job.label, measure, size_text(record["bytes"]))
     if measure == "stream":
         yield "million_per_second", point, 1e3 / record["ns"]
+    elif measure == "half-round-trip":
+        yield "us", point, record["ns"] / 1e3
+        if "over_line" in record:
+            yield "over_line", point, record["over_line"]
     else:
-        quantity = {"line": "line_us", "memcpy": "memcpy_us", "half-round-trip": "us"}[measure]
-        yield quantity, point, record["ns"] / 1e3
+        yield f"{measure}_us", point, record["ns"] / 1e3
 
 
 def _halo(job: Job, record: dict[str, Any]) -> Iterator[Value]:
