@@ -9,6 +9,7 @@
 #include "shim/channel.hpp"
 #include "shim/host.hpp"
 #include "shim/process.hpp"
+#include "space/crash_report.hpp"
 #include "space/registry.hpp"
 
 namespace urakata::shim {
@@ -46,6 +47,7 @@ void enter_space(bool threaded, bool oversubscribed) {
   Card own;
   p2p::Endpoint* made = nullptr;
   if (membership) {
+    space::report_crashes();
     made = new p2p::Endpoint(threaded, {oversubscribed, poll_others});  // stays: others may still look at its port
     membership->own().published.store(&made->port(), std::memory_order_release);
     own = {membership->registry->identity, p2p::Port::kProtocol, reinterpret_cast<std::uint64_t>(&made->port())};

@@ -145,6 +145,14 @@ class StandIn {
   bool launcher_gone_ = false;
 };
 
+// Whether the launcher died before this process could look at its parent. Nothing else tells: the parent is then
+// whoever takes orphans, and that may be a launcher too, in a container. But those who read our output are gone.
+bool orphaned_at_start() {
+  std::array<pollfd, 2> outputs = {{{STDOUT_FILENO, 0, 0}, {STDERR_FILENO, 0, 0}}};
+  return launcher().rank >= 0 && poll(outputs.data(), outputs.size(), 0) > 0 &&
+         ((outputs[0].revents | outputs[1].revents) & (POLLERR | POLLHUP)) != 0;
+}
+
 // What the task has now must not stay open here: pipes end when their last holder closes them. Messages still go to
 // descriptor 2. The connection to Hydra stays: it takes the end of that for the end of the rank, and would kill this
 // process before it could tell how the task ended.
@@ -164,6 +172,7 @@ void let_go_of(const std::vector<int>& descriptors) {
 
 Error stand_in_for(const Command& command, const std::string& keeper) {
   const pid_t parent = getppid();
+  if (orphaned_at_start()) _exit(1);  // nobody reads a message
   const sigset_t passed = passed_signals();
   sigset_t before;
   sigprocmask(SIG_BLOCK, &passed, &before);

@@ -241,6 +241,9 @@ def test_a_rank_that_dies_ends_the_job(folder: Path, name: str, how: str) -> Non
     if how != "mpi_abort":
         name_of_signal = "SEGV" if how == "segfault" else "ABRT"
         assert re.search(rf"\[rank 2\] process \d+ died of SIG{name_of_signal}", outcome.output), outcome.output
+        # Where: the host's own report where it has one, else ours.
+        ours = r"\[rank 2\]   #\d+ " if host.family == "mpich" else r"\[ *\d+\] "
+        assert re.search(ours + r"\S*space_end\S*\(\+0x[0-9a-f]+\)", outcome.output), outcome.output
 
 
 @pytest.mark.parametrize("victim", ("task", "stand-in", "keeper", "launcher", "launcher-asked"))
