@@ -13,6 +13,7 @@
 #include "shim/host_send.hpp"
 #include "shim/mixed_receive.hpp"
 #include "shim/process.hpp"
+#include "space/crash_report.hpp"
 #include "space/registry.hpp"
 
 namespace urakata::shim {
@@ -69,6 +70,7 @@ void enter_space(bool wanted, bool threaded, bool oversubscribed) {
   Card own;
   p2p::Endpoint* made = nullptr;
   if (membership) {
+    space::report_crashes();
     // Stays: others may still look at its port.
     made = new p2p::Endpoint(threaded, {oversubscribed, poll_others}, forced_copying());
     membership->own().published.store(&made->port(), std::memory_order_release);

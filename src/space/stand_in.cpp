@@ -1,6 +1,7 @@
 #include "space/stand_in.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <array>
@@ -40,6 +41,14 @@ sigset_t passed_signals() {
   sigfillset(&set);
   for (const int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS}) sigdelset(&set, number);
   return set;
+}
+
+// Whether the launcher died before this process could look at its parent. Nothing else tells: the parent is then
+// whoever takes orphans, and that may be a launcher too, in a container. But those who read our output are gone.
+bool orphaned_at_start() {
+  std::array<pollfd, 2> outputs = {{{STDOUT_FILENO, 0, 0}, {STDERR_FILENO, 0, 0}}};
+  return launcher().rank >= 0 && poll(outputs.data(), outputs.size(), 0) > 0 &&
+         ((outputs[0].revents | outputs[1].revents) & (POLLERR | POLLHUP)) != 0;
 }
 
 // What the task has now must not stay open here: pipes end when their last holder closes them. Messages still go to
@@ -88,6 +97,7 @@ Error stand_in_for(const Command& command, const std::string& keeper, const std:
     return Error{"there is no " + stand_in + " that may be run; is this installation of Urakata complete?"};
   }
   const pid_t parent = getppid();
+  if (orphaned_at_start()) _exit(1);  // nobody reads a message
   const sigset_t passed = passed_signals();
   sigset_t before;
   sigprocmask(SIG_BLOCK, &passed, &before);
