@@ -4,9 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -52,10 +51,11 @@ void helper_progressed(std::uint64_t begin, std::uint64_t end) {
 }
 
 std::string command_line() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  std::string line = text.str();
+  std::string line;  // without streams, which would bring all of the C++ locales into every rank's memory
+  if (std::FILE* const file = std::fopen("/proc/self/cmdline", "re"); file != nullptr) {
+    for (int letter = 0; (letter = std::getc(file)) != EOF;) line.push_back(static_cast<char>(letter));
+    std::fclose(file);
+  }
   std::replace(line.begin(), line.end(), '\0', ' ');
   return line;
 }
