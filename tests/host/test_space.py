@@ -59,6 +59,23 @@ def test_exit_codes_are_the_programs(folder: Path, name: str, ranks: int) -> Non
     assert space_job(host, ranks, [program, "code", "3"]).code == 3
 
 
+@pytest.mark.skipif(not FULL, reason="takes minutes: URAKATA_TEST_FULL=1")
+@pytest.mark.parametrize("name", HOSTS)
+def test_64_ranks_start_time_and_again(folder: Path, name: str) -> None:
+    host = named(name)
+    program = str(compiled(host, "space_end", folder))
+    for _ in range(24):
+        outcome = space_job(host, 64, [program, "code", "0"], seconds=120)
+        assert outcome.code == 0 and len(pids(outcome.output)) == 64, outcome.output
+
+
+def test_what_the_host_needs_is_set_unless_the_user_has_set_it() -> None:
+    asked = ["OMPI_MCA_pml", "OMPI_MCA_btl", "PMIX_MCA_gds"]
+    outcome = run_job(named("openmpi"), 2, [*SPACE, "printenv", *asked], environment={"OMPI_MCA_btl": "self,sm,tcp"})
+    assert outcome.code == 0
+    assert [outcome.output.count(value) for value in ("ob1\n", "self,sm,tcp\n", "hash\n")] == [2, 2, 2], outcome.output
+
+
 @pytest.mark.parametrize("name", HOSTS)
 def test_collectives_are_right(folder: Path, name: str) -> None:
     host = named(name)
