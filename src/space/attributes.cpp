@@ -42,6 +42,7 @@ Attributes own_attributes(std::uint64_t blocked) {
     own.process_group = ProcessGroup::session;
   }
   own.rank = launcher().rank;
+  own.local_ranks = launcher().local_ranks;
   return own;
 }
 

@@ -32,8 +32,8 @@ namespace {
 
 constexpr timeval kPatience{5, 0};  // for a stand-in that has begun to hand over
 
-// What an MPI program with few libraries of its own has (measured: 180 to 245). Counting takes milliseconds where there
-// are many, so it is done now and then.
+// What an MPI program with few libraries of its own has (measured: 180 to 245), without the memory of other ranks of the
+// node, of which hosts map a piece each. Counting takes milliseconds where there are many, so it is done now and then.
 constexpr std::size_t kMappingsOfATask = 250;
 constexpr std::uint32_t kTasksBetweenCounts = 16;
 
@@ -128,7 +128,7 @@ class Keeper {
       pair.socket.reset();
       return;
     }
-    const Result<TaskRecord*> record = free_record();
+    const Result<TaskRecord*> record = free_record(handover->attributes.local_ranks);
     if (!record) {
       send_note(pair.socket.number(), NoteKind::refused, 0, record.error().message);
       pair.socket.reset();
@@ -191,18 +191,19 @@ class Keeper {
   }
 
   // Error: the mappings of another program may be more than the kernel gives one address space.
-  Status room_for_mappings() {
+  Status room_for_mappings(std::int32_t local_ranks) {
     const std::uint32_t used = registry_.used.load(std::memory_order_relaxed);
     if (used % kTasksBetweenCounts == 0) mappings_ = count_lines("/proc/self/maps");
-    const std::size_t expected = std::max(mappings_, used * kMappingsOfATask) + kMappingsOfATask;
+    const std::size_t of_each = kMappingsOfATask + static_cast<std::size_t>(std::max(local_ranks, 0));
+    const std::size_t expected = std::max(mappings_, used * of_each) + of_each;
     if (expected <= most_mappings_) return Nothing{};
     return Error{"the " + std::to_string(used) + " ranks of the space have nearly all mappings that it may have (" +
                  std::to_string(most_mappings_) + "); raise it with sysctl vm.max_map_count"};
   }
 
   // A slot that nobody had, or else one whose task has ended.
-  Result<TaskRecord*> free_record() {
-    if (Status room = room_for_mappings(); !room) return room.error();
+  Result<TaskRecord*> free_record(std::int32_t local_ranks) {
+    if (Status room = room_for_mappings(local_ranks); !room) return room.error();
     const std::uint32_t used = registry_.used.load(std::memory_order_relaxed);
     if (used < kMostTasks) {
       registry_.used.store(used + 1, std::memory_order_release);
