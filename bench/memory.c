@@ -6,12 +6,11 @@
 //   {"after": "init", "ranks": 16, "node_kib": 94000, "pss_kib": 90000, "page_tables_kib": 4000, ...}
 #define _GNU_SOURCE
 
-#include "memory_node.h"
-
 #include <unistd.h>
 
 #include "arguments.h"
 #include "loaded.h"
+#include "memory_node.h"
 
 static const char usage[] =
     "usage: memory [--sizes LIST] [--turns N]\n"

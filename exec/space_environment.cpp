@@ -21,15 +21,14 @@ struct Need {
 
 // For what each saves see docs/memory-of-a-space.md.
 constexpr Need kPmix = {When::always, "PMIX_MCA_gds", "hash"};
-constexpr std::array<Need, 8> kNeeds = {
-    {kPmix,
-     {When::always, "GLIBC_TUNABLES", space::kTunables},
-     {When::always, "PMIX_MCA_pmix_max_events", "64"},
-     {When::whole_job_here, "OMPI_MCA_pml", "ob1"},
-     {When::whole_job_here, "OMPI_MCA_btl", "^ofi,uct,usnic,openib"},
-     {When::whole_job_here, "OMPI_MCA_btl_tcp_free_list_num", "0"},
-     {When::whole_job_here, "OMPI_MCA_btl_sm_free_list_num", "1"},
-     {When::whole_job_here, "OMPI_MCA_btl_sm_free_list_inc", "8"}}};
+constexpr std::array<Need, 8> kNeeds = {{kPmix,
+                                         {When::always, "GLIBC_TUNABLES", space::kTunables},
+                                         {When::always, "PMIX_MCA_pmix_max_events", "64"},
+                                         {When::whole_job_here, "OMPI_MCA_pml", "ob1"},
+                                         {When::whole_job_here, "OMPI_MCA_btl", "^ofi,uct,usnic,openib"},
+                                         {When::whole_job_here, "OMPI_MCA_btl_tcp_free_list_num", "0"},
+                                         {When::whole_job_here, "OMPI_MCA_btl_sm_free_list_num", "1"},
+                                         {When::whole_job_here, "OMPI_MCA_btl_sm_free_list_inc", "8"}}};
 
 }  // namespace
 

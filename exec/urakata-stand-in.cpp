@@ -1,5 +1,5 @@
-// urakata-stand-in: what urakata-exec --space becomes when its program runs in the space (space/stand_in.hpp says what it
-// does). One stays for every rank, so it is as small as a process can be: no C library, system calls only, 12 KiB of
+// urakata-stand-in: what urakata-exec --space becomes when its program runs in the space (space/stand_in.hpp says what
+// it does). One stays for every rank, so it is as small as a process can be: no C library, system calls only, 12 KiB of
 // memory of its own. One thread. All signals that others may send are blocked when it starts.
 #include <fcntl.h>
 #include <poll.h>
@@ -113,8 +113,8 @@ class StandIn {
  public:
   explicit StandIn(const Post& post) : post_(post) {
     raw::call(SYS_fcntl, post.socket, F_SETFD, FD_CLOEXEC);
-    signals_ = static_cast<int>(
-        raw::call(SYS_signalfd4, -1, raw::word(&kPassed), kSignalBytes, SFD_CLOEXEC | SFD_NONBLOCK));
+    signals_ =
+        static_cast<int>(raw::call(SYS_signalfd4, -1, raw::word(&kPassed), kSignalBytes, SFD_CLOEXEC | SFD_NONBLOCK));
     if (post.rank < 0) return;
 #ifdef SYS_pidfd_open
     launcher_ = static_cast<int>(raw::call(SYS_pidfd_open, post.parent, 0));

@@ -16,9 +16,9 @@ namespace urakata::shim {
 
 namespace {
 
-constexpr std::uint32_t kMost = 1U << 22;   // requests in use at once
-constexpr std::uint32_t kFirst = 1U << 4;   // requests of the first chunk; each further one doubles them all
-constexpr std::size_t kBlock = 256;         // bytes behind a pointer handle
+constexpr std::uint32_t kMost = 1U << 22;  // requests in use at once
+constexpr std::uint32_t kFirst = 1U << 4;  // requests of the first chunk; each further one doubles them all
+constexpr std::size_t kBlock = 256;        // bytes behind a pointer handle
 constexpr std::uint32_t kMpichPattern =
     0x2c000000;  // kind "invalid", type "request"; 0 in the rest is MPI_REQUEST_NULL
 
@@ -34,9 +34,7 @@ struct Table {
   }
   static std::uint32_t first_of(std::uint32_t chunk) { return chunk == 0 ? 0 : kFirst << (chunk - 1); }
 
-  bool is_made(std::uint32_t index) const {
-    return chunks[chunk_of(index)].load(std::memory_order_acquire) != nullptr;
-  }
+  bool is_made(std::uint32_t index) const { return chunks[chunk_of(index)].load(std::memory_order_acquire) != nullptr; }
   Request& at(std::uint32_t index) {
     const std::uint32_t chunk = chunk_of(index);
     return chunks[chunk].load(std::memory_order_acquire)[index - first_of(chunk)];

@@ -32,8 +32,9 @@ namespace {
 
 constexpr timeval kPatience{5, 0};  // for a stand-in that has begun to hand over
 
-// What an MPI program with few libraries of its own has (measured: 180 to 245), without the memory of other ranks of the
-// node, of which hosts map a piece each. Counting takes milliseconds where there are many, so it is done now and then.
+// What an MPI program with few libraries of its own has (measured: 180 to 245), without the memory of other ranks of
+// the node, of which hosts map a piece each. Counting takes milliseconds where there are many, so it is done now and
+// then.
 constexpr std::size_t kMappingsOfATask = 250;
 constexpr std::uint32_t kTasksBetweenCounts = 16;
 
