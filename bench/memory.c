@@ -35,9 +35,9 @@ static void show(const char* after, int rank, int ranks) {
   if (read_node_memory(&node) != 0) fail("memory: /proc/PID/smaps_rollup cannot be read");
   printf(
       "{\"after\": \"%s\", \"ranks\": %d, \"node_kib\": %ld, \"pss_kib\": %ld, \"page_tables_kib\": %ld, "
-      "\"anonymous_kib\": %ld, \"shared_kib\": %ld, \"beside_kib\": %ld, \"address_spaces\": %d}\n",
+      "\"anonymous_kib\": %ld, \"shared_kib\": %ld, \"beside_kib\": %ld, \"address_spaces\": %d, \"space\": %s}\n",
       after, ranks, node.pss + node.page_tables, node.pss, node.page_tables, node.anonymous, node.shared, node.beside,
-      node.spaces);
+      node.spaces, in_space() ? "true" : "false");
   fflush(stdout);
   for (int other = 1; other < ranks; ++other) MPI_Send(NULL, 0, MPI_BYTE, other, GO_ON, MPI_COMM_WORLD);
 }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "base/launcher.hpp"
+#include "space/heap.hpp"
 
 namespace urakata {
 namespace {
@@ -18,15 +19,17 @@ struct Need {
   const char* value;
 };
 
-// The mmap threshold is the highest that the C library takes. For what the others save see docs/memory-of-a-space.md.
+// For what each saves see docs/memory-of-a-space.md.
 constexpr Need kPmix = {When::always, "PMIX_MCA_gds", "hash"};
-constexpr std::array<Need, 6> kNeeds = {
+constexpr std::array<Need, 8> kNeeds = {
     {kPmix,
-     {When::always, "GLIBC_TUNABLES", "glibc.malloc.mmap_threshold=33554432:glibc.malloc.trim_threshold=4294967296"},
+     {When::always, "GLIBC_TUNABLES", space::kTunables},
      {When::always, "PMIX_MCA_pmix_max_events", "64"},
      {When::whole_job_here, "OMPI_MCA_pml", "ob1"},
      {When::whole_job_here, "OMPI_MCA_btl", "^ofi,uct,usnic,openib"},
-     {When::whole_job_here, "OMPI_MCA_btl_tcp_free_list_num", "0"}}};
+     {When::whole_job_here, "OMPI_MCA_btl_tcp_free_list_num", "0"},
+     {When::whole_job_here, "OMPI_MCA_btl_sm_free_list_num", "1"},
+     {When::whole_job_here, "OMPI_MCA_btl_sm_free_list_inc", "8"}}};
 
 }  // namespace
 

@@ -17,7 +17,7 @@ namespace urakata::shim {
 namespace {
 
 constexpr std::uint32_t kMost = 1U << 22;   // requests in use at once
-constexpr std::uint32_t kFirst = 1U << 6;   // requests of the first chunk; each further one doubles them all
+constexpr std::uint32_t kFirst = 1U << 4;   // requests of the first chunk; each further one doubles them all
 constexpr std::size_t kBlock = 256;         // bytes behind a pointer handle
 constexpr std::uint32_t kMpichPattern =
     0x2c000000;  // kind "invalid", type "request"; 0 in the rest is MPI_REQUEST_NULL

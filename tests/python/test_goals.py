@@ -44,6 +44,11 @@ PROMISED = [
     "space-rate-vs-openmpi",
     "space-miniapp-contiguous",
     "space-miniapp-layout",
+    "space-memory-16",
+    "space-memory-64",
+    "space-own-kib-per-rank",
+    "space-start-ms",
+    "space-malloc-storm",
 ]
 
 
@@ -293,6 +298,32 @@ def test_a_space_that_was_not_there_is_no_measurement() -> None:
         with pytest.raises(MeasurementError, match="in a space"):
             list(read(job(side), {"measure": "setup", "cores": [0, 1], "space": within}))
     assert not list(read(job(space), {"measure": "setup", "cores": [0, 1], "space": True}))
+
+
+def test_memory_is_read_before_and_after_messages() -> None:
+    side = Side("space", "openmpi", ("--space",))
+    job = jobs.Job(side, "node", 16, "memory", (), "node, 16 ranks")
+    record = {"after": "init", "node_kib": 50000, "space": True}
+    assert list(readers.READERS["memory"](job, record)) == [("begin_kib", ("node, 16 ranks", "init"), 50000)]
+    record = {"after": "all-to-all of 8 B", "node_kib": 52000, "space": True}
+    assert list(readers.READERS["memory"](job, record)) == [
+        ("node_kib", ("node, 16 ranks", "all-to-all of 8 B"), 52000)
+    ]
+    with pytest.raises(MeasurementError, match="not in a space"):
+        list(readers.READERS["memory"](job, record | {"space": False}))
+
+
+def test_excess_is_what_one_side_has_more_scaled() -> None:
+    # 16 ranks that need 700 KiB and 100 KiB less of another quantity: 37.5 KiB a rank.
+    measured = samples("node_kib", space={A: [500, 900, 700], B: [5000, 5000, 5000]})
+    for value in (100, 300, 100):
+        measured.add("bare", "begin_kib", ("node", "init"), value)
+    asked = goal(
+        "f", quantity="node_kib", over="space", under="bare", under_quantity="begin_kib", scale=1 / 16, only=[A[-1]]
+    )
+    figure = figures.excess(asked, measured)
+    assert figure.value == 37.5 and figure.samples == [25.0, 37.5, 37.5]
+    assert figure.sides == {"bare": 100, "space": 700}
 
 
 def test_examples_are_points_by_their_arguments() -> None:

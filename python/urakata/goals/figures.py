@@ -85,7 +85,8 @@ def worst_ratio(goal: Goal, samples: Samples) -> Figure:
     ordered = dict(sorted(by_point.items(), key=lambda item: -item[1]))
     detail = {"worst_point": list(worst), "ratios": _ratio_rows(ordered), "raw": samples.by_point(quantity)}
     series = samples.each_round(figure, over, under)
-    return Figure(by_point[worst], series, sides, "us", detail, _differing(goal, samples, over, under))
+    unit = goal.parameters.get("sides_unit", "us")
+    return Figure(by_point[worst], series, sides, unit, detail, _differing(goal, samples, over, under))
 
 
 def worst_side_ratio(goal: Goal, samples: Samples) -> Figure:
@@ -132,6 +133,26 @@ def largest(goal: Goal, samples: Samples) -> Figure:
             broken.append(f"no {other} at all")
     series = samples.each_round(lambda part: of(part, side, quantity), side)
     return Figure(sides[side], series, sides, goal.unit, {"raw": raw}, "; ".join(broken))
+
+
+def excess(goal: Goal, samples: Samples) -> Figure:
+    """`quantity` of `over` less that, or `under_quantity`, of `under`, each at its largest point, times `scale`."""
+    over, under, quantity, scale = (goal.parameters[key] for key in ("over", "under", "quantity", "scale"))
+    of_under = goal.parameters.get("under_quantity", quantity)
+    points = _points(goal, samples, over, quantity)
+
+    def most(part: Samples, side: str) -> float:
+        if side == over:
+            return max(part.median(over, quantity, p) for p in points)
+        return max(part.median(under, of_under, p) for p in part.points(under, of_under))
+
+    def figure(part: Samples) -> float:
+        return float(scale) * (most(part, over) - most(part, under))
+
+    sides = {side: most(samples, side) for side in (under, over)}
+    detail = {"raw": [row for q in dict.fromkeys((quantity, of_under)) for row in samples.by_point(q)]}
+    unit = goal.parameters.get("sides_unit", goal.unit)
+    return Figure(figure(samples), samples.each_round(figure, over, under), sides, unit, detail)
 
 
 def bypass_excess(goal: Goal, samples: Samples) -> Figure:
@@ -207,6 +228,7 @@ FIGURES: dict[str, Callable[[Goal, Samples], Figure]] = {
     "worst-ratio": worst_ratio,
     "worst-side-ratio": worst_side_ratio,
     "largest": largest,
+    "excess": excess,
     "bypass-excess": bypass_excess,
     "overlap-measure": overlap_measure,
 }
