@@ -326,7 +326,7 @@ int main(int argc, char** argv) {
   settle();
   if (rank == 0)
     printf("{\"measure\": \"setup\", \"cores\": [%d, %d], \"space\": %s}\n", cores[0], cores[1],
-           getenv("URAKATA_SPACE_AT") ? "true" : "false");
+           in_space() ? "true" : "false");
   long largest = WINDOW_BYTES;
   for (int i = 0; i < settings.size_count; ++i)
     if (settings.sizes[i] > largest) largest = settings.sizes[i];
