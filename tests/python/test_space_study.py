@@ -194,7 +194,7 @@ def _study() -> Results:
         factor = 0.5 if side.space else 1.0
         for size in (0, 8, 4096, 1 << 20):
             trip = {"measure": "half-round-trip", "bytes": size, "ns": factor * (200 + size / 10), "over_line": 1.25}
-            records = [trip]
+            records = [trip, {"measure": "fresh", "bytes": size, "ns": factor * (400 + size / 8)}]
             if size:
                 records.append({"measure": "stream", "bytes": size, "ns": factor * (80 + size / 20)})
                 records.append({"measure": "memcpy", "bytes": size, "ns": 5 + size / 30})
@@ -220,7 +220,7 @@ def _study() -> Results:
 def test_the_summary_of_messages_by_hand() -> None:
     # 8 B: 200.8 ns alone, half of it in a space; a rate twice as high.
     summary = messages.MESSAGES.tables(_study())[0]
-    assert summary.rows[0] == ["Open MPI", "0.201 µs", "0.1 µs", "0.50", "1.25", "0.50", "0.50 at 0", "2.00"]
+    assert summary.rows[0] == ["Open MPI", "0.201 µs", "0.1 µs", "0.50", "1.25", "0.50", "0.50", "0.50 at 0", "2.00"]
     assert [row[0] for row in summary.rows] == ["Open MPI", "MPICH"]
 
 
@@ -264,11 +264,12 @@ def test_figures_and_page(tmp_path: Path) -> None:
     assert [drawing.path.name for drawing in drawings["messages"]] == [
         "latency.png",
         "latency-ratio.png",
+        "fresh.png",
         "bandwidth.png",
         "rate.png",
     ]
     assert {name: len(some) for name, some in drawings.items()} == {
-        "messages": 4,
+        "messages": 5,
         "layouts": 2,
         "memory": 3,
         "starting": 1,
