@@ -162,10 +162,11 @@ MESSAGES = Part(
     read=_read,
     tables=_tables,
     draw=_draw,
-    text="Two ranks, pinned to a core each, send to and fro (MPI_Send, MPI_Recv), and one way with many outstanding "
-    "(MPI_Isend, MPI_Irecv, MPI_Waitall). Nobody writes the buffers of the ping-pong, so that they stay in both "
-    "caches; a fresh message is one that the sender has just written and the receiver reads: from the call of MPI_Send to the "
-    "return of the MPI_Recv that already waits. The floor is measured by the same jobs on the same two cores: a cache "
-    "line that two threads write in turn, and memcpy by one core of data that is in its cache as far as it fits. A job "
-    "takes turns of a millisecond or so; its median turn counts.",
+    text="Two ranks, pinned to a core each, send to and fro (MPI_Send, MPI_Recv), and one way with many "
+    "outstanding (MPI_Isend, MPI_Irecv, MPI_Waitall). Nobody writes the buffers of the ping-pong, so that "
+    "they stay in both caches; a fresh message is one that the sender has just written and the receiver "
+    "reads: from the call of MPI_Send to the return of the MPI_Recv that already waits. The floor is "
+    "measured by the same jobs on the same two cores: a cache line that two threads write in turn, and "
+    "memcpy by one core of data that is in its cache as far as it fits. A job takes turns of a "
+    "millisecond or so; its median turn counts.",
 )
