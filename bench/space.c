@@ -8,7 +8,8 @@
 // Rank 0 prints the median over the turns, the fastest turn, and the quartiles, one JSON object a line:
 //   {"measure": "setup", "cores": [0, 1], "space": true}
 //   {"measure": "line", "bytes": 64, "turns": 21, "ns": 140.2, "fast_ns": 139.0, "low_ns": 139.8, "high_ns": 141.0}
-// measure is one of line (one way), half-round-trip, memcpy and stream (the time for one message; has "window" too). A
+// measure is one of line (one way), half-round-trip (the usual ping-pong), fresh (one message that the sender has just
+// written and the receiver reads), memcpy and stream (the time for one message of many; has "window" too). A
 // half round trip has "over_line", too: in each turn over the line of that turn, the median. That is the ratio to
 // believe where a virtual machine's cores are now near each other, now far. What arrives is compared with what was
 // sent.
@@ -23,7 +24,7 @@
 
 static const char usage[] =
     "usage: space [--measure LIST] [--sizes LIST] [--turns N] [--budget-ms N] [--window N]\n"
-    "  --measure    of line, memcpy, latency, stream (all)\n"
+    "  --measure    of line, memcpy, latency, fresh, stream (all)\n"
     "  --sizes      message sizes in bytes, with K and M (0,1,2,4 ... 4M); of streams and memcpy those above 0\n"
     "  --turns      how often each is measured (21)\n"
     "  --budget-ms  after so long no further turn begins, but for the first three (3000)\n"
@@ -36,13 +37,14 @@ enum {
   WINDOW_BYTES = 8 << 20,
   LARGEST_SIZE = 64 << 20,
   LEAST_TURNS = 3,
+  MOST_TRIPS = 300,
   TAG = 1,
   GO_TAG = 2
 };
 
 // The names, in the order of `enum measure`.
-static const char* const measures[] = {"line", "memcpy", "latency", "stream"};
-enum measure { LINE, MEMCPY, LATENCY, STREAM, MEASURES };
+static const char* const measures[] = {"line", "memcpy", "latency", "fresh", "stream"};
+enum measure { LINE, MEMCPY, LATENCY, FRESH, STREAM, MEASURES };
 
 struct settings {
   bool wanted[MEASURES];
@@ -60,7 +62,7 @@ static char *out, *in;
 
 static struct settings parse(int argc, char** argv) {
   static char all_sizes[] = "0,1,2,4,8,16,32,64,128,256,512,1K,2K,4K,8K,16K,32K,64K,128K,256K,512K,1M,2M,4M";
-  static char all_measures[] = "line,memcpy,latency,stream";
+  static char all_measures[] = "line,memcpy,latency,fresh,stream";
   char *sizes = all_sizes, *wanted = all_measures;
   struct settings s = {.turns = 21, .budget_ns = 3e9, .window = 64};
   for (int i = 1; i < argc; i += 2) {
@@ -91,7 +93,7 @@ static struct settings parse(int argc, char** argv) {
   for (int i = 0; i < count; ++i) {
     int m = 0;
     while (m < MEASURES && strcmp(names[i], measures[m]) != 0) ++m;
-    if (m == MEASURES) fail("--measure: '%s' is none of line, memcpy, latency, stream", names[i]);
+    if (m == MEASURES) fail("--measure: '%s' is none of line, memcpy, latency, fresh, stream", names[i]);
     s.wanted[m] = true;
   }
   return s;
@@ -219,6 +221,41 @@ static double half_round_trip_ns(long bytes, int turn) {
   return took / (double)trips / 2;
 }
 
+// The median time from the call of MPI_Send to the return of the MPI_Recv that already waits, on the node's one clock,
+// of messages that the sender has just written and the receiver reads: their lines are in the sender's cache only,
+// while the buffers of a ping-pong, which nobody writes, stay in both.
+static double fresh_ns(long bytes) {
+  double mine[2][MOST_TRIPS], other[2][MOST_TRIPS];  // when each was sent, when each came
+  long trips = (1 << 20) / (bytes + 4000);
+  if (trips < 3) trips = 3;
+  const int size = (int)bytes;
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (long i = -1; i < trips; ++i) {
+    const long place = i < 0 ? 0 : i;
+    for (int sender = 0; sender < 2; ++sender) {
+      if (rank == sender) {
+        memset(out, (int)(i + sender) % 100, (size_t)bytes);
+        mine[0][place] = now_ns();
+        MPI_Send(out, size, MPI_BYTE, 1 - rank, TAG, MPI_COMM_WORLD);
+      } else {
+        MPI_Recv(in, size, MPI_BYTE, 1 - rank, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        mine[1][place] = now_ns();
+        if (bytes > 0 && (in[0] != (char)((i + sender) % 100) || memcmp(in, in + 1, (size_t)bytes - 1) != 0))
+          fail("space: a message of %ld bytes: something else arrived than was sent", bytes);
+      }
+    }
+  }
+  MPI_Sendrecv(mine, sizeof mine, MPI_BYTE, 1 - rank, TAG, other, sizeof other, MPI_BYTE, 1 - rank, TAG, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+  double times[2 * MOST_TRIPS];
+  for (long i = 0; i < trips; ++i) {
+    times[2 * i] = other[1][i] - mine[0][i];
+    times[2 * i + 1] = mine[1][i] - other[0][i];
+  }
+  sort_samples(times, 2 * (int)trips);
+  return quantile(times, 2 * (int)trips, 0.5);
+}
+
 static int window_of(long bytes, int most) {
   const long fitting = bytes > 0 ? WINDOW_BYTES / bytes : most;
   return fitting < 1 ? 1 : fitting < most ? (int)fitting : most;
@@ -280,8 +317,8 @@ static void print_series(const char* measure, long bytes, int window, struct ser
 
 static void run(const struct settings* s) {
   struct series* const line = allocate(sizeof *line);
-  struct series* const by_size[MEASURES] = {NULL, allocate(MAX_LIST * sizeof *line), allocate(MAX_LIST * sizeof *line),
-                                            allocate(MAX_LIST * sizeof *line)};
+  struct series* by_size[MEASURES];
+  for (int m = MEMCPY; m < MEASURES; ++m) by_size[m] = allocate(MAX_LIST * sizeof *line);
   const double begin = now_ns();
   int turns = 0;
   for (int more = 1; more; ++turns) {
@@ -296,6 +333,7 @@ static void run(const struct settings* s) {
     for (int i = 0; i < s->size_count; ++i) {
       const long bytes = s->sizes[i];
       if (s->wanted[LATENCY]) by_size[LATENCY][i].values[t] = half_round_trip_ns(bytes, t);
+      if (s->wanted[FRESH]) by_size[FRESH][i].values[t] = fresh_ns(bytes);
       if (s->wanted[STREAM] && bytes > 0)
         by_size[STREAM][i].values[t] = stream_ns(bytes, window_of(bytes, s->window), t);
     }
@@ -306,6 +344,7 @@ static void run(const struct settings* s) {
     const long bytes = s->sizes[i];
     if (s->wanted[LATENCY])
       print_series("half-round-trip", bytes, 0, &by_size[LATENCY][i], s->wanted[LINE] ? line : NULL, turns);
+    if (s->wanted[FRESH]) print_series("fresh", bytes, 0, &by_size[FRESH][i], NULL, turns);
     if (s->wanted[MEMCPY] && bytes > 0) print_series("memcpy", bytes, 0, &by_size[MEMCPY][i], NULL, turns);
     if (s->wanted[STREAM] && bytes > 0)
       print_series("stream", bytes, window_of(bytes, s->window), &by_size[STREAM][i], NULL, turns);
@@ -326,7 +365,7 @@ int main(int argc, char** argv) {
   settle();
   if (rank == 0)
     printf("{\"measure\": \"setup\", \"cores\": [%d, %d], \"space\": %s}\n", cores[0], cores[1],
-           getenv("URAKATA_SPACE_AT") ? "true" : "false");
+           in_space() ? "true" : "false");
   long largest = WINDOW_BYTES;
   for (int i = 0; i < settings.size_count; ++i)
     if (settings.sizes[i] > largest) largest = settings.sizes[i];

@@ -61,10 +61,13 @@ def test_the_benchmark_of_messages_says_all_that_was_asked(name: str, within: bo
     assert records[0]["measure"] == "setup" and records[0]["space"] is within
     assert [(record["measure"], record["bytes"]) for record in records[1:]] == [
         ("half-round-trip", 0),
+        ("fresh", 0),
         ("half-round-trip", 8),
+        ("fresh", 8),
         ("memcpy", 8),
         ("stream", 8),
         ("half-round-trip", 65536),
+        ("fresh", 65536),
         ("memcpy", 65536),
         ("stream", 65536),
         ("line", 64),

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from urakata import paths
 from urakata.cli import build_app
 from urakata.launcher import Host
-from urakata.space_study import memory, messages, session
+from urakata.space_study import layouts, memory, messages, session, starting
 from urakata.space_study.page import write_page
 from urakata.space_study.part import Part, Run
 from urakata.space_study.parts import PARTS
@@ -89,6 +89,18 @@ def test_memory_is_named_by_what_was_done_before() -> None:
     ]
 
 
+def test_layouts_are_patterns_and_points_of_the_sweep() -> None:
+    pattern, point = (
+        list(layouts.LAYOUTS.read(record))
+        for record in (
+            {"pattern": "nas-mg-x", "bytes": 131072, "us": 61.5},
+            {"pattern": "sweep", "block": 8, "stride": 64, "bytes": 65536, "us": 17.5},
+        )
+    )
+    assert pattern == [Value(layouts.PATTERN, "nas-mg-x", 61.5)]
+    assert point == [Value(layouts.SWEEP, "8 64 65536", 17.5)]
+
+
 # --- jobs ---
 
 
@@ -133,6 +145,15 @@ def test_sides_run_close_together_and_rounds_go_to_and_fro(tmp_path: Path) -> No
 
 
 @pytest.mark.usefixtures("built")
+def test_a_whole_job_is_timed_from_outside(tmp_path: Path) -> None:
+    place = _place(tmp_path, 'echo \'{"ranks": 2, "space": false}\'')
+    place = Place(place.hosts, {("empty", "mpich"): Path("/p/empty")}, 20)
+    done = run_session([Job(starting.STARTING, Run(2, []), Side("mpich", False))], place, 1, lambda *_: None)
+    (value,) = done.results.values[Side("mpich", False), starting.JOB, 2]
+    assert not done.failed and value > 0
+
+
+@pytest.mark.usefixtures("built")
 @pytest.mark.parametrize(
     ("script", "space", "reason"),
     [
@@ -173,7 +194,7 @@ def _study() -> Results:
         factor = 0.5 if side.space else 1.0
         for size in (0, 8, 4096, 1 << 20):
             trip = {"measure": "half-round-trip", "bytes": size, "ns": factor * (200 + size / 10), "over_line": 1.25}
-            records = [trip]
+            records = [trip, {"measure": "fresh", "bytes": size, "ns": factor * (400 + size / 8)}]
             if size:
                 records.append({"measure": "stream", "bytes": size, "ns": factor * (80 + size / 20)})
                 records.append({"measure": "memcpy", "bytes": size, "ns": 5 + size / 30})
@@ -185,13 +206,21 @@ def _study() -> Results:
                 record = {"after": after, "ranks": ranks, "node_kib": factor * 9000 * ranks, "page_tables_kib": 300}
                 for value in memory.MEMORY.read(record):
                     filled.add(side, value)
+        sweep = [{"pattern": "sweep", "block": b, "stride": 4 * b, "bytes": n} for b in (8, 64) for n in (1024, 65536)]
+        for record in ({"pattern": "wrf-x", "bytes": 9000}, {"pattern": "fft2", "bytes": 9000}, *sweep):
+            # The one point at which a space is slower: 8 of 32 bytes, 64 KiB.
+            slow = 3.0 if side.space and (record.get("block"), record["bytes"]) == (8, 65536) else 1.0
+            for value in layouts.LAYOUTS.read({**record, "us": factor * slow * record["bytes"] / 1000}):
+                filled.add(side, value)
+        for ranks in (2, 16):
+            filled.add(side, Value(starting.JOB, ranks, 100.0 + (4 * ranks if side.space else 2 * ranks)))
     return filled
 
 
 def test_the_summary_of_messages_by_hand() -> None:
     # 8 B: 200.8 ns alone, half of it in a space; a rate twice as high.
     summary = messages.MESSAGES.tables(_study())[0]
-    assert summary.rows[0] == ["Open MPI", "0.201 µs", "0.1 µs", "0.50", "1.25", "0.50", "0.50 at 0", "2.00"]
+    assert summary.rows[0] == ["Open MPI", "0.201 µs", "0.1 µs", "0.50", "1.25", "0.50", "0.50", "0.50 at 0", "2.00"]
     assert [row[0] for row in summary.rows] == ["Open MPI", "MPICH"]
 
 
@@ -203,6 +232,17 @@ def test_memory_has_a_table_for_each_stage() -> None:
         "init",
     ]
     assert tables[0].rows[1] == ["Open MPI, 16 ranks", "140.6 MiB", "70.3 MiB", "0.3 MiB", "0.3 MiB", "0.50"]
+
+
+def test_the_summary_of_layouts_names_the_worst_point() -> None:
+    summary = layouts.LAYOUTS.tables(_study())[0]
+    assert summary.rows[0] == ["Open MPI", "0.50", "0.50 at wrf-x", "0.66", "1.50 at 8 every 32, 64K"]
+
+
+def test_starting_says_what_a_rank_costs() -> None:
+    # 16 ranks: 164 ms instead of 132.
+    (table,) = starting.STARTING.tables(_study())
+    assert table.rows[1] == ["Open MPI, 16 ranks", "132 ms", "164 ms", "+2.0 ms"]
 
 
 def _document(rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -224,10 +264,16 @@ def test_figures_and_page(tmp_path: Path) -> None:
     assert [drawing.path.name for drawing in drawings["messages"]] == [
         "latency.png",
         "latency-ratio.png",
+        "fresh.png",
         "bandwidth.png",
         "rate.png",
     ]
-    assert len(drawings["memory"]) == 3
+    assert {name: len(some) for name, some in drawings.items()} == {
+        "messages": 5,
+        "layouts": 2,
+        "memory": 3,
+        "starting": 1,
+    }
     for drawing in [one for some in drawings.values() for one in some]:
         assert drawing.path.read_bytes().startswith(b"\x89PNG")
     page = tmp_path / "index.html"

@@ -52,11 +52,12 @@ def begin(width: float, height: float) -> tuple[Figure, Axes]:
     return drawn, axes
 
 
-def finish(drawn: Figure, axes: Axes, title: str, subtitle: str, path: Path, columns: int = 3) -> None:
-    """Title above, legend below; writes the PNG."""
+def finish(drawn: Figure, axes: Axes, title: str, subtitle: str, path: Path) -> None:
+    """Title above, legend below with two lines, so that a host has a column; writes the PNG."""
     drawn.suptitle(f"{title}\n{subtitle}", fontsize=11)
     handles, labels = axes.get_legend_handles_labels()
-    drawn.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
+    columns = (len(labels) + 1) // 2
+    drawn.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize=9)
     drawn.savefig(path, dpi=140)
     plt.close(drawn)
 

@@ -43,3 +43,5 @@ class Part:
     draw: Callable[[Results, str, Path], list[Drawing]]
     text: str
     """How it is measured, for the page."""
+    whole: bool = False
+    """Whether the whole job is measured, launcher included: `read` gets one more record, with job_seconds and ranks."""

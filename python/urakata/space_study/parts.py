@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from urakata.space_study.layouts import LAYOUTS
 from urakata.space_study.memory import MEMORY
 from urakata.space_study.messages import MESSAGES
+from urakata.space_study.starting import STARTING
 
-PARTS = {part.name: part for part in (MESSAGES, MEMORY)}
+PARTS = {part.name: part for part in (MESSAGES, LAYOUTS, MEMORY, STARTING)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -76,7 +77,13 @@ def _records(job: Job, said: str) -> list[dict[str, Any]]:
 
 def _measure(job: Job, place: Place, results: Results) -> None:
     host = place.hosts[job.side.family]
-    records = _records(job, run_to_end(command(job, place), host.environment(), place.timeout_s))
+    line = command(job, place)
+    begin = time.monotonic()
+    said = run_to_end(line, host.environment(), place.timeout_s)
+    seconds = time.monotonic() - begin
+    records = _records(job, said)
+    if job.part.whole:
+        records.append({"job_seconds": seconds, "ranks": job.run.ranks})
     values = [value for record in records for value in job.part.read(record)]
     if not values:
         raise JobError("the program wrote no result")

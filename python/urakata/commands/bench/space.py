@@ -69,7 +69,9 @@ def _place(wanted: list[str] | None, programs: list[str], timeout: float) -> Pla
 def space(
     part: Annotated[
         str | None,
-        typer.Option("--part", help="Parts of the study, a list: messages, memory.  [dim]default: all[/dim]"),
+        typer.Option(
+            "--part", help="Parts of the study, a list: messages, layouts, memory, starting.  [dim]default: all[/dim]"
+        ),
     ] = None,
     host: Annotated[
         str | None,

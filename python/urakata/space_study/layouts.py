@@ -1,0 +1,181 @@
+"""Messages of derived datatypes between two ranks: halo patterns of known programs, and a sweep (bench/layout)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
+from urakata.space_study.figures import begin, colour_of, finish
+from urakata.space_study.part import Drawing, Part, Run
+from urakata.space_study.results import Results, Value, geometric_mean
+from urakata.space_study.side import TITLES
+from urakata.study.scales import number_text, size_text
+from urakata.study.text_table import TextTable, time_text
+
+PATTERN, SWEEP = "pattern", "sweep"
+
+_QUICK = ["--blocks", "8,64", "--gaps", "2,16", "--sizes", "1K,64K"]
+
+
+def _runs(quick: bool) -> list[Run]:
+    return [Run(2, _QUICK if quick else [])]
+
+
+def _read(record: dict[str, Any]) -> Iterator[Value]:
+    if record["pattern"] == "sweep":
+        yield Value(SWEEP, f"{record['block']} {record['stride']} {record['bytes']}", record["us"])
+    else:
+        yield Value(PATTERN, record["pattern"], record["us"])
+
+
+def _row_and_column(point: str) -> tuple[tuple[int, int], int]:
+    """Of a point of the sweep: block with stride, and the size of the message."""
+    block, stride, size = map(int, point.split())
+    return (block, stride), size
+
+
+def _draw_patterns(results: Results, subtitle: str, path: Path) -> None:
+    families = results.families(PATTERN)
+    patterns = results.points(PATTERN)
+    drawn, axes = begin(8.5, 1.8 + 0.42 * len(patterns))
+    width = 0.8 / len(families)
+    for number, family in enumerate(families):
+        ratios = results.ratios(family, PATTERN)
+        here = [(place, ratios[pattern]) for place, pattern in enumerate(patterns) if pattern in ratios]
+        axes.barh(
+            [place + (number - (len(families) - 1) / 2) * width for place, _ in here],
+            [ratio - 1 for _, ratio in here],
+            left=1,
+            height=width,
+            color=colour_of(family),
+            label=f"{TITLES[family]} in a space",
+        )
+    axes.axvline(1.0, color="#000000", linewidth=1.0)
+    axes.set_xscale("log")
+    low, high = axes.get_xlim()
+    axes.set_xlim(min(low, 0.4), max(high, 1.25))
+    axes.xaxis.set_major_formatter(FuncFormatter(number_text))
+    axes.xaxis.set_minor_formatter(FuncFormatter(lambda value, _: number_text(value) if _is_round(value) else ""))
+    axes.set_yticks(range(len(patterns)), patterns)
+    axes.invert_yaxis()
+    axes.set_xlabel("time of a message in a space / alone (left of 1 is faster)")
+    finish(drawn, axes, "Halo patterns of known programs", subtitle, path)
+
+
+def _is_round(value: float) -> bool:
+    return value / 10 ** math.floor(math.log10(value)) in (2.0, 5.0)
+
+
+def _draw_sweep(results: Results, subtitle: str, path: Path) -> None:
+    """A panel for each host: blocks with strides down, sizes across, the ratio as number and colour."""
+    families = results.families(SWEEP)
+    points = [_row_and_column(point) for point in results.points(SWEEP)]
+    rows, columns = sorted({row for row, _ in points}), sorted({column for _, column in points})
+    drawn, grid = plt.subplots(
+        1,
+        len(families),
+        figsize=(2.2 + (0.75 * len(columns) + 0.6) * len(families), 2.0 + 0.36 * len(rows)),
+        sharey=True,
+        squeeze=False,
+        layout="constrained",
+    )
+    colours = ScalarMappable(Normalize(-2, 2), "PuOr_r")
+    for family, axes in zip(families, grid[0], strict=True):
+        cells = [[math.nan] * len(columns) for _ in rows]
+        for point, ratio in results.ratios(family, SWEEP).items():
+            row, column = _row_and_column(point)
+            cells[rows.index(row)][columns.index(column)] = ratio
+        logarithms = [[math.log2(cell) for cell in line] for line in cells]
+        axes.imshow(logarithms, cmap=colours.cmap, norm=colours.norm, aspect="auto")
+        for down, line in enumerate(cells):
+            for across, cell in enumerate(line):
+                if not math.isnan(cell):
+                    colour = "white" if abs(math.log2(cell)) > 1.3 else "black"
+                    axes.text(across, down, f"{cell:.2f}", ha="center", va="center", fontsize=8, color=colour)
+        axes.set_xticks(range(len(columns)), [size_text(size) for size in columns])
+        axes.set_yticks(range(len(rows)), [f"{size_text(block)} every {size_text(stride)}" for block, stride in rows])
+        axes.set_title(TITLES[family], fontsize=11)
+        axes.set_xlabel("payload [bytes]")
+    bar = drawn.colorbar(colours, ax=list(grid[0]), ticks=[-2, -1, 0, 1, 2])
+    bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{2.0**value:g}"))
+    bar.ax.yaxis.set_minor_formatter(NullFormatter())
+    drawn.suptitle(f"Blocks at a stride: time of a message in a space / alone\n{subtitle}", fontsize=11)
+    drawn.savefig(path, dpi=140)
+    plt.close(drawn)
+
+
+def _draw(results: Results, subtitle: str, folder: Path) -> list[Drawing]:
+    drawings = []
+    for quantity, name, title, draw in (
+        (PATTERN, "patterns", "Halo patterns", _draw_patterns),
+        (SWEEP, "sweep", "Sweep over block, stride and size", _draw_sweep),
+    ):
+        if results.families(quantity):
+            path = folder / f"layout-{name}.png"
+            draw(results, subtitle, path)
+            drawings.append(Drawing(title, path))
+    return drawings
+
+
+def _summary(results: Results) -> TextTable:
+    rows = []
+    for family in results.families(PATTERN):
+        cells = [TITLES[family]]
+        for quantity in (PATTERN, SWEEP):
+            ratios = results.ratios(family, quantity)
+            if not ratios:
+                cells += ["-", "-"]
+                continue
+            worst = max(ratios, key=lambda point: ratios[point])
+            cells += [f"{geometric_mean(ratios.values()):.2f}", f"{ratios[worst]:.2f} at {_point_text(worst)}"]
+        rows.append(cells)
+    return TextTable(
+        "Derived datatypes in a space over the host alone",
+        ["host", "patterns", "worst pattern", "sweep", "worst of the sweep"],
+        rows,
+        "Time of a message: geometric mean of the ratios, and the worst point.",
+    )
+
+
+def _point_text(point: str) -> str:
+    if " " not in point:
+        return point
+    (block, stride), size = _row_and_column(point)
+    return f"{size_text(block)} every {size_text(stride)}, {size_text(size)}"
+
+
+def _details(results: Results, quantity: str, title: str) -> TextTable:
+    sides = results.sides(quantity)
+    rows = []
+    for point in results.points(quantity):
+        medians = [results.median(side, quantity, point) for side in sides]
+        rows.append([_point_text(point), *(time_text(median) if median is not None else "-" for median in medians)])
+    return TextTable(title, ["layout", *(side.name for side in sides)], rows)
+
+
+def _tables(results: Results) -> list[TextTable]:
+    if not results.families(PATTERN):
+        return []
+    patterns = _details(results, PATTERN, "Halo patterns")
+    return [_summary(results), patterns, _details(results, SWEEP, "Blocks at a stride")]
+
+
+LAYOUTS = Part(
+    name="layouts",
+    title="Derived datatypes",
+    program="layout",
+    runs=_runs,
+    read=_read,
+    tables=_tables,
+    draw=_draw,
+    text="Two ranks send elements of a derived datatype to and fro, in place: the halos of known programs, and blocks "
+    "of bytes at a stride. The sender has just written them and the receiver reads them, as in a program; counted is "
+    "the time from the call of MPI_Send to the return of the MPI_Recv that already waits: the median trip.",
+)

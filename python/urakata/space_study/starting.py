@@ -1,0 +1,61 @@
+"""How long a job takes that does nothing but start and end, by the number of ranks (bench/empty)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from urakata.space_study.figures import Curves
+from urakata.space_study.part import Drawing, Part, Run
+from urakata.space_study.results import Results, Value
+from urakata.space_study.side import TITLES, Side
+from urakata.study.text_table import TextTable
+
+JOB = "job"
+
+_RANKS = (2, 4, 8, 16, 32, 64)
+_QUICK_RANKS = (2, 8)
+
+
+def _runs(quick: bool) -> list[Run]:
+    return [Run(ranks, [], f"{ranks} ranks") for ranks in (_QUICK_RANKS if quick else _RANKS)]
+
+
+def _read(record: dict[str, Any]) -> Iterator[Value]:
+    if "job_seconds" in record:
+        yield Value(JOB, record["ranks"], 1e3 * record["job_seconds"])
+
+
+_CURVES = Curves("starting", "A job that starts and ends", "ms, launcher included", JOB, across="ranks")
+
+
+def _draw(results: Results, subtitle: str, folder: Path) -> list[Drawing]:
+    path = folder / f"{_CURVES.name}.png"
+    return [Drawing(_CURVES.title, path)] if _CURVES.draw(results, subtitle, path) else []
+
+
+def _tables(results: Results) -> list[TextTable]:
+    rows = []
+    for family in results.families(JOB):
+        for ranks in results.points(JOB):
+            alone, within = (results.median(Side(family, space), JOB, ranks) for space in (False, True))
+            if alone is None or within is None:
+                continue
+            times = [f"{alone:.0f} ms", f"{within:.0f} ms", f"{(within - alone) / ranks:+.1f} ms"]
+            rows.append([f"{TITLES[family]}, {ranks} ranks", *times])
+    columns = ["host", "alone", "in a space", "more for each rank"]
+    return [TextTable("A job that starts and ends", columns, rows)] if rows else []
+
+
+STARTING = Part(
+    name="starting",
+    title="Starting and ending",
+    program="empty",
+    runs=_runs,
+    read=_read,
+    tables=_tables,
+    draw=_draw,
+    text="A program of MPI_Init and MPI_Finalize, from the start of the launcher to its end.",
+    whole=True,
+)
