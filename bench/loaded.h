@@ -6,6 +6,9 @@
 
 #include "timing.h"
 
+// Whether this rank lives in a space.
+static inline int in_space(void) { return getenv("URAKATA_SPACE_AT") != NULL; }
+
 // Rank 0 prints {"mpi": FILE, "library": VERSION}: the file that MPI_Init comes from, and the host's own version text.
 static inline void print_loaded(void) {
   int rank = 0, length = 0;

@@ -4,8 +4,8 @@ include(CMakePackageConfigHelpers)
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/urakata)
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/urakata FILES_MATCHING PATTERN "*.md" PATTERN "*.png")
 
-# `urakata bench overlap` compiles its program with the mpicc of the MPI that it measures.
-install(DIRECTORY bench/ DESTINATION ${CMAKE_INSTALL_DATADIR}/urakata/bench FILES_MATCHING PATTERN "overlap*.[ch]")
+# `urakata bench` compiles its programs with the mpicc of the MPI that it measures.
+install(DIRECTORY bench/ DESTINATION ${CMAKE_INSTALL_DATADIR}/urakata/bench FILES_MATCHING PATTERN "*.[ch]")
 
 # For programs that build collectives of their own.
 install(FILES include/urakata.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -90,7 +90,7 @@ int run(std::span<char*> arguments) {
   if (task && *task) {
     space::Command& command = **task;
     command.environment = space_environment();
-    const Error reason = space::stand_in_for(command, program_beside("urakata-keeper"));
+    const Error reason = space::stand_in_for(command, program_beside("urakata-keeper"), program_beside("urakata-stand-in"));
     log::warning("%s runs as an ordinary process, outside the space: %s", program.path.c_str(), reason.message.c_str());
   }
   if (options().space) suit_space();

@@ -22,6 +22,7 @@ using namespace std::string_view_literals;
 constexpr std::array kEngines = {"host"sv, "poll"sv, "thread"sv};      // as EngineKind
 constexpr std::array kPlacements = {"auto"sv, "spare"sv, "shared"sv};  // as PlacementWish
 constexpr std::array kSwitch = {"0"sv, "1"sv};
+constexpr std::array kCopyings = {"auto"sv, "receiver"sv, "sender"sv, "both"sv};  // as CopyingWish
 constexpr std::uint64_t kSizes = std::uint64_t{1} << 62U;
 
 // Rows in the order of Row.
@@ -82,6 +83,11 @@ constexpr std::array kTable = {
            1'000'000},
     Option{"SPACE", OptionKind::choice, OptionLevel::basic, "0", "",
            "1: the ranks of a node share one address space, where their program can live in one", kSwitch},
+    Option{
+        "SPACE_COPY", OptionKind::choice, OptionLevel::advanced, "auto", "",
+        "Who copies a message of a derived datatype in a space: the receiver in one pass, the sender by packing, both "
+        "in pieces, or whoever the layout says (auto)",
+        kCopyings},
 };
 
 enum Row : std::size_t {
@@ -96,9 +102,10 @@ enum Row : std::size_t {
   kConfig,
   kVerbose,
   kNap,
-  kSpace
+  kSpace,
+  kSpaceCopy
 };
-static_assert(kTable[kSpace].name == "SPACE" && kTable.size() == kSpace + 1);
+static_assert(kTable[kSpaceCopy].name == "SPACE_COPY" && kTable.size() == kSpaceCopy + 1);
 
 constexpr std::string_view kPrefix = "URAKATA_";
 
@@ -255,6 +262,7 @@ class Settings {
     options_.config = values_[kConfig];
     options_.verbose = static_cast<unsigned>(number(values_[kVerbose]).value_or(1));
     options_.space = switched(values_[kSpace]).value_or(0) == 1;
+    options_.space_copy = static_cast<CopyingWish>(choice(kCopyings, values_[kSpaceCopy]).value_or(0));
     options_.nap_us = number(values_[kNap]).value_or(0);
     log::set_verbosity(options_.verbose);
   }

@@ -17,6 +17,7 @@ namespace urakata {
 
 enum class EngineKind : std::uint8_t { host, poll, thread };
 enum class PlacementWish : std::uint8_t { automatic, spare, shared };
+enum class CopyingWish : std::uint8_t { automatic, receiver, sender, both };
 
 enum class OptionKind : std::uint8_t { choice, integer, size, text, cpu_list, algorithms };
 enum class OptionLevel : std::uint8_t { basic, advanced };
@@ -65,6 +66,7 @@ struct Options {
   unsigned verbose = 1;
   std::uint64_t nap_us = 0;
   bool space = false;
+  CopyingWish space_copy = CopyingWish::automatic;
 
   // The algorithm asked for by name, empty where the choice is Urakata's. An entry "bcast:chain" goes before a bare
   // "chain", which is meant for every operation that has an algorithm of that name (`bare` says that it is such a one,

@@ -33,12 +33,20 @@ inline bool matches(const Envelope& pattern, const Envelope& message) {
          (pattern.source == message.source || pattern.source == kAnySource);
 }
 
+// How the payload of a rendezvous lies at the sender.
+enum class Form : std::uint8_t {
+  plain,   // as bytes at `address`
+  shaped,  // as Request::source says
+  packed,  // as bytes at `address`, as far as Request::ready says: the sender is about to pack the rest
+};
+
 // A rendezvous: the payload stays at the sender until the receiver has copied it and says so in `request`.
 struct Offer {
-  Request* request = nullptr;  // the sender's; valid until its state is stored
+  Request* request = nullptr;  // the sender's; valid until its `finished` is stored
   Port* sender = nullptr;      // who waits for that
-  const std::byte* address = nullptr;
+  std::byte* address = nullptr;
   std::uint64_t bytes = 0;
+  Form form = Form::plain;
   bool movable = false;  // see Request::place
 };
 

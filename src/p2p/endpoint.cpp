@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "base/waiting.hpp"
 #include "p2p/small_copy.hpp"
@@ -69,19 +70,6 @@ Offer offer_in(const Cell& cell) {
   return offer;
 }
 
-// Whole elements, then the beginning of one more where the message ends inside it.
-void unpack(const Buffer& buffer, const std::byte* payload, std::uint64_t bytes) {
-  const layout::Layout& layout = *buffer.layout;
-  const std::uint64_t whole = bytes / layout.size;
-  const std::uint64_t rest = bytes % layout.size;
-  if (whole != 0) layout.unpack(payload, buffer.address, 0, whole);
-  if (rest == 0) return;
-  const auto element = std::make_unique<std::byte[]>(layout.size);
-  layout.pack(buffer.address, whole, 1, element.get());
-  std::memcpy(element.get(), payload + whole * layout.size, rest);
-  layout.unpack(element.get(), buffer.address, whole, 1);
-}
-
 }  // namespace
 
 class Endpoint::Guard {
@@ -141,22 +129,17 @@ Request* Endpoint::send(Port& to, const Envelope& envelope, const Buffer& buffer
   request.whole = whole;
   request.movable = mode == Mode::standard && bytes <= kMovable;
   request.place.store(Request::Place::buffer, std::memory_order_relaxed);
-  request.buffer = {buffer.address, bytes, nullptr};
+  request.buffer = buffer;
   request.envelope = envelope;
   request.to = &to;
   request.finished.store(false, std::memory_order_relaxed);
-  if ((!buffer.plain() || mode == Mode::buffered) && bytes != 0) {
-    request.packed = std::make_unique<std::byte[]>(bytes);
-    if (buffer.plain()) {
-      std::memcpy(request.packed.get(), buffer.address, bytes);
-    } else {
-      buffer.layout->pack(buffer.address, 0, buffer.count, request.packed.get());
-    }
-    request.buffer.address = request.packed.get();
-  }
+  prepare(request, mode);
   if (behind || !push(request)) {
+    if (request.form == Form::packed) pack_all(request);
     request.queued = true;
     pending_.push(request);
+  } else if (request.form == Form::packed) {
+    pack_in_pieces(request);
   }
   return &request;
 }
@@ -164,14 +147,15 @@ Request* Endpoint::send(Port& to, const Envelope& envelope, const Buffer& buffer
 // Fills cells for a send of the list, or returns false.
 bool Endpoint::push(Request& send) {
   if (!send.whole) {
-    if (!eager_at_once(*send.to, send.envelope, send.buffer.address, send.buffer.count)) return false;
+    if (!eager_at_once(*send.to, send.envelope, send.source.address, send.source.count)) return false;
     send.queued = false;
     finish(send);
     return true;
   }
   std::uint64_t position = 0;
   if (!send.to->inbox.claim(1, &position)) return false;
-  const Offer offer{&send, &port_, send.buffer.address, send.buffer.count, send.movable};
+  const std::uint64_t bytes = send.source.count * (send.form == Form::shaped ? send.source.shape->size() : 1);
+  const Offer offer{&send, &port_, send.source.address, bytes, send.form, send.movable};
   std::array<std::byte, sizeof offer> payload;
   std::memcpy(payload.data(), &offer, sizeof offer);
   Port& to = *send.to;
@@ -293,93 +277,12 @@ void Endpoint::deliver(Request& receive, Arrival& message) {
   }
 }
 
-// As much of the payload as the receive has room for.
-void Endpoint::store(Request& receive, const std::byte* payload, std::uint64_t bytes) {
+// As much of an eager payload as the receive has room for.
+void Endpoint::store(Request& receive, std::byte* payload, std::uint64_t bytes) {
   const std::uint64_t room = receive.buffer.bytes();
   if (bytes > room) receive.result.outcome = Outcome::truncated;
   receive.result.bytes = std::min(bytes, room);
-  if (receive.result.bytes == 0) return;
-  if (receive.buffer.plain()) {
-    std::memcpy(receive.buffer.address, payload, receive.result.bytes);
-  } else {
-    unpack(receive.buffer, payload, receive.result.bytes);
-  }
-}
-
-// --- rendezvous, at the receiver ---
-
-void Endpoint::pull(Request& receive, const Offer& offer) {
-  const std::uint64_t bytes = std::min(offer.bytes, receive.buffer.bytes());
-  if (bytes >= kShared && receive.buffer.plain() && offer.sender != &port_) {
-    if (offer.bytes > bytes) receive.result.outcome = Outcome::truncated;
-    receive.result.bytes = bytes;
-    if (pull_shared(receive, offer, bytes)) return;
-  }
-  const std::byte* payload = offer.address;
-  if (offer.movable) {
-    auto place = Request::Place::buffer;
-    if (!offer.request->place.compare_exchange_strong(place, Request::Place::taken, std::memory_order_acquire)) {
-      payload = offer.request->packed.get();
-    }
-  }
-  store(receive, payload, offer.bytes);
-  offer.request->finished.store(true, std::memory_order_release);
-  offer.sender->wake();
-  finish(receive);
-}
-
-// True: the copy is done, or the sender is about to finish its last pieces of it. False: the sender helps another.
-bool Endpoint::pull_shared(Request& receive, const Offer& offer, std::uint64_t bytes) {
-  Request& send = *offer.request;
-  send.target = receive.buffer.address;
-  send.shared_bytes = bytes;
-  send.claimed.store(0, std::memory_order_relaxed);
-  send.helped.store(0, std::memory_order_relaxed);
-  Request* none = nullptr;
-  if (!offer.sender->offered.compare_exchange_strong(none, &send, std::memory_order_release)) return false;
-  offer.sender->wake();
-  std::uint64_t copied = 0;
-  for (;;) {
-    const std::uint64_t at = send.claimed.fetch_add(kPiece, std::memory_order_relaxed);
-    if (at >= bytes) break;
-    const std::uint64_t piece = std::min(kPiece, bytes - at);
-    std::memcpy(receive.buffer.address + at, offer.address + at, piece);
-    copied += piece;
-  }
-  // Before the end is told: the sender may use the request again then.
-  Request* own = &send;
-  offer.sender->offered.compare_exchange_strong(own, nullptr, std::memory_order_relaxed);
-  receive.partner = &send;
-  receive.partner_port = offer.sender;
-  receive.missing = bytes - copied;
-  if (!finish_shared(receive)) finishing_.push(receive);
-  return true;
-}
-
-bool Endpoint::finish_shared(Request& receive) {
-  Request& send = *receive.partner;
-  if (send.helped.load(std::memory_order_acquire) != receive.missing) return false;
-  Port& sender = *receive.partner_port;
-  send.finished.store(true, std::memory_order_release);
-  sender.wake();
-  finish(receive);
-  return true;
-}
-
-// --- rendezvous, at the sender ---
-
-// The receiver copies `send` and has asked for help. It does not end the send before this side's pieces are in
-// `helped`, and only this side gives the request back, so it stays what it is for as long as this runs.
-void Endpoint::help(Request& send) {
-  const std::uint64_t bytes = send.shared_bytes;
-  std::byte* const target = send.target;
-  for (;;) {
-    const std::uint64_t at = send.claimed.fetch_add(kPiece, std::memory_order_relaxed);
-    if (at >= bytes) return;
-    const std::uint64_t piece = std::min(kPiece, bytes - at);
-    std::memcpy(target + at, send.buffer.address + at, piece);
-    send.helped.fetch_add(piece, std::memory_order_release);
-  }
+  copy_in(receive, {payload, bytes, nullptr});
 }
 
 // --- probes and cancels ---
@@ -462,6 +365,7 @@ bool Endpoint::step(const Request* awaited) {
       moved = true;
     }
   }
+  if (!following_.empty()) following_.take_all([&](Request& r) { return follow(r) && (moved = true); });
   if (!finishing_.empty()) finishing_.take_all([&](Request& r) { return finish_shared(r) && (moved = true); });
   if (!abandoned_.empty()) {
     abandoned_.take_all([&](Request& r) {
@@ -488,12 +392,14 @@ void Endpoint::wait(Request& request) {
 void Endpoint::set_aside(Request& request) {
   const Guard guard(*this);
   if (!request.movable || request.done()) return;
-  if (request.packed == nullptr && request.buffer.count != 0) {
-    request.packed = std::make_unique<std::byte[]>(request.buffer.count);
-    std::memcpy(request.packed.get(), request.buffer.address, request.buffer.count);
+  if (request.packed.room == 0) {
+    // The source stays what it is: the receiver may already be reading from it.
+    request.packed = spare_.take(request.buffer.bytes());
+    move(request.source, {request.packed.get(), request.buffer.bytes(), nullptr}, 0, request.buffer.bytes());
   }
   if (request.queued) {  // nobody has seen it yet
-    request.buffer.address = request.packed.get();
+    request.source = {request.packed.get(), request.buffer.bytes(), nullptr};
+    request.form = Form::plain;
     request.movable = false;
     request.moved = true;
     return;
@@ -513,19 +419,23 @@ void Endpoint::finish(Request& request) {
 
 Request& Endpoint::new_request() {
   open_.store(open_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  return requests_.take();
+  Request& request = requests_.take();
+  request.movable = false;  // it may have been a send
+  return request;
 }
 
 void Endpoint::recycle(Request& request) {
-  request.packed.reset();
+  if (request.packed.room != 0) spare_.give(std::exchange(request.packed, {}));
+  if (request.let_go != nullptr) std::exchange(request.let_go, nullptr)(*request.buffer.layout);
   request.abandoned = false;
   request.moved = false;
   requests_.give(request);
   open_.store(open_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
 }
 
-void Endpoint::release(Request& request) {
+void Endpoint::release(Request& request, void (*let_go)(const layout::Layout&)) {
   const Guard guard(*this);
+  request.let_go = let_go;
   if (request.finished.load(std::memory_order_acquire)) {
     recycle(request);
     return;

@@ -3,12 +3,13 @@
 //
 // Protocol. A message is one or several cells in the receiver's inbox (cell.hpp, inbox.hpp).
 //   eager        up to kEager bytes: the payload is in the cells. The send is finished when they are filled.
-//   rendezvous   anything larger, and synchronous sends of any size: the cell tells where the payload lies. The
-//   receiver
-//                copies it from the sender's buffer into its own once the receive is there, and then stores the send's
-//                `finished`. From kShared bytes on it first offers the copy to the sender through the sender's port; a
-//                sender that waits then takes pieces of it too. Pieces are claimed with one counter, so whoever
-//                is faster copies more, and nobody waits for a sender that computes.
+//   rendezvous   anything larger, and synchronous sends of any size: the cell tells where the payload lies, and how
+//                (elements.hpp). The receiver copies it from the sender's elements into its own once the receive is
+//                there, and then stores the send's `finished`. From kShared bytes on it first offers the copy to the
+//                sender through the sender's port; a sender that waits then takes pieces of it too. Pieces are claimed
+//                with one counter, so whoever is faster copies more, and nobody waits for a sender that computes.
+//                Payload that lies thinly in the sender's cache is packed by the sender when it sends, in pieces that
+//                the receiver may follow (copying.hpp).
 //                Up to kMovable bytes a standard send that waits for long copies its payload aside and is done: as the
 //                host would have it, programs in which both sides send first do not hang.
 //   full inbox   the sender keeps the send in its own list, in order for each receiver, and fills cells when it makes
@@ -19,20 +20,24 @@
 // that matches it. Messages of one sender arrive in the order in which they were sent.
 //
 // What it costs: a send and a posted receive of an eager message make no system call, take no lock (see `threaded`) and
-// allocate nothing. Memory: the inbox of 32 KiB, and what is pending.
+// allocate nothing; nor do others once alike ones have been under way. Memory: the inbox of 32 KiB, what is pending,
+// and Spare::kKept.
 //
 // Thread-safety: by the endpoint's own rank only; by any of its threads where `threaded` was given. A request belongs
 // to one thread at a time. The port is for everybody.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "p2p/arrival.hpp"
+#include "p2p/copying.hpp"
 #include "p2p/patience.hpp"
 #include "p2p/pool.hpp"
 #include "p2p/port.hpp"
 #include "p2p/queue.hpp"
 #include "p2p/request.hpp"
+#include "p2p/spare.hpp"
 
 namespace urakata::p2p {
 
@@ -49,8 +54,10 @@ class Endpoint {
   static constexpr std::uint64_t kShared = 256 << 10;  // payload bytes from which a waiting sender helps
   static constexpr std::uint64_t kPiece = 64 << 10;    // bytes claimed at a time then
 
-  // `threaded`: several threads may call at once.
-  explicit Endpoint(bool threaded, const Manners& manners = {}) : threaded_(threaded), manners_(manners) {}
+  // `threaded`: several threads may call at once. `copying`: who copies elements with holes; chosen for each message
+  // where it is not said.
+  explicit Endpoint(bool threaded, const Manners& manners = {}, std::optional<Copying> copying = std::nullopt)
+      : threaded_(threaded), manners_(manners), copying_(copying) {}
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
@@ -90,11 +97,12 @@ class Endpoint {
   // Copies a send's payload aside, where that may be, so that it is done. For a caller that has waited in vain.
   void set_aside(Request& request);
 
-  // Gives a request back. One that is not done goes on by itself, and its buffer has to stay until then.
-  void release(Request& request);
+  // Gives a request back. One that is not finished goes on by itself, and its buffer has to stay until then; `let_go`
+  // is then called with the buffer's layout at the end, by a thread of the rank that is in the endpoint.
+  void release(Request& request, void (*let_go)(const layout::Layout&) = nullptr);
 
   // Nothing is left that others wait for: no send of ours is in our list or unfinished after its release().
-  bool idle() const { return pending_.empty() && abandoned_.empty() && finishing_.empty(); }
+  bool idle() const { return pending_.empty() && abandoned_.empty() && finishing_.empty() && following_.empty(); }
 
   // Has the rank requests that it has not given back, or that go on by themselves? By any thread.
   bool open() const { return open_.load(std::memory_order_seq_cst) != 0; }
@@ -111,12 +119,20 @@ class Endpoint {
   Arrival& keep(const Cell& cell);
   void deliver(Request& receive, const Cell& cell);
   void deliver(Request& receive, Arrival& message);
-  void store(Request& receive, const std::byte* payload, std::uint64_t bytes);
-  void pull(Request& receive, const Offer& offer);
-  bool pull_shared(Request& receive, const Offer& offer, std::uint64_t bytes);
-  bool finish_shared(Request& receive);
+  void store(Request& receive, std::byte* payload, std::uint64_t bytes);
   bool take_back(Request& receive);
   void recycle(Request& request);
+
+  // rendezvous.cpp
+  void prepare(Request& send, Mode mode);
+  void pack_all(Request& send);
+  void pack_in_pieces(Request& send);
+  void pull(Request& receive, const Offer& offer);
+  void copy_in(Request& receive, const Elements& from);
+  bool follow(Request& receive);
+  bool pull_shared(Request& receive, const Offer& offer);
+  bool finish_shared(Request& receive);
+  void end_rendezvous(Request& receive);
   void help(Request& send);
   void finish(Request& request);
   bool step(const Request* awaited = nullptr);
@@ -124,16 +140,19 @@ class Endpoint {
   // Constant.
   const bool threaded_;
   const Manners manners_;
+  const std::optional<Copying> copying_;
 
   // The owner's, under the lock where threaded.
   Queue<Request> posted_;      // receives that wait for a message, oldest first
   Queue<Arrival> unexpected_;  // messages that wait for a receive, oldest first
   Queue<Request> pending_;     // sends that wait for room in an inbox, oldest first
   Queue<Request> finishing_;   // receives whose last pieces the sender is copying
+  Queue<Request> following_;   // receives whose last pieces the sender is packing
   Queue<Request> abandoned_;   // rendezvous sends that were given back before their end
   Pool<Request> requests_;
   Pool<Arrival> small_arrivals_;
   Pool<Arrival> large_arrivals_;
+  Spare spare_;
   std::atomic<std::uint32_t> open_{0};  // requests in use
   std::atomic<bool> locked_{false};
 

@@ -36,8 +36,8 @@ class Patience {
       if (nap_ns_ < kLongestNap) nap_ns_ *= 2;
     }
   }
-  // Spinning has been in vain.
-  bool tried() const { return taken_ > spins_; }
+  // Spinning has been in vain; where nobody may spin, all the yielding.
+  bool tried() const { return manners_.oversubscribed ? taken_ >= kYieldsCrowded : taken_ > spins_; }
   void restart() {
     taken_ = 0;
     nap_ns_ = kFirstNap;

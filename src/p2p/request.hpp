@@ -4,10 +4,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
 #include "layout/layout.hpp"
 #include "p2p/cell.hpp"
+#include "p2p/elements.hpp"
+#include "p2p/spare.hpp"
 
 namespace urakata::p2p {
 
@@ -19,6 +20,12 @@ struct Buffer {
 
   std::uint64_t bytes() const { return layout != nullptr ? count * layout->size : count; }
   bool plain() const { return layout == nullptr || layout->contiguous; }
+  // Only the layout itself can move the elements, and only on its owner's side.
+  bool closed() const { return !plain() && layout->shape() == nullptr; }
+  // Of a buffer that is not closed.
+  Elements elements() const {
+    return plain() ? Elements{address, bytes(), nullptr} : Elements{address, count, layout->shape()};
+  }
 };
 
 enum class Outcome : std::uint8_t { good, truncated, cancelled };
@@ -38,19 +45,22 @@ struct alignas(kLine) Request {
   Envelope envelope;   // of a send; the pattern of a receive
   Port* to = nullptr;  // of a send that waits for room in an inbox
   bool is_send = false;
-  bool whole = false;      // a send that must not be eager: synchronous, or large
-  bool queued = false;     // a send that waits for room in an inbox
-  bool posted = false;     // a receive that has not been matched
-  bool abandoned = false;  // to be given back when it is finished
-  bool movable = false;    // a send whose payload may be moved while it waits
-  bool moved = false;      // and has been
+  bool whole = false;       // a send that must not be eager: synchronous, or large
+  bool queued = false;      // a send that waits for room in an inbox
+  bool posted = false;      // a receive that has not been matched
+  bool abandoned = false;   // to be given back when it is finished
+  bool movable = false;     // a send whose payload may be moved while it waits
+  bool moved = false;       // and has been
+  Form form = Form::plain;  // of a send
   Result result;
-  Request* partner = nullptr;  // a receive whose last pieces its sender is copying: the sender's request
+  Request* partner = nullptr;  // a receive that waits for its sender's last pieces: the sender's request
   Port* partner_port = nullptr;
-  std::uint64_t missing = 0;            // bytes of those pieces
-  std::unique_ptr<std::byte[]> packed;  // payload of a send whose buffer has holes, or which is buffered
+  std::uint64_t missing = 0;  // bytes of those pieces
+  Block packed;               // payload of a send that is buffered, packed or set aside
+  // Called with the buffer's layout when a request is over that was given back before its end.
+  void (*let_go)(const layout::Layout& layout) = nullptr;
 
-  // By the owner, and by the receiver of a rendezvous, whose last access to the request is a store to `state`.
+  // By the owner, and by the receiver of a rendezvous, whose last access to the request is a store to `finished`.
   alignas(kLine) std::atomic<bool> finished{false};
 
   // Where the payload of a movable send is: standard sends must not depend on the receiver more than under the host, so
@@ -59,9 +69,15 @@ struct alignas(kLine) Request {
   enum class Place : std::uint8_t { buffer, taken, moved };
   std::atomic<Place> place{Place::buffer};
 
+  // Where the payload of a send lies; constant from the offer on. `buffer` is the program's, whose layout may be gone
+  // once the payload has been packed.
+  Elements source;
+  // Form::packed: bytes that have been packed. Stored by the sender, with release order.
+  std::atomic<std::uint64_t> ready{0};
+
   // A rendezvous that both sides copy: pieces are claimed by `claimed`. Set by the receiver before the request is put
   // into Port::offered.
-  std::byte* target = nullptr;
+  Elements target;
   std::uint64_t shared_bytes = 0;
   std::atomic<std::uint64_t> claimed{0};  // bytes
   std::atomic<std::uint64_t> helped{0};   // bytes copied by the sender

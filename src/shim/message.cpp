@@ -30,6 +30,8 @@ int code_of(const p2p::Result& result) {
   return result.outcome == p2p::Outcome::truncated ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
 }
 
+void let_go(const layout::Layout& layout) { static_cast<const Datatype&>(layout).release(); }
+
 }  // namespace
 
 bool describe(void* address, std::int64_t count, MPI_Datatype type, Letter& letter) {
@@ -74,15 +76,24 @@ bool outside(int rank, MPI_Comm comm) {
          in->peers[static_cast<std::size_t>(rank)].port == nullptr;
 }
 
+void hold(const p2p::Buffer& buffer) {
+  if (buffer.layout != nullptr) static_cast<const Datatype*>(buffer.layout)->hold();
+}
+
+void give_back(p2p::Request& request) {
+  endpoint()->release(request, request.buffer.layout != nullptr ? let_go : nullptr);
+}
+
 int send_now(const Letter& letter) {
   p2p::Endpoint& here = *endpoint();
   if (p2p::Request* open = here.send(*letter.to, letter.envelope, letter.buffer, letter.mode)) {
+    hold(letter.buffer);
     if (letter.mode == p2p::Mode::buffered) {
       expect_messages();
     } else {
       here.wait(*open);
     }
-    here.release(*open);
+    give_back(*open);
   }
   return MPI_SUCCESS;
 }
@@ -95,10 +106,11 @@ int receive_now(const Letter& letter, MPI_Status* status) {
     return complete(request, &handle, status, 0);
   }
   p2p::Endpoint& here = *endpoint();
+  hold(letter.buffer);
   p2p::Request& open = here.receive(letter.envelope, letter.buffer);
   here.wait(open);
   const p2p::Result result = open.result;
-  here.release(open);
+  give_back(open);
   set_status(status, result);
   const int code = code_of(result);
   if (code != MPI_SUCCESS) host.Comm_call_errhandler(letter.channel->handle, code);
@@ -129,7 +141,8 @@ void start_message(Request& request) {
   }
   if (request.message.open != nullptr) expect_messages();
   if (letter.to != nullptr && request.message.open != nullptr && letter.mode == p2p::Mode::buffered) {
-    here.release(*request.message.open);
+    hold(letter.buffer);
+    give_back(*request.message.open);
     request.message.open = nullptr;
   }
 }
@@ -137,8 +150,10 @@ void start_message(Request& request) {
 void send_beside(Request& request, const Letter& send) {
   p2p::Endpoint& here = *endpoint();
   request.message.beside = here.send(*send.to, send.envelope, send.buffer, send.mode);
-  if (request.message.beside != nullptr && send.mode == p2p::Mode::buffered) {
-    here.release(*request.message.beside);
+  if (request.message.beside == nullptr) return;
+  hold(send.buffer);  // the request holds the receive's
+  if (send.mode == p2p::Mode::buffered) {
+    give_back(*request.message.beside);
     request.message.beside = nullptr;
   }
 }
@@ -159,7 +174,7 @@ int finish_message(Request& request, MPI_Status* status, bool* told) {
   } else {
     message_status(request, status);
   }
-  if (message.beside != nullptr) endpoint()->release(*message.beside);
+  if (message.beside != nullptr) give_back(*message.beside);
   if (message.open != nullptr) {
     if (message.letter.to == nullptr) code = code_of(message.open->result);
     endpoint()->release(*message.open);
@@ -182,10 +197,12 @@ void message_status(const Request& request, MPI_Status* status) {
 
 bool abandon_message(Request& request) {
   Message& message = request.message;
-  for (p2p::Request** part : {&message.open, &message.beside}) {
-    if (*part != nullptr) endpoint()->release(**part);
-    *part = nullptr;
+  if (message.open != nullptr) {
+    hold(message.open->buffer);
+    give_back(*message.open);
   }
+  if (message.beside != nullptr) give_back(*message.beside);
+  message.open = message.beside = nullptr;
   return message.mixed != nullptr && message.mixed->abandon();
 }
 

@@ -62,6 +62,11 @@ bool probing(int source, int tag, MPI_Comm comm, Letter& letter);
 // The buffer for a message that MPI_Mprobe has found.
 bool describe(void* address, std::int64_t count, MPI_Datatype type, Letter& letter);
 
+// What a layout is to the endpoint: held before its request is given back unfinished, or where the program may free its
+// type meanwhile; the endpoint lets go of it when the request is over.
+void hold(const p2p::Buffer& buffer);
+void give_back(p2p::Request& request);
+
 // Blocking calls. The result is an MPI error code; the error handler has been called.
 int send_now(const Letter& letter);
 int receive_now(const Letter& letter, MPI_Status* status);

@@ -107,7 +107,8 @@ class MixedQueue {
         leave(now);
         moved = true;
         if (now.abandoned_) {
-          endpoint()->release(*now.open_);
+          hold(letter.buffer);  // the owner's hold ends before the endpoint may be done
+          give_back(*now.open_);
           destroy_request(&now.owner_);
         } else {
           now.state_.store(State::at_space, std::memory_order_release);
@@ -303,7 +304,8 @@ bool MixedReceive::abandon() {
       abandoned_ = true;
       return true;
     case State::at_space:
-      endpoint()->release(*open_);
+      hold(letter().buffer);
+      give_back(*open_);
       return false;
     case State::at_host:
       queue().forget_at_host(*this);

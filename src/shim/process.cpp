@@ -21,6 +21,8 @@
 #include "shim/host_messages.hpp"
 #include "shim/mixed_receive.hpp"
 #include "shim/space.hpp"
+#include "space/heap.hpp"
+#include "space/registry.hpp"
 
 namespace urakata::shim {
 
@@ -76,7 +78,10 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
   host_only_ = wish.engine == EngineKind::host;
   const bool helper = wish.engine == EngineKind::thread || (!host_only_ && host.progress_register == nullptr);
   int got = required;
-  const int code = host.Init_thread(argc, argv, helper ? MPI_THREAD_MULTIPLE : required, &got);
+  const int code = [&] {
+    const space::FreshTables fresh(wish.space && space::join());
+    return host.Init_thread(argc, argv, helper ? MPI_THREAD_MULTIPLE : required, &got);
+  }();
   if (code != MPI_SUCCESS) return code;
   told_level_ = std::min(required, got);
   if (provided != nullptr) *provided = told_level_;

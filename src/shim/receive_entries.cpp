@@ -65,6 +65,7 @@ int exchange_now(const Exchange& both, MPI_Status* status) {
     if (code != MPI_SUCCESS) return code;
   } else if (both.sends) {
     out = endpoint()->send(*send.to, send.envelope, send.buffer, send.mode);
+    if (out != nullptr) hold(send.buffer);
   }
   if (both.receives) {
     code = receive_now(both.receive, status);
@@ -73,7 +74,7 @@ int exchange_now(const Exchange& both, MPI_Status* status) {
   }
   if (out != nullptr) {
     if (send.mode != p2p::Mode::buffered) endpoint()->wait(*out);
-    endpoint()->release(*out);
+    give_back(*out);
   }
   if (both.by_host) {
     const int sent = by_host.finish();

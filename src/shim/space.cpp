@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "base/log.hpp"
+#include "base/options.hpp"
 #include "p2p/rescue.hpp"
 #include "shim/channel.hpp"
 #include "shim/host.hpp"
 #include "shim/host_send.hpp"
 #include "shim/mixed_receive.hpp"
 #include "shim/process.hpp"
+#include "space/crash_report.hpp"
 #include "space/registry.hpp"
 
 namespace urakata::shim {
@@ -41,6 +43,20 @@ bool poll_others() {
   return moved;
 }
 
+std::optional<p2p::Copying> forced_copying() {
+  switch (options().space_copy) {
+    case CopyingWish::receiver:
+      return p2p::Copying::receiver;
+    case CopyingWish::sender:
+      return p2p::Copying::sender;
+    case CopyingWish::both:
+      return p2p::Copying::both;
+    case CopyingWish::automatic:
+      break;
+  }
+  return std::nullopt;
+}
+
 // What each rank tells all others.
 struct Card {
   std::uint64_t space = 0;  // identity of its space and of its port's protocol; 0: in none
@@ -54,7 +70,9 @@ void enter_space(bool wanted, bool threaded, bool oversubscribed) {
   Card own;
   p2p::Endpoint* made = nullptr;
   if (membership) {
-    made = new p2p::Endpoint(threaded, {oversubscribed, poll_others});  // stays: others may still look at its port
+    space::report_crashes();
+    // Stays: others may still look at its port.
+    made = new p2p::Endpoint(threaded, {oversubscribed, poll_others}, forced_copying());
     membership->own().published.store(&made->port(), std::memory_order_release);
     own = {membership->registry->identity ^ p2p::Port::kProtocol, reinterpret_cast<std::uint64_t>(&made->port())};
   }

@@ -2,21 +2,17 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/signalfd.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
+#include <fstream>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -24,19 +20,12 @@
 #include "base/log.hpp"
 #include "space/attributes.hpp"
 #include "space/meeting.hpp"
+#include "space/post.hpp"
 
 namespace urakata::space {
 namespace {
 
 constexpr int kAttempts = 5;  // a keeper may be about to end when it is found
-// Those by which a program's own errors end it.
-constexpr std::array<std::pair<int, const char*>, 7> kErrorSignals = {{{SIGSEGV, "SIGSEGV"},
-                                                                       {SIGBUS, "SIGBUS"},
-                                                                       {SIGILL, "SIGILL"},
-                                                                       {SIGFPE, "SIGFPE"},
-                                                                       {SIGABRT, "SIGABRT"},
-                                                                       {SIGSYS, "SIGSYS"},
-                                                                       {SIGTRAP, "SIGTRAP"}}};
 
 std::uint64_t bits(const sigset_t& set) {
   std::uint64_t word = 0;
@@ -54,96 +43,13 @@ sigset_t passed_signals() {
   return set;
 }
 
-// As the task did.
-[[noreturn]] void die_by(int number) {
-  const rlimit no_core{0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
-  std::signal(number, SIG_DFL);
-  sigset_t one;
-  sigemptyset(&one);
-  sigaddset(&one, number);
-  kill(getpid(), number);
-  sigprocmask(SIG_UNBLOCK, &one, nullptr);
-  _exit(128 + number);  // where the signal's default is not to end a process
+// Whether the launcher died before this process could look at its parent. Nothing else tells: the parent is then
+// whoever takes orphans, and that may be a launcher too, in a container. But those who read our output are gone.
+bool orphaned_at_start() {
+  std::array<pollfd, 2> outputs = {{{STDOUT_FILENO, 0, 0}, {STDERR_FILENO, 0, 0}}};
+  return launcher().rank >= 0 && poll(outputs.data(), outputs.size(), 0) > 0 &&
+         ((outputs[0].revents | outputs[1].revents) & (POLLERR | POLLHUP)) != 0;
 }
-
-class StandIn {
- public:
-  // `started` is the keeper's note of that kind.
-  StandIn(Descriptor socket, const Note& started, const Attributes& attributes, pid_t parent)
-      : socket_(std::move(socket)),
-        task_(started.value),
-        keeper_(started.sender),
-        shared_group_(attributes.process_group == ProcessGroup::shared) {
-    const sigset_t passed = passed_signals();
-    signals_ = Descriptor(signalfd(-1, &passed, SFD_CLOEXEC | SFD_NONBLOCK));
-#ifdef SYS_pidfd_open
-    if (launcher().rank >= 0) launcher_ = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, parent, 0)));
-#endif
-    launcher_gone_ = launcher().rank >= 0 && getppid() != parent;
-  }
-
-  [[noreturn]] void serve() {
-    while (true) {
-      std::array<pollfd, 3> watched = {
-          {{socket_.number(), POLLIN, 0}, {signals_.number(), POLLIN, 0}, {launcher_.number(), POLLIN, 0}}};
-      if (!launcher_gone_ && poll(watched.data(), watched.size(), -1) < 0) continue;
-      if (watched[0].revents != 0) hear_keeper();
-      if (watched[1].revents != 0) pass_signals();
-      if (watched[2].revents != 0 || launcher_gone_) {
-        // The keeper sees this process end, and ends the task.
-        log::error("the launcher is gone; process %d ends with it", task_);
-        _exit(1);
-      }
-    }
-  }
-
- private:
-  void hear_keeper() {
-    Note note;
-    if (!receive_note(socket_.number(), note)) {
-      log::error("the keeper of the space has died, and process %d with it", task_);
-      if (!shared_group_) kill(-task_, SIGKILL);
-      // A launcher kills the other stand-ins as soon as one is gone, and each has its task's children to end first.
-      const timespec grace{0, 200'000'000};
-      nanosleep(&grace, nullptr);
-      die_by(SIGKILL);
-    }
-    if (note.kind == NoteKind::stopped) kill(getpid(), SIGSTOP);
-    if (note.kind == NoteKind::ended) end_with(note.value);
-  }
-
-  [[noreturn]] void end_with(int status) const {
-    if (!WIFSIGNALED(status)) _exit(WEXITSTATUS(status));
-    const int number = WTERMSIG(status);
-    for (const auto& [one, name] : kErrorSignals) {
-      if (one == number) log::error("process %d died of %s (%s)", task_, name, strsignal(number));
-    }
-    die_by(number);
-  }
-
-  void pass_signals() {
-    signalfd_siginfo about{};
-    while (read(signals_.number(), &about, sizeof about) == sizeof about) {
-      const auto number = static_cast<int>(about.ssi_signo);
-      const auto sender = static_cast<pid_t>(about.ssi_pid);
-      if (number == SIGCHLD) continue;
-      // A terminal signals the whole group, of which the task is.
-      if (shared_group_ && about.ssi_code == SI_KERNEL) continue;
-      // The keeper woke this process because the task goes on already.
-      if (number == SIGCONT && about.ssi_code == SI_USER && sender == keeper_) continue;
-      send_note(socket_.number(), NoteKind::signal, number);
-    }
-  }
-
-  Descriptor socket_;
-  Descriptor signals_;
-  Descriptor launcher_;  // readable when the launcher has ended; -1 where there is none to watch
-  pid_t task_;
-  pid_t keeper_;
-  bool shared_group_;
-  bool launcher_gone_ = false;
-};
 
 // What the task has now must not stay open here: pipes end when their last holder closes them. Messages still go to
 // descriptor 2. The connection to Hydra stays: it takes the end of that for the end of the rank, and would kill this
@@ -160,10 +66,38 @@ void let_go_of(const std::vector<int>& descriptors) {
   }
 }
 
+// The words that this process was started with.
+std::vector<std::string> own_words() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  return words;
+}
+
+// Goes on as the program urakata-stand-in, which keeps this one's words.
+[[noreturn]] void go_on_as(const std::string& program, const Post& post) {
+  std::array<char, 128> numbers{};
+  std::snprintf(numbers.data(), numbers.size(), "%s=%d %d %d %d %d %d", kPostVariable, post.socket, post.task,
+                post.keeper, post.shared_group, post.parent, post.rank);
+  std::vector<std::string> words = own_words();
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  char* const environment[] = {numbers.data(), nullptr};
+  fcntl(post.socket, F_SETFD, 0);
+  execve(program.c_str(), arguments.data(), environment);
+  log::error("cannot run %s (%s); process %d ends", program.c_str(), std::strerror(errno), post.task);
+  _exit(1);  // the keeper sees it, and ends the task
+}
+
 }  // namespace
 
-Error stand_in_for(const Command& command, const std::string& keeper) {
+Error stand_in_for(const Command& command, const std::string& keeper, const std::string& stand_in) {
+  if (access(stand_in.c_str(), X_OK) != 0) {
+    return Error{"there is no " + stand_in + " that may be run; is this installation of Urakata complete?"};
+  }
   const pid_t parent = getppid();
+  if (orphaned_at_start()) _exit(1);  // nobody reads a message
   const sigset_t passed = passed_signals();
   sigset_t before;
   sigprocmask(SIG_BLOCK, &passed, &before);
@@ -185,9 +119,10 @@ Error stand_in_for(const Command& command, const std::string& keeper) {
     Note note;
     if (!receive_note(socket->number(), note)) continue;
     if (note.kind == NoteKind::started) {
-      StandIn stand_in(std::move(*socket), note, attributes, parent);
+      const bool shared_group = attributes.process_group == ProcessGroup::shared;
+      const Post post{socket->release(), note.value, note.sender, shared_group ? 1 : 0, parent, launcher().rank};
       let_go_of(descriptors);
-      stand_in.serve();
+      go_on_as(stand_in, post);
     }
     reason = Error{note.text.data()};
     break;

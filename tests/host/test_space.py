@@ -2,82 +2,39 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from jobs import FULL, PROGRAMS, Host, Outcome, compiled, named, passes, run_job
+from jobs import FULL, PROGRAMS, compiled, named, passes, run_job
+from spaces import (
+    EXEC,
+    SPACE,
+    alive,
+    left_behind,
+    nobody_lives,
+    nothing_stays,
+    parent,
+    pids,
+    running,
+    space_job,
+    stand_ins,
+    until,
+)
 
-from urakata import paths
+__all__ = ["nothing_stays"]  # around every test here
 
 HOSTS = ("openmpi", "mpich")
-EXEC = str(paths.program("urakata-exec"))
-SPACE = [EXEC, "--space", "--"]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("space")
-
-
-def keepers() -> set[int]:
-    """The keepers that live, whoever started them."""
-    found = set()
-    for entry in Path("/proc").iterdir():
-        with contextlib.suppress(OSError, ValueError):
-            if (entry / "comm").read_text().strip() == "urakata-keeper" and alive(int(entry.name)):
-                found.add(int(entry.name))
-    return found
-
-
-def alive(pid: int) -> bool:
-    """Whether the process exists and is no zombie."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
-
-
-def left_behind() -> set[str]:
-    """Sockets and files of ours."""
-    sockets = set(re.findall(r"@(urakata\S*)", Path("/proc/net/unix").read_text()))
-    return sockets | {path.name for path in Path("/dev/shm").glob("*urakata*")}
-
-
-def until(condition: object, what: str, seconds: float = 20) -> None:
-    """Waits for condition() to hold."""
-    deadline = time.monotonic() + seconds
-    while not condition():  # type: ignore[operator]
-        assert time.monotonic() < deadline, what
-        time.sleep(0.02)
-
-
-@pytest.fixture(autouse=True)
-def nothing_stays() -> Iterator[None]:
-    before, ours = keepers(), left_behind()
-    yield
-    until(lambda: keepers() <= before, f"keepers outlive their jobs: {keepers() - before}")
-    assert left_behind() <= ours
-
-
-def pids(text: str) -> list[int]:
-    return [int(pid) for pid in re.findall(r"^pid (\d+)\r?$", text, re.MULTILINE)]
-
-
-def nobody_lives(processes: list[int]) -> None:
-    until(lambda: not any(map(alive, processes)), f"processes outlive the job: {[p for p in processes if alive(p)]}")
-
-
-def space_job(host: Host, ranks: int, command: list[str], **more: object) -> Outcome:
-    return run_job(host, ranks, [*SPACE, *command], **more)  # type: ignore[arg-type]
 
 
 def life(folder: Path) -> str:
@@ -284,62 +241,9 @@ def test_a_rank_that_dies_ends_the_job(folder: Path, name: str, how: str) -> Non
     if how != "mpi_abort":
         name_of_signal = "SEGV" if how == "segfault" else "ABRT"
         assert re.search(rf"\[rank 2\] process \d+ died of SIG{name_of_signal}", outcome.output), outcome.output
-
-
-def parent(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-
-
-@contextlib.contextmanager
-def running(host: Host, folder: Path, how: str, ranks: int) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
-    """A job in a space that waits to be ended, with its tasks' pids."""
-    program = str(compiled(host, "space_end", folder))
-    environment = {**os.environ, **host.environment}
-    if os.geteuid() == 0:
-        for tool in ("OMPI", "PRTE"):
-            environment |= {f"{tool}_ALLOW_RUN_AS_ROOT": "1", f"{tool}_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    output = folder / f"output-{host.name}-{time.monotonic_ns()}"
-    lines = ranks * (2 if how == "children" else 1)
-    with output.open("w") as sink:
-        job = subprocess.Popen(
-            [*host.launch(ranks), *SPACE, program, how],
-            stdin=subprocess.DEVNULL,
-            stdout=sink,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env=environment,
-            start_new_session=True,
-        )
-    try:
-        until(lambda: len(pids(output.read_text())) == lines or job.poll() is not None, "the job does not start")
-        assert job.poll() is None, output.read_text()
-        yield job, pids(output.read_text())
-    finally:
-        if job.poll() is None:
-            job.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            job.wait(20)
-        if job.poll() is None:
-            os.killpg(job.pid, signal.SIGKILL)
-            job.wait()
-
-
-def stand_ins(job: int) -> list[int]:
-    """The processes urakata-exec below the job's launcher."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        with contextlib.suppress(OSError, ValueError):
-            if (entry / "comm").read_text().strip() == "urakata-exec" and job in ancestors(int(entry.name)):
-                found.append(int(entry.name))
-    return found
-
-
-def ancestors(pid: int) -> list[int]:
-    chain = [pid]
-    with contextlib.suppress(OSError):
-        while chain[-1] > 1:
-            chain.append(parent(chain[-1]))
-    return chain
+        # Where: the host's own report where it has one, else ours.
+        ours = r"\[rank 2\]   #\d+ " if host.family == "mpich" else r"\[ *\d+\] "
+        assert re.search(ours + r"\S*space_end\S*\(\+0x[0-9a-f]+\)", outcome.output), outcome.output
 
 
 @pytest.mark.parametrize("victim", ("task", "stand-in", "keeper", "launcher", "launcher-asked"))

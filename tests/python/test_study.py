@@ -13,14 +13,15 @@ from typer.testing import CliRunner
 
 from urakata import launcher, paths
 from urakata.cli import build_app
-from urakata.commands import bench
-from urakata.study import measures, plots, tables
+from urakata.commands.bench import options
+from urakata.study import measures, plots, tables, text_table
 from urakata.study.configuration import OPERATIONS, Configuration
-from urakata.study.job import Amounts, JobError, Outcome, Place, launcher_arguments, run_job, variables
+from urakata.study.job import Amounts, Outcome, Place, launcher_arguments, run_job, variables
 from urakata.study.page import write_page
 from urakata.study.plan import Axes, Plan, make_plan, quick_ranks_per_node, rounds
 from urakata.study.program import find_program
 from urakata.study.results import Results, Row, fastest, from_json
+from urakata.study.running import JobError
 from urakata.study.session import run_session, steps
 
 # --- measures ---
@@ -149,13 +150,13 @@ def test_the_quick_division_leaves_a_core_to_spare_where_it_can(cores: int, rank
 
 
 def test_sizes() -> None:
-    assert bench.parse_sizes("1:8") == [1, 2, 4, 8]
-    assert bench.parse_sizes("3:20") == [3, 6, 12]
-    assert bench.parse_sizes("64K, 8,1m") == [8, 65536, 1048576]
-    assert len(bench.parse_sizes("1:4M")) == 23
+    assert options.parse_sizes("1:8") == [1, 2, 4, 8]
+    assert options.parse_sizes("3:20") == [3, 6, 12]
+    assert options.parse_sizes("64K, 8,1m") == [8, 65536, 1048576]
+    assert len(options.parse_sizes("1:4M")) == 23
     for bad in ("0", "x", "8:4", "4G", "-1"):
         with pytest.raises(ValueError, match="size"):
-            bench.parse_sizes(bad)
+            options.parse_sizes(bad)
 
 
 # --- results, from made-up records: 2 x engine, T as given ---
@@ -256,7 +257,7 @@ def test_tables_show_ratio_and_wrong_results() -> None:
 
 @pytest.mark.parametrize(("us", "text"), [(0.3456, "0.346 µs"), (12.3, "12.3 µs"), (4321, "4.32 ms"), (2.5e6, "2.5 s")])
 def test_times_have_units(us: float, text: str) -> None:
-    assert tables.time_text(us) == text
+    assert text_table.time_text(us) == text
 
 
 def test_the_page_needs_nothing_else(tmp_path: Path) -> None:

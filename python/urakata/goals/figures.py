@@ -34,8 +34,21 @@ def _ratio_rows(by_point: dict[Point, float]) -> list[dict[str, Any]]:
     return [{"point": list(point), "ratio": ratio} for point, ratio in by_point.items()]
 
 
+def _differing(goal: Goal, samples: Samples, *sides: str) -> str:
+    """Which quantities of the goal's `same` are not the same on all sides and in all rounds; empty where none."""
+    broken = []
+    for quantity in goal.parameters.get("same", ()):
+        for point in _points(goal, samples, sides[0], quantity):
+            if len({value for side in sides for value in samples.series(side, quantity, point)}) > 1:
+                broken.append(f"{quantity} differs at {', '.join(point)}")
+    return "; ".join(broken)
+
+
 def geometric_mean_of_ratios(goal: Goal, samples: Samples) -> Figure:
-    """Geometric mean over all points of `over` / `under`."""
+    """Geometric mean over all points of `over` / `under`.
+
+    Not met either if the ratio is above `nowhere_above` at a point, where that is given.
+    """
     quantity, over, under = (goal.parameters[key] for key in ("quantity", "over", "under"))
     points = _points(goal, samples, under, quantity)
 
@@ -43,12 +56,23 @@ def geometric_mean_of_ratios(goal: Goal, samples: Samples) -> Figure:
         return geometric_mean(ratios(part, points, quantity, over, under).values())
 
     sides = {s: geometric_mean(samples.median(s, quantity, p) for p in points) for s in (under, over)}
-    detail = {"ratios": _ratio_rows(ratios(samples, points, quantity, over, under)), "raw": samples.by_point(quantity)}
-    return Figure(figure(samples), samples.each_round(figure, over, under), sides, "us", detail)
+    by_point = ratios(samples, points, quantity, over, under)
+    detail: dict[str, Any] = {"ratios": _ratio_rows(by_point), "raw": samples.by_point(quantity)}
+    broken = ""
+    if (most := goal.parameters.get("nowhere_above")) is not None:
+        worst = max(points, key=by_point.__getitem__)
+        detail |= {"worst_point": list(worst), "worst_ratio": by_point[worst]}
+        if by_point[worst] > most:
+            broken = f"{by_point[worst]:.2f} at {', '.join(worst)}, more than {most:g}"
+    unit = goal.parameters.get("sides_unit", "us")
+    return Figure(figure(samples), samples.each_round(figure, over, under), sides, unit, detail, broken)
 
 
 def worst_ratio(goal: Goal, samples: Samples) -> Figure:
-    """The largest `over` / `under` of any point. Its spread is that of the ratio at that point."""
+    """The largest `over` / `under` of any point. Its spread is that of the ratio at that point.
+
+    Not met either if a quantity of `same` differs between the sides.
+    """
     quantity, over, under = (goal.parameters[key] for key in ("quantity", "over", "under"))
     points = _points(goal, samples, under, quantity)
     by_point = ratios(samples, points, quantity, over, under)
@@ -60,7 +84,9 @@ def worst_ratio(goal: Goal, samples: Samples) -> Figure:
     sides = {s: samples.median(s, quantity, worst) for s in (under, over)}
     ordered = dict(sorted(by_point.items(), key=lambda item: -item[1]))
     detail = {"worst_point": list(worst), "ratios": _ratio_rows(ordered), "raw": samples.by_point(quantity)}
-    return Figure(by_point[worst], samples.each_round(figure, over, under), sides, "us", detail)
+    series = samples.each_round(figure, over, under)
+    unit = goal.parameters.get("sides_unit", "us")
+    return Figure(by_point[worst], series, sides, unit, detail, _differing(goal, samples, over, under))
 
 
 def worst_side_ratio(goal: Goal, samples: Samples) -> Figure:
@@ -107,6 +133,26 @@ def largest(goal: Goal, samples: Samples) -> Figure:
             broken.append(f"no {other} at all")
     series = samples.each_round(lambda part: of(part, side, quantity), side)
     return Figure(sides[side], series, sides, goal.unit, {"raw": raw}, "; ".join(broken))
+
+
+def excess(goal: Goal, samples: Samples) -> Figure:
+    """`quantity` of `over` less that, or `under_quantity`, of `under`, each at its largest point, times `scale`."""
+    over, under, quantity, scale = (goal.parameters[key] for key in ("over", "under", "quantity", "scale"))
+    of_under = goal.parameters.get("under_quantity", quantity)
+    points = _points(goal, samples, over, quantity)
+
+    def most(part: Samples, side: str) -> float:
+        if side == over:
+            return max(part.median(over, quantity, p) for p in points)
+        return max(part.median(under, of_under, p) for p in part.points(under, of_under))
+
+    def figure(part: Samples) -> float:
+        return float(scale) * (most(part, over) - most(part, under))
+
+    sides = {side: most(samples, side) for side in (under, over)}
+    detail = {"raw": [row for q in dict.fromkeys((quantity, of_under)) for row in samples.by_point(q)]}
+    unit = goal.parameters.get("sides_unit", goal.unit)
+    return Figure(figure(samples), samples.each_round(figure, over, under), sides, unit, detail)
 
 
 def bypass_excess(goal: Goal, samples: Samples) -> Figure:
@@ -182,6 +228,7 @@ FIGURES: dict[str, Callable[[Goal, Samples], Figure]] = {
     "worst-ratio": worst_ratio,
     "worst-side-ratio": worst_side_ratio,
     "largest": largest,
+    "excess": excess,
     "bypass-excess": bypass_excess,
     "overlap-measure": overlap_measure,
 }

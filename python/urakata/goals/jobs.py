@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -20,6 +21,9 @@ Records = list[dict[str, Any]]
 
 JOB_SECONDS = 45.0
 """A job that takes longer is ended, and the measurement fails: it hangs."""
+
+WHOLE = frozenset({"empty"})
+"""Programs of which the whole job is measured, launcher included: its seconds are one more record."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,7 @@ class Node:
         flag = "--bind-to" if host.family == "openmpi" else "-bind-to"
         command = host.command(job.ranks, program_line(job), [flag, "core"] if bound else [])
         environment = {**host.environment(), **job.side.environment, "OMP_NUM_THREADS": "1"}
+        begin = time.monotonic()
         started = subprocess.Popen(
             command,
             env=environment,
@@ -103,7 +108,9 @@ class Node:
             raise
         if started.returncode != 0:
             raise _failure(job, f"exit code {started.returncode}", said or output)
-        return read_records(job, output)
+        seconds = time.monotonic() - begin
+        records = read_records(job, output)
+        return [*records, {"job_seconds": seconds}] if job.program in WHOLE else records
 
 
 def end_group(process: subprocess.Popen[str]) -> None:

@@ -57,10 +57,62 @@ def _overlap(job: Job, record: dict[str, Any]) -> Iterator[Value]:
         yield quantity, point, record["median"][quantity]
 
 
+def _expect_space(job: Job, record: dict[str, Any]) -> None:
+    if record["space"] != ("--space" in (job.side.options or ())):
+        where = "in" if record["space"] else "not in"
+        raise MeasurementError(f"{job.program}, side {job.side.name}: the ranks are {where} a space")
+
+
+def _space(job: Job, record: dict[str, Any]) -> Iterator[Value]:
+    measure = record["measure"]
+    if measure == "setup":
+        _expect_space(job, record)
+        return
+    point = (job.label, measure, size_text(record["bytes"]))
+    if measure == "stream":
+        yield "million_per_second", point, 1e3 / record["ns"]
+    elif measure == "half-round-trip":
+        yield "us", point, record["ns"] / 1e3
+        if "over_line" in record:
+            yield "over_line", point, record["over_line"]
+    else:
+        yield f"{measure}_us", point, record["ns"] / 1e3
+
+
+def _halo(job: Job, record: dict[str, Any]) -> Iterator[Value]:
+    point = (job.label, " ".join([job.program, *job.arguments]))
+    yield "us", point, record["us"]
+    yield "checksum", point, record["checksum"]
+
+
+def _memory(job: Job, record: dict[str, Any]) -> Iterator[Value]:
+    _expect_space(job, record)
+    quantity = "begin_kib" if record["after"] == "init" else "node_kib"
+    yield quantity, (job.label, record["after"]), record["node_kib"]
+
+
+def _storm(job: Job, record: dict[str, Any]) -> Iterator[Value]:
+    _expect_space(job, record)
+    yield "us", (job.label, f"{record['threads']} threads"), record["us"]
+
+
+def _empty(job: Job, record: dict[str, Any]) -> Iterator[Value]:
+    if "job_seconds" in record:
+        yield "job_ms", (job.label, "start and end"), 1e3 * record["job_seconds"]
+    else:
+        _expect_space(job, record)
+
+
 READERS: dict[str, Callable[[Job, dict[str, Any]], Iterator[Value]]] = {
     "nbc": _nbc,
     "start": _start,
     "bypass": _bypass,
     "idle": _idle,
     "overlap": _overlap,
+    "space": _space,
+    "halo_rows": _halo,
+    "halo_faces": _halo,
+    "memory": _memory,
+    "storm": _storm,
+    "empty": _empty,
 }

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,15 +14,12 @@ from urakata import paths
 from urakata.launcher import Host
 from urakata.study.configuration import OF_HOST_ASYNC, Configuration
 from urakata.study.plan import ASYNC_VARIABLES
+from urakata.study.running import JobError, run_to_end, why
 
 if TYPE_CHECKING:
     from urakata.hosts import Hosts
 
 Record = dict[str, Any]
-
-
-class JobError(Exception):
-    """A job failed; the text is one line of why."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +148,8 @@ def run_job(configuration: Configuration, place: Place, amounts: Amounts) -> Out
     else:
         arguments = launcher_arguments(configuration, place, added)
         count = str(configuration.ranks_per_node * place.nodes)
-        said = _here(place, [str(place.host.launcher), "-n", count, *arguments, *ranks], added)
+        command = [str(place.host.launcher), "-n", count, *arguments, *ranks]
+        said = run_to_end(command, {**place.host.environment(), **added}, place.timeout_s)
     outcome = Outcome()
     for line in said.splitlines():
         outcome.take(line)
@@ -170,46 +166,5 @@ def _on_test_hosts(place: Place, hosts: Hosts, ranks_per_host: int, command: lis
     except subprocess.TimeoutExpired as error:
         raise JobError(f"not done after {place.timeout_s:g} s") from error
     if done.returncode != 0:
-        raise JobError(_why(done.returncode, done.stderr))
+        raise JobError(why(done.returncode, done.stderr))
     return done.stdout
-
-
-def _here(place: Place, command: list[str], added: dict[str, str]) -> str:
-    job = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-        errors="replace",
-        env={**place.host.environment(), **added},
-        start_new_session=True,
-    )
-    try:
-        said, complaints = job.communicate(timeout=place.timeout_s)
-    except subprocess.TimeoutExpired as error:
-        raise JobError(f"not done after {place.timeout_s:g} s") from error
-    finally:
-        _end(job)
-    if job.returncode != 0:
-        raise JobError(_why(job.returncode, complaints))
-    return said
-
-
-def _end(job: subprocess.Popen[str]) -> None:
-    """Ends what is left of a job: the launcher first, which takes its ranks along, then its whole group."""
-    if job.poll() is not None:
-        return
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        with suppress(ProcessLookupError):
-            os.killpg(job.pid, number)
-        with suppress(subprocess.TimeoutExpired):
-            job.wait(5)
-            return
-
-
-def _why(code: int, complaints: str) -> str:
-    """The last lines that say something."""
-    said = [line.strip() for line in complaints.splitlines() if any(letter.isalnum() for letter in line)]
-    return f"exit code {code}" + (f": {' / '.join(said[-3:])}" if said else "")

@@ -57,8 +57,8 @@ def _cpu_info(field: str) -> str:
     return found[1].strip() if found else ""
 
 
-def describe_machine(host: Host) -> Machine:
-    """Asks the kernel. `host` is the MPI that will be used."""
+def describe_machine(*hosts: Host) -> Machine:
+    """Asks the kernel. `hosts` are the MPIs that will be used."""
     memory = re.search(r"MemTotal:\s*(\d+)", _read("/proc/meminfo"))
     return Machine(
         name=platform.node(),
@@ -72,5 +72,5 @@ def describe_machine(host: Host) -> Machine:
         governor=_read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         virtual=" hypervisor " in f" {_cpu_info('flags')} ",
         load=round(os.getloadavg()[0], 2),
-        host=f"{host.family} {host.version}",
+        host=", ".join(f"{host.family} {host.version}" for host in hosts),
     )

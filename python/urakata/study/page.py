@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import base64
 from pathlib import Path
 from typing import Any
-
-from jinja2 import Environment, PackageLoader, select_autoescape
 
 from urakata.study import measures
 from urakata.study.configuration import ENGINES
 from urakata.study.plots import Figure
 from urakata.study.results import Results
 from urakata.study.tables import choice, details, summary
+from urakata.study.template import data_uri, render
 
 _MEASURES = {
     "hidden": measures.HIDDEN_TEXT,
@@ -24,10 +22,6 @@ _MEASURES = {
 }
 
 
-def _data_uri(path: Path) -> str:
-    return "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode("ascii")
-
-
 def write_page(
     document: dict[str, Any],
     results: Results,
@@ -35,17 +29,11 @@ def write_page(
     path: Path,
 ) -> None:
     """`document` is what goes to overlap.json, with its machine, settings, warnings, refused and failed."""
-    environment = Environment(
-        loader=PackageLoader("urakata.study"),
-        autoescape=select_autoescape(["j2"]),
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     parts = [
         {
             "title": f"MPI_{operation.capitalize()}, computation: {kind}",
             "summary": summary(results, operation, kind),
-            "figures": [(figure.title, _data_uri(image)) for figure, image in figures[operation, kind]],
+            "figures": [(figure.title, data_uri(image)) for figure, image in figures[operation, kind]],
             "details": [
                 details(results, operation, kind, ranks)
                 for ranks in sorted(
@@ -60,7 +48,9 @@ def write_page(
         for operation, kind in results.panels()
     ]
     used = list(dict.fromkeys(one.engine for one in results.configurations()))
-    text = environment.get_template("overlap.html.j2").render(
+    text = render(
+        "urakata.study",
+        "overlap.html.j2",
         document=document,
         choice=choice(results),
         parts=parts,

@@ -13,10 +13,10 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from urakata.study.configuration import Configuration
 from urakata.study.results import Results, Row
+from urakata.study.scales import label_sizes, label_values
 
 # Okabe and Ito's colours, which the colour-blind can tell apart; marker and dash differ too.
 _STYLES = {
@@ -68,19 +68,6 @@ FIGURES = (
 )
 
 
-def size_text(size: float, _position: object = None) -> str:
-    """8, 64K, 4M."""
-    for power, unit in ((20, "M"), (10, "K")):
-        if size >= 2**power:
-            return f"{size / 2**power:g}{unit}"
-    return f"{size:g}"
-
-
-def number_text(value: float, _position: object = None) -> str:
-    """0.5, 20, 3000, 4e+06: a label of a logarithmic axis."""
-    return f"{value:g}" if 1e-3 <= abs(value) < 1e5 else f"{value:.0e}"
-
-
 def _names(configurations: list[Configuration]) -> dict[Configuration, str]:
     """Legend names, the same in all panels: the number of threads is left out where it follows from p_node."""
     short = {one: one.label.rsplit(", ", 1)[0] for one in configurations}
@@ -123,33 +110,6 @@ def _panel_title(here: list[Configuration]) -> str:
     return f"{ranks} rank{'s' if ranks > 1 else ''} a node, {counts} thread{'s' if threads[-1] > 1 else ''} each"
 
 
-def _label_sizes(axes: Axes, sizes: list[int]) -> None:
-    if not any(sizes):
-        axes.set_xticks([1], ["no data"])
-        return
-    axes.set_xscale("log", base=2)
-    few = sorted({max(size, 1) for size in sizes})
-    low, high = math.floor(math.log2(few[0])), math.ceil(math.log2(few[-1]))
-    # A step that divides 10 or 20 puts a mark on 1K and 1M.
-    step = next(one for one in (1, 2, 5, 10) if (high - low) / one <= 9)
-    axes.set_xticks(few if len(few) <= 8 else [2**power for power in range(low, high + 1) if power % step == 0])
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(size_text))
-    axes.set_xlabel("message size [bytes]")
-
-
-def _label_values(axes: Axes) -> None:
-    """Plain numbers on a logarithmic axis, at least two of them; few decades get 2 and 5 beside the 1."""
-    low, high = axes.get_ylim()
-    if high < 6 * low:
-        middle = math.sqrt(low * high)
-        low, high = middle / 2.5, middle * 2.5
-        axes.set_ylim(low, high)
-    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 300 * low else (1.0,)))
-    axes.yaxis.set_major_formatter(FuncFormatter(number_text))
-    axes.yaxis.set_minor_formatter(NullFormatter())
-
-
 def draw(figure: Figure, results: Results, operation: str, kind: str, subtitle: str, path: Path) -> None:
     """Writes one figure as PNG: a panel for each p_node, two in a line, with a common scale and one legend below."""
     configurations = [one for one in results.configurations() if (one.operation, one.kind) == (operation, kind)]
@@ -171,7 +131,7 @@ def draw(figure: Figure, results: Results, operation: str, kind: str, subtitle: 
     for ranks, axes in zip(nodes, panels, strict=False):
         here = [one for one in configurations if one.ranks_per_node == ranks]
         _draw(axes, figure, results, here, names)
-        _label_sizes(axes, [row.bytes for one in here for row in results.of(one)])
+        label_sizes(axes, [row.bytes for one in here for row in results.of(one)])
         if figure.logarithmic:
             axes.set_yscale("log")
         else:
@@ -183,7 +143,7 @@ def draw(figure: Figure, results: Results, operation: str, kind: str, subtitle: 
             axes.set_ylabel(figure.axis)
     if figure.logarithmic:
         for axes in grid[:, 0]:
-            _label_values(axes)
+            label_values(axes)
     drawn.suptitle(f"{figure.title}\nMPI_{operation.capitalize()}, {subtitle}", fontsize=12)
     found: dict[str, Any] = {}
     for axes in panels[: len(nodes)]:

@@ -1,4 +1,4 @@
-"""The measuring program: built by `./dev build` for the tree's hosts, else compiled with the host's own mpicc."""
+"""The measuring programs: built by `./dev build` for the tree's hosts, else compiled with the host's own mpicc."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from pathlib import Path
 from urakata import paths
 from urakata.launcher import Host
 
-FLAGS = ["-std=gnu11", "-O2", "-fopenmp"]
+FLAGS = ["-std=gnu11", "-O2", "-fopenmp", "-pthread"]
 
 
-def _built(host: Host) -> Path | None:
+def _built(host: Host, name: str) -> Path | None:
     folder = paths.hosts()
     if not folder or not host.launcher.resolve().is_relative_to((folder / host.family).resolve()):
         return None
     try:
-        return paths.program(f"bench/{host.family}/overlap")
+        return paths.program(f"bench/{host.family}/{name}")
     except paths.NotFoundError:
         return None
 
 
-def _source() -> Path | None:
+def _source(name: str) -> Path | None:
     tree = paths.source_tree()
-    candidates = [tree / "bench" / "overlap.c"] if tree else []
+    candidates = [tree / "bench" / f"{name}.c"] if tree else []
     with suppress(paths.NotFoundError):
-        candidates.append(paths.prefix() / "share" / "urakata" / "bench" / "overlap.c")
+        candidates.append(paths.prefix() / "share" / "urakata" / "bench" / f"{name}.c")
     return next((one for one in candidates if one.is_file()), None)
 
 
@@ -45,9 +45,10 @@ def _cache() -> Path:
 
 
 def _compile(host: Host, compiler: Path, source: Path) -> Path:
-    text = b"".join(part.read_bytes() for part in sorted(source.parent.glob("overlap*.[ch]")))
+    sources = [source, *sorted(source.parent.glob(f"{source.stem}_*.c"))]
+    text = b"".join(part.read_bytes() for part in [*sources, *sorted(source.parent.glob("*.h"))])
     key = hashlib.sha256(text + f"{compiler.resolve()} {host.version} {FLAGS}".encode()).hexdigest()[:16]
-    program = _cache() / key / "overlap"
+    program = _cache() / key / source.stem
     if program.is_file():
         return program
     program.parent.mkdir(parents=True, exist_ok=True)
@@ -55,9 +56,9 @@ def _compile(host: Host, compiler: Path, source: Path) -> Path:
     if host.family == "impi":
         environment.setdefault("I_MPI_ROOT", str(compiler.parent.parent))
     # Compiled under another name first: two commands may do this at the same time.
-    partial = program.with_name(f"overlap.{os.getpid()}")
+    partial = program.with_name(f"{source.stem}.{os.getpid()}")
     done = subprocess.run(
-        [str(compiler), *FLAGS, "-o", str(partial), str(source), "-lm"],
+        [str(compiler), *FLAGS, "-o", str(partial), *map(str, sources), "-lm", "-ldl"],
         capture_output=True,
         text=True,
         env=environment,
@@ -69,19 +70,19 @@ def _compile(host: Host, compiler: Path, source: Path) -> Path:
     return program
 
 
-def find_program(host: Host, named: Path | None = None) -> Path:
-    """bench/overlap for this host; compiled now where it has to be. Raises NotFoundError with what to do."""
+def find_program(host: Host, named: Path | None = None, name: str = "overlap") -> Path:
+    """bench/NAME for this host; compiled now where it has to be. Raises NotFoundError with what to do."""
     if named:
         if not os.access(named, os.X_OK):
             raise paths.NotFoundError(f"--program {named}: no such program")
         return named.absolute()
-    if built := _built(host):
+    if built := _built(host, name):
         return built
-    compiler, source = _compiler(host), _source()
+    compiler, source = _compiler(host), _source(name)
     if compiler and source and shutil.which("cc"):
         return _compile(host, compiler, source)
-    missing = "there is no mpicc beside it" if not compiler else "bench/overlap.c is not installed"
+    missing = "there is no mpicc beside it" if not compiler else f"bench/{name}.c is not installed"
     raise paths.NotFoundError(
-        f"the overlap program is not built for {host.launcher}, and {missing}: build bench/overlap.c "
-        "with mpicc -O2 -fopenmp and give it by --program"
+        f"bench/{name} is not built for {host.launcher}, and {missing}: build bench/{name}.c with mpicc -O2 "
+        "-fopenmp and give it by --program"
     )

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from urakata.study.configuration import Configuration
-from urakata.study.job import Amounts, JobError, Place, Record, run_job
+from urakata.study.job import Amounts, Place, Record, run_job
 from urakata.study.plan import Plan, Refused, rounds, threads_for
 from urakata.study.results import Results
+from urakata.study.running import JobError
 
 
 @dataclass

@@ -4,37 +4,15 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable
-from dataclasses import dataclass
-
-from rich.console import Console
-from rich.table import Table
 
 from urakata.study import measures
 from urakata.study.configuration import ENGINES, Configuration
-from urakata.study.plots import size_text
 from urakata.study.results import Results, Row, fastest
+from urakata.study.scales import size_text
+from urakata.study.text_table import TextTable, time_text
 
 # From here on the study computes more, and messages were worth overlapping.
 LARGE = 8192
-
-
-@dataclass(frozen=True)
-class TextTable:
-    """A table of text. The first column is a name, the others are numbers."""
-
-    title: str
-    columns: list[str]
-    rows: list[list[str]]
-    note: str = ""
-
-
-def time_text(us: float) -> str:
-    """Three digits with a unit."""
-    if us >= 1e6:
-        return f"{us / 1e6:.3g} s"
-    if us >= 1e3:
-        return f"{us / 1e3:.3g} ms"
-    return f"{us:.3g} µs"
 
 
 def _percent(value: float) -> str:
@@ -137,6 +115,7 @@ def choice(results: Results) -> TextTable:
         ["operation, computation", "messages", "p_node x engine", "which is", "T / host's"],
         rows,
         "Least geometric mean of overall times, at equal bytes a rank and equal computation a node.",
+        textual=("messages", "p_node x engine", "which is"),
     )
 
 
@@ -152,19 +131,3 @@ def all_tables(results: Results) -> list[TextTable]:
 
 def _of(results: Results, operation: str, kind: str) -> list[Configuration]:
     return [one for one in results.configurations() if (one.operation, one.kind) == (operation, kind)]
-
-
-def show(tables: Iterable[TextTable], console: Console) -> None:
-    """Prints them."""
-    for one in tables:
-        table = Table(title=one.title, title_justify="left", title_style="bold", header_style="bold", caption=one.note)
-        table.caption_justify = "left"
-        for number, column in enumerate(one.columns):
-            table.add_column(column, justify="left" if number == 0 or column in _TEXTUAL else "right")
-        for row in one.rows:
-            table.add_row(*row)
-        console.print(table)
-        console.print()
-
-
-_TEXTUAL = {"messages", "p_node x engine", "which is"}

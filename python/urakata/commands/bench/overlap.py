@@ -1,12 +1,8 @@
-"""urakata bench: benchmarks that a user can run on a machine of their own."""
+"""urakata bench overlap."""
 
 from __future__ import annotations
 
-import datetime
 import json
-import platform
-import sys
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -14,20 +10,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from urakata import launcher, paths
+from urakata.commands.bench.document import begin_document, load, make_folder, show_notes
+from urakata.commands.bench.options import listed, numbers, parse_sizes
+from urakata.commands.bench.progress import with_progress
 from urakata.commands.run import check_options
 
 if TYPE_CHECKING:
     from urakata.study.job import Place
     from urakata.study.plan import Axes
-    from urakata.study.session import Session
 
 _QUICK_SIZES = "8,8K,64K,1M"
 _STUDY_SIZES = "1:4M"
 
-_EXAMPLES = """
+EXAMPLES = """
 [bold]Examples[/bold]
 
   urakata bench overlap --quick                          a first look, in under a minute
@@ -46,41 +43,6 @@ _EXAMPLES = """
 """
 
 
-def _listed(text: str, option: str, allowed: tuple[str, ...] | None = None) -> list[str]:
-    names = list(dict.fromkeys(item.strip() for item in text.split(",") if item.strip()))
-    if not names:
-        raise typer.BadParameter("the list is empty", param_hint=option)
-    for name in names:
-        if allowed and name not in allowed:
-            raise typer.BadParameter(f"{name!r}: valid are {', '.join(allowed)}", param_hint=option)
-    return names
-
-
-def _numbers(text: str, option: str) -> list[int]:
-    names = _listed(text, option)
-    if not all(name.isdecimal() and int(name) > 0 for name in names):
-        raise typer.BadParameter(f"{text!r} is no list of numbers above 0", param_hint=option)
-    return [int(name) for name in names]
-
-
-def parse_sizes(text: str) -> list[int]:
-    """8,64K,1M or powers of two 1:4M, in bytes. Raises ValueError."""
-
-    def one(word: str) -> int:
-        factor = {"K": 2**10, "M": 2**20, "G": 2**30}.get(word[-1:].upper(), 1)
-        digits = word[:-1] if factor > 1 else word
-        if not digits.isdecimal() or not 0 < int(digits) * factor < 2**31:
-            raise ValueError(f"{word!r} is no size: 1 to 2 GiB less one, such as 512, 64K, 1M")
-        return int(digits) * factor
-
-    if ":" in text:
-        first, last = (one(word.strip()) for word in text.split(":", 1))
-        if first > last:
-            raise ValueError(f"{text!r}: the first size is above the last")
-        return [first << step for step in range((last // first).bit_length())]
-    return sorted({one(word.strip()) for word in text.split(",") if word.strip()})
-
-
 def _axes(
     operation: str,
     kind: str,
@@ -95,48 +57,28 @@ def _axes(
     from urakata.study.configuration import DEFAULT_ALGORITHM, KINDS, OF_HOST_ASYNC, OF_URAKATA, OPERATIONS
     from urakata.study.plan import Axes, default_ranks_per_node, quick_ranks_per_node
 
-    engines = _listed(engine, "--engine", ("none", *OF_URAKATA))
+    engines = listed(engine, "--engine", ("none", *OF_URAKATA))
     divisions = [quick_ranks_per_node(cores)] if quick else default_ranks_per_node(cores)
     return Axes(
-        operations=_listed(operation, "--operation", OPERATIONS),
-        kinds=_listed(kind, "--kind", KINDS),
-        ranks_per_node=_numbers(ranks_per_node, "--ranks-per-node") if ranks_per_node else divisions,
+        operations=listed(operation, "--operation", OPERATIONS),
+        kinds=listed(kind, "--kind", KINDS),
+        ranks_per_node=numbers(ranks_per_node, "--ranks-per-node") if ranks_per_node else divisions,
         engines=engines + (list(OF_HOST_ASYNC) if host_async else []),
-        threads=_numbers(threads, "--threads") if threads else (),
-        algorithms=_listed(algorithm, "--algorithm") if algorithm else [DEFAULT_ALGORITHM],
+        threads=numbers(threads, "--threads") if threads else (),
+        algorithms=listed(algorithm, "--algorithm") if algorithm else [DEFAULT_ALGORITHM],
     )
-
-
-def _measure(console: Console, total: int, work: Callable[[Callable[[str, int], None]], Session]) -> Session:
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("starting", total=total)
-        return work(lambda label, done: bar.update(task, description=label, advance=done))
-
-
-def _show_notes(document: dict[str, Any], console: Console) -> None:
-    for warning in document["warnings"]:
-        console.print(f"[yellow]Warning:[/yellow] {warning}", highlight=False)
-    for title, name in (("Not possible here", "refused"), ("Left out", "skips"), ("Failed", "failed")):
-        for item in document[name]:
-            console.print(f"[dim]{title}:[/dim] {item['what']}: {item['reason']}", highlight=False, markup=True)
 
 
 def _present(document: dict[str, Any], output: Path, console: Console) -> None:
     from urakata.study.page import write_page
     from urakata.study.plots import draw_all
     from urakata.study.results import from_json
-    from urakata.study.tables import all_tables, show
+    from urakata.study.tables import all_tables
+    from urakata.study.text_table import show
 
     results = from_json(document["rows"])
     show(all_tables(results), console)
-    _show_notes(document, console)
+    show_notes(document, console)
     if not results.rows:
         return
     subtitle = f"{document['machine']['host']} on {document['machine']['cpu']}, {document['settings']['cores']} cores"
@@ -145,17 +87,6 @@ def _present(document: dict[str, Any], output: Path, console: Console) -> None:
     console.print(
         f"Written to [bold]{output}[/bold]: index.html, overlap.json, {sum(map(len, figures.values()))} figures"
     )
-
-
-def _load(path: Path) -> dict[str, Any]:
-    file = path / "overlap.json" if path.is_dir() else path
-    try:
-        document: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, json.JSONDecodeError) as error:
-        raise paths.NotFoundError(f"--from {file}: {error}") from error
-    if document.get("format") != "urakata-overlap-1":
-        raise paths.NotFoundError(f"--from {file}: not written by urakata bench overlap")
-    return document
 
 
 def overlap(
@@ -225,12 +156,9 @@ def overlap(
 ) -> None:
     """How much of a non-blocking collective is hidden behind computation, and by which means best."""
     console = Console()
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise paths.NotFoundError(f"--output {output}: {error.strerror}") from error
+    make_folder(output)
     if again:
-        _present(_load(again), output, console)
+        _present(load(again, "overlap"), output, console)
         return
     if amount not in ("paper", "match"):
         raise typer.BadParameter(f"{amount!r}: valid are paper, match", param_hint="--amount")
@@ -291,14 +219,9 @@ def overlap(
         if hosts:
             place = _on_test_hosts(place, hosts, rate, stack)
         total = steps(plan, amounts, rounds)
-        session = _measure(
-            Console(stderr=True), total, lambda progress: run_session(plan, place, amounts, rounds, progress)
-        )
+        session = with_progress(total, lambda progress: run_session(plan, place, amounts, rounds, progress))
     document = {
-        "format": "urakata-overlap-1",
-        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "command": sys.argv[1:],
-        "python": platform.python_version(),
+        **begin_document("overlap"),
         "machine": machine.as_json(),
         "settings": {
             "cores": here,
@@ -332,17 +255,3 @@ def _on_test_hosts(place: Place, count: int, rate: str, stack: ExitStack) -> Pla
     except (HostsError, ValueError) as error:
         raise paths.NotFoundError(f"--hosts {count}: {error}") from error
     return replace(place, test_hosts=made)
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the group bench."""
-    group = typer.Typer(
-        help="Measure what Urakata does on this machine.", no_args_is_help=True, rich_markup_mode="rich"
-    )
-    group.command("overlap", epilog=_EXAMPLES)(overlap)
-
-    @group.callback()
-    def bench() -> None:
-        """Measure what Urakata does on this machine."""
-
-    app.add_typer(group, name="bench")

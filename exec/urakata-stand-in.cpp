@@ -1,0 +1,232 @@
+// urakata-stand-in: what urakata-exec --space becomes when its program runs in the space (space/stand_in.hpp says what it
+// does). One stays for every rank, so it is as small as a process can be: no C library, system calls only, 12 KiB of
+// memory of its own. One thread. All signals that others may send are blocked when it starts.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+
+#include "space/handover.hpp"
+#include "space/post.hpp"
+#include "space/raw.hpp"
+
+// The compiler takes these for granted.
+extern "C" {
+void* memset(void* to, int byte, std::size_t count) {
+  auto* const bytes = static_cast<volatile unsigned char*>(to);
+  for (std::size_t i = 0; i < count; ++i) bytes[i] = static_cast<unsigned char>(byte);
+  return to;
+}
+void* memcpy(void* __restrict to, const void* __restrict from, std::size_t count) {
+  auto* const target = static_cast<volatile unsigned char*>(to);
+  const auto* const source = static_cast<const unsigned char*>(from);
+  for (std::size_t i = 0; i < count; ++i) target[i] = source[i];
+  return to;
+}
+}
+
+namespace urakata::space {
+namespace {
+
+constexpr std::size_t kSignalBytes = 8;
+constexpr int kTimedWords = 3;
+
+struct ErrorSignal {
+  int number;
+  const char* name;
+  const char* meaning;
+};
+// Those by which a program's own errors end it.
+constexpr ErrorSignal kErrorSignals[] = {{SIGSEGV, "SIGSEGV", "Segmentation fault"},
+                                         {SIGBUS, "SIGBUS", "Bus error"},
+                                         {SIGILL, "SIGILL", "Illegal instruction"},
+                                         {SIGFPE, "SIGFPE", "Floating point exception"},
+                                         {SIGABRT, "SIGABRT", "Aborted"},
+                                         {SIGSYS, "SIGSYS", "Bad system call"},
+                                         {SIGTRAP, "SIGTRAP", "Trace/breakpoint trap"}};
+
+constexpr std::uint64_t bit(int number) { return std::uint64_t{1} << static_cast<unsigned>(number - 1); }
+// All that others may send; not those of this process's own mistakes.
+constexpr std::uint64_t kPassed =
+    ~(bit(SIGSEGV) | bit(SIGBUS) | bit(SIGILL) | bit(SIGFPE) | bit(SIGTRAP) | bit(SIGSYS));
+
+// A line on the error output, as log.hpp writes them.
+class Line {
+ public:
+  explicit Line(int rank) {
+    *this << "urakata: ";
+    if (rank >= 0) *this << "[rank " << rank << "] ";
+  }
+  Line& operator<<(const char* words) {
+    for (; *words != '\0' && length_ < kMost; ++words) text_[length_++] = *words;
+    return *this;
+  }
+  Line& operator<<(int number) {
+    char digits[12] = {};
+    char* first = digits + sizeof digits - 1;
+    auto rest = static_cast<unsigned>(number);
+    do {
+      *--first = static_cast<char>('0' + rest % 10);
+    } while ((rest /= 10) != 0);
+    return *this << first;
+  }
+  void end() {
+    *this << "\n";
+    raw::call(SYS_write, 2, raw::word(text_), static_cast<long>(length_));
+  }
+
+ private:
+  static constexpr std::size_t kMost = 200;
+  char text_[kMost];
+  std::size_t length_ = 0;
+};
+
+[[noreturn]] void leave(int code) {
+  while (true) raw::call(SYS_exit_group, code);
+}
+
+int own_pid() { return static_cast<int>(raw::call(SYS_getpid)); }
+
+// As the task did.
+[[noreturn]] void die_by(int number) {
+  const rlimit64 no_core{0, 0};
+  raw::call(SYS_prlimit64, 0, RLIMIT_CORE, raw::word(&no_core));
+  const std::uint64_t by_default[4] = {};  // handler, flags, restorer, mask
+  raw::call(SYS_rt_sigaction, number, raw::word(by_default), 0, kSignalBytes);
+  raw::call(SYS_kill, own_pid(), number);
+  const std::uint64_t one = bit(number);
+  raw::call(SYS_rt_sigprocmask, SIG_UNBLOCK, raw::word(&one), 0, kSignalBytes);
+  leave(128 + number);  // where the signal's default is not to end a process
+}
+
+class StandIn {
+ public:
+  explicit StandIn(const Post& post) : post_(post) {
+    raw::call(SYS_fcntl, post.socket, F_SETFD, FD_CLOEXEC);
+    signals_ = static_cast<int>(
+        raw::call(SYS_signalfd4, -1, raw::word(&kPassed), kSignalBytes, SFD_CLOEXEC | SFD_NONBLOCK));
+    if (post.rank < 0) return;
+#ifdef SYS_pidfd_open
+    launcher_ = static_cast<int>(raw::call(SYS_pidfd_open, post.parent, 0));
+#endif
+    launcher_gone_ = raw::call(SYS_getppid) != post.parent;
+  }
+
+  [[noreturn]] void serve() const {
+    while (true) {
+      pollfd watched[] = {{post_.socket, POLLIN, 0}, {signals_, POLLIN, 0}, {launcher_, POLLIN, 0}};
+      if (!launcher_gone_ && raw::call(SYS_ppoll, raw::word(watched), kTimedWords, 0, 0, kSignalBytes) < 0) continue;
+      if (watched[0].revents != 0) hear_keeper();
+      if (watched[1].revents != 0) pass_signals();
+      if (watched[2].revents != 0 || launcher_gone_) {
+        // The keeper sees this process end, and ends the task.
+        (Line(post_.rank) << "the launcher is gone; process " << post_.task << " ends with it").end();
+        leave(1);
+      }
+    }
+  }
+
+ private:
+  void hear_keeper() const {
+    Note note;
+    long bytes = 0;
+    do {
+      bytes = raw::call(SYS_recvfrom, post_.socket, raw::word(&note), sizeof note);
+    } while (bytes == -EINTR);
+    if (bytes != sizeof note) {
+      (Line(post_.rank) << "the keeper of the space has died, and process " << post_.task << " with it").end();
+      if (post_.shared_group == 0) raw::call(SYS_kill, -post_.task, SIGKILL);
+      // A launcher kills the other stand-ins as soon as one is gone, and each has its task's children to end first.
+      const timespec grace{0, 200'000'000};
+      raw::call(SYS_nanosleep, raw::word(&grace), 0);
+      die_by(SIGKILL);
+    }
+    if (note.kind == NoteKind::stopped) raw::call(SYS_kill, own_pid(), SIGSTOP);
+    if (note.kind == NoteKind::ended) end_with(note.value);
+  }
+
+  [[noreturn]] void end_with(int status) const {
+    if (!WIFSIGNALED(status)) leave(WEXITSTATUS(status));
+    const int number = WTERMSIG(status);
+    for (const ErrorSignal& one : kErrorSignals) {
+      if (one.number != number) continue;
+      (Line(post_.rank) << "process " << post_.task << " died of " << one.name << " (" << one.meaning << ")").end();
+    }
+    die_by(number);
+  }
+
+  void pass_signals() const {
+    signalfd_siginfo about{};
+    while (raw::call(SYS_read, signals_, raw::word(&about), sizeof about) == sizeof about) {
+      const auto number = static_cast<int>(about.ssi_signo);
+      if (number == SIGCHLD) continue;
+      // A terminal signals the whole group, of which the task is.
+      if (post_.shared_group != 0 && about.ssi_code == SI_KERNEL) continue;
+      // The keeper woke this process because the task goes on already.
+      if (number == SIGCONT && about.ssi_code == SI_USER && static_cast<pid_t>(about.ssi_pid) == post_.keeper) continue;
+      const Note note{NoteKind::signal, number, own_pid(), {}};
+      raw::call(SYS_sendto, post_.socket, raw::word(&note), sizeof note, MSG_NOSIGNAL);
+    }
+  }
+
+  const Post post_;
+  int signals_ = -1;
+  int launcher_ = -1;  // readable when the launcher has ended; -1 where there is none to watch
+  bool launcher_gone_ = false;
+};
+
+// The value of `name` in the environment; nullptr: there is none.
+const char* variable(char** environment, const char* name) {
+  for (; *environment != nullptr; ++environment) {
+    const char* at = *environment;
+    const char* wanted = name;
+    while (*wanted != '\0' && *at == *wanted) ++at, ++wanted;
+    if (*wanted == '\0' && *at == '=') return at + 1;
+  }
+  return nullptr;
+}
+
+int next_number(const char*& text) {
+  while (*text == ' ') ++text;
+  const bool negative = *text == '-';
+  if (negative) ++text;
+  int number = 0;
+  for (; *text >= '0' && *text <= '9'; ++text) number = number * 10 + (*text - '0');
+  return negative ? -number : number;
+}
+
+}  // namespace
+}  // namespace urakata::space
+
+// `stack` as the kernel leaves it: count of arguments, arguments, nullptr, environment, nullptr.
+extern "C" [[noreturn, gnu::used]] void urakata_begin(long* stack) {
+  namespace space = urakata::space;
+  const char* text = space::variable(reinterpret_cast<char**>(stack + 1 + stack[0] + 1), space::kPostVariable);
+  if (text == nullptr) {
+    static constexpr char kBadUse[] = "urakata-stand-in is started by urakata-exec --space, and not by hand\n";
+    space::raw::call(SYS_write, 2, space::raw::word(kBadUse), sizeof kBadUse - 1);
+    space::leave(2);
+  }
+  space::Post post;
+  for (int* const one : {&post.socket, &post.task, &post.keeper, &post.shared_group, &post.parent, &post.rank}) {
+    *one = space::next_number(text);
+  }
+  space::raw::call(SYS_prctl, PR_SET_NAME, space::raw::word("urakata-exec"));  // as it was started
+  space::StandIn(post).serve();
+}
+
+#if defined(__x86_64__)
+asm(".globl _start\n_start:\n\txor %ebp, %ebp\n\tmov %rsp, %rdi\n\tand $-16, %rsp\n\tcall urakata_begin\n");
+#elif defined(__aarch64__)
+asm(".globl _start\n_start:\n\tmov x29, xzr\n\tmov x30, xzr\n\tmov x0, sp\n\tbl urakata_begin\n");
+#endif

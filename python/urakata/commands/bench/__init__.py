@@ -1,0 +1,22 @@
+"""urakata bench: benchmarks that a user can run on a machine of their own, one a module."""
+
+from __future__ import annotations
+
+import typer
+
+from urakata.commands.bench import overlap, space
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the group bench."""
+    group = typer.Typer(
+        help="Measure what Urakata does on this machine.", no_args_is_help=True, rich_markup_mode="rich"
+    )
+    group.command("overlap", epilog=overlap.EXAMPLES)(overlap.overlap)
+    group.command("space", epilog=space.EXAMPLES)(space.space)
+
+    @group.callback()
+    def bench() -> None:
+        """Measure what Urakata does on this machine."""
+
+    app.add_typer(group, name="bench")

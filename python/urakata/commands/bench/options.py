@@ -1,0 +1,44 @@
+"""Values of options that the benchmarks share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import typer
+
+
+def listed(text: str, option: str, allowed: Sequence[str] | None = None) -> list[str]:
+    """Names separated by commas, each once. BadParameter where one is not allowed."""
+    names = list(dict.fromkeys(item.strip() for item in text.split(",") if item.strip()))
+    if not names:
+        raise typer.BadParameter("the list is empty", param_hint=option)
+    for name in names:
+        if allowed and name not in allowed:
+            raise typer.BadParameter(f"{name!r}: valid are {', '.join(allowed)}", param_hint=option)
+    return names
+
+
+def numbers(text: str, option: str) -> list[int]:
+    """Numbers above 0 separated by commas."""
+    names = listed(text, option)
+    if not all(name.isdecimal() and int(name) > 0 for name in names):
+        raise typer.BadParameter(f"{text!r} is no list of numbers above 0", param_hint=option)
+    return [int(name) for name in names]
+
+
+def parse_sizes(text: str) -> list[int]:
+    """8,64K,1M or powers of two 1:4M, in bytes. Raises ValueError."""
+
+    def one(word: str) -> int:
+        factor = {"K": 2**10, "M": 2**20, "G": 2**30}.get(word[-1:].upper(), 1)
+        digits = word[:-1] if factor > 1 else word
+        if not digits.isdecimal() or not 0 < int(digits) * factor < 2**31:
+            raise ValueError(f"{word!r} is no size: 1 to 2 GiB less one, such as 512, 64K, 1M")
+        return int(digits) * factor
+
+    if ":" in text:
+        first, last = (one(word.strip()) for word in text.split(":", 1))
+        if first > last:
+            raise ValueError(f"{text!r}: the first size is above the last")
+        return [first << step for step in range((last // first).bit_length())]
+    return sorted({one(word.strip()) for word in text.split(",") if word.strip()})

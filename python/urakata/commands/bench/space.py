@@ -1,0 +1,137 @@
+"""urakata bench space."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from urakata import launcher, paths
+from urakata.commands.bench.document import begin_document, load, make_folder, show_notes
+from urakata.commands.bench.options import listed
+from urakata.commands.bench.progress import with_progress
+
+if TYPE_CHECKING:
+    from urakata.space_study.session import Place
+
+EXAMPLES = """
+[bold]Examples[/bold]
+
+  urakata bench space --quick                    a first look, in about a minute
+
+  urakata bench space                            the study, on every host MPI that is installed
+
+  urakata bench space --host openmpi,mpich --repeats 5
+
+  urakata bench space --json space.json          numbers only: no tables, figures or page
+
+  urakata bench space --from urakata-space       tables and figures anew from an earlier run
+"""
+
+
+def _present(document: dict[str, Any], output: Path, console: Console) -> None:
+    from urakata.space_study.page import write_page
+    from urakata.space_study.parts import PARTS
+    from urakata.space_study.results import from_json
+    from urakata.study.text_table import show
+
+    results = from_json(document["rows"])
+    parts = list(PARTS.values())
+    show((table for part in parts for table in part.tables(results)), console)
+    show_notes(document, console)
+    if not results.values:
+        return
+    rounds = document["settings"]["repeats"]
+    subtitle = f"{document['machine']['cpu']}, {rounds} round{'s' if rounds > 1 else ''}"
+    drawings = {part.name: part.draw(results, subtitle, output) for part in parts}
+    write_page(document, results, drawings, parts, output / "index.html")
+    count = sum(map(len, drawings.values()))
+    console.print(f"Written to [bold]{output}[/bold]: index.html, space.json, {count} figures")
+
+
+def _place(wanted: list[str] | None, programs: list[str], timeout: float) -> Place:
+    """The hosts that are wanted, or all that are here, with the programs built for each."""
+    from urakata.space_study.session import Place
+    from urakata.space_study.side import installed
+    from urakata.study.program import find_program
+
+    found = [launcher.find_host(name) for name in wanted] if wanted else installed()
+    if not found:
+        raise paths.NotFoundError("no host MPI was found. In the source tree, run ./dev setup; or name one: --host")
+    hosts = {host.family: host for host in found}
+    built = {(name, family): find_program(host, name=name) for name in programs for family, host in hosts.items()}
+    return Place(hosts, built, timeout)
+
+
+def space(
+    part: Annotated[
+        str | None,
+        typer.Option("--part", help="Parts of the study, a list: messages, memory.  [dim]default: all[/dim]"),
+    ] = None,
+    host: Annotated[
+        str | None,
+        typer.Option(help="openmpi, mpich, impi, or folders of MPIs, a list.  [dim]default: all that are found[/dim]"),
+    ] = None,
+    repeats: Annotated[
+        int | None, typer.Option(min=1, help="Rounds over all sides.  [dim]default: 5, quick 2[/dim]")
+    ] = None,
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds after which a job is given up.")] = 120.0,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for page, figures and JSON.")] = Path(
+        "urakata-space"
+    ),
+    only_json: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write only this JSON file; - for standard output.")
+    ] = None,
+    again: Annotated[
+        Path | None, typer.Option("--from", help="Show an earlier run's folder or JSON; measure nothing.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and rounds.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be measured.")] = False,
+) -> None:
+    """What the ranks of a node gain from one address space: each host MPI alone and with --space, beside the floor."""
+    from urakata.space_study.parts import PARTS
+    from urakata.space_study.session import command, jobs_of, run_session
+    from urakata.space_study.side import both_of
+    from urakata.study.machine import describe_machine
+
+    console = Console()
+    parts = [PARTS[name] for name in listed(part, "--part", list(PARTS))] if part is not None else list(PARTS.values())
+    if again:
+        make_folder(output)
+        _present(load(again, "space"), output, console)
+        return
+    if launcher.usable_cores() < 2:
+        raise paths.NotFoundError("two ranks need two cores, and here is only one that may be used")
+    place = _place(listed(host, "--host") if host is not None else None, [one.program for one in parts], timeout)
+    jobs = jobs_of(parts, both_of(place.hosts), quick)
+    if dry_run:
+        for job in jobs:
+            console.print(f"{job.label}\n  [dim]{' '.join(command(job, place))}[/dim]", highlight=False, soft_wrap=True)
+        return
+    if not only_json:
+        make_folder(output)
+    rounds = repeats or (2 if quick else 5)
+    machine = describe_machine(*place.hosts.values())
+    session = with_progress(rounds * len(jobs), lambda progress: run_session(jobs, place, rounds, progress))
+    document = {
+        **begin_document("space"),
+        "machine": machine.as_json(),
+        "settings": {"repeats": rounds, "parts": ", ".join(one.name for one in parts), "quick": quick},
+        "warnings": machine.warnings(),
+        "failed": [vars(one) for one in session.failed],
+        "rows": session.results.as_json(),
+    }
+    text = json.dumps(document, separators=(",", ":")) + "\n"
+    if str(only_json) == "-":
+        print(text, end="")
+    else:
+        (only_json or output / "space.json").write_text(text, encoding="utf-8")
+    if only_json:
+        show_notes(document, Console(stderr=True))
+    else:
+        _present(document, output, console)
+    if session.failed:
+        raise typer.Exit(1)

@@ -1,0 +1,127 @@
+"""What the study's figures have in common: a colour for each host, and a hollow dashed line for the host alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from urakata.space_study.results import Results
+from urakata.space_study.side import Side
+from urakata.study.scales import label_sizes, label_values
+
+# Okabe and Ito's colours, which the colour-blind can tell apart.
+_COLOURS = {"openmpi": "#0072B2", "mpich": "#D55E00", "impi": "#009E73"}
+_MARKERS = {"openmpi": "o", "mpich": "s", "impi": "^"}
+_GREY = "#666666"
+
+
+def colour_of(family: str) -> str:
+    """Of a host."""
+    return _COLOURS[family]
+
+
+def style(side: Side) -> dict[str, Any]:
+    """Of a side's line."""
+    colour = colour_of(side.family)
+    return {
+        "color": colour,
+        "marker": _MARKERS[side.family],
+        "linestyle": "-" if side.space else (0, (4, 2)),
+        "markerfacecolor": colour if side.space else "white",
+        "linewidth": 1.8 if side.space else 1.3,
+        "markersize": 4.5,
+        "label": side.title,
+    }
+
+
+def begin(width: float, height: float) -> tuple[Figure, Axes]:
+    """An empty figure in inches."""
+    drawn, axes = plt.subplots(figsize=(width, height), layout="constrained")
+    axes.grid(True, which="major", color="#d0d0d0", linewidth=0.7)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    return drawn, axes
+
+
+def finish(drawn: Figure, axes: Axes, title: str, subtitle: str, path: Path, columns: int = 3) -> None:
+    """Title above, legend below; writes the PNG."""
+    drawn.suptitle(f"{title}\n{subtitle}", fontsize=11)
+    handles, labels = axes.get_legend_handles_labels()
+    drawn.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
+    drawn.savefig(path, dpi=140)
+    plt.close(drawn)
+
+
+@dataclass(frozen=True)
+class Floor:
+    """A grey line: what the hardware needs, or can do at most. `value` of a message size; None where it has none."""
+
+    title: str
+    value: Callable[[Results, int], float | None]
+    dash: Any = (0, (1, 1))
+
+
+@dataclass(frozen=True)
+class Curves:
+    """A quantity of all sides against the message size, or another number, from `least` to `most`."""
+
+    name: str
+    title: str
+    axis: str
+    quantity: str
+    floors: Sequence[Floor] = ()
+    least: int = 1
+    most: int = 1 << 62
+    across: str = "message size [bytes]"
+
+    def draw(self, results: Results, subtitle: str, path: Path) -> bool:
+        """Writes the PNG. Bands run from the least to the most of the rounds. False where nothing was measured."""
+        sizes = [size for size in results.points(self.quantity) if self.least <= size <= self.most]
+        if not sizes:
+            return False
+        drawn, axes = begin(8.5, 5.2)
+        for side in results.sides(self.quantity):
+            measured = ((size, results.median(side, self.quantity, size)) for size in sizes)
+            medians = {size: median for size, median in measured if median is not None}
+            places = list(medians)
+            axes.plot(places, list(medians.values()), **style(side))
+            bands = [results.spread(side, self.quantity, size) for size in medians]
+            low, high = [band[0] for band in bands], [band[1] for band in bands]
+            axes.fill_between(places, low, high, color=colour_of(side.family), alpha=0.12, linewidth=0)
+        for floor in self.floors:
+            values = {size: value for size in sizes if (value := floor.value(results, size)) is not None}
+            if values:
+                axes.plot(list(values), list(values.values()), color=_GREY, linestyle=floor.dash, label=floor.title)
+        axes.set_yscale("log")
+        label_sizes(axes, sizes, self.across)
+        label_values(axes)
+        axes.set_ylabel(self.axis)
+        finish(drawn, axes, self.title, subtitle, path)
+        return True
+
+
+def draw_ratios(results: Results, quantity: str, title: str, subtitle: str, path: Path) -> bool:
+    """A line for each host: in a space over alone, against the message size. False where nothing was measured."""
+    families = results.families(quantity)
+    if not families:
+        return False
+    drawn, axes = begin(8.5, 4.4)
+    axes.axhline(1.0, color="#000000", linewidth=1.0)
+    for family in families:
+        ratios = {size: ratio for size, ratio in results.ratios(family, quantity).items() if size > 0}
+        axes.plot(list(ratios), list(ratios.values()), **style(Side(family, True)))
+    axes.set_yscale("log")
+    label_sizes(axes, [size for size in results.points(quantity) if size > 0])
+    label_values(axes)
+    axes.set_ylabel("in a space / alone")
+    finish(drawn, axes, title, subtitle, path)
+    return True

@@ -1,0 +1,149 @@
+"""Contiguous messages between two ranks: half round trip, bandwidth, message rate (bench/space)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from urakata.space_study.figures import Curves, Floor, draw_ratios
+from urakata.space_study.part import Drawing, Part, Run
+from urakata.space_study.results import Results, Value, geometric_mean
+from urakata.space_study.side import TITLES, Side
+from urakata.study.scales import size_text
+from urakata.study.text_table import TextTable, time_text
+
+TRIP, RATE, BANDWIDTH = "half round trip", "message rate", "bandwidth"
+LINE, MEMCPY, OVER_LINE = "line", "memcpy", "half round trip over the line"
+LINE_BYTES = 64
+# A rank's core copies from here on; below, a message is a line or a few.
+COPIED = 4096
+
+_QUICK = ["--sizes", "0,8,64,512,4K,32K,256K,1M,4M", "--turns", "11", "--budget-ms", "1500"]
+_STUDY = ["--turns", "21", "--budget-ms", "6000"]
+
+
+def _runs(quick: bool) -> list[Run]:
+    return [Run(2, _QUICK if quick else _STUDY)]
+
+
+def _read(record: dict[str, Any]) -> Iterator[Value]:
+    kind = record["measure"]
+    if kind == "setup":
+        return
+    size, ns = record["bytes"], record["ns"]
+    if kind == "half-round-trip":
+        yield Value(TRIP, size, ns / 1e3)
+        yield Value(OVER_LINE, size, record["over_line"])
+    elif kind == "stream":
+        yield Value(RATE, size, 1e3 / ns)
+        yield Value(BANDWIDTH, size, size / ns)
+    else:
+        yield Value(kind, size, ns / 1e3)
+
+
+def _line(results: Results, size: int) -> float | None:
+    return results.floor(LINE, LINE_BYTES) if size <= COPIED else None
+
+
+def _memcpy(results: Results, size: int) -> float | None:
+    return results.floor(MEMCPY, size) if size >= COPIED else None
+
+
+def _memcpy_bandwidth(results: Results, size: int) -> float | None:
+    us = results.floor(MEMCPY, size)
+    return size / us / 1e3 if us else None
+
+
+_LINE = Floor("floor: a cache line, one way", _line)
+_MEMCPY = Floor("floor: memcpy by one core", _memcpy, (0, (5, 1, 1, 1)))
+_CURVES = (
+    Curves("latency", "Half round trip", "half round trip [µs]", TRIP, (_LINE, _MEMCPY)),
+    Curves(
+        "bandwidth",
+        "Bandwidth one way, up to 64 messages or 8 MiB outstanding",
+        "GB/s",
+        BANDWIDTH,
+        (Floor("limit: memcpy by one core", _memcpy_bandwidth, (0, (5, 1, 1, 1))),),
+        least=256,
+    ),
+    Curves("rate", "Messages one way, 64 outstanding", "million messages a second", RATE, most=COPIED),
+)
+
+
+def _draw(results: Results, subtitle: str, folder: Path) -> list[Drawing]:
+    drawings = []
+    for curves in _CURVES:
+        path = folder / f"{curves.name}.png"
+        if curves.draw(results, subtitle, path):
+            drawings.append(Drawing(curves.title, path))
+    title = "Half round trip in a space over that of the host alone"
+    path = folder / "latency-ratio.png"
+    if draw_ratios(results, TRIP, title, subtitle, path):
+        drawings.insert(1, Drawing(title, path))
+    return drawings
+
+
+def _summary(results: Results) -> TextTable:
+    line = results.floor(LINE, LINE_BYTES)
+    rows = []
+    for family in results.families(TRIP):
+        alone, within = (results.median(Side(family, space), TRIP, 8) for space in (False, True))
+        over_line = results.median(Side(family, True), OVER_LINE, 8)
+        ratios = results.ratios(family, TRIP)
+        large = {size: ratio for size, ratio in ratios.items() if size >= COPIED}
+        worst = max(ratios, key=lambda size: ratios[size])
+        rate = results.ratios(family, RATE).get(8)
+        rows.append(
+            [
+                TITLES[family],
+                time_text(alone) if alone else "-",
+                time_text(within) if within else "-",
+                f"{within / alone:.2f}" if alone and within else "-",
+                f"{over_line:.2f}" if over_line else "-",
+                f"{geometric_mean(large.values()):.2f}" if large else "-",
+                f"{ratios[worst]:.2f} at {size_text(worst)}",
+                f"{rate:.2f}" if rate else "-",
+            ]
+        )
+    note = (
+        f"A cache line takes {time_text(line)} from core to core, one way; over the line: in turns of a millisecond. "
+        if line
+        else ""
+    )
+    return TextTable(
+        "Messages in a space over the host alone",
+        ["host", "8 B alone", "8 B in a space", "ratio", "over the line", "4 KiB and up", "worst size", "rate of 8 B"],
+        rows,
+        note + "Half round trips; 4 KiB and up: geometric mean of the ratios. The rate is better when it is above 1.",
+    )
+
+
+def _details(results: Results) -> TextTable:
+    sides = results.sides(TRIP)
+    rows = []
+    for size in results.points(TRIP):
+        medians = [results.median(side, TRIP, size) for side in sides]
+        floor = results.floor(MEMCPY, size)
+        cells = [time_text(median) if median is not None else "-" for median in (*medians, floor)]
+        rows.append([size_text(size), *cells])
+    return TextTable("Half round trip", ["bytes", *(side.name for side in sides), "memcpy"], rows)
+
+
+def _tables(results: Results) -> list[TextTable]:
+    return [_summary(results), _details(results)] if results.families(TRIP) else []
+
+
+MESSAGES = Part(
+    name="messages",
+    title="Messages",
+    program="space",
+    runs=_runs,
+    read=_read,
+    tables=_tables,
+    draw=_draw,
+    text="Two ranks, pinned to a core each, send to and fro (MPI_Send, MPI_Recv), and one way with many outstanding "
+    "(MPI_Isend, MPI_Irecv, MPI_Waitall). The floor is measured by the same jobs on the same two cores: a cache line "
+    "that two threads write in turn, and memcpy by one core of data that is in its cache as far as it fits. "
+    "A job takes turns of a millisecond or so; its median turn counts.",
+)

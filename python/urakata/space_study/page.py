@@ -1,0 +1,28 @@
+"""The study as one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from urakata.space_study.part import Drawing, Part
+from urakata.space_study.results import Results
+from urakata.study.template import data_uri, render
+
+
+def write_page(
+    document: dict[str, Any],
+    results: Results,
+    drawings: Mapping[str, Sequence[Drawing]],
+    parts: Sequence[Part],
+    path: Path,
+) -> None:
+    """`document` is what goes to space.json; `drawings` are those of each part by its name."""
+    shown = []
+    for part in parts:
+        tables = part.tables(results)
+        if tables:
+            images = [(drawing.title, data_uri(drawing.path)) for drawing in drawings[part.name]]
+            shown.append({"part": part, "summary": tables[0], "details": tables[1:], "figures": images})
+    path.write_text(render("urakata.space_study", "space.html.j2", document=document, parts=shown), encoding="utf-8")

@@ -1,0 +1,45 @@
+"""A part of the study: a program of bench/, what its records mean, and how they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from urakata.space_study.results import Results, Value
+from urakata.study.text_table import TextTable
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure that was drawn."""
+
+    title: str
+    path: Path
+
+
+@dataclass(frozen=True)
+class Run:
+    """How one job of a part is started."""
+
+    ranks: int
+    arguments: Sequence[str]
+    label: str = ""
+    """What differs between the jobs of a part; empty where there is one."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """`runs` takes whether a quick look is wanted; `read` gives the values of one record that the program printed;
+    `draw` writes PNG files to a folder, with a subtitle."""
+
+    name: str
+    title: str
+    program: str
+    runs: Callable[[bool], list[Run]]
+    read: Callable[[dict[str, Any]], Iterator[Value]]
+    tables: Callable[[Results], list[TextTable]]
+    draw: Callable[[Results, str, Path], list[Drawing]]
+    text: str
+    """How it is measured, for the page."""

@@ -1,0 +1,99 @@
+"""What the jobs have measured: for each side, quantity and point a median for each round."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from urakata.space_study.side import Side
+
+Point = int | str
+"""What a quantity was measured at: bytes, ranks, or the name of a pattern."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """One round's figure."""
+
+    quantity: str
+    point: Point
+    value: float
+
+
+@dataclass
+class Results:
+    """Values in the order in which they came."""
+
+    values: dict[tuple[Side, str, Point], list[float]] = field(default_factory=dict)
+
+    def add(self, side: Side, one: Value) -> None:
+        """Takes a round's value."""
+        self.values.setdefault((side, one.quantity, one.point), []).append(one.value)
+
+    def sides(self, quantity: str) -> list[Side]:
+        """Those that have measured it: a host alone before the same in a space."""
+        return sorted(
+            {side for side, name, _ in self.values if name == quantity}, key=lambda side: (_order(side), side.space)
+        )
+
+    def families(self, quantity: str) -> list[str]:
+        """Hosts that have measured it both alone and in a space."""
+        here = self.sides(quantity)
+        return [side.family for side in here if not side.space and Side(side.family, True) in here]
+
+    def points(self, quantity: str) -> list[Any]:
+        """All points of any side; numbers rise."""
+        found = dict.fromkeys(point for _, name, point in self.values if name == quantity)
+        numbers = sorted(point for point in found if isinstance(point, int))
+        return [*numbers, *(point for point in found if isinstance(point, str))]
+
+    def median(self, side: Side, quantity: str, point: Point) -> float | None:
+        """Median over the rounds; None where it was not measured."""
+        series = self.values.get((side, quantity, point))
+        return statistics.median(series) if series else None
+
+    def spread(self, side: Side, quantity: str, point: Point) -> tuple[float, float]:
+        """Least and most of the rounds."""
+        series = self.values[side, quantity, point]
+        return min(series), max(series)
+
+    def floor(self, quantity: str, point: Point) -> float | None:
+        """A quantity that no MPI has a part in: the median over all sides and rounds."""
+        found = [value for (_, q, p), series in self.values.items() if (q, p) == (quantity, point) for value in series]
+        return statistics.median(found) if found else None
+
+    def ratios(self, family: str, quantity: str) -> dict[Any, float]:
+        """At each point that both have: in a space over alone."""
+        found = {}
+        for point in self.points(quantity):
+            alone, within = (self.median(Side(family, space), quantity, point) for space in (False, True))
+            if alone and within:
+                found[point] = within / alone
+        return found
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """One row for each side, quantity and point."""
+        return [
+            {"family": side.family, "space": side.space, "quantity": quantity, "point": point, "rounds": series}
+            for (side, quantity, point), series in self.values.items()
+        ]
+
+
+def from_json(rows: Iterable[Mapping[str, Any]]) -> Results:
+    """Rows as Results.as_json wrote them."""
+    results = Results()
+    for row in rows:
+        results.values[Side(row["family"], row["space"]), row["quantity"], row["point"]] = list(row["rounds"])
+    return results
+
+
+def geometric_mean(values: Iterable[float]) -> float:
+    """Of positive values, at least one."""
+    return math.exp(statistics.fmean(math.log(value) for value in values))
+
+
+def _order(side: Side) -> int:
+    return ("openmpi", "mpich", "impi").index(side.family)

@@ -1,0 +1,101 @@
+"""Running the parts: every side in turn, round after round, every other round backwards."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from urakata import launcher
+from urakata.launcher import Host
+from urakata.space_study.part import Part, Run
+from urakata.space_study.results import Results
+from urakata.space_study.side import Side
+from urakata.study.plan import Refused
+from urakata.study.running import JobError, run_to_end
+
+# (what is being done, how many jobs are done since the last call)
+Progress = Callable[[str, int], None]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run of a part on one side."""
+
+    part: Part
+    run: Run
+    side: Side
+
+    @property
+    def label(self) -> str:
+        """Of the progress bar and of failures."""
+        return ", ".join(filter(None, (self.part.name, self.run.label, self.side.name)))
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where jobs run: hosts by family, and a part's program for each. `timeout_s` is a job's."""
+
+    hosts: Mapping[str, Host]
+    programs: Mapping[tuple[str, str], Path]
+    timeout_s: float
+
+
+@dataclass
+class Session:
+    """What was measured, and which jobs failed."""
+
+    results: Results = field(default_factory=Results)
+    failed: list[Refused] = field(default_factory=list)
+
+
+def jobs_of(parts: Sequence[Part], sides: Sequence[Side], quick: bool) -> list[Job]:
+    """One round: the sides of a run one after the other, so that what is compared runs close together."""
+    return [Job(part, run, side) for part in parts for run in part.runs(quick) for side in sides]
+
+
+def command(job: Job, place: Place) -> list[str]:
+    """The launcher's command line. As many ranks as cores are bound to one each; more are left to the scheduler."""
+    host = place.hosts[job.side.family]
+    ranks = job.side.command(place.programs[job.part.program, job.side.family], list(job.run.arguments))
+    flag = "--bind-to" if host.family == "openmpi" else "-bind-to"
+    return host.command(job.run.ranks, ranks, [flag, "core"] if job.run.ranks <= launcher.usable_cores() else [])
+
+
+def _records(job: Job, said: str) -> list[dict[str, Any]]:
+    records: list[dict[str, Any]] = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+    for record in records:
+        if "mpi" in record and ("liburakata" in record["mpi"]) != job.side.space:
+            raise JobError(f"Urakata is {'not ' if job.side.space else ''}loaded: MPI is {record['mpi']}")
+        if record.get("space", job.side.space) != job.side.space:
+            raise JobError("the ranks are not in a space" if job.side.space else "the ranks are in a space")
+    return [record for record in records if "mpi" not in record]
+
+
+def _measure(job: Job, place: Place, results: Results) -> None:
+    host = place.hosts[job.side.family]
+    records = _records(job, run_to_end(command(job, place), host.environment(), place.timeout_s))
+    values = [value for record in records for value in job.part.read(record)]
+    if not values:
+        raise JobError("the program wrote no result")
+    for value in values:
+        results.add(job.side, value)
+
+
+def run_session(jobs: Sequence[Job], place: Place, repeats: int, progress: Progress) -> Session:
+    """Runs every job `repeats` times. One that fails is not tried again."""
+    session = Session()
+    broken: set[str] = set()
+    for number in range(repeats):
+        for job in jobs if number % 2 == 0 else list(reversed(jobs)):
+            progress(f"round {number + 1}: {job.label}", 0)
+            if job.label not in broken:
+                try:
+                    _measure(job, place, session.results)
+                except JobError as error:
+                    broken.add(job.label)
+                    session.failed.append(Refused(job.label, str(error)))
+            progress(f"round {number + 1}: {job.label}", 1)
+    return session

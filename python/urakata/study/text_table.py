@@ -1,0 +1,42 @@
+"""Tables of text, which the terminal and the page show alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.table import Table
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table of text. The first column and those of `textual` are names, the others are numbers."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
+    note: str = ""
+    textual: tuple[str, ...] = ()
+
+
+def time_text(us: float) -> str:
+    """Three digits with a unit."""
+    if us >= 1e6:
+        return f"{us / 1e6:.3g} s"
+    if us >= 1e3:
+        return f"{us / 1e3:.3g} ms"
+    return f"{us:.3g} µs"
+
+
+def show(tables: Iterable[TextTable], console: Console) -> None:
+    """Prints them."""
+    for one in tables:
+        table = Table(title=one.title, title_justify="left", title_style="bold", header_style="bold", caption=one.note)
+        table.caption_justify = "left"
+        for number, column in enumerate(one.columns):
+            table.add_column(column, justify="left" if number == 0 or column in one.textual else "right")
+        for row in one.rows:
+            table.add_row(*row)
+        console.print(table)
+        console.print()

@@ -1,0 +1,23 @@
+// Elements: where a payload lies, in a form that every rank of the space may work from. And the one loop that moves a
+// piece of payload from one rank's elements to another's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "layout/shape.hpp"
+
+namespace urakata::p2p {
+
+struct Elements {
+  std::byte* address = nullptr;
+  std::uint64_t count = 0;
+  const layout::Shape* shape = nullptr;  // nullptr: `count` plain bytes
+};
+
+// Payload bytes [at, at + bytes) of `from` become those of `to`. With no buffer in between; does not allocate, lock,
+// call the system or set errno, so that any rank may do it to any other's elements, and several may do different pieces
+// at once.
+void move(const Elements& from, const Elements& to, std::uint64_t at, std::uint64_t bytes);
+
+}  // namespace urakata::p2p

@@ -1,0 +1,200 @@
+// The endpoint's rendezvous: how a payload gets from the sender's elements into the receiver's.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "p2p/endpoint.hpp"
+
+namespace urakata::p2p {
+
+// --- at the sender ---
+
+// Where the payload of a new send lies for those who will copy it.
+void Endpoint::prepare(Request& send, Mode mode) {
+  const Buffer& buffer = send.buffer;
+  send.form = Form::plain;
+  if (buffer.bytes() == 0) {
+    send.source = {};
+    return;
+  }
+  if (buffer.closed() || mode == Mode::buffered || (!send.whole && !buffer.plain())) {
+    pack_all(send);
+    return;
+  }
+  send.source = buffer.elements();
+  if (buffer.plain()) return;
+  if (copying_.value_or(choose_copying(send.source, buffer.bytes())) != Copying::sender) {
+    send.form = Form::shaped;
+  } else if (buffer.bytes() <= kPiece) {
+    pack_all(send);
+  } else {
+    send.packed = spare_.take(buffer.bytes());
+    send.source = {send.packed.get(), buffer.bytes(), nullptr};
+    send.ready.store(0, std::memory_order_relaxed);
+    send.form = Form::packed;
+  }
+}
+
+void Endpoint::pack_all(Request& send) {
+  const Buffer& buffer = send.buffer;
+  const std::uint64_t bytes = buffer.bytes();
+  if (send.packed.room == 0) send.packed = spare_.take(bytes);
+  if (buffer.plain()) {
+    std::memcpy(send.packed.get(), buffer.address, bytes);
+  } else {
+    buffer.layout->pack(buffer.address, 0, buffer.count, send.packed.get());
+  }
+  send.source = {send.packed.get(), bytes, nullptr};
+  send.form = Form::plain;
+}
+
+// The offer is under way, and the receiver may be reading behind this.
+void Endpoint::pack_in_pieces(Request& send) {
+  const Elements from = send.buffer.elements();
+  const std::uint64_t bytes = send.buffer.bytes();
+  for (std::uint64_t at = 0; at < bytes;) {
+    const std::uint64_t piece = std::min(kPiece, bytes - at);
+    move(from, {send.packed.get(), bytes, nullptr}, at, piece);
+    at += piece;
+    send.ready.store(at, std::memory_order_release);
+  }
+}
+
+// The receiver copies `send` and has asked for help. It does not end the send before this side's pieces are in
+// `helped`, and only this side gives the request back, so it stays what it is for as long as this runs.
+void Endpoint::help(Request& send) {
+  const std::uint64_t bytes = send.shared_bytes;
+  const Elements target = send.target;
+  for (;;) {
+    const std::uint64_t at = send.claimed.fetch_add(kPiece, std::memory_order_relaxed);
+    if (at >= bytes) return;
+    const std::uint64_t piece = std::min(kPiece, bytes - at);
+    move(send.source, target, at, piece);
+    send.helped.fetch_add(piece, std::memory_order_release);
+  }
+}
+
+// --- at the receiver ---
+
+void Endpoint::pull(Request& receive, const Offer& offer) {
+  Request& send = *offer.request;
+  const std::uint64_t room = receive.buffer.bytes();
+  if (offer.bytes > room) receive.result.outcome = Outcome::truncated;
+  receive.result.bytes = std::min(offer.bytes, room);
+  receive.partner = &send;
+  receive.partner_port = offer.sender;
+  if (offer.form == Form::packed) {
+    receive.missing = receive.result.bytes;
+    if (!follow(receive)) following_.push(receive);
+    return;
+  }
+  if (offer.movable) {
+    auto place = Request::Place::buffer;
+    if (!send.place.compare_exchange_strong(place, Request::Place::taken, std::memory_order_acquire)) {
+      copy_in(receive, {send.packed.get(), offer.bytes, nullptr});
+      end_rendezvous(receive);
+      return;
+    }
+  }
+  if (receive.result.bytes >= kShared && !receive.buffer.closed() && offer.sender != &port_ &&
+      copying_ != Copying::receiver && pull_shared(receive, offer)) {
+    return;
+  }
+  copy_in(receive, offer.form == Form::plain ? Elements{offer.address, offer.bytes, nullptr} : send.source);
+  end_rendezvous(receive);
+}
+
+// The payload, as much of it as the receive's result says.
+void Endpoint::copy_in(Request& receive, const Elements& from) {
+  const Buffer& buffer = receive.buffer;
+  const std::uint64_t bytes = receive.result.bytes;
+  if (!buffer.closed()) {
+    move(from, buffer.elements(), 0, bytes);
+    return;
+  }
+  if (bytes == 0) return;
+  // Whole elements, then the beginning of one more where the message ends inside it.
+  const layout::Layout& layout = *buffer.layout;
+  const std::uint64_t whole = bytes / layout.size;
+  const std::uint64_t rest = bytes % layout.size;
+  Block gathered;
+  const std::byte* payload = from.address;
+  if (from.shape != nullptr) {
+    gathered = spare_.take(bytes);
+    p2p::move(from, {gathered.get(), bytes, nullptr}, 0, bytes);
+    payload = gathered.get();
+  }
+  if (whole != 0) layout.unpack(payload, buffer.address, 0, whole);
+  if (rest != 0) {
+    Block element = spare_.take(layout.size);
+    layout.pack(buffer.address, whole, 1, element.get());
+    std::memcpy(element.get(), payload + whole * layout.size, rest);
+    layout.unpack(element.get(), buffer.address, whole, 1);
+    spare_.give(std::move(element));
+  }
+  spare_.give(std::move(gathered));
+}
+
+// What the sender has packed meanwhile. True: that was the rest.
+bool Endpoint::follow(Request& receive) {
+  Request& send = *receive.partner;
+  const std::uint64_t ready = send.ready.load(std::memory_order_acquire);
+  const std::uint64_t bytes = receive.result.bytes;
+  if (receive.buffer.closed()) {
+    if (ready < bytes) return false;
+    copy_in(receive, send.source);
+  } else {
+    const std::uint64_t at = bytes - receive.missing;
+    const std::uint64_t piece = std::min(ready, bytes) - at;
+    move(send.source, receive.buffer.elements(), at, piece);
+    receive.missing -= piece;
+    if (receive.missing != 0) return false;
+  }
+  end_rendezvous(receive);
+  return true;
+}
+
+// True: the copy is done, or the sender is about to finish its last pieces of it. False: the sender helps another.
+bool Endpoint::pull_shared(Request& receive, const Offer& offer) {
+  Request& send = *offer.request;
+  const Elements source = offer.form == Form::plain ? Elements{offer.address, offer.bytes, nullptr} : send.source;
+  const Elements target = receive.buffer.elements();
+  const std::uint64_t bytes = receive.result.bytes;
+  send.target = target;
+  send.shared_bytes = bytes;
+  send.claimed.store(0, std::memory_order_relaxed);
+  send.helped.store(0, std::memory_order_relaxed);
+  Request* none = nullptr;
+  if (!offer.sender->offered.compare_exchange_strong(none, &send, std::memory_order_release)) return false;
+  offer.sender->wake();
+  std::uint64_t copied = 0;
+  for (;;) {
+    const std::uint64_t at = send.claimed.fetch_add(kPiece, std::memory_order_relaxed);
+    if (at >= bytes) break;
+    const std::uint64_t piece = std::min(kPiece, bytes - at);
+    move(source, target, at, piece);
+    copied += piece;
+  }
+  // Before the end is told: the sender may use the request again then.
+  Request* own = &send;
+  offer.sender->offered.compare_exchange_strong(own, nullptr, std::memory_order_relaxed);
+  receive.missing = bytes - copied;
+  if (!finish_shared(receive)) finishing_.push(receive);
+  return true;
+}
+
+bool Endpoint::finish_shared(Request& receive) {
+  if (receive.partner->helped.load(std::memory_order_acquire) != receive.missing) return false;
+  end_rendezvous(receive);
+  return true;
+}
+
+// The payload is here: the sender may have its buffer back.
+void Endpoint::end_rendezvous(Request& receive) {
+  Port& sender = *receive.partner_port;
+  receive.partner->finished.store(true, std::memory_order_release);
+  sender.wake();
+  finish(receive);
+}
+
+}  // namespace urakata::p2p

@@ -1,0 +1,82 @@
+#include "space/crash_report.hpp"
+
+#include <dlfcn.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include <array>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "base/log.hpp"
+
+namespace urakata::space {
+namespace {
+
+constexpr std::array<std::pair<int, const char*>, 5> kCrashes = {
+    {{SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"}, {SIGILL, "SIGILL"}, {SIGFPE, "SIGFPE"}, {SIGABRT, "SIGABRT"}}};
+
+struct Trace {
+  std::array<std::uintptr_t, 64> calls;
+  std::size_t count = 0;
+};
+
+_Unwind_Reason_Code add_call(_Unwind_Context* context, void* place) {
+  auto& trace = *static_cast<Trace*>(place);
+  int interrupted = 0;
+  const std::uintptr_t address = _Unwind_GetIPInfo(context, &interrupted);
+  // What the signal interrupted: the frames before are those of the handler.
+  if (interrupted != 0) trace.count = 0;
+  if (address == 0 || trace.count == trace.calls.size()) return _URC_END_OF_STACK;
+  // A return address may be that of the next function.
+  trace.calls[trace.count++] = interrupted != 0 ? address : address - 1;
+  return _URC_NO_REASON;
+}
+
+void say_call(std::size_t number, std::uintptr_t address) {
+  Dl_info found{};
+  if (dladdr(reinterpret_cast<void*>(address), &found) == 0) {  // NOLINT(performance-no-int-to-ptr)
+    log::error("  #%zu 0x%zx", number, static_cast<std::size_t>(address));
+    return;
+  }
+  const std::size_t offset = address - reinterpret_cast<std::uintptr_t>(found.dli_fbase);
+  // File and offset, as addr2line takes them, and the exported function before it.
+  const char* const function = found.dli_sname != nullptr ? found.dli_sname : "";
+  log::error("  #%zu %s(+0x%zx) %s", number, found.dli_fname, offset, function);
+}
+
+void on_crash(int number, siginfo_t* about, void* /*state*/) {
+  const char* name = "";
+  for (const auto& [one, text] : kCrashes) {
+    if (one == number) name = text;
+  }
+  const bool sent = about->si_code <= 0;
+  if (sent) {
+    log::error("process %d: %s from process %d, in", getpid(), name, about->si_pid);
+  } else {
+    log::error("process %d: %s at address %p, in", getpid(), name, about->si_addr);
+  }
+  Trace trace;
+  _Unwind_Backtrace(&add_call, &trace);
+  for (std::size_t i = 0; i < trace.count; ++i) say_call(i, trace.calls[i]);
+  // The handler is gone: the failing instruction fails again, and what was sent has to be sent again.
+  if (sent) raise(number);
+}
+
+}  // namespace
+
+void report_crashes() {
+  for (const auto& [number, name] : kCrashes) {
+    struct sigaction present {};
+    if (sigaction(number, nullptr, &present) != 0 || present.sa_handler != SIG_DFL) continue;
+    struct sigaction ours {};
+    ours.sa_sigaction = &on_crash;
+    ours.sa_flags = SA_SIGINFO | static_cast<int>(SA_RESETHAND) | SA_ONSTACK;
+    sigaction(number, &ours, nullptr);
+  }
+}
+
+}  // namespace urakata::space

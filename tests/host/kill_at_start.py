@@ -1,0 +1,94 @@
+"""Kills one process of a job while the job comes up, many times; nothing may hang or stay.
+
+    unshare --pid --fork --mount-proc python kill_at_start.py ROUNDS SEED COMMAND...
+
+It is process 1 of its own pid name space, so that every process that it sees is the job's. Prints what was killed in
+each round; exit code 1 where something hangs or stays.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+PATIENCE = 30.0  # seconds
+PARTIES = ("launcher", "stand-in", "keeper", "task")
+
+
+def processes() -> dict[int, tuple[str, int]]:
+    """Name and parent of all that live here, but this one."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError, ValueError):
+            pid = int(entry.name)
+            head, _, tail = (entry / "stat").read_text().rpartition(")")
+            state, parent = tail.split()[:2]
+            if pid != os.getpid() and state not in "ZX":
+                found[pid] = (head.partition("(")[2], int(parent))
+    return found
+
+
+def members(party: str, launcher: int) -> list[int]:
+    everybody = processes()
+    keepers = {pid for pid, (name, _) in everybody.items() if name == "urakata-keeper"}
+    tasks = [pid for pid, (_, parent) in everybody.items() if parent in keepers]
+    if party == "launcher":
+        return [launcher]
+    if party == "task":
+        return tasks
+    if party == "keeper":
+        return [pid for pid in keepers if pid not in tasks]
+    return [pid for pid, (name, _) in everybody.items() if name == "urakata-exec" and pid not in tasks]
+
+
+def reap(job: subprocess.Popen[bytes]) -> None:
+    """Process 1 gets all orphans."""
+    if job.poll() is None:
+        return
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0] != 0:
+            pass
+
+
+def strike(command: list[str], party: str, chance: random.Random) -> str:
+    """One job; what went wrong, or nothing."""
+    job = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + PATIENCE
+    while not (targets := members(party, job.pid)):
+        if time.monotonic() > deadline or job.poll() is not None:
+            return f"there is no {party}: {processes()}"
+    time.sleep(chance.uniform(0, 0.1))
+    targets = members(party, job.pid) or targets
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(chance.choice(targets), signal.SIGKILL)
+    deadline = time.monotonic() + PATIENCE
+    while job.poll() is None or processes():
+        reap(job)
+        if time.monotonic() > deadline:
+            return f"{party} killed, and these stay: {processes()}"
+        time.sleep(0.01)
+    if job.returncode == 0:
+        return f"{party} killed, and the job ended with 0"
+    return ""
+
+
+def main() -> int:
+    rounds, seed, command = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
+    chance = random.Random(seed)
+    for number in range(rounds):
+        party = PARTIES[number % len(PARTIES)]
+        if wrong := strike(command, party, chance):
+            print(f"round {number}: {wrong}")
+            return 1
+        print(f"round {number}: {party} killed, all gone", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,145 @@
+"""Jobs in one address space, for the tests in this folder: who lives, who is whose parent, and what must not stay."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from jobs import Host, Outcome, compiled, run_job
+
+from urakata import paths
+
+EXEC = str(paths.program("urakata-exec"))
+SPACE = [EXEC, "--space", "--"]
+
+
+def keepers(ours: bool = True) -> set[int]:
+    """The keepers that live: those of this build or, with ours=False, all others, which belong to somebody else."""
+    program = paths.program("urakata-keeper").resolve()
+    found = set()
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError, ValueError):
+            if (entry / "comm").read_text().strip() != "urakata-keeper" or not alive(int(entry.name)):
+                continue
+            if ((entry / "exe").resolve() == program) == ours:
+                found.add(int(entry.name))
+    return found
+
+
+def sockets(keeper: int) -> set[str]:
+    """The inodes of a process's sockets."""
+    found: set[str] = set()
+    with contextlib.suppress(OSError):
+        for link in Path(f"/proc/{keeper}/fd").iterdir():
+            with contextlib.suppress(OSError):
+                found |= set(re.findall(r"^socket:\[(\d+)\]$", os.readlink(link)))
+    return found
+
+
+def alive(pid: int) -> bool:
+    """Whether the process exists and is no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def left_behind() -> set[str]:
+    """Sockets and files of ours."""
+    lines = [line.split() for line in Path("/proc/net/unix").read_text().splitlines() if "@urakata" in line]
+    strangers = set().union(*map(sockets, keepers(ours=False)))
+    named = {line[7] for line in lines if line[6] not in strangers}
+    return {name.removeprefix("@") for name in named} | {path.name for path in Path("/dev/shm").glob("*urakata*")}
+
+
+def until(condition: Callable[[], object], what: str, seconds: float = 20) -> None:
+    """Waits for condition() to hold."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.02)
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays() -> Iterator[None]:
+    before, ours = keepers(), left_behind()
+    yield
+    until(lambda: keepers() <= before, f"keepers outlive their jobs: {keepers() - before}")
+    until(lambda: left_behind() <= ours, f"these stay: {left_behind() - ours}")
+
+
+def pids(text: str) -> list[int]:
+    return [int(pid) for pid in re.findall(r"^pid (\d+)\r?$", text, re.MULTILINE)]
+
+
+def nobody_lives(processes: list[int]) -> None:
+    until(lambda: not any(map(alive, processes)), f"processes outlive the job: {[p for p in processes if alive(p)]}")
+
+
+def space_job(host: Host, ranks: int, command: list[str], **more: object) -> Outcome:
+    return run_job(host, ranks, [*SPACE, *command], **more)  # type: ignore[arg-type]
+
+
+def parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+@contextlib.contextmanager
+def running(
+    host: Host, folder: Path, how: str, ranks: int, name: str = "space_end"
+) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
+    """A job in a space that waits to be ended, with the pids that its tasks have told."""
+    program = str(compiled(host, name, folder))
+    environment = {**os.environ, **host.environment}
+    if os.geteuid() == 0:
+        for tool in ("OMPI", "PRTE"):
+            environment |= {f"{tool}_ALLOW_RUN_AS_ROOT": "1", f"{tool}_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    output = folder / f"output-{host.name}-{time.monotonic_ns()}"
+    lines = ranks * (2 if how == "children" else 1)
+    with output.open("w") as sink:
+        job = subprocess.Popen(
+            [*host.launch(ranks), *SPACE, program, how],
+            stdin=subprocess.DEVNULL,
+            stdout=sink,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=environment,
+            start_new_session=True,
+        )
+    try:
+        until(lambda: len(pids(output.read_text())) == lines or job.poll() is not None, "the job does not start")
+        assert job.poll() is None, output.read_text()
+        yield job, pids(output.read_text())
+    finally:
+        if job.poll() is None:
+            job.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            job.wait(20)
+        if job.poll() is None:
+            os.killpg(job.pid, signal.SIGKILL)
+            job.wait()
+
+
+def stand_ins(job: int) -> list[int]:
+    """The processes urakata-exec below the job's launcher."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError, ValueError):
+            if (entry / "comm").read_text().strip() == "urakata-exec" and job in ancestors(int(entry.name)):
+                found.append(int(entry.name))
+    return found
+
+
+def ancestors(pid: int) -> list[int]:
+    chain = [pid]
+    with contextlib.suppress(OSError):
+        while chain[-1] > 1:
+            chain.append(parent(chain[-1]))
+    return chain

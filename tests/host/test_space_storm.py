@@ -1,0 +1,50 @@
+"""Spaces under load, and spaces whose members are killed while they come up: nothing breaks, hangs, or stays."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from jobs import FULL, compiled, named
+from spaces import SPACE, nobody_lives, nothing_stays, pids, space_job
+
+__all__ = ["nothing_stays"]  # around every test here
+
+HOSTS = ("openmpi", "mpich")
+
+
+@pytest.mark.parametrize("name", HOSTS)
+def test_a_storm_of_everything(tmp_path: Path, name: str) -> None:
+    """8 ranks allocate, start threads, fork, and send: 10 seconds, or 10 minutes in the full run."""
+    host = named(name)
+    program = [str(compiled(host, "space_storm", tmp_path)), "600" if FULL else "10"]
+    outcome = space_job(host, 8, program, seconds=1200 if FULL else 240)
+    assert (outcome.code, outcome.output.count("right\n")) == (0, 8), outcome.output[-3000:]
+    assert len(pids(outcome.output)) == 8
+    nobody_lives(pids(outcome.output))
+
+
+@pytest.mark.parametrize("name", HOSTS)
+def test_whoever_is_killed_while_the_space_comes_up_all_go(tmp_path: Path, name: str) -> None:
+    """Launcher, stand-in, keeper and task in turn, each at a random moment of its first 100 ms."""
+    if os.geteuid() != 0 or not shutil.which("unshare"):
+        pytest.skip("needs root and unshare, for a pid name space that holds nothing but the job")
+    host = named(name)
+    rounds = 400 if FULL else 24
+    script = str(Path(__file__).with_name("kill_at_start.py"))
+    job = [*host.launch(4), *SPACE, str(compiled(host, "space_end", tmp_path)), "wait"]
+    allowed = {f"{tool}_ALLOW_RUN_AS_ROOT{word}": "1" for tool in ("OMPI", "PRTE") for word in ("", "_CONFIRM")}
+    within = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, script, str(rounds), "1", *job]
+    outcome = subprocess.run(
+        within,
+        capture_output=True,
+        text=True,
+        timeout=60 * rounds,
+        env={**os.environ, **host.environment, **allowed},
+        check=False,
+    )
+    assert outcome.returncode == 0 and outcome.stdout.count("all gone") == rounds, outcome.stdout[-2000:]

@@ -1,0 +1,192 @@
+// Rank 0 sends elements of one random type, rank 1 receives them as elements of another: byte i of the payload, which
+// lies at the i-th offset of the sender's type map, must be at the i-th offset of the receiver's, and nothing else may
+// have changed. With every way to copy, with layouts that have no shape, and with receives that are too short.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <random>
+#include <thread>
+#include <unordered_set>
+#include <vector>
+
+#include "../layout/random_type.hpp"
+#include "layout/moving.hpp"
+#include "p2p/endpoint.hpp"
+
+namespace urakata::p2p::test {
+namespace {
+
+using layout::RandomType;
+using layout::RandomTypes;
+
+// A layout with a shape, or one that can only be packed and unpacked as a whole, as types that the shim cannot reduce.
+class TestLayout final : public layout::Layout {
+ public:
+  TestLayout(const RandomType& type, bool closed) : shape_(type.map), closed_(closed) {
+    size = shape_.size();
+    extent = static_cast<std::uint64_t>(shape_.extent());
+    contiguous = shape_.contiguous();
+  }
+  const layout::Shape* shape() const override { return closed_ ? nullptr : &shape_; }
+  void pack(const std::byte* base, std::uint64_t first, std::uint64_t count, std::byte* packed) const override {
+    layout::pack({shape_, base, first + count}, first * size, {packed, count * size});
+  }
+  void unpack(const std::byte* packed, std::byte* base, std::uint64_t first, std::uint64_t count) const override {
+    layout::unpack({packed, count * size}, {shape_, base, first + count}, first * size);
+  }
+
+ private:
+  layout::Shape shape_;
+  bool closed_;
+};
+
+// Elements of a random type in memory of their own.
+struct Side {
+  std::unique_ptr<TestLayout> layout;
+  std::uint64_t count = 0;
+  std::vector<std::int64_t> offsets;
+  std::int64_t lowest = 0;
+  std::vector<std::byte> memory;
+
+  // As many elements as hold `bytes`; fewer, so that not all of it fits, where `truncated`.
+  Side(RandomTypes& random, std::uint64_t bytes, bool written, bool truncated) {
+    for (;;) {
+      const RandomType type = random.type(3);
+      if (type.listed.bytes.empty()) continue;
+      count = (bytes + type.listed.bytes.size() - 1) / type.listed.bytes.size();
+      if (truncated) count = (count + 1) / 2;
+      offsets = type.listed.elements(count);
+      if (written && std::unordered_set<std::int64_t>(offsets.begin(), offsets.end()).size() != offsets.size())
+        continue;
+      const auto [least, most] = std::minmax_element(offsets.begin(), offsets.end());
+      if (*most - *least > kMostSpan) continue;
+      lowest = *least;
+      memory.resize(static_cast<std::size_t>(*most - *least + 1));
+      layout = std::make_unique<TestLayout>(type, random.upto(5) == 0);
+      return;
+    }
+  }
+  Buffer buffer() {
+    auto* base = reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(memory.data()) -
+                                              static_cast<std::uintptr_t>(lowest));
+    return {base, count, layout.get()};
+  }
+  std::byte& at(std::int64_t offset) { return memory[static_cast<std::size_t>(offset - lowest)]; }
+
+  static constexpr std::int64_t kMostSpan = 8 << 20;
+};
+
+struct Message {
+  Side out;
+  Side in;
+  Mode mode;
+  bool late;  // the receive is posted after the message has come
+
+  explicit Message(RandomTypes& random)
+      : Message(random, random.upto(30) == 0  ? random.between(300'000, 500'000)
+                        : random.upto(3) == 0 ? random.between(2'000, 150'000)
+                                              : random.between(1, 3'000)) {}
+
+ private:
+  Message(RandomTypes& random, std::int64_t bytes)
+      : out(random, static_cast<std::uint64_t>(bytes), false, false),
+        in(random, out.offsets.size(), true, random.upto(8) == 0),
+        mode(static_cast<Mode>(random.upto(2))),
+        late(random.upto(1) == 0) {}
+};
+
+std::byte value_at(std::size_t number, std::int64_t offset) {
+  return static_cast<std::byte>(static_cast<std::uint64_t>(offset) * 29 + number * 13 + 1);
+}
+
+class Layouts : public ::testing::TestWithParam<std::optional<Copying>> {};
+
+TEST_P(Layouts, GoFromElementsToElements) {
+  const std::uint64_t seed = std::random_device{}();
+  printf("seed %llu\n", static_cast<unsigned long long>(seed));
+  RandomTypes random(seed);
+  std::vector<Message> messages;
+  for (int i = 0; i < 400; ++i) messages.emplace_back(random);
+  Endpoint sender(false, {}, GetParam());
+  Endpoint receiver(false, {}, GetParam());
+  std::atomic<std::size_t> sent{0};  // messages whose send has been called
+
+  std::thread sending([&] {
+    std::vector<Request*> open;
+    for (std::size_t number = 0; number < messages.size(); ++number) {
+      Side& out = messages[number].out;
+      for (const std::int64_t offset : out.offsets) out.at(offset) = value_at(number, offset);
+      Request* request = sender.send(receiver.port(), {1, 0, 7}, out.buffer(), messages[number].mode);
+      sent.store(number + 1);
+      if (request == nullptr) continue;
+      if (number % 3 == 0) {
+        open.push_back(request);  // waited for later
+        continue;
+      }
+      sender.wait(*request);
+      sender.release(*request);
+      for (std::byte& byte : out.memory) byte = std::byte{0xee};  // the buffer is the program's again
+    }
+    for (Request* request : open) {
+      sender.wait(*request);
+      sender.release(*request);
+    }
+    while (!sender.idle()) sender.progress();
+  });
+
+  std::size_t wrong = 0;
+  for (std::size_t number = 0; number < messages.size(); ++number) {
+    Side& in = messages[number].in;
+    const Side& out = messages[number].out;
+    for (std::byte& byte : in.memory) byte = std::byte{0x55};
+    while (messages[number].late && sent.load() <= number) receiver.progress();
+    Request& request = receiver.receive({1, 0, 7}, in.buffer());
+    receiver.wait(request);
+    const std::size_t bytes = std::min(out.offsets.size(), in.offsets.size());
+    const bool truncated = out.offsets.size() > in.offsets.size();
+    bool good =
+        request.result.bytes == bytes && request.result.outcome == (truncated ? Outcome::truncated : Outcome::good);
+    receiver.release(request);
+    for (std::size_t i = 0; i < bytes; ++i) {
+      good = good && in.at(in.offsets[i]) == value_at(number, out.offsets[i]);
+      in.at(in.offsets[i]) = std::byte{0x55};
+    }
+    for (const std::byte byte : in.memory) good = good && byte == std::byte{0x55};
+    if (!good) {
+      printf("message %zu of %zu bytes is wrong\n", number, out.offsets.size());
+      ++wrong;
+    }
+  }
+  sending.join();
+  EXPECT_EQ(wrong, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryWay, Layouts,
+                         ::testing::Values(std::nullopt, Copying::receiver, Copying::sender, Copying::both));
+
+// A layout whose request was given back early is let go of when the receiver has copied, and not before.
+TEST(LayoutsInUse, AreHeldUntilTheMessageIsOver) {
+  static int let_go = 0;
+  let_go = 0;
+  RandomTypes random(4);
+  Side out(random, 5'000, false, false);
+  Side in(random, out.offsets.size(), true, false);
+  Endpoint sender(false, {}, Copying::receiver);
+  Endpoint receiver(false);
+  Request* send = sender.send(receiver.port(), {1, 0, 0}, out.buffer(), Mode::synchronous);
+  ASSERT_NE(send, nullptr);
+  sender.release(*send, [](const layout::Layout&) { ++let_go; });
+  sender.progress();
+  EXPECT_EQ(let_go, 0);
+  Request& receive = receiver.receive({1, 0, 0}, in.buffer());
+  receiver.wait(receive);
+  receiver.release(receive);
+  sender.progress();
+  EXPECT_EQ(let_go, 1);
+}
+
+}  // namespace
+}  // namespace urakata::p2p::test
