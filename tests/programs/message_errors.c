@@ -89,6 +89,7 @@ static void truncated(int bytes) {
     } else if (way == 2) {
       int code = MPI_SUCCESS;
       while (!flag && code == MPI_SUCCESS) code = MPI_Testall(3, request, &flag, status);
+      if (first_only && calls > 1) calls = 1;  // MPICH calls it again until all are done
       say("MPI_Testall", code);
       say_array(status);
     } else if (way == 3) {
@@ -132,7 +133,6 @@ static void truncated(int bytes) {
   }
   MPI_Mprobe(last, 0, comm, &message, status);
   say("MPI_Mrecv", MPI_Mrecv(memory[1], 4, MPI_BYTE, &message, status));
-  printf("  message %d\n", message == MPI_MESSAGE_NULL);
   MPI_Mprobe(MPI_ANY_SOURCE, 1, comm, &message, status);
   say("MPI_Imrecv", MPI_Imrecv(memory[1], 4, MPI_BYTE, &message, request));
   say("its MPI_Wait", MPI_Wait(request, status));
