@@ -3,16 +3,62 @@
 #include "base/clock.hpp"
 #include "shim/host.hpp"
 #include "shim/process.hpp"
+#include "shim/request_array.hpp"
 
 namespace urakata::shim {
 
-namespace {
+void Failure::note(Request& request, int code, bool told) {
+  if (code == MPI_SUCCESS || any()) return;
+  code_ = code;
+  told_ = told;
+  communicator_ = request.communicator;
+  channel_ = request.message.letter.channel;
+  if (communicator_ != nullptr) communicator_->hold();
+  if (channel_ != nullptr) channel_->hold();
+}
 
-int complete_message(Request& request, MPI_Request* handle, MPI_Status* status) {
+void Failure::let_go() {
+  if (communicator_ != nullptr) communicator_->release();
+  if (channel_ != nullptr) channel_->release();
+}
+
+int Failure::tell() {
+  if (code_ == MPI_SUCCESS || told_) return code_;
+  if (channel_ == nullptr) return complain(communicator_, code_);
+  host.Comm_call_errhandler(channel_->handle, code_);
+  return code_;
+}
+
+int Failure::tell_of_array() {
+  if (code_ == MPI_SUCCESS) return MPI_SUCCESS;
+#if defined(URAKATA_ABI_OPENMPI)
+  tell();
+#else
+  if (!told_) complain(nullptr, MPI_ERR_IN_STATUS);
+#endif
+  return MPI_ERR_IN_STATUS;
+}
+
+int complete(Request& request, MPI_Request* handle, MPI_Status* status, std::uint64_t begin, Failure& failure) {
+  int code = MPI_SUCCESS;
   bool told = false;
-  const int code = finish_message(request, status, &told);
+  if (request.is_message()) {
+    code = finish_message(request, status, &told);
+  } else {
+    if (request.active) {
+      code = request.run->error;
+      if (request.site != nullptr) {
+        const std::uint64_t end = now_ns();
+        request.passage.finished(begin, end);
+        if (observe::Track* track = process().observer()->caller()) {
+          track->add(observe::EventKind::wait, begin, end, request.site->number());
+        }
+      }
+    }
+    empty_status(status);
+  }
   request.active = false;
-  if (code != MPI_SUCCESS && !told) host.Comm_call_errhandler(request.message.letter.channel->handle, code);
+  failure.note(request, code, told);
   if (!request.persistent) {
     destroy_request(&request);
     *handle = MPI_REQUEST_NULL;
@@ -20,30 +66,24 @@ int complete_message(Request& request, MPI_Request* handle, MPI_Status* status) 
   return code;
 }
 
-}  // namespace
-
 int complete(Request& request, MPI_Request* handle, MPI_Status* status, std::uint64_t begin) {
-  if (request.is_message()) return complete_message(request, handle, status);
-  int code = MPI_SUCCESS;
-  if (request.active) {
-    code = request.run->error;
-    if (request.site != nullptr) {
-      const std::uint64_t end = now_ns();
-      request.passage.finished(begin, end);
-      if (observe::Track* track = process().observer()->caller()) {
-        track->add(observe::EventKind::wait, begin, end, request.site->number());
-      }
+  Failure failure;
+  complete(request, handle, status, begin, failure);
+  return failure.tell();
+}
+
+int complete_all(int count, MPI_Request* requests, MPI_Status* statuses, std::uint64_t begin, int hosts) {
+  Failure failure;
+  const bool report = statuses != MPI_STATUSES_IGNORE;
+  for (int i = 0; i < count; ++i) {
+    if (!is_ours(requests[i])) {
+      if (report && hosts == MPI_SUCCESS) statuses[i].MPI_ERROR = MPI_SUCCESS;
+      continue;
     }
-    request.active = false;
+    const int own = complete(*find_request(requests[i]), requests + i, at(statuses, i), begin, failure);
+    if (report) statuses[i].MPI_ERROR = own;
   }
-  empty_status(status);
-  Communicator* communicator_of = request.communicator;
-  if (code != MPI_SUCCESS) complain(communicator_of, code);
-  if (!request.persistent) {
-    destroy_request(&request);
-    *handle = MPI_REQUEST_NULL;
-  }
-  return code;
+  return hosts != MPI_SUCCESS ? hosts : failure.tell_of_array();
 }
 
 void empty_status(MPI_Status* status) {

@@ -42,6 +42,7 @@ int look_for_any(int count, MPI_Request* requests, int* index, bool* none_active
 int look_for_some(int count, MPI_Request* requests, int* done, int* indices, MPI_Status* statuses,
                   std::uint64_t begin) {
   *done = 0;
+  Failure failure;
   MPI_Request* const theirs = without_ours(count, requests);
   bool ours_active = false;
   int code = MPI_SUCCESS;
@@ -61,14 +62,11 @@ int look_for_some(int count, MPI_Request* requests, int* done, int* indices, MPI
     if (!request->finished()) continue;
     const int k = (*done)++;
     indices[k] = i;
-    const int own = complete(*request, requests + i, at(statuses, k), begin);
-    if (own != MPI_SUCCESS) {
-      code = MPI_ERR_IN_STATUS;
-      if (statuses != MPI_STATUSES_IGNORE) statuses[k].MPI_ERROR = own;
-    }
+    const int own = complete(*request, requests + i, at(statuses, k), begin, failure);
+    if (statuses != MPI_STATUSES_IGNORE) statuses[k].MPI_ERROR = own;
   }
   if (!ours_active && theirs_done == MPI_UNDEFINED) *done = MPI_UNDEFINED;
-  return code;
+  return code != MPI_SUCCESS ? code : failure.tell_of_array();
 }
 
 }  // namespace urakata::shim

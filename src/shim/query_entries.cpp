@@ -48,7 +48,7 @@ URAKATA_EXPORT int MPI_Request_get_status_all(int count, const MPI_Request reque
   const int code = host.Request_get_status_all(count, without_ours(count, requests), flag, statuses);
   if (code == MPI_SUCCESS && *flag != 0) {
     for (int i = 0; i < count; ++i) {
-      if (is_ours(requests[i])) empty_status(at(statuses, i));
+      if (is_ours(requests[i])) status_of(requests[i], flag, at(statuses, i));
     }
   }
   return code;

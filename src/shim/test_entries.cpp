@@ -38,17 +38,8 @@ int test_all(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) 
   }
   const int code = host.Testall(count, without_ours(count, requests), flag, statuses);
   put_back(count, requests);
-  if (code != MPI_SUCCESS || *flag == 0) return code;
-  int worst = MPI_SUCCESS;
-  for (int i = 0; i < count; ++i) {
-    if (!is_ours(requests[i])) continue;
-    const int own = complete(*find_request(requests[i]), requests + i, at(statuses, i), begin);
-    if (own != MPI_SUCCESS) {
-      worst = MPI_ERR_IN_STATUS;
-      if (statuses != MPI_STATUSES_IGNORE) statuses[i].MPI_ERROR = own;
-    }
-  }
-  return worst;
+  if ((code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) || *flag == 0) return code;
+  return complete_all(count, requests, statuses, begin, code);
 }
 
 }  // namespace

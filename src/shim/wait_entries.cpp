@@ -95,18 +95,7 @@ int wait_all(int count, MPI_Request* requests, MPI_Status* statuses) {
     code = host.Waitall(count, without_ours(count, requests), statuses);
     put_back(count, requests);
   }
-  bool failed = false;
-  for (int i = 0; i < count; ++i) {
-    if (!is_ours(requests[i])) continue;
-    const int own = complete(*find_request(requests[i]), requests + i, at(statuses, i), begin);
-    if (own != MPI_SUCCESS) {
-      failed = true;
-      if (statuses != MPI_STATUSES_IGNORE) statuses[i].MPI_ERROR = own;
-    } else if (statuses != MPI_STATUSES_IGNORE && code == MPI_ERR_IN_STATUS) {
-      statuses[i].MPI_ERROR = MPI_SUCCESS;
-    }
-  }
-  return failed ? MPI_ERR_IN_STATUS : code;
+  return complete_all(count, requests, statuses, begin, code);
 }
 
 int wait_any(int count, MPI_Request* requests, int* index, MPI_Status* status) {

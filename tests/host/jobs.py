@@ -77,6 +77,15 @@ def named(name: str) -> Host:
     return HOSTS[name]
 
 
+def compiled_outside(host: Host, name: str, folder: Path) -> Path:
+    """tests/programs/NAME.c as a program that cannot live in a space, since it is not position-independent."""
+    target = folder / f"{name}.outside.{host.name}"
+    if target.exists():
+        return target
+    flags = ["-std=c11", "-D_DEFAULT_SOURCE", "-O1", "-g", "-pthread", "-fno-pie", "-no-pie"]
+    return _run_compiler([host.compiler, *flags, str(PROGRAMS / f"{name}.c")], target, host)
+
+
 def _run_compiler(command: list[str], target: Path, host: Host) -> Path:
     made = subprocess.run(
         [*command, "-o", str(target)],

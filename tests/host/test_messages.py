@@ -5,11 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from jobs import FULL, HOST_NAMES, compiled, named, passes, run_job
+from jobs import FULL, HOST_NAMES, compiled, compiled_outside, named, passes, run_job
 
 from urakata import paths
+from urakata.hosts import Hosts, available
 
 EXEC = str(paths.program("urakata-exec"))
+SPACE = [EXEC, "--space", "--"]
+ROUNDS = "800" if FULL else "40"
+SECONDS = 900 if FULL else 120
+needs_hosts = pytest.mark.skipif(not available()[0], reason=f"no test hosts here: {available()[1]}")
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +26,64 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("name", HOST_NAMES)
 def test_random_messages_arrive_as_sent(folder: Path, name: str, ranks: int) -> None:
     host = named(name)
-    rounds = "800" if FULL else "40"
-    program = [str(compiled(host, "random_messages", folder)), "--rounds", rounds, "--seed", str(ranks)]
-    passes(run_job(host, ranks, [EXEC, "--space", "--", *program], seconds=900 if FULL else 120))
+    program = [str(compiled(host, "random_messages", folder)), "--rounds", ROUNDS, "--seed", str(ranks)]
+    passes(run_job(host, ranks, [*SPACE, *program], seconds=SECONDS))
+
+
+@pytest.mark.parametrize(("within", "without"), ((2, 2), (3, 1), (2, 1)))
+@pytest.mark.parametrize("name", HOST_NAMES)
+def test_ranks_in_and_out_of_a_space(folder: Path, name: str, within: int, without: int) -> None:
+    """Some ranks cannot live in the space: messages with them are the host's, and wildcards see both."""
+    host = named(name)
+    options = ["--rounds", ROUNDS, "--seed", str(10 * within + without)]
+    inside = [*SPACE, str(compiled(host, "random_messages", folder)), *options]
+    outside = [*SPACE, str(compiled_outside(host, "random_messages", folder)), *options]
+    job = [*inside, ":", "-n", str(without), *outside]
+    outcome = run_job(host, within, job, seconds=SECONDS, environment={"URAKATA_VERBOSE": "3"})
+    passes(outcome)
+    assert f"{within} of {within + without} ranks share this rank's space" in outcome.output
+
+
+@pytest.mark.parametrize("without", (0, 1))
+@pytest.mark.parametrize("name", HOST_NAMES)
+def test_threads_at_once(folder: Path, name: str, without: int) -> None:
+    host = named(name)
+    options = ["3", "400" if FULL else "40"]
+    inside = [*SPACE, str(compiled(host, "threads_messages", folder)), *options]
+    outside = [*SPACE, str(compiled_outside(host, "threads_messages", folder)), *options]
+    job = inside if without == 0 else [*inside, ":", "-n", str(without), *outside]
+    passes(run_job(host, 3, job, seconds=SECONDS))
+
+
+@pytest.mark.parametrize("without", (0, 1))
+@pytest.mark.parametrize("name", HOST_NAMES)
+def test_progress_while_a_rank_is_in_the_host(folder: Path, name: str, without: int) -> None:
+    host = named(name)
+    inside = [*SPACE, str(compiled(host, "message_progress", folder))]
+    outside = [*SPACE, str(compiled_outside(host, "message_progress", folder)), "early"]
+    job = inside if without == 0 else [*inside, "early", ":", "-n", str(without), *outside]
+    passes(run_job(host, 3, job))
+
+
+@needs_hosts
+@pytest.mark.parametrize(("name", "rounds", "messages"), (("openmpi", ROUNDS, "40"), ("mpich", "2", "10")))
+def test_spaces_of_two_hosts(folder: Path, name: str, rounds: str, messages: str) -> None:
+    """Two hosts with a space of two ranks each, and communicators of both. MPICH 5 alone hangs in more traffic."""
+    program = str(compiled(named(name), "random_messages", folder))
+    job = [*SPACE, program, "--rounds", rounds, "--messages", messages, "--seed", "7"]
+    with Hosts(count=2) as hosts:
+        done = hosts.run(job, ranks_per_host=2, host_mpi=name, timeout=SECONDS)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    assert "messages, seed 7" in done.stdout
+
+
+@pytest.mark.parametrize("name", HOST_NAMES)
+def test_errors_are_those_of_the_host(folder: Path, name: str) -> None:
+    """Truncation, and wrong ranks, tags, counts, types and buffers: the same classes, handlers and statuses."""
+    host = named(name)
+    program = [str(compiled(host, "message_errors", folder)), "all" if host.family == "openmpi" else "first"]
+    alone = run_job(host, 2, program)
+    passes(alone)
+    within = run_job(host, 2, [*SPACE, *program])
+    passes(within)
+    assert within.output.splitlines() == alone.output.splitlines()

@@ -3,7 +3,8 @@
 // number; a receiver checks every byte, and that messages of one sender with one tag come in the order in which they
 // were sent.
 //
-// random_messages [--rounds N] [--seed S] [--messages M]: M messages a rank and round, on average.
+// random_messages [--rounds N] [--seed S] [--messages M] [--largest B]: M messages a rank and round, on average, of at
+// most B bytes.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ typedef struct {
   int done;
 } Part;
 
-static int rank, ranks;
+static int rank, ranks, largest = kLargest;
 static uint64_t seed;
 static Plan plans[kMostMessages];
 static Part sends[kMostMessages], receives[kMostMessages];
@@ -42,10 +43,11 @@ static unsigned char byte_of(int source, int tag, int number, int at) {
 }
 
 static int size_of(Random* r) {
-  if (one_in(r, 150)) return between(r, 300000, kLargest);
-  if (one_in(r, 20)) return between(r, 2000, 100000);
-  if (one_in(r, 4)) return between(r, 200, 2000);
-  return between(r, kHeader, 80);
+  int bytes = between(r, kHeader, 80);
+  if (one_in(r, 4)) bytes = between(r, 200, 2000);
+  if (one_in(r, 20)) bytes = between(r, 2000, 100000);
+  if (one_in(r, 150)) bytes = between(r, 300000, kLargest);
+  return bytes < largest ? bytes : largest;
 }
 
 // A part for up to `bytes` payload (even where it has holes).
@@ -357,9 +359,10 @@ int main(int argc, char** argv) {
   for (int i = 1; i + 1 < argc; i += 2) {
     if (strcmp(argv[i], "--rounds") == 0) rounds = atoi(argv[i + 1]);
     if (strcmp(argv[i], "--messages") == 0) messages = atoi(argv[i + 1]);
+    if (strcmp(argv[i], "--largest") == 0) largest = atoi(argv[i + 1]);
     if (strcmp(argv[i], "--seed") == 0) seed = strtoull(argv[i + 1], NULL, 10);
   }
-  if (ranks > kMostRanks) fail("too many ranks; at most", ranks, kMostRanks);
+  if (ranks > kMostRanks || largest < kHeader) fail("too many ranks, or too few bytes", ranks, largest);
   static char room[1 << 26];
   MPI_Buffer_attach(room, sizeof room);
 

@@ -1,0 +1,84 @@
+// Messages move while a rank is in a call of the host, or ends: rank 0 waits in a barrier while the others' synchronous
+// sends need its receives, then the others wait in a barrier while rank 0 needs more of their sends than any inbox
+// holds, and last (not if an argument is given) the others go to MPI_Finalize with such sends. Hangs where progress is
+// missing, as in MPICH's MPI_Finalize.
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { kMany = 2000, kBytes = 200, kSizes = 3, kMostRanks = 16 };
+
+static const int sizes[kSizes] = {8, 300, 100000};
+static char out[kMany][kBytes];
+static char room[kMostRanks][kSizes][100000];
+static MPI_Request requests[kMany];
+static int rank, ranks;
+
+static void check(const char* what, int is, int wanted) {
+  if (is == wanted) return;
+  fprintf(stderr, "%s: %d instead of %d\n", what, is, wanted);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void receiver_away(void) {
+  if (rank == 0) {
+    int n = 0;
+    for (int s = 1; s < ranks; ++s) {
+      for (int i = 0; i < kSizes; ++i) {
+        MPI_Irecv(room[s][i], sizes[i], MPI_CHAR, MPI_ANY_SOURCE, i, MPI_COMM_WORLD, &requests[n++]);
+      }
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
+    for (int s = 1; s < ranks; ++s) {
+      for (int i = 0; i < kSizes; ++i) check("last byte", room[s][i][sizes[i] - 1], i + 1);
+    }
+  } else {
+    for (int i = 0; i < kSizes; ++i) {
+      room[0][i][sizes[i] - 1] = (char)(i + 1);
+      MPI_Ssend(room[0][i], sizes[i], MPI_CHAR, 0, i, MPI_COMM_WORLD);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+static void start_many(void) {
+  for (int i = 0; i < kMany; ++i) {
+    out[i][kBytes - 1] = (char)(i % 100);
+    MPI_Isend(out[i], kBytes, MPI_CHAR, 0, 5, MPI_COMM_WORLD, &requests[i]);
+  }
+}
+
+static void receive_many(void) {
+  char in[kBytes];
+  for (int i = 0; i < kMany; ++i) {
+    for (int s = 1; s < ranks; ++s) {
+      MPI_Recv(in, kBytes, MPI_CHAR, s, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      check("number", in[kBytes - 1], i % 100);
+    }
+  }
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (ranks > kMostRanks) MPI_Abort(MPI_COMM_WORLD, 2);
+  receiver_away();
+  if (rank == 0) {
+    receive_many();
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (argc == 1) receive_many();
+  } else {
+    start_many();
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Waitall(kMany, requests, MPI_STATUSES_IGNORE);
+    if (argc == 1) {
+      start_many();
+      for (int i = 0; i < kMany; ++i) MPI_Request_free(&requests[i]);
+    }
+  }
+  MPI_Finalize();
+  return 0;
+}
