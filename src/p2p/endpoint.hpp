@@ -51,8 +51,8 @@ class Endpoint {
  public:
   static constexpr std::uint64_t kEager = 256;         // payload bytes of the largest eager message
   static constexpr std::uint64_t kMovable = 64 << 10;  // payload bytes that a standard send may keep aside
-  static constexpr std::uint64_t kShared = 256 << 10;  // payload bytes from which a waiting sender helps
-  static constexpr std::uint64_t kPiece = 64 << 10;    // bytes claimed at a time then
+  static constexpr std::uint64_t kShared = 8 << 10;    // payload bytes from which a waiting sender helps
+  static constexpr std::uint64_t kPacked = 8 << 10;    // bytes packed at a time, for the receiver to follow
 
   // `threaded`: several threads may call at once. `copying`: who copies elements with holes; chosen for each message
   // where it is not said.

@@ -7,6 +7,17 @@
 
 namespace urakata::p2p {
 
+namespace {
+
+// Bytes claimed at a time: few enough that both sides end at about the same time, not so few that claiming costs.
+std::uint64_t piece_of(std::uint64_t bytes) {
+  constexpr std::uint64_t kLeast = 2 << 10;
+  constexpr std::uint64_t kMost = 32 << 10;
+  return std::clamp(bytes / 8 / kLine * kLine, kLeast, kMost);
+}
+
+}  // namespace
+
 // --- at the sender ---
 
 // Where the payload of a new send lies for those who will copy it.
@@ -25,7 +36,7 @@ void Endpoint::prepare(Request& send, Mode mode) {
   if (buffer.plain()) return;
   if (copying_.value_or(choose_copying(send.source, buffer.bytes())) != Copying::sender) {
     send.form = Form::shaped;
-  } else if (buffer.bytes() <= kPiece) {
+  } else if (buffer.bytes() <= kPacked) {
     pack_all(send);
   } else {
     send.packed = spare_.take(buffer.bytes());
@@ -53,7 +64,7 @@ void Endpoint::pack_in_pieces(Request& send) {
   const Elements from = send.buffer.elements();
   const std::uint64_t bytes = send.buffer.bytes();
   for (std::uint64_t at = 0; at < bytes;) {
-    const std::uint64_t piece = std::min(kPiece, bytes - at);
+    const std::uint64_t piece = std::min(kPacked, bytes - at);
     move(from, {send.packed.get(), bytes, nullptr}, at, piece);
     at += piece;
     send.ready.store(at, std::memory_order_release);
@@ -64,11 +75,12 @@ void Endpoint::pack_in_pieces(Request& send) {
 // `helped`, and only this side gives the request back, so it stays what it is for as long as this runs.
 void Endpoint::help(Request& send) {
   const std::uint64_t bytes = send.shared_bytes;
+  const std::uint64_t step = piece_of(bytes);
   const Elements target = send.target;
   for (;;) {
-    const std::uint64_t at = send.claimed.fetch_add(kPiece, std::memory_order_relaxed);
+    const std::uint64_t at = send.claimed.fetch_add(step, std::memory_order_relaxed);
     if (at >= bytes) return;
-    const std::uint64_t piece = std::min(kPiece, bytes - at);
+    const std::uint64_t piece = std::min(step, bytes - at);
     move(send.source, target, at, piece);
     send.helped.fetch_add(piece, std::memory_order_release);
   }
@@ -167,11 +179,12 @@ bool Endpoint::pull_shared(Request& receive, const Offer& offer) {
   Request* none = nullptr;
   if (!offer.sender->offered.compare_exchange_strong(none, &send, std::memory_order_release)) return false;
   offer.sender->wake();
+  const std::uint64_t step = piece_of(bytes);
   std::uint64_t copied = 0;
   for (;;) {
-    const std::uint64_t at = send.claimed.fetch_add(kPiece, std::memory_order_relaxed);
+    const std::uint64_t at = send.claimed.fetch_add(step, std::memory_order_relaxed);
     if (at >= bytes) break;
-    const std::uint64_t piece = std::min(kPiece, bytes - at);
+    const std::uint64_t piece = std::min(step, bytes - at);
     move(source, target, at, piece);
     copied += piece;
   }
