@@ -1,61 +1,141 @@
-// Messages between two ranks of a node, plain MPI: half round trip over sizes, and message rate. Run it with and
-// without `urakata-exec --space`. Rank 0 first measures the floor with two threads of its own: a cache line that goes
-// to and fro, and memcpy.
+// Messages between two ranks of a node, plain MPI: half round trips, and how many messages and bytes a second pass one
+// way with several outstanding. The floor stands beside: a cache line that goes to and fro between two threads of rank
+// 0 on the same two cores, and memcpy. Each rank pins itself to a core of its own among those that the launcher gave
+// it.
 //
-// space [--most BYTES] [--repeat N]: half round trip up to BYTES (default 4194304), each the median of N (default 5)
-// turns. Times are ns, the rate is million messages a second with 64 of 8 bytes outstanding.
-// One line a result: `name bytes value`.
+// All is measured in turns of a millisecond or so each: each turn takes the floor and every size once, so that what is
+// compared runs close together, and a turn that something disturbs does not decide.
+// Rank 0 prints the median over the turns with its quartiles, one JSON object a line:
+//   {"measure": "setup", "cores": [0, 1], "space": true}
+//   {"measure": "line", "bytes": 64, "turns": 21, "ns": 140.2, "low_ns": 139.8, "high_ns": 141.0}
+// measure is one of line (one way), half-round-trip, memcpy and stream (the time for one message; has "window" too).
+// What arrives is compared with what was sent.
 #define _GNU_SOURCE
-#include <mpi.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
+#include <stdbool.h>
 
-enum { kLineTrips = 200000, kWindow = 64, kRateRounds = 4000, kMostTurns = 101, kPiece = 1 << 26 };
+#include "arguments.h"
+#include "loaded.h"
 
-static int rank, turns = 5;
-static long most = 4 << 20;
+static const char usage[] =
+    "usage: space [--measure LIST] [--sizes LIST] [--turns N] [--budget-ms N] [--window N]\n"
+    "  --measure    of line, memcpy, latency, stream (all)\n"
+    "  --sizes      message sizes in bytes, with K and M (0,1,2,4 ... 4M); of streams and memcpy those above 0\n"
+    "  --turns      how often each is measured (21)\n"
+    "  --budget-ms  after so long no further turn begins, but for the first three (3000)\n"
+    "  --window     messages outstanding in a stream; fewer where they would be more than 8 MiB (64)";
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+enum {
+  LINE_TRIPS = 5000,
+  MOST_TURNS = 1001,
+  MOST_WINDOW = 256,
+  WINDOW_BYTES = 8 << 20,
+  LARGEST_SIZE = 64 << 20,
+  LEAST_TURNS = 3,
+  TAG = 1,
+  GO_TAG = 2
+};
+
+// The names, in the order of `enum measure`.
+static const char* const measures[] = {"line", "memcpy", "latency", "stream"};
+enum measure { LINE, MEMCPY, LATENCY, STREAM, MEASURES };
+
+struct settings {
+  bool wanted[MEASURES];
+  long sizes[MAX_LIST];
+  int size_count;
+  int turns;
+  double budget_ns;
+  int window;
+};
+
+static int rank;
+// The cores that the two ranks run on.
+static int cores[2];
+static char *out, *in;
+
+static struct settings parse(int argc, char** argv) {
+  static char all_sizes[] = "0,1,2,4,8,16,32,64,128,256,512,1K,2K,4K,8K,16K,32K,64K,128K,256K,512K,1M,2M,4M";
+  static char all_measures[] = "line,memcpy,latency,stream";
+  char *sizes = all_sizes, *wanted = all_measures;
+  struct settings s = {.turns = 21, .budget_ns = 3e9, .window = 64};
+  for (int i = 1; i < argc; i += 2) {
+    const char* option = argv[i];
+    char* value = i + 1 < argc ? argv[i + 1] : NULL;
+    if (!value)
+      fail("%s", usage);
+    else if (strcmp(option, "--measure") == 0)
+      wanted = value;
+    else if (strcmp(option, "--sizes") == 0)
+      sizes = value;
+    else if (strcmp(option, "--turns") == 0)
+      s.turns = (int)parse_number(option, value, 1);
+    else if (strcmp(option, "--budget-ms") == 0)
+      s.budget_ns = (double)parse_number(option, value, 1) * 1e6;
+    else if (strcmp(option, "--window") == 0)
+      s.window = (int)parse_number(option, value, 1);
+    else
+      fail("unknown option %s\n%s", option, usage);
+  }
+  if (s.turns > MOST_TURNS) fail("--turns: at most %d", MOST_TURNS);
+  if (s.window > MOST_WINDOW) fail("--window: at most %d", MOST_WINDOW);
+  s.size_count = parse_numbers("--sizes", sizes, 0, s.sizes);
+  for (int i = 0; i < s.size_count; ++i)
+    if (s.sizes[i] > LARGEST_SIZE) fail("--sizes: at most %d", LARGEST_SIZE);
+  char* names[MAX_LIST];
+  const int count = split_list("--measure", wanted, names);
+  for (int i = 0; i < count; ++i) {
+    int m = 0;
+    while (m < MEASURES && strcmp(names[i], measures[m]) != 0) ++m;
+    if (m == MEASURES) fail("--measure: '%s' is none of line, memcpy, latency, stream", names[i]);
+    s.wanted[m] = true;
+  }
+  return s;
 }
 
-static int ascending(const void* a, const void* b) {
-  const double x = *(const double*)a, y = *(const double*)b;
-  return (x > y) - (x < y);
+// Where the ranks sit ----------------------------------------------------------------------------------------------
+
+static void pin(int core) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET((size_t)core, &one);
+  if (sched_setaffinity(0, sizeof one, &one) != 0) fail("cannot run on core %d", core);
 }
 
-static void report(const char* name, long bytes, double* values) {
-  if (rank != 0) return;
-  qsort(values, (size_t)turns, sizeof *values, ascending);
-  printf("%s %ld %.3f\n", name, bytes, values[turns / 2]);
-  fflush(stdout);
+// The first core that is allowed, other than `taken`; -1 where there is none.
+static int first_core(const cpu_set_t* allowed, int taken) {
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (core != taken && CPU_ISSET((size_t)core, allowed)) return core;
+  return -1;
 }
+
+// Two cores for the two ranks, from what each is allowed.
+static void settle(void) {
+  cpu_set_t allowed[2];
+  sched_getaffinity(0, sizeof allowed[0], &allowed[rank]);
+  MPI_Sendrecv(&allowed[rank], sizeof allowed[0], MPI_BYTE, 1 - rank, TAG, &allowed[1 - rank], sizeof allowed[0],
+               MPI_BYTE, 1 - rank, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  cores[0] = first_core(&allowed[0], -1);
+  cores[1] = first_core(&allowed[1], cores[0]);
+  if (cores[1] < 0) {
+    cores[1] = first_core(&allowed[1], -1);
+    cores[0] = first_core(&allowed[0], cores[1]);
+  }
+  if (cores[0] < 0) fail("space: both ranks may run on one core only, the same");
+  pin(cores[rank]);
+}
+
+// The floor ----------------------------------------------------------------------------------------------------------
 
 static _Alignas(128) atomic_long there;
 static _Alignas(128) atomic_long back;
 
-// The cores that the two ranks run on.
-static int cores[2];
-
-static void pin(int place) {
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET((size_t)cores[place], &one);
-  sched_setaffinity(0, sizeof one, &one);
-}
-
 static void* answer(void* unused) {
   (void)unused;
-  pin(1);
-  for (long i = 1; i <= kLineTrips; ++i) {
+  pin(cores[1]);
+  for (long i = 1; i <= LINE_TRIPS; ++i) {
     while (atomic_load_explicit(&there, memory_order_acquire) != i) {
     }
     atomic_store_explicit(&back, i, memory_order_release);
@@ -63,74 +143,165 @@ static void* answer(void* unused) {
   return NULL;
 }
 
+// Nanoseconds that a cache line takes from core to core, one way.
 static double line_ns(void) {
-  cpu_set_t before;
-  sched_getaffinity(0, sizeof before, &before);
   atomic_store(&there, 0);
   atomic_store(&back, 0);
   pthread_t other;
-  if (pthread_create(&other, NULL, answer, NULL) != 0) return -1;
-  pin(0);
-  const double begin = now();
-  for (long i = 1; i <= kLineTrips; ++i) {
+  if (pthread_create(&other, NULL, answer, NULL) != 0) fail("cannot start a thread");
+  double begin = 0;
+  for (long i = 1; i <= LINE_TRIPS; ++i) {
+    if (i == LINE_TRIPS / 5 + 1) begin = now_ns();
     atomic_store_explicit(&there, i, memory_order_release);
     while (atomic_load_explicit(&back, memory_order_acquire) != i) {
     }
   }
-  const double end = now();
+  const double took = now_ns() - begin;
   pthread_join(other, NULL);
-  sched_setaffinity(0, sizeof before, &before);
-  return (end - begin) / kLineTrips / 2;
+  return took / (LINE_TRIPS - LINE_TRIPS / 5) / 2;
 }
 
-static double memcpy_ns(char* to, const char* from, long bytes) {
-  const long times = kPiece / (bytes + 1) + 1;
-  const double begin = now();
-  for (long i = 0; i < times; ++i) {
-    memcpy(to, from, (size_t)bytes);
-    __asm__ volatile("" ::"r"(to) : "memory");
+static double memcpy_ns(long bytes) {
+  const long times = (1 << 20) / (bytes + 64) + 2;
+  double begin = 0;
+  for (long i = -times / 4 - 1; i < times; ++i) {
+    if (i == 0) begin = now_ns();
+    memcpy(in, out, (size_t)bytes);
+    __asm__ volatile("" ::"r"(in), "r"(out) : "memory");
   }
-  return (now() - begin) / (double)times;
+  return (now_ns() - begin) / (double)times;
 }
 
-static double ping(char* out, char* in, long bytes) {
-  long trips = kPiece / 4 / (bytes + 1000);
-  if (trips < 20) trips = 20;
+// Rank 0 works alone while rank 1 sleeps: the floor is measured on both cores.
+static void begin_alone(void) {
+  if (rank == 0) return;
+  const struct timespec nap = {0, 1000000};
+  for (int arrived = 0; !arrived; nanosleep(&nap, NULL))
+    MPI_Iprobe(0, GO_TAG, MPI_COMM_WORLD, &arrived, MPI_STATUS_IGNORE);
+  MPI_Recv(NULL, 0, MPI_BYTE, 0, GO_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void end_alone(void) {
+  if (rank == 0) MPI_Send(NULL, 0, MPI_BYTE, 1, GO_TAG, MPI_COMM_WORLD);
+}
+
+// Messages -----------------------------------------------------------------------------------------------------------
+
+static void fill(long bytes, int turn) { memset(out, 'a' + (turn + rank) % 26, (size_t)bytes); }
+
+static void check(const char* what, long bytes, int turn, int from) {
+  if (bytes == 0) return;
+  if (in[0] != 'a' + (turn + from) % 26 || memcmp(in, in + 1, (size_t)bytes - 1) != 0)
+    fail("space: %s of %ld bytes: something else arrived than was sent", what, bytes);
+}
+
+static double half_round_trip_ns(long bytes, int turn) {
+  long trips = (2 << 20) / (bytes + 1000);
+  if (trips < 4) trips = 4;
+  const int size = (int)bytes;
+  fill(bytes, turn);
   MPI_Barrier(MPI_COMM_WORLD);
   double begin = 0;
-  for (long i = -(trips / 10) - 1; i < trips; ++i) {
-    if (i == 0) begin = now();
+  for (long i = -trips / 4 - 1; i < trips; ++i) {
+    if (i == 0) begin = now_ns();
     if (rank == 0) {
-      MPI_Send(out, (int)bytes, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
-      MPI_Recv(in, (int)bytes, MPI_BYTE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Send(out, size, MPI_BYTE, 1, TAG, MPI_COMM_WORLD);
+      MPI_Recv(in, size, MPI_BYTE, 1, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     } else {
-      MPI_Recv(in, (int)bytes, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      MPI_Send(out, (int)bytes, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
+      MPI_Recv(in, size, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Send(out, size, MPI_BYTE, 0, TAG, MPI_COMM_WORLD);
     }
   }
-  return (now() - begin) / (double)trips / 2;
+  const double took = now_ns() - begin;
+  check("ping-pong", bytes, turn, 1 - rank);
+  return took / (double)trips / 2;
 }
 
-static double rate(char* out, char* in) {
-  MPI_Request requests[kWindow];
+static int window_of(long bytes, int most) {
+  const long fitting = bytes > 0 ? WINDOW_BYTES / bytes : most;
+  return fitting < 1 ? 1 : fitting < most ? (int)fitting : most;
+}
+
+// Rank 0 sends `window` messages, each from a place of its own, and goes on when rank 1 says that all have arrived.
+static double stream_ns(long bytes, int window, int turn) {
+  MPI_Request requests[MOST_WINDOW];
+  long rounds = (8 << 20) / ((bytes + 500) * window);
+  if (rounds < 2) rounds = 2;
+  const int size = (int)bytes;
+  fill(bytes * window, turn);
   MPI_Barrier(MPI_COMM_WORLD);
-  const double begin = now();
-  for (int round = 0; round < kRateRounds; ++round) {
-    for (int i = 0; i < kWindow; ++i) {
-      if (rank == 0) {
-        MPI_Isend(out + 8 * i, 8, MPI_BYTE, 1, 1, MPI_COMM_WORLD, &requests[i]);
-      } else {
-        MPI_Irecv(in + 8 * i, 8, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &requests[i]);
-      }
+  double begin = 0;
+  for (long round = -rounds / 4 - 1; round < rounds; ++round) {
+    if (round == 0) begin = now_ns();
+    for (int i = 0; i < window; ++i) {
+      if (rank == 0)
+        MPI_Isend(out + bytes * i, size, MPI_BYTE, 1, TAG, MPI_COMM_WORLD, &requests[i]);
+      else
+        MPI_Irecv(in + bytes * i, size, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, &requests[i]);
     }
-    MPI_Waitall(kWindow, requests, MPI_STATUSES_IGNORE);
-    if (rank == 0) {
-      MPI_Recv(in, 4, MPI_BYTE, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    } else {
-      MPI_Send(out, 4, MPI_BYTE, 0, 2, MPI_COMM_WORLD);
-    }
+    MPI_Waitall(window, requests, MPI_STATUSES_IGNORE);
+    if (rank == 0)
+      MPI_Recv(NULL, 0, MPI_BYTE, 1, GO_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    else
+      MPI_Send(NULL, 0, MPI_BYTE, 0, GO_TAG, MPI_COMM_WORLD);
   }
-  return (double)kRateRounds * kWindow * 1e3 / (now() - begin);
+  const double took = now_ns() - begin;
+  if (rank == 1) check("stream", bytes * window, turn, 0);
+  return took / ((double)rounds * window);
+}
+
+// Turns --------------------------------------------------------------------------------------------------------------
+
+// One column of samples, a value for each turn.
+struct series {
+  double values[MOST_TURNS];
+};
+
+static void print_series(const char* measure, long bytes, int window, struct series* series, int turns) {
+  if (rank != 0) return;
+  sort_samples(series->values, turns);
+  printf("{\"measure\": \"%s\", \"bytes\": %ld, ", measure, bytes);
+  if (window) printf("\"window\": %d, ", window);
+  printf("\"turns\": %d, \"ns\": %.3f, \"low_ns\": %.3f, \"high_ns\": %.3f}\n", turns,
+         quantile(series->values, turns, 0.5), quantile(series->values, turns, 0.25),
+         quantile(series->values, turns, 0.75));
+  fflush(stdout);
+}
+
+static void run(const struct settings* s) {
+  struct series* const line = allocate(sizeof *line);
+  struct series* const by_size[MEASURES] = {NULL, allocate(MAX_LIST * sizeof *line), allocate(MAX_LIST * sizeof *line),
+                                            allocate(MAX_LIST * sizeof *line)};
+  const double begin = now_ns();
+  int turns = 0;
+  for (int more = 1; more; ++turns) {
+    const int t = turns;
+    begin_alone();
+    if (rank == 0) {
+      if (s->wanted[LINE]) line->values[t] = line_ns();
+      for (int i = 0; s->wanted[MEMCPY] && i < s->size_count; ++i)
+        by_size[MEMCPY][i].values[t] = memcpy_ns(s->sizes[i]);
+    }
+    end_alone();
+    for (int i = 0; i < s->size_count; ++i) {
+      const long bytes = s->sizes[i];
+      if (s->wanted[LATENCY]) by_size[LATENCY][i].values[t] = half_round_trip_ns(bytes, t);
+      if (s->wanted[STREAM] && bytes > 0)
+        by_size[STREAM][i].values[t] = stream_ns(bytes, window_of(bytes, s->window), t);
+    }
+    more = turns + 1 < s->turns && (turns + 1 < LEAST_TURNS || now_ns() - begin < s->budget_ns);
+    MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  }
+  if (s->wanted[LINE]) print_series("line", 64, 0, line, turns);
+  for (int i = 0; i < s->size_count; ++i) {
+    const long bytes = s->sizes[i];
+    if (s->wanted[LATENCY]) print_series("half-round-trip", bytes, 0, &by_size[LATENCY][i], turns);
+    if (s->wanted[MEMCPY] && bytes > 0) print_series("memcpy", bytes, 0, &by_size[MEMCPY][i], turns);
+    if (s->wanted[STREAM] && bytes > 0)
+      print_series("stream", bytes, window_of(bytes, s->window), &by_size[STREAM][i], turns);
+  }
+  free(line);
+  for (int m = MEMCPY; m < MEASURES; ++m) free(by_size[m]);
 }
 
 int main(int argc, char** argv) {
@@ -138,53 +309,21 @@ int main(int argc, char** argv) {
   int ranks;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  for (int i = 1; i + 1 < argc; i += 2) {
-    if (strcmp(argv[i], "--most") == 0) most = atol(argv[i + 1]);
-    if (strcmp(argv[i], "--repeat") == 0) turns = atoi(argv[i + 1]);
-  }
-  if (ranks != 2 || most < 8 || turns < 1 || turns > kMostTurns) {
-    if (rank == 0) fprintf(stderr, "space: two ranks; --most of at least 8; --repeat from 1 to %d\n", kMostTurns);
-    MPI_Abort(MPI_COMM_WORLD, 2);
-  }
-  char* out = malloc((size_t)most + 4096);
-  char* in = malloc((size_t)most + 4096);
-  if (out == NULL || in == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
-  memset(out, 1, (size_t)most + 4096);
-  memset(in, 2, (size_t)most + 4096);
-
-  cores[rank] = sched_getcpu();
-  MPI_Sendrecv(&cores[rank], 1, MPI_INT, 1 - rank, 8, &cores[1 - rank], 1, MPI_INT, 1 - rank, 8, MPI_COMM_WORLD,
-               MPI_STATUS_IGNORE);
-  if (cores[0] == cores[1]) cores[1] = (cores[0] + 1) % (int)sysconf(_SC_NPROCESSORS_ONLN);
-
-  // The floor and the message that is held against it alternate.
-  double line[kMostTurns], small[kMostTurns], values[kMostTurns];
-  for (int t = 0; t < turns; ++t) {
-    // The other rank sleeps meanwhile: both cores are for the floor.
-    int go = 1;
-    if (rank == 0) {
-      line[t] = line_ns();
-      MPI_Send(&go, 1, MPI_INT, 1, 9, MPI_COMM_WORLD);
-    } else {
-      const struct timespec nap = {0, 1000000};
-      for (int there_is = 0; !there_is; nanosleep(&nap, NULL)) {
-        MPI_Iprobe(0, 9, MPI_COMM_WORLD, &there_is, MPI_STATUS_IGNORE);
-      }
-      MPI_Recv(&go, 1, MPI_INT, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    }
-    small[t] = ping(out, in, 8);
-  }
-  report("line-ns", 64, line);
-  report("half-round-trip-ns", 8, small);
-  for (long bytes = 0; bytes <= most; bytes = bytes == 0 ? 1 : bytes * 2) {
-    for (int t = 0; t < turns; ++t) values[t] = ping(out, in, bytes);
-    report("half-round-trip-ns", bytes, values);
-    if (bytes < 4096) continue;
-    for (int t = 0; t < turns; ++t) values[t] = memcpy_ns(in, out, bytes);
-    report("memcpy-ns", bytes, values);
-  }
-  for (int t = 0; t < turns; ++t) values[t] = rate(out, in);
-  report("rate-million", 8, values);
+  const struct settings settings = parse(argc, argv);
+  if (ranks != 2) fail("space: two ranks, not %d", ranks);
+  print_loaded();
+  settle();
+  if (rank == 0)
+    printf("{\"measure\": \"setup\", \"cores\": [%d, %d], \"space\": %s}\n", cores[0], cores[1],
+           getenv("URAKATA_SPACE_AT") ? "true" : "false");
+  long largest = WINDOW_BYTES;
+  for (int i = 0; i < settings.size_count; ++i)
+    if (settings.sizes[i] > largest) largest = settings.sizes[i];
+  out = allocate((size_t)largest);
+  in = allocate((size_t)largest);
+  memset(out, 0, (size_t)largest);
+  memset(in, 0, (size_t)largest);
+  run(&settings);
   free(out);
   free(in);
   MPI_Finalize();

@@ -4,25 +4,44 @@
 
 #include <array>
 #include <cstdlib>
-#include <utility>
+
+#include "base/launcher.hpp"
 
 namespace urakata {
 namespace {
 
-// The mmap threshold is the highest that the C library takes.
-constexpr std::array<std::pair<const char*, const char*>, 2> kNeeds = {
-    {{"PMIX_MCA_gds", "hash"},
-     {"GLIBC_TUNABLES", "glibc.malloc.mmap_threshold=33554432:glibc.malloc.trim_threshold=4294967296"}}};
+enum class When : bool { always, whole_job_here };
+
+struct Need {
+  When when;
+  const char* name;
+  const char* value;
+};
+
+// The mmap threshold is the highest that the C library takes. For what the others save see docs/memory-of-a-space.md.
+constexpr Need kPmix = {When::always, "PMIX_MCA_gds", "hash"};
+constexpr std::array<Need, 6> kNeeds = {
+    {kPmix,
+     {When::always, "GLIBC_TUNABLES", "glibc.malloc.mmap_threshold=33554432:glibc.malloc.trim_threshold=4294967296"},
+     {When::always, "PMIX_MCA_pmix_max_events", "64"},
+     {When::whole_job_here, "OMPI_MCA_pml", "ob1"},
+     {When::whole_job_here, "OMPI_MCA_btl", "^ofi,uct,usnic,openib"},
+     {When::whole_job_here, "OMPI_MCA_btl_tcp_free_list_num", "0"}}};
 
 }  // namespace
 
 std::vector<std::string> space_environment() {
+  const Launcher job = launcher();
+  const bool whole_job_here = job.ranks > 0 && job.local_ranks == job.ranks;
   std::vector<std::string> all;
   for (char** entry = environ; *entry != nullptr; ++entry) all.emplace_back(*entry);
-  for (const auto& [name, value] : kNeeds) {
-    if (std::getenv(name) == nullptr) all.push_back(std::string(name) + "=" + value);
+  for (const Need& need : kNeeds) {
+    if (need.when == When::whole_job_here && !whole_job_here) continue;
+    if (std::getenv(need.name) == nullptr) all.push_back(std::string(need.name) + "=" + need.value);
   }
   return all;
 }
+
+void suit_space() { setenv(kPmix.name, kPmix.value, 0); }
 
 }  // namespace urakata

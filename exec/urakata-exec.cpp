@@ -90,9 +90,10 @@ int run(std::span<char*> arguments) {
   if (task && *task) {
     space::Command& command = **task;
     command.environment = space_environment();
-    const Error reason = space::stand_in_for(command, program_beside("urakata-keeper"));
+    const Error reason = space::stand_in_for(command, program_beside("urakata-keeper"), program_beside("urakata-stand-in"));
     log::warning("%s runs as an ordinary process, outside the space: %s", program.path.c_str(), reason.message.c_str());
   }
+  if (options().space) suit_space();
   std::vector<char*> list(arguments.begin(), arguments.end());
   list.push_back(nullptr);
   execvp(program.path.c_str(), list.data());  // execvp, since it also runs scripts without a first line

@@ -1,52 +1,37 @@
 // Scatter: block r of the root's send slot to rank r's receive slot.
 #include "collectives/algorithms.hpp"
 #include "collectives/phases.hpp"
+#include "collectives/rooted_blocks.hpp"
 
 namespace urakata::collectives {
 
-// Down a binomial tree over ranks counted from the root: gather/binomial backwards. The root sends from its buffer.
+// Down a binomial tree: gather/binomial backwards. The root sends from its buffer.
 Built scatter::binomial(const Arguments& arguments) {
   Plan plan("scatter/binomial", arguments);
-  const std::uint32_t ranks = arguments.ranks;
-  const std::uint32_t root = arguments.root;
-  const std::uint32_t me = (arguments.rank + ranks - root) % ranks;
-  const std::uint64_t block = arguments.bytes;
-  const auto real = [&](std::uint32_t v) { return (v + root) % ranks; };
-  const Tree tree = tree_of(me, ranks);
-  const auto own = Piece{.slot = kRecvSlot, .bytes = block};
-
-  // The blocks of virtual ranks [first, last) in the root's send slot or in this rank's temporary; cut at the last
-  // rank.
-  const auto parts = [&](SlotId slot, std::uint32_t first, std::uint32_t last) {
-    const std::uint32_t wrap = ranks - root;
-    const auto piece = [&](std::uint32_t from, std::uint32_t to) {
-      const std::uint32_t at = me == 0 ? real(from) : from - me;
-      return Piece{.slot = slot, .offset = static_cast<std::int64_t>(at * block), .bytes = (to - from) * block};
-    };
-    if (first < wrap && wrap < last) return std::vector{piece(first, wrap), piece(wrap, last)};
-    return std::vector{piece(first, last)};
-  };
-
-  if (me != 0 && tree.children.empty()) {
-    plan.recv(real(tree.parent), own);
+  const RootedBlocks blocks(arguments);
+  const Tree& tree = blocks.tree;
+  const auto own = Piece{.slot = kRecvSlot, .bytes = arguments.bytes};
+  if (blocks.me != 0 && tree.children.empty()) {
+    plan.recv(blocks.rank_of(tree.parent), own);
     return plan.commit();
   }
-  const SlotId slot = me == 0 ? kSendSlot : plan.temp(tree.span * block).slot;
+  const SlotId slot = blocks.me == 0 ? kSendSlot : plan.temp(tree.span * arguments.bytes).slot;
   Nodes have;
-  if (me != 0) {
+  if (blocks.me != 0) {
     std::uint32_t step = 0;
-    for (const Piece& piece : parts(slot, me, me + tree.span)) {
-      have = have + plan.recv(real(tree.parent), piece, step++);
+    for (const Piece& piece : blocks.parts(slot, blocks.me, blocks.me + tree.span)) {
+      have = have + plan.recv(blocks.rank_of(tree.parent), piece, step++);
     }
   }
   for (std::size_t i = 0; i < tree.children.size(); ++i) {
-    const std::uint32_t child = tree.children[i];
     std::uint32_t step = 0;
-    for (const Piece& piece : parts(slot, child, child + tree.spans[i])) {
-      plan.after(have, plan.send(real(child), piece, step++));
+    for (const Piece& piece : blocks.parts(slot, tree.children[i], tree.children[i] + tree.spans[i])) {
+      plan.after(have, plan.send(blocks.rank_of(tree.children[i]), piece, step++));
     }
   }
-  if (me != 0 || !arguments.in_place) plan.after(have, plan.copy(parts(slot, me, me + 1).front(), own));
+  if (blocks.me != 0 || !arguments.in_place) {
+    plan.after(have, plan.copy(blocks.parts(slot, blocks.me, blocks.me + 1).front(), own));
+  }
   return plan.commit();
 }
 

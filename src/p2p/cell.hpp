@@ -23,6 +23,7 @@ struct Envelope {
   std::uint32_t context = 0;  // number of the communicator
   std::int32_t source = 0;    // rank of the sender in it
   std::int32_t tag = 0;
+  bool operator==(const Envelope&) const = default;
 };
 inline constexpr std::int32_t kAnySource = -1;
 inline constexpr std::int32_t kAnyTag = -1;
@@ -36,7 +37,6 @@ inline bool matches(const Envelope& pattern, const Envelope& message) {
 enum class Form : std::uint8_t {
   plain,   // as bytes at `address`
   shaped,  // as Request::source says
-  packed,  // as bytes at `address`, as far as Request::ready says: the sender is about to pack the rest
 };
 
 // A rendezvous: the payload stays at the sender until the receiver has copied it and says so in `request`.

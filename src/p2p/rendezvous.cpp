@@ -34,15 +34,10 @@ void Endpoint::prepare(Request& send, Mode mode) {
   }
   send.source = buffer.elements();
   if (buffer.plain()) return;
-  if (copying_.value_or(choose_copying(send.source, buffer.bytes())) != Copying::sender) {
+  if (copying_.value_or(choose_copying(send.source, buffer.bytes(), kShared)) != Copying::sender) {
     send.form = Form::shaped;
-  } else if (buffer.bytes() <= kPacked) {
-    pack_all(send);
   } else {
-    send.packed = spare_.take(buffer.bytes());
-    send.source = {send.packed.get(), buffer.bytes(), nullptr};
-    send.ready.store(0, std::memory_order_relaxed);
-    send.form = Form::packed;
+    pack_all(send);
   }
 }
 
@@ -57,18 +52,6 @@ void Endpoint::pack_all(Request& send) {
   }
   send.source = {send.packed.get(), bytes, nullptr};
   send.form = Form::plain;
-}
-
-// The offer is under way, and the receiver may be reading behind this.
-void Endpoint::pack_in_pieces(Request& send) {
-  const Elements from = send.buffer.elements();
-  const std::uint64_t bytes = send.buffer.bytes();
-  for (std::uint64_t at = 0; at < bytes;) {
-    const std::uint64_t piece = std::min(kPacked, bytes - at);
-    move(from, {send.packed.get(), bytes, nullptr}, at, piece);
-    at += piece;
-    send.ready.store(at, std::memory_order_release);
-  }
 }
 
 // The receiver copies `send` and has asked for help. It does not end the send before this side's pieces are in
@@ -95,11 +78,6 @@ void Endpoint::pull(Request& receive, const Offer& offer) {
   receive.result.bytes = std::min(offer.bytes, room);
   receive.partner = &send;
   receive.partner_port = offer.sender;
-  if (offer.form == Form::packed) {
-    receive.missing = receive.result.bytes;
-    if (!follow(receive)) following_.push(receive);
-    return;
-  }
   if (offer.movable) {
     auto place = Request::Place::buffer;
     if (!send.place.compare_exchange_strong(place, Request::Place::taken, std::memory_order_acquire)) {
@@ -108,7 +86,8 @@ void Endpoint::pull(Request& receive, const Offer& offer) {
       return;
     }
   }
-  if (receive.result.bytes >= kShared && !receive.buffer.closed() && offer.sender != &port_ &&
+  const std::uint64_t least = offer.form == Form::plain && receive.buffer.plain() ? kSharedPlain : kShared;
+  if (receive.result.bytes >= least && !receive.buffer.closed() && offer.sender != &port_ &&
       copying_ != Copying::receiver && pull_shared(receive, offer)) {
     return;
   }
@@ -147,25 +126,6 @@ void Endpoint::copy_in(Request& receive, const Elements& from) {
   spare_.give(std::move(gathered));
 }
 
-// What the sender has packed meanwhile. True: that was the rest.
-bool Endpoint::follow(Request& receive) {
-  Request& send = *receive.partner;
-  const std::uint64_t ready = send.ready.load(std::memory_order_acquire);
-  const std::uint64_t bytes = receive.result.bytes;
-  if (receive.buffer.closed()) {
-    if (ready < bytes) return false;
-    copy_in(receive, send.source);
-  } else {
-    const std::uint64_t at = bytes - receive.missing;
-    const std::uint64_t piece = std::min(ready, bytes) - at;
-    move(send.source, receive.buffer.elements(), at, piece);
-    receive.missing -= piece;
-    if (receive.missing != 0) return false;
-  }
-  end_rendezvous(receive);
-  return true;
-}
-
 // True: the copy is done, or the sender is about to finish its last pieces of it. False: the sender helps another.
 bool Endpoint::pull_shared(Request& receive, const Offer& offer) {
   Request& send = *offer.request;
@@ -192,7 +152,7 @@ bool Endpoint::pull_shared(Request& receive, const Offer& offer) {
   Request* own = &send;
   offer.sender->offered.compare_exchange_strong(own, nullptr, std::memory_order_relaxed);
   receive.missing = bytes - copied;
-  if (!finish_shared(receive)) finishing_.push(receive);
+  if (!finish_shared(receive)) list(finishing_, receive);
   return true;
 }
 

@@ -15,8 +15,8 @@ namespace urakata::p2p {
 
 class Rescue {
  public:
-  // The endpoint is `threaded` and outlives this.
-  explicit Rescue(Endpoint& endpoint);
+  // The endpoint is `threaded` and outlives this. `also`: what else the rank needs moved at each look.
+  explicit Rescue(Endpoint& endpoint, void (*also)() = nullptr);
   ~Rescue() { stop(); }
   Rescue(const Rescue&) = delete;
   Rescue& operator=(const Rescue&) = delete;
@@ -30,6 +30,7 @@ class Rescue {
 
   enum State : std::uint32_t { kIdle, kLooking, kStopping };
   Endpoint& endpoint_;
+  void (*const also_)();
   std::atomic<std::uint32_t> state_{kIdle};
   std::thread thread_;
 };

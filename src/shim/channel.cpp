@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string_view>
 
+#include "shim/communicator.hpp"
 #include "shim/handle_map.hpp"
 #include "shim/host.hpp"
 #include "shim/process.hpp"
@@ -34,7 +36,43 @@ std::vector<int> world_ranks(MPI_Comm comm) {
   return world;
 }
 
+bool promised(MPI_Info info, const char* key) {
+  char value[8] = {};
+  int found = 0;
+  host.Info_get(info, key, sizeof value - 1, value, &found);
+  return found != 0 && std::string_view(value) == "true";
+}
+
+// A rank that shares the space with nobody else of the communicator leaves it to the host.
+void insert(MPI_Comm comm, std::uint32_t own, std::vector<Channel::Peer> peers) {
+  const auto here = std::count_if(peers.begin(), peers.end(), [](const auto& peer) { return peer.port != nullptr; });
+  if (here < 2) return;
+  int rank = 0;
+  host.Comm_rank(comm, &rank);
+  registry().insert(comm, new Channel(comm, rank, own, std::move(peers)));
+}
+
 }  // namespace
+
+Channel::Channel(MPI_Comm comm, std::int32_t own_rank, std::uint32_t own_context, std::vector<Peer> all)
+    : handle(comm),
+      rank(own_rank),
+      context(own_context),
+      peers(std::move(all)),
+      mixed(std::any_of(peers.begin(), peers.end(), [](const Peer& peer) { return peer.port == nullptr; })) {}
+
+void Channel::release() {
+  if (users_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  MPI_Comm comm = handle;
+  delete this;
+  if (!forget_communicator(comm)) host.Comm_free(&comm);
+}
+
+bool Channel::close() {
+  if (users_.fetch_sub(1, std::memory_order_acq_rel) != 1) return true;
+  delete this;
+  return false;
+}
 
 Channel* channel(MPI_Comm handle) {
   const auto found = registry().find(handle);
@@ -43,37 +81,38 @@ Channel* channel(MPI_Comm handle) {
 }
 
 void open_channel(MPI_Comm made) {
-  if (made == MPI_COMM_NULL || endpoint() == nullptr) return;
+  if (made == MPI_COMM_NULL || !spaces_in_job()) return;
   int inter = 0;
   if (host.Comm_test_inter(made, &inter) != MPI_SUCCESS || inter != 0) return;
   const std::vector<int> world = world_ranks(made);
-  if (world.size() < 2) return;
-  std::vector<Channel::Peer> peers(world.size());
-  for (std::size_t i = 0; i < world.size(); ++i) {
-    peers[i].port = port_of(world[i]);
-    if (peers[i].port == nullptr) return;
-  }
+  if (!some_share_a_space(world)) return;
   static std::atomic<std::uint32_t> next{kWorldContext + 1};
   const std::uint32_t own = next.fetch_add(1, std::memory_order_relaxed);
   std::vector<std::uint32_t> all(world.size());
   if (host.Allgather(&own, 1, MPI_UINT32_T, all.data(), 1, MPI_UINT32_T, made) != MPI_SUCCESS) return;
-  for (std::size_t i = 0; i < world.size(); ++i) peers[i].context = all[i];
-  int rank = 0;
-  host.Comm_rank(made, &rank);
-  registry().insert(made, new Channel(made, rank, own, std::move(peers)));
+  if (endpoint() == nullptr) return;
+  std::vector<Channel::Peer> peers(world.size());
+  for (std::size_t i = 0; i < world.size(); ++i) peers[i] = {port_of(world[i]), all[i]};
+  insert(made, own, std::move(peers));
 }
 
 void open_world(std::vector<p2p::Port*> ports) {
-  if (ports.size() < 2 || std::find(ports.begin(), ports.end(), nullptr) != ports.end()) return;
   std::vector<Channel::Peer> peers(ports.size());
   for (std::size_t i = 0; i < ports.size(); ++i) peers[i] = {ports[i], kWorldContext};
-  int rank = 0;
-  host.Comm_rank(MPI_COMM_WORLD, &rank);
-  registry().insert(MPI_COMM_WORLD, new Channel(MPI_COMM_WORLD, rank, kWorldContext, std::move(peers)));
+  insert(MPI_COMM_WORLD, kWorldContext, std::move(peers));
 }
 
-void close_channel(MPI_Comm handle) {
-  if (Channel* gone = registry().erase(handle)) gone->release();
+void note_promises(MPI_Comm handle, MPI_Info info) {
+  if (endpoint() == nullptr || info == MPI_INFO_NULL) return;
+  Channel* open = channel(handle);
+  if (open == nullptr) return;
+  open->unordered.store(promised(info, "mpi_assert_no_any_source") || promised(info, "mpi_assert_allow_overtaking"),
+                        std::memory_order_relaxed);
+}
+
+bool close_channel(MPI_Comm handle) {
+  Channel* gone = registry().erase(handle);
+  return gone != nullptr && gone->close();
 }
 
 void drain_channel(MPI_Comm handle) {
@@ -81,7 +120,7 @@ void drain_channel(MPI_Comm handle) {
   if (open == nullptr) return;
   p2p::Patience patience(endpoint()->port(), endpoint()->manners());
   while (!open->idle()) {
-    if (!endpoint()->progress()) patience.step([] { return false; });
+    if (!process().step_all()) patience.step([] { return false; });
   }
 }
 

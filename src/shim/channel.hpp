@@ -1,11 +1,12 @@
-// A channel: a communicator whose ranks all live in one space, so that the program's own messages on it travel there.
+// A channel: a communicator with ranks that share this rank's space, so that the program's own messages between them
+// travel there. It is mixed if it has other ranks too: messages with those are the host's, on the same communicator.
 //
 // Each rank numbers its channels itself; a message carries the number that its receiver has chosen. The numbers are
 // told when the communicator is made: the calls that make one are collective and may wait, so one MPI_Allgather on the
 // new communicator does it. Communicators that come about otherwise (MPI_Comm_idup, sessions) stay with the host, as do
-// those with a rank outside the space. All ranks decide alike, since all know who shares a space.
+// those where no two ranks share a space. All ranks decide alike, since all know who shares one.
 //
-// Thread-safety: channel() by any thread; a Channel is constant but for its count of users.
+// Thread-safety: channel() by any thread; a Channel is constant but for its count of users and the program's promises.
 #pragma once
 
 #include <atomic>
@@ -21,22 +22,27 @@ namespace urakata::shim {
 class Channel {
  public:
   struct Peer {
-    p2p::Port* port = nullptr;
+    p2p::Port* port = nullptr;  // nullptr: not in this rank's space
     std::uint32_t context = 0;  // the peer's number for this channel
   };
 
-  Channel(MPI_Comm comm, std::int32_t own_rank, std::uint32_t own_context, std::vector<Peer> all)
-      : handle(comm), rank(own_rank), context(own_context), peers(std::move(all)) {}
+  Channel(MPI_Comm comm, std::int32_t own_rank, std::uint32_t own_context, std::vector<Peer> all);
 
   const MPI_Comm handle;
   const std::int32_t rank;
   const std::uint32_t context;  // own number
   const std::vector<Peer> peers;
+  const bool mixed;
+
+  // The program has promised, by mpi_assert_no_any_source or mpi_assert_allow_overtaking, that no receive need wait for
+  // the outcome of one from any source.
+  std::atomic<bool> unordered{false};
 
   void hold() { users_.fetch_add(1, std::memory_order_relaxed); }
-  void release() {
-    if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
-  }
+  // The last user frees the host's communicator as well, where the program has freed it before.
+  void release();
+  // The program frees the handle. True: there are users yet, so do not free the host's communicator.
+  bool close();
   bool idle() const { return users_.load(std::memory_order_acquire) == 1; }
 
  private:
@@ -47,13 +53,16 @@ class Channel {
 // The channel of a communicator; nullptr where its messages are the host's.
 Channel* channel(MPI_Comm handle);
 
-// A communicator has been made, by a call that all its ranks are in. Collective.
+// A communicator has been made, by a call that all its ranks are in. Collective, also for ranks that are in no space.
 void open_channel(MPI_Comm made);
 // The same for MPI_COMM_WORLD, whose number is 1 on every rank. `ports`: of all ranks.
 void open_world(std::vector<p2p::Port*> ports);
 
-// The communicator is about to be freed.
-void close_channel(MPI_Comm handle);
+// The program has given the communicator these hints.
+void note_promises(MPI_Comm handle, MPI_Info info);
+
+// The program frees the communicator. True: messages on it are pending, and it is freed after the last.
+bool close_channel(MPI_Comm handle);
 // Waits until no operation on it is pending, for MPI_Comm_disconnect.
 void drain_channel(MPI_Comm handle);
 

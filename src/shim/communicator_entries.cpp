@@ -1,4 +1,4 @@
-// The calls that make communicators: the host makes them, and where all ranks share a space they become channels.
+// The calls that make communicators: the host makes them, and where ranks share a space they become channels.
 #include "shim/channel.hpp"
 #include "shim/entries.hpp"
 
@@ -28,7 +28,6 @@ extern "C" {
 using namespace urakata::shim;
 
 URAKATA_MAKER(Comm_dup, (MPI_Comm comm), comm)
-URAKATA_MAKER(Comm_dup_with_info, (MPI_Comm comm, MPI_Info info), comm, info)
 URAKATA_MAKER(Comm_split, (MPI_Comm comm, int colour, int key), comm, colour, key)
 URAKATA_MAKER(Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info info), comm, type, key, info)
 URAKATA_MAKER(Comm_create, (MPI_Comm comm, MPI_Group group), comm, group)
@@ -47,5 +46,13 @@ URAKATA_MAKER(Dist_graph_create_adjacent,
                const int* destinations, const int* out_weights, MPI_Info info, int reorder),
               comm, in_degree, sources, in_weights, out_degree, destinations, out_weights, info, reorder)
 URAKATA_MAKER(Intercomm_merge, (MPI_Comm comm, int high), comm, high)
+
+URAKATA_EXPORT int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made) {
+  need_host();
+  const int code = opened(host.Comm_dup_with_info(comm, info, made), made, __builtin_return_address(0));
+  if (code == MPI_SUCCESS && made != nullptr) note_promises(*made, info);
+  return code;
+}
+int PMPI_Comm_dup_with_info(MPI_Comm, MPI_Info, MPI_Comm*) URAKATA_ALIAS(MPI_Comm_dup_with_info);
 
 }  // extern "C"

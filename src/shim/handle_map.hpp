@@ -71,7 +71,9 @@ class HandleMap {
     std::uintptr_t key = 0;
     Object* object = nullptr;
   };
-  static inline thread_local std::array<Recent, 16> recent_{};
+  // Small: where a program opens its MPI late, all thread-local storage of this library must fit into the rest (about
+  // 1.5 KiB) that the linker keeps for such libraries.
+  static inline thread_local std::array<Recent, 8> recent_{};
 
   std::atomic<std::uint64_t> epoch_{1};
   std::mutex mutex_;

@@ -67,9 +67,9 @@ URAKATA_EXPORT int MPI_Op_free(MPI_Op* op) {
 
 URAKATA_EXPORT int MPI_Comm_free(MPI_Comm* comm) {
   need_host();
-  if (comm != nullptr) urakata::shim::close_channel(*comm);
-  if (comm == nullptr || !process().running() || !urakata::shim::forget_communicator(*comm))
-    return host.Comm_free(comm);
+  const bool later = comm != nullptr && process().running() &&
+                     (urakata::shim::close_channel(*comm) || urakata::shim::forget_communicator(*comm));
+  if (!later) return host.Comm_free(comm);
   *comm = MPI_COMM_NULL;
   return MPI_SUCCESS;
 }
@@ -101,6 +101,7 @@ URAKATA_EXPORT int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
       if (!chosen.ok()) urakata::log::warning("info key urakata_engine: %s", chosen.error().message.c_str());
     }
   }
+  if (process().running()) urakata::shim::note_promises(comm, info);
   return host.Comm_set_info(comm, info);
 }
 

@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include "shim/completion.hpp"
 #include "shim/host.hpp"
 #include "shim/request.hpp"
 #include "shim/space.hpp"
@@ -15,10 +16,13 @@ std::byte* bytes_at(const void* address) { return static_cast<std::byte*>(const_
 bool pattern_of(int source, int tag, MPI_Comm comm, Letter& letter) {
   letter.channel = channel(comm);
   if (letter.channel == nullptr) return false;
+  const Channel& in = *letter.channel;
   const bool any = source == MPI_ANY_SOURCE;
-  if (!any && static_cast<std::size_t>(source) >= letter.channel->peers.size()) return false;
+  if (!any && static_cast<std::size_t>(source) >= in.peers.size()) return false;
   if (tag != MPI_ANY_TAG && (tag < 0 || tag > largest_tag())) return false;
-  letter.envelope = {letter.channel->context, any ? p2p::kAnySource : source, tag == MPI_ANY_TAG ? p2p::kAnyTag : tag};
+  if (in.mixed && any) letter.way = Way::either;
+  if (in.mixed && !any && in.peers[static_cast<std::size_t>(source)].port == nullptr) letter.way = Way::outside;
+  letter.envelope = {in.context, any ? p2p::kAnySource : source, tag == MPI_ANY_TAG ? p2p::kAnyTag : tag};
   return true;
 }
 
@@ -28,12 +32,6 @@ int code_of(const p2p::Result& result) {
 
 void let_go(const layout::Layout& layout) { static_cast<const Datatype&>(layout).release(); }
 
-void empty(MPI_Status* status) {
-  if (status == MPI_STATUS_IGNORE) return;
-  MPI_Request none = MPI_REQUEST_NULL;
-  host.Wait(&none, status);
-}
-
 }  // namespace
 
 bool describe(void* address, std::int64_t count, MPI_Datatype type, Letter& letter) {
@@ -41,6 +39,9 @@ bool describe(void* address, std::int64_t count, MPI_Datatype type, Letter& lett
   letter.type = datatype(type);
   if (letter.type == nullptr) return false;
   const auto elements = static_cast<std::uint64_t>(count);
+  // Types of absolute addresses begin at MPI_BOTTOM, which is nullptr too, and have their bytes elsewhere.
+  if (address == nullptr && letter.type->true_lb == 0 && elements * letter.type->size != 0) return false;
+  letter.count = count;
   letter.buffer = letter.type->contiguous ? p2p::Buffer{bytes_at(address), elements * letter.type->size, nullptr}
                                           : p2p::Buffer{bytes_at(address), elements, letter.type};
   return true;
@@ -51,8 +52,9 @@ bool outgoing(const void* address, std::int64_t count, MPI_Datatype type, int de
   if (endpoint() == nullptr) return false;
   letter.channel = channel(comm);
   if (letter.channel == nullptr || static_cast<std::size_t>(dest) >= letter.channel->peers.size()) return false;
-  if (tag < 0 || tag > largest_tag() || !describe(const_cast<void*>(address), count, type, letter)) return false;
   const Channel::Peer& peer = letter.channel->peers[static_cast<std::size_t>(dest)];
+  if (peer.port == nullptr || tag < 0 || tag > largest_tag()) return false;
+  if (!describe(const_cast<void*>(address), count, type, letter)) return false;
   letter.envelope = {peer.context, letter.channel->rank, tag};
   letter.to = peer.port;
   letter.mode = mode;
@@ -66,6 +68,12 @@ bool incoming(void* address, std::int64_t count, MPI_Datatype type, int source, 
 
 bool probing(int source, int tag, MPI_Comm comm, Letter& letter) {
   return endpoint() != nullptr && pattern_of(source, tag, comm, letter);
+}
+
+bool outside(int rank, MPI_Comm comm) {
+  const Channel* in = endpoint() != nullptr ? channel(comm) : nullptr;
+  return in != nullptr && static_cast<std::size_t>(rank) < in->peers.size() &&
+         in->peers[static_cast<std::size_t>(rank)].port == nullptr;
 }
 
 void hold(const p2p::Buffer& buffer) {
@@ -91,6 +99,12 @@ int send_now(const Letter& letter) {
 }
 
 int receive_now(const Letter& letter, MPI_Status* status) {
+  if (letter.way != Way::space) {
+    Request& request = make_message(letter, true);
+    MPI_Request handle = request.handle();
+    request.message.mixed->wait();
+    return complete(request, &handle, status, 0);
+  }
   p2p::Endpoint& here = *endpoint();
   hold(letter.buffer);
   p2p::Request& open = here.receive(letter.envelope, letter.buffer);
@@ -117,7 +131,10 @@ void start_message(Request& request) {
   p2p::Endpoint& here = *endpoint();
   const Letter& letter = request.message.letter;
   request.active = true;
-  if (letter.to == nullptr) {
+  if (letter.way != Way::space) {
+    request.message.mixed = MixedReceive::start(request);
+    expect_messages();
+  } else if (letter.to == nullptr) {
     request.message.open = &here.receive(letter.envelope, letter.buffer);
   } else {
     request.message.open = here.send(*letter.to, letter.envelope, letter.buffer, letter.mode);
@@ -128,6 +145,22 @@ void start_message(Request& request) {
     give_back(*request.message.open);
     request.message.open = nullptr;
   }
+}
+
+MPI_Request send_later(const Letter& letter) {
+  p2p::Request* open = endpoint()->send(*letter.to, letter.envelope, letter.buffer, letter.mode);
+  if (open == nullptr) return finished_send();
+  expect_messages();
+  if (letter.mode == p2p::Mode::buffered) {
+    hold(letter.buffer);
+    give_back(*open);
+    return finished_send();
+  }
+  Request& request = make_message(letter, false);
+  request.persistent = false;
+  request.active = true;
+  request.message.open = open;
+  return request.handle();
 }
 
 void send_beside(Request& request, const Letter& send) {
@@ -145,41 +178,54 @@ void wait_for_message(Request& request) {
   for (p2p::Request* part : {request.message.open, request.message.beside}) {
     if (part != nullptr) endpoint()->wait(*part);
   }
+  if (request.message.mixed != nullptr) request.message.mixed->wait();
 }
 
-int finish_message(Request& request, MPI_Status* status) {
-  p2p::Request* const open = request.message.open;
-  message_status(request, status);
-  if (request.message.beside != nullptr) give_back(*request.message.beside);
-  request.message.beside = nullptr;
-  if (open == nullptr) return MPI_SUCCESS;
-  const int code = request.message.letter.to == nullptr ? code_of(open->result) : MPI_SUCCESS;
-  endpoint()->release(*open);
-  request.message.open = nullptr;
+int finish_message(Request& request, MPI_Status* status, bool* told) {
+  Message& message = request.message;
+  *told = false;
+  int code = MPI_SUCCESS;
+  if (message.mixed != nullptr) {
+    code = message.mixed->finish(status, told);
+  } else {
+    message_status(request, status);
+  }
+  if (message.beside != nullptr) give_back(*message.beside);
+  if (message.open != nullptr) {
+    if (message.letter.to == nullptr) code = code_of(message.open->result);
+    endpoint()->release(*message.open);
+  }
+  message.mixed.reset();
+  message.open = message.beside = nullptr;
   return code;
 }
 
 void message_status(const Request& request, MPI_Status* status) {
-  if (request.message.letter.to == nullptr && request.message.open != nullptr) {
-    set_status(status, request.message.open->result);
+  const Message& message = request.message;
+  if (message.mixed != nullptr) {
+    message.mixed->status(status);
+  } else if (message.letter.to == nullptr && message.open != nullptr) {
+    set_status(status, message.open->result);
   } else {
-    empty(status);
+    empty_status(status);
   }
 }
 
-void abandon_message(Request& request) {
-  if (request.message.open != nullptr) {
-    hold(request.message.open->buffer);
-    give_back(*request.message.open);
+bool abandon_message(Request& request) {
+  Message& message = request.message;
+  if (message.open != nullptr) {
+    hold(message.open->buffer);
+    give_back(*message.open);
   }
-  if (request.message.beside != nullptr) give_back(*request.message.beside);
-  request.message.open = request.message.beside = nullptr;
+  if (message.beside != nullptr) give_back(*message.beside);
+  message.open = message.beside = nullptr;
+  return message.mixed != nullptr && message.mixed->abandon();
 }
 
 void cancel_message(Request& request) {
-  if (request.message.letter.to == nullptr && request.message.open != nullptr) {
-    endpoint()->cancel(*request.message.open);
-  }
+  Message& message = request.message;
+  if (message.mixed != nullptr) message.mixed->cancel();
+  if (message.letter.to == nullptr && message.open != nullptr) endpoint()->cancel(*message.open);
 }
 
 void give_way() {

@@ -5,40 +5,59 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "shim/abi.hpp"
 #include "shim/channel.hpp"
 #include "shim/datatype.hpp"
+#include "shim/mixed_receive.hpp"
 
 namespace urakata::shim {
 
 struct Request;
 
-// A send or a receive that the space carries, with arguments that have been checked.
+// Where a message comes from: a rank of the space, one outside of it (on a mixed channel, through the host), or either.
+enum class Way : std::uint8_t { space, outside, either };
+
+// A send or a receive that is ours to handle, with arguments that have been checked.
 struct Letter {
   Channel* channel = nullptr;
   const Datatype* type = nullptr;
+  std::int64_t count = 0;  // of elements
   p2p::Buffer buffer;
   p2p::Envelope envelope;   // of a send; the pattern of a receive
   p2p::Port* to = nullptr;  // of a send; nullptr: a receive
   p2p::Mode mode = p2p::Mode::standard;
+  Way way = Way::space;  // of a receive
 };
 
 // What a Request holds where it stands for a message. Its channel and its type are held.
 struct Message {
-  Letter letter;                    // letter.channel is nullptr: the request is something else
-  p2p::Request* open = nullptr;     // nullptr: finished, or not started
-  p2p::Request* beside = nullptr;   // the send of an Isendrecv, whose receive is `open`
-  p2p::Arrival* matched = nullptr;  // what MPI_Mprobe has found, until MPI_Mrecv
+  Letter letter;                        // letter.channel is nullptr: the request is something else
+  p2p::Request* open = nullptr;         // nullptr: finished, or not started
+  p2p::Request* beside = nullptr;       // the send of an Isendrecv, whose receive is `open`
+  p2p::Arrival* matched = nullptr;      // what MPI_Mprobe has found, until MPI_Mrecv
+  std::unique_ptr<MixedReceive> mixed;  // instead of `open`, where letter.way is not the space
 
-  bool done() const { return (open == nullptr || open->done()) && (beside == nullptr || beside->done()); }
+  bool done() const {
+    return (open == nullptr || open->done()) && (beside == nullptr || beside->done()) &&
+           (mixed == nullptr || mixed->done());
+  }
 };
 
-// True: the space carries the call. False: it is the host's, also where the host has to refuse an argument.
+// True: the call is ours. False: it is the host's, also where the host has to refuse an argument.
 bool outgoing(const void* address, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
               p2p::Mode mode, Letter& letter);
 bool incoming(void* address, std::int64_t count, MPI_Datatype type, int source, int tag, MPI_Comm comm, Letter& letter);
-// The same for a probe.
+// Is it a rank outside this rank's space, on a mixed channel?
+bool outside(int rank, MPI_Comm comm);
+// Is there no need to wait for other receives, so that the host may have a receive from outside, or a probe, at once?
+inline bool at_once(const Letter& letter) { return letter.way == Way::outside && free_for_host(letter); }
+// The same for all starts of a persistent receive.
+inline bool always_at_once(const Letter& letter) {
+  return letter.way == Way::outside && letter.channel->unordered.load(std::memory_order_relaxed);
+}
+// The same as incoming() for a probe.
 bool probing(int source, int tag, MPI_Comm comm, Letter& letter);
 // The buffer for a message that MPI_Mprobe has found.
 bool describe(void* address, std::int64_t count, MPI_Datatype type, Letter& letter);
@@ -55,16 +74,19 @@ int receive_now(const Letter& letter, MPI_Status* status);
 // A request for the letter; `start` or prepared as persistent.
 Request& make_message(const Letter& letter, bool start);
 void start_message(Request& request);
+// A send's request, which is started.
+MPI_Request send_later(const Letter& letter);
 // Starts a send that becomes part of a request which is not started yet.
 void send_beside(Request& request, const Letter& send);
 void wait_for_message(Request& request);
 
-// The request is done: the status, and the error code without a call of the handler. The endpoint gets its part back.
-int finish_message(Request& request, MPI_Status* status);
+// The request is done: the status, and the error code. The endpoint gets its part back. `told`: the error handler has
+// been called.
+int finish_message(Request& request, MPI_Status* status, bool* told);
 // The status of a done request that stays as it is.
 void message_status(const Request& request, MPI_Status* status);
-// As MPI_Request_free on an active request; the endpoint finishes it.
-void abandon_message(Request& request);
+// As MPI_Request_free on an active request: it is finished without the program. False: and destroyed then.
+bool abandon_message(Request& request);
 
 // As MPI_Cancel: a receive that is not matched is done then; everything else goes on.
 void cancel_message(Request& request);

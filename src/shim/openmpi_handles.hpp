@@ -6,7 +6,7 @@
 
 // clang-format off
 #define URAKATA_HOST_HANDLES(X)                                                                                        \
-  X(ompi_request_null) X(ompi_message_null)                                                                                                 \
+  X(ompi_request_null) X(ompi_message_null) X(ompi_mpi_packed)                                                                                                 \
   X(ompi_mpi_2dblprec) X(ompi_mpi_2int) X(ompi_mpi_2integer) X(ompi_mpi_2real) X(ompi_mpi_aint) X(ompi_mpi_byte)       \
       X(ompi_mpi_c_bool) X(ompi_mpi_c_double_complex) X(ompi_mpi_c_float_complex) X(ompi_mpi_c_long_double_complex) X( \
           ompi_mpi_comm_null) X(ompi_mpi_comm_self) X(ompi_mpi_comm_world) X(ompi_mpi_complex16) X(ompi_mpi_complex8)  \

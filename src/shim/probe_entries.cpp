@@ -2,9 +2,11 @@
 // one of our requests, and its MPI_Message has that request's bits.
 #include <cstring>
 
+#include "shim/completion.hpp"
 #include "shim/entries.hpp"
 #include "shim/handle_map.hpp"
 #include "shim/message.hpp"
+#include "shim/process.hpp"
 #include "shim/request.hpp"
 #include "shim/space.hpp"
 
@@ -38,7 +40,7 @@ void look_until(Look look) {
   p2p::Endpoint& here = *endpoint();
   p2p::Patience patience(here.port(), here.manners());
   while (!look()) {
-    if (here.progress()) {
+    if (process().step_all()) {
       patience.restart();
     } else {
       patience.step([] { return false; });
@@ -46,14 +48,28 @@ void look_until(Look look) {
   }
 }
 
-bool find(const Letter& letter, MPI_Status* status) {
+// On a mixed channel the space and the host have the first look in turn, so that neither keeps the other's messages
+// out.
+bool space_first() {
+  thread_local unsigned turn = 0;
+  return ++turn % 2 == 0;
+}
+
+bool find_in_space(const Letter& letter, MPI_Status* status) {
   p2p::Result found;
   if (!endpoint()->probe(letter.envelope, &found)) return false;
   set_status(status, found);
   return true;
 }
 
-bool take(const Letter& letter, MPI_Message* message, MPI_Status* status) {
+bool find(const Letter& letter, MPI_Status* status) {
+  if (letter.way == Way::space) return find_in_space(letter, status);
+  if (letter.way == Way::outside) return probe_host(letter, status);
+  if (space_first()) return find_in_space(letter, status) || probe_host(letter, status);
+  return probe_host(letter, status) || find_in_space(letter, status);
+}
+
+bool take_in_space(const Letter& letter, MPI_Message* message, MPI_Status* status) {
   p2p::Result found;
   p2p::Arrival* matched = endpoint()->take(letter.envelope, &found);
   if (matched == nullptr) return false;
@@ -64,9 +80,17 @@ bool take(const Letter& letter, MPI_Message* message, MPI_Status* status) {
   return true;
 }
 
+bool take(const Letter& letter, MPI_Message* message, MPI_Status* status) {
+  if (letter.way == Way::space) return take_in_space(letter, message, status);
+  if (letter.way == Way::outside) return take_from_host(letter, message, status);
+  if (space_first()) return take_in_space(letter, message, status) || take_from_host(letter, message, status);
+  return take_from_host(letter, message, status) || take_in_space(letter, message, status);
+}
+
 // The request becomes that of the receive. False: an argument is wrong, which is for the host to say.
 bool receive_matched(Request& request, void* buffer, std::int64_t count, MPI_Datatype type) {
   Letter& letter = request.message.letter;
+  letter.way = Way::space;
   if (!describe(buffer, count, type, letter)) return false;
   letter.type->hold();
   request.message.open = &endpoint()->receive(*request.message.matched, letter.buffer);
@@ -77,12 +101,9 @@ bool receive_matched(Request& request, void* buffer, std::int64_t count, MPI_Dat
 }
 
 int receive_matched_now(Request& request, MPI_Status* status) {
+  MPI_Request handle = request.handle();
   wait_for_message(request);
-  const int code = finish_message(request, status);
-  const MPI_Comm comm = request.message.letter.channel->handle;
-  destroy_request(&request);
-  if (code != MPI_SUCCESS) host.Comm_call_errhandler(comm, code);
-  return code;
+  return complete(request, &handle, status, 0);
 }
 
 }  // namespace
@@ -94,7 +115,7 @@ using namespace urakata::shim;
 
 URAKATA_EXPORT int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   Letter letter;
-  if (probing(source, tag, comm, letter)) {
+  if (probing(source, tag, comm, letter) && !at_once(letter)) {
     look_until([&] { return find(letter, status); });
     return MPI_SUCCESS;
   }
@@ -104,7 +125,7 @@ URAKATA_EXPORT int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* sta
 
 URAKATA_EXPORT int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
   Letter letter;
-  if (probing(source, tag, comm, letter)) {
+  if (probing(source, tag, comm, letter) && !at_once(letter)) {
     *flag = find(letter, status) ? 1 : 0;
     if (*flag == 0) give_way();
     return MPI_SUCCESS;
@@ -115,7 +136,7 @@ URAKATA_EXPORT int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI
 
 URAKATA_EXPORT int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
   Letter letter;
-  if (probing(source, tag, comm, letter)) {
+  if (probing(source, tag, comm, letter) && !at_once(letter)) {
     look_until([&] { return take(letter, message, status); });
     return MPI_SUCCESS;
   }
@@ -126,7 +147,7 @@ URAKATA_EXPORT int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* m
 URAKATA_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
                                MPI_Status* status) {
   Letter letter;
-  if (probing(source, tag, comm, letter)) {
+  if (probing(source, tag, comm, letter) && !at_once(letter)) {
     *flag = take(letter, message, status) ? 1 : 0;
     if (*flag == 0) give_way();
     return MPI_SUCCESS;

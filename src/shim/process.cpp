@@ -19,6 +19,7 @@
 #include "shim/datatype.hpp"
 #include "shim/host.hpp"
 #include "shim/host_messages.hpp"
+#include "shim/mixed_receive.hpp"
 #include "shim/space.hpp"
 
 namespace urakata::shim {
@@ -109,7 +110,7 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
     // exit() without MPI_Finalize: the helpers must be gone before the libraries are taken down.
     std::atexit([] { process().stop_helpers(); });
   }
-  if (!host_only_ && wish.space) enter_space(multiple_, oversubscribed_);
+  if (!host_only_) enter_space(wish.space, multiple_, oversubscribed_);
   init_ns_ = now_ns();
   running_ = true;
   return MPI_SUCCESS;
@@ -200,6 +201,7 @@ void Process::hook_progress() {
 
 bool Process::step_all(std::int64_t bytes) {
   bool moved = endpoint() != nullptr && endpoint()->progress();
+  moved = progress_mixed() || moved;
   for (engine::Engine* engine : all_) {
     if (engine->domain().pending() != 0) moved = engine->step(bytes) || moved;
   }

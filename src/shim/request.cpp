@@ -2,8 +2,10 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <mutex>
 
 #include "base/log.hpp"
@@ -14,20 +16,29 @@ namespace urakata::shim {
 
 namespace {
 
-constexpr std::uint32_t kMost = 1U << 22;   // requests in use at once
-constexpr std::uint32_t kChunk = 1U << 10;  // requests made at a time
-constexpr std::size_t kBlock = 256;         // bytes behind a pointer handle
+constexpr std::uint32_t kMost = 1U << 22;  // requests in use at once
+constexpr std::uint32_t kFirst = 1U << 6;  // requests of the first chunk; each further one doubles them all
+constexpr std::size_t kBlock = 256;        // bytes behind a pointer handle
 constexpr std::uint32_t kMpichPattern =
     0x2c000000;  // kind "invalid", type "request"; 0 in the rest is MPI_REQUEST_NULL
 
 struct Table {
   SpinLock lock;
-  std::array<std::atomic<Request*>, kMost / kChunk> chunks{};
+  std::array<std::atomic<Request*>, std::bit_width(kMost / kFirst)> chunks{};
   std::uint32_t made = 0;
   std::vector<std::uint32_t> free;
   std::uintptr_t base = 0;  // of pointer handles
 
-  Request& at(std::uint32_t index) { return chunks[index / kChunk].load(std::memory_order_acquire)[index % kChunk]; }
+  static std::uint32_t chunk_of(std::uint32_t index) {
+    return static_cast<std::uint32_t>(std::bit_width(index / kFirst));
+  }
+  static std::uint32_t first_of(std::uint32_t chunk) { return chunk == 0 ? 0 : kFirst << (chunk - 1); }
+
+  bool is_made(std::uint32_t index) const { return chunks[chunk_of(index)].load(std::memory_order_acquire) != nullptr; }
+  Request& at(std::uint32_t index) {
+    const std::uint32_t chunk = chunk_of(index);
+    return chunks[chunk].load(std::memory_order_acquire)[index - first_of(chunk)];
+  }
 };
 
 Table& table() {
@@ -40,6 +51,7 @@ Table& table() {
         log::error("cannot reserve 1 GiB of addresses for request handles; is the address space limited (ulimit -v)?");
         std::abort();
       }
+      madvise(range, std::size_t{kMost} * kBlock, MADV_NOHUGEPAGE);  // the first request would take 2 MiB
       t->base = reinterpret_cast<std::uintptr_t>(range);
     }
     return t;
@@ -54,8 +66,9 @@ void grow(Table& t) {
     std::abort();
   }
   count_allocation();
-  auto* chunk = new Request[kChunk];  // never freed: handles into it may still be asked about
-  for (std::uint32_t i = 0; i < kChunk; ++i) {
+  const std::uint32_t more = std::max(t.made, kFirst);
+  auto* chunk = new Request[more];  // never freed: handles into it may still be asked about
+  for (std::uint32_t i = 0; i < more; ++i) {
     chunk[i].index = t.made + i;
     if constexpr (!kIntegerHandles) {
       auto* words = reinterpret_cast<std::int32_t*>(t.base + std::size_t{t.made + i} * kBlock);
@@ -63,10 +76,10 @@ void grow(Table& t) {
         words[w] = kFortranBase + static_cast<std::int32_t>(t.made + i);
     }
   }
-  t.chunks[t.made / kChunk].store(chunk, std::memory_order_release);
-  t.made += kChunk;
+  t.chunks[Table::chunk_of(t.made)].store(chunk, std::memory_order_release);
+  t.made += more;
   t.free.reserve(t.made);
-  for (std::uint32_t i = 0; i < kChunk; ++i) t.free.push_back(t.made - 1 - i);
+  for (std::uint32_t i = 0; i < more; ++i) t.free.push_back(t.made - 1 - i);
 }
 
 }  // namespace
@@ -88,7 +101,17 @@ Request* make_request() {
   return &t.at(index);
 }
 
+MPI_Request finished_send() {
+  static const MPI_Request handle = [] {
+    Request* request = make_request();
+    request->shared = request->active = true;
+    return request->handle();
+  }();
+  return handle;
+}
+
 void destroy_request(Request* request) {
+  if (request->shared) return;
   for (const Datatype* type : request->types) type->release();
   request->types.clear();
   if (request->reducer) {
@@ -131,9 +154,9 @@ Request* find_request(MPI_Request handle) {
   const std::uintptr_t number = bits(handle);
   const auto index =
       static_cast<std::uint32_t>(kIntegerHandles ? number - kMpichPattern - 1 : (number - t.base) / kBlock);
-  if (t.chunks[index / kChunk].load(std::memory_order_acquire) == nullptr) return nullptr;
+  if (!t.is_made(index)) return nullptr;
   Request& request = t.at(index);
-  return request.run != nullptr || request.is_message() ? &request : nullptr;
+  return request.run != nullptr || request.is_message() || request.shared ? &request : nullptr;
 }
 
 bool is_fortran_of_ours(std::int32_t integer) {
@@ -143,7 +166,7 @@ bool is_fortran_of_ours(std::int32_t integer) {
 MPI_Request request_of_fortran(std::int32_t integer) {
   const auto index = static_cast<std::uint32_t>(integer - kFortranBase);
   Table& t = table();
-  if (t.chunks[index / kChunk].load(std::memory_order_acquire) == nullptr) return MPI_REQUEST_NULL;
+  if (!t.is_made(index)) return MPI_REQUEST_NULL;
   return t.at(index).handle();
 }
 

@@ -10,6 +10,8 @@
 #include "p2p/rescue.hpp"
 #include "shim/channel.hpp"
 #include "shim/host.hpp"
+#include "shim/host_send.hpp"
+#include "shim/mixed_receive.hpp"
 #include "shim/process.hpp"
 #include "space/registry.hpp"
 
@@ -23,6 +25,12 @@ int tag_limit = 0;
 
 std::vector<p2p::Port*>& ports() {
   static auto* all = new std::vector<p2p::Port*>;
+  return *all;
+}
+
+// The space of each rank of MPI_COMM_WORLD, 0 where it is in none.
+std::vector<std::uint64_t>& spaces() {
+  static auto* all = new std::vector<std::uint64_t>;
   return *all;
 }
 
@@ -50,40 +58,43 @@ std::optional<p2p::Copying> forced_copying() {
 
 // What each rank tells all others.
 struct Card {
-  std::uint64_t space = 0;     // identity of its space; 0: in none
-  std::uint64_t protocol = 0;  // of its port
-  std::uint64_t port = 0;      // address
+  std::uint64_t space = 0;  // identity of its space and of its port's protocol; 0: in none
+  std::uint64_t port = 0;   // address
 };
 
 }  // namespace
 
-void enter_space(bool threaded, bool oversubscribed) {
-  const auto membership = space::join();
+void enter_space(bool wanted, bool threaded, bool oversubscribed) {
+  const auto membership = wanted ? space::join() : std::nullopt;
   Card own;
   p2p::Endpoint* made = nullptr;
   if (membership) {
     // Stays: others may still look at its port.
     made = new p2p::Endpoint(threaded, {oversubscribed, poll_others}, forced_copying());
     membership->own().published.store(&made->port(), std::memory_order_release);
-    own = {membership->registry->identity, p2p::Port::kProtocol, reinterpret_cast<std::uint64_t>(&made->port())};
+    own = {membership->registry->identity ^ p2p::Port::kProtocol, reinterpret_cast<std::uint64_t>(&made->port())};
   }
   int ranks = 1;
   host.Comm_size(MPI_COMM_WORLD, &ranks);
   std::vector<Card> cards(static_cast<std::size_t>(ranks));
   constexpr int kWords = sizeof(Card) / sizeof(std::uint64_t);
   host.Allgather(&own, kWords, MPI_UINT64_T, cards.data(), kWords, MPI_UINT64_T, process().world());
+  for (const Card& card : cards) spaces().push_back(card.space);
   if (made == nullptr) return;
 
   for (const Card& card : cards) {
-    const bool ours = card.space == own.space && card.protocol == own.protocol;
-    ports().push_back(ours ? reinterpret_cast<p2p::Port*>(card.port) : nullptr);
+    ports().push_back(card.space == own.space ? reinterpret_cast<p2p::Port*>(card.port) : nullptr);
   }
   int* most = nullptr;
   int found = 0;
   host.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
   tag_limit = found != 0 ? *most : 32767;
   here = made;
-  if (host.progress_register == nullptr && threaded) rescue = new p2p::Rescue(*made);
+  if (host.progress_register != nullptr) {
+    process().hook_progress();
+  } else if (threaded) {
+    rescue = new p2p::Rescue(*made, [] { progress_mixed(); });
+  }
   log::detail("%zu of %d ranks share this rank's space",
               ports().size() - static_cast<std::size_t>(std::count(ports().begin(), ports().end(), nullptr)), ranks);
   open_world(ports());
@@ -98,10 +109,15 @@ void stop_space_helper() {
 }
 
 void leave_space() {
-  if (here == nullptr) return;
+  if (!spaces_in_job()) return;
+  HostSend::finish_detached();
   MPI_Request barrier = MPI_REQUEST_NULL;
   int done = 0;
-  if (host.Ibarrier(process().world(), &barrier) == MPI_SUCCESS) {
+  if (host.Ibarrier(process().world(), &barrier) != MPI_SUCCESS) {
+    log::error("the host refuses a barrier in MPI_Finalize; ranks of the space may miss messages");
+  } else if (here == nullptr) {
+    host.Wait(&barrier, MPI_STATUS_IGNORE);
+  } else {
     p2p::Patience patience(here->port(), here->manners());
     while (done == 0 && host.Test(&barrier, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS) {
       if (done == 0 && !here->progress()) patience.step([] { return false; });
@@ -113,6 +129,20 @@ void leave_space() {
 
 p2p::Endpoint* endpoint() { return here; }
 p2p::Port* port_of(int world_rank) { return ports()[static_cast<std::size_t>(world_rank)]; }
+
+bool some_share_a_space(const std::vector<int>& world_ranks) {
+  std::vector<std::uint64_t> known;
+  for (const int rank : world_ranks) {
+    if (const std::uint64_t space = spaces()[static_cast<std::size_t>(rank)]; space != 0) known.push_back(space);
+  }
+  std::sort(known.begin(), known.end());
+  return std::adjacent_find(known.begin(), known.end()) != known.end();
+}
+
+bool spaces_in_job() {
+  return std::any_of(spaces().begin(), spaces().end(), [](std::uint64_t space) { return space != 0; });
+}
+
 int largest_tag() { return tag_limit; }
 
 }  // namespace urakata::shim

@@ -3,13 +3,15 @@
 // Thread-safety: enter_space() and leave_space() by the thread that calls MPI_Init and MPI_Finalize; the rest by any.
 #pragma once
 
+#include <vector>
+
 #include "p2p/endpoint.hpp"
 
 namespace urakata::shim {
 
-// Finds out who shares a space with this rank, and opens the channel of MPI_COMM_WORLD where all do. Collective over
-// MPI_COMM_WORLD, also for ranks that are in no space. `threaded`: several threads may call at once.
-void enter_space(bool threaded, bool oversubscribed);
+// Finds out who shares a space with this rank, and opens the channel of MPI_COMM_WORLD. Collective over MPI_COMM_WORLD,
+// also for ranks that were not started to be in a space (`wanted`). `threaded`: several threads may call at once.
+void enter_space(bool wanted, bool threaded, bool oversubscribed);
 
 // Collective: returns when all ranks are here, so that what they still wait for from this rank has been moved.
 void leave_space();
@@ -24,6 +26,10 @@ void stop_space_helper();
 
 // The port of a rank of MPI_COMM_WORLD; nullptr where it is not in our space.
 p2p::Port* port_of(int world_rank);
+
+// Do any two ranks of the job share a space? Of these ranks of MPI_COMM_WORLD? The same on all ranks.
+bool spaces_in_job();
+bool some_share_a_space(const std::vector<int>& world_ranks);
 
 // The largest tag of the host.
 int largest_tag();

@@ -14,9 +14,12 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <fstream>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -28,6 +31,7 @@
 namespace urakata::space {
 namespace {
 
+constexpr const char* kPostVariable = "URAKATA_STAND_IN";
 constexpr int kAttempts = 5;  // a keeper may be about to end when it is found
 // Those by which a program's own errors end it.
 constexpr std::array<std::pair<int, const char*>, 7> kErrorSignals = {{{SIGSEGV, "SIGSEGV"},
@@ -54,6 +58,16 @@ sigset_t passed_signals() {
   return set;
 }
 
+// What a stand-in has to know. Handed from urakata-exec to urakata-stand-in as numbers in decimal digits.
+struct Post {
+  int socket = -1;  // to the keeper
+  pid_t task = 0;
+  pid_t keeper = 0;
+  int shared_group = 0;  // the task is in this process's group
+  pid_t parent = 0;      // the launcher, where there is one
+  int rank = -1;         // as the launcher says
+};
+
 // As the task did.
 [[noreturn]] void die_by(int number) {
   const rlimit no_core{0, 0};
@@ -69,18 +83,14 @@ sigset_t passed_signals() {
 
 class StandIn {
  public:
-  // `started` is the keeper's note of that kind.
-  StandIn(Descriptor socket, const Note& started, const Attributes& attributes, pid_t parent)
-      : socket_(std::move(socket)),
-        task_(started.value),
-        keeper_(started.sender),
-        shared_group_(attributes.process_group == ProcessGroup::shared) {
+  explicit StandIn(const Post& post)
+      : socket_(post.socket), task_(post.task), keeper_(post.keeper), shared_group_(post.shared_group != 0) {
     const sigset_t passed = passed_signals();
     signals_ = Descriptor(signalfd(-1, &passed, SFD_CLOEXEC | SFD_NONBLOCK));
 #ifdef SYS_pidfd_open
-    if (launcher().rank >= 0) launcher_ = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, parent, 0)));
+    if (post.rank >= 0) launcher_ = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, post.parent, 0)));
 #endif
-    launcher_gone_ = launcher().rank >= 0 && getppid() != parent;
+    launcher_gone_ = post.rank >= 0 && getppid() != post.parent;
   }
 
   [[noreturn]] void serve() {
@@ -160,9 +170,44 @@ void let_go_of(const std::vector<int>& descriptors) {
   }
 }
 
+// The words that this process was started with.
+std::vector<std::string> own_words() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  return words;
+}
+
+// Goes on as the small program, which keeps this one's words. Returns where there is none to be run.
+void become_small(const Post& post, const std::string& program) {
+  std::array<char, 128> numbers{};
+  std::snprintf(numbers.data(), numbers.size(), "%s=%d %d %d %d %d %d", kPostVariable, post.socket, post.task,
+                post.keeper, post.shared_group, post.parent, post.rank);
+  std::vector<std::string> words = own_words();
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  char* const environment[] = {numbers.data(), nullptr};
+  fcntl(post.socket, F_SETFD, 0);
+  execve(program.c_str(), arguments.data(), environment);
+  fcntl(post.socket, F_SETFD, FD_CLOEXEC);
+}
+
 }  // namespace
 
-Error stand_in_for(const Command& command, const std::string& keeper) {
+bool stand_in_as_told() {
+  const char* const numbers = std::getenv(kPostVariable);
+  Post post;
+  if (numbers == nullptr || std::sscanf(numbers, "%d %d %d %d %d %d", &post.socket, &post.task, &post.keeper,
+                                        &post.shared_group, &post.parent, &post.rank) != 6) {
+    return false;
+  }
+  fcntl(post.socket, F_SETFD, FD_CLOEXEC);
+  log::set_rank(post.rank);
+  StandIn(post).serve();
+}
+
+Error stand_in_for(const Command& command, const std::string& keeper, const std::string& small) {
   const pid_t parent = getppid();
   const sigset_t passed = passed_signals();
   sigset_t before;
@@ -185,9 +230,11 @@ Error stand_in_for(const Command& command, const std::string& keeper) {
     Note note;
     if (!receive_note(socket->number(), note)) continue;
     if (note.kind == NoteKind::started) {
-      StandIn stand_in(std::move(*socket), note, attributes, parent);
+      const bool shared_group = attributes.process_group == ProcessGroup::shared;
+      const Post post{socket->release(), note.value, note.sender, shared_group ? 1 : 0, parent, launcher().rank};
       let_go_of(descriptors);
-      stand_in.serve();
+      become_small(post, small);
+      StandIn(post).serve();
     }
     reason = Error{note.text.data()};
     break;

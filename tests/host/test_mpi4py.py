@@ -72,5 +72,6 @@ def test_mpi4py(name: str, ranks: int, tmp_path: Path) -> None:
     assert alone.code is not None and len(expected[0]) == ranks, alone.output[-3000:]
     for engine in ("poll", "thread"):
         outcome = run_job(host, ranks, command, engine, SECONDS, environment, tmp_path)
+        assert "runs untouched" not in outcome.output, outcome.output[:3000]
         assert outcome.code == alone.code, f"{engine}: {outcome.code}\n{outcome.output[-3000:]}"
         assert results(outcome.output) == expected, f"{engine}\n{outcome.output[-3000:]}"

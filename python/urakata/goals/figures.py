@@ -1,6 +1,7 @@
 """The figures that goals ask for: from a session's samples to one number.
 
-Each takes the median over rounds at every point first, and only then compares sides or looks for the worst point.
+Each takes the median over rounds at every point first, and only then compares sides or looks for the worst point;
+but what is held against a floor is compared in each round first, since the floor was measured by the same job.
 """
 
 from __future__ import annotations
@@ -34,8 +35,21 @@ def _ratio_rows(by_point: dict[Point, float]) -> list[dict[str, Any]]:
     return [{"point": list(point), "ratio": ratio} for point, ratio in by_point.items()]
 
 
+def _differing(goal: Goal, samples: Samples, *sides: str) -> str:
+    """Which quantities of the goal's `same` are not the same on all sides and in all rounds; empty where none."""
+    broken = []
+    for quantity in goal.parameters.get("same", ()):
+        for point in _points(goal, samples, sides[0], quantity):
+            if len({value for side in sides for value in samples.series(side, quantity, point)}) > 1:
+                broken.append(f"{quantity} differs at {', '.join(point)}")
+    return "; ".join(broken)
+
+
 def geometric_mean_of_ratios(goal: Goal, samples: Samples) -> Figure:
-    """Geometric mean over all points of `over` / `under`."""
+    """Geometric mean over all points of `over` / `under`.
+
+    Not met either if the ratio is above `nowhere_above` at a point, where that is given.
+    """
     quantity, over, under = (goal.parameters[key] for key in ("quantity", "over", "under"))
     points = _points(goal, samples, under, quantity)
 
@@ -43,12 +57,23 @@ def geometric_mean_of_ratios(goal: Goal, samples: Samples) -> Figure:
         return geometric_mean(ratios(part, points, quantity, over, under).values())
 
     sides = {s: geometric_mean(samples.median(s, quantity, p) for p in points) for s in (under, over)}
-    detail = {"ratios": _ratio_rows(ratios(samples, points, quantity, over, under)), "raw": samples.by_point(quantity)}
-    return Figure(figure(samples), samples.each_round(figure, over, under), sides, "us", detail)
+    by_point = ratios(samples, points, quantity, over, under)
+    detail = {"ratios": _ratio_rows(by_point), "raw": samples.by_point(quantity)}
+    broken = ""
+    if (most := goal.parameters.get("nowhere_above")) is not None:
+        worst = max(points, key=by_point.__getitem__)
+        detail |= {"worst_point": list(worst), "worst_ratio": by_point[worst]}
+        if by_point[worst] > most:
+            broken = f"{by_point[worst]:.2f} at {', '.join(worst)}, more than {most:g}"
+    unit = goal.parameters.get("sides_unit", "us")
+    return Figure(figure(samples), samples.each_round(figure, over, under), sides, unit, detail, broken)
 
 
 def worst_ratio(goal: Goal, samples: Samples) -> Figure:
-    """The largest `over` / `under` of any point. Its spread is that of the ratio at that point."""
+    """The largest `over` / `under` of any point. Its spread is that of the ratio at that point.
+
+    Not met either if a quantity of `same` differs between the sides.
+    """
     quantity, over, under = (goal.parameters[key] for key in ("quantity", "over", "under"))
     points = _points(goal, samples, under, quantity)
     by_point = ratios(samples, points, quantity, over, under)
@@ -60,7 +85,45 @@ def worst_ratio(goal: Goal, samples: Samples) -> Figure:
     sides = {s: samples.median(s, quantity, worst) for s in (under, over)}
     ordered = dict(sorted(by_point.items(), key=lambda item: -item[1]))
     detail = {"worst_point": list(worst), "ratios": _ratio_rows(ordered), "raw": samples.by_point(quantity)}
-    return Figure(by_point[worst], samples.each_round(figure, over, under), sides, "us", detail)
+    series = samples.each_round(figure, over, under)
+    return Figure(by_point[worst], series, sides, "us", detail, _differing(goal, samples, over, under))
+
+
+def worst_beyond_noise(goal: Goal, samples: Samples) -> Figure:
+    """The largest `over` / the least of several sides (`under`) of any point, of whose rounds the best counts.
+
+    With many points some are disturbed in some round: one is slower only where it is so in every round.
+    """
+    quantity, over, unders = (goal.parameters[key] for key in ("quantity", "over", "under"))
+    points = _points(goal, samples, over, quantity)
+
+    def ratio(part: Samples, point: Point) -> float:
+        return part.median(over, quantity, point) / min(part.median(under, quantity, point) for under in unders)
+
+    def series(point: Point) -> list[float]:
+        return samples.each_round(lambda part: ratio(part, point), over, *unders)
+
+    by_point = {point: min(series(point)) for point in points}
+    worst = max(points, key=by_point.__getitem__)
+    sides = {side: samples.median(side, quantity, worst) for side in (*unders, over)}
+    ordered = dict(sorted(by_point.items(), key=lambda item: -item[1]))
+    detail = {"worst_point": list(worst), "ratios": _ratio_rows(ordered), "raw": samples.by_point(quantity)}
+    return Figure(by_point[worst], series(worst), sides, "us", detail)
+
+
+def over_floor(goal: Goal, samples: Samples) -> Figure:
+    """`quantity` over `floor`, which the same job measured, at one point of `side`: the median over rounds."""
+    quantity, floor, side = (goal.parameters[key] for key in ("quantity", "floor", "side"))
+    (point,) = _points(goal, samples, side, quantity)
+    (floor_point,) = samples.points(side, floor)
+
+    def figure(part: Samples) -> float:
+        return part.median(side, quantity, point) / part.median(side, floor, floor_point)
+
+    series = samples.each_round(figure, side)
+    sides = {floor_point[1]: samples.median(side, floor, floor_point), side: samples.median(side, quantity, point)}
+    detail = {"raw": samples.by_point(quantity) + samples.by_point(floor)}
+    return Figure(median(series), series, sides, "us", detail)
 
 
 def worst_side_ratio(goal: Goal, samples: Samples) -> Figure:
@@ -181,6 +244,8 @@ FIGURES: dict[str, Callable[[Goal, Samples], Figure]] = {
     "geometric-mean-of-ratios": geometric_mean_of_ratios,
     "worst-ratio": worst_ratio,
     "worst-side-ratio": worst_side_ratio,
+    "worst-beyond-noise": worst_beyond_noise,
+    "over-floor": over_floor,
     "largest": largest,
     "bypass-excess": bypass_excess,
     "overlap-measure": overlap_measure,

@@ -57,10 +57,44 @@ def _overlap(job: Job, record: dict[str, Any]) -> Iterator[Value]:
         yield quantity, point, record["median"][quantity]
 
 
+def _space(job: Job, record: dict[str, Any]) -> Iterator[Value]:
+    measure = record["measure"]
+    if measure == "setup":
+        if record["space"] != ("--space" in (job.side.options or ())):
+            where = "in" if record["space"] else "not in"
+            raise MeasurementError(f"space, side {job.side.name}: the ranks are {where} a space")
+        return
+    point = (job.label, measure, size_text(record["bytes"]))
+    if measure == "stream":
+        yield "million_per_second", point, 1e3 / record["ns"]
+    else:
+        quantity = {"line": "line_us", "memcpy": "memcpy_us", "half-round-trip": "us"}[measure]
+        yield quantity, point, record["ns"] / 1e3
+
+
+def _halo(job: Job, record: dict[str, Any]) -> Iterator[Value]:
+    point = (job.label, " ".join([job.program, *job.arguments]))
+    yield "us", point, record["us"]
+    yield "checksum", point, record["checksum"]
+
+
+def _layout(job: Job, record: dict[str, Any]) -> Iterator[Value]:
+    pattern = record["pattern"]
+    if pattern == "sweep":
+        pattern = f"{size_text(record['block'])} every {size_text(record['stride'])}"
+    point = (job.label, pattern, size_text(record["bytes"]))
+    for quantity in ("us", "fast_us"):
+        yield quantity, point, record[quantity]
+
+
 READERS: dict[str, Callable[[Job, dict[str, Any]], Iterator[Value]]] = {
     "nbc": _nbc,
     "start": _start,
     "bypass": _bypass,
     "idle": _idle,
     "overlap": _overlap,
+    "space": _space,
+    "layout": _layout,
+    "halo_rows": _halo,
+    "halo_faces": _halo,
 }

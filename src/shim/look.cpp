@@ -1,0 +1,74 @@
+#include "shim/look.hpp"
+
+#include "shim/completion.hpp"
+#include "shim/host.hpp"
+#include "shim/request_array.hpp"
+
+namespace urakata::shim {
+
+int look_for_any(int count, MPI_Request* requests, int* index, bool* none_active, MPI_Status* status,
+                 std::uint64_t begin) {
+  *index = MPI_UNDEFINED;
+  *none_active = false;
+  bool ours_active = false;
+  for (int i = 0; i < count; ++i) {
+    if (!is_ours(requests[i])) continue;
+    Request* request = find_request(requests[i]);
+    if (request == nullptr) return stale();
+    if (!request->active) continue;
+    ours_active = true;
+    if (request->finished()) {
+      *index = i;
+      return complete(*request, requests + i, status, begin);
+    }
+  }
+  MPI_Request* const theirs = without_ours(count, requests);
+  int flag = 1;
+  int found = MPI_UNDEFINED;
+  int code = MPI_SUCCESS;
+  if (host_has_some()) {
+    code = host.Testany(count, theirs, &found, &flag, status);
+    put_back(count, requests);
+  }
+  if (found != MPI_UNDEFINED) {
+    *index = found;
+  } else if (flag != 0 && !ours_active) {
+    *none_active = true;
+    empty_status(status);
+  }
+  return code;
+}
+
+int look_for_some(int count, MPI_Request* requests, int* done, int* indices, MPI_Status* statuses,
+                  std::uint64_t begin) {
+  *done = 0;
+  MPI_Request* const theirs = without_ours(count, requests);
+  bool ours_active = false;
+  int code = MPI_SUCCESS;
+  int theirs_done = MPI_UNDEFINED;
+  if (host_has_some()) {
+    code = host.Testsome(count, theirs, &theirs_done, indices, statuses);
+    put_back(count, requests);
+    if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) return code;
+    if (theirs_done != MPI_UNDEFINED) *done = theirs_done;
+  }
+  for (int i = 0; i < count; ++i) {
+    if (!is_ours(requests[i])) continue;
+    Request* request = find_request(requests[i]);
+    if (request == nullptr) return stale();
+    if (!request->active) continue;
+    ours_active = true;
+    if (!request->finished()) continue;
+    const int k = (*done)++;
+    indices[k] = i;
+    const int own = complete(*request, requests + i, at(statuses, k), begin);
+    if (own != MPI_SUCCESS) {
+      code = MPI_ERR_IN_STATUS;
+      if (statuses != MPI_STATUSES_IGNORE) statuses[k].MPI_ERROR = own;
+    }
+  }
+  if (!ours_active && theirs_done == MPI_UNDEFINED) *done = MPI_UNDEFINED;
+  return code;
+}
+
+}  // namespace urakata::shim

@@ -1,0 +1,117 @@
+// MPI_Start, MPI_Startall, MPI_Cancel, MPI_Request_free, and Fortran's integers for requests.
+#include "shim/completion.hpp"
+#include "shim/entries.hpp"
+#include "shim/request_array.hpp"
+#include "shim/start.hpp"
+
+namespace urakata::shim {
+namespace {
+
+int free_one(MPI_Request* handle) {
+  Request* request = find_request(*handle);
+  if (request == nullptr) return stale();
+  *handle = MPI_REQUEST_NULL;
+  if (request->shared) return MPI_SUCCESS;
+  if (request->is_message()) {
+    if (abandon_message(*request)) return MPI_SUCCESS;
+  } else if (request->active) {
+    // Still running: whoever finishes it gives it back.
+    request->persistent = false;
+    auto expected = engine::Instance::Outcome::running;
+    if (request->run->outcome.compare_exchange_strong(expected, engine::Instance::Outcome::abandoned,
+                                                      std::memory_order_acq_rel)) {
+      return MPI_SUCCESS;
+    }
+  }
+  destroy_request(request);
+  return MPI_SUCCESS;
+}
+
+int start_one(MPI_Request* handle) {
+  Request* request = find_request(*handle);
+  if (request == nullptr) return stale();
+  if (!request->persistent || request->active || request->message.matched != nullptr) {
+    return complain(request->communicator, MPI_ERR_REQUEST);
+  }
+  if (!request->is_message()) return start_again(*request);
+  start_message(*request);
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+}  // namespace urakata::shim
+
+extern "C" {
+
+using namespace urakata::shim;
+
+URAKATA_EXPORT int MPI_Request_free(MPI_Request* request) {
+  need_host();
+  if (request == nullptr || !is_ours(*request)) return host.Request_free(request);
+  return free_one(request);
+}
+
+URAKATA_EXPORT int MPI_Cancel(MPI_Request* request) {
+  need_host();
+  if (request == nullptr || !is_ours(*request)) return host.Cancel(request);
+  Request* ours = find_request(*request);
+  if (ours != nullptr && ours->shared) return MPI_SUCCESS;  // too late
+  if (ours != nullptr && ours->is_message() && ours->active) {
+    cancel_message(*ours);
+    return MPI_SUCCESS;
+  }
+  return complain(ours != nullptr ? ours->communicator : nullptr,
+                  MPI_ERR_REQUEST);  // MPI: collectives cannot be cancelled
+}
+
+URAKATA_EXPORT int MPI_Start(MPI_Request* request) {
+  need_host();
+  if (request == nullptr || !is_ours(*request)) return host.Start(request);
+  return start_one(request);
+}
+
+URAKATA_EXPORT int MPI_Startall(int count, MPI_Request requests[]) {
+  need_host();
+  if (!any_ours(count, requests)) return host.Startall(count, requests);
+  for (int i = 0; i < count; ++i) {
+    const int code = is_ours(requests[i]) ? start_one(requests + i) : host.Start(requests + i);
+    if (code != MPI_SUCCESS) return code;
+  }
+  return MPI_SUCCESS;
+}
+
+int PMPI_Request_free(MPI_Request*) URAKATA_ALIAS(MPI_Request_free);
+int PMPI_Cancel(MPI_Request*) URAKATA_ALIAS(MPI_Cancel);
+int PMPI_Start(MPI_Request*) URAKATA_ALIAS(MPI_Start);
+int PMPI_Startall(int, MPI_Request[]) URAKATA_ALIAS(MPI_Startall);
+
+// Fortran's integers. Open MPI's Fortran wrappers convert each request; MPICH's use the integer itself.
+#if defined(URAKATA_ABI_OPENMPI)
+URAKATA_EXPORT MPI_Fint MPI_Request_c2f(MPI_Request request) {
+  need_host();
+  if (!is_ours(request)) return host.Request_c2f(request);
+  const Request* ours = find_request(request);
+  return ours != nullptr ? kFortranBase + static_cast<MPI_Fint>(ours->index) : host.Request_c2f(MPI_REQUEST_NULL);
+}
+URAKATA_EXPORT MPI_Request MPI_Request_f2c(MPI_Fint integer) {
+  need_host();
+  return is_fortran_of_ours(integer) ? request_of_fortran(integer) : host.Request_f2c(integer);
+}
+MPI_Fint PMPI_Request_c2f(MPI_Request) URAKATA_ALIAS(MPI_Request_c2f);
+MPI_Request PMPI_Request_f2c(MPI_Fint) URAKATA_ALIAS(MPI_Request_f2c);
+#elif defined(URAKATA_ABI_STANDARD)
+URAKATA_EXPORT int MPI_Request_toint(MPI_Request request) {
+  need_host();
+  if (!is_ours(request)) return host.Request_toint(request);
+  const Request* ours = find_request(request);
+  return ours != nullptr ? kFortranBase + static_cast<int>(ours->index) : host.Request_toint(MPI_REQUEST_NULL);
+}
+URAKATA_EXPORT MPI_Request MPI_Request_fromint(int integer) {
+  need_host();
+  return is_fortran_of_ours(integer) ? request_of_fortran(integer) : host.Request_fromint(integer);
+}
+int PMPI_Request_toint(MPI_Request) URAKATA_ALIAS(MPI_Request_toint);
+MPI_Request PMPI_Request_fromint(int) URAKATA_ALIAS(MPI_Request_fromint);
+#endif
+
+}  // extern "C"

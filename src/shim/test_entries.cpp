@@ -1,0 +1,97 @@
+// MPI_Test, MPI_Testall, MPI_Testany, MPI_Testsome. Where none of the requests is ours the call passes at once.
+#include "base/clock.hpp"
+#include "shim/completion.hpp"
+#include "shim/entries.hpp"
+#include "shim/look.hpp"
+#include "shim/process.hpp"
+#include "shim/request_array.hpp"
+
+namespace urakata::shim {
+namespace {
+
+void step_once(Request& request, std::uint64_t begin) {
+  process().step_all();
+  if (request.site != nullptr && !request.finished()) request.passage.tested(begin, now_ns());
+}
+
+int test_one(MPI_Request* handle, int* flag, MPI_Status* status) {
+  Request* request = find_request(*handle);
+  if (request == nullptr) return stale();
+  const std::uint64_t begin = observed_now();
+  if (!request->finished()) step_once(*request, begin);
+  *flag = request->finished() ? 1 : 0;
+  return *flag != 0 ? complete(*request, handle, status, begin) : MPI_SUCCESS;
+}
+
+int test_all(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
+  const std::uint64_t begin = observed_now();
+  process().step_all();
+  *flag = 0;
+  for (int i = 0; i < count; ++i) {
+    if (!is_ours(requests[i])) continue;
+    Request* request = find_request(requests[i]);
+    if (request == nullptr) return stale();
+    if (!request->finished()) {
+      if (request->site != nullptr) request->passage.tested(begin, now_ns());
+      return MPI_SUCCESS;
+    }
+  }
+  const int code = host.Testall(count, without_ours(count, requests), flag, statuses);
+  put_back(count, requests);
+  if (code != MPI_SUCCESS || *flag == 0) return code;
+  int worst = MPI_SUCCESS;
+  for (int i = 0; i < count; ++i) {
+    if (!is_ours(requests[i])) continue;
+    const int own = complete(*find_request(requests[i]), requests + i, at(statuses, i), begin);
+    if (own != MPI_SUCCESS) {
+      worst = MPI_ERR_IN_STATUS;
+      if (statuses != MPI_STATUSES_IGNORE) statuses[i].MPI_ERROR = own;
+    }
+  }
+  return worst;
+}
+
+}  // namespace
+}  // namespace urakata::shim
+
+extern "C" {
+
+using namespace urakata::shim;
+
+URAKATA_EXPORT int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  need_host();
+  if (request == nullptr || !is_ours(*request)) return host.Test(request, flag, status);
+  return test_one(request, flag, status);
+}
+
+URAKATA_EXPORT int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  need_host();
+  if (!any_ours(count, requests)) return host.Testall(count, requests, flag, statuses);
+  return test_all(count, requests, flag, statuses);
+}
+
+URAKATA_EXPORT int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  need_host();
+  if (!any_ours(count, requests)) return host.Testany(count, requests, index, flag, status);
+  const std::uint64_t begin = observed_now();
+  process().step_all();
+  bool none = false;
+  const int code = look_for_any(count, requests, index, &none, status, begin);
+  *flag = none || *index != MPI_UNDEFINED ? 1 : 0;
+  return code;
+}
+
+URAKATA_EXPORT int MPI_Testsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
+  need_host();
+  if (!any_ours(count, requests)) return host.Testsome(count, requests, done, indices, statuses);
+  const std::uint64_t begin = observed_now();
+  process().step_all();
+  return look_for_some(count, requests, done, indices, statuses, begin);
+}
+
+int PMPI_Test(MPI_Request*, int*, MPI_Status*) URAKATA_ALIAS(MPI_Test);
+int PMPI_Testall(int, MPI_Request[], int*, MPI_Status[]) URAKATA_ALIAS(MPI_Testall);
+int PMPI_Testany(int, MPI_Request[], int*, int*, MPI_Status*) URAKATA_ALIAS(MPI_Testany);
+int PMPI_Testsome(int, MPI_Request[], int*, int[], MPI_Status[]) URAKATA_ALIAS(MPI_Testsome);
+
+}  // extern "C"

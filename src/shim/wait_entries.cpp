@@ -1,0 +1,169 @@
+// MPI_Wait, MPI_Waitall, MPI_Waitany, MPI_Waitsome. Where none of the requests is ours the call passes at once.
+#include "base/waiting.hpp"
+#include "shim/completion.hpp"
+#include "shim/entries.hpp"
+#include "shim/look.hpp"
+#include "shim/process.hpp"
+#include "shim/request_array.hpp"
+
+namespace urakata::shim {
+namespace {
+
+// Drives the engines until `done` says so.
+class Waiting {
+ public:
+  explicit Waiting(engine::Engine* engine) : engine_(engine), ladder_(process().oversubscribed()) {
+    if (engine_ != nullptr) engine_->enter();
+  }
+  ~Waiting() {
+    if (engine_ != nullptr) engine_->leave();
+  }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+  void step() {
+    if (process().step_all(engine::Domain::kWaitBytes)) {
+      ladder_.restart();
+      idle_ = 0;
+    } else if (++idle_ < kIdle || !process().sleep()) {
+      give_way();
+    }
+  }
+
+ private:
+  // Steps without news until sleeping is worth its 5 us: a message that is already on the way arrives meanwhile.
+  static constexpr unsigned kIdle = 50;
+
+  // Open MPI gives its core away inside each poll when it knows that there are more ranks than cores, and never where
+  // each rank has one; doing it again after each poll would halve the chances to see a message. MPICH leaves it to us.
+  void give_way() {
+#if defined(URAKATA_ABI_OPENMPI)
+    constexpr unsigned kHostSteps = 16;
+    if (process().oversubscribed() && idle_ % kHostSteps == 0) ladder_.step();
+#else
+    ladder_.step();
+#endif
+  }
+
+  engine::Engine* engine_;
+  Ladder ladder_;
+  unsigned idle_ = 0;
+};
+
+void wait_for(Request& request) {
+  if (request.finished()) return;
+  if (request.is_message()) {
+    wait_for_message(request);
+    return;
+  }
+  Waiting waiting(request.communicator->engine);
+  while (!request.run->finished()) waiting.step();
+}
+
+// The engine of the first of our collectives; nearly always that of all.
+engine::Engine* engine_of(int count, const MPI_Request* requests) {
+  for (int i = 0; i < count; ++i) {
+    if (!is_ours(requests[i])) continue;
+    const Request* request = find_request(requests[i]);
+    if (request != nullptr && request->communicator != nullptr) return request->communicator->engine;
+  }
+  return nullptr;
+}
+
+int wait_one(MPI_Request* handle, MPI_Status* status) {
+  Request* request = find_request(*handle);
+  if (request == nullptr) return stale();
+  const std::uint64_t begin = observed_now();
+  wait_for(*request);
+  return complete(*request, handle, status, begin);
+}
+
+int wait_all(int count, MPI_Request* requests, MPI_Status* statuses) {
+  const std::uint64_t begin = observed_now();
+  bool others = false;
+  for (int i = 0; i < count; ++i) {
+    if (!is_ours(requests[i])) {
+      others = true;
+      continue;
+    }
+    Request* request = find_request(requests[i]);
+    if (request == nullptr) return stale();
+    wait_for(*request);
+  }
+  int code = MPI_SUCCESS;
+  if (others) {
+    code = host.Waitall(count, without_ours(count, requests), statuses);
+    put_back(count, requests);
+  }
+  bool failed = false;
+  for (int i = 0; i < count; ++i) {
+    if (!is_ours(requests[i])) continue;
+    const int own = complete(*find_request(requests[i]), requests + i, at(statuses, i), begin);
+    if (own != MPI_SUCCESS) {
+      failed = true;
+      if (statuses != MPI_STATUSES_IGNORE) statuses[i].MPI_ERROR = own;
+    } else if (statuses != MPI_STATUSES_IGNORE && code == MPI_ERR_IN_STATUS) {
+      statuses[i].MPI_ERROR = MPI_SUCCESS;
+    }
+  }
+  return failed ? MPI_ERR_IN_STATUS : code;
+}
+
+int wait_any(int count, MPI_Request* requests, int* index, MPI_Status* status) {
+  const std::uint64_t begin = observed_now();
+  Waiting waiting(engine_of(count, requests));
+  for (;;) {
+    bool none = false;
+    const int code = look_for_any(count, requests, index, &none, status, begin);
+    if (code != MPI_SUCCESS || none || *index != MPI_UNDEFINED) return code;
+    waiting.step();
+  }
+}
+
+int wait_some(int count, MPI_Request* requests, int* done, int* indices, MPI_Status* statuses) {
+  const std::uint64_t begin = observed_now();
+  Waiting waiting(engine_of(count, requests));
+  for (;;) {
+    const int code = look_for_some(count, requests, done, indices, statuses, begin);
+    if (code != MPI_SUCCESS || *done != 0) return code;
+    waiting.step();
+  }
+}
+
+}  // namespace
+}  // namespace urakata::shim
+
+extern "C" {
+
+using namespace urakata::shim;
+
+URAKATA_EXPORT int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  need_host();
+  if (request == nullptr || !is_ours(*request)) return host.Wait(request, status);
+  return wait_one(request, status);
+}
+
+URAKATA_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  need_host();
+  if (!any_ours(count, requests)) return host.Waitall(count, requests, statuses);
+  return wait_all(count, requests, statuses);
+}
+
+URAKATA_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  need_host();
+  if (!any_ours(count, requests)) return host.Waitany(count, requests, index, status);
+  return wait_any(count, requests, index, status);
+}
+
+URAKATA_EXPORT int MPI_Waitsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
+  need_host();
+  if (!any_ours(count, requests)) return host.Waitsome(count, requests, done, indices, statuses);
+  return wait_some(count, requests, done, indices, statuses);
+}
+
+int PMPI_Wait(MPI_Request*, MPI_Status*) URAKATA_ALIAS(MPI_Wait);
+int PMPI_Waitall(int, MPI_Request[], MPI_Status[]) URAKATA_ALIAS(MPI_Waitall);
+int PMPI_Waitany(int, MPI_Request[], int*, MPI_Status*) URAKATA_ALIAS(MPI_Waitany);
+int PMPI_Waitsome(int, MPI_Request[], int*, int[], MPI_Status[]) URAKATA_ALIAS(MPI_Waitsome);
+
+}  // extern "C"

@@ -1,0 +1,77 @@
+"""The halo exchanges of examples/ and the benchmark of messages: the same results in a space and out of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from jobs import FULL, HOST_NAMES, PROGRAMS, Host, compiled_example, named, passes, run_job
+
+from urakata import paths
+
+SPACE = [str(paths.program("urakata-exec")), "--space", "--"]
+EXAMPLES = {
+    "halo_rows": ["--rows", "3", "--columns", "20000"],
+    "halo_faces": ["--x", "6", "--y", "7", "--z", "20", "--values", "3"],
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("halo")
+
+
+def checksum(host: Host, ranks: int, command: list[str]) -> str:
+    outcome = run_job(host, ranks, command, seconds=120)
+    passes(outcome)
+    found = re.search(r'"checksum": (\S+)}', outcome.output)
+    assert found, outcome.output
+    return found[1]
+
+
+@pytest.mark.parametrize("ranks", (1, 2, 4, 6) if FULL else (2, 6))
+@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("name", HOST_NAMES)
+def test_checksums_are_the_same_in_a_space(folder: Path, name: str, example: str, ranks: int) -> None:
+    """Every digit: 20 steps of rows and of faces across x, y and z, contiguous and of derived types."""
+    host = named(name)
+    command = [str(compiled_example(host, example, folder)), *EXAMPLES[example], "--iterations", "20", "--json"]
+    assert checksum(host, ranks, [*SPACE, *command]) == checksum(host, ranks, command)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_a_wrong_option_shows_the_right_ones(folder: Path, example: str) -> None:
+    host = named("mpich")
+    program = str(compiled_example(host, example, folder))
+    for wrong in (["--iterations", "0"], ["--iterations"], ["--rowz", "3"], ["--iterations", "x"]):
+        outcome = run_job(host, 2, [program, *wrong])
+        assert outcome.code == 2 and "[--iterations N]" in outcome.output, outcome.output
+
+
+@pytest.mark.parametrize("within", (False, True))
+@pytest.mark.parametrize("name", ("openmpi", "mpich", "impi"))
+def test_the_benchmark_of_messages_says_all_that_was_asked(name: str, within: bool) -> None:
+    host = named(name)
+    program = [str(paths.program(f"bench/{name}/space")), "--sizes", "0,8,64K", "--turns", "3"]
+    outcome = run_job(host, 2, [*SPACE, *program] if within else program, seconds=120)
+    passes(outcome)
+    records = [json.loads(line) for line in outcome.output.splitlines() if line.startswith('{"measure"')]
+    assert records[0]["measure"] == "setup" and records[0]["space"] is within
+    assert [(record["measure"], record["bytes"]) for record in records[1:]] == [
+        ("line", 64),
+        ("half-round-trip", 0),
+        ("half-round-trip", 8),
+        ("memcpy", 8),
+        ("stream", 8),
+        ("half-round-trip", 65536),
+        ("memcpy", 65536),
+        ("stream", 65536),
+    ]
+    assert all(0 < record["low_ns"] <= record["ns"] <= record["high_ns"] for record in records[1:])
+
+
+def test_examples_are_in_the_tree() -> None:
+    """Each halo example is tested here."""
+    assert {path.stem for path in (PROGRAMS.parents[1] / "examples").glob("halo_*.c")} == set(EXAMPLES)
