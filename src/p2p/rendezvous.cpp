@@ -16,6 +16,16 @@ std::uint64_t piece_of(std::uint64_t bytes) {
   return std::clamp(bytes / 8 / kLine * kLine, kLeast, kMost);
 }
 
+bool worth_sharing(const Request& receive, const Offer& offer, const std::optional<Copying>& forced) {
+  const std::uint64_t bytes = receive.result.bytes;
+  if (bytes < Endpoint::kShared || receive.buffer.closed()) return false;
+  if (forced.has_value()) return *forced != Copying::receiver;
+  if (offer.form == Form::shaped) {
+    return choose_copying(offer.request->source, bytes, Endpoint::kShared) == Copying::both;
+  }
+  return !receive.buffer.plain() || bytes >= Endpoint::kSharedPlain;
+}
+
 }  // namespace
 
 // --- at the sender ---
@@ -86,11 +96,7 @@ void Endpoint::pull(Request& receive, const Offer& offer) {
       return;
     }
   }
-  const std::uint64_t least = offer.form == Form::plain && receive.buffer.plain() ? kSharedPlain : kShared;
-  if (receive.result.bytes >= least && !receive.buffer.closed() && offer.sender != &port_ &&
-      copying_ != Copying::receiver && pull_shared(receive, offer)) {
-    return;
-  }
+  if (offer.sender != &port_ && worth_sharing(receive, offer, copying_) && pull_shared(receive, offer)) return;
   copy_in(receive, offer.form == Form::plain ? Elements{offer.address, offer.bytes, nullptr} : send.source);
   end_rendezvous(receive);
 }
