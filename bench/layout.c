@@ -1,12 +1,15 @@
-// Messages of derived datatypes between two ranks of a node: half a round trip, in place, of halo patterns of known
-// programs and of a sweep over block, stride and size. Run it with and without `urakata-exec --space`.
+// Messages of derived datatypes between two ranks of a node: halo patterns of known programs, and a sweep over block,
+// stride and size. Run it with and without `urakata-exec --space`.
 //
-// The ranks send and receive the same elements in turn, so that what is sent was last written by the sender, as in a
-// program. Of each turn the mean over its trips counts; the median over turns is printed, one JSON object a line, by
-// rank 0:
+// A trip is what a program does with a halo: the sender writes what it sends, the message goes, the receiver reads what
+// it got; then the other way round. Counted is the time from the call of MPI_Send to the return from the MPI_Recv that
+// already waits, with the node's one clock. Without the writing and reading, lines that nobody changes would stay in
+// both caches, or be copied by the same core in both directions, and a message would look cheaper than it is.
+// Over all trips, by rank 0, one JSON object a line:
 //   {"pattern": "nas-mg-x", "bytes": 131072, "us": 61.3, "fast_us": 60.2, "low_us": 60.8, "high_us": 63.0}
 //   {"pattern": "sweep", "block": 8, "stride": 64, "bytes": 65536, "us": 17.1, "fast_us": 16.9, ...}
-// low and high are the quartiles, fast is the fastest turn: what is left of noise when other programs run beside.
+// us is the median, low and high are the quartiles, fast is the tenth part: what is left of noise when other programs
+// run beside.
 //
 // The patterns are those that the literature on derived datatypes uses (Schneider, Gerstenberger, Hoefler:
 // Micro-applications for communication data access patterns and MPI datatypes, EuroMPI 2012), with shapes of our own.
@@ -16,40 +19,72 @@
 #include "loaded.h"
 
 static const char usage[] =
-    "usage: layout [--patterns 0|1] [--blocks LIST] [--gaps LIST] [--sizes LIST] [--turns N] [--turn-us N]\n"
+    "usage: layout [--patterns 0|1] [--blocks LIST] [--gaps LIST] [--sizes LIST] [--trips N] [--budget-ms N]\n"
     "  --patterns  1: the halo patterns (1)\n"
     "  --blocks    bytes of a block in the sweep (8,32,64,256,4K); 0: no sweep\n"
     "  --gaps      stride in blocks (2,4,16)\n"
     "  --sizes     payload bytes (1K,8K,64K,512K)\n"
-    "  --turns     turns for each point (5)\n"
-    "  --turn-us   time for one turn (2000)";
+    "  --trips     most trips for each point (400)\n"
+    "  --budget-ms time for a point (10)";
 
-enum { LARGEST_SPAN = 128 << 20, MOST_TURNS = 101, CHECKED = 7 };
+enum { LARGEST_SPAN = 128 << 20, LINE = 64, LEAST_TRIPS = 5 };
 
-static int rank, turns = 5;
-static double turn_ns = 2e6;
+static int rank, most_trips = 400;
+static double budget_ns = 10e6;
 
-// Elements in memory: a rank sends the first type and receives the second.
+// Elements in memory: a rank sends the first type and receives the second. The places: one payload byte in each cache
+// line that has some.
 struct exchange {
   MPI_Datatype out, in;
   unsigned char* memory;
+  size_t *out_places, *in_places;
+  size_t out_count, in_count;
 };
 
-static void trip(const struct exchange* e) {
-  if (rank == 0) {
-    MPI_Send(e->memory, 1, e->out, 1, 1, MPI_COMM_WORLD);
-    MPI_Recv(e->memory, 1, e->in, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  } else {
-    MPI_Recv(e->memory, 1, e->in, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    MPI_Send(e->memory, 1, e->out, 0, 1, MPI_COMM_WORLD);
+static size_t* places_of(MPI_Datatype type, int bytes, unsigned char* memory, size_t span, size_t* count) {
+  unsigned char* ones = allocate((size_t)bytes);
+  size_t* places = allocate((span / LINE + 1) * sizeof(size_t));
+  int position = 0;
+  memset(memory, 0, span);
+  for (int i = 0; i < bytes; ++i) ones[i] = 1;
+  MPI_Unpack(ones, bytes, &position, memory, 1, type, MPI_COMM_SELF);
+  *count = 0;
+  for (size_t i = 0; i < span; ++i) {
+    if (memory[i] == 0) continue;
+    places[(*count)++] = i;
+    i |= LINE - 1;
   }
+  free(ones);
+  return places;
 }
 
-static double trips(const struct exchange* e, long count) {
-  MPI_Barrier(MPI_COMM_WORLD);
-  const double begin = now_ns();
-  for (long i = 0; i < count; ++i) trip(e);
-  return (now_ns() - begin) / (double)count / 2;
+static void write_payload(const struct exchange* e) {
+  for (size_t i = 0; i < e->out_count; ++i) e->memory[e->out_places[i]]++;
+}
+
+static void read_payload(const struct exchange* e) {
+  unsigned sum = 0;
+  for (size_t i = 0; i < e->in_count; ++i) sum += e->memory[e->in_places[i]];
+  __asm__ volatile("" ::"r"(sum));
+}
+
+// `when`: for each trip when this rank's send began, and when its receive ended.
+static void trips(const struct exchange* e, int count, double (*when)[2]) {
+  for (int i = 0; i < count; ++i) {
+    if (rank == 1) {
+      MPI_Recv(e->memory, 1, e->in, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      when[i][1] = now_ns();
+      read_payload(e);
+    }
+    write_payload(e);
+    when[i][0] = now_ns();
+    MPI_Send(e->memory, 1, e->out, 1 - rank, 1, MPI_COMM_WORLD);
+    if (rank == 0) {
+      MPI_Recv(e->memory, 1, e->in, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      when[i][1] = now_ns();
+      read_payload(e);
+    }
+  }
 }
 
 // What rank 0 packs must be what rank 1 unpacks: the payload is numbered there, sent, and packed here.
@@ -57,7 +92,7 @@ static void check(const struct exchange* e, int bytes, size_t span) {
   unsigned char* packed = allocate((size_t)bytes);
   int position = 0;
   memset(e->memory, 0, span);
-  for (int i = 0; i < bytes; ++i) packed[i] = (unsigned char)(i * CHECKED + i / 256);
+  for (int i = 0; i < bytes; ++i) packed[i] = (unsigned char)(i * 7 + i / 256);
   if (rank == 0) {
     MPI_Unpack(packed, bytes, &position, e->memory, 1, e->out, MPI_COMM_WORLD);
     MPI_Send(e->memory, 1, e->out, 1, 2, MPI_COMM_WORLD);
@@ -66,7 +101,7 @@ static void check(const struct exchange* e, int bytes, size_t span) {
     for (int i = 0; i < bytes; ++i) packed[i] = 0;
     MPI_Pack(e->memory, 1, e->in, packed, bytes, &position, MPI_COMM_WORLD);
     for (int i = 0; i < bytes; ++i) {
-      if (packed[i] == (unsigned char)(i * CHECKED + i / 256)) continue;
+      if (packed[i] == (unsigned char)(i * 7 + i / 256)) continue;
       fprintf(stderr, "layout: byte %d of %d arrived wrong\n", i, bytes);
       MPI_Abort(MPI_COMM_WORLD, 1);
     }
@@ -87,21 +122,38 @@ static void measure(const char* words, struct pattern pattern) {
     MPI_Type_get_true_extent(both[i], &lower, &extent);
     if (lower + extent > (MPI_Aint)span) span = (size_t)(lower + extent);
   }
-  struct exchange e = {pattern.out, pattern.in, allocate(span)};
+  struct exchange e = {.out = pattern.out, .in = pattern.in, .memory = allocate(span)};
+  e.out_places = places_of(e.out, bytes, e.memory, span, &e.out_count);
+  e.in_places = places_of(e.in, bytes, e.memory, span, &e.in_count);
   check(&e, bytes, span);
-  double values[MOST_TURNS];
-  trips(&e, 5);
-  double once = trips(&e, 10);
-  MPI_Bcast(&once, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-  const long count = once * 2 * 4 > turn_ns ? 4 : (long)(turn_ns / once / 2);
-  for (int t = 0; t < turns; ++t) values[t] = trips(&e, count);
-  sort_samples(values, turns);
+  double(*own)[2] = allocate((size_t)most_trips * sizeof *own);
+  double(*other)[2] = allocate((size_t)most_trips * sizeof *other);
+  double* values = allocate((size_t)most_trips * 2 * sizeof *values);
+
+  const double begin = now_ns();
+  trips(&e, LEAST_TRIPS, own);
+  double fitting = budget_ns / ((now_ns() - begin) / LEAST_TRIPS);
+  MPI_Bcast(&fitting, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  const int count = fitting > most_trips ? most_trips : fitting < LEAST_TRIPS ? LEAST_TRIPS : (int)fitting;
+  trips(&e, count, own);
+  MPI_Sendrecv(own, 2 * count, MPI_DOUBLE, 1 - rank, 3, other, 2 * count, MPI_DOUBLE, 1 - rank, 3, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
   if (rank == 0) {
+    for (int i = 0; i < count; ++i) {
+      values[2 * i] = other[i][1] - own[i][0];
+      values[2 * i + 1] = own[i][1] - other[i][0];
+    }
+    sort_samples(values, 2 * count);
     printf("{%s, \"bytes\": %d, \"us\": %.4f, \"fast_us\": %.4f, \"low_us\": %.4f, \"high_us\": %.4f}\n", words, bytes,
-           quantile(values, turns, 0.5) / 1e3, values[0] / 1e3, quantile(values, turns, 0.25) / 1e3,
-           quantile(values, turns, 0.75) / 1e3);
+           quantile(values, 2 * count, 0.5) / 1e3, quantile(values, 2 * count, 0.1) / 1e3,
+           quantile(values, 2 * count, 0.25) / 1e3, quantile(values, 2 * count, 0.75) / 1e3);
     fflush(stdout);
   }
+  free(values);
+  free(other);
+  free(own);
+  free(e.in_places);
+  free(e.out_places);
   free(e.memory);
   MPI_Type_free(&pattern.out);
   if (e.in != e.out) MPI_Type_free(&pattern.in);
@@ -128,14 +180,13 @@ int main(int argc, char** argv) {
       gaps = value;
     else if (strcmp(option, "--sizes") == 0)
       sizes = value;
-    else if (strcmp(option, "--turns") == 0)
-      turns = (int)parse_number(option, value, 1);
-    else if (strcmp(option, "--turn-us") == 0)
-      turn_ns = (double)parse_number(option, value, 1) * 1e3;
+    else if (strcmp(option, "--trips") == 0)
+      most_trips = (int)parse_number(option, value, LEAST_TRIPS);
+    else if (strcmp(option, "--budget-ms") == 0)
+      budget_ns = (double)parse_number(option, value, 1) * 1e6;
     else
       fail("unknown option %s\n%s", option, usage);
   }
-  if (turns > MOST_TURNS) fail("--turns: at most %d", MOST_TURNS);
   print_loaded();
 
   char words[128];

@@ -92,43 +92,7 @@ Shape::Shape(const TypeMap& map)
       true_lb_(map.true_lb()),
       true_extent_(map.true_extent()),
       start_(map.placed().offset) {
-  if (map.placed().body == nullptr) return;
-  blocks_ = Flattening{*this, {}}.add(*map.placed().body).blocks;
-  lines_ = lines_of(nodes_.back());
-}
-
-// Dimensions from the shortest stride to the longest: what continues a row, or lies in its lines, makes the row longer;
-// everything else repeats it.
-std::uint64_t Shape::lines_of(const Node& node) const {
-  constexpr std::uint64_t kLine = 64;
-  const auto lines_in = [](std::uint64_t bytes) { return 1 + (bytes - 1 + kLine / 2) / kLine; };
-  const auto distance = [](std::int64_t stride) { return static_cast<std::uint64_t>(stride < 0 ? -stride : stride); };
-  std::uint64_t repeats = 1;
-  std::uint64_t row = node.block;
-  std::uint64_t lines = 0;
-  if (node.pieces != 0) {
-    const auto all = offsets(node);
-    const auto [first, last] = std::minmax_element(all.begin(), all.end());
-    const auto span = static_cast<std::uint64_t>(*last - *first) + 1;
-    const std::uint64_t payload =
-        node.block != 0 ? node.block * node.pieces : positions(node)[node.pieces] - positions(node)[0];
-    lines = std::min(span / kLine + 1, node.pieces * lines_in(payload / node.pieces));
-  } else if (node.children != 0) {
-    const auto list = children(node);
-    for (const Child& child : list.first(node.children)) lines += lines_of(nodes_[child.node]);
-  }
-  std::vector<Dimension> inner(dimensions(node).begin(), dimensions(node).end());
-  std::sort(inner.begin(), inner.end(),
-            [&](const Dimension& a, const Dimension& b) { return distance(a.stride) < distance(b.stride); });
-  for (const Dimension& dimension : inner) {
-    const std::uint64_t apart = distance(dimension.stride);
-    if (node.block != 0 && node.pieces == 0 && repeats == 1 && apart < row + kLine) {
-      row += (dimension.count - 1) * apart;
-    } else {
-      repeats *= dimension.count;
-    }
-  }
-  return repeats * (lines != 0 ? lines : lines_in(row));
+  if (map.placed().body != nullptr) blocks_ = Flattening{*this, {}}.add(*map.placed().body).blocks;
 }
 
 bool Shape::contiguous() const {

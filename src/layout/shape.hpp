@@ -62,9 +62,6 @@ class Shape {
   // Blocks of an element that do not join, the measure of how finely it is cut.
   std::uint64_t blocks() const { return blocks_; }
 
-  // Cache lines of 64 bytes that hold the payload of an element, about: how densely it lies.
-  std::uint64_t lines() const { return lines_; }
-
   std::int64_t start() const { return start_; }           // offset of the first byte
   std::span<const Node> nodes() const { return nodes_; }  // the last is the root; empty for a shape without bytes
   std::span<const Dimension> dimensions(const Node& node) const {
@@ -86,7 +83,6 @@ class Shape {
 
  private:
   struct Flattening;
-  std::uint64_t lines_of(const Node& node) const;
 
   std::uint64_t size_;
   std::int64_t extent_;
@@ -94,7 +90,6 @@ class Shape {
   std::uint64_t true_extent_;
   std::int64_t start_;
   std::uint64_t blocks_ = 0;
-  std::uint64_t lines_ = 0;
   std::vector<Node> nodes_;
   std::vector<Dimension> dimensions_;
   std::vector<std::int64_t> offsets_;

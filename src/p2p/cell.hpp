@@ -37,7 +37,6 @@ inline bool matches(const Envelope& pattern, const Envelope& message) {
 enum class Form : std::uint8_t {
   plain,   // as bytes at `address`
   shaped,  // as Request::source says
-  packed,  // as bytes at `address`, as far as Request::ready says: the sender is about to pack the rest
 };
 
 // A rendezvous: the payload stays at the sender until the receiver has copied it and says so in `request`.

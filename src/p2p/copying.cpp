@@ -1,23 +1,43 @@
 #include "p2p/copying.hpp"
 
+#include <algorithm>
+#include <cstdlib>
+
+#include "p2p/cell.hpp"
+
 namespace urakata::p2p {
 
 namespace {
 
-constexpr std::uint64_t kLine = 64;
+// Blocks at places of their own, as of an indexed type: no prefetcher foresees the next. Looks at a few nodes only.
+bool listed(const layout::Shape& shape) {
+  constexpr std::size_t kLooked = 16;
+  const auto nodes = shape.nodes().last(std::min(kLooked, shape.nodes().size()));
+  return std::any_of(nodes.begin(), nodes.end(), [](const layout::Node& node) { return node.pieces != 0; });
+}
 
-// Cache lines that hold the payload.
-std::uint64_t lines_of(const Elements& from) {
-  const layout::Shape& shape = *from.shape;
-  const auto apart = static_cast<std::uint64_t>(shape.extent() < 0 ? -shape.extent() : shape.extent());
-  if (apart >= kLine || from.count == 1) return shape.lines() * from.count;
-  return shape.lines() + apart * from.count / kLine;
+// What follows in the payload lies farther away than what comes a row later, as in a transposition: every piece of the
+// payload is in the same lines as the next.
+bool woven(const Elements& from) {
+  const auto dimensions = from.shape->dimensions(from.shape->nodes().back());
+  std::int64_t outer = from.count > 1 ? from.shape->extent() : 0;
+  for (const layout::Dimension& dimension : dimensions) {
+    if (outer != 0 && std::abs(dimension.stride) > std::abs(outer)) return true;
+    outer = dimension.stride;
+  }
+  return false;
 }
 
 }  // namespace
 
-Copying choose_copying(const Elements& from, std::uint64_t bytes) {
-  return 2 * bytes <= lines_of(from) * kLine ? Copying::sender : Copying::both;
+// Measured (bench/layout.c). From `shared` bytes on, two ranks that copy different pieces are faster than any one of
+// them alone, at every block from 8 B to 4 KiB and every stride, but where the pieces are woven. Short blocks are
+// another matter where there is little to share, or where they are on a list: to read them out of another core's cache
+// takes several times as long as the sender takes to pack them and the receiver to fetch full lines.
+Copying choose_copying(const Elements& from, std::uint64_t bytes, std::uint64_t shared) {
+  const bool short_blocks = from.shape->size() < kLine * from.shape->blocks();
+  if (short_blocks && (bytes < shared || listed(*from.shape))) return Copying::sender;
+  return bytes < shared || woven(from) ? Copying::receiver : Copying::both;
 }
 
 }  // namespace urakata::p2p

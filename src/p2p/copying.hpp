@@ -9,11 +9,11 @@ namespace urakata::p2p {
 
 enum class Copying : std::uint8_t {
   receiver,  // from the sender's elements into its own, in one pass
-  sender,    // packs; the receiver unpacks behind it, piece by piece
+  sender,    // packs; the receiver unpacks
   both,      // as receiver, and a sender that waits takes pieces of it too
 };
 
-// What is best for a payload of these elements, which have a shape. Reads the shape; costs some ten instructions.
-Copying choose_copying(const Elements& from, std::uint64_t bytes);
+// What is best for a payload of these elements, which have a shape; from `shared` bytes on both may copy.
+Copying choose_copying(const Elements& from, std::uint64_t bytes, std::uint64_t shared);
 
 }  // namespace urakata::p2p

@@ -14,11 +14,14 @@ namespace urakata::p2p {
 namespace {
 
 constexpr unsigned kStepMessages = 64;  // taken from the inbox in one step
+constexpr std::uint32_t kAhead = 4;     // cells
 
 void fill(Inbox& inbox, std::uint64_t position, std::uint32_t cells, const Envelope& envelope, Kind kind,
           const std::byte* payload, std::size_t bytes) {
-  // All lines are asked for at once, not one after the other as their bytes are stored.
+  // All lines are asked for at once, not one after the other as their bytes are stored; and lines of the messages that
+  // may follow, so that the receiver gives them up in time. Not the next one: the receiver may be looking there.
   for (std::uint32_t i = 1; i < cells; ++i) __builtin_prefetch(&inbox.cell(position + i), 1);
+  __builtin_prefetch(&inbox.cell(position + cells + kAhead), 1);
   Cell& first = inbox.cell(position);
   first.first.kind = kind;
   first.first.cells = static_cast<std::uint16_t>(cells);
@@ -135,11 +138,8 @@ Request* Endpoint::send(Port& to, const Envelope& envelope, const Buffer& buffer
   request.finished.store(false, std::memory_order_relaxed);
   prepare(request, mode);
   if (behind || !push(request)) {
-    if (request.form == Form::packed) pack_all(request);
     request.queued = true;
-    pending_.push(request);
-  } else if (request.form == Form::packed) {
-    pack_in_pieces(request);
+    list(pending_, request);
   }
   return &request;
 }
@@ -160,7 +160,7 @@ bool Endpoint::push(Request& send) {
   std::memcpy(payload.data(), &offer, sizeof offer);
   Port& to = *send.to;
   send.queued = false;
-  if (send.abandoned) abandoned_.push(send);
+  if (send.abandoned) list(abandoned_, send);
   fill(to.inbox, position, 1, send.envelope, Kind::rendezvous, payload.data(), payload.size());
   to.wake();
   return true;
@@ -338,13 +338,25 @@ bool Endpoint::take_back(Request& request) {
 
 // --- progress and the life of requests ---
 
+// Without the lock, and without a store: a rank that waits looks here all the time.
+bool Endpoint::news() const {
+  return port_.inbox.peek() != nullptr || port_.offered.load(std::memory_order_relaxed) != nullptr ||
+         listed_.load(std::memory_order_relaxed);
+}
+
+void Endpoint::list(Queue<Request>& queue, Request& request) {
+  queue.push(request);
+  listed_.store(true, std::memory_order_relaxed);
+}
+
 bool Endpoint::progress(const Request* awaited) {
+  if (!news()) return false;
   const Guard guard(*this);
   return step(awaited);
 }
 
 void Endpoint::progress_if_free() {
-  if (locked_.exchange(true, std::memory_order_acquire)) return;
+  if (!news() || locked_.exchange(true, std::memory_order_acquire)) return;
   step();
   locked_.store(false, std::memory_order_release);
 }
@@ -354,6 +366,8 @@ bool Endpoint::step(const Request* awaited) {
   for (unsigned i = 0; i < kStepMessages; ++i) {
     const Cell* cell = port_.inbox.peek();
     if (cell == nullptr) break;
+    // Several have come: the one after the next is asked for while the next is read.
+    if (i != 0) __builtin_prefetch(&port_.inbox.cell(port_.inbox.head() + 2));
     arrive(*cell);
     moved = true;
     if (awaited != nullptr && awaited->done()) return true;
@@ -365,7 +379,6 @@ bool Endpoint::step(const Request* awaited) {
       moved = true;
     }
   }
-  if (!following_.empty()) following_.take_all([&](Request& r) { return follow(r) && (moved = true); });
   if (!finishing_.empty()) finishing_.take_all([&](Request& r) { return finish_shared(r) && (moved = true); });
   if (!abandoned_.empty()) {
     abandoned_.take_all([&](Request& r) {
@@ -374,6 +387,7 @@ bool Endpoint::step(const Request* awaited) {
       return true;
     });
   }
+  listed_.store(!idle(), std::memory_order_relaxed);
   return moved;
 }
 
@@ -442,7 +456,7 @@ void Endpoint::release(Request& request, void (*let_go)(const layout::Layout&)) 
   }
   request.abandoned = true;
   // A rendezvous that is on its way is in no queue, and it is the receiver who finishes it.
-  if (request.is_send && !request.queued) abandoned_.push(request);
+  if (request.is_send && !request.queued) list(abandoned_, request);
 }
 
 }  // namespace urakata::p2p

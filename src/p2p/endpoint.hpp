@@ -8,8 +8,7 @@
 //                there, and then stores the send's `finished`. From kShared bytes on it first offers the copy to the
 //                sender through the sender's port; a sender that waits then takes pieces of it too. Pieces are claimed
 //                with one counter, so whoever is faster copies more, and nobody waits for a sender that computes.
-//                Payload that lies thinly in the sender's cache is packed by the sender when it sends, in pieces that
-//                the receiver may follow (copying.hpp).
+//                Payload in short blocks, too little to share, is packed by the sender when it sends (copying.hpp).
 //                Up to kMovable bytes a standard send that waits for long copies its payload aside and is done: as the
 //                host would have it, programs in which both sides send first do not hang.
 //   full inbox   the sender keeps the send in its own list, in order for each receiver, and fills cells when it makes
@@ -51,8 +50,9 @@ class Endpoint {
  public:
   static constexpr std::uint64_t kEager = 256;         // payload bytes of the largest eager message
   static constexpr std::uint64_t kMovable = 64 << 10;  // payload bytes that a standard send may keep aside
-  static constexpr std::uint64_t kShared = 256 << 10;  // payload bytes from which a waiting sender helps
-  static constexpr std::uint64_t kPiece = 64 << 10;    // bytes claimed at a time then
+  // Payload bytes from which a waiting sender helps: where neither side has holes, and where one has.
+  static constexpr std::uint64_t kSharedPlain = 64 << 10;
+  static constexpr std::uint64_t kShared = 8 << 10;
 
   // `threaded`: several threads may call at once. `copying`: who copies elements with holes; chosen for each message
   // where it is not said.
@@ -102,7 +102,7 @@ class Endpoint {
   void release(Request& request, void (*let_go)(const layout::Layout&) = nullptr);
 
   // Nothing is left that others wait for: no send of ours is in our list or unfinished after its release().
-  bool idle() const { return pending_.empty() && abandoned_.empty() && finishing_.empty() && following_.empty(); }
+  bool idle() const { return pending_.empty() && abandoned_.empty() && finishing_.empty(); }
 
   // Has the rank requests that it has not given back, or that go on by themselves? By any thread.
   bool open() const { return open_.load(std::memory_order_seq_cst) != 0; }
@@ -126,15 +126,15 @@ class Endpoint {
   // rendezvous.cpp
   void prepare(Request& send, Mode mode);
   void pack_all(Request& send);
-  void pack_in_pieces(Request& send);
   void pull(Request& receive, const Offer& offer);
   void copy_in(Request& receive, const Elements& from);
-  bool follow(Request& receive);
   bool pull_shared(Request& receive, const Offer& offer);
   bool finish_shared(Request& receive);
   void end_rendezvous(Request& receive);
   void help(Request& send);
   void finish(Request& request);
+  bool news() const;
+  void list(Queue<Request>& queue, Request& request);
   bool step(const Request* awaited = nullptr);
 
   // Constant.
@@ -147,13 +147,14 @@ class Endpoint {
   Queue<Arrival> unexpected_;  // messages that wait for a receive, oldest first
   Queue<Request> pending_;     // sends that wait for room in an inbox, oldest first
   Queue<Request> finishing_;   // receives whose last pieces the sender is copying
-  Queue<Request> following_;   // receives whose last pieces the sender is packing
   Queue<Request> abandoned_;   // rendezvous sends that were given back before their end
   Pool<Request> requests_;
   Pool<Arrival> small_arrivals_;
   Pool<Arrival> large_arrivals_;
   Spare spare_;
   std::atomic<std::uint32_t> open_{0};  // requests in use
+  // pending_, finishing_ or abandoned_ has something; stored under the lock.
+  std::atomic<bool> listed_{false};
   std::atomic<bool> locked_{false};
 
   Port port_;

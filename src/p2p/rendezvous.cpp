@@ -7,6 +7,27 @@
 
 namespace urakata::p2p {
 
+namespace {
+
+// Bytes claimed at a time: few enough that both sides end at about the same time, not so few that claiming costs.
+std::uint64_t piece_of(std::uint64_t bytes) {
+  constexpr std::uint64_t kLeast = 2 << 10;
+  constexpr std::uint64_t kMost = 32 << 10;
+  return std::clamp(bytes / 8 / kLine * kLine, kLeast, kMost);
+}
+
+bool worth_sharing(const Request& receive, const Offer& offer, const std::optional<Copying>& forced) {
+  const std::uint64_t bytes = receive.result.bytes;
+  if (bytes < Endpoint::kShared || receive.buffer.closed()) return false;
+  if (forced.has_value()) return *forced != Copying::receiver;
+  if (offer.form == Form::shaped) {
+    return choose_copying(offer.request->source, bytes, Endpoint::kShared) == Copying::both;
+  }
+  return !receive.buffer.plain() || bytes >= Endpoint::kSharedPlain;
+}
+
+}  // namespace
+
 // --- at the sender ---
 
 // Where the payload of a new send lies for those who will copy it.
@@ -23,15 +44,10 @@ void Endpoint::prepare(Request& send, Mode mode) {
   }
   send.source = buffer.elements();
   if (buffer.plain()) return;
-  if (copying_.value_or(choose_copying(send.source, buffer.bytes())) != Copying::sender) {
+  if (copying_.value_or(choose_copying(send.source, buffer.bytes(), kShared)) != Copying::sender) {
     send.form = Form::shaped;
-  } else if (buffer.bytes() <= kPiece) {
-    pack_all(send);
   } else {
-    send.packed = spare_.take(buffer.bytes());
-    send.source = {send.packed.get(), buffer.bytes(), nullptr};
-    send.ready.store(0, std::memory_order_relaxed);
-    send.form = Form::packed;
+    pack_all(send);
   }
 }
 
@@ -48,27 +64,16 @@ void Endpoint::pack_all(Request& send) {
   send.form = Form::plain;
 }
 
-// The offer is under way, and the receiver may be reading behind this.
-void Endpoint::pack_in_pieces(Request& send) {
-  const Elements from = send.buffer.elements();
-  const std::uint64_t bytes = send.buffer.bytes();
-  for (std::uint64_t at = 0; at < bytes;) {
-    const std::uint64_t piece = std::min(kPiece, bytes - at);
-    move(from, {send.packed.get(), bytes, nullptr}, at, piece);
-    at += piece;
-    send.ready.store(at, std::memory_order_release);
-  }
-}
-
 // The receiver copies `send` and has asked for help. It does not end the send before this side's pieces are in
 // `helped`, and only this side gives the request back, so it stays what it is for as long as this runs.
 void Endpoint::help(Request& send) {
   const std::uint64_t bytes = send.shared_bytes;
+  const std::uint64_t step = piece_of(bytes);
   const Elements target = send.target;
   for (;;) {
-    const std::uint64_t at = send.claimed.fetch_add(kPiece, std::memory_order_relaxed);
+    const std::uint64_t at = send.claimed.fetch_add(step, std::memory_order_relaxed);
     if (at >= bytes) return;
-    const std::uint64_t piece = std::min(kPiece, bytes - at);
+    const std::uint64_t piece = std::min(step, bytes - at);
     move(send.source, target, at, piece);
     send.helped.fetch_add(piece, std::memory_order_release);
   }
@@ -83,11 +88,6 @@ void Endpoint::pull(Request& receive, const Offer& offer) {
   receive.result.bytes = std::min(offer.bytes, room);
   receive.partner = &send;
   receive.partner_port = offer.sender;
-  if (offer.form == Form::packed) {
-    receive.missing = receive.result.bytes;
-    if (!follow(receive)) following_.push(receive);
-    return;
-  }
   if (offer.movable) {
     auto place = Request::Place::buffer;
     if (!send.place.compare_exchange_strong(place, Request::Place::taken, std::memory_order_acquire)) {
@@ -96,10 +96,7 @@ void Endpoint::pull(Request& receive, const Offer& offer) {
       return;
     }
   }
-  if (receive.result.bytes >= kShared && !receive.buffer.closed() && offer.sender != &port_ &&
-      copying_ != Copying::receiver && pull_shared(receive, offer)) {
-    return;
-  }
+  if (offer.sender != &port_ && worth_sharing(receive, offer, copying_) && pull_shared(receive, offer)) return;
   copy_in(receive, offer.form == Form::plain ? Elements{offer.address, offer.bytes, nullptr} : send.source);
   end_rendezvous(receive);
 }
@@ -135,25 +132,6 @@ void Endpoint::copy_in(Request& receive, const Elements& from) {
   spare_.give(std::move(gathered));
 }
 
-// What the sender has packed meanwhile. True: that was the rest.
-bool Endpoint::follow(Request& receive) {
-  Request& send = *receive.partner;
-  const std::uint64_t ready = send.ready.load(std::memory_order_acquire);
-  const std::uint64_t bytes = receive.result.bytes;
-  if (receive.buffer.closed()) {
-    if (ready < bytes) return false;
-    copy_in(receive, send.source);
-  } else {
-    const std::uint64_t at = bytes - receive.missing;
-    const std::uint64_t piece = std::min(ready, bytes) - at;
-    move(send.source, receive.buffer.elements(), at, piece);
-    receive.missing -= piece;
-    if (receive.missing != 0) return false;
-  }
-  end_rendezvous(receive);
-  return true;
-}
-
 // True: the copy is done, or the sender is about to finish its last pieces of it. False: the sender helps another.
 bool Endpoint::pull_shared(Request& receive, const Offer& offer) {
   Request& send = *offer.request;
@@ -167,11 +145,12 @@ bool Endpoint::pull_shared(Request& receive, const Offer& offer) {
   Request* none = nullptr;
   if (!offer.sender->offered.compare_exchange_strong(none, &send, std::memory_order_release)) return false;
   offer.sender->wake();
+  const std::uint64_t step = piece_of(bytes);
   std::uint64_t copied = 0;
   for (;;) {
-    const std::uint64_t at = send.claimed.fetch_add(kPiece, std::memory_order_relaxed);
+    const std::uint64_t at = send.claimed.fetch_add(step, std::memory_order_relaxed);
     if (at >= bytes) break;
-    const std::uint64_t piece = std::min(kPiece, bytes - at);
+    const std::uint64_t piece = std::min(step, bytes - at);
     move(source, target, at, piece);
     copied += piece;
   }
@@ -179,7 +158,7 @@ bool Endpoint::pull_shared(Request& receive, const Offer& offer) {
   Request* own = &send;
   offer.sender->offered.compare_exchange_strong(own, nullptr, std::memory_order_relaxed);
   receive.missing = bytes - copied;
-  if (!finish_shared(receive)) finishing_.push(receive);
+  if (!finish_shared(receive)) list(finishing_, receive);
   return true;
 }
 

@@ -72,9 +72,6 @@ struct alignas(kLine) Request {
   // Where the payload of a send lies; constant from the offer on. `buffer` is the program's, whose layout may be gone
   // once the payload has been packed.
   Elements source;
-  // Form::packed: bytes that have been packed. Stored by the sender, with release order.
-  std::atomic<std::uint64_t> ready{0};
-
   // A rendezvous that both sides copy: pieces are claimed by `claimed`. Set by the receiver before the request is put
   // into Port::offered.
   Elements target;

@@ -126,6 +126,7 @@ Datatype::~Datatype() {
 }
 
 void Datatype::release() const {
+  if (predefined_) return;
   if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
 }
 

@@ -36,7 +36,10 @@ class Datatype final : public layout::Layout {
   bool movable() const;  // false: neither by us nor, one element being too large for its MPI_Pack, by the host
   std::optional<reduce::Type> arithmetic() const { return arithmetic_; }  // for built-in reductions
 
-  void hold() const { users_.fetch_add(1, std::memory_order_relaxed); }
+  // Predefined types are never freed.
+  void hold() const {
+    if (!predefined_) users_.fetch_add(1, std::memory_order_relaxed);
+  }
   void release() const;
 
  private:

@@ -147,6 +147,22 @@ void start_message(Request& request) {
   }
 }
 
+MPI_Request send_later(const Letter& letter) {
+  p2p::Request* open = endpoint()->send(*letter.to, letter.envelope, letter.buffer, letter.mode);
+  if (open == nullptr) return finished_send();
+  expect_messages();
+  if (letter.mode == p2p::Mode::buffered) {
+    hold(letter.buffer);
+    give_back(*open);
+    return finished_send();
+  }
+  Request& request = make_message(letter, false);
+  request.persistent = false;
+  request.active = true;
+  request.message.open = open;
+  return request.handle();
+}
+
 void send_beside(Request& request, const Letter& send) {
   p2p::Endpoint& here = *endpoint();
   request.message.beside = here.send(*send.to, send.envelope, send.buffer, send.mode);

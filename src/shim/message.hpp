@@ -74,6 +74,8 @@ int receive_now(const Letter& letter, MPI_Status* status);
 // A request for the letter; `start` or prepared as persistent.
 Request& make_message(const Letter& letter, bool start);
 void start_message(Request& request);
+// A send's request, which is started.
+MPI_Request send_later(const Letter& letter);
 // Starts a send that becomes part of a request which is not started yet.
 void send_beside(Request& request, const Letter& send);
 void wait_for_message(Request& request);

@@ -101,7 +101,17 @@ Request* make_request() {
   return &t.at(index);
 }
 
+MPI_Request finished_send() {
+  static const MPI_Request handle = [] {
+    Request* request = make_request();
+    request->shared = request->active = true;
+    return request->handle();
+  }();
+  return handle;
+}
+
 void destroy_request(Request* request) {
+  if (request->shared) return;
   for (const Datatype* type : request->types) type->release();
   request->types.clear();
   if (request->reducer) {
@@ -146,7 +156,7 @@ Request* find_request(MPI_Request handle) {
       static_cast<std::uint32_t>(kIntegerHandles ? number - kMpichPattern - 1 : (number - t.base) / kBlock);
   if (!t.is_made(index)) return nullptr;
   Request& request = t.at(index);
-  return request.run != nullptr || request.is_message() ? &request : nullptr;
+  return request.run != nullptr || request.is_message() || request.shared ? &request : nullptr;
 }
 
 bool is_fortran_of_ours(std::int32_t integer) {

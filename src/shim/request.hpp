@@ -28,6 +28,7 @@ struct Request {
   std::uint32_t index = 0;
   bool persistent = false;
   bool active = false;
+  bool shared = false;  // stands for all sends that were finished when they were started; never changes
   Communicator* communicator = nullptr;
   Run* run = nullptr;
   Message message;                     // where the request stands for a message in a space instead of a `run`
@@ -38,13 +39,16 @@ struct Request {
 
   MPI_Request handle() const;
   bool is_message() const { return message.letter.channel != nullptr; }
-  bool finished() const { return !active || (is_message() ? message.done() : run->finished()); }
+  bool finished() const { return !active || shared || (is_message() ? message.done() : run->finished()); }
 };
 
 // A request with nothing in it; does not allocate once as many have been in use before.
 Request* make_request();
 // Gives back what the request holds, and the request itself. The run must be finished.
 void destroy_request(Request* request);
+
+// The request of every send that was finished when it was started: it holds nothing, and lives for ever.
+MPI_Request finished_send();
 
 // Fortran's integers for our requests start here.
 inline constexpr std::int32_t kFortranBase = 0x40000000;

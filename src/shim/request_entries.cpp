@@ -11,6 +11,7 @@ int free_one(MPI_Request* handle) {
   Request* request = find_request(*handle);
   if (request == nullptr) return stale();
   *handle = MPI_REQUEST_NULL;
+  if (request->shared) return MPI_SUCCESS;
   if (request->is_message()) {
     if (abandon_message(*request)) return MPI_SUCCESS;
   } else if (request->active) {
@@ -54,6 +55,7 @@ URAKATA_EXPORT int MPI_Cancel(MPI_Request* request) {
   need_host();
   if (request == nullptr || !is_ours(*request)) return host.Cancel(request);
   Request* ours = find_request(*request);
+  if (ours != nullptr && ours->shared) return MPI_SUCCESS;  // too late
   if (ours != nullptr && ours->is_message() && ours->active) {
     cancel_message(*ours);
     return MPI_SUCCESS;

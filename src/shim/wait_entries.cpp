@@ -65,7 +65,7 @@ engine::Engine* engine_of(int count, const MPI_Request* requests) {
   for (int i = 0; i < count; ++i) {
     if (!is_ours(requests[i])) continue;
     const Request* request = find_request(requests[i]);
-    if (request != nullptr && !request->is_message()) return request->communicator->engine;
+    if (request != nullptr && request->communicator != nullptr) return request->communicator->engine;
   }
   return nullptr;
 }

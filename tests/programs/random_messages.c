@@ -1,7 +1,7 @@
-// Random point-to-point traffic in rounds: all modes, persistent requests, probes, wildcards, cancels, types with
-// holes, on communicators that come about in different ways. Each message says who sent it, with what tag, and its
-// number; a receiver checks every byte, and that messages of one sender with one tag come in the order in which they
-// were sent.
+// Random point-to-point traffic in rounds: all modes, persistent requests, probes, wildcards, cancels, derived types of
+// several constructors, often freed while the message is under way, on communicators that come about in different ways.
+// Each message says who sent it, with what tag, and its number; a receiver checks every byte, and that messages of one
+// sender with one tag come in the order in which they were sent.
 //
 // random_messages [--rounds N] [--seed S] [--messages M] [--largest B]: M messages a rank and round, on average, of at
 // most B bytes.
@@ -21,7 +21,8 @@ typedef struct {
 typedef struct {
   MPI_Request request;
   MPI_Datatype type;
-  int count, holes;  // holes: bytes lie two by two, with a gap of `holes` after each pair
+  int count;
+  int block, *places;  // where the payload lies: blocks of `block` bytes; no places: as it is
   unsigned char* memory;
   MPI_Status status;
   int done;
@@ -50,33 +51,88 @@ static int size_of(Random* r) {
   return bytes < largest ? bytes : largest;
 }
 
-// A part for up to `bytes` payload (even where it has holes).
+// `count` blocks, `stride` apart.
+static MPI_Datatype even(int count, int block, int stride) {
+  MPI_Datatype type;
+  MPI_Type_create_hvector(count, block, stride, MPI_BYTE, &type);
+  return type;
+}
+
+// The blocks in any order, with any gaps.
+static MPI_Datatype scattered(int count, int block, int* places, Random* r) {
+  MPI_Datatype type;
+  MPI_Aint* displacements = malloc((size_t)count * sizeof *displacements);
+  if (displacements == NULL) fail("no memory", count, block);
+  if (one_in(r, 2)) shuffle(r, places, count);
+  for (int i = 0; i < count; ++i) displacements[i] = places[i];
+  MPI_Type_create_hindexed_block(count, block, displacements, MPI_BYTE, &type);
+  free(displacements);
+  return type;
+}
+
+// The first half of the payload lies behind the second.
+static MPI_Datatype halves(int count, int block, int stride, int* places) {
+  const int first = count / 2, lengths[2] = {1, 1};
+  const MPI_Aint displacements[2] = {(MPI_Aint)(count - first) * stride, 0};
+  MPI_Datatype type, parts[2] = {even(first, block, stride), even(count - first, block, stride)};
+  for (int i = 0; i < count; ++i) places[i] = (i < first ? i + count - first : i - first) * stride;
+  MPI_Type_create_struct(2, lengths, displacements, parts, &type);
+  MPI_Type_free(&parts[0]);
+  MPI_Type_free(&parts[1]);
+  return type;
+}
+
+// A part for up to `bytes` payload, contiguous or of a derived type.
 static void shape(Part* part, int bytes, Random* r) {
+  static const int blocks[] = {1, 2, 4, 8, 24, 60, 100, 256, 3000};
   memset(part, 0, sizeof *part);
   part->request = MPI_REQUEST_NULL;
-  part->holes = bytes % 2 == 0 && one_in(r, 3) ? between(r, 1, 5) : 0;
-  if (part->holes == 0) {
+  part->block = blocks[below(r, 9)];
+  const int count = bytes / part->block, stride = part->block + between(r, 0, one_in(r, 4) ? 40 : 5);
+  if (count == 0 || bytes % part->block != 0 || one_in(r, 3)) {
     part->type = MPI_BYTE;
     part->count = bytes;
     part->memory = malloc((size_t)bytes + 1);
   } else {
-    MPI_Datatype vector;
-    MPI_Type_contiguous(2, MPI_BYTE, &vector);
-    MPI_Type_create_resized(vector, 0, 2 + part->holes, &part->type);
-    MPI_Type_free(&vector);
+    MPI_Datatype one;
+    part->count = 1;
+    part->memory = malloc((size_t)count * (size_t)stride + 1);
+    part->places = malloc((size_t)count * sizeof *part->places);
+    if (part->places == NULL) fail("no memory", bytes, 1);
+    for (int i = 0; i < count; ++i) part->places[i] = i * stride;
+    switch (below(r, count > 20000 ? 3 : 4)) {
+      case 0:
+        one = even(1, part->block, 0);
+        MPI_Type_create_resized(one, 0, stride, &part->type);
+        MPI_Type_free(&one);
+        part->count = count;
+        break;
+      case 1:
+        part->type = even(count, part->block, stride);
+        break;
+      case 2:
+        part->type = halves(count, part->block, stride, part->places);
+        break;
+      default:
+        part->type = scattered(count, part->block, part->places, r);
+    }
     MPI_Type_commit(&part->type);
-    part->count = bytes / 2;
-    part->memory = malloc((size_t)(bytes / 2) * (size_t)(2 + part->holes) + 1);
   }
   if (part->memory == NULL) fail("no memory", bytes, 0);
 }
 
 static unsigned char* at(const Part* part, int i) {
-  return part->memory + (part->holes == 0 ? i : i / 2 * (2 + part->holes) + i % 2);
+  return part->memory + (part->places == NULL ? i : part->places[i / part->block] + i % part->block);
+}
+
+// The program's hold on the type ends here at the latest; often while the message is still under way.
+static void forget_type(Part* part) {
+  if (part->type != MPI_BYTE && part->type != MPI_DATATYPE_NULL) MPI_Type_free(&part->type);
 }
 
 static void drop(Part* part) {
-  if (part->holes != 0) MPI_Type_free(&part->type);
+  if (part->places != NULL) forget_type(part);
+  free(part->places);
   free(part->memory);
 }
 
@@ -106,6 +162,7 @@ static void start_send(const Plan* plan, int number, MPI_Comm comm, Random* r, P
     default:
       MPI_Isend(part->memory, part->count, part->type, plan->dest, plan->tag, comm, &part->request);
   }
+  if (one_in(r, 2)) forget_type(part);
 }
 
 // What arrived. `numbers`: by source and tag, one more than the number of the message that came before.
@@ -114,10 +171,10 @@ static void check(Part* part, int numbers[][kTags]) {
   for (int i = 0; i < kHeader; ++i) ((unsigned char*)header)[i] = *at(part, i);
   int bytes = 0;
   MPI_Get_count(&part->status, MPI_BYTE, &bytes);
-  if (part->holes != 0) {
+  if (part->count > 1 && part->places != NULL && bytes % part->block == 0) {  // hosts differ about parts of elements
     MPI_Count elements;
     MPI_Get_elements_x(&part->status, part->type, &elements);
-    bytes = (int)elements;
+    if (elements != bytes) fail("elements of bytes", (int)elements, bytes);
   }
   if (header[0] != part->status.MPI_SOURCE) fail("source", header[0], part->status.MPI_SOURCE);
   if (header[1] != part->status.MPI_TAG) fail("tag", header[1], part->status.MPI_TAG);

@@ -49,6 +49,9 @@ PROMISED = [
     "space-own-kib-per-rank",
     "space-start-ms",
     "space-malloc-storm",
+    "layout-patterns-vs-openmpi",
+    "layout-sweep-worst",
+    "layout-choice-regret",
 ]
 
 
@@ -152,6 +155,26 @@ def test_a_wrong_checksum_is_no_success() -> None:
     assert figure.value == 0.5 and figure.broken == "checksum differs at node, ibcast, 8 B"
     measured.values["poll", "checksum", A][1] = 7.5
     assert not figures.worst_ratio(goal("f", **parameters), measured).broken
+
+
+def test_a_point_is_slower_only_where_it_is_so_in_every_round() -> None:
+    # A: 2 and 0.5 of the faster side, so not slower; B: 1.2 and 1.5, so 1.2 beyond noise.
+    measured = samples(
+        "us", poll={A: [20, 5], B: [12, 15]}, host={A: [10, 10], B: [10, 30]}, mpich={A: [30, 30], B: [40, 10]}
+    )
+    figure = figures.worst_beyond_noise(goal("f", quantity="us", over="poll", under=["host", "mpich"]), measured)
+    assert figure.value == pytest.approx(1.2) and figure.detail["worst_point"] == list(B)
+    assert figure.samples == pytest.approx([1.2, 1.5])
+
+
+def test_layouts_are_points_by_pattern_or_stride() -> None:
+    read = readers.READERS["layout"]
+    ran = job(HOST)
+    times = {"us": 2.0, "fast_us": 1.5, "low_us": 1.8, "high_us": 2.2}
+    ((_, pattern, us), (_, _, fast)) = read(ran, {"pattern": "wrf-x", "bytes": 1024, **times})
+    assert pattern == (ran.label, "wrf-x", "1 KiB") and (us, fast) == (2.0, 1.5)
+    swept = {"pattern": "sweep", "block": 8, "stride": 4096, "bytes": 1024, **times}
+    assert next(iter(read(ran, swept)))[1] == (ran.label, "8 B every 4 KiB", "1 KiB")
 
 
 def test_worst_side_ratio_takes_the_slower_side() -> None:

@@ -89,6 +89,28 @@ def worst_ratio(goal: Goal, samples: Samples) -> Figure:
     return Figure(by_point[worst], series, sides, unit, detail, _differing(goal, samples, over, under))
 
 
+def worst_beyond_noise(goal: Goal, samples: Samples) -> Figure:
+    """The largest `over` / the least of several sides (`under`) of any point, of whose rounds the best counts.
+
+    With many points some are disturbed in some round: one is slower only where it is so in every round.
+    """
+    quantity, over, unders = (goal.parameters[key] for key in ("quantity", "over", "under"))
+    points = _points(goal, samples, over, quantity)
+
+    def ratio(part: Samples, point: Point) -> float:
+        return part.median(over, quantity, point) / min(part.median(under, quantity, point) for under in unders)
+
+    def series(point: Point) -> list[float]:
+        return samples.each_round(lambda part: ratio(part, point), over, *unders)
+
+    by_point = {point: min(series(point)) for point in points}
+    worst = max(points, key=by_point.__getitem__)
+    sides = {side: samples.median(side, quantity, worst) for side in (*unders, over)}
+    ordered = dict(sorted(by_point.items(), key=lambda item: -item[1]))
+    detail = {"worst_point": list(worst), "ratios": _ratio_rows(ordered), "raw": samples.by_point(quantity)}
+    return Figure(by_point[worst], series(worst), sides, "us", detail)
+
+
 def worst_side_ratio(goal: Goal, samples: Samples) -> Figure:
     """The largest of several sides (`over`) divided by the side `under`, at one point."""
     quantity, overs, under = (goal.parameters[key] for key in ("quantity", "over", "under"))
@@ -227,6 +249,7 @@ FIGURES: dict[str, Callable[[Goal, Samples], Figure]] = {
     "geometric-mean-of-ratios": geometric_mean_of_ratios,
     "worst-ratio": worst_ratio,
     "worst-side-ratio": worst_side_ratio,
+    "worst-beyond-noise": worst_beyond_noise,
     "largest": largest,
     "excess": excess,
     "bypass-excess": bypass_excess,

@@ -103,6 +103,15 @@ def _empty(job: Job, record: dict[str, Any]) -> Iterator[Value]:
         _expect_space(job, record)
 
 
+def _layout(job: Job, record: dict[str, Any]) -> Iterator[Value]:
+    pattern = record["pattern"]
+    if pattern == "sweep":
+        pattern = f"{size_text(record['block'])} every {size_text(record['stride'])}"
+    point = (job.label, pattern, size_text(record["bytes"]))
+    for quantity in ("us", "fast_us"):
+        yield quantity, point, record[quantity]
+
+
 READERS: dict[str, Callable[[Job, dict[str, Any]], Iterator[Value]]] = {
     "nbc": _nbc,
     "start": _start,
@@ -110,6 +119,7 @@ READERS: dict[str, Callable[[Job, dict[str, Any]], Iterator[Value]]] = {
     "idle": _idle,
     "overlap": _overlap,
     "space": _space,
+    "layout": _layout,
     "halo_rows": _halo,
     "halo_faces": _halo,
     "memory": _memory,
