@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -221,6 +222,20 @@ def test_scripts_limits_and_wrappers_say_why(tmp_path: Path) -> None:
 def test_a_missing_program_is_the_same_error(tmp_path: Path) -> None:
     outcome = subprocess.run([*SPACE, "./no-such"], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert outcome.returncode == 127 and "no such file" in outcome.stderr
+
+
+def test_check_says_whether_a_space_can_be_had(tmp_path: Path) -> None:
+    """It tries; under a limit of memory it gives the reason that a run would give."""
+    host = named("mpich")
+    command = f"{sys.executable} -m urakata check --json --host {host.launcher}"
+    found = []
+    for before in ("", "ulimit -v 30000000; "):
+        asked = subprocess.run(
+            ["/bin/sh", "-c", before + command], capture_output=True, text=True, timeout=120, cwd=tmp_path, check=False
+        )
+        found.append(json.loads(asked.stdout)["space"])
+    assert found[0]["usable"] and not found[1]["usable"]
+    assert "ulimit -v unlimited" in found[1]["why"]
 
 
 # Ending
