@@ -331,6 +331,12 @@ def test_another_user_is_not_served(folder: Path) -> None:
         )
         assert subprocess.run([sys.executable, "-c", ask], timeout=30, check=False).returncode == 0
         assert all(map(alive, tasks))
+        for process in (keeper, *tasks):
+            peek = f"import os, sys\nos.setgid(65534); os.setuid(65534)\nopen('/proc/{process}/mem', 'rb')\n"
+            peeked = subprocess.run(
+                [sys.executable, "-c", peek], capture_output=True, text=True, timeout=30, check=False
+            )
+            assert "PermissionError" in peeked.stderr, peeked.stderr
 
 
 def test_a_socket_of_another_user_is_not_believed() -> None:
