@@ -28,6 +28,8 @@ from spaces import (
     until,
 )
 
+from urakata import hosts
+
 __all__ = ["nothing_stays"]  # around every test here
 
 HOSTS = ("openmpi", "mpich")
@@ -373,3 +375,25 @@ def test_too_many_mappings_are_foreseen(tmp_path: Path) -> None:
         ["unshare", "--mount", "sh", "-c", within], capture_output=True, text=True, timeout=60, check=False
     )
     assert outcome.returncode == 0 and "sysctl vm.max_map_count" in outcome.stderr, outcome.stderr
+
+
+# Several nodes
+
+
+@pytest.mark.parametrize("name", HOSTS)
+def test_each_node_has_a_space_of_its_own(folder: Path, name: str) -> None:
+    """Two ranks on each of two hosts: each shares its space with one other."""
+    usable, why = hosts.available()
+    if not usable:
+        pytest.skip(f"no test hosts here: {why}")
+    program = str(compiled(named(name), "space_end", folder))
+    with hosts.Hosts(count=2) as made:
+        done = made.run(
+            [EXEC, "--space", "--set", "VERBOSE=3", "--", program, "code", "0"],
+            ranks_per_host=2,
+            host_mpi=name,
+            timeout=120,
+        )
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said[-3000:]
+    assert said.count("2 of 4 ranks share this rank's space") == 4, said[-3000:]
