@@ -45,7 +45,8 @@ def life(folder: Path) -> str:
     if not target.exists():
         compiler = shutil.which("c++") or pytest.skip("no C++ compiler")
         source = str(PROGRAMS / "space_life.cpp")
-        subprocess.run([compiler, "-std=c++20", "-O1", "-g", "-pthread", source, "-o", str(target), "-ldl"], check=True)
+        flags = ["-std=c++20", "-O1", "-g", "-pthread", "-fopenmp"]
+        subprocess.run([compiler, *flags, source, "-o", str(target), "-ldl"], check=True)
     return str(target)
 
 
@@ -102,6 +103,34 @@ def test_python(tmp_path: Path) -> None:
     outside = outcome.output.count("sum 45 ['x'] False")
     assert outcome.code == 0 and within + outside == 2, outcome.output
     assert outcome.output.count("as an ordinary process") == (1 if outside else 0)
+
+
+def test_numpy(tmp_path: Path) -> None:
+    """Each rank's NumPy, with its threads, works on its own arrays."""
+    pytest.importorskip("numpy")
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, numpy\nrandom = numpy.random.default_rng(os.getpid())\na = random.random((200, 200))\n"
+        "x = random.random(200)\nok = numpy.allclose(numpy.linalg.solve(a, a @ x), x, atol=1e-5)\n"
+        "os.write(1, f'solved {ok}\\n'.encode())\n"
+    )
+    outcome = space_job(named("mpich"), 2, [sys.executable, str(script)])
+    assert outcome.code == 0 and outcome.output.count("solved True") == 2, outcome.output
+
+
+def test_a_preloaded_library_of_somebody_else(tmp_path: Path) -> None:
+    """It is loaded into every rank, and its functions come first."""
+    compiler = shutil.which("cc") or pytest.skip("no C compiler")
+    (tmp_path / "third.c").write_text('const char* gnu_get_libc_version(void) { return "third"; }\n')
+    (tmp_path / "main.c").write_text(
+        "#include <gnu/libc-version.h>\n#include <stdio.h>\nint main(void) { return puts(gnu_get_libc_version()) < 0; }\n"
+    )
+    subprocess.run([compiler, "-shared", "-fPIC", "third.c", "-o", "third.so"], cwd=tmp_path, check=True)
+    subprocess.run([compiler, "main.c", "-o", "main"], cwd=tmp_path, check=True)
+    outcome = space_job(
+        named("mpich"), 3, [str(tmp_path / "main")], environment={"LD_PRELOAD": str(tmp_path / "third.so")}
+    )
+    assert outcome.code == 0 and outcome.output.count("third\n") == 3, outcome.output
 
 
 # What a task inherits
