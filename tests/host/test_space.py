@@ -123,7 +123,8 @@ def test_a_preloaded_library_of_somebody_else(tmp_path: Path) -> None:
     compiler = shutil.which("cc") or pytest.skip("no C compiler")
     (tmp_path / "third.c").write_text('const char* gnu_get_libc_version(void) { return "third"; }\n')
     (tmp_path / "main.c").write_text(
-        "#include <gnu/libc-version.h>\n#include <stdio.h>\nint main(void) { return puts(gnu_get_libc_version()) < 0; }\n"
+        "#include <gnu/libc-version.h>\n#include <stdio.h>\n"
+        "int main(void) { return puts(gnu_get_libc_version()) < 0; }\n"
     )
     subprocess.run([compiler, "-shared", "-fPIC", "third.c", "-o", "third.so"], cwd=tmp_path, check=True)
     subprocess.run([compiler, "main.c", "-o", "main"], cwd=tmp_path, check=True)
@@ -196,7 +197,7 @@ def test_a_task_inherits_what_a_program_inherits(tmp_path: Path) -> None:
         for prefix in ([], [EXEC, "--space", "--set", "VERBOSE=0", "--"])
     ]
     assert outcomes[0] == outcomes[1]
-    assert "nice 3 files 200" in outcomes[0] and "hup 1 cpus 1 read 5 hello" in outcomes[0]
+    assert f"nice {os.nice(0) + 3} files 200" in outcomes[0] and "hup 1 cpus 1 read 5 hello" in outcomes[0]
 
 
 def test_origin_is_the_programs_folder(tmp_path: Path) -> None:
