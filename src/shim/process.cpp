@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
+#include <span>
+#include <string>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -48,12 +48,15 @@ void helper_progressed(std::uint64_t begin, std::uint64_t end) {
   }
 }
 
+// The C library hands them to every constructor. /proc/self/cmdline would be the keeper's in a space.
+constinit std::span<char* const> arguments;
+[[gnu::constructor]] void note_arguments(int count, char** list) {
+  arguments = {list, static_cast<std::size_t>(count)};
+}
+
 std::string command_line() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  std::string line = text.str();
-  std::replace(line.begin(), line.end(), '\0', ' ');
+  std::string line;
+  for (const char* one : arguments) line += std::string(one) + " ";
   return line;
 }
 

@@ -86,6 +86,12 @@ def test_a_program_lives_in_a_space_as_anywhere(folder: Path, name: str) -> None
     assert (outcome.code, outcome.output.count("right\n")) == (0, 4), outcome.output
 
 
+def test_the_report_names_the_program_and_not_the_keeper(folder: Path, tmp_path: Path) -> None:
+    program = str(compiled(named("mpich"), "space_end", folder))
+    passes(run_job(named("mpich"), 2, [*SPACE[:-1], "--report", str(tmp_path), "--", program, "code", "0"]))
+    assert json.loads((tmp_path / "rank-0.json").read_text())["program"].split() == [program, "code", "0"]
+
+
 def test_two_jobs_at_once(folder: Path) -> None:
     first, second = named("openmpi"), named("mpich")
     with running(first, folder, "wait", 2) as (_, tasks), running(second, folder, "wait", 2) as (_, others):
