@@ -1,6 +1,7 @@
 // urakata-probe LIBRARY...: what `urakata check` cannot know without being a rank. Started by the host's launcher like
 // any program, it loads the first of the MPI libraries that loads, asks for the highest thread level, and prints one
-// line of JSON: the host's version and thread level, this rank's CPUs, and where its helpers would sit.
+// line of JSON: the host's version and thread level, this rank's CPUs, where its helpers would sit, and whether it
+// lives in a space.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include "cores.hpp"
 #include "json_text.hpp"
 #include "mpi_need.hpp"
+#include "space/registry.hpp"
 
 namespace urakata {
 namespace {
@@ -97,7 +99,8 @@ int probe(std::span<char*> libraries) {
                      ", \"host\": {" + host + "}, " + field("cpus", crew.mask.text()) +
                      ", \"cores\": " + std::to_string(topology.within(crew.mask).size()) +
                      ", \"node_cores\": " + std::to_string(topology.cores.size()) +
-                     ", \"threads\": " + std::to_string(crew.threads) + ", \"placement\": {";
+                     ", \"threads\": " + std::to_string(crew.threads) +
+                     ", \"in_space\": " + (space::join() ? "true" : "false") + ", \"placement\": {";
   line += placement(topology, crew, PlacementWish::automatic) + ", " + placement(topology, crew, PlacementWish::spare) +
           ", " + placement(topology, crew, PlacementWish::shared) + "}, \"oversubscribed\": ";
   line += place_helpers(topology, crew, PlacementWish::shared, "", 1).oversubscribed ? "true}\n" : "false}\n";

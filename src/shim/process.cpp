@@ -4,8 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
+#include <span>
+#include <string>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -50,13 +51,15 @@ void helper_progressed(std::uint64_t begin, std::uint64_t end) {
   }
 }
 
+// The C library hands them to every constructor. /proc/self/cmdline would be the keeper's in a space.
+constinit std::span<char* const> arguments;
+[[gnu::constructor]] void note_arguments(int count, char** list) {
+  arguments = {list, static_cast<std::size_t>(count)};
+}
+
 std::string command_line() {
-  std::string line;  // without streams, which would bring all of the C++ locales into every rank's memory
-  if (std::FILE* const file = std::fopen("/proc/self/cmdline", "re"); file != nullptr) {
-    for (int letter = 0; (letter = std::getc(file)) != EOF;) line.push_back(static_cast<char>(letter));
-    std::fclose(file);
-  }
-  std::replace(line.begin(), line.end(), '\0', ' ');
+  std::string line;
+  for (const char* one : arguments) line += std::string(one) + " ";
   return line;
 }
 

@@ -167,8 +167,9 @@ Result<pid_t> bear(const Birth& birth) {
   while (cradle.stage.load(std::memory_order_acquire) == kBusy) {
     futex_wait(cradle.stage, kBusy, kLook);
     if (cradle.stage.load(std::memory_order_acquire) == kBusy && has_ended(pid)) {
+      // Somebody killed it: that is its end, of which the keeper hears as of any other.
+      if (cradle.failed_step == nullptr) return pid;
       waitpid(pid, nullptr, 0);
-      if (cradle.failed_step == nullptr) return Error{"it was killed before its program began"};
       return Error{std::string(cradle.failed_step) + ": " + std::strerror(cradle.failure)};
     }
   }

@@ -34,8 +34,9 @@ struct Birth {
   TaskRecord* record = nullptr;  // gets the pid
 };
 
-// Makes the process and returns its pid when it is about to enter the program; a child of the calling thread, that dies
-// with it. All that `birth` points to may go away then. Error: which step the kernel refused, and no process is left.
+// Makes the process and returns its pid when it is about to enter the program, or was killed on the way there and waits
+// to be reaped; a child of the calling thread, that dies with it. All that `birth` points to may go away then. Error:
+// which step the kernel refused, and no process is left.
 Result<pid_t> bear(const Birth& birth);
 
 // Gives every descriptor its number, in whatever order the numbers overlap, and closes all others up to `highest`. By

@@ -44,8 +44,9 @@ void say_call(std::size_t number, std::uintptr_t address) {
   }
   const std::size_t offset = address - reinterpret_cast<std::uintptr_t>(found.dli_fbase);
   // File and offset, as addr2line takes them, and the exported function before it.
-  const char* const function = found.dli_sname != nullptr ? found.dli_sname : "";
-  log::error("  #%zu %s(+0x%zx) %s", number, found.dli_fname, offset, function);
+  const bool exported = found.dli_sname != nullptr;
+  log::error("  #%zu %s(+0x%zx)%s%s", number, found.dli_fname, offset, exported ? " " : "",
+             exported ? found.dli_sname : "");
 }
 
 void on_crash(int number, siginfo_t* about, void* /*state*/) {

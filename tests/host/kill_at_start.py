@@ -1,5 +1,7 @@
 """Kills one process of a job while the job comes up, many times; nothing may hang or stay.
 
+The job is one that ends by itself: where the keeper is killed before the first task, another is brought up.
+
     unshare --pid --fork --mount-proc python kill_at_start.py ROUNDS SEED COMMAND...
 
 It is process 1 of its own pid name space, so that every process that it sees is the job's. Prints what was killed in
@@ -14,6 +16,7 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -58,23 +61,33 @@ def reap(job: subprocess.Popen[bytes]) -> None:
 
 def strike(command: list[str], party: str, chance: random.Random) -> str:
     """One job; what went wrong, or nothing."""
-    job = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with tempfile.TemporaryFile() as said, tempfile.TemporaryDirectory() as folder:
+        # A folder of its own: a launcher that was killed leaves files that another one of the same pid stumbles over.
+        environment = {**os.environ, "TMPDIR": folder}
+        job = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT, env=environment
+        )
+        wrong = kill_one(job, party, chance)
+        said.seek(0)
+        return f"{wrong}; the job said {said.read()[-2000:].decode(errors='replace')}" if wrong else ""
+
+
+def kill_one(job: subprocess.Popen[bytes], party: str, chance: random.Random) -> str:
     deadline = time.monotonic() + PATIENCE
     while not (targets := members(party, job.pid)):
         if time.monotonic() > deadline or job.poll() is not None:
             return f"there is no {party}: {processes()}"
     time.sleep(chance.uniform(0, 0.1))
     targets = members(party, job.pid) or targets
+    victim = chance.choice(targets)
     with contextlib.suppress(ProcessLookupError):
-        os.kill(chance.choice(targets), signal.SIGKILL)
+        os.kill(victim, signal.SIGKILL)
     deadline = time.monotonic() + PATIENCE
     while job.poll() is None or processes():
         reap(job)
         if time.monotonic() > deadline:
-            return f"{party} killed, and these stay: {processes()}"
+            return f"{party} {victim} killed, and these stay: {processes()}"
         time.sleep(0.01)
-    if job.returncode == 0:
-        return f"{party} killed, and the job ended with 0"
     return ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -27,6 +28,8 @@ from spaces import (
     until,
 )
 
+from urakata import hosts
+
 __all__ = ["nothing_stays"]  # around every test here
 
 HOSTS = ("openmpi", "mpich")
@@ -42,7 +45,8 @@ def life(folder: Path) -> str:
     if not target.exists():
         compiler = shutil.which("c++") or pytest.skip("no C++ compiler")
         source = str(PROGRAMS / "space_life.cpp")
-        subprocess.run([compiler, "-std=c++20", "-O1", "-g", "-pthread", source, "-o", str(target), "-ldl"], check=True)
+        flags = ["-std=c++20", "-O1", "-g", "-pthread", "-fopenmp"]
+        subprocess.run([compiler, *flags, source, "-o", str(target), "-ldl"], check=True)
     return str(target)
 
 
@@ -99,6 +103,12 @@ def test_a_program_lives_in_a_space_as_anywhere(folder: Path, name: str) -> None
     assert (outcome.code, outcome.output.count("right\n")) == (0, 4), outcome.output
 
 
+def test_the_report_names_the_program_and_not_the_keeper(folder: Path, tmp_path: Path) -> None:
+    program = str(compiled(named("mpich"), "space_end", folder))
+    passes(run_job(named("mpich"), 2, [*SPACE[:-1], "--report", str(tmp_path), "--", program, "code", "0"]))
+    assert json.loads((tmp_path / "rank-0.json").read_text())["program"].split() == [program, "code", "0"]
+
+
 def test_two_jobs_at_once(folder: Path) -> None:
     first, second = named("openmpi"), named("mpich")
     with running(first, folder, "wait", 2) as (_, tasks), running(second, folder, "wait", 2) as (_, others):
@@ -116,6 +126,35 @@ def test_python(tmp_path: Path) -> None:
     outside = outcome.output.count("sum 45 ['x'] False")
     assert outcome.code == 0 and within + outside == 2, outcome.output
     assert outcome.output.count("as an ordinary process") == (1 if outside else 0)
+
+
+def test_numpy(tmp_path: Path) -> None:
+    """Each rank's NumPy, with its threads, works on its own arrays."""
+    pytest.importorskip("numpy")
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, numpy\nrandom = numpy.random.default_rng(os.getpid())\na = random.random((200, 200))\n"
+        "x = random.random(200)\nok = numpy.allclose(numpy.linalg.solve(a, a @ x), x, atol=1e-5)\n"
+        "os.write(1, f'solved {ok}\\n'.encode())\n"
+    )
+    outcome = space_job(named("mpich"), 2, [sys.executable, str(script)])
+    assert outcome.code == 0 and outcome.output.count("solved True") == 2, outcome.output
+
+
+def test_a_preloaded_library_of_somebody_else(tmp_path: Path) -> None:
+    """It is loaded into every rank, and its functions come first."""
+    compiler = shutil.which("cc") or pytest.skip("no C compiler")
+    (tmp_path / "third.c").write_text('const char* gnu_get_libc_version(void) { return "third"; }\n')
+    (tmp_path / "main.c").write_text(
+        "#include <gnu/libc-version.h>\n#include <stdio.h>\n"
+        "int main(void) { return puts(gnu_get_libc_version()) < 0; }\n"
+    )
+    subprocess.run([compiler, "-shared", "-fPIC", "third.c", "-o", "third.so"], cwd=tmp_path, check=True)
+    subprocess.run([compiler, "main.c", "-o", "main"], cwd=tmp_path, check=True)
+    outcome = space_job(
+        named("mpich"), 3, [str(tmp_path / "main")], environment={"LD_PRELOAD": str(tmp_path / "third.so")}
+    )
+    assert outcome.code == 0 and outcome.output.count("third\n") == 3, outcome.output
 
 
 # What a task inherits
@@ -181,7 +220,7 @@ def test_a_task_inherits_what_a_program_inherits(tmp_path: Path) -> None:
         for prefix in ([], [EXEC, "--space", "--set", "VERBOSE=0", "--"])
     ]
     assert outcomes[0] == outcomes[1]
-    assert "nice 3 files 200" in outcomes[0] and "hup 1 cpus 1 read 5 hello" in outcomes[0]
+    assert f"nice {os.nice(0) + 3} files 200" in outcomes[0] and "hup 1 cpus 1 read 5 hello" in outcomes[0]
 
 
 def test_origin_is_the_programs_folder(tmp_path: Path) -> None:
@@ -238,6 +277,20 @@ def test_scripts_limits_and_wrappers_say_why(tmp_path: Path) -> None:
 def test_a_missing_program_is_the_same_error(tmp_path: Path) -> None:
     outcome = subprocess.run([*SPACE, "./no-such"], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert outcome.returncode == 127 and "no such file" in outcome.stderr
+
+
+def test_check_says_whether_a_space_can_be_had(tmp_path: Path) -> None:
+    """It tries; under a limit of memory it gives the reason that a run would give."""
+    host = named("mpich")
+    command = f"{sys.executable} -m urakata check --json --host {host.launcher}"
+    found = []
+    for before in ("", "ulimit -v 30000000; "):
+        asked = subprocess.run(
+            ["/bin/sh", "-c", before + command], capture_output=True, text=True, timeout=120, cwd=tmp_path, check=False
+        )
+        found.append(json.loads(asked.stdout)["space"])
+    assert found[0]["usable"] and not found[1]["usable"]
+    assert "ulimit -v unlimited" in found[1]["why"]
 
 
 # Ending
@@ -333,6 +386,12 @@ def test_another_user_is_not_served(folder: Path) -> None:
         )
         assert subprocess.run([sys.executable, "-c", ask], timeout=30, check=False).returncode == 0
         assert all(map(alive, tasks))
+        for process in (keeper, *tasks):
+            peek = f"import os, sys\nos.setgid(65534); os.setuid(65534)\nopen('/proc/{process}/mem', 'rb')\n"
+            peeked = subprocess.run(
+                [sys.executable, "-c", peek], capture_output=True, text=True, timeout=30, check=False
+            )
+            assert "PermissionError" in peeked.stderr, peeked.stderr
 
 
 def test_a_socket_of_another_user_is_not_believed() -> None:
@@ -369,3 +428,25 @@ def test_too_many_mappings_are_foreseen(tmp_path: Path) -> None:
         ["unshare", "--mount", "sh", "-c", within], capture_output=True, text=True, timeout=60, check=False
     )
     assert outcome.returncode == 0 and "sysctl vm.max_map_count" in outcome.stderr, outcome.stderr
+
+
+# Several nodes
+
+
+@pytest.mark.parametrize("name", HOSTS)
+def test_each_node_has_a_space_of_its_own(folder: Path, name: str) -> None:
+    """Two ranks on each of two hosts: each shares its space with one other."""
+    usable, why = hosts.available()
+    if not usable:
+        pytest.skip(f"no test hosts here: {why}")
+    program = str(compiled(named(name), "space_end", folder))
+    with hosts.Hosts(count=2) as made:
+        done = made.run(
+            [EXEC, "--space", "--set", "VERBOSE=3", "--", program, "code", "0"],
+            ranks_per_host=2,
+            host_mpi=name,
+            timeout=120,
+        )
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said[-3000:]
+    assert said.count("2 of 4 ranks share this rank's space") == 4, said[-3000:]

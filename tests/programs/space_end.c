@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
   MPI_Barrier(MPI_COMM_WORLD);
   printf("pid %ld\n", (long)getpid());
   fflush(stdout);
+  MPI_Barrier(MPI_COMM_WORLD);  // nobody dies before all have spoken
   if (strcmp(how, "code") == 0) {
     MPI_Finalize();
     return argc > 2 && rank == size - 1 ? atoi(argv[2]) : 0;

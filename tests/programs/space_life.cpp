@@ -1,5 +1,6 @@
-// What a program may do in a space as anywhere: threads, malloc, fork, system, popen, posix_spawn, dlopen, exceptions,
-// signal handlers, thread-local storage. Prints "right" and ends with 0, or says what went wrong and ends with 1.
+// What a program may do in a space as anywhere: threads, OpenMP, malloc, fork, vfork, exec, system, popen, posix_spawn,
+// dlopen, exceptions, signal handlers, thread-local storage. Prints "right" and ends with 0, or says what went wrong
+// and ends with 1.
 //
 //     space_life [ROUNDS]
 #include <dlfcn.h>
@@ -47,6 +48,13 @@ void storm(unsigned seed) {
   }
 }
 
+void openmp() {
+  long sum = 0;
+#pragma omp parallel for reduction(+ : sum) num_threads(3)
+  for (int i = 0; i < 10000; ++i) sum += i;
+  check(sum == 49995000, "OpenMP");
+}
+
 int deep(int level) {
   if (level == 0) throw std::runtime_error("thrown");
   return deep(level - 1) + 1;
@@ -80,6 +88,18 @@ void children() {
   char line[100] = "";
   check(pipe != nullptr && std::fgets(line, sizeof line, pipe) != nullptr && pclose(pipe) == 0, "popen");
   check(std::strcmp(line, "through a pipe\n") == 0, "what popen gives");
+  const pid_t executing = fork();
+  if (executing == 0) {
+    execlp("sh", "sh", "-c", "exit 8", nullptr);
+    _exit(1);
+  }
+  check(waitpid(executing, &status, 0) == executing && WEXITSTATUS(status) == 8, "exec");
+  const pid_t borrowing = vfork();
+  if (borrowing == 0) {
+    execlp("sh", "sh", "-c", "exit 3", nullptr);
+    _exit(1);
+  }
+  check(waitpid(borrowing, &status, 0) == borrowing && WEXITSTATUS(status) == 3, "vfork");
   char shell[] = "sh", flag[] = "-c", command[] = "exit 9";
   char* arguments[] = {shell, flag, command, nullptr};
   pid_t spawned = 0;
@@ -130,6 +150,7 @@ int main(int count, char** arguments) {
     std::vector<std::thread> threads;
     for (unsigned i = 0; i < 4; ++i) threads.emplace_back(storm, i + 1 + 10 * static_cast<unsigned>(round));
     exceptions();
+    openmp();
     children();
     for (std::thread& one : threads) one.join();
     check(mine == 7, "thread-local storage");

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -99,6 +100,23 @@ def _engines(ranks: list[dict[str, Any]]) -> list[Finding]:
     return [*found, Finding("thread", True, f"helpers would run {where}")]
 
 
+def _space() -> Finding:
+    """Puts the probe into a space, as any program, and sees whether it gets there."""
+    command = [str(paths.program("urakata-exec")), "--space", "--", str(paths.program("urakata-probe"))]
+    # Without any launcher's variables: a space of this command's own.
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("URAKATA_", "PMI", "SLURM"))
+    }
+    try:
+        job = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=_TIME_LIMIT)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Finding("space", False, f"urakata-exec --space does not start a program: {error}")
+    if any(line.startswith("{") and json.loads(line)["in_space"] for line in job.stdout.splitlines()):
+        return Finding("space", True, "ranks of a node may share one address space: urakata run --space")
+    said = (job.stderr.strip() or f"exit code {job.returncode}").splitlines()[-1]
+    return Finding("space", False, said.rpartition("outside the space: ")[2])
+
+
 def _test_hosts() -> Finding:
     from urakata.hosts import available
 
@@ -106,7 +124,7 @@ def _test_hosts() -> Finding:
     return Finding("test hosts", usable, why if not usable else "urakata hosts run")
 
 
-def _print(host: launcher.Host, ranks: list[dict[str, Any]], engines: list[Finding], hosts: Finding) -> None:
+def _print(host: launcher.Host, ranks: list[dict[str, Any]], engines: list[Finding], others: list[Finding]) -> None:
     first = ranks[0]
     asked = first["host"]
     console = Console(highlight=False, soft_wrap=True)
@@ -143,8 +161,8 @@ def _print(host: launcher.Host, ranks: list[dict[str, Any]], engines: list[Findi
     console.print()
 
     usable = Table("", "usable", "", box=None, pad_edge=False, header_style="bold")
-    for finding in [*engines, hosts]:
-        name = finding.name if finding is hosts else f"engine {finding.name}"
+    for finding in [*engines, *others]:
+        name = f"engine {finding.name}" if finding in engines else finding.name
         usable.add_row(name, "[green]yes[/green]" if finding.usable else "[red]no[/red]", finding.why)
     console.print(usable)
 
@@ -161,7 +179,7 @@ def check(
     chosen = launcher.find_host(host)
     answers = _ask(chosen, ranks)
     engines = _engines(answers)
-    hosts = _test_hosts()
+    space, hosts = _space(), _test_hosts()
     if as_json:
         json.dump(
             {
@@ -170,6 +188,7 @@ def check(
                 "family": chosen.family,
                 "ranks": answers,
                 "engines": [asdict(engine) for engine in engines],
+                "space": asdict(space),
                 "test_hosts": asdict(hosts),
             },
             sys.stdout,
@@ -177,7 +196,7 @@ def check(
         )
         sys.stdout.write("\n")
     else:
-        _print(chosen, answers, engines, hosts)
+        _print(chosen, answers, engines, [space, hosts])
     if not all(engine.usable for engine in engines):
         raise typer.Exit(2 if "error" in answers[0]["host"] else 1)
 

@@ -182,7 +182,11 @@ def run(
         return
     if report:
         _prepare_report(report)
-    code = run_job(command, chosen.environment())
+    environment = chosen.environment()
+    if space and chosen.family == "openmpi":
+        # Ranks in a space ask PMIx for this; a launcher that does otherwise crashes in MPI_Comm_spawn.
+        environment.setdefault("PMIX_MCA_gds", "hash")
+    code = run_job(command, environment)
     if report:
         _show_report(report)
     raise typer.Exit(code)
