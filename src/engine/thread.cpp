@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/helper_thread.hpp"
 #include "base/waiting.hpp"
 
 namespace urakata::engine {
@@ -124,6 +125,7 @@ void ThreadEngine::doze() {
 }
 
 void ThreadEngine::run() {
+  on_helper_thread = true;
   prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);  // naps end when they should, not 50 us later
   if (!settings_.cpus.empty()) settings_.cpus.bind();
   short_slices();

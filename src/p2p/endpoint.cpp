@@ -75,25 +75,6 @@ Offer offer_in(const Cell& cell) {
 
 }  // namespace
 
-class Endpoint::Guard {
- public:
-  explicit Guard(Endpoint& of) : locked_(of.threaded_ ? &of.locked_ : nullptr) {
-    if (locked_ == nullptr) return;
-    while (locked_->exchange(true, std::memory_order_acquire)) {
-      Ladder ladder(false);
-      while (locked_->load(std::memory_order_relaxed)) ladder.step();
-    }
-  }
-  ~Guard() {
-    if (locked_ != nullptr) locked_->store(false, std::memory_order_release);
-  }
-  Guard(const Guard&) = delete;
-  Guard& operator=(const Guard&) = delete;
-
- private:
-  std::atomic<bool>* locked_;
-};
-
 // --- sends ---
 
 bool Endpoint::eager_at_once(Port& to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes) {
@@ -113,7 +94,7 @@ bool Endpoint::pending_to(const Port& to) const {
 }
 
 Request* Endpoint::send(Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode) {
-  const Guard guard(*this);
+  const Guard guard(turn_);
   const std::uint64_t bytes = buffer.bytes();
   const bool whole = bytes > kEager || mode == Mode::synchronous;
   const bool behind = !pending_.empty() && (flush(), pending_to(to));
@@ -187,7 +168,7 @@ bool Endpoint::flush() {
 // --- receives ---
 
 Request& Endpoint::receive(const Envelope& pattern, const Buffer& buffer) {
-  const Guard guard(*this);
+  const Guard guard(turn_);
   Request& request = new_request();
   request.is_send = false;
   request.buffer = buffer;
@@ -205,7 +186,7 @@ Request& Endpoint::receive(const Envelope& pattern, const Buffer& buffer) {
 }
 
 Request& Endpoint::receive(Arrival& message, const Buffer& buffer) {
-  const Guard guard(*this);
+  const Guard guard(turn_);
   Request& request = new_request();
   request.is_send = false;
   request.buffer = buffer;
@@ -288,7 +269,7 @@ void Endpoint::store(Request& receive, std::byte* payload, std::uint64_t bytes) 
 // --- probes and cancels ---
 
 bool Endpoint::probe(const Envelope& pattern, Result* found) {
-  const Guard guard(*this);
+  const Guard guard(turn_);
   step();
   for (const Arrival* a = unexpected_.first(); a != nullptr; a = a->next) {
     if (!matches(pattern, a->envelope)) continue;
@@ -299,7 +280,7 @@ bool Endpoint::probe(const Envelope& pattern, Result* found) {
 }
 
 Arrival* Endpoint::take(const Envelope& pattern, Result* found) {
-  const Guard guard(*this);
+  const Guard guard(turn_);
   step();
   Arrival* message = unexpected_.take([&](const Arrival& a) { return matches(pattern, a.envelope); });
   if (message != nullptr) *found = {message->envelope.source, message->envelope.tag, message->bytes, Outcome::good};
@@ -307,7 +288,7 @@ Arrival* Endpoint::take(const Envelope& pattern, Result* found) {
 }
 
 bool Endpoint::cancel(Request& request) {
-  const Guard guard(*this);
+  const Guard guard(turn_);
   if (!take_back(request)) return false;
   request.result = {kAnySource, kAnyTag, 0, Outcome::cancelled};
   finish(request);
@@ -315,17 +296,17 @@ bool Endpoint::cancel(Request& request) {
 }
 
 bool Endpoint::posted(const Request& request) {
-  const Guard guard(*this);
+  const Guard guard(turn_);
   return request.posted;
 }
 
 bool Endpoint::withdraw(Request& request) {
-  const Guard guard(*this);
+  const Guard guard(turn_);
   return take_back(request);
 }
 
 void Endpoint::discard(Request& request) {
-  const Guard guard(*this);
+  const Guard guard(turn_);
   recycle(request);
 }
 
@@ -351,14 +332,14 @@ void Endpoint::list(Queue<Request>& queue, Request& request) {
 
 bool Endpoint::progress(const Request* awaited) {
   if (!news()) return false;
-  const Guard guard(*this);
+  const Guard guard(turn_);
   return step(awaited);
 }
 
 void Endpoint::progress_if_free() {
-  if (!news() || locked_.exchange(true, std::memory_order_acquire)) return;
+  if (!news() || !turn_.try_lock()) return;
   step();
-  locked_.store(false, std::memory_order_release);
+  turn_.unlock();
 }
 
 bool Endpoint::step(const Request* awaited) {
@@ -404,7 +385,7 @@ void Endpoint::wait(Request& request) {
 }
 
 void Endpoint::set_aside(Request& request) {
-  const Guard guard(*this);
+  const Guard guard(turn_);
   if (!request.movable || request.done()) return;
   if (request.packed.room == 0) {
     // The source stays what it is: the receiver may already be reading from it.
@@ -448,7 +429,7 @@ void Endpoint::recycle(Request& request) {
 }
 
 void Endpoint::release(Request& request, void (*let_go)(const layout::Layout&)) {
-  const Guard guard(*this);
+  const Guard guard(turn_);
   request.let_go = let_go;
   if (request.finished.load(std::memory_order_acquire)) {
     recycle(request);

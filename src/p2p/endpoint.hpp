@@ -18,15 +18,16 @@
 // the inbox before, in order of arrival; else it is posted, and an arriving message takes the oldest posted receive
 // that matches it. Messages of one sender arrive in the order in which they were sent.
 //
-// What it costs: a send and a posted receive of an eager message make no system call, take no lock (see `threaded`) and
+// What it costs: a send and a posted receive of an eager message make no system call, take no lock (see turn.hpp) and
 // allocate nothing; nor do others once alike ones have been under way. Memory: the inbox of 32 KiB, what is pending,
 // and Spare::kKept.
 //
-// Thread-safety: by the endpoint's own rank only; by any of its threads where `threaded` was given. A request belongs
+// Thread-safety: by the endpoint's own rank only; by those of its threads that `callers` tells of. A request belongs
 // to one thread at a time. The port is for everybody.
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <optional>
 
 #include "p2p/arrival.hpp"
@@ -37,6 +38,7 @@
 #include "p2p/queue.hpp"
 #include "p2p/request.hpp"
 #include "p2p/spare.hpp"
+#include "p2p/turn.hpp"
 
 namespace urakata::p2p {
 
@@ -54,10 +56,10 @@ class Endpoint {
   static constexpr std::uint64_t kSharedPlain = 64 << 10;
   static constexpr std::uint64_t kShared = 8 << 10;
 
-  // `threaded`: several threads may call at once. `copying`: who copies elements with holes; chosen for each message
+  // `callers`: which threads may call (turn.hpp). `copying`: who copies elements with holes; chosen for each message
   // where it is not said.
-  explicit Endpoint(bool threaded, const Manners& manners = {}, std::optional<Copying> copying = std::nullopt)
-      : threaded_(threaded), manners_(manners), copying_(copying) {}
+  explicit Endpoint(Callers callers, const Manners& manners = {}, std::optional<Copying> copying = std::nullopt)
+      : manners_(manners), copying_(copying), turn_(callers) {}
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
@@ -108,7 +110,7 @@ class Endpoint {
   bool open() const { return open_.load(std::memory_order_seq_cst) != 0; }
 
  private:
-  class Guard;
+  using Guard = std::lock_guard<Turn>;
   Request& new_request();
 
   bool eager_at_once(Port& to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes);
@@ -138,11 +140,11 @@ class Endpoint {
   bool step(const Request* awaited = nullptr);
 
   // Constant.
-  const bool threaded_;
   const Manners manners_;
   const std::optional<Copying> copying_;
 
-  // The owner's, under the lock where threaded.
+  Turn turn_;
+  // The owner's, in turn.
   Queue<Request> posted_;      // receives that wait for a message, oldest first
   Queue<Arrival> unexpected_;  // messages that wait for a receive, oldest first
   Queue<Request> pending_;     // sends that wait for room in an inbox, oldest first
@@ -153,9 +155,8 @@ class Endpoint {
   Pool<Arrival> large_arrivals_;
   Spare spare_;
   std::atomic<std::uint32_t> open_{0};  // requests in use
-  // pending_, finishing_ or abandoned_ has something; stored under the lock.
+  // pending_, finishing_ or abandoned_ has something; stored in turn.
   std::atomic<bool> listed_{false};
-  std::atomic<bool> locked_{false};
 
   Port port_;
 };

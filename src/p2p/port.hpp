@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/waiting.hpp"
+#include "p2p/fence.hpp"
 #include "p2p/inbox.hpp"
 
 namespace urakata::p2p {
@@ -35,14 +36,13 @@ class Port {
   template <class Ready>
   void sleep(std::uint64_t timeout_ns, Ready ready) {
     asleep_.exchange(1, std::memory_order_seq_cst);
-    fence_all_threads();
+    fence_all_threads();  // where the kernel refuses a wake can be missed; sleeps are short for that reason too
     if (!ready()) futex_wait(asleep_, 1, timeout_ns);
     asleep_.store(0, std::memory_order_relaxed);
   }
 
  private:
   void wake_sleeper();
-  static void fence_all_threads();
 
   std::atomic<std::uint32_t> asleep_{0};
 };

@@ -4,6 +4,7 @@
 
 #include <csignal>
 
+#include "base/helper_thread.hpp"
 #include "base/waiting.hpp"
 
 namespace urakata::p2p {
@@ -40,6 +41,7 @@ void Rescue::stop() {
 }
 
 void Rescue::run() {
+  on_helper_thread = true;
   for (;;) {
     const std::uint32_t state = state_.load(std::memory_order_seq_cst);
     if (state == kStopping) return;

@@ -15,7 +15,8 @@ namespace urakata::p2p {
 
 class Rescue {
  public:
-  // The endpoint is `threaded` and outlives this. `also`: what else the rank needs moved at each look.
+  // The endpoint has a helper among its callers, and outlives this. `also`: what else the rank needs moved at each
+  // look.
   explicit Rescue(Endpoint& endpoint, void (*also)() = nullptr);
   ~Rescue() { stop(); }
   Rescue(const Rescue&) = delete;

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "base/helper_thread.hpp"
 #include "base/log.hpp"
 #include "base/options.hpp"
 #include "base/waiting.hpp"
@@ -118,7 +119,7 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
     // exit() without MPI_Finalize: the helpers must be gone before the libraries are taken down.
     std::atexit([] { process().stop_helpers(); });
   }
-  if (!host_only_) enter_space(wish.space, multiple_, oversubscribed_);
+  if (!host_only_) enter_space(wish.space, multiple_);
   init_ns_ = now_ns();
   running_ = true;
   return MPI_SUCCESS;
@@ -208,8 +209,11 @@ void Process::hook_progress() {
 }
 
 bool Process::step_all(std::int64_t bytes) {
-  bool moved = endpoint() != nullptr && endpoint()->progress();
-  moved = progress_mixed() || moved;
+  bool moved = false;
+  if (!on_helper_thread) {  // messages move by the program's threads, which are one at a time where it says so
+    moved = endpoint() != nullptr && endpoint()->progress();
+    moved = progress_mixed() || moved;
+  }
   for (engine::Engine* engine : all_) {
     if (engine->domain().pending() != 0) moved = engine->step(bytes) || moved;
   }

@@ -82,6 +82,42 @@ void grow(Table& t) {
   for (std::uint32_t i = 0; i < more; ++i) t.free.push_back(t.made - 1 - i);
 }
 
+// Free requests that a thread keeps for itself, so that it seldom needs the table's lock.
+class Kept {
+ public:
+  ~Kept() { give(count_); }
+
+  std::uint32_t take() {
+    if (count_ == 0) fetch();
+    return indices_[--count_];
+  }
+  void put(std::uint32_t index) {
+    if (count_ == indices_.size()) give(kMoved);
+    indices_[count_++] = index;
+  }
+
+ private:
+  static constexpr std::uint32_t kMoved = 8;  // at a time
+
+  void fetch() {
+    Table& t = table();
+    const std::lock_guard guard(t.lock);
+    if (t.free.empty()) grow(t);
+    for (; count_ < kMoved && !t.free.empty(); t.free.pop_back()) indices_[count_++] = t.free.back();
+  }
+  void give(std::uint32_t count) {
+    if (count == 0) return;
+    Table& t = table();
+    const std::lock_guard guard(t.lock);
+    for (; count != 0; --count) t.free.push_back(indices_[--count_]);
+  }
+
+  std::array<std::uint32_t, std::size_t{2} * kMoved> indices_{};
+  std::uint32_t count_ = 0;
+};
+
+thread_local Kept kept;
+
 }  // namespace
 
 MPI_Request Request::handle() const {
@@ -92,14 +128,7 @@ MPI_Request Request::handle() const {
   return value;
 }
 
-Request* make_request() {
-  Table& t = table();
-  const std::lock_guard guard(t.lock);
-  if (t.free.empty()) grow(t);
-  const std::uint32_t index = t.free.back();
-  t.free.pop_back();
-  return &t.at(index);
-}
+Request* make_request() { return &table().at(kept.take()); }
 
 MPI_Request finished_send() {
   static const MPI_Request handle = [] {
@@ -134,9 +163,7 @@ void destroy_request(Request* request) {
   request->site = nullptr;
   request->persistent = false;
   request->active = false;
-  Table& t = table();
-  const std::lock_guard guard(t.lock);
-  t.free.push_back(request->index);
+  kept.put(request->index);
 }
 
 bool is_ours(MPI_Request handle) {

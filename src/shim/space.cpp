@@ -57,6 +57,11 @@ std::optional<p2p::Copying> forced_copying() {
   return std::nullopt;
 }
 
+p2p::Callers callers(bool helper) {
+  if (process().told_level() == MPI_THREAD_MULTIPLE) return p2p::Callers::many;
+  return helper && host.progress_register == nullptr ? p2p::Callers::one_and_helper : p2p::Callers::one;
+}
+
 // What each rank tells all others.
 struct Card {
   std::uint64_t space = 0;  // identity of its space and of its port's protocol; 0: in none
@@ -65,14 +70,14 @@ struct Card {
 
 }  // namespace
 
-void enter_space(bool wanted, bool threaded, bool oversubscribed) {
+void enter_space(bool wanted, bool helper) {
   const auto membership = wanted ? space::join() : std::nullopt;
   Card own;
   p2p::Endpoint* made = nullptr;
   if (membership) {
     space::report_crashes();
     // Stays: others may still look at its port.
-    made = new p2p::Endpoint(threaded, {oversubscribed, poll_others}, forced_copying());
+    made = new p2p::Endpoint(callers(helper), {process().oversubscribed(), poll_others}, forced_copying());
     membership->own().published.store(&made->port(), std::memory_order_release);
     own = {membership->registry->identity ^ p2p::Port::kProtocol, reinterpret_cast<std::uint64_t>(&made->port())};
   }
@@ -94,7 +99,7 @@ void enter_space(bool wanted, bool threaded, bool oversubscribed) {
   here = made;
   if (host.progress_register != nullptr) {
     process().hook_progress();
-  } else if (threaded) {
+  } else if (helper) {
     rescue = new p2p::Rescue(*made, [] { progress_mixed(); });
   }
   log::detail("%zu of %d ranks share this rank's space",

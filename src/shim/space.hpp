@@ -10,8 +10,9 @@
 namespace urakata::shim {
 
 // Finds out who shares a space with this rank, and opens the channel of MPI_COMM_WORLD. Collective over MPI_COMM_WORLD,
-// also for ranks that were not started to be in a space (`wanted`). `threaded`: several threads may call at once.
-void enter_space(bool wanted, bool threaded, bool oversubscribed);
+// also for ranks that were not started to be in a space (`wanted`). `helper`: where the
+// host cannot call us while the program is blocked in it, a thread of ours may look after the messages.
+void enter_space(bool wanted, bool helper);
 
 // Collective: returns when all ranks are here, so that what they still wait for from this rank has been moved.
 void leave_space();

@@ -104,8 +104,8 @@ std::uint64_t receive_all(Endpoint& here, Rescue& rescue, Steps steps) {
 TEST(Interleaving, NoStopLosesOrTearsAMessage) {
   const std::uint64_t seed = std::random_device{}();
   printf("seed %llu\n", static_cast<unsigned long long>(seed));
-  Endpoint sender(true);
-  Endpoint receiver(true);
+  Endpoint sender(Callers::many);
+  Endpoint receiver(Callers::many);
   Rescue senders(sender);
   Rescue receivers(receiver);
   std::thread other([&] { send_all(sender, senders, receiver.port(), Steps(seed)); });

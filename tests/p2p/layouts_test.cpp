@@ -110,8 +110,8 @@ TEST_P(Layouts, GoFromElementsToElements) {
   RandomTypes random(seed);
   std::vector<Message> messages;
   for (int i = 0; i < 400; ++i) messages.emplace_back(random);
-  Endpoint sender(false, {}, GetParam());
-  Endpoint receiver(false, {}, GetParam());
+  Endpoint sender(Callers::one, {}, GetParam());
+  Endpoint receiver(Callers::one, {}, GetParam());
   std::atomic<std::size_t> sent{0};  // messages whose send has been called
 
   std::thread sending([&] {
@@ -174,8 +174,8 @@ TEST(LayoutsInUse, AreHeldUntilTheMessageIsOver) {
   RandomTypes random(4);
   Side out(random, 5'000, false, false);
   Side in(random, out.offsets.size(), true, false);
-  Endpoint sender(false, {}, Copying::receiver);
-  Endpoint receiver(false);
+  Endpoint sender(Callers::one, {}, Copying::receiver);
+  Endpoint receiver(Callers::one);
   Request* send = sender.send(receiver.port(), {1, 0, 0}, out.buffer(), Mode::synchronous);
   ASSERT_NE(send, nullptr);
   sender.release(*send, [](const layout::Layout&) { ++let_go; });

@@ -130,7 +130,7 @@ class Matching : public ::testing::Test {
   }
 
   std::mt19937_64 random_;
-  std::unique_ptr<Endpoint> receiver_ = std::make_unique<Endpoint>(false);
+  std::unique_ptr<Endpoint> receiver_ = std::make_unique<Endpoint>(Callers::one);
   std::vector<std::unique_ptr<Endpoint>> senders_;
   Reference reference_;
   std::map<std::uint64_t, Sent> sent_;
@@ -145,7 +145,7 @@ TEST_F(Matching, IsThatOfTheReference) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   printf("seed %llu\n", static_cast<unsigned long long>(seed));
   random_.seed(seed);
-  for (int i = 0; i < kSenders; ++i) senders_.push_back(std::make_unique<Endpoint>(false));
+  for (int i = 0; i < kSenders; ++i) senders_.push_back(std::make_unique<Endpoint>(Callers::one));
   while (sent_count_ < kMessages && !HasFatalFailure()) {
     const std::uint32_t dice = draw(100);
     if (dice < 45 && sent_.size() < 60) {

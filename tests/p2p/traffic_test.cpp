@@ -157,7 +157,7 @@ TEST(Traffic, ArrivesWholeAndOnce) {
   const std::uint64_t seed = std::random_device{}();
   printf("seed %llu\n", static_cast<unsigned long long>(seed));
   std::vector<std::unique_ptr<Endpoint>> endpoints;
-  for (int i = 0; i < kRanks; ++i) endpoints.push_back(std::make_unique<Endpoint>(false));
+  for (int i = 0; i < kRanks; ++i) endpoints.push_back(std::make_unique<Endpoint>(Callers::one));
   std::vector<std::unique_ptr<Rank>> ranks;
   for (std::int32_t i = 0; i < kRanks; ++i) ranks.push_back(std::make_unique<Rank>(i, seed, endpoints));
   std::vector<std::thread> threads;
@@ -174,8 +174,8 @@ TEST(Traffic, ArrivesWholeAndOnce) {
 // 0 sends 1 2 3 ... to 1 without ever waiting, far more than an inbox holds; 1 comes late and gets them in that order.
 TEST(Traffic, KeepsOrderThroughAFullInbox) {
   constexpr std::uint64_t kMany = 5000;
-  Endpoint sender(false);
-  Endpoint receiver(false);
+  Endpoint sender(Callers::one);
+  Endpoint receiver(Callers::one);
   std::vector<std::uint64_t> numbers(kMany);
   std::vector<Request*> open;
   for (std::uint64_t i = 0; i < kMany; ++i) {
@@ -205,7 +205,7 @@ TEST(Traffic, KeepsOrderThroughAFullInbox) {
 
 // Both ranks send 50 000 bytes before either receives: each send is set aside, as the hosts do, and both get theirs.
 TEST(Traffic, SendsThatMeetDoNotHang) {
-  std::array<std::unique_ptr<Endpoint>, 2> ends{std::make_unique<Endpoint>(false), std::make_unique<Endpoint>(false)};
+  std::array<std::unique_ptr<Endpoint>, 2> ends{std::make_unique<Endpoint>(Callers::one), std::make_unique<Endpoint>(Callers::one)};
   std::array<bool, 2> right{};
   auto rank = [&](std::size_t own) {
     Endpoint& here = *ends[own];
@@ -231,8 +231,8 @@ TEST(Traffic, SendsThatMeetDoNotHang) {
 
 // 1 posts receives of 8, 300 and 100 000 bytes and goes its way; its helper takes in what 0 sends and waits for.
 TEST(Traffic, MovesWhileTheRankIsAway) {
-  Endpoint sender(false);
-  Endpoint receiver(true);
+  Endpoint sender(Callers::one);
+  Endpoint receiver(Callers::many);
   Rescue rescue(receiver);
   for (const std::size_t bytes : {std::size_t{8}, std::size_t{300}, std::size_t{100'000}}) {
     std::vector<std::byte> out(bytes, std::byte{5});
@@ -252,8 +252,8 @@ TEST(Traffic, MovesWhileTheRankIsAway) {
 
 // A receive of 10 bytes takes a message of 20 and 100 000: ten bytes arrive, the outcome says so, the send is done.
 TEST(Traffic, TruncationIsSaid) {
-  Endpoint sender(false);
-  Endpoint receiver(false);
+  Endpoint sender(Callers::one);
+  Endpoint receiver(Callers::one);
   for (const std::size_t bytes : {std::size_t{20}, std::size_t{100'000}}) {
     const std::vector<std::byte> out(bytes, std::byte{7});
     std::vector<std::byte> in(20);

@@ -1,0 +1,68 @@
+// Whose turn it is in an endpoint: the lock of its queues, as dear as the threads that may call make it.
+//
+//   one             only one thread calls at a time: nothing is done
+//   one_and_helper  threads of the program call one at a time, and besides a helper, seldom: those of the program only
+//                   store a flag, and the helper has the kernel put a fence into all running threads before it looks at
+//                   that flag (an asymmetric Dekker lock)
+//   many            threads of the program call at once: a spin lock
+//
+// Which side of `one_and_helper` a thread is on says `on_helper_thread`.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/helper_thread.hpp"
+#include "base/waiting.hpp"
+
+namespace urakata::p2p {
+
+enum class Callers : std::uint8_t { one, one_and_helper, many };
+
+class Turn {
+ public:
+  explicit Turn(Callers callers) : callers_(callers) {}
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+  void lock() {
+    if (callers_ == Callers::one) return;
+    if (callers_ == Callers::one_and_helper && !on_helper_thread) {
+      begin_as_program();
+      return;
+    }
+    for (Ladder ladder(false); !try_lock();) ladder.step();
+  }
+
+  // Not for threads of the program where a helper calls besides.
+  bool try_lock() {
+    if (callers_ == Callers::one) return true;
+    if (callers_ == Callers::one_and_helper) return try_as_helper();
+    return !held_.load(std::memory_order_relaxed) && !held_.exchange(true, std::memory_order_acquire);
+  }
+
+  void unlock() {
+    if (callers_ == Callers::one) return;
+    (callers_ == Callers::one_and_helper && !on_helper_thread ? program_in_ : held_)
+        .store(false, std::memory_order_release);
+  }
+
+ private:
+  void begin_as_program() {
+    for (;;) {
+      program_in_.store(true, std::memory_order_relaxed);
+      // The helper's fence orders the two for the processor, this one for the compiler.
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+      if (!held_.load(std::memory_order_acquire)) return;
+      program_in_.store(false, std::memory_order_release);
+      for (Ladder ladder(false); held_.load(std::memory_order_relaxed);) ladder.step();
+    }
+  }
+  bool try_as_helper();
+
+  const Callers callers_;
+  std::atomic<bool> held_{false};        // by whoever takes the spin lock, or by the helper
+  std::atomic<bool> program_in_{false};  // one_and_helper: a thread of the program has its turn
+};
+
+}  // namespace urakata::p2p

@@ -1,0 +1,57 @@
+#include "p2p/turn.hpp"
+
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <thread>
+
+namespace urakata::p2p {
+namespace {
+
+constexpr int kTurns = 200'000;
+
+// Not atomic: it is right only if turns exclude each other.
+struct Counted {
+  explicit Counted(Callers callers) : turn(callers) {}
+  Turn turn;
+  long count = 0;
+};
+
+TEST(Turn, OfOneThreadOfTheProgramAndAHelper) {
+  Counted counted(Callers::one_and_helper);
+  std::atomic<bool> over{false};
+  long helped = 0;
+  std::thread helper([&] {
+    on_helper_thread = true;
+    while (!over.load(std::memory_order_relaxed) || helped == 0) {
+      if (!counted.turn.try_lock()) continue;
+      for (int i = 0; i < 100; ++i) counted.count = counted.count + 1;
+      counted.turn.unlock();
+      helped += 100;
+    }
+  });
+  for (int i = 0; i < kTurns; ++i) {
+    const std::lock_guard guard(counted.turn);
+    counted.count = counted.count + 1;
+  }
+  over.store(true, std::memory_order_relaxed);
+  helper.join();
+  EXPECT_EQ(counted.count, kTurns + helped);
+}
+
+TEST(Turn, OfManyThreads) {
+  Counted counted(Callers::many);
+  const auto work = [&] {
+    for (int i = 0; i < kTurns; ++i) {
+      const std::lock_guard guard(counted.turn);
+      counted.count = counted.count + 1;
+    }
+  };
+  std::thread other(work);
+  work();
+  other.join();
+  EXPECT_EQ(counted.count, 2 * kTurns);
+}
+
+}  // namespace
+}  // namespace urakata::p2p
