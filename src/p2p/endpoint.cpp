@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/waiting.hpp"
+#include "p2p/prefetch.hpp"
 #include "p2p/small_copy.hpp"
 
 namespace urakata::p2p {
@@ -14,14 +15,19 @@ namespace urakata::p2p {
 namespace {
 
 constexpr unsigned kStepMessages = 64;  // taken from the inbox in one step
-constexpr std::uint32_t kAhead = 4;     // cells
+
+// A receiver that looks for a message all the time takes the line from the sender that is about to write it. Where a
+// message has come and many receives are still posted, more are on their way, and it looks less often.
+constexpr std::size_t kStream = 4;   // posted receives
+constexpr unsigned kRests = 8;       // pauses between two looks
+constexpr std::uint32_t kAhead = 4;  // cells
 
 void fill(Inbox& inbox, std::uint64_t position, std::uint32_t cells, const Envelope& envelope, Kind kind,
           const std::byte* payload, std::size_t bytes) {
   // All lines are asked for at once, not one after the other as their bytes are stored; and lines of the messages that
   // may follow, so that the receiver gives them up in time. Not the next one: the receiver may be looking there.
-  for (std::uint32_t i = 1; i < cells; ++i) __builtin_prefetch(&inbox.cell(position + i), 1);
-  __builtin_prefetch(&inbox.cell(position + cells + kAhead), 1);
+  for (std::uint32_t i = 1; i < cells; ++i) prefetch_to_write(&inbox.cell(position + i));
+  prefetch_to_write(&inbox.cell(position + cells + kAhead));
   Cell& first = inbox.cell(position);
   first.first.kind = kind;
   first.first.cells = static_cast<std::uint16_t>(cells);
@@ -351,7 +357,10 @@ bool Endpoint::step(const Request* awaited) {
     if (i != 0) __builtin_prefetch(&port_.inbox.cell(port_.inbox.head() + 2));
     arrive(*cell);
     moved = true;
-    if (awaited != nullptr && awaited->done()) return true;
+    if (awaited != nullptr && awaited->done()) {
+      note_stream();
+      return true;
+    }
   }
   if (!pending_.empty()) moved = flush() || moved;
   if (port_.offered.load(std::memory_order_relaxed) != nullptr) {
@@ -369,6 +378,7 @@ bool Endpoint::step(const Request* awaited) {
     });
   }
   listed_.store(!idle(), std::memory_order_relaxed);
+  note_stream();
   return moved;
 }
 
@@ -378,10 +388,17 @@ void Endpoint::wait(Request& request) {
     if (progress(&request)) {
       patience.restart();
     } else {
+      if (streaming_.load(std::memory_order_relaxed)) rest();
       patience.step([&] { return request.done(); });
       if (patience.tried()) set_aside(request);
     }
   }
+}
+
+void Endpoint::note_stream() { streaming_.store(posted_.size() >= kStream, std::memory_order_relaxed); }
+
+void Endpoint::rest() {
+  for (unsigned i = 0; i < kRests; ++i) pause();
 }
 
 void Endpoint::set_aside(Request& request) {

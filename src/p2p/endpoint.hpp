@@ -136,6 +136,8 @@ class Endpoint {
   void help(Request& send);
   void finish(Request& request);
   bool news() const;
+  void note_stream();
+  static void rest();
   void list(Queue<Request>& queue, Request& request);
   bool step(const Request* awaited = nullptr);
 
@@ -157,6 +159,7 @@ class Endpoint {
   std::atomic<std::uint32_t> open_{0};  // requests in use
   // pending_, finishing_ or abandoned_ has something; stored in turn.
   std::atomic<bool> listed_{false};
+  std::atomic<bool> streaming_{false};  // messages come one after the other; stored in turn
 
   Port port_;
 };
