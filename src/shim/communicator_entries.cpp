@@ -1,5 +1,5 @@
-// The calls that make communicators: the host makes them, and where ranks share a space they become channels.
-#include "shim/channel.hpp"
+// The calls that make communicators: the host makes them, and where ranks share a space they become circles.
+#include "shim/circle.hpp"
 #include "shim/entries.hpp"
 
 namespace urakata::shim {
@@ -7,7 +7,7 @@ namespace {
 
 // Communicators that the host makes for itself (MPI-IO) stay its own.
 int opened(int code, const MPI_Comm* made, const void* site) {
-  if (code == MPI_SUCCESS && made != nullptr && !inside_host(site)) open_channel(*made);
+  if (code == MPI_SUCCESS && made != nullptr && !inside_host(site)) open_circle(*made);
   return code;
 }
 

@@ -12,20 +12,20 @@ void Failure::note(Request& request, int code, bool told) {
   code_ = code;
   told_ = told;
   communicator_ = request.communicator;
-  channel_ = request.message.letter.channel;
+  circle_ = request.message.letter.circle;
   if (communicator_ != nullptr) communicator_->hold();
-  if (channel_ != nullptr) channel_->hold();
+  if (circle_ != nullptr) circle_->hold();
 }
 
 void Failure::let_go() {
   if (communicator_ != nullptr) communicator_->release();
-  if (channel_ != nullptr) channel_->release();
+  if (circle_ != nullptr) circle_->release();
 }
 
 int Failure::tell() {
   if (code_ == MPI_SUCCESS || told_) return code_;
-  if (channel_ == nullptr) return complain(communicator_, code_);
-  host.Comm_call_errhandler(channel_->handle, code_);
+  if (circle_ == nullptr) return complain(communicator_, code_);
+  host.Comm_call_errhandler(circle_->handle, code_);
   return code_;
 }
 

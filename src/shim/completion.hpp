@@ -35,7 +35,7 @@ class Failure {
   int code_ = MPI_SUCCESS;
   bool told_ = false;
   Communicator* communicator_ = nullptr;  // held
-  Channel* channel_ = nullptr;            // held
+  Circle* circle_ = nullptr;              // held
 };
 
 // A request that is finished: reports, gives it back (or makes it inactive), sets handle and status. The result is the

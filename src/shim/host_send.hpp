@@ -1,4 +1,4 @@
-// The send of an MPI_Sendrecv and its kin on a mixed channel, where it goes through the host and the receive does not.
+// The send of an MPI_Sendrecv and its kin on a mixed circle, where it goes through the host and the receive does not.
 //
 // Thread-safety: by any thread; an object by one at a time.
 #pragma once

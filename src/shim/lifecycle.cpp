@@ -3,7 +3,7 @@
 
 #include "base/log.hpp"
 #include "base/preload_env.hpp"
-#include "shim/channel.hpp"
+#include "shim/circle.hpp"
 #include "shim/communicator.hpp"
 #include "shim/datatype.hpp"
 #include "shim/host.hpp"
@@ -68,7 +68,7 @@ URAKATA_EXPORT int MPI_Op_free(MPI_Op* op) {
 URAKATA_EXPORT int MPI_Comm_free(MPI_Comm* comm) {
   need_host();
   const bool later = comm != nullptr && process().running() &&
-                     (urakata::shim::close_channel(*comm) || urakata::shim::forget_communicator(*comm));
+                     (urakata::shim::close_circle(*comm) || urakata::shim::forget_communicator(*comm));
   if (!later) return host.Comm_free(comm);
   *comm = MPI_COMM_NULL;
   return MPI_SUCCESS;
@@ -79,8 +79,8 @@ URAKATA_EXPORT int MPI_Comm_disconnect(MPI_Comm* comm) {
   need_host();
   if (comm != nullptr && process().running()) {
     urakata::shim::drain(*comm);
-    urakata::shim::drain_channel(*comm);
-    urakata::shim::close_channel(*comm);
+    urakata::shim::drain_circle(*comm);
+    urakata::shim::close_circle(*comm);
     if (urakata::shim::forget_communicator(*comm)) {
       *comm = MPI_COMM_NULL;
       return MPI_SUCCESS;

@@ -14,9 +14,9 @@ namespace {
 std::byte* bytes_at(const void* address) { return static_cast<std::byte*>(const_cast<void*>(address)); }
 
 bool pattern_of(int source, int tag, MPI_Comm comm, Letter& letter) {
-  letter.channel = channel(comm);
-  if (letter.channel == nullptr) return false;
-  const Channel& in = *letter.channel;
+  letter.circle = circle(comm);
+  if (letter.circle == nullptr) return false;
+  const Circle& in = *letter.circle;
   const bool any = source == MPI_ANY_SOURCE;
   if (!any && static_cast<std::size_t>(source) >= in.peers.size()) return false;
   if (tag != MPI_ANY_TAG && (tag < 0 || tag > largest_tag())) return false;
@@ -50,12 +50,12 @@ bool describe(void* address, std::int64_t count, MPI_Datatype type, Letter& lett
 bool outgoing(const void* address, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
               p2p::Mode mode, Letter& letter) {
   if (endpoint() == nullptr) return false;
-  letter.channel = channel(comm);
-  if (letter.channel == nullptr || static_cast<std::size_t>(dest) >= letter.channel->peers.size()) return false;
-  const Channel::Peer& peer = letter.channel->peers[static_cast<std::size_t>(dest)];
+  letter.circle = circle(comm);
+  if (letter.circle == nullptr || static_cast<std::size_t>(dest) >= letter.circle->peers.size()) return false;
+  const Circle::Peer& peer = letter.circle->peers[static_cast<std::size_t>(dest)];
   if (peer.port == nullptr || tag < 0 || tag > largest_tag()) return false;
   if (!describe(const_cast<void*>(address), count, type, letter)) return false;
-  letter.envelope = {peer.context, letter.channel->rank, tag};
+  letter.envelope = {peer.context, letter.circle->rank, tag};
   letter.to = peer.port;
   letter.mode = mode;
   return true;
@@ -71,7 +71,7 @@ bool probing(int source, int tag, MPI_Comm comm, Letter& letter) {
 }
 
 bool outside(int rank, MPI_Comm comm) {
-  const Channel* in = endpoint() != nullptr ? channel(comm) : nullptr;
+  const Circle* in = endpoint() != nullptr ? circle(comm) : nullptr;
   return in != nullptr && static_cast<std::size_t>(rank) < in->peers.size() &&
          in->peers[static_cast<std::size_t>(rank)].port == nullptr;
 }
@@ -113,14 +113,14 @@ int receive_now(const Letter& letter, MPI_Status* status) {
   give_back(open);
   set_status(status, result);
   const int code = code_of(result);
-  if (code != MPI_SUCCESS) host.Comm_call_errhandler(letter.channel->handle, code);
+  if (code != MPI_SUCCESS) host.Comm_call_errhandler(letter.circle->handle, code);
   return code;
 }
 
 Request& make_message(const Letter& letter, bool start) {
   Request& request = *make_request();
   request.message.letter = letter;
-  letter.channel->hold();
+  letter.circle->hold();
   if (letter.type != nullptr) letter.type->hold();
   request.persistent = !start;
   if (start) start_message(request);

@@ -1,4 +1,4 @@
-// The program's own messages on a channel: from the arguments of MPI_Send and its kin to the endpoint, and from its
+// The program's own messages on a circle: from the arguments of MPI_Send and its kin to the endpoint, and from its
 // results to an MPI_Status.
 //
 // Thread-safety: as MPI says of the calls that these stand for.
@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "shim/abi.hpp"
-#include "shim/channel.hpp"
+#include "shim/circle.hpp"
 #include "shim/datatype.hpp"
 #include "shim/mixed_receive.hpp"
 
@@ -16,12 +16,12 @@ namespace urakata::shim {
 
 struct Request;
 
-// Where a message comes from: a rank of the space, one outside of it (on a mixed channel, through the host), or either.
+// Where a message comes from: a rank of the space, one outside of it (on a mixed circle, through the host), or either.
 enum class Way : std::uint8_t { space, outside, either };
 
 // A send or a receive that is ours to handle, with arguments that have been checked.
 struct Letter {
-  Channel* channel = nullptr;
+  Circle* circle = nullptr;
   const Datatype* type = nullptr;
   std::int64_t count = 0;  // of elements
   p2p::Buffer buffer;
@@ -31,9 +31,9 @@ struct Letter {
   Way way = Way::space;  // of a receive
 };
 
-// What a Request holds where it stands for a message. Its channel and its type are held.
+// What a Request holds where it stands for a message. Its circle and its type are held.
 struct Message {
-  Letter letter;                        // letter.channel is nullptr: the request is something else
+  Letter letter;                        // letter.circle is nullptr: the request is something else
   p2p::Request* open = nullptr;         // nullptr: finished, or not started
   p2p::Request* beside = nullptr;       // the send of an Isendrecv, whose receive is `open`
   p2p::Arrival* matched = nullptr;      // what MPI_Mprobe has found, until MPI_Mrecv
@@ -49,13 +49,13 @@ struct Message {
 bool outgoing(const void* address, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
               p2p::Mode mode, Letter& letter);
 bool incoming(void* address, std::int64_t count, MPI_Datatype type, int source, int tag, MPI_Comm comm, Letter& letter);
-// Is it a rank outside this rank's space, on a mixed channel?
+// Is it a rank outside this rank's space, on a mixed circle?
 bool outside(int rank, MPI_Comm comm);
 // Is there no need to wait for other receives, so that the host may have a receive from outside, or a probe, at once?
 inline bool at_once(const Letter& letter) { return letter.way == Way::outside && free_for_host(letter); }
 // The same for all starts of a persistent receive.
 inline bool always_at_once(const Letter& letter) {
-  return letter.way == Way::outside && letter.channel->unordered.load(std::memory_order_relaxed);
+  return letter.way == Way::outside && letter.circle->unordered.load(std::memory_order_relaxed);
 }
 // The same as incoming() for a probe.
 bool probing(int source, int tag, MPI_Comm comm, Letter& letter);

@@ -33,7 +33,7 @@ p2p::Envelope envelope_of(const Letter& letter, const MPI_Status& found) {
 
 bool host_has(const Letter& letter, MPI_Status* found) {
   int flag = 0;
-  host.Iprobe(source_of(letter), tag_of(letter), letter.channel->handle, &flag, found);
+  host.Iprobe(source_of(letter), tag_of(letter), letter.circle->handle, &flag, found);
   return flag != 0;
 }
 
@@ -171,13 +171,13 @@ class MixedQueue {
     MPI_Datatype type = letter.type->handle();
 #if defined(URAKATA_LARGE_COUNTS)
     if (letter.count > INT_MAX) {
-      entry.code_ = host.Irecv_c(address, letter.count, type, source_of(letter), tag_of(letter), letter.channel->handle,
+      entry.code_ = host.Irecv_c(address, letter.count, type, source_of(letter), tag_of(letter), letter.circle->handle,
                                  &entry.theirs_);
       return enter_host(entry);
     }
 #endif
     entry.code_ = host.Irecv(address, static_cast<int>(letter.count), type, source_of(letter), tag_of(letter),
-                             letter.channel->handle, &entry.theirs_);
+                             letter.circle->handle, &entry.theirs_);
     enter_host(entry);
   }
 
@@ -186,7 +186,7 @@ class MixedQueue {
     const Letter& letter = entry.letter();
     MPI_Message message = MPI_MESSAGE_NULL;
     for (int flag = 0; flag == 0;) {
-      host.Improbe(found.MPI_SOURCE, found.MPI_TAG, letter.channel->handle, &flag, &message, MPI_STATUS_IGNORE);
+      host.Improbe(found.MPI_SOURCE, found.MPI_TAG, letter.circle->handle, &flag, &message, MPI_STATUS_IGNORE);
     }
     std::byte* const address = letter.buffer.address;
     MPI_Datatype type = letter.type->handle();
@@ -325,7 +325,7 @@ bool progress_mixed() {
 }
 
 bool free_for_host(const Letter& letter) {
-  if (letter.channel->unordered.load(std::memory_order_relaxed)) return true;
+  if (letter.circle->unordered.load(std::memory_order_relaxed)) return true;
   if (process().told_level() == MPI_THREAD_MULTIPLE) return false;
   if (queue().empty()) return true;
   const MixedQueue::Turn turn(queue());
@@ -338,7 +338,7 @@ bool probe_host(const Letter& letter, MPI_Status* status) {
   MPI_Status found;
   if (!host_has(letter, &found) || queue().claims(envelope_of(letter, found))) return false;
   int flag = 0;
-  host.Iprobe(found.MPI_SOURCE, found.MPI_TAG, letter.channel->handle, &flag, status);
+  host.Iprobe(found.MPI_SOURCE, found.MPI_TAG, letter.circle->handle, &flag, status);
   return flag != 0;
 }
 
@@ -348,7 +348,7 @@ bool take_from_host(const Letter& letter, MPI_Message* message, MPI_Status* stat
   MPI_Status found;
   if (!host_has(letter, &found) || queue().claims(envelope_of(letter, found))) return false;
   int flag = 0;
-  host.Improbe(found.MPI_SOURCE, found.MPI_TAG, letter.channel->handle, &flag, message, status);
+  host.Improbe(found.MPI_SOURCE, found.MPI_TAG, letter.circle->handle, &flag, message, status);
   return flag != 0;
 }
 

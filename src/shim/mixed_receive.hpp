@@ -1,4 +1,4 @@
-// Receives on a mixed channel whose message may come from outside the space: those from any source, and those from one
+// Receives on a mixed circle whose message may come from outside the space: those from any source, and those from one
 // rank outside that have to wait for the outcome of an earlier one from any source.
 //
 // A receive from any source is posted at the endpoint and stands in a queue, in which a receive that could take the

@@ -48,7 +48,7 @@ void look_until(Look look) {
   }
 }
 
-// On a mixed channel the space and the host have the first look in turn, so that neither keeps the other's messages
+// On a mixed circle the space and the host have the first look in turn, so that neither keeps the other's messages
 // out.
 bool space_first() {
   thread_local unsigned turn = 0;

@@ -25,7 +25,7 @@ struct Exchange {
   Letter send;  // empty where the send is the host's
   Letter receive;
   bool sends = false;
-  bool by_host = false;  // the send, on a mixed channel
+  bool by_host = false;  // the send, on a mixed circle
   bool receives = false;
 };
 

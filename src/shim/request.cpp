@@ -157,7 +157,7 @@ void destroy_request(Request* request) {
   }
   if (request->is_message()) {
     if (request->message.letter.type != nullptr) request->message.letter.type->release();
-    request->message.letter.channel->release();
+    request->message.letter.circle->release();
     request->message = {};
   }
   request->site = nullptr;

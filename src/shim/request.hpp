@@ -38,7 +38,7 @@ struct Request {
   observe::Passage passage;
 
   MPI_Request handle() const;
-  bool is_message() const { return message.letter.channel != nullptr; }
+  bool is_message() const { return message.letter.circle != nullptr; }
   bool finished() const { return !active || shared || (is_message() ? message.done() : run->finished()); }
 };
 

@@ -8,7 +8,7 @@
 #include "base/log.hpp"
 #include "base/options.hpp"
 #include "p2p/rescue.hpp"
-#include "shim/channel.hpp"
+#include "shim/circle.hpp"
 #include "shim/host.hpp"
 #include "shim/host_send.hpp"
 #include "shim/mixed_receive.hpp"

@@ -9,7 +9,7 @@
 
 namespace urakata::shim {
 
-// Finds out who shares a space with this rank, and opens the channel of MPI_COMM_WORLD. Collective over MPI_COMM_WORLD,
+// Finds out who shares a space with this rank, and opens the circle of MPI_COMM_WORLD. Collective over MPI_COMM_WORLD,
 // also for ranks that were not started to be in a space (`wanted`). `helper`: where the
 // host cannot call us while the program is blocked in it, a thread of ours may look after the messages.
 void enter_space(bool wanted, bool helper);

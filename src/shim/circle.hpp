@@ -1,12 +1,12 @@
-// A channel: a communicator with ranks that share this rank's space, so that the program's own messages between them
+// A circle: a communicator with ranks that share this rank's space, so that the program's own messages between them
 // travel there. It is mixed if it has other ranks too: messages with those are the host's, on the same communicator.
 //
-// Each rank numbers its channels itself; a message carries the number that its receiver has chosen. The numbers are
+// Each rank numbers its circles itself; a message carries the number that its receiver has chosen. The numbers are
 // told when the communicator is made: the calls that make one are collective and may wait, so one MPI_Allgather on the
 // new communicator does it. Communicators that come about otherwise (MPI_Comm_idup, sessions) stay with the host, as do
 // those where no two ranks share a space. All ranks decide alike, since all know who shares one.
 //
-// Thread-safety: channel() by any thread; a Channel is constant but for its count of users and the program's promises.
+// Thread-safety: circle() by any thread; a Circle is constant but for its count of users and the program's promises.
 #pragma once
 
 #include <atomic>
@@ -19,14 +19,14 @@
 
 namespace urakata::shim {
 
-class Channel {
+class Circle {
  public:
   struct Peer {
     p2p::Port* port = nullptr;  // nullptr: not in this rank's space
-    std::uint32_t context = 0;  // the peer's number for this channel
+    std::uint32_t context = 0;  // the peer's number for this circle
   };
 
-  Channel(MPI_Comm comm, std::int32_t own_rank, std::uint32_t own_context, std::vector<Peer> all);
+  Circle(MPI_Comm comm, std::int32_t own_rank, std::uint32_t own_context, std::vector<Peer> all);
 
   const MPI_Comm handle;
   const std::int32_t rank;
@@ -46,15 +46,15 @@ class Channel {
   bool idle() const { return users_.load(std::memory_order_acquire) == 1; }
 
  private:
-  ~Channel() = default;
+  ~Circle() = default;
   std::atomic<std::uint32_t> users_{1};  // the handle's own, until it is freed
 };
 
-// The channel of a communicator; nullptr where its messages are the host's.
-Channel* channel(MPI_Comm handle);
+// The circle of a communicator; nullptr where its messages are the host's.
+Circle* circle(MPI_Comm handle);
 
 // A communicator has been made, by a call that all its ranks are in. Collective, also for ranks that are in no space.
-void open_channel(MPI_Comm made);
+void open_circle(MPI_Comm made);
 // The same for MPI_COMM_WORLD, whose number is 1 on every rank. `ports`: of all ranks.
 void open_world(std::vector<p2p::Port*> ports);
 
@@ -62,8 +62,8 @@ void open_world(std::vector<p2p::Port*> ports);
 void note_promises(MPI_Comm handle, MPI_Info info);
 
 // The program frees the communicator. True: messages on it are pending, and it is freed after the last.
-bool close_channel(MPI_Comm handle);
+bool close_circle(MPI_Comm handle);
 // Waits until no operation on it is pending, for MPI_Comm_disconnect.
-void drain_channel(MPI_Comm handle);
+void drain_circle(MPI_Comm handle);
 
 }  // namespace urakata::shim

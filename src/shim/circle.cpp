@@ -1,4 +1,4 @@
-#include "shim/channel.hpp"
+#include "shim/circle.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::uint32_t kWorldContext = 1;
 
-HandleMap<MPI_Comm, Channel>& registry() {
-  static auto* map = new HandleMap<MPI_Comm, Channel>;
+HandleMap<MPI_Comm, Circle>& registry() {
+  static auto* map = new HandleMap<MPI_Comm, Circle>;
   return *map;
 }
 
@@ -44,43 +44,43 @@ bool promised(MPI_Info info, const char* key) {
 }
 
 // A rank that shares the space with nobody else of the communicator leaves it to the host.
-void insert(MPI_Comm comm, std::uint32_t own, std::vector<Channel::Peer> peers) {
+void insert(MPI_Comm comm, std::uint32_t own, std::vector<Circle::Peer> peers) {
   const auto here = std::count_if(peers.begin(), peers.end(), [](const auto& peer) { return peer.port != nullptr; });
   if (here < 2) return;
   int rank = 0;
   host.Comm_rank(comm, &rank);
-  registry().insert(comm, new Channel(comm, rank, own, std::move(peers)));
+  registry().insert(comm, new Circle(comm, rank, own, std::move(peers)));
 }
 
 }  // namespace
 
-Channel::Channel(MPI_Comm comm, std::int32_t own_rank, std::uint32_t own_context, std::vector<Peer> all)
+Circle::Circle(MPI_Comm comm, std::int32_t own_rank, std::uint32_t own_context, std::vector<Peer> all)
     : handle(comm),
       rank(own_rank),
       context(own_context),
       peers(std::move(all)),
       mixed(std::any_of(peers.begin(), peers.end(), [](const Peer& peer) { return peer.port == nullptr; })) {}
 
-void Channel::release() {
+void Circle::release() {
   if (users_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   MPI_Comm comm = handle;
   delete this;
   if (!forget_communicator(comm)) host.Comm_free(&comm);
 }
 
-bool Channel::close() {
+bool Circle::close() {
   if (users_.fetch_sub(1, std::memory_order_acq_rel) != 1) return true;
   delete this;
   return false;
 }
 
-Channel* channel(MPI_Comm handle) {
+Circle* circle(MPI_Comm handle) {
   const auto found = registry().find(handle);
   if (!found.known && handle != MPI_COMM_NULL) registry().insert(handle, nullptr);
   return found.object;
 }
 
-void open_channel(MPI_Comm made) {
+void open_circle(MPI_Comm made) {
   if (made == MPI_COMM_NULL || !spaces_in_job()) return;
   int inter = 0;
   if (host.Comm_test_inter(made, &inter) != MPI_SUCCESS || inter != 0) return;
@@ -91,32 +91,32 @@ void open_channel(MPI_Comm made) {
   std::vector<std::uint32_t> all(world.size());
   if (host.Allgather(&own, 1, MPI_UINT32_T, all.data(), 1, MPI_UINT32_T, made) != MPI_SUCCESS) return;
   if (endpoint() == nullptr) return;
-  std::vector<Channel::Peer> peers(world.size());
+  std::vector<Circle::Peer> peers(world.size());
   for (std::size_t i = 0; i < world.size(); ++i) peers[i] = {port_of(world[i]), all[i]};
   insert(made, own, std::move(peers));
 }
 
 void open_world(std::vector<p2p::Port*> ports) {
-  std::vector<Channel::Peer> peers(ports.size());
+  std::vector<Circle::Peer> peers(ports.size());
   for (std::size_t i = 0; i < ports.size(); ++i) peers[i] = {ports[i], kWorldContext};
   insert(MPI_COMM_WORLD, kWorldContext, std::move(peers));
 }
 
 void note_promises(MPI_Comm handle, MPI_Info info) {
   if (endpoint() == nullptr || info == MPI_INFO_NULL) return;
-  Channel* open = channel(handle);
+  Circle* open = circle(handle);
   if (open == nullptr) return;
   open->unordered.store(promised(info, "mpi_assert_no_any_source") || promised(info, "mpi_assert_allow_overtaking"),
                         std::memory_order_relaxed);
 }
 
-bool close_channel(MPI_Comm handle) {
-  Channel* gone = registry().erase(handle);
+bool close_circle(MPI_Comm handle) {
+  Circle* gone = registry().erase(handle);
   return gone != nullptr && gone->close();
 }
 
-void drain_channel(MPI_Comm handle) {
-  const Channel* open = endpoint() != nullptr ? registry().find(handle).object : nullptr;
+void drain_circle(MPI_Comm handle) {
+  const Circle* open = endpoint() != nullptr ? registry().find(handle).object : nullptr;
   if (open == nullptr) return;
   p2p::Patience patience(endpoint()->port(), endpoint()->manners());
   while (!open->idle()) {
