@@ -80,8 +80,10 @@ def test_spaces_of_two_hosts(folder: Path, name: str, rounds: str, messages: str
 @pytest.mark.parametrize("name", HOST_NAMES)
 def test_errors_are_those_of_the_host(folder: Path, name: str) -> None:
     """Truncation, and wrong ranks, tags, counts, types and buffers: the same classes, handlers and statuses."""
+    if name == "system-openmpi":
+        pytest.skip("Open MPI 4.1 alone ends the job at the first wrong argument of a persistent request")
     host = named(name)
-    program = [str(compiled(host, "message_errors", folder)), "all" if host.family == "openmpi" else "first"]
+    program = [str(compiled(host, "message_errors", folder)), "all" if name == "openmpi" else "first"]
     alone = run_job(host, 2, program)
     passes(alone)
     within = run_job(host, 2, [*SPACE, *program])

@@ -28,7 +28,7 @@ from spaces import (
     until,
 )
 
-from urakata import hosts
+from urakata import hosts, paths
 
 __all__ = ["nothing_stays"]  # around every test here
 
@@ -283,10 +283,17 @@ def test_check_says_whether_a_space_can_be_had(tmp_path: Path) -> None:
     """It tries; under a limit of memory it gives the reason that a run would give."""
     host = named("mpich")
     command = f"{sys.executable} -m urakata check --json --host {host.launcher}"
+    environment = os.environ | {"PYTHONPATH": str(Path(paths.__file__).parents[1])}
     found = []
     for before in ("", "ulimit -v 30000000; "):
         asked = subprocess.run(
-            ["/bin/sh", "-c", before + command], capture_output=True, text=True, timeout=120, cwd=tmp_path, check=False
+            ["/bin/sh", "-c", before + command],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            cwd=tmp_path,
+            env=environment,
+            check=False,
         )
         found.append(json.loads(asked.stdout)["space"])
     assert found[0]["usable"] and not found[1]["usable"]
