@@ -157,8 +157,8 @@ def test_a_wrong_checksum_is_no_success() -> None:
     assert not figures.worst_ratio(goal("f", **parameters), measured).broken
 
 
-def test_a_point_is_slower_only_where_it_is_so_in_every_round() -> None:
-    # A: 2 and 0.5 of the faster side, so not slower; B: 1.2 and 1.5, so 1.2 beyond noise.
+def test_beyond_noise_the_best_rounds_are_compared() -> None:
+    # A: 5 over 10, the faster of 10 and 30; B: 12 over 10, the best of both sides.
     measured = samples(
         "us", poll={A: [20, 5], B: [12, 15]}, host={A: [10, 10], B: [10, 30]}, mpich={A: [30, 30], B: [40, 10]}
     )

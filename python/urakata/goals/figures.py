@@ -90,12 +90,15 @@ def worst_ratio(goal: Goal, samples: Samples) -> Figure:
 
 
 def worst_beyond_noise(goal: Goal, samples: Samples) -> Figure:
-    """The largest `over` / the least of several sides (`under`) of any point, of whose rounds the best counts.
+    """The largest `over` / the least of several sides (`under`) of any point, each side's best round against each's.
 
-    With many points some are disturbed in some round: one is slower only where it is so in every round.
+    With many points some are disturbed in some round; the best round is the one that was disturbed least.
     """
     quantity, over, unders = (goal.parameters[key] for key in ("quantity", "over", "under"))
     points = _points(goal, samples, over, quantity)
+
+    def best(side: str, point: Point) -> float:
+        return min(samples.series(side, quantity, point))
 
     def ratio(part: Samples, point: Point) -> float:
         return part.median(over, quantity, point) / min(part.median(under, quantity, point) for under in unders)
@@ -103,9 +106,9 @@ def worst_beyond_noise(goal: Goal, samples: Samples) -> Figure:
     def series(point: Point) -> list[float]:
         return samples.each_round(lambda part: ratio(part, point), over, *unders)
 
-    by_point = {point: min(series(point)) for point in points}
+    by_point = {point: best(over, point) / min(best(under, point) for under in unders) for point in points}
     worst = max(points, key=by_point.__getitem__)
-    sides = {side: samples.median(side, quantity, worst) for side in (*unders, over)}
+    sides = {side: best(side, worst) for side in (*unders, over)}
     ordered = dict(sorted(by_point.items(), key=lambda item: -item[1]))
     detail = {"worst_point": list(worst), "ratios": _ratio_rows(ordered), "raw": samples.by_point(quantity)}
     return Figure(by_point[worst], series(worst), sides, "us", detail)
