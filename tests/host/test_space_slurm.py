@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -37,6 +38,7 @@ SelectType=select/linear
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 MpiDefault=pmi2
+FirstJobId={first}
 NodeName={name} NodeAddr=127.0.0.1 CPUs={cpus} State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=YES
 """
@@ -60,7 +62,10 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
         (folder / one).mkdir()
     name = socket.gethostname().partition(".")[0]
     (folder / "slurm.conf").write_text(
-        CONFIGURATION.format(name=name, folder=folder, ports=free_ports(), cpus=os.cpu_count())
+        # MPICH names its shared memory after the job, and hangs over what a killed job of that number left behind.
+        CONFIGURATION.format(
+            name=name, folder=folder, ports=free_ports(), cpus=os.cpu_count(), first=random.randrange(1000, 1_000_000)
+        )
     )
     key = folder / "munge.key"
     key.write_bytes(os.urandom(1024))
