@@ -49,20 +49,17 @@ class Turn {
 
  private:
   void begin_as_program() {
-    for (;;) {
-      program_in_.store(true, std::memory_order_relaxed);
-      // The helper's fence orders the two for the processor, this one for the compiler.
-      std::atomic_signal_fence(std::memory_order_seq_cst);
-      if (!held_.load(std::memory_order_acquire)) return;
-      program_in_.store(false, std::memory_order_release);
-      for (Ladder ladder(false); held_.load(std::memory_order_relaxed);) ladder.step();
-    }
+    program_in_.store(true, std::memory_order_relaxed);
+    // The helper's fence orders the two for the processor, this one for the compiler.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    // The flag stays set: the helper, which tries again and again, leaves as soon as it sees it.
+    for (Ladder ladder(false); held_.load(std::memory_order_acquire);) ladder.step();
   }
   bool try_as_helper();
 
   const Callers callers_;
   std::atomic<bool> held_{false};        // by whoever takes the spin lock, or by the helper
-  std::atomic<bool> program_in_{false};  // one_and_helper: a thread of the program has its turn
+  std::atomic<bool> program_in_{false};  // one_and_helper: a thread of the program has or awaits its turn
 };
 
 }  // namespace urakata::p2p
