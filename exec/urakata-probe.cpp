@@ -100,7 +100,7 @@ int probe(std::span<char*> libraries) {
                      ", \"cores\": " + std::to_string(topology.within(crew.mask).size()) +
                      ", \"node_cores\": " + std::to_string(topology.cores.size()) +
                      ", \"threads\": " + std::to_string(crew.threads) +
-                     ", \"in_space\": " + (space::join() ? "true" : "false") + ", \"placement\": {";
+                     ", \"in_space\": " + (space::own_space() ? "true" : "false") + ", \"placement\": {";
   line += placement(topology, crew, PlacementWish::automatic) + ", " + placement(topology, crew, PlacementWish::spare) +
           ", " + placement(topology, crew, PlacementWish::shared) + "}, \"oversubscribed\": ";
   line += place_helpers(topology, crew, PlacementWish::shared, "", 1).oversubscribed ? "true}\n" : "false}\n";

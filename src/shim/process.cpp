@@ -83,7 +83,7 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
   const bool helper = wish.engine == EngineKind::thread || (!host_only_ && host.progress_register == nullptr);
   int got = required;
   const int code = [&] {
-    const space::FreshTables fresh(wish.space && space::join());
+    const space::FreshTables fresh(wish.space && space::own_space());
     return host.Init_thread(argc, argv, helper ? MPI_THREAD_MULTIPLE : required, &got);
   }();
   if (code != MPI_SUCCESS) return code;

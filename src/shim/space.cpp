@@ -71,15 +71,14 @@ struct Card {
 }  // namespace
 
 void enter_space(bool wanted, bool helper) {
-  const auto membership = wanted ? space::join() : std::nullopt;
+  const auto identity = wanted ? space::own_space() : std::nullopt;
   Card own;
   p2p::Endpoint* made = nullptr;
-  if (membership) {
+  if (identity) {
     space::report_crashes();
     // Stays: others may still look at its port.
     made = new p2p::Endpoint(callers(helper), {process().oversubscribed(), poll_others}, forced_copying());
-    membership->own().published.store(&made->port(), std::memory_order_release);
-    own = {membership->registry->identity ^ p2p::Port::kProtocol, reinterpret_cast<std::uint64_t>(&made->port())};
+    own = {*identity ^ p2p::Port::kProtocol, reinterpret_cast<std::uint64_t>(&made->port())};
   }
   int ranks = 1;
   host.Comm_size(MPI_COMM_WORLD, &ranks);

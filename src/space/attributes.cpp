@@ -41,7 +41,6 @@ Attributes own_attributes(std::uint64_t blocked) {
   } else if (getsid(0) == getpid()) {
     own.process_group = ProcessGroup::session;
   }
-  own.rank = launcher().rank;
   own.local_ranks = launcher().local_ranks;
   return own;
 }

@@ -28,7 +28,6 @@ struct Attributes {
   std::int32_t nice = 0;
   ProcessGroup process_group = ProcessGroup::own;
   pid_t shared_group = 0;
-  std::int32_t rank = -1;         // as the launcher says
   std::int32_t local_ranks = -1;  // of the job on this node, as the launcher says
 };
 static_assert(std::is_trivially_copyable_v<Attributes>);

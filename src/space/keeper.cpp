@@ -64,7 +64,6 @@ Registry* make_registry() {
   void* const place = mmap(nullptr, sizeof(Registry), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (place == MAP_FAILED) return nullptr;
   auto* const registry = new (place) Registry;
-  registry->keeper = getpid();
   if (getrandom(&registry->identity, sizeof registry->identity, 0) != sizeof registry->identity) return nullptr;
   return registry;
 }
@@ -137,10 +136,7 @@ class Keeper {
     }
     pair.own_group = handover->attributes.process_group != ProcessGroup::shared;
     TaskRecord& task = **record;
-    task.rank = handover->attributes.rank;
     task.pid.store(0, std::memory_order_relaxed);
-    task.published.store(nullptr, std::memory_order_relaxed);
-    task.generation.fetch_add(1, std::memory_order_relaxed);
     // The program may look for itself before start_task() returns here.
     task.state.store(TaskState::running, std::memory_order_release);
     const Result<Task> started = start_task(*handover, registry_, task);
@@ -185,10 +181,9 @@ class Keeper {
   // The stand-in is gone: its task goes with it, and what the task started in its own group.
   static void end_by_force(const Pair& pair) { kill(pair.own_group ? -pair.task : pair.task, SIGKILL); }
 
-  void forget(TaskRecord& record) {
+  static void forget(TaskRecord& record) {
     record.state.store(TaskState::ended, std::memory_order_release);
     record.pid.store(0, std::memory_order_release);
-    registry_.ends.fetch_add(1, std::memory_order_release);
   }
 
   // Error: the mappings of another program may be more than the kernel gives one address space.

@@ -20,7 +20,7 @@ bool readable(const void* address, std::size_t bytes) {
 
 }  // namespace
 
-std::optional<Membership> join() {
+std::optional<std::uint64_t> own_space() {
   const char* text = std::getenv(kSpaceVariable);
   if (text == nullptr) return std::nullopt;
   char* end = nullptr;
@@ -37,7 +37,7 @@ std::optional<Membership> join() {
     const TaskRecord& record = registry->tasks[slot];
     if (record.pid.load(std::memory_order_acquire) == self &&
         record.state.load(std::memory_order_acquire) != TaskState::ended) {
-      return Membership{registry, slot};
+      return identity;
     }
   }
   return std::nullopt;
