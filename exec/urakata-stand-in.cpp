@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <ctime>
 
+#include "space/error_signals.hpp"
 #include "space/handover.hpp"
 #include "space/post.hpp"
 #include "space/raw.hpp"
@@ -40,20 +41,6 @@ namespace {
 
 constexpr std::size_t kSignalBytes = 8;
 constexpr int kTimedWords = 3;
-
-struct ErrorSignal {
-  int number;
-  const char* name;
-  const char* meaning;
-};
-// Those by which a program's own errors end it.
-constexpr ErrorSignal kErrorSignals[] = {{SIGSEGV, "SIGSEGV", "Segmentation fault"},
-                                         {SIGBUS, "SIGBUS", "Bus error"},
-                                         {SIGILL, "SIGILL", "Illegal instruction"},
-                                         {SIGFPE, "SIGFPE", "Floating point exception"},
-                                         {SIGABRT, "SIGABRT", "Aborted"},
-                                         {SIGSYS, "SIGSYS", "Bad system call"},
-                                         {SIGTRAP, "SIGTRAP", "Trace/breakpoint trap"}};
 
 constexpr std::uint64_t bit(int number) { return std::uint64_t{1} << static_cast<unsigned>(number - 1); }
 // All that others may send; not those of this process's own mistakes.

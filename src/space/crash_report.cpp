@@ -9,15 +9,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <utility>
+#include <span>
 
 #include "base/log.hpp"
+#include "space/error_signals.hpp"
 
 namespace urakata::space {
 namespace {
 
-constexpr std::array<std::pair<int, const char*>, 5> kCrashes = {
-    {{SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"}, {SIGILL, "SIGILL"}, {SIGFPE, "SIGFPE"}, {SIGABRT, "SIGABRT"}}};
+constexpr std::span kCrashes = std::span(kErrorSignals).first<kReported>();
 
 struct Trace {
   std::array<std::uintptr_t, 64> calls;
@@ -51,8 +51,8 @@ void say_call(std::size_t number, std::uintptr_t address) {
 
 void on_crash(int number, siginfo_t* about, void* /*state*/) {
   const char* name = "";
-  for (const auto& [one, text] : kCrashes) {
-    if (one == number) name = text;
+  for (const ErrorSignal& one : kCrashes) {
+    if (one.number == number) name = one.name;
   }
   const bool sent = about->si_code <= 0;
   if (sent) {
@@ -70,7 +70,7 @@ void on_crash(int number, siginfo_t* about, void* /*state*/) {
 }  // namespace
 
 void report_crashes() {
-  for (const auto& [number, name] : kCrashes) {
+  for (const auto& [number, name, meaning] : kCrashes) {
     struct sigaction present {};
     if (sigaction(number, nullptr, &present) != 0 || present.sa_handler != SIG_DFL) continue;
     struct sigaction ours {};

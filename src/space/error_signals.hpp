@@ -1,0 +1,25 @@
+// The signals by which a program's own errors end it, and what to call them.
+#pragma once
+
+#include <csignal>
+
+namespace urakata::space {
+
+struct ErrorSignal {
+  int number;
+  const char* name;
+  const char* meaning;
+};
+// The last two come from tracers and system call filters, who look after them: no report is made of where they
+// happened.
+inline constexpr ErrorSignal kErrorSignals[] = {{SIGSEGV, "SIGSEGV", "Segmentation fault"},
+                                                {SIGBUS, "SIGBUS", "Bus error"},
+                                                {SIGILL, "SIGILL", "Illegal instruction"},
+                                                {SIGFPE, "SIGFPE", "Floating point exception"},
+                                                {SIGABRT, "SIGABRT", "Aborted"},
+                                                {SIGSYS, "SIGSYS", "Bad system call"},
+                                                {SIGTRAP, "SIGTRAP", "Trace/breakpoint trap"}};
+
+inline constexpr int kReported = 5;  // of these, from the first
+
+}  // namespace urakata::space
