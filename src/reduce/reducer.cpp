@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/instruction_set.hpp"
 #include "reduce/kernel_table.hpp"
 
 namespace urakata::reduce {
@@ -52,23 +53,10 @@ constexpr std::array<Shape, kTypes> kShapes = {
     pair<double, double>(),
 };
 
-const KernelTable& best_kernels() {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  if (const KernelTable* table = kernels_avx512();
-      table != nullptr && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
-    return *table;
-  }
-  if (const KernelTable* table = kernels_avx2(); table != nullptr && __builtin_cpu_supports("avx2")) return *table;
-#endif
-  return kernels_baseline();
-}
-
 using Reducers = std::array<std::array<Reducer, kTypes>, kOps>;
 
 Reducers make_reducers() {
-  const KernelTable& kernels = best_kernels();
+  const KernelTable& kernels = best_version(kernels_avx512(), kernels_avx2(), kernels_baseline());
   Reducers reducers;
   for (unsigned op = 0; op < kOps; ++op) {
     for (unsigned type = 0; type < kTypes; ++type) {
