@@ -1,10 +1,6 @@
-// MPI_Probe, MPI_Iprobe, and matched probes with the receives of what they found. A matched message of ours is held by
-// one of our requests, and its MPI_Message has that request's bits.
-#include <cstring>
-
+// MPI_Probe, MPI_Iprobe, and matched probes with the receives of what they found.
 #include "shim/completion.hpp"
 #include "shim/entries.hpp"
-#include "shim/handle_map.hpp"
 #include "shim/message.hpp"
 #include "shim/process.hpp"
 #include "shim/request.hpp"
@@ -12,28 +8,6 @@
 
 namespace urakata::shim {
 namespace {
-
-static_assert(sizeof(MPI_Message) == sizeof(MPI_Request));
-
-MPI_Message message_of(const Request& request) {
-  const MPI_Request handle = request.handle();
-  MPI_Message message{};
-  std::memcpy(&message, &handle, sizeof message);
-  return message;
-}
-
-MPI_Request request_bits(MPI_Message message) {
-  MPI_Request handle{};
-  std::memcpy(&handle, &message, sizeof handle);
-  return handle;
-}
-
-// The request that holds the message, if it is one of ours.
-Request* holder_of(MPI_Message message) {
-  if (endpoint() == nullptr || !is_ours(request_bits(message))) return nullptr;
-  Request* request = find_request(request_bits(message));
-  return request != nullptr && request->message.matched != nullptr ? request : nullptr;
-}
 
 template <class Look>
 void look_until(Look look) {
@@ -190,40 +164,5 @@ int PMPI_Probe(int, int, MPI_Comm, MPI_Status*) URAKATA_ALIAS(MPI_Probe);
 int PMPI_Iprobe(int, int, MPI_Comm, int*, MPI_Status*) URAKATA_ALIAS(MPI_Iprobe);
 int PMPI_Mprobe(int, int, MPI_Comm, MPI_Message*, MPI_Status*) URAKATA_ALIAS(MPI_Mprobe);
 int PMPI_Improbe(int, int, MPI_Comm, int*, MPI_Message*, MPI_Status*) URAKATA_ALIAS(MPI_Improbe);
-
-// As for requests: Open MPI's Fortran wrappers convert each message, MPICH's use the integer itself.
-#if defined(URAKATA_ABI_OPENMPI)
-URAKATA_EXPORT MPI_Fint MPI_Message_c2f(MPI_Message message) {
-  need_host();
-  const Request* holder = holder_of(message);
-  return holder != nullptr ? kFortranBase + static_cast<MPI_Fint>(holder->index) : host.Message_c2f(message);
-}
-URAKATA_EXPORT MPI_Message MPI_Message_f2c(MPI_Fint integer) {
-  need_host();
-  if (!is_fortran_of_ours(integer)) return host.Message_f2c(integer);
-  const MPI_Request handle = request_of_fortran(integer);
-  MPI_Message message{};
-  std::memcpy(&message, &handle, sizeof message);
-  return message;
-}
-MPI_Fint PMPI_Message_c2f(MPI_Message) URAKATA_ALIAS(MPI_Message_c2f);
-MPI_Message PMPI_Message_f2c(MPI_Fint) URAKATA_ALIAS(MPI_Message_f2c);
-#elif defined(URAKATA_ABI_STANDARD)
-URAKATA_EXPORT int MPI_Message_toint(MPI_Message message) {
-  need_host();
-  const Request* holder = holder_of(message);
-  return holder != nullptr ? kFortranBase + static_cast<int>(holder->index) : host.Message_toint(message);
-}
-URAKATA_EXPORT MPI_Message MPI_Message_fromint(int integer) {
-  need_host();
-  if (!is_fortran_of_ours(integer)) return host.Message_fromint(integer);
-  const MPI_Request handle = request_of_fortran(integer);
-  MPI_Message message{};
-  std::memcpy(&message, &handle, sizeof message);
-  return message;
-}
-int PMPI_Message_toint(MPI_Message) URAKATA_ALIAS(MPI_Message_toint);
-MPI_Message PMPI_Message_fromint(int) URAKATA_ALIAS(MPI_Message_fromint);
-#endif
 
 }  // extern "C"

@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <cstring>
 #include <mutex>
 
 #include "base/log.hpp"
@@ -184,6 +185,22 @@ Request* find_request(MPI_Request handle) {
   if (!t.is_made(index)) return nullptr;
   Request& request = t.at(index);
   return request.run != nullptr || request.is_message() || request.shared ? &request : nullptr;
+}
+
+static_assert(sizeof(MPI_Message) == sizeof(MPI_Request));
+
+MPI_Message message_of(const Request& request) {
+  const MPI_Request handle = request.handle();
+  MPI_Message message{};
+  std::memcpy(&message, &handle, sizeof message);
+  return message;
+}
+
+Request* holder_of(MPI_Message message) {
+  MPI_Request handle{};
+  std::memcpy(&handle, &message, sizeof handle);
+  Request* request = is_ours(handle) ? find_request(handle) : nullptr;
+  return request != nullptr && request->message.matched != nullptr ? request : nullptr;
 }
 
 bool is_fortran_of_ours(std::int32_t integer) {

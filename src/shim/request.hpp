@@ -50,6 +50,11 @@ void destroy_request(Request* request);
 // The request of every send that was finished when it was started: it holds nothing, and lives for ever.
 MPI_Request finished_send();
 
+// A matched message of ours is held by one of our requests, and its MPI_Message has that request's bits.
+MPI_Message message_of(const Request& request);
+// The request that holds the message; nullptr if it is none of ours.
+Request* holder_of(MPI_Message message);
+
 // Fortran's integers for our requests start here.
 inline constexpr std::int32_t kFortranBase = 0x40000000;
 

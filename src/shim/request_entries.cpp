@@ -1,4 +1,4 @@
-// MPI_Start, MPI_Startall, MPI_Cancel, MPI_Request_free, and Fortran's integers for requests.
+// MPI_Start, MPI_Startall, MPI_Cancel, MPI_Request_free.
 #include "shim/completion.hpp"
 #include "shim/entries.hpp"
 #include "shim/request_array.hpp"
@@ -84,34 +84,5 @@ int PMPI_Request_free(MPI_Request*) URAKATA_ALIAS(MPI_Request_free);
 int PMPI_Cancel(MPI_Request*) URAKATA_ALIAS(MPI_Cancel);
 int PMPI_Start(MPI_Request*) URAKATA_ALIAS(MPI_Start);
 int PMPI_Startall(int, MPI_Request[]) URAKATA_ALIAS(MPI_Startall);
-
-// Fortran's integers. Open MPI's Fortran wrappers convert each request; MPICH's use the integer itself.
-#if defined(URAKATA_ABI_OPENMPI)
-URAKATA_EXPORT MPI_Fint MPI_Request_c2f(MPI_Request request) {
-  need_host();
-  if (!is_ours(request)) return host.Request_c2f(request);
-  const Request* ours = find_request(request);
-  return ours != nullptr ? kFortranBase + static_cast<MPI_Fint>(ours->index) : host.Request_c2f(MPI_REQUEST_NULL);
-}
-URAKATA_EXPORT MPI_Request MPI_Request_f2c(MPI_Fint integer) {
-  need_host();
-  return is_fortran_of_ours(integer) ? request_of_fortran(integer) : host.Request_f2c(integer);
-}
-MPI_Fint PMPI_Request_c2f(MPI_Request) URAKATA_ALIAS(MPI_Request_c2f);
-MPI_Request PMPI_Request_f2c(MPI_Fint) URAKATA_ALIAS(MPI_Request_f2c);
-#elif defined(URAKATA_ABI_STANDARD)
-URAKATA_EXPORT int MPI_Request_toint(MPI_Request request) {
-  need_host();
-  if (!is_ours(request)) return host.Request_toint(request);
-  const Request* ours = find_request(request);
-  return ours != nullptr ? kFortranBase + static_cast<int>(ours->index) : host.Request_toint(MPI_REQUEST_NULL);
-}
-URAKATA_EXPORT MPI_Request MPI_Request_fromint(int integer) {
-  need_host();
-  return is_fortran_of_ours(integer) ? request_of_fortran(integer) : host.Request_fromint(integer);
-}
-int PMPI_Request_toint(MPI_Request) URAKATA_ALIAS(MPI_Request_toint);
-MPI_Request PMPI_Request_fromint(int) URAKATA_ALIAS(MPI_Request_fromint);
-#endif
 
 }  // extern "C"
