@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from urakata.space_study.part import Drawing
 from urakata.space_study.results import Results
 from urakata.space_study.side import Side
 from urakata.study.scales import label_sizes, label_values
@@ -108,6 +109,12 @@ class Curves:
         axes.set_ylabel(self.axis)
         finish(drawn, axes, self.title, subtitle, path)
         return True
+
+
+def draw_curves(curves: Iterable[Curves], results: Results, subtitle: str, folder: Path) -> list[Drawing]:
+    """Those for which something was measured, each as NAME.png in the folder."""
+    named = [(one, folder / f"{one.name}.png") for one in curves]
+    return [Drawing(one.title, path) for one, path in named if one.draw(results, subtitle, path)]
 
 
 def draw_ratios(results: Results, quantity: str, title: str, subtitle: str, path: Path) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from urakata.space_study.figures import Curves
+from urakata.space_study.figures import Curves, draw_curves
 from urakata.space_study.part import Drawing, Part, Run
 from urakata.space_study.results import Results, Value
 from urakata.space_study.side import TITLES, Side
@@ -57,12 +57,7 @@ _CURVES = tuple(
 
 
 def _draw(results: Results, subtitle: str, folder: Path) -> list[Drawing]:
-    drawings = []
-    for curves in _CURVES:
-        path = folder / f"{curves.name}.png"
-        if curves.draw(results, subtitle, path):
-            drawings.append(Drawing(curves.title, path))
-    return drawings
+    return draw_curves(_CURVES, results, subtitle, folder)
 
 
 def _stage(results: Results, stage: str) -> TextTable:

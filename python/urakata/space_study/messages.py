@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from urakata.space_study.figures import Curves, Floor, draw_ratios
+from urakata.space_study.figures import Curves, Floor, draw_curves, draw_ratios
 from urakata.space_study.part import Drawing, Part, Run
 from urakata.space_study.results import Results, Value, geometric_mean
 from urakata.space_study.side import TITLES, Side
@@ -75,11 +75,7 @@ _CURVES = (
 
 
 def _draw(results: Results, subtitle: str, folder: Path) -> list[Drawing]:
-    drawings = []
-    for curves in _CURVES:
-        path = folder / f"{curves.name}.png"
-        if curves.draw(results, subtitle, path):
-            drawings.append(Drawing(curves.title, path))
+    drawings = draw_curves(_CURVES, results, subtitle, folder)
     title = "Half round trip in a space over that of the host alone"
     path = folder / "latency-ratio.png"
     if draw_ratios(results, TRIP, title, subtitle, path):
