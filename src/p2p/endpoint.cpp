@@ -6,72 +6,11 @@
 #include <memory>
 #include <utility>
 
-#include "base/waiting.hpp"
-#include "p2p/prefetch.hpp"
-#include "p2p/small_copy.hpp"
+#include "p2p/message_cells.hpp"
 
 namespace urakata::p2p {
 
 namespace {
-
-constexpr unsigned kStepMessages = 64;  // taken from the inbox in one step
-
-// A receiver that looks for a message all the time takes the line from the sender that is about to write it. Where a
-// message has come and many receives are still posted, more are on their way, and it looks less often.
-constexpr std::size_t kStream = 4;   // posted receives
-constexpr unsigned kRests = 8;       // pauses between two looks
-constexpr std::uint32_t kAhead = 4;  // cells
-
-void fill(Inbox& inbox, std::uint64_t position, std::uint32_t cells, const Envelope& envelope, Kind kind,
-          const std::byte* payload, std::size_t bytes) {
-  // All lines are asked for at once, not one after the other as their bytes are stored; and lines of the messages that
-  // may follow, so that the receiver gives them up in time. Not the next one: the receiver may be looking there.
-  for (std::uint32_t i = 1; i < cells; ++i) prefetch_to_write(&inbox.cell(position + i));
-  prefetch_to_write(&inbox.cell(position + cells + kAhead));
-  Cell& first = inbox.cell(position);
-  first.first.kind = kind;
-  first.first.cells = static_cast<std::uint16_t>(cells);
-  first.first.envelope = envelope;
-  first.first.bytes = static_cast<std::uint32_t>(bytes);
-  if (cells == 1) {
-    small_copy(first.first.payload, payload, bytes);
-  } else {
-    std::memcpy(first.first.payload, payload, Cell::kPayload);
-    std::size_t at = Cell::kPayload;
-    for (std::uint32_t i = 1; i < cells; ++i) {
-      Cell& cell = inbox.cell(position + i);
-      cell.stamp.store(Inbox::lap(position + i), std::memory_order_relaxed);
-      if (bytes - at >= Cell::kFurther) {
-        std::memcpy(cell.further, payload + at, Cell::kFurther);
-        at += Cell::kFurther;
-      } else {
-        small_copy(cell.further, payload + at, bytes - at);
-      }
-    }
-  }
-  first.stamp.store(Inbox::lap(position), std::memory_order_release);
-}
-
-// The first `bytes` of an eager message's payload. The cell is the inbox's oldest.
-void gather(Inbox& inbox, const Cell& first, std::byte* to, std::size_t bytes) {
-  if (bytes <= Cell::kPayload) {
-    small_copy(to, first.first.payload, bytes);
-    return;
-  }
-  for (std::uint32_t i = 1; i < first.first.cells; ++i) __builtin_prefetch(&inbox.cell(inbox.head() + i));
-  std::memcpy(to, first.first.payload, Cell::kPayload);
-  std::size_t at = Cell::kPayload;
-  for (std::uint64_t position = inbox.head() + 1; at < bytes; ++position) {
-    const Cell& cell = inbox.cell(position);
-    if (bytes - at >= Cell::kFurther) {
-      std::memcpy(to + at, cell.further, Cell::kFurther);
-      at += Cell::kFurther;
-    } else {
-      small_copy(to + at, cell.further, bytes - at);
-      at = bytes;
-    }
-  }
-}
 
 Offer offer_in(const Cell& cell) {
   Offer offer;
@@ -323,103 +262,7 @@ bool Endpoint::take_back(Request& request) {
   return true;
 }
 
-// --- progress and the life of requests ---
-
-// Without the lock, and without a store: a rank that waits looks here all the time.
-bool Endpoint::news() const {
-  return port_.inbox.peek() != nullptr || port_.offered.load(std::memory_order_relaxed) != nullptr ||
-         listed_.load(std::memory_order_relaxed);
-}
-
-void Endpoint::list(Queue<Request>& queue, Request& request) {
-  queue.push(request);
-  listed_.store(true, std::memory_order_relaxed);
-}
-
-bool Endpoint::progress(const Request* awaited) {
-  if (!news()) return false;
-  const Guard guard(turn_);
-  return step(awaited);
-}
-
-void Endpoint::progress_if_free() {
-  if (!news() || !turn_.try_lock()) return;
-  step();
-  turn_.unlock();
-}
-
-bool Endpoint::step(const Request* awaited) {
-  bool moved = false;
-  for (unsigned i = 0; i < kStepMessages; ++i) {
-    const Cell* cell = port_.inbox.peek();
-    if (cell == nullptr) break;
-    // Several have come: the one after the next is asked for while the next is read.
-    if (i != 0) __builtin_prefetch(&port_.inbox.cell(port_.inbox.head() + 2));
-    arrive(*cell);
-    moved = true;
-    if (awaited != nullptr && awaited->done()) {
-      note_stream();
-      return true;
-    }
-  }
-  if (!pending_.empty()) moved = flush() || moved;
-  if (port_.offered.load(std::memory_order_relaxed) != nullptr) {
-    if (Request* send = port_.offered.exchange(nullptr, std::memory_order_acquire)) {
-      help(*send);
-      moved = true;
-    }
-  }
-  if (!finishing_.empty()) finishing_.take_all([&](Request& r) { return finish_shared(r) && (moved = true); });
-  if (!abandoned_.empty()) {
-    abandoned_.take_all([&](Request& r) {
-      if (!r.finished.load(std::memory_order_acquire)) return false;
-      recycle(r);
-      return true;
-    });
-  }
-  listed_.store(!idle(), std::memory_order_relaxed);
-  note_stream();
-  return moved;
-}
-
-void Endpoint::wait(Request& request) {
-  Patience patience(port_, manners_);
-  while (!request.done()) {
-    if (progress(&request)) {
-      patience.restart();
-    } else {
-      if (streaming_.load(std::memory_order_relaxed)) rest();
-      patience.step([&] { return request.done(); });
-      if (patience.tried()) set_aside(request);
-    }
-  }
-}
-
-void Endpoint::note_stream() { streaming_.store(posted_.size() >= kStream, std::memory_order_relaxed); }
-
-void Endpoint::rest() {
-  for (unsigned i = 0; i < kRests; ++i) pause();
-}
-
-void Endpoint::set_aside(Request& request) {
-  const Guard guard(turn_);
-  if (!request.movable || request.done()) return;
-  if (request.packed.room == 0) {
-    // The source stays what it is: the receiver may already be reading from it.
-    request.packed = spare_.take(request.buffer.bytes());
-    move(request.source, {request.packed.get(), request.buffer.bytes(), nullptr}, 0, request.buffer.bytes());
-  }
-  if (request.queued) {  // nobody has seen it yet
-    request.source = {request.packed.get(), request.buffer.bytes(), nullptr};
-    request.form = Form::plain;
-    request.movable = false;
-    request.moved = true;
-    return;
-  }
-  auto place = Request::Place::buffer;
-  request.moved = request.place.compare_exchange_strong(place, Request::Place::moved, std::memory_order_acq_rel);
-  request.movable = false;
-}
+// --- the life of requests ---
 
 void Endpoint::finish(Request& request) {
   if (request.abandoned) {

@@ -111,7 +111,6 @@ class Endpoint {
 
  private:
   using Guard = std::lock_guard<Turn>;
-  Request& new_request();
 
   bool eager_at_once(Port& to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes);
   bool pending_to(const Port& to) const;
@@ -123,6 +122,8 @@ class Endpoint {
   void deliver(Request& receive, Arrival& message);
   void store(Request& receive, std::byte* payload, std::uint64_t bytes);
   bool take_back(Request& receive);
+  Request& new_request();
+  void finish(Request& request);
   void recycle(Request& request);
 
   // rendezvous.cpp
@@ -134,7 +135,8 @@ class Endpoint {
   bool finish_shared(Request& receive);
   void end_rendezvous(Request& receive);
   void help(Request& send);
-  void finish(Request& request);
+
+  // progress.cpp
   bool news() const;
   void note_stream();
   static void rest();

@@ -1,0 +1,67 @@
+// How a message is written into the cells of an inbox, and read out of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "p2p/inbox.hpp"
+#include "p2p/prefetch.hpp"
+#include "p2p/small_copy.hpp"
+
+namespace urakata::p2p {
+
+// Fills the `cells` cells from `position` on, which the caller has claimed, so that the consumer may take them.
+inline void fill(Inbox& inbox, std::uint64_t position, std::uint32_t cells, const Envelope& envelope, Kind kind,
+                 const std::byte* payload, std::size_t bytes) {
+  // All lines are asked for at once, not one after the other as their bytes are stored; and lines of the messages that
+  // may follow, so that the receiver gives them up in time. Not the next one: the receiver may be looking there.
+  for (std::uint32_t i = 1; i < cells; ++i) prefetch_to_write(&inbox.cell(position + i));
+  constexpr std::uint32_t kAhead = 4;
+  prefetch_to_write(&inbox.cell(position + cells + kAhead));
+  Cell& first = inbox.cell(position);
+  first.first.kind = kind;
+  first.first.cells = static_cast<std::uint16_t>(cells);
+  first.first.envelope = envelope;
+  first.first.bytes = static_cast<std::uint32_t>(bytes);
+  if (cells == 1) {
+    small_copy(first.first.payload, payload, bytes);
+  } else {
+    std::memcpy(first.first.payload, payload, Cell::kPayload);
+    std::size_t at = Cell::kPayload;
+    for (std::uint32_t i = 1; i < cells; ++i) {
+      Cell& cell = inbox.cell(position + i);
+      cell.stamp.store(Inbox::lap(position + i), std::memory_order_relaxed);
+      if (bytes - at >= Cell::kFurther) {
+        std::memcpy(cell.further, payload + at, Cell::kFurther);
+        at += Cell::kFurther;
+      } else {
+        small_copy(cell.further, payload + at, bytes - at);
+      }
+    }
+  }
+  first.stamp.store(Inbox::lap(position), std::memory_order_release);
+}
+
+// The first `bytes` of an eager message's payload. The cell is the inbox's oldest; for its consumer.
+inline void gather(Inbox& inbox, const Cell& first, std::byte* to, std::size_t bytes) {
+  if (bytes <= Cell::kPayload) {
+    small_copy(to, first.first.payload, bytes);
+    return;
+  }
+  for (std::uint32_t i = 1; i < first.first.cells; ++i) __builtin_prefetch(&inbox.cell(inbox.head() + i));
+  std::memcpy(to, first.first.payload, Cell::kPayload);
+  std::size_t at = Cell::kPayload;
+  for (std::uint64_t position = inbox.head() + 1; at < bytes; ++position) {
+    const Cell& cell = inbox.cell(position);
+    if (bytes - at >= Cell::kFurther) {
+      std::memcpy(to + at, cell.further, Cell::kFurther);
+      at += Cell::kFurther;
+    } else {
+      small_copy(to + at, cell.further, bytes - at);
+      at = bytes;
+    }
+  }
+}
+
+}  // namespace urakata::p2p
