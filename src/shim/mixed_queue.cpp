@@ -1,0 +1,187 @@
+#include "shim/mixed_queue.hpp"
+
+#include <climits>
+
+#include "shim/host.hpp"
+#include "shim/message.hpp"
+#include "shim/request.hpp"
+#include "shim/space.hpp"
+
+namespace urakata::shim {
+namespace {
+
+int source_of(const Letter& letter) {
+  return letter.envelope.source == p2p::kAnySource ? MPI_ANY_SOURCE : letter.envelope.source;
+}
+int tag_of(const Letter& letter) { return letter.envelope.tag == p2p::kAnyTag ? MPI_ANY_TAG : letter.envelope.tag; }
+
+// Is there a message that both patterns match?
+bool overlap(const p2p::Envelope& a, const p2p::Envelope& b) {
+  return a.context == b.context && (a.tag == b.tag || a.tag == p2p::kAnyTag || b.tag == p2p::kAnyTag) &&
+         (a.source == b.source || a.source == p2p::kAnySource || b.source == p2p::kAnySource);
+}
+
+p2p::Envelope envelope_of(const Letter& letter, const MPI_Status& found) {
+  return {letter.envelope.context, found.MPI_SOURCE, found.MPI_TAG};
+}
+
+bool host_has(const Letter& letter, MPI_Status* found) {
+  int flag = 0;
+  host.Iprobe(source_of(letter), tag_of(letter), letter.circle->handle, &flag, found);
+  return flag != 0;
+}
+
+}  // namespace
+
+MixedQueue& mixed_queue() {
+  static auto* the = new MixedQueue;
+  return *the;
+}
+
+bool MixedQueue::disturbs(const Letter& letter, const MixedReceive* before) const {
+  for (const MixedReceive* entry = queue_.first(); entry != nullptr && entry != before; entry = entry->next) {
+    if (overlap(entry->letter().envelope, letter.envelope)) return true;
+  }
+  return false;
+}
+
+bool MixedQueue::claims(const p2p::Envelope& message, const MixedReceive* before) const {
+  for (const MixedReceive* entry = queue_.first(); entry != nullptr && entry != before; entry = entry->next) {
+    if (p2p::matches(entry->letter().envelope, message)) return true;
+  }
+  return false;
+}
+
+bool MixedQueue::offered(const Letter& letter, MPI_Status* found) const {
+  return host_has(letter, found) && !claims(envelope_of(letter, *found));
+}
+
+void MixedQueue::start(MixedReceive& entry) {
+  const Letter& letter = entry.letter();
+  MPI_Status found;
+  if (letter.way == Way::outside) {
+    if (!disturbs(letter)) return post(entry);
+  } else {
+    // Now and then the host's message comes first, or a stream of messages of the space could keep it out forever.
+    constexpr unsigned kFair = 8;
+    if (++turns_ % kFair == 0 && !disturbs(letter) && host_has(letter, &found)) return take(entry, found);
+    entry.open_ = &endpoint()->receive(letter.envelope, letter.buffer);
+    if (!endpoint()->posted(*entry.open_)) return entry.state_.store(State::at_space, std::memory_order_release);
+  }
+  open_.fetch_add(1, std::memory_order_relaxed);
+  queue_.push(entry);
+  look();
+}
+
+bool MixedQueue::look() {
+  bool moved = false;
+  const MixedReceive* in_vain = nullptr;  // the last entry for which the host had nothing
+  for (MixedReceive* entry = queue_.first(); entry != nullptr;) {
+    MixedReceive& now = *entry;
+    entry = entry->next;
+    const Letter& letter = now.letter();
+    if (now.open_ != nullptr && !endpoint()->posted(*now.open_)) {
+      leave(now);
+      moved = true;
+      if (now.abandoned_) {
+        hold(letter.buffer);  // the owner's hold ends before the endpoint may be done
+        give_back(*now.open_);
+        destroy_request(&now.owner_);
+      } else {
+        now.state_.store(State::at_space, std::memory_order_release);
+      }
+      continue;
+    }
+    if (now.open_ == nullptr && !disturbs(letter, &now)) {
+      leave(now);
+      post(now);
+      moved = true;
+      continue;
+    }
+    if (in_vain != nullptr && in_vain->letter().envelope == letter.envelope) continue;
+    MPI_Status found;
+    if (!host_has(letter, &found)) {
+      in_vain = &now;
+    } else if (!claims(envelope_of(letter, found), &now)) {
+      if (now.open_ != nullptr && !endpoint()->withdraw(*now.open_)) continue;  // leaves at the next look
+      leave(now);
+      take(now, found);
+      moved = true;
+    }
+  }
+  return test() || moved;
+}
+
+void MixedQueue::leave(MixedReceive& entry) {
+  queue_.take([&](const MixedReceive& e) { return &e == &entry; });
+  open_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+bool MixedQueue::test() {
+  bool moved = false;
+  for (MixedReceive* entry = at_host_.first(); entry != nullptr;) {
+    MixedReceive& now = *entry;
+    entry = entry->next;
+    int flag = 0;
+    if (host.Request_get_status(now.theirs_, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && flag == 0) continue;
+    at_host_.take([&](const MixedReceive& e) { return &e == &now; });
+    open_.fetch_sub(1, std::memory_order_relaxed);
+    now.state_.store(State::finished, std::memory_order_release);
+    moved = true;
+  }
+  return moved;
+}
+
+void MixedQueue::forget_at_host(MixedReceive& entry) {
+  at_host_.take([&](const MixedReceive& e) { return &e == &entry; });
+  open_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void MixedQueue::post(MixedReceive& entry) {
+  const Letter& letter = entry.letter();
+  std::byte* const address = letter.buffer.address;
+  MPI_Datatype type = letter.type->handle();
+#if defined(URAKATA_LARGE_COUNTS)
+  if (letter.count > INT_MAX) {
+    entry.code_ = host.Irecv_c(address, letter.count, type, source_of(letter), tag_of(letter), letter.circle->handle,
+                               &entry.theirs_);
+    return enter_host(entry);
+  }
+#endif
+  entry.code_ = host.Irecv(address, static_cast<int>(letter.count), type, source_of(letter), tag_of(letter),
+                           letter.circle->handle, &entry.theirs_);
+  enter_host(entry);
+}
+
+void MixedQueue::take(MixedReceive& entry, const MPI_Status& found) {
+  const Letter& letter = entry.letter();
+  MPI_Message message = MPI_MESSAGE_NULL;
+  for (int flag = 0; flag == 0;) {
+    host.Improbe(found.MPI_SOURCE, found.MPI_TAG, letter.circle->handle, &flag, &message, MPI_STATUS_IGNORE);
+  }
+  std::byte* const address = letter.buffer.address;
+  MPI_Datatype type = letter.type->handle();
+#if defined(URAKATA_LARGE_COUNTS)
+  if (letter.count > INT_MAX) {
+    entry.code_ = host.Imrecv_c(address, letter.count, type, &message, &entry.theirs_);
+    return enter_host(entry);
+  }
+#endif
+  entry.code_ = host.Imrecv(address, static_cast<int>(letter.count), type, &message, &entry.theirs_);
+  enter_host(entry);
+}
+
+void MixedQueue::enter_host(MixedReceive& entry) {
+  if (entry.abandoned_) {
+    host.Request_free(&entry.theirs_);
+    if (entry.open_ != nullptr) endpoint()->discard(*entry.open_);
+    destroy_request(&entry.owner_);
+    return;
+  }
+  if (entry.code_ != MPI_SUCCESS) return entry.state_.store(State::finished, std::memory_order_release);
+  entry.state_.store(State::at_host, std::memory_order_release);
+  open_.fetch_add(1, std::memory_order_relaxed);
+  at_host_.push(entry);
+}
+
+}  // namespace urakata::shim
