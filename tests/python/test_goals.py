@@ -157,12 +157,13 @@ def test_a_wrong_checksum_is_no_success() -> None:
     assert not figures.worst_ratio(goal("f", **parameters), measured).broken
 
 
-def test_beyond_noise_the_best_rounds_are_compared() -> None:
+def test_a_session_may_compare_the_best_rounds_with_the_best_of_several_sides() -> None:
     # A: 5 over 10, the faster of 10 and 30; B: 12 over 10, the best of both sides.
     measured = samples(
         "us", poll={A: [20, 5], B: [12, 15]}, host={A: [10, 10], B: [10, 30]}, mpich={A: [30, 30], B: [40, 10]}
     )
-    figure = figures.worst_beyond_noise(goal("f", quantity="us", over="poll", under=["host", "mpich"]), measured)
+    measured.over_rounds = "least"
+    figure = figures.worst_ratio(goal("f", quantity="us", over="poll", under=["host", "mpich"]), measured)
     assert figure.value == pytest.approx(1.2) and figure.detail["worst_point"] == list(B)
     assert figure.samples == pytest.approx([1.2, 1.5])
 

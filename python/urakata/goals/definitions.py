@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from urakata.goals.errors import MeasurementError
+from urakata.goals.samples import OVER_ROUNDS
 from urakata.paths import NotFoundError, source_tree
 
 if sys.version_info >= (3, 11):
@@ -31,12 +32,13 @@ class Side:
 
 @dataclass(frozen=True)
 class Session:
-    """What is run in turn, and for how long. `parameters` are those of its kind."""
+    """What is run in turn, for how long, and what stands for all rounds. `parameters` are those of its kind."""
 
     name: str
     kind: str
     seconds: float
     least_rounds: int
+    over_rounds: str
     sides: tuple[Side, ...]
     parameters: Mapping[str, Any]
 
@@ -75,7 +77,8 @@ def _side(name: str, table: dict[str, Any]) -> Side:
 def _session(name: str, table: dict[str, Any]) -> Session:
     rest = dict(table)
     sides = tuple(_side(side, value) for side, value in rest.pop("sides").items())
-    return Session(name, rest.pop("kind"), rest.pop("seconds"), rest.pop("least_rounds"), sides, rest)
+    over_rounds = rest.pop("over_rounds", "median")
+    return Session(name, rest.pop("kind"), rest.pop("seconds"), rest.pop("least_rounds"), over_rounds, sides, rest)
 
 
 def _goal(name: str, table: dict[str, Any]) -> Goal:
@@ -94,6 +97,9 @@ def parse(text: str, origin: str = "goals.toml") -> Definitions:
         raise MeasurementError(f"{origin}: {error}") from error
     except KeyError as error:
         raise MeasurementError(f"{origin}: the key {error} is missing") from error
+    for session in sessions.values():
+        if session.over_rounds not in OVER_ROUNDS:
+            raise MeasurementError(f"{origin}: {session.name}: over_rounds is one of {', '.join(OVER_ROUNDS)}")
     for goal in goals.values():
         if goal.direction not in DIRECTIONS:
             raise MeasurementError(f"{origin}: {goal.name}: direction is one of {', '.join(DIRECTIONS)}")

@@ -1,6 +1,6 @@
 """The figures that goals ask for: from a session's samples to one number.
 
-Each takes the median over rounds at every point first, and only then compares sides or looks for the worst point.
+Each takes what stands for all rounds at every point first, and only then compares sides or looks for the worst point.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def _points(goal: Goal, samples: Samples, side: str, quantity: str) -> list[Poin
 
 
 def ratios(samples: Samples, points: list[Point], quantity: str, over: str, under: str) -> dict[Point, float]:
-    """At each point the median of side `over` divided by that of side `under`."""
-    return {p: samples.median(over, quantity, p) / samples.median(under, quantity, p) for p in points}
+    """At each point side `over` divided by side `under`."""
+    return {p: samples.value(over, quantity, p) / samples.value(under, quantity, p) for p in points}
 
 
 def _ratio_rows(by_point: dict[Point, float]) -> list[dict[str, Any]]:
@@ -55,7 +55,7 @@ def geometric_mean_of_ratios(goal: Goal, samples: Samples) -> Figure:
     def figure(part: Samples) -> float:
         return geometric_mean(ratios(part, points, quantity, over, under).values())
 
-    sides = {s: geometric_mean(samples.median(s, quantity, p) for p in points) for s in (under, over)}
+    sides = {s: geometric_mean(samples.value(s, quantity, p) for p in points) for s in (under, over)}
     by_point = ratios(samples, points, quantity, over, under)
     detail: dict[str, Any] = {"ratios": _ratio_rows(by_point), "raw": samples.by_point(quantity)}
     broken = ""
@@ -69,49 +69,24 @@ def geometric_mean_of_ratios(goal: Goal, samples: Samples) -> Figure:
 
 
 def worst_ratio(goal: Goal, samples: Samples) -> Figure:
-    """The largest `over` / `under` of any point. Its spread is that of the ratio at that point.
+    """The largest `over` / `under`, or / the least of several, of any point. Its spread is that of the ratio there.
 
     Not met either if a quantity of `same` differs between the sides.
     """
     quantity, over, under = (goal.parameters[key] for key in ("quantity", "over", "under"))
-    points = _points(goal, samples, under, quantity)
-    by_point = ratios(samples, points, quantity, over, under)
-    worst = max(points, key=by_point.__getitem__)
-
-    def figure(part: Samples) -> float:
-        return ratios(part, [worst], quantity, over, under)[worst]
-
-    sides = {s: samples.median(s, quantity, worst) for s in (under, over)}
-    ordered = dict(sorted(by_point.items(), key=lambda item: -item[1]))
-    detail = {"worst_point": list(worst), "ratios": _ratio_rows(ordered), "raw": samples.by_point(quantity)}
-    series = samples.each_round(figure, over, under)
-    unit = goal.parameters.get("sides_unit", "us")
-    return Figure(by_point[worst], series, sides, unit, detail, _differing(goal, samples, over, under))
-
-
-def worst_beyond_noise(goal: Goal, samples: Samples) -> Figure:
-    """The largest `over` / the least of several sides (`under`) of any point, each side's best round against each's.
-
-    With many points some are disturbed in some round; the best round is the one that was disturbed least.
-    """
-    quantity, over, unders = (goal.parameters[key] for key in ("quantity", "over", "under"))
-    points = _points(goal, samples, over, quantity)
-
-    def best(side: str, point: Point) -> float:
-        return min(samples.series(side, quantity, point))
+    unders = [under] if isinstance(under, str) else under
 
     def ratio(part: Samples, point: Point) -> float:
-        return part.median(over, quantity, point) / min(part.median(under, quantity, point) for under in unders)
+        return part.value(over, quantity, point) / min(part.value(side, quantity, point) for side in unders)
 
-    def series(point: Point) -> list[float]:
-        return samples.each_round(lambda part: ratio(part, point), over, *unders)
-
-    by_point = {point: best(over, point) / min(best(under, point) for under in unders) for point in points}
-    worst = max(points, key=by_point.__getitem__)
-    sides = {side: best(side, worst) for side in (*unders, over)}
+    by_point = {point: ratio(samples, point) for point in _points(goal, samples, over, quantity)}
+    worst = max(by_point, key=by_point.__getitem__)
+    sides = {side: samples.value(side, quantity, worst) for side in (*unders, over)}
     ordered = dict(sorted(by_point.items(), key=lambda item: -item[1]))
     detail = {"worst_point": list(worst), "ratios": _ratio_rows(ordered), "raw": samples.by_point(quantity)}
-    return Figure(by_point[worst], series(worst), sides, "us", detail)
+    series = samples.each_round(lambda part: ratio(part, worst), over, *unders)
+    unit = goal.parameters.get("sides_unit", "us")
+    return Figure(by_point[worst], series, sides, unit, detail, _differing(goal, samples, over, *unders))
 
 
 def worst_side_ratio(goal: Goal, samples: Samples) -> Figure:
@@ -120,9 +95,9 @@ def worst_side_ratio(goal: Goal, samples: Samples) -> Figure:
     (point,) = _points(goal, samples, under, quantity)
 
     def figure(part: Samples) -> float:
-        return max(part.median(over, quantity, point) for over in overs) / part.median(under, quantity, point)
+        return max(part.value(over, quantity, point) for over in overs) / part.value(under, quantity, point)
 
-    sides = {side: samples.median(side, quantity, point) for side in (under, *overs)}
+    sides = {side: samples.value(side, quantity, point) for side in (under, *overs)}
     detail = {"raw": samples.by_point(quantity)}
     return Figure(figure(samples), samples.each_round(figure, under, *overs), sides, "us", detail)
 
@@ -140,7 +115,7 @@ def largest(goal: Goal, samples: Samples) -> Figure:
     points = _points(goal, samples, side, quantity)
 
     def of(part: Samples, which: str, what: str) -> float:
-        return scale * max(part.median(which, what, p) for p in points)
+        return scale * max(part.value(which, what, p) for p in points)
 
     sides = {side: of(samples, side, quantity)}
     if beside := goal.parameters.get("beside"):
@@ -168,8 +143,8 @@ def excess(goal: Goal, samples: Samples) -> Figure:
 
     def most(part: Samples, side: str) -> float:
         if side == over:
-            return max(part.median(over, quantity, p) for p in points)
-        return max(part.median(under, of_under, p) for p in part.points(under, of_under))
+            return max(part.value(over, quantity, p) for p in points)
+        return max(part.value(under, of_under, p) for p in part.points(under, of_under))
 
     def figure(part: Samples) -> float:
         return float(scale) * (most(part, over) - most(part, under))
@@ -188,7 +163,7 @@ def bypass_excess(goal: Goal, samples: Samples) -> Figure:
     points = [(q, p) for q in quantities for p in _points(goal, samples, under, q)]
 
     def excess(part: Samples) -> dict[tuple[str, Point], float]:
-        return {(q, p): part.median(over, q, p) - part.median(under, q, p) for q, p in points}
+        return {(q, p): part.value(over, q, p) - part.value(under, q, p) for q, p in points}
 
     def slower(part: Samples) -> float:
         sizes = _points(goal, samples, under, "pingpong_ns")
@@ -205,18 +180,18 @@ def bypass_excess(goal: Goal, samples: Samples) -> Figure:
         "raw": [row for q in quantities for row in samples.by_point(q)],
     }
     broken = f"ping-pong is {slower(samples):.1f} % slower, more than {percent} %" if slower(samples) > percent else ""
-    sides = {side: samples.median(side, quantity, worst) for side in (under, over)}
+    sides = {side: samples.value(side, quantity, worst) for side in (under, over)}
     return Figure(by_point[quantity, worst], by_round, sides, "ns", detail, broken)
 
 
 def hidden(samples: Samples, side: str, point: Point) -> float:
     """The part of communication or computation, whichever is shorter, that was hidden."""
-    return measures.hidden(*(samples.median(side, q, point) for q in ("compute_alone", "pure", "overall")))
+    return measures.hidden(*(samples.value(side, q, point) for q in ("compute_alone", "pure", "overall")))
 
 
 def theft(samples: Samples, side: str, point: Point) -> float:
     """The part by which computing took longer beside communication."""
-    return measures.theft(*(samples.median(side, q, point) for q in ("compute_alone", "compute")))
+    return measures.theft(*(samples.value(side, q, point) for q in ("compute_alone", "compute")))
 
 
 def overlap_measure(goal: Goal, samples: Samples) -> Figure:
@@ -252,7 +227,6 @@ FIGURES: dict[str, Callable[[Goal, Samples], Figure]] = {
     "geometric-mean-of-ratios": geometric_mean_of_ratios,
     "worst-ratio": worst_ratio,
     "worst-side-ratio": worst_side_ratio,
-    "worst-beyond-noise": worst_beyond_noise,
     "largest": largest,
     "excess": excess,
     "bypass-excess": bypass_excess,

@@ -8,15 +8,20 @@ from typing import Any
 
 from urakata.goals.statistics import median
 
+OVER_ROUNDS: dict[str, Callable[[list[float]], float]] = {"median": median, "least": min, "most": max}
+"""What may stand for a series of rounds. The least time (the most of a rate) where what a job sees of the machine changes
+from round to round, as cores of a virtual machine that are now near each other, now far: it compares like with like."""
+
 Point = tuple[str, ...]
 """What was measured, such as ("node, 2 ranks", "ibcast", "8 B")."""
 
 
 @dataclass
 class Samples:
-    """Values by side, quantity and point: one for each round."""
+    """Values by side, quantity and point: one for each round. `over_rounds` of them stands for them all."""
 
     values: dict[tuple[str, str, Point], list[float]] = field(default_factory=dict)
+    over_rounds: str = "median"
 
     def add(self, side: str, quantity: str, point: Point, value: float) -> None:
         """Adds the value of the next round."""
@@ -30,9 +35,9 @@ class Samples:
         """One value a round."""
         return self.values[side, quantity, point]
 
-    def median(self, side: str, quantity: str, point: Point) -> float:
-        """Median over the rounds."""
-        return median(self.series(side, quantity, point))
+    def value(self, side: str, quantity: str, point: Point) -> float:
+        """What stands for all rounds."""
+        return OVER_ROUNDS[self.over_rounds](self.series(side, quantity, point))
 
     def rounds(self, side: str) -> int:
         """Rounds that the side has completed."""
@@ -47,10 +52,10 @@ class Samples:
         return [figure(self.round(i)) for i in range(min(self.rounds(side) for side in sides))]
 
     def by_point(self, quantity: str) -> list[dict[str, Any]]:
-        """For JSON: each point with each side's median and samples."""
+        """For JSON: each point with each side's value and samples."""
         rows: dict[Point, dict[str, Any]] = {}
         for (side, q, point), series in self.values.items():
             if q == quantity:
                 row = rows.setdefault(point, {"point": list(point), "quantity": quantity, "sides": {}})
-                row["sides"][side] = {"median": median(series), "samples": series}
+                row["sides"][side] = {self.over_rounds: self.value(side, q, point), "samples": series}
         return list(rows.values())

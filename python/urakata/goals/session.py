@@ -69,7 +69,7 @@ def fix_work(jobs: Sequence[Job], places: dict[str, Place], notice: Notice) -> l
 def measure(session: Session, notice: Notice) -> Samples:
     """Runs the session. CannotMeasureError or MeasurementError say why there are no samples."""
     begin = time.monotonic()
-    samples = Samples()
+    samples = Samples(over_rounds=session.over_rounds)
     read = READERS[session.kind]
 
     def take(job: Job, records: Records) -> None:

@@ -1,4 +1,4 @@
-"""The few statistics that goals use; medians throughout, since one disturbed run must not decide."""
+"""The few statistics that goals use."""
 
 from __future__ import annotations
 
