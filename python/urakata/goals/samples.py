@@ -9,7 +9,7 @@ from typing import Any
 from urakata.goals.statistics import median
 
 OVER_ROUNDS: dict[str, Callable[[list[float]], float]] = {"median": median, "least": min, "most": max}
-"""What may stand for a series of rounds. The least time (the most of a rate) where what a job sees of the machine changes
+"""What may stand for a series of rounds. The least time (the most of a rate) where what jobs see of the machine changes
 from round to round, as cores of a virtual machine that are now near each other, now far: it compares like with like."""
 
 Point = tuple[str, ...]
