@@ -21,9 +21,8 @@ void Domain::List::remove(Instance& instance) {
 }
 
 void Domain::submit(Instance& instance) {
-  if (!instance.group->all_remote) through_memory_.fetch_add(1, std::memory_order_relaxed);
   // seq_cst: a helper that goes to sleep announces it, then looks at pending; we count, then look for its announcement.
-  pending_.fetch_add(1, std::memory_order_seq_cst);
+  pending_.fetch_add(weight(instance), std::memory_order_seq_cst);
   Instance* head = inbox_.load(std::memory_order_relaxed);
   do {
     instance.next = head;
@@ -82,15 +81,16 @@ void Domain::finish(Instance& instance) {
   active_.remove(instance);
   instance.group->retire(instance.sequence);
   if (instance.on_finish != nullptr) instance.on_finish(instance);
-  if (!instance.group->all_remote) through_memory_.fetch_sub(1, std::memory_order_relaxed);
-  pending_.fetch_sub(1, std::memory_order_relaxed);
+  pending_.fetch_sub(weight(instance), std::memory_order_relaxed);
   const auto before = instance.outcome.exchange(Instance::Outcome::finished, std::memory_order_acq_rel);
   if (before == Instance::Outcome::abandoned) instance.on_abandoned(instance);
 }
 
-void Domain::begin() {
+void Domain::begin(Instance& instance) {
+  pending_.fetch_add(weight(instance), std::memory_order_seq_cst);  // as in submit()
   take_in();
-  if (waiting_.front() != nullptr) admit();
+  waiting_.push_back(instance);
+  admit();
 }
 
 unsigned Domain::advance(bool caller, std::int64_t bytes) {

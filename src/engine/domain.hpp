@@ -3,7 +3,7 @@
 // DESIGN.md, decision 5: whoever holds the domain (a caller inside MPI, a helper) runs it; others leave their instances
 // in its queue and go. Several domains run in parallel and share nothing.
 //
-// Thread-safety: submit, try_own, pending by anyone; advance by the owner only.
+// Thread-safety: submit, try_own, pending by anyone; begin and advance by the owner only.
 #pragma once
 
 #include <atomic>
@@ -21,6 +21,9 @@ class Domain {
 
   // Leaves a prepared instance here; it is run by the next owner. No lock, no allocation, no system call.
   void submit(Instance& instance);
+  // The same by the owner, who posts its first messages and those of what else was submitted; polls nothing and computes
+  // next to nothing.
+  void begin(Instance& instance);
 
   bool try_own() {
     return !owned_.load(std::memory_order_relaxed) && !owned_.exchange(true, std::memory_order_acquire);
@@ -37,16 +40,16 @@ class Domain {
   // one more for anything else that moved.
   unsigned advance(bool caller, std::int64_t bytes = kStepBytes);
 
-  // Takes in what was submitted and posts its first messages; polls nothing and computes next to nothing.
-  void begin();
-
   // Instances submitted and not finished. seq_cst: what a helper that announced its sleep sees here is in one order
   // with submit and the look for such an announcement after it.
-  std::uint32_t pending() const { return pending_.load(std::memory_order_seq_cst); }
+  std::uint32_t pending() const { return static_cast<std::uint32_t>(pending_.load(std::memory_order_seq_cst)); }
 
   // Is something pending whose messages all come over the network? Then whoever has nothing to do may sleep until the
   // network has news. False as soon as one pending instance may get messages through shared memory, which tells nobody.
-  bool network_only() const { return pending() != 0 && through_memory_.load(std::memory_order_relaxed) == 0; }
+  bool network_only() const {
+    const std::uint64_t count = pending_.load(std::memory_order_seq_cst);
+    return count != 0 && count < kThroughMemory;
+  }
 
  private:
   class List {
@@ -60,6 +63,10 @@ class Domain {
     Instance* back_ = nullptr;
   };
 
+  // What an instance adds to pending_: one, and another in the upper half where its group has ranks that share memory.
+  static constexpr std::uint64_t kThroughMemory = std::uint64_t{1} << 32U;
+  static std::uint64_t weight(const Instance& instance) { return instance.group->all_remote ? 1 : kThroughMemory + 1; }
+
   void take_in();
   bool admit();
   void run(Instance& instance, Budget& budget);
@@ -68,8 +75,7 @@ class Domain {
   // touched by anyone
   alignas(64) std::atomic<bool> owned_{false};
   std::atomic<Instance*> inbox_{nullptr};  // newest first; release on push, acquire on take
-  std::atomic<std::uint32_t> pending_{0};
-  std::atomic<std::uint32_t> through_memory_{0};  // pending instances of groups with ranks that share memory
+  std::atomic<std::uint64_t> pending_{0};  // the weights of all that is pending
 
   // by the owner
   alignas(64) std::unique_ptr<transport::Transport> transport_;

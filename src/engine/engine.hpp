@@ -18,9 +18,9 @@ class Engine {
   Domain& domain() { return domain_; }
   virtual std::string_view name() const = 0;
 
-  // An instance was submitted by a caller that goes back to its computation. `brief`: see Instance::brief. (The
-  // instance itself may be finished and gone by now.)
-  virtual void started(bool brief) = 0;
+  // Starts a prepared instance for a caller that goes back to its computation. The instance may be finished and gone
+  // when this returns.
+  virtual void start(Instance& instance) = 0;
   // A caller begins to wait, and drives the domain itself until it leaves.
   virtual void enter() {}
   virtual void leave() {}
@@ -33,18 +33,19 @@ class Engine {
     return moved;
   }
 
-  // Posts the first messages of what was submitted, if nobody else holds the domain.
-  void begin() {
-    if (!domain_.try_own()) return;
-    domain_.begin();
-    domain_.disown();
-  }
-
   // Ends the engine's threads, whatever is pending. Instances then advance by callers only.
   virtual void stop() {}
 
   // CPU time of this engine's own threads so far, from the scheduler's accounting.
   virtual std::uint64_t helper_cpu_ns() const { return 0; }
+
+ protected:
+  // Posts the first messages at once; leaves them to whoever holds the domain where somebody does.
+  void begin(Instance& instance) {
+    if (!domain_.try_own()) return domain_.submit(instance);
+    domain_.begin(instance);
+    domain_.disown();
+  }
 
  private:
   Domain& domain_;

@@ -9,7 +9,7 @@ class PollEngine final : public Engine {
  public:
   using Engine::Engine;
   std::string_view name() const override { return "poll"; }
-  void started(bool /*brief*/) override { begin(); }  // posts the first messages at once, and computes nothing
+  void start(Instance& instance) override { begin(instance); }
 };
 
 }  // namespace urakata::engine

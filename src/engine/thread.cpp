@@ -88,10 +88,14 @@ void ThreadEngine::wake(State from) {
   if (state_.compare_exchange_strong(expected, kWorking, std::memory_order_seq_cst)) futex_wake(state_);
 }
 
-// submit() has counted the instance before (seq_cst), and the helper looks at the count after it has announced its
-// sleep: one of the two sees the other.
-void ThreadEngine::started(bool brief) {
-  if (settings_.rescue || brief) begin();
+// The instance is counted first (seq_cst), and the helper looks at the count after it has announced its sleep: one of the
+// two sees the other.
+void ThreadEngine::start(Instance& instance) {
+  if (settings_.rescue || instance.brief()) {
+    begin(instance);
+  } else {
+    domain().submit(instance);
+  }
   const std::uint32_t state = state_.load(std::memory_order_seq_cst);
   if (state == kAsleep) wake(kAsleep);
   if (state == kDozing && gap_ns_.load(std::memory_order_relaxed) > kLongGap) wake(kDozing);

@@ -50,7 +50,7 @@ class ThreadEngine final : public Engine {
   std::string_view name() const override {
     return settings_.rescue ? "poll" : settings_.spare ? "thread/spare" : "thread/shared";
   }
-  void started(bool brief) override;
+  void start(Instance& instance) override;
   void enter() override;
   void leave() override;
   void stop() override;

@@ -368,10 +368,7 @@ int submit(Request& request, std::uint64_t begin) {
   run.outcome.store(engine::Instance::Outcome::running, std::memory_order_relaxed);
   request.active = true;
   if (request.site != nullptr) request.passage.started(request.site, begin);
-  engine::Engine& engine = *request.communicator->engine;
-  const bool brief = run.brief();
-  engine.domain().submit(run);
-  engine.started(brief);
+  request.communicator->engine->start(run);
   if (request.site != nullptr) {
     const std::uint64_t end = now_ns();
     request.passage.returned(end);

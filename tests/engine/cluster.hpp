@@ -34,11 +34,15 @@ class TestGroup final : public transport::Group {
   bool settle() override { return ready.load(std::memory_order_relaxed); }
 };
 
-// Takes a sequence number and hands the instance to the domain, as a starting call does.
-inline void submit(engine::Domain& domain, transport::Group& group, engine::Instance& instance) {
+// Takes a sequence number, as a starting call does.
+inline void prepare(transport::Group& group, engine::Instance& instance) {
   instance.group = &group;
   instance.sequence = group.next_sequence.fetch_add(1, std::memory_order_relaxed);
   instance.outcome.store(engine::Instance::Outcome::running, std::memory_order_relaxed);
+}
+
+inline void submit(engine::Domain& domain, transport::Group& group, engine::Instance& instance) {
+  prepare(group, instance);
   domain.submit(instance);
 }
 

@@ -23,8 +23,8 @@ using schedule::kRecvSlot;
 using schedule::kSendSlot;
 
 void start(Engine& engine, transport::Group& group, Instance& instance) {
-  submit(engine.domain(), group, instance);
-  engine.started(false);
+  prepare(group, instance);
+  engine.start(instance);
 }
 
 // As a caller inside MPI_Wait: drives the domain itself.
