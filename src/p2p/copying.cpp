@@ -34,9 +34,12 @@ bool woven(const Elements& from) {
 // them alone, at every block from 8 B to 4 KiB and every stride, but where the pieces are woven. Short blocks are
 // another matter where there is little to share, or where they are on a list: to read them out of another core's cache
 // takes several times as long as the sender takes to pack them and the receiver to fetch full lines.
-Copying choose_copying(const Elements& from, std::uint64_t bytes, std::uint64_t shared) {
-  const bool short_blocks = from.shape->size() < kLine * from.shape->blocks();
-  if (short_blocks && (bytes < shared || listed(*from.shape))) return Copying::sender;
+// In an exchange (examples/halo_faces) nobody is idle who could help, and lines that the receiver has read in place
+// cost the sender when it writes them next: up to two lines a block, packing makes the whole iteration faster.
+Copying choose_copying(const Elements& from, std::uint64_t bytes, std::uint64_t shared, bool exchange) {
+  const auto blocks_below = [&](std::uint64_t size) { return from.shape->size() < size * from.shape->blocks(); };
+  if (blocks_below(kLine) && (bytes < shared || listed(*from.shape))) return Copying::sender;
+  if (exchange && blocks_below(2 * kLine + 1)) return Copying::sender;
   return bytes < shared || woven(from) ? Copying::receiver : Copying::both;
 }
 

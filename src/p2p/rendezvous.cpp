@@ -21,7 +21,7 @@ bool worth_sharing(const Request& receive, const Offer& offer, const std::option
   if (bytes < Endpoint::kShared || receive.buffer.closed()) return false;
   if (forced.has_value()) return *forced != Copying::receiver;
   if (offer.form == Form::shaped) {
-    return choose_copying(offer.request->source, bytes, Endpoint::kShared) == Copying::both;
+    return choose_copying(offer.request->source, bytes, Endpoint::kShared, false) == Copying::both;
   }
   return !receive.buffer.plain() || bytes >= Endpoint::kSharedPlain;
 }
@@ -44,7 +44,7 @@ void Endpoint::prepare(Request& send, Mode mode) {
   }
   send.source = buffer.elements();
   if (buffer.plain()) return;
-  if (copying_.value_or(choose_copying(send.source, buffer.bytes(), kShared)) != Copying::sender) {
+  if (copying_.value_or(choose_copying(send.source, buffer.bytes(), kShared, !posted_.empty())) != Copying::sender) {
     send.form = Form::shaped;
   } else {
     pack_all(send);
