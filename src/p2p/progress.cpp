@@ -47,7 +47,8 @@ bool Endpoint::step(const Request* awaited) {
     if (i != 0) __builtin_prefetch(&port_.inbox.cell(port_.inbox.head() + 2));
     arrive(*cell);
     moved = true;
-    if (awaited != nullptr && awaited->done()) {
+    // In a stream the next is likely to be there; else to look for it would take its line from the sender.
+    if (awaited != nullptr && awaited->done() && !streaming_.load(std::memory_order_relaxed)) {
       note_stream();
       return true;
     }

@@ -61,15 +61,14 @@ Circle::Circle(MPI_Comm comm, std::int32_t own_rank, std::uint32_t own_context, 
       peers(std::move(all)),
       mixed(std::any_of(peers.begin(), peers.end(), [](const Peer& peer) { return peer.port == nullptr; })) {}
 
-void Circle::release() {
-  if (users_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+void Circle::end() {
   MPI_Comm comm = handle;
   delete this;
   if (!forget_communicator(comm)) host.Comm_free(&comm);
 }
 
 bool Circle::close() {
-  if (users_.fetch_sub(1, std::memory_order_acq_rel) != 1) return true;
+  if (add(-1) != 0) return true;
   delete this;
   return false;
 }

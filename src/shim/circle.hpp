@@ -38,15 +38,31 @@ class Circle {
   // the outcome of one from any source.
   std::atomic<bool> unordered{false};
 
-  void hold() { users_.fetch_add(1, std::memory_order_relaxed); }
+  void hold() { add(1); }
   // The last user frees the host's communicator as well, where the program has freed it before.
-  void release();
+  void release() {
+    if (add(-1) == 0) end();
+  }
   // The program frees the handle. True: there are users yet, so do not free the host's communicator.
   bool close();
   bool idle() const { return users_.load(std::memory_order_acquire) == 1; }
 
+  // Do users come and go on one thread only? Then counting them needs no locked instructions. Set before the first
+  // circle is opened.
+  static inline bool one_thread = false;
+
  private:
   ~Circle() = default;
+  void end();
+  // Returns how many there are then.
+  std::uint32_t add(int more) {
+    const auto change = static_cast<std::uint32_t>(more);
+    if (!one_thread) return users_.fetch_add(change, std::memory_order_acq_rel) + change;
+    const std::uint32_t now = users_.load(std::memory_order_relaxed) + change;
+    users_.store(now, std::memory_order_relaxed);
+    return now;
+  }
+
   std::atomic<std::uint32_t> users_{1};  // the handle's own, until it is freed
 };
 

@@ -163,6 +163,23 @@ MPI_Request send_later(const Letter& letter) {
   return request.handle();
 }
 
+// Of the letter no more is kept than the end of a receive needs.
+MPI_Request receive_later(const Letter& letter) {
+  if (letter.way != Way::space) return make_message(letter, true).handle();
+  Request& request = *make_request();
+  Message& message = request.message;
+  message.letter.circle = letter.circle;
+  letter.circle->hold();
+  if (letter.buffer.layout != nullptr) {
+    message.letter.type = letter.type;
+    letter.type->hold();
+  }
+  request.active = true;
+  message.open = &endpoint()->receive(letter.envelope, letter.buffer);
+  expect_messages();
+  return request.handle();
+}
+
 void send_beside(Request& request, const Letter& send) {
   p2p::Endpoint& here = *endpoint();
   request.message.beside = here.send(*send.to, send.envelope, send.buffer, send.mode);

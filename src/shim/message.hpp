@@ -43,6 +43,16 @@ struct Message {
     return (open == nullptr || open->done()) && (beside == nullptr || beside->done()) &&
            (mixed == nullptr || mixed->done());
   }
+  // Of a message that is over; the rest of the letter says nothing without these.
+  void clear() {
+    letter.circle = nullptr;
+    letter.type = nullptr;
+    letter.to = nullptr;
+    letter.way = Way::space;
+    open = beside = nullptr;
+    matched = nullptr;
+    mixed.reset();
+  }
 };
 
 // True: the call is ours. False: it is the host's, also where the host has to refuse an argument.
@@ -74,8 +84,9 @@ int receive_now(const Letter& letter, MPI_Status* status);
 // A request for the letter; `start` or prepared as persistent.
 Request& make_message(const Letter& letter, bool start);
 void start_message(Request& request);
-// A send's request, which is started.
+// A send's or a receive's request, which is started.
 MPI_Request send_later(const Letter& letter);
+MPI_Request receive_later(const Letter& letter);
 // Starts a send that becomes part of a request which is not started yet.
 void send_beside(Request& request, const Letter& send);
 void wait_for_message(Request& request);

@@ -124,7 +124,7 @@ using namespace urakata::shim;
                                        MPI_Comm comm, MPI_Request* request) {                                          \
     Letter letter;                                                                                                     \
     if (request != nullptr && incoming(buffer, count, type, source, tag, comm, letter) && !at_once(letter)) {          \
-      *request = make_message(letter, true).handle();                                                                  \
+      *request = receive_later(letter);                                                                                \
       return MPI_SUCCESS;                                                                                              \
     }                                                                                                                  \
     need_host();                                                                                                       \

@@ -9,6 +9,8 @@
 // by MPI's rules.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,6 +20,7 @@
 #include "shim/abi.hpp"
 #include "shim/communicator.hpp"
 #include "shim/datatype.hpp"
+#include "shim/handle_map.hpp"
 #include "shim/message.hpp"
 #include "shim/operation.hpp"
 #include "shim/prepared.hpp"
@@ -58,8 +61,36 @@ Request* holder_of(MPI_Message message);
 // Fortran's integers for our requests start here.
 inline constexpr std::int32_t kFortranBase = 0x40000000;
 
-bool is_ours(MPI_Request handle);
-Request* find_request(MPI_Request handle);             // of a handle that is ours; nullptr if it is stale
+// The table of requests: the request of index i is its i-th, and, where handles are pointers, its handle is i blocks
+// from the base.
+struct RequestTable {
+  static constexpr std::uint32_t kMost = 1U << 22;  // requests in use at once
+  static constexpr std::size_t kBlock = 256;        // bytes behind a pointer handle
+  // Kind "invalid", type "request"; 0 in the rest is MPI_REQUEST_NULL.
+  static constexpr std::uintptr_t kMpichPattern = 0x2c000000;
+
+  // Before the first request nothing lies behind the base: no address of the program is as large.
+  std::atomic<std::uintptr_t> base{kIntegerHandles ? kMpichPattern + 1 : ~std::uintptr_t{0} / 2};
+  Request* requests = nullptr;
+  std::atomic<std::uint32_t> made{0};  // that exist
+
+  std::uintptr_t offset_of(MPI_Request handle) const { return bits(handle) - base.load(std::memory_order_relaxed); }
+};
+extern constinit RequestTable request_table;
+
+inline bool is_ours(MPI_Request handle) {
+  constexpr std::size_t kRange = kIntegerHandles ? RequestTable::kMost : RequestTable::kMost * RequestTable::kBlock;
+  return request_table.offset_of(handle) < kRange;
+}
+
+// Of a handle that is ours; nullptr if it is stale.
+inline Request* find_request(MPI_Request handle) {
+  const std::size_t index = request_table.offset_of(handle) / (kIntegerHandles ? 1 : RequestTable::kBlock);
+  if (index >= request_table.made.load(std::memory_order_acquire)) return nullptr;
+  Request& request = request_table.requests[index];
+  return request.run != nullptr || request.is_message() || request.shared ? &request : nullptr;
+}
+
 MPI_Request request_of_fortran(std::int32_t integer);  // MPI_REQUEST_NULL if it is not one of ours
 bool is_fortran_of_ours(std::int32_t integer);
 

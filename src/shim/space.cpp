@@ -20,7 +20,6 @@ namespace urakata::shim {
 
 namespace {
 
-p2p::Endpoint* here = nullptr;
 p2p::Rescue* rescue = nullptr;  // where the host cannot call us while the program is blocked in it
 int tag_limit = 0;
 
@@ -70,6 +69,8 @@ struct Card {
 
 }  // namespace
 
+constinit p2p::Endpoint* own_endpoint = nullptr;
+
 void enter_space(bool wanted, bool helper) {
   const auto identity = wanted ? space::own_space() : std::nullopt;
   Card own;
@@ -95,7 +96,8 @@ void enter_space(bool wanted, bool helper) {
   int found = 0;
   host.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
   tag_limit = found != 0 ? *most : 32767;
-  here = made;
+  own_endpoint = made;
+  Circle::one_thread = callers(helper) == p2p::Callers::one;
   if (host.progress_register != nullptr) {
     process().hook_progress();
   } else if (helper) {
@@ -121,19 +123,18 @@ void leave_space() {
   int done = 0;
   if (host.Ibarrier(process().world(), &barrier) != MPI_SUCCESS) {
     log::error("the host refuses a barrier in MPI_Finalize; ranks of the space may miss messages");
-  } else if (here == nullptr) {
+  } else if (endpoint() == nullptr) {
     host.Wait(&barrier, MPI_STATUS_IGNORE);
   } else {
-    p2p::Patience patience(here->port(), here->manners());
+    p2p::Patience patience(endpoint()->port(), endpoint()->manners());
     while (done == 0 && host.Test(&barrier, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS) {
-      if (done == 0 && !here->progress()) patience.step([] { return false; });
+      if (done == 0 && !endpoint()->progress()) patience.step([] { return false; });
     }
   }
   stop_space_helper();
-  here = nullptr;
+  own_endpoint = nullptr;
 }
 
-p2p::Endpoint* endpoint() { return here; }
 p2p::Port* port_of(int world_rank) { return ports()[static_cast<std::size_t>(world_rank)]; }
 
 bool some_share_a_space(const std::vector<int>& world_ranks) {
