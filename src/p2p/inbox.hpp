@@ -25,7 +25,7 @@ namespace urakata::p2p {
 
 class Inbox {
  public:
-  static constexpr std::uint32_t kCells = 512;
+  static constexpr std::uint32_t kCells = 256;
 
   // Reserves `cells` consecutive cells. False: there is no room now; nothing was done.
   bool claim(std::uint32_t cells, std::uint64_t* position) {

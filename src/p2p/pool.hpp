@@ -23,7 +23,7 @@ class Pool {
   }
 
  private:
-  static constexpr std::size_t kChunk = 32;
+  static constexpr std::size_t kChunk = 8;
 
   void grow() {
     chunks_.push_back(std::make_unique<T[]>(kChunk));

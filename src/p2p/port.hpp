@@ -15,7 +15,7 @@ namespace urakata::p2p {
 class Port {
  public:
   // Changes with the meaning of any byte here, of Cell or of Request: ranks of different builds do not mix.
-  static constexpr std::uint64_t kProtocol = 0x7572612d70327002;
+  static constexpr std::uint64_t kProtocol = 0x7572612d70327003;
 
   const std::uint64_t protocol = kProtocol;
 

@@ -15,7 +15,7 @@ namespace urakata::shim {
 
 namespace {
 
-constexpr std::uint32_t kFirst = 1U << 4;  // requests that are made first; then as many again as there are
+constexpr std::uint32_t kFirst = 1U << 3;  // requests that are made first; then as many again as there are
 
 struct Free {
   SpinLock lock;

@@ -5,10 +5,11 @@
 
 namespace urakata::space {
 
+// No pointers: the stand-in, which is placed anywhere, has nobody who would correct them.
 struct ErrorSignal {
   int number;
-  const char* name;
-  const char* meaning;
+  char name[8];
+  char meaning[28];
 };
 // The last two come from tracers and system call filters, who look after them: no report is made of where they
 // happened.
