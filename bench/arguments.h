@@ -1,4 +1,4 @@
-// Command lines of the programs in bench/: `--name value`, lists separated by commas, sizes with K or M (powers of
+// Command lines of the programs in bench/: `--name value`, lists separated by commas, numbers with K or M (powers of
 // 1024).
 #ifndef URAKATA_BENCH_ARGUMENTS_H
 #define URAKATA_BENCH_ARGUMENTS_H
@@ -39,6 +39,28 @@ static inline int parse_numbers(const char* option, char* text, long least, long
   const int count = split_list(option, text, parts);
   for (int i = 0; i < count; ++i) values[i] = parse_number(option, parts[i], least);
   return count;
+}
+
+// An option with a value: where it goes is `text` or `number`, the other is NULL. What is there before is the default.
+struct option {
+  const char* name;
+  char** text;
+  long* number;
+  long least;  // of a number
+};
+
+// The job ends, with the usage, where the command line is none of `count` options with their values.
+static inline void parse_options(int argc, char** argv, const struct option* options, int count, const char* usage) {
+  for (int i = 1; i < argc; i += 2) {
+    const struct option* option = options;
+    while (option < options + count && strcmp(argv[i], option->name) != 0) ++option;
+    if (option == options + count) fail("unknown option %s\n%s", argv[i], usage);
+    if (i + 1 == argc) fail("%s wants a value\n%s", argv[i], usage);
+    if (option->text)
+      *option->text = argv[i + 1];
+    else
+      *option->number = parse_number(argv[i], argv[i + 1], option->least);
+  }
 }
 
 #endif

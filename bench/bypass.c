@@ -68,23 +68,13 @@ static double measure(subject run, const struct ends* ends, int bytes, int batch
 int main(int argc, char** argv) {
   static char all_sizes[] = "8,64,512,4K,16K,64K";
   char* sizes = all_sizes;
-  int batches = 200;
-  double batch_ns = 300e3;
+  long batches_wanted = 200, batch_us = 300;
   MPI_Init(&argc, &argv);
-  for (int i = 1; i < argc; i += 2) {
-    const char* option = argv[i];
-    char* value = i + 1 < argc ? argv[i + 1] : NULL;
-    if (!value)
-      fail("%s", usage);
-    else if (strcmp(option, "--sizes") == 0)
-      sizes = value;
-    else if (strcmp(option, "--batches") == 0)
-      batches = (int)parse_number(option, value, 1);
-    else if (strcmp(option, "--batch-us") == 0)
-      batch_ns = (double)parse_number(option, value, 1) * 1e3;
-    else
-      fail("unknown option %s\n%s", option, usage);
-  }
+  const struct option options[] = {
+      {"--sizes", &sizes, NULL, 0}, {"--batches", NULL, &batches_wanted, 1}, {"--batch-us", NULL, &batch_us, 1}};
+  parse_options(argc, argv, options, 3, usage);
+  const int batches = (int)batches_wanted;
+  const double batch_ns = (double)batch_us * 1e3;
   long bytes[MAX_LIST];
   const int size_count = parse_numbers("--sizes", sizes, 1, bytes);
   long largest = 0;

@@ -73,18 +73,8 @@ static void use_collectives(void) {
 int main(int argc, char** argv) {
   long window_ms = 1000, windows = 2;
   MPI_Init(&argc, &argv);
-  for (int i = 1; i < argc; i += 2) {
-    const char* option = argv[i];
-    const char* value = i + 1 < argc ? argv[i + 1] : NULL;
-    if (!value)
-      fail("%s", usage);
-    else if (strcmp(option, "--window-ms") == 0)
-      window_ms = parse_number(option, value, 1);
-    else if (strcmp(option, "--windows") == 0)
-      windows = parse_number(option, value, 1);
-    else
-      fail("unknown option %s\n%s", option, usage);
-  }
+  const struct option options[] = {{"--window-ms", NULL, &window_ms, 1}, {"--windows", NULL, &windows, 1}};
+  parse_options(argc, argv, options, 2, usage);
   print_loaded();
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -29,8 +29,8 @@ static const char usage[] =
 
 enum { LARGEST_SPAN = 128 << 20, LINE = 64, LEAST_TRIPS = 5 };
 
-static int rank, most_trips = 400;
-static double budget_ns = 10e6;
+static int rank, most_trips;
+static double budget_ns;
 
 // Elements in memory: a rank sends the first type and receives the second. The places: one payload byte in each cache
 // line that has some.
@@ -162,31 +162,21 @@ static void measure(const char* words, struct pattern pattern) {
 int main(int argc, char** argv) {
   static char all_blocks[] = "8,32,64,256,4K", all_gaps[] = "2,4,16", all_sizes[] = "1K,8K,64K,512K";
   char *blocks = all_blocks, *gaps = all_gaps, *sizes = all_sizes;
-  int patterns = 1, ranks;
+  long patterns = 1, trips_wanted = 400, budget_ms = 10;
+  int ranks;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (ranks != 2) fail("layout: two ranks");
-  for (int i = 1; i < argc; i += 2) {
-    const char* option = argv[i];
-    char* value = i + 1 < argc ? argv[i + 1] : NULL;
-    if (!value)
-      fail("%s", usage);
-    else if (strcmp(option, "--patterns") == 0)
-      patterns = (int)parse_number(option, value, 0);
-    else if (strcmp(option, "--blocks") == 0)
-      blocks = value;
-    else if (strcmp(option, "--gaps") == 0)
-      gaps = value;
-    else if (strcmp(option, "--sizes") == 0)
-      sizes = value;
-    else if (strcmp(option, "--trips") == 0)
-      most_trips = (int)parse_number(option, value, LEAST_TRIPS);
-    else if (strcmp(option, "--budget-ms") == 0)
-      budget_ns = (double)parse_number(option, value, 1) * 1e6;
-    else
-      fail("unknown option %s\n%s", option, usage);
-  }
+  const struct option options[] = {{"--patterns", NULL, &patterns, 0},
+                                   {"--blocks", &blocks, NULL, 0},
+                                   {"--gaps", &gaps, NULL, 0},
+                                   {"--sizes", &sizes, NULL, 0},
+                                   {"--trips", NULL, &trips_wanted, LEAST_TRIPS},
+                                   {"--budget-ms", NULL, &budget_ms, 1}};
+  parse_options(argc, argv, options, 6, usage);
+  most_trips = (int)trips_wanted;
+  budget_ns = (double)budget_ms * 1e6;
   print_loaded();
 
   char words[128];

@@ -62,18 +62,8 @@ int main(int argc, char** argv) {
   char* sizes = all_sizes;
   long turns = 3;
   MPI_Init(&argc, &argv);
-  for (int i = 1; i < argc; i += 2) {
-    const char* option = argv[i];
-    char* value = i + 1 < argc ? argv[i + 1] : NULL;
-    if (!value)
-      fail("%s", usage);
-    else if (strcmp(option, "--sizes") == 0)
-      sizes = value;
-    else if (strcmp(option, "--turns") == 0)
-      turns = parse_number(option, value, 1);
-    else
-      fail("unknown option %s\n%s", option, usage);
-  }
+  const struct option options[] = {{"--sizes", &sizes, NULL, 0}, {"--turns", NULL, &turns, 1}};
+  parse_options(argc, argv, options, 2, usage);
   long bytes[MAX_LIST];
   const int count = parse_numbers("--sizes", sizes, 1, bytes);
   print_loaded();

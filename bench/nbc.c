@@ -33,27 +33,15 @@ static struct settings parse(int argc, char** argv) {
   static char all_operations[] = "ibcast,iallgather,iallreduce,ialltoall";
   static char all_sizes[] = "8,64,512,4K,32K,256K,1M,4M";
   char *operations = all_operations, *sizes = all_sizes;
-  struct settings s = {.budget_ns = 30e6, .settle_ns = 5e3, .least = 3, .most = 2000};
-  for (int i = 1; i < argc; i += 2) {
-    const char* option = argv[i];
-    char* value = i + 1 < argc ? argv[i + 1] : NULL;
-    if (!value)
-      fail("%s", usage);
-    else if (strcmp(option, "--operations") == 0)
-      operations = value;
-    else if (strcmp(option, "--sizes") == 0)
-      sizes = value;
-    else if (strcmp(option, "--budget-ms") == 0)
-      s.budget_ns = (double)parse_number(option, value, 1) * 1e6;
-    else if (strcmp(option, "--least") == 0)
-      s.least = (int)parse_number(option, value, 1);
-    else if (strcmp(option, "--most") == 0)
-      s.most = (int)parse_number(option, value, 1);
-    else if (strcmp(option, "--settle-us") == 0)
-      s.settle_ns = (double)parse_number(option, value, 0) * 1e3;
-    else
-      fail("unknown option %s\n%s", option, usage);
-  }
+  long budget_ms = 30, settle_us = 5, least = 3, most = 2000;
+  const struct option options[] = {
+      {"--operations", &operations, NULL, 0}, {"--sizes", &sizes, NULL, 0}, {"--budget-ms", NULL, &budget_ms, 1},
+      {"--least", NULL, &least, 1},           {"--most", NULL, &most, 1},   {"--settle-us", NULL, &settle_us, 0}};
+  parse_options(argc, argv, options, 6, usage);
+  struct settings s = {.budget_ns = (double)budget_ms * 1e6,
+                       .settle_ns = (double)settle_us * 1e3,
+                       .least = (int)least,
+                       .most = (int)(most < least ? least : most)};
   char* names[MAX_LIST];
   s.operation_count = split_list("--operations", operations, names);
   for (int i = 0; i < s.operation_count; ++i) s.operations[i] = find_operation(names[i]);
@@ -61,7 +49,6 @@ static struct settings parse(int argc, char** argv) {
   for (int i = 0; i < s.size_count; ++i)
     if (s.sizes[i] % 4 != 0 || s.sizes[i] > LARGEST_SIZE)
       fail("--sizes: %ld is not a multiple of 4 up to %d", s.sizes[i], LARGEST_SIZE);
-  if (s.most < s.least) s.most = s.least;
   return s;
 }
 

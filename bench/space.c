@@ -64,25 +64,14 @@ static struct settings parse(int argc, char** argv) {
   static char all_sizes[] = "0,1,2,4,8,16,32,64,128,256,512,1K,2K,4K,8K,16K,32K,64K,128K,256K,512K,1M,2M,4M";
   static char all_measures[] = "line,memcpy,latency,fresh,stream";
   char *sizes = all_sizes, *wanted = all_measures;
-  struct settings s = {.turns = 21, .budget_ns = 3e9, .window = 64};
-  for (int i = 1; i < argc; i += 2) {
-    const char* option = argv[i];
-    char* value = i + 1 < argc ? argv[i + 1] : NULL;
-    if (!value)
-      fail("%s", usage);
-    else if (strcmp(option, "--measure") == 0)
-      wanted = value;
-    else if (strcmp(option, "--sizes") == 0)
-      sizes = value;
-    else if (strcmp(option, "--turns") == 0)
-      s.turns = (int)parse_number(option, value, 1);
-    else if (strcmp(option, "--budget-ms") == 0)
-      s.budget_ns = (double)parse_number(option, value, 1) * 1e6;
-    else if (strcmp(option, "--window") == 0)
-      s.window = (int)parse_number(option, value, 1);
-    else
-      fail("unknown option %s\n%s", option, usage);
-  }
+  long turns = 21, budget_ms = 3000, window = 64;
+  const struct option options[] = {{"--measure", &wanted, NULL, 0},
+                                   {"--sizes", &sizes, NULL, 0},
+                                   {"--turns", NULL, &turns, 1},
+                                   {"--budget-ms", NULL, &budget_ms, 1},
+                                   {"--window", NULL, &window, 1}};
+  parse_options(argc, argv, options, 5, usage);
+  struct settings s = {.turns = (int)turns, .budget_ns = (double)budget_ms * 1e6, .window = (int)window};
   if (s.turns > MOST_TURNS) fail("--turns: at most %d", MOST_TURNS);
   if (s.window > MOST_WINDOW) fail("--window: at most %d", MOST_WINDOW);
   s.size_count = parse_numbers("--sizes", sizes, 0, s.sizes);

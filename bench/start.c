@@ -89,22 +89,11 @@ int main(int argc, char** argv) {
   static char all_operations[] = "ibcast,iallgather,iallreduce,ialltoall";
   static char all_sizes[] = "8,1K";
   char *operations = all_operations, *sizes = all_sizes;
-  int starts = 5000;
+  long starts = 5000;
   MPI_Init(&argc, &argv);
-  for (int i = 1; i < argc; i += 2) {
-    const char* option = argv[i];
-    char* value = i + 1 < argc ? argv[i + 1] : NULL;
-    if (!value)
-      fail("%s", usage);
-    else if (strcmp(option, "--operations") == 0)
-      operations = value;
-    else if (strcmp(option, "--sizes") == 0)
-      sizes = value;
-    else if (strcmp(option, "--starts") == 0)
-      starts = (int)parse_number(option, value, 1);
-    else
-      fail("unknown option %s\n%s", option, usage);
-  }
+  const struct option options[] = {
+      {"--operations", &operations, NULL, 0}, {"--sizes", &sizes, NULL, 0}, {"--starts", NULL, &starts, 1}};
+  parse_options(argc, argv, options, 3, usage);
   char* names[MAX_LIST];
   long bytes[MAX_LIST];
   const int operation_count = split_list("--operations", operations, names);
@@ -117,7 +106,8 @@ int main(int argc, char** argv) {
   struct buffers buffers = make_buffers((size_t)largest);
   const struct urakata urakata = find_urakata();
   for (int o = 0; o < operation_count; ++o)
-    for (int i = 0; i < size_count; ++i) measure(find_operation(names[o]), (int)bytes[i], starts, &buffers, &urakata);
+    for (int i = 0; i < size_count; ++i)
+      measure(find_operation(names[o]), (int)bytes[i], (int)starts, &buffers, &urakata);
   free_buffers(&buffers);
   MPI_Finalize();
   return 0;

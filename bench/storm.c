@@ -63,18 +63,8 @@ static double run(struct part* parts, long threads) {
 int main(int argc, char** argv) {
   long threads = 2, steps = 20000;
   MPI_Init(&argc, &argv);
-  for (int i = 1; i < argc; i += 2) {
-    const char* option = argv[i];
-    char* value = i + 1 < argc ? argv[i + 1] : NULL;
-    if (!value)
-      fail("%s", usage);
-    else if (strcmp(option, "--threads") == 0)
-      threads = parse_number(option, value, 1);
-    else if (strcmp(option, "--steps") == 0)
-      steps = parse_number(option, value, 1);
-    else
-      fail("unknown option %s\n%s", option, usage);
-  }
+  const struct option options[] = {{"--threads", NULL, &threads, 1}, {"--steps", NULL, &steps, 1}};
+  parse_options(argc, argv, options, 2, usage);
   if (threads > MOST_THREADS) fail("storm: at most %d threads", MOST_THREADS);
   print_loaded();
   int rank, ranks;
