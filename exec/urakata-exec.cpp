@@ -21,6 +21,7 @@
 #include "program.hpp"
 #include "settings.hpp"
 #include "space/fit.hpp"
+#include "space/registry.hpp"
 #include "space/stand_in.hpp"
 #include "space_environment.hpp"
 
@@ -79,6 +80,7 @@ int run(std::span<char*> arguments) {
   if (task && !*task) {
     log::warning_of_all("%s runs as an ordinary process, outside the space: %s", program.path.c_str(),
                         task->error().message.c_str());
+    setenv(space::kOutsideVariable, task->error().message.c_str(), 1);
   } else if (!preload.untouched.empty()) {
     log::warning_of_all("%s", preload.untouched.c_str());
   }

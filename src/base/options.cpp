@@ -110,8 +110,8 @@ static_assert(kTable[kSpaceCopy].name == "SPACE_COPY" && kTable.size() == kSpace
 constexpr std::string_view kPrefix = "URAKATA_";
 
 // Variables that urakata-exec and the Python command use among themselves.
-constexpr std::array kInternal = {"URAKATA_ORIGINS"sv, "URAKATA_CORES"sv, "URAKATA_TEST_FULL"sv,
-                                  "URAKATA_MEASURE_START"sv, "URAKATA_SPACE_AT"sv};
+constexpr std::array kInternal = {"URAKATA_ORIGINS"sv,       "URAKATA_CORES"sv,    "URAKATA_TEST_FULL"sv,
+                                  "URAKATA_MEASURE_START"sv, "URAKATA_SPACE_AT"sv, "URAKATA_SPACE_REFUSED"sv};
 
 constexpr auto kNames = [] {
   std::array<std::string_view, kTable.size()> names;

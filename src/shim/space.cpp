@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <vector>
 
@@ -67,6 +68,17 @@ struct Card {
   std::uint64_t port = 0;   // address
 };
 
+// urakata-exec has said why rank 0 is in no space. Where rank 0 is in one, the first rank that is not says it.
+void tell_outside() {
+  const auto first = std::find(spaces().begin(), spaces().end(), 0U);
+  const char* why = std::getenv(space::kOutsideVariable);
+  int rank = 0;
+  host.Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0 || first - spaces().begin() != rank || why == nullptr) return;
+  log::warning("%zd of %zu ranks run as ordinary processes, outside the space; this one: %s",
+               std::count(first, spaces().end(), 0U), spaces().size(), why);
+}
+
 }  // namespace
 
 constinit p2p::Endpoint* own_endpoint = nullptr;
@@ -87,6 +99,7 @@ void enter_space(bool wanted, bool helper) {
   constexpr int kWords = sizeof(Card) / sizeof(std::uint64_t);
   host.Allgather(&own, kWords, MPI_UINT64_T, cards.data(), kWords, MPI_UINT64_T, process().world());
   for (const Card& card : cards) spaces().push_back(card.space);
+  if (wanted && !identity) tell_outside();
   if (made == nullptr) return;
 
   for (const Card& card : cards) {

@@ -21,6 +21,8 @@ namespace urakata::space {
 inline constexpr std::size_t kMostTasks = 256;
 // "<address in hexadecimal digits>:<identity in hexadecimal digits>".
 inline constexpr const char* kSpaceVariable = "URAKATA_SPACE_AT";
+// Why the program runs outside of any space although it should be in one: for whoever tells the user.
+inline constexpr const char* kOutsideVariable = "URAKATA_SPACE_REFUSED";
 
 enum class TaskState : std::uint32_t {
   empty,    // nobody has had this slot yet

@@ -42,6 +42,8 @@ def test_ranks_in_and_out_of_a_space(folder: Path, name: str, within: int, witho
     outcome = run_job(host, within, job, seconds=SECONDS, environment={"URAKATA_VERBOSE": "3"})
     passes(outcome)
     assert f"{within} of {within + without} ranks share this rank's space" in outcome.output
+    said = f"{without} of {within + without} ranks run as ordinary processes, outside the space; this one: it is not"
+    assert outcome.output.count(said) == 1, outcome.output[-4000:]
 
 
 @pytest.mark.parametrize("without", (0, 1))
