@@ -74,6 +74,7 @@ bool Endpoint::step(const Request* awaited) {
 }
 
 void Endpoint::wait(Request& request) {
+  if (request.done()) return;
   Patience patience(port_, manners_);
   while (!request.done()) {
     if (progress(&request)) {
