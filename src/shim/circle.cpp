@@ -75,8 +75,9 @@ bool Circle::close() {
 
 Circle* circle(MPI_Comm handle) {
   const auto found = registry().find(handle);
-  if (!found.known && handle != MPI_COMM_NULL) registry().insert(handle, nullptr);
-  return found.object;
+  if (found.known) return found.object;
+  if (handle != MPI_COMM_NULL) registry().insert(handle, nullptr);
+  return nullptr;
 }
 
 void open_circle(MPI_Comm made) {

@@ -193,10 +193,11 @@ bool Datatype::movable() const {
 #endif
 }
 
-const Datatype* datatype(MPI_Datatype handle) {
+namespace {
+
+// The type has not been seen yet.
+[[gnu::noinline]] const Datatype* meet(MPI_Datatype handle) {
   if (handle == MPI_DATATYPE_NULL) return nullptr;
-  const auto found = registry().find(handle);
-  if (found.known) return found.object;
   MPI_Count bytes = 0;
   if (host.Type_size_x(handle, &bytes) != MPI_SUCCESS || bytes == MPI_UNDEFINED) return nullptr;
   if (!is_predefined(handle) && !is_committed(handle)) return nullptr;
@@ -207,6 +208,13 @@ const Datatype* datatype(MPI_Datatype handle) {
   }
   registry().insert(handle, made);
   return made;
+}
+
+}  // namespace
+
+const Datatype* datatype(MPI_Datatype handle) {
+  const auto found = registry().find(handle);
+  return found.known ? found.object : meet(handle);
 }
 
 void forget_datatype(MPI_Datatype handle) {

@@ -35,11 +35,7 @@ class HandleMap {
     Recent& recent = recent_[(key ^ key >> 8U) % recent_.size()];
     const std::uint64_t now = epoch_.load(std::memory_order_acquire);
     if (recent.epoch == now && recent.key == key) return {recent.object, true};
-    const std::lock_guard lock(mutex_);
-    const auto it = map_.find(key);
-    if (it == map_.end()) return {};
-    recent = {epoch_.load(std::memory_order_relaxed), key, it->second};
-    return {it->second, true};
+    return search(key, recent);
   }
 
   void insert(Handle handle, Object* object) {
@@ -74,6 +70,15 @@ class HandleMap {
   // Small: where a program opens its MPI late, all thread-local storage of this library must fit into the rest (about
   // 1.5 KiB) that the linker keeps for such libraries.
   static inline thread_local std::array<Recent, 8> recent_{};
+
+  // Apart, so that the usual way through find() needs no stack.
+  [[gnu::noinline]] Found search(std::uintptr_t key, Recent& recent) {
+    const std::lock_guard lock(mutex_);
+    const auto it = map_.find(key);
+    if (it == map_.end()) return {};
+    recent = {epoch_.load(std::memory_order_relaxed), key, it->second};
+    return {it->second, true};
+  }
 
   std::atomic<std::uint64_t> epoch_{1};
   std::mutex mutex_;

@@ -103,6 +103,24 @@ class Kept {
 
 thread_local Kept kept;
 
+void clear_collective(Request& request) {
+  for (const Datatype* type : request.types) type->release();
+  request.types.clear();
+  if (request.reducer) {
+    request.reducer->operation->release();
+    request.reducer.reset();
+  }
+  if (request.run != nullptr) {
+    request.run->prepared.give(request.run);
+    request.run = nullptr;
+  }
+  if (request.communicator != nullptr) {
+    request.communicator->release();
+    request.communicator = nullptr;
+  }
+  request.site = nullptr;
+}
+
 }  // namespace
 
 constinit RequestTable request_table;
@@ -131,26 +149,13 @@ MPI_Request finished_send() {
 
 void destroy_request(Request* request) {
   if (request->shared) return;
-  for (const Datatype* type : request->types) type->release();
-  request->types.clear();
-  if (request->reducer) {
-    request->reducer->operation->release();
-    request->reducer.reset();
-  }
-  if (request->run != nullptr) {
-    request->run->prepared.give(request->run);
-    request->run = nullptr;
-  }
-  if (request->communicator != nullptr) {
-    request->communicator->release();
-    request->communicator = nullptr;
-  }
   if (request->is_message()) {
     if (request->message.letter.type != nullptr) request->message.letter.type->release();
     request->message.letter.circle->release();
     request->message.clear();
+  } else {
+    clear_collective(*request);
   }
-  request->site = nullptr;
   request->persistent = false;
   request->active = false;
   kept.put(request->index);
