@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
 import signal
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -143,6 +146,17 @@ def under(engine: str | None, command: list[str]) -> list[str]:
     return [str(paths.program("urakata-exec")), "--engine", engine, "--", *command]
 
 
+@contextlib.contextmanager
+def temporary_files() -> Iterator[dict[str, str]]:
+    """Variables that give a job a folder of its own for these, which goes with it.
+
+    A launcher that was killed leaves files that another one of the same pid stumbles over ("The PMIx server's listener
+    thread failed to start").
+    """
+    with tempfile.TemporaryDirectory(prefix="job-", ignore_cleanup_errors=True) as folder:
+        yield {"TMPDIR": folder}
+
+
 def run_job(
     host: Host,
     ranks: int,
@@ -161,14 +175,19 @@ def run_job(
     # MPICH's blocking collectives on types of many pieces fail with more pieces than process_vm_readv takes.
     variables["MPIR_CVAR_CH4_CMA_ENABLE"] = "0"
     variables |= environment or {}
+    with temporary_files() as files:
+        return _run([*host.launch(ranks), *under(engine, command)], {**variables, **files}, directory, seconds)
+
+
+def _run(command: list[str], environment: dict[str, str], directory: Path | None, seconds: float) -> Outcome:
     process = subprocess.Popen(
-        [*host.launch(ranks), *under(engine, command)],
+        command,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
-        env=variables,
+        env=environment,
         cwd=directory,
         start_new_session=True,
     )

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from jobs import Host, Outcome, compiled, run_job
+from jobs import Host, Outcome, compiled, run_job, temporary_files
 
 from urakata import paths
 
@@ -103,28 +103,29 @@ def running(
             environment |= {f"{tool}_ALLOW_RUN_AS_ROOT": "1", f"{tool}_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     output = folder / f"output-{host.name}-{time.monotonic_ns()}"
     lines = ranks * (2 if how == "children" else 1)
-    with output.open("w") as sink:
-        job = subprocess.Popen(
-            [*host.launch(ranks), *SPACE, program, how],
-            stdin=subprocess.DEVNULL,
-            stdout=sink,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env=environment,
-            start_new_session=True,
-        )
-    try:
-        until(lambda: len(pids(output.read_text())) == lines or job.poll() is not None, "the job does not start")
-        assert job.poll() is None, output.read_text()
-        yield job, pids(output.read_text())
-    finally:
-        if job.poll() is None:
-            job.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            job.wait(20)
-        if job.poll() is None:
-            os.killpg(job.pid, signal.SIGKILL)
-            job.wait()
+    with temporary_files() as files:
+        with output.open("w") as sink:
+            job = subprocess.Popen(
+                [*host.launch(ranks), *SPACE, program, how],
+                stdin=subprocess.DEVNULL,
+                stdout=sink,
+                stderr=subprocess.STDOUT,
+                text=True,
+                env={**environment, **files},
+                start_new_session=True,
+            )
+        try:
+            until(lambda: len(pids(output.read_text())) == lines or job.poll() is not None, "the job does not start")
+            assert job.poll() is None, output.read_text()
+            yield job, pids(output.read_text())
+        finally:
+            if job.poll() is None:
+                job.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                job.wait(20)
+            if job.poll() is None:
+                os.killpg(job.pid, signal.SIGKILL)
+                job.wait()
 
 
 def stand_ins(job: int) -> list[int]:

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -88,6 +89,11 @@ class Node:
         flag = "--bind-to" if host.family == "openmpi" else "-bind-to"
         command = host.command(job.ranks, program_line(job), [flag, "core"] if bound else [])
         environment = {**host.environment(), **job.side.environment, "OMP_NUM_THREADS": "1"}
+        # What a launcher that was killed has left in the usual folder makes one of the same pid fail.
+        with tempfile.TemporaryDirectory(prefix="job-", ignore_cleanup_errors=True) as files:
+            return self._run(job, command, {**environment, "TMPDIR": files})
+
+    def _run(self, job: Job, command: list[str], environment: dict[str, str]) -> Records:
         begin = time.monotonic()
         started = subprocess.Popen(
             command,
