@@ -197,7 +197,8 @@ def test_everything_ends_with_a_killed_owner(number: signal.Signals) -> None:
         [
             sys.executable,
             "-c",
-            "import sys; sys.path.insert(0, sys.argv[1])\n"
+            "import signal, sys; sys.path.insert(0, sys.argv[1])\n"
+            "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # the tests may run where it is ignored
             "from urakata.hosts import Hosts\n"
             "with Hosts(count=2) as hosts:\n"
             "    sleeping = hosts.start(1, ['sleep', '1000'])\n"

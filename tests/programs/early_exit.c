@@ -1,6 +1,8 @@
 // A rank ends in the middle of an operation: the job must end, as it does without Urakata, and leave nothing behind.
 //
-//     early_exit exit|kill|abort|mpi_abort
+//     early_exit exit|kill|abort|mpi_abort FOLDER
+//
+// Each rank leaves a file in the folder whose name is its pid: what a rank prints may be lost when a launcher ends all.
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,15 +16,19 @@ int main(int argc, char** argv) {
   int size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  printf("pid %ld\n", (long)getpid());
-  fflush(stdout);
+  if (argc != 3) MPI_Abort(MPI_COMM_WORLD, 2);
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%ld", argv[2], (long)getpid());
+  FILE* file = fopen(path, "w");
+  if (file == NULL) MPI_Abort(MPI_COMM_WORLD, 2);
+  fclose(file);
   MPI_Barrier(MPI_COMM_WORLD);
   const int bytes = 4 << 20;
   char* data = calloc((size_t)bytes, (size_t)size);
   char* all = calloc((size_t)bytes, (size_t)size);
   MPI_Request request;
   MPI_Ialltoall(data, bytes, MPI_BYTE, all, bytes, MPI_BYTE, MPI_COMM_WORLD, &request);
-  const char* how = argc > 1 ? argv[1] : "exit";
+  const char* how = argv[1];
   if (rank == size - 1) {
     int done = 0;
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
