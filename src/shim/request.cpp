@@ -1,6 +1,7 @@
 #include "shim/request.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -20,15 +21,17 @@ constexpr std::uint32_t kFirst = 1U << 3;  // requests that are made first; then
 struct Free {
   SpinLock lock;
   std::vector<std::uint32_t> indices;
+  std::byte* blocks = nullptr;  // behind pointer handles
 };
 Free& all_free() {
   static auto* made = new Free;
   return *made;
 }
 
-// Addresses for as many as there may ever be; memory comes as they are used.
+// Addresses for as many as there may ever be. Without access, so that they count for nothing where the kernel grants no
+// more memory than there is (vm.overcommit_memory 2).
 void* reserve(std::size_t bytes) {
-  void* const range = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const range = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (range == MAP_FAILED) {
     log::error("cannot reserve %zu MiB of addresses for requests; is the address space limited (ulimit -v)?",
                bytes >> 20U);
@@ -36,6 +39,16 @@ void* reserve(std::size_t bytes) {
   }
   madvise(range, bytes, MADV_NOHUGEPAGE);  // the first request would take 2 MiB
   return range;
+}
+
+// Bytes from `begin` to `end` of what was reserved are used from now on.
+void open_up(void* range, std::size_t begin, std::size_t end) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  begin = begin / page * page;
+  end = (end + page - 1) / page * page;
+  if (mprotect(static_cast<std::byte*>(range) + begin, end - begin, PROT_READ | PROT_WRITE) == 0) return;
+  log::error("no memory for further requests");
+  std::abort();
 }
 
 // Under the lock.
@@ -50,15 +63,19 @@ void grow(Free& free) {
   if (t.requests == nullptr) {
     t.requests = static_cast<Request*>(reserve(std::size_t{RequestTable::kMost} * sizeof(Request)));
     if constexpr (!kIntegerHandles) {
-      void* const blocks = reserve(std::size_t{RequestTable::kMost} * RequestTable::kBlock);
-      t.base.store(reinterpret_cast<std::uintptr_t>(blocks), std::memory_order_relaxed);
+      free.blocks = static_cast<std::byte*>(reserve(std::size_t{RequestTable::kMost} * RequestTable::kBlock));
+      t.base.store(reinterpret_cast<std::uintptr_t>(free.blocks), std::memory_order_relaxed);
     }
   }
   const std::uint32_t after = std::max(2 * before, kFirst);
+  open_up(t.requests, before * sizeof(Request), after * sizeof(Request));
+  if constexpr (!kIntegerHandles) {
+    open_up(free.blocks, before * RequestTable::kBlock, after * RequestTable::kBlock);
+  }
   for (std::uint32_t i = before; i < after; ++i) {
     (new (t.requests + i) Request)->index = i;  // never ended: its handle may still be asked about
     if constexpr (!kIntegerHandles) {
-      auto* words = reinterpret_cast<std::int32_t*>(t.base.load(std::memory_order_relaxed) + i * RequestTable::kBlock);
+      auto* words = reinterpret_cast<std::int32_t*>(free.blocks + i * RequestTable::kBlock);
       std::fill_n(words, RequestTable::kBlock / sizeof *words, kFortranBase + static_cast<std::int32_t>(i));
     }
   }
