@@ -267,8 +267,10 @@ bool settle_one() {
     const std::lock_guard guard(unsettled().lock);
     if (unsettled().list.empty()) return false;
     first = unsettled().list.front();
+    first->hold();  // settling may end its last user
   }
   first->settled();
+  first->release();
   return true;
 }
 
