@@ -82,13 +82,24 @@ def kill_one(job: subprocess.Popen[bytes], party: str, chance: random.Random) ->
     victim = chance.choice(targets)
     with contextlib.suppress(ProcessLookupError):
         os.kill(victim, signal.SIGKILL)
+    return "" if all_gone(job) else f"{party} {victim} killed, and these stay: {processes()}"
+
+
+def all_gone(job: subprocess.Popen[bytes]) -> bool:
+    """Waits for the end of the last process: an orphan's parent is process 1, so that the kernel tells us."""
     deadline = time.monotonic() + PATIENCE
-    while job.poll() is None or processes():
-        reap(job)
-        if time.monotonic() > deadline:
-            return f"{party} {victim} killed, and these stay: {processes()}"
-        time.sleep(0.01)
-    return ""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+    try:
+        while job.poll() is None or processes():
+            reap(job)
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
+                return False
+            if processes():
+                signal.sigtimedwait({signal.SIGCHLD}, remaining)
+        return True
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
 
 
 def main() -> int:

@@ -8,7 +8,6 @@ import random
 import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,6 +49,10 @@ def free_ports() -> list[int]:
         return [one.getsockname()[1] for one in sockets]
 
 
+def idle(environment: dict[str, str]) -> bool:
+    return "idle" in subprocess.run(["sinfo"], env=environment, capture_output=True, text=True).stdout
+
+
 @pytest.fixture(scope="module")
 def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """The environment in which srun finds the cluster."""
@@ -82,12 +85,11 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
             daemons.append(subprocess.Popen(command, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL))
             if command[0] == "munged":
                 until(lambda: (folder / "munge.socket").exists() or daemons[0].poll() is not None, "no munged")
-        deadline = time.monotonic() + 30
-        while "idle" not in subprocess.run(["sinfo"], env=environment, capture_output=True, text=True).stdout:
-            if time.monotonic() > deadline or any(one.poll() is not None for one in daemons):
-                said = "".join(log.read_text() for log in folder.glob("*.out"))
-                pytest.skip(f"Slurm does not start here: {said[-500:]}")
-            time.sleep(0.2)
+        with contextlib.suppress(AssertionError):
+            until(lambda: idle(environment) or any(one.poll() is not None for one in daemons), "no node is idle", 30)
+        if not idle(environment):
+            said = "".join(log.read_text() for log in folder.glob("*.out"))
+            pytest.skip(f"Slurm does not start here: {said[-500:]}")
         yield environment
     finally:
         for daemon in reversed(daemons):
