@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -16,19 +14,14 @@ from jobs import FULL, PROGRAMS, compiled, named, passes, run_job
 from spaces import (
     EXEC,
     SPACE,
-    alive,
-    left_behind,
-    nobody_lives,
     nothing_stays,
     parent,
     pids,
     running,
     space_job,
-    stand_ins,
-    until,
 )
 
-from urakata import hosts, paths
+from urakata import hosts
 
 __all__ = ["nothing_stays"]  # around every test here
 
@@ -234,207 +227,6 @@ def test_origin_is_the_programs_folder(tmp_path: Path) -> None:
         [compiler, "main.c", "-o", "main", "-Llib", "-lpart", "-Wl,-rpath,$ORIGIN/lib"], cwd=tmp_path, check=True
     )
     assert alone("./main", folder=tmp_path).returncode == 42
-
-
-# What cannot live in a space
-
-
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [(["-fno-pie", "-no-pie"], "compile with -fPIE"), (["-static"], "statically linked"), (["-fsanitize=address"], "")],
-)
-def test_others_run_as_ordinary_processes_after_one_line(tmp_path: Path, options: list[str], reason: str) -> None:
-    compiler = shutil.which("cc") or pytest.skip("no C compiler")
-    (tmp_path / "main.c").write_text("int main(void) { return 9; }\n")
-    made = subprocess.run([compiler, *options, "main.c", "-o", "main"], cwd=tmp_path, capture_output=True, check=False)
-    if made.returncode != 0:
-        pytest.skip(f"{compiler} cannot link with {' '.join(options)}")
-    outcome = subprocess.run([*SPACE, "./main"], capture_output=True, text=True, timeout=60, cwd=tmp_path, check=False)
-    assert outcome.returncode == 9
-    assert outcome.stderr.count("\n") == 1 and "ordinary process" in outcome.stderr and reason in outcome.stderr
-
-
-def test_scripts_limits_and_wrappers_say_why(tmp_path: Path) -> None:
-    script = tmp_path / "script"
-    script.write_text("#!/bin/sh\nexit 6\n")
-    script.chmod(0o755)
-    for command, code, reason in (
-        ([str(script)], 6, "run by a shell"),
-        (["env", "true"], 0, "starts another program"),
-    ):
-        outcome = subprocess.run([*SPACE, *command], capture_output=True, text=True, timeout=60, check=False)
-        assert outcome.returncode == code and reason in outcome.stderr and outcome.stderr.count("\n") == 1
-    limited = subprocess.run(
-        ["/bin/sh", "-c", f"ulimit -v 20000000; {EXEC} --space -- true"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert limited.returncode == 0 and "ulimit -v unlimited" in limited.stderr
-
-
-def test_a_missing_program_is_the_same_error(tmp_path: Path) -> None:
-    outcome = subprocess.run([*SPACE, "./no-such"], capture_output=True, text=True, cwd=tmp_path, check=False)
-    assert outcome.returncode == 127 and "no such file" in outcome.stderr
-
-
-def test_check_says_whether_a_space_can_be_had(tmp_path: Path) -> None:
-    """It tries; under a limit of memory it gives the reason that a run would give."""
-    host = named("mpich")
-    command = f"{sys.executable} -m urakata check --json --host {host.launcher}"
-    environment = os.environ | {"PYTHONPATH": str(Path(paths.__file__).parents[1])}
-    found = []
-    for before in ("", "ulimit -v 30000000; "):
-        asked = subprocess.run(
-            ["/bin/sh", "-c", before + command],
-            capture_output=True,
-            text=True,
-            timeout=120,
-            cwd=tmp_path,
-            env=environment,
-            check=False,
-        )
-        found.append(json.loads(asked.stdout)["space"])
-    assert found[0]["usable"] and not found[1]["usable"]
-    assert "ulimit -v unlimited" in found[1]["why"]
-
-
-# Ending
-
-
-@pytest.mark.parametrize("how", ("segfault", "abort", "mpi_abort"))
-@pytest.mark.parametrize("name", HOSTS)
-def test_a_rank_that_dies_ends_the_job(folder: Path, name: str, how: str) -> None:
-    host = named(name)
-    program = [str(compiled(host, "space_end", folder)), how]
-    alone_code = run_job(host, 3, program).code
-    outcome = space_job(host, 3, program)
-    assert outcome.code not in (0, None), outcome.output
-    if host.family == "openmpi":
-        assert outcome.code == alone_code
-    assert len(pids(outcome.output)) == 3
-    nobody_lives(pids(outcome.output))
-    if how != "mpi_abort":
-        name_of_signal = "SEGV" if how == "segfault" else "ABRT"
-        assert re.search(rf"\[rank 2\] process \d+ died of SIG{name_of_signal}", outcome.output), outcome.output
-        # Where: the host's own report where it has one, else ours.
-        ours = r"\[rank 2\]   #\d+ " if host.family == "mpich" else r"\[ *\d+\] "
-        assert re.search(ours + r"\S*space_end\S*\(\+0x[0-9a-f]+\)", outcome.output), outcome.output
-
-
-@pytest.mark.parametrize("victim", ("task", "stand-in", "keeper", "launcher", "launcher-asked"))
-@pytest.mark.parametrize("how", ("wait", "children"))
-@pytest.mark.parametrize("name", HOSTS)
-def test_whoever_is_killed_the_job_ends(folder: Path, name: str, how: str, victim: str) -> None:
-    host = named(name)
-    with running(host, folder, how, 3) as (job, tasks):
-        keeper = {parent(task) for task in tasks if parent(task) not in tasks}.pop()
-        targets = {
-            "task": tasks[-1],
-            "stand-in": stand_ins(job.pid)[0],
-            "keeper": keeper,
-            "launcher": job.pid,
-            "launcher-asked": job.pid,
-        }
-        everybody = [*tasks, *stand_ins(job.pid), keeper]
-        os.kill(targets[victim], signal.SIGTERM if victim == "launcher-asked" else signal.SIGKILL)
-        assert job.wait(30) != 0
-        nobody_lives(everybody)
-
-
-def test_signals_reach_the_task_and_stops_the_stand_in(tmp_path: Path) -> None:
-    """A handler's exit code comes back; SIGTSTP stops both, SIGCONT lets both go on."""
-    compiler = shutil.which("cc") or pytest.skip("no C compiler")
-    (tmp_path / "main.c").write_text(
-        "#include <signal.h>\n#include <stdio.h>\n#include <unistd.h>\n"
-        "static void usr1(int n) { (void)n; _exit(33); }\n"
-        'int main(void) { signal(SIGUSR1, usr1); printf("pid %d\\n", getpid()); fflush(stdout); for (;;) pause(); }\n'
-    )
-    subprocess.run([compiler, "main.c", "-o", "main"], cwd=tmp_path, check=True)
-    job = subprocess.Popen(
-        [EXEC, "--space", "--set", "VERBOSE=0", "--", "./main"], cwd=tmp_path, stdout=subprocess.PIPE, text=True
-    )
-    assert job.stdout
-    task = int(job.stdout.readline().split()[1])
-
-    def state(pid: int) -> str:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-
-    os.kill(task, signal.SIGSTOP)
-    until(lambda: state(job.pid) == "T", "the stand-in does not stop with its task")
-    os.kill(job.pid, signal.SIGCONT)
-    until(lambda: state(task) == "S", "the task does not go on with its stand-in")
-    os.kill(job.pid, signal.SIGUSR1)
-    assert job.wait(20) == 33
-    job.stdout.close()
-
-
-# Strangers
-
-
-def test_another_user_is_not_served(folder: Path) -> None:
-    """Nobody's connection to a keeper's socket is closed at once; a keeper of nobody's is not believed."""
-    if os.geteuid() != 0:
-        pytest.skip("needs root to act as another user")
-    with running(named("mpich"), folder, "wait", 2) as (_, tasks):
-        keeper = parent(tasks[0])
-        inodes = {os.readlink(link) for link in Path(f"/proc/{keeper}/fd").iterdir()}
-        names = [
-            line.split()[7][1:]
-            for line in Path("/proc/net/unix").read_text().splitlines()[1:]
-            if f"socket:[{line.split()[6]}]" in inodes and "@urakata-space" in line
-        ]
-        ask = (
-            "import os, socket, sys\nos.setgid(65534); os.setuid(65534)\n"
-            "s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\ns.settimeout(10)\n"
-            f"s.connect('\\0{names[0]}')\n"
-            "try:\n  sys.exit(0 if s.recv(10) == b'' else 1)\nexcept ConnectionError:\n  sys.exit(0)\n"
-        )
-        assert subprocess.run([sys.executable, "-c", ask], timeout=30, check=False).returncode == 0
-        assert all(map(alive, tasks))
-        for process in (keeper, *tasks):
-            peek = f"import os, sys\nos.setgid(65534); os.setuid(65534)\nopen('/proc/{process}/mem', 'rb')\n"
-            peeked = subprocess.run(
-                [sys.executable, "-c", peek], capture_output=True, text=True, timeout=30, check=False
-            )
-            assert "PermissionError" in peeked.stderr, peeked.stderr
-
-
-def test_a_socket_of_another_user_is_not_believed() -> None:
-    """Whoever took the job's name first gets nothing; the program runs as an ordinary process, after a line."""
-    if os.geteuid() != 0:
-        pytest.skip("needs root to act as another user")
-    before = left_behind()
-    with subprocess.Popen([*SPACE, "sleep", "100"], stderr=subprocess.DEVNULL) as job:  # its parent names the job
-        until(lambda: left_behind() - before, "no keeper comes up")
-        name = (left_behind() - before).pop()
-        job.kill()
-    until(lambda: name not in left_behind(), "the keeper stays")
-    squat = (
-        "import os, socket, time\nos.setgid(65534); os.setuid(65534)\n"
-        "s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n"
-        f"s.bind('\\0{name}'); s.listen(5); print('ready', flush=True); time.sleep(100)\n"
-    )
-    with subprocess.Popen([sys.executable, "-c", squat], stdout=subprocess.PIPE, text=True) as squatter:
-        assert squatter.stdout
-        squatter.stdout.readline()
-        outcome = subprocess.run([*SPACE, "true"], capture_output=True, text=True, timeout=60, check=False)
-        assert outcome.returncode == 0 and "another user holds the socket" in outcome.stderr
-        squatter.kill()
-
-
-def test_too_many_mappings_are_foreseen(tmp_path: Path) -> None:
-    """Where the kernel's limit leaves no room for a rank, it runs outside, and says which limit."""
-    if os.geteuid() != 0 or not shutil.which("unshare"):
-        pytest.skip("needs root and unshare, to show the keeper another limit")
-    (tmp_path / "limit").write_text("600\n")
-    (tmp_path / "ranks").write_text(f"for i in 1 2 3 4; do {' '.join(SPACE)} sleep 1 & done; wait\n")
-    within = f"mount --bind {tmp_path}/limit /proc/sys/vm/max_map_count && exec sh {tmp_path}/ranks"
-    outcome = subprocess.run(
-        ["unshare", "--mount", "sh", "-c", within], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert outcome.returncode == 0 and "sysctl vm.max_map_count" in outcome.stderr, outcome.stderr
 
 
 # Several nodes

@@ -1,0 +1,90 @@
+"""However a rank in a space ends, or whoever is killed: the job ends, and nothing stays behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from jobs import compiled, named, run_job
+from spaces import EXEC, nobody_lives, nothing_stays, parent, pids, running, space_job, stand_ins, until
+
+__all__ = ["nothing_stays"]  # around every test here
+
+HOSTS = ("openmpi", "mpich")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("space")
+
+
+@pytest.mark.parametrize("how", ("segfault", "abort", "mpi_abort"))
+@pytest.mark.parametrize("name", HOSTS)
+def test_a_rank_that_dies_ends_the_job(folder: Path, name: str, how: str) -> None:
+    host = named(name)
+    program = [str(compiled(host, "space_end", folder)), how]
+    alone_code = run_job(host, 3, program).code
+    outcome = space_job(host, 3, program)
+    assert outcome.code not in (0, None), outcome.output
+    if host.family == "openmpi":
+        assert outcome.code == alone_code
+    assert len(pids(outcome.output)) == 3
+    nobody_lives(pids(outcome.output))
+    if how != "mpi_abort":
+        name_of_signal = "SEGV" if how == "segfault" else "ABRT"
+        assert re.search(rf"\[rank 2\] process \d+ died of SIG{name_of_signal}", outcome.output), outcome.output
+        # Where: the host's own report where it has one, else ours.
+        ours = r"\[rank 2\]   #\d+ " if host.family == "mpich" else r"\[ *\d+\] "
+        assert re.search(ours + r"\S*space_end\S*\(\+0x[0-9a-f]+\)", outcome.output), outcome.output
+
+
+@pytest.mark.parametrize("victim", ("task", "stand-in", "keeper", "launcher", "launcher-asked"))
+@pytest.mark.parametrize("how", ("wait", "children"))
+@pytest.mark.parametrize("name", HOSTS)
+def test_whoever_is_killed_the_job_ends(folder: Path, name: str, how: str, victim: str) -> None:
+    host = named(name)
+    with running(host, folder, how, 3) as (job, tasks):
+        keeper = {parent(task) for task in tasks if parent(task) not in tasks}.pop()
+        targets = {
+            "task": tasks[-1],
+            "stand-in": stand_ins(job.pid)[0],
+            "keeper": keeper,
+            "launcher": job.pid,
+            "launcher-asked": job.pid,
+        }
+        everybody = [*tasks, *stand_ins(job.pid), keeper]
+        os.kill(targets[victim], signal.SIGTERM if victim == "launcher-asked" else signal.SIGKILL)
+        assert job.wait(30) != 0
+        nobody_lives(everybody)
+
+
+def test_signals_reach_the_task_and_stops_the_stand_in(tmp_path: Path) -> None:
+    """A handler's exit code comes back; SIGTSTP stops both, SIGCONT lets both go on."""
+    compiler = shutil.which("cc") or pytest.skip("no C compiler")
+    (tmp_path / "main.c").write_text(
+        "#include <signal.h>\n#include <stdio.h>\n#include <unistd.h>\n"
+        "static void usr1(int n) { (void)n; _exit(33); }\n"
+        'int main(void) { signal(SIGUSR1, usr1); printf("pid %d\\n", getpid()); fflush(stdout); for (;;) pause(); }\n'
+    )
+    subprocess.run([compiler, "main.c", "-o", "main"], cwd=tmp_path, check=True)
+    job = subprocess.Popen(
+        [EXEC, "--space", "--set", "VERBOSE=0", "--", "./main"], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+    )
+    assert job.stdout
+    task = int(job.stdout.readline().split()[1])
+
+    def state(pid: int) -> str:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+    os.kill(task, signal.SIGSTOP)
+    until(lambda: state(job.pid) == "T", "the stand-in does not stop with its task")
+    os.kill(job.pid, signal.SIGCONT)
+    until(lambda: state(task) == "S", "the task does not go on with its stand-in")
+    os.kill(job.pid, signal.SIGUSR1)
+    assert job.wait(20) == 33
+    job.stdout.close()

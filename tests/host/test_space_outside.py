@@ -1,0 +1,92 @@
+"""Programs that cannot live in a space run as ordinary processes, after a line that says why."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from jobs import named
+from spaces import EXEC, SPACE, nothing_stays
+
+from urakata import paths
+
+__all__ = ["nothing_stays"]  # around every test here
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [(["-fno-pie", "-no-pie"], "compile with -fPIE"), (["-static"], "statically linked"), (["-fsanitize=address"], "")],
+)
+def test_others_run_as_ordinary_processes_after_one_line(tmp_path: Path, options: list[str], reason: str) -> None:
+    compiler = shutil.which("cc") or pytest.skip("no C compiler")
+    (tmp_path / "main.c").write_text("int main(void) { return 9; }\n")
+    made = subprocess.run([compiler, *options, "main.c", "-o", "main"], cwd=tmp_path, capture_output=True, check=False)
+    if made.returncode != 0:
+        pytest.skip(f"{compiler} cannot link with {' '.join(options)}")
+    outcome = subprocess.run([*SPACE, "./main"], capture_output=True, text=True, timeout=60, cwd=tmp_path, check=False)
+    assert outcome.returncode == 9
+    assert outcome.stderr.count("\n") == 1 and "ordinary process" in outcome.stderr and reason in outcome.stderr
+
+
+def test_scripts_limits_and_wrappers_say_why(tmp_path: Path) -> None:
+    script = tmp_path / "script"
+    script.write_text("#!/bin/sh\nexit 6\n")
+    script.chmod(0o755)
+    for command, code, reason in (
+        ([str(script)], 6, "run by a shell"),
+        (["env", "true"], 0, "starts another program"),
+    ):
+        outcome = subprocess.run([*SPACE, *command], capture_output=True, text=True, timeout=60, check=False)
+        assert outcome.returncode == code and reason in outcome.stderr and outcome.stderr.count("\n") == 1
+    limited = subprocess.run(
+        ["/bin/sh", "-c", f"ulimit -v 20000000; {EXEC} --space -- true"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert limited.returncode == 0 and "ulimit -v unlimited" in limited.stderr
+
+
+def test_a_missing_program_is_the_same_error(tmp_path: Path) -> None:
+    outcome = subprocess.run([*SPACE, "./no-such"], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert outcome.returncode == 127 and "no such file" in outcome.stderr
+
+
+def test_check_says_whether_a_space_can_be_had(tmp_path: Path) -> None:
+    """It tries; under a limit of memory it gives the reason that a run would give."""
+    host = named("mpich")
+    command = f"{sys.executable} -m urakata check --json --host {host.launcher}"
+    environment = os.environ | {"PYTHONPATH": str(Path(paths.__file__).parents[1])}
+    found = []
+    for before in ("", "ulimit -v 30000000; "):
+        asked = subprocess.run(
+            ["/bin/sh", "-c", before + command],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            cwd=tmp_path,
+            env=environment,
+            check=False,
+        )
+        found.append(json.loads(asked.stdout)["space"])
+    assert found[0]["usable"] and not found[1]["usable"]
+    assert "ulimit -v unlimited" in found[1]["why"]
+
+
+def test_too_many_mappings_are_foreseen(tmp_path: Path) -> None:
+    """Where the kernel's limit leaves no room for a rank, it runs outside, and says which limit."""
+    if os.geteuid() != 0 or not shutil.which("unshare"):
+        pytest.skip("needs root and unshare, to show the keeper another limit")
+    (tmp_path / "limit").write_text("600\n")
+    (tmp_path / "ranks").write_text(f"for i in 1 2 3 4; do {' '.join(SPACE)} sleep 1 & done; wait\n")
+    within = f"mount --bind {tmp_path}/limit /proc/sys/vm/max_map_count && exec sh {tmp_path}/ranks"
+    outcome = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", within], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert outcome.returncode == 0 and "sysctl vm.max_map_count" in outcome.stderr, outcome.stderr

@@ -1,0 +1,70 @@
+"""Another user neither joins a space nor pretends to be its keeper."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from jobs import named
+from spaces import SPACE, alive, left_behind, nothing_stays, parent, running, until
+
+__all__ = ["nothing_stays"]  # around every test here
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("space")
+
+
+def test_another_user_is_not_served(folder: Path) -> None:
+    """Nobody's connection to a keeper's socket is closed at once; a keeper of nobody's is not believed."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root to act as another user")
+    with running(named("mpich"), folder, "wait", 2) as (_, tasks):
+        keeper = parent(tasks[0])
+        inodes = {os.readlink(link) for link in Path(f"/proc/{keeper}/fd").iterdir()}
+        names = [
+            line.split()[7][1:]
+            for line in Path("/proc/net/unix").read_text().splitlines()[1:]
+            if f"socket:[{line.split()[6]}]" in inodes and "@urakata-space" in line
+        ]
+        ask = (
+            "import os, socket, sys\nos.setgid(65534); os.setuid(65534)\n"
+            "s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\ns.settimeout(10)\n"
+            f"s.connect('\\0{names[0]}')\n"
+            "try:\n  sys.exit(0 if s.recv(10) == b'' else 1)\nexcept ConnectionError:\n  sys.exit(0)\n"
+        )
+        assert subprocess.run([sys.executable, "-c", ask], timeout=30, check=False).returncode == 0
+        assert all(map(alive, tasks))
+        for process in (keeper, *tasks):
+            peek = f"import os, sys\nos.setgid(65534); os.setuid(65534)\nopen('/proc/{process}/mem', 'rb')\n"
+            peeked = subprocess.run(
+                [sys.executable, "-c", peek], capture_output=True, text=True, timeout=30, check=False
+            )
+            assert "PermissionError" in peeked.stderr, peeked.stderr
+
+
+def test_a_socket_of_another_user_is_not_believed() -> None:
+    """Whoever took the job's name first gets nothing; the program runs as an ordinary process, after a line."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root to act as another user")
+    before = left_behind()
+    with subprocess.Popen([*SPACE, "sleep", "100"], stderr=subprocess.DEVNULL) as job:  # its parent names the job
+        until(lambda: left_behind() - before, "no keeper comes up")
+        name = (left_behind() - before).pop()
+        job.kill()
+    until(lambda: name not in left_behind(), "the keeper stays")
+    squat = (
+        "import os, socket, time\nos.setgid(65534); os.setuid(65534)\n"
+        "s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n"
+        f"s.bind('\\0{name}'); s.listen(5); print('ready', flush=True); time.sleep(100)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", squat], stdout=subprocess.PIPE, text=True) as squatter:
+        assert squatter.stdout
+        squatter.stdout.readline()
+        outcome = subprocess.run([*SPACE, "true"], capture_output=True, text=True, timeout=60, check=False)
+        assert outcome.returncode == 0 and "another user holds the socket" in outcome.stderr
+        squatter.kill()
