@@ -23,6 +23,7 @@ constexpr std::array kEngines = {"host"sv, "poll"sv, "thread"sv};      // as Eng
 constexpr std::array kPlacements = {"auto"sv, "spare"sv, "shared"sv};  // as PlacementWish
 constexpr std::array kSwitch = {"0"sv, "1"sv};
 constexpr std::array kCopyings = {"auto"sv, "receiver"sv, "sender"sv, "both"sv};  // as CopyingWish
+constexpr std::array kTransports = {"auto"sv, "host"sv, "wire"sv};                // as TransportWish
 constexpr std::uint64_t kSizes = std::uint64_t{1} << 62U;
 
 // Rows in the order of Row.
@@ -88,6 +89,12 @@ constexpr std::array kTable = {
         "Who copies a message of a derived datatype in a space: the receiver in one pass, the sender by packing, both "
         "in pieces, or whoever the layout says (auto)",
         kCopyings},
+    Option{"TRANSPORT", OptionKind::choice, OptionLevel::basic, "auto", "",
+           "How collectives' messages travel between nodes: through the host, over TCP connections of Urakata's own "
+           "(wire), or by wire where TCP is the only network (auto)",
+           kTransports},
+    Option{"WIRE_INTERFACE", OptionKind::text, OptionLevel::advanced, "", "",
+           "Network interface of transport wire (such as eth1); empty: the fastest that leads to the other nodes"},
 };
 
 enum Row : std::size_t {
@@ -103,9 +110,11 @@ enum Row : std::size_t {
   kVerbose,
   kNap,
   kSpace,
-  kSpaceCopy
+  kSpaceCopy,
+  kTransport,
+  kWireInterface
 };
-static_assert(kTable[kSpaceCopy].name == "SPACE_COPY" && kTable.size() == kSpaceCopy + 1);
+static_assert(kTable[kWireInterface].name == "WIRE_INTERFACE" && kTable.size() == kWireInterface + 1);
 
 constexpr std::string_view kPrefix = "URAKATA_";
 
@@ -263,6 +272,8 @@ class Settings {
     options_.verbose = static_cast<unsigned>(number(values_[kVerbose]).value_or(1));
     options_.space = switched(values_[kSpace]).value_or(0) == 1;
     options_.space_copy = static_cast<CopyingWish>(choice(kCopyings, values_[kSpaceCopy]).value_or(0));
+    options_.transport = static_cast<TransportWish>(choice(kTransports, values_[kTransport]).value_or(0));
+    options_.wire_interface = values_[kWireInterface];
     options_.nap_us = number(values_[kNap]).value_or(0);
     log::set_verbosity(options_.verbose);
   }

@@ -17,6 +17,8 @@ namespace urakata {
 
 enum class EngineKind : std::uint8_t { host, poll, thread };
 enum class PlacementWish : std::uint8_t { automatic, spare, shared };
+// auto: by wire where TCP is the only network between the nodes.
+enum class TransportWish : std::uint8_t { automatic, host, wire };
 enum class CopyingWish : std::uint8_t { automatic, receiver, sender, both };
 
 enum class OptionKind : std::uint8_t { choice, integer, size, text, cpu_list, algorithms };
@@ -67,6 +69,8 @@ struct Options {
   std::uint64_t nap_us = 0;
   bool space = false;
   CopyingWish space_copy = CopyingWish::automatic;
+  TransportWish transport = TransportWish::automatic;
+  std::string_view wire_interface;  // empty: the fastest that leads to the other nodes
 
   // The algorithm asked for by name, empty where the choice is Urakata's. An entry "bcast:chain" goes before a bare
   // "chain", which is meant for every operation that has an algorithm of that name (`bare` says that it is such a one,

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -13,6 +14,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
+#include <mutex>
+#include <set>
+#include <utility>
 
 #include "base/clock.hpp"
 
@@ -33,11 +37,72 @@ bool is_tcp(int descriptor) {
   return (domain == AF_INET || domain == AF_INET6) && type == SOCK_STREAM;
 }
 
+// Sockets that nobody is to watch.
+struct LeftOut {
+  std::mutex lock;
+  std::set<int> sockets;
+};
+LeftOut& left_out() {
+  static auto* the = new LeftOut;
+  return *the;
+}
+
+bool is_left_out(int socket) {
+  const std::lock_guard guard(left_out().lock);
+  return left_out().sockets.contains(socket);
+}
+
+void sleep_on(int epoll, std::uint64_t timeout_ns) {
+  std::array<epoll_event, 16> events;
+  timespec timeout{};
+  timeout.tv_sec = static_cast<time_t>(timeout_ns / 1'000'000'000U);
+  timeout.tv_nsec = static_cast<long>(timeout_ns % 1'000'000'000U);
+#if defined(SYS_epoll_pwait2)
+  if (syscall(SYS_epoll_pwait2, epoll, events.data(), static_cast<int>(events.size()), &timeout, nullptr,
+              std::size_t{0}) >= 0 ||
+      errno == EINTR) {
+    return;
+  }
+#endif
+  epoll_wait(epoll, events.data(), static_cast<int>(events.size()), static_cast<int>(timeout_ns / 1'000'000U) + 1);
+}
+
 }  // namespace
 
+SocketWatch::SocketWatch(std::vector<int> news) : news_(std::move(news)) {
+  if (news_.empty()) return;
+  bell_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (bell_ >= 0) news_.push_back(bell_);
+}
+
 SocketWatch::~SocketWatch() {
+  if (bell_ >= 0) close(bell_);
   if (epoll_ >= 0) close(epoll_);
+  if (told_ >= 0) close(told_);
   if (directory_ >= 0) close(directory_);
+}
+
+void SocketWatch::leave_out(int socket) {
+  const std::lock_guard guard(left_out().lock);
+  left_out().sockets.insert(socket);
+}
+
+void SocketWatch::closed(int socket) {
+  const std::lock_guard guard(left_out().lock);
+  left_out().sockets.erase(socket);
+}
+
+bool SocketWatch::make_sets() {
+  if (epoll_ >= 0) return true;
+  epoll_ = epoll_create1(EPOLL_CLOEXEC);
+  if (epoll_ < 0 || news_.empty()) return epoll_ >= 0;
+  told_ = epoll_create1(EPOLL_CLOEXEC);
+  if (told_ < 0) return true;
+  epoll_event event{};
+  event.events = EPOLLIN;
+  for (const int descriptor : news_) epoll_ctl(told_, EPOLL_CTL_ADD, descriptor, &event);
+  epoll_ctl(epoll_, EPOLL_CTL_ADD, told_, &event);
+  return true;
 }
 
 bool SocketWatch::descriptors_changed() {
@@ -53,15 +118,11 @@ void SocketWatch::look() {
   if (!descriptors_changed() && now < next_look_ns_) return;
   pause_ns_ = std::clamp(pause_ns_ * 2, kFirstPause, kLongestPause);
   next_look_ns_ = now + pause_ns_;
-  if (epoll_ < 0) epoll_ = epoll_create1(EPOLL_CLOEXEC);
   DIR* directory = opendir("/proc/self/fd");
-  if (epoll_ < 0 || directory == nullptr) {
-    if (directory != nullptr) closedir(directory);
-    return;
-  }
+  if (directory == nullptr) return;
   while (const dirent* entry = readdir(directory)) {
     const int descriptor = std::atoi(entry->d_name);  // "." and ".." give 0, which is a descriptor like any other
-    if (!is_tcp(descriptor)) continue;
+    if (!is_tcp(descriptor) || is_left_out(descriptor)) continue;
     epoll_event event{};
     event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
     // Sockets seen before are refused as known; closed ones have left by themselves.
@@ -74,21 +135,27 @@ void SocketWatch::look() {
 }
 
 bool SocketWatch::wait(std::uint64_t timeout_ns) {
+  if (!make_sets()) return false;
   look();
-  if (sockets_ == 0) return false;
-  std::array<epoll_event, 16> events;
-  timespec timeout{};
-  timeout.tv_sec = static_cast<time_t>(timeout_ns / 1'000'000'000U);
-  timeout.tv_nsec = static_cast<long>(timeout_ns % 1'000'000'000U);
-#if defined(SYS_epoll_pwait2)
-  if (syscall(SYS_epoll_pwait2, epoll_, events.data(), static_cast<int>(events.size()), &timeout, nullptr,
-              std::size_t{0}) >= 0 ||
-      errno == EINTR) {
-    return true;
-  }
-#endif
-  epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), static_cast<int>(timeout_ns / 1'000'000U) + 1);
+  if (sockets_ == 0 && told_ < 0) return false;
+  sleep_on(epoll_, timeout_ns);
   return true;
+}
+
+bool SocketWatch::wait_for_news(std::uint64_t timeout_ns) {
+  if (!make_sets() || told_ < 0) return false;
+  sleep_on(told_, timeout_ns);
+  if (rung_.exchange(false, std::memory_order_acquire)) {
+    std::uint64_t rings = 0;
+    [[maybe_unused]] const auto got = read(bell_, &rings, sizeof rings);
+  }
+  return true;
+}
+
+void SocketWatch::wake() {
+  if (rung_.exchange(true, std::memory_order_release)) return;
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = write(bell_, &one, sizeof one);
 }
 
 }  // namespace urakata

@@ -9,26 +9,42 @@
 // Thread-safety: one thread at a time. Not copied into children.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <vector>
 
 namespace urakata {
 
 class SocketWatch {
  public:
-  SocketWatch() = default;
+  // `news`: descriptors of ours that are readable while there is something to do.
+  explicit SocketWatch(std::vector<int> news = {});
   ~SocketWatch();
   SocketWatch(const SocketWatch&) = delete;
   SocketWatch& operator=(const SocketWatch&) = delete;
 
-  // Sleeps until a socket has news, for at most `timeout_ns`. False at once where there is nothing to watch: no TCP
-  // socket.
+  // Sleeps until a socket, or one of the descriptors `news`, has news, for at most `timeout_ns`. False at once where
+  // there is nothing to watch: no TCP socket.
   bool wait(std::uint64_t timeout_ns);
+  // The same by the descriptors `news` alone: what else happens on the process's sockets wakes nobody.
+  bool wait_for_news(std::uint64_t timeout_ns);
+  // Ends the sleep in wait_for_news(), or the next one. By any thread.
+  void wake();
+
+  // A socket that is read by ourselves is nothing to watch; from now on, and until it is closed. By any thread.
+  static void leave_out(int socket);
+  static void closed(int socket);
 
  private:
   void look();
+  bool make_sets();
   bool descriptors_changed();
 
-  int epoll_ = -1;
+  std::vector<int> news_;
+  int bell_ = -1;  // eventfd, one of news_
+  std::atomic<bool> rung_{false};
+  int told_ = -1;       // the epoll set of news_
+  int epoll_ = -1;      // of all sockets, and of told_
   int directory_ = -1;  // /proc/self/fd, whose size is the number of open descriptors (Linux 6.2 and later)
   long descriptors_ = -1;
   unsigned sockets_ = 0;

@@ -91,6 +91,11 @@ void Domain::begin(Instance& instance) {
   take_in();
   waiting_.push_back(instance);
   admit();
+  note_told();
+}
+
+void Domain::note_told() {
+  told_.store(waiting_.front() == nullptr && runnable_ == 0 && transport_->tells(), std::memory_order_relaxed);
 }
 
 unsigned Domain::advance(bool caller, std::int64_t bytes) {
@@ -115,6 +120,7 @@ unsigned Domain::advance(bool caller, std::int64_t bytes) {
       instance = following;
     }
   }
+  note_told();
   return finished + (moved ? 1U : 0U);
 }
 

@@ -19,10 +19,15 @@ class Domain {
  public:
   explicit Domain(std::unique_ptr<transport::Transport> transport) : transport_(std::move(transport)) {}
 
+  // The transport's; see there.
+  std::vector<int> news() const { return transport_->news(); }
+  // When it was last advanced: was there nothing to do but wait for what news() tells?
+  bool told() const { return told_.load(std::memory_order_relaxed); }
+
   // Leaves a prepared instance here; it is run by the next owner. No lock, no allocation, no system call.
   void submit(Instance& instance);
-  // The same by the owner, who posts its first messages and those of what else was submitted; polls nothing and computes
-  // next to nothing.
+  // The same by the owner, who posts its first messages and those of what else was submitted; polls nothing and
+  // computes next to nothing.
   void begin(Instance& instance);
 
   bool try_own() {
@@ -68,6 +73,7 @@ class Domain {
   static std::uint64_t weight(const Instance& instance) { return instance.group->all_remote ? 1 : kThroughMemory + 1; }
 
   void take_in();
+  void note_told();
   bool admit();
   void run(Instance& instance, Budget& budget);
   void finish(Instance& instance);
@@ -75,6 +81,7 @@ class Domain {
   // touched by anyone
   alignas(64) std::atomic<bool> owned_{false};
   std::atomic<Instance*> inbox_{nullptr};  // newest first; release on push, acquire on take
+  std::atomic<bool> told_{false};          // written by the owner
   std::atomic<std::uint64_t> pending_{0};  // the weights of all that is pending
 
   // by the owner

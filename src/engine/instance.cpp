@@ -137,7 +137,7 @@ void Instance::post(NodeId id, std::uint32_t iteration, transport::Transport& tr
   message.tag = sending ? group->tag_to(node.peer, sequence, node.channel) : group->tag_from(sequence, node.channel);
   const transport::Ticket ticket{this, id, iteration};
   bool finished = false;
-  const int code = sending ? transport.send(message, ticket, &finished) : transport.recv(message, ticket);
+  const int code = sending ? transport.send(message, ticket, &finished) : transport.recv(message, ticket, &finished);
   if (code != 0) {
     fail(code);
   } else if (finished) {

@@ -56,7 +56,8 @@ void short_slices() {
 
 }  // namespace
 
-ThreadEngine::ThreadEngine(Domain& domain, HelperSettings settings) : Engine(domain), settings_(std::move(settings)) {
+ThreadEngine::ThreadEngine(Domain& domain, HelperSettings settings)
+    : Engine(domain), settings_(std::move(settings)), watch_(domain.news()) {
   // The program's signals are for the program's threads.
   sigset_t all;
   sigset_t before;
@@ -73,7 +74,8 @@ void ThreadEngine::stop() {
   if (!helper_.joinable()) return;
   used_ns_.store(helper_cpu_ns(), std::memory_order_relaxed);
   stopping_.store(true, std::memory_order_seq_cst);
-  state_.store(kStopping, std::memory_order_seq_cst);
+  const std::uint32_t before = state_.exchange(kStopping, std::memory_order_seq_cst);
+  if (before == kListening) watch_.wake();
   futex_wake(state_);
   helper_.join();
 }
@@ -87,7 +89,12 @@ std::uint64_t ThreadEngine::helper_cpu_ns() const {
 
 void ThreadEngine::wake(State from) {
   std::uint32_t expected = from;
-  if (state_.compare_exchange_strong(expected, kWorking, std::memory_order_seq_cst)) futex_wake(state_);
+  if (!state_.compare_exchange_strong(expected, kWorking, std::memory_order_seq_cst)) return;
+  if (from == kListening) {
+    watch_.wake();
+  } else {
+    futex_wake(state_);
+  }
 }
 
 // The instance is counted first (seq_cst), and the helper looks at the count after it has announced its sleep: one of
@@ -100,7 +107,9 @@ void ThreadEngine::start(Instance& instance) {
   }
   const std::uint32_t state = state_.load(std::memory_order_seq_cst);
   if (state == kAsleep) wake(kAsleep);
-  if (state == kDozing && gap_ns_.load(std::memory_order_relaxed) > kLongGap) wake(kDozing);
+  if ((state == kDozing || state == kListening) && gap_ns_.load(std::memory_order_relaxed) > kLongGap) {
+    wake(static_cast<State>(state));
+  }
   started_ns_.store(now_ns(), std::memory_order_relaxed);
 }
 
@@ -118,8 +127,18 @@ void ThreadEngine::leave() {
 }
 
 void ThreadEngine::nap(std::uint64_t ns) {
-  if (domain().network_only() && watch_.wait(settings_.nap_ns)) return;
+  if (domain().told() ? listen() : domain().network_only() && watch_.wait(settings_.nap_ns)) return;
   futex_wait(state_, state_.load(std::memory_order_relaxed), ns);
+}
+
+// Sleeps until the transport tells that there is something to do, or a starting call does.
+bool ThreadEngine::listen() {
+  std::uint32_t expected = kWorking;
+  if (!state_.compare_exchange_strong(expected, kListening, std::memory_order_seq_cst)) return true;
+  const bool slept = watch_.wait_for_news(kDoze);
+  expected = kListening;
+  state_.compare_exchange_strong(expected, kWorking, std::memory_order_seq_cst);
+  return slept;
 }
 
 void ThreadEngine::doze() {
@@ -172,7 +191,7 @@ void ThreadEngine::run() {
     unsigned moved = 0;
     if (domain().try_own()) {
       if (settings_.turn != nullptr) settings_.turn(true);
-      const unsigned most = domain().network_only() ? kNetworkMisses : 1;
+      const unsigned most = domain().network_only() && !domain().told() ? kNetworkMisses : 1;
       for (unsigned misses = 0; misses < most;) {
         const unsigned step = domain().advance(false);
         misses = step != 0 ? 0 : misses + 1;
@@ -191,7 +210,7 @@ void ThreadEngine::run() {
     // While a stream is under way, each packet would be news: let some gather, so that fewer wake-ups move as many
     // bytes.
     streak = moved != 0 ? streak + 1 : 0;
-    if (streak >= kStreak && domain().network_only()) {
+    if (streak >= kStreak && domain().network_only() && !domain().told()) {
       if (moved <= kFewMessages) gather_ns = std::min(gather_ns * 2, kLongGather);
       if (moved >= kManyMessages) gather_ns = std::max(gather_ns / 2, kShortGather);
       futex_wait(state_, kWorking, gather_ns);

@@ -1,9 +1,11 @@
 // Engine `thread`: a helper runs the domain while the program computes.
 //
-// The helper is in one of three states:
+// The helper is in one of four states:
 //   working  something is pending and no caller waits. It advances the domain and, on a shared core, naps between
 //   steps: short
 //            naps while messages move, longer ones (up to `nap_ns`) while nothing does. On a spare core it spins.
+//   listening  everything pending waits for the transport, which tells when it has something: the helper sleeps until
+//            then.
 //   dozing   a caller waits (and drives the domain itself), or nothing has been pending for a short while: long naps,
 //   so that
 //            a starting call need not wake it and small operations do not pay for it. Where the program has lately
@@ -57,10 +59,11 @@ class ThreadEngine final : public Engine {
   std::uint64_t helper_cpu_ns() const override;
 
  private:
-  enum State : std::uint32_t { kWorking, kDozing, kAsleep, kStopping };
+  enum State : std::uint32_t { kWorking, kListening, kDozing, kAsleep, kStopping };
 
   void run();
   void doze();
+  bool listen();
   void nap(std::uint64_t ns);  // or until the network has news, where all messages come that way
   void wake(State from);
 

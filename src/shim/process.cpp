@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <span>
 #include <string>
 
@@ -22,8 +23,10 @@
 #include "shim/host_messages.hpp"
 #include "shim/mixed_receive.hpp"
 #include "shim/space.hpp"
+#include "shim/wire.hpp"
 #include "space/heap.hpp"
 #include "space/registry.hpp"
+#include "transport/route.hpp"
 
 namespace urakata::shim {
 
@@ -64,8 +67,10 @@ std::string command_line() {
   return line;
 }
 
-std::unique_ptr<engine::Domain> make_domain() {
-  return std::make_unique<engine::Domain>(std::make_unique<transport::HostTransport<HostMessages>>());
+std::unique_ptr<engine::Domain> make_domain(transport::Wire* wire) {
+  std::unique_ptr<transport::Transport> transport = std::make_unique<transport::HostTransport<HostMessages>>();
+  if (wire != nullptr) transport = std::make_unique<transport::Route>(std::move(transport), *wire);
+  return std::make_unique<engine::Domain>(std::move(transport));
 }
 
 }  // namespace
@@ -115,6 +120,13 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
   }
   if (!host_only_) {
     note_nodes();
+    auto [wire, why] = open_wire(world_, rank, nodes_);
+    wire_ = std::move(wire);
+    transport_why_ = std::move(why);
+    log::information("transport %s: %s", wire_ ? "wire" : "host", transport_why_.c_str());
+    if (!wire_ && wish.transport == TransportWish::wire) {
+      log::warning_of_all("no transport wire: %s; the host carries all messages", transport_why_.c_str());
+    }
     make_engines();
     // exit() without MPI_Finalize: the helpers must be gone before the libraries are taken down.
     std::atexit([] { process().stop_helpers(); });
@@ -156,7 +168,7 @@ void Process::make_engines() {
   if (wish.engine == EngineKind::thread && multiple_) {
     if (!placement_.refusal.empty()) log::warning_of_all("%s", placement_.refusal.c_str());
     for (std::size_t i = 0; i < count; ++i) {
-      domains_.push_back(make_domain());
+      domains_.push_back(make_domain(wire_.get()));
       engine::HelperSettings settings;
       settings.name = "urakata/" + std::to_string(i);
       settings.spare = placement_.spare;
@@ -172,7 +184,7 @@ void Process::make_engines() {
         "the host does not allow calls by several threads (MPI_THREAD_MULTIPLE): engine poll instead of thread";
     log::warning_of_all("%s", engine_why_.c_str());
   }
-  domains_.push_back(make_domain());
+  domains_.push_back(make_domain(wire_.get()));
   if (host.progress_register != nullptr || !multiple_) {
     poll_ = std::make_unique<engine::PollEngine>(*domains_.back());
   } else if (threads_.empty()) {
@@ -183,6 +195,9 @@ void Process::make_engines() {
     poll_ = std::make_unique<engine::ThreadEngine>(*domains_.back(), settings);
   }
   if (poll_) all_.push_back(poll_.get());
+  std::vector<int> news;
+  for (const auto& domain : domains_) std::ranges::copy(domain->news(), std::back_inserter(news));
+  watch_ = std::make_unique<SocketWatch>(std::move(news));
 }
 
 bool Process::nodes_apart(const std::vector<std::int32_t>& world_ranks) const {
@@ -221,14 +236,16 @@ bool Process::step_all(std::int64_t bytes) {
 }
 
 bool Process::sleep() {
-  bool network = false;
+  bool pending = false;
+  bool told = true;
   for (engine::Engine* engine : all_) {
     if (engine->domain().pending() == 0) continue;
-    if (!engine->domain().network_only()) return false;
-    network = true;
+    if (!engine->domain().told() && !engine->domain().network_only()) return false;
+    told = told && engine->domain().told();
+    pending = true;
   }
-  if (!network || watched_.exchange(true, std::memory_order_acquire)) return false;
-  const bool slept = watch_.wait(kCallerSleep);
+  if (!pending || watched_.exchange(true, std::memory_order_acquire)) return false;
+  const bool slept = told ? watch_->wait_for_news(kCallerSleep) : watch_->wait(kCallerSleep);
   watched_.store(false, std::memory_order_release);
   return slept;
 }

@@ -16,6 +16,7 @@
 #include "engine/engine.hpp"
 #include "observe/observer.hpp"
 #include "shim/abi.hpp"
+#include "transport/wire.hpp"
 
 namespace urakata::shim {
 
@@ -76,11 +77,13 @@ class Process {
   std::vector<std::unique_ptr<engine::Engine>> threads_;  // engine `thread`, one per progress domain
   std::unique_ptr<engine::Engine> poll_;
   std::vector<engine::Engine*> all_;
-  SocketWatch watch_;  // by the caller that has taken watched_
+  std::unique_ptr<transport::Wire> wire_;
+  std::unique_ptr<SocketWatch> watch_;  // by the caller that has taken watched_
   std::atomic<bool> watched_{false};
   std::size_t dealt_ = 0;
   std::unique_ptr<observe::Observer> observer_;
   std::string engine_why_;
+  std::string transport_why_;
   Placement placement_;
   std::uint64_t init_ns_ = 0;
 };

@@ -33,7 +33,8 @@ class HostTransport final : public Transport {
     return error;
   }
 
-  int recv(const Message& message, Ticket ticket) override {
+  int recv(const Message& message, Ticket ticket, bool* finished) override {
+    if (finished != nullptr) *finished = false;
     typename Api::Request request;
     if (const int code = Api::irecv(message, &request); code != 0) return code;
     keep(request, ticket);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "layout/layout.hpp"
 
@@ -35,15 +36,20 @@ class Transport {
   virtual ~Transport() = default;
 
   // Post a message. 0, or the transport's error code; the ticket is then not kept. Where `finished` is not null it says
-  // whether a message is gone already, and the buffer free: then poll() does not report it.
+  // whether a message is gone or there already: then poll() does not report it.
   virtual int send(const Message& message, Ticket ticket, bool* finished) = 0;
-  virtual int recv(const Message& message, Ticket ticket) = 0;
+  virtual int recv(const Message& message, Ticket ticket, bool* finished) = 0;
 
   // Moves the transport on and reports the messages that are finished. The span is valid until the next poll; posting
   // further messages meanwhile is allowed.
   virtual std::span<const Completion> poll() = 0;
 
   virtual std::size_t in_flight() const = 0;
+
+  // Descriptors that are readable while poll() would find something, for whoever has nothing else to do. By anyone.
+  virtual std::vector<int> news() const { return {}; }
+  // Is all that is in flight told by news()? Else the rest can only be polled.
+  virtual bool tells() const { return in_flight() == 0; }
 };
 
 }  // namespace urakata::transport

@@ -31,7 +31,7 @@ TEST(HostTransport, ReportsEveryMessageOnceWithItsTicket) {
     int instance = 0;
     for (std::uint32_t i = 0; i < kMessages; ++i) {
       from[i] = static_cast<std::uint8_t>(i);
-      ASSERT_EQ(receiver->recv(message(&to[i], 0, static_cast<int>(i)), {&instance, i, i + 1}), 0);
+      ASSERT_EQ(receiver->recv(message(&to[i], 0, static_cast<int>(i)), {&instance, i, i + 1}, nullptr), 0);
       ASSERT_EQ(sender->send(message(&from[i], 1, static_cast<int>(i)), {&instance, i, i + 1}, nullptr), 0);
     }
     EXPECT_EQ(receiver->in_flight(), kMessages);
@@ -64,14 +64,14 @@ TEST(HostTransport, TakesMessagesWhileCompletionsAreRead) {
   std::uint32_t posted = 1;
   std::uint32_t received = 0;
   ASSERT_EQ(self->send(message(&from[0], 0, 5), {nullptr, 0, 0}, nullptr), 0);
-  ASSERT_EQ(self->recv(message(&to[0], 0, 5), {nullptr, 1, 0}), 0);
+  ASSERT_EQ(self->recv(message(&to[0], 0, 5), {nullptr, 1, 0}, nullptr), 0);
   for (int poll = 0; poll < 1000 && self->in_flight() != 0; ++poll) {
     for (const Completion& completion : self->poll()) {
       if (completion.ticket.node != 1) continue;
       EXPECT_EQ(completion.ticket.iteration, received++);
       if (posted == from.size()) continue;
       ASSERT_EQ(self->send(message(&from[posted], 0, 5), {nullptr, 0, posted}, nullptr), 0);
-      ASSERT_EQ(self->recv(message(&to[posted], 0, 5), {nullptr, 1, posted}), 0);
+      ASSERT_EQ(self->recv(message(&to[posted], 0, 5), {nullptr, 1, posted}, nullptr), 0);
       ++posted;
     }
   }
@@ -85,7 +85,7 @@ TEST(HostTransport, AMessageThatCannotBePostedIsNotKept) {
   network.fail_next(0, Network::Call::isend, 7);
   EXPECT_EQ(self->send(message(&byte, 0, 1), {}, nullptr), 7);
   network.fail_next(0, Network::Call::irecv, 8);
-  EXPECT_EQ(self->recv(message(&byte, 0, 1), {}), 8);
+  EXPECT_EQ(self->recv(message(&byte, 0, 1), {}, nullptr), 8);
   EXPECT_EQ(self->in_flight(), 0U);
   EXPECT_TRUE(self->poll().empty());
 }
@@ -98,7 +98,7 @@ TEST(HostTransport, TheErrorOfOneMessageIsItsOwn) {
   for (std::uint32_t i = 0; i < 3; ++i) {
     ASSERT_EQ(sender->send(message(&bytes[i], 1, static_cast<int>(i)), {nullptr, i, 0}, nullptr), 0);
     // The second receive expects one byte fewer than it is sent.
-    ASSERT_EQ(receiver->recv(message(&bytes[i], 0, static_cast<int>(i), i == 1 ? 0 : 1), {nullptr, i, 0}), 0);
+    ASSERT_EQ(receiver->recv(message(&bytes[i], 0, static_cast<int>(i), i == 1 ? 0 : 1), {nullptr, i, 0}, nullptr), 0);
   }
   std::array<int, 3> codes{-1, -1, -1};
   for (int poll = 0; poll < 1000 && receiver->in_flight() != 0; ++poll) {
@@ -112,7 +112,7 @@ TEST(HostTransport, AFailedPollEndsEveryMessage) {
   const auto self = attach(network, 0);
   std::array<std::uint8_t, 5> bytes{};
   for (std::uint32_t i = 0; i < 5; ++i) {
-    ASSERT_EQ(self->recv(message(&bytes[i], 1, static_cast<int>(i)), {nullptr, i, 0}), 0);
+    ASSERT_EQ(self->recv(message(&bytes[i], 1, static_cast<int>(i)), {nullptr, i, 0}, nullptr), 0);
   }
   EXPECT_TRUE(self->poll().empty());
   network.fail_next(0, Network::Call::poll, 9);

@@ -1,0 +1,160 @@
+#include "transport/connection.hpp"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/socket_watch.hpp"
+
+namespace urakata::transport {
+
+namespace {
+
+constexpr std::uint64_t kMostRead = 256UL * 1024;  // in one go, so that one step does not take long
+// The kernel is asked to wake us only when so many bytes have come: each packet would be news, and those who compute
+// on this core would pay for it.
+constexpr std::uint64_t kGather = 64UL * 1024;
+constexpr std::uint64_t kWorthGathering = 4096;
+
+bool has_payload(FrameKind kind) { return kind == FrameKind::message || kind == FrameKind::payload; }
+
+bool later(int code) { return code == EAGAIN || code == EWOULDBLOCK || code == EINTR; }
+
+}  // namespace
+
+Connection::Connection(int socket, int epoll, bool connecting)
+    : socket_(socket), epoll_(epoll), connecting_(connecting), watching_room_(connecting) {
+  SocketWatch::leave_out(socket_);
+  epoll_event event{};
+  event.events = EPOLLIN | (connecting ? EPOLLOUT : 0U);
+  event.data.ptr = this;
+  if (epoll_ctl(epoll_, EPOLL_CTL_ADD, socket_, &event) != 0) fail(errno);
+}
+
+Connection::~Connection() {
+  SocketWatch::closed(socket_);
+  close(socket_);
+}
+
+bool Connection::fail(int code) {
+  broken_ = true;
+  error_ = code;
+  // A socket that is broken would have news for ever.
+  epoll_ctl(epoll_, EPOLL_CTL_DEL, socket_, nullptr);
+  return false;
+}
+
+void Connection::watch(bool room) {
+  if (room == watching_room_) return;
+  watching_room_ = room;
+  epoll_event event{};
+  event.events = EPOLLIN | (room ? EPOLLOUT : 0U);
+  event.data.ptr = this;
+  epoll_ctl(epoll_, EPOLL_CTL_MOD, socket_, &event);
+}
+
+bool Connection::write(Outgoing& out) {
+  const std::uint64_t total = sizeof(Frame) + (has_payload(out.frame.kind) ? out.frame.bytes : 0);
+  while (gone_ < total) {
+    std::array<iovec, 2> parts{};
+    std::size_t count = 0;
+    if (gone_ < sizeof(Frame)) {
+      parts[count++] = {reinterpret_cast<std::byte*>(&out.frame) + gone_, sizeof(Frame) - gone_};
+    }
+    const std::uint64_t paid = gone_ < sizeof(Frame) ? 0 : gone_ - sizeof(Frame);
+    if (total > sizeof(Frame) && sizeof(Frame) + paid < total) {
+      parts[count++] = {const_cast<std::byte*>(out.payload) + paid, total - sizeof(Frame) - paid};
+    }
+    msghdr message{};
+    message.msg_iov = parts.data();
+    message.msg_iovlen = count;
+    const ssize_t more = sendmsg(socket_, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (more < 0) {
+      if (!later(errno)) fail(errno);
+      return false;
+    }
+    gone_ += static_cast<std::uint64_t>(more);
+  }
+  gone_ = 0;
+  return true;
+}
+
+bool Connection::send(Outgoing&& out) {
+  if (!connecting_ && !broken_ && queue_.empty() && write(out)) return true;
+  queue_.push_back(std::move(out));
+  if (!broken_) watch(true);
+  return false;
+}
+
+bool Connection::flush(std::vector<Outgoing>& sent) {
+  if (connecting_) {
+    int code = 0;
+    socklen_t size = sizeof code;
+    getsockopt(socket_, SOL_SOCKET, SO_ERROR, &code, &size);
+    if (code != 0) return fail(code);
+    connecting_ = false;
+  }
+  while (!queue_.empty()) {
+    if (!write(queue_.front())) break;
+    if (queue_.front().reported) sent.push_back(std::move(queue_.front()));
+    queue_.pop_front();
+  }
+  if (broken_) return false;
+  watch(!queue_.empty());
+  return true;
+}
+
+void Connection::wake_after(std::uint64_t bytes) {
+  const int want = bytes < kWorthGathering ? 1 : static_cast<int>(std::min(bytes, kGather));
+  if (want == low_water_) return;
+  if (setsockopt(socket_, SOL_SOCKET, SO_RCVLOWAT, &want, sizeof want) == 0) low_water_ = want;
+}
+
+bool Connection::receive(Sink& sink) {
+  if (connecting_) return true;  // an error, which flush() will find
+  std::array<iovec, 2> parts{};
+  std::size_t count = 0;
+  const std::uint64_t direct = std::min(left_, kMostRead);
+  if (direct != 0) parts[count++] = {to_, direct};
+  if (direct == left_) parts[count++] = {stage_.data() + staged_, stage_.size() - staged_};
+  const ssize_t got = readv(socket_, parts.data(), static_cast<int>(count));
+  if (got < 0) return later(errno) || fail(errno);
+  if (got == 0) return fail(0);
+  const std::uint64_t placed = std::min(direct, static_cast<std::uint64_t>(got));
+  to_ += placed;
+  left_ -= placed;
+  staged_ += static_cast<std::size_t>(got) - placed;
+  if (direct != 0 && left_ == 0 && !sink.arrived(*this, frame_)) return fail(EPROTO);
+  if (!parse(sink)) return fail(EPROTO);
+  wake_after(left_);
+  return true;
+}
+
+bool Connection::parse(Sink& sink) {
+  std::size_t at = 0;
+  while (left_ == 0 && staged_ - at >= sizeof(Frame)) {
+    std::memcpy(&frame_, stage_.data() + at, sizeof(Frame));
+    at += sizeof(Frame);
+    if (has_payload(frame_.kind) && frame_.bytes != 0) {
+      to_ = sink.place(*this, frame_);
+      if (to_ == nullptr) return false;
+      const std::uint64_t here = std::min<std::uint64_t>(frame_.bytes, staged_ - at);
+      std::memcpy(to_, stage_.data() + at, here);
+      at += here;
+      to_ += here;
+      left_ = frame_.bytes - here;
+    }
+    if (left_ == 0 && !sink.arrived(*this, frame_)) return false;
+  }
+  staged_ -= at;
+  if (at != 0 && staged_ != 0) std::memmove(stage_.data(), stage_.data() + at, staged_);
+  return true;
+}
+
+}  // namespace urakata::transport

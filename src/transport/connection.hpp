@@ -1,0 +1,109 @@
+// One TCP connection of transport `wire`: frames out and frames in, without ever blocking.
+//
+// A frame is a header of 24 bytes and, by its kind, a payload. Both ends are this program on one kind of machine, so
+// numbers travel as they lie in memory.
+//
+// Thread-safety: none; the Wire's lock is held around every call.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "transport/transport.hpp"
+
+namespace urakata::transport {
+
+enum class FrameKind : std::uint32_t {
+  hello = 0x75726101,  // the first frame of whoever sends: `tag` is his rank, `bytes` and `id` the job's secret
+  knock,               // of whoever only wants to know who lives here, likewise
+  welcome,             // the answer to a knock, likewise
+  message,             // `tag`; `bytes` of payload follow
+  announce,            // `tag`; a message of `bytes` waits at the sender under the number `id`
+  grant,               // back to the sender: the receive for message `id` is there
+  payload,             // `bytes` of payload of message `id` follow
+};
+
+struct Frame {
+  FrameKind kind = FrameKind::hello;
+  std::int32_t tag = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t id = 0;
+};
+static_assert(sizeof(Frame) == 24);
+
+class Connection {
+ public:
+  // What becomes of arriving frames.
+  class Sink {
+   public:
+    virtual ~Sink() = default;
+    // A frame has come; where its payload is to go: room for `frame.bytes`. nullptr: the connection is to be closed.
+    // Called only for frames with a payload.
+    virtual std::byte* place(Connection& from, const Frame& frame) = 0;
+    // A frame has come, with all its payload. False: the connection is to be closed.
+    virtual bool arrived(Connection& from, const Frame& frame) = 0;
+  };
+
+  // A frame on its way out. Its payload stays where it is until it is gone.
+  struct Outgoing {
+    Frame frame;
+    const std::byte* payload = nullptr;
+    std::vector<std::byte> packed = {};  // the payload, where it is ours
+    bool reported = false;               // somebody waits for its end: see sent()
+    void* port = nullptr;
+    Ticket ticket = {};
+  };
+
+  // Takes the socket over, which may still be connecting, and enters it into the epoll set with a pointer to this.
+  Connection(int socket, int epoll, bool connecting);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // Sends as much as the kernel takes; the rest follows with flush(). True: all is gone, and `out` not kept.
+  bool send(Outgoing&& out);
+  // The socket has room, or is connected. What has gone since and is `reported` is appended to `sent`. False: broken.
+  bool flush(std::vector<Outgoing>& sent);
+  // The socket has bytes. False: ended or broken.
+  bool receive(Sink& sink);
+
+  bool broken() const { return broken_; }
+  int error() const { return error_; }  // errno of what broke it; 0: the other side closed it
+  std::deque<Outgoing>& queue() { return queue_; }
+
+  // For the owner.
+  std::int32_t rank = -1;  // of the process at the other end; -1: not yet known
+  bool ours = false;       // made by us, for what we send; else by the other side
+
+ private:
+  bool write(Outgoing& out);  // true: all of it is gone
+  bool parse(Sink& sink);
+  void watch(bool room);
+  void wake_after(std::uint64_t bytes);
+  bool fail(int code);
+
+  static constexpr std::size_t kStage = 4096;
+
+  int socket_;
+  int epoll_;
+  bool connecting_;
+  bool watching_room_ = false;
+  bool broken_ = false;
+  int error_ = 0;
+
+  std::deque<Outgoing> queue_;
+  std::uint64_t gone_ = 0;  // bytes of the queue's first frame, header included
+
+  // What has come in and is not yet understood: less than a header where no payload is under way, else nothing.
+  std::array<std::byte, kStage> stage_;
+  std::size_t staged_ = 0;
+  Frame frame_;
+  std::byte* to_ = nullptr;
+  std::uint64_t left_ = 0;  // of the payload under way
+  int low_water_ = 1;
+};
+
+}  // namespace urakata::transport

@@ -1,0 +1,187 @@
+// Transport `wire`: messages between nodes over TCP connections of our own.
+//
+// Where the host's network is TCP, its point-to-point costs a helper twice the CPU time that the bytes themselves cost:
+// it can only be polled, reads through a buffer, and is woken by each packet. A Wire reads each payload straight into
+// its place, and has the kernel wake nobody before a piece is there (SO_RCVLOWAT).
+//
+// One Wire serves the process; each progress domain has a port to it, which is its transport. A message belongs to the
+// port where it was posted, whoever takes it from the network. Each process connects, at its first message to another,
+// to that one's door, and sends on this connection only; what it is sent comes on connections that others have made.
+// Messages of one peer and tag meet in order. A longer one than kEager waits at its sender until its receive is there
+// (`announce`, `grant`, `payload`); a shorter one that comes early is kept here.
+//
+// Every connection begins with the job's secret, so that only the job's own processes get in.
+//
+// Thread-safety: everything by anyone, under the Wire's own lock; a port is its domain's, hence used by one thread at a
+// time. No call blocks.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+#include "transport/connection.hpp"
+#include "transport/transport.hpp"
+
+namespace urakata::transport {
+
+struct Secret {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  bool operator==(const Secret&) const = default;
+};
+
+// An address with a port: IPv4 or IPv6.
+struct Door {
+  sockaddr_storage address{};
+  socklen_t length = 0;
+};
+
+class WirePort;
+
+class Wire final : private Connection::Sink {
+ public:
+  static constexpr std::uint64_t kEager = 128UL * 1024;
+
+  // Opens the door of this process, whose rank is `rank`. `failure`: the error code of messages that are lost.
+  static Result<std::unique_ptr<Wire>> open(std::int32_t rank, Secret secret, int failure);
+  ~Wire() override;
+
+  // The number of the door, the same for all of this machine's addresses.
+  std::uint16_t door() const { return door_number_; }
+
+  // Knocks at each of the doors, to learn which of them is rank `rank`'s; opened() after some steps says so.
+  void knock(std::span<const Door> doors, std::int32_t rank);
+  // The index of the first door of knock() that was found to be the right one; -1: none yet.
+  int opened();
+  void step() { poll(nullptr); }
+  void end_knocking();
+
+  // Where each process can be reached, by rank; length 0: not by wire. Once, before the first message.
+  void set_doors(std::vector<Door> doors) { doors_ = std::move(doors); }
+  bool reaches(std::int32_t rank) const { return doors_[static_cast<std::size_t>(rank)].length != 0; }
+
+  // Readable while there is something to do here.
+  int news() const { return epoll_; }
+
+ private:
+  friend class WirePort;
+
+  struct Posted {
+    WirePort* port = nullptr;
+    Ticket ticket;
+    Message message;
+    std::vector<std::byte> packed = {};  // where the payload arrives, for a layout with holes
+
+    std::byte* room() { return message.layout != nullptr ? packed.data() : message.address; }
+  };
+  // A message that came before its receive.
+  struct Early {
+    std::int32_t tag = 0;
+    std::uint64_t bytes = 0;
+    std::vector<std::byte> payload = {};
+    bool whole = false;      // the payload has come
+    bool announced = false;  // the payload is still at the sender, under `id`
+    std::uint64_t id = 0;
+    std::unique_ptr<Posted> taker = nullptr;  // the receive came while the payload was coming
+  };
+  struct Peer {
+    std::unique_ptr<Connection> out;  // what we send
+    Connection* in = nullptr;         // what we are sent; among arrivals_
+    std::deque<Posted> posted;        // receives, oldest first
+    std::deque<std::unique_ptr<Early>> early;
+    std::map<std::uint64_t, Posted> granted;                // receives whose payload is asked for
+    std::map<std::uint64_t, Connection::Outgoing> waiting;  // sends that wait for a grant
+    std::uint64_t next_id = 0;
+    // The payload that is coming in at the moment.
+    std::unique_ptr<Posted> current;
+    Early* current_early = nullptr;
+    std::vector<std::byte> thrown_away;  // a payload that does not fit
+  };
+
+  Wire(std::int32_t rank, Secret secret, int failure) : rank_(rank), secret_(secret), failure_(failure) {}
+
+  bool send(WirePort& port, const Message& message, Ticket ticket);
+  bool send(Peer& to, Connection::Outgoing&& out, const Message& message);
+  bool recv(WirePort& port, const Message& message, Ticket ticket, int* error);
+  void poll(WirePort* port);
+
+  std::byte* place(Connection& from, const Frame& frame) override;
+  bool arrived(Connection& from, const Frame& frame) override;
+
+  Peer& peer(std::int32_t rank);
+  Connection* connect_to(const Door& door, std::int32_t rank, FrameKind first);
+  void answer_door();
+  void greet(Connection& to, FrameKind kind);
+  bool announced(Peer& from, const Frame& frame);
+  void grant(Peer& to, std::uint64_t id, Posted&& receive);
+  void granted(Peer& to, std::uint64_t id);
+  void report(const Connection::Outgoing& sent);
+  int deliver(Early& early, Posted& receive);
+  int unpack(Posted& receive, std::uint64_t bytes);
+  int too_long(std::uint64_t bytes, std::uint64_t room);
+  void put(WirePort& port, const Ticket& ticket, int error);  // complete(), by the port
+  void complete(WirePort& port, const Ticket& ticket, int error);
+  void lost(Connection& connection);
+  void lose_receives(Peer& peer);
+
+  const std::int32_t rank_;
+  const Secret secret_;
+  const int failure_;
+  std::vector<Door> doors_;
+  int door_ = -1;
+  int epoll_ = -1;
+  std::uint16_t door_number_ = 0;
+
+  std::mutex lock_;
+  std::unordered_map<std::int32_t, Peer> peers_;
+  std::vector<std::unique_ptr<Connection>> arrivals_;
+  struct Knock {
+    std::unique_ptr<Connection> connection;
+    bool opened = false;
+  };
+  std::vector<Knock> knocks_;
+  WirePort* polling_ = nullptr;  // whose poll it is
+  std::vector<Connection::Outgoing> sent_;
+};
+
+// One domain's transport through a Wire.
+class WirePort final : public Transport {
+ public:
+  explicit WirePort(Wire& wire);
+  ~WirePort() override;
+  WirePort(const WirePort&) = delete;
+  WirePort& operator=(const WirePort&) = delete;
+
+  int send(const Message& message, Ticket ticket, bool* finished) override;
+  int recv(const Message& message, Ticket ticket, bool* finished) override;
+  std::span<const Completion> poll() override;
+  std::size_t in_flight() const override { return in_flight_; }
+
+  // The Wire's, and one that is readable when messages of this port were finished by another port's thread.
+  std::vector<int> news() const override { return {wire_.news(), news_}; }
+  bool tells() const override { return true; }
+
+ private:
+  friend class Wire;
+  int posted(bool done, int error, Ticket ticket, bool* finished);
+
+  Wire& wire_;
+  int news_ = -1;
+  bool told_ = false;                 // by the wire's lock: there is a word in news_
+  std::vector<Completion> finished_;  // by the wire's lock
+  std::vector<Completion> reported_;
+  std::size_t in_flight_ = 0;
+};
+
+}  // namespace urakata::transport

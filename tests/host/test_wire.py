@@ -1,0 +1,72 @@
+"""Transport wire: jobs over several test hosts whose collectives travel over TCP connections of Urakata's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from jobs import FULL, compiled, named
+
+from urakata import paths
+from urakata.hosts import Hosts, available
+
+pytestmark = pytest.mark.skipif(not available()[0], reason=f"no test hosts here: {available()[1]}")
+
+EXEC = str(paths.program("urakata-exec"))
+LONG = ("1500" if FULL else "300", "900" if FULL else "120")
+
+
+@pytest.fixture(scope="module")
+def hosts() -> Iterator[Hosts]:
+    with Hosts(count=3) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("programs")
+
+
+def run(hosts: Hosts, name: str, program: list[str], *options: str, per_host: int = 1) -> tuple[int, str]:
+    host = named(name)
+    done = hosts.run(
+        [EXEC, "--verbose", "2", *options, "--", *program],
+        ranks_per_host=per_host,
+        host_mpi=host.launcher,
+        env=host.environment,
+        timeout=float(LONG[1]),
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("per_host", (1, 2))
+@pytest.mark.parametrize("engine", ("poll", "thread"))
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_collectives_by_wire_are_right(hosts: Hosts, folder: Path, name: str, engine: str, per_host: int) -> None:
+    program = [str(compiled(named(name), "random_nbc", folder)), "--cases", LONG[0], "--seed", str(per_host)]
+    code, output = run(hosts, name, program, "--engine", engine, "--transport", "wire", per_host=per_host)
+    assert code == 0 and " 0 wrong" in output, output[-3000:]
+    assert output.count("transport wire: ") == 3 * per_host, output[:3000]
+
+
+def test_several_domains_share_the_connections(hosts: Hosts, folder: Path) -> None:
+    program = [str(compiled(named("openmpi"), "threads_nbc", folder)), "3", "30"]
+    code, output = run(hosts, "openmpi", program, "--transport", "wire", "--domains", "3")
+    assert code == 0, output[-3000:]
+    assert "transport wire: " in output, output[:3000]
+
+
+def test_where_no_address_leads_to_the_others_the_host_carries(hosts: Hosts, folder: Path) -> None:
+    program = [str(compiled(named("openmpi"), "random_nbc", folder)), "--cases", "30"]
+    code, output = run(hosts, "openmpi", program, "--transport", "wire", "--wire-interface", "none0")
+    assert code == 0 and " 0 wrong" in output, output[-3000:]
+    assert output.count("no transport wire: the node of rank ") == 1, output[:3000]
+
+
+@pytest.mark.parametrize("how", ("exit", "kill"))
+def test_a_rank_that_ends_early_ends_the_job(hosts: Hosts, folder: Path, tmp_path: Path, how: str) -> None:
+    program = [str(compiled(named("openmpi"), "early_exit", folder)), how, str(tmp_path)]
+    alone = hosts.run(program, host_mpi=named("openmpi").launcher, timeout=60)
+    code, output = run(hosts, "openmpi", program, "--transport", "wire")
+    assert code == alone.returncode != 0, output[-3000:]

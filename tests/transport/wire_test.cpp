@@ -1,0 +1,271 @@
+#include "transport/wire.hpp"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <deque>
+#include <map>
+#include <memory>
+#include <random>
+#include <vector>
+
+namespace urakata::transport {
+namespace {
+
+constexpr int kFailure = 16;
+constexpr Secret kSecret{.low = 0x1234567812345678U, .high = 42};
+
+Door loopback(std::uint16_t number) {
+  Door door;
+  auto& four = reinterpret_cast<sockaddr_in&>(door.address);
+  four.sin_family = AF_INET;
+  four.sin_port = htons(number);
+  four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  door.length = sizeof four;
+  return door;
+}
+
+// The processes of a job, each on a node of its own.
+std::vector<std::unique_ptr<Wire>> job(std::int32_t ranks) {
+  std::vector<std::unique_ptr<Wire>> wires;
+  std::vector<Door> doors;
+  for (std::int32_t rank = 0; rank < ranks; ++rank) {
+    auto wire = Wire::open(rank, kSecret, kFailure);
+    if (!wire.ok()) ADD_FAILURE() << wire.error().message;
+    wires.push_back(std::move(*wire));
+    doors.push_back(loopback(wires.back()->door()));
+  }
+  for (auto& wire : wires) wire->set_doors(doors);
+  return wires;
+}
+
+Message message(std::vector<std::byte>& bytes, int peer, int tag) {
+  return {.address = bytes.data(), .bytes = bytes.size(), .layout = nullptr, .peer = peer, .tag = tag};
+}
+
+std::vector<std::byte> filled(std::size_t size, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<std::byte> bytes(size);
+  for (auto& byte : bytes) byte = static_cast<std::byte>(random());
+  return bytes;
+}
+
+// Bytes at every second place.
+class Holes final : public layout::Layout {
+ public:
+  Holes() {
+    size = 1;
+    extent = 2;
+    contiguous = false;
+  }
+  void pack(const std::byte* base, std::uint64_t first, std::uint64_t count, std::byte* packed) const override {
+    for (std::uint64_t i = 0; i < count; ++i) packed[i] = base[2 * (first + i)];
+  }
+  void unpack(const std::byte* packed, std::byte* base, std::uint64_t first, std::uint64_t count) const override {
+    for (std::uint64_t i = 0; i < count; ++i) base[2 * (first + i)] = packed[i];
+  }
+};
+
+// Polls both until each has that many completions.
+std::vector<Completion> both(WirePort& a, std::size_t of_a, WirePort& b, std::size_t of_b) {
+  std::vector<Completion> all;
+  for (int i = 0; i < 10'000'000 && (of_a != 0 || of_b != 0); ++i) {
+    for (const Completion& one : a.poll()) all.push_back(one), --of_a;
+    for (const Completion& one : b.poll()) all.push_back(one), --of_b;
+  }
+  EXPECT_EQ(of_a + of_b, 0U) << "messages that never ended";
+  return all;
+}
+
+// Three processes send each other messages of all lengths under few tags, posted early or late: each receive gets the
+// next message of its peer and tag.
+TEST(Wire, MessagesOfAPeerAndTagMeetInOrder) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  auto wires = job(3);
+  std::vector<std::unique_ptr<WirePort>> ports;
+  for (auto& wire : wires) ports.push_back(std::make_unique<WirePort>(*wire));
+  struct Slot {
+    std::vector<std::byte> sent;
+    std::vector<std::byte> room;
+  };
+  std::deque<Slot> slots;
+  struct Way {
+    std::size_t sends = 0;
+    std::size_t receives = 0;
+    std::vector<Slot*> slots;
+  };
+  std::map<std::array<int, 3>, Way> ways;  // from, to, tag
+  constexpr std::size_t kSizes[] = {0, 1, 24, 100, 4000, 4096, 32768, 131072, 131073, 1'000'000};
+  constexpr int kMessages = 600;
+  std::size_t open = 0;
+  int made = 0;
+  while (made < kMessages || open != 0) {
+    const int from = static_cast<int>(random() % 3);
+    const int to = (from + 1 + static_cast<int>(random() % 2)) % 3;
+    const int tag = static_cast<int>(random() % 3);
+    Way& way = ways[{from, to, tag}];
+    if (made < kMessages && random() % 2 == 0) {
+      Slot& slot = slots.emplace_back();
+      slot.sent = filled(kSizes[random() % std::size(kSizes)], static_cast<unsigned>(random()));
+      slot.room.resize(slot.sent.size());
+      way.slots.push_back(&slot);
+      ++made;
+    }
+    bool finished = false;
+    if (way.sends < way.slots.size() && random() % 2 == 0) {
+      Slot& slot = *way.slots[way.sends++];
+      ASSERT_EQ(ports[static_cast<std::size_t>(from)]->send(message(slot.sent, to, tag), {nullptr, 0, 0}, &finished),
+                0);
+      if (!finished) ++open;
+    }
+    if (way.receives < way.slots.size() && random() % 2 == 0) {
+      Slot& slot = *way.slots[way.receives++];
+      ASSERT_EQ(ports[static_cast<std::size_t>(to)]->recv(message(slot.room, from, tag), {nullptr, 1, 0}, &finished),
+                0);
+      if (!finished) ++open;
+    }
+    if (made == kMessages) {  // the rest of everything
+      for (auto& [ends, rest] : ways) {
+        for (; rest.sends < rest.slots.size(); ++rest.sends) {
+          Slot& slot = *rest.slots[rest.sends];
+          ports[static_cast<std::size_t>(ends[0])]->send(message(slot.sent, ends[1], ends[2]), {}, nullptr);
+          ++open;
+        }
+        for (; rest.receives < rest.slots.size(); ++rest.receives) {
+          Slot& slot = *rest.slots[rest.receives];
+          ports[static_cast<std::size_t>(ends[1])]->recv(message(slot.room, ends[0], ends[2]), {}, nullptr);
+          ++open;
+        }
+      }
+    }
+    for (auto& port : ports) {
+      for (const Completion& one : port->poll()) {
+        ASSERT_EQ(one.error, 0);
+        --open;
+      }
+    }
+  }
+  for (auto& port : ports) EXPECT_EQ(port->in_flight(), 0U);
+  for (const Slot& slot : slots) ASSERT_EQ(slot.sent, slot.room);
+}
+
+TEST(Wire, ElementsWithHolesArePackedAndUnpacked) {
+  auto wires = job(2);
+  WirePort a(*wires[0]);
+  WirePort b(*wires[1]);
+  const Holes holes;
+  for (const std::size_t count : {100U, 300'000U}) {
+    auto from = filled(2 * count, 1);
+    auto to = filled(2 * count, 2);
+    const auto before = to;
+    Message out = message(from, 1, 0);
+    Message in = message(to, 0, 0);
+    out.bytes = in.bytes = count;
+    out.layout = in.layout = &holes;
+    ASSERT_EQ(a.send(out, {}, nullptr), 0);
+    ASSERT_EQ(b.recv(in, {}, nullptr), 0);
+    both(a, 1, b, 1);
+    for (std::size_t i = 0; i < to.size(); ++i) ASSERT_EQ(to[i], i % 2 == 0 ? from[i] : before[i]) << i;
+  }
+}
+
+TEST(Wire, AMessageIsReportedToThePortThatPostedItAndWakesIt) {
+  auto wires = job(2);
+  WirePort a(*wires[0]);
+  WirePort here(*wires[1]);
+  WirePort other(*wires[1]);
+  auto bytes = filled(10, 1);
+  std::vector<std::byte> room(10);
+  bool finished = false;
+  ASSERT_EQ(here.recv(message(room, 0, 0), {nullptr, 7, 0}, &finished), 0);
+  ASSERT_FALSE(finished);
+  ASSERT_EQ(a.send(message(bytes, 1, 0), {}, nullptr), 0);
+  while (a.in_flight() != 0) a.poll();
+  pollfd bell{.fd = here.news().back(), .events = POLLIN, .revents = 0};
+  while (poll(&bell, 1, 0) == 0) EXPECT_TRUE(other.poll().empty());
+  const auto reported = here.poll();
+  ASSERT_EQ(reported.size(), 1U);
+  EXPECT_EQ(reported.front().ticket.node, 7U);
+  EXPECT_EQ(room, bytes);
+  EXPECT_EQ(poll(&bell, 1, 0), 0) << "the bell still rings";
+}
+
+TEST(Wire, AMessageThatIsTooLongIsAnErrorAndTheNextOneArrives) {
+  auto wires = job(2);
+  WirePort a(*wires[0]);
+  WirePort b(*wires[1]);
+  auto longer = filled(100, 1);
+  auto bytes = filled(10, 2);
+  std::vector<std::byte> room(10);
+  std::vector<std::byte> next(10);
+  ASSERT_EQ(b.recv(message(room, 0, 0), {nullptr, 1, 0}, nullptr), 0);
+  ASSERT_EQ(b.recv(message(next, 0, 0), {nullptr, 2, 0}, nullptr), 0);
+  ASSERT_EQ(a.send(message(longer, 1, 0), {}, nullptr), 0);
+  ASSERT_EQ(a.send(message(bytes, 1, 0), {}, nullptr), 0);
+  for (const Completion& one : both(a, 2, b, 2)) EXPECT_EQ(one.error, one.ticket.node == 1 ? kFailure : 0);
+  EXPECT_EQ(next, bytes);
+}
+
+TEST(Wire, APeerThatEndsFailsWhatWaitsForIt) {
+  auto wires = job(2);
+  WirePort a(*wires[0]);
+  std::vector<std::byte> room(10);
+  auto bytes = filled(10, 1);
+  auto large = filled(Wire::kEager + 1, 1);
+  {
+    WirePort b(*wires[1]);
+    ASSERT_EQ(a.recv(message(room, 1, 0), {}, nullptr), 0);
+    ASSERT_EQ(b.send(message(bytes, 0, 0), {}, nullptr), 0);
+    both(a, 1, b, 1);
+    ASSERT_EQ(a.recv(message(room, 1, 0), {}, nullptr), 0);
+    ASSERT_EQ(a.send(message(large, 1, 0), {}, nullptr), 0);  // waits for its receive
+    for (int i = 0; i < 100; ++i) a.poll(), b.poll();
+  }
+  wires[1].reset();
+  std::size_t failed = 0;
+  while (a.in_flight() != 0) {
+    for (const Completion& one : a.poll()) failed += one.error == kFailure ? 1 : 0;
+  }
+  EXPECT_EQ(failed, 2U);
+  bool finished = false;
+  EXPECT_EQ(a.recv(message(room, 1, 0), {}, &finished), kFailure);
+  EXPECT_TRUE(finished);
+}
+
+TEST(Wire, AKnockFindsTheRightDoorAndNobodyElseIsLetIn) {
+  auto wires = job(2);
+  auto stranger = Wire::open(1, {.low = 1, .high = 2}, kFailure);
+  ASSERT_TRUE(stranger.ok());
+  const std::array doors{loopback((*stranger)->door()), loopback(wires[0]->door()), loopback(wires[1]->door())};
+  wires[0]->knock(doors, 1);
+  for (int i = 0; i < 10'000'000 && wires[0]->opened() < 0; ++i) {
+    for (Wire* one : {wires[0].get(), wires[1].get(), stranger->get()}) one->step();
+  }
+  EXPECT_EQ(wires[0]->opened(), 2);
+  wires[0]->end_knocking();
+
+  // What does not know the secret is shown out, whatever it says.
+  WirePort port(*wires[0]);
+  std::vector<std::byte> room(8);
+  ASSERT_EQ(port.recv(message(room, 1, 0), {}, nullptr), 0);
+  const int caller = socket(AF_INET, SOCK_STREAM, 0);
+  const Door door = loopback(wires[0]->door());
+  ASSERT_EQ(connect(caller, reinterpret_cast<const sockaddr*>(&door.address), door.length), 0);
+  const Frame lie{.kind = FrameKind::message, .tag = 0, .bytes = 8, .id = 0};
+  ASSERT_EQ(send(caller, &lie, sizeof lie, 0), static_cast<ssize_t>(sizeof lie));
+  ASSERT_EQ(send(caller, "mischief", 8, MSG_NOSIGNAL), 8);
+  pollfd end{.fd = caller, .events = POLLIN, .revents = 0};
+  while (poll(&end, 1, 0) == 0) EXPECT_TRUE(port.poll().empty());
+  EXPECT_EQ(port.in_flight(), 1U);
+  close(caller);
+}
+
+}  // namespace
+}  // namespace urakata::transport
