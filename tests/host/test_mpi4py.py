@@ -62,7 +62,8 @@ def results(output: str) -> tuple[list[str], set[str], set[str]]:
     """
     ran = re.findall(r"Ran \d+ tests", output)
     ended = set(re.findall(r"\((?:failures|errors|skipped)=[\w =,]+\)", output))
-    return sorted(ran), ended, set(re.findall(r"(?:FAIL|ERROR): (.+)", output))
+    # Words of another rank inside a name: the name is not one that unittest writes, and other ranks give it whole.
+    return sorted(ran), ended, set(re.findall(r"^(?:FAIL|ERROR): (\w+ \([\w.]+\)(?: .*\))?)$", output, re.MULTILINE))
 
 
 def run_suite(host: Host, ranks: int, way: str | None, folder: Path) -> Outcome:
@@ -87,4 +88,6 @@ def test_mpi4py(name: str, ranks: int, tmp_path: Path) -> None:
         outcome = run_suite(host, ranks, way, tmp_path)
         assert not re.search("runs untouched|ordinary process", outcome.output), outcome.output[:3000]
         assert outcome.code == alone.code, f"{way}: {outcome.code}\n{outcome.output[-3000:]}"
-        assert results(outcome.output) == expected, f"{way}\n{outcome.output[-3000:]}"
+        got = results(outcome.output)
+        assert got[:2] == expected[:2], f"{way}\n{outcome.output[-3000:]}"
+        assert not got[2] ^ expected[2], f"{way}: in one of both only {got[2] ^ expected[2]}"
