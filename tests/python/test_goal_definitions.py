@@ -1,0 +1,92 @@
+"""What bench/goals.toml promises, and what is said of definitions that are wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from goal_cases import goal
+
+from urakata.goals import definitions, figures, readers
+from urakata.goals.definitions import Definitions
+from urakata.goals.errors import MeasurementError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# What the issues that ask for these numbers list, in their order.
+PROMISED = [
+    "nbc-start-own-us",
+    "nbc-start-thread-us",
+    "nbc-poll-geomean",
+    "nbc-poll-worst",
+    "nbc-hosts-geomean",
+    "nbc-hosts-ibcast-large",
+    "nbc-shared-8b-us",
+    "nbc-shared-vs-mpich-async",
+    "overlap-hidden",
+    "overlap-theft-compute",
+    "overlap-theft-memory",
+    "overlap-overall-worst",
+    "bypass-ns",
+    "idle-switches",
+    "space-8b-vs-line",
+    "space-8b-vs-openmpi",
+    "space-8b-vs-intel",
+    "space-contiguous-vs-openmpi",
+    "space-contiguous-vs-mpich",
+    "space-rate-vs-openmpi",
+    "space-miniapp-contiguous",
+    "space-miniapp-layout",
+    "space-memory-16",
+    "space-memory-64",
+    "space-own-kib-per-rank",
+    "space-start-ms",
+    "space-malloc-storm",
+    "layout-patterns-vs-openmpi",
+    "layout-sweep-worst",
+    "layout-choice-regret",
+]
+
+
+@pytest.fixture(scope="module")
+def defined() -> Definitions:
+    return definitions.load(ROOT / "bench" / "goals.toml")
+
+
+def test_every_promise_is_defined_and_can_be_figured(defined: Definitions) -> None:
+    assert list(defined.goals) == PROMISED
+    for promised in defined.goals.values():
+        assert promised.figure in figures.FIGURES, promised.name
+        measured = defined.sessions[promised.session]
+        assert measured.kind in readers.READERS, measured.name
+        assert measured.seconds < 50, measured.name
+        assert any((ROOT / folder / f"{measured.kind}.c").is_file() for folder in ("bench", "examples"))
+        sides = {side.name for side in measured.sides}
+        for key in ("side", "over", "under", "beside"):
+            named = promised.parameters.get(key, [])
+            assert set([named] if isinstance(named, str) else named) <= sides, promised.name
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[sessions", "Expected"),
+        ("[sessions.s]\nkind='nbc'\nseconds=1\n[goals]", "sides"),
+        (
+            "[sessions]\n[goals.g]\ncompares='c'\nunit='u'\ntarget=1\ndirection='up'\nsession='s'\nfigure='f'",
+            "direction",
+        ),
+        (
+            "[sessions]\n[goals.g]\ncompares='c'\nunit='u'\ntarget=1\ndirection='at most'\nsession='s'\nfigure='f'",
+            "no s",
+        ),
+    ],
+)
+def test_bad_definitions_name_what_is_wrong(text: str, words: str) -> None:
+    with pytest.raises(MeasurementError, match=words):
+        definitions.parse(text)
+
+
+def test_met_depends_on_the_direction() -> None:
+    assert goal("f", 1.0).met_by(1.0) and not goal("f", 1.0).met_by(1.01)
+    assert goal("f", 0.85, "at least").met_by(0.85) and not goal("f", 0.85, "at least").met_by(0.84)

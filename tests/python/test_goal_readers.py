@@ -1,0 +1,84 @@
+"""What the programs of bench/ and examples/ print, as samples."""
+
+from __future__ import annotations
+
+import pytest
+from goal_cases import HOST, POLL, job
+
+from urakata.goals import jobs, readers
+from urakata.goals.definitions import Side
+from urakata.goals.errors import MeasurementError
+
+
+def test_records_of_a_side_must_come_from_that_side() -> None:
+    # The host's own library where Urakata should be, and the other way round, is no measurement.
+    line = '{"operation": "ibcast", "bytes": 8, "us": 1.0}'
+    plain = '{"mpi": "/opt/lib/libmpi.so.40"}\n' + line
+    loaded = '{"mpi": "/opt/lib/urakata/liburakata-openmpi.so"}\n' + line
+    assert len(jobs.read_records(job(HOST), plain)) == len(jobs.read_records(job(POLL), loaded)) == 1
+    for side, output in ((HOST, loaded), (POLL, plain), (HOST, ""), (HOST, plain + "\n{half")):
+        with pytest.raises(MeasurementError):
+            jobs.read_records(job(side), output)
+
+
+def test_readers_name_points_as_people_write_them() -> None:
+    record = {"operation": "ibcast", "bytes": 4096, "us": 2.5}
+    assert list(readers.READERS["nbc"](job(HOST), record)) == [("us", ("node, 2 ranks", "ibcast", "4 KiB"), 2.5)]
+    assert [readers.size_text(n) for n in (8, 1000, 1024, 3 << 20)] == ["8 B", "1000 B", "1 KiB", "3 MiB"]
+
+
+def test_layouts_are_points_by_pattern_or_stride() -> None:
+    read = readers.READERS["layout"]
+    ran = job(HOST)
+    times = {"us": 2.0, "fast_us": 1.5, "low_us": 1.8, "high_us": 2.2}
+    ((_, pattern, us), (_, _, fast)) = read(ran, {"pattern": "wrf-x", "bytes": 1024, **times})
+    assert pattern == (ran.label, "wrf-x", "1 KiB") and (us, fast) == (2.0, 1.5)
+    swept = {"pattern": "sweep", "block": 8, "stride": 4096, "bytes": 1024, **times}
+    assert next(iter(read(ran, swept)))[1] == (ran.label, "8 B every 4 KiB", "1 KiB")
+
+
+def test_messages_are_read_with_their_floor() -> None:
+    ranks = "node, 2 ranks"
+    space = Side("space", "openmpi", ("--space",))
+    read = readers.READERS["space"]
+    trip = ("half-round-trip", "8 B")
+    for record, values in (
+        ({"measure": "line", "bytes": 64, "ns": 140.0}, [("line_us", (ranks, "line", "64 B"), 0.14)]),
+        ({"measure": trip[0], "bytes": 8, "ns": 165.0}, [("us", (ranks, *trip), 0.165)]),
+        (
+            {"measure": trip[0], "bytes": 8, "ns": 165.0, "over_line": 1.2},
+            [("us", (ranks, *trip), 0.165), ("over_line", (ranks, *trip), 1.2)],
+        ),
+        ({"measure": "memcpy", "bytes": 4096, "ns": 60.0}, [("memcpy_us", (ranks, "memcpy", "4 KiB"), 0.06)]),
+        ({"measure": "stream", "bytes": 8, "ns": 50.0}, [("million_per_second", (ranks, "stream", "8 B"), 20.0)]),
+    ):
+        assert list(read(job(space), record)) == [(q, p, pytest.approx(value)) for q, p, value in values]
+
+
+def test_a_space_that_was_not_there_is_no_measurement() -> None:
+    read = readers.READERS["space"]
+    space = Side("space", "openmpi", ("--space",))
+    for side, within in ((space, False), (HOST, True), (POLL, True)):
+        with pytest.raises(MeasurementError, match="in a space"):
+            list(read(job(side), {"measure": "setup", "cores": [0, 1], "space": within}))
+    assert not list(read(job(space), {"measure": "setup", "cores": [0, 1], "space": True}))
+
+
+def test_memory_is_read_before_and_after_messages() -> None:
+    side = Side("space", "openmpi", ("--space",))
+    job = jobs.Job(side, "node", 16, "memory", (), "node, 16 ranks")
+    record = {"after": "init", "node_kib": 50000, "space": True}
+    assert list(readers.READERS["memory"](job, record)) == [("begin_kib", ("node, 16 ranks", "init"), 50000)]
+    record = {"after": "all-to-all of 8 B", "node_kib": 52000, "space": True}
+    assert list(readers.READERS["memory"](job, record)) == [
+        ("node_kib", ("node, 16 ranks", "all-to-all of 8 B"), 52000)
+    ]
+    with pytest.raises(MeasurementError, match="not in a space"):
+        list(readers.READERS["memory"](job, record | {"space": False}))
+
+
+def test_examples_are_points_by_their_arguments() -> None:
+    ran = jobs.Job(HOST, "node", 2, "halo_rows", ("--rows", "2"), "node, 2 ranks")
+    read = list(readers.READERS["halo_rows"](ran, {"us": 5.0, "checksum": 1.5}))
+    point = ("node, 2 ranks", "halo_rows --rows 2")
+    assert read == [("us", point, 5.0), ("checksum", point, 1.5)]
