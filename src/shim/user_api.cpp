@@ -5,7 +5,7 @@
 #include "shim/communicator.hpp"
 #include "shim/prepared.hpp"
 #include "shim/process.hpp"
-#include "shim/start.hpp"
+#include "shim/start_meter.hpp"
 #include "urakata.h"
 
 extern "C" {

@@ -1,0 +1,93 @@
+#include "shim/call_binding.hpp"
+
+#include <vector>
+
+namespace urakata::shim {
+
+namespace {
+
+using collectives::Operation;
+using schedule::kRecvSlot;
+using schedule::kSendSlot;
+
+void hold(Request& request, const Datatype* type) {
+  if (type->predefined()) return;
+  type->hold();
+  request.types.push_back(type);
+}
+
+std::byte* writable(const void* address) { return static_cast<std::byte*>(const_cast<void*>(address)); }
+
+// Types with holes travel packed: the schedule sees bytes without gaps, and moves before and after it do the rest.
+// in: what the buffer holds is input, all of it or one block (own_only); out: the schedule's result goes back to it.
+std::byte* pack_around(const Side& side, Request& request, std::vector<std::byte>& packed, bool in, bool out,
+                       std::uint32_t own_only) {
+  Run& run = *request.run;
+  if (packed.size() < side.bytes) {
+    count_allocation();
+    packed.resize(side.bytes);
+  }
+  std::byte* at = packed.data();
+  for (std::uint32_t p = 0; p < side.blocks.size(); ++p) {
+    const Block& block = side.blocks[p];
+    const engine::Move move{block.type, writable(side.address) + block.displacement, block.elements, at};
+    if (block.elements != 0) {
+      hold(request, block.type);
+      if (in && (own_only == ~0U || own_only == p)) run.packs.push_back(move);
+      if (out) run.unpacks.push_back(move);
+    }
+    at += block.elements * block.type->size;
+  }
+  return packed.data();
+}
+
+// The result is where the first element begins, seen from the address of a buffer.
+std::int64_t bind_reduction(const Call& call, const Reading& reading, Request& request) {
+  Run& run = *request.run;
+  const Datatype* element = reading.element;
+  run.bind(kSendSlot, writable(call.send.address));
+  run.bind(kRecvSlot, writable(call.recv.address));
+  if (UserOperation* user = reading.meaning.user) {
+    user->hold();
+    hold(request, element);
+    run.reducer = &request.reducer.emplace(*user, *element);
+  } else {
+    run.reducer = reading.meaning.builtin;
+  }
+  if (element->contiguous) return 0;
+  run.layout = element;
+  return element->true_lb;
+}
+
+void bind_moves(const Reading& reading, Request& request) {
+  Run& run = *request.run;
+  const Side& send = reading.send;
+  const Side& recv = reading.recv;
+  const Operation operation = reading.key.operation;
+  const std::uint32_t rank = request.communicator->rank;
+  const bool at_root = rank == reading.key.root;
+  // All of recvbuf is output. It is input too for bcast's root and where the operation is in place: the own block
+  // only for gathers, everything for alltoall.
+  const bool all_blocks = operation == Operation::alltoall || operation == Operation::alltoallv;
+  const bool recv_in = operation == Operation::bcast ? at_root : reading.key.in_place;
+  const bool recv_out = operation != Operation::bcast || !at_root;
+  const std::uint32_t own = operation == Operation::bcast || all_blocks ? ~0U : rank;
+  run.bind(kSendSlot,
+           send.holes ? pack_around(send, request, run.packed_send, true, false, ~0U) : writable(send.address));
+  run.bind(kRecvSlot,
+           recv.holes ? pack_around(recv, request, run.packed_recv, recv_in, recv_out, own) : writable(recv.address));
+}
+
+}  // namespace
+
+void bind_call(const Call& call, const Reading& reading, Request& request) {
+  std::int64_t shift = 0;
+  if (reading.element != nullptr) {
+    shift = bind_reduction(call, reading, request);
+  } else {
+    bind_moves(reading, request);
+  }
+  request.run->bind_temps(shift);
+}
+
+}  // namespace urakata::shim
