@@ -6,21 +6,36 @@
 
 namespace urakata::shim {
 
+namespace {
+
+constexpr int kStale = -1;
+
+// The index, `from` or more, of the next request of ours that is active and finished; `count`: there is none; kStale: a
+// handle of ours before it is not in use. *active becomes true where one is active.
+int next_finished(int from, int count, const MPI_Request* requests, bool* active) {
+  for (int i = from; i < count; ++i) {
+    if (!is_ours(requests[i])) continue;
+    const Request* request = find_request(requests[i]);
+    if (request == nullptr) return kStale;
+    if (!request->active) continue;
+    *active = true;
+    if (request->finished()) return i;
+  }
+  return count;
+}
+
+}  // namespace
+
 int look_for_any(int count, MPI_Request* requests, int* index, bool* none_active, MPI_Status* status,
                  std::uint64_t begin) {
   *index = MPI_UNDEFINED;
   *none_active = false;
   bool ours_active = false;
-  for (int i = 0; i < count; ++i) {
-    if (!is_ours(requests[i])) continue;
-    Request* request = find_request(requests[i]);
-    if (request == nullptr) return stale();
-    if (!request->active) continue;
-    ours_active = true;
-    if (request->finished()) {
-      *index = i;
-      return complete(*request, requests + i, status, begin);
-    }
+  const int ours = next_finished(0, count, requests, &ours_active);
+  if (ours == kStale) return stale();
+  if (ours < count) {
+    *index = ours;
+    return complete(*find_request(requests[ours]), requests + ours, status, begin);
   }
   MPI_Request* const theirs = without_ours(count, requests);
   int flag = 1;
@@ -53,16 +68,11 @@ int look_for_some(int count, MPI_Request* requests, int* done, int* indices, MPI
     if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) return code;
     if (theirs_done != MPI_UNDEFINED) *done = theirs_done;
   }
-  for (int i = 0; i < count; ++i) {
-    if (!is_ours(requests[i])) continue;
-    Request* request = find_request(requests[i]);
-    if (request == nullptr) return stale();
-    if (!request->active) continue;
-    ours_active = true;
-    if (!request->finished()) continue;
+  for (int i = 0; (i = next_finished(i, count, requests, &ours_active)) < count; ++i) {
+    if (i == kStale) return stale();
     const int k = (*done)++;
     indices[k] = i;
-    const int own = complete(*request, requests + i, at(statuses, k), begin, failure);
+    const int own = complete(*find_request(requests[i]), requests + i, at(statuses, k), begin, failure);
     if (statuses != MPI_STATUSES_IGNORE) statuses[k].MPI_ERROR = own;
   }
   if (!ours_active && theirs_done == MPI_UNDEFINED) *done = MPI_UNDEFINED;
