@@ -81,12 +81,17 @@ def named(name: str) -> Host:
 
 
 def compiled_outside(host: Host, name: str, folder: Path) -> Path:
-    """tests/programs/NAME.c as a program that cannot live in a space, since it is not position-independent."""
+    """tests/programs/NAME in C as a program that cannot live in a space, since it is not position-independent."""
     target = folder / f"{name}.outside.{host.name}"
     if target.exists():
         return target
     flags = ["-std=c11", "-D_DEFAULT_SOURCE", "-O1", "-g", "-pthread", "-fno-pie", "-no-pie"]
-    return _run_compiler([host.compiler, *flags, str(PROGRAMS / f"{name}.c")], target, host)
+    return _run_compiler([host.compiler, *flags, *_c_files(name)], target, host)
+
+
+def _c_files(name: str) -> list[str]:
+    folder = PROGRAMS / name
+    return sorted(map(str, folder.glob("*.c"))) if folder.is_dir() else [f"{folder}.c"]
 
 
 def _run_compiler(command: list[str], target: Path, host: Host) -> Path:
@@ -115,12 +120,10 @@ def compiled(host: Host, name: str, folder: Path) -> Path:
             pytest.skip(f"{host.name} has no Fortran here (Debian's gfortran with libopenmpi-dev or libmpich-dev)")
         persistent = ["-DPERSISTENT"] if host.family == "mpich" else []
         return _run_compiler([host.fortran, "-cpp", *persistent, str(PROGRAMS / f"{name}.f90")], target, host)
-    source = PROGRAMS / name
-    sources = sorted(map(str, source.glob("*.c"))) if source.is_dir() else [str(PROGRAMS / f"{name}.c")]
     flags = ["-std=c11", "-D_DEFAULT_SOURCE", "-O1", "-g", "-pthread"]
     if host.fortran is not None:
         flags.append("-DFORTRAN")
-    return _run_compiler([host.compiler, *flags, *sources], target, host)
+    return _run_compiler([host.compiler, *flags, *_c_files(name)], target, host)
 
 
 def compiled_example(host: Host, name: str, folder: Path) -> Path:

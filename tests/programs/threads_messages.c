@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "random_nbc/random.h"
+#include "random.h"
 
 enum { kMostThreads = 8, kMostRanks = 16, kMost = 64, kLargest = 300000 };
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "../features.h"
-#include "random.h"
+#include "../random.h"
 
 typedef enum {
   CLASS_MOVE,     // may only be moved
