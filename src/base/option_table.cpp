@@ -1,0 +1,124 @@
+#include "base/option_table.hpp"
+
+#include <cstdint>
+
+#include "base/nearest.hpp"
+#include "base/written.hpp"
+
+namespace urakata {
+namespace table {
+namespace {
+
+using written::kSwitch;
+
+constexpr std::uint64_t kSizes = std::uint64_t{1} << 62U;
+
+}  // namespace
+
+// Rows in the order of Row.
+constexpr std::array<Option, kRows> kTable = {{
+    Option{"ENGINE", OptionKind::choice, OptionLevel::basic, "thread", "",
+           "Who advances operations: the host MPI (nothing is taken over), the program's own MPI calls, or a helper "
+           "thread",
+           kEngines},
+    Option{"PLACEMENT", OptionKind::choice, OptionLevel::basic, "auto", "",
+           "Where helpers run: on a spare core, on the rank's own (shared), or spare where there is one (auto)",
+           kPlacements},
+    Option{"HELPER_CPUS", OptionKind::cpu_list, OptionLevel::basic, "", "",
+           "CPUs for the helpers of this node's ranks, taken in turn (such as 12-15,20), instead of PLACEMENT"},
+    Option{"DOMAINS",
+           OptionKind::integer,
+           OptionLevel::advanced,
+           "1",
+           "",
+           "Progress domains: how many helpers a rank has; communicators are dealt out to them",
+           {},
+           1,
+           64},
+    Option{
+        "ALGORITHM", OptionKind::algorithms, OptionLevel::basic, "", "",
+        "Algorithm for all sizes: operation:name,... or a name for every operation that has it; empty: chosen by size"},
+    Option{"SEGMENT",
+           OptionKind::size,
+           OptionLevel::advanced,
+           "0",
+           "bytes",
+           "Chunk of pipelined algorithms, with K, M or G if wanted; 0: the algorithm's own",
+           {},
+           0,
+           kSizes},
+    Option{"REPORT", OptionKind::text, OptionLevel::basic, "", "",
+           "Directory for the report of each rank; empty: no report"},
+    Option{"TIMELINE", OptionKind::choice, OptionLevel::basic, "0", "",
+           "1: the report has every call and every helper's work as events (for Perfetto)", kSwitch},
+    Option{"CONFIG", OptionKind::text, OptionLevel::basic, "", "",
+           "TOML file with options; empty: urakata.toml in the working directory, if there is one"},
+    Option{"VERBOSE",
+           OptionKind::integer,
+           OptionLevel::basic,
+           "1",
+           "",
+           "Messages: 0 errors, 1 warnings, 2 decisions, 3 everything",
+           {},
+           0,
+           3},
+    Option{"NAP_US",
+           OptionKind::integer,
+           OptionLevel::advanced,
+           "200",
+           "us",
+           "A helper's longest nap while an operation is pending and the host can only be polled",
+           {},
+           1,
+           1'000'000},
+    Option{"SPACE", OptionKind::choice, OptionLevel::basic, "0", "",
+           "1: the ranks of a node share one address space, where their program can live in one", kSwitch},
+    Option{
+        "SPACE_COPY", OptionKind::choice, OptionLevel::advanced, "auto", "",
+        "Who copies a message of a derived datatype in a space: the receiver in one pass, the sender by packing, both "
+        "in pieces, or whoever the layout says (auto)",
+        kCopyings},
+    Option{"TRANSPORT", OptionKind::choice, OptionLevel::basic, "auto", "",
+           "How collectives' messages travel between nodes: through the host, over TCP connections of Urakata's own "
+           "(wire), or by wire where TCP is the only network (auto)",
+           kTransports},
+    Option{"WIRE_INTERFACE", OptionKind::text, OptionLevel::advanced, "", "",
+           "Network interface of transport wire (such as eth1); empty: the fastest that leads to the other nodes"},
+}};
+static_assert(kTable[kWireInterface].name == "WIRE_INTERFACE" && kWireInterface + 1 == kRows);
+
+constexpr std::array<std::string_view, kRows> kNames = [] {
+  std::array<std::string_view, kRows> names;
+  for (std::size_t row = 0; row < names.size(); ++row) names[row] = kTable[row].name;
+  return names;
+}();
+
+}  // namespace table
+
+using namespace table;
+using written::choice;
+using written::listed;
+using written::quoted;
+
+std::span<const Option> option_table() { return kTable; }
+
+Result<const Option*> option_named(std::string_view name) {
+  std::string_view bare = name;
+  if (bare.size() > kPrefix.size() && written::same(bare.substr(0, kPrefix.size()), kPrefix))
+    bare.remove_prefix(kPrefix.size());
+  if (const std::optional<std::size_t> row = choice(kNames, bare)) return &kTable[*row];
+  const std::string_view near = nearest(bare, kNames);
+  return Error{
+      "no option is called " + quoted(name) +
+      (near.empty() ? "; the options are " + listed(kNames, " and ") : "; did you mean " + std::string(near) + "?")};
+}
+
+std::string_view name(EngineKind engine) { return kEngines[static_cast<std::size_t>(engine)]; }
+std::string_view name(PlacementWish placement) { return kPlacements[static_cast<std::size_t>(placement)]; }
+
+Result<EngineKind> engine_named(std::string_view name) {
+  if (const std::optional<std::size_t> found = choice(kEngines, name)) return static_cast<EngineKind>(*found);
+  return Error{"no engine is called " + quoted(name) + "; use " + listed(kEngines, " or ")};
+}
+
+}  // namespace urakata

@@ -1,0 +1,42 @@
+// The rows of the option table by number, and the words of their choices; for the files about options only.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "base/options.hpp"
+
+namespace urakata::table {
+
+inline constexpr std::string_view kPrefix = "URAKATA_";  // of the rows' names in the environment
+
+inline constexpr auto kEngines = std::to_array<std::string_view>({"host", "poll", "thread"});      // as EngineKind
+inline constexpr auto kPlacements = std::to_array<std::string_view>({"auto", "spare", "shared"});  // as PlacementWish
+inline constexpr auto kCopyings =
+    std::to_array<std::string_view>({"auto", "receiver", "sender", "both"});                    // as CopyingWish
+inline constexpr auto kTransports = std::to_array<std::string_view>({"auto", "host", "wire"});  // as TransportWish
+
+enum Row : std::size_t {
+  kEngine,
+  kPlacement,
+  kHelperCpus,
+  kDomains,
+  kAlgorithm,
+  kSegment,
+  kReport,
+  kTimeline,
+  kConfig,
+  kVerbose,
+  kNap,
+  kSpace,
+  kSpaceCopy,
+  kTransport,
+  kWireInterface,
+  kRows
+};
+
+extern const std::array<Option, kRows> kTable;
+extern const std::array<std::string_view, kRows> kNames;
+
+}  // namespace urakata::table
