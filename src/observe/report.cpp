@@ -70,6 +70,7 @@ std::string text_of(const Observer& observer, const Meta& meta) {
   json.key("host").string(host_name()).key("pid").signed_number(getpid());
   json.key("program").string(meta.program).key("host_mpi").string(meta.host_mpi).key("abi").string(meta.abi);
   json.key("engine").string(meta.engine).key("engine_why").string(meta.engine_why);
+  json.key("transport").string(meta.transport).key("transport_why").string(meta.transport_why);
   json.key("init_ns").number(meta.init_ns).key("finalize_ns").number(meta.finalize_ns);
   // Event times are monotonic; ranks on different nodes are laid side by side by adding this.
   json.key("realtime_minus_monotonic_ns").signed_number(ns_of(CLOCK_REALTIME) - ns_of(CLOCK_MONOTONIC));

@@ -299,6 +299,8 @@ void Process::write_report() {
   meta.abi = kAbi;
   meta.engine = host_only_ ? "host" : std::string(next_engine()->name());
   meta.engine_why = engine_why_;
+  meta.transport = wire_ ? "wire" : "host";
+  meta.transport_why = transport_why_;
   for (const Option& option : option_table()) {
     meta.options.push_back(
         {std::string(option.name), std::string(option_value(option)), std::string(option_origin(option))});

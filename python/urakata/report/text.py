@@ -93,6 +93,8 @@ def _show_helpers(summary: Summary, rank: dict[str, Any], console: Console) -> N
         line += rank["engine_why"]
     else:
         return
+    if rank.get("transport") == "wire":
+        line += "; messages between nodes by wire"
     console.print(escape(line), highlight=False)
 
 
