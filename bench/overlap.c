@@ -1,14 +1,14 @@
 /* How much of a non-blocking collective is hidden behind computation, and what that costs.
 
    An ordinary MPI + OpenMP program: any host's `mpicc -O3 -fopenmp overlap.c -o overlap` builds it, and it knows
-   nothing of Urakata. It follows the loops of the study "A" in docs/overlap-study.md, for each message size:
+   nothing of Urakata. It runs the loops of docs/overlap-study.md, for each message size:
 
      pure      start, wait
      compute   a fixed amount of computation, alone
      both      start, compute, wait; init, compute, wait and overall times kept apart
      tested    start, then test and sleep in turn until it is done: what the communication costs in CPU time
 
- XX: a setup, then a result or a skip for each operation and size. */
+   It prints JSON lines: a setup, then a result or a skip for each operation and size. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdint.h>

@@ -13,7 +13,7 @@ from urakata.goals.errors import MeasurementError
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# What the issues that ask for these numbers list, in their order.
+# What is promised, in the order in which `urakata goals --list` shows it.
 PROMISED = [
     "nbc-start-own-us",
     "nbc-start-thread-us",
