@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,10 +47,18 @@ class Host:
         if self.family == "openmpi":
             if ranks > usable_cores():
                 command += ["--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"]
-            # Open MPI takes only its own variables along to other nodes.
-            for name in sorted(name for name in os.environ if name.startswith("URAKATA_")):
-                command += ["-x", name]
+            command += taken_along()
         return command + (launcher_arguments or []) + program
+
+    def binding(self, ranks: int) -> list[str]:
+        """Arguments that bind as many ranks as there are cores to one each; more are left to the scheduler."""
+        return ["--bind-to" if self.family == "openmpi" else "-bind-to", "core"] if ranks <= usable_cores() else []
+
+
+def taken_along(more: Iterable[str] = ()) -> list[str]:
+    """Arguments for Open MPI, which takes only its own variables along to other nodes: Urakata's and `more`."""
+    names = {*more, *(name for name in os.environ if name.startswith("URAKATA_"))}
+    return [word for name in sorted(names) for word in ("-x", name)]
 
 
 def usable_cores() -> int:

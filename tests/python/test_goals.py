@@ -31,7 +31,7 @@ def run_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, result: Samples
         "measure_goals",
         lambda found, wanted, notice: measure.measure_goals(found, wanted, notice, measured),
     )
-    monkeypatch.setattr(command, "describe", lambda: {"build_type": "", "flags": "", "load": 0.0, "cores": 2})
+    monkeypatch.setattr(command, "describe_build", lambda: {"build_type": "", "flags": ""})
     file = tmp_path / "goals.json"
     done = CliRunner().invoke(cli.build_app(), ["goals", "nbc-poll-geomean", "--json", str(file)])
     return done.exit_code, json.loads(file.read_text()), done.output

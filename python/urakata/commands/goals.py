@@ -13,8 +13,9 @@ from rich.console import Console
 from urakata.goals import show
 from urakata.goals.definitions import load
 from urakata.goals.errors import MeasurementError
-from urakata.goals.machine import describe, warnings
+from urakata.goals.machine import describe_build, warnings
 from urakata.goals.measure import forget_options, measure_goals
+from urakata.study.machine import describe_machine
 
 CANNOT = 77
 
@@ -50,8 +51,8 @@ def goals(
 
     for name in forget_options():
         err.print(f"[yellow]{name} is ignored: every side has its own options[/yellow]")
-    machine = describe()
-    for line in warnings(machine):
+    machine, build = describe_machine(), describe_build()
+    for line in warnings(machine, build):
         err.print(f"[yellow]warning:[/yellow] {line}")
     with err.status("measuring") as status:
         wanted = [definitions.goals[name] for name in chosen]
@@ -62,7 +63,7 @@ def goals(
         for line in show.remarks(outcome):
             out.print(line, soft_wrap=True)
     if json_file:
-        results = {outcome.goal.name: outcome.as_json(machine) for outcome in outcomes}
+        results = {outcome.goal.name: outcome.as_json(machine.as_json() | build) for outcome in outcomes}
         json_file.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     if any(outcome.failed for outcome in outcomes):
         sys.exit(1)

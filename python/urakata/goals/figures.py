@@ -6,13 +6,13 @@ Each takes what stands for all rounds at every point first, and only then compar
 from __future__ import annotations
 
 from collections.abc import Callable
+from statistics import geometric_mean, median
 from typing import Any
 
 from urakata.goals.definitions import Goal
 from urakata.goals.errors import MeasurementError
 from urakata.goals.outcome import Figure
 from urakata.goals.samples import Point, Samples
-from urakata.goals.statistics import geometric_mean, median
 from urakata.study import measures
 
 

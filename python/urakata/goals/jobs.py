@@ -85,9 +85,7 @@ class Node:
 
     def run(self, job: Job) -> Records:
         host = self._hosts.setdefault(job.side.host, launcher.find_host(job.side.host))
-        bound = job.ranks <= launcher.usable_cores()
-        flag = "--bind-to" if host.family == "openmpi" else "-bind-to"
-        command = host.command(job.ranks, program_line(job), [flag, "core"] if bound else [])
+        command = host.command(job.ranks, program_line(job), host.binding(job.ranks))
         environment = {**host.environment(), **job.side.environment, "OMP_NUM_THREADS": "1"}
         # What a launcher that was killed has left in the usual folder makes one of the same pid fail.
         with tempfile.TemporaryDirectory(prefix="job-", ignore_cleanup_errors=True) as files:

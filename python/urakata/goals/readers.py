@@ -8,16 +8,9 @@ from typing import Any
 from urakata.goals.errors import MeasurementError
 from urakata.goals.jobs import Job
 from urakata.goals.samples import Point
+from urakata.sizes import size_text
 
 Value = tuple[str, Point, float]
-
-
-def size_text(size: int) -> str:
-    """A number of bytes as people write it: 8 B, 4 KiB, 1 MiB."""
-    for unit, factor in (("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if size >= factor and size % factor == 0:
-            return f"{size // factor} {unit}"
-    return f"{size} B"
 
 
 def _collective_point(job: Job, record: dict[str, Any]) -> Point:

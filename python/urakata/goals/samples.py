@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Any
-
-from urakata.goals.statistics import median
 
 OVER_ROUNDS: dict[str, Callable[[list[float]], float]] = {"median": median, "least": min, "most": max}
 """What may stand for a series of rounds. The least time (the most of a rate) where what jobs see of the machine changes

@@ -8,7 +8,6 @@ from rich.table import Table
 
 from urakata.goals.definitions import Goal
 from urakata.goals.outcome import Outcome
-from urakata.goals.statistics import spread
 
 OUTCOMES_WIDTH = 104
 """Columns that a table of outcomes needs so that no number is broken."""
@@ -52,7 +51,7 @@ def _row(outcome: Outcome) -> list[str]:
         word = "[red]failed[/red]" if outcome.failed else "[yellow]cannot[/yellow]"
         return [goal.name, "", "", "", target(goal), goal.unit, word]
     sides = "\n".join(f"{name} {number(value)} {figure.sides_unit}" for name, value in figure.sides.items())
-    low, high = spread(figure.samples)
+    low, high = min(figure.samples), max(figure.samples)
     met = "[green]met[/green]" if outcome.met else "[red]not met[/red]"
     return [goal.name, sides, f"{number(figure.value)}", f"{number(low)}..{number(high)}", target(goal), goal.unit, met]
 

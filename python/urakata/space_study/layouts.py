@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import geometric_mean
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -12,11 +13,12 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
+from urakata.sizes import size_text
 from urakata.space_study.figures import begin, colour_of, finish
 from urakata.space_study.part import Drawing, Part, Run
-from urakata.space_study.results import Results, Value, geometric_mean
+from urakata.space_study.results import Results, Value
 from urakata.space_study.side import TITLES
-from urakata.study.scales import number_text, size_text
+from urakata.study.scales import number_text
 from urakata.study.text_table import TextTable, time_text
 
 PATTERN, SWEEP = "pattern", "sweep"
@@ -102,7 +104,7 @@ def _draw_sweep(results: Results, subtitle: str, path: Path) -> None:
         axes.set_xticks(range(len(columns)), [size_text(size) for size in columns])
         axes.set_yticks(range(len(rows)), [f"{size_text(block)} every {size_text(stride)}" for block, stride in rows])
         axes.set_title(TITLES[family], fontsize=11)
-        axes.set_xlabel("payload [bytes]")
+        axes.set_xlabel("payload")
     bar = drawn.colorbar(colours, ax=list(grid[0]), ticks=[-2, -1, 0, 1, 2])
     bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{2.0**value:g}"))
     bar.ax.yaxis.set_minor_formatter(NullFormatter())

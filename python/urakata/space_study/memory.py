@@ -7,18 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from urakata.space_study.figures import Curves, draw_curves
-from urakata.space_study.part import Drawing, Part, Run
+from urakata.space_study.part import Drawing, Part, by_ranks
 from urakata.space_study.results import Results, Value
 from urakata.space_study.side import TITLES, Side
 from urakata.study.text_table import TextTable
 
-_RANKS = (2, 4, 8, 16, 32, 64)
-_QUICK_RANKS = (2, 8)
 _ALL_TO_ALLS = {"8": "8 B", "65536": "64 KiB"}
-
-
-def _runs(quick: bool) -> list[Run]:
-    return [Run(ranks, [], f"{ranks} ranks") for ranks in (_QUICK_RANKS if quick else _RANKS)]
 
 
 def _memory(after: str) -> str:
@@ -86,7 +80,7 @@ MEMORY = Part(
     name="memory",
     title="Memory",
     program="memory",
-    runs=_runs,
+    runs=by_ranks,
     read=_read,
     tables=_tables,
     draw=_draw,

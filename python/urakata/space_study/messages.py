@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import geometric_mean
 from typing import Any
 
+from urakata.sizes import size_text
 from urakata.space_study.figures import Curves, Floor, draw_curves, draw_ratios
 from urakata.space_study.part import Drawing, Part, Run
-from urakata.space_study.results import Results, Value, geometric_mean
+from urakata.space_study.results import Results, Value
 from urakata.space_study.side import TITLES, Side
-from urakata.study.scales import size_text
 from urakata.study.text_table import TextTable, time_text
 
 TRIP, FRESH, RATE, BANDWIDTH = "half round trip", "fresh message", "message rate", "bandwidth"
@@ -140,7 +141,7 @@ def _details(results: Results, quantity: str, title: str) -> TextTable:
         floor = results.floor(MEMCPY, size)
         cells = [time_text(median) if median is not None else "-" for median in (*medians, floor)]
         rows.append([size_text(size), *cells])
-    return TextTable(title, ["bytes", *(side.name for side in sides), "memcpy"], rows)
+    return TextTable(title, ["size", *(side.name for side in sides), "memcpy"], rows)
 
 
 def _tables(results: Results) -> list[TextTable]:

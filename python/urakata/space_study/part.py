@@ -29,6 +29,11 @@ class Run:
     """What differs between the jobs of a part; empty where there is one."""
 
 
+def by_ranks(quick: bool) -> list[Run]:
+    """A job for each number of ranks: the runs of what depends on that only."""
+    return [Run(ranks, [], f"{ranks} ranks") for ranks in ((2, 8) if quick else (2, 4, 8, 16, 32, 64))]
+
+
 @dataclass(frozen=True)
 class Part:
     """`runs` takes whether a quick look is wanted; `read` gives the values of one record that the program printed;

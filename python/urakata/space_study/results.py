@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -88,11 +87,6 @@ def from_json(rows: Iterable[Mapping[str, Any]]) -> Results:
     for row in rows:
         results.values[Side(row["family"], row["space"]), row["quantity"], row["point"]] = list(row["rounds"])
     return results
-
-
-def geometric_mean(values: Iterable[float]) -> float:
-    """Of positive values, at least one."""
-    return math.exp(statistics.fmean(math.log(value) for value in values))
 
 
 def _order(side: Side) -> int:

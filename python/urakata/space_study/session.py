@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from urakata import launcher
 from urakata.launcher import Host
 from urakata.space_study.part import Part, Run
 from urakata.space_study.results import Results
@@ -61,8 +60,7 @@ def command(job: Job, place: Place) -> list[str]:
     """The launcher's command line. As many ranks as cores are bound to one each; more are left to the scheduler."""
     host = place.hosts[job.side.family]
     ranks = job.side.command(place.programs[job.part.program, job.side.family], list(job.run.arguments))
-    flag = "--bind-to" if host.family == "openmpi" else "-bind-to"
-    return host.command(job.run.ranks, ranks, [flag, "core"] if job.run.ranks <= launcher.usable_cores() else [])
+    return host.command(job.run.ranks, ranks, host.binding(job.run.ranks))
 
 
 def _records(job: Job, said: str) -> list[dict[str, Any]]:

@@ -7,19 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from urakata.space_study.figures import Curves
-from urakata.space_study.part import Drawing, Part, Run
+from urakata.space_study.part import Drawing, Part, by_ranks
 from urakata.space_study.results import Results, Value
 from urakata.space_study.side import TITLES, Side
 from urakata.study.text_table import TextTable
 
 JOB = "job"
-
-_RANKS = (2, 4, 8, 16, 32, 64)
-_QUICK_RANKS = (2, 8)
-
-
-def _runs(quick: bool) -> list[Run]:
-    return [Run(ranks, [], f"{ranks} ranks") for ranks in (_QUICK_RANKS if quick else _RANKS)]
 
 
 def _read(record: dict[str, Any]) -> Iterator[Value]:
@@ -52,7 +45,7 @@ STARTING = Part(
     name="starting",
     title="Starting and ending",
     program="empty",
-    runs=_runs,
+    runs=by_ranks,
     read=_read,
     tables=_tables,
     draw=_draw,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from urakata import paths
-from urakata.launcher import Host
+from urakata.launcher import Host, taken_along
 from urakata.study.configuration import OF_HOST_ASYNC, Configuration
 from urakata.study.plan import ASYNC_VARIABLES
 from urakata.study.running import JobError, run_to_end, why
@@ -120,9 +120,7 @@ def launcher_arguments(configuration: Configuration, place: Place, added: dict[s
             arguments += ["--map-by", f"ppr:{ranks}:node:PE={own}", "--bind-to", "core"]
         else:
             arguments += ["--map-by", f"ppr:{ranks}:node:OVERSUBSCRIBE", "--bind-to", "none"]
-        # Open MPI takes only its own variables along to other nodes.
-        for name in sorted({*added, *(name for name in os.environ if name.startswith("URAKATA_"))}):
-            arguments += ["-x", name]
+        arguments += taken_along(added)
     else:
         if place.nodes > 1:
             arguments += ["-ppn", str(ranks)]

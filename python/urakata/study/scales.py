@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 
-def size_text(size: float, _position: object = None) -> str:
-    """8, 64K, 4M."""
+def _size_label(size: float, _position: object = None) -> str:
+    """8, 64K, 4M: short enough for an axis."""
     for power, unit in ((20, "M"), (10, "K")):
         if size >= 2**power:
             return f"{size / 2**power:g}{unit}"
@@ -34,7 +34,7 @@ def label_sizes(axes: Axes, sizes: Sequence[int], title: str = "message size [by
     step = next(one for one in (1, 2, 5, 10) if (high - low) / one <= 9)
     axes.set_xticks(few if len(few) <= 8 else [2**power for power in range(low, high + 1) if power % step == 0])
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(size_text))
+    axes.xaxis.set_major_formatter(FuncFormatter(_size_label))
     axes.set_xlabel(title)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable
 
+from urakata.sizes import size_text
 from urakata.study import measures
 from urakata.study.configuration import ENGINES, Configuration
 from urakata.study.results import Results, Row, fastest
-from urakata.study.scales import size_text
 from urakata.study.text_table import TextTable, time_text
 
 # From here on the study computes more, and messages were worth overlapping.
@@ -82,7 +82,7 @@ def details(results: Results, operation: str, kind: str, ranks_per_node: int) ->
         rows.append([size_text(size), *(_cell(results.row(one, size)) for one in here)])
     return TextTable(
         f"MPI_{operation.capitalize()}, computation: {kind}, p_node = {ranks_per_node}: overall time (hidden)",
-        ["bytes", *(one.line for one in here)],
+        ["size", *(one.line for one in here)],
         rows,
     )
 
