@@ -1,0 +1,150 @@
+"""urakata run, with a made-up launcher: what it starts, how it ends, and what becomes of the report's folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from urakata import paths
+
+try:
+    EXEC = str(paths.program("urakata-exec"))
+except paths.NotFoundError as reason:
+    pytest.skip(str(reason), allow_module_level=True)
+
+PACKAGES = str(Path(paths.__file__).parents[1])
+
+
+def launcher(folder: Path, script: str) -> str:
+    """A launcher that says that it is MPICH's, and does what the script says with its arguments."""
+    path = folder / "mpirun"
+    path.write_text(f'#!/bin/sh\n[ "$1" = --version ] && exec echo "HYDRA build details: Version: 4.2"\n{script}\n')
+    path.chmod(0o755)
+    return str(path)
+
+
+def started(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("URAKATA_")}
+    return subprocess.Popen(
+        [sys.executable, "-m", "urakata", "run", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+        env={**environment, "PYTHONPATH": PACKAGES},
+    )
+
+
+def run(folder: Path, *arguments: str) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error."""
+    with started(folder, *arguments) as job:
+        output, errors = job.communicate(timeout=60)
+        return job.returncode, output, errors
+
+
+def test_each_rank_is_started_under_urakata_exec(tmp_path: Path) -> None:
+    """The launcher gets `-n 3 urakata-exec OPTIONS -- PROGRAM ARGUMENTS`, and its own arguments before."""
+    mpirun = launcher(tmp_path, 'printf "%s\\n" "$@"')
+    options = ["--engine", "poll", "--set", "nap_us=50", "--space", "--launcher-argument=-ppn"]
+    code, output, _ = run(tmp_path, "-n", "3", "--host", mpirun, *options, "--", "./app", "-n", "x y")
+    words = ["-n", "3", "-ppn", EXEC, "--engine", "poll", "--set", "SPACE=1", "--set", "nap_us=50"]
+    assert (code, output.splitlines()) == (0, [*words, "--", "./app", "-n", "x y"])
+
+
+def test_dry_run_shows_the_line_and_starts_nothing(tmp_path: Path) -> None:
+    mpirun = launcher(tmp_path, "touch started")
+    (tmp_path / "urakata-report").mkdir()
+    (tmp_path / "urakata-report" / "rank-0.json").touch()
+    code, output, _ = run(tmp_path, "-n", "2", "--host", mpirun, "--dry-run", "--report", "--", "./app")
+    folder = tmp_path / "urakata-report"
+    assert (code, output) == (0, f"{mpirun} -n 2 {EXEC} --report {folder} -- ./app\n")
+    assert not (tmp_path / "started").exists() and (folder / "rank-0.json").exists()
+
+
+@pytest.mark.parametrize(("script", "code"), [("exit 7", 7), ("kill -KILL $$", 128 + signal.SIGKILL)])
+def test_the_exit_code_is_the_launchers(tmp_path: Path, script: str, code: int) -> None:
+    assert run(tmp_path, "--host", launcher(tmp_path, script), "--", "./app")[0] == code
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("caught", [False, True])
+def test_signals_are_passed_on_to_the_launcher(tmp_path: Path, number: signal.Signals, caught: bool) -> None:
+    """A launcher that does not catch it dies of it (128 + n); one that does says how the job ended (9)."""
+    os.mkfifo(tmp_path / "never")
+    wait = "trap 'exit 9' TERM HUP; echo ready; read line <never" if caught else "echo ready; exec cat never"
+    with started(tmp_path, "--host", launcher(tmp_path, wait), "--", "./app") as job:
+        assert job.stdout and job.stdout.readline() == "ready\n"
+        job.send_signal(number)
+        assert job.wait(60) == (9 if caught else 128 + number)
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [(["--report"], "urakata-report"), (["--report", "out"], "out"), (["--report", "--timeline"], "urakata-report")],
+)
+def test_the_report_has_a_folder_without_files_of_an_earlier_run(tmp_path: Path, words: list[str], name: str) -> None:
+    """A bare --report means urakata-report. What is no rank's file stays; a job without a report says so."""
+    folder = tmp_path / name
+    folder.mkdir()
+    for file in ("rank-7.json", "notes"):
+        (folder / file).touch()
+    mpirun = launcher(tmp_path, f'printf "%s\\n" "$*"; ls {folder}')
+    code, output, errors = run(tmp_path, "--host", mpirun, *words, "--", "./app")
+    line, *files = output.splitlines()
+    assert code == 0 and f"{EXEC} --report {folder} " in line and files == ["notes"]
+    assert f"no report in {name}" in errors
+
+
+def test_the_report_is_shown_after_the_job_whatever_its_code(tmp_path: Path) -> None:
+    rank = (
+        '{"urakata_report": 1, "rank": 0, "ranks": 1, "host": "here", "pid": 1, "program": "./app", "host_mpi": "Made '
+        'up 1.0", "abi": "mpich", "engine": "poll", "engine_why": "", "init_ns": 0, "finalize_ns": 1, '
+        '"realtime_minus_monotonic_ns": 0, "caller_cpu_seconds": 0, "helpers": [], "options": [], "sites": [], '
+        '"tracks": []}'
+    )
+    mpirun = launcher(tmp_path, f"echo '{rank}' >out/rank-0.json; exit 5")
+    code, output, _ = run(tmp_path, "--host", mpirun, "--report", "out", "--", "./app")
+    assert code == 5 and "Made up 1.0" in output and "urakata report out" in output
+
+
+def test_the_host_is_the_one_that_the_program_is_linked_with(tmp_path: Path) -> None:
+    """PREFIX/lib/libmpi.so.12, so PREFIX/bin/mpirun."""
+    compiler = shutil.which("cc") or pytest.skip("no C compiler")
+    prefix = tmp_path / "prefix"
+    for part in ("bin", "lib"):
+        (prefix / part).mkdir(parents=True)
+    mpirun = launcher(prefix / "bin", "exit 3")
+    (tmp_path / "mpi.c").write_text("int MPI_Init(void) { return 0; }\n")
+    (tmp_path / "app.c").write_text("int MPI_Init(void);\nint main(void) { return MPI_Init(); }\n")
+    library = str(prefix / "lib" / "libmpi.so.12")
+    made = ["-shared", "-fPIC", "-Wl,-soname,libmpi.so.12", "mpi.c", "-o", library]
+    subprocess.run([compiler, *made], cwd=tmp_path, check=True)
+    subprocess.run([compiler, "app.c", library, f"-Wl,-rpath,{prefix}/lib", "-o", "app"], cwd=tmp_path, check=True)
+    assert run(tmp_path, "--dry-run", "--", "./app")[1].startswith(f"{mpirun} -n 1 ")
+    assert run(tmp_path, "--", "./app")[0] == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--engine", "warp"], "use host, poll or thread"),
+        (["--set", "NAPS=1"], "did you mean NAP_US?"),
+        (["--algorithm", "bcast:help"], "it has binomial, knomial, chain, scatter_allgather"),
+        (["--config", "none.toml"], "none.toml"),
+    ],
+)
+def test_a_bad_option_is_2_before_anything_starts(tmp_path: Path, words: list[str], said: str) -> None:
+    mpirun = launcher(tmp_path, "touch started")
+    code, _, errors = run(tmp_path, "--host", mpirun, *words, "--", "./app")
+    assert code == 2 and said in errors and not (tmp_path / "started").exists()
+
+
+def test_a_host_that_is_not_there_is_2(tmp_path: Path) -> None:
+    code, _, errors = run(tmp_path, "--host", "no-such-launcher", "--", "./app")
+    assert code == 2 and "nor a launcher" in errors
