@@ -21,6 +21,16 @@
 namespace urakata {
 namespace {
 
+constexpr const char* kUsage = R"(usage: urakata-probe LIBRARY...
+
+Says as one line of JSON what a rank finds where it is started: the host MPI, of which LIBRARY is the file (the first
+that loads), its thread level, this rank's CPUs, where its helpers would sit, and whether it lives in a space.
+`urakata check` starts it and shows what it says.
+
+Example:
+  mpirun -n 2 urakata-probe libmpi.so.40
+)";
+
 constexpr std::size_t kVersionText = 8192;  // MPI_MAX_LIBRARY_VERSION_STRING is at most this in every ABI
 
 std::string field(std::string_view key, std::string_view value) { return json_text(key) + ": " + json_text(value); }
@@ -111,5 +121,9 @@ int probe(std::span<char*> libraries) {
 }  // namespace urakata
 
 int main(int count, char** arguments) {
-  return urakata::probe(std::span(arguments, static_cast<std::size_t>(count)).subspan(1));
+  const auto libraries = std::span(arguments, static_cast<std::size_t>(count)).subspan(1);
+  if (!libraries.empty() && (libraries[0] == std::string_view("--help") || libraries[0] == std::string_view("-h"))) {
+    return std::fputs(urakata::kUsage, stdout) < 0 ? 1 : 0;
+  }
+  return urakata::probe(libraries);
 }

@@ -1,6 +1,4 @@
 // urakata-schedule show|check|draw: schedules as text, proved, and drawn.
-//
-// Exit codes: 0 all is well, 1 the check failed, 2 the input cannot be used.
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +13,7 @@
 #include <vector>
 
 #include "collectives/expectation.hpp"
+#include "json_text.hpp"
 #include "schedule/checker.hpp"
 #include "schedule/draw.hpp"
 #include "schedule/text.hpp"
@@ -29,6 +28,8 @@ namespace collectives = urakata::collectives;
 namespace schedule = urakata::schedule;
 
 constexpr const char* kUsage = R"(usage: urakata-schedule show|check|draw [FILE] [options]
+
+Shows, proves and draws the schedules of collectives.
 
   show   prints schedules as text
   check  proves them: order, races, messages, deadlock, bounds and, with --operation, every byte of the result
@@ -45,7 +46,15 @@ Schedules come from FILE (the text form; - is the standard input; those of all r
   --in-place          as with MPI_IN_PLACE
   --ordered           the reduction does not commute
   --rank R            show only this rank's
+  --json              check: print JSON
   -o, --output FILE   write there instead of to the standard output
+
+Examples:
+  urakata-schedule show --operation allgather --algorithm ring --ranks 4
+  urakata-schedule check --operation allreduce --algorithm rabenseifner --ranks 6 --bytes 1M
+  urakata-schedule draw --operation bcast --algorithm chain --ranks 4 --bytes 1M -o chain.svg
+
+Exit code: 0 all is well, 1 the check failed, 2 the input cannot be used.
 )";
 
 struct Command {
@@ -54,6 +63,7 @@ struct Command {
   std::optional<std::string> operation;
   std::optional<std::string> algorithm;
   std::optional<std::uint32_t> rank;
+  bool json = false;
   std::string output = "-";
   collectives::Arguments arguments;
   std::uint64_t element = 8;
@@ -93,9 +103,11 @@ Result<Command> parse(const std::vector<std::string>& words) {
       attached = option.substr(equals + 1);
       option.resize(equals);
     }
-    if (option == "--in-place" || option == "--ordered") {
+    if (option == "--in-place" || option == "--ordered" || option == "--json") {
       if (attached) return Error{option + " takes no value"};
-      (option == "--in-place" ? command.arguments.in_place : command.arguments.commutative) = option == "--in-place";
+      if (option == "--in-place") command.arguments.in_place = true;
+      if (option == "--ordered") command.arguments.commutative = false;
+      if (option == "--json") command.json = true;
       continue;
     }
     if (!option.starts_with("-") || option == "-") {
@@ -130,6 +142,7 @@ Result<Command> parse(const std::vector<std::string>& words) {
   }
   if (!command.file && !command.operation) return Error{"a file or --operation is needed; see urakata-schedule --help"};
   if (command.file && command.algorithm) return Error{"a file has its algorithm already; leave --algorithm out"};
+  if (command.json && command.action != "check") return Error{"--json is for check"};
   return command;
 }
 
@@ -206,6 +219,23 @@ int complain(const Error& error, int code) {
   return code;
 }
 
+std::string verdict(const Command& command, const std::vector<schedule::Schedule>& schedules,
+                    const schedule::Proof& proof) {
+  std::uint64_t bytes = 0;
+  for (const auto& message : proof.messages) bytes += message.bytes;
+  const std::string& name = schedules.front().name();
+  const std::string ranks = std::to_string(schedules.size()), messages = std::to_string(proof.messages.size());
+  const std::string iterations = std::to_string(proof.iterations), depth = std::to_string(proof.depth);
+  if (command.json) {
+    return "{\"proved\": true, \"name\": " + urakata::json_text(name) + ", \"ranks\": " + ranks +
+           ", \"messages\": " + messages + ", \"bytes\": " + std::to_string(bytes) + ", \"iterations\": " + iterations +
+           ", \"depth\": " + depth + ", \"values_checked\": " + (command.operation ? "true" : "false") + "}\n";
+  }
+  return name + ": proved for " + ranks + " ranks: " + messages + " messages, " + std::to_string(bytes) + " bytes, " +
+         iterations + " iterations, " + depth + " steps deep" +
+         (command.operation ? "" : " (values not checked: no --operation)") + "\n";
+}
+
 int act(Command& command) {
   auto made = subject(command);
   if (!made) return complain(made.error(), 2);
@@ -218,15 +248,12 @@ int act(Command& command) {
     text = command.rank ? schedule::to_text(schedules[*command.rank]) : schedule::to_text(schedules);
   } else {
     const auto proof = schedule::check(schedules, made->expectation);
+    if (!proof && command.json) {
+      const std::string why = urakata::json_text(proof.error().message);
+      (void)write(command.output, "{\"proved\": false, \"why\": " + why + "}\n");
+    }
     if (!proof) return complain(proof.error(), 1);
-    std::uint64_t bytes = 0;
-    for (const auto& message : proof->messages) bytes += message.bytes;
-    text = command.action == "draw"
-               ? schedule::draw(schedules, *proof)
-               : schedules.front().name() + ": proved for " + std::to_string(schedules.size()) +
-                     " ranks: " + std::to_string(proof->messages.size()) + " messages, " + std::to_string(bytes) +
-                     " bytes, " + std::to_string(proof->iterations) + " iterations, " + std::to_string(proof->depth) +
-                     " steps deep" + (command.operation ? "" : " (values not checked: no --operation)") + "\n";
+    text = command.action == "draw" ? schedule::draw(schedules, *proof) : verdict(command, schedules, *proof);
   }
   const Status written = write(command.output, text);
   return written ? 0 : complain(written.error(), 2);
