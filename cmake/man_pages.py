@@ -47,9 +47,18 @@ def option_lines(parameters: list[Any], context: Any) -> list[str]:
         record = parameter.get_help_record(context)
         if not record:
             continue
-        usage, text = record
-        lines += [".TP", f".B {roff(plain_usage(usage))}", roff(plain(text)) or "\\&"]
+        text = plain(parameter.help)
+        if parameter.show_default and parameter.default not in (None, False):
+            text += f" (default: {parameter.default})"
+        lines += [".TP", f".B {roff(plain_usage(record[0]))}", roff(text) or "\\&"]
     return lines
+
+
+def epilog_lines(heading: str, command: Any) -> list[str]:
+    """Examples and exit codes, line by line as they were written."""
+    text = re.sub(r"^Examples?\n", "", plain(command.epilog))
+    body = textwrap.dedent(re.sub(r"\n\n(?=  )", "\n", text.strip("\n")))
+    return [heading, ".nf", roff(body), ".fi"] if body else []
 
 
 def plain_usage(usage: str) -> str:
@@ -70,9 +79,8 @@ def command_page(name: str, command: Any, context: Any, version: str) -> str:
     for sub, child in sorted(getattr(command, "commands", {}).items()):
         lines += [f".SH {roff(sub.upper())}", roff(plain(child.help))]
         lines += option_lines(child.get_params(context), context)
-    if command.epilog:
-        body = re.sub(r"\n\n(?=  )", "\n", textwrap.dedent(plain(command.epilog).removeprefix("Examples").strip("\n")))
-        lines += [".SH EXAMPLES", ".nf", roff(body), ".fi"]
+        lines += epilog_lines(".SS Examples", child)
+    lines += epilog_lines(".SH EXAMPLES", command)
     lines += [".SH SEE ALSO", "urakata(1), urakata\\-exec(1). " + roff(SEE_ALSO)]
     return "\n".join(lines) + "\n"
 
@@ -84,6 +92,7 @@ def top_page(app: Any, context: Any, version: str) -> str:
     for name, command in sorted(app.commands.items()):
         lines += [".TP", f".BR urakata\\-{roff(name)} (1)", roff(first_sentence(plain(command.help)))]
     lines += [".SH OPTIONS", *option_lines(app.get_params(context), context)]
+    lines += epilog_lines(".SH EXAMPLES", app)
     lines += [".SH SEE ALSO", "urakata\\-exec(1). " + roff(SEE_ALSO)]
     return "\n".join(lines) + "\n"
 
@@ -91,9 +100,8 @@ def top_page(app: Any, context: Any, version: str) -> str:
 def program_page(program: Path, version: str) -> str:
     text = subprocess.run([str(program), "--help"], capture_output=True, text=True, check=True).stdout
     name = program.name
-    sentence = next((line for line in text.splitlines() if line.strip() and not line.lower().startswith("usage")), name)
-    sentence = sentence.strip().removeprefix(name).lstrip(":- ").rstrip(".:")
-    lines = head(name, version, sentence)
+    said = (line for line in text.splitlines() if line.strip() and not line.lower().startswith("usage"))
+    lines = head(name, version, first_sentence(next(said)))
     lines += [".SH DESCRIPTION", ".nf", roff(text.rstrip()), ".fi"]
     lines += [".SH SEE ALSO", "urakata(1), urakata\\-run(1). " + roff(SEE_ALSO)]
     return "\n".join(lines) + "\n"
