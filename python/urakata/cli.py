@@ -13,6 +13,18 @@ from rich.console import Console
 from urakata import __version__, commands
 from urakata.paths import NotFoundError
 
+_EXAMPLES = """
+[bold]Examples[/bold]
+
+  urakata check                         what is usable on this machine
+
+  urakata run -n 4 --report -- ./app    run it, and show what was hidden
+
+  urakata bench overlap --quick         the study behind it, on this machine
+
+Each command has its own: urakata run --help
+"""
+
 
 def _show_version(wanted: bool) -> None:
     if wanted:
@@ -24,6 +36,7 @@ def build_app() -> typer.Typer:
     """The application with every command module registered, in alphabetical order."""
     app = typer.Typer(
         help="Communication behind computation, under unmodified MPI programs.",
+        epilog=_EXAMPLES,
         no_args_is_help=True,
         add_completion=False,
         rich_markup_mode="rich",

@@ -383,6 +383,18 @@ def test_bad_values_are_told_with_the_valid_ones(arguments: list[str], said: str
     assert said in " ".join(result.output.replace("│", " ").split())
 
 
+def test_a_dry_run_leaves_no_folder(tmp_path: Path) -> None:
+    try:
+        launcher.find_host()
+        paths.program("urakata-exec")
+    except paths.NotFoundError as error:
+        pytest.skip(str(error))
+    program = ["--program", "/bin/true", "-o", str(tmp_path / "none")]
+    result = CliRunner().invoke(build_app(), ["bench", "overlap", "--quick", "--dry-run", *program])
+    assert result.exit_code == 0 and "/bin/true --operation=iallgather" in result.output, result.output
+    assert not (tmp_path / "none").exists()
+
+
 def test_a_job_of_each_operation_is_right() -> None:
     # Two ranks of the tree's Open MPI, two sizes of which one is no multiple of a float's.
     try:

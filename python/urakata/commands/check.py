@@ -6,7 +6,6 @@ import json
 import os
 import platform
 import subprocess
-import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from urakata import launcher, paths
+from urakata.json_output import JsonFlag, write_json
 
 _SONAMES = {
     "openmpi": ("libmpi.so.40",),
@@ -173,7 +173,7 @@ def check(
         str | None,
         typer.Option(help="openmpi, mpich, impi, a launcher, or the folder of an MPI.", show_default=False),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonFlag = False,
 ) -> None:
     """Show what is usable here: host, thread level, cores, where helpers would sit; if not, why and what to do."""
     chosen = launcher.find_host(host)
@@ -181,7 +181,7 @@ def check(
     engines = _engines(answers)
     space, hosts = _space(), _test_hosts()
     if as_json:
-        json.dump(
+        write_json(
             {
                 "machine": {"name": platform.node(), "kernel": platform.release()},
                 "launcher": str(chosen.launcher),
@@ -190,11 +190,8 @@ def check(
                 "engines": [asdict(engine) for engine in engines],
                 "space": asdict(space),
                 "test_hosts": asdict(hosts),
-            },
-            sys.stdout,
-            indent=1,
+            }
         )
-        sys.stdout.write("\n")
     else:
         _print(chosen, answers, engines, [space, hosts])
     if not all(engine.usable for engine in engines):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,9 +13,24 @@ from urakata.goals.definitions import load
 from urakata.goals.errors import MeasurementError
 from urakata.goals.machine import describe_build, warnings
 from urakata.goals.measure import forget_options, measure_goals
+from urakata.json_output import STANDARD_OUTPUT, JsonFile, write_json
 from urakata.study.machine import describe_machine
 
 CANNOT = 77
+
+_EXAMPLES = """
+[bold]Examples[/bold]
+
+  urakata goals --list
+
+  urakata goals nbc-poll-geomean overlap-hidden
+
+  urakata goals bypass-ns --json bypass.json
+
+  urakata goals --list --json -
+
+Exit code: 0 all were measured, met or not; 77 this machine cannot measure one; 1 measuring failed; 2 no such goal.
+"""
 
 
 def _fail(error: object) -> typer.Exit:
@@ -29,17 +42,17 @@ def goals(
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Goals to measure.")] = None,
     show_list: Annotated[bool, typer.Option("--list", help="Show every goal, and measure nothing.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Measure every goal.")] = False,
-    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the results there.")] = None,
+    json_file: JsonFile = None,
 ) -> None:
-    """Measure promised numbers: both sides in turn, each name in under 50 s.
-
-    Exit code 0 when all were measured, met or not; 77 when this machine cannot measure one; 1 when measuring failed.
-    """
-    out, err = Console(highlight=False), Console(stderr=True, highlight=False)
+    """Measure promised numbers: both sides in turn, each name in under 50 s."""
+    out, err = Console(stderr=json_file == STANDARD_OUTPUT, highlight=False), Console(stderr=True, highlight=False)
     try:
         definitions = load()
     except MeasurementError as error:
         raise _fail(error) from error
+    if show_list and json_file:
+        write_json([goal.as_json() for goal in definitions.goals.values()], json_file)
+        return
     if show_list:
         out.print(show.goals_table(definitions.goals.values()))
         return
@@ -63,8 +76,7 @@ def goals(
         for line in show.remarks(outcome):
             out.print(line, soft_wrap=True)
     if json_file:
-        results = {outcome.goal.name: outcome.as_json(machine.as_json() | build) for outcome in outcomes}
-        json_file.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        write_json({one.goal.name: one.as_json(machine.as_json() | build) for one in outcomes}, json_file)
     if any(outcome.failed for outcome in outcomes):
         sys.exit(1)
     if any(outcome.figure is None for outcome in outcomes):
@@ -73,4 +85,4 @@ def goals(
 
 def register(app: typer.Typer) -> None:
     """Adds the command goals."""
-    app.command("goals")(goals)
+    app.command("goals", epilog=_EXAMPLES)(goals)

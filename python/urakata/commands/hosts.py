@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from dataclasses import asdict
 from types import FrameType
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
+
+from urakata.json_output import JsonFlag, write_json
 
 _UNAVAILABLE = 77
 _TOLERANCE = 0.05
@@ -30,9 +33,11 @@ The exit code is the job's; 77 where this machine permits no test hosts.
 """
 
 _CHECK_EXAMPLES = """
-[bold]Example[/bold]
+[bold]Examples[/bold]
 
   urakata hosts check -n 4 --rate 1gbit
+
+  urakata hosts check --json
 
 The exit code is 0 where every link is within 5 % of the set rate, 1 where not, 77 where the machine permits no hosts.
 """
@@ -110,6 +115,7 @@ def check(
     rate: _Rate = "1gbit",
     delay: _Delay = None,
     seconds: Annotated[float, typer.Option(min=0.5, help="How long to measure the links.")] = 2.0,
+    as_json: JsonFlag = False,
 ) -> None:
     """Say whether this machine permits test hosts, and measure their links, all busy both ways at once."""
     from urakata.hosts import HostsError, available
@@ -118,26 +124,32 @@ def check(
     if count < 2:
         raise _fail("links are measured between at least two hosts", 2)
     hosts = _make(count, rate, delay)
-    console = Console()
-    console.print(f"test hosts: usable ({available()[1]})", highlight=False)
     delayed, reason = available(delay=True)
-    console.print(f"delay: {'usable' if delayed else f'not usable: {reason}'}", highlight=False)
     try:
         with hosts:
             rates = measure_links(hosts, seconds)
     except HostsError as error:
         raise _fail(str(error), 1) from error
 
-    table = Table("host", "CPUs", "sent Mbit/s", "received Mbit/s", "round trip us")
-    for cpus, link in zip(hosts.cpus, rates, strict=True):
-        numbers = (f"{link.sent / 1e6:.1f}", f"{link.received / 1e6:.1f}", f"{link.round_trip_us:.0f}")
-        table.add_row(link.host, ",".join(map(str, cpus)), *numbers)
-    console.print(table)
-    if hosts.rate is None:
-        return
-    worst = max(abs(value / hosts.rate - 1) for link in rates for value in (link.sent, link.received))
-    console.print(f"set {hosts.rate / 1e6:g} Mbit/s each way; the largest difference is {100 * worst:.1f} %")
-    if worst > _TOLERANCE:
+    worst = None
+    if hosts.rate is not None:
+        worst = max(abs(value / hosts.rate - 1) for link in rates for value in (link.sent, link.received))
+    if as_json:
+        links = [{**asdict(link), "cpus": list(cpus)} for cpus, link in zip(hosts.cpus, rates, strict=True)]
+        delay_why = "" if delayed else reason
+        write_json({"rate": hosts.rate, "delay": delayed, "delay_why": delay_why, "links": links, "worst": worst})
+    else:
+        console = Console()
+        console.print(f"test hosts: usable ({available()[1]})", highlight=False)
+        console.print(f"delay: {'usable' if delayed else f'not usable: {reason}'}", highlight=False)
+        table = Table("host", "CPUs", "sent Mbit/s", "received Mbit/s", "round trip us")
+        for cpus, link in zip(hosts.cpus, rates, strict=True):
+            numbers = (f"{link.sent / 1e6:.1f}", f"{link.received / 1e6:.1f}", f"{link.round_trip_us:.0f}")
+            table.add_row(link.host, ",".join(map(str, cpus)), *numbers)
+        console.print(table)
+        if worst is not None:
+            console.print(f"set {hosts.rate / 1e6:g} Mbit/s each way; the largest difference is {100 * worst:.1f} %")
+    if worst is not None and worst > _TOLERANCE:
         raise _fail(f"a link is more than {100 * _TOLERANCE:.0f} % off the set rate: is the machine busy?", 1)
 
 

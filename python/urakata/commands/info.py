@@ -12,6 +12,19 @@ from rich.console import Console
 from rich.table import Table
 
 from urakata import paths
+from urakata.json_output import JsonFlag, write_json
+
+_EXAMPLES = """
+[bold]Examples[/bold]
+
+  urakata info
+
+  urakata info --engine poll --config job.toml          what would be in force with these
+
+  URAKATA_SEGMENT=1M urakata info --json
+
+Exit code: 0; 2 where a value is not valid.
+"""
 
 
 def info(
@@ -19,7 +32,7 @@ def info(
         list[str] | None,
         typer.Argument(metavar="[OPTIONS OF urakata-exec]", help="See what they would change: --engine poll ..."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonFlag = False,
 ) -> None:
     """Show every option: value in force, default, where the value comes from, and what it does."""
     asked = subprocess.run(
@@ -31,11 +44,12 @@ def info(
     sys.stderr.write(asked.stderr)
     if asked.returncode != 0:
         raise typer.Exit(asked.returncode)
+    options = json.loads(asked.stdout)
     if as_json:
-        sys.stdout.write(asked.stdout)
+        write_json(options)
         return
     table = Table("option", "value", "default", "from", "what it does", box=None, pad_edge=False, header_style="bold")
-    for option in json.loads(asked.stdout):
+    for option in options:
         value, default = str(option["value"]), str(option["default"])
         changed = value != default
         table.add_row(
@@ -50,4 +64,4 @@ def info(
 
 def register(app: typer.Typer) -> None:
     """Adds the command info."""
-    app.command("info", context_settings={"ignore_unknown_options": True})(info)
+    app.command("info", epilog=_EXAMPLES, context_settings={"ignore_unknown_options": True})(info)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from urakata.json_output import JsonFlag, write_json
 from urakata.report.files import ReportError
 from urakata.report.page import page
 from urakata.report.summary import as_json, summarise
@@ -16,6 +17,20 @@ from urakata.report.text import render_text, show
 from urakata.report.trace import trace
 
 __all__ = ["register", "render_text"]
+
+_EXAMPLES = """
+[bold]Examples[/bold]
+
+  urakata report urakata-report                            what urakata run --report showed, once more
+
+  urakata report out --html report.html                    one page with a plot
+
+  urakata report out --trace trace.json                    for ui.perfetto.dev: needs urakata run --timeline
+
+  urakata report out --json
+
+Exit code: 0; 2 where the folder holds no report, or a file cannot be written.
+"""
 
 
 def _write(path: Path, text: str) -> None:
@@ -28,7 +43,7 @@ def _write(path: Path, text: str) -> None:
 
 def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="What --report DIR of urakata run wrote.")],
-    as_data: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    as_data: JsonFlag = False,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write one HTML file with a plot.", show_default=False)
     ] = None,
@@ -46,10 +61,10 @@ def report(
     if html is not None:
         _write(html, page(summary))
     if as_data:
-        print(json.dumps(as_json(summary), indent=2))
+        write_json(as_json(summary))
     elif html is None and trace_file is None:
         show(summary, Console())
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(report)
+    app.command(epilog=_EXAMPLES)(report)

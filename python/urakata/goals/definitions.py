@@ -56,6 +56,10 @@ class Goal:
     figure: str
     parameters: Mapping[str, Any]
 
+    def as_json(self) -> dict[str, Any]:
+        """What is promised, without how it is measured."""
+        return {key: getattr(self, key) for key in ("name", "compares", "unit", "target", "direction")}
+
     def met_by(self, value: float) -> bool:
         """Whether `value` keeps the promise."""
         return value <= self.target if self.direction == "at most" else value >= self.target

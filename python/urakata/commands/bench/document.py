@@ -6,12 +6,17 @@ import datetime
 import json
 import platform
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
 from urakata import paths
+from urakata.json_output import write_json
+
+Present = Callable[[dict[str, Any], Path, Console], list[str]]
+"""Shows a document, writes page and figures to the folder, and says what it has written."""
 
 
 def make_folder(output: Path) -> None:
@@ -30,6 +35,27 @@ def begin_document(name: str) -> dict[str, Any]:
         "command": sys.argv[1:],
         "python": platform.python_version(),
     }
+
+
+def conclude(name: str, document: dict[str, Any], output: Path, json_file: Path | None, present: Present) -> None:
+    """Writes the JSON: alone where a file was named for it, else to the folder, beside what `present` writes there."""
+    write_json(document, json_file or output / f"{name}.json", compact=True)
+    if json_file:
+        show_notes(document, Console(stderr=True))
+    else:
+        _show_written([f"{name}.json", *present(document, output, Console())], output)
+
+
+def show_again(name: str, earlier: Path, output: Path, present: Present) -> None:
+    """What `present` makes of an earlier run's folder or JSON."""
+    document = load(earlier, name)
+    make_folder(output)
+    _show_written(present(document, output, Console()), output)
+
+
+def _show_written(names: list[str], output: Path) -> None:
+    if names:
+        Console().print(f"Written to [bold]{output}[/bold]: {', '.join(names)}", soft_wrap=True)
 
 
 def show_notes(document: dict[str, Any], console: Console) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -12,10 +11,11 @@ import typer
 from rich.console import Console
 
 from urakata import launcher, paths
-from urakata.commands.bench.document import begin_document, load, make_folder, show_notes
+from urakata.commands.bench.document import begin_document, conclude, make_folder, show_again, show_notes
 from urakata.commands.bench.options import listed, numbers, parse_sizes
 from urakata.commands.bench.progress import with_progress
 from urakata.commands.run import check_options
+from urakata.json_output import JsonFile
 
 if TYPE_CHECKING:
     from urakata.study.job import Place
@@ -39,7 +39,11 @@ EXAMPLES = """
 
   urakata bench overlap --nodes 8 --launcher-argument=--hostfile --launcher-argument=nodes --cores 64
 
+  urakata bench overlap --json overlap.json              numbers only: no tables, figures or page
+
   urakata bench overlap --from urakata-overlap           tables and figures anew from an earlier run
+
+Exit code: 0 all was measured; 1 a job failed or gave a wrong result; 2 it cannot be measured, or a value is not valid.
 """
 
 
@@ -69,7 +73,7 @@ def _axes(
     )
 
 
-def _present(document: dict[str, Any], output: Path, console: Console) -> None:
+def _present(document: dict[str, Any], output: Path, console: Console) -> list[str]:
     from urakata.study.page import write_page
     from urakata.study.plots import draw_all
     from urakata.study.results import from_json
@@ -80,13 +84,11 @@ def _present(document: dict[str, Any], output: Path, console: Console) -> None:
     show(all_tables(results), console)
     show_notes(document, console)
     if not results.rows:
-        return
+        return []
     subtitle = f"{document['machine']['host']} on {document['machine']['cpu']}, {document['settings']['cores']} cores"
     figures = draw_all(results, subtitle, output)
     write_page(document, results, figures, output / "index.html")
-    console.print(
-        f"Written to [bold]{output}[/bold]: index.html, overlap.json, {sum(map(len, figures.values()))} figures"
-    )
+    return ["index.html", f"{sum(map(len, figures.values()))} figures"]
 
 
 def overlap(
@@ -146,6 +148,7 @@ def overlap(
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for page, figures and JSON.")] = Path(
         "urakata-overlap"
     ),
+    only_json: JsonFile = None,
     again: Annotated[
         Path | None, typer.Option("--from", help="Show an earlier run's folder or JSON; measure nothing.")
     ] = None,
@@ -156,9 +159,8 @@ def overlap(
 ) -> None:
     """How much of a non-blocking collective is hidden behind computation, and by which means best."""
     console = Console()
-    make_folder(output)
     if again:
-        _present(load(again, "overlap"), output, console)
+        show_again("overlap", again, output, _present)
         return
     if amount not in ("paper", "match"):
         raise typer.BadParameter(f"{amount!r}: valid are paper, match", param_hint="--amount")
@@ -215,6 +217,8 @@ def overlap(
         for refused in plan.refused:
             console.print(f"Not possible here: {refused.what}: {refused.reason}", highlight=False)
         return
+    if not only_json:
+        make_folder(output)
     with ExitStack() as stack:
         if hosts:
             place = _on_test_hosts(place, hosts, rate, stack)
@@ -241,8 +245,7 @@ def overlap(
         "setups": session.setups,
         "rows": [row.as_json() for row in session.results.rows],
     }
-    (output / "overlap.json").write_text(json.dumps(document, separators=(",", ":")) + "\n", encoding="utf-8")
-    _present(document, output, console)
+    conclude("overlap", document, output, only_json, _present)
     if session.failed or any(row.wrong for row in session.results.rows):
         raise typer.Exit(1)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,9 +9,10 @@ import typer
 from rich.console import Console
 
 from urakata import launcher, paths
-from urakata.commands.bench.document import begin_document, load, make_folder, show_notes
+from urakata.commands.bench.document import begin_document, conclude, make_folder, show_again, show_notes
 from urakata.commands.bench.options import listed
 from urakata.commands.bench.progress import with_progress
+from urakata.json_output import JsonFile
 
 if TYPE_CHECKING:
     from urakata.space_study.session import Place
@@ -29,10 +29,12 @@ EXAMPLES = """
   urakata bench space --json space.json          numbers only: no tables, figures or page
 
   urakata bench space --from urakata-space       tables and figures anew from an earlier run
+
+Exit code: 0 all was measured; 1 a job failed; 2 it cannot be measured, or a value is not valid.
 """
 
 
-def _present(document: dict[str, Any], output: Path, console: Console) -> None:
+def _present(document: dict[str, Any], output: Path, console: Console) -> list[str]:
     from urakata.space_study.page import write_page
     from urakata.space_study.parts import PARTS
     from urakata.space_study.results import from_json
@@ -43,13 +45,12 @@ def _present(document: dict[str, Any], output: Path, console: Console) -> None:
     show((table for part in parts for table in part.tables(results)), console)
     show_notes(document, console)
     if not results.values:
-        return
+        return []
     rounds = document["settings"]["repeats"]
     subtitle = f"{document['machine']['cpu']}, {rounds} round{'s' if rounds > 1 else ''}"
     drawings = {part.name: part.draw(results, subtitle, output) for part in parts}
     write_page(document, results, drawings, parts, output / "index.html")
-    count = sum(map(len, drawings.values()))
-    console.print(f"Written to [bold]{output}[/bold]: index.html, space.json, {count} figures")
+    return ["index.html", f"{sum(map(len, drawings.values()))} figures"]
 
 
 def _place(wanted: list[str] | None, programs: list[str], timeout: float) -> Place:
@@ -84,9 +85,7 @@ def space(
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for page, figures and JSON.")] = Path(
         "urakata-space"
     ),
-    only_json: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write only this JSON file; - for standard output.")
-    ] = None,
+    only_json: JsonFile = None,
     again: Annotated[
         Path | None, typer.Option("--from", help="Show an earlier run's folder or JSON; measure nothing.")
     ] = None,
@@ -102,8 +101,7 @@ def space(
     console = Console()
     parts = [PARTS[name] for name in listed(part, "--part", list(PARTS))] if part is not None else list(PARTS.values())
     if again:
-        make_folder(output)
-        _present(load(again, "space"), output, console)
+        show_again("space", again, output, _present)
         return
     if launcher.usable_cores() < 2:
         raise paths.NotFoundError("two ranks need two cores, and here is only one that may be used")
@@ -126,14 +124,6 @@ def space(
         "failed": [vars(one) for one in session.failed],
         "rows": session.results.as_json(),
     }
-    text = json.dumps(document, separators=(",", ":")) + "\n"
-    if str(only_json) == "-":
-        print(text, end="")
-    else:
-        (only_json or output / "space.json").write_text(text, encoding="utf-8")
-    if only_json:
-        show_notes(document, Console(stderr=True))
-    else:
-        _present(document, output, console)
+    conclude("space", document, output, only_json, _present)
     if session.failed:
         raise typer.Exit(1)
