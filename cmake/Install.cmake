@@ -1,8 +1,11 @@
 # What `cmake --install` puts where, besides the programs and preload libraries, which install themselves.
 include(CMakePackageConfigHelpers)
 
-install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/urakata)
-install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/urakata FILES_MATCHING PATTERN "*.md" PATTERN "*.png")
+# The documents lie beside each other as in the source tree, so that their links hold.
+set(documents ${CMAKE_INSTALL_DATADIR}/doc/urakata)
+install(FILES LICENSE README.md DESIGN.md CONTRIBUTING.md CHANGELOG.md DESTINATION ${documents})
+install(DIRECTORY docs examples DESTINATION ${documents})
+install(FILES include/urakata.h DESTINATION ${documents}/include)
 
 # `urakata bench` compiles its programs with the mpicc of the MPI that it measures.
 install(DIRECTORY bench/ DESTINATION ${CMAKE_INSTALL_DATADIR}/urakata/bench FILES_MATCHING PATTERN "*.[ch]")

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The urakata command of an installation. URA_PYTHON names another Python; it needs typer, rich, numpy and matplotlib.
+# The urakata command of an installation. URA_PYTHON names another Python; it needs typer, rich, jinja2 and matplotlib,
+# and tomli where it is older than 3.11.
 prefix=$(dirname "$(dirname "$(readlink -f "$0")")")
 PYTHONPATH="$prefix/share/urakata/python${PYTHONPATH:+:$PYTHONPATH}"
 export PYTHONPATH
