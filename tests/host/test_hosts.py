@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import select
 import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,6 +50,7 @@ int main(int argc, char** argv) {
 }
 """
 BYTES = 262144
+TC = shutil.which("tc", path=links.SYSTEM_PATH) or "tc"
 
 # All ranks have printed their lines; one spins inside MPI_Finalize, the others wait. Unshaped links, too.
 FINALIZE_HANGS = "MPICH 4.0.2 over UCX's TCP sometimes hangs in MPI_Finalize between hosts"
@@ -278,23 +279,34 @@ def test_failed_job_is_told(name: str, hosts: Hosts, tmp_path: Path) -> None:
 
 @needs_hosts
 def test_job_cut_off_leaves_no_process(hosts: Hosts) -> None:
-    with contextlib.suppress(paths.NotFoundError):
+    try:
         launch.find_mpi("openmpi")
-        with pytest.raises(subprocess.TimeoutExpired):
-            hosts.run(["sleep", "1000"], timeout=3)
-        for i in range(3):
-            left = hosts.execute(i, ["sh", "-c", "cat /proc/[0-9]*/comm"]).stdout
-            assert "sleep" not in left
-            assert "prte" not in left
+    except paths.NotFoundError as error:
+        pytest.skip(str(error))
+    with pytest.raises(subprocess.TimeoutExpired):
+        hosts.run(["sleep", "1000"], timeout=3)
+    for i in range(3):
+        left = hosts.execute(i, ["sh", "-c", "cat /proc/[0-9]*/comm"]).stdout
+        assert "sleep" not in left
+        assert "prte" not in left
 
 
 @needs_hosts
 def test_links_carry_the_set_rate_and_no_more() -> None:
+    """The token bucket is set to 50 Mbit/s each way, and no more than that and two bursts went over any link."""
     with Hosts(count=2, rate="50mbit") as slow:
+        for i in range(2):
+            shown = slow.execute(i, [TC, "qdisc", "show", "dev", "eth0"]).stdout
+            assert "tbf" in shown and "rate 50Mbit" in shown
+        begin = time.monotonic()
+        before = slow.counters()
         rates = measure_links(slow, 1.0)
-    assert len(rates) == 2
-    for link in rates:
-        assert link.received == pytest.approx(50e6, rel=0.25)
+        after = slow.counters()
+        seconds = time.monotonic() - begin
+    assert [link.host for link in rates] == ["host0", "host1"]
+    most = 50e6 / 8 * seconds + 2 * links.burst_bytes(50_000_000)
+    for now, then in zip(after, before, strict=True):
+        assert all(0 < now[way] - then[way] <= most for way in range(2))
 
 
 @pytest.mark.skipif(not available(delay=True)[0], reason=f"no delayed links here: {available(delay=True)[1]}")

@@ -1,4 +1,4 @@
-"""Stock tools on one rank of a space: gdb shows that rank, perf its symbols, a core dump its memory."""
+"""gdb on one rank of a space shows that rank: its stack, its globals, its breakpoints."""
 
 from __future__ import annotations
 

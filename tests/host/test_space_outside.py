@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from jobs import named
-from spaces import EXEC, SPACE, nothing_stays
+from spaces import EXEC, SPACE, nothing_stays, until
 
 from urakata import paths
 
@@ -84,9 +84,15 @@ def test_too_many_mappings_are_foreseen(tmp_path: Path) -> None:
     if os.geteuid() != 0 or not shutil.which("unshare"):
         pytest.skip("needs root and unshare, to show the keeper another limit")
     (tmp_path / "limit").write_text("600\n")
-    (tmp_path / "ranks").write_text(f"for i in 1 2 3 4; do {' '.join(SPACE)} sleep 1 & done; wait\n")
+    # Four that live until their input ends.
+    (tmp_path / "ranks").write_text(f"exec 3<&0; for i in 1 2 3 4; do {' '.join(SPACE)} cat <&3 & done; wait\n")
     within = f"mount --bind {tmp_path}/limit /proc/sys/vm/max_map_count && exec sh {tmp_path}/ranks"
-    outcome = subprocess.run(
-        ["unshare", "--mount", "sh", "-c", within], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert outcome.returncode == 0 and "sysctl vm.max_map_count" in outcome.stderr, outcome.stderr
+    said = tmp_path / "said"
+    with (
+        said.open("w") as errors,
+        subprocess.Popen(["unshare", "--mount", "sh", "-c", within], stdin=subprocess.PIPE, stderr=errors) as job,
+    ):
+        assert job.stdin
+        with job.stdin:  # closed at the end, whatever happens
+            until(lambda: "sysctl vm.max_map_count" in said.read_text(), "no rank is told of the limit")
+        assert job.wait(60) == 0
