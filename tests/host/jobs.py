@@ -19,6 +19,8 @@ from urakata import paths
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "programs"
 FULL = os.environ.get("URAKATA_TEST_FULL") == "1"
+# Without these Open MPI's launchers start nothing for root.
+AS_ROOT = {f"{tool}_ALLOW_RUN_AS_ROOT{word}": "1" for tool in ("OMPI", "PRTE") for word in ("", "_CONFIRM")}
 # The engine None is the host alone: it shows that the program itself is right.
 ENGINES = (None, "poll", "thread")
 
@@ -171,10 +173,7 @@ def run_job(
 ) -> Outcome:
     """Runs a job to its end, or kills the whole of it after `seconds`."""
     variables = {name: value for name, value in os.environ.items() if not name.startswith("URAKATA_")}
-    variables |= host.environment
-    if os.geteuid() == 0:
-        for tool in ("OMPI", "PRTE"):
-            variables |= {f"{tool}_ALLOW_RUN_AS_ROOT": "1", f"{tool}_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    variables |= host.environment | AS_ROOT
     # MPICH's blocking collectives on types of many pieces fail with more pieces than process_vm_readv takes.
     variables["MPIR_CVAR_CH4_CMA_ENABLE"] = "0"
     variables |= environment or {}

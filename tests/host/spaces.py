@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from jobs import Host, Outcome, compiled, run_job, temporary_files
+from jobs import AS_ROOT, Host, Outcome, compiled, run_job, temporary_files
 
 from urakata import paths
 
@@ -84,7 +84,10 @@ def nobody_lives(processes: list[int]) -> None:
 
 
 def space_job(host: Host, ranks: int, command: list[str], **more: object) -> Outcome:
-    return run_job(host, ranks, [*SPACE, *command], **more)  # type: ignore[arg-type]
+    """Runs a job of which every rank lives in the space."""
+    outcome = run_job(host, ranks, [*SPACE, *command], **more)  # type: ignore[arg-type]
+    assert "as an ordinary process" not in outcome.output, outcome.output[-4000:]
+    return outcome
 
 
 def parent(pid: int) -> int:
@@ -97,10 +100,6 @@ def running(
 ) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
     """A job in a space that waits to be ended, with the pids that its tasks have told."""
     program = str(compiled(host, name, folder))
-    environment = {**os.environ, **host.environment}
-    if os.geteuid() == 0:
-        for tool in ("OMPI", "PRTE"):
-            environment |= {f"{tool}_ALLOW_RUN_AS_ROOT": "1", f"{tool}_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     output = folder / f"output-{host.name}-{time.monotonic_ns()}"
     lines = ranks * (2 if how == "children" else 1)
     with temporary_files() as files:
@@ -111,7 +110,7 @@ def running(
                 stdout=sink,
                 stderr=subprocess.STDOUT,
                 text=True,
-                env={**environment, **files},
+                env={**os.environ, **host.environment, **AS_ROOT, **files},
                 start_new_session=True,
             )
         try:

@@ -7,24 +7,18 @@ import re
 from pathlib import Path
 
 import pytest
-from jobs import FULL, HOST_NAMES, PROGRAMS, Host, compiled_example, named, passes, run_job
+from jobs import FULL, HOST_NAMES, PROGRAMS, Outcome, compiled_example, named, passes, run_job
+from spaces import space_job
 
 from urakata import paths
 
-SPACE = [str(paths.program("urakata-exec")), "--space", "--"]
 EXAMPLES = {
     "halo_rows": ["--rows", "3", "--columns", "20000"],
     "halo_faces": ["--x", "6", "--y", "7", "--z", "20", "--values", "3"],
 }
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("halo")
-
-
-def checksum(host: Host, ranks: int, command: list[str]) -> str:
-    outcome = run_job(host, ranks, command, seconds=120)
+def checksum(outcome: Outcome) -> str:
     passes(outcome)
     found = re.search(r'"checksum": (\S+)}', outcome.output)
     assert found, outcome.output
@@ -38,7 +32,8 @@ def test_checksums_are_the_same_in_a_space(folder: Path, name: str, example: str
     """Every digit: 20 steps of rows and of faces across x, y and z, contiguous and of derived types."""
     host = named(name)
     command = [str(compiled_example(host, example, folder)), *EXAMPLES[example], "--iterations", "20", "--json"]
-    assert checksum(host, ranks, [*SPACE, *command]) == checksum(host, ranks, command)
+    within, alone = (job(host, ranks, command, seconds=120) for job in (space_job, run_job))
+    assert checksum(within) == checksum(alone)
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -55,7 +50,7 @@ def test_a_wrong_option_shows_the_right_ones(folder: Path, example: str) -> None
 def test_the_benchmark_of_messages_says_all_that_was_asked(name: str, within: bool) -> None:
     host = named(name)
     program = [str(paths.program(f"bench/{name}/space")), "--sizes", "0,8,64K", "--turns", "3"]
-    outcome = run_job(host, 2, [*SPACE, *program] if within else program, seconds=120)
+    outcome = (space_job if within else run_job)(host, 2, program, seconds=120)
     passes(outcome)
     records = [json.loads(line) for line in outcome.output.splitlines() if line.startswith('{"measure"')]
     assert records[0]["measure"] == "setup" and records[0]["space"] is within

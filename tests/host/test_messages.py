@@ -6,20 +6,13 @@ from pathlib import Path
 
 import pytest
 from jobs import FULL, HOST_NAMES, compiled, compiled_outside, named, passes, run_job
+from spaces import SPACE, space_job
 
-from urakata import paths
 from urakata.hosts import Hosts, available
 
-EXEC = str(paths.program("urakata-exec"))
-SPACE = [EXEC, "--space", "--"]
 ROUNDS = "800" if FULL else "40"
 SECONDS = 900 if FULL else 120
 needs_hosts = pytest.mark.skipif(not available()[0], reason=f"no test hosts here: {available()[1]}")
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("messages")
 
 
 @pytest.mark.parametrize("ranks", (2, 3, 5))
@@ -27,7 +20,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_random_messages_arrive_as_sent(folder: Path, name: str, ranks: int) -> None:
     host = named(name)
     program = [str(compiled(host, "random_messages", folder)), "--rounds", ROUNDS, "--seed", str(ranks)]
-    passes(run_job(host, ranks, [*SPACE, *program], seconds=SECONDS))
+    passes(space_job(host, ranks, program, seconds=SECONDS))
 
 
 @pytest.mark.parametrize(("within", "without"), ((2, 2), (3, 1), (2, 1)) if FULL else ((2, 1),))
@@ -76,7 +69,7 @@ def test_spaces_of_two_hosts(folder: Path, name: str, rounds: str, messages: str
     with Hosts(count=2) as hosts:
         done = hosts.run(job, ranks_per_host=2, host_mpi=name, timeout=SECONDS)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
-    assert "messages, seed 7" in done.stdout
+    assert "messages, seed 7" in done.stdout and "ordinary process" not in done.stderr
 
 
 @pytest.mark.parametrize("name", HOST_NAMES)
@@ -88,6 +81,6 @@ def test_errors_are_those_of_the_host(folder: Path, name: str) -> None:
     program = [str(compiled(host, "message_errors", folder)), "all" if name == "openmpi" else "first"]
     alone = run_job(host, 2, program)
     passes(alone)
-    within = run_job(host, 2, [*SPACE, *program])
+    within = space_job(host, 2, program)
     passes(within)
     assert within.output.splitlines() == alone.output.splitlines()

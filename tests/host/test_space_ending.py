@@ -18,11 +18,6 @@ __all__ = ["nothing_stays"]  # around every test here
 HOSTS = ("openmpi", "mpich")
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("space")
-
-
 @pytest.mark.parametrize("how", ("segfault", "abort", "mpi_abort"))
 @pytest.mark.parametrize("name", HOSTS)
 def test_a_rank_that_dies_ends_the_job(folder: Path, name: str, how: str) -> None:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from jobs import FULL, compiled, named
+from jobs import AS_ROOT, FULL, compiled, named
 from spaces import SPACE, nobody_lives, nothing_stays, pids, space_job
 
 __all__ = ["nothing_stays"]  # around every test here
@@ -37,14 +37,13 @@ def test_whoever_is_killed_while_the_space_comes_up_all_go(tmp_path: Path, name:
     rounds = 400 if FULL else 24
     script = str(Path(__file__).with_name("kill_at_start.py"))
     job = [*host.launch(4), *SPACE, str(compiled(host, "space_end", tmp_path)), "code", "0"]
-    allowed = {f"{tool}_ALLOW_RUN_AS_ROOT{word}": "1" for tool in ("OMPI", "PRTE") for word in ("", "_CONFIRM")}
     within = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, script, str(rounds), "1", *job]
     outcome = subprocess.run(
         within,
         capture_output=True,
         text=True,
         timeout=60 * rounds,
-        env={**os.environ, **host.environment, **allowed},
+        env={**os.environ, **host.environment, **AS_ROOT},
         check=False,
     )
     assert outcome.returncode == 0 and outcome.stdout.count("all gone") == rounds, outcome.stdout[-2000:]

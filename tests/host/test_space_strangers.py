@@ -14,11 +14,6 @@ from spaces import SPACE, alive, left_behind, nothing_stays, parent, running, un
 __all__ = ["nothing_stays"]  # around every test here
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("space")
-
-
 def test_another_user_is_not_served(folder: Path) -> None:
     """Nobody's connection to a keeper's socket is closed at once; a keeper of nobody's is not believed."""
     if os.geteuid() != 0:
