@@ -52,15 +52,23 @@ class RunCommand(TyperCommand):
 
 def run_job(command: list[str], environment: dict[str, str]) -> int:
     """Runs the launcher, passes termination on to it; gives its exit code, 128 + n where signal n ended it."""
-    job = subprocess.Popen(command, env=environment)
+    job: subprocess.Popen[bytes] | None = None
+    early: list[int] = []
 
     def pass_on(number: int, _frame: FrameType | None) -> None:
-        job.send_signal(number)
+        if job is None:
+            early.append(number)
+        else:
+            job.send_signal(number)
 
-    # The terminal sends SIGINT to the launcher too: it ends the job, and this command stays to tell how.
+    # From before the launcher is there, so that none is lost while it starts.
     before = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGHUP)}
-    before[signal.SIGINT] = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
+        job = subprocess.Popen(command, env=environment)
+        for number in early:
+            job.send_signal(number)
+        # The terminal sends SIGINT to the launcher too: it ends the job, and this command stays to tell how.
+        before[signal.SIGINT] = signal.signal(signal.SIGINT, signal.SIG_IGN)
         code = job.wait()
     finally:
         for number, handler in before.items():
