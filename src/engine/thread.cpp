@@ -191,12 +191,13 @@ void ThreadEngine::run() {
     unsigned moved = 0;
     if (domain().try_own()) {
       if (settings_.turn != nullptr) settings_.turn(true);
-      const unsigned most = domain().network_only() && !domain().told() ? kNetworkMisses : 1;
+      const unsigned most = domain().network_only() ? kNetworkMisses : 1;
       for (unsigned misses = 0; misses < most;) {
         const unsigned step = domain().advance(false);
         misses = step != 0 ? 0 : misses + 1;
         moved += step;
         if (callers_.load(std::memory_order_relaxed) != 0 || domain().pending() == 0) break;
+        if (domain().told()) break;  // whether there is more, the next sleep says
       }
       if (settings_.turn != nullptr) settings_.turn(false);
       domain().disown();

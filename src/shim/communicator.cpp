@@ -10,7 +10,6 @@
 #include "shim/handle_map.hpp"
 #include "shim/host.hpp"
 #include "shim/process.hpp"
-#include "tune/decision.hpp"
 
 namespace urakata::shim {
 
@@ -112,6 +111,11 @@ bool Communicator::settle() {
   return true;
 }
 
+tune::Way Communicator::way() const {
+  if (one_node) return tune::Way::node;
+  return process().wired() ? tune::Way::wire : tune::Way::host;
+}
+
 bool Communicator::orphan() { return life_->word.fetch_or(Life::kFreed, std::memory_order_acq_rel) != 0; }
 
 void Communicator::release() {
@@ -132,7 +136,7 @@ Prepared* Communicator::prepared(const Key& key, std::span<const std::uint64_t> 
   }
 
   count_allocation();
-  const auto choice = tune::choose(key.operation, key.bytes, ranks, key.commutative, one_node);
+  const auto choice = tune::choose(key.operation, key.bytes, ranks, key.commutative, way());
   std::string_view why = choice.why;
   collectives::Arguments given = arguments;
   given.segment = options().segment != 0 ? options().segment : choice.segment;

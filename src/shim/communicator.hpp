@@ -17,6 +17,7 @@
 #include "shim/abi.hpp"
 #include "shim/prepared.hpp"
 #include "transport/group.hpp"
+#include "tune/decision.hpp"
 
 namespace urakata::shim {
 
@@ -46,6 +47,7 @@ class Communicator final : public transport::Group {
  private:
   ~Communicator() override;
   bool settle() override;
+  tune::Way way() const;
 
   MPI_Comm handle_;
   MPI_Request exchange_ = MPI_REQUEST_NULL;

@@ -162,10 +162,11 @@ OpenWire open_wire(MPI_Comm world, int rank, std::span<const std::int32_t> nodes
     return {nullptr, "all ranks are on one node"};
   }
   transport::Secret secret;
-  if (getrandom(&secret, sizeof secret, 0) != sizeof secret) secret = {now_ns(), 0};
+  if (getrandom(&secret, sizeof secret, 0) != sizeof secret) secret = {};
   MPI_Request spreading = MPI_REQUEST_NULL;
   host.Ibcast(&secret, sizeof secret, MPI_BYTE, 0, world, &spreading);
   host.Wait(&spreading, MPI_STATUS_IGNORE);
+  if (secret == transport::Secret{}) return {nullptr, "the system has no random numbers for the job's secret"};
 
   Offer mine;
   std::string why;

@@ -10,6 +10,9 @@
 
 namespace urakata::tune {
 
+// How the messages travel: all inside one node, or also between nodes, through the host or by transport `wire`.
+enum class Way : std::uint8_t { node, host, wire };
+
 struct Choice {
   std::string_view algorithm;
   std::uint64_t segment = 0;  // bytes; 0: the algorithm's own
@@ -18,7 +21,6 @@ struct Choice {
 
 // bytes: as Arguments::bytes; for allgatherv and reduce_scatter the mean block; not used for gatherv, scatterv,
 // alltoallv, whose blocks no rank knows all of.
-Choice choose(collectives::Operation operation, std::uint64_t bytes, std::uint32_t ranks, bool commutative,
-              bool one_node);
+Choice choose(collectives::Operation operation, std::uint64_t bytes, std::uint32_t ranks, bool commutative, Way way);
 
 }  // namespace urakata::tune

@@ -20,8 +20,8 @@ TEST(Decision, IsAnAlgorithmThatSuits) {
     for (std::uint32_t ranks : {1u, 2u, 3u, 4u, 5u, 8u, 16u, 33u, 64u}) {
       for (std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{8}, 4 * KiB, 128 * KiB, 4 * MiB}) {
         for (bool commutative : {true, false}) {
-          for (bool one_node : {true, false}) {
-            const Choice choice = choose(operation, bytes, ranks, commutative, one_node);
+          for (const Way way : {Way::node, Way::host, Way::wire}) {
+            const Choice choice = choose(operation, bytes, ranks, commutative, way);
             const auto algorithm = collectives::algorithm_named(operation, choice.algorithm);
             ASSERT_TRUE(algorithm.ok()) << algorithm.error().message;
             EXPECT_TRUE(commutative || !(*algorithm)->commutative_only) << choice.algorithm;
@@ -47,28 +47,28 @@ TEST(Decision, IsAnAlgorithmThatSuits) {
 }
 
 TEST(Decision, FewStepsForSmallMessages) {
-  EXPECT_EQ(choose(Operation::allgather, 8, 4, true, true).algorithm, "spread");
-  EXPECT_EQ(choose(Operation::allgather, 8, 64, true, false).algorithm, "bruck");
-  EXPECT_EQ(choose(Operation::allreduce, 8, 64, true, true).algorithm, "recursive_doubling");
-  EXPECT_EQ(choose(Operation::alltoall, 8, 64, true, false).algorithm, "bruck");
-  EXPECT_EQ(choose(Operation::reduce, 8, 16, true, true).algorithm, "binomial");
-  EXPECT_EQ(choose(Operation::bcast, 8, 2, true, true).algorithm, "binomial");
+  EXPECT_EQ(choose(Operation::allgather, 8, 4, true, Way::node).algorithm, "spread");
+  EXPECT_EQ(choose(Operation::allgather, 8, 64, true, Way::host).algorithm, "bruck");
+  EXPECT_EQ(choose(Operation::allreduce, 8, 64, true, Way::node).algorithm, "recursive_doubling");
+  EXPECT_EQ(choose(Operation::alltoall, 8, 64, true, Way::host).algorithm, "bruck");
+  EXPECT_EQ(choose(Operation::reduce, 8, 16, true, Way::node).algorithm, "binomial");
+  EXPECT_EQ(choose(Operation::bcast, 8, 2, true, Way::node).algorithm, "binomial");
 }
 
 TEST(Decision, BandwidthForLargeOnes) {
-  EXPECT_EQ(choose(Operation::bcast, 4 * MiB, 4, true, false).algorithm, "chain");
-  EXPECT_EQ(choose(Operation::bcast, 64 * MiB, 64, true, false).algorithm, "chain");
-  EXPECT_EQ(choose(Operation::reduce, 4 * MiB, 4, true, false).algorithm, "chain");
-  EXPECT_EQ(choose(Operation::scan, 4 * MiB, 4, false, true).algorithm, "chain");
-  EXPECT_NE(choose(Operation::allreduce, 4 * MiB, 8, true, false).algorithm, "recursive_doubling");
-  EXPECT_EQ(choose(Operation::gather, 1 * MiB, 64, true, true).algorithm, "linear");
+  EXPECT_EQ(choose(Operation::bcast, 4 * MiB, 4, true, Way::host).algorithm, "chain");
+  EXPECT_EQ(choose(Operation::bcast, 64 * MiB, 64, true, Way::host).algorithm, "chain");
+  EXPECT_EQ(choose(Operation::reduce, 4 * MiB, 4, true, Way::host).algorithm, "chain");
+  EXPECT_EQ(choose(Operation::scan, 4 * MiB, 4, false, Way::node).algorithm, "chain");
+  EXPECT_NE(choose(Operation::allreduce, 4 * MiB, 8, true, Way::host).algorithm, "recursive_doubling");
+  EXPECT_EQ(choose(Operation::gather, 1 * MiB, 64, true, Way::node).algorithm, "linear");
 }
 
 // Longer messages never take shorter segments.
 TEST(Decision, SegmentsGrowWithTheMessage) {
   std::uint64_t before = 0;
   for (std::uint64_t bytes = 128 * KiB; bytes <= 256 * MiB; bytes *= 2) {
-    const Choice choice = choose(Operation::bcast, bytes, 4, true, false);
+    const Choice choice = choose(Operation::bcast, bytes, 4, true, Way::host);
     ASSERT_EQ(choice.algorithm, "chain") << bytes;
     EXPECT_GE(choice.segment, before);
     before = choice.segment;
