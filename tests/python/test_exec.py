@@ -119,9 +119,13 @@ def test_misspelt_variable_is_a_warning_with_the_nearest_name() -> None:
     assert "URAKATA_ENGIEN is no variable of Urakata's and is ignored; did you mean URAKATA_ENGINE?" in answer.stderr
 
 
-def test_only_rank_0_complains() -> None:
+def test_one_rank_of_a_node_complains() -> None:
     assert run("--engine", "turbo", PMI_RANK="1").stderr == ""
     assert run("--engine", "turbo", PMI_RANK="0").stderr != ""
+    for local, said in (("0", 1), ("1", 0)):
+        answer = run("/nowhere/app", OMPI_COMM_WORLD_RANK="4", OMPI_COMM_WORLD_LOCAL_RANK=local)
+        assert answer.returncode == 127
+        assert answer.stderr.count("[rank 4] cannot run /nowhere/app: no such file") == said
 
 
 # Programs
