@@ -107,8 +107,10 @@ void load_before(const MpiNeed& need) {
 // dlsym for a name of MPI's, asked of a handle: ours, where the host's would be found.
 void* look_up_mpi(void* handle, const char* symbol) {
   void* const found = real_dlsym()(handle, symbol);
-  if (found == nullptr || found != real_dlsym()(host.load(std::memory_order_relaxed), symbol)) return found;
-  void* const own = real_dlsym()(ours.load(std::memory_order_relaxed), symbol);
+  if (found == nullptr) return nullptr;
+  void* const hosts = real_dlsym()(host.load(std::memory_order_relaxed), symbol);
+  void* const own = found == hosts ? real_dlsym()(ours.load(std::memory_order_relaxed), symbol) : nullptr;
+  dlerror();  // the program may take what our look-ups left there for the outcome of its own
   return own != nullptr ? own : found;
 }
 
