@@ -19,11 +19,16 @@ const char* in_environment(const Option& option) {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
+// Of several settings of an option the last is in force; nullptr: there is none.
+const Setting* last_of(const std::vector<Setting>& settings, const Option& option) {
+  const auto last =
+      std::find_if(settings.rbegin(), settings.rend(), [&](const Setting& one) { return one.option == &option; });
+  return last != settings.rend() ? &*last : nullptr;
+}
+
 std::string config_path(const std::vector<Setting>& command_line) {
   const Option& config = **option_named("CONFIG");
-  for (const Setting& one : command_line) {
-    if (one.option == &config) return one.value;
-  }
+  if (const Setting* named = last_of(command_line, config)) return named->value;
   if (const char* named = in_environment(config)) return named;
   return access(kProjectFile, F_OK) == 0 ? kProjectFile : "";
 }
@@ -50,9 +55,8 @@ Status apply_settings(const std::vector<Setting>& command_line, AlgorithmCheck a
 
   std::string origins;
   for (const Option& option : option_table()) {
-    const auto last =
-        std::find_if(settings.rbegin(), settings.rend(), [&](const Setting& one) { return one.option == &option; });
-    if (last == settings.rend()) continue;
+    const Setting* const last = last_of(settings, option);
+    if (last == nullptr) continue;
     setenv(variable(option).c_str(), last->value.c_str(), 1);
     std::string origin = last->origin;
     std::ranges::replace(origin, ';', ',');

@@ -63,6 +63,13 @@ def test_command_line_goes_before_environment_before_config_file(tmp_path: Path)
     assert values["DOMAINS"] == ("1", "default")
 
 
+def test_of_several_config_files_the_last_is_read(tmp_path: Path) -> None:
+    (tmp_path / "one.toml").write_text('engine = "poll"\n')
+    (tmp_path / "two.toml").write_text('engine = "thread"\n')
+    values = in_force("--config", "one.toml", "--config", "two.toml", cwd=tmp_path)
+    assert values["ENGINE"] == ("thread", "two.toml:1") and values["CONFIG"] == ("two.toml", "command line")
+
+
 def test_project_file_is_read_unasked(tmp_path: Path) -> None:
     (tmp_path / "urakata.toml").write_text('timeline = true\n[algorithm]\nallgather = "ring"\n')
     values = in_force(cwd=tmp_path)
