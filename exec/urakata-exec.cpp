@@ -79,6 +79,7 @@ int run(std::span<char*> arguments) {
   const Preload preload = choose_preload(program, library_folder());
   std::optional<Result<space::Command>> task;
   if (options().space) task = task_for(program, arguments);
+  unsetenv(space::kOutsideVariable);  // of a urakata-exec around this one
   if (task && !*task) {
     log::warning_of_all("%s runs as an ordinary process, outside the space: %s", program.path.c_str(),
                         task->error().message.c_str());
@@ -97,6 +98,7 @@ int run(std::span<char*> arguments) {
     const Error reason =
         space::stand_in_for(command, program_beside("urakata-keeper"), program_beside("urakata-stand-in"));
     log::warning("%s runs as an ordinary process, outside the space: %s", program.path.c_str(), reason.message.c_str());
+    setenv(space::kOutsideVariable, reason.message.c_str(), 1);
   }
   if (options().space) suit_space();
   std::vector<char*> list(arguments.begin(), arguments.end());

@@ -53,6 +53,18 @@ def test_scripts_limits_and_wrappers_say_why(tmp_path: Path) -> None:
     assert limited.returncode == 0 and "ulimit -v unlimited" in limited.stderr
 
 
+def test_the_reason_of_a_job_around_this_one_is_forgotten() -> None:
+    outcome = subprocess.run(
+        [*SPACE, "printenv", "URAKATA_SPACE_AT", "URAKATA_SPACE_REFUSED"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=os.environ | {"URAKATA_SPACE_REFUSED": "of somebody else"},
+        check=False,
+    )
+    assert outcome.stdout.count("\n") == 1 and "of somebody else" not in outcome.stdout, outcome
+
+
 def test_a_missing_program_is_the_same_error(tmp_path: Path) -> None:
     outcome = subprocess.run([*SPACE, "./no-such"], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert outcome.returncode == 127 and "no such file" in outcome.stderr
