@@ -49,9 +49,12 @@ class Bytes {
 
   template <class T>
   bool read(std::uint64_t offset, T& value) const {
-    if (offset > all_.size() || all_.size() - offset < sizeof(T)) return false;
+    if (!has(offset, sizeof(T))) return false;
     std::memcpy(&value, all_.data() + offset, sizeof(T));
     return true;
+  }
+  bool has(std::uint64_t offset, std::uint64_t bytes) const {
+    return offset <= all_.size() && bytes <= all_.size() - offset;
   }
   std::string_view part(std::uint64_t offset, std::uint64_t bytes) const {
     return offset > all_.size() ? std::string_view() : all_.substr(offset, bytes);
@@ -62,10 +65,11 @@ class Bytes {
 };
 
 bool sane(const Segment& segment) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 46U;
   const std::uint64_t alignment = std::max<std::uint64_t>(segment.alignment, 1);
   return segment.file_bytes <= segment.memory_bytes && (alignment & (alignment - 1)) == 0 &&
-         segment.address % alignment == segment.offset % alignment &&
-         segment.address + segment.memory_bytes < 1UL << 46U;
+         segment.address % alignment == segment.offset % alignment && segment.address < kMost &&
+         segment.memory_bytes < kMost - segment.address;
 }
 
 std::uint64_t file_offset(const std::vector<Segment>& segments, std::uint64_t address) {
@@ -115,6 +119,7 @@ Status parse(const Bytes& bytes, Image& image) {
       if (!sane(segment) || (!image.segments.empty() && image.segments.back().address > segment.address)) {
         return Error{"has a segment that cannot be mapped"};
       }
+      if (!bytes.has(segment.offset, segment.file_bytes)) return Error{"is cut off: a segment is incomplete"};
       image.segments.push_back(segment);
     } else if (one.p_type == PT_INTERP) {
       image.interpreter = bytes.part(one.p_offset, one.p_filesz);

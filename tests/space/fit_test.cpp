@@ -4,14 +4,17 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <link.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <vector>
 
 namespace urakata::space {
@@ -84,9 +87,31 @@ TEST_F(Fit, ACutOffProgramIsRefused) {
   const std::string whole = program("pie", "-fPIE -pie");
   if (whole.empty()) GTEST_SKIP() << "no C compiler";
   std::ifstream input(whole, std::ios::binary);
-  std::string bytes(100, '\0');
-  input.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  refused(file("cut", bytes), "cut off");
+  const std::string bytes{std::istreambuf_iterator<char>(input), {}};
+  refused(file("cut", bytes.substr(0, 100)), "cut off");
+  refused(file("half", bytes.substr(0, bytes.size() / 4)), "cut off");
+}
+
+// Address and size of its first segment add up to 1.
+TEST_F(Fit, ASegmentThatWrapsAroundIsRefused) {
+  const std::string whole = program("pie", "-fPIE -pie");
+  if (whole.empty()) GTEST_SKIP() << "no C compiler";
+  std::ifstream input(whole, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(input), {}};
+  ElfW(Ehdr) header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    char* const place = bytes.data() + header.e_phoff + i * sizeof(ElfW(Phdr));
+    ElfW(Phdr) one;
+    std::memcpy(&one, place, sizeof one);
+    if (one.p_type != PT_LOAD) continue;
+    one.p_vaddr = 0x1000;
+    one.p_offset = 0x1000;
+    one.p_memsz = 1 - one.p_vaddr;
+    std::memcpy(place, &one, sizeof one);
+    break;
+  }
+  refused(file("wraps", bytes), "cannot be mapped");
 }
 
 TEST_F(Fit, AScriptStandsForItsInterpreter) {
