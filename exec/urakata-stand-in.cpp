@@ -129,7 +129,7 @@ class StandIn {
     long bytes = 0;
     do {
       bytes = raw::call(SYS_recvfrom, post_.socket, raw::word(&note), sizeof note);
-    } while (bytes == -EINTR);
+    } while (bytes == -EINTR || bytes == -ECONNRESET);  // as in receive_note()
     if (bytes != sizeof note) {
       (Line(post_.rank) << "the keeper of the space has died, and process " << post_.task << " with it").end();
       if (post_.shared_group == 0) raw::call(SYS_kill, -post_.task, SIGKILL);

@@ -201,9 +201,10 @@ bool send_note(int socket, NoteKind kind, int value, const std::string& text) {
 
 bool receive_note(int socket, Note& note) {
   ssize_t count = 0;
+  // A peer that left with something unread is told of once (ECONNRESET), before what it wrote.
   do {
     count = recv(socket, &note, sizeof note, 0);
-  } while (count < 0 && errno == EINTR);
+  } while (count < 0 && (errno == EINTR || errno == ECONNRESET));
   note.text.back() = '\0';
   return count == static_cast<ssize_t>(sizeof note);
 }

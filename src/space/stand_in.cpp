@@ -113,10 +113,9 @@ Error stand_in_for(const Command& command, const std::string& keeper, const std:
     }
     if (Status sent = send_handover(socket->number(), command, attributes, descriptors); !sent) {
       reason = sent.error();
-      if (errno == EPIPE || errno == ECONNRESET) continue;
-      break;
+      if (errno != EPIPE && errno != ECONNRESET) break;
     }
-    Note note;
+    Note note;  // also of a keeper that did not take everything: it may say why
     if (!receive_note(socket->number(), note)) continue;
     if (note.kind == NoteKind::started) {
       const bool shared_group = attributes.process_group == ProcessGroup::shared;

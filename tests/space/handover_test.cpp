@@ -65,6 +65,17 @@ TEST_F(Pair, APeerThatIsNoneOfUsIsRefused) {
   EXPECT_FALSE(receive_handover(there.number()));
 }
 
+// The kernel tells of what was not read before it gives what was written.
+TEST_F(Pair, ANoteArrivesThoughItsSenderLeftThingsUnread) {
+  ASSERT_TRUE(send_note(here.number(), NoteKind::signal, 1));
+  ASSERT_TRUE(send_note(there.number(), NoteKind::refused, 0, "because"));
+  there.reset();
+  Note note;
+  ASSERT_TRUE(receive_note(here.number(), note));
+  EXPECT_STREQ(note.text.data(), "because");
+  EXPECT_FALSE(receive_note(here.number(), note));
+}
+
 TEST_F(Pair, NotesKeepTheirText) {
   ASSERT_TRUE(send_note(here.number(), NoteKind::refused, 3, "because"));
   ASSERT_TRUE(send_note(here.number(), NoteKind::refused, 4, std::string(1000, 'x')));
