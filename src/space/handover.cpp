@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -17,20 +18,25 @@
 namespace urakata::space {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x31646e'61687275;  // changes with Opening
-constexpr std::size_t kMostPassed = 250;             // the kernel takes 253 at once
+constexpr std::size_t kMostPassed = 250;  // the kernel takes 253 at once
+constexpr std::size_t kOwn = 2;           // descriptors of the handover itself
+constexpr char kMore = 0;
+constexpr int kMostPauses = 4000;  // of 1 ms: the keeper is less patient
 constexpr std::size_t kMostTexts = std::size_t{64} << 20U;
 constexpr std::size_t kMostDescriptors = 65536;
 
-// The first datagram; with it go the memory file of the texts and the working directory.
+// The first datagram; with it go the memory file of the texts and numbers, the working directory, and as many
+// descriptors as fit. The others follow, each datagram with one byte.
 struct Opening {
-  std::uint64_t magic = kMagic;
+  std::uint64_t magic = 0;
   std::uint64_t text_bytes = 0;
   std::uint32_t arguments = 0;
   std::uint32_t environment = 0;
   std::uint32_t descriptors = 0;
   Attributes attributes;
 };
+// Tells versions apart: the first number is raised when the handover changes.
+constexpr std::uint64_t kMagic = std::uint64_t{2} << 32U | sizeof(Opening);
 
 struct alignas(cmsghdr) Ancillary {
   std::array<std::byte, CMSG_SPACE(kMostPassed * sizeof(int))> bytes{};
@@ -51,11 +57,19 @@ bool send_with(int socket, const void* data, std::size_t bytes, std::span<const 
     header->cmsg_len = CMSG_LEN(descriptors.size_bytes());
     std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size_bytes());
   }
-  ssize_t sent = 0;
-  do {
-    sent = sendmsg(socket, &message, MSG_NOSIGNAL);
-  } while (sent < 0 && errno == EINTR);
-  return sent == static_cast<ssize_t>(bytes);
+  for (int pauses = 0; pauses < kMostPauses;) {
+    const ssize_t sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+    if (sent >= 0) return sent == static_cast<ssize_t>(bytes);
+    if (errno == ETOOMANYREFS) {  // the user's processes together have too many descriptors on their way
+      const timespec pause{0, 1'000'000};
+      nanosleep(&pause, nullptr);
+      ++pauses;
+    } else if (errno != EINTR) {
+      return false;
+    }
+  }
+  errno = ETOOMANYREFS;
+  return false;
 }
 
 // Bytes received, 0 where the peer is gone or silent; descriptors go to the end of `received`.
@@ -87,7 +101,7 @@ std::size_t receive_with(int socket, void* data, std::size_t bytes, std::vector<
 
 Error cannot(const char* what) { return Error{std::string(what) + " (" + std::strerror(errno) + ")"}; }
 
-std::string joined(const Command& command) {
+std::string texts_of(const Command& command) {
   std::string texts;
   const auto add = [&texts](const std::string& one) { texts.append(one.c_str(), one.size() + 1); };
   add(command.file);
@@ -145,50 +159,64 @@ void each_open_descriptor(Use use) {
 
 Status send_handover(int socket, const Command& command, const Attributes& attributes,
                      const std::vector<int>& descriptors) {
-  const std::string texts = joined(command);
-  if (texts.size() > kMostTexts) return Error{"arguments and environment are too long"};
-  const Result<Descriptor> file = memory_file(texts);
+  std::string content = texts_of(command);
+  if (content.size() > kMostTexts) return Error{"arguments and environment are too long"};
+  const std::size_t text_bytes = content.size();
+  for (const int number : descriptors) content.append(reinterpret_cast<const char*>(&number), sizeof number);
+  const Result<Descriptor> file = memory_file(content);
   if (!file) return file.error();
   const Descriptor directory(open(".", O_PATH | O_CLOEXEC | O_DIRECTORY));
   if (!directory) return cannot("opening the working directory");
   const Opening opening{kMagic,
-                        texts.size(),
+                        text_bytes,
                         static_cast<std::uint32_t>(command.arguments.size()),
                         static_cast<std::uint32_t>(command.environment.size()),
                         static_cast<std::uint32_t>(descriptors.size()),
                         attributes};
-  const std::array<int, 2> first = {file->number(), directory.number()};
-  if (!send_with(socket, &opening, sizeof opening, first)) return cannot("handing the program to the keeper");
-  for (std::span<const int> rest = descriptors; !rest.empty();) {
+  std::vector<int> all = {file->number(), directory.number()};
+  all.insert(all.end(), descriptors.begin(), descriptors.end());
+  // At once where they are few, so that a keeper that has begun with one stand-in need not wait for it.
+  std::span<const int> rest = all;
+  const auto next = [&rest] {
     const std::span<const int> part = rest.first(std::min(rest.size(), kMostPassed));
-    if (!send_with(socket, part.data(), part.size_bytes(), part)) return cannot("handing descriptors to the keeper");
     rest = rest.subspan(part.size());
+    return part;
+  };
+  if (!send_with(socket, &opening, sizeof opening, next())) return cannot("handing the program to the keeper");
+  while (!rest.empty()) {
+    if (!send_with(socket, &kMore, sizeof kMore, next())) return cannot("handing descriptors to the keeper");
   }
   return Nothing{};
 }
 
 Result<Handover> receive_handover(int socket) {
   Opening opening;
-  std::vector<Descriptor> first;
-  const std::size_t bytes = receive_with(socket, &opening, sizeof opening, first);
-  if (bytes != sizeof opening || opening.magic != kMagic || first.size() != 2 || opening.text_bytes == 0 ||
+  std::vector<Descriptor> received;
+  const std::size_t bytes = receive_with(socket, &opening, sizeof opening, received);
+  if (bytes != sizeof opening || opening.magic != kMagic || received.size() < kOwn || opening.text_bytes == 0 ||
       opening.text_bytes > kMostTexts || opening.descriptors > kMostDescriptors) {
-    return Error{"the stand-in broke off, or is of another version of Urakata"};
+    return Error{
+        "the stand-in broke off or is of another version of Urakata, or the limit of open files (ulimit -n) is too "
+        "low"};
+  }
+  while (received.size() < kOwn + opening.descriptors) {
+    char more = kMore;
+    if (receive_with(socket, &more, sizeof more, received) == 0) {
+      return Error{"not all descriptors arrived; is the limit of open files (ulimit -n) too low?"};
+    }
   }
   Handover handover;
   handover.attributes = opening.attributes;
-  handover.directory = std::move(first[1]);
-  if (Status taken = take_texts(opening, first[0].number(), handover.command); !taken) return taken.error();
-  while (handover.descriptors.size() < opening.descriptors) {
-    std::array<int, kMostPassed> numbers{};
-    std::vector<Descriptor> received;
-    const std::size_t part = receive_with(socket, numbers.data(), sizeof numbers, received);
-    if (part == 0 || part != received.size() * sizeof(int)) {
-      return Error{"not all descriptors arrived; is the limit of open files (ulimit -n) too low?"};
-    }
-    for (std::size_t i = 0; i < received.size(); ++i) {
-      handover.descriptors.push_back({std::move(received[i]), numbers[i]});
-    }
+  if (Status taken = take_texts(opening, received[0].number(), handover.command); !taken) return taken.error();
+  handover.directory = std::move(received[1]);
+  std::vector<int> numbers(opening.descriptors);
+  const auto size = static_cast<ssize_t>(numbers.size() * sizeof(int));
+  if (pread(received[0].number(), numbers.data(), numbers.size() * sizeof(int),
+            static_cast<off_t>(opening.text_bytes)) != size) {
+    return Error{"the numbers of the descriptors are incomplete"};
+  }
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    handover.descriptors.push_back({std::move(received[kOwn + i]), numbers[i]});
   }
   return handover;
 }

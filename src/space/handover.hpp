@@ -1,5 +1,5 @@
-// How a stand-in hands its program to the keeper: one datagram with attributes, a memory file with all texts, then the
-// descriptors in as many datagrams as they need. And the short messages that both exchange afterwards.
+// How a stand-in hands its program to the keeper: one datagram with attributes, a memory file with all texts, and the
+// descriptors, for many of which further datagrams follow. And the short messages that both exchange afterwards.
 #pragma once
 
 #include <array>

@@ -3,9 +3,14 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/capability.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <thread>
@@ -74,6 +79,42 @@ TEST_F(Pair, ANoteArrivesThoughItsSenderLeftThingsUnread) {
   ASSERT_TRUE(receive_note(here.number(), note));
   EXPECT_STREQ(note.text.data(), "because");
   EXPECT_FALSE(receive_note(here.number(), note));
+}
+
+// Without rights a user has no more descriptors on the way than a process may have open: here 300 of 750.
+TEST_F(Pair, DescriptorsWaitUntilOthersHaveArrived) {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_cur < 1500) GTEST_SKIP() << "the limit of open files is " << limit.rlim_cur;
+  const Descriptor file(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const std::vector<int> numbers(750, file.number());
+  const pid_t sender = fork();
+  if (sender == 0) {
+    const rlimit low{300, 300};
+    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+    std::array<__user_cap_data_struct, 2> none{};
+    if (setrlimit(RLIMIT_NOFILE, &low) != 0 || syscall(SYS_capset, &header, none.data()) != 0) _exit(2);
+    const Status sent = send_handover(here.number(), {"/a", "a", {"a"}, {}}, own_attributes(0), numbers);
+    _exit(sent ? 0 : 1);
+  }
+  here.reset();
+  // As many as may be on the way are there, or the sender has given up.
+  const auto waiting = [&] {
+    int bytes = 0;
+    ioctl(there.number(), FIONREAD, &bytes);
+    return bytes;
+  };
+  siginfo_t about{};
+  for (int before = 0; about.si_pid == 0 && (waiting() == 0 || waiting() != before);) {
+    before = waiting();
+    waitid(P_PID, static_cast<id_t>(sender), &about, WEXITED | WNOHANG | WNOWAIT);
+  }
+  const Result<Handover> received = receive_handover(there.number());
+  EXPECT_TRUE(received) << received.error().message;
+  EXPECT_EQ(received ? received->descriptors.size() : 0, 750U);
+  int status = 0;
+  waitpid(sender, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(Pair, NotesKeepTheirText) {
