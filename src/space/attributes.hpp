@@ -18,6 +18,22 @@ enum class ProcessGroup : std::uint32_t {
   shared    // the stand-in's: it is in the foreground of a terminal
 };
 
+// What a process prefers, or is preferred in, as the kernel numbers it.
+struct Preference {
+  std::int32_t scheduler = 0;  // SCHED_*
+  std::int32_t priority = 0;   // of the real-time schedulers
+  std::int32_t disk = 0;       // class and level of ionice
+  std::int32_t memory = 0;     // MPOL_* with its flags
+  std::array<std::uint64_t, 16> memory_nodes{};
+
+  bool operator==(const Preference&) const = default;
+};
+
+// Those of the calling process. By raw system calls only; what the kernel does not tell stays as above.
+Preference own_preference();
+// The kernel's answer: 0, or minus the error number. By raw system calls only.
+long set_preference(const Preference& wanted);
+
 // Sent as bytes from stand-in to keeper: both are of one build.
 struct Attributes {
   std::array<rlimit, RLIM_NLIMITS> limits{};
@@ -26,6 +42,7 @@ struct Attributes {
   std::uint64_t ignored = 0;
   mode_t umask = 0;
   std::int32_t nice = 0;
+  Preference preference;
   ProcessGroup process_group = ProcessGroup::own;
   pid_t shared_group = 0;
   std::int32_t local_ranks = -1;  // of the job on this node, as the launcher says

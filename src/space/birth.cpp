@@ -112,6 +112,7 @@ long set_group(const Attributes& attributes) {
   raw::call(SYS_umask, attributes.umask);
   must(set_limits(attributes), "setting its limits");
   must(raw::call(SYS_setpriority, PRIO_PROCESS, 0, attributes.nice), "setting its nice value");
+  must(set_preference(attributes.preference), "setting its scheduling or memory policy");
   must(raw::call(SYS_sched_setaffinity, 0, sizeof attributes.cpus, raw::word(attributes.cpus.data())),
        "binding it to its CPUs");
   raw::call(SYS_rt_sigprocmask, SIG_SETMASK, raw::word(&attributes.blocked), 0, kSignalBytes);
