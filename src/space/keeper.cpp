@@ -233,6 +233,7 @@ void raise_descriptor_limit() {
 
 int keep(int listening, int founder, int break_failure) {
   setpgid(0, 0);
+  std::signal(SIGCHLD, SIG_DFL);  // exec leaves an ignored one ignored, and then nothing is heard of the tasks' ends
   if (chdir("/") != 0) return 1;
   sigset_t all;
   sigfillset(&all);

@@ -7,11 +7,12 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from jobs import compiled, named, run_job
-from spaces import EXEC, nobody_lives, nothing_stays, parent, pids, running, space_job, stand_ins, until
+from spaces import EXEC, SPACE, nobody_lives, nothing_stays, parent, pids, running, space_job, stand_ins, until
 
 __all__ = ["nothing_stays"]  # around every test here
 
@@ -83,3 +84,11 @@ def test_signals_reach_the_task_and_stops_the_stand_in(tmp_path: Path) -> None:
     os.kill(job.pid, signal.SIGUSR1)
     assert job.wait(20) == 33
     job.stdout.close()
+
+
+def test_the_end_is_heard_of_where_ends_of_children_are_ignored() -> None:
+    """Whoever starts the ranks may ignore SIGCHLD, and exec leaves it so."""
+    ignoring = (
+        f"import os, signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv({EXEC!r}, {[*SPACE, 'false']})"
+    )
+    assert subprocess.run([sys.executable, "-c", ignoring], capture_output=True, timeout=20).returncode == 1
