@@ -178,8 +178,12 @@ class Keeper {
     if (pair.socket) send_note(pair.socket.number(), kind, value);
   }
 
-  // The stand-in is gone: its task goes with it, and what the task started in its own group.
-  static void end_by_force(const Pair& pair) { kill(pair.own_group ? -pair.task : pair.task, SIGKILL); }
+  // The stand-in is gone: its task goes with it, and what the task started in its own group. The task itself may have
+  // gone to another.
+  static void end_by_force(const Pair& pair) {
+    if (pair.own_group) kill(-pair.task, SIGKILL);
+    kill(pair.task, SIGKILL);
+  }
 
   static void forget(TaskRecord& record) {
     record.state.store(TaskState::ended, std::memory_order_release);

@@ -92,3 +92,21 @@ def test_the_end_is_heard_of_where_ends_of_children_are_ignored() -> None:
         f"import os, signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv({EXEC!r}, {[*SPACE, 'false']})"
     )
     assert subprocess.run([sys.executable, "-c", ignoring], capture_output=True, timeout=20).returncode == 1
+
+
+def test_a_task_that_left_its_process_group_ends_with_its_stand_in(tmp_path: Path) -> None:
+    compiler = shutil.which("cc") or pytest.skip("no C compiler")
+    (tmp_path / "main.c").write_text(
+        "#include <stdio.h>\n#include <unistd.h>\n"
+        "int main(void) {\n"
+        '  printf("%d pid %d\\n", setpgid(0, getppid()), getpid());\n  fflush(stdout);\n  for (;;) pause();\n}\n'
+    )
+    subprocess.run([compiler, "main.c", "-o", "main"], cwd=tmp_path, check=True)
+    job = subprocess.Popen([*SPACE, "./main"], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    assert job.stdout
+    failed, _, task = job.stdout.readline().split()
+    job.kill()
+    job.wait()
+    job.stdout.close()
+    assert failed == "0"
+    nobody_lives([int(task)])
