@@ -6,11 +6,14 @@
 #include <atomic>
 #include <cstdio>
 
+#include "base/clock.hpp"
+
 namespace urakata::space {
 namespace {
 
-constexpr int kChained = 2;      // r_version from which r_next is there
-constexpr int kMostAsked = 100;  // a program that has not come this far was stopped, or has executed another
+constexpr int kChained = 2;  // r_version from which r_next is there
+// A program that has not come this far by then was stopped, or has executed another: it is not waited for.
+constexpr std::uint64_t kPatience = 5'000'000'000;  // ns
 
 bool library_has_chain() {
   int major = 0;
@@ -42,6 +45,7 @@ void DebuggerChain::add(const LoadedProgram& program) {
   if (last_ == nullptr || program.dynamic == 0) return;
   Entry& entry = entries_.emplace_back();
   entry.file = program.file;
+  entry.until = now_ns() + kPatience;
   entry.dynamic = reinterpret_cast<ElfW(Dyn)*>(program.dynamic);  // NOLINT(performance-no-int-to-ptr)
   entry.program.l_addr = program.base;
   entry.program.l_name = entry.file.data();
@@ -57,13 +61,13 @@ void DebuggerChain::append(Node& node) {
 }
 
 bool DebuggerChain::link() {
+  const std::uint64_t now = now_ns();
   bool some_left = false;
   for (Entry& one : entries_) {
-    if (one.linked || one.asked > kMostAsked) continue;
-    ++one.asked;
+    if (one.linked) continue;
     const r_debug* const list = list_of(one.dynamic);
     if (list == nullptr || list->r_map == nullptr) {
-      some_left = true;
+      some_left = some_left || now < one.until;
       continue;
     }
     // Copies, since the linker's own may lack the room for the chain. r_map is the first of the linker's live list.

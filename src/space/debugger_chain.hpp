@@ -43,7 +43,7 @@ class DebuggerChain {
     link_map program{};  // a list of one: in the linker's own list the program has no name
     Node named{};
     Node libraries{};
-    int asked = 0;
+    std::uint64_t until = 0;  // how long to be asked for, in now_ns()
     bool linked = false;
   };
 
