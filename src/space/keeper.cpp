@@ -1,5 +1,6 @@
 #include "space/keeper.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
@@ -98,15 +100,26 @@ class Keeper {
         if (watched_[i].revents != 0) listen_to(pairs_[i - 2]);
       }
       std::erase_if(pairs_, [](const Pair& one) { return !one.socket && one.task == 0; });
-      if (watched_[0].revents != 0) {
-        if (Descriptor next(accept4(listening_.number(), nullptr, nullptr, SOCK_CLOEXEC)); next) {
-          welcome(std::move(next));
-        }
-      }
+      if (watched_[0].revents != 0) open_door();
     }
   }
 
  private:
+  Descriptor accepted() const { return Descriptor(accept4(listening_.number(), nullptr, nullptr, SOCK_CLOEXEC)); }
+
+  void open_door() {
+    if (Descriptor next = accepted(); next) {
+      welcome(std::move(next));
+    } else if (errno == EMFILE || errno == ENFILE) {
+      spare_.reset();
+      if (const Descriptor refused = accepted(); refused) {
+        send_note(refused.number(), NoteKind::refused, 0,
+                  "the keeper of the space has as many open files as it may have; raise the limit (ulimit -n)");
+      }
+      spare_ = Descriptor(fcntl(children_.number(), F_DUPFD_CLOEXEC, 0));
+    }
+  }
+
   void listen_to(Pair& pair) {
     if (pair.record == nullptr) {
       begin(pair);
@@ -217,6 +230,8 @@ class Keeper {
 
   Descriptor listening_;
   Descriptor children_;  // SIGCHLD as a descriptor
+  // Given up for a moment where there are no descriptors left, to refuse whoever knocks.
+  Descriptor spare_{fcntl(children_.number(), F_DUPFD_CLOEXEC, 0)};
   Registry& registry_;
   std::vector<Pair> pairs_;
   std::vector<pollfd> watched_;

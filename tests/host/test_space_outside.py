@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from jobs import named
-from spaces import EXEC, SPACE, nothing_stays, until
+from spaces import EXEC, SPACE, left_behind, nothing_stays, until
 
 from urakata import paths
 
@@ -108,3 +109,30 @@ def test_too_many_mappings_are_foreseen(tmp_path: Path) -> None:
         with job.stdin:  # closed at the end, whatever happens
             until(lambda: "sysctl vm.max_map_count" in said.read_text(), "no rank is told of the limit")
         assert job.wait(60) == 0
+
+
+def test_who_finds_the_keeper_without_descriptors_is_told() -> None:
+    """A rank waits in the space; others connect until the keeper, which may have 24 descriptors, has none left."""
+    before = left_behind()
+    rank = subprocess.Popen(
+        ["/bin/sh", "-c", f"ulimit -n 24; exec {' '.join(SPACE)} cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert rank.stdin and rank.stdout
+    rank.stdin.write(b"\n")
+    rank.stdin.flush()
+    assert rank.stdout.read(1) == b"\n"  # the rank runs
+    (name,) = left_behind() - before
+    connections = []
+    try:
+        for _ in range(30):
+            one = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            connections.append(one)
+            one.connect(f"\0{name}")
+        connections[-1].settimeout(30)
+        assert b"ulimit -n" in connections[-1].recv(1000)
+    finally:
+        for one in connections:
+            one.close()
+        rank.stdin.close()
+        rank.stdout.close()
+        assert rank.wait(20) == 0
