@@ -34,7 +34,7 @@ struct Cradle {
   int failure = 0;
 };
 
-// The number of the first descriptor that some move still needs as its source and that another wants as its target.
+// The move that has this descriptor as its source; nullptr: none.
 DescriptorMove* who_sits_on(std::span<DescriptorMove> moves, int number) {
   for (DescriptorMove& one : moves) {
     if (one.from == number) return &one;

@@ -1,5 +1,5 @@
-// Where the stand-ins of one job on one node find their keeper: a socket with a name that only they can compute, made
-// by the first of them. The socket is in Linux's abstract name space: it needs no file, leaves none, and each network
+// Where the stand-ins of one job on one node find their keeper: a socket whose name all of them compute, made by the
+// first of them. The socket is in Linux's abstract name space: it needs no file, leaves none, and each network
 // name space has its own. Anybody may connect to such a name, so both sides look at whose process the other is.
 #pragma once
 

@@ -1,8 +1,7 @@
 // Who lives in a space: one block of memory that the keeper makes before the first task, and that every task finds.
 //
-// The keeper maps the block, fills one record for each task that it starts, and names the block to the task in the
-// environment variable URAKATA_SPACE_AT. A pointer that one task stores here is valid as it is in every other: all have
-// the same address space. The block stays mapped until the keeper ends.
+// The keeper maps the block, gives one record to each task that it starts, and names the block to the task in the
+// environment variable URAKATA_SPACE_AT. The block stays mapped until the keeper ends.
 //
 // Thread-safety: every atomic may be read by anybody at any time.
 #pragma once
@@ -33,7 +32,8 @@ enum class TaskState : std::uint32_t {
 struct TaskRecord {
   // Written by the keeper alone.
   std::atomic<TaskState> state{TaskState::empty};
-  // Of the running task, as the tasks themselves see it; 0 where there is none. Written before the program starts.
+  // Of the running task, as the tasks themselves see it; 0 where there is none. Written by the task itself before its
+  // program starts, and by the keeper when it has ended.
   std::atomic<pid_t> pid{0};
 };
 

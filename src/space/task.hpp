@@ -15,9 +15,9 @@ struct Task {
   LoadedProgram program;
 };
 
-// Maps program and dynamic linker, writes the stack, and starts the process. `record` is the task's own, in
-// state `starting`. The program's memory stays mapped when the task has ended. Error: why there is no task; nothing of
-// it is left.
+// Maps program and dynamic linker, writes the stack, and starts the process. `record` is the task's own and gets its
+// pid. The program's memory stays mapped when the task has ended. Error: why there is no task; it has no process, and
+// its programs and stack are unmapped.
 Result<Task> start_task(const Handover& handover, const Registry& registry, TaskRecord& record);
 
 }  // namespace urakata::space
