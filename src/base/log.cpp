@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "base/hash.hpp"
 #include "base/launcher.hpp"
 
 namespace urakata::log {
@@ -34,14 +35,12 @@ int rank() {
 
 // True the first time that a text is seen. When the table is full, everything counts as new.
 bool first_time(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a
-  for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
-  hash |= 1U;
+  const std::uint64_t number = hash(text) | 1U;
   for (std::size_t probe = 0; probe < given.size(); ++probe) {
-    std::atomic<std::uint64_t>& entry = given[(hash + probe) % given.size()];
+    std::atomic<std::uint64_t>& entry = given[(number + probe) % given.size()];
     std::uint64_t found = 0;
-    if (entry.compare_exchange_strong(found, hash, std::memory_order_relaxed)) return true;
-    if (found == hash) return false;
+    if (entry.compare_exchange_strong(found, number, std::memory_order_relaxed)) return true;
+    if (found == number) return false;
   }
   return true;
 }

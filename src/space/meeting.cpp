@@ -20,6 +20,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/hash.hpp"
 #include "space/handover.hpp"
 
 namespace urakata::space {
@@ -49,13 +50,6 @@ std::string start_time(pid_t pid) {
     rest.remove_prefix(blank);
   }
   return {};
-}
-
-// FNV-1a.
-std::uint64_t hash(std::string_view text) {
-  std::uint64_t value = 0xcbf29ce484222325U;
-  for (const char letter : text) value = (value ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
-  return value;
 }
 
 struct Address {
