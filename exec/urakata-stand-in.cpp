@@ -42,11 +42,6 @@ namespace {
 constexpr std::size_t kSignalBytes = 8;
 constexpr int kTimedWords = 3;
 
-constexpr std::uint64_t bit(int number) { return std::uint64_t{1} << static_cast<unsigned>(number - 1); }
-// All that others may send; not those of this process's own mistakes.
-constexpr std::uint64_t kPassed =
-    ~(bit(SIGSEGV) | bit(SIGBUS) | bit(SIGILL) | bit(SIGFPE) | bit(SIGTRAP) | bit(SIGSYS));
-
 // A line on the error output, as log.hpp writes them.
 class Line {
  public:
@@ -91,7 +86,7 @@ int own_pid() { return static_cast<int>(raw::call(SYS_getpid)); }
   const std::uint64_t by_default[4] = {};  // handler, flags, restorer, mask
   raw::call(SYS_rt_sigaction, number, raw::word(by_default), 0, kSignalBytes);
   raw::call(SYS_kill, own_pid(), number);
-  const std::uint64_t one = bit(number);
+  const std::uint64_t one = signal_bit(number);
   raw::call(SYS_rt_sigprocmask, SIG_UNBLOCK, raw::word(&one), 0, kSignalBytes);
   leave(128 + number);  // where the signal's default is not to end a process
 }
@@ -100,8 +95,8 @@ class StandIn {
  public:
   explicit StandIn(const Post& post) : post_(post) {
     raw::call(SYS_fcntl, post.socket, F_SETFD, FD_CLOEXEC);
-    signals_ =
-        static_cast<int>(raw::call(SYS_signalfd4, -1, raw::word(&kPassed), kSignalBytes, SFD_CLOEXEC | SFD_NONBLOCK));
+    signals_ = static_cast<int>(
+        raw::call(SYS_signalfd4, -1, raw::word(&kPassedSignals), kSignalBytes, SFD_CLOEXEC | SFD_NONBLOCK));
     if (post.rank < 0) return;
 #ifdef SYS_pidfd_open
     launcher_ = static_cast<int>(raw::call(SYS_pidfd_open, post.parent, 0));

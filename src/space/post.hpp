@@ -3,7 +3,16 @@
 
 #include <sys/types.h>
 
+#include <csignal>
+#include <cstdint>
+
 namespace urakata::space {
+
+// Signal n is bit n - 1.
+constexpr std::uint64_t signal_bit(int number) { return std::uint64_t{1} << static_cast<unsigned>(number - 1); }
+// What a stand-in passes on: all that others may send; not the signals of its own mistakes.
+inline constexpr std::uint64_t kPassedSignals = ~(signal_bit(SIGSEGV) | signal_bit(SIGBUS) | signal_bit(SIGILL) |
+                                                  signal_bit(SIGFPE) | signal_bit(SIGTRAP) | signal_bit(SIGSYS));
 
 struct Post {
   int socket = -1;       // to the keeper

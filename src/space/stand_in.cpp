@@ -29,17 +29,18 @@ constexpr int kAttempts = 5;  // a keeper may be about to end when it is found
 
 std::uint64_t bits(const sigset_t& set) {
   std::uint64_t word = 0;
-  for (unsigned number = 1; number <= 64; ++number) {
-    if (sigismember(&set, static_cast<int>(number)) == 1) word |= std::uint64_t{1} << (number - 1);
+  for (int number = 1; number <= 64; ++number) {
+    if (sigismember(&set, number) == 1) word |= signal_bit(number);
   }
   return word;
 }
 
-// All that others may send; not those of this process's own mistakes.
 sigset_t passed_signals() {
   sigset_t set;
-  sigfillset(&set);
-  for (const int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS}) sigdelset(&set, number);
+  sigemptyset(&set);
+  for (int number = 1; number <= 64; ++number) {
+    if ((kPassedSignals & signal_bit(number)) != 0) sigaddset(&set, number);
+  }
   return set;
 }
 
