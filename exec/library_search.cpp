@@ -11,6 +11,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/program_file.hpp"
+
 namespace urakata {
 namespace {
 
@@ -45,9 +47,7 @@ constexpr const char* kLib = "lib64";
 #endif
 
 std::string folder_of(const std::string& path) {
-  char* real = realpath(path.c_str(), nullptr);
-  std::string folder = real != nullptr ? real : path;
-  std::free(real);
+  const std::string folder = real_path(path);
   const std::size_t slash = folder.rfind('/');
   return slash == std::string::npos ? "." : folder.substr(0, slash);
 }

@@ -1,18 +1,17 @@
 #include "program.hpp"
 
 #include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <fstream>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "base/program_file.hpp"
 #include "elf.hpp"
 
 namespace urakata {
@@ -26,12 +25,6 @@ constexpr std::array kShells = {"sh"sv, "bash"sv, "dash"sv, "zsh"sv, "ksh"sv, "c
 constexpr std::array kWrappers = {"env"sv,    "taskset"sv, "numactl"sv, "nice"sv,   "time"sv,    "timeout"sv,
                                   "stdbuf"sv, "setsid"sv,  "chrt"sv,    "ionice"sv, "nohup"sv,   "prlimit"sv,
                                   "strace"sv, "ltrace"sv,  "perf"sv,    "gdb"sv,    "valgrind"sv};
-constexpr int kDeepestScript = 4;  // as in the kernel
-
-std::string_view base_name(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
 
 bool among(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
@@ -39,33 +32,6 @@ bool among(std::span<const std::string_view> names, std::string_view name) {
 
 // "mpirun", "mpirun.openmpi", "mpiexec.mpich".
 bool is_launcher(std::string_view name) { return among(kLaunchers, name.substr(0, name.find('.'))); }
-
-std::string real_path(const std::string& path) {
-  char* real = realpath(path.c_str(), nullptr);
-  std::string result = real != nullptr ? real : path;
-  std::free(real);
-  return result;
-}
-
-bool runnable_file(const std::string& path) {
-  struct stat about {};
-  return stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode) && access(path.c_str(), X_OK) == 0;
-}
-
-// The program's file; empty where there is none, and `denied` then names a file that may not be run.
-std::string search_path(std::string_view name, std::string& denied) {
-  const char* variable = std::getenv("PATH");
-  std::string_view list = variable != nullptr ? variable : "/bin:/usr/bin";
-  while (true) {
-    const std::size_t end = std::min(list.find(':'), list.size());
-    const std::string folder = end == 0 ? "." : std::string(list.substr(0, end));
-    std::string path = folder + "/" + std::string(name);
-    if (runnable_file(path)) return path;
-    if (denied.empty() && access(path.c_str(), F_OK) == 0) denied = path;
-    if (end == list.size()) return {};
-    list.remove_prefix(end + 1);
-  }
-}
 
 std::vector<std::string> words(std::string_view line) {
   std::vector<std::string> found;
@@ -87,36 +53,23 @@ std::string through_env(std::span<const std::string> arguments) {
   return {};
 }
 
+bool is_elf(const std::string& path) {
+  std::array<char, 4> start{};
+  return std::ifstream(path, std::ios::binary).read(start.data(), start.size()) &&
+         std::string_view(start.data(), start.size()) == "\177ELF"sv;
+}
+
 // Follows "#!" lines to the program that runs the file. A file that is neither script nor ELF is run by the shell.
 std::string interpreter_of(const std::string& path) {
   std::string file = path;
   for (int depth = 0; depth < kDeepestScript; ++depth) {
-    std::ifstream input(file, std::ios::binary);
-    std::array<char, 4> start{};
-    input.read(start.data(), start.size());
-    const std::string_view magic(start.data(), static_cast<std::size_t>(input.gcount()));
-    if (magic == "\177ELF"sv) return file;
-    if (!magic.starts_with("#!")) return "/bin/sh";
-    input.clear();
-    input.seekg(2);
-    std::string line;
-    std::getline(input, line);
-    const std::vector<std::string> parts = words(line);
-    if (parts.empty()) return "/bin/sh";
-    file = parts.front();
-    if (base_name(file) == "env") file = through_env(std::span(parts).subspan(1));
+    const std::optional<ScriptLine> line = script_line(file);
+    if (!line) return is_elf(file) ? file : "/bin/sh";
+    if (line->interpreter.empty()) return "/bin/sh";
+    file = base_name(line->interpreter) == "env" ? through_env(words(line->argument)) : line->interpreter;
     if (file.empty()) return {};
   }
   return file;
-}
-
-// Raises its own rights when started: the linker then ignores LD_PRELOAD.
-bool is_privileged(const std::string& path) {
-  struct stat about {};
-  if (stat(path.c_str(), &about) != 0) return false;
-  const bool user = (about.st_mode & S_ISUID) != 0 && about.st_uid != getuid();
-  const bool group = (about.st_mode & S_ISGID) != 0 && about.st_gid != getgid();
-  return user || group || (getuid() != 0 && getxattr(path.c_str(), "security.capability", nullptr, 0) > 0);
 }
 
 void judge(Program& program) {
@@ -130,7 +83,7 @@ void judge(Program& program) {
     program.reach = Reach::shell;
   } else if (program.path == program.interpreter && among(kWrappers, name)) {
     program.reach = Reach::wrapper;
-  } else if (is_privileged(runner)) {
+  } else if (raises_rights(runner)) {
     program.reach = Reach::never;
     program.why = "is set-user-ID or has capabilities, where the system allows no preloading";
   } else if (const Result<Elf> elf = read_elf(runner); !elf) {

@@ -30,8 +30,8 @@ namespace {
 
 constexpr int kBadUse = 2;
 
-// What goes wrong before the program starts goes wrong on all ranks of a node alike, but files may differ between nodes:
-// one rank of each says it.
+// What goes wrong before the program starts goes wrong on all ranks of a node alike, but files may differ between
+// nodes: one rank of each says it.
 int refuse(const std::string& message, int code = kBadUse) {
   const Launcher job = launcher();
   if (job.rank <= 0 || job.local_rank == 0) log::error("%s", message.c_str());
