@@ -1,9 +1,7 @@
 #include "observe/code.hpp"
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <link.h>
-#include <unistd.h>
 
 namespace urakata::observe {
 namespace {
@@ -30,16 +28,11 @@ int look(dl_phdr_info* info, std::size_t, void* data) {
 
 }  // namespace
 
-CodePlace code_place(const void* address) {
+CodePlace code_place(const void* address, std::string_view program) {
   CodePlace place;
   if (address == nullptr) return place;
   Search search{reinterpret_cast<std::uintptr_t>(address), &place};
-  const bool found = dl_iterate_phdr(look, &search) == 1;
-  if (found && place.module.empty()) {  // the program itself has no name there
-    char path[PATH_MAX];
-    const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
-    if (length > 0) place.module.assign(path, static_cast<std::size_t>(length));
-  }
+  if (dl_iterate_phdr(look, &search) == 1 && place.module.empty()) place.module = program;
   Dl_info info;
   if (dladdr(address, &info) != 0 && info.dli_sname != nullptr) {
     place.symbol = info.dli_sname;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace urakata::observe {
 
@@ -13,7 +14,8 @@ struct CodePlace {
   std::uint64_t symbol_offset = 0;
 };
 
-// Any thread; allocates and takes the dynamic linker's lock.
-CodePlace code_place(const void* address);
+// `program` is the path of the program's own file, which the dynamic linker does not name. Any thread; allocates and
+// takes the dynamic linker's lock.
+CodePlace code_place(const void* address, std::string_view program);
 
 }  // namespace urakata::observe

@@ -35,9 +35,9 @@ void put(JsonWriter& json, const char* key, const Times& times) {
   json.key("min").number(times.min()).key("max").number(times.max()).end();
 }
 
-void put(JsonWriter& json, const Site& site) {
+void put(JsonWriter& json, const Site& site, const Meta& meta) {
   const SiteKey key = site.key();
-  const CodePlace place = code_place(key.address);
+  const CodePlace place = code_place(key.address, meta.file);
   json.object().key("number").number(site.number()).key("operation").string(key.operation);
   json.key("bytes").number(key.bytes).key("engine").string(key.engine);
   json.key("algorithm").string(key.algorithm).key("why").string(site.why());
@@ -86,7 +86,7 @@ std::string text_of(const Observer& observer, const Meta& meta) {
     json.key("origin").string(option.origin).end();
   }
   json.end().key("sites").array();
-  for (const Site* site : observer.sites()) put(json, *site);
+  for (const Site* site : observer.sites()) put(json, *site, meta);
   json.end().key("tracks").array();
   for (const auto& track : observer.tracks()) put(json, *track);
   json.end().end();

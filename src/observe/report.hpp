@@ -24,6 +24,7 @@ struct Meta {
   std::uint32_t rank = 0;  // in MPI_COMM_WORLD
   std::uint32_t ranks = 1;
   std::string program;   // its command line
+  std::string file;      // path of the program's own file
   std::string host_mpi;  // MPI_Get_library_version's first line
   std::string abi;       // "openmpi", "mpich", "abi"
   std::string engine;

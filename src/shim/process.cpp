@@ -1,9 +1,12 @@
 #include "shim/process.hpp"
 
+#include <linux/limits.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <iterator>
 #include <span>
@@ -55,10 +58,14 @@ void helper_progressed(std::uint64_t begin, std::uint64_t end) {
   }
 }
 
-// The C library hands them to every constructor. /proc/self/cmdline would be the keeper's in a space.
+// In a space /proc/self/cmdline and /proc/self/exe are the keeper's. The C library hands the arguments to every
+// constructor, and the program's file is looked up before it may change its directory.
 constinit std::span<char* const> arguments;
-[[gnu::constructor]] void note_arguments(int count, char** list) {
+constinit std::array<char, PATH_MAX> program_file{};
+[[gnu::constructor]] void note_program(int count, char** list) {
   arguments = {list, static_cast<std::size_t>(count)};
+  const auto* const named = reinterpret_cast<const char*>(getauxval(AT_EXECFN));  // NOLINT(performance-no-int-to-ptr)
+  if (realpath(space::own_space() ? named : "/proc/self/exe", program_file.data()) == nullptr) program_file[0] = '\0';
 }
 
 std::string command_line() {
@@ -292,6 +299,7 @@ void Process::write_report() {
   meta.rank = static_cast<std::uint32_t>(rank);
   meta.ranks = static_cast<std::uint32_t>(ranks);
   meta.program = command_line();
+  meta.file = program_file.data();
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0;
   host.Get_library_version(version, &length);

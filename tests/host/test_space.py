@@ -92,9 +92,12 @@ def test_a_program_lives_in_a_space_as_anywhere(folder: Path, name: str) -> None
 
 
 def test_the_report_names_the_program_and_not_the_keeper(folder: Path, tmp_path: Path) -> None:
-    program = str(compiled(named("mpich"), "space_end", folder))
-    passes(run_job(named("mpich"), 2, [*SPACE[:-1], "--report", str(tmp_path), "--", program, "code", "0"]))
-    assert json.loads((tmp_path / "rank-0.json").read_text())["program"].split() == [program, "code", "0"]
+    """The place of its calls too, so that their source lines are found."""
+    program = [str(compiled(named("mpich"), "random_nbc", folder)), "--cases", "3"]
+    passes(run_job(named("mpich"), 2, [*SPACE[:-1], "--report", str(tmp_path), "--", *program]))
+    report = json.loads((tmp_path / "rank-0.json").read_text())
+    assert report["program"].split() == program
+    assert {site["module"] for site in report["sites"]} == {program[0]}
 
 
 def test_two_jobs_at_once(folder: Path) -> None:
