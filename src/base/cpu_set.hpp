@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "base/result.hpp"
 
@@ -48,5 +49,6 @@ class CpuSet {
 
   std::array<std::uint64_t, kLimit / 64> words_{};
 };
+static_assert(std::is_trivially_copyable_v<CpuSet>);  // ranks send theirs as bytes
 
 }  // namespace urakata

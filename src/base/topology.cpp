@@ -12,22 +12,25 @@ std::string several(std::size_t count, const char* one, const char* many) {
   return std::to_string(count) + " " + (count == 1 ? one : many);
 }
 
+// Without the others' masks: how many ranks may run where this one may, itself included.
+std::size_t guessed_sharers(const Topology& topology, const Crew& crew) {
+  const std::size_t cores = std::max<std::size_t>(topology.cores.size(), 1);
+  return std::max<std::size_t>((crew.ranks * topology.within(crew.mask).size() + cores - 1) / cores, 1);
+}
+
 // The cores that this rank need not share with others, and how many ranks it was dealt out among.
 std::vector<Core> own_cores(const Topology& topology, const Crew& crew) {
   const std::vector<Core> mine = topology.within(crew.mask);
   // The ranks that may run where this one may, in the order of the node.
-  std::size_t sharers = 0;
-  std::size_t place = 0;
+  std::size_t sharers = guessed_sharers(topology, crew);
+  std::size_t place = crew.rank % sharers;
   CpuSet others;
-  const bool known = crew.masks.size() == crew.ranks;
-  for (std::size_t rank = 0; rank < crew.ranks; ++rank) {
-    const bool whole = crew.mask == topology.cpus();
-    const bool shares = known ? crew.masks[rank] == crew.mask : (whole || rank == crew.rank);
-    if (rank == crew.rank) place = sharers;
-    if (shares) {
-      ++sharers;
-    } else if (known) {
-      others = others | crew.masks[rank];
+  if (crew.masks.size() == crew.ranks) {
+    sharers = static_cast<std::size_t>(std::ranges::count(crew.masks, crew.mask));
+    place = static_cast<std::size_t>(
+        std::count(crew.masks.begin(), crew.masks.begin() + static_cast<std::ptrdiff_t>(crew.rank), crew.mask));
+    for (const CpuSet& mask : crew.masks) {
+      if (mask != crew.mask) others = others | mask;
     }
   }
   std::vector<Core> free;
@@ -42,7 +45,7 @@ std::vector<Core> own_cores(const Topology& topology, const Crew& crew) {
 bool oversubscribed(const Topology& topology, const Crew& crew) {
   if (crew.threads > topology.within(crew.mask).size()) return true;
   if (crew.masks.size() != crew.ranks) {
-    return crew.mask == topology.cpus() && crew.threads * crew.ranks > topology.cores.size();
+    return crew.threads * guessed_sharers(topology, crew) > topology.within(crew.mask).size();
   }
   std::size_t sharers = 0;
   for (const CpuSet& mask : crew.masks) sharers += mask.meets(crew.mask) ? 1U : 0U;

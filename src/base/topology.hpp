@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,15 +40,15 @@ struct Crew {
   std::size_t rank = 0;  // this one, among the ranks of the node
   std::size_t ranks = 1;
   CpuSet mask;  // where this rank may run
-  // The masks of all ranks of the node in their order; empty where not known. Then a mask that is not the whole node is
-  // taken to be this rank's alone (launchers bind so), and a mask of the whole node to be everybody's.
-  std::span<const CpuSet> masks = {};
+  // The masks of all ranks of the node in their order; empty where not known. Then all masks are taken to have as many
+  // cores as this one and to lie evenly over the node.
+  std::vector<CpuSet> masks = {};
   std::size_t threads = 1;  // runnable threads of each rank, without helpers
 };
 
 // Threads that a rank computes with: OMP_NUM_THREADS, or 1.
 std::size_t program_threads();
-// The crew as the launcher's environment and this process's mask describe it.
+// The crew as the launcher's environment and this process's mask describe it: the others' masks are not known.
 Crew crew_of_this_process();
 
 struct Placement {

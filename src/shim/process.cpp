@@ -126,7 +126,7 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
     }
   }
   if (!host_only_) {
-    note_nodes();
+    const Crew crew = note_nodes();
     auto [wire, why] = open_wire(world_, rank, nodes_);
     wire_ = std::move(wire);
     transport_why_ = std::move(why);
@@ -134,7 +134,7 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
     if (!wire_ && wish.transport == TransportWish::wire) {
       log::warning_of_all("no transport wire: %s; the host carries all messages", transport_why_.c_str());
     }
-    make_engines();
+    make_engines(crew);
     // exit() without MPI_Finalize: the helpers must be gone before the libraries are taken down.
     std::atexit([] { process().stop_helpers(); });
   }
@@ -144,7 +144,7 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
   return MPI_SUCCESS;
 }
 
-void Process::note_nodes() {
+Crew Process::note_nodes() {
   MPI_Comm node = MPI_COMM_NULL;
   host.Comm_split_type(world_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
   MPI_Group group = MPI_GROUP_NULL;
@@ -153,11 +153,21 @@ void Process::note_nodes() {
   int leader = 0;
   host.Group_translate_ranks(group, 1, &first, world_group_, &leader);
   host.Group_free(&group);
-  host.Comm_free(&node);
+  Crew crew = crew_of_this_process();
+  int place = 0;
   int ranks = 1;
+  host.Comm_rank(node, &place);
+  host.Comm_size(node, &ranks);
+  crew.rank = static_cast<std::size_t>(place);
+  crew.ranks = static_cast<std::size_t>(ranks);
+  crew.masks.resize(crew.ranks);
+  constexpr int kWords = sizeof(CpuSet) / sizeof(std::uint64_t);
+  host.Allgather(&crew.mask, kWords, MPI_UINT64_T, crew.masks.data(), kWords, MPI_UINT64_T, node);
+  host.Comm_free(&node);
   host.Comm_size(world_, &ranks);
   nodes_.resize(static_cast<std::size_t>(ranks));
   host.Allgather(&leader, 1, MPI_INT, nodes_.data(), 1, MPI_INT, world_);
+  return crew;
 }
 
 bool Process::same_node(const std::vector<std::int32_t>& world_ranks) const {
@@ -166,10 +176,10 @@ bool Process::same_node(const std::vector<std::int32_t>& world_ranks) const {
                      [&](std::int32_t rank) { return nodes_[static_cast<std::size_t>(rank)] == node; });
 }
 
-void Process::make_engines() {
+void Process::make_engines(const Crew& crew) {
   const Options& wish = options();
   const std::size_t count = std::max<std::uint32_t>(wish.domains, 1);
-  placement_ = place_helpers(Topology::of_this_node(), crew_of_this_process(), wish.placement, wish.helper_cpus, count);
+  placement_ = place_helpers(Topology::of_this_node(), crew, wish.placement, wish.helper_cpus, count);
   oversubscribed_ = placement_.oversubscribed;
   engine_why_ = placement_.reason;
   if (wish.engine == EngineKind::thread && multiple_) {

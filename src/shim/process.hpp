@@ -58,8 +58,8 @@ class Process {
   bool measuring() const { return measuring_; }
 
  private:
-  void make_engines();
-  void note_nodes();
+  Crew note_nodes();  // who shares a node; the ranks of this one
+  void make_engines(const Crew& crew);
   void write_report();
 
   bool running_ = false;

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-
 namespace urakata {
 namespace {
 
@@ -91,18 +89,35 @@ TEST(Placement, UnboundRanksDealOutTheNode) {
 }
 
 TEST(Placement, ACoreThatAnotherRankMayUseIsNotSpare) {
-  const std::array<CpuSet, 2> masks = {cpus("0,1,4,5"), cpus("1,5")};
   Crew known = crew("0,1,4,5", 0, 2);
-  known.masks = masks;
+  known.masks = {cpus("0,1,4,5"), cpus("1,5")};
   EXPECT_FALSE(place(known).spare);
   known.masks = {};
   EXPECT_TRUE(place(known).spare);
 }
 
+// As Open MPI binds more than two ranks: each to all cores of a package.
+TEST(Placement, RanksBoundToAPackageDealItOut) {
+  for (const bool known : {true, false}) {
+    Crew two = crew("0,1,4,5", 1, 3);
+    Crew four = crew("0,1,4,5", 1, 4);
+    Crew five = crew("0,1,4,5", 1, 5);
+    if (known) {
+      const CpuSet other = cpus("2,3,6,7");
+      two.masks = {two.mask, two.mask, other};
+      four.masks = {two.mask, two.mask, other, other};
+      five.masks = {two.mask, two.mask, other, other, two.mask};
+    }
+    EXPECT_FALSE(place(two).spare);
+    EXPECT_FALSE(place(four).spare);
+    EXPECT_FALSE(place(four).oversubscribed);
+    EXPECT_TRUE(place(five).oversubscribed);
+  }
+}
+
 TEST(Placement, RanksBoundToTheSameCoreAreOversubscribed) {
-  const std::array<CpuSet, 2> masks = {cpus("0"), cpus("0")};
   Crew known = crew("0", 0, 2);
-  known.masks = masks;
+  known.masks = {cpus("0"), cpus("0")};
   EXPECT_TRUE(place(known).oversubscribed);
 }
 

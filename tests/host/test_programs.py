@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 
 import pytest
 from jobs import ENGINES, FULL, HOST_NAMES, compiled, compiled_example, named, passes, run_job
 from spaces import nobody_lives
+
+from urakata import paths
 
 BLOCKING_PLACES = ("recv", "send", "probe", "barrier", "allreduce", "dup", "split", "fence")
 CHAIN = [f"turn {turn}: the last of 4 ranks has {turn} and {turn}" for turn in (1, 2, 3)]
@@ -68,6 +72,18 @@ def test_a_collective_of_the_programs_own(folder: Path, name: str, engine: str, 
     passes(outcome)
     for words in set(said):
         assert outcome.output.count(words) == said.count(words), outcome.output
+
+
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_ranks_deal_out_the_cores_that_they_share(folder: Path, tmp_path: Path, name: str) -> None:
+    """Of two ranks on one CPU the second gets its core, and the first none."""
+    host = named(name)
+    cpu = min(os.sched_getaffinity(0))
+    under = ["taskset", "-c", str(cpu), str(paths.program("urakata-exec")), "--report", str(tmp_path), "--"]
+    passes(run_job(host, 2, [*under, str(compiled(host, "space_end", folder)), "code", "0"]))
+    reasons = [json.loads((tmp_path / f"rank-{rank}.json").read_text())["engine_why"] for rank in (0, 1)]
+    for rank, cores in enumerate(("0 cores", "1 core")):
+        assert f"{cores} for this rank (CPUs {cpu}, 2 ranks on the node)" in reasons[rank], reasons
 
 
 @pytest.mark.parametrize("engine", ENGINES)
