@@ -12,11 +12,4 @@ inline std::uint64_t now_ns() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// CPU time that the calling thread has used, from the scheduler's accounting.
-inline std::uint64_t thread_cpu_ns() {
-  timespec used{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(used.tv_nsec);
-}
-
 }  // namespace urakata

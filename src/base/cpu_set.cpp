@@ -98,10 +98,4 @@ std::string CpuSet::text() const {
   return text;
 }
 
-CpuSet CpuSet::from_words(const std::array<std::uint64_t, kLimit / 64>& words) {
-  CpuSet set;
-  set.words_ = words;
-  return set;
-}
-
 }  // namespace urakata

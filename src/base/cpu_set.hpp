@@ -24,7 +24,6 @@ class CpuSet {
   static CpuSet allowed(pid_t thread = 0);
 
   void add(std::size_t cpu) { words_[cpu / 64] |= bit(cpu); }
-  void remove(std::size_t cpu) { words_[cpu / 64] &= ~bit(cpu); }
   bool has(std::size_t cpu) const { return (words_[cpu / 64] & bit(cpu)) != 0; }
   bool empty() const { return count() == 0; }
   std::size_t count() const;
@@ -40,9 +39,8 @@ class CpuSet {
   bool bind(pid_t thread = 0) const;
   std::string text() const;
 
-  // The words, 64 CPUs each, lowest first; for sending a set to another rank.
+  // The words, 64 CPUs each, lowest first: the form of sched_setaffinity.
   const std::array<std::uint64_t, kLimit / 64>& words() const { return words_; }
-  static CpuSet from_words(const std::array<std::uint64_t, kLimit / 64>& words);
 
  private:
   static std::uint64_t bit(std::size_t cpu) { return std::uint64_t{1} << (cpu % 64); }

@@ -86,12 +86,7 @@ struct Shape::Flattening {
   }
 };
 
-Shape::Shape(const TypeMap& map)
-    : size_(map.size()),
-      extent_(map.extent()),
-      true_lb_(map.true_lb()),
-      true_extent_(map.true_extent()),
-      start_(map.placed().offset) {
+Shape::Shape(const TypeMap& map) : size_(map.size()), extent_(map.extent()), start_(map.placed().offset) {
   if (map.placed().body != nullptr) blocks_ = Flattening{*this, {}}.add(*map.placed().body).blocks;
 }
 

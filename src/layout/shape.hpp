@@ -54,8 +54,6 @@ class Shape {
 
   std::uint64_t size() const { return size_; }     // payload bytes of one element
   std::int64_t extent() const { return extent_; }  // memory bytes from one element to the next; may be negative
-  std::int64_t true_lb() const { return true_lb_; }
-  std::uint64_t true_extent() const { return true_extent_; }
 
   // Elements lie one after the other without holes, in memory's order, each at its own address.
   bool contiguous() const;
@@ -86,8 +84,6 @@ class Shape {
 
   std::uint64_t size_;
   std::int64_t extent_;
-  std::int64_t true_lb_;
-  std::uint64_t true_extent_;
   std::int64_t start_;
   std::uint64_t blocks_ = 0;
   std::vector<Node> nodes_;

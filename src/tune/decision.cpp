@@ -190,12 +190,11 @@ class Model {
 
 Choice algorithm_for(Operation operation, std::uint64_t bytes, std::uint32_t ranks, bool commutative, Way way) {
   const Model model(bytes, ranks, commutative, way);
-  const bool alone = ranks == 1;
   switch (operation) {
     case Operation::barrier:
       return {"dissemination", 0, kFewestSteps};
     case Operation::bcast:
-      return alone ? Choice{"binomial", 0, kFewestSteps} : model.bcast();
+      return model.bcast();
     case Operation::gather:
     case Operation::scatter:
       return model.to_or_from_root();

@@ -78,8 +78,8 @@ void check_bounds(const Elements& elements) {
   EXPECT_EQ(elements.shape.extent(), listed.extent());
   if (listed.bytes.empty()) return;
   const auto [lowest, highest] = std::minmax_element(listed.bytes.begin(), listed.bytes.end());
-  EXPECT_EQ(elements.shape.true_lb(), *lowest);
-  EXPECT_EQ(elements.shape.true_extent(), static_cast<std::uint64_t>(*highest - *lowest + 1));
+  EXPECT_EQ(elements.type.map.true_lb(), *lowest);
+  EXPECT_EQ(elements.type.map.true_extent(), static_cast<std::uint64_t>(*highest - *lowest + 1));
   bool as_it_lies = listed.extent() == static_cast<std::int64_t>(listed.bytes.size());
   for (std::size_t i = 0; i < listed.bytes.size(); ++i) {
     as_it_lies = as_it_lies && listed.bytes[i] == static_cast<std::int64_t>(i);
