@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/json.hpp"
 #include "base/options.hpp"
-#include "json_text.hpp"
 
 namespace urakata {
 namespace {
@@ -107,19 +107,16 @@ std::string options_table() {
 }
 
 std::string options_json() {
-  std::string text = "[";
+  JsonWriter json;
+  json.array();
   for (const Option& option : option_table()) {
-    const auto field = [&](const char* key, std::string_view value) {
-      return json_text(key) + ": " + json_text(value);
-    };
-    text += (text.size() > 1 ? ",\n " : "\n ") + ("{" + field("name", option.name)) + ", " +
-            field("variable", "URAKATA_" + std::string(option.name)) + ", " + field("value", option_value(option)) +
-            ", " + field("origin", option_origin(option)) + ", " + field("default", option.standard) + ", " +
-            field("unit", option.unit) + ", " +
-            field("level", option.level == OptionLevel::basic ? "basic" : "advanced") + ", " +
-            field("valid", valid_values(option)) + ", " + field("sentence", option.sentence) + "}";
+    json.object().key("name").string(option.name).key("variable").string("URAKATA_" + std::string(option.name));
+    json.key("value").string(option_value(option)).key("origin").string(option_origin(option));
+    json.key("default").string(option.standard).key("unit").string(option.unit);
+    json.key("level").string(option.level == OptionLevel::basic ? "basic" : "advanced");
+    json.key("valid").string(valid_values(option)).key("sentence").string(option.sentence).end();
   }
-  return text + "\n]\n";
+  return json.end().text() + "\n";
 }
 
 }  // namespace urakata

@@ -11,10 +11,10 @@
 #include <string>
 #include <string_view>
 
+#include "base/json.hpp"
 #include "base/options.hpp"
 #include "base/topology.hpp"
 #include "cores.hpp"
-#include "json_text.hpp"
 #include "mpi_need.hpp"
 #include "space/registry.hpp"
 
@@ -32,8 +32,6 @@ Example:
 )";
 
 constexpr std::size_t kVersionText = 8192;  // MPI_MAX_LIBRARY_VERSION_STRING is at most this in every ABI
-
-std::string field(std::string_view key, std::string_view value) { return json_text(key) + ": " + json_text(value); }
 
 template <class Function>
 bool find(void* library, const char* name, Function& function) {
@@ -54,8 +52,8 @@ std::string_view level_name(const ThreadLevels& levels, int level) {
   return level >= levels.funneled ? "funneled" : "single";
 }
 
-// Starts and ends MPI, and says what it is. The fields of the host, or "error".
-std::string ask_host(std::span<char*> libraries) {
+// Starts and ends MPI, and says what it is: writes the fields of the host, or "error".
+void ask_host(std::span<char*> libraries, JsonWriter& json) {
   void* library = nullptr;
   std::string name;
   std::string why = "no MPI library was named";
@@ -71,50 +69,54 @@ std::string ask_host(std::span<char*> libraries) {
   int (*init)(int*, char***, int, int*) = nullptr;
   int (*version)(char*, int*) = nullptr;
   int (*finalize)() = nullptr;
-  if (library == nullptr) return field("error", why);
+  const auto fail = [&json](std::string_view reason) { json.key("error").string(reason); };
+  if (library == nullptr) return fail(why);
   if (!find(library, "MPI_Init_thread", init) || !find(library, "MPI_Get_library_version", version) ||
       !find(library, "MPI_Finalize", finalize)) {
-    return field("error", name + " is no MPI library");
+    return fail(name + " is no MPI library");
   }
   const Abi abi = abi_of_library(std::string_view(name).substr(name.rfind('/') + 1));
   const ThreadLevels& levels = abi == Abi::standard ? kStandardLevels : kCommonLevels;
   int provided = 0;
-  if (init(nullptr, nullptr, levels.multiple, &provided) != 0) return field("error", "MPI_Init_thread failed");
+  if (init(nullptr, nullptr, levels.multiple, &provided) != 0) return fail("MPI_Init_thread failed");
   std::array<char, kVersionText> text{};
   int length = 0;
   version(text.data(), &length);
   finalize();
   std::string_view line(text.data());
   line = line.substr(0, line.find('\n'));
-  return field("library", name) + ", " + field("abi", urakata::name(abi)) + ", " + field("version", line) + ", " +
-         field("thread_level", level_name(levels, provided));
+  json.key("library").string(name).key("abi").string(urakata::name(abi)).key("version").string(line);
+  json.key("thread_level").string(level_name(levels, provided));
 }
 
-std::string placement(const Topology& topology, const Crew& crew, PlacementWish wish) {
+void put(JsonWriter& json, const Topology& topology, const Crew& crew, PlacementWish wish) {
   const Placement found = place_helpers(topology, crew, wish, options().helper_cpus, options().domains);
   CpuSet cpus;
   for (const CpuSet& one : found.helpers) cpus = cpus | one;
-  return json_text(name(wish)) + ": {\"spare\": " + (found.spare ? "true" : "false") + ", " +
-         field("cpus", cpus.text()) + ", " + field("reason", found.reason) + ", " + field("refusal", found.refusal) +
-         "}";
+  json.key(name(wish)).object().key("spare").boolean(found.spare).key("cpus").string(cpus.text());
+  json.key("reason").string(found.reason).key("refusal").string(found.refusal).end();
 }
 
 int probe(std::span<char*> libraries) {
-  const std::string host = ask_host(libraries);
+  JsonWriter json;
+  json.object().key("host").object();
+  ask_host(libraries, json);
+  json.end();
   // After MPI_Init, since some hosts bind only then.
   const Crew crew = crew_of_this_process();
   const Result<Topology> found = find_cores();
   const Topology topology = found && !found->cores.empty() ? *found : Topology::of_this_node();
-  std::string line = "{\"rank\": " + std::to_string(crew.rank) + ", \"ranks\": " + std::to_string(crew.ranks) +
-                     ", \"host\": {" + host + "}, " + field("cpus", crew.mask.text()) +
-                     ", \"cores\": " + std::to_string(topology.within(crew.mask).size()) +
-                     ", \"node_cores\": " + std::to_string(topology.cores.size()) +
-                     ", \"threads\": " + std::to_string(crew.threads) +
-                     ", \"in_space\": " + (space::own_space() ? "true" : "false") + ", \"placement\": {";
-  line += placement(topology, crew, PlacementWish::automatic) + ", " + placement(topology, crew, PlacementWish::spare) +
-          ", " + placement(topology, crew, PlacementWish::shared) + "}, \"oversubscribed\": ";
-  line += place_helpers(topology, crew, PlacementWish::shared, "", 1).oversubscribed ? "true}\n" : "false}\n";
-  return std::fputs(line.c_str(), stdout) < 0 ? 1 : 0;
+  json.key("rank").number(crew.rank).key("ranks").number(crew.ranks).key("cpus").string(crew.mask.text());
+  json.key("cores").number(topology.within(crew.mask).size()).key("node_cores").number(topology.cores.size());
+  json.key("threads").number(crew.threads).key("in_space").boolean(space::own_space().has_value());
+  json.key("placement").object();
+  for (const PlacementWish wish : {PlacementWish::automatic, PlacementWish::spare, PlacementWish::shared}) {
+    put(json, topology, crew, wish);
+  }
+  json.end();
+  const bool crowded = place_helpers(topology, crew, PlacementWish::shared, "", 1).oversubscribed;
+  json.key("oversubscribed").boolean(crowded).end();
+  return std::puts(json.text().c_str()) < 0 ? 1 : 0;
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/json.hpp"
 #include "observe/code.hpp"
-#include "observe/json.hpp"
 
 namespace urakata::observe {
 namespace {

@@ -1,4 +1,4 @@
-// Writes JSON: the little that the report needs, without a library, since it goes into the preloaded library.
+// Writes JSON: the little that report and programs need, without a library, since it goes into the preloaded library.
 //
 //     JsonWriter w;  w.object().key("rank").number(3).key("name").string("a\"b").end();  w.text() ==
 //     R"({"rank":3,...})"
@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace urakata::observe {
+namespace urakata {
 
 class JsonWriter {
  public:
@@ -39,4 +39,4 @@ class JsonWriter {
   bool after_key_ = false;
 };
 
-}  // namespace urakata::observe
+}  // namespace urakata

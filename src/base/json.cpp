@@ -1,9 +1,9 @@
-#include "observe/json.hpp"
+#include "base/json.hpp"
 
 #include <charconv>
 #include <cmath>
 
-namespace urakata::observe {
+namespace urakata {
 namespace {
 
 // Length of the UTF-8 sequence that `text` begins with; 0 if it is none (RFC 3629: no overlong forms, no surrogates).
@@ -119,4 +119,4 @@ void JsonWriter::quote(std::string_view value) {
   text_ += '"';
 }
 
-}  // namespace urakata::observe
+}  // namespace urakata
