@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/json.hpp"
 #include "collectives/expectation.hpp"
-#include "json_text.hpp"
 #include "schedule/checker.hpp"
 #include "schedule/draw.hpp"
 #include "schedule/text.hpp"
@@ -227,9 +227,16 @@ std::string verdict(const Command& command, const std::vector<schedule::Schedule
   const std::string ranks = std::to_string(schedules.size()), messages = std::to_string(proof.messages.size());
   const std::string iterations = std::to_string(proof.iterations), depth = std::to_string(proof.depth);
   if (command.json) {
-    return "{\"proved\": true, \"name\": " + urakata::json_text(name) + ", \"ranks\": " + ranks +
-           ", \"messages\": " + messages + ", \"bytes\": " + std::to_string(bytes) + ", \"iterations\": " + iterations +
-           ", \"depth\": " + depth + ", \"values_checked\": " + (command.operation ? "true" : "false") + "}\n";
+    urakata::JsonWriter json;
+    json.object().key("proved").boolean(true).key("name").string(name).key("ranks").number(schedules.size());
+    json.key("messages")
+        .number(proof.messages.size())
+        .key("bytes")
+        .number(bytes)
+        .key("iterations")
+        .number(proof.iterations);
+    json.key("depth").number(proof.depth).key("values_checked").boolean(command.operation.has_value()).end();
+    return json.text() + "\n";
   }
   return name + ": proved for " + ranks + " ranks: " + messages + " messages, " + std::to_string(bytes) + " bytes, " +
          iterations + " iterations, " + depth + " steps deep" +
@@ -249,8 +256,9 @@ int act(Command& command) {
   } else {
     const auto proof = schedule::check(schedules, made->expectation);
     if (!proof && command.json) {
-      const std::string why = urakata::json_text(proof.error().message);
-      (void)write(command.output, "{\"proved\": false, \"why\": " + why + "}\n");
+      urakata::JsonWriter json;
+      json.object().key("proved").boolean(false).key("why").string(proof.error().message).end();
+      (void)write(command.output, json.text() + "\n");
     }
     if (!proof) return complain(proof.error(), 1);
     text = command.action == "draw" ? schedule::draw(schedules, *proof) : verdict(command, schedules, *proof);
