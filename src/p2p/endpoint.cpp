@@ -57,6 +57,7 @@ Request* Endpoint::send(Port& to, const Envelope& envelope, const Buffer& buffer
   request.is_send = true;
   request.whole = whole;
   request.movable = mode == Mode::standard && bytes <= kMovable;
+  request.looks = 0;
   request.place.store(Request::Place::buffer, std::memory_order_relaxed);
   request.buffer = buffer;
   request.envelope = envelope;

@@ -9,8 +9,9 @@
 //                sender through the sender's port; a sender that waits then takes pieces of it too. Pieces are claimed
 //                with one counter, so whoever is faster copies more, and nobody waits for a sender that computes.
 //                Payload in short blocks, too little to share, is packed by the sender when it sends (copying.hpp).
-//                Up to kMovable bytes a standard send that waits for long copies its payload aside and is done: as the
-//                host would have it, programs in which both sides send first do not hang.
+//                Up to kMovable bytes a standard send that waits for long, or is looked at many times, copies its
+//                payload aside and is done: as the host would have it, programs in which both sides send first do not
+//                hang.
 //   full inbox   the sender keeps the send in its own list, in order for each receiver, and fills cells when it makes
 //                progress and there is room.
 //
@@ -55,6 +56,7 @@ class Endpoint {
   // Payload bytes from which a waiting sender helps: where neither side has holes, and where one has.
   static constexpr std::uint64_t kSharedPlain = 64 << 10;
   static constexpr std::uint64_t kShared = 8 << 10;
+  static constexpr std::uint32_t kLooks = 64;  // in vain: by then they have cost about what setting a send aside does
 
   // `callers`: which threads may call (turn.hpp). `copying`: who copies elements with holes; chosen for each message
   // where it is not said.
@@ -98,6 +100,10 @@ class Endpoint {
   void wait(Request& request);
   // Copies a send's payload aside, where that may be, so that it is done. For a caller that has waited in vain.
   void set_aside(Request& request);
+  // A caller that does not wait has found the request unfinished. After many such looks a send is set aside.
+  void looked_in_vain(Request& request) {
+    if (request.movable && ++request.looks == kLooks) set_aside(request);
+  }
 
   // Gives a request back. One that is not finished goes on by itself, and its buffer has to stay until then; `let_go`
   // is then called with the buffer's layout at the end, by a thread of the rank that is in the endpoint.

@@ -42,8 +42,9 @@ struct alignas(kLine) Request {
   // The owner's.
   Request* next = nullptr;  // in the queue that the request is in
   Buffer buffer;
-  Envelope envelope;   // of a send; the pattern of a receive
-  Port* to = nullptr;  // of a send that waits for room in an inbox
+  Envelope envelope;        // of a send; the pattern of a receive
+  std::uint32_t looks = 0;  // in vain, at a movable send
+  Port* to = nullptr;       // of a send that waits for room in an inbox
   bool is_send = false;
   bool whole = false;       // a send that must not be eager: synchronous, or large
   bool queued = false;      // a send that waits for room in an inbox

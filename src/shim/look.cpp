@@ -11,15 +11,17 @@ namespace {
 constexpr int kStale = -1;
 
 // The index, `from` or more, of the next request of ours that is active and finished; `count`: there is none; kStale: a
-// handle of ours before it is not in use. *active becomes true where one is active.
+// handle of ours before it is not in use. *active becomes true where one is active; those before it were looked at in
+// vain.
 int next_finished(int from, int count, const MPI_Request* requests, bool* active) {
   for (int i = from; i < count; ++i) {
     if (!is_ours(requests[i])) continue;
-    const Request* request = find_request(requests[i]);
+    Request* request = find_request(requests[i]);
     if (request == nullptr) return kStale;
     if (!request->active) continue;
     *active = true;
     if (request->finished()) return i;
+    looked_in_vain(*request);
   }
   return count;
 }

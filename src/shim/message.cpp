@@ -198,6 +198,13 @@ void wait_for_message(Request& request) {
   if (request.message.mixed != nullptr) request.message.mixed->wait();
 }
 
+void looked_in_vain(Request& request) {
+  if (!request.is_message()) return;
+  for (p2p::Request* part : {request.message.open, request.message.beside}) {
+    if (part != nullptr) endpoint()->looked_in_vain(*part);
+  }
+}
+
 int finish_message(Request& request, MPI_Status* status, bool* told) {
   Message& message = request.message;
   *told = false;

@@ -90,6 +90,8 @@ MPI_Request receive_later(const Letter& letter);
 // Starts a send that becomes part of a request which is not started yet.
 void send_beside(Request& request, const Letter& send);
 void wait_for_message(Request& request);
+// A call that does not wait for this request alone has found it unfinished. Nothing where it is no message.
+void looked_in_vain(Request& request);
 
 // The request is done: the status, and the error code. The endpoint gets its part back. `told`: the error handler has
 // been called.

@@ -12,9 +12,11 @@ int status_of(MPI_Request handle, int* flag, MPI_Status* status) {
   if (request == nullptr) return stale();
   if (!request->finished()) process().step_all();
   *flag = request->finished() ? 1 : 0;
-  if (*flag != 0 && request->is_message()) {
+  if (*flag == 0) {
+    looked_in_vain(*request);
+  } else if (request->is_message()) {
     message_status(*request, status);
-  } else if (*flag != 0) {
+  } else {
     empty_status(status);
   }
   return MPI_SUCCESS;

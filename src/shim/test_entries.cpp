@@ -9,9 +9,14 @@
 namespace urakata::shim {
 namespace {
 
+void tested_in_vain(Request& request, std::uint64_t begin) {
+  looked_in_vain(request);
+  if (request.site != nullptr) request.passage.tested(begin, now_ns());
+}
+
 void step_once(Request& request, std::uint64_t begin) {
   process().step_all();
-  if (request.site != nullptr && !request.finished()) request.passage.tested(begin, now_ns());
+  if (!request.finished()) tested_in_vain(request, begin);
 }
 
 int test_one(MPI_Request* handle, int* flag, MPI_Status* status) {
@@ -32,7 +37,7 @@ int test_all(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) 
     Request* request = find_request(requests[i]);
     if (request == nullptr) return stale();
     if (!request->finished()) {
-      if (request->site != nullptr) request->passage.tested(begin, now_ns());
+      tested_in_vain(*request, begin);
       return MPI_SUCCESS;
     }
   }

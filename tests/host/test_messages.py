@@ -12,6 +12,7 @@ from urakata.hosts import Hosts, available
 
 ROUNDS = "800" if FULL else "40"
 SECONDS = 900 if FULL else 120
+STATUS_QUERIES = ("get_status", "get_status_some")
 needs_hosts = pytest.mark.skipif(not available()[0], reason=f"no test hosts here: {available()[1]}")
 
 
@@ -58,6 +59,13 @@ def test_progress_while_a_rank_is_in_the_host(folder: Path, name: str, without: 
     outside = [*SPACE, str(compiled_outside(host, "message_progress", folder)), "early"]
     job = inside if without == 0 else [*inside, "early", ":", "-n", str(without), *outside]
     passes(run_job(host, 3, job))
+
+
+@pytest.mark.parametrize("way", ("test", "testall", "testany", "testsome", "waitany", "waitsome", *STATUS_QUERIES))
+@pytest.mark.parametrize("name", HOST_NAMES)
+def test_both_ranks_send_first(folder: Path, name: str, way: str) -> None:
+    host = named(name)
+    passes(run_job(host, 2, [*SPACE, str(compiled(host, "send_first", folder)), way]))
 
 
 @needs_hosts

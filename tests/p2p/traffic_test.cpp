@@ -205,7 +205,8 @@ TEST(Traffic, KeepsOrderThroughAFullInbox) {
 
 // Both ranks send 50 000 bytes before either receives: each send is set aside, as the hosts do, and both get theirs.
 TEST(Traffic, SendsThatMeetDoNotHang) {
-  std::array<std::unique_ptr<Endpoint>, 2> ends{std::make_unique<Endpoint>(Callers::one), std::make_unique<Endpoint>(Callers::one)};
+  std::array<std::unique_ptr<Endpoint>, 2> ends{std::make_unique<Endpoint>(Callers::one),
+                                                std::make_unique<Endpoint>(Callers::one)};
   std::array<bool, 2> right{};
   auto rank = [&](std::size_t own) {
     Endpoint& here = *ends[own];
@@ -227,6 +228,31 @@ TEST(Traffic, SendsThatMeetDoNotHang) {
   rank(0);
   other.join();
   EXPECT_TRUE(right[0] && right[1]);
+}
+
+// 0 sends 300 and 50 000 bytes to 1, which does not look, and only ever looks at its request: that is done all the
+// same.
+TEST(Traffic, ASendThatIsLookedAtIsSetAside) {
+  Endpoint sender(Callers::one);
+  Endpoint receiver(Callers::one);
+  for (const std::size_t bytes : {std::size_t{300}, std::size_t{50'000}}) {
+    std::vector<std::byte> out(bytes, std::byte{5});
+    std::vector<std::byte> in(bytes);
+    Request* send = sender.send(receiver.port(), {1, 0, 0}, {out.data(), bytes, nullptr}, Mode::standard);
+    ASSERT_NE(send, nullptr);
+    for (std::uint32_t look = 1; look < Endpoint::kLooks; ++look) sender.looked_in_vain(*send);
+    EXPECT_FALSE(send->done());
+    sender.looked_in_vain(*send);
+    EXPECT_TRUE(send->done());
+    sender.release(*send);
+    std::fill(out.begin(), out.end(), std::byte{99});
+    Request& receive = receiver.receive({1, 0, 0}, {in.data(), bytes, nullptr});
+    receiver.wait(receive);
+    receiver.release(receive);
+    EXPECT_EQ(in, std::vector<std::byte>(bytes, std::byte{5}));
+    sender.progress();
+    EXPECT_TRUE(sender.idle());
+  }
 }
 
 // 1 posts receives of 8, 300 and 100 000 bytes and goes its way; its helper takes in what 0 sends and waits for.
