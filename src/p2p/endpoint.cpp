@@ -42,7 +42,11 @@ Request* Endpoint::send(Port& to, const Envelope& envelope, const Buffer& buffer
   const Guard guard(turn_);
   const std::uint64_t bytes = buffer.bytes();
   const bool whole = bytes > kEager || mode == Mode::synchronous;
-  const bool behind = !pending_.empty() && (flush(), pending_to(to));
+  bool behind = false;
+  if (!pending_.empty()) {
+    if (flush()) port_.wake();  // another thread's send may be done
+    behind = pending_to(to);
+  }
   if (!whole && !behind) {
     std::array<std::byte, kEager> packed;
     const std::byte* payload = buffer.address;
@@ -216,7 +220,7 @@ void Endpoint::store(Request& receive, std::byte* payload, std::uint64_t bytes) 
 
 bool Endpoint::probe(const Envelope& pattern, Result* found) {
   const Guard guard(turn_);
-  step();
+  if (step()) port_.wake();  // requests of other threads may be done
   for (const Arrival* a = unexpected_.first(); a != nullptr; a = a->next) {
     if (!matches(pattern, a->envelope)) continue;
     *found = {a->envelope.source, a->envelope.tag, a->bytes, Outcome::good};
@@ -227,7 +231,7 @@ bool Endpoint::probe(const Envelope& pattern, Result* found) {
 
 Arrival* Endpoint::take(const Envelope& pattern, Result* found) {
   const Guard guard(turn_);
-  step();
+  if (step()) port_.wake();  // requests of other threads may be done
   Arrival* message = unexpected_.take([&](const Arrival& a) { return matches(pattern, a.envelope); });
   if (message != nullptr) *found = {message->envelope.source, message->envelope.tag, message->bytes, Outcome::good};
   return message;

@@ -15,7 +15,7 @@ namespace urakata::p2p {
 class Port {
  public:
   // Changes with the meaning of any byte here, of Cell or of Request: ranks of different builds do not mix.
-  static constexpr std::uint64_t kProtocol = 0x7572612d70327003;
+  static constexpr std::uint64_t kProtocol = 0x7572612d70327004;
 
   const std::uint64_t protocol = kProtocol;
 
@@ -25,8 +25,10 @@ class Port {
   // the receiver if it is nullptr; taken back by the receiver before it stores the request's state.
   alignas(kLine) std::atomic<Request*> offered{nullptr};
 
-  // Wakes the rank if it sleeps. After whatever it may be waiting for was stored.
+  // Wakes the threads of the rank that sleep. After whatever they may be waiting for was stored.
   void wake() {
+    // The sleeper's fence orders that store and this load for the processor, this one for the compiler.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     if (asleep_.load(std::memory_order_relaxed) != 0) wake_sleeper();
   }
 
@@ -38,7 +40,7 @@ class Port {
     asleep_.exchange(1, std::memory_order_seq_cst);
     fence_all_threads();  // where the kernel refuses a wake can be missed; sleeps are short for that reason too
     if (!ready()) futex_wait(asleep_, 1, timeout_ns);
-    asleep_.store(0, std::memory_order_relaxed);
+    // Stays set until somebody wakes: other threads of the rank may be asleep yet.
   }
 
  private:

@@ -28,14 +28,17 @@ void Endpoint::list(Queue<Request>& queue, Request& request) {
 
 bool Endpoint::progress(const Request* awaited) {
   if (!news()) return false;
-  const Guard guard(turn_);
-  return step(awaited);
+  turn_.lock();
+  const bool moved = step(awaited);
+  if (turn_.unlock() && moved) port_.wake();  // requests of other threads may be done
+  return moved;
 }
 
 void Endpoint::progress_if_free() {
   if (!news() || !turn_.try_lock()) return;
-  step();
+  const bool moved = step();
   turn_.unlock();
+  if (moved) port_.wake();
 }
 
 bool Endpoint::step(const Request* awaited) {

@@ -41,10 +41,12 @@ class Turn {
     return !held_.load(std::memory_order_relaxed) && !held_.exchange(true, std::memory_order_acquire);
   }
 
-  void unlock() {
-    if (callers_ == Callers::one) return;
+  // True: other threads of the program may be waiting for what was done.
+  bool unlock() {
+    if (callers_ == Callers::one) return false;
     (callers_ == Callers::one_and_helper && !on_helper_thread ? program_in_ : held_)
         .store(false, std::memory_order_release);
+    return callers_ == Callers::many;
   }
 
  private:

@@ -1,0 +1,37 @@
+#include "p2p/port.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <thread>
+
+namespace urakata::p2p {
+namespace {
+
+// Three threads of a rank sleep, one of them in short naps; all return after one wake(). Hangs where one does not.
+TEST(Port, WakesAllWhoSleep) {
+  for (int round = 0; round < 50; ++round) {
+    const auto port = std::make_unique<Port>();
+    std::atomic<bool> come{false};
+    std::atomic<int> looks{0};
+    const auto sleep = [&](std::uint64_t ns) {
+      while (!come.load()) {
+        port->sleep(ns, [&] {
+          ++looks;
+          return come.load();
+        });
+      }
+    };
+    std::array<std::thread, 3> threads{std::thread(sleep, kForever), std::thread(sleep, kForever),
+                                       std::thread(sleep, 20'000)};
+    while (looks.load() < 10) std::this_thread::yield();  // all are likely to be asleep, and one to have been
+    come.store(true);
+    port->wake();
+    for (std::thread& thread : threads) thread.join();
+  }
+}
+
+}  // namespace
+}  // namespace urakata::p2p
