@@ -88,13 +88,18 @@ Communicator::Communicator(MPI_Comm handle, std::vector<std::int32_t> world_rank
   error = host.Iallgather(&context, 1, MPI_INT, contexts.data(), 1, MPI_INT, handle_, &exchange_);
 }
 
-Communicator* Communicator::sibling() const {
+Communicator* Communicator::sibling() {
   auto* made = new Communicator(handle_, world, rank, life_);
   made->engine = engine;
+  hold();
+  made->origin_ = this;
   return made;
 }
 
-Communicator::~Communicator() { contexts_of_process().give(context); }
+Communicator::~Communicator() {
+  contexts_of_process().give(context);
+  if (origin_ != nullptr) origin_->release();
+}
 
 bool Communicator::settle() {
   if (error == MPI_SUCCESS) {

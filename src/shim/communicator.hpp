@@ -28,8 +28,9 @@ class Communicator final : public transport::Group {
   Communicator(MPI_Comm handle, std::vector<std::int32_t> world_ranks, std::uint32_t own_rank);
 
   // A communicator of the same group with a context of its own, for one persistent collective: those may be started in
-  // another order on each rank, so they cannot share a sequence. Held once by the caller.
-  Communicator* sibling() const;
+  // another order on each rank, so they cannot share a sequence. Held once by the caller; holds this one, which has the
+  // schedules.
+  Communicator* sibling();
 
   MPI_Comm handle() const { return handle_; }
   engine::Engine* engine = nullptr;  // constant while an operation is pending
@@ -60,6 +61,7 @@ class Communicator final : public transport::Group {
                std::shared_ptr<Life> life);
 
   std::shared_ptr<Life> life_;
+  Communicator* origin_ = nullptr;       // of a sibling; held
   std::atomic<std::uint32_t> users_{2};  // the handle's own until it is freed, and the exchange's until it is done
 
   SpinLock lock_;

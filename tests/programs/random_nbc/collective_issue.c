@@ -133,9 +133,12 @@ static void issue_and_free(Collective* c) {
   c->handles = own;
   const bool derived = !c->reduction || c->op.primitive == NULL;
   const bool typed = c->operation != BARRIER && c->operation != ALLTOALLW && derived;
-  // A communicator must outlive a persistent request.
-  const bool duplicate_comm = !is_persistent(c);
-  if (duplicate_comm) MPI_Comm_dup(own.comm, &c->handles.comm);
+  MPI_Comm_dup(own.comm, &c->handles.comm);
+  if (is_persistent(c)) {  // nothing but the request is to keep the communicator, not even its first collective
+    MPI_Request first;
+    MPI_Ibarrier(c->handles.comm, &first);
+    MPI_Wait(&first, MPI_STATUS_IGNORE);
+  }
   if (typed && own.send_type != MPI_DATATYPE_NULL) MPI_Type_dup(own.send_type, &c->handles.send_type);
   if (typed) MPI_Type_dup(own.recv_type, &c->handles.recv_type);
   if (c->operation == ALLTOALLW) {
@@ -156,7 +159,7 @@ static void issue_and_free(Collective* c) {
       MPI_Type_free(&c->handles.recv_types[i]);
     }
   }
-  if (duplicate_comm) MPI_Comm_free(&c->handles.comm);
+  MPI_Comm_free(&c->handles.comm);
 }
 
 static void issue_as_drawn(Collective* c) {
