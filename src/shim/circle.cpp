@@ -36,11 +36,17 @@ std::vector<int> world_ranks(MPI_Comm comm) {
   return world;
 }
 
-bool promised(MPI_Info info, const char* key) {
+// A key that is not there leaves the promise as it is.
+void note_promise(Circle& open, unsigned promise, MPI_Info info, const char* key) {
   char value[8] = {};
   int found = 0;
   host.Info_get(info, key, sizeof value - 1, value, &found);
-  return found != 0 && std::string_view(value) == "true";
+  if (found == 0) return;
+  if (std::string_view(value) == "true") {
+    open.promises.fetch_or(promise, std::memory_order_relaxed);
+  } else {
+    open.promises.fetch_and(~promise, std::memory_order_relaxed);
+  }
 }
 
 // A rank that shares the space with nobody else of the communicator leaves it to the host.
@@ -106,8 +112,8 @@ void note_promises(MPI_Comm handle, MPI_Info info) {
   if (endpoint() == nullptr || info == MPI_INFO_NULL) return;
   Circle* open = circle(handle);
   if (open == nullptr) return;
-  open->unordered.store(promised(info, "mpi_assert_no_any_source") || promised(info, "mpi_assert_allow_overtaking"),
-                        std::memory_order_relaxed);
+  note_promise(*open, Circle::kNoAnySource, info, "mpi_assert_no_any_source");
+  note_promise(*open, Circle::kOvertaking, info, "mpi_assert_allow_overtaking");
 }
 
 bool close_circle(MPI_Comm handle) {

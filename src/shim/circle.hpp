@@ -34,9 +34,12 @@ class Circle {
   const std::vector<Peer> peers;
   const bool mixed;
 
-  // The program has promised, by mpi_assert_no_any_source or mpi_assert_allow_overtaking, that no receive need wait for
-  // the outcome of one from any source.
-  std::atomic<bool> unordered{false};
+  // What the program promises, each as it has said last.
+  static constexpr unsigned kNoAnySource = 1;  // mpi_assert_no_any_source
+  static constexpr unsigned kOvertaking = 2;   // mpi_assert_allow_overtaking
+  std::atomic<unsigned> promises{0};
+  // So no receive need wait for the outcome of one from any source.
+  bool unordered() const { return promises.load(std::memory_order_relaxed) != 0; }
 
   void hold() { add(1); }
   // The last user frees the host's communicator as well, where the program has freed it before.

@@ -65,7 +65,7 @@ bool outside(int rank, MPI_Comm comm);
 inline bool at_once(const Letter& letter) { return letter.way == Way::outside && free_for_host(letter); }
 // The same for all starts of a persistent receive.
 inline bool always_at_once(const Letter& letter) {
-  return letter.way == Way::outside && letter.circle->unordered.load(std::memory_order_relaxed);
+  return letter.way == Way::outside && letter.circle->unordered();
 }
 // The same as incoming() for a probe.
 bool probing(int source, int tag, MPI_Comm comm, Letter& letter);

@@ -108,7 +108,7 @@ bool progress_mixed() {
 }
 
 bool free_for_host(const Letter& letter) {
-  if (letter.circle->unordered.load(std::memory_order_relaxed)) return true;
+  if (letter.circle->unordered()) return true;
   if (process().told_level() == MPI_THREAD_MULTIPLE) return false;
   if (mixed_queue().empty()) return true;
   const MixedQueue::Turn turn(mixed_queue());

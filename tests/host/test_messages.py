@@ -68,6 +68,13 @@ def test_both_ranks_send_first(folder: Path, name: str, way: str) -> None:
     passes(run_job(host, 2, [*SPACE, str(compiled(host, "send_first", folder)), way]))
 
 
+@pytest.mark.parametrize("name", HOST_NAMES)
+def test_messages_that_may_overtake(folder: Path, name: str) -> None:
+    host = named(name)
+    inside = [*SPACE, str(compiled(host, "overtaking", folder))]
+    passes(run_job(host, 2, [*inside, ":", "-n", "1", *SPACE, str(compiled_outside(host, "overtaking", folder))]))
+
+
 @needs_hosts
 @pytest.mark.parametrize(("name", "rounds", "messages"), (("openmpi", ROUNDS, "40"), ("mpich", "2", "10")))
 def test_spaces_of_two_hosts(folder: Path, name: str, rounds: str, messages: str) -> None:
