@@ -86,9 +86,10 @@ class Endpoint {
   // Has the receive not been matched?
   bool posted(const Request& request);
   // Takes a receive back that has not been matched, because its message comes another way. False: too late. The caller
-  // ends with discard() instead of release().
+  // ends with discard() instead of release(), or goes on with restore(): the receive is started again, as the last.
   bool withdraw(Request& request);
   void discard(Request& request);
+  void restore(Request& request);
 
   // Moves everything on that can move without waiting, or until `awaited` is finished. Returns whether anything moved.
   bool progress(const Request* awaited = nullptr);
@@ -127,6 +128,7 @@ class Endpoint {
   void deliver(Request& receive, const Cell& cell);
   void deliver(Request& receive, Arrival& message);
   void store(Request& receive, std::byte* payload, std::uint64_t bytes);
+  void match(Request& receive);
   bool take_back(Request& receive);
   Request& new_request();
   void finish(Request& request);

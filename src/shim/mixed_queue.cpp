@@ -59,12 +59,15 @@ bool MixedQueue::offered(const Letter& letter, MPI_Status* found) const {
 void MixedQueue::start(MixedReceive& entry) {
   const Letter& letter = entry.letter();
   MPI_Status found;
+  MPI_Message message = MPI_MESSAGE_NULL;
   if (letter.way == Way::outside) {
     if (!disturbs(letter)) return post(entry);
   } else {
     // Now and then the host's message comes first, or a stream of messages of the space could keep it out forever.
     constexpr unsigned kFair = 8;
-    if (++turns_ % kFair == 0 && !disturbs(letter) && host_has(letter, &found)) return take(entry, found);
+    if (++turns_ % kFair == 0 && !disturbs(letter) && host_has(letter, &found) && take(letter, found, &message)) {
+      return receive(entry, message);
+    }
     entry.open_ = &endpoint()->receive(letter.envelope, letter.buffer);
     if (!endpoint()->posted(*entry.open_)) return entry.state_.store(State::at_space, std::memory_order_release);
   }
@@ -104,9 +107,14 @@ bool MixedQueue::look() {
       in_vain = &now;
     } else if (!claims(envelope_of(letter, found), &now)) {
       if (now.open_ != nullptr && !endpoint()->withdraw(*now.open_)) continue;  // leaves at the next look
-      leave(now);
-      take(now, found);
-      moved = true;
+      MPI_Message message = MPI_MESSAGE_NULL;
+      if (take(letter, found, &message)) {
+        leave(now);
+        receive(now, message);
+        moved = true;
+      } else if (now.open_ != nullptr) {
+        endpoint()->restore(*now.open_);
+      }
     }
   }
   return test() || moved;
@@ -153,12 +161,14 @@ void MixedQueue::post(MixedReceive& entry) {
   enter_host(entry);
 }
 
-void MixedQueue::take(MixedReceive& entry, const MPI_Status& found) {
+bool MixedQueue::take(const Letter& letter, const MPI_Status& found, MPI_Message* message) {
+  int flag = 0;
+  host.Improbe(found.MPI_SOURCE, found.MPI_TAG, letter.circle->handle, &flag, message, MPI_STATUS_IGNORE);
+  return flag != 0;
+}
+
+void MixedQueue::receive(MixedReceive& entry, MPI_Message message) {
   const Letter& letter = entry.letter();
-  MPI_Message message = MPI_MESSAGE_NULL;
-  for (int flag = 0; flag == 0;) {
-    host.Improbe(found.MPI_SOURCE, found.MPI_TAG, letter.circle->handle, &flag, &message, MPI_STATUS_IGNORE);
-  }
   std::byte* const address = letter.buffer.address;
   MPI_Datatype type = letter.type->handle();
 #if defined(URAKATA_LARGE_COUNTS)

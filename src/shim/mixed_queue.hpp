@@ -56,8 +56,9 @@ class MixedQueue {
   bool test();
   // The host's receive from one rank.
   void post(MixedReceive& entry);
-  // The message that was found at the host. Nobody else can take it: receives that could are started in turn.
-  void take(MixedReceive& entry, const MPI_Status& found);
+  // Takes the message that was found at the host. False: another thread has, where receives may overtake each other.
+  static bool take(const Letter& letter, const MPI_Status& found, MPI_Message* message);
+  void receive(MixedReceive& entry, MPI_Message message);
   void enter_host(MixedReceive& entry);
 
   std::atomic<bool> taken_{false};

@@ -1,5 +1,5 @@
 // One rank sends numbered messages of all protocols to another; both stop at random between any two of their steps, for
-// nothing, a yield or up to 50 us, and the receiver takes receives back and posts them again. The helper of each rank
+// nothing, a yield or up to 50 us, and the receiver takes receives back and starts them again. The helper of each rank
 // moves it on meanwhile. Every message arrives once, whole, and in order. Sizes are the first and last of each
 // protocol.
 #include <gtest/gtest.h>
@@ -84,8 +84,12 @@ std::uint64_t receive_all(Endpoint& here, Rescue& rescue, Steps steps) {
     while (!receive->done()) {
       steps.stop();
       if (steps.draw(16) == 0 && here.withdraw(*receive)) {
-        here.discard(*receive);
         steps.stop();
+        if (steps.draw(2) == 0) {
+          here.restore(*receive);
+          continue;
+        }
+        here.discard(*receive);
         receive = &here.receive(pattern, {room.data(), room.size(), nullptr});
       }
       if (steps.draw(2) == 0) here.progress();
