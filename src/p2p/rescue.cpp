@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kNap = 1'000'000;  // ns
 }
 
-Rescue::Rescue(Endpoint& endpoint, void (*also)()) : endpoint_(endpoint), also_(also) {
+Rescue::Rescue(Endpoint& endpoint, bool (*also)()) : endpoint_(endpoint), also_(also) {
   // The program's signals are for the program's threads.
   sigset_t all;
   sigset_t before;
@@ -51,9 +51,9 @@ void Rescue::run() {
     }
     futex_wait(state_, kLooking, kNap);
     endpoint_.progress_if_free();
-    if (also_ != nullptr) also_();
+    const bool more = also_ != nullptr && also_();
     std::uint32_t looking = kLooking;
-    if (!endpoint_.open() && state_.compare_exchange_strong(looking, kIdle) && endpoint_.open()) {
+    if (!more && !endpoint_.open() && state_.compare_exchange_strong(looking, kIdle) && left()) {
       std::uint32_t idle = kIdle;
       state_.compare_exchange_strong(idle, kLooking);
     }

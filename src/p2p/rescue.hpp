@@ -1,6 +1,6 @@
 // A rescue helper: keeps an endpoint moving while its rank is blocked in the host, or computes, for hosts that cannot
-// call us from within their own waiting. It looks every millisecond while a request of the rank is open and sleeps
-// otherwise.
+// call us from within their own waiting. It looks every millisecond while a request of the rank is open, or there is
+// something else left to move, and sleeps otherwise.
 //
 // Thread-safety: expect() by the endpoint's rank; stop() once, by one thread.
 #pragma once
@@ -16,8 +16,8 @@ namespace urakata::p2p {
 class Rescue {
  public:
   // The endpoint has a helper among its callers, and outlives this. `also`: what else the rank needs moved at each
-  // look.
-  explicit Rescue(Endpoint& endpoint, void (*also)() = nullptr);
+  // look; it returns whether there is more to move later.
+  explicit Rescue(Endpoint& endpoint, bool (*also)() = nullptr);
   ~Rescue() { stop(); }
   Rescue(const Rescue&) = delete;
   Rescue& operator=(const Rescue&) = delete;
@@ -28,10 +28,11 @@ class Rescue {
 
  private:
   void run();
+  bool left() const { return endpoint_.open() || (also_ != nullptr && also_()); }
 
   enum State : std::uint32_t { kIdle, kLooking, kStopping };
   Endpoint& endpoint_;
-  void (*const also_)();
+  bool (*const also_)();
   std::atomic<std::uint32_t> state_{kIdle};
   std::thread thread_;
 };

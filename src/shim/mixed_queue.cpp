@@ -72,6 +72,7 @@ void MixedQueue::start(MixedReceive& entry) {
     if (!endpoint()->posted(*entry.open_)) return entry.state_.store(State::at_space, std::memory_order_release);
   }
   open_.fetch_add(1, std::memory_order_relaxed);
+  waiting_.fetch_add(1, std::memory_order_relaxed);
   queue_.push(entry);
   look();
 }
@@ -123,6 +124,7 @@ bool MixedQueue::look() {
 void MixedQueue::leave(MixedReceive& entry) {
   queue_.take([&](const MixedReceive& e) { return &e == &entry; });
   open_.fetch_sub(1, std::memory_order_relaxed);
+  waiting_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 bool MixedQueue::test() {

@@ -12,7 +12,7 @@
 
 namespace urakata::shim {
 
-// All members under a Turn, but empty().
+// All members under a Turn, but empty() and waiting().
 class MixedQueue {
  public:
   // Held by whoever looks through the queue. A thread that waits for it gives its core away: the holder asks the host.
@@ -36,6 +36,8 @@ class MixedQueue {
 
   // Nothing to look at; by any thread.
   bool empty() const { return open_.load(std::memory_order_acquire) == 0; }
+  // Are there receives that wait for their turn? By any thread.
+  bool waiting() const { return waiting_.load(std::memory_order_acquire) != 0; }
 
   // Could an entry, of those before `before`, take a message that the letter takes too?
   bool disturbs(const Letter& letter, const MixedReceive* before = nullptr) const;
@@ -64,7 +66,8 @@ class MixedQueue {
   std::atomic<bool> taken_{false};
   p2p::Queue<MixedReceive> queue_;
   p2p::Queue<MixedReceive> at_host_;
-  std::atomic<std::uint32_t> open_{0};  // in both
+  std::atomic<std::uint32_t> open_{0};     // in both
+  std::atomic<std::uint32_t> waiting_{0};  // in queue_
   unsigned turns_ = 0;
 };
 

@@ -39,6 +39,7 @@ int MixedReceive::finish(MPI_Status* status, bool* told) {
     if (state_.load(std::memory_order_relaxed) == State::queued) {  // the endpoint has done it since the last look
       mixed_queue().leave(*this);
       state_.store(State::at_space, std::memory_order_relaxed);
+      mixed_queue().look();  // those behind it
     }
   }
   *told = false;
@@ -102,10 +103,12 @@ bool MixedReceive::abandon() {
 }
 
 bool progress_mixed() {
-  if (mixed_queue().empty()) return false;
+  if (endpoint() == nullptr || mixed_queue().empty()) return false;  // some may be left over in MPI_Finalize
   const MixedQueue::Turn turn(mixed_queue(), std::try_to_lock);
   return turn.got() && mixed_queue().look();
 }
+
+bool mixed_waiting() { return mixed_queue().waiting(); }
 
 bool free_for_host(const Letter& letter) {
   if (letter.circle->unordered()) return true;

@@ -64,6 +64,8 @@ class MixedReceive {
 
 // Moves on what can move. Returns whether anything did.
 bool progress_mixed();
+// Are there receives in the queue? Those need further looks.
+bool mixed_waiting();
 
 // May the host have this receive, or probe, of a message from outside at once? False: an entry of the queue could take
 // the same message, or another thread may be about to start such a receive.

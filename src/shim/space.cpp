@@ -114,7 +114,10 @@ void enter_space(bool wanted, bool helper) {
   if (host.progress_register != nullptr) {
     process().hook_progress();
   } else if (helper) {
-    rescue = new p2p::Rescue(*made, [] { progress_mixed(); });
+    rescue = new p2p::Rescue(*made, [] {
+      progress_mixed();
+      return mixed_waiting();
+    });
   }
   log::detail("%zu of %d ranks share this rank's space",
               ports().size() - static_cast<std::size_t>(std::count(ports().begin(), ports().end(), nullptr)), ranks);
