@@ -61,12 +61,14 @@ bool take(const Letter& letter, MPI_Message* message, MPI_Status* status) {
   return take_from_host(letter, message, status) || take_in_space(letter, message, status);
 }
 
-// The request becomes that of the receive. False: an argument is wrong, which is for the host to say.
+// The request becomes that of the receive. False: an argument is wrong, which is for the host to say of a receive from
+// nobody, and the message stays.
 bool receive_matched(Request& request, void* buffer, std::int64_t count, MPI_Datatype type) {
-  Letter& letter = request.message.letter;
-  letter.way = Way::space;
+  Letter letter;
   if (!describe(buffer, count, type, letter)) return false;
+  letter.circle = request.message.letter.circle;
   letter.type->hold();
+  request.message.letter = letter;
   request.message.open = &endpoint()->receive(*request.message.matched, letter.buffer);
   request.message.matched = nullptr;
   request.persistent = false;
@@ -130,29 +132,32 @@ URAKATA_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MP
   return host.Improbe(source, tag, comm, flag, message, status);
 }
 
-#define URAKATA_MATCHED(Count, suffix)                                                                            \
-  URAKATA_EXPORT int MPI_Mrecv##suffix(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,        \
-                                       MPI_Status* status) {                                                      \
-    Request* holder = message != nullptr ? holder_of(*message) : nullptr;                                         \
-    if (holder != nullptr && receive_matched(*holder, buffer, count, type)) {                                     \
-      *message = MPI_MESSAGE_NULL;                                                                                \
-      return receive_matched_now(*holder, status);                                                                \
-    }                                                                                                             \
-    need_host();                                                                                                  \
-    return host.Mrecv##suffix(buffer, count, type, message, status);                                              \
-  }                                                                                                               \
-  URAKATA_EXPORT int MPI_Imrecv##suffix(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,       \
-                                        MPI_Request* request) {                                                   \
-    Request* holder = message != nullptr ? holder_of(*message) : nullptr;                                         \
-    if (holder != nullptr && receive_matched(*holder, buffer, count, type)) {                                     \
-      *message = MPI_MESSAGE_NULL;                                                                                \
-      *request = holder->handle();                                                                                \
-      return MPI_SUCCESS;                                                                                         \
-    }                                                                                                             \
-    need_host();                                                                                                  \
-    return host.Imrecv##suffix(buffer, count, type, message, request);                                            \
-  }                                                                                                               \
-  int PMPI_Mrecv##suffix(void*, Count, MPI_Datatype, MPI_Message*, MPI_Status*) URAKATA_ALIAS(MPI_Mrecv##suffix); \
+#define URAKATA_MATCHED(Count, suffix)                                                                                \
+  URAKATA_EXPORT int MPI_Mrecv##suffix(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,            \
+                                       MPI_Status* status) {                                                          \
+    need_host();                                                                                                      \
+    Request* holder = message != nullptr ? holder_of(*message) : nullptr;                                             \
+    if (holder == nullptr) return host.Mrecv##suffix(buffer, count, type, message, status);                           \
+    if (!receive_matched(*holder, buffer, count, type)) {                                                             \
+      return host.Recv##suffix(buffer, count, type, MPI_PROC_NULL, 0, holder->message.letter.circle->handle, status); \
+    }                                                                                                                 \
+    *message = MPI_MESSAGE_NULL;                                                                                      \
+    return receive_matched_now(*holder, status);                                                                      \
+  }                                                                                                                   \
+  URAKATA_EXPORT int MPI_Imrecv##suffix(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,           \
+                                        MPI_Request* request) {                                                       \
+    need_host();                                                                                                      \
+    Request* holder = message != nullptr ? holder_of(*message) : nullptr;                                             \
+    if (holder == nullptr) return host.Imrecv##suffix(buffer, count, type, message, request);                         \
+    if (!receive_matched(*holder, buffer, count, type)) {                                                             \
+      return host.Irecv##suffix(buffer, count, type, MPI_PROC_NULL, 0, holder->message.letter.circle->handle,         \
+                                request);                                                                             \
+    }                                                                                                                 \
+    *message = MPI_MESSAGE_NULL;                                                                                      \
+    *request = holder->handle();                                                                                      \
+    return MPI_SUCCESS;                                                                                               \
+  }                                                                                                                   \
+  int PMPI_Mrecv##suffix(void*, Count, MPI_Datatype, MPI_Message*, MPI_Status*) URAKATA_ALIAS(MPI_Mrecv##suffix);     \
   int PMPI_Imrecv##suffix(void*, Count, MPI_Datatype, MPI_Message*, MPI_Request*) URAKATA_ALIAS(MPI_Imrecv##suffix);
 
 URAKATA_MATCHED(int, )

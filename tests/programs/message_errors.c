@@ -197,6 +197,32 @@ static void refused(void) {
   MPI_Request_free(&request);
 }
 
+// Receives of what a probe has matched that must be refused; the message is there yet.
+static void refused_matched(void) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Message message;
+  MPI_Datatype type;
+  MPI_Status status;
+  MPI_Barrier(comm);
+  memory[0][0] = 7;
+  if (rank == last) MPI_Send(memory[0], 4, MPI_BYTE, 0, 9, comm);
+  if (rank != 0) return;
+  MPI_Type_contiguous(4, MPI_BYTE, &type);  // never committed
+  MPI_Mprobe(last, 9, comm, &message, &status);
+#define BOTH(what, buffer, count, type)                                         \
+  say(what " in MPI_Mrecv", MPI_Mrecv(buffer, count, type, &message, &status)); \
+  say(what " in MPI_Imrecv", MPI_Imrecv(buffer, count, type, &message, &request))
+  BOTH("a count below 0", memory[1], -1, MPI_BYTE);
+  BOTH("no type", memory[1], 4, MPI_DATATYPE_NULL);
+  BOTH("a type that is not committed", memory[1], 1, type);
+  BOTH("no buffer", NULL, 4, MPI_BYTE);
+  MPI_Type_free(&type);
+  memory[1][0] = 0;
+  say("the receive", MPI_Mrecv(memory[1], 4, MPI_BYTE, &message, &status));
+  say_status(&status, 0);
+  printf("  %d, message left %d\n", memory[1][0], message != MPI_MESSAGE_NULL);
+}
+
 // A communicator that is freed while a receive on it waits: it comes, and is truncated.
 static void freed(void) {
   MPI_Comm gone;
@@ -230,6 +256,7 @@ int main(int argc, char** argv) {
     MPI_Comm_set_errhandler(MPI_COMM_SELF, way == 0 ? MPI_ERRORS_RETURN : own);
     truncated(kSmall);
     refused();
+    refused_matched();
     freed();
     MPI_Comm_free(&comm);
   }
