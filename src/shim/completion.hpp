@@ -50,6 +50,8 @@ int complete_all(int count, MPI_Request* requests, MPI_Status* statuses, std::ui
 
 // As the standard says for null and inactive requests, and for collectives: the host's own empty status.
 void empty_status(MPI_Status* status);
+// As it says for receives from MPI_PROC_NULL.
+void nobodys_status(MPI_Status* status);
 
 // Calls the error handler of the communicator (nullptr: of MPI_COMM_WORLD); returns `code`.
 int complain(const Communicator* communicator_of, int code);

@@ -230,6 +230,8 @@ void message_status(const Request& request, MPI_Status* status) {
     message.mixed->status(status);
   } else if (message.letter.to == nullptr && message.open != nullptr) {
     set_status(status, message.open->result);
+  } else if (message.letter.to == nullptr && request.active) {
+    nobodys_status(status);
   } else {
     empty_status(status);
   }

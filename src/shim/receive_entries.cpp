@@ -1,4 +1,5 @@
 // MPI_Recv, MPI_Irecv, MPI_Recv_init, MPI_Sendrecv and MPI_Sendrecv_replace.
+#include "shim/completion.hpp"
 #include "shim/entries.hpp"
 #include "shim/host.hpp"
 #include "shim/host_send.hpp"
@@ -70,7 +71,7 @@ int exchange_now(const Exchange& both, MPI_Status* status) {
   if (both.receives) {
     code = receive_now(both.receive, status);
   } else {
-    host.Recv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_WORLD, status);
+    nobodys_status(status);
   }
   if (out != nullptr) {
     if (send.mode != p2p::Mode::buffered) endpoint()->wait(*out);
@@ -84,7 +85,7 @@ int exchange_now(const Exchange& both, MPI_Status* status) {
 }
 
 #if defined(URAKATA_LARGE_COUNTS)  // MPI 4, which also has MPI_Isendrecv
-// A request for the receive, which also holds the send; for the send alone where there is no receive.
+// A request for the receive, which also holds the send. A receive from MPI_PROC_NULL is one that has nothing open.
 int exchange_later(const Exchange& both, MPI_Request* handle) {
   if (both.by_host) {
     auto send = std::make_unique<HostSend>();
@@ -92,11 +93,16 @@ int exchange_later(const Exchange& both, MPI_Request* handle) {
     if (code != MPI_SUCCESS) return code;
     HostSend::detach(std::move(send));
   }
-  Request& request = make_message(both.receives ? both.receive : both.send, !both.receives);
+  Letter receive = both.receive;
+  if (!both.receives) receive.circle = both.send.circle;
+  Request& request = make_message(receive, false);
+  request.persistent = false;
+  if (both.sends && !both.by_host) send_beside(request, both.send);
   if (both.receives) {
-    request.persistent = false;
-    if (both.sends && !both.by_host) send_beside(request, both.send);
     start_message(request);
+  } else {
+    request.active = true;
+    expect_messages();
   }
   *handle = request.handle();
   return MPI_SUCCESS;

@@ -223,6 +223,31 @@ static void refused_matched(void) {
   printf("  %d, message left %d\n", memory[1][0], message != MPI_MESSAGE_NULL);
 }
 
+// What is received from nobody, beside a send to the last rank.
+static void exchanged_with_nobody(void) {
+  MPI_Status status;
+  int n = 7;
+  if (rank == last) {
+    for (int i = 0; i < 3; ++i) MPI_Recv(memory[1], 4, MPI_BYTE, 0, 11, comm, &status);
+  }
+  if (rank != 0) return;
+  MPI_Sendrecv(memory[0], 4, MPI_BYTE, last, 11, memory[1], 4, MPI_BYTE, MPI_PROC_NULL, 12, comm, &status);
+#if MPI_VERSION >= 4
+  MPI_Request request;
+  say_status(&status, 0);
+  MPI_Isendrecv(memory[0], 4, MPI_BYTE, last, 11, memory[1], 4, MPI_BYTE, MPI_PROC_NULL, 12, comm, &request);
+  MPI_Wait(&request, &status);
+  say_status(&status, 0);
+  MPI_Isendrecv_replace(memory[0], 4, MPI_BYTE, last, 11, MPI_PROC_NULL, 12, comm, &request);
+  MPI_Wait(&request, &status);
+#else
+  for (int i = 0; i < 2; ++i) MPI_Send(memory[0], 4, MPI_BYTE, last, 11, comm);
+#endif
+  say_status(&status, 0);
+  MPI_Get_count(&status, MPI_BYTE, &n);
+  printf("  %d bytes\n", n);
+}
+
 // A communicator that is freed while a receive on it waits: it comes, and is truncated.
 static void freed(void) {
   MPI_Comm gone;
@@ -257,6 +282,7 @@ int main(int argc, char** argv) {
     truncated(kSmall);
     refused();
     refused_matched();
+    exchanged_with_nobody();
     freed();
     MPI_Comm_free(&comm);
   }
