@@ -100,7 +100,8 @@ int send_now(const Letter& letter) {
 
 int receive_now(const Letter& letter, MPI_Status* status) {
   if (letter.way != Way::space) {
-    Request& request = make_message(letter, true);
+    Request& request = make_message(letter);
+    start_message(request);
     MPI_Request handle = request.handle();
     request.message.mixed->wait();
     return complete(request, &handle, status, 0);
@@ -117,14 +118,18 @@ int receive_now(const Letter& letter, MPI_Status* status) {
   return code;
 }
 
-Request& make_message(const Letter& letter, bool start) {
+Request& make_message(const Letter& letter) {
   Request& request = *make_request();
   request.message.letter = letter;
   letter.circle->hold();
   if (letter.type != nullptr) letter.type->hold();
-  request.persistent = !start;
-  if (start) start_message(request);
   return request;
+}
+
+MPI_Request prepare_message(const Letter& letter) {
+  Request& request = make_message(letter);
+  request.persistent = true;
+  return request.handle();
 }
 
 void start_message(Request& request) {
@@ -156,8 +161,7 @@ MPI_Request send_later(const Letter& letter) {
     give_back(*open);
     return finished_send();
   }
-  Request& request = make_message(letter, false);
-  request.persistent = false;
+  Request& request = make_message(letter);
   request.active = true;
   request.message.open = open;
   return request.handle();
@@ -165,7 +169,11 @@ MPI_Request send_later(const Letter& letter) {
 
 // Of the letter no more is kept than the end of a receive needs.
 MPI_Request receive_later(const Letter& letter) {
-  if (letter.way != Way::space) return make_message(letter, true).handle();
+  if (letter.way != Way::space) {
+    Request& request = make_message(letter);
+    start_message(request);
+    return request.handle();
+  }
   Request& request = *make_request();
   Message& message = request.message;
   message.letter.circle = letter.circle;

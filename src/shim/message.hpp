@@ -64,9 +64,7 @@ bool outside(int rank, MPI_Comm comm);
 // Is there no need to wait for other receives, so that the host may have a receive from outside, or a probe, at once?
 inline bool at_once(const Letter& letter) { return letter.way == Way::outside && free_for_host(letter); }
 // The same for all starts of a persistent receive.
-inline bool always_at_once(const Letter& letter) {
-  return letter.way == Way::outside && letter.circle->unordered();
-}
+inline bool always_at_once(const Letter& letter) { return letter.way == Way::outside && letter.circle->unordered(); }
 // The same as incoming() for a probe.
 bool probing(int source, int tag, MPI_Comm comm, Letter& letter);
 // The buffer for a message that MPI_Mprobe has found.
@@ -81,9 +79,11 @@ void give_back(p2p::Request& request);
 int send_now(const Letter& letter);
 int receive_now(const Letter& letter, MPI_Status* status);
 
-// A request for the letter; `start` or prepared as persistent.
-Request& make_message(const Letter& letter, bool start);
+// A request for the letter, which is not started.
+Request& make_message(const Letter& letter);
 void start_message(Request& request);
+// A persistent one.
+MPI_Request prepare_message(const Letter& letter);
 // A send's or a receive's request, which is started.
 MPI_Request send_later(const Letter& letter);
 MPI_Request receive_later(const Letter& letter);

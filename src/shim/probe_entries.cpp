@@ -47,7 +47,7 @@ bool take_in_space(const Letter& letter, MPI_Message* message, MPI_Status* statu
   p2p::Result found;
   p2p::Arrival* matched = endpoint()->take(letter.envelope, &found);
   if (matched == nullptr) return false;
-  Request& request = make_message(letter, false);
+  Request& request = make_message(letter);
   request.message.matched = matched;
   *message = message_of(request);
   set_status(status, found);
@@ -71,7 +71,6 @@ bool receive_matched(Request& request, void* buffer, std::int64_t count, MPI_Dat
   request.message.letter = letter;
   request.message.open = &endpoint()->receive(*request.message.matched, letter.buffer);
   request.message.matched = nullptr;
-  request.persistent = false;
   request.active = true;
   return true;
 }

@@ -95,8 +95,7 @@ int exchange_later(const Exchange& both, MPI_Request* handle) {
   }
   Letter receive = both.receive;
   if (!both.receives) receive.circle = both.send.circle;
-  Request& request = make_message(receive, false);
-  request.persistent = false;
+  Request& request = make_message(receive);
   if (both.sends && !both.by_host) send_beside(request, both.send);
   if (both.receives) {
     start_message(request);
@@ -140,7 +139,7 @@ using namespace urakata::shim;
                                            MPI_Comm comm, MPI_Request* request) {                                      \
     Letter letter;                                                                                                     \
     if (request != nullptr && incoming(buffer, count, type, source, tag, comm, letter) && !always_at_once(letter)) {   \
-      *request = make_message(letter, false).handle();                                                                 \
+      *request = prepare_message(letter);                                                                              \
       return MPI_SUCCESS;                                                                                              \
     }                                                                                                                  \
     need_host();                                                                                                       \

@@ -30,9 +30,7 @@ int free_one(MPI_Request* handle) {
 int start_one(MPI_Request* handle) {
   Request* request = find_request(*handle);
   if (request == nullptr) return stale();
-  if (!request->persistent || request->active || request->message.matched != nullptr) {
-    return complain(request->communicator, MPI_ERR_REQUEST);
-  }
+  if (!request->persistent || request->active) return complain(request->communicator, MPI_ERR_REQUEST);
   if (!request->is_message()) return start_again(*request);
   start_message(*request);
   return MPI_SUCCESS;

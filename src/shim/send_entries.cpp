@@ -32,7 +32,7 @@ using urakata::p2p::Mode;
                                         MPI_Comm comm, MPI_Request* request) {                                      \
     Letter letter;                                                                                                  \
     if (request != nullptr && outgoing(buffer, count, type, dest, tag, comm, mode, letter)) {                       \
-      *request = make_message(letter, false).handle();                                                              \
+      *request = prepare_message(letter);                                                                           \
       return MPI_SUCCESS;                                                                                           \
     }                                                                                                               \
     need_host();                                                                                                    \
