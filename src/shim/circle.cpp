@@ -1,7 +1,6 @@
 #include "shim/circle.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <string_view>
 
 #include "shim/communicator.hpp"
@@ -19,21 +18,6 @@ constexpr std::uint32_t kWorldContext = 1;
 HandleMap<MPI_Comm, Circle>& registry() {
   static auto* map = new HandleMap<MPI_Comm, Circle>;
   return *map;
-}
-
-// The world ranks of an intracommunicator; empty where one is not in MPI_COMM_WORLD.
-std::vector<int> world_ranks(MPI_Comm comm) {
-  int size = 0;
-  host.Comm_size(comm, &size);
-  MPI_Group group = MPI_GROUP_NULL;
-  host.Comm_group(comm, &group);
-  std::vector<int> own(static_cast<std::size_t>(size));
-  std::iota(own.begin(), own.end(), 0);
-  std::vector<int> world(own.size());
-  host.Group_translate_ranks(group, size, own.data(), process().world_group(), world.data());
-  host.Group_free(&group);
-  if (std::find(world.begin(), world.end(), MPI_UNDEFINED) != world.end()) world.clear();
-  return world;
 }
 
 // A key that is not there leaves the promise as it is.

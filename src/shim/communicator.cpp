@@ -189,6 +189,20 @@ Prepared* Communicator::prepared(const Key& key, std::span<const std::uint64_t> 
   return cache_.back().get();
 }
 
+std::vector<std::int32_t> world_ranks(MPI_Comm handle) {
+  int size = 0;
+  host.Comm_size(handle, &size);
+  MPI_Group group = MPI_GROUP_NULL;
+  host.Comm_group(handle, &group);
+  std::vector<int> own(static_cast<std::size_t>(size));
+  std::iota(own.begin(), own.end(), 0);
+  std::vector<std::int32_t> world(own.size());
+  host.Group_translate_ranks(group, size, own.data(), process().world_group(), world.data());
+  host.Group_free(&group);
+  if (std::find(world.begin(), world.end(), MPI_UNDEFINED) != world.end()) world.clear();
+  return world;
+}
+
 Communicator* communicator(MPI_Comm handle) {
   if (handle == MPI_COMM_NULL) return nullptr;
   const auto found = registry().find(handle);
@@ -197,20 +211,11 @@ Communicator* communicator(MPI_Comm handle) {
   int inter = 0;
   if (host.Comm_test_inter(handle, &inter) != MPI_SUCCESS) return nullptr;
   Communicator* made = nullptr;
-  int size = 0;
-  host.Comm_size(handle, &size);
-  if (inter == 0 && size > 1) {
-    MPI_Group group = MPI_GROUP_NULL;
-    host.Comm_group(handle, &group);
-    std::vector<int> own(static_cast<std::size_t>(size));
-    std::iota(own.begin(), own.end(), 0);
-    std::vector<std::int32_t> world(own.size());
-    host.Group_translate_ranks(group, size, own.data(), process().world_group(), world.data());
-    host.Group_free(&group);
-    const bool within = std::find(world.begin(), world.end(), MPI_UNDEFINED) == world.end();
+  std::vector<std::int32_t> world = inter == 0 ? world_ranks(handle) : std::vector<std::int32_t>{};
+  if (world.size() > 1) {
     int rank = 0;
     host.Comm_rank(handle, &rank);
-    engine::Engine* engine = within ? process().next_engine() : nullptr;
+    engine::Engine* engine = process().next_engine();
     if (engine != nullptr) {
       made = new Communicator(handle, std::move(world), static_cast<std::uint32_t>(rank));
       made->engine = engine;

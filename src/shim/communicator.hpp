@@ -69,6 +69,9 @@ class Communicator final : public transport::Group {
   std::uint64_t uses_ = 0;
 };
 
+// The world ranks of an intracommunicator; empty where one is not in MPI_COMM_WORLD.
+std::vector<std::int32_t> world_ranks(MPI_Comm handle);
+
 // The communicator of a handle whose non-blocking collectives Urakata carries; nullptr where they are the host's: not
 // an intracommunicator of at least two ranks of MPI_COMM_WORLD, or switched to engine `host`.
 Communicator* communicator(MPI_Comm handle);
