@@ -6,8 +6,8 @@
 #include "shim/communicator.hpp"
 #include "shim/handle_map.hpp"
 #include "shim/host.hpp"
-#include "shim/process.hpp"
 #include "shim/space.hpp"
+#include "shim/wait_until.hpp"
 
 namespace urakata::shim {
 
@@ -108,10 +108,7 @@ bool close_circle(MPI_Comm handle) {
 void drain_circle(MPI_Comm handle) {
   const Circle* open = endpoint() != nullptr ? registry().find(handle).object : nullptr;
   if (open == nullptr) return;
-  p2p::Patience patience(endpoint()->port(), endpoint()->manners());
-  while (!open->idle()) {
-    if (!process().step_all()) patience.step([] { return false; });
-  }
+  wait_until([&] { return open->idle(); });
 }
 
 }  // namespace urakata::shim

@@ -8,6 +8,7 @@
 #include "shim/process.hpp"
 #include "shim/request.hpp"
 #include "shim/space.hpp"
+#include "shim/wait_until.hpp"
 
 namespace urakata::shim {
 
@@ -21,16 +22,7 @@ std::unique_ptr<MixedReceive> MixedReceive::start(Request& owner) {
 }
 
 void MixedReceive::wait() {
-  p2p::Patience patience(endpoint()->port(), endpoint()->manners());
-  while (!done()) {
-    bool moved = endpoint()->progress();
-    moved = progress_mixed() || moved;
-    if (moved) {
-      patience.restart();
-    } else {
-      patience.step([this] { return done(); });
-    }
-  }
+  wait_until([this] { return done(); });
 }
 
 int MixedReceive::finish(MPI_Status* status, bool* told) {

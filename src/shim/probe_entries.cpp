@@ -2,25 +2,11 @@
 #include "shim/completion.hpp"
 #include "shim/entries.hpp"
 #include "shim/message.hpp"
-#include "shim/process.hpp"
 #include "shim/request.hpp"
-#include "shim/space.hpp"
+#include "shim/wait_until.hpp"
 
 namespace urakata::shim {
 namespace {
-
-template <class Look>
-void look_until(Look look) {
-  p2p::Endpoint& here = *endpoint();
-  p2p::Patience patience(here.port(), here.manners());
-  while (!look()) {
-    if (process().step_all()) {
-      patience.restart();
-    } else {
-      patience.step([] { return false; });
-    }
-  }
-}
 
 // On a mixed circle the space and the host have the first look in turn, so that neither keeps the other's messages
 // out.
@@ -91,7 +77,7 @@ using namespace urakata::shim;
 URAKATA_EXPORT int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   Letter letter;
   if (probing(source, tag, comm, letter) && !at_once(letter)) {
-    look_until([&] { return find(letter, status); });
+    wait_until([&] { return find(letter, status); });
     return MPI_SUCCESS;
   }
   need_host();
@@ -112,7 +98,7 @@ URAKATA_EXPORT int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI
 URAKATA_EXPORT int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
   Letter letter;
   if (probing(source, tag, comm, letter) && !at_once(letter)) {
-    look_until([&] { return take(letter, message, status); });
+    wait_until([&] { return take(letter, message, status); });
     return MPI_SUCCESS;
   }
   need_host();

@@ -14,6 +14,7 @@
 #include "shim/host_send.hpp"
 #include "shim/mixed_receive.hpp"
 #include "shim/process.hpp"
+#include "shim/wait_until.hpp"
 #include "space/crash_report.hpp"
 #include "space/registry.hpp"
 
@@ -142,10 +143,7 @@ void leave_space() {
   } else if (endpoint() == nullptr) {
     host.Wait(&barrier, MPI_STATUS_IGNORE);
   } else {
-    p2p::Patience patience(endpoint()->port(), endpoint()->manners());
-    while (done == 0 && host.Test(&barrier, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS) {
-      if (done == 0 && !endpoint()->progress()) patience.step([] { return false; });
-    }
+    wait_until([&] { return host.Test(&barrier, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0; });
   }
   stop_space_helper();
   own_endpoint = nullptr;

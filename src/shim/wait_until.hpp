@@ -1,0 +1,25 @@
+// Waits in a space: moves on everything that is ours, the rank's messages and collectives, until something is so.
+#pragma once
+
+#include "p2p/patience.hpp"
+#include "shim/process.hpp"
+#include "shim/space.hpp"
+
+namespace urakata::shim {
+
+// Returns once `over` has returned true; it is not called again then. The rank is in a space.
+template <class Over>
+void wait_until(Over over) {
+  p2p::Patience patience(endpoint()->port(), endpoint()->manners());
+  bool is_over = false;
+  const auto look = [&] { return is_over = is_over || over(); };
+  while (!look()) {
+    if (process().step_all()) {
+      patience.restart();
+    } else {
+      patience.step(look);
+    }
+  }
+}
+
+}  // namespace urakata::shim
