@@ -1,24 +1,14 @@
 // MPI_Init to MPI_Finalize, and the calls that end the life of what operations refer to.
-#include <dlfcn.h>
-
 #include "base/log.hpp"
 #include "base/preload_env.hpp"
 #include "shim/circle.hpp"
 #include "shim/communicator.hpp"
 #include "shim/datatype.hpp"
-#include "shim/host.hpp"
+#include "shim/entries.hpp"
 #include "shim/operation.hpp"
 #include "shim/process.hpp"
-#include "shim/start.hpp"
-#include "urakata.h"
-
-#define URAKATA_ALIAS(name) __attribute__((alias(#name), visibility("default")))
 
 namespace {
-
-void need_host() {
-  if (!urakata::shim::host.found) urakata::shim::find_host();
-}
 
 // What the rank starts (a shell, a tool) is not the rank.
 __attribute__((constructor)) void loaded() { urakata::forget_preload(); }
@@ -28,6 +18,7 @@ __attribute__((constructor)) void loaded() { urakata::forget_preload(); }
 extern "C" {
 
 using urakata::shim::host;
+using urakata::shim::need_host;
 using urakata::shim::process;
 
 URAKATA_EXPORT int MPI_Init(int* argc, char*** argv) {
