@@ -8,13 +8,12 @@
 // clang-format off
 // Functions that every host has.
 #define URAKATA_HOST_CALLS(X)                                                                                          \
-  X(Init)                                                                                                              \
-  X(Init_thread) X(Finalize) X(Initialized) X(Finalized) X(Query_thread) X(Get_library_version) X(Abort) X(Wait)       \
+  X(Init_thread) X(Finalize) X(Finalized) X(Query_thread) X(Get_library_version) X(Wait)                               \
       X(Waitany) X(Waitall) X(Waitsome) X(Test) X(Testany) X(Testall) X(Testsome) X(Request_free)                      \
           X(Request_get_status) X(Cancel) X(Start) X(Startall) X(Isend) X(Irecv) X(Pack) X(Unpack) X(Reduce_local)     \
               X(Comm_dup) X(Comm_free) X(Comm_disconnect) X(Comm_rank) X(Comm_size) X(Comm_test_inter) X(Comm_group)   \
                   X(Comm_call_errhandler) X(Comm_set_errhandler) X(Comm_get_attr) X(Comm_split_type) X(Comm_set_info)  \
-                      X(Group_translate_ranks) X(Group_free) X(Group_size) X(Allgather) X(Type_size_x)                 \
+                      X(Group_translate_ranks) X(Group_free) X(Allgather) X(Type_size_x)                               \
                           X(Type_get_extent_x) X(Type_get_true_extent_x) X(Type_get_envelope) X(Type_get_contents) X(Type_contiguous) \
                               X(Type_create_struct) X(Type_commit) X(Type_free) X(Op_commutative) X(Op_free)           \
                                   X(Info_get) X(Ibarrier) X(Ibcast) X(Igather) X(Igatherv) X(Iscatter) X(Iscatterv)    \
