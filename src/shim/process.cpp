@@ -116,12 +116,13 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
     int* most = nullptr;
     int found = 0;
     host.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
-    const std::int64_t tags = found != 0 ? std::int64_t{*most} + 1 : 32768;
+    if (found != 0) largest_tag_ = *most;
+    const std::int64_t tags = std::int64_t{largest_tag_} + 1;
     context_limit_ =
         static_cast<std::int32_t>(std::min<std::int64_t>(tags >> transport::Group::kContextShift, 1 << 14));
     if (context_limit_ == 0) {
-      log::warning("the host allows message tags up to %lld only; Urakata needs 65536 and leaves all to the host",
-                   static_cast<long long>(tags - 1));
+      log::warning("the host allows message tags up to %d only; Urakata needs 65536 and leaves all to the host",
+                   largest_tag_);
       host_only_ = true;
     }
   }

@@ -37,6 +37,7 @@ class Process {
   MPI_Comm world() const { return world_; }  // the private duplicate of MPI_COMM_WORLD
   MPI_Group world_group() const { return world_group_; }
   std::int32_t context_limit() const { return context_limit_; }
+  int largest_tag() const { return largest_tag_; }                       // of the host
   bool same_node(const std::vector<std::int32_t>& world_ranks) const;    // all on one
   bool nodes_apart(const std::vector<std::int32_t>& world_ranks) const;  // each on its own
 
@@ -72,6 +73,7 @@ class Process {
   MPI_Comm world_ = MPI_COMM_NULL;
   MPI_Group world_group_ = MPI_GROUP_NULL;
   std::int32_t context_limit_ = 0;
+  int largest_tag_ = 32767;          // what the standard grants
   std::vector<std::int32_t> nodes_;  // of each world rank: the lowest world rank on its node
 
   std::vector<std::unique_ptr<engine::Domain>> domains_;

@@ -23,7 +23,7 @@ namespace urakata::shim {
 namespace {
 
 p2p::Rescue* rescue = nullptr;  // where the host cannot call us while the program is blocked in it
-int tag_limit = 0;
+int tag_limit = 0;              // in reach of every message
 
 std::vector<p2p::Port*>& ports() {
   static auto* all = new std::vector<p2p::Port*>;
@@ -106,10 +106,7 @@ void enter_space(bool wanted, bool helper) {
   for (const Card& card : cards) {
     ports().push_back(card.space == own.space ? reinterpret_cast<p2p::Port*>(card.port) : nullptr);
   }
-  int* most = nullptr;
-  int found = 0;
-  host.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
-  tag_limit = found != 0 ? *most : 32767;
+  tag_limit = process().largest_tag();
   own_endpoint = made;
   Circle::one_thread = callers(helper) == p2p::Callers::one;
   if (host.progress_register != nullptr) {
