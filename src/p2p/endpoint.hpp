@@ -20,7 +20,7 @@
 // that matches it. Messages of one sender arrive in the order in which they were sent.
 //
 // What it costs: a send and a posted receive of an eager message make no system call, take no lock (see turn.hpp) and
-// allocate nothing; nor do others once alike ones have been under way. Memory: the inbox of 32 KiB, what is pending,
+// allocate nothing; nor do others once alike ones have been under way. Memory: the inbox of 16 KiB, what is pending,
 // and Spare::kKept.
 //
 // Thread-safety: by the endpoint's own rank only; by those of its threads that `callers` tells of. A request belongs

@@ -98,7 +98,8 @@ void looked_in_vain(Request& request);
 int finish_message(Request& request, MPI_Status* status, bool* told);
 // The status of a done request that stays as it is.
 void message_status(const Request& request, MPI_Status* status);
-// As MPI_Request_free on an active request: it is finished without the program. False: and destroyed then.
+// As MPI_Request_free: what is active is finished without the program. False: the caller destroys the request. True: it
+// is destroyed when it is over, and the caller must not touch it any more.
 bool abandon_message(Request& request);
 
 // As MPI_Cancel: a receive that is not matched is done then; everything else goes on.

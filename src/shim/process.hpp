@@ -1,6 +1,7 @@
 // Urakata in this process: its engines, its observer, its private communicator; from MPI_Init to MPI_Finalize.
 //
-// Thread-safety: start() and stop() by the thread that calls MPI_Init and MPI_Finalize; the rest by any thread between.
+// Thread-safety: initialise() and finalise() by the thread that calls MPI_Init and MPI_Finalize; the rest by any thread
+// between.
 #pragma once
 
 #include <atomic>
