@@ -66,8 +66,7 @@ bool Circle::close() {
 Circle* circle(MPI_Comm handle) {
   const auto found = registry().find(handle);
   if (found.known) return found.object;
-  if (handle != MPI_COMM_NULL) registry().insert(handle, nullptr);
-  return nullptr;
+  return handle != MPI_COMM_NULL ? registry().insert(handle, nullptr) : nullptr;
 }
 
 void open_circle(MPI_Comm made) {

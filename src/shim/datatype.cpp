@@ -202,12 +202,10 @@ namespace {
   if (host.Type_size_x(handle, &bytes) != MPI_SUCCESS || bytes == MPI_UNDEFINED) return nullptr;
   if (!is_predefined(handle) && !is_committed(handle)) return nullptr;
   const auto* made = new Datatype(handle);
-  if (!made->movable()) {  // the host has no call that packs an element of it
-    made->release();
-    return nullptr;
-  }
-  registry().insert(handle, made);
-  return made;
+  const bool movable = made->movable();  // else the host has no call that packs an element of it
+  const Datatype* known = movable ? registry().insert(handle, made) : nullptr;
+  if (known != made) made->release();
+  return known;
 }
 
 }  // namespace

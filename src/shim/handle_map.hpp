@@ -38,10 +38,13 @@ class HandleMap {
     return search(key, recent);
   }
 
-  void insert(Handle handle, Object* object) {
+  // Returns what the handle stands for then: not `object` where another thread has inserted one first.
+  Object* insert(Handle handle, Object* object) {
     const std::lock_guard lock(mutex_);
-    map_[bits(handle)] = object;
+    Object*& there = map_[bits(handle)];
+    if (there == nullptr) there = object;
     epoch_.fetch_add(1, std::memory_order_release);
+    return there;
   }
 
   // The object that was there, for the caller to dispose of.

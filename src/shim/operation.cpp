@@ -1,6 +1,7 @@
 #include "shim/operation.hpp"
 
 #include <climits>
+#include <memory>
 #include <optional>
 
 #include "shim/handle_map.hpp"
@@ -80,9 +81,10 @@ Meaning meaning_of(MPI_Op op, const Datatype& type) {
   if (op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP) return {};
   const auto found = registry().find(op);
   if (found.known) return {nullptr, found.object};
-  auto* made = new UserOperation(op);
-  registry().insert(op, made);
-  return {nullptr, made};
+  auto made = std::make_unique<UserOperation>(op);
+  UserOperation* known = registry().insert(op, made.get());
+  if (known == made.get()) made.release();  // the registry's; another thread's stays, which has the host's handle
+  return {nullptr, known};
 }
 
 bool forget_operation(MPI_Op op) {
