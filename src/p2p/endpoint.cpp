@@ -294,14 +294,14 @@ Request& Endpoint::new_request() {
 
 void Endpoint::recycle(Request& request) {
   if (request.packed.room != 0) spare_.give(std::exchange(request.packed, {}));
-  if (request.let_go != nullptr) std::exchange(request.let_go, nullptr)(*request.buffer.layout);
+  if (request.let_go != nullptr) std::exchange(request.let_go, nullptr)(request);
   request.abandoned = false;
   request.moved = false;
   requests_.give(request);
   open_.store(open_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
 }
 
-void Endpoint::release(Request& request, void (*let_go)(const layout::Layout&)) {
+void Endpoint::release(Request& request, void (*let_go)(const Request&)) {
   const Guard guard(turn_);
   request.let_go = let_go;
   if (request.finished.load(std::memory_order_acquire)) {

@@ -107,8 +107,8 @@ class Endpoint {
   }
 
   // Gives a request back. One that is not finished goes on by itself, and its buffer has to stay until then; `let_go`
-  // is then called with the buffer's layout at the end, by a thread of the rank that is in the endpoint.
-  void release(Request& request, void (*let_go)(const layout::Layout&) = nullptr);
+  // is then called with it at the end, by a thread of the rank that is in the endpoint.
+  void release(Request& request, void (*let_go)(const Request&) = nullptr);
 
   // Nothing is left that others wait for: no send of ours is in our list or unfinished after its release().
   bool idle() const { return pending_.empty() && abandoned_.empty() && finishing_.empty(); }

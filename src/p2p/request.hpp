@@ -58,8 +58,9 @@ struct alignas(kLine) Request {
   Port* partner_port = nullptr;
   std::uint64_t missing = 0;  // bytes of those pieces
   Block packed;               // payload of a send that is buffered, packed or set aside
-  // Called with the buffer's layout when a request is over that was given back before its end.
-  void (*let_go)(const layout::Layout& layout) = nullptr;
+  // Called when a request is over that was given back before its end.
+  void (*let_go)(const Request& request) = nullptr;
+  void* owner = nullptr;  // whatever let_go needs
 
   // By the owner, and by the receiver of a rendezvous, whose last access to the request is a store to `finished`.
   alignas(kLine) std::atomic<bool> finished{false};

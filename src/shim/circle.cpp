@@ -53,13 +53,13 @@ Circle::Circle(MPI_Comm comm, std::int32_t own_rank, std::uint32_t own_context, 
 
 void Circle::end() {
   MPI_Comm comm = handle;
-  delete this;
+  drop();
   if (!forget_communicator(comm)) host.Comm_free(&comm);
 }
 
 bool Circle::close() {
   if (add(-1) != 0) return true;
-  delete this;
+  drop();
   return false;
 }
 

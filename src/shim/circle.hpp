@@ -46,9 +46,17 @@ class Circle {
   void release() {
     if (add(-1) == 0) end();
   }
+  // A request of the endpoint's that the program has given back before its end keeps no more than this object.
+  void leave_behind() { lives_.fetch_add(1, std::memory_order_relaxed); }
+  void drop() {
+    if (lives_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
   // The program frees the handle. True: there are users yet, so do not free the host's communicator.
   bool close();
-  bool idle() const { return users_.load(std::memory_order_acquire) == 1; }
+  // No operation is pending.
+  bool idle() const {
+    return users_.load(std::memory_order_acquire) == 1 && lives_.load(std::memory_order_acquire) == 1;
+  }
 
   // Do users come and go on one thread only? Then counting them needs no locked instructions. Set before the first
   // circle is opened.
@@ -67,6 +75,7 @@ class Circle {
   }
 
   std::atomic<std::uint32_t> users_{1};  // the handle's own, until it is freed
+  std::atomic<std::uint32_t> lives_{1};  // that of all users, and what was left behind
 };
 
 // The circle of a communicator; nullptr where its messages are the host's.

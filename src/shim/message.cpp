@@ -30,7 +30,12 @@ int code_of(const p2p::Result& result) {
   return result.outcome == p2p::Outcome::truncated ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
 }
 
-void let_go(const layout::Layout& layout) { static_cast<const Datatype&>(layout).release(); }
+void let_go(const p2p::Request& request) { static_cast<const Datatype*>(request.buffer.layout)->release(); }
+
+void let_go_of_circle(const p2p::Request& request) {
+  if (request.buffer.layout != nullptr) let_go(request);
+  static_cast<Circle*>(request.owner)->drop();
+}
 
 }  // namespace
 
@@ -82,6 +87,12 @@ void hold(const p2p::Buffer& buffer) {
 
 void give_back(p2p::Request& request) {
   endpoint()->release(request, request.buffer.layout != nullptr ? let_go : nullptr);
+}
+
+void leave_behind(p2p::Request& request, Circle& circle) {
+  circle.leave_behind();
+  request.owner = &circle;
+  endpoint()->release(request, let_go_of_circle);
 }
 
 int send_now(const Letter& letter) {
@@ -249,9 +260,9 @@ bool abandon_message(Request& request) {
   Message& message = request.message;
   if (message.open != nullptr) {
     hold(message.open->buffer);
-    give_back(*message.open);
+    leave_behind(*message.open, *message.letter.circle);
   }
-  if (message.beside != nullptr) give_back(*message.beside);
+  if (message.beside != nullptr) leave_behind(*message.beside, *message.letter.circle);
   message.open = message.beside = nullptr;
   return message.mixed != nullptr && message.mixed->abandon();
 }

@@ -74,6 +74,8 @@ bool describe(void* address, std::int64_t count, MPI_Datatype type, Letter& lett
 // type meanwhile; the endpoint lets go of it when the request is over.
 void hold(const p2p::Buffer& buffer);
 void give_back(p2p::Request& request);
+// The same for a request that the program has given back: MPI_Comm_disconnect waits for it.
+void leave_behind(p2p::Request& request, Circle& circle);
 
 // Blocking calls. The result is an MPI error code; the error handler has been called.
 int send_now(const Letter& letter);

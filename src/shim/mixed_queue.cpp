@@ -89,7 +89,7 @@ bool MixedQueue::look() {
       moved = true;
       if (now.abandoned_) {
         hold(letter.buffer);  // the owner's hold ends before the endpoint may be done
-        give_back(*now.open_);
+        leave_behind(*now.open_, *letter.circle);
         destroy_request(&now.owner_);
       } else {
         now.state_.store(State::at_space, std::memory_order_release);

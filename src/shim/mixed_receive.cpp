@@ -81,7 +81,7 @@ bool MixedReceive::abandon() {
       return true;
     case State::at_space:
       hold(letter().buffer);
-      give_back(*open_);
+      leave_behind(*open_, *letter().circle);
       return false;
     case State::at_host:
       mixed_queue().forget_at_host(*this);

@@ -69,6 +69,12 @@ def test_both_ranks_send_first(folder: Path, name: str, way: str) -> None:
 
 
 @pytest.mark.parametrize("name", HOST_NAMES)
+def test_disconnecting_waits_for_requests_given_back(folder: Path, name: str) -> None:
+    host = named(name)
+    passes(run_job(host, 2, [*SPACE, str(compiled(host, "given_back", folder))]))
+
+
+@pytest.mark.parametrize("name", HOST_NAMES)
 def test_messages_that_may_overtake(folder: Path, name: str) -> None:
     host = named(name)
     inside = [*SPACE, str(compiled(host, "overtaking", folder))]

@@ -178,7 +178,7 @@ TEST(LayoutsInUse, AreHeldUntilTheMessageIsOver) {
   Endpoint receiver(Callers::one);
   Request* send = sender.send(receiver.port(), {1, 0, 0}, out.buffer(), Mode::synchronous);
   ASSERT_NE(send, nullptr);
-  sender.release(*send, [](const layout::Layout&) { ++let_go; });
+  sender.release(*send, [](const Request&) { ++let_go; });
   sender.progress();
   EXPECT_EQ(let_go, 0);
   Request& receive = receiver.receive({1, 0, 0}, in.buffer());
