@@ -49,7 +49,9 @@ int look_for_any(int count, MPI_Request* requests, int* index, bool* none_active
   }
   if (found != MPI_UNDEFINED) {
     *index = found;
-  } else if (flag != 0 && !ours_active) {
+  } else if (ours_active) {
+    called_in_vain();
+  } else if (flag != 0) {
     *none_active = true;
     empty_status(status);
   }
@@ -78,6 +80,7 @@ int look_for_some(int count, MPI_Request* requests, int* done, int* indices, MPI
     if (statuses != MPI_STATUSES_IGNORE) statuses[k].MPI_ERROR = own;
   }
   if (!ours_active && theirs_done == MPI_UNDEFINED) *done = MPI_UNDEFINED;
+  if (ours_active && *done == 0) called_in_vain();
   return code != MPI_SUCCESS ? code : failure.tell_of_array();
 }
 

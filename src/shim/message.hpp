@@ -92,8 +92,11 @@ MPI_Request receive_later(const Letter& letter);
 // Starts a send that becomes part of a request which is not started yet.
 void send_beside(Request& request, const Letter& send);
 void wait_for_message(Request& request);
-// A call that does not wait for this request alone has found it unfinished. Nothing where it is no message.
+// A call that does not wait for this request alone has found it unfinished: as if it waited, a send may be set aside.
+// Nothing where it is no message.
 void looked_in_vain(Request& request);
+// Such a call has found nothing done: as if it waited, the host moves. Nothing where the rank is in no space.
+void called_in_vain();
 
 // The request is done: the status, and the error code. The endpoint gets its part back. `told`: the error handler has
 // been called.

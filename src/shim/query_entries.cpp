@@ -14,6 +14,7 @@ int status_of(MPI_Request handle, int* flag, MPI_Status* status) {
   *flag = request->finished() ? 1 : 0;
   if (*flag == 0) {
     looked_in_vain(*request);
+    called_in_vain();
   } else if (request->is_message()) {
     message_status(*request, status);
   } else {

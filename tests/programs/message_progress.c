@@ -1,7 +1,8 @@
-// Messages move while a rank is in a call of the host, or ends: rank 0 waits in a barrier while the others' synchronous
-// sends need its receives, then the others wait in a barrier while rank 0 needs more of their sends than any inbox
-// holds, and last (not if an argument is given) the others go to MPI_Finalize with such sends. Hangs where progress is
-// missing, as in MPICH's MPI_Finalize.
+// Messages move while a rank is in a call of the host, looks at another request, or ends: rank 0 waits in a barrier
+// while the others' synchronous sends need its receives, then looks for a message that comes only after its own to the
+// last rank, then the others wait in a barrier while rank 0 needs more of their sends than any inbox holds, and last
+// (not if an argument is given) the others go to MPI_Finalize with such sends. Hangs where progress is missing, as in
+// MPICH's MPI_Finalize.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,12 +61,33 @@ static void receive_many(void) {
   }
 }
 
+// Rank 0 sends to the last rank, that one to rank 1 and that one to rank 0, which looks only for this message.
+static void look_for_another(int by_waitany) {
+  static char large[4 << 20];
+  MPI_Request sending, receiving;
+  int n = 0, done = 0, index;
+  if (rank == 0) {
+    MPI_Isend(large, sizeof large, MPI_CHAR, ranks - 1, 6, MPI_COMM_WORLD, &sending);
+    MPI_Irecv(&n, 1, MPI_INT, 1, 6, MPI_COMM_WORLD, &receiving);
+    if (by_waitany) MPI_Waitany(1, &receiving, &index, MPI_STATUS_IGNORE);
+    while (!by_waitany && !done) MPI_Test(&receiving, &done, MPI_STATUS_IGNORE);
+    MPI_Wait(&sending, MPI_STATUS_IGNORE);
+  } else if (rank == ranks - 1) {
+    MPI_Recv(large, sizeof large, MPI_CHAR, 0, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Send(&n, 1, MPI_INT, 1, 6, MPI_COMM_WORLD);
+  } else if (rank == 1) {
+    MPI_Recv(&n, 1, MPI_INT, ranks - 1, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Send(&n, 1, MPI_INT, 0, 6, MPI_COMM_WORLD);
+  }
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (ranks > kMostRanks) MPI_Abort(MPI_COMM_WORLD, 2);
   receiver_away();
+  for (int by_waitany = 0; by_waitany < 2 && ranks > 2; ++by_waitany) look_for_another(by_waitany);
   if (rank == 0) {
     receive_many();
     MPI_Barrier(MPI_COMM_WORLD);
