@@ -1,0 +1,42 @@
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "transport/wire.hpp"
+
+namespace urakata::transport {
+
+WirePort::WirePort(Wire& wire) : wire_(wire), news_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+WirePort::~WirePort() {
+  if (news_ >= 0) close(news_);
+}
+
+int WirePort::send(const Message& message, Ticket ticket, bool* finished) {
+  return posted(wire_.send(*this, message, ticket), 0, ticket, finished);
+}
+
+int WirePort::recv(const Message& message, Ticket ticket, bool* finished) {
+  int error = 0;
+  const bool there = wire_.recv(*this, message, ticket, &error);
+  return posted(there, error, ticket, finished);
+}
+
+int WirePort::posted(bool done, int error, Ticket ticket, bool* finished) {
+  if (finished != nullptr) {
+    *finished = done;
+  } else if (done) {
+    wire_.put(*this, ticket, error);
+    error = 0;
+  }
+  if (finished == nullptr || !done) ++in_flight_;
+  return error;
+}
+
+std::span<const Completion> WirePort::poll() {
+  reported_.clear();
+  wire_.poll(this);
+  in_flight_ -= reported_.size();
+  return reported_;
+}
+
+}  // namespace urakata::transport
