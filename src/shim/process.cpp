@@ -253,17 +253,25 @@ bool Process::step_all(std::int64_t bytes) {
   return moved;
 }
 
+bool Process::told() const {
+  bool pending = false;
+  for (engine::Engine* engine : all_) {
+    if (engine->domain().pending() == 0) continue;
+    if (!engine->domain().told()) return false;
+    pending = true;
+  }
+  return pending;
+}
+
 bool Process::sleep() {
   bool pending = false;
-  bool told = true;
   for (engine::Engine* engine : all_) {
     if (engine->domain().pending() == 0) continue;
     if (!engine->domain().told() && !engine->domain().network_only()) return false;
-    told = told && engine->domain().told();
     pending = true;
   }
   if (!pending || watched_.exchange(true, std::memory_order_acquire)) return false;
-  const bool slept = told ? watch_->wait_for_news(kCallerSleep) : watch_->wait(kCallerSleep);
+  const bool slept = told() ? watch_->wait_for_news(kCallerSleep) : watch_->wait(kCallerSleep);
   watched_.store(false, std::memory_order_release);
   return slept;
 }

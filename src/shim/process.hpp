@@ -55,6 +55,8 @@ class Process {
   // A caller has waited for a while and nothing moves: sleeps until the network has news, if all that is pending comes
   // that way. False: nothing was done, the caller has to find another way to wait.
   bool sleep();
+  // Does everything that is pending wait for what the transports tell?
+  bool told() const;
 
   observe::Observer* observer() const { return observer_.get(); }
   bool measuring() const { return measuring_; }

@@ -1,4 +1,6 @@
 // MPI_Wait, MPI_Waitall, MPI_Waitany, MPI_Waitsome. Where none of the requests is ours the call passes at once.
+#include <sched.h>
+
 #include "base/waiting.hpp"
 #include "shim/completion.hpp"
 #include "shim/entries.hpp"
@@ -36,7 +38,13 @@ class Waiting {
 
   // Open MPI gives its core away inside each poll when it knows that there are more ranks than cores, and never where
   // each rank has one; doing it again after each poll would halve the chances to see a message. MPICH leaves it to us.
+  // Where only the wire is awaited nobody polls the host, so the core is ours to give away: to a rank that shares it,
+  // or to nobody.
   void give_way() {
+    if (process().told()) {
+      sched_yield();
+      return;
+    }
 #if defined(URAKATA_ABI_OPENMPI)
     constexpr unsigned kHostSteps = 16;
     if (process().oversubscribed() && idle_ % kHostSteps == 0) ladder_.step();

@@ -1,9 +1,27 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 #include "transport/wire.hpp"
 
 namespace urakata::transport {
+
+namespace {
+
+// errno belongs to the program, whose thread this may be.
+class KeptErrno {
+ public:
+  KeptErrno() : before_(errno) {}
+  ~KeptErrno() { errno = before_; }
+  KeptErrno(const KeptErrno&) = delete;
+  KeptErrno& operator=(const KeptErrno&) = delete;
+
+ private:
+  int before_;
+};
+
+}  // namespace
 
 WirePort::WirePort(Wire& wire) : wire_(wire), news_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
@@ -12,10 +30,12 @@ WirePort::~WirePort() {
 }
 
 int WirePort::send(const Message& message, Ticket ticket, bool* finished) {
+  const KeptErrno kept;
   return posted(wire_.send(*this, message, ticket), 0, ticket, finished);
 }
 
 int WirePort::recv(const Message& message, Ticket ticket, bool* finished) {
+  const KeptErrno kept;
   int error = 0;
   const bool there = wire_.recv(*this, message, ticket, &error);
   return posted(there, error, ticket, finished);
@@ -33,6 +53,7 @@ int WirePort::posted(bool done, int error, Ticket ticket, bool* finished) {
 }
 
 std::span<const Completion> WirePort::poll() {
+  const KeptErrno kept;
   reported_.clear();
   wire_.poll(this);
   in_flight_ -= reported_.size();

@@ -75,6 +75,5 @@ def test_where_no_address_leads_to_the_others_the_host_carries(hosts: Hosts, fol
 @pytest.mark.parametrize("how", ("exit", "kill"))
 def test_a_rank_that_ends_early_ends_the_job(hosts: Hosts, folder: Path, tmp_path: Path, how: str) -> None:
     program = [str(compiled(named("openmpi"), "early_exit", folder)), how, str(tmp_path)]
-    alone = hosts.run(program, host_mpi=named("openmpi").launcher, timeout=60)
     code, output = run(hosts, "openmpi", program, "--transport", "wire")
-    assert code == alone.returncode != 0, output[-3000:]
+    assert code != 0, output[-3000:]  # which code differs from job to job, also without Urakata
