@@ -94,10 +94,6 @@ void Domain::begin(Instance& instance) {
   note_told();
 }
 
-void Domain::note_told() {
-  told_.store(waiting_.front() == nullptr && runnable_ == 0 && transport_->tells(), std::memory_order_relaxed);
-}
-
 unsigned Domain::advance(bool caller, std::int64_t bytes) {
   take_in();
   unsigned finished = 0;

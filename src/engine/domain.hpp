@@ -17,10 +17,11 @@ namespace urakata::engine {
 
 class Domain {
  public:
-  explicit Domain(std::unique_ptr<transport::Transport> transport) : transport_(std::move(transport)) {}
+  explicit Domain(std::unique_ptr<transport::Transport> transport)
+      : transport_(std::move(transport)), news_(transport_->news()) {}
 
   // The transport's; see there.
-  std::vector<int> news() const { return transport_->news(); }
+  const std::vector<int>& news() const { return news_; }
   // When it was last advanced: was there nothing to do but wait for what news() tells?
   bool told() const { return told_.load(std::memory_order_relaxed); }
 
@@ -73,7 +74,10 @@ class Domain {
   static std::uint64_t weight(const Instance& instance) { return instance.group->all_remote ? 1 : kThroughMemory + 1; }
 
   void take_in();
-  void note_told();
+  void note_told() {
+    if (news_.empty()) return;
+    told_.store(waiting_.front() == nullptr && runnable_ == 0 && transport_->tells(), std::memory_order_relaxed);
+  }
   bool admit();
   void run(Instance& instance, Budget& budget);
   void finish(Instance& instance);
@@ -86,6 +90,7 @@ class Domain {
 
   // by the owner
   alignas(64) std::unique_ptr<transport::Transport> transport_;
+  const std::vector<int> news_;
   List waiting_;  // submitted, not yet activated: their group is not settled, or has too many active
   List active_;
   std::uint32_t runnable_ = 0;  // active instances that can go on without a message

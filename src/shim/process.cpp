@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <iterator>
 #include <span>
 #include <string>
 
@@ -214,7 +213,7 @@ void Process::make_engines(const Crew& crew) {
   }
   if (poll_) all_.push_back(poll_.get());
   std::vector<int> news;
-  for (const auto& domain : domains_) std::ranges::copy(domain->news(), std::back_inserter(news));
+  for (const auto& domain : domains_) news.insert(news.end(), domain->news().begin(), domain->news().end());
   watch_ = std::make_unique<SocketWatch>(std::move(news));
 }
 
@@ -254,6 +253,7 @@ bool Process::step_all(std::int64_t bytes) {
 }
 
 bool Process::told() const {
+  if (wire_ == nullptr) return false;
   bool pending = false;
   for (engine::Engine* engine : all_) {
     if (engine->domain().pending() == 0) continue;

@@ -14,7 +14,8 @@
 static MPI_Comm comm;
 static int rank, last, messages;
 
-// Open MPI counts no messages of such a communicator: one that leaves for a rank that has not yet promised is lost there.
+// Open MPI counts no messages of such a communicator: one that leaves for a rank that has not yet promised is lost
+// there.
 static void promise(const char* key, const char* value) {
   MPI_Info info;
   MPI_Info_create(&info);
