@@ -225,10 +225,9 @@ void looked_in_vain(Request& request) {
 }
 
 void called_in_vain() {
-  constexpr unsigned kHostCalls = 16;  // a look of the host's costs several of ours
-  thread_local unsigned calls = 0;
-  // The core is not given away: another rank may keep it for a whole turn, and the host needs many looks.
-  if (endpoint() != nullptr && ++calls % kHostCalls == 0) endpoint()->manners().poll();
+  // Each time, since a large message of the host's may need thousands of looks. The core is not given away: another
+  // rank may keep it for a whole turn.
+  if (endpoint() != nullptr) endpoint()->manners().poll();
 }
 
 int finish_message(Request& request, MPI_Status* status, bool* told) {
