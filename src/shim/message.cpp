@@ -89,6 +89,13 @@ void give_back(p2p::Request& request) {
   endpoint()->release(request, request.buffer.layout != nullptr ? let_go : nullptr);
 }
 
+void end_send(p2p::Request& request, p2p::Mode mode) {
+  if (mode != p2p::Mode::buffered) endpoint()->wait(request);
+  // Buffered or set aside it still has to go on its way, and the program may go into the host now.
+  if (!request.finished.load(std::memory_order_relaxed)) expect_messages();
+  give_back(request);
+}
+
 void leave_behind(p2p::Request& request, Circle& circle) {
   circle.leave_behind();
   request.owner = &circle;
@@ -99,12 +106,7 @@ int send_now(const Letter& letter) {
   p2p::Endpoint& here = *endpoint();
   if (p2p::Request* open = here.send(*letter.to, letter.envelope, letter.buffer, letter.mode)) {
     hold(letter.buffer);
-    if (letter.mode == p2p::Mode::buffered) {
-      expect_messages();
-    } else {
-      here.wait(*open);
-    }
-    give_back(*open);
+    end_send(*open, letter.mode);
   }
   return MPI_SUCCESS;
 }

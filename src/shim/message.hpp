@@ -77,6 +77,9 @@ void give_back(p2p::Request& request);
 // The same for a request that the program has given back: MPI_Comm_disconnect waits for it.
 void leave_behind(p2p::Request& request, Circle& circle);
 
+// The end of a blocking call's send, whose buffer is held: returns when the program may use the buffer again.
+void end_send(p2p::Request& request, p2p::Mode mode);
+
 // Blocking calls. The result is an MPI error code; the error handler has been called.
 int send_now(const Letter& letter);
 int receive_now(const Letter& letter, MPI_Status* status);

@@ -73,10 +73,7 @@ int exchange_now(const Exchange& both, MPI_Status* status) {
   } else {
     nobodys_status(status);
   }
-  if (out != nullptr) {
-    if (send.mode != p2p::Mode::buffered) endpoint()->wait(*out);
-    give_back(*out);
-  }
+  if (out != nullptr) end_send(*out, send.mode);
   if (both.by_host) {
     const int sent = by_host.finish();
     if (code == MPI_SUCCESS) code = sent;

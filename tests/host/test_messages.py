@@ -54,8 +54,6 @@ def test_threads_at_once(folder: Path, name: str, without: int) -> None:
 @pytest.mark.parametrize("without", (0, 1))
 @pytest.mark.parametrize("name", HOST_NAMES)
 def test_progress_while_a_rank_is_in_the_host(folder: Path, name: str, without: int) -> None:
-    if without == 1 and name in ("impi", "system-mpich"):
-        pytest.skip("known fault: with a rank outside the space it hangs now and then on Intel MPI and MPICH 4")
     host = named(name)
     inside = [*SPACE, str(compiled(host, "message_progress", folder))]
     outside = [*SPACE, str(compiled_outside(host, "message_progress", folder)), "early"]

@@ -1,14 +1,14 @@
 // Messages move while a rank is in a call of the host, looks at another request, or ends: rank 0 waits in a barrier
 // while the others' synchronous sends need its receives, then looks for a message that comes only after its own to the
-// last rank, then the others wait in a barrier while rank 0 needs more of their sends than any inbox holds, and last
-// (not if an argument is given) the others go to MPI_Finalize with such sends. Hangs where progress is missing, as in
-// MPICH's MPI_Finalize.
+// last rank, then the others wait in a barrier while rank 0 needs more of their sends than any inbox holds, first of
+// blocking ones, and last (not if an argument is given) the others go to MPI_Finalize with such sends. Hangs where
+// progress is missing, as in MPICH's MPI_Finalize.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { kMany = 2000, kBytes = 200, kSizes = 3, kMostRanks = 16 };
+enum { kMany = 2000, kSome = 100, kBytes = 200, kSizes = 3, kMostRanks = 16 };
 
 static const int sizes[kSizes] = {8, 300, 100000};
 static char out[kMany][kBytes];
@@ -51,9 +51,22 @@ static void start_many(void) {
   }
 }
 
-static void receive_many(void) {
+// More than an inbox holds, and all return before rank 0 receives any, as they do in every host.
+static void send_some(void) {
+  for (int i = 0; i < kSome; ++i) {
+    out[i][kBytes - 1] = (char)(i % 100);
+    if (i % 2 == 0) {
+      MPI_Send(out[i], kBytes, MPI_CHAR, 0, 5, MPI_COMM_WORLD);
+    } else {
+      MPI_Sendrecv(out[i], kBytes, MPI_CHAR, 0, 5, NULL, 0, MPI_CHAR, MPI_PROC_NULL, 5, MPI_COMM_WORLD,
+                   MPI_STATUS_IGNORE);
+    }
+  }
+}
+
+static void receive(int many) {
   char in[kBytes];
-  for (int i = 0; i < kMany; ++i) {
+  for (int i = 0; i < many; ++i) {
     for (int s = 1; s < ranks; ++s) {
       MPI_Recv(in, kBytes, MPI_CHAR, s, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       check("number", in[kBytes - 1], i % 100);
@@ -89,10 +102,16 @@ int main(int argc, char** argv) {
   receiver_away();
   for (int by_waitany = 0; by_waitany < 2 && ranks > 2; ++by_waitany) look_for_another(by_waitany);
   if (rank == 0) {
-    receive_many();
     MPI_Barrier(MPI_COMM_WORLD);
-    if (argc == 1) receive_many();
+    receive(kSome);
+    MPI_Barrier(MPI_COMM_WORLD);
+    receive(kMany);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (argc == 1) receive(kMany);
   } else {
+    send_some();
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
     start_many();
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Waitall(kMany, requests, MPI_STATUSES_IGNORE);
