@@ -29,9 +29,9 @@ void TextBlock::node(TextLine& line, std::size_t number) {
   if (id != nodes_.size()) line.fail("nodes are numbered in order; expected " + std::to_string(nodes_.size()));
   const std::string_view kind = line.take();
   if (kind == "send") {
-    send(line);
+    message(line, true);
   } else if (kind == "recv") {
-    recv(line);
+    message(line, false);
   } else if (kind == "copy" || kind == "reduce") {
     local(line, kind == "copy");
   } else {
@@ -174,24 +174,19 @@ Flow TextBlock::flow(TextLine& line) {
   return flow;
 }
 
-void TextBlock::send(TextLine& line) {
+void TextBlock::message(TextLine& line, bool is_send) {
   const Chunks pieces = chunks(line);
-  line.expect("to");
-  const std::uint32_t to = peer(line);
-  line.expect("from");
-  const Place from = place(line, pieces);
+  line.expect(is_send ? "to" : "from");
+  const std::uint32_t with = peer(line);
+  line.expect(is_send ? "from" : "to");
+  const Place payload = place(line, pieces);
   const Flow stream = flow(line);
-  if (!line.error()) builder_.send(to, from, pieces, stream);
-}
-
-void TextBlock::recv(TextLine& line) {
-  const Chunks pieces = chunks(line);
-  line.expect("from");
-  const std::uint32_t from = peer(line);
-  line.expect("to");
-  const Place to = place(line, pieces);
-  const Flow stream = flow(line);
-  if (!line.error()) builder_.recv(from, to, pieces, stream);
+  if (line.error()) return;
+  if (is_send) {
+    builder_.send(with, payload, pieces, stream);
+  } else {
+    builder_.recv(with, payload, pieces, stream);
+  }
 }
 
 void TextBlock::local(TextLine& line, bool copy) {

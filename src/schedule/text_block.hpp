@@ -44,8 +44,7 @@ class TextBlock {
   void check_range(TextLine& line, Place place, const Chunks& chunks);
   std::uint32_t peer(TextLine& line);
   Flow flow(TextLine& line);
-  void send(TextLine& line);
-  void recv(TextLine& line);
+  void message(TextLine& line, bool is_send);
   void local(TextLine& line, bool copy);
   void edge(TextLine& line, NodeId to, std::size_t number);
   std::vector<NodeId> find_cycle() const;
