@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "need_threads.h"
 #include "random.h"
 
 enum { kMostThreads = 8, kMostRanks = 16, kMost = 64, kLargest = 300000 };
@@ -112,12 +113,7 @@ static void* work(void* argument) {
 }
 
 int main(int argc, char** argv) {
-  int provided;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-  if (provided != MPI_THREAD_MULTIPLE) {
-    MPI_Finalize();
-    return 77;
-  }
+  need_threads(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const int threads = argc > 1 ? atoi(argv[1]) : 3;

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "need_threads.h"
+
 enum { kMaxThreads = 8, kIntegers = 5000 };
 
 static pthread_barrier_t meeting;
@@ -74,12 +76,7 @@ static void* work(void* argument) {
 }
 
 int main(int argc, char** argv) {
-  int level = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-  if (level < MPI_THREAD_MULTIPLE) {
-    MPI_Finalize();
-    return 77;
-  }
+  need_threads(&argc, &argv);
   int threads = argc > 1 ? atoi(argv[1]) : 4;
   if (threads > kMaxThreads) threads = kMaxThreads;
   pthread_t thread[kMaxThreads];
