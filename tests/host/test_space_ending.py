@@ -59,20 +59,27 @@ def test_whoever_is_killed_the_job_ends(folder: Path, name: str, how: str, victi
         nobody_lives(everybody)
 
 
+def started(folder: Path, source: str) -> tuple[subprocess.Popen[str], list[str]]:
+    """A space of one task, from its C source, and the words of the first line that it prints."""
+    compiler = shutil.which("cc") or pytest.skip("no C compiler")
+    (folder / "main.c").write_text(source)
+    subprocess.run([compiler, "main.c", "-o", "main"], cwd=folder, check=True)
+    command = [EXEC, "--space", "--set", "VERBOSE=0", "--", "./main"]
+    job = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True)
+    assert job.stdout
+    with job.stdout:
+        return job, job.stdout.readline().split()
+
+
 def test_signals_reach_the_task_and_stops_the_stand_in(tmp_path: Path) -> None:
     """A handler's exit code comes back; SIGTSTP stops both, SIGCONT lets both go on."""
-    compiler = shutil.which("cc") or pytest.skip("no C compiler")
-    (tmp_path / "main.c").write_text(
+    job, (_, pid) = started(
+        tmp_path,
         "#include <signal.h>\n#include <stdio.h>\n#include <unistd.h>\n"
         "static void usr1(int n) { (void)n; _exit(33); }\n"
-        'int main(void) { signal(SIGUSR1, usr1); printf("pid %d\\n", getpid()); fflush(stdout); for (;;) pause(); }\n'
+        'int main(void) { signal(SIGUSR1, usr1); printf("pid %d\\n", getpid()); fflush(stdout); for (;;) pause(); }\n',
     )
-    subprocess.run([compiler, "main.c", "-o", "main"], cwd=tmp_path, check=True)
-    job = subprocess.Popen(
-        [EXEC, "--space", "--set", "VERBOSE=0", "--", "./main"], cwd=tmp_path, stdout=subprocess.PIPE, text=True
-    )
-    assert job.stdout
-    task = int(job.stdout.readline().split()[1])
+    task = int(pid)
 
     def state(pid: int) -> str:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
@@ -83,7 +90,6 @@ def test_signals_reach_the_task_and_stops_the_stand_in(tmp_path: Path) -> None:
     until(lambda: state(task) == "S", "the task does not go on with its stand-in")
     os.kill(job.pid, signal.SIGUSR1)
     assert job.wait(20) == 33
-    job.stdout.close()
 
 
 def test_the_end_is_heard_of_where_ends_of_children_are_ignored() -> None:
@@ -95,18 +101,13 @@ def test_the_end_is_heard_of_where_ends_of_children_are_ignored() -> None:
 
 
 def test_a_task_that_left_its_process_group_ends_with_its_stand_in(tmp_path: Path) -> None:
-    compiler = shutil.which("cc") or pytest.skip("no C compiler")
-    (tmp_path / "main.c").write_text(
+    job, (failed, _, pid) = started(
+        tmp_path,
         "#include <stdio.h>\n#include <unistd.h>\n"
         "int main(void) {\n"
-        '  printf("%d pid %d\\n", setpgid(0, getppid()), getpid());\n  fflush(stdout);\n  for (;;) pause();\n}\n'
+        '  printf("%d pid %d\\n", setpgid(0, getppid()), getpid());\n  fflush(stdout);\n  for (;;) pause();\n}\n',
     )
-    subprocess.run([compiler, "main.c", "-o", "main"], cwd=tmp_path, check=True)
-    job = subprocess.Popen([*SPACE, "./main"], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
-    assert job.stdout
-    failed, _, task = job.stdout.readline().split()
     job.kill()
     job.wait()
-    job.stdout.close()
     assert failed == "0"
-    nobody_lives([int(task)])
+    nobody_lives([int(pid)])

@@ -53,9 +53,9 @@ def test_a_socket_of_another_user_is_not_believed() -> None:
         job.kill()
     until(lambda: name not in left_behind(), "the keeper stays")
     squat = (
-        "import os, socket, time\nos.setgid(65534); os.setuid(65534)\n"
+        "import os, signal, socket\nos.setgid(65534); os.setuid(65534)\n"
         "s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n"
-        f"s.bind('\\0{name}'); s.listen(5); print('ready', flush=True); time.sleep(100)\n"
+        f"s.bind('\\0{name}'); s.listen(5); print('ready', flush=True); signal.pause()\n"
     )
     with subprocess.Popen([sys.executable, "-c", squat], stdout=subprocess.PIPE, text=True) as squatter:
         assert squatter.stdout

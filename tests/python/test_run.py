@@ -76,7 +76,9 @@ def test_the_exit_code_is_the_launchers(tmp_path: Path, script: str, code: int) 
 @pytest.mark.parametrize("caught", [False, True])
 def test_signals_are_passed_on_to_the_launcher(tmp_path: Path, number: signal.Signals, caught: bool) -> None:
     """A launcher that does not catch it dies of it (128 + n); one that does says how the job ended (9)."""
-    wait = "trap 'exit 9' TERM HUP; echo ready; while :; do sleep 0.1; done" if caught else "echo ready; exec sleep 100"
+    os.mkfifo(tmp_path / "silent")  # nobody ever writes
+    trap = "trap 'exit 9' TERM HUP; " if caught else ""
+    wait = f"{trap}echo ready; read word <>{tmp_path / 'silent'}"
     with started(tmp_path, "--host", launcher(tmp_path, wait), "--", "./app") as job:
         assert job.stdout and job.stdout.readline() == "ready\n"
         job.send_signal(number)
