@@ -76,9 +76,13 @@ def test_the_exit_code_is_the_launchers(tmp_path: Path, script: str, code: int) 
 @pytest.mark.parametrize("caught", [False, True])
 def test_signals_are_passed_on_to_the_launcher(tmp_path: Path, number: signal.Signals, caught: bool) -> None:
     """A launcher that does not catch it dies of it (128 + n); one that does says how the job ended (9)."""
-    os.mkfifo(tmp_path / "silent")  # nobody ever writes
-    trap = "trap 'exit 9' TERM HUP; " if caught else ""
-    wait = f"{trap}echo ready; read word <>{tmp_path / 'silent'}"
+    # Held back, a signal that comes before the wait for it is not missed.
+    awaited = "{signal.SIGTERM, signal.SIGHUP}" if caught else "{signal.SIGUSR1}"
+    (tmp_path / "wait.py").write_text(
+        f"import signal, sys\nsignal.pthread_sigmask(signal.SIG_BLOCK, {awaited})\n"
+        f"print('ready', flush=True)\nsignal.sigwait({awaited})\nsys.exit(9)\n"
+    )
+    wait = f"exec {sys.executable} {tmp_path / 'wait.py'}"
     with started(tmp_path, "--host", launcher(tmp_path, wait), "--", "./app") as job:
         assert job.stdout and job.stdout.readline() == "ready\n"
         job.send_signal(number)
