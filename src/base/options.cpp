@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <forward_list>
+#include <string>
 
 #include "base/log.hpp"
 #include "base/nearest.hpp"
@@ -41,8 +43,6 @@ class Settings {
   std::string_view origin(std::size_t row) const { return origins_[row]; }
 
  private:
-  static constexpr std::size_t kTexts = 16384;
-
   void take_texts() {
     const char* named = std::getenv(kOriginsVariable);
     const std::string_view origins = keep(named != nullptr ? named : "");
@@ -85,28 +85,18 @@ class Settings {
     log::set_verbosity(options_.verbose);
   }
 
-  // A copy that lives as long as the process; what does not fit is refused with a line.
-  std::string_view keep(std::string_view text) {
-    if (text.size() > kTexts - used_) {
-      log::error("the URAKATA_ variables are longer than %zu bytes in all; the rest is ignored", kTexts);
-      return {};
-    }
-    char* place = texts_.data() + used_;
-    std::ranges::copy(text, place);
-    used_ += text.size();
-    return {place, text.size()};
-  }
+  // A copy that lives as long as the process.
+  std::string_view keep(std::string_view text) { return texts_.emplace_front(text); }
 
-  std::array<char, kTexts> texts_;
-  std::size_t used_ = 0;
   std::array<std::string_view, kRows> values_;
   std::array<std::string_view, kRows> origins_;
   Options options_;
+  std::forward_list<std::string> texts_;
 };
 
 const Settings& settings() {
-  static const Settings read;
-  return read;
+  static const auto* read = new Settings;  // never ended: it is asked until the process has gone
+  return *read;
 }
 
 std::size_t row_of(const Option& option) { return static_cast<std::size_t>(&option - kTable.data()); }
