@@ -1,12 +1,10 @@
 #include "shim/process.hpp"
 
-#include <linux/limits.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <span>
 #include <string>
@@ -60,11 +58,11 @@ void helper_progressed(std::uint64_t begin, std::uint64_t end) {
 // In a space /proc/self/cmdline and /proc/self/exe are the keeper's. The C library hands the arguments to every
 // constructor, and the program's file is looked up before it may change its directory.
 constinit std::span<char* const> arguments;
-constinit std::array<char, PATH_MAX> program_file{};
+constinit const char* program_file = nullptr;  // nullptr: it cannot be found
 [[gnu::constructor]] void note_program(int count, char** list) {
   arguments = {list, static_cast<std::size_t>(count)};
   const auto* const named = reinterpret_cast<const char*>(getauxval(AT_EXECFN));  // NOLINT(performance-no-int-to-ptr)
-  if (realpath(space::own_space() ? named : "/proc/self/exe", program_file.data()) == nullptr) program_file[0] = '\0';
+  program_file = realpath(space::own_space() ? named : "/proc/self/exe", nullptr);
 }
 
 std::string command_line() {
@@ -153,20 +151,28 @@ Crew Process::note_nodes() {
   int leader = 0;
   host.Group_translate_ranks(group, 1, &first, world_group_, &leader);
   host.Group_free(&group);
-  Crew crew = crew_of_this_process();
-  int place = 0;
+  int rank = 0;
   int ranks = 1;
-  host.Comm_rank(node, &place);
+  Crew crew = crew_of_this_process();
+  host.Comm_rank(node, &rank);
   host.Comm_size(node, &ranks);
-  crew.rank = static_cast<std::size_t>(place);
+  crew.rank = static_cast<std::size_t>(rank);
   crew.ranks = static_cast<std::size_t>(ranks);
-  crew.masks.resize(crew.ranks);
-  constexpr int kWords = sizeof(CpuSet) / sizeof(std::uint64_t);
-  host.Allgather(&crew.mask, kWords, MPI_UINT64_T, crew.masks.data(), kWords, MPI_UINT64_T, node);
   host.Comm_free(&node);
+
+  struct Card {
+    CpuSet mask;
+    std::int64_t leader = 0;
+  };
+  constexpr int kWords = sizeof(Card) / sizeof(std::uint64_t);
   host.Comm_size(world_, &ranks);
-  nodes_.resize(static_cast<std::size_t>(ranks));
-  host.Allgather(&leader, 1, MPI_INT, nodes_.data(), 1, MPI_INT, world_);
+  std::vector<Card> cards(static_cast<std::size_t>(ranks));
+  const Card own{crew.mask, leader};
+  host.Allgather(&own, kWords, MPI_UINT64_T, cards.data(), kWords, MPI_UINT64_T, world_);
+  for (const Card& card : cards) {
+    nodes_.push_back(static_cast<std::int32_t>(card.leader));
+    if (card.leader == leader) crew.masks.push_back(card.mask);
+  }
   return crew;
 }
 
@@ -318,7 +324,7 @@ void Process::write_report() {
   meta.rank = static_cast<std::uint32_t>(rank);
   meta.ranks = static_cast<std::uint32_t>(ranks);
   meta.program = command_line();
-  meta.file = program_file.data();
+  meta.file = program_file != nullptr ? program_file : "";
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0;
   host.Get_library_version(version, &length);
