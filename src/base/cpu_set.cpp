@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <charconv>
@@ -74,6 +75,18 @@ CpuSet CpuSet::operator&(const CpuSet& other) const {
 CpuSet CpuSet::without(const CpuSet& other) const {
   CpuSet result = *this;
   for (std::size_t i = 0; i < words_.size(); ++i) result.words_[i] &= ~other.words_[i];
+  return result;
+}
+
+std::size_t CpuSet::used_words() const {
+  std::size_t used = words_.size();
+  while (used != 0 && words_[used - 1] == 0) --used;
+  return used;
+}
+
+CpuSet CpuSet::from_words(std::span<const std::uint64_t> words) {
+  CpuSet result;
+  std::ranges::copy(words.first(std::min(words.size(), result.words_.size())), result.words_.begin());
   return result;
 }
 

@@ -6,9 +6,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 
 #include "base/result.hpp"
 
@@ -41,12 +41,14 @@ class CpuSet {
 
   // The words, 64 CPUs each, lowest first: the form of sched_setaffinity.
   const std::array<std::uint64_t, kLimit / 64>& words() const { return words_; }
+  std::size_t used_words() const;  // up to the last that is not 0
+  // The set whose first words these are.
+  static CpuSet from_words(std::span<const std::uint64_t> words);
 
  private:
   static std::uint64_t bit(std::size_t cpu) { return std::uint64_t{1} << (cpu % 64); }
 
   std::array<std::uint64_t, kLimit / 64> words_{};
 };
-static_assert(std::is_trivially_copyable_v<CpuSet>);  // ranks send theirs as bytes
 
 }  // namespace urakata

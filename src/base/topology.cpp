@@ -25,13 +25,10 @@ std::vector<Core> own_cores(const Topology& topology, const Crew& crew) {
   std::size_t sharers = guessed_sharers(topology, crew);
   std::size_t place = crew.rank % sharers;
   CpuSet others;
-  if (crew.masks.size() == crew.ranks) {
-    sharers = static_cast<std::size_t>(std::ranges::count(crew.masks, crew.mask));
-    place = static_cast<std::size_t>(
-        std::count(crew.masks.begin(), crew.masks.begin() + static_cast<std::ptrdiff_t>(crew.rank), crew.mask));
-    for (const CpuSet& mask : crew.masks) {
-      if (mask != crew.mask) others = others | mask;
-    }
+  if (crew.masks) {
+    sharers = crew.masks->alike;
+    place = crew.masks->before;
+    others = crew.masks->different;
   }
   std::vector<Core> free;
   std::ranges::copy_if(mine, std::back_inserter(free), [&](const Core& core) { return !core.cpus.meets(others); });
@@ -44,14 +41,8 @@ std::vector<Core> own_cores(const Topology& topology, const Crew& crew) {
 // Do the node's ranks have more threads than cores to run on?
 bool oversubscribed(const Topology& topology, const Crew& crew) {
   if (crew.threads > topology.within(crew.mask).size()) return true;
-  if (crew.masks.size() != crew.ranks) {
-    return crew.threads * guessed_sharers(topology, crew) > topology.within(crew.mask).size();
-  }
-  std::size_t sharers = 0;
-  for (const CpuSet& mask : crew.masks) sharers += mask.meets(crew.mask) ? 1U : 0U;
-  CpuSet together = crew.mask;
-  for (const CpuSet& mask : crew.masks) together = mask.meets(crew.mask) ? together | mask : together;
-  return sharers * crew.threads > topology.within(together).size();
+  if (!crew.masks) return crew.threads * guessed_sharers(topology, crew) > topology.within(crew.mask).size();
+  return crew.masks->meeting * crew.threads > topology.within(crew.masks->together).size();
 }
 
 Placement shared(const Crew& crew, std::size_t helpers, bool oversubscribed) {
@@ -63,6 +54,20 @@ Placement shared(const Crew& crew, std::size_t helpers, bool oversubscribed) {
 }
 
 }  // namespace
+
+void Crew::note(std::size_t which, const CpuSet& its) {
+  if (!masks) masks.emplace();
+  if (its == mask) {
+    ++masks->alike;
+    if (which < rank) ++masks->before;
+  } else {
+    masks->different = masks->different | its;
+  }
+  if (its.meets(mask)) {
+    ++masks->meeting;
+    masks->together = masks->together | its;
+  }
+}
 
 Result<Topology> Topology::from_text(std::string_view text) {
   Topology topology;

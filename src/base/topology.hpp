@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,11 +40,21 @@ struct Topology {
 struct Crew {
   std::size_t rank = 0;  // this one, among the ranks of the node
   std::size_t ranks = 1;
-  CpuSet mask;  // where this rank may run
-  // The masks of all ranks of the node in their order; empty where not known. Then all masks are taken to have as many
-  // cores as this one and to lie evenly over the node.
-  std::vector<CpuSet> masks = {};
+  CpuSet mask;              // where this rank may run
   std::size_t threads = 1;  // runnable threads of each rank, without helpers
+
+  // What the masks of all ranks of the node come to; not their sets, which would be memory that the heap keeps. Where
+  // they are not known, all are taken to have as many cores as this one's and to lie evenly over the node.
+  struct Masks {
+    std::size_t alike = 0;    // ranks with this one's mask, itself included
+    std::size_t before = 0;   // of these, ranks before this one
+    std::size_t meeting = 0;  // ranks whose mask meets this one's, itself included
+    CpuSet different;         // where the others may run whose mask is not this one's
+    CpuSet together;          // where all that meet it may run
+  };
+  std::optional<Masks> masks = std::nullopt;
+  // One of the node's ranks, of all of them, has this mask.
+  void note(std::size_t which, const CpuSet& its);
 };
 
 // Threads that a rank computes with: OMP_NUM_THREADS, or 1.

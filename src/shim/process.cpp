@@ -160,18 +160,26 @@ Crew Process::note_nodes() {
   crew.ranks = static_cast<std::size_t>(ranks);
   host.Comm_free(&node);
 
+  // First how much there is to tell, then no more than that: what the host allocates for larger messages it keeps.
   struct Card {
-    CpuSet mask;
-    std::int64_t leader = 0;
+    std::int32_t leader = 0;
+    std::int32_t words = 0;  // of the mask, up to the last that is not 0
   };
-  constexpr int kWords = sizeof(Card) / sizeof(std::uint64_t);
+  static_assert(sizeof(Card) == 2 * sizeof(int));
   host.Comm_size(world_, &ranks);
-  std::vector<Card> cards(static_cast<std::size_t>(ranks));
-  const Card own{crew.mask, leader};
-  host.Allgather(&own, kWords, MPI_UINT64_T, cards.data(), kWords, MPI_UINT64_T, world_);
-  for (const Card& card : cards) {
-    nodes_.push_back(static_cast<std::int32_t>(card.leader));
-    if (card.leader == leader) crew.masks.push_back(card.mask);
+  const auto world_ranks = static_cast<std::size_t>(ranks);
+  std::vector<Card> cards(world_ranks);
+  const Card own{leader, static_cast<std::int32_t>(crew.mask.used_words())};
+  host.Allgather(&own, 2, MPI_INT, cards.data(), 2, MPI_INT, world_);
+  const auto longest = static_cast<std::size_t>(std::ranges::max(cards, {}, &Card::words).words);
+  std::vector<std::uint64_t> words(world_ranks * longest);
+  host.Allgather(crew.mask.words().data(), static_cast<int>(longest), MPI_UINT64_T, words.data(),
+                 static_cast<int>(longest), MPI_UINT64_T, world_);
+  std::size_t which = 0;  // of the node's ranks
+  for (std::size_t other = 0; other < world_ranks; ++other) {
+    nodes_.push_back(cards[other].leader);
+    if (cards[other].leader != leader) continue;
+    crew.note(which++, CpuSet::from_words({words.data() + other * longest, longest}));
   }
   return crew;
 }

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+#include <span>
+#include <string_view>
+
 namespace urakata {
 namespace {
 
@@ -11,7 +15,12 @@ CpuSet cpus(std::string_view text) { return *CpuSet::from_text(text); }
 const Topology kNode = *Topology::from_text("0,4/1,5|2,6/3,7");
 
 Crew crew(std::string_view mask, std::size_t rank = 0, std::size_t ranks = 1, std::size_t threads = 1) {
-  return {.rank = rank, .ranks = ranks, .mask = cpus(mask), .masks = {}, .threads = threads};
+  return {.rank = rank, .ranks = ranks, .mask = cpus(mask), .threads = threads};
+}
+
+void know(Crew& crew, std::initializer_list<std::string_view> masks) {
+  std::size_t which = 0;
+  for (const std::string_view mask : masks) crew.note(which++, cpus(mask));
 }
 
 Placement place(const Crew& crew, PlacementWish wish = PlacementWish::automatic, std::size_t helpers = 1,
@@ -22,6 +31,18 @@ Placement place(const Crew& crew, PlacementWish wish = PlacementWish::automatic,
 TEST(CpuSet, TextGoesBothWays) {
   for (const char* text : {"", "0", "0-3,8", "5,7,9-11", "0-4095"}) EXPECT_EQ(cpus(text).text(), text);
   for (const char* bad : {"x", "1-", "3-1", "1,", ",", "4096", "1;2"}) EXPECT_FALSE(CpuSet::from_text(bad)) << bad;
+}
+
+TEST(CpuSet, GoesThroughItsUsedWords) {
+  for (const char* text : {"0", "63", "64", "3,70-130", "4095"}) {
+    const CpuSet set = cpus(text);
+    const std::span<const std::uint64_t> words(set.words());
+    EXPECT_EQ(CpuSet::from_words(words.first(set.used_words())), set) << text;
+  }
+  EXPECT_EQ(CpuSet().used_words(), 0U);
+  EXPECT_TRUE(CpuSet::from_words({}).empty());
+  EXPECT_EQ(cpus("63").used_words(), 1U);
+  EXPECT_EQ(cpus("64").used_words(), 2U);
 }
 
 TEST(CpuSet, AllowedIsWhatBindSet) {
@@ -90,10 +111,9 @@ TEST(Placement, UnboundRanksDealOutTheNode) {
 
 TEST(Placement, ACoreThatAnotherRankMayUseIsNotSpare) {
   Crew known = crew("0,1,4,5", 0, 2);
-  known.masks = {cpus("0,1,4,5"), cpus("1,5")};
+  know(known, {"0,1,4,5", "1,5"});
   EXPECT_FALSE(place(known).spare);
-  known.masks = {};
-  EXPECT_TRUE(place(known).spare);
+  EXPECT_TRUE(place(crew("0,1,4,5", 0, 2)).spare);
 }
 
 // As Open MPI binds more than two ranks: each to all cores of a package.
@@ -103,10 +123,11 @@ TEST(Placement, RanksBoundToAPackageDealItOut) {
     Crew four = crew("0,1,4,5", 1, 4);
     Crew five = crew("0,1,4,5", 1, 5);
     if (known) {
-      const CpuSet other = cpus("2,3,6,7");
-      two.masks = {two.mask, two.mask, other};
-      four.masks = {two.mask, two.mask, other, other};
-      five.masks = {two.mask, two.mask, other, other, two.mask};
+      constexpr std::string_view kOwn = "0,1,4,5";
+      constexpr std::string_view kOther = "2,3,6,7";
+      know(two, {kOwn, kOwn, kOther});
+      know(four, {kOwn, kOwn, kOther, kOther});
+      know(five, {kOwn, kOwn, kOther, kOther, kOwn});
     }
     EXPECT_FALSE(place(two).spare);
     EXPECT_FALSE(place(four).spare);
@@ -117,7 +138,7 @@ TEST(Placement, RanksBoundToAPackageDealItOut) {
 
 TEST(Placement, RanksBoundToTheSameCoreAreOversubscribed) {
   Crew known = crew("0", 0, 2);
-  known.masks = {cpus("0"), cpus("0")};
+  know(known, {"0", "0"});
   EXPECT_TRUE(place(known).oversubscribed);
 }
 
