@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -18,6 +19,15 @@ from urakata import paths
 
 EXEC = str(paths.program("urakata-exec"))
 SPACE = [EXEC, "--space", "--"]
+QUIET_SPACE = [EXEC, "--space", "--set", "VERBOSE=0", "--"]
+
+
+def compiled_text(folder: Path, name: str, source: str, *options: str) -> str:
+    """The path of a C program or library NAME in the folder, from its source; no MPI."""
+    compiler = shutil.which("cc") or pytest.skip("no C compiler")
+    (folder / f"{name}.c").write_text(source)
+    subprocess.run([compiler, f"{name}.c", "-o", name, *options], cwd=folder, check=True)
+    return str(folder / name)
 
 
 def keepers(ours: bool = True) -> set[int]:

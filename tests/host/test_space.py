@@ -13,7 +13,9 @@ import pytest
 from jobs import FULL, PROGRAMS, compiled, named, passes, run_job
 from spaces import (
     EXEC,
+    QUIET_SPACE,
     SPACE,
+    compiled_text,
     nothing_stays,
     parent,
     pids,
@@ -138,17 +140,15 @@ def test_numpy(tmp_path: Path) -> None:
 
 def test_a_preloaded_library_of_somebody_else(tmp_path: Path) -> None:
     """It is loaded into every rank, and its functions come first."""
-    compiler = shutil.which("cc") or pytest.skip("no C compiler")
-    (tmp_path / "third.c").write_text('const char* gnu_get_libc_version(void) { return "third"; }\n')
-    (tmp_path / "main.c").write_text(
+    third = 'const char* gnu_get_libc_version(void) { return "third"; }\n'
+    library = compiled_text(tmp_path, "third.so", third, "-shared", "-fPIC")
+    program = compiled_text(
+        tmp_path,
+        "main",
         "#include <gnu/libc-version.h>\n#include <stdio.h>\n"
-        "int main(void) { return puts(gnu_get_libc_version()) < 0; }\n"
+        "int main(void) { return puts(gnu_get_libc_version()) < 0; }\n",
     )
-    subprocess.run([compiler, "-shared", "-fPIC", "third.c", "-o", "third.so"], cwd=tmp_path, check=True)
-    subprocess.run([compiler, "main.c", "-o", "main"], cwd=tmp_path, check=True)
-    outcome = space_job(
-        named("mpich"), 3, [str(tmp_path / "main")], environment={"LD_PRELOAD": str(tmp_path / "third.so")}
-    )
+    outcome = space_job(named("mpich"), 3, [program], environment={"LD_PRELOAD": library})
     assert outcome.code == 0 and outcome.output.count("third") == 3, outcome.output
 
 
@@ -159,7 +159,7 @@ def alone(*command: str, folder: Path, **more: object) -> subprocess.CompletedPr
     """A program in a space without any MPI or launcher."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("URAKATA_")}
     return subprocess.run(
-        [EXEC, "--space", "--set", "VERBOSE=0", "--", *command],
+        [*QUIET_SPACE, *command],
         capture_output=True,
         text=True,
         timeout=60,
@@ -198,10 +198,8 @@ int main(int count, char** words) {
 
 def test_a_task_inherits_what_a_program_inherits(tmp_path: Path) -> None:
     """State, descriptor 7, and argv[0] are the same in a space and out of it."""
-    compiler = shutil.which("cc") or pytest.skip("no C compiler")
-    (tmp_path / "state.c").write_text(STATE)
+    compiled_text(tmp_path, "state", STATE, "-D_GNU_SOURCE")
     (tmp_path / "input").write_text("hello and more")
-    subprocess.run([compiler, "-D_GNU_SOURCE", "state.c", "-o", "state"], cwd=tmp_path, check=True)
     before = "umask 027; ulimit -S -n 200; trap '' HUP; exec 7<input; exec nice -n 3 taskset -c 0 "
     outcomes = [
         subprocess.run(
@@ -212,7 +210,7 @@ def test_a_task_inherits_what_a_program_inherits(tmp_path: Path) -> None:
             cwd=tmp_path,
             check=True,
         ).stdout
-        for prefix in ([], [EXEC, "--space", "--set", "VERBOSE=0", "--"])
+        for prefix in ([], QUIET_SPACE)
     ]
     assert outcomes[0] == outcomes[1]
     assert f"nice {os.nice(0) + 3} files 200" in outcomes[0] and "hup 1 cpus 1 read 5 hello" in outcomes[0]
@@ -220,14 +218,10 @@ def test_a_task_inherits_what_a_program_inherits(tmp_path: Path) -> None:
 
 def test_origin_is_the_programs_folder(tmp_path: Path) -> None:
     """$ORIGIN in a program's RUNPATH, although /proc/self/exe is the keeper."""
-    compiler = shutil.which("cc") or pytest.skip("no C compiler")
     (tmp_path / "lib").mkdir()
-    (tmp_path / "part.c").write_text("int part(void) { return 42; }\n")
-    (tmp_path / "main.c").write_text("int part(void);\nint main(void) { return part(); }\n")
-    subprocess.run([compiler, "-shared", "-fPIC", "part.c", "-o", "lib/libpart.so"], cwd=tmp_path, check=True)
-    subprocess.run(
-        [compiler, "main.c", "-o", "main", "-Llib", "-lpart", "-Wl,-rpath,$ORIGIN/lib"], cwd=tmp_path, check=True
-    )
+    compiled_text(tmp_path, "lib/libpart.so", "int part(void) { return 42; }\n", "-shared", "-fPIC")
+    main = "int part(void);\nint main(void) { return part(); }\n"
+    compiled_text(tmp_path, "main", main, "-Llib", "-lpart", "-Wl,-rpath,$ORIGIN/lib")
     assert alone("./main", folder=tmp_path).returncode == 42
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -12,7 +11,20 @@ from pathlib import Path
 
 import pytest
 from jobs import compiled, named, run_job
-from spaces import EXEC, SPACE, nobody_lives, nothing_stays, parent, pids, running, space_job, stand_ins, until
+from spaces import (
+    EXEC,
+    QUIET_SPACE,
+    SPACE,
+    compiled_text,
+    nobody_lives,
+    nothing_stays,
+    parent,
+    pids,
+    running,
+    space_job,
+    stand_ins,
+    until,
+)
 
 __all__ = ["nothing_stays"]  # around every test here
 
@@ -61,11 +73,8 @@ def test_whoever_is_killed_the_job_ends(folder: Path, name: str, how: str, victi
 
 def started(folder: Path, source: str) -> tuple[subprocess.Popen[str], list[str]]:
     """A space of one task, from its C source, and the words of the first line that it prints."""
-    compiler = shutil.which("cc") or pytest.skip("no C compiler")
-    (folder / "main.c").write_text(source)
-    subprocess.run([compiler, "main.c", "-o", "main"], cwd=folder, check=True)
-    command = [EXEC, "--space", "--set", "VERBOSE=0", "--", "./main"]
-    job = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True)
+    program = compiled_text(folder, "main", source)
+    job = subprocess.Popen([*QUIET_SPACE, program], stdout=subprocess.PIPE, text=True)
     assert job.stdout
     with job.stdout:
         return job, job.stdout.readline().split()

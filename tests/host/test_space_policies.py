@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
-from spaces import EXEC, nothing_stays
+from spaces import QUIET_SPACE, compiled_text, nothing_stays
 
 __all__ = ["nothing_stays"]  # around every test here
 
@@ -37,21 +35,21 @@ int main(int count, char** words) {
 
 
 def test_two_ranks_of_a_space_with_different_policies(tmp_path: Path) -> None:
-    compiler = shutil.which("cc") or pytest.skip("no C compiler")
-    (tmp_path / "policies.c").write_text(SOURCE)
-    subprocess.run([compiler, "-D_GNU_SOURCE", "policies.c", "-o", "policies"], cwd=tmp_path, check=True)
-    program = str(tmp_path / "policies")
+    program = compiled_text(tmp_path, "policies", SOURCE, "-D_GNU_SOURCE")
     outside = {
         preferring: subprocess.run([*preferring, program], stdin=subprocess.DEVNULL, capture_output=True, text=True)
         for preferring in ((), (program,))
     }
-    space = [EXEC, "--space", "--set", "VERBOSE=0", "--"]
     for first, second in (((), (program,)), ((program,), ())):
         # Both have this process as their parent, and so one space; the first one's keeper makes both tasks.
-        founder = subprocess.Popen([*first, *space, program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        founder = subprocess.Popen(
+            [*first, *QUIET_SPACE, program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         assert founder.stdin and founder.stdout
         said = founder.stdout.readline()
-        other = subprocess.run([*second, *space, program], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        other = subprocess.run(
+            [*second, *QUIET_SPACE, program], stdin=subprocess.DEVNULL, capture_output=True, text=True
+        )
         founder.stdin.close()
         founder.stdout.close()
         assert founder.wait(20) == 0
