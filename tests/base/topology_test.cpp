@@ -119,17 +119,17 @@ TEST(Placement, ACoreThatAnotherRankMayUseIsNotSpare) {
 // As Open MPI binds more than two ranks: each to all cores of a package.
 TEST(Placement, RanksBoundToAPackageDealItOut) {
   for (const bool known : {true, false}) {
-    Crew two = crew("0,1,4,5", 1, 3);
+    Crew three = crew("0,1,4,5", 1, 3);
     Crew four = crew("0,1,4,5", 1, 4);
     Crew five = crew("0,1,4,5", 1, 5);
     if (known) {
       constexpr std::string_view kOwn = "0,1,4,5";
       constexpr std::string_view kOther = "2,3,6,7";
-      know(two, {kOwn, kOwn, kOther});
+      know(three, {kOwn, kOwn, kOther});
       know(four, {kOwn, kOwn, kOther, kOther});
       know(five, {kOwn, kOwn, kOther, kOther, kOwn});
     }
-    EXPECT_FALSE(place(two).spare);
+    EXPECT_FALSE(place(three).spare);
     EXPECT_FALSE(place(four).spare);
     EXPECT_FALSE(place(four).oversubscribed);
     EXPECT_TRUE(place(five).oversubscribed);

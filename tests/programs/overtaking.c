@@ -5,16 +5,17 @@
 //    and gets the first message, although one from any source was posted before it.
 // 2. A thread receives from any source what another receives from the last rank: each gets as many as it asks for.
 //
-//     overtaking [MESSAGES]        exit code 77: the host does not give MPI_THREAD_MULTIPLE
+// Exit code 77: the host does not give MPI_THREAD_MULTIPLE.
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "need_threads.h"
 
+enum { kMessages = 1000 };  // to each of the two
+
 static MPI_Comm comm;
-static int rank, last, messages;
+static int rank, last;
 
 // Open MPI counts no messages of such a communicator: one that leaves for a rank that has not yet promised is lost
 // there.
@@ -50,18 +51,18 @@ static void promise_stays(void) {
 
 static void* from_any(void* unused) {
   int got;
-  for (int i = 0; i < messages; ++i) MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, 2, comm, MPI_STATUS_IGNORE);
+  for (int i = 0; i < kMessages; ++i) MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, 2, comm, MPI_STATUS_IGNORE);
   return unused;
 }
 
 static void races(void) {
   int number = 0;
   if (rank == last) {
-    for (int i = 0; i < 2 * messages; ++i) MPI_Send(&i, 1, MPI_INT, 0, 2, comm);
+    for (int i = 0; i < 2 * kMessages; ++i) MPI_Send(&i, 1, MPI_INT, 0, 2, comm);
   } else if (rank == 0) {
     pthread_t other;
     pthread_create(&other, NULL, from_any, NULL);
-    for (int i = 0; i < messages; ++i) {
+    for (int i = 0; i < kMessages; ++i) {
       MPI_Message message;
       MPI_Mprobe(last, 2, comm, &message, MPI_STATUS_IGNORE);
       MPI_Mrecv(&number, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
@@ -75,7 +76,6 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &last);
   --last;
-  messages = argc > 1 ? atoi(argv[1]) : 1000;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   promise_stays();
   races();
