@@ -276,16 +276,16 @@ TEST(Traffic, MovesWhileTheRankIsAway) {
   }
 }
 
-// A helper with nothing to do in the endpoint looks again while there is something else: three times, and once more
-// when it is expected to. Hangs where it does not.
+// A helper with nothing to do in the endpoint looks again while there is something else: three times, a fourth time
+// once it has said that it is idle, and again when it is expected to. Hangs where it does not.
 TEST(Traffic, HelperLooksWhileThereIsMore) {
   static std::atomic<int> looks{0};
   Endpoint endpoint(Callers::many);
   Rescue rescue(endpoint, [] { return ++looks < 3; });
   rescue.expect();
-  while (looks.load() < 3) std::this_thread::yield();
-  rescue.expect();
   while (looks.load() < 4) std::this_thread::yield();
+  rescue.expect();
+  while (looks.load() < 5) std::this_thread::yield();
 }
 
 // A receive of 10 bytes takes a message of 20 and 100 000: ten bytes arrive, the outcome says so, the send is done.
