@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <fstream>
+#include <string>
 #include <thread>
 
 namespace urakata::space {
@@ -98,16 +100,20 @@ TEST_F(Pair, DescriptorsWaitUntilOthersHaveArrived) {
     _exit(sent ? 0 : 1);
   }
   here.reset();
-  // As many as may be on the way are there, or the sender has given up.
-  const auto waiting = [&] {
+  // As many as may be on the way are there once the sender sleeps after a datagram, or it has ended.
+  const auto arrived = [&] {
     int bytes = 0;
-    ioctl(there.number(), FIONREAD, &bytes);
-    return bytes;
+    return ioctl(there.number(), FIONREAD, &bytes) == 0 && bytes > 0;
   };
-  siginfo_t about{};
-  for (int before = 0; about.si_pid == 0 && (waiting() == 0 || waiting() != before);) {
-    before = waiting();
-    waitid(P_PID, static_cast<id_t>(sender), &about, WEXITED | WNOHANG | WNOWAIT);
+  const auto state = [&] {
+    std::string stat;
+    std::getline(std::ifstream("/proc/" + std::to_string(sender) + "/stat"), stat);
+    return stat.at(stat.rfind(')') + 2);
+  };
+  char now = 'R';
+  for (bool some = false; now != 'Z' && !(some && now == 'S');) {
+    some = arrived();
+    now = state();
   }
   const Result<Handover> received = receive_handover(there.number());
   EXPECT_TRUE(received) << received.error().message;
