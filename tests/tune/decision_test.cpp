@@ -64,14 +64,19 @@ TEST(Decision, BandwidthForLargeOnes) {
   EXPECT_EQ(choose(Operation::gather, 1 * MiB, 64, true, Way::node).algorithm, "linear");
 }
 
-// Longer messages never take shorter segments.
+// Longer messages never take shorter segments, and none longer ones than their way takes best.
 TEST(Decision, SegmentsGrowWithTheMessage) {
-  std::uint64_t before = 0;
-  for (std::uint64_t bytes = 128 * KiB; bytes <= 256 * MiB; bytes *= 2) {
-    const Choice choice = choose(Operation::bcast, bytes, 4, true, Way::host);
-    ASSERT_EQ(choice.algorithm, "chain") << bytes;
-    EXPECT_GE(choice.segment, before);
-    before = choice.segment;
+  for (const Way way : {Way::host, Way::wire}) {
+    const std::uint64_t longest = way == Way::wire ? 64 * KiB : 32 * KiB;
+    std::uint64_t before = 0;
+    for (std::uint64_t bytes = 128 * KiB; bytes <= 256 * MiB; bytes *= 2) {
+      const Choice choice = choose(Operation::bcast, bytes, 4, true, way);
+      ASSERT_EQ(choice.algorithm, "chain") << bytes;
+      EXPECT_GE(choice.segment, before);
+      before = choice.segment;
+    }
+    EXPECT_EQ(before, longest);
+    EXPECT_EQ(choose(Operation::allgather, 4 * MiB, 4, true, way).segment, longest);
   }
 }
 
