@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -71,34 +73,39 @@ def test_whoever_is_killed_the_job_ends(folder: Path, name: str, how: str, victi
         nobody_lives(everybody)
 
 
-def started(folder: Path, source: str) -> tuple[subprocess.Popen[str], list[str]]:
-    """A space of one task, from its C source, and the words of the first line that it prints."""
+@contextlib.contextmanager
+def started(folder: Path, source: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
+    """A space of one task, from its C source, and the words of the first line that it prints: the last is its pid."""
     program = compiled_text(folder, "main", source)
-    job = subprocess.Popen([*QUIET_SPACE, program], stdout=subprocess.PIPE, text=True)
-    assert job.stdout
-    with job.stdout:
-        return job, job.stdout.readline().split()
+    with subprocess.Popen([*QUIET_SPACE, program], stdout=subprocess.PIPE, text=True) as job:
+        try:
+            assert job.stdout
+            words = job.stdout.readline().split()
+            assert int(words[-1]) != job.pid, "the program is no task, but took its stand-in's place"
+            yield job, words
+        finally:
+            job.kill()
 
 
 def test_signals_reach_the_task_and_stops_the_stand_in(tmp_path: Path) -> None:
     """A handler's exit code comes back; SIGTSTP stops both, SIGCONT lets both go on."""
-    job, (_, pid) = started(
-        tmp_path,
+    source = (
         "#include <signal.h>\n#include <stdio.h>\n#include <unistd.h>\n"
         "static void usr1(int n) { (void)n; _exit(33); }\n"
-        'int main(void) { signal(SIGUSR1, usr1); printf("pid %d\\n", getpid()); fflush(stdout); for (;;) pause(); }\n',
+        'int main(void) { signal(SIGUSR1, usr1); printf("pid %d\\n", getpid()); fflush(stdout); for (;;) pause(); }\n'
     )
-    task = int(pid)
 
     def state(pid: int) -> str:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
-    os.kill(task, signal.SIGSTOP)
-    until(lambda: state(job.pid) == "T", "the stand-in does not stop with its task")
-    os.kill(job.pid, signal.SIGCONT)
-    until(lambda: state(task) == "S", "the task does not go on with its stand-in")
-    os.kill(job.pid, signal.SIGUSR1)
-    assert job.wait(20) == 33
+    with started(tmp_path, source) as (job, (_, pid)):
+        task = int(pid)
+        os.kill(task, signal.SIGSTOP)
+        until(lambda: state(job.pid) == "T", "the stand-in does not stop with its task")
+        os.kill(job.pid, signal.SIGCONT)
+        until(lambda: state(task) == "S", "the task does not go on with its stand-in")
+        os.kill(job.pid, signal.SIGUSR1)
+        assert job.wait(20) == 33
 
 
 def test_the_end_is_heard_of_where_ends_of_children_are_ignored() -> None:
@@ -106,17 +113,19 @@ def test_the_end_is_heard_of_where_ends_of_children_are_ignored() -> None:
     ignoring = (
         f"import os, signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv({EXEC!r}, {[*SPACE, 'false']})"
     )
-    assert subprocess.run([sys.executable, "-c", ignoring], capture_output=True, timeout=20).returncode == 1
+    outcome = subprocess.run([sys.executable, "-c", ignoring], capture_output=True, text=True, timeout=20, check=False)
+    # Python's own 1 comes with its reason, and a program outside the space with that of being there.
+    assert (outcome.returncode, outcome.stderr.count("\n")) == (1, 1) and "it runs untouched" in outcome.stderr
 
 
 def test_a_task_that_left_its_process_group_ends_with_its_stand_in(tmp_path: Path) -> None:
-    job, (failed, _, pid) = started(
-        tmp_path,
+    source = (
         "#include <stdio.h>\n#include <unistd.h>\n"
         "int main(void) {\n"
-        '  printf("%d pid %d\\n", setpgid(0, getppid()), getpid());\n  fflush(stdout);\n  for (;;) pause();\n}\n',
+        '  printf("%d pid %d\\n", setpgid(0, getppid()), getpid());\n  fflush(stdout);\n  for (;;) pause();\n}\n'
     )
-    job.kill()
-    job.wait()
-    assert failed == "0"
-    nobody_lives([int(pid)])
+    with started(tmp_path, source) as (job, (failed, _, pid)):
+        job.kill()
+        job.wait()
+        assert failed == "0"
+        nobody_lives([int(pid)])
