@@ -13,7 +13,6 @@ import pytest
 from jobs import FULL, PROGRAMS, compiled, named, passes, run_job
 from spaces import (
     EXEC,
-    QUIET_SPACE,
     SPACE,
     compiled_text,
     nothing_stays,
@@ -155,20 +154,6 @@ def test_a_preloaded_library_of_somebody_else(tmp_path: Path) -> None:
 # What a task inherits
 
 
-def alone(*command: str, folder: Path, **more: object) -> subprocess.CompletedProcess[str]:
-    """A program in a space without any MPI or launcher."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("URAKATA_")}
-    return subprocess.run(
-        [*QUIET_SPACE, *command],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        cwd=folder,
-        env=environment,
-        **more,  # type: ignore[call-overload]
-    )
-
-
 STATE = r"""
 #include <sched.h>
 #include <signal.h>
@@ -209,11 +194,12 @@ def test_a_task_inherits_what_a_program_inherits(tmp_path: Path) -> None:
             timeout=60,
             cwd=tmp_path,
             check=True,
-        ).stdout
-        for prefix in ([], QUIET_SPACE)
+        )
+        for prefix in ([], SPACE)
     ]
-    assert outcomes[0] == outcomes[1]
-    assert f"nice {os.nice(0) + 3} files 200" in outcomes[0] and "hup 1 cpus 1 read 5 hello" in outcomes[0]
+    outside, inside = (outcome.stdout for outcome in outcomes)
+    assert inside == outside and "ordinary process" not in outcomes[1].stderr, outcomes[1].stderr
+    assert f"nice {os.nice(0) + 3} files 200" in outside and "hup 1 cpus 1 read 5 hello" in outside
 
 
 def test_origin_is_the_programs_folder(tmp_path: Path) -> None:
@@ -222,7 +208,8 @@ def test_origin_is_the_programs_folder(tmp_path: Path) -> None:
     compiled_text(tmp_path, "lib/libpart.so", "int part(void) { return 42; }\n", "-shared", "-fPIC")
     main = "int part(void);\nint main(void) { return part(); }\n"
     compiled_text(tmp_path, "main", main, "-Llib", "-lpart", "-Wl,-rpath,$ORIGIN/lib")
-    assert alone("./main", folder=tmp_path).returncode == 42
+    done = subprocess.run([*SPACE, "./main"], capture_output=True, text=True, timeout=60, cwd=tmp_path, check=False)
+    assert done.returncode == 42 and "ordinary process" not in done.stderr, done.stderr
 
 
 # Several nodes
