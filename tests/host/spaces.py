@@ -94,7 +94,7 @@ def nobody_lives(processes: list[int]) -> None:
 
 
 def space_job(host: Host, ranks: int, command: list[str], **more: object) -> Outcome:
-    """Runs a job of which every rank lives in the space."""
+    """Runs a job of which every rank lives in the space, but for those after a ":", which bring words of their own."""
     outcome = run_job(host, ranks, [*SPACE, *command], **more)  # type: ignore[arg-type]
     assert "as an ordinary process" not in outcome.output, outcome.output[-4000:]
     return outcome

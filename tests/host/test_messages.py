@@ -45,40 +45,40 @@ def test_ranks_in_and_out_of_a_space(folder: Path, name: str, within: int, witho
 def test_threads_at_once(folder: Path, name: str, without: int) -> None:
     host = named(name)
     options = ["3", "400" if FULL else "40"]
-    inside = [*SPACE, str(compiled(host, "threads_messages", folder)), *options]
+    inside = [str(compiled(host, "threads_messages", folder)), *options]
     outside = [*SPACE, str(compiled_outside(host, "threads_messages", folder)), *options]
     job = inside if without == 0 else [*inside, ":", "-n", str(without), *outside]
-    passes(run_job(host, 3, job, seconds=SECONDS))
+    passes(space_job(host, 3, job, seconds=SECONDS))
 
 
 @pytest.mark.parametrize("without", (0, 1))
 @pytest.mark.parametrize("name", HOST_NAMES)
 def test_progress_while_a_rank_is_in_the_host(folder: Path, name: str, without: int) -> None:
     host = named(name)
-    inside = [*SPACE, str(compiled(host, "message_progress", folder))]
+    inside = [str(compiled(host, "message_progress", folder))]
     outside = [*SPACE, str(compiled_outside(host, "message_progress", folder)), "early"]
     job = inside if without == 0 else [*inside, "early", ":", "-n", str(without), *outside]
-    passes(run_job(host, 3, job))
+    passes(space_job(host, 3, job))
 
 
 @pytest.mark.parametrize("way", ("test", "testall", "testany", "testsome", "waitany", "waitsome", *STATUS_QUERIES))
 @pytest.mark.parametrize("name", HOST_NAMES)
 def test_both_ranks_send_first(folder: Path, name: str, way: str) -> None:
     host = named(name)
-    passes(run_job(host, 2, [*SPACE, str(compiled(host, "send_first", folder)), way]))
+    passes(space_job(host, 2, [str(compiled(host, "send_first", folder)), way]))
 
 
 @pytest.mark.parametrize("name", HOST_NAMES)
 def test_disconnecting_waits_for_requests_given_back(folder: Path, name: str) -> None:
     host = named(name)
-    passes(run_job(host, 2, [*SPACE, str(compiled(host, "given_back", folder))]))
+    passes(space_job(host, 2, [str(compiled(host, "given_back", folder))]))
 
 
 @pytest.mark.parametrize("name", HOST_NAMES)
 def test_messages_that_may_overtake(folder: Path, name: str) -> None:
     host = named(name)
-    inside = [*SPACE, str(compiled(host, "overtaking", folder))]
-    passes(run_job(host, 2, [*inside, ":", "-n", "1", *SPACE, str(compiled_outside(host, "overtaking", folder))]))
+    inside = [str(compiled(host, "overtaking", folder))]
+    passes(space_job(host, 2, [*inside, ":", "-n", "1", *SPACE, str(compiled_outside(host, "overtaking", folder))]))
 
 
 @needs_hosts
