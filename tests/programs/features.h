@@ -25,4 +25,10 @@
 #define HAVE_LARGE_COUNT 0
 #endif
 
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+#define HAVE_GET_STATUS_SOME 1
+#else
+#define HAVE_GET_STATUS_SOME 0
+#endif
+
 #endif

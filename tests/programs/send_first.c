@@ -1,9 +1,11 @@
 // Both ranks of a pair send first, look at their request in one of MPI's ways until it is done, and only then receive:
-// the hosts do so small a message at once. An argument names the way; exit code 77: this MPI does not have it.
+// the hosts do so small a message at once. An argument names the way; exit code 77: this MPI is older than 4.1, which
+// brought get_status_some.
 #include <mpi.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "features.h"
 
 enum { kBytes = 1024 };
 
@@ -27,13 +29,14 @@ static void finish(const char* way, MPI_Request* requests) {
   } else if (strcmp(way, "get_status") == 0) {
     while (!flag) MPI_Request_get_status(requests[0], &flag, MPI_STATUS_IGNORE);
     MPI_Wait(requests, MPI_STATUS_IGNORE);
-#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+#if HAVE_GET_STATUS_SOME
   } else if (strcmp(way, "get_status_some") == 0) {
     while (done == 0) MPI_Request_get_status_some(2, requests, &done, indices, MPI_STATUSES_IGNORE);
     MPI_Wait(requests, MPI_STATUS_IGNORE);
 #endif
   } else {
-    exit(MPI_Finalize() == MPI_SUCCESS ? 77 : 1);
+    fprintf(stderr, "there is no way %s\n", way);
+    MPI_Abort(MPI_COMM_WORLD, 2);
   }
 }
 
@@ -44,6 +47,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const int peer = rank ^ 1;
   if (argc < 2 || peer >= ranks) MPI_Abort(MPI_COMM_WORLD, 2);
+  if (!HAVE_GET_STATUS_SOME && strcmp(argv[1], "get_status_some") == 0) return MPI_Finalize() == MPI_SUCCESS ? 77 : 1;
   for (int round = 0; round < 4; ++round) {
     MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     const int persistent = round == 1;
