@@ -118,7 +118,7 @@ def test_a_rank_that_ends_early_ends_the_job(folder: Path, tmp_path: Path, name:
     assert outcome.code not in (0, None), outcome.output
     if host.family == "openmpi":  # MPICH reports now the rank's own end, now that of one that it killed because of it
         assert outcome.code == alone.code, outcome.output
-    pids = [int(path.name) for path in (tmp_path / "under").iterdir()]
+    pids = [int(path.read_text()) for path in (tmp_path / "under").iterdir()]
     assert len(pids) == 3
     nobody_lives(pids)
     assert {path.name for path in Path("/dev/shm").glob("*urakata*")} <= before

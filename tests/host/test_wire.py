@@ -77,3 +77,5 @@ def test_a_rank_that_ends_early_ends_the_job(hosts: Hosts, folder: Path, tmp_pat
     program = [str(compiled(named("openmpi"), "early_exit", folder)), how, str(tmp_path)]
     code, output = run(hosts, "openmpi", program, "--transport", "wire")
     assert code != 0, output[-3000:]  # which code differs from job to job, also without Urakata
+    assert {path.name for path in tmp_path.iterdir()} == {"0", "1", "2"}, output[-3000:]
+    assert output.count("transport wire: ") == 3, output[:3000]

@@ -2,7 +2,8 @@
 //
 //     early_exit exit|kill|abort|mpi_abort FOLDER
 //
-// Each rank leaves a file in the folder whose name is its pid: what a rank prints may be lost when a launcher ends all.
+// Each rank leaves a file in the folder that is named after it and holds its pid: what a rank prints may be lost when a
+// launcher ends all.
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,9 +19,10 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (argc != 3) MPI_Abort(MPI_COMM_WORLD, 2);
   char path[4096];
-  snprintf(path, sizeof path, "%s/%ld", argv[2], (long)getpid());
+  snprintf(path, sizeof path, "%s/%d", argv[2], rank);
   FILE* file = fopen(path, "w");
   if (file == NULL) MPI_Abort(MPI_COMM_WORLD, 2);
+  fprintf(file, "%ld", (long)getpid());
   fclose(file);
   MPI_Barrier(MPI_COMM_WORLD);
   const int bytes = 4 << 20;
