@@ -12,9 +12,7 @@ from urakata import launcher, paths
 from urakata.cli import build_app
 from urakata.commands.bench import options
 from urakata.study.configuration import OPERATIONS, Configuration
-from urakata.study.job import Amounts, Place, run_job
 from urakata.study.plan import Axes, make_plan, quick_ranks_per_node, rounds
-from urakata.study.program import find_program
 
 
 def _axes(**changes: Any) -> Axes:
@@ -124,18 +122,3 @@ def test_a_dry_run_leaves_no_folder(tmp_path: Path) -> None:
     result = CliRunner().invoke(build_app(), ["bench", "overlap", "--quick", "--dry-run", *program])
     assert result.exit_code == 0 and "/bin/true --operation=iallgather" in result.output, result.output
     assert not (tmp_path / "none").exists()
-
-
-def test_a_job_of_each_operation_is_right() -> None:
-    # Two ranks of the tree's Open MPI, two sizes of which one is no multiple of a float's.
-    try:
-        host = launcher.find_host("openmpi")
-        program = find_program(host)
-    except paths.NotFoundError as error:
-        pytest.skip(str(error))
-    place = Place(host, program, cores=1, timeout_s=60)
-    for operation in OPERATIONS:
-        asked = Configuration(operation, "compute", 2, 1, "none")
-        outcome = run_job(asked, place, Amounts([3, 8192], work=[1000], turns=3, budget_ms=1))
-        assert [record["wrong_ranks"] for record in outcome.results] == [0] * len(outcome.results)
-        assert len(outcome.results) == (1 if operation == "ibarrier" else 2)

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from study_records import made_up_record
 
-from urakata import launcher
-from urakata.study.configuration import Configuration
+from urakata import launcher, paths
+from urakata.study.configuration import OPERATIONS, Configuration
 from urakata.study.job import Amounts, Outcome, Place, launcher_arguments, run_job, variables
 from urakata.study.plan import Plan
+from urakata.study.program import find_program
 from urakata.study.running import JobError
 from urakata.study.session import run_session, steps
 
@@ -91,3 +92,18 @@ def test_options_of_urakata_exec() -> None:
     shared = Configuration("iallgather", "paper", 2, 1, "shared", "ring")
     assert shared.options() == ["--engine", "thread", "--placement", "shared", "--algorithm", "allgather:ring"]
     assert NONE.options() == []
+
+
+def test_a_job_of_each_operation_is_right() -> None:
+    # Two ranks of the tree's Open MPI, two sizes of which one is no multiple of a float's.
+    try:
+        host = launcher.find_host("openmpi")
+        program = find_program(host)
+    except paths.NotFoundError as error:
+        pytest.skip(str(error))
+    place = Place(host, program, cores=1, timeout_s=60)
+    for operation in OPERATIONS:
+        asked = Configuration(operation, "compute", 2, 1, "none")
+        outcome = run_job(asked, place, Amounts([3, 8192], work=[1000], turns=3, budget_ms=1))
+        assert [record["wrong_ranks"] for record in outcome.results] == [0] * len(outcome.results)
+        assert len(outcome.results) == (1 if operation == "ibarrier" else 2)
