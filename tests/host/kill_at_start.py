@@ -5,9 +5,9 @@ The job is one that ends by itself: where the keeper is killed before the first 
     unshare --pid --fork --mount-proc python kill_at_start.py ROUNDS SEED COMMAND...
 
 It is process 1 of its own pid name space, so that every process that it sees is the job's. Prints what was killed in
-each round; exit code 1 where something hangs or stays. Open MPI's launcher now and then does not notice that all its
-ranks have died at once, without Urakata too (1 of 600 jobs): where nothing but the launcher stays the round is good,
-if that is seldom.
+each round; exit code 1 where something hangs or stays, or a job fails before anybody was killed. Open MPI's launcher
+now and then does not notice that all its ranks have died at once, without Urakata too (1 of 600 jobs): where nothing
+but the launcher stays the round is good, if that is seldom.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def reap(job: subprocess.Popen[bytes]) -> None:
 
 
 class Ended(Exception):
-    """The job ended before anybody was killed."""
+    """The job ended well before anybody was killed."""
 
 
 class LauncherStays(Exception):
@@ -88,6 +88,8 @@ def kill_one(job: subprocess.Popen[bytes], party: str, chance: random.Random) ->
     deadline = time.monotonic() + PATIENCE
     while not (targets := members(party, job.pid)):
         if job.poll() is not None and not processes():
+            if job.returncode != 0:
+                return f"the job ended with {job.returncode} before its {party} was seen"
             raise Ended
         if time.monotonic() > deadline:
             return f"there is no {party}: {processes()}"
