@@ -7,9 +7,11 @@
 //
 // Invariants
 //   1. head_ <= tail_ <= head_ + kCells; positions only grow, the cell of position p is cells_[p % kCells].
-//   2. A cell's stamp is lap(p) of the newest position p that was filled, 0 before the first. Further cells get a stamp
-//      as well, so that no payload is ever taken for one.
-//   3. The consumer writes no cell: a producer finds the line still in its own cache, or in the producer's before it.
+//   2. A cell's stamp is lap(p) of the newest position p that was filled, 0 before the first and when its message has
+//      been taken. Further cells get a stamp as well, so that no payload is ever taken for one.
+//   3. The consumer writes each cell that it has taken. A line that it had only read would still be in the producer's
+//      cache, where asking for it again does nothing, and each message would wait for its line to be written: with the
+//      consumer's store, a stream of one-cell messages takes a half (cores near each other) to a fifth of the time.
 //   4. seen_head_ <= head_: a copy that spares producers the consumer's line until the ring looks full.
 //
 // Thread-safety: claim, fill by any thread of the address space; peek, pop by one consumer at a time.
@@ -51,7 +53,11 @@ class Inbox {
     return next.stamp.load(std::memory_order_acquire) == lap(head()) ? &next : nullptr;
   }
   std::uint64_t head() const { return head_.load(std::memory_order_relaxed); }
-  void pop(std::uint32_t cells) { head_.store(head() + cells, std::memory_order_release); }
+  void pop(std::uint32_t cells) {
+    const std::uint64_t first = head();
+    for (std::uint32_t i = 0; i < cells; ++i) cell(first + i).stamp.store(0, std::memory_order_relaxed);
+    head_.store(first + cells, std::memory_order_release);
+  }
 
  private:
   // Signed: a tail that is out of date may lie before the head; the exchange fails then.
