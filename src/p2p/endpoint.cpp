@@ -22,15 +22,6 @@ Offer offer_in(const Cell& cell) {
 
 // --- sends ---
 
-bool Endpoint::eager_at_once(Port& to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes) {
-  const std::uint32_t cells = cells_for(bytes);
-  std::uint64_t position = 0;
-  if (!to.inbox.claim(cells, &position)) return false;
-  fill(to.inbox, position, cells, envelope, Kind::eager, payload, bytes);
-  to.wake();
-  return true;
-}
-
 bool Endpoint::pending_to(const Port& to) const {
   for (const Request* request = pending_.first(); request != nullptr; request = request->next) {
     if (request->to == &to) return true;
@@ -117,25 +108,14 @@ bool Endpoint::flush() {
 
 // --- receives ---
 
-// Part of receive(), which is measured in nanoseconds.
-[[gnu::always_inline]] inline void Endpoint::match(Request& receive) {
-  if (!unexpected_.empty()) {
-    Arrival* found = unexpected_.take([&](const Arrival& a) { return matches(receive.envelope, a.envelope); });
-    if (found != nullptr) return deliver(receive, *found);
+void Endpoint::match_unexpected(Request& receive) {
+  Arrival* found = unexpected_.take([&](const Arrival& a) { return matches(receive.envelope, a.envelope); });
+  if (found != nullptr) {
+    deliver(receive, *found);
+  } else {
+    receive.posted = true;
+    posted_.push(receive);
   }
-  receive.posted = true;
-  posted_.push(receive);
-}
-
-Request& Endpoint::receive(const Envelope& pattern, const Buffer& buffer) {
-  const Guard guard(turn_);
-  Request& request = new_request();
-  request.is_send = false;
-  request.buffer = buffer;
-  request.envelope = pattern;
-  request.finished.store(false, std::memory_order_relaxed);
-  match(request);
-  return request;
 }
 
 Request& Endpoint::receive(Arrival& message, const Buffer& buffer) {
@@ -260,7 +240,7 @@ bool Endpoint::withdraw(Request& request) {
 
 void Endpoint::discard(Request& request) {
   const Guard guard(turn_);
-  recycle(request);
+  dispose(request);
 }
 
 void Endpoint::restore(Request& request) {
@@ -279,33 +259,23 @@ bool Endpoint::take_back(Request& request) {
 
 void Endpoint::finish(Request& request) {
   if (request.abandoned) {
-    recycle(request);
+    dispose(request);
   } else {
     request.finished.store(true, std::memory_order_release);
   }
 }
 
-Request& Endpoint::new_request() {
-  open_.store(open_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  Request& request = requests_.take();
-  request.movable = false;  // it may have been a send
-  return request;
-}
-
-void Endpoint::recycle(Request& request) {
+// Everything that a finished request may still hold.
+void Endpoint::dispose(Request& request) {
   if (request.packed.room != 0) spare_.give(std::exchange(request.packed, {}));
   if (request.let_go != nullptr) std::exchange(request.let_go, nullptr)(request);
-  request.abandoned = false;
-  request.moved = false;
-  requests_.give(request);
-  open_.store(open_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+  recycle(request);
 }
 
-void Endpoint::release(Request& request, void (*let_go)(const Request&)) {
-  const Guard guard(turn_);
+void Endpoint::release_with_care(Request& request, void (*let_go)(const Request&)) {
   request.let_go = let_go;
   if (request.finished.load(std::memory_order_acquire)) {
-    recycle(request);
+    dispose(request);
     return;
   }
   request.abandoned = true;

@@ -70,6 +70,8 @@ class Endpoint {
 
   // Starts a send. nullptr: it is finished already. Otherwise the caller ends with release().
   Request* send(Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode);
+  // The same for the usual message, which is plain bytes and eager. False: nothing was done, send() is needed.
+  bool send_at_once(Port& to, const Envelope& envelope, const Buffer& buffer);
 
   // Starts a receive. `pattern` may have wildcards.
   Request& receive(const Envelope& pattern, const Buffer& buffer);
@@ -98,7 +100,9 @@ class Endpoint {
   void progress_if_free();
 
   // Returns when the request is done. The caller still ends with release().
-  void wait(Request& request);
+  void wait(Request& request) {
+    if (!request.done()) wait_long(request);
+  }
   // Copies a send's payload aside, where that may be, so that it is done. For a caller that has waited in vain.
   void set_aside(Request& request);
   // A caller that does not wait has found the request unfinished. After many such looks a send is set aside.
@@ -119,7 +123,7 @@ class Endpoint {
  private:
   using Guard = std::lock_guard<Turn>;
 
-  bool eager_at_once(Port& to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes);
+  static bool eager_at_once(Port& to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes);
   bool pending_to(const Port& to) const;
   bool push(Request& send);
   bool flush();
@@ -129,10 +133,13 @@ class Endpoint {
   void deliver(Request& receive, Arrival& message);
   void store(Request& receive, std::byte* payload, std::uint64_t bytes);
   void match(Request& receive);
+  void match_unexpected(Request& receive);
   bool take_back(Request& receive);
   Request& new_request();
   void finish(Request& request);
   void recycle(Request& request);
+  void dispose(Request& request);
+  void release_with_care(Request& request, void (*let_go)(const Request&));
 
   // rendezvous.cpp
   void prepare(Request& send, Mode mode);
@@ -145,6 +152,7 @@ class Endpoint {
   void help(Request& send);
 
   // progress.cpp
+  void wait_long(Request& request);
   bool news() const;
   void note_stream();
   static void rest();
@@ -175,3 +183,5 @@ class Endpoint {
 };
 
 }  // namespace urakata::p2p
+
+#include "p2p/usual.hpp"

@@ -11,35 +11,45 @@
 
 namespace urakata::p2p {
 
-// Fills the `cells` cells from `position` on, which the caller has claimed, so that the consumer may take them.
-inline void fill(Inbox& inbox, std::uint64_t position, std::uint32_t cells, const Envelope& envelope, Kind kind,
-                 const std::byte* payload, std::size_t bytes) {
-  // All lines are asked for at once, not one after the other as their bytes are stored; and lines of the messages that
-  // may follow, so that the receiver gives them up in time. Not the next one: the receiver may be looking there.
+// The payload of a message that needs further cells.
+[[gnu::noinline]] inline void fill_payload(Inbox& inbox, std::uint64_t position, std::uint32_t cells,
+                                           const std::byte* payload, std::size_t bytes) {
+  // All lines are asked for at once, not one after the other as their bytes are stored.
   for (std::uint32_t i = 1; i < cells; ++i) prefetch_to_write(&inbox.cell(position + i));
+  std::memcpy(inbox.cell(position).first.payload, payload, Cell::kPayload);
+  std::size_t at = Cell::kPayload;
+  for (std::uint32_t i = 1; i < cells; ++i) {
+    Cell& cell = inbox.cell(position + i);
+    cell.stamp.store(Inbox::lap(position + i), std::memory_order_relaxed);
+    if (bytes - at >= Cell::kFurther) {
+      std::memcpy(cell.further, payload + at, Cell::kFurther);
+      at += Cell::kFurther;
+    } else {
+      small_copy(cell.further, payload + at, bytes - at);
+    }
+  }
+}
+
+// Fills the `cells` cells from `position` on, which the caller has claimed, so that the consumer may take them.
+[[gnu::always_inline]] inline void fill(Inbox& inbox, std::uint64_t position, std::uint32_t cells,
+                                        const Envelope& envelope, Kind kind, const std::byte* payload,
+                                        std::size_t bytes) {
+  // Lines of the messages that may follow, so that the receiver gives them up in time. Not the next one: the receiver
+  // may be looking there.
   constexpr std::uint32_t kAhead = 4;
   prefetch_to_write(&inbox.cell(position + cells + kAhead));
   Cell& first = inbox.cell(position);
-  first.first.kind = kind;
-  first.first.cells = static_cast<std::uint16_t>(cells);
-  first.first.envelope = envelope;
-  first.first.bytes = static_cast<std::uint32_t>(bytes);
   if (cells == 1) {
     small_copy(first.first.payload, payload, bytes);
   } else {
-    std::memcpy(first.first.payload, payload, Cell::kPayload);
-    std::size_t at = Cell::kPayload;
-    for (std::uint32_t i = 1; i < cells; ++i) {
-      Cell& cell = inbox.cell(position + i);
-      cell.stamp.store(Inbox::lap(position + i), std::memory_order_relaxed);
-      if (bytes - at >= Cell::kFurther) {
-        std::memcpy(cell.further, payload + at, Cell::kFurther);
-        at += Cell::kFurther;
-      } else {
-        small_copy(cell.further, payload + at, bytes - at);
-      }
-    }
+    fill_payload(inbox, position, cells, payload, bytes);
   }
+  first.first.kind = kind;
+  first.first.cells = static_cast<std::uint16_t>(cells);
+  first.first.envelope.context = envelope.context;
+  first.first.envelope.source = envelope.source;
+  first.first.envelope.tag = envelope.tag;
+  first.first.bytes = static_cast<std::uint32_t>(bytes);
   first.stamp.store(Inbox::lap(position), std::memory_order_release);
 }
 

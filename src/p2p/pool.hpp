@@ -25,7 +25,7 @@ class Pool {
  private:
   static constexpr std::size_t kChunk = 8;
 
-  void grow() {
+  [[gnu::noinline]] void grow() {
     chunks_.push_back(std::make_unique<T[]>(kChunk));
     for (std::size_t i = kChunk; i-- > 0;) give(chunks_.back()[i]);
   }

@@ -67,7 +67,7 @@ bool Endpoint::step(const Request* awaited) {
   if (!abandoned_.empty()) {
     abandoned_.take_all([&](Request& r) {
       if (!r.finished.load(std::memory_order_acquire)) return false;
-      recycle(r);
+      dispose(r);
       return true;
     });
   }
@@ -76,8 +76,7 @@ bool Endpoint::step(const Request* awaited) {
   return moved;
 }
 
-void Endpoint::wait(Request& request) {
-  if (request.done()) return;
+void Endpoint::wait_long(Request& request) {
   Patience patience(port_, manners_);
   while (!request.done()) {
     if (progress(&request)) {

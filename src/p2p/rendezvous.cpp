@@ -89,7 +89,10 @@ namespace {
 void fetch(const Offer& offer) {
   constexpr std::uint64_t kFirst = 16 * kLine;
   if (offer.movable) prefetch_to_write(&offer.request->place);
-  if (offer.form != Form::plain) return;
+  if (offer.form != Form::plain) {
+    __builtin_prefetch(&offer.request->source);
+    return;
+  }
   for (std::uint64_t at = 0; at < std::min(offer.bytes, kFirst); at += kLine) __builtin_prefetch(offer.address + at);
 }
 

@@ -38,6 +38,8 @@ struct Result {
   Outcome outcome = Outcome::good;
 };
 
+// A receive of an eager message needs no more than the first two lines: many requests are open at once, and all of them
+// should fit into the first cache.
 struct alignas(kLine) Request {
   // The owner's.
   Request* next = nullptr;  // in the queue that the request is in
@@ -53,14 +55,6 @@ struct alignas(kLine) Request {
   bool movable = false;     // a send whose payload may be moved while it waits
   bool moved = false;       // and has been
   Form form = Form::plain;  // of a send
-  Result result;
-  Request* partner = nullptr;  // a receive that waits for its sender's last pieces: the sender's request
-  Port* partner_port = nullptr;
-  std::uint64_t missing = 0;  // bytes of those pieces
-  Block packed;               // payload of a send that is buffered, packed or set aside
-  // Called when a request is over that was given back before its end.
-  void (*let_go)(const Request& request) = nullptr;
-  void* owner = nullptr;  // whatever let_go needs
 
   // By the owner, and by the receiver of a rendezvous, whose last access to the request is a store to `finished`.
   alignas(kLine) std::atomic<bool> finished{false};
@@ -71,15 +65,27 @@ struct alignas(kLine) Request {
   enum class Place : std::uint8_t { buffer, taken, moved };
   std::atomic<Place> place{Place::buffer};
 
+  // The owner's.
+  Result result;
+  Block packed;  // payload of a send that is buffered, packed or set aside
+  // Called when a request is over that was given back before its end.
+  void (*let_go)(const Request& request) = nullptr;
+  void* owner = nullptr;  // whatever let_go needs
+
   // Where the payload of a send lies; constant from the offer on. `buffer` is the program's, whose layout may be gone
   // once the payload has been packed.
-  Elements source;
+  alignas(kLine) Elements source;
   // A rendezvous that both sides copy: pieces are claimed by `claimed`. Set by the receiver before the request is put
   // into Port::offered.
   Elements target;
   std::uint64_t shared_bytes = 0;
   std::atomic<std::uint64_t> claimed{0};  // bytes
   std::atomic<std::uint64_t> helped{0};   // bytes copied by the sender
+
+  // Of a receive that waits for its sender's last pieces. The owner's.
+  Request* partner = nullptr;  // the sender's request
+  Port* partner_port = nullptr;
+  std::uint64_t missing = 0;  // bytes of those pieces
 
   // The caller need not wait any more.
   bool done() const { return finished.load(std::memory_order_acquire) || moved; }

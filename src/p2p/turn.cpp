@@ -4,6 +4,15 @@
 
 namespace urakata::p2p {
 
+// The flag stays set: the helper, which tries again and again, leaves as soon as it sees it.
+void Turn::wait_for_helper() {
+  for (Ladder ladder(false); held_.load(std::memory_order_acquire);) ladder.step();
+}
+
+void Turn::compete() {
+  for (Ladder ladder(false); !try_lock();) ladder.step();
+}
+
 bool Turn::try_as_helper() {
   if (program_in_.load(std::memory_order_relaxed)) return false;
   if (held_.exchange(true, std::memory_order_seq_cst)) return false;  // another helper's

@@ -29,9 +29,9 @@ class Turn {
     if (callers_ == Callers::one) return;
     if (callers_ == Callers::one_and_helper && !on_helper_thread) {
       begin_as_program();
-      return;
+    } else {
+      compete();
     }
-    for (Ladder ladder(false); !try_lock();) ladder.step();
   }
 
   // Not for threads of the program where a helper calls besides.
@@ -54,9 +54,10 @@ class Turn {
     program_in_.store(true, std::memory_order_relaxed);
     // The helper's fence orders the two for the processor, this one for the compiler.
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    // The flag stays set: the helper, which tries again and again, leaves as soon as it sees it.
-    for (Ladder ladder(false); held_.load(std::memory_order_acquire);) ladder.step();
+    if (held_.load(std::memory_order_acquire)) wait_for_helper();
   }
+  void wait_for_helper();
+  void compete();
   bool try_as_helper();
 
   const Callers callers_;
