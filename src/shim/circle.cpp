@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "shim/communicator.hpp"
-#include "shim/handle_map.hpp"
 #include "shim/host.hpp"
 #include "shim/space.hpp"
 #include "shim/wait_until.hpp"
@@ -15,8 +14,8 @@ namespace {
 
 constexpr std::uint32_t kWorldContext = 1;
 
-HandleMap<MPI_Comm, Circle>& registry() {
-  static auto* map = new HandleMap<MPI_Comm, Circle>;
+Circles& registry() {
+  static auto* map = new Circles;
   return *map;
 }
 
@@ -63,7 +62,7 @@ bool Circle::close() {
   return false;
 }
 
-Circle* circle(MPI_Comm handle) {
+Circle* look_up_circle(MPI_Comm handle) {
   const auto found = registry().find(handle);
   if (found.known) return found.object;
   return handle != MPI_COMM_NULL ? registry().insert(handle, nullptr) : nullptr;

@@ -16,6 +16,7 @@
 
 #include "p2p/endpoint.hpp"
 #include "shim/abi.hpp"
+#include "shim/handle_map.hpp"
 
 namespace urakata::shim {
 
@@ -78,8 +79,15 @@ class Circle {
   std::atomic<std::uint32_t> lives_{1};  // that of all users, and what was left behind
 };
 
+using Circles = HandleMap<MPI_Comm, Circle>;
+// circle() of a handle that the thread has not asked for lately.
+Circle* look_up_circle(MPI_Comm handle);
+
 // The circle of a communicator; nullptr where its messages are the host's.
-Circle* circle(MPI_Comm handle);
+inline Circle* circle(MPI_Comm handle) {
+  const Circles::Found found = Circles::recall(handle);
+  return found.known ? found.object : look_up_circle(handle);
+}
 
 // A communicator has been made, by a call that all its ranks are in. Collective, also for ranks that are in no space.
 void open_circle(MPI_Comm made);

@@ -4,6 +4,7 @@
 #include "shim/host.hpp"
 #include "shim/process.hpp"
 #include "shim/request_array.hpp"
+#include "shim/usual.hpp"
 
 namespace urakata::shim {
 
@@ -45,6 +46,7 @@ int complete(Request& request, MPI_Request* handle, MPI_Status* status, std::uin
     *handle = MPI_REQUEST_NULL;
     return MPI_SUCCESS;
   }
+  if (request.is_message() && complete_usual(request, handle, status)) return MPI_SUCCESS;
   int code = MPI_SUCCESS;
   bool told = false;
   if (request.is_message()) {

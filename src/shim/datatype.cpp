@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "layout/moving.hpp"
-#include "shim/handle_map.hpp"
 #include "shim/host.hpp"
 #include "shim/process.hpp"
 #include "shim/type_tree.hpp"
@@ -18,9 +17,8 @@ namespace {
 
 using reduce::Type;
 
-HandleMap<MPI_Datatype, const Datatype>& registry() {
-  static auto* map =
-      new HandleMap<MPI_Datatype, const Datatype>;  // lives as long as the process: helpers may outlast main
+Datatypes& registry() {
+  static auto* map = new Datatypes;  // lives as long as the process: helpers may outlast main
   return *map;
 }
 
@@ -210,7 +208,7 @@ namespace {
 
 }  // namespace
 
-const Datatype* datatype(MPI_Datatype handle) {
+const Datatype* look_up_datatype(MPI_Datatype handle) {
   const auto found = registry().find(handle);
   return found.known ? found.object : meet(handle);
 }

@@ -16,6 +16,7 @@
 #include "layout/shape.hpp"
 #include "reduce/reducer.hpp"
 #include "shim/abi.hpp"
+#include "shim/handle_map.hpp"
 
 namespace urakata::shim {
 
@@ -53,8 +54,15 @@ class Datatype final : public layout::Layout {
   mutable std::atomic<std::uint32_t> users_{1};  // the registry's own until MPI_Type_free
 };
 
+using Datatypes = HandleMap<MPI_Datatype, const Datatype>;
+// datatype() of a handle that the thread has not asked for lately.
+const Datatype* look_up_datatype(MPI_Datatype handle);
+
 // The description of a type; nullptr for MPI_DATATYPE_NULL, what the host does not know and what is not committed.
-const Datatype* datatype(MPI_Datatype handle);
+inline const Datatype* datatype(MPI_Datatype handle) {
+  const Datatypes::Found found = Datatypes::recall(handle);
+  return found.known ? found.object : look_up_datatype(handle);
+}
 
 // MPI_Type_free is about to free the handle.
 void forget_datatype(MPI_Datatype handle);

@@ -6,31 +6,11 @@
 #include "shim/host.hpp"
 #include "shim/request.hpp"
 #include "shim/space.hpp"
+#include "shim/status.hpp"
 
 namespace urakata::shim {
 
 namespace {
-
-std::byte* bytes_at(const void* address) { return static_cast<std::byte*>(const_cast<void*>(address)); }
-
-bool pattern_of(int source, int tag, MPI_Comm comm, Letter& letter) {
-  letter.circle = circle(comm);
-  if (letter.circle == nullptr) return false;
-  const Circle& in = *letter.circle;
-  const bool any = source == MPI_ANY_SOURCE;
-  if (!any && static_cast<std::size_t>(source) >= in.peers.size()) return false;
-  if (tag != MPI_ANY_TAG && (tag < 0 || tag > largest_tag())) return false;
-  if (in.mixed && any) letter.way = Way::either;
-  if (in.mixed && !any && in.peers[static_cast<std::size_t>(source)].port == nullptr) letter.way = Way::outside;
-  letter.envelope = {in.context, any ? p2p::kAnySource : source, tag == MPI_ANY_TAG ? p2p::kAnyTag : tag};
-  return true;
-}
-
-int code_of(const p2p::Result& result) {
-  return result.outcome == p2p::Outcome::truncated ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
-}
-
-void let_go(const p2p::Request& request) { static_cast<const Datatype*>(request.buffer.layout)->release(); }
 
 void let_go_of_circle(const p2p::Request& request) {
   if (request.buffer.layout != nullptr) let_go(request);
@@ -39,54 +19,12 @@ void let_go_of_circle(const p2p::Request& request) {
 
 }  // namespace
 
-bool describe(void* address, std::int64_t count, MPI_Datatype type, Letter& letter) {
-  if (count < 0) return false;
-  letter.type = datatype(type);
-  if (letter.type == nullptr) return false;
-  const auto elements = static_cast<std::uint64_t>(count);
-  // Types of absolute addresses begin at MPI_BOTTOM, which is nullptr too, and have their bytes elsewhere.
-  if (address == nullptr && letter.type->true_lb == 0 && elements * letter.type->size != 0) return false;
-  letter.count = count;
-  letter.buffer = letter.type->contiguous ? p2p::Buffer{bytes_at(address), elements * letter.type->size, nullptr}
-                                          : p2p::Buffer{bytes_at(address), elements, letter.type};
-  return true;
-}
-
-bool outgoing(const void* address, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-              p2p::Mode mode, Letter& letter) {
-  if (endpoint() == nullptr) return false;
-  letter.circle = circle(comm);
-  if (letter.circle == nullptr || static_cast<std::size_t>(dest) >= letter.circle->peers.size()) return false;
-  const Circle::Peer& peer = letter.circle->peers[static_cast<std::size_t>(dest)];
-  if (peer.port == nullptr || tag < 0 || tag > largest_tag()) return false;
-  if (!describe(const_cast<void*>(address), count, type, letter)) return false;
-  letter.envelope = {peer.context, letter.circle->rank, tag};
-  letter.to = peer.port;
-  letter.mode = mode;
-  return true;
-}
-
-bool incoming(void* address, std::int64_t count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
-              Letter& letter) {
-  return endpoint() != nullptr && pattern_of(source, tag, comm, letter) && describe(address, count, type, letter);
-}
-
-bool probing(int source, int tag, MPI_Comm comm, Letter& letter) {
-  return endpoint() != nullptr && pattern_of(source, tag, comm, letter);
-}
+void let_go(const p2p::Request& request) { static_cast<const Datatype*>(request.buffer.layout)->release(); }
 
 bool outside(int rank, MPI_Comm comm) {
   const Circle* in = endpoint() != nullptr ? circle(comm) : nullptr;
   return in != nullptr && static_cast<std::size_t>(rank) < in->peers.size() &&
          in->peers[static_cast<std::size_t>(rank)].port == nullptr;
-}
-
-void hold(const p2p::Buffer& buffer) {
-  if (buffer.layout != nullptr) static_cast<const Datatype*>(buffer.layout)->hold();
-}
-
-void give_back(p2p::Request& request) {
-  endpoint()->release(request, request.buffer.layout != nullptr ? let_go : nullptr);
 }
 
 void end_send(p2p::Request& request, p2p::Mode mode) {
@@ -102,33 +40,20 @@ void leave_behind(p2p::Request& request, Circle& circle) {
   endpoint()->release(request, let_go_of_circle);
 }
 
-int send_now(const Letter& letter) {
-  p2p::Endpoint& here = *endpoint();
-  if (p2p::Request* open = here.send(*letter.to, letter.envelope, letter.buffer, letter.mode)) {
+int send_other_now(const Letter& letter) {
+  if (p2p::Request* open = endpoint()->send(*letter.to, letter.envelope, letter.buffer, letter.mode)) {
     hold(letter.buffer);
     end_send(*open, letter.mode);
   }
   return MPI_SUCCESS;
 }
 
-int receive_now(const Letter& letter, MPI_Status* status) {
-  if (letter.way != Way::space) {
-    Request& request = make_message(letter);
-    start_message(request);
-    MPI_Request handle = request.handle();
-    request.message.mixed->wait();
-    return complete(request, &handle, status, 0);
-  }
-  p2p::Endpoint& here = *endpoint();
-  hold(letter.buffer);
-  p2p::Request& open = here.receive(letter.envelope, letter.buffer);
-  here.wait(open);
-  const p2p::Result result = open.result;
-  give_back(open);
-  set_status(status, result);
-  const int code = code_of(result);
-  if (code != MPI_SUCCESS) host.Comm_call_errhandler(letter.circle->handle, code);
-  return code;
+int receive_mixed_now(const Letter& letter, MPI_Status* status) {
+  Request& request = make_message(letter);
+  start_message(request);
+  request.message.mixed->wait();
+  MPI_Request handle = request.handle();
+  return complete(request, &handle, status, 0);
 }
 
 Request& make_message(const Letter& letter) {
@@ -165,7 +90,7 @@ void start_message(Request& request) {
   }
 }
 
-MPI_Request send_later(const Letter& letter) {
+MPI_Request send_other_later(const Letter& letter) {
   p2p::Request* open = endpoint()->send(*letter.to, letter.envelope, letter.buffer, letter.mode);
   if (open == nullptr) return finished_send();
   expect_messages();
@@ -177,27 +102,6 @@ MPI_Request send_later(const Letter& letter) {
   Request& request = make_message(letter);
   request.active = true;
   request.message.open = open;
-  return request.handle();
-}
-
-// Of the letter no more is kept than the end of a receive needs.
-MPI_Request receive_later(const Letter& letter) {
-  if (letter.way != Way::space) {
-    Request& request = make_message(letter);
-    start_message(request);
-    return request.handle();
-  }
-  Request& request = *make_request();
-  Message& message = request.message;
-  message.letter.circle = letter.circle;
-  letter.circle->hold();
-  if (letter.buffer.layout != nullptr) {
-    message.letter.type = letter.type;
-    letter.type->hold();
-  }
-  request.active = true;
-  message.open = &endpoint()->receive(letter.envelope, letter.buffer);
-  expect_messages();
   return request.handle();
 }
 
@@ -285,25 +189,6 @@ void give_way() {
   const p2p::Manners& manners = endpoint()->manners();
   if (manners.poll != nullptr) manners.poll();
   if (manners.oversubscribed) sched_yield();
-}
-
-// Where the family's status has its fields is part of its ABI; the standard ABI leaves them to the library.
-void set_status(MPI_Status* status, const p2p::Result& result) {
-  if (status == MPI_STATUS_IGNORE) return;
-  const bool cancelled = result.outcome == p2p::Outcome::cancelled;
-  status->MPI_SOURCE = result.source == p2p::kAnySource ? MPI_ANY_SOURCE : result.source;
-  status->MPI_TAG = result.tag == p2p::kAnyTag ? MPI_ANY_TAG : result.tag;
-#if defined(URAKATA_ABI_OPENMPI)
-  status->_ucount = result.bytes;
-  status->_cancelled = cancelled ? 1 : 0;
-#elif defined(URAKATA_ABI_MPICH)
-  status->count_lo = static_cast<int>(static_cast<std::uint32_t>(result.bytes));
-  status->count_hi_and_cancelled =
-      static_cast<int>(static_cast<std::uint32_t>(result.bytes >> 32U << 1U) | (cancelled ? 1U : 0U));
-#else
-  host.Status_set_elements_x(status, MPI_BYTE, static_cast<MPI_Count>(result.bytes));
-  host.Status_set_cancelled(status, cancelled ? 1 : 0);
-#endif
 }
 
 }  // namespace urakata::shim

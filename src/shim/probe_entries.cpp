@@ -3,6 +3,7 @@
 #include "shim/entries.hpp"
 #include "shim/message.hpp"
 #include "shim/request.hpp"
+#include "shim/status.hpp"
 #include "shim/wait_until.hpp"
 
 namespace urakata::shim {

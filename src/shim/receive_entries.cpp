@@ -3,12 +3,27 @@
 #include "shim/entries.hpp"
 #include "shim/host.hpp"
 #include "shim/host_send.hpp"
-#include "shim/message.hpp"
-#include "shim/request.hpp"
-#include "shim/space.hpp"
+#include "shim/usual.hpp"
 
 namespace urakata::shim {
 namespace {
+
+// Each of them for both kinds of counts. False: the call is the host's.
+bool receive(void* buffer, std::int64_t count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+             MPI_Status* status, int* code) {
+  Letter letter;
+  if (!incoming(buffer, count, type, source, tag, comm, letter) || at_once(letter)) return false;
+  *code = receive_now(letter, status);
+  return true;
+}
+
+bool start_receive(void* buffer, std::int64_t count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                   MPI_Request* request) {
+  Letter letter;
+  if (request == nullptr || !incoming(buffer, count, type, source, tag, comm, letter) || at_once(letter)) return false;
+  *request = receive_later(letter);
+  return true;
+}
 
 struct Side {
   const void* address;
@@ -115,20 +130,14 @@ using namespace urakata::shim;
 #define URAKATA_RECEIVES(Count, suffix)                                                                                \
   URAKATA_EXPORT int MPI_Recv##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,               \
                                       MPI_Comm comm, MPI_Status* status) {                                             \
-    Letter letter;                                                                                                     \
-    if (incoming(buffer, count, type, source, tag, comm, letter) && !at_once(letter)) {                                \
-      return receive_now(letter, status);                                                                              \
-    }                                                                                                                  \
+    int code = MPI_SUCCESS;                                                                                            \
+    if (receive(buffer, count, type, source, tag, comm, status, &code)) return code;                                   \
     need_host();                                                                                                       \
     return host.Recv##suffix(buffer, count, type, source, tag, comm, status);                                          \
   }                                                                                                                    \
   URAKATA_EXPORT int MPI_Irecv##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,              \
                                        MPI_Comm comm, MPI_Request* request) {                                          \
-    Letter letter;                                                                                                     \
-    if (request != nullptr && incoming(buffer, count, type, source, tag, comm, letter) && !at_once(letter)) {          \
-      *request = receive_later(letter);                                                                                \
-      return MPI_SUCCESS;                                                                                              \
-    }                                                                                                                  \
+    if (start_receive(buffer, count, type, source, tag, comm, request)) return MPI_SUCCESS;                            \
     need_host();                                                                                                       \
     return host.Irecv##suffix(buffer, count, type, source, tag, comm, request);                                        \
   }                                                                                                                    \

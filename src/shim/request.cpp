@@ -8,6 +8,7 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <utility>
 
 #include "base/log.hpp"
 #include "shim/spin_lock.hpp"
@@ -84,41 +85,13 @@ void grow(Free& free) {
   for (std::uint32_t i = after; i-- > before;) free.indices.push_back(i);
 }
 
-// Free requests that a thread keeps for itself, so that it seldom needs the table's lock.
-class Kept {
- public:
-  ~Kept() { give(count_); }
-
-  std::uint32_t take() {
-    if (count_ == 0) fetch();
-    return indices_[--count_];
+struct EndOfThread {
+  bool expected = false;
+  ~EndOfThread() {
+    while (kept_requests.first != nullptr) store_requests();
   }
-  void put(std::uint32_t index) {
-    if (count_ == indices_.size()) give(kMoved);
-    indices_[count_++] = index;
-  }
-
- private:
-  static constexpr std::uint32_t kMoved = 8;  // at a time
-
-  void fetch() {
-    Free& free = all_free();
-    const std::lock_guard guard(free.lock);
-    if (free.indices.empty()) grow(free);
-    for (; count_ < kMoved && !free.indices.empty(); free.indices.pop_back()) indices_[count_++] = free.indices.back();
-  }
-  void give(std::uint32_t count) {
-    if (count == 0) return;
-    Free& free = all_free();
-    const std::lock_guard guard(free.lock);
-    for (; count != 0; --count) free.indices.push_back(indices_[--count_]);
-  }
-
-  std::array<std::uint32_t, std::size_t{2} * kMoved> indices_{};
-  std::uint32_t count_ = 0;
 };
-
-thread_local Kept kept;
+thread_local EndOfThread end_of_thread;
 
 void clear_collective(Request& request) {
   for (const Datatype* type : request.types) type->release();
@@ -142,17 +115,33 @@ void clear_collective(Request& request) {
 
 constinit RequestTable request_table;
 
-MPI_Request Request::handle() const {
-  MPI_Request value{};
-  const std::uintptr_t number =
-      request_table.base.load(std::memory_order_relaxed) + (kIntegerHandles ? index : index * RequestTable::kBlock);
-  std::memcpy(&value, &number, sizeof value);
-  return value;
+constinit thread_local KeptRequests kept_requests;
+
+void expect_end_of_thread() { end_of_thread.expected = true; }
+
+void fetch_requests() {
+  expect_end_of_thread();
+  KeptRequests& kept = kept_requests;
+  Free& free = all_free();
+  const std::lock_guard guard(free.lock);
+  if (free.indices.empty()) grow(free);
+  constexpr std::uint32_t kFetched = 8;
+  for (; kept.count < kFetched && !free.indices.empty(); free.indices.pop_back()) {
+    Request& request = request_table.requests[free.indices.back()];
+    request.next = std::exchange(kept.first, &request);
+    ++kept.count;
+  }
 }
 
-Request* make_request() {
-  const std::uint32_t index = kept.take();
-  return request_table.requests + index;
+void store_requests() {
+  KeptRequests& kept = kept_requests;
+  Free& free = all_free();
+  const std::lock_guard guard(free.lock);
+  for (std::uint32_t moved = 0; moved < KeptRequests::kMost / 2 && kept.first != nullptr; ++moved) {
+    free.indices.push_back(kept.first->index);
+    kept.first = kept.first->next;
+    --kept.count;
+  }
 }
 
 MPI_Request finished_send() {
@@ -175,7 +164,7 @@ void destroy_request(Request* request) {
   }
   request->persistent = false;
   request->active = false;
-  kept.put(request->index);
+  give_request_back(*request);
 }
 
 static_assert(sizeof(MPI_Message) == sizeof(MPI_Request));

@@ -13,8 +13,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "observe/site.hpp"
@@ -28,28 +30,25 @@
 
 namespace urakata::shim {
 
-struct Request {
+// The first line is all that the usual receive needs.
+struct alignas(64) Request {
   std::uint32_t index = 0;
   bool persistent = false;
   bool active = false;
-  bool shared = false;  // stands for all sends that were finished when they were started; never changes
+  bool shared = false;      // stands for all sends that were finished when they were started; never changes
+  Request* next = nullptr;  // of those that a thread keeps for itself
+  Message message;          // where the request stands for a message in a space instead of a `run`
   Communicator* communicator = nullptr;
   Run* run = nullptr;
-  Message message;                     // where the request stands for a message in a space instead of a `run`
   std::optional<UserReducer> reducer;  // of a user-defined operation; held
   std::vector<const Datatype*> types;  // held
   observe::Site* site = nullptr;       // nullptr: nobody observes
   observe::Passage passage;
 
-  MPI_Request handle() const;
+  inline MPI_Request handle() const;
   bool is_message() const { return message.letter.circle != nullptr; }
   bool finished() const { return !active || shared || (is_message() ? message.done() : run->finished()); }
 };
-
-// A request with nothing in it; does not allocate once as many have been in use before.
-Request* make_request();
-// Gives back what the request holds, and the request itself. The run must be finished.
-void destroy_request(Request* request);
 
 // The request of every send that was finished when it was started: it holds nothing, and lives for ever.
 MPI_Request finished_send();
@@ -79,6 +78,14 @@ struct RequestTable {
 };
 extern constinit RequestTable request_table;
 
+inline MPI_Request Request::handle() const {
+  MPI_Request value{};
+  const std::uintptr_t number =
+      request_table.base.load(std::memory_order_relaxed) + (kIntegerHandles ? index : index * RequestTable::kBlock);
+  std::memcpy(&value, &number, sizeof value);
+  return value;
+}
+
 inline bool is_ours(MPI_Request handle) {
   constexpr std::size_t kRange = kIntegerHandles ? RequestTable::kMost : RequestTable::kMost * RequestTable::kBlock;
   return request_table.offset_of(handle) < kRange;
@@ -89,8 +96,39 @@ inline Request* find_request(MPI_Request handle) {
   const std::size_t index = request_table.offset_of(handle) / (kIntegerHandles ? 1 : RequestTable::kBlock);
   if (index >= request_table.made.load(std::memory_order_acquire)) return nullptr;
   Request& request = request_table.requests[index];
-  return request.run != nullptr || request.is_message() || request.shared ? &request : nullptr;
+  return request.is_message() || request.run != nullptr || request.shared ? &request : nullptr;
 }
+
+// Free requests that the thread keeps for itself, the one that was used last first, so that it seldom needs the table's
+// lock.
+struct KeptRequests {
+  static constexpr std::uint32_t kMost = 128;
+
+  Request* first = nullptr;
+  std::uint32_t count = 0;
+};
+extern constinit thread_local KeptRequests kept_requests;
+void fetch_requests();        // some of the table's
+void store_requests();        // some back to the table
+void expect_end_of_thread();  // all back to the table then
+
+// A request with nothing in it; does not allocate once as many have been in use before.
+inline Request* make_request() {
+  KeptRequests& kept = kept_requests;
+  if (kept.first == nullptr) fetch_requests();
+  --kept.count;
+  return std::exchange(kept.first, kept.first->next);
+}
+// A request with nothing in it that is not needed any more.
+inline void give_request_back(Request& request) {
+  KeptRequests& kept = kept_requests;
+  if (kept.first == nullptr) expect_end_of_thread();
+  request.next = kept.first;
+  kept.first = &request;
+  if (++kept.count == KeptRequests::kMost) store_requests();
+}
+// Gives back what the request holds, and the request itself. The run must be finished.
+void destroy_request(Request* request);
 
 MPI_Request request_of_fortran(std::int32_t integer);  // MPI_REQUEST_NULL if it is not one of ours
 bool is_fortran_of_ours(std::int32_t integer);

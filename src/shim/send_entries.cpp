@@ -1,8 +1,37 @@
 // MPI_Send, MPI_Isend, MPI_Send_init and the other modes.
 #include "shim/entries.hpp"
 #include "shim/host.hpp"
-#include "shim/message.hpp"
-#include "shim/request.hpp"
+#include "shim/usual.hpp"
+
+namespace urakata::shim {
+namespace {
+
+// Each of them for all modes and both kinds of counts. False: the call is the host's.
+bool send(const void* buffer, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, p2p::Mode mode) {
+  Letter letter;
+  if (!outgoing(buffer, count, type, dest, tag, comm, mode, letter)) return false;
+  send_now(letter);
+  return true;
+}
+
+bool start_send(const void* buffer, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                p2p::Mode mode, MPI_Request* request) {
+  Letter letter;
+  if (request == nullptr || !outgoing(buffer, count, type, dest, tag, comm, mode, letter)) return false;
+  *request = send_later(letter);
+  return true;
+}
+
+bool prepare_send(const void* buffer, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                  p2p::Mode mode, MPI_Request* request) {
+  Letter letter;
+  if (request == nullptr || !outgoing(buffer, count, type, dest, tag, comm, mode, letter)) return false;
+  *request = prepare_message(letter);
+  return true;
+}
+
+}  // namespace
+}  // namespace urakata::shim
 
 extern "C" {
 
@@ -13,28 +42,19 @@ using urakata::p2p::Mode;
 #define URAKATA_SENDS(Blocking, Immediate, Init, mode, Count, suffix)                                               \
   URAKATA_EXPORT int MPI_##Blocking##suffix(const void* buffer, Count count, MPI_Datatype type, int dest, int tag,  \
                                             MPI_Comm comm) {                                                        \
-    Letter letter;                                                                                                  \
-    if (outgoing(buffer, count, type, dest, tag, comm, mode, letter)) return send_now(letter);                      \
+    if (send(buffer, count, type, dest, tag, comm, mode)) return MPI_SUCCESS;                                       \
     need_host();                                                                                                    \
     return host.Blocking##suffix(buffer, count, type, dest, tag, comm);                                             \
   }                                                                                                                 \
   URAKATA_EXPORT int MPI_##Immediate##suffix(const void* buffer, Count count, MPI_Datatype type, int dest, int tag, \
                                              MPI_Comm comm, MPI_Request* request) {                                 \
-    Letter letter;                                                                                                  \
-    if (request != nullptr && outgoing(buffer, count, type, dest, tag, comm, mode, letter)) {                       \
-      *request = send_later(letter);                                                                                \
-      return MPI_SUCCESS;                                                                                           \
-    }                                                                                                               \
+    if (start_send(buffer, count, type, dest, tag, comm, mode, request)) return MPI_SUCCESS;                        \
     need_host();                                                                                                    \
     return host.Immediate##suffix(buffer, count, type, dest, tag, comm, request);                                   \
   }                                                                                                                 \
   URAKATA_EXPORT int MPI_##Init##suffix(const void* buffer, Count count, MPI_Datatype type, int dest, int tag,      \
                                         MPI_Comm comm, MPI_Request* request) {                                      \
-    Letter letter;                                                                                                  \
-    if (request != nullptr && outgoing(buffer, count, type, dest, tag, comm, mode, letter)) {                       \
-      *request = prepare_message(letter);                                                                           \
-      return MPI_SUCCESS;                                                                                           \
-    }                                                                                                               \
+    if (prepare_send(buffer, count, type, dest, tag, comm, mode, request)) return MPI_SUCCESS;                      \
     need_host();                                                                                                    \
     return host.Init##suffix(buffer, count, type, dest, tag, comm, request);                                        \
   }                                                                                                                 \

@@ -8,7 +8,6 @@
 
 #include "base/log.hpp"
 #include "base/options.hpp"
-#include "p2p/rescue.hpp"
 #include "shim/circle.hpp"
 #include "shim/host.hpp"
 #include "shim/host_send.hpp"
@@ -21,9 +20,6 @@
 namespace urakata::shim {
 
 namespace {
-
-p2p::Rescue* rescue = nullptr;  // where the host cannot call us while the program is blocked in it
-int tag_limit = 0;              // in reach of every message
 
 std::vector<p2p::Port*>& ports() {
   static auto* all = new std::vector<p2p::Port*>;
@@ -83,6 +79,8 @@ void tell_outside() {
 }  // namespace
 
 constinit p2p::Endpoint* own_endpoint = nullptr;
+constinit p2p::Rescue* rescue = nullptr;
+constinit int tag_limit = 0;
 
 void enter_space(bool wanted, bool helper) {
   const auto identity = wanted ? space::own_space() : std::nullopt;
@@ -122,10 +120,6 @@ void enter_space(bool wanted, bool helper) {
   open_world(ports());
 }
 
-void expect_messages() {
-  if (rescue != nullptr) rescue->expect();
-}
-
 void stop_space_helper() {
   if (rescue != nullptr) rescue->stop();
 }
@@ -160,7 +154,5 @@ bool some_share_a_space(const std::vector<int>& world_ranks) {
 bool spaces_in_job() {
   return std::any_of(spaces().begin(), spaces().end(), [](std::uint64_t space) { return space != 0; });
 }
-
-int largest_tag() { return tag_limit; }
 
 }  // namespace urakata::shim

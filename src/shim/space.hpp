@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "p2p/endpoint.hpp"
+#include "p2p/rescue.hpp"
 
 namespace urakata::shim {
 
@@ -21,8 +22,12 @@ void leave_space();
 extern constinit p2p::Endpoint* own_endpoint;
 inline p2p::Endpoint* endpoint() { return own_endpoint; }
 
+// The helper that looks after messages; nullptr where the host does so, or there is none.
+extern constinit p2p::Rescue* rescue;
 // The rank leaves a request of its endpoint open and goes its way.
-void expect_messages();
+inline void expect_messages() {
+  if (rescue != nullptr) rescue->expect();
+}
 // The process ends without MPI_Finalize: only the helper is ended.
 void stop_space_helper();
 
@@ -33,7 +38,8 @@ p2p::Port* port_of(int world_rank);
 bool spaces_in_job();
 bool some_share_a_space(const std::vector<int>& world_ranks);
 
-// The largest tag of the host.
-int largest_tag();
+// The largest tag of the host, where every message can reach it.
+extern constinit int tag_limit;
+inline int largest_tag() { return tag_limit; }
 
 }  // namespace urakata::shim
