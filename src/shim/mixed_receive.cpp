@@ -7,8 +7,8 @@
 #include "shim/mixed_queue.hpp"
 #include "shim/process.hpp"
 #include "shim/request.hpp"
-#include "shim/status.hpp"
 #include "shim/space.hpp"
+#include "shim/status.hpp"
 #include "shim/wait_until.hpp"
 
 namespace urakata::shim {
