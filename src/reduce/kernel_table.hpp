@@ -12,8 +12,14 @@ struct KernelTable {
   Reducer::Apply apply[kOps][kTypes];  // null where MPI does not define the operation on the type
 };
 
-const KernelTable& kernels_baseline();
-const KernelTable* kernels_avx2();    // null where not compiled for this architecture
-const KernelTable* kernels_avx512();  // likewise
+// One level of the instruction set. A table of its own would be pointers that the dynamic linker writes in every
+// process, for each level; so it is made where a reduction is first needed.
+struct Kernels {
+  KernelTable (*table)();
+};
+
+const Kernels& kernels_baseline();
+const Kernels* kernels_avx2();    // null where not compiled for this architecture
+const Kernels* kernels_avx512();  // likewise
 
 }  // namespace urakata::reduce

@@ -278,14 +278,14 @@ constexpr Reducer::Apply kernel() {
 template <class... O>
 struct Operations {
   template <class T>
-  static constexpr void fill_type(KernelTable& table, Type type) {
+  static void fill_type(KernelTable& table, Type type) {
     unsigned op = 0;
     ((table.apply[op++][static_cast<unsigned>(type)] = kernel<O, T>()), ...);
   }
 };
 using AllOperations = Operations<Sum, Prod, Min, Max, Land, Lor, Lxor, Band, Bor, Bxor, Minloc, Maxloc>;
 
-constexpr KernelTable make_table() {
+KernelTable make_table() {
   KernelTable table{};
   AllOperations::fill_type<std::int8_t>(table, Type::i8);
   AllOperations::fill_type<std::int16_t>(table, Type::i16);
@@ -313,7 +313,7 @@ constexpr KernelTable make_table() {
   return table;
 }
 
-constexpr KernelTable kTable = make_table();
+constexpr Kernels kKernels = {make_table};
 
 }  // namespace
 }  // namespace urakata::reduce

@@ -4,10 +4,10 @@
 #include "reduce/kernels.hpp"
 
 namespace urakata::reduce {
-const KernelTable* kernels_avx512() { return &kTable; }
+const Kernels* kernels_avx512() { return &kKernels; }
 }  // namespace urakata::reduce
 #else
 namespace urakata::reduce {
-const KernelTable* kernels_avx512() { return nullptr; }
+const Kernels* kernels_avx512() { return nullptr; }
 }  // namespace urakata::reduce
 #endif

@@ -1,5 +1,5 @@
 #include "reduce/kernels.hpp"
 
 namespace urakata::reduce {
-const KernelTable& kernels_baseline() { return kTable; }
+const Kernels& kernels_baseline() { return kKernels; }
 }  // namespace urakata::reduce

@@ -56,7 +56,7 @@ constexpr std::array<Shape, kTypes> kShapes = {
 using Reducers = std::array<std::array<Reducer, kTypes>, kOps>;
 
 Reducers make_reducers() {
-  const KernelTable& kernels = best_version(kernels_avx512(), kernels_avx2(), kernels_baseline());
+  const KernelTable kernels = best_version(kernels_avx512(), kernels_avx2(), kernels_baseline()).table();
   Reducers reducers;
   for (unsigned op = 0; op < kOps; ++op) {
     for (unsigned type = 0; type < kTypes; ++type) {
@@ -70,7 +70,7 @@ Reducers make_reducers() {
 }  // namespace
 
 const Reducer* builtin(Op op, Type type) {
-  static const Reducers reducers = make_reducers();
+  static const Reducers& reducers = *new Reducers(make_reducers());  // helpers may outlast main
   const auto row = static_cast<unsigned>(op);
   const auto column = static_cast<unsigned>(type);
   if (row >= kOps || column >= kTypes) return nullptr;

@@ -226,11 +226,14 @@ TEST(Reducer, LengthAndAlignmentChangeNothing) {
 // What a level computes must not depend on it.
 TEST(Reducer, EveryLevelOfTheInstructionSetAgrees) {
   std::mt19937 random(7);
-  std::vector<const KernelTable*> levels{&kernels_baseline()};
+  std::vector<KernelTable> levels{kernels_baseline().table()};
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) levels.push_back(kernels_avx2());
+  const auto add = [&](const Kernels* level) {
+    if (level != nullptr) levels.push_back(level->table());
+  };
+  if (__builtin_cpu_supports("avx2")) add(kernels_avx2());
   if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
-    levels.push_back(kernels_avx512());
+    add(kernels_avx512());
   }
 #endif
   for (unsigned op = 0; op < kOps; ++op) {
@@ -243,11 +246,10 @@ TEST(Reducer, EveryLevelOfTheInstructionSetAgrees) {
       for (auto& byte : in) byte = static_cast<unsigned char>(random() & 0x3f);  // as floats: finite, with fractions
       for (auto& byte : inout) byte = static_cast<unsigned char>(random() & 0x3f);
       auto expected = inout;
-      kernels_baseline().apply[op][static_cast<unsigned>(type)](*reducer, in.data(), expected.data(), 67);
-      for (const KernelTable* level : levels) {
-        if (level == nullptr) continue;
+      levels.front().apply[op][static_cast<unsigned>(type)](*reducer, in.data(), expected.data(), 67);
+      for (const KernelTable& level : levels) {
         auto result = inout;
-        level->apply[op][static_cast<unsigned>(type)](*reducer, in.data(), result.data(), 67);
+        level.apply[op][static_cast<unsigned>(type)](*reducer, in.data(), result.data(), 67);
         ASSERT_EQ(result, expected) << "op " << op << " type " << static_cast<unsigned>(type);
       }
     }
