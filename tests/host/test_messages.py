@@ -51,6 +51,12 @@ def test_threads_at_once(folder: Path, name: str, without: int) -> None:
     passes(space_job(host, 3, job, seconds=SECONDS))
 
 
+@pytest.mark.parametrize("name", HOST_NAMES)
+def test_threads_that_complete_for_another_leave_nothing(folder: Path, name: str) -> None:
+    host = named(name)
+    passes(space_job(host, 2, [str(compiled(host, "short_threads", folder))]))
+
+
 @pytest.mark.parametrize("without", (0, 1))
 @pytest.mark.parametrize("name", HOST_NAMES)
 def test_progress_while_a_rank_is_in_the_host(folder: Path, name: str, without: int) -> None:
