@@ -59,6 +59,10 @@ Request* Endpoint::send(Port& to, const Envelope& envelope, const Buffer& buffer
   request.to = &to;
   request.finished.store(false, std::memory_order_relaxed);
   prepare(request, mode);
+  if (request.movable && request.packed.room != 0) {  // packed it is set aside already
+    request.movable = false;
+    request.moved = true;
+  }
   if (behind || !push(request)) {
     request.queued = true;
     list(pending_, request);

@@ -9,9 +9,9 @@
 //                sender through the sender's port; a sender that waits then takes pieces of it too. Pieces are claimed
 //                with one counter, so whoever is faster copies more, and nobody waits for a sender that computes.
 //                Payload in short blocks, too little to share, is packed by the sender when it sends (copying.hpp).
-//                Up to kMovable bytes a standard send that waits for long, or is looked at many times, copies its
-//                payload aside and is done: as the host would have it, programs in which both sides send first do not
-//                hang.
+//                Up to kMovable bytes a standard send whose payload was packed is done, and one that waits for long,
+//                or is looked at many times, copies its payload aside and is done: as the host would have it,
+//                programs in which both sides send first do not hang.
 //   full inbox   the sender keeps the send in its own list, in order for each receiver, and fills cells when it makes
 //                progress and there is room.
 //
