@@ -11,6 +11,12 @@ bool describe(const Buffer& buffer, std::uint32_t parts, std::vector<Block>& blo
   if (buffer.counts.data == nullptr) {
     if (buffer.count < 0) return false;
     const auto elements = static_cast<std::uint64_t>(buffer.count);
+    if (type->contiguous) {
+      blocks.push_back({type, elements, 0});
+      side.blocks = blocks;
+      side.bytes = parts * elements * type->size;
+      return true;
+    }
     for (std::uint32_t p = 0; p < parts; ++p) {
       blocks.push_back({type, elements, static_cast<std::int64_t>(p * elements * type->extent)});
     }

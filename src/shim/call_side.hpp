@@ -10,7 +10,8 @@
 
 namespace urakata::shim {
 
-// One side's buffer as blocks: one per rank for v-forms, all alike otherwise.
+// One side's buffer as blocks: one per rank for v-forms, all alike otherwise. Of alike ones without holes the first
+// stands for all.
 struct Block {
   const Datatype* type = nullptr;
   std::uint64_t elements = 0;
