@@ -112,14 +112,10 @@ bool Endpoint::flush() {
 
 // --- receives ---
 
-void Endpoint::match_unexpected(Request& receive) {
+bool Endpoint::match_unexpected(Request& receive) {
   Arrival* found = unexpected_.take([&](const Arrival& a) { return matches(receive.envelope, a.envelope); });
-  if (found != nullptr) {
-    deliver(receive, *found);
-  } else {
-    receive.posted = true;
-    posted_.push(receive);
-  }
+  if (found != nullptr) deliver(receive, *found);
+  return found != nullptr;
 }
 
 Request& Endpoint::receive(Arrival& message, const Buffer& buffer) {

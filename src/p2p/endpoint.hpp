@@ -133,7 +133,7 @@ class Endpoint {
   void deliver(Request& receive, Arrival& message);
   void store(Request& receive, std::byte* payload, std::uint64_t bytes);
   void match(Request& receive);
-  void match_unexpected(Request& receive);
+  bool match_unexpected(Request& receive);
   bool take_back(Request& receive);
   Request& new_request();
   void finish(Request& request);

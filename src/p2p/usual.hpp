@@ -39,10 +39,7 @@ namespace urakata::p2p {
 }
 
 inline void Endpoint::match(Request& receive) {
-  if (!unexpected_.empty()) {
-    match_unexpected(receive);
-    return;
-  }
+  if (!unexpected_.empty() && match_unexpected(receive)) return;
   receive.posted = true;
   posted_.push(receive);
 }
