@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -21,7 +20,7 @@ constexpr std::uint32_t kFirst = 1U << 3;  // requests that are made first; then
 
 struct Free {
   SpinLock lock;
-  std::vector<std::uint32_t> indices;
+  Request* first = nullptr;
   std::byte* blocks = nullptr;  // behind pointer handles
 };
 Free& all_free() {
@@ -73,16 +72,23 @@ void grow(Free& free) {
   if constexpr (!kIntegerHandles) {
     open_up(free.blocks, before * RequestTable::kBlock, after * RequestTable::kBlock);
   }
-  for (std::uint32_t i = before; i < after; ++i) {
-    (new (t.requests + i) Request)->index = i;  // never ended: its handle may still be asked about
+  for (std::uint32_t i = after; i-- > before;) {
+    auto* const request = new (t.requests + i) Request;  // never ended: its handle may still be asked about
+    request->index = i;
+    request->next = std::exchange(free.first, request);
     if constexpr (!kIntegerHandles) {
       auto* words = reinterpret_cast<std::int32_t*>(free.blocks + i * RequestTable::kBlock);
       std::fill_n(words, RequestTable::kBlock / sizeof *words, kFortranBase + static_cast<std::int32_t>(i));
     }
   }
   t.made.store(after, std::memory_order_release);
-  free.indices.reserve(after);
-  for (std::uint32_t i = after; i-- > before;) free.indices.push_back(i);
+}
+
+// The first of one list becomes the first of another.
+void move_first(Request*& from, Request*& to) {
+  Request* const moved = from;
+  from = moved->next;
+  moved->next = std::exchange(to, moved);
 }
 
 struct EndOfThread {
@@ -120,27 +126,21 @@ constinit thread_local KeptRequests kept_requests;
 void expect_end_of_thread() { end_of_thread.expected = true; }
 
 void fetch_requests() {
+  constexpr std::uint32_t kFetched = 8;
   expect_end_of_thread();
   KeptRequests& kept = kept_requests;
   Free& free = all_free();
   const std::lock_guard guard(free.lock);
-  if (free.indices.empty()) grow(free);
-  constexpr std::uint32_t kFetched = 8;
-  for (; kept.count < kFetched && !free.indices.empty(); free.indices.pop_back()) {
-    Request& request = request_table.requests[free.indices.back()];
-    request.next = std::exchange(kept.first, &request);
-    ++kept.count;
-  }
+  if (free.first == nullptr) grow(free);
+  for (; kept.count < kFetched && free.first != nullptr; ++kept.count) move_first(free.first, kept.first);
 }
 
 void store_requests() {
   KeptRequests& kept = kept_requests;
   Free& free = all_free();
   const std::lock_guard guard(free.lock);
-  for (std::uint32_t moved = 0; moved < KeptRequests::kMost / 2 && kept.first != nullptr; ++moved) {
-    free.indices.push_back(kept.first->index);
-    kept.first = kept.first->next;
-    --kept.count;
+  for (std::uint32_t moved = 0; moved < KeptRequests::kMost / 2 && kept.first != nullptr; ++moved, --kept.count) {
+    move_first(kept.first, free.first);
   }
 }
 

@@ -36,7 +36,7 @@ struct alignas(64) Request {
   bool persistent = false;
   bool active = false;
   bool shared = false;      // stands for all sends that were finished when they were started; never changes
-  Request* next = nullptr;  // of those that a thread keeps for itself
+  Request* next = nullptr;  // of the free ones
   Message message;          // where the request stands for a message in a space instead of a `run`
   Communicator* communicator = nullptr;
   Run* run = nullptr;
