@@ -9,7 +9,7 @@
 //   {"pattern": "nas-mg-x", "bytes": 131072, "us": 61.3, "fast_us": 60.2, "low_us": 60.8, "high_us": 63.0}
 //   {"pattern": "sweep", "block": 8, "stride": 64, "bytes": 65536, "us": 17.1, "fast_us": 16.9, ...}
 // us is the median, low and high are the quartiles, fast is the tenth part: what is left of noise when other programs
-// run beside.
+// run beside. A record ends with "turns": {"us": [...], "fast_us": [...]}, those of each turn.
 //
 // The patterns are those that the literature on derived datatypes uses (Schneider, Gerstenberger, Hoefler:
 // Micro-applications for communication data access patterns and MPI datatypes, EuroMPI 2012), with shapes of our own.
@@ -17,19 +17,21 @@
 #include "arguments.h"
 #include "layout_patterns.h"
 #include "loaded.h"
+#include "turns.h"
 
 static const char usage[] =
     "usage: layout [--patterns 0|1] [--blocks LIST] [--gaps LIST] [--sizes LIST] [--trips N] [--budget-ms N]\n"
+    "              [--turns N] [--together I/N:FILE]\n"
     "  --patterns  1: the halo patterns (1)\n"
     "  --blocks    bytes of a block in the sweep (8,32,64,256,4K); 0: no sweep\n"
     "  --gaps      stride in blocks (2,4,16)\n"
     "  --sizes     payload bytes (1K,8K,64K,512K)\n"
     "  --trips     most trips for each point (400)\n"
-    "  --budget-ms time for a point (10)";
+    "  --budget-ms time for a point (10)\n" TURNS_USAGE;
 
 enum { LARGEST_SPAN = 128 << 20, LINE = 64, LEAST_TRIPS = 5 };
 
-static int rank, most_trips;
+static int rank, most_trips, turns;
 static double budget_ns;
 
 // Elements in memory: a rank sends the first type and receives the second. The places: one payload byte in each cache
@@ -126,16 +128,22 @@ static void measure(const char* words, struct pattern pattern) {
   e.out_places = places_of(e.out, bytes, e.memory, span, &e.out_count);
   e.in_places = places_of(e.in, bytes, e.memory, span, &e.in_count);
   check(&e, bytes, span);
-  double(*own)[2] = allocate((size_t)most_trips * sizeof *own);
-  double(*other)[2] = allocate((size_t)most_trips * sizeof *other);
-  double* values = allocate((size_t)most_trips * 2 * sizeof *values);
+  const size_t most = (size_t)(most_trips + turns);
+  double(*own)[2] = allocate(most * sizeof *own);
+  double(*other)[2] = allocate(most * sizeof *other);
+  double* values = allocate(most * 2 * sizeof *values);
 
   const double begin = now_ns();
   trips(&e, LEAST_TRIPS, own);
   double fitting = budget_ns / ((now_ns() - begin) / LEAST_TRIPS);
   MPI_Bcast(&fitting, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-  const int count = fitting > most_trips ? most_trips : fitting < LEAST_TRIPS ? LEAST_TRIPS : (int)fitting;
-  trips(&e, count, own);
+  const int all = fitting > most_trips ? most_trips : fitting < LEAST_TRIPS ? LEAST_TRIPS : (int)fitting;
+  const int of_turn = (all + turns - 1) / turns, count = of_turn * turns;
+  for (int t = 0; t < turns; ++t) {
+    turns_next();
+    trips(&e, 1, own + t * of_turn);
+    trips(&e, of_turn, own + t * of_turn);
+  }
   MPI_Sendrecv(own, 2 * count, MPI_DOUBLE, 1 - rank, 3, other, 2 * count, MPI_DOUBLE, 1 - rank, 3, MPI_COMM_WORLD,
                MPI_STATUS_IGNORE);
   if (rank == 0) {
@@ -143,11 +151,19 @@ static void measure(const char* words, struct pattern pattern) {
       values[2 * i] = other[i][1] - own[i][0];
       values[2 * i + 1] = own[i][1] - other[i][0];
     }
+    double medians[MOST_TURNS], fast[MOST_TURNS];
+    for (int t = 0; t < turns; ++t) {
+      double* const own_values = values + 2 * t * of_turn;
+      sort_samples(own_values, 2 * of_turn);
+      medians[t] = quantile(own_values, 2 * of_turn, 0.5) / 1e3;
+      fast[t] = quantile(own_values, 2 * of_turn, 0.1) / 1e3;
+    }
     sort_samples(values, 2 * count);
-    printf("{%s, \"bytes\": %d, \"us\": %.4f, \"fast_us\": %.4f, \"low_us\": %.4f, \"high_us\": %.4f}\n", words, bytes,
+    printf("{%s, \"bytes\": %d, \"us\": %.4f, \"fast_us\": %.4f, \"low_us\": %.4f, \"high_us\": %.4f", words, bytes,
            quantile(values, 2 * count, 0.5) / 1e3, quantile(values, 2 * count, 0.1) / 1e3,
            quantile(values, 2 * count, 0.25) / 1e3, quantile(values, 2 * count, 0.75) / 1e3);
-    fflush(stdout);
+    const struct turn_values of_turns[] = {{"us", medians}, {"fast_us", fast}};
+    print_turns(of_turns, 2, turns);
   }
   free(values);
   free(other);
@@ -161,8 +177,8 @@ static void measure(const char* words, struct pattern pattern) {
 
 int main(int argc, char** argv) {
   static char all_blocks[] = "8,32,64,256,4K", all_gaps[] = "2,4,16", all_sizes[] = "1K,8K,64K,512K";
-  char *blocks = all_blocks, *gaps = all_gaps, *sizes = all_sizes;
-  long patterns = 1, trips_wanted = 400, budget_ms = 10;
+  char *blocks = all_blocks, *gaps = all_gaps, *sizes = all_sizes, *together = NULL;
+  long patterns = 1, trips_wanted = 400, budget_ms = 10, turns_wanted = 1;
   int ranks;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -173,12 +189,16 @@ int main(int argc, char** argv) {
                                    {"--gaps", &gaps, NULL, 0},
                                    {"--sizes", &sizes, NULL, 0},
                                    {"--trips", NULL, &trips_wanted, LEAST_TRIPS},
-                                   {"--budget-ms", NULL, &budget_ms, 1}};
-  parse_options(argc, argv, options, 6, usage);
+                                   {"--budget-ms", NULL, &budget_ms, 1},
+                                   {"--turns", NULL, &turns_wanted, 1},
+                                   {"--together", &together, NULL, 0}};
+  parse_options(argc, argv, options, 8, usage);
+  turns = parse_turns(turns_wanted);
   most_trips = (int)trips_wanted;
   budget_ns = (double)budget_ms * 1e6;
   print_loaded();
 
+  turns_join(together);
   char words[128];
   for (int p = 0; patterns && p < PATTERNS; ++p) {
     snprintf(words, sizeof words, "\"pattern\": \"%s\"", pattern_names[p]);
@@ -202,6 +222,7 @@ int main(int argc, char** argv) {
       }
     }
   }
+  turns_leave();
   MPI_Finalize();
   return 0;
 }

@@ -4,19 +4,22 @@
 // 0:
 //   {"operation": "iallgather", "bytes": 8, "ranks": 2, "repetitions": 1000, "us": 3.1, "low_us": 3.0, "high_us": 3.4}
 // low and high are the quartiles. A barrier and a short settling time stand before every repetition.
+// It ends with "turns": {"us": [...]}, the median of each turn.
 #define _GNU_SOURCE
 #include "arguments.h"
 #include "collective.h"
 #include "loaded.h"
+#include "turns.h"
 
 static const char usage[] =
     "usage: nbc [--operations LIST] [--sizes LIST] [--budget-ms N] [--least N] [--most N] [--settle-us N]\n"
+    "           [--turns N] [--together I/N:FILE]\n"
     "  --operations  of ibcast, iallgather, iallreduce, ialltoall (all)\n"
     "  --sizes       message sizes in bytes, with K and M (8,64,512,4K,32K,256K,1M,4M); multiples of 4\n"
     "  --budget-ms   time for one operation and size, from which the number of repetitions follows (30)\n"
     "  --least       fewest repetitions (3)\n"
     "  --most        most repetitions (2000)\n"
-    "  --settle-us   computing time between the barrier and a repetition (5)";
+    "  --settle-us   computing time between the barrier and a repetition (5)\n" TURNS_USAGE;
 
 enum { LARGEST_SIZE = 64 * 1024 * 1024 };
 
@@ -27,21 +30,27 @@ struct settings {
   int size_count;
   double budget_ns, settle_ns;
   int least, most;
+  int turns;
+  const char* together;
 };
 
 static struct settings parse(int argc, char** argv) {
   static char all_operations[] = "ibcast,iallgather,iallreduce,ialltoall";
   static char all_sizes[] = "8,64,512,4K,32K,256K,1M,4M";
   char *operations = all_operations, *sizes = all_sizes;
-  long budget_ms = 30, settle_us = 5, least = 3, most = 2000;
+  char* together = NULL;
+  long budget_ms = 30, settle_us = 5, least = 3, most = 2000, turns = 1;
   const struct option options[] = {
-      {"--operations", &operations, NULL, 0}, {"--sizes", &sizes, NULL, 0}, {"--budget-ms", NULL, &budget_ms, 1},
-      {"--least", NULL, &least, 1},           {"--most", NULL, &most, 1},   {"--settle-us", NULL, &settle_us, 0}};
-  parse_options(argc, argv, options, 6, usage);
+      {"--operations", &operations, NULL, 0}, {"--sizes", &sizes, NULL, 0},      {"--budget-ms", NULL, &budget_ms, 1},
+      {"--least", NULL, &least, 1},           {"--most", NULL, &most, 1},        {"--settle-us", NULL, &settle_us, 0},
+      {"--turns", NULL, &turns, 1},           {"--together", &together, NULL, 0}};
+  parse_options(argc, argv, options, 8, usage);
   struct settings s = {.budget_ns = (double)budget_ms * 1e6,
                        .settle_ns = (double)settle_us * 1e3,
                        .least = (int)least,
-                       .most = (int)(most < least ? least : most)};
+                       .most = (int)(most < least ? least : most),
+                       .turns = parse_turns(turns),
+                       .together = together};
   char* names[MAX_LIST];
   s.operation_count = split_list("--operations", operations, names);
   for (int i = 0; i < s.operation_count; ++i) s.operations[i] = find_operation(names[i]);
@@ -63,7 +72,7 @@ static double repeat(enum operation operation, int bytes, const struct buffers* 
 }
 
 // Warms up, and from the median time that this takes (the first may be long, and any may be disturbed) decides, equally
-// on all ranks, how many repetitions fit the budget.
+// on all ranks, how many repetitions of a turn fit the budget.
 static int warm_up(enum operation operation, int bytes, const struct buffers* buffers, const struct settings* s) {
   enum { FEWEST = 3, MOST = 15 };
   double times[MOST], spent = 0;
@@ -79,23 +88,36 @@ static int warm_up(enum operation operation, int bytes, const struct buffers* bu
   }
   sort_samples(times, count);
   const double fitting = s->budget_ns / quantile(times, count, 0.5);
-  return fitting < s->least ? s->least : fitting > s->most ? s->most : (int)fitting;
+  const int all = fitting < s->least ? s->least : fitting > s->most ? s->most : (int)fitting;
+  return (all + s->turns - 1) / s->turns;
 }
 
 static void measure(enum operation operation, int bytes, const struct buffers* buffers, const struct settings* s) {
-  const int repetitions = warm_up(operation, bytes, buffers, s);
+  const int of_turn = warm_up(operation, bytes, buffers, s);
+  const int repetitions = of_turn * s->turns;
   double* const own = allocate((size_t)repetitions * sizeof(double));
   double* const slowest = allocate((size_t)repetitions * sizeof(double));
-  for (int i = 0; i < repetitions; ++i) own[i] = repeat(operation, bytes, buffers, s->settle_ns);
+  for (int i = 0; i < repetitions; ++i) {
+    if (i % of_turn == 0) {
+      turns_next();
+      repeat(operation, bytes, buffers, s->settle_ns);
+    }
+    own[i] = repeat(operation, bytes, buffers, s->settle_ns);
+  }
   MPI_Reduce(own, slowest, repetitions, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
   if (buffers->rank == 0) {
+    double of_turns[MOST_TURNS];
+    for (int t = 0; t < s->turns; ++t) {
+      sort_samples(slowest + t * of_turn, of_turn);
+      of_turns[t] = quantile(slowest + t * of_turn, of_turn, 0.5) / 1e3;
+    }
     sort_samples(slowest, repetitions);
     printf(
         "{\"operation\": \"%s\", \"bytes\": %d, \"ranks\": %d, \"repetitions\": %d, \"us\": %.4f, \"low_us\": %.4f, "
-        "\"high_us\": %.4f}\n",
+        "\"high_us\": %.4f",
         operation_names[operation], bytes, buffers->ranks, repetitions, quantile(slowest, repetitions, 0.5) / 1e3,
         quantile(slowest, repetitions, 0.25) / 1e3, quantile(slowest, repetitions, 0.75) / 1e3);
-    fflush(stdout);
+    print_turns(&(struct turn_values){"us", of_turns}, 1, s->turns);
   }
   free(own);
   free(slowest);
@@ -109,9 +131,11 @@ int main(int argc, char** argv) {
   for (int i = 0; i < settings.size_count; ++i)
     if (settings.sizes[i] > largest) largest = settings.sizes[i];
   struct buffers buffers = make_buffers((size_t)largest);
+  turns_join(settings.together);
   for (int o = 0; o < settings.operation_count; ++o)
     for (int i = 0; i < settings.size_count; ++i)
       measure(settings.operations[o], (int)settings.sizes[i], &buffers, &settings);
+  turns_leave();
   free_buffers(&buffers);
   MPI_Finalize();
   return 0;

@@ -2,43 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 from goal_cases import HOST, POLL, job
 
 from urakata.goals import jobs, rounds, session
 
 
-class FakePlace:
-    """Runs nothing; every job takes a second of a clock that only it moves."""
+class Clock:
+    """Every group of jobs that is run takes a second of it."""
 
     def __init__(self) -> None:
         self.now = 0.0
         self.ran: list[str] = []
 
-    def run(self, job: jobs.Job) -> jobs.Records:
+    def run(self, group: Sequence[jobs.Job]) -> None:
         self.now += 1.0
-        self.ran.append(job.side.name)
-        return []
+        self.ran.append(" ".join(job.side.name for job in group))
+
+
+def alternate(groups: Sequence[Sequence[jobs.Job]], seconds: float, least: int) -> list[str]:
+    clock = Clock()
+    rounds.alternate(groups, clock.run, seconds, least, lambda _: None, clock=lambda: clock.now)
+    return clock.ran
 
 
 def test_rounds_alternate_and_end_in_time() -> None:
-    place = FakePlace()
-    done = rounds.alternate(
-        [job(HOST), job(POLL)], {"node": place}, lambda *_: None, 7.0, 1, lambda _: None, clock=lambda: place.now
-    )
-    assert done == 3 and place.ran == ["host", "poll", "poll", "host", "host", "poll"]
+    ran = alternate([[job(HOST)], [job(POLL)]], 7.0, 1)
+    assert ran == ["host", "poll", "poll", "host", "host", "poll"]
+
+
+def test_jobs_that_take_turns_change_places() -> None:
+    assert alternate([[job(HOST), job(POLL)]], 3.0, 1) == ["host poll", "poll host", "host poll"]
 
 
 def test_the_least_number_of_rounds_is_run_whatever_it_takes() -> None:
-    place = FakePlace()
-    clock: Callable[[], float] = lambda: place.now  # noqa: E731
-    assert rounds.alternate([job(HOST)], {"node": place}, lambda *_: None, 0.0, 4, lambda _: None, clock) == 4
+    assert len(alternate([[job(HOST)]], 0.0, 4)) == 4
 
 
 def test_all_sides_compute_the_amount_that_the_first_side_found() -> None:
     # 8 B: the mean of 100 and 300; 64 B: of 1000 and 1000. It is asked once, of the first side.
-    class Matching(FakePlace):
+    class Matching:
         def run(self, job: jobs.Job) -> jobs.Records:
             assert job.side is HOST and "match" in job.arguments
             found = [(8, 100), (64, 1000), (8, 300), (64, 1000)]

@@ -39,6 +39,7 @@ class Session:
     seconds: float
     least_rounds: int
     over_rounds: str
+    together: bool
     sides: tuple[Side, ...]
     parameters: Mapping[str, Any]
 
@@ -81,8 +82,16 @@ def _side(name: str, table: dict[str, Any]) -> Side:
 def _session(name: str, table: dict[str, Any]) -> Session:
     rest = dict(table)
     sides = tuple(_side(side, value) for side, value in rest.pop("sides").items())
-    over_rounds = rest.pop("over_rounds", "median")
-    return Session(name, rest.pop("kind"), rest.pop("seconds"), rest.pop("least_rounds"), over_rounds, sides, rest)
+    return Session(
+        name=name,
+        kind=rest.pop("kind"),
+        seconds=rest.pop("seconds"),
+        least_rounds=rest.pop("least_rounds"),
+        over_rounds=rest.pop("over_rounds", "median"),
+        together=rest.pop("together", False),
+        sides=sides,
+        parameters=rest,
+    )
 
 
 def _goal(name: str, table: dict[str, Any]) -> Goal:

@@ -5,21 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from urakata.goals.jobs import Job, Place, Records
+from urakata.goals.jobs import Job
 
 Notice = Callable[[str], None]
 
 
 def alternate(
-    jobs: Sequence[Job],
-    places: dict[str, Place],
-    take: Callable[[Job, Records], None],
+    groups: Sequence[Sequence[Job]],
+    run: Callable[[Sequence[Job]], None],
     seconds: float,
     least: int,
     notice: Notice,
     clock: Callable[[], float] = time.monotonic,
 ) -> int:
-    """Runs rounds of all `jobs` and hands what each prints to `take`; returns how many rounds there were.
+    """Runs rounds of all `groups` of jobs; returns how many rounds there were.
 
     Every second round runs in reverse, so that a machine that becomes slower or faster favours no side. Another round
     begins only if one as long as the longest so far still fits `seconds`, but there are at least `least`.
@@ -29,9 +28,9 @@ def alternate(
     done = 0
     while done < least or clock() - begin + longest <= seconds:
         round_begin = clock()
-        for job in jobs if done % 2 == 0 else reversed(jobs):
-            notice(f"round {done + 1}: {job.label}, {job.side.name}")
-            take(job, places[job.place].run(job))
+        for group in groups if done % 2 == 0 else reversed(groups):
+            notice(f"round {done + 1}: {group[0].label}, {' and '.join(job.side.name for job in group)}")
+            run(group if done % 2 == 0 else group[::-1])
         longest = max(longest, clock() - round_begin)
         done += 1
     return done

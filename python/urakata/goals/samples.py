@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
@@ -11,8 +11,19 @@ OVER_ROUNDS: dict[str, Callable[[list[float]], float]] = {"median": median, "lea
 """What may stand for a series of rounds. The least time (the most of a rate) where what jobs see of the machine changes
 from round to round, as cores of a virtual machine that are now near each other, now far: it compares like with like."""
 
+TOGETHER = "together"
+"""What stands for series that were taken beside each other, those of the first side and its own: `beside`."""
+
 Point = tuple[str, ...]
 """What was measured, such as ("node, 2 ranks", "ibcast", "8 B")."""
+
+
+def beside(values: Sequence[float], first: Sequence[float]) -> float:
+    """The median of `first`, times the median of what each value is of the first's beside it.
+
+    So two series compare as their values beside each other do, also where the machine changes from one to the next.
+    """
+    return median(first) * median([value / other for value, other in zip(values, first, strict=True)])
 
 
 @dataclass
@@ -36,6 +47,9 @@ class Samples:
 
     def value(self, side: str, quantity: str, point: Point) -> float:
         """What stands for all rounds."""
+        if self.over_rounds == TOGETHER:
+            first = next(series for (_, q, p), series in self.values.items() if (q, p) == (quantity, point))
+            return beside(self.series(side, quantity, point), first)
         return OVER_ROUNDS[self.over_rounds](self.series(side, quantity, point))
 
     def rounds(self, side: str) -> int:

@@ -10,10 +10,11 @@ from typing import Any
 from urakata import launcher
 from urakata.goals.definitions import Session, Side
 from urakata.goals.errors import CannotMeasureError
-from urakata.goals.jobs import Job, Place, Records, open_places
+from urakata.goals.jobs import Job, Place, open_places
 from urakata.goals.readers import READERS
 from urakata.goals.rounds import Notice, alternate
-from urakata.goals.samples import Samples
+from urakata.goals.samples import TOGETHER, Samples
+from urakata.goals.together import compare_turns, run_together
 
 HOSTS = 4
 RATE = "1gbit"
@@ -39,6 +40,12 @@ def _job(session: Session, side: Side, table: dict[str, Any]) -> Job:
 def make_jobs(session: Session) -> list[Job]:
     """One round: for each job of the definition each side, so that what is compared runs close together."""
     return [_job(session, side, table) for table in session.parameters["jobs"] for side in session.sides]
+
+
+def make_groups(session: Session, jobs: Sequence[Job]) -> list[list[Job]]:
+    """What runs at the same time: the sides of one job of the definition, or each job alone."""
+    size = len(session.sides) if session.together else 1
+    return [list(jobs[i : i + size]) for i in range(0, len(jobs), size)]
 
 
 def _with_fixed_work(job: Job, amounts: Sequence[int]) -> Job:
@@ -69,18 +76,24 @@ def fix_work(jobs: Sequence[Job], places: dict[str, Place], notice: Notice) -> l
 def measure(session: Session, notice: Notice) -> Samples:
     """Runs the session. CannotMeasureError or MeasurementError say why there are no samples."""
     begin = time.monotonic()
-    samples = Samples(over_rounds=session.over_rounds)
+    samples = Samples(over_rounds=TOGETHER if session.together else session.over_rounds)
     read = READERS[session.kind]
 
-    def take(job: Job, records: Records) -> None:
-        for record in records:
-            for quantity, point, value in read(job, record):
+    def run(group: Sequence[Job]) -> None:
+        place = places[group[0].place]
+        if session.together:
+            for job, quantity, point, value in compare_turns(group, run_together(group, place), read):
                 samples.add(job.side.name, quantity, point, value)
+            return
+        for job in group:
+            for record in place.run(job):
+                for quantity, point, value in read(job, record):
+                    samples.add(job.side.name, quantity, point, value)
 
     jobs = make_jobs(session)
     with open_places({job.place for job in jobs}, HOSTS, RATE) as places:
         if session.kind == "overlap":
             jobs = fix_work(jobs, places, notice)
         seconds = session.seconds - (time.monotonic() - begin)
-        alternate(jobs, places, take, seconds, session.least_rounds, notice)
+        alternate(make_groups(session, jobs), run, seconds, session.least_rounds, notice)
     return samples
