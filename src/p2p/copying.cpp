@@ -30,6 +30,10 @@ bool woven(const Elements& from) {
 
 }  // namespace
 
+// Up to here packing, unpacking and one way for the sender's word and its lines take less than a receiver that reads the
+// elements in place: it needs a line of the sender for where they are before it can ask for the first of them.
+constexpr std::uint64_t kPacked = 4 << 10;
+
 // Measured (bench/layout.c). From `shared` bytes on, two ranks that copy different pieces are faster than any one of
 // them alone, at every block from 8 B to 4 KiB and every stride, but where the pieces are woven. Short blocks are
 // another matter where there is little to share, or where they are on a list: to read them out of another core's cache
@@ -38,6 +42,7 @@ bool woven(const Elements& from) {
 // cost the sender when it writes them next: up to two lines a block, packing makes the whole iteration faster.
 Copying choose_copying(const Elements& from, std::uint64_t bytes, std::uint64_t shared, bool exchange) {
   const auto blocks_below = [&](std::uint64_t size) { return from.shape->size() < size * from.shape->blocks(); };
+  if (bytes < kPacked) return Copying::sender;
   if (blocks_below(kLine) && (bytes < shared || listed(*from.shape))) return Copying::sender;
   if (exchange && blocks_below(2 * kLine + 1)) return Copying::sender;
   return bytes < shared || woven(from) ? Copying::receiver : Copying::both;
