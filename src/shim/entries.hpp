@@ -3,6 +3,7 @@
 
 #include "shim/abi.hpp"
 #include "shim/host.hpp"
+#include "shim/space.hpp"
 
 // The second name of an entry point.
 #define URAKATA_ALIAS(name) __attribute__((alias(#name), visibility("default")))
@@ -13,5 +14,9 @@ namespace urakata::shim {
 inline void need_host() {
   if (!host.found) find_host();
 }
+
+// Outside a space messages are the host's. Tested first in the entry points of point-to-point messages, which go on in
+// a function of their own: without registers to save they cost the program no more than two tests and a jump.
+inline bool messages_by_host() { return host.found && endpoint() == nullptr; }
 
 }  // namespace urakata::shim

@@ -39,30 +39,40 @@ using namespace urakata::shim;
 using urakata::p2p::Mode;
 
 // The blocking, the non-blocking and the persistent form of a mode, each with counts of int and of MPI_Count.
-#define URAKATA_SENDS(Blocking, Immediate, Init, mode, Count, suffix)                                               \
-  URAKATA_EXPORT int MPI_##Blocking##suffix(const void* buffer, Count count, MPI_Datatype type, int dest, int tag,  \
-                                            MPI_Comm comm) {                                                        \
-    if (send(buffer, count, type, dest, tag, comm, mode)) return MPI_SUCCESS;                                       \
-    need_host();                                                                                                    \
-    return host.Blocking##suffix(buffer, count, type, dest, tag, comm);                                             \
-  }                                                                                                                 \
-  URAKATA_EXPORT int MPI_##Immediate##suffix(const void* buffer, Count count, MPI_Datatype type, int dest, int tag, \
-                                             MPI_Comm comm, MPI_Request* request) {                                 \
-    if (start_send(buffer, count, type, dest, tag, comm, mode, request)) return MPI_SUCCESS;                        \
-    need_host();                                                                                                    \
-    return host.Immediate##suffix(buffer, count, type, dest, tag, comm, request);                                   \
-  }                                                                                                                 \
-  URAKATA_EXPORT int MPI_##Init##suffix(const void* buffer, Count count, MPI_Datatype type, int dest, int tag,      \
-                                        MPI_Comm comm, MPI_Request* request) {                                      \
-    if (prepare_send(buffer, count, type, dest, tag, comm, mode, request)) return MPI_SUCCESS;                      \
-    need_host();                                                                                                    \
-    return host.Init##suffix(buffer, count, type, dest, tag, comm, request);                                        \
-  }                                                                                                                 \
-  int PMPI_##Blocking##suffix(const void*, Count, MPI_Datatype, int, int, MPI_Comm)                                 \
-      URAKATA_ALIAS(MPI_##Blocking##suffix);                                                                        \
-  int PMPI_##Immediate##suffix(const void*, Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request*)                  \
-      URAKATA_ALIAS(MPI_##Immediate##suffix);                                                                       \
-  int PMPI_##Init##suffix(const void*, Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request*)                       \
+#define URAKATA_SENDS(Blocking, Immediate, Init, mode, Count, suffix)                                                 \
+  [[gnu::noinline]] static int in_space_##Blocking##suffix(const void* buffer, Count count, MPI_Datatype type,        \
+                                                           int dest, int tag, MPI_Comm comm) {                        \
+    if (send(buffer, count, type, dest, tag, comm, mode)) return MPI_SUCCESS;                                         \
+    need_host();                                                                                                      \
+    return host.Blocking##suffix(buffer, count, type, dest, tag, comm);                                               \
+  }                                                                                                                   \
+  URAKATA_EXPORT int MPI_##Blocking##suffix(const void* buffer, Count count, MPI_Datatype type, int dest, int tag,    \
+                                            MPI_Comm comm) {                                                          \
+    return messages_by_host() ? host.Blocking##suffix(buffer, count, type, dest, tag, comm)                           \
+                              : in_space_##Blocking##suffix(buffer, count, type, dest, tag, comm);                    \
+  }                                                                                                                   \
+  [[gnu::noinline]] static int in_space_##Immediate##suffix(const void* buffer, Count count, MPI_Datatype type,       \
+                                                            int dest, int tag, MPI_Comm comm, MPI_Request* request) { \
+    if (start_send(buffer, count, type, dest, tag, comm, mode, request)) return MPI_SUCCESS;                          \
+    need_host();                                                                                                      \
+    return host.Immediate##suffix(buffer, count, type, dest, tag, comm, request);                                     \
+  }                                                                                                                   \
+  URAKATA_EXPORT int MPI_##Immediate##suffix(const void* buffer, Count count, MPI_Datatype type, int dest, int tag,   \
+                                             MPI_Comm comm, MPI_Request* request) {                                   \
+    return messages_by_host() ? host.Immediate##suffix(buffer, count, type, dest, tag, comm, request)                 \
+                              : in_space_##Immediate##suffix(buffer, count, type, dest, tag, comm, request);          \
+  }                                                                                                                   \
+  URAKATA_EXPORT int MPI_##Init##suffix(const void* buffer, Count count, MPI_Datatype type, int dest, int tag,        \
+                                        MPI_Comm comm, MPI_Request* request) {                                        \
+    if (prepare_send(buffer, count, type, dest, tag, comm, mode, request)) return MPI_SUCCESS;                        \
+    need_host();                                                                                                      \
+    return host.Init##suffix(buffer, count, type, dest, tag, comm, request);                                          \
+  }                                                                                                                   \
+  int PMPI_##Blocking##suffix(const void*, Count, MPI_Datatype, int, int, MPI_Comm)                                   \
+      URAKATA_ALIAS(MPI_##Blocking##suffix);                                                                          \
+  int PMPI_##Immediate##suffix(const void*, Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request*)                    \
+      URAKATA_ALIAS(MPI_##Immediate##suffix);                                                                         \
+  int PMPI_##Init##suffix(const void*, Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request*)                         \
       URAKATA_ALIAS(MPI_##Init##suffix);
 
 // A ready send is a standard one whose receive is known to be there.
