@@ -67,10 +67,11 @@ static void measure(const struct settings* s, const struct operation* op, int si
   const double compute_us = quick_compute_us(&work, amount);
   struct samples loops[4] = {pure_open(turns_within(s, pure_us)), compute_open(turns_within(s, compute_us)),
                              both_open(turns_within(s, compute_us + pure_us))};
-  for (int round = 0; round < ROUNDS; ++round) {
-    pure_loop(&loops[0], op, &c, turns_of_round(&loops[0], round));
-    compute_loop(&loops[1], &work, amount, turns_of_round(&loops[1], round));
-    both_loop(&loops[2], op, &c, &work, amount, turns_of_round(&loops[2], round));
+  for (int round = 0; round < s->rounds; ++round) {
+    turns_next();
+    pure_loop(&loops[0], op, &c, turns_of(&loops[0], round, s->rounds));
+    compute_loop(&loops[1], &work, amount, turns_of(&loops[1], round, s->rounds));
+    both_loop(&loops[2], op, &c, &work, amount, turns_of(&loops[2], round, s->rounds));
   }
   const int tested = turns_within(s, 2.0 * pure_us + 100.0);
   loops[3] = tested_loop(op, &c, pure_us, tested < TESTED_TURNS ? tested : TESTED_TURNS);
@@ -106,6 +107,7 @@ int main(int argc, char** argv) {
                        .per_node = ranks_sharing_memory(),
                        .turns = 200,
                        .least = 5,
+                       .rounds = 8,
                        .budget_us = 3e5,
                        .memory_limit = (size_t)1 << 30};
   char all_sizes[] = "1:4M";
@@ -121,10 +123,12 @@ int main(int argc, char** argv) {
 
   team = team_open();
   print_setup(&s, provided);
+  turns_join(s.together);
   for (int op = 0; op < s.operation_count; ++op) {
     const int sizes = s.operations[op]->send == NONE ? 1 : s.size_count;
     for (int size = 0; size < sizes; ++size) measure(&s, s.operations[op], size);
   }
+  turns_leave();
   sockets_close();
   team_close(&team);
   MPI_Finalize();

@@ -5,7 +5,7 @@
 #include "overlap_loops.h"
 #include "overlap_settings.h"
 
-enum { WARM_UPS = 3, TESTED_TURNS = 15, ROUNDS = 8 };
+enum { WARM_UPS = 3, TESTED_TURNS = 15 };
 
 /* Median of a loop's first times over its turns, agreed on by all. */
 static double agreed_median(struct samples* s) {
@@ -21,9 +21,10 @@ static int turns_within(const struct settings* s, double turn_us) {
   return fit < s->least ? s->least : fit > s->turns ? s->turns : (int)fit;
 }
 
-/* The turns of a loop, dealt out to the rounds. */
-static int turns_of_round(const struct samples* s, int round) {
-  return s->turns * (round + 1) / ROUNDS - s->turns * round / ROUNDS;
+/* The turns of a loop are dealt out to the rounds: how many of them are taken before this round. */
+static int turns_before(const struct samples* s, int round, int rounds) { return s->turns * round / rounds; }
+static int turns_of(const struct samples* s, int round, int rounds) {
+  return turns_before(s, round + 1, rounds) - turns_before(s, round, rounds);
 }
 
 static double quick_pure_us(const struct operation* op, const struct call* c, int turns) {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "overlap_amounts.h"
 #include "overlap_loops.h"
 #include "overlap_settings.h"
 
@@ -104,10 +105,33 @@ static void print_skip(const struct operation* op, size_t bytes, const char* rea
   printf("}\n");
 }
 
+static const char* const part_names[4][WIDTH] = {
+    {"pure", "pure_init"}, {"compute_alone"}, {"init", "compute", "wait", "overall"}, {"tested"}};
+
+/* The medians of each round in which every loop took a turn. */
+static void print_rounds(const struct samples* loops, int rounds) {
+  printf("\"turns\":{\"median\":[");
+  for (int round = 0, first = 1; round < rounds; ++round) {
+    int least = turns_of(&loops[0], round, rounds);
+    for (int loop = 1; loop < 3; ++loop)
+      if (turns_of(&loops[loop], round, rounds) < least) least = turns_of(&loops[loop], round, rounds);
+    if (least == 0) continue;
+    printf(first ? "{" : ",{");
+    first = 0;
+    for (int loop = 0; loop < 3; ++loop) {
+      const int before = turns_before(&loops[loop], round, rounds), count = turns_of(&loops[loop], round, rounds);
+      for (int part = 0; part < loops[loop].width; ++part) {
+        const double* times = loops[loop].time + (size_t)part * (size_t)loops[loop].turns + before;
+        printf("%s\"%s\":%.3f", loop + part == 0 ? "" : ",", part_names[loop][part], median(times, count));
+      }
+    }
+    printf("}");
+  }
+  printf("]}");
+}
+
 static void print_result(const struct settings* s, const struct operation* op, const struct call* c, uint64_t amount,
                          const struct work* work, struct samples loops[4], int wrong) {
-  static const char* const names[4][4] = {
-      {"pure", "pure_init"}, {"compute_alone"}, {"init", "compute", "wait", "overall"}, {"tested"}};
   if (rank != 0) return;
   printf(
       "{\"type\":\"result\",\"operation\":\"%s\",\"bytes\":%zu,\"kind\":\"%s\",\"work\":%llu,\"array_elements\":%zu,"
@@ -116,7 +140,7 @@ static void print_result(const struct settings* s, const struct operation* op, c
   for (int loop = 0, first = 1; loop < 4; ++loop) {
     for (int i = 0; i < loops[loop].width; ++i, first = 0) {
       const double* times = loops[loop].time + (size_t)i * (size_t)loops[loop].turns;
-      printf("%s\"%s\":%.3f", first ? "" : ",", names[loop][i], median(times, loops[loop].turns));
+      printf("%s\"%s\":%.3f", first ? "" : ",", part_names[loop][i], median(times, loops[loop].turns));
     }
   }
   printf(
@@ -126,10 +150,12 @@ static void print_result(const struct settings* s, const struct operation* op, c
   for (int loop = 0, first = 1; loop < 4; ++loop) {
     for (int i = 0; i < loops[loop].width; ++i, first = 0) {
       if (!first) printf(",");
-      print_samples(names[loop][i], loops[loop].time + (size_t)i * (size_t)loops[loop].turns, loops[loop].turns);
+      print_samples(part_names[loop][i], loops[loop].time + (size_t)i * (size_t)loops[loop].turns, loops[loop].turns);
     }
   }
-  printf("}}\n");
+  printf("},");
+  print_rounds(loops, s->rounds);
+  printf("}\n");
   fflush(stdout);
 }
 

@@ -11,8 +11,9 @@
 #include "overlap_operations.h"
 #include "overlap_sockets.h"
 #include "overlap_work.h"
+#include "turns.h"
 
-enum { MAX_SIZES = 64 };
+enum { MAX_SIZES = 64, MOST_ROUNDS = 1000 };
 
 struct settings {
   const struct operation* operations[OPERATIONS];
@@ -25,7 +26,8 @@ struct settings {
   int given_count;
   double scale;
   int cores, per_node;
-  int turns, least;
+  int turns, least, rounds;
+  const char* together;
   double budget_us;
   size_t memory_limit;
 };
@@ -45,6 +47,8 @@ static const char usage[] =
     "  --turns N           at most so many turns of each loop (200)\n"
     "  --budget-ms T       at most so long for each loop, but at least --least turns (300)\n"
     "  --least N           at least so many turns of each loop (5)\n"
+    "  --rounds N          the loops go on in turn, so many times (8)\n"
+    "  --together I/N:FILE let other jobs run after each round, as job I of N that share FILE\n"
     "  --memory-limit SIZE of a rank's message buffers; larger sizes are skipped (1G)\n";
 
 static int parse_size(const char* text, size_t* size) {
@@ -133,7 +137,7 @@ static const char* parse(int argc, char** argv, struct settings* s) {
       {"operation", 1, NULL, 'o'}, {"sizes", 1, NULL, 's'},        {"kind", 1, NULL, 'k'},     {"work", 1, NULL, 'w'},
       {"scale", 1, NULL, 'x'},     {"cores", 1, NULL, 'c'},        {"per-node", 1, NULL, 'p'}, {"turns", 1, NULL, 't'},
       {"budget-ms", 1, NULL, 'b'}, {"memory-limit", 1, NULL, 'm'}, {"least", 1, NULL, 'l'},    {"help", 0, NULL, 'h'},
-      {NULL, 0, NULL, 0}};
+      {"rounds", 1, NULL, 'r'},    {"together", 1, NULL, 'g'},     {NULL, 0, NULL, 0}};
   double ms = 0.0;
   int letter, at = 0;
   opterr = 0;
@@ -170,6 +174,13 @@ static const char* parse(int argc, char** argv, struct settings* s) {
         break;
       case 'l':
         good = parse_int(optarg, &s->least);
+        break;
+      case 'r':
+        good = parse_int(optarg, &s->rounds) && s->rounds <= MOST_ROUNDS;
+        break;
+      case 'g':
+        s->together = optarg;
+        good = 1;
         break;
       case 'm':
         good = parse_size(optarg, &s->memory_limit);

@@ -18,9 +18,9 @@ static inline double now_ns(void) {
 
 // Says what is wrong on rank 0 and ends the whole job with exit code 2.
 static inline void fail(const char* format, ...) {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank == 0) {
+  int number = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &number);
+  if (number == 0) {
     va_list arguments;
     va_start(arguments, format);
     vfprintf(stderr, format, arguments);

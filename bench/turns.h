@@ -57,17 +57,17 @@ static void turns_wake_next(void) {
 }
 
 static void turns_pass(void) {
-  int rank;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int number;
+  MPI_Comm_rank(MPI_COMM_WORLD, &number);
   MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == 0) turns_wake_next();
+  if (number == 0) turns_wake_next();
 }
 
 // Waits until all jobs have come, and for the first turn.
 static inline void turns_join(const char* how) {
   if (how == NULL) return;
   unsigned job;
-  int rank, path = 0;
+  int number, path = 0;
   if (sscanf(how, "%u/%u:%n", &job, &turns_state.jobs, &path) != 2 || path == 0 || job >= turns_state.jobs)
     fail("--together: '%s' is not I/N:FILE, job I of jobs 0 to N-1", how);
   const int file = open(how + path, O_RDWR | O_CLOEXEC);
@@ -76,9 +76,9 @@ static inline void turns_join(const char* how) {
   close(file);
   turns_state.page = memory;
   turns_state.next = 1 + job;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_rank(MPI_COMM_WORLD, &number);
   MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == 0 && atomic_fetch_add(&turns_state.page->joined, 1) + 1 == turns_state.jobs) turns_wake_next();
+  if (number == 0 && atomic_fetch_add(&turns_state.page->joined, 1) + 1 == turns_state.jobs) turns_wake_next();
   turns_await(turns_state.next);
 }
 

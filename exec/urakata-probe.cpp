@@ -93,7 +93,14 @@ void put(JsonWriter& json, const Topology& topology, const Crew& crew, Placement
   const Placement found = place_helpers(topology, crew, wish, options().helper_cpus, options().domains);
   CpuSet cpus;
   for (const CpuSet& one : found.helpers) cpus = cpus | one;
-  json.key(name(wish)).object().key("spare").boolean(found.spare).key("cpus").string(cpus.text());
+  json.key(name(wish))
+      .object()
+      .key("spare")
+      .boolean(found.spare)
+      .key("within_node")
+      .boolean(found.within_node)
+      .key("cpus")
+      .string(cpus.text());
   json.key("reason").string(found.reason).key("refusal").string(found.refusal).end();
 }
 

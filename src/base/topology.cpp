@@ -168,12 +168,13 @@ Placement place_helpers(const Topology& topology, const Crew& crew, PlacementWis
 
   Placement placement = shared(crew, helpers, crowded);
   if (wish == PlacementWish::shared) return placement;
+  placement.within_node = false;
   const std::vector<Core> own = own_cores(topology, crew);
   if (own.size() <= crew.threads) {
     const std::string why = several(own.size(), "core", "cores") + " for this rank (CPUs " + crew.mask.text() + ", " +
                             several(crew.ranks, "rank", "ranks") + " on the node), and " +
                             several(crew.threads, "thread", "threads") + " to compute";
-    placement.reason = "shared: no spare core: " + why;
+    placement.reason = "shared, and only for messages to other nodes: no spare core: " + why;
     if (wish == PlacementWish::spare) {
       placement.refusal = "no core is spare: " + why +
                           "; helpers share the rank's cores. Start fewer ranks or threads, "
@@ -192,6 +193,7 @@ Placement place_helpers(const Topology& topology, const Crew& crew, PlacementWis
     used = used | placement.helpers[helper];
   }
   placement.spare = true;
+  placement.within_node = true;
   placement.reason = "spare: " + several(own.size(), "core", "cores") + " for this rank and " +
                      several(crew.threads, "thread", "threads") + " to compute; helpers on CPUs " + used.text();
   return placement;

@@ -63,7 +63,10 @@ std::size_t program_threads();
 Crew crew_of_this_process();
 
 struct Placement {
-  bool spare = false;           // on a core that no rank needs; else beside the program, on the rank's own cores
+  bool spare = false;  // on a core that no rank needs; else beside the program, on the rank's own cores
+  // For operations whose ranks are all on this node, too: beside the program a helper can only take as long for copying
+  // as the program would later (DESIGN.md, 6b), so there it must have been asked for.
+  bool within_node = true;
   bool oversubscribed = false;  // the ranks' threads outnumber the cores: nobody should spin
   std::vector<CpuSet> helpers;  // one set per helper
   std::string reason;           // one sentence for `urakata check` and the report

@@ -215,7 +215,7 @@ Communicator* communicator(MPI_Comm handle) {
   if (world.size() > 1) {
     int rank = 0;
     host.Comm_rank(handle, &rank);
-    engine::Engine* engine = process().next_engine();
+    engine::Engine* engine = process().next_engine(world);
     if (engine != nullptr) {
       made = new Communicator(handle, std::move(world), static_cast<std::uint32_t>(rank));
       made->engine = engine;
@@ -255,9 +255,7 @@ Status choose_engine(MPI_Comm handle, std::string_view name) {
   }
   engine::Engine* engine = *kind == EngineKind::host ? nullptr : process().engine_named(name);
   if (engine == nullptr && *kind != EngineKind::host) {
-    return Error{"engine " + std::string(name) +
-                 " is not to be had in this run: the host's thread level does not allow it "
-                 "(see `urakata check`)"};
+    return Error{"engine " + std::string(name) + " is not to be had in this run: " + process().engine_why()};
   }
   communicator_of->engine = engine;
   return Nothing{};

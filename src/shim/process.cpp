@@ -11,6 +11,7 @@
 
 #include "base/clock.hpp"
 #include "base/helper_thread.hpp"
+#include "base/launcher.hpp"
 #include "base/log.hpp"
 #include "base/options.hpp"
 #include "base/waiting.hpp"
@@ -77,6 +78,17 @@ std::unique_ptr<engine::Domain> make_domain(transport::Wire* wire) {
   return std::make_unique<engine::Domain>(std::move(transport));
 }
 
+// As far as can be known before MPI_Init: are all ranks on this node, and would helpers be of no use there? Then none
+// is made, and the host is not asked for MPI_THREAD_MULTIPLE, with which its own small operations take up to a fifth
+// longer. Hosts that cannot call us while a rank waits need a helper all the same.
+bool all_within_node() {
+  const Launcher started = launcher();
+  if (host.progress_register == nullptr || started.ranks < 1 || started.local_ranks != started.ranks) return false;
+  const Options& wish = options();
+  return !place_helpers(Topology::of_this_node(), crew_of_this_process(), wish.placement, wish.helper_cpus, 1)
+              .within_node;
+}
+
 }  // namespace
 
 Process& process() {
@@ -89,7 +101,8 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
   log::set_verbosity(wish.verbose);
   warn_of_unknown_variables();
   host_only_ = wish.engine == EngineKind::host;
-  const bool helper = wish.engine == EngineKind::thread || (!host_only_ && host.progress_register == nullptr);
+  helpers_ = wish.engine == EngineKind::thread && !all_within_node();
+  const bool helper = helpers_ || (!host_only_ && host.progress_register == nullptr);
   int got = required;
   const int code = [&] {
     const space::FreshTables fresh(wish.space && space::own_space());
@@ -196,7 +209,7 @@ void Process::make_engines(const Crew& crew) {
   placement_ = place_helpers(Topology::of_this_node(), crew, wish.placement, wish.helper_cpus, count);
   oversubscribed_ = placement_.oversubscribed;
   engine_why_ = placement_.reason;
-  if (wish.engine == EngineKind::thread && multiple_) {
+  if (helpers_ && multiple_) {
     if (!placement_.refusal.empty()) log::warning_of_all("%s", placement_.refusal.c_str());
     for (std::size_t i = 0; i < count; ++i) {
       domains_.push_back(make_domain(wire_.get()));
@@ -210,6 +223,10 @@ void Process::make_engines(const Crew& crew) {
       threads_.push_back(std::make_unique<engine::ThreadEngine>(*domains_.back(), settings));
       all_.push_back(threads_.back().get());
     }
+  } else if (wish.engine == EngineKind::thread && !helpers_) {
+    engine_why_ =
+        "no helper: all ranks are on this node and none of its cores is spare (--placement shared makes one all the "
+        "same)";
   } else if (wish.engine == EngineKind::thread) {
     engine_why_ =
         "the host does not allow calls by several threads (MPI_THREAD_MULTIPLE): engine poll instead of thread";
@@ -239,8 +256,9 @@ bool Process::nodes_apart(const std::vector<std::int32_t>& world_ranks) const {
   return std::adjacent_find(nodes.begin(), nodes.end()) == nodes.end();
 }
 
-engine::Engine* Process::next_engine() {
-  if (threads_.empty()) return poll_.get();
+engine::Engine* Process::next_engine(const std::vector<std::int32_t>& world_ranks) {
+  const bool callers_only = poll_ != nullptr && !placement_.within_node && same_node(world_ranks);
+  if (threads_.empty() || callers_only) return poll_.get();
   return threads_[dealt_++ % threads_.size()].get();
 }
 
@@ -338,7 +356,7 @@ void Process::write_report() {
   host.Get_library_version(version, &length);
   meta.host_mpi = std::string(version).substr(0, std::string(version).find('\n'));
   meta.abi = kAbi;
-  meta.engine = host_only_ ? "host" : std::string(next_engine()->name());
+  meta.engine = host_only_ ? "host" : std::string((threads_.empty() ? poll_ : threads_.front())->name());
   meta.engine_why = engine_why_;
   meta.transport = wire_ ? "wire" : "host";
   meta.transport_why = transport_why_;

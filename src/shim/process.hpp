@@ -30,6 +30,7 @@ class Process {
   void stop_helpers();
 
   bool running() const { return running_; }
+  const std::string& engine_why() const { return engine_why_; }
   bool host_only() const { return host_only_; }   // engine host: everything passes untouched
   int told_level() const { return told_level_; }  // the thread level that the program knows of
   bool oversubscribed() const { return oversubscribed_; }
@@ -42,8 +43,9 @@ class Process {
   bool same_node(const std::vector<std::int32_t>& world_ranks) const;    // all on one
   bool nodes_apart(const std::vector<std::int32_t>& world_ranks) const;  // each on its own
 
-  // The engine for the next communicator: engines of the kind in force, dealt out in turn. nullptr: host.
-  engine::Engine* next_engine();
+  // The engine for the next communicator, of these ranks of MPI_COMM_WORLD: engines of the kind that pays there, dealt
+  // out in turn. nullptr: host.
+  engine::Engine* next_engine(const std::vector<std::int32_t>& world_ranks);
   engine::Engine* engine_named(std::string_view name);  // "poll" or "thread"; nullptr where there is none
 
   // From now on the host's own waiting drives the engines too, where it offers that. Until the first communicator of
@@ -88,6 +90,7 @@ class Process {
   std::atomic<bool> watched_{false};
   std::size_t dealt_ = 0;
   std::unique_ptr<observe::Observer> observer_;
+  bool helpers_ = false;  // engine `thread` is wished and may pay
   std::string engine_why_;
   std::string transport_why_;
   Placement placement_;

@@ -145,10 +145,12 @@ class Outcome:
 
 
 def under(engine: str | None, command: list[str]) -> list[str]:
-    """The command as one rank is to be started: alone, or under urakata-exec."""
+    """The command as one rank is to be started: alone, or under urakata-exec. Engine `thread` with its helper, although
+    all ranks are on one node."""
     if engine is None:
         return command
-    return [str(paths.program("urakata-exec")), "--engine", engine, "--", *command]
+    options = ["--engine", engine, *(["--placement", "shared"] if engine == "thread" else [])]
+    return [str(paths.program("urakata-exec")), *options, "--", *command]
 
 
 @contextlib.contextmanager

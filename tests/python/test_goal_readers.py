@@ -55,13 +55,12 @@ def test_messages_are_read_with_their_floor() -> None:
         assert list(read(job(space), record)) == [(q, p, pytest.approx(value)) for q, p, value in values]
 
 
-def test_overall_time_is_told_in_computations_too() -> None:
+def test_an_overlapped_turn_has_four_times() -> None:
     read = readers.READERS["overlap"]
     times = {"pure": 10.0, "compute_alone": 20.0, "compute": 21.0, "overall": 30.0}
     record = {"type": "result", "operation": "ibcast", "bytes": 8, "wrong_ranks": 0, "median": times}
     point = ("node, 2 ranks", "ibcast", "8 B")
-    expected = [(quantity, point, value) for quantity, value in times.items()]
-    assert list(read(job(HOST), record)) == [*expected, ("overall_in_computations", point, 1.5)]
+    assert list(read(job(HOST), record)) == [(quantity, point, value) for quantity, value in times.items()]
 
 
 def test_a_space_that_was_not_there_is_no_measurement() -> None:

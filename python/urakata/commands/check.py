@@ -95,8 +95,10 @@ def _engines(ranks: list[dict[str, Any]]) -> list[Finding]:
     if host["thread_level"] != "multiple":
         why = f"the host gives thread level {host['thread_level']}, and a helper needs multiple; use --engine poll"
         return [*found, Finding("thread", False, why)]
-    spare = all(rank["placement"]["auto"]["spare"] for rank in ranks)
-    where = "on spare cores" if spare else "on the ranks' own cores (shared)"
+    seats = [rank["placement"]["auto"] for rank in ranks]
+    where = "on spare cores" if all(seat["spare"] for seat in seats) else "on the ranks' own cores (shared)"
+    if not all(seat["within_node"] for seat in seats):
+        where += ", only for messages to other nodes; --placement shared: for all"
     return [*found, Finding("thread", True, f"helpers would run {where}")]
 
 

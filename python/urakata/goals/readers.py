@@ -48,7 +48,6 @@ def _overlap(job: Job, record: dict[str, Any]) -> Iterator[Value]:
         raise MeasurementError(f"overlap, side {job.side.name}: {' '.join(point)} gave a wrong result")
     for quantity in ("pure", "compute_alone", "compute", "overall"):
         yield quantity, point, record["median"][quantity]
-    yield "overall_in_computations", point, record["median"]["overall"] / record["median"]["compute_alone"]
 
 
 def _expect_space(job: Job, record: dict[str, Any]) -> None:

@@ -34,6 +34,8 @@ def _job(session: Session, side: Side, table: dict[str, Any]) -> Job:
     place = table["place"]
     ranks = HOSTS if place == "hosts" else _ranks(table["ranks"])
     label = f"{HOSTS} hosts, {RATE}" if place == "hosts" else f"node, {ranks} ranks"
+    if side.options is not None:
+        side = replace(side, options=(*side.options, *table.get("options", ())))
     return Job(side, place, ranks, session.kind, tuple(table["arguments"]), label)
 
 

@@ -35,8 +35,11 @@ def run_together(jobs: Sequence[Job], place: Place) -> list[Records]:
 
 
 def each_turn(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """A record as each turn alone would have given it."""
-    turns: dict[str, list[float]] = record["turns"]
+    """A record as each turn alone would have given it; one that says nothing of turns as it is."""
+    turns: dict[str, list[Any]] | None = record.get("turns")
+    if turns is None:
+        yield record
+        return
     for values in zip(*turns.values(), strict=True):
         yield {**record, **dict(zip(turns, values, strict=True))}
 
