@@ -168,13 +168,15 @@ Placement place_helpers(const Topology& topology, const Crew& crew, PlacementWis
 
   Placement placement = shared(crew, helpers, crowded);
   if (wish == PlacementWish::shared) return placement;
-  placement.within_node = false;
+  placement.within_node = wish != PlacementWish::automatic;
   const std::vector<Core> own = own_cores(topology, crew);
   if (own.size() <= crew.threads) {
     const std::string why = several(own.size(), "core", "cores") + " for this rank (CPUs " + crew.mask.text() + ", " +
                             several(crew.ranks, "rank", "ranks") + " on the node), and " +
                             several(crew.threads, "thread", "threads") + " to compute";
-    placement.reason = "shared, and only for messages to other nodes: no spare core: " + why;
+    placement.reason = (placement.within_node ? "shared: no spare core: "
+                                              : "shared, and only for messages to other nodes: no spare core: ") +
+                       why;
     if (wish == PlacementWish::spare) {
       placement.refusal = "no core is spare: " + why +
                           "; helpers share the rank's cores. Start fewer ranks or threads, "

@@ -81,13 +81,13 @@ void Domain::finish(Instance& instance) {
   active_.remove(instance);
   instance.group->retire(instance.sequence);
   if (instance.on_finish != nullptr) instance.on_finish(instance);
-  pending_.fetch_sub(weight(instance), std::memory_order_relaxed);
-  const auto before = instance.outcome.exchange(Instance::Outcome::finished, std::memory_order_acq_rel);
+  fetch_add(pending_, 0 - weight(instance), std::memory_order_relaxed);
+  const auto before = exchange(instance.outcome, Instance::Outcome::finished, std::memory_order_acq_rel);
   if (before == Instance::Outcome::abandoned) instance.on_abandoned(instance);
 }
 
 void Domain::begin(Instance& instance) {
-  pending_.fetch_add(weight(instance), std::memory_order_seq_cst);  // as in submit()
+  fetch_add(pending_, weight(instance), std::memory_order_seq_cst);  // as in submit()
   take_in();
   waiting_.push_back(instance);
   admit();

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/threads.hpp"
 #include "engine/instance.hpp"
 #include "transport/transport.hpp"
 
@@ -32,7 +33,7 @@ class Domain {
   void begin(Instance& instance);
 
   bool try_own() {
-    return !owned_.load(std::memory_order_relaxed) && !owned_.exchange(true, std::memory_order_acquire);
+    return !owned_.load(std::memory_order_relaxed) && !exchange(owned_, true, std::memory_order_acquire);
   }
   void disown() { owned_.store(false, std::memory_order_release); }
 

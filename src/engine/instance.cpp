@@ -163,11 +163,13 @@ void Instance::copy(const Node& node, std::uint32_t iteration, std::uint64_t byt
 bool Instance::start_iterations(NodeId id, transport::Transport& transport, Budget& budget) {
   const Node& node = schedule_.nodes()[id];
   State& state = states_[id];
+  const std::uint32_t window_end = state.next + node.window;
   while (ready(id)) {
     const std::uint32_t i = state.next;
     switch (node.kind) {
       case Kind::send:
       case Kind::recv:
+        if (i == window_end) return false;  // messages that were done at once: the rest in the next step
         ++state.next;
         post(id, i, transport);
         if (error != 0) return true;

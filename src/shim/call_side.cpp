@@ -3,7 +3,6 @@
 namespace urakata::shim {
 
 bool describe(const Buffer& buffer, std::uint32_t parts, std::vector<Block>& blocks, Side& side) {
-  blocks.clear();
   side.address = buffer.address;
   if (parts == 0) return true;
   const Datatype* type = buffer.types == nullptr ? datatype(buffer.type) : nullptr;
@@ -12,15 +11,18 @@ bool describe(const Buffer& buffer, std::uint32_t parts, std::vector<Block>& blo
     if (buffer.count < 0) return false;
     const auto elements = static_cast<std::uint64_t>(buffer.count);
     if (type->contiguous) {
-      blocks.push_back({type, elements, 0});
-      side.blocks = blocks;
+      if (blocks.empty()) blocks.resize(1);
+      blocks.front() = {type, elements, 0};
+      side.blocks = std::span(blocks).first(1);
       side.bytes = parts * elements * type->size;
       return true;
     }
+    blocks.clear();
     for (std::uint32_t p = 0; p < parts; ++p) {
       blocks.push_back({type, elements, static_cast<std::int64_t>(p * elements * type->extent)});
     }
   } else {
+    blocks.clear();
     for (std::uint32_t p = 0; p < parts; ++p) {
       const std::int64_t count = buffer.counts[p];
       const Datatype* of = buffer.types != nullptr ? datatype(buffer.types[p]) : type;

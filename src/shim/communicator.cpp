@@ -7,6 +7,7 @@
 #include "base/log.hpp"
 #include "base/options.hpp"
 #include "base/waiting.hpp"
+#include "shim/call_reading.hpp"
 #include "shim/handle_map.hpp"
 #include "shim/host.hpp"
 #include "shim/process.hpp"
@@ -124,16 +125,16 @@ tune::Way Communicator::way() const {
 bool Communicator::orphan() { return life_->word.fetch_or(Life::kFreed, std::memory_order_acq_rel) != 0; }
 
 void Communicator::release() {
-  if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  if (fetch_add(users_, ~0U, std::memory_order_acq_rel) == 1) delete this;
 }
 
-Prepared* Communicator::prepared(const Key& key, std::span<const std::uint64_t> blocks,
-                                 const collectives::Arguments& arguments) {
+Prepared* Communicator::prepared(const Reading& reading) {
+  const Key& key = reading.key;
   const std::lock_guard guard(lock_);
   ++uses_;
   for (std::size_t i = 0; i < cache_.size(); ++i) {
     Prepared& entry = *cache_[i];
-    if (entry.key == key && std::ranges::equal(entry.blocks, blocks)) {
+    if (entry.key == key && std::ranges::equal(entry.blocks, reading.blocks)) {
       entry.last_use = uses_;
       if (i != 0) std::swap(cache_[i], cache_[i / 2]);  // what is used often drifts to the front
       return &entry;
@@ -143,7 +144,7 @@ Prepared* Communicator::prepared(const Key& key, std::span<const std::uint64_t> 
   count_allocation();
   const auto choice = tune::choose(key.operation, key.bytes, ranks, key.commutative, way());
   std::string_view why = choice.why;
-  collectives::Arguments given = arguments;
+  collectives::Arguments given = arguments_of(reading, *this);
   given.segment = options().segment != 0 ? options().segment : choice.segment;
   const collectives::Algorithm* algorithm = nullptr;
   bool bare = false;
@@ -180,7 +181,7 @@ Prepared* Communicator::prepared(const Key& key, std::span<const std::uint64_t> 
   }
   auto made = std::make_unique<Prepared>();
   made->key = key;
-  made->blocks.assign(blocks.begin(), blocks.end());
+  made->blocks.assign(reading.blocks.begin(), reading.blocks.end());
   made->schedule = std::move(*schedule);
   made->algorithm = algorithm->name;
   made->why = why;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/threads.hpp"
 #include "engine/engine.hpp"
 #include "shim/abi.hpp"
 #include "shim/prepared.hpp"
@@ -20,6 +21,8 @@
 #include "tune/decision.hpp"
 
 namespace urakata::shim {
+
+struct Reading;
 
 class Communicator final : public transport::Group {
  public:
@@ -35,11 +38,11 @@ class Communicator final : public transport::Group {
   MPI_Comm handle() const { return handle_; }
   engine::Engine* engine = nullptr;  // constant while an operation is pending
 
-  // The schedule for the key and the v-forms' blocks; built by `arguments` at first sight. nullptr: no algorithm suits
-  // (with the reason logged once), the host has to do it.
-  Prepared* prepared(const Key& key, std::span<const std::uint64_t> blocks, const collectives::Arguments& arguments);
+  // The schedule for a call, built at first sight. nullptr: no algorithm suits (with the reason logged once), the host
+  // has to do it.
+  Prepared* prepared(const Reading& reading);
 
-  void hold() { users_.fetch_add(1, std::memory_order_relaxed); }
+  void hold() { fetch_add(users_, 1U, std::memory_order_relaxed); }
   void release();
 
   // The handle is being freed by the program. Where contexts are still being exchanged on it, true: we free it later.

@@ -106,6 +106,7 @@ void find_host() {
   find(library, "opal_progress_register", host.progress_register);
   find(library, "opal_progress_unregister", host.progress_unregister);
   find(library, "opal_progress_set_yield_when_idle", host.set_yield_when_idle);
+  find(library, "ompi_request_empty", host.done_request);
 #endif
   host.found = true;
 }

@@ -97,6 +97,9 @@ struct Host {
   // Whether the host gives the core away in a poll that finds nothing; returns what it was. Open MPI has it.
   bool (*set_yield_when_idle)(bool yield) = nullptr;
 
+  // The request of a send that is done when MPI_Isend returns. Open MPI has one for all of them; nullptr elsewhere.
+  void* done_request = nullptr;
+
   bool found = false;
 };
 

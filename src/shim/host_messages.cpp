@@ -57,6 +57,14 @@ int HostMessages::irecv(const transport::Message& message, MPI_Request* request)
   });
 }
 
+bool HostMessages::done([[maybe_unused]] MPI_Request request) {
+#if defined(URAKATA_ABI_OPENMPI)
+  return request == host.done_request;
+#else
+  return false;
+#endif
+}
+
 bool HostMessages::test(MPI_Request* request, int* error) {
   const Meter meter;
   int flag = 0;

@@ -11,6 +11,7 @@ struct HostMessages {
   using Request = MPI_Request;
   static int isend(const transport::Message& message, MPI_Request* request);
   static int irecv(const transport::Message& message, MPI_Request* request);
+  static bool done(MPI_Request request);
   static bool test(MPI_Request* request, int* error);
   static int testsome(int n, MPI_Request* requests, int* done, int* indices, int* errors);
 };

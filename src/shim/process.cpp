@@ -14,6 +14,7 @@
 #include "base/launcher.hpp"
 #include "base/log.hpp"
 #include "base/options.hpp"
+#include "base/threads.hpp"
 #include "base/waiting.hpp"
 #include "engine/poll.hpp"
 #include "engine/thread.hpp"
@@ -91,8 +92,11 @@ bool all_within_node() {
 
 }  // namespace
 
-Process& process() {
+constinit std::atomic<Process*> the_process{nullptr};
+
+Process& make_process() {
   static auto* the = new Process;
+  the_process.store(the, std::memory_order_release);
   return *the;
 }
 
@@ -112,6 +116,7 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
   told_level_ = std::min(required, got);
   if (provided != nullptr) *provided = told_level_;
   multiple_ = got == MPI_THREAD_MULTIPLE;
+  one_at_a_time = !multiple_;
 
   int rank = 0;
   host.Comm_rank(MPI_COMM_WORLD, &rank);
@@ -225,8 +230,7 @@ void Process::make_engines(const Crew& crew) {
     }
   } else if (wish.engine == EngineKind::thread && !helpers_) {
     engine_why_ =
-        "no helper: all ranks are on this node and none of its cores is spare (--placement shared makes one all the "
-        "same)";
+        "no helper, since all ranks are on this node (--placement shared makes one); it would be " + placement_.reason;
   } else if (wish.engine == EngineKind::thread) {
     engine_why_ =
         "the host does not allow calls by several threads (MPI_THREAD_MULTIPLE): engine poll instead of thread";

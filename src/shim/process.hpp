@@ -97,7 +97,12 @@ class Process {
   std::uint64_t init_ns_ = 0;
 };
 
-// Lives as long as the process: helpers may still look at it while exit handlers run.
-Process& process();
+// Made at first sight, and lives as long as the process: helpers may still look at it while exit handlers run.
+extern constinit std::atomic<Process*> the_process;
+Process& make_process();
+inline Process& process() {
+  Process* const made = the_process.load(std::memory_order_acquire);
+  return made != nullptr ? *made : make_process();
+}
 
 }  // namespace urakata::shim

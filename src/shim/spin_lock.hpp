@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "base/threads.hpp"
 #include "base/waiting.hpp"
 
 namespace urakata::shim {
@@ -10,7 +11,7 @@ namespace urakata::shim {
 class SpinLock {
  public:
   void lock() {
-    while (taken_.exchange(true, std::memory_order_acquire)) {
+    while (exchange(taken_, true, std::memory_order_acquire)) {
       while (taken_.load(std::memory_order_relaxed)) pause();
     }
   }

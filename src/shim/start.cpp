@@ -4,6 +4,7 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/threads.hpp"
 #include "shim/call_binding.hpp"
 #include "shim/call_reading.hpp"
 #include "shim/host.hpp"
@@ -50,7 +51,7 @@ bool carried(const Call& call, MPI_Request* request_out, int* code) {
   Communicator& comm = *communicator_of;
   Reading reading;
   if (!read_call(call, comm, reading)) return false;
-  Prepared* prepared = comm.prepared(reading.key, reading.blocks, arguments_of(reading, comm));
+  Prepared* prepared = comm.prepared(reading);
   if (prepared == nullptr) return false;
 
   if (!call.persistent) comm.hold();
@@ -68,7 +69,7 @@ bool carried(const Call& call, MPI_Request* request_out, int* code) {
 
 int submit(Request& request, std::uint64_t begin) {
   Run& run = *request.run;
-  run.sequence = request.communicator->next_sequence.fetch_add(1, std::memory_order_relaxed);
+  run.sequence = fetch_add(request.communicator->next_sequence, std::uint64_t{1}, std::memory_order_relaxed);
   run.outcome.store(engine::Instance::Outcome::running, std::memory_order_relaxed);
   request.active = true;
   if (request.site != nullptr) request.passage.started(request.site, begin);

@@ -46,9 +46,13 @@ class Group {
 
   bool admit(std::uint64_t sequence) const { return sequence - oldest_ < kActive; }
   void retire(std::uint64_t sequence) {
-    finished_[sequence % kActive] = true;
-    while (finished_[oldest_ % kActive]) finished_[oldest_++ % kActive] = false;
-    retired_.fetch_add(1, std::memory_order_release);
+    if (sequence == oldest_) {
+      ++oldest_;
+      while (finished_[oldest_ % kActive]) finished_[oldest_++ % kActive] = false;
+    } else {
+      finished_[sequence % kActive] = true;
+    }
+    retired_.store(retired_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
   // Is every operation that was started finished? By anyone.
   bool idle() const {
@@ -70,7 +74,7 @@ class Group {
   bool settled_ = false;
   std::uint64_t oldest_ = 0;  // smallest sequence number that is not finished
   std::array<bool, kActive> finished_{};
-  std::atomic<std::uint64_t> retired_{0};  // operations finished
+  std::atomic<std::uint64_t> retired_{0};  // operations finished; written by the owner
 };
 
 }  // namespace urakata::transport

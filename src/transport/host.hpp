@@ -4,6 +4,8 @@
 //     using Request = ...;
 //     static int isend(const Message&, Request*);
 //     static int irecv(const Message&, Request*);
+//     // Whether a request that isend has just made stands for a send that is done, and needs no test to be let go.
+//     static bool done(Request);
 //     // As MPI_Test: whether the request is done (it is then left invalid), and the error code if it is.
 //     static bool test(Request*, int* error);
 //     // As MPI_Testsome on requests[0..n): the number done, their indices, an error code for each; finished requests
@@ -27,7 +29,8 @@ class HostTransport final : public Transport {
     typename Api::Request request;
     if (const int code = Api::isend(message, &request); code != 0) return code;
     int error = 0;
-    const bool gone = finished != nullptr && message.bytes <= kShort && Api::test(&request, &error);
+    const bool gone =
+        finished != nullptr && (Api::done(request) || (message.bytes <= kShort && Api::test(&request, &error)));
     if (!gone) keep(request, ticket);
     if (finished != nullptr) *finished = gone;
     return error;

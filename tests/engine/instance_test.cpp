@@ -74,6 +74,7 @@ TEST(Instance, AScheduleWithoutNodesIsDoneAtOnce) {
 TEST(Instance, APipelineKeepsItsWindow) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     Cluster cluster(3, seed);
+    cluster.network().nothing_at_once();
     const std::uint64_t bytes = 198;
     const auto chunks = schedule::cut(bytes, 5);
     std::vector<schedule::Schedule> schedules;

@@ -44,6 +44,11 @@ class Network {
     const std::lock_guard guard(lock_);
     held_ = held;
   }
+  // No send is done when isend returns.
+  void nothing_at_once() {
+    const std::lock_guard guard(lock_);
+    at_once_ = false;
+  }
   // Messages sent that nobody has received, and receives that no message has met.
   std::size_t unmatched() const {
     const std::lock_guard guard(lock_);
@@ -74,6 +79,10 @@ class Network {
     queue.parcels.push_back(std::move(parcel));
     match(queue);
     *request = &operation;
+    if (at_once_ && operation.finished && toss()) {
+      operations_.erase(&operation);
+      *request = nullptr;  // done at once
+    }
     return 0;
   }
 
@@ -92,7 +101,9 @@ class Network {
     const std::lock_guard guard(lock_);
     *done = 0;
     if (const int code = fault(rank, Call::poll); code != 0) {
-      for (int i = 0; i < n; ++i) forget(*requests[i]);
+      for (int i = 0; i < n; ++i) {
+        if (requests[i] != nullptr) forget(*requests[i]);
+      }
       return code;
     }
     if (held_) return 0;
@@ -100,6 +111,12 @@ class Network {
     std::iota(order.begin(), order.end(), 0);
     std::shuffle(order.begin(), order.end(), random_);
     for (const int i : order) {
+      if (requests[i] == nullptr) {
+        indices[*done] = i;
+        errors[*done] = 0;
+        ++*done;
+        continue;
+      }
       Operation& operation = *requests[i];
       if (!operation.finished && !operation.matched) continue;
       if (operation.delay != 0) {
@@ -215,6 +232,7 @@ class Network {
   mutable std::mutex lock_;
   std::mt19937_64 random_;
   bool held_ = false;
+  bool at_once_ = true;
   std::uint64_t messages_ = 0;
   std::map<std::pair<int, Call>, int> faults_;
   std::map<std::tuple<int, int, int>, Queue> queues_;  // by source, destination, tag
@@ -233,6 +251,7 @@ struct Api {
   static int irecv(const transport::Message& message, Request* request) {
     return network->irecv(Rank, message, request);
   }
+  static bool done(Request request) { return request == nullptr; }
   static bool test(Request* request, int* error) {
     int done = 0;
     int index = 0;
