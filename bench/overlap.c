@@ -65,8 +65,8 @@ static void measure(const struct settings* s, const struct operation* op, int si
   const double pure_us = s->amount == WORK_MATCH ? quick_pure_us(op, &c, turns_within(s, first_us)) : first_us;
   const uint64_t amount = work_amount(s, &work, size_index, pure_us);
   const double compute_us = quick_compute_us(&work, amount);
-  struct samples loops[4] = {pure_open(turns_within(s, pure_us)), compute_open(turns_within(s, compute_us)),
-                             both_open(turns_within(s, compute_us + pure_us))};
+  struct samples loops[LOOPS] = {pure_open(turns_within(s, pure_us)), compute_open(turns_within(s, compute_us)),
+                                 both_open(turns_within(s, compute_us + pure_us))};
   for (int round = 0; round < s->rounds; ++round) {
     turns_next();
     pure_loop(&loops[0], op, &c, turns_of(&loops[0], round, s->rounds));
@@ -74,11 +74,11 @@ static void measure(const struct settings* s, const struct operation* op, int si
     both_loop(&loops[2], op, &c, &work, amount, turns_of(&loops[2], round, s->rounds));
   }
   const int tested = turns_within(s, 2.0 * pure_us + 100.0);
-  loops[3] = tested_loop(op, &c, pure_us, tested < TESTED_TURNS ? tested : TESTED_TURNS);
-  for (int i = 0; i < 4; ++i) samples_join(&loops[i]);
+  if (s->tested != 0) loops[3] = tested_loop(op, &c, pure_us, tested < s->tested ? tested : s->tested);
+  for (int i = 0; i < loops_of(s); ++i) samples_join(&loops[i]);
 
   print_result(s, op, &c, amount, &work, loops, wrong);
-  for (int i = 0; i < 4; ++i) free(loops[i].time);
+  for (int i = 0; i < loops_of(s); ++i) free(loops[i].time);
   work_close(&work);
   call_close(&c);
 }
@@ -108,6 +108,7 @@ int main(int argc, char** argv) {
                        .turns = 200,
                        .least = 5,
                        .rounds = 8,
+                       .tested = 15,
                        .budget_us = 3e5,
                        .memory_limit = (size_t)1 << 30};
   char all_sizes[] = "1:4M";

@@ -5,7 +5,7 @@
 #include "overlap_loops.h"
 #include "overlap_settings.h"
 
-enum { WARM_UPS = 3, TESTED_TURNS = 15 };
+enum { WARM_UPS = 3 };
 
 /* Median of a loop's first times over its turns, agreed on by all. */
 static double agreed_median(struct samples* s) {
@@ -20,6 +20,10 @@ static int turns_within(const struct settings* s, double turn_us) {
   const double fit = s->budget_us / (turn_us > 0.1 ? turn_us : 0.1);
   return fit < s->least ? s->least : fit > s->turns ? s->turns : (int)fit;
 }
+
+/* The last loop may be left out. */
+enum { LOOPS = 4 };
+static int loops_of(const struct settings* s) { return s->tested != 0 ? LOOPS : LOOPS - 1; }
 
 /* The turns of a loop are dealt out to the rounds: how many of them are taken before this round. */
 static int turns_before(const struct samples* s, int round, int rounds) { return s->turns * round / rounds; }

@@ -105,7 +105,7 @@ static void print_skip(const struct operation* op, size_t bytes, const char* rea
   printf("}\n");
 }
 
-static const char* const part_names[4][WIDTH] = {
+static const char* const part_names[LOOPS][WIDTH] = {
     {"pure", "pure_init"}, {"compute_alone"}, {"init", "compute", "wait", "overall"}, {"tested"}};
 
 /* The medians of each round in which every loop took a turn. */
@@ -131,13 +131,13 @@ static void print_rounds(const struct samples* loops, int rounds) {
 }
 
 static void print_result(const struct settings* s, const struct operation* op, const struct call* c, uint64_t amount,
-                         const struct work* work, struct samples loops[4], int wrong) {
+                         const struct work* work, struct samples loops[LOOPS], int wrong) {
   if (rank != 0) return;
   printf(
       "{\"type\":\"result\",\"operation\":\"%s\",\"bytes\":%zu,\"kind\":\"%s\",\"work\":%llu,\"array_elements\":%zu,"
       "\"wrong_ranks\":%d,\"sum\":%.6g,\"median\":{",
       op->name, c->bytes, kind_names[s->kind], (unsigned long long)amount, work->elements, wrong, work_sum(work));
-  for (int loop = 0, first = 1; loop < 4; ++loop) {
+  for (int loop = 0, first = 1; loop < loops_of(s); ++loop) {
     for (int i = 0; i < loops[loop].width; ++i, first = 0) {
       const double* times = loops[loop].time + (size_t)i * (size_t)loops[loop].turns;
       printf("%s\"%s\":%.3f", first ? "" : ",", part_names[loop][i], median(times, loops[loop].turns));
@@ -147,7 +147,7 @@ static void print_result(const struct settings* s, const struct operation* op, c
       "},\"caller_cpu\":%.3f,\"helper_cpu\":{\"pure\":%.3f,\"compute_alone\":%.3f,\"both\":%.3f,\"tested\":%.3f},"
       "\"samples\":{",
       loops[3].caller_cpu, loops[0].helper_cpu, loops[1].helper_cpu, loops[2].helper_cpu, loops[3].helper_cpu);
-  for (int loop = 0, first = 1; loop < 4; ++loop) {
+  for (int loop = 0, first = 1; loop < loops_of(s); ++loop) {
     for (int i = 0; i < loops[loop].width; ++i, first = 0) {
       if (!first) printf(",");
       print_samples(part_names[loop][i], loops[loop].time + (size_t)i * (size_t)loops[loop].turns, loops[loop].turns);

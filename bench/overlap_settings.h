@@ -26,7 +26,7 @@ struct settings {
   int given_count;
   double scale;
   int cores, per_node;
-  int turns, least, rounds;
+  int turns, least, rounds, tested;
   const char* together;
   double budget_us;
   size_t memory_limit;
@@ -48,6 +48,7 @@ static const char usage[] =
     "  --budget-ms T       at most so long for each loop, but at least --least turns (300)\n"
     "  --least N           at least so many turns of each loop (5)\n"
     "  --rounds N          the loops go on in turn, so many times (8)\n"
+    "  --tested N          at most so many turns of the loop that tests (15); 0: none\n"
     "  --together I/N:FILE let other jobs run after each round, as job I of N that share FILE\n"
     "  --memory-limit SIZE of a rank's message buffers; larger sizes are skipped (1G)\n";
 
@@ -137,7 +138,7 @@ static const char* parse(int argc, char** argv, struct settings* s) {
       {"operation", 1, NULL, 'o'}, {"sizes", 1, NULL, 's'},        {"kind", 1, NULL, 'k'},     {"work", 1, NULL, 'w'},
       {"scale", 1, NULL, 'x'},     {"cores", 1, NULL, 'c'},        {"per-node", 1, NULL, 'p'}, {"turns", 1, NULL, 't'},
       {"budget-ms", 1, NULL, 'b'}, {"memory-limit", 1, NULL, 'm'}, {"least", 1, NULL, 'l'},    {"help", 0, NULL, 'h'},
-      {"rounds", 1, NULL, 'r'},    {"together", 1, NULL, 'g'},     {NULL, 0, NULL, 0}};
+      {"rounds", 1, NULL, 'r'},    {"together", 1, NULL, 'g'},     {"tested", 1, NULL, 'e'},   {NULL, 0, NULL, 0}};
   double ms = 0.0;
   int letter, at = 0;
   opterr = 0;
@@ -177,6 +178,9 @@ static const char* parse(int argc, char** argv, struct settings* s) {
         break;
       case 'r':
         good = parse_int(optarg, &s->rounds) && s->rounds <= MOST_ROUNDS;
+        break;
+      case 'e':
+        good = strcmp(optarg, "0") == 0 ? (s->tested = 0, 1) : parse_int(optarg, &s->tested);
         break;
       case 'g':
         s->together = optarg;

@@ -7,7 +7,8 @@
 // compared runs close together, and a turn that something disturbs does not decide.
 // Rank 0 prints the median over the turns, the fastest turn, and the quartiles, one JSON object a line:
 //   {"measure": "setup", "cores": [0, 1], "space": true}
-//   {"measure": "line", "bytes": 64, "turns": 21, "ns": 140.2, "fast_ns": 139.0, "low_ns": 139.8, "high_ns": 141.0}
+//   {"measure": "line", "bytes": 64, "ns": 140.2, "fast_ns": 139.0, "low_ns": 139.8, "high_ns": 141.0,
+//    "turns": {"ns": [140.2, ...]}}
 // measure is one of line (one way), half-round-trip (the usual ping-pong), fresh (one message that the sender has just
 // written and the receiver reads), memcpy and stream (the time for one message of many; has "window" too). A
 // half round trip has "over_line", too: in each turn over the line of that turn, the median. That is the ratio to
@@ -21,18 +22,19 @@
 
 #include "arguments.h"
 #include "loaded.h"
+#include "turns.h"
 
 static const char usage[] =
     "usage: space [--measure LIST] [--sizes LIST] [--turns N] [--budget-ms N] [--window N]\n"
+    "             [--together I/N:FILE]\n"
     "  --measure    of line, memcpy, latency, fresh, stream (all)\n"
     "  --sizes      message sizes in bytes, with K and M (0,1,2,4 ... 4M); of streams and memcpy those above 0\n"
     "  --turns      how often each is measured (21)\n"
-    "  --budget-ms  after so long no further turn begins, but for the first three (3000)\n"
-    "  --window     messages outstanding in a stream; fewer where they would be more than 8 MiB (64)";
+    "  --budget-ms  after so long no further turn begins, but for the first three (3000); not where jobs take turns\n"
+    "  --window     messages outstanding in a stream; fewer where they would be more than 8 MiB (64)\n" TOGETHER_USAGE;
 
 enum {
   LINE_TRIPS = 5000,
-  MOST_TURNS = 1001,
   MOST_WINDOW = 256,
   WINDOW_BYTES = 8 << 20,
   LARGEST_SIZE = 64 << 20,
@@ -53,6 +55,7 @@ struct settings {
   int turns;
   double budget_ns;
   int window;
+  const char* together;
 };
 
 static int rank;
@@ -63,16 +66,14 @@ static char *out, *in;
 static struct settings parse(int argc, char** argv) {
   static char all_sizes[] = "0,1,2,4,8,16,32,64,128,256,512,1K,2K,4K,8K,16K,32K,64K,128K,256K,512K,1M,2M,4M";
   static char all_measures[] = "line,memcpy,latency,fresh,stream";
-  char *sizes = all_sizes, *wanted = all_measures;
+  char *sizes = all_sizes, *wanted = all_measures, *together = NULL;
   long turns = 21, budget_ms = 3000, window = 64;
-  const struct option options[] = {{"--measure", &wanted, NULL, 0},
-                                   {"--sizes", &sizes, NULL, 0},
-                                   {"--turns", NULL, &turns, 1},
-                                   {"--budget-ms", NULL, &budget_ms, 1},
-                                   {"--window", NULL, &window, 1}};
-  parse_options(argc, argv, options, 5, usage);
-  struct settings s = {.turns = (int)turns, .budget_ns = (double)budget_ms * 1e6, .window = (int)window};
-  if (s.turns > MOST_TURNS) fail("--turns: at most %d", MOST_TURNS);
+  const struct option options[] = {{"--measure", &wanted, NULL, 0}, {"--sizes", &sizes, NULL, 0},
+                                   {"--turns", NULL, &turns, 1},    {"--budget-ms", NULL, &budget_ms, 1},
+                                   {"--window", NULL, &window, 1},  {"--together", &together, NULL, 0}};
+  parse_options(argc, argv, options, 6, usage);
+  struct settings s = {
+      .turns = parse_turns(turns), .budget_ns = (double)budget_ms * 1e6, .window = (int)window, .together = together};
   if (s.window > MOST_WINDOW) fail("--window: at most %d", MOST_WINDOW);
   s.size_count = parse_numbers("--sizes", sizes, 0, s.sizes);
   for (int i = 0; i < s.size_count; ++i)
@@ -289,7 +290,8 @@ struct series {
 static void print_series(const char* measure, long bytes, int window, struct series* series, const struct series* over,
                          int turns) {
   if (rank != 0) return;
-  printf("{\"measure\": \"%s\", \"bytes\": %ld, \"turns\": %d, ", measure, bytes, turns);
+  const struct series in_turn = *series;
+  printf("{\"measure\": \"%s\", \"bytes\": %ld, ", measure, bytes);
   if (window) printf("\"window\": %d, ", window);
   if (over) {
     double ratios[MOST_TURNS];
@@ -298,10 +300,9 @@ static void print_series(const char* measure, long bytes, int window, struct ser
     printf("\"over_line\": %.4f, ", quantile(ratios, turns, 0.5));
   }
   sort_samples(series->values, turns);
-  printf("\"ns\": %.3f, \"fast_ns\": %.3f, \"low_ns\": %.3f, \"high_ns\": %.3f}\n",
-         quantile(series->values, turns, 0.5), series->values[0], quantile(series->values, turns, 0.25),
-         quantile(series->values, turns, 0.75));
-  fflush(stdout);
+  printf("\"ns\": %.3f, \"fast_ns\": %.3f, \"low_ns\": %.3f, \"high_ns\": %.3f", quantile(series->values, turns, 0.5),
+         series->values[0], quantile(series->values, turns, 0.25), quantile(series->values, turns, 0.75));
+  print_turns(&(struct turn_values){"ns", in_turn.values}, 1, turns);
 }
 
 static void run(const struct settings* s) {
@@ -312,6 +313,7 @@ static void run(const struct settings* s) {
   int turns = 0;
   for (int more = 1; more; ++turns) {
     const int t = turns;
+    turns_next();
     begin_alone();
     if (rank == 0) {
       if (s->wanted[LINE]) line->values[t] = line_ns();
@@ -326,7 +328,8 @@ static void run(const struct settings* s) {
       if (s->wanted[STREAM] && bytes > 0)
         by_size[STREAM][i].values[t] = stream_ns(bytes, window_of(bytes, s->window), t);
     }
-    more = turns + 1 < s->turns && (turns + 1 < LEAST_TURNS || now_ns() - begin < s->budget_ns);
+    const int in_time = s->together != NULL || turns + 1 < LEAST_TURNS || now_ns() - begin < s->budget_ns;
+    more = turns + 1 < s->turns && in_time;
     MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
   }
   for (int i = 0; i < s->size_count; ++i) {
@@ -362,7 +365,9 @@ int main(int argc, char** argv) {
   in = allocate((size_t)largest);
   memset(out, 0, (size_t)largest);
   memset(in, 0, (size_t)largest);
+  turns_join(settings.together);
   run(&settings);
+  turns_leave();
   free(out);
   free(in);
   MPI_Finalize();

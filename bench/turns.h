@@ -25,9 +25,8 @@
 #include "timing.h"
 
 // For the usages.
-#define TURNS_USAGE                                                                       \
-  "  --together    I/N:FILE: take turns with other jobs, as job I of N that share FILE\n" \
-  "  --turns       turns for each point (1)"
+#define TOGETHER_USAGE "  --together    I/N:FILE: take turns with other jobs, as job I of N that share FILE"
+#define TURNS_USAGE "  --turns       turns for each point (1)\n" TOGETHER_USAGE
 
 enum { MOST_TURNS = 1000, TURNS_PATIENCE_S = 20 };
 
