@@ -58,13 +58,13 @@ static void measure(const struct settings* s, const struct operation* op, int si
   struct work work;
   if (!work_open(&work, s->kind, team.threads, array_elements(s, bytes))) checked(NULL);
 
-  const double first_us = quick_pure_us(op, &c, WARM_UPS);
+  const double first_us = warm_pure_us(s, op, &c);
   const int right = correct(op, &c);
   int wrong = !right;
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   const double pure_us = s->amount == WORK_MATCH ? quick_pure_us(op, &c, turns_within(s, first_us)) : first_us;
   const uint64_t amount = work_amount(s, &work, size_index, pure_us);
-  const double compute_us = quick_compute_us(&work, amount);
+  const double compute_us = warm_compute_us(s, &work, amount);
   struct samples loops[LOOPS] = {pure_open(turns_within(s, pure_us)), compute_open(turns_within(s, compute_us)),
                                  both_open(turns_within(s, compute_us + pure_us))};
   for (int round = 0; round < s->rounds; ++round) {

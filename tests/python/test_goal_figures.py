@@ -91,25 +91,12 @@ def test_bypass_minds_nanoseconds_and_per_cent() -> None:
     assert not figures.bypass_excess(goal("f", 50, over="poll", under="host", percent=4), measured).broken
 
 
-def test_hidden_and_theft_follow_their_formulas() -> None:
-    # Tw = 100, Tc = 50, T = 110 of which 105 computing: 40 of 50 hidden, 5 % stolen.
-    measured = Samples()
-    for side, overall, compute in (("host", 150.0, 100.0), ("thread", 110.0, 105.0)):
-        for quantity, value in (("compute_alone", 100.0), ("pure", 50.0), ("overall", overall), ("compute", compute)):
-            measured.add(side, quantity, A, value)
-    assert figures.hidden(measured, "thread", A) == pytest.approx(0.8)
-    assert figures.theft(measured, "thread", A) == pytest.approx(0.05)
-    asked = goal("f", 0.85, "at least", measure="hidden", side="thread", beside="host")
-    assert figures.overlap_measure(asked, measured).sides == {"host": 0.0, "thread": pytest.approx(0.8)}
-
-
 def test_overlap_takes_the_worst_operation_at_the_median_over_its_sizes() -> None:
     # Computing lost: ibcast 1, 2 and 90 %, iallreduce 4, 5 and 6 %: medians 2 and 5, the worst is 5.
     measured = Samples()
     for operation, lost in (("ibcast", (1, 2, 90)), ("iallreduce", (4, 5, 6))):
         for size, part in enumerate(lost):
-            for quantity, value in (("compute_alone", 100), ("pure", 50), ("overall", 150), ("compute", 100 + part)):
-                measured.add("thread", quantity, ("hosts", operation, str(size)), value)
+            measured.add("thread", "theft", ("hosts", operation, str(size)), part / 100)
     asked = goal("f", 0.1, measure="theft", side="thread", beside="thread")
     assert figures.overlap_measure(asked, measured).value == pytest.approx(0.05)
 
@@ -118,8 +105,7 @@ def test_the_floor_of_overlap_is_shown_and_not_judged() -> None:
     # Computing lost: the floor 20 %, iallgather 30 % on both sides.
     measured = Samples()
     for operation, lost in (("sockets", 20), ("iallgather", 30)):
-        for quantity, value in (("compute_alone", 100), ("pure", 50), ("overall", 150), ("compute", 100 + lost)):
-            measured.add("thread", quantity, ("hosts", operation, "64"), value)
+        measured.add("thread", "theft", ("hosts", operation, "64"), lost / 100)
     asked = goal("f", 0.1, measure="theft", side="thread", beside="thread", floor="sockets")
     figure = figures.overlap_measure(asked, measured)
     assert figure.value == pytest.approx(0.3)

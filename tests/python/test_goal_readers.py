@@ -63,6 +63,16 @@ def test_an_overlapped_turn_has_four_times() -> None:
     assert list(read(job(HOST), record)) == [(quantity, point, value) for quantity, value in times.items()]
 
 
+def test_hidden_and_theft_are_those_of_a_round() -> None:
+    # Tw = 100, Tc = 50, T = 110 of which 105 computing: 40 of 50 hidden, 5 % stolen. Then all takes twice as long.
+    one = {"compute_alone": 100.0, "pure": 50.0, "overall": 110.0, "compute": 105.0}
+    rounds = [one, {quantity: 2 * us for quantity, us in one.items()}, one]
+    record = {"type": "result", "operation": "ibcast", "bytes": 8, "wrong_ranks": 0, "median": one}
+    found = readers.READERS["overlap"](job(HOST), {**record, "turns": {"median": rounds}})
+    values = {quantity: value for quantity, _, value in found}
+    assert (values["hidden"], values["theft"]) == (pytest.approx(0.8), pytest.approx(0.05))
+
+
 def test_a_space_that_was_not_there_is_no_measurement() -> None:
     read = readers.READERS["space"]
     space = Side("space", "openmpi", ("--space",))

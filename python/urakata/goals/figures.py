@@ -13,7 +13,6 @@ from urakata.goals.definitions import Goal
 from urakata.goals.errors import MeasurementError
 from urakata.goals.outcome import Figure
 from urakata.goals.samples import Point, Samples
-from urakata.study import measures
 
 
 def _points(goal: Goal, samples: Samples, side: str, quantity: str) -> list[Point]:
@@ -184,41 +183,31 @@ def bypass_excess(goal: Goal, samples: Samples) -> Figure:
     return Figure(by_point[quantity, worst], by_round, sides, "ns", detail, broken)
 
 
-def hidden(samples: Samples, side: str, point: Point) -> float:
-    """The part of communication or computation, whichever is shorter, that was hidden."""
-    return measures.hidden(*(samples.value(side, q, point) for q in ("compute_alone", "pure", "overall")))
-
-
-def theft(samples: Samples, side: str, point: Point) -> float:
-    """The part by which computing took longer beside communication."""
-    return measures.theft(*(samples.value(side, q, point) for q in ("compute_alone", "compute")))
-
-
 def overlap_measure(goal: Goal, samples: Samples) -> Figure:
     """`measure` (hidden or theft) of each operation at the median over its sizes, of the worst operation.
 
     The operation `floor`, where one is named, is judged by nothing: it stands beside the sides.
     """
-    of = {"hidden": hidden, "theft": theft}[goal.parameters["measure"]]
+    measure = goal.parameters["measure"]
     worst = min if goal.direction == "at least" else max
     side, beside = goal.parameters["side"], goal.parameters["beside"]
     floor = goal.parameters.get("floor")
-    points = _points(goal, samples, side, "overall")
+    points = _points(goal, samples, side, measure)
     operations = [o for o in dict.fromkeys(point[1] for point in points) if o != floor]
 
     def by_operation(part: Samples, which: str) -> dict[str, float]:
-        return {o: median([of(part, which, p) for p in points if p[1] == o]) for o in operations}
+        return {o: median([part.value(which, measure, p) for p in points if p[1] == o]) for o in operations}
 
     def figure(part: Samples, which: str) -> float:
         return worst(by_operation(part, which).values())
 
     sides = {s: figure(samples, s) for s in (beside, side)}
     if floor:
-        sides[floor] = median([of(samples, beside, p) for p in points if p[1] == floor])
+        sides[floor] = median([samples.value(beside, measure, p) for p in points if p[1] == floor])
     detail = {
         "by_operation": {s: by_operation(samples, s) for s in (beside, side)},
-        "by_point": [{"point": list(p), **{s: of(samples, s, p) for s in (beside, side)}} for p in points],
-        "raw": [row for q in ("pure", "compute_alone", "compute", "overall") for row in samples.by_point(q)],
+        "by_point": [{"point": list(p), **{s: samples.value(s, measure, p) for s in (beside, side)}} for p in points],
+        "raw": [row for q in (measure, "pure", "compute_alone", "compute", "overall") for row in samples.by_point(q)],
     }
     return Figure(sides[side], samples.each_round(lambda part: figure(part, side), side), sides, goal.unit, detail)
 

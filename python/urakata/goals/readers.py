@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from statistics import median
 from typing import Any
 
 from urakata.goals.errors import MeasurementError
 from urakata.goals.jobs import Job
 from urakata.goals.samples import Point
 from urakata.sizes import size_text
+from urakata.study import measures
 
 Value = tuple[str, Point, float]
 
@@ -48,6 +50,10 @@ def _overlap(job: Job, record: dict[str, Any]) -> Iterator[Value]:
         raise MeasurementError(f"overlap, side {job.side.name}: {' '.join(point)} gave a wrong result")
     for quantity in ("pure", "compute_alone", "compute", "overall"):
         yield quantity, point, record["median"][quantity]
+    # From times of the same round, beside each other: a machine that is faster in the next would look like either.
+    if rounds := record.get("turns", {}).get("median"):
+        yield "hidden", point, median(measures.hidden(r["compute_alone"], r["pure"], r["overall"]) for r in rounds)
+        yield "theft", point, median(measures.theft(r["compute_alone"], r["compute"]) for r in rounds)
 
 
 def _expect_space(job: Job, record: dict[str, Any]) -> None:

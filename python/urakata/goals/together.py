@@ -40,8 +40,9 @@ def each_turn(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
     if turns is None:
         yield record
         return
+    rest = {key: value for key, value in record.items() if key != "turns"}
     for values in zip(*turns.values(), strict=True):
-        yield {**record, **dict(zip(turns, values, strict=True))}
+        yield {**rest, **dict(zip(turns, values, strict=True))}
 
 
 def _turns(job: Job, records: Records, read: Read) -> Turns:
