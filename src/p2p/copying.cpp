@@ -9,6 +9,10 @@ namespace urakata::p2p {
 
 namespace {
 
+// Below, packing, unpacking and one way for the sender's word and its lines take less than a receiver that reads the
+// elements in place: it needs a line of the sender for where they are before it can ask for the first of them.
+constexpr std::uint64_t kPacked = 4 << 10;
+
 // Blocks at places of their own, as of an indexed type: no prefetcher foresees the next. Looks at a few nodes only.
 bool listed(const layout::Shape& shape) {
   constexpr std::size_t kLooked = 16;
@@ -29,10 +33,6 @@ bool woven(const Elements& from) {
 }
 
 }  // namespace
-
-// Up to here packing, unpacking and one way for the sender's word and its lines take less than a receiver that reads the
-// elements in place: it needs a line of the sender for where they are before it can ask for the first of them.
-constexpr std::uint64_t kPacked = 4 << 10;
 
 // Measured (bench/layout.c). From `shared` bytes on, two ranks that copy different pieces are faster than any one of
 // them alone, at every block from 8 B to 4 KiB and every stride, but where the pieces are woven. Short blocks are
