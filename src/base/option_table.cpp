@@ -22,7 +22,8 @@ constexpr std::array<Option, kRows> kTable = {{
            "thread",
            kEngines},
     Option{"PLACEMENT", OptionKind::choice, OptionLevel::basic, "auto", "",
-           "Where helpers run: on a spare core, on the rank's own (shared), or spare where there is one (auto)",
+           "Where helpers run: on a spare core, on the rank's own (shared), or (auto) spare where there is one, else "
+           "shared and for messages to other nodes only",
            kPlacements},
     Option{"HELPER_CPUS", OptionKind::cpu_list, OptionLevel::basic, "", "",
            "CPUs for the helpers of this node's ranks, taken in turn (such as 12-15,20), instead of PLACEMENT"},
