@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import time
+import threading
+from concurrent import futures
 from pathlib import Path
+from typing import Any
 
 import pytest
 from goal_cases import HOST, POLL, A, job, samples
@@ -40,20 +42,12 @@ def test_jobs_that_took_other_turns_are_no_measurement() -> None:
 
 
 class FakePlace:
-    """Each job says which of how many it is, and that their page is there; side poll may fail, side host is slow."""
-
-    def __init__(self, fails: bool = False) -> None:
-        self.fails = fails
+    """Each job says which of how many it is, and that their page is there."""
 
     def run(self, job: jobs.Job) -> jobs.Records:
         option, how = job.arguments
         number, page = how.split(":")
         assert option == "--together" and Path(page).stat().st_size == together.PAGE_BYTES
-        if self.fails and job.side is POLL:
-            raise MeasurementError("the reason")
-        if self.fails:
-            time.sleep(0.2)
-            raise MeasurementError("another job has not taken its turn")
         return [{"number": number}]
 
 
@@ -61,6 +55,23 @@ def test_all_jobs_share_a_page() -> None:
     assert together.run_together([job(HOST), job(POLL)], FakePlace()) == [[{"number": "0/2"}], [{"number": "1/2"}]]
 
 
-def test_the_job_that_failed_first_says_why() -> None:
+def test_the_job_that_failed_first_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Side host fails too, and when somebody has already been told of side poll.
+    told, in_time = threading.Event(), []
+
+    def wait(*arguments: Any, **how: Any) -> Any:
+        done = futures.wait(*arguments, **how)
+        told.set()
+        return done
+
+    class Failing:
+        def run(self, job: jobs.Job) -> jobs.Records:
+            if job.side is POLL:
+                raise MeasurementError("the reason")
+            in_time.append(told.wait(5))
+            raise MeasurementError("another job has not taken its turn")
+
+    monkeypatch.setattr(together, "wait", wait)
     with pytest.raises(MeasurementError, match="the reason"):
-        together.run_together([job(HOST), job(POLL)], FakePlace(fails=True))
+        together.run_together([job(HOST), job(POLL)], Failing())
+    assert in_time == [True]
