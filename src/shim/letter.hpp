@@ -1,6 +1,5 @@
-// A message of the program's on a circle, from the arguments of MPI_Send and its kin, in a space. Inline, as is all of
-// the usual way of a small message (usual.hpp): what is handed on in memory makes the processor wait for its own
-// stores.
+// A message of the program's on a circle, from the arguments of MPI_Send and its kin. Inline, as is all of the usual
+// way of a small message (usual.hpp): what is handed on in memory makes the processor wait for its own stores.
 //
 // Thread-safety: as MPI says of the calls that these stand for.
 #pragma once
@@ -61,6 +60,7 @@ struct Letter {
 // Circle, pattern and way of a receive or a probe. True: the call is ours. False: it is the host's, also where the host
 // has to refuse an argument.
 [[gnu::always_inline]] inline bool probing(int source, int tag, MPI_Comm comm, Letter& letter) {
+  if (endpoint() == nullptr) return false;
   letter.circle = circle(comm);
   if (letter.circle == nullptr) return false;
   const Circle& in = *letter.circle;
@@ -84,6 +84,7 @@ struct Letter {
 // The same for a send.
 [[gnu::always_inline]] inline bool outgoing(const void* address, std::int64_t count, MPI_Datatype type, int dest,
                                             int tag, MPI_Comm comm, p2p::Mode mode, Letter& letter) {
+  if (endpoint() == nullptr) return false;
   letter.circle = circle(comm);
   if (letter.circle == nullptr || static_cast<std::size_t>(dest) >= letter.circle->peers.size()) return false;
   const Circle::Peer& peer = letter.circle->peers[static_cast<std::size_t>(dest)];
