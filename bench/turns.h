@@ -9,7 +9,8 @@
 //   turns_leave();
 //
 // Between turns_join and turns_leave a job runs only in its turn, and asleep the cores are the others'. All jobs call
-// turns_next equally often. Collective over MPI_COMM_WORLD, whose ranks share a node. Needs _GNU_SOURCE.
+// turns_next equally often. Collective over MPI_COMM_WORLD, whose ranks all run on one machine, test hosts or not.
+// Needs _GNU_SOURCE.
 #ifndef URAKATA_BENCH_TURNS_H
 #define URAKATA_BENCH_TURNS_H
 

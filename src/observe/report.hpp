@@ -28,8 +28,8 @@ struct Meta {
   std::string host_mpi;  // MPI_Get_library_version's first line
   std::string abi;       // "openmpi", "mpich", "abi"
   std::string engine;
-  std::string engine_why;     // e.g. why a spare core was refused
-  std::string transport;      // of our messages between nodes: host or wire
+  std::string engine_why;  // e.g. why a spare core was refused
+  std::string transport;   // of our messages between nodes: host or wire
   std::string transport_why;
   std::uint64_t init_ns = 0;  // CLOCK_MONOTONIC at MPI_Init's return and at MPI_Finalize's beginning
   std::uint64_t finalize_ns = 0;

@@ -5,9 +5,7 @@
 #include <numeric>
 
 #include "base/log.hpp"
-#include "base/options.hpp"
 #include "base/waiting.hpp"
-#include "shim/call_reading.hpp"
 #include "shim/handle_map.hpp"
 #include "shim/host.hpp"
 #include "shim/process.hpp"
@@ -128,50 +126,22 @@ void Communicator::release() {
   if (fetch_add(users_, ~0U, std::memory_order_acq_rel) == 1) delete this;
 }
 
-Prepared* Communicator::prepared(const Reading& reading) {
-  const Key& key = reading.key;
+Prepared* Communicator::cached(const Key& key, std::span<const std::uint64_t> blocks) {
   const std::lock_guard guard(lock_);
   ++uses_;
   for (std::size_t i = 0; i < cache_.size(); ++i) {
     Prepared& entry = *cache_[i];
-    if (entry.key == key && std::ranges::equal(entry.blocks, reading.blocks)) {
+    if (entry.key == key && std::ranges::equal(entry.blocks, blocks)) {
       entry.last_use = uses_;
       if (i != 0) std::swap(cache_[i], cache_[i / 2]);  // what is used often drifts to the front
       return &entry;
     }
   }
+  return nullptr;
+}
 
-  count_allocation();
-  const auto choice = tune::choose(key.operation, key.bytes, ranks, key.commutative, way());
-  std::string_view why = choice.why;
-  collectives::Arguments given = arguments_of(reading, *this);
-  given.segment = options().segment != 0 ? options().segment : choice.segment;
-  const collectives::Algorithm* algorithm = nullptr;
-  bool bare = false;
-  const std::string_view wish = options().algorithm_for(collectives::name(key.operation), &bare);
-  if (!wish.empty()) {
-    const auto forced = collectives::algorithm_named(key.operation, wish);
-    if (forced.ok() && (key.commutative || !(*forced)->commutative_only)) {
-      algorithm = *forced;
-      why = "asked for";
-      given.segment = options().segment;
-    }
-  }
-  if (algorithm == nullptr) {
-    const auto chosen = collectives::algorithm_named(key.operation, choice.algorithm);
-    algorithm = chosen.ok() ? *chosen : &collectives::algorithms(key.operation).front();
-  }
-  auto schedule = algorithm->build(given);
-  if (!schedule.ok()) {  // this algorithm does not suit the arguments; the first one suits all
-    why = "the algorithm asked for does not suit these arguments";
-    algorithm = &collectives::algorithms(key.operation).front();
-    schedule = algorithm->build(given);
-  }
-  if (!schedule.ok()) {
-    log::warning("%s; the host does it", schedule.error().message.c_str());
-    return nullptr;
-  }
-
+Prepared* Communicator::keep(std::unique_ptr<Prepared> made) {
+  const std::lock_guard guard(lock_);
   if (cache_.size() >= kMostPrepared) {
     auto oldest = cache_.end();
     for (auto it = cache_.begin(); it != cache_.end(); ++it) {
@@ -179,12 +149,6 @@ Prepared* Communicator::prepared(const Reading& reading) {
     }
     if (oldest != cache_.end()) cache_.erase(oldest);
   }
-  auto made = std::make_unique<Prepared>();
-  made->key = key;
-  made->blocks.assign(reading.blocks.begin(), reading.blocks.end());
-  made->schedule = std::move(*schedule);
-  made->algorithm = algorithm->name;
-  made->why = why;
   made->last_use = uses_;
   cache_.push_back(std::move(made));
   return cache_.back().get();
@@ -256,7 +220,7 @@ Status choose_engine(MPI_Comm handle, std::string_view name) {
   }
   engine::Engine* engine = *kind == EngineKind::host ? nullptr : process().engine_named(name);
   if (engine == nullptr && *kind != EngineKind::host) {
-    return Error{"engine " + std::string(name) + " is not to be had in this run: " + process().engine_why()};
+    return Error{"engine " + std::string(name) + " is not to be had in this run: " + process().why_no_engine(name)};
   }
   communicator_of->engine = engine;
   return Nothing{};

@@ -3,8 +3,8 @@
 // A Communicator lives from the first non-blocking collective on the handle until the handle is freed and the last
 // operation on it is finished. Messages travel on one private duplicate of MPI_COMM_WORLD (see transport/group.hpp).
 //
-// Thread-safety: communicator() by any thread; prepared() under the communicator's own lock; hold/release by any
-// thread.
+// Thread-safety: communicator() by any thread; cached() and keep() under the communicator's own lock; hold and
+// release by any thread.
 #pragma once
 
 #include <atomic>
@@ -22,8 +22,6 @@
 
 namespace urakata::shim {
 
-struct Reading;
-
 class Communicator final : public transport::Group {
  public:
   // Starts to exchange contexts: a non-blocking collective of the host on `handle`, in the program's order of
@@ -38,9 +36,12 @@ class Communicator final : public transport::Group {
   MPI_Comm handle() const { return handle_; }
   engine::Engine* engine = nullptr;  // constant while an operation is pending
 
-  // The schedule for a call, built at first sight. nullptr: no algorithm suits (with the reason logged once), the host
-  // has to do it.
-  Prepared* prepared(const Reading& reading);
+  tune::Way way() const;
+
+  // The prepared collective of this key and these blocks; nullptr where none is kept.
+  Prepared* cached(const Key& key, std::span<const std::uint64_t> blocks);
+  // Keeps one that is not cached yet, in the place of an idle one where there are many. What was given, as cached.
+  Prepared* keep(std::unique_ptr<Prepared> made);
 
   void hold() { fetch_add(users_, 1U, std::memory_order_relaxed); }
   void release();
@@ -51,7 +52,6 @@ class Communicator final : public transport::Group {
  private:
   ~Communicator() override;
   bool settle() override;
-  tune::Way way() const;
 
   MPI_Comm handle_;
   MPI_Request exchange_ = MPI_REQUEST_NULL;

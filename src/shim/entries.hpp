@@ -15,8 +15,8 @@ inline void need_host() {
   if (!host.found) find_host();
 }
 
-// Outside a space messages are the host's. Tested first in MPI_Send, MPI_Recv and their kin, which go on in a function of
-// their own: without registers to save they cost the program no more than two tests and a jump.
+// Outside a space messages are the host's. Tested first in MPI_Send, MPI_Recv and their kin, which go on in a function
+// of their own: without registers to save they cost the program no more than two tests and a jump.
 inline bool messages_by_host() { return host.found && endpoint() == nullptr; }
 
 }  // namespace urakata::shim

@@ -272,6 +272,15 @@ engine::Engine* Process::engine_named(std::string_view name) {
   return nullptr;
 }
 
+std::string Process::why_no_engine(std::string_view name) const {
+  if (name == "poll") {
+    return "this host cannot call Urakata while a rank waits, so a helper makes the progress (--engine poll is for "
+           "runs "
+           "without helpers)";
+  }
+  return options().engine == EngineKind::thread ? engine_why_ : "only --engine thread makes helpers";
+}
+
 void Process::hook_progress() {
   if (host.progress_register != nullptr) std::call_once(hooked_, [] { host.progress_register(progress_hook); });
 }

@@ -30,7 +30,6 @@ class Process {
   void stop_helpers();
 
   bool running() const { return running_; }
-  const std::string& engine_why() const { return engine_why_; }
   bool host_only() const { return host_only_; }   // engine host: everything passes untouched
   int told_level() const { return told_level_; }  // the thread level that the program knows of
   bool oversubscribed() const { return oversubscribed_; }
@@ -47,6 +46,7 @@ class Process {
   // out in turn. nullptr: host.
   engine::Engine* next_engine(const std::vector<std::int32_t>& world_ranks);
   engine::Engine* engine_named(std::string_view name);  // "poll" or "thread"; nullptr where there is none
+  std::string why_no_engine(std::string_view name) const;
 
   // From now on the host's own waiting drives the engines too, where it offers that. Until the first communicator of
   // ours it does not: a program that uses nothing of Urakata waits as fast as without.

@@ -9,6 +9,7 @@
 #include "shim/call_reading.hpp"
 #include "shim/host.hpp"
 #include "shim/host_messages.hpp"
+#include "shim/prepare.hpp"
 #include "shim/process.hpp"
 #include "shim/start_meter.hpp"
 
@@ -51,7 +52,8 @@ bool carried(const Call& call, MPI_Request* request_out, int* code) {
   Communicator& comm = *communicator_of;
   Reading reading;
   if (!read_call(call, comm, reading)) return false;
-  Prepared* prepared = comm.prepared(reading);
+  Prepared* prepared = comm.cached(reading.key, reading.blocks);
+  if (prepared == nullptr) prepared = prepare(reading, comm);
   if (prepared == nullptr) return false;
 
   if (!call.persistent) comm.hold();

@@ -122,7 +122,7 @@ def compiled(host: Host, name: str, folder: Path) -> Path:
             pytest.skip(f"{host.name} has no Fortran here (Debian's gfortran with libopenmpi-dev or libmpich-dev)")
         persistent = ["-DPERSISTENT"] if host.family == "mpich" else []
         return _run_compiler([host.fortran, "-cpp", *persistent, str(PROGRAMS / f"{name}.f90")], target, host)
-    flags = ["-std=c11", "-D_DEFAULT_SOURCE", "-O1", "-g", "-pthread"]
+    flags = ["-std=c11", "-D_DEFAULT_SOURCE", "-O1", "-g", "-pthread", f"-I{PROGRAMS.parents[1] / 'include'}"]
     if host.fortran is not None:
         flags.append("-DFORTRAN")
     return _run_compiler([host.compiler, *flags, *_c_files(name)], target, host)

@@ -86,6 +86,52 @@ def test_ranks_deal_out_the_cores_that_they_share(folder: Path, tmp_path: Path, 
         assert f"{cores} for this rank (CPUs {cpu}, 2 ranks on the node)" in reasons[rank], reasons
 
 
+# What choices come to in a run with helpers: how, which engine, what the call returns, and whose the engine then is.
+CHOICES = [
+    ("call", "host", "MPI_SUCCESS", None),
+    ("call", "thread", "MPI_SUCCESS", "thread"),
+    ("info", "host", "MPI_SUCCESS", None),
+    ("info", "thread", "MPI_SUCCESS", "thread"),
+    ("pending", "host", "MPI_ERR_PENDING", "thread"),
+    ("call", "fast", "MPI_ERR_ARG", "thread"),
+    ("info", "fast", "MPI_SUCCESS", "thread"),
+]
+POLL_CHOICES = {
+    "openmpi": [("call", "poll", "MPI_SUCCESS", "poll"), ("info", "thread", "MPI_SUCCESS", "thread")],
+    "mpich": [("call", "poll", "MPI_ERR_ARG", "thread"), ("info", "poll", "MPI_SUCCESS", "thread")],
+}
+COMPLAINTS = {
+    "openmpi": ["while non-blocking collectives are pending", "no engine is called"],
+    "mpich": ["engine poll is not to be had in this run: this host cannot call Urakata while a rank waits"],
+}
+
+
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_a_communicator_gets_the_engine_that_was_chosen(folder: Path, tmp_path: Path, name: str) -> None:
+    host = named(name)
+    choices = CHOICES + POLL_CHOICES[name]
+    options = ["--engine", "thread", "--placement", "shared", "--report", str(tmp_path), "--"]
+    program = [str(compiled(host, "engine_choice", folder)), *(f"{how}:{engine}" for how, engine, _, _ in choices)]
+    outcome = run_job(host, 3, [str(paths.program("urakata-exec")), *options, *program])
+    passes(outcome)
+    for number, (_, _, code, _) in enumerate(choices, 1):
+        assert f"choice {number}: {code}\n" in outcome.output, outcome.output
+    for words in COMPLAINTS[name]:
+        assert words in outcome.output, outcome.output
+    sites = json.loads((tmp_path / "rank-0.json").read_text())["sites"]
+    engines = {site["bytes"]: site["engine"].partition("/")[0] for site in sites if site["operation"] == "Iallreduce"}
+    wanted = {8 * number: engine for number, (_, _, _, engine) in enumerate(choices, 1) if engine is not None}
+    assert engines == wanted
+
+
+def test_choosing_helpers_needs_a_run_that_has_them(folder: Path) -> None:
+    host = named("openmpi")
+    outcome = run_job(host, 2, [str(compiled(host, "engine_choice", folder)), "call:thread"], "poll")
+    passes(outcome)
+    assert "choice 1: MPI_ERR_ARG" in outcome.output
+    assert "engine thread is not to be had in this run: only --engine thread makes helpers" in outcome.output
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", HOST_NAMES)
 def test_errors_are_the_hosts(folder: Path, name: str, engine: str | None) -> None:

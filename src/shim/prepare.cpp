@@ -1,0 +1,54 @@
+#include "shim/prepare.hpp"
+
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "base/log.hpp"
+#include "base/options.hpp"
+#include "tune/decision.hpp"
+
+namespace urakata::shim {
+
+Prepared* prepare(const Reading& reading, Communicator& comm) {
+  count_allocation();
+  const Key& key = reading.key;
+  const auto choice = tune::choose(key.operation, key.bytes, comm.ranks, key.commutative, comm.way());
+  std::string_view why = choice.why;
+  collectives::Arguments given = arguments_of(reading, comm);
+  given.segment = options().segment != 0 ? options().segment : choice.segment;
+  const collectives::Algorithm* algorithm = nullptr;
+  bool bare = false;
+  const std::string_view wish = options().algorithm_for(collectives::name(key.operation), &bare);
+  if (!wish.empty()) {
+    const auto forced = collectives::algorithm_named(key.operation, wish);
+    if (forced.ok() && (key.commutative || !(*forced)->commutative_only)) {
+      algorithm = *forced;
+      why = "asked for";
+      given.segment = options().segment;
+    }
+  }
+  if (algorithm == nullptr) {
+    const auto chosen = collectives::algorithm_named(key.operation, choice.algorithm);
+    algorithm = chosen.ok() ? *chosen : &collectives::algorithms(key.operation).front();
+  }
+  auto schedule = algorithm->build(given);
+  if (!schedule.ok()) {  // this algorithm does not suit the arguments; the first one suits all
+    why = "the algorithm asked for does not suit these arguments";
+    algorithm = &collectives::algorithms(key.operation).front();
+    schedule = algorithm->build(given);
+  }
+  if (!schedule.ok()) {
+    log::warning("%s; the host does it", schedule.error().message.c_str());
+    return nullptr;
+  }
+  auto made = std::make_unique<Prepared>();
+  made->key = key;
+  made->blocks.assign(reading.blocks.begin(), reading.blocks.end());
+  made->schedule = std::move(*schedule);
+  made->algorithm = algorithm->name;
+  made->why = why;
+  return comm.keep(std::move(made));
+}
+
+}  // namespace urakata::shim
