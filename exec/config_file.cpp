@@ -14,7 +14,7 @@ namespace {
 
 // A value as it would be written in the environment; nothing where the type is none that an option has.
 std::optional<std::string> written(const toml::node& node) {
-  if (const auto text = node.value_exact<std::string>()) return *text;
+  if (auto text = node.value_exact<std::string>()) return text;
   if (const auto number = node.value_exact<std::int64_t>()) return std::to_string(*number);
   if (const auto flag = node.value_exact<bool>()) return *flag ? "1" : "0";
   std::string list;

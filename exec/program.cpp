@@ -106,9 +106,7 @@ bool find_program(std::string_view name, Program& program, NotStarted& failure) 
     program.path = search_path(name, denied);
   } else if (runnable_file(std::string(name))) {
     program.path = name;
-  } else if (access(std::string(name).c_str(), F_OK) == 0) {
-    denied = name;
-  } else if (errno == EACCES) {
+  } else if (access(std::string(name).c_str(), F_OK) == 0 || errno == EACCES) {
     denied = name;
   }
   if (program.path.empty() && !denied.empty()) {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <optional>
 #include <string>
 #include <vector>
@@ -125,4 +126,11 @@ int begin(std::span<char*> arguments) {
 }  // namespace
 }  // namespace urakata
 
-int main(int count, char** arguments) { return urakata::begin({arguments, static_cast<std::size_t>(count)}); }
+int main(int count, char** arguments) {
+  try {
+    return urakata::begin({arguments, static_cast<std::size_t>(count)});
+  } catch (const std::exception& error) {  // no memory
+    urakata::log::error("cannot start the program: %s", error.what());
+    return 126;
+  }
+}

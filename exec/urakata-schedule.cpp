@@ -2,6 +2,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <fstream>
 #include <iostream>
 #include <optional>
@@ -267,10 +268,7 @@ int act(Command& command) {
   return written ? 0 : complain(written.error(), 2);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const std::vector<std::string> words(argv + 1, argv + argc);
+int begin(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     if (word == "--help" || word == "-h") {
       std::cout << kUsage;
@@ -280,4 +278,15 @@ int main(int argc, char** argv) {
   auto command = parse(words);
   if (!command) return complain(command.error(), 2);
   return act(*command);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return begin({argv + 1, argv + argc});
+  } catch (const std::exception& error) {  // no memory
+    std::cerr << "urakata-schedule: " << error.what() << '\n';
+    return 2;
+  }
 }

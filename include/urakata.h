@@ -89,7 +89,7 @@ URAKATA_API int ura_free(ura_schedule** schedule);
 /* Is Urakata loaded? Without it the functions above must not be called. */
 static inline int ura_available(void) {
   unsigned long long (*volatile function)(void) = ura_allocations;
-  return function != 0;
+  return function != 0; /* NOLINT(modernize-use-nullptr): this is C, too */
 }
 
 #ifdef __cplusplus

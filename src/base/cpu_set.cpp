@@ -32,7 +32,9 @@ Result<CpuSet> CpuSet::from_text(std::string_view text) {
       if (!number(last) || last < first) return bad();
     }
     for (std::size_t cpu = first; cpu <= last; ++cpu) set.add(cpu);
-    if (at != end && (*at++ != ',' || at == end)) return bad();
+    if (at == end) break;
+    if (*at != ',' || at + 1 == end) return bad();
+    ++at;
   }
   return set;
 }

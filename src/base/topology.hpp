@@ -36,6 +36,16 @@ struct Topology {
   std::vector<Core> within(const CpuSet& mask) const;  // the cores with a hardware thread in the mask
 };
 
+// What the masks of all ranks of a node come to for one of them; not their sets, which would be memory that the heap
+// keeps.
+struct Masks {
+  std::size_t alike = 0;    // ranks with this one's mask, itself included
+  std::size_t before = 0;   // of these, ranks before this one
+  std::size_t meeting = 0;  // ranks whose mask meets this one's, itself included
+  CpuSet different;         // where the others may run whose mask is not this one's
+  CpuSet together;          // where all that meet it may run
+};
+
 // What is known of the ranks of the node.
 struct Crew {
   std::size_t rank = 0;  // this one, among the ranks of the node
@@ -43,15 +53,7 @@ struct Crew {
   CpuSet mask;              // where this rank may run
   std::size_t threads = 1;  // runnable threads of each rank, without helpers
 
-  // What the masks of all ranks of the node come to; not their sets, which would be memory that the heap keeps. Where
-  // they are not known, all are taken to have as many cores as this one's and to lie evenly over the node.
-  struct Masks {
-    std::size_t alike = 0;    // ranks with this one's mask, itself included
-    std::size_t before = 0;   // of these, ranks before this one
-    std::size_t meeting = 0;  // ranks whose mask meets this one's, itself included
-    CpuSet different;         // where the others may run whose mask is not this one's
-    CpuSet together;          // where all that meet it may run
-  };
+  // Where they are not known, all are taken to have as many cores as this one's and to lie evenly over the node.
   std::optional<Masks> masks = std::nullopt;
   // One of the node's ranks, of all of them, has this mask.
   void note(std::size_t which, const CpuSet& its);

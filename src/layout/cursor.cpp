@@ -143,7 +143,7 @@ Run Cursor::run_of_pieces(const Node& node, std::span<const Dimension> dimension
   run.offset = at.offset;
   const auto offsets = shape_->offsets(node);
   std::size_t which = 0;
-  std::uint64_t within = at.position;
+  std::uint64_t within = 0;
   std::uint64_t length = node.block;
   if (node.block != 0) {
     which = at.position / node.block;

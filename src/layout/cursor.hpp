@@ -26,6 +26,7 @@ struct Run {
   const std::int64_t* offsets = nullptr;
   const std::uint64_t* positions = nullptr;
 
+  // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there are positions where `block` is 0
   std::uint64_t row_bytes() const { return block != 0 ? columns * block : positions[columns] - positions[0]; }
   std::uint64_t bytes() const { return rows * row_bytes(); }
 };

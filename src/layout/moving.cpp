@@ -118,20 +118,20 @@ void copy(const Source& from, std::uint64_t from_position, const Target& to, std
     Row& source = sources.current();
     Row& target = targets.current();
     if (source.columns == 0 || target.columns == 0) return;
-    if (source.block == target.block) {
+    if (source.block == target.block) {  // and not 0, where there are columns
       const std::uint64_t count = std::min(source.columns, target.columns);
       kernel.transfer(to.base + target.offset, target.stride, from.base + source.offset, source.stride, count,
                       source.block);
       source.skip_blocks(count);
       target.skip_blocks(count);
     } else if (source.block < target.block) {  // blocks gathered into a longer one
-      const std::uint64_t count = std::min(source.columns, target.block / source.block);
+      const std::uint64_t count = std::min(source.columns, target.block / source.block);  // NOLINT
       kernel.gather(to.base + target.offset, from.base,
                     {.offset = source.offset, .block = source.block, .columns = count, .stride = source.stride});
       targets.skip_within_block(count * source.block);
       source.skip_blocks(count);
     } else {
-      const std::uint64_t count = std::min(target.columns, source.block / target.block);
+      const std::uint64_t count = std::min(target.columns, source.block / target.block);  // NOLINT
       kernel.scatter(to.base, from.base + source.offset,
                      {.offset = target.offset, .block = target.block, .columns = count, .stride = target.stride});
       sources.skip_within_block(count * target.block);

@@ -185,13 +185,13 @@ class Checker {
   Error deadlock() const {
     std::string text;
     Step first;
-    const Schedule* where = nullptr;
+    const Schedule* where = &schedules_.front();
     int shown = 0;
     for (std::uint32_t r = 0; r < ranks() && shown < 4; ++r) {
       for (NodeId n = 0; n < schedules_[r].nodes().size(); ++n) {
         const Step step{n, progress_[r].finished[n]};
         if (progress_[r].started[n] == step.iteration) continue;  // not begun, or all done: others hold it back
-        if (where == nullptr) {
+        if (shown == 0) {
           where = &schedules_[r];
           first = step;
         } else {
@@ -316,9 +316,9 @@ class Checker {
         const auto end = result.offset + static_cast<std::int64_t>(result.bytes);
         if (Status status = holds(r, result.slot, result.offset, end, first); !status) return status;
       }
-      for (SlotId slot = 0; slot < mine.slots.size(); ++slot) {
+      for (std::size_t slot = 0; slot < mine.slots.size(); ++slot) {
         if (!mine.slots[slot].keep_rest) continue;
-        if (Status status = kept(r, slot); !status) return status;
+        if (Status status = kept(r, static_cast<SlotId>(slot)); !status) return status;
       }
     }
     return Nothing{};

@@ -8,7 +8,7 @@ bool describe(const Buffer& buffer, std::uint32_t parts, std::vector<Block>& blo
   const Datatype* type = buffer.types == nullptr ? datatype(buffer.type) : nullptr;
   if (type == nullptr && buffer.types == nullptr) return false;
   if (buffer.counts.data == nullptr) {
-    if (buffer.count < 0) return false;
+    if (buffer.count < 0 || type == nullptr) return false;
     const auto elements = static_cast<std::uint64_t>(buffer.count);
     if (type->contiguous) {
       if (blocks.empty()) blocks.resize(1);

@@ -1,7 +1,6 @@
 #include "shim/operation.hpp"
 
 #include <climits>
-#include <memory>
 #include <optional>
 
 #include "shim/handle_map.hpp"
@@ -81,9 +80,9 @@ Meaning meaning_of(MPI_Op op, const Datatype& type) {
   if (op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP) return {};
   const auto found = registry().find(op);
   if (found.known) return {nullptr, found.object};
-  auto made = std::make_unique<UserOperation>(op);
-  UserOperation* known = registry().insert(op, made.get());
-  if (known == made.get()) made.release();  // the registry's; another thread's stays, which has the host's handle
+  auto* made = new UserOperation(op);
+  UserOperation* known = registry().insert(op, made);
+  if (known != made) delete made;  // another thread's is there, which has the host's handle
   return {nullptr, known};
 }
 

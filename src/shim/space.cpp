@@ -102,6 +102,7 @@ void enter_space(bool wanted, bool helper) {
   if (made == nullptr) return;
 
   for (const Card& card : cards) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
     ports().push_back(card.space == own.space ? reinterpret_cast<p2p::Port*>(card.port) : nullptr);
   }
   tag_limit = process().largest_tag();

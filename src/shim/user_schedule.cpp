@@ -168,7 +168,8 @@ int ura_start(ura_schedule* schedule, void* const* slots, MPI_Request* request) 
   schedule->own->hold();
   shim::Request& made = shim::make_request(schedule->prepared, *schedule->own);
   for (int slot = 0; slot < schedule->slots; ++slot) {
-    made.run->bind(static_cast<SlotId>(slot), static_cast<std::byte*>(slots[slot]));
+    made.run->bind(static_cast<SlotId>(slot),
+                   static_cast<std::byte*>(slots[slot]));  // NOLINT: not null where there are
   }
   made.run->bind_temps(0);
   made.run->reducer = schedule->reducer;

