@@ -24,8 +24,8 @@
 // The program's own messages and communicators.
 #define URAKATA_HOST_MESSAGES(X)                                                                                       \
   X(Send)                                                                                                              \
-  X(Ssend) X(Rsend) X(Bsend) X(Issend) X(Irsend) X(Ibsend) X(Send_init) X(Ssend_init) X(Rsend_init) X(Bsend_init)      \
-      X(Recv) X(Recv_init) X(Sendrecv) X(Sendrecv_replace) X(Probe) X(Iprobe) X(Mprobe) X(Improbe) X(Mrecv) X(Imrecv)  \
+  X(Recv) X(Ssend) X(Rsend) X(Bsend) X(Issend) X(Irsend) X(Ibsend) X(Send_init) X(Ssend_init) X(Rsend_init) X(Bsend_init)      \
+      X(Recv_init) X(Sendrecv) X(Sendrecv_replace) X(Probe) X(Iprobe) X(Mprobe) X(Improbe) X(Mrecv) X(Imrecv)  \
           X(Status_set_elements_x) X(Status_set_cancelled) X(Comm_dup_with_info) X(Comm_split) X(Comm_create)          \
               X(Comm_create_group) X(Cart_create) X(Cart_sub) X(Graph_create) X(Dist_graph_create)                     \
                   X(Dist_graph_create_adjacent) X(Intercomm_merge)
@@ -79,10 +79,14 @@
 
 namespace urakata::shim {
 
-struct Host {
+struct alignas(64) Host {
+  bool found = false;
+  // Found, and this process has no endpoint in a space. Beside what the entry points of messages jump to then: after a
+  // system call (a copy by the kernel) each cache line and page that a call touches has to come anew.
+  bool carries_messages = false;
 #define URAKATA_MEMBER(name) decltype(&PMPI_##name) name = nullptr;
-  URAKATA_HOST_CALLS(URAKATA_MEMBER)
   URAKATA_HOST_MESSAGES(URAKATA_MEMBER)
+  URAKATA_HOST_CALLS(URAKATA_MEMBER)
   URAKATA_HOST_PERSISTENT(URAKATA_MEMBER)
   URAKATA_HOST_LARGE(URAKATA_MEMBER)
   URAKATA_HOST_LARGE_MESSAGES(URAKATA_MEMBER)
@@ -99,8 +103,6 @@ struct Host {
 
   // The request of a send that is done when MPI_Isend returns. Open MPI has one for all of them; nullptr elsewhere.
   void* done_request = nullptr;
-
-  bool found = false;
 };
 
 extern Host host;

@@ -122,12 +122,11 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
   host.Comm_rank(MPI_COMM_WORLD, &rank);
   log::set_rank(rank);
   if (!wish.report.empty()) observer_ = std::make_unique<observe::Observer>(wish.timeline, wish.domains);
+  MPI_Comm node = MPI_COMM_NULL;
   if (!host_only_) {
     measuring_ = std::getenv("URAKATA_MEASURE_START") != nullptr;
     register_predefined();
-    host.Comm_dup(MPI_COMM_WORLD, &world_);
-    host.Comm_set_errhandler(world_, MPI_ERRORS_RETURN);
-    host.Comm_group(world_, &world_group_);
+    node = make_communicators();
     int* most = nullptr;
     int found = 0;
     host.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
@@ -142,7 +141,7 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
     }
   }
   if (!host_only_) {
-    const Crew crew = note_nodes();
+    const Crew crew = note_nodes(node);
     auto [wire, why] = open_wire(world_, rank, nodes_);
     wire_ = std::move(wire);
     transport_why_ = std::move(why);
@@ -154,15 +153,29 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
     // exit() without MPI_Finalize: the helpers must be gone before the libraries are taken down.
     std::atexit([] { process().stop_helpers(); });
   }
+  if (node != MPI_COMM_NULL) host.Comm_free(&node);
   if (!host_only_) enter_space(wish.space, multiple_);
   init_ns_ = now_ns();
   running_ = true;
   return MPI_SUCCESS;
 }
 
-Crew Process::note_nodes() {
+MPI_Comm Process::make_communicators() {
+  // By way of one that is given back: making communicators takes non-blocking collectives of the one they are made of,
+  // and while there is a communicator that has done one, each of Open MPI's polls looks after these. MPI_COMM_WORLD
+  // would stay.
+  host.Comm_group(MPI_COMM_WORLD, &world_group_);
+  MPI_Comm origin = MPI_COMM_NULL;
+  host.Comm_create_group(MPI_COMM_WORLD, world_group_, 0, &origin);  // by messages
+  host.Comm_dup(origin, &world_);
+  host.Comm_set_errhandler(world_, MPI_ERRORS_RETURN);
   MPI_Comm node = MPI_COMM_NULL;
-  host.Comm_split_type(world_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  host.Comm_split_type(origin, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  host.Comm_free(&origin);
+  return node;
+}
+
+Crew Process::note_nodes(MPI_Comm node) {
   MPI_Group group = MPI_GROUP_NULL;
   host.Comm_group(node, &group);
   const int first = 0;
@@ -176,7 +189,6 @@ Crew Process::note_nodes() {
   host.Comm_size(node, &ranks);
   crew.rank = static_cast<std::size_t>(rank);
   crew.ranks = static_cast<std::size_t>(ranks);
-  host.Comm_free(&node);
 
   // First how much there is to tell, then no more than that: what the host allocates for larger messages it keeps.
   struct Card {

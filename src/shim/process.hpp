@@ -64,7 +64,8 @@ class Process {
   bool measuring() const { return measuring_; }
 
  private:
-  Crew note_nodes();  // who shares a node; the ranks of this one
+  MPI_Comm make_communicators();   // the private world; returned is that of the node's ranks, to be freed
+  Crew note_nodes(MPI_Comm node);  // who shares a node; the ranks of this one
   void make_engines(const Crew& crew);
   void write_report();
 

@@ -135,10 +135,10 @@ using namespace urakata::shim;
     need_host();                                                                                                       \
     return host.Recv##suffix(buffer, count, type, source, tag, comm, status);                                          \
   }                                                                                                                    \
-  URAKATA_EXPORT int MPI_Recv##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,               \
-                                      MPI_Comm comm, MPI_Status* status) {                                             \
-    return messages_by_host() ? host.Recv##suffix(buffer, count, type, source, tag, comm, status)                      \
-                              : in_space_Recv##suffix(buffer, count, type, source, tag, comm, status);                 \
+  URAKATA_MESSAGE_EXPORT int MPI_Recv##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,       \
+                                              MPI_Comm comm, MPI_Status* status) {                                     \
+    return host.carries_messages ? host.Recv##suffix(buffer, count, type, source, tag, comm, status)                   \
+                                 : in_space_Recv##suffix(buffer, count, type, source, tag, comm, status);              \
   }                                                                                                                    \
   [[gnu::noinline]] static int in_space_Irecv##suffix(void* buffer, Count count, MPI_Datatype type, int source,        \
                                                       int tag, MPI_Comm comm, MPI_Request* request) {                  \
@@ -146,10 +146,10 @@ using namespace urakata::shim;
     need_host();                                                                                                       \
     return host.Irecv##suffix(buffer, count, type, source, tag, comm, request);                                        \
   }                                                                                                                    \
-  URAKATA_EXPORT int MPI_Irecv##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,              \
-                                       MPI_Comm comm, MPI_Request* request) {                                          \
-    return messages_by_host() ? host.Irecv##suffix(buffer, count, type, source, tag, comm, request)                    \
-                              : in_space_Irecv##suffix(buffer, count, type, source, tag, comm, request);               \
+  URAKATA_MESSAGE_EXPORT int MPI_Irecv##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,      \
+                                               MPI_Comm comm, MPI_Request* request) {                                  \
+    return host.carries_messages ? host.Irecv##suffix(buffer, count, type, source, tag, comm, request)                 \
+                                 : in_space_Irecv##suffix(buffer, count, type, source, tag, comm, request);            \
   }                                                                                                                    \
   URAKATA_EXPORT int MPI_Recv_init##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,          \
                                            MPI_Comm comm, MPI_Request* request) {                                      \

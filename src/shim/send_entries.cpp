@@ -46,10 +46,10 @@ using urakata::p2p::Mode;
     need_host();                                                                                                      \
     return host.Blocking##suffix(buffer, count, type, dest, tag, comm);                                               \
   }                                                                                                                   \
-  URAKATA_EXPORT int MPI_##Blocking##suffix(const void* buffer, Count count, MPI_Datatype type, int dest, int tag,    \
-                                            MPI_Comm comm) {                                                          \
-    return messages_by_host() ? host.Blocking##suffix(buffer, count, type, dest, tag, comm)                           \
-                              : in_space_##Blocking##suffix(buffer, count, type, dest, tag, comm);                    \
+  URAKATA_MESSAGE_EXPORT int MPI_##Blocking##suffix(const void* buffer, Count count, MPI_Datatype type, int dest,     \
+                                                    int tag, MPI_Comm comm) {                                         \
+    return host.carries_messages ? host.Blocking##suffix(buffer, count, type, dest, tag, comm)                        \
+                                 : in_space_##Blocking##suffix(buffer, count, type, dest, tag, comm);                 \
   }                                                                                                                   \
   [[gnu::noinline]] static int in_space_##Immediate##suffix(const void* buffer, Count count, MPI_Datatype type,       \
                                                             int dest, int tag, MPI_Comm comm, MPI_Request* request) { \
@@ -57,10 +57,10 @@ using urakata::p2p::Mode;
     need_host();                                                                                                      \
     return host.Immediate##suffix(buffer, count, type, dest, tag, comm, request);                                     \
   }                                                                                                                   \
-  URAKATA_EXPORT int MPI_##Immediate##suffix(const void* buffer, Count count, MPI_Datatype type, int dest, int tag,   \
-                                             MPI_Comm comm, MPI_Request* request) {                                   \
-    return messages_by_host() ? host.Immediate##suffix(buffer, count, type, dest, tag, comm, request)                 \
-                              : in_space_##Immediate##suffix(buffer, count, type, dest, tag, comm, request);          \
+  URAKATA_MESSAGE_EXPORT int MPI_##Immediate##suffix(const void* buffer, Count count, MPI_Datatype type, int dest,    \
+                                                     int tag, MPI_Comm comm, MPI_Request* request) {                  \
+    return host.carries_messages ? host.Immediate##suffix(buffer, count, type, dest, tag, comm, request)              \
+                                 : in_space_##Immediate##suffix(buffer, count, type, dest, tag, comm, request);       \
   }                                                                                                                   \
   URAKATA_EXPORT int MPI_##Init##suffix(const void* buffer, Count count, MPI_Datatype type, int dest, int tag,        \
                                         MPI_Comm comm, MPI_Request* request) {                                        \

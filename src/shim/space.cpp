@@ -107,6 +107,7 @@ void enter_space(bool wanted, bool helper) {
   }
   tag_limit = process().largest_tag();
   own_endpoint = made;
+  host.carries_messages = false;
   Circle::one_thread = callers(helper) == p2p::Callers::one;
   if (host.progress_register != nullptr) {
     process().hook_progress();
@@ -139,6 +140,7 @@ void leave_space() {
   }
   stop_space_helper();
   own_endpoint = nullptr;
+  host.carries_messages = true;
 }
 
 p2p::Port* port_of(int world_rank) { return ports()[static_cast<std::size_t>(world_rank)]; }
