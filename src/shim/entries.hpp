@@ -7,7 +7,7 @@
 
 // An entry point of messages. Outside a space they are the host's (host.carries_messages): that is tested first, and
 // what else there is to do is done in a function of its own, so that without registers to save it costs the program no
-// more than a test and a jump. Hot: the linker lays them side by side, on one page.
+// more than a test and a jump. In one section: side by side, on one page.
 #define URAKATA_MESSAGE_EXPORT URAKATA_EXPORT __attribute__((section(".text.hot")))
 
 // The second name of an entry point.

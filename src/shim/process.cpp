@@ -286,9 +286,8 @@ engine::Engine* Process::engine_named(std::string_view name) {
 
 std::string Process::why_no_engine(std::string_view name) const {
   if (name == "poll") {
-    return "this host cannot call Urakata while a rank waits, so a helper makes the progress (--engine poll is for "
-           "runs "
-           "without helpers)";
+    return "this host cannot call Urakata while a rank waits, so the helpers make the progress; to have no helpers, "
+           "start the run with --engine poll";
   }
   return options().engine == EngineKind::thread ? engine_why_ : "only --engine thread makes helpers";
 }
