@@ -16,6 +16,16 @@ std::uint64_t piece_of(std::uint64_t bytes) {
   constexpr std::uint64_t kMost = 32 << 10;
   return std::clamp(bytes / 8 / kLine * kLine, kLeast, kMost);
 }
+std::uint64_t pieces_of(std::uint64_t bytes) {
+  const std::uint64_t step = piece_of(bytes);
+  return (bytes + step - 1) / step;
+}
+
+// Is there one more piece for whoever asks? The receiver takes pieces from the front and the sender from the back, so
+// that each has a part of its own, and they meet in at most one line of memory where the payload lies in one piece.
+bool claim_piece(Request& send) {
+  return send.claimed.fetch_add(1, std::memory_order_relaxed) < pieces_of(send.shared_bytes);
+}
 
 bool worth_sharing(const Request& receive, const Offer& offer, const std::optional<Copying>& forced) {
   const std::uint64_t bytes = receive.result.bytes;
@@ -71,9 +81,8 @@ void Endpoint::help(Request& send) {
   const std::uint64_t bytes = send.shared_bytes;
   const std::uint64_t step = piece_of(bytes);
   const Elements target = send.target;
-  for (;;) {
-    const std::uint64_t at = send.claimed.fetch_add(step, std::memory_order_relaxed);
-    if (at >= bytes) return;
+  for (std::uint64_t at = pieces_of(bytes) * step; claim_piece(send);) {
+    at -= step;
     const std::uint64_t piece = std::min(step, bytes - at);
     move(send.source, target, at, piece);
     send.helped.fetch_add(piece, std::memory_order_release);
@@ -166,11 +175,9 @@ bool Endpoint::pull_shared(Request& receive, const Offer& offer) {
   offer.sender->wake();
   const std::uint64_t step = piece_of(bytes);
   std::uint64_t copied = 0;
-  for (;;) {
-    const std::uint64_t at = send.claimed.fetch_add(step, std::memory_order_relaxed);
-    if (at >= bytes) break;
-    const std::uint64_t piece = std::min(step, bytes - at);
-    move(source, target, at, piece);
+  while (claim_piece(send)) {
+    const std::uint64_t piece = std::min(step, bytes - copied);
+    move(source, target, copied, piece);
     copied += piece;
   }
   // Before the end is told: the sender may use the request again then.

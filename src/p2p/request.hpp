@@ -79,7 +79,7 @@ struct alignas(kLine) Request {
   // into Port::offered.
   Elements target;
   std::uint64_t shared_bytes = 0;
-  std::atomic<std::uint64_t> claimed{0};  // bytes
+  std::atomic<std::uint64_t> claimed{0};  // pieces
   std::atomic<std::uint64_t> helped{0};   // bytes copied by the sender
 
   // Of a receive that waits for its sender's last pieces. The owner's.
