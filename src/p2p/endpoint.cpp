@@ -87,7 +87,7 @@ bool Endpoint::push(Request& send) {
   Port& to = *send.to;
   send.queued = false;
   if (send.abandoned) list(abandoned_, send);
-  fill(to.inbox, position, 1, send.envelope, Kind::rendezvous, payload.data(), payload.size());
+  fill(to.inbox, position, 1, send.envelope, Kind::rendezvous, payload.data(), payload.size(), false);
   to.wake();
   return true;
 }
@@ -129,6 +129,7 @@ Request& Endpoint::receive(Arrival& message, const Buffer& buffer) {
 }
 
 void Endpoint::arrive(const Cell& cell) {
+  sent_last_ = false;
   Request* receive = posted_.take([&](const Request& r) { return matches(r.envelope, cell.first.envelope); });
   if (receive != nullptr) {
     receive->posted = false;

@@ -123,7 +123,7 @@ class Endpoint {
  private:
   using Guard = std::lock_guard<Turn>;
 
-  static bool eager_at_once(Port& to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes);
+  bool eager_at_once(Port& to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes);
   bool pending_to(const Port& to) const;
   bool push(Request& send);
   bool flush();
@@ -177,6 +177,7 @@ class Endpoint {
   std::atomic<std::uint32_t> open_{0};  // requests in use
   // pending_, finishing_ or abandoned_ has something; stored in turn.
   std::atomic<bool> listed_{false};
+  bool sent_last_ = false;              // a small message was sent, and none has come since
   std::atomic<bool> streaming_{false};  // messages come one after the other; stored in turn
 
   Port port_;

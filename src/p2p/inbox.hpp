@@ -6,15 +6,18 @@
 // claimed and not yet filled holds back those behind it for the few instructions that filling takes.
 //
 // Invariants
-//   1. head_ <= tail_ <= head_ + kCells; positions only grow, the cell of position p is cells_[p % kCells].
+//   1. head_ <= next_ <= tail_ <= head_ + kCells; positions only grow, the cell of position p is cells_[p % kCells].
 //   2. A cell's stamp is lap(p) of the newest position p that was filled, 0 before the first and when its message has
 //      been taken. Further cells get a stamp as well, so that no payload is ever taken for one.
 //   3. The consumer writes each cell that it has taken. A line that it had only read would still be in the producer's
 //      cache, where asking for it again does nothing, and each message would wait for its line to be written: with the
 //      consumer's store, a stream of one-cell messages takes a half (cores near each other) to a fifth of the time.
+//      Not at once: an answer begins with a locked instruction, which waits for that store, and so for the line. The
+//      cells from head_ to next_ are taken and still to be written: when there is nothing else to do, or they are many.
 //   4. seen_head_ <= head_: a copy that spares producers the consumer's line until the ring looks full.
 //
-// Thread-safety: claim, fill by any thread of the address space; peek, pop by one consumer at a time.
+// Thread-safety: claim, fill by any thread of the address space; pop, give_back by one consumer at a time; peek and
+// owes by any thread, whose answer may be out of date.
 #pragma once
 
 #include <array>
@@ -49,25 +52,38 @@ class Inbox {
 
   // The first cell of the oldest message, or nullptr.
   const Cell* peek() const {
-    const Cell& next = cells_[head() % kCells];
-    return next.stamp.load(std::memory_order_acquire) == lap(head()) ? &next : nullptr;
+    const Cell& next = cells_[this->next() % kCells];
+    return next.stamp.load(std::memory_order_acquire) == lap(this->next()) ? &next : nullptr;
   }
-  std::uint64_t head() const { return head_.load(std::memory_order_relaxed); }
+  std::uint64_t next() const { return next_.load(std::memory_order_relaxed); }  // position of the oldest message
   void pop(std::uint32_t cells) {
-    const std::uint64_t first = head();
-    for (std::uint32_t i = 0; i < cells; ++i) cell(first + i).stamp.store(0, std::memory_order_relaxed);
-    head_.store(first + cells, std::memory_order_release);
+    const std::uint64_t after = next() + cells;
+    next_.store(after, std::memory_order_relaxed);
+    if (after - head_.load(std::memory_order_relaxed) >= kMostTaken) give_back();
+  }
+
+  // Are there cells that are taken and not given back to the producers?
+  bool owes() const { return head_.load(std::memory_order_relaxed) != next(); }
+  void give_back() {
+    const std::uint64_t after = next();
+    for (std::uint64_t p = head_.load(std::memory_order_relaxed); p != after; ++p) {
+      cell(p).stamp.store(0, std::memory_order_relaxed);
+    }
+    head_.store(after, std::memory_order_release);
   }
 
  private:
   // Signed: a tail that is out of date may lie before the head; the exchange fails then.
   static bool fits(std::uint64_t end, std::uint64_t head) { return static_cast<std::int64_t>(end - head) <= kCells; }
 
+  static constexpr std::uint64_t kMostTaken = 16;  // cells not given back; a few of all
+
   // Producers' line.
   alignas(kLine) std::atomic<std::uint64_t> tail_{0};
   std::atomic<std::uint64_t> seen_head_{0};
   // The consumer's line.
   alignas(kLine) std::atomic<std::uint64_t> head_{0};
+  std::atomic<std::uint64_t> next_{0};
   alignas(kLine) std::array<Cell, kCells> cells_;
 };
 

@@ -31,13 +31,14 @@ namespace urakata::p2p {
 }
 
 // Fills the `cells` cells from `position` on, which the caller has claimed, so that the consumer may take them.
+// `stream`: more messages are likely to follow.
 [[gnu::always_inline]] inline void fill(Inbox& inbox, std::uint64_t position, std::uint32_t cells,
                                         const Envelope& envelope, Kind kind, const std::byte* payload,
-                                        std::size_t bytes) {
-  // Lines of the messages that may follow, so that the receiver gives them up in time. Not the next one: the receiver
-  // may be looking there.
+                                        std::size_t bytes, bool stream) {
+  // Lines of the messages that follow, so that the receiver gives them up in time. Not the next one: the receiver may
+  // be looking there. Where messages go to and fro this would make each of them a fifth longer.
   constexpr std::uint32_t kAhead = 4;
-  prefetch_to_write(&inbox.cell(position + cells + kAhead));
+  if (stream) prefetch_to_write(&inbox.cell(position + cells + kAhead));
   Cell& first = inbox.cell(position);
   if (cells == 1) {
     small_copy(first.first.payload, payload, bytes);
@@ -59,10 +60,10 @@ inline void gather(Inbox& inbox, const Cell& first, std::byte* to, std::size_t b
     small_copy(to, first.first.payload, bytes);
     return;
   }
-  for (std::uint32_t i = 1; i < first.first.cells; ++i) __builtin_prefetch(&inbox.cell(inbox.head() + i));
+  for (std::uint32_t i = 1; i < first.first.cells; ++i) __builtin_prefetch(&inbox.cell(inbox.next() + i));
   std::memcpy(to, first.first.payload, Cell::kPayload);
   std::size_t at = Cell::kPayload;
-  for (std::uint64_t position = inbox.head() + 1; at < bytes; ++position) {
+  for (std::uint64_t position = inbox.next() + 1; at < bytes; ++position) {
     const Cell& cell = inbox.cell(position);
     if (bytes - at >= Cell::kFurther) {
       std::memcpy(to + at, cell.further, Cell::kFurther);

@@ -27,7 +27,13 @@ void Endpoint::list(Queue<Request>& queue, Request& request) {
 }
 
 bool Endpoint::progress(const Request* awaited) {
-  if (!news()) return false;
+  if (!news()) {
+    if (port_.inbox.owes()) {  // in the time of waiting
+      const Guard guard(turn_);
+      port_.inbox.give_back();
+    }
+    return false;
+  }
   turn_.lock();
   const bool moved = step(awaited);
   if (turn_.unlock() && moved) port_.wake();  // requests of other threads may be done
@@ -35,8 +41,9 @@ bool Endpoint::progress(const Request* awaited) {
 }
 
 void Endpoint::progress_if_free() {
-  if (!news() || !turn_.try_lock()) return;
+  if (!(news() || port_.inbox.owes()) || !turn_.try_lock()) return;
   const bool moved = step();
+  port_.inbox.give_back();
   turn_.unlock();
   if (moved) port_.wake();
 }
@@ -47,7 +54,7 @@ bool Endpoint::step(const Request* awaited) {
     const Cell* cell = port_.inbox.peek();
     if (cell == nullptr) break;
     // Several have come: the one after the next is asked for while the next is read.
-    if (i != 0) __builtin_prefetch(&port_.inbox.cell(port_.inbox.head() + 2));
+    if (i != 0) __builtin_prefetch(&port_.inbox.cell(port_.inbox.next() + 2));
     arrive(*cell);
     moved = true;
     // In a stream the next is likely to be there; else to look for it would take its line from the sender.

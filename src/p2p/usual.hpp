@@ -12,7 +12,8 @@ namespace urakata::p2p {
   const std::uint32_t cells = cells_for(bytes);
   std::uint64_t position = 0;
   if (!to.inbox.claim(cells, &position)) return false;
-  fill(to.inbox, position, cells, envelope, Kind::eager, payload, bytes);
+  fill(to.inbox, position, cells, envelope, Kind::eager, payload, bytes, sent_last_);
+  sent_last_ = true;
   to.wake();
   return true;
 }
