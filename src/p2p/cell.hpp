@@ -35,8 +35,9 @@ inline bool matches(const Envelope& pattern, const Envelope& message) {
 
 // How the payload of a rendezvous lies at the sender.
 enum class Form : std::uint8_t {
-  plain,   // as bytes at `address`
-  shaped,  // as Request::source says
+  plain,    // as bytes at `address`
+  packing,  // as plain, the first Request::ready of them; the sender is about to put the others there
+  shaped,   // as Request::source says
 };
 
 // A rendezvous: the payload stays at the sender until the receiver has copied it and says so in `request`.

@@ -33,7 +33,7 @@ std::uint64_t packed_span() {
   return span;
 }
 bool loose_and_near(const Elements& from, std::uint64_t bytes) {
-  constexpr std::uint64_t kLoose = 4;  // bytes of memory for each byte of payload
+  constexpr std::uint64_t kLoose = 8;  // bytes of memory for each byte of payload
   const std::uint64_t span = static_cast<std::uint64_t>(std::abs(from.shape->extent())) * from.count;
   return span <= packed_span() && span >= kLoose * bytes;
 }

@@ -67,6 +67,7 @@ Request* Endpoint::send(Port& to, const Envelope& envelope, const Buffer& buffer
     request.queued = true;
     list(pending_, request);
   }
+  if (request.form == Form::packing) pack_on(request);
   return &request;
 }
 

@@ -144,9 +144,12 @@ class Endpoint {
   // rendezvous.cpp
   void prepare(Request& send, Mode mode);
   void pack_all(Request& send);
+  static void pack_on(Request& send);
   void pull(Request& receive, const Offer& offer);
   void copy_in(Request& receive, const Elements& from);
   bool pull_shared(Request& receive, const Offer& offer);
+  std::uint64_t await_packed(const Offer& offer, std::uint64_t bytes) const;
+  void copy_as_packed(const Request& receive, const Offer& offer) const;
   bool finish_shared(Request& receive);
   void end_rendezvous(Request& receive);
   void help(Request& send);

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/waiting.hpp"
 #include "p2p/endpoint.hpp"
 #include "p2p/prefetch.hpp"
 
@@ -16,6 +17,9 @@ std::uint64_t piece_of(std::uint64_t bytes) {
   constexpr std::uint64_t kMost = 32 << 10;
   return std::clamp(bytes / 8 / kLine * kLine, kLeast, kMost);
 }
+// From here on the receiver unpacks what is packed while the sender packs the rest.
+constexpr std::uint64_t kPackedOn = 8 << 10;
+
 std::uint64_t pieces_of(std::uint64_t bytes) {
   const std::uint64_t step = piece_of(bytes);
   return (bytes + step - 1) / step;
@@ -30,6 +34,7 @@ bool claim_piece(Request& send) {
 bool worth_sharing(const Request& receive, const Offer& offer, const std::optional<Copying>& forced) {
   const std::uint64_t bytes = receive.result.bytes;
   if (bytes < Endpoint::kShared || receive.buffer.closed()) return false;
+  if (offer.form == Form::packing && bytes < 2 * Endpoint::kShared) return false;
   if (forced.has_value()) return *forced != Copying::receiver;
   if (offer.form == Form::shaped) {
     return choose_copying(offer.request->source, bytes, Endpoint::kShared, false) == Copying::both;
@@ -57,8 +62,25 @@ void Endpoint::prepare(Request& send, Mode mode) {
   if (buffer.plain()) return;
   if (copying_.value_or(choose_copying(send.source, buffer.bytes(), kShared, !posted_.empty())) != Copying::sender) {
     send.form = Form::shaped;
-  } else {
+  } else if (buffer.bytes() < kPackedOn) {
     pack_all(send);
+  } else {
+    send.packed = spare_.take(buffer.bytes());
+    send.source = {send.packed.get(), buffer.bytes(), nullptr};
+    send.ready.store(0, std::memory_order_relaxed);
+    send.form = Form::packing;
+  }
+}
+
+// Packs a send that has been offered; the receiver unpacks what is there meanwhile.
+void Endpoint::pack_on(Request& send) {
+  const Elements elements = send.buffer.elements();
+  const std::uint64_t bytes = send.source.count;
+  const std::uint64_t step = piece_of(bytes);
+  for (std::uint64_t at = 0; at < bytes; at += step) {
+    const std::uint64_t piece = std::min(step, bytes - at);
+    move(elements, send.source, at, piece);
+    send.ready.store(at + piece, std::memory_order_release);
   }
 }
 
@@ -98,7 +120,7 @@ namespace {
 void fetch(const Offer& offer) {
   constexpr std::uint64_t kFirst = 16 * kLine;
   if (offer.movable) prefetch_to_write(&offer.request->place);
-  if (offer.form != Form::plain) {
+  if (offer.form == Form::shaped) {
     __builtin_prefetch(&offer.request->source);
     return;
   }
@@ -124,8 +146,34 @@ void Endpoint::pull(Request& receive, const Offer& offer) {
     }
   }
   if (offer.sender != &port_ && worth_sharing(receive, offer, copying_) && pull_shared(receive, offer)) return;
-  copy_in(receive, offer.form == Form::plain ? Elements{offer.address, offer.bytes, nullptr} : send.source);
+  if (offer.form == Form::packing && !receive.buffer.closed()) {
+    copy_as_packed(receive, offer);
+  } else {
+    if (offer.form == Form::packing) await_packed(offer, offer.bytes);
+    copy_in(receive, offer.form == Form::shaped ? send.source : Elements{offer.address, offer.bytes, nullptr});
+  }
   end_rendezvous(receive);
+}
+
+// Until at least the first `bytes` of an offer are packed; how many are. The sender does nothing else until it has
+// packed all.
+std::uint64_t Endpoint::await_packed(const Offer& offer, std::uint64_t bytes) const {
+  Ladder ladder(manners_.oversubscribed);
+  for (;;) {
+    const std::uint64_t ready = offer.request->ready.load(std::memory_order_acquire);
+    if (ready >= bytes) return ready;
+    ladder.step();
+  }
+}
+
+void Endpoint::copy_as_packed(const Request& receive, const Offer& offer) const {
+  const Elements packed{offer.address, offer.bytes, nullptr};
+  const std::uint64_t bytes = receive.result.bytes;
+  for (std::uint64_t copied = 0; copied < bytes;) {
+    const std::uint64_t ready = std::min(await_packed(offer, copied + 1), bytes);
+    move(packed, receive.buffer.elements(), copied, ready - copied);
+    copied = ready;
+  }
 }
 
 // The payload, as much of it as the receive's result says.
@@ -163,7 +211,7 @@ void Endpoint::copy_in(Request& receive, const Elements& from) {
 // True: the copy is done, or the sender is about to finish its last pieces of it. False: the sender helps another.
 bool Endpoint::pull_shared(Request& receive, const Offer& offer) {
   Request& send = *offer.request;
-  const Elements source = offer.form == Form::plain ? Elements{offer.address, offer.bytes, nullptr} : send.source;
+  const Elements source = offer.form == Form::shaped ? send.source : Elements{offer.address, offer.bytes, nullptr};
   const Elements target = receive.buffer.elements();
   const std::uint64_t bytes = receive.result.bytes;
   send.target = target;
@@ -177,6 +225,7 @@ bool Endpoint::pull_shared(Request& receive, const Offer& offer) {
   std::uint64_t copied = 0;
   while (claim_piece(send)) {
     const std::uint64_t piece = std::min(step, bytes - copied);
+    if (offer.form == Form::packing) await_packed(offer, copied + piece);
     move(source, target, copied, piece);
     copied += piece;
   }
