@@ -8,7 +8,8 @@
 //                there, and then stores the send's `finished`. From kShared bytes on it first offers the copy to the
 //                sender through the sender's port; a sender that waits then takes pieces of it too. Pieces are claimed
 //                with one counter, so whoever is faster copies more, and nobody waits for a sender that computes.
-//                Payload in short blocks, too little to share, is packed by the sender when it sends (copying.hpp).
+//                Payload in short blocks, too little to share, is packed by the sender when it sends (copying.hpp);
+//                from 8 KiB on after it has told, and the receiver unpacks what is there meanwhile.
 //                Up to kMovable bytes a standard send whose payload was packed is done, and one that waits for long,
 //                or is looked at many times, copies its payload aside and is done: as the host would have it,
 //                programs in which both sides send first do not hang.
