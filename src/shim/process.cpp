@@ -1,12 +1,7 @@
 #include "shim/process.hpp"
 
-#include <sys/auxv.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
-#include <span>
 #include <string>
 
 #include "base/clock.hpp"
@@ -18,7 +13,6 @@
 #include "base/waiting.hpp"
 #include "engine/poll.hpp"
 #include "engine/thread.hpp"
-#include "observe/report.hpp"
 #include "shim/communicator.hpp"
 #include "shim/datatype.hpp"
 #include "shim/host.hpp"
@@ -55,22 +49,6 @@ void helper_progressed(std::uint64_t begin, std::uint64_t end) {
   if (observe::Observer* observer = process().observer()) {
     if (observe::Track* track = observer->helper(0)) track->add(observe::EventKind::progress, begin, end);
   }
-}
-
-// In a space /proc/self/cmdline and /proc/self/exe are the keeper's. The C library hands the arguments to every
-// constructor, and the program's file is looked up before it may change its directory.
-constinit std::span<char* const> arguments;
-constinit const char* program_file = nullptr;  // nullptr: it cannot be found
-[[gnu::constructor]] void note_program(int count, char** list) {
-  arguments = {list, static_cast<std::size_t>(count)};
-  const auto* const named = reinterpret_cast<const char*>(getauxval(AT_EXECFN));  // NOLINT(performance-no-int-to-ptr)
-  program_file = realpath(space::own_space() ? named : "/proc/self/exe", nullptr);
-}
-
-std::string command_line() {
-  std::string line;
-  for (const char* one : arguments) line += std::string(one) + " ";
-  return line;
 }
 
 std::unique_ptr<engine::Domain> make_domain(transport::Wire* wire) {
@@ -160,66 +138,6 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
   return MPI_SUCCESS;
 }
 
-MPI_Comm Process::make_communicators() {
-  // By way of one that is given back: making communicators takes non-blocking collectives of the one they are made of,
-  // and while there is a communicator that has done one, each of Open MPI's polls looks after these. MPI_COMM_WORLD
-  // would stay.
-  host.Comm_group(MPI_COMM_WORLD, &world_group_);
-  MPI_Comm origin = MPI_COMM_NULL;
-  host.Comm_create_group(MPI_COMM_WORLD, world_group_, 0, &origin);  // by messages
-  host.Comm_dup(origin, &world_);
-  host.Comm_set_errhandler(world_, MPI_ERRORS_RETURN);
-  MPI_Comm node = MPI_COMM_NULL;
-  host.Comm_split_type(origin, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  host.Comm_free(&origin);
-  return node;
-}
-
-Crew Process::note_nodes(MPI_Comm node) {
-  MPI_Group group = MPI_GROUP_NULL;
-  host.Comm_group(node, &group);
-  const int first = 0;
-  int leader = 0;
-  host.Group_translate_ranks(group, 1, &first, world_group_, &leader);
-  host.Group_free(&group);
-  int rank = 0;
-  int ranks = 1;
-  Crew crew = crew_of_this_process();
-  host.Comm_rank(node, &rank);
-  host.Comm_size(node, &ranks);
-  crew.rank = static_cast<std::size_t>(rank);
-  crew.ranks = static_cast<std::size_t>(ranks);
-
-  // First how much there is to tell, then no more than that: what the host allocates for larger messages it keeps.
-  struct Card {
-    std::int32_t leader = 0;
-    std::int32_t words = 0;  // of the mask, up to the last that is not 0
-  };
-  static_assert(sizeof(Card) == 2 * sizeof(int));
-  host.Comm_size(world_, &ranks);
-  const auto world_ranks = static_cast<std::size_t>(ranks);
-  std::vector<Card> cards(world_ranks);
-  const Card own{leader, static_cast<std::int32_t>(crew.mask.used_words())};
-  host.Allgather(&own, 2, MPI_INT, cards.data(), 2, MPI_INT, world_);
-  const auto longest = static_cast<std::size_t>(std::ranges::max(cards, {}, &Card::words).words);
-  std::vector<std::uint64_t> words(world_ranks * longest);
-  host.Allgather(crew.mask.words().data(), static_cast<int>(longest), MPI_UINT64_T, words.data(),
-                 static_cast<int>(longest), MPI_UINT64_T, world_);
-  std::size_t which = 0;  // of the node's ranks
-  for (std::size_t other = 0; other < world_ranks; ++other) {
-    nodes_.push_back(cards[other].leader);
-    if (cards[other].leader != leader) continue;
-    crew.note(which++, CpuSet::from_words({words.data() + other * longest, longest}));
-  }
-  return crew;
-}
-
-bool Process::same_node(const std::vector<std::int32_t>& world_ranks) const {
-  const std::int32_t node = nodes_[static_cast<std::size_t>(world_ranks.front())];
-  return std::all_of(world_ranks.begin(), world_ranks.end(),
-                     [&](std::int32_t rank) { return nodes_[static_cast<std::size_t>(rank)] == node; });
-}
-
 void Process::make_engines(const Crew& crew) {
   const Options& wish = options();
   const std::size_t count = std::max<std::uint32_t>(wish.domains, 1);
@@ -262,14 +180,6 @@ void Process::make_engines(const Crew& crew) {
   std::vector<int> news;
   for (const auto& domain : domains_) news.insert(news.end(), domain->news().begin(), domain->news().end());
   watch_ = std::make_unique<SocketWatch>(std::move(news));
-}
-
-bool Process::nodes_apart(const std::vector<std::int32_t>& world_ranks) const {
-  std::vector<std::int32_t> nodes;
-  nodes.reserve(world_ranks.size());
-  for (const std::int32_t rank : world_ranks) nodes.push_back(nodes_[static_cast<std::size_t>(rank)]);
-  std::sort(nodes.begin(), nodes.end());
-  return std::adjacent_find(nodes.begin(), nodes.end()) == nodes.end();
 }
 
 engine::Engine* Process::next_engine(const std::vector<std::int32_t>& world_ranks) {
@@ -361,48 +271,6 @@ int Process::finalise() {
     }
   }
   return host.Finalize();
-}
-
-void Process::write_report() {
-  observe::Meta meta;
-  meta.finalize_ns = now_ns();
-  meta.init_ns = init_ns_;
-  int rank = 0;
-  int ranks = 1;
-  host.Comm_rank(MPI_COMM_WORLD, &rank);
-  host.Comm_size(MPI_COMM_WORLD, &ranks);
-  meta.rank = static_cast<std::uint32_t>(rank);
-  meta.ranks = static_cast<std::uint32_t>(ranks);
-  meta.program = command_line();
-  meta.file = program_file != nullptr ? program_file : "";
-  char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
-  int length = 0;
-  host.Get_library_version(version, &length);
-  meta.host_mpi = std::string(version).substr(0, std::string(version).find('\n'));
-  meta.abi = kAbi;
-  meta.engine = host_only_ ? "host" : std::string((threads_.empty() ? poll_ : threads_.front())->name());
-  meta.engine_why = engine_why_;
-  meta.transport = wire_ ? "wire" : "host";
-  meta.transport_why = transport_why_;
-  for (const Option& option : option_table()) {
-    meta.options.push_back(
-        {std::string(option.name), std::string(option_value(option)), std::string(option_origin(option))});
-  }
-  std::uint64_t helpers_ns = 0;
-  for (engine::Engine* engine : all_) {
-    const std::uint64_t used = engine->helper_cpu_ns();
-    if (used == 0) continue;
-    helpers_ns += used;
-    meta.helpers.push_back({placement_.spare ? "spare core" : "shared core", "", static_cast<double>(used) * 1e-9});
-  }
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
-  };
-  meta.caller_cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime) - static_cast<double>(helpers_ns) * 1e-9;
-  const auto written = observe::write(*observer_, std::string(options().report), meta);
-  if (!written.ok()) log::error("%s", written.error().message.c_str());
 }
 
 }  // namespace urakata::shim

@@ -3,7 +3,6 @@
 // an MPI_Iallreduce of i doubles on it and check its result; rank 0 says what a call returned.
 #include <mpi.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <urakata.h>
 

@@ -1,0 +1,82 @@
+// What a process tells of itself in its report.
+#include <sys/auxv.h>
+#include <sys/resource.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+#include <string>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "base/options.hpp"
+#include "observe/report.hpp"
+#include "shim/host.hpp"
+#include "shim/process.hpp"
+#include "space/registry.hpp"
+
+namespace urakata::shim {
+
+namespace {
+
+// In a space /proc/self/cmdline and /proc/self/exe are the keeper's. The C library hands the arguments to every
+// constructor, and the program's file is looked up before it may change its directory.
+constinit std::span<char* const> arguments;
+constinit const char* program_file = nullptr;  // nullptr: it cannot be found
+[[gnu::constructor]] void note_program(int count, char** list) {
+  arguments = {list, static_cast<std::size_t>(count)};
+  const auto* const named = reinterpret_cast<const char*>(getauxval(AT_EXECFN));  // NOLINT(performance-no-int-to-ptr)
+  program_file = realpath(space::own_space() ? named : "/proc/self/exe", nullptr);
+}
+
+std::string command_line() {
+  std::string line;
+  for (const char* one : arguments) line += std::string(one) + " ";
+  return line;
+}
+
+}  // namespace
+
+void Process::write_report() {
+  observe::Meta meta;
+  meta.finalize_ns = now_ns();
+  meta.init_ns = init_ns_;
+  int rank = 0;
+  int ranks = 1;
+  host.Comm_rank(MPI_COMM_WORLD, &rank);
+  host.Comm_size(MPI_COMM_WORLD, &ranks);
+  meta.rank = static_cast<std::uint32_t>(rank);
+  meta.ranks = static_cast<std::uint32_t>(ranks);
+  meta.program = command_line();
+  meta.file = program_file != nullptr ? program_file : "";
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  host.Get_library_version(version, &length);
+  meta.host_mpi = std::string(version).substr(0, std::string(version).find('\n'));
+  meta.abi = kAbi;
+  meta.engine = host_only_ ? "host" : std::string((threads_.empty() ? poll_ : threads_.front())->name());
+  meta.engine_why = engine_why_;
+  meta.transport = wire_ ? "wire" : "host";
+  meta.transport_why = transport_why_;
+  for (const Option& option : option_table()) {
+    meta.options.push_back(
+        {std::string(option.name), std::string(option_value(option)), std::string(option_origin(option))});
+  }
+  std::uint64_t helpers_ns = 0;
+  for (engine::Engine* engine : all_) {
+    const std::uint64_t used = engine->helper_cpu_ns();
+    if (used == 0) continue;
+    helpers_ns += used;
+    meta.helpers.push_back({placement_.spare ? "spare core" : "shared core", "", static_cast<double>(used) * 1e-9});
+  }
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  meta.caller_cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime) - static_cast<double>(helpers_ns) * 1e-9;
+  const auto written = observe::write(*observer_, std::string(options().report), meta);
+  if (!written.ok()) log::error("%s", written.error().message.c_str());
+}
+
+}  // namespace urakata::shim
