@@ -145,6 +145,7 @@ class Endpoint {
   // rendezvous.cpp
   void prepare(Request& send, Mode mode);
   void pack_all(Request& send);
+  void set_packed(Request& send);
   static void pack_on(Request& send);
   void pull(Request& receive, const Offer& offer);
   void copy_in(Request& receive, const Elements& from);

@@ -17,12 +17,18 @@ std::uint64_t piece_of(std::uint64_t bytes) {
   constexpr std::uint64_t kMost = 32 << 10;
   return std::clamp(bytes / 8 / kLine * kLine, kLeast, kMost);
 }
-// From here on the receiver unpacks what is packed while the sender packs the rest.
-constexpr std::uint64_t kPackedOn = 8 << 10;
-
 std::uint64_t pieces_of(std::uint64_t bytes) {
   const std::uint64_t step = piece_of(bytes);
   return (bytes + step - 1) / step;
+}
+
+// From kPackedOn bytes on the receiver unpacks what is packed while the sender packs the rest, and from kPackedByBoth
+// on the sender, once it has packed all, unpacks too.
+constexpr std::uint64_t kPackedOn = Endpoint::kShared;
+constexpr std::uint64_t kPackedByBoth = 2 * Endpoint::kShared;
+
+Elements payload_of(const Offer& offer) {
+  return offer.form == Form::shaped ? offer.request->source : Elements{offer.address, offer.bytes, nullptr};
 }
 
 // Is there one more piece for whoever asks? The receiver takes pieces from the front and the sender from the back, so
@@ -34,7 +40,7 @@ bool claim_piece(Request& send) {
 bool worth_sharing(const Request& receive, const Offer& offer, const std::optional<Copying>& forced) {
   const std::uint64_t bytes = receive.result.bytes;
   if (bytes < Endpoint::kShared || receive.buffer.closed()) return false;
-  if (offer.form == Form::packing && bytes < 2 * Endpoint::kShared) return false;
+  if (offer.form == Form::packing && bytes < kPackedByBoth) return false;
   if (forced.has_value()) return *forced != Copying::receiver;
   if (offer.form == Form::shaped) {
     return choose_copying(offer.request->source, bytes, Endpoint::kShared, false) == Copying::both;
@@ -65,8 +71,7 @@ void Endpoint::prepare(Request& send, Mode mode) {
   } else if (buffer.bytes() < kPackedOn) {
     pack_all(send);
   } else {
-    send.packed = spare_.take(buffer.bytes());
-    send.source = {send.packed.get(), buffer.bytes(), nullptr};
+    set_packed(send);
     send.ready.store(0, std::memory_order_relaxed);
     send.form = Form::packing;
   }
@@ -86,15 +91,20 @@ void Endpoint::pack_on(Request& send) {
 
 void Endpoint::pack_all(Request& send) {
   const Buffer& buffer = send.buffer;
-  const std::uint64_t bytes = buffer.bytes();
-  if (send.packed.room == 0) send.packed = spare_.take(bytes);
+  set_packed(send);
   if (buffer.plain()) {
-    std::memcpy(send.packed.get(), buffer.address, bytes);
+    std::memcpy(send.packed.get(), buffer.address, buffer.bytes());
   } else {
     buffer.layout->pack(buffer.address, 0, buffer.count, send.packed.get());
   }
-  send.source = {send.packed.get(), bytes, nullptr};
   send.form = Form::plain;
+}
+
+// The payload lies in a block of the sender's, or soon will.
+void Endpoint::set_packed(Request& send) {
+  const std::uint64_t bytes = send.buffer.bytes();
+  if (send.packed.room == 0) send.packed = spare_.take(bytes);
+  send.source = {send.packed.get(), bytes, nullptr};
 }
 
 // The receiver copies `send` and has asked for help. It does not end the send before this side's pieces are in
@@ -150,7 +160,7 @@ void Endpoint::pull(Request& receive, const Offer& offer) {
     copy_as_packed(receive, offer);
   } else {
     if (offer.form == Form::packing) await_packed(offer, offer.bytes);
-    copy_in(receive, offer.form == Form::shaped ? send.source : Elements{offer.address, offer.bytes, nullptr});
+    copy_in(receive, payload_of(offer));
   }
   end_rendezvous(receive);
 }
@@ -167,7 +177,7 @@ std::uint64_t Endpoint::await_packed(const Offer& offer, std::uint64_t bytes) co
 }
 
 void Endpoint::copy_as_packed(const Request& receive, const Offer& offer) const {
-  const Elements packed{offer.address, offer.bytes, nullptr};
+  const Elements packed = payload_of(offer);
   const std::uint64_t bytes = receive.result.bytes;
   for (std::uint64_t copied = 0; copied < bytes;) {
     const std::uint64_t ready = std::min(await_packed(offer, copied + 1), bytes);
@@ -211,7 +221,7 @@ void Endpoint::copy_in(Request& receive, const Elements& from) {
 // True: the copy is done, or the sender is about to finish its last pieces of it. False: the sender helps another.
 bool Endpoint::pull_shared(Request& receive, const Offer& offer) {
   Request& send = *offer.request;
-  const Elements source = offer.form == Form::shaped ? send.source : Elements{offer.address, offer.bytes, nullptr};
+  const Elements source = payload_of(offer);
   const Elements target = receive.buffer.elements();
   const std::uint64_t bytes = receive.result.bytes;
   send.target = target;
