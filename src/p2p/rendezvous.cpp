@@ -17,6 +17,7 @@ std::uint64_t piece_of(std::uint64_t bytes) {
   constexpr std::uint64_t kMost = 32 << 10;
   return std::clamp(bytes / 8 / kLine * kLine, kLeast, kMost);
 }
+
 std::uint64_t pieces_of(std::uint64_t bytes) {
   const std::uint64_t step = piece_of(bytes);
   return (bytes + step - 1) / step;
