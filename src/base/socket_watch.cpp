@@ -52,19 +52,24 @@ bool is_left_out(int socket) {
   return left_out().sockets.contains(socket);
 }
 
-void sleep_on(int epoll, std::uint64_t timeout_ns) {
+// Sleeps until the set has news. Has `descriptor` some?
+bool sleep_on(int epoll, std::uint64_t timeout_ns, int descriptor) {
   std::array<epoll_event, 16> events;
   timespec timeout{};
   timeout.tv_sec = static_cast<time_t>(timeout_ns / 1'000'000'000U);
   timeout.tv_nsec = static_cast<long>(timeout_ns % 1'000'000'000U);
+  int count = -1;
 #if defined(SYS_epoll_pwait2)
-  if (syscall(SYS_epoll_pwait2, epoll, events.data(), static_cast<int>(events.size()), &timeout, nullptr,
-              std::size_t{0}) >= 0 ||
-      errno == EINTR) {
-    return;
-  }
+  count = static_cast<int>(syscall(SYS_epoll_pwait2, epoll, events.data(), static_cast<int>(events.size()), &timeout,
+                                   nullptr, std::size_t{0}));
+  if (count < 0 && errno == EINTR) return false;
 #endif
-  epoll_wait(epoll, events.data(), static_cast<int>(events.size()), static_cast<int>(timeout_ns / 1'000'000U) + 1);
+  if (count < 0) {
+    count = epoll_wait(epoll, events.data(), static_cast<int>(events.size()),
+                       static_cast<int>(timeout_ns / 1'000'000U) + 1);
+  }
+  return std::any_of(events.begin(), events.begin() + std::max(count, 0),
+                     [&](const epoll_event& event) { return event.data.fd == descriptor; });
 }
 
 }  // namespace
@@ -100,7 +105,11 @@ bool SocketWatch::make_sets() {
   if (told_ < 0) return true;
   epoll_event event{};
   event.events = EPOLLIN;
-  for (const int descriptor : news_) epoll_ctl(told_, EPOLL_CTL_ADD, descriptor, &event);
+  for (const int descriptor : news_) {
+    event.data.fd = descriptor;
+    epoll_ctl(told_, EPOLL_CTL_ADD, descriptor, &event);
+  }
+  event.data.fd = told_;
   epoll_ctl(epoll_, EPOLL_CTL_ADD, told_, &event);
   return true;
 }
@@ -125,6 +134,7 @@ void SocketWatch::look() {
     if (!is_tcp(descriptor) || is_left_out(descriptor)) continue;
     epoll_event event{};
     event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+    event.data.fd = descriptor;
     // Sockets seen before are refused as known; closed ones have left by themselves.
     if (epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event) == 0) {
       ++sockets_;
@@ -138,22 +148,23 @@ bool SocketWatch::wait(std::uint64_t timeout_ns) {
   if (!make_sets()) return false;
   look();
   if (sockets_ == 0 && told_ < 0) return false;
-  sleep_on(epoll_, timeout_ns);
+  if (sleep_on(epoll_, timeout_ns, told_)) quiet();
   return true;
 }
 
 bool SocketWatch::wait_for_news(std::uint64_t timeout_ns) {
   if (!make_sets() || told_ < 0) return false;
-  sleep_on(told_, timeout_ns);
-  if (rung_.exchange(false, std::memory_order_acquire)) {
-    std::uint64_t rings = 0;
-    [[maybe_unused]] const auto got = read(bell_, &rings, sizeof rings);
-  }
+  if (sleep_on(told_, timeout_ns, bell_)) quiet();
   return true;
 }
 
+// A bell that rings on would let nobody sleep any more.
+void SocketWatch::quiet() {
+  std::uint64_t rings = 0;
+  [[maybe_unused]] const auto got = read(bell_, &rings, sizeof rings);
+}
+
 void SocketWatch::wake() {
-  if (rung_.exchange(true, std::memory_order_release)) return;
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = write(bell_, &one, sizeof one);
 }

@@ -9,7 +9,6 @@
 // Thread-safety: one thread at a time. Not copied into children.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -37,12 +36,12 @@ class SocketWatch {
 
  private:
   void look();
+  void quiet();
   bool make_sets();
   bool descriptors_changed();
 
   std::vector<int> news_;
-  int bell_ = -1;  // eventfd, one of news_
-  std::atomic<bool> rung_{false};
+  int bell_ = -1;       // eventfd, one of news_
   int told_ = -1;       // the epoll set of news_
   int epoll_ = -1;      // of all sockets, and of told_
   int directory_ = -1;  // /proc/self/fd, whose size is the number of open descriptors (Linux 6.2 and later)
