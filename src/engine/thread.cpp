@@ -202,6 +202,11 @@ void ThreadEngine::run() {
       if (settings_.turn != nullptr) settings_.turn(false);
       domain().disown();
       if (settings_.progressed != nullptr) settings_.progressed(idle_since, now_ns());
+    } else if (!settings_.spare) {
+      // A caller has it, who may wait for this core: listening would end at once, for the news is left to him.
+      futex_wait(state_, kWorking, nap_ns);
+      nap_ns = std::min(nap_ns * 2, settings_.nap_ns);
+      continue;
     }
     if (settings_.rescue) continue;
     if (settings_.spare) {
