@@ -45,9 +45,14 @@ bool oversubscribed(const Topology& topology, const Crew& crew) {
   return crew.masks->meeting * crew.threads > topology.within(crew.masks->together).size();
 }
 
-Placement shared(const Crew& crew, std::size_t helpers, bool oversubscribed) {
+bool crowded(const Topology& topology, const Crew& crew) {
+  return crew.masks && crew.ranks > topology.within(crew.mask | crew.masks->different).size();
+}
+
+Placement shared(const Topology& topology, const Crew& crew, std::size_t helpers) {
   Placement placement;
-  placement.oversubscribed = oversubscribed;
+  placement.oversubscribed = oversubscribed(topology, crew);
+  placement.crowded = crowded(topology, crew);
   placement.helpers.assign(helpers, crew.mask);
   placement.reason = "shared: helpers run on the rank's own CPUs " + crew.mask.text();
   return placement;
@@ -142,9 +147,8 @@ Crew crew_of_this_process() {
 
 Placement place_helpers(const Topology& topology, const Crew& crew, PlacementWish wish, std::string_view helper_cpus,
                         std::size_t helpers) {
-  const bool crowded = oversubscribed(topology, crew);
   if (!helper_cpus.empty()) {
-    Placement placement = shared(crew, helpers, crowded);
+    Placement placement = shared(topology, crew, helpers);
     const Result<CpuSet> list = CpuSet::from_text(helper_cpus);
     if (!list || list->empty() || !list->without(topology.cpus()).empty()) {
       placement.refusal = "HELPER_CPUS=" + std::string(helper_cpus) + " is not within the node's CPUs " +
@@ -166,7 +170,7 @@ Placement place_helpers(const Topology& topology, const Crew& crew, PlacementWis
     return placement;
   }
 
-  Placement placement = shared(crew, helpers, crowded);
+  Placement placement = shared(topology, crew, helpers);
   if (wish == PlacementWish::shared) return placement;
   placement.within_node = wish != PlacementWish::automatic;
   const std::vector<Core> own = own_cores(topology, crew);

@@ -70,6 +70,7 @@ struct Placement {
   // as the program would later (DESIGN.md, 6b), so there it must have been asked for.
   bool within_node = true;
   bool oversubscribed = false;  // the ranks' threads outnumber the cores: nobody should spin
+  bool crowded = false;         // the node's ranks outnumber the cores of all their masks; the same on all of them
   std::vector<CpuSet> helpers;  // one set per helper
   std::string reason;           // one sentence for `urakata check` and the report
   std::string refusal;          // why a wish for spare cores was not granted; empty: it was, or there was none

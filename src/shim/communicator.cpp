@@ -116,7 +116,7 @@ bool Communicator::settle() {
 }
 
 tune::Way Communicator::way() const {
-  if (one_node) return tune::Way::node;
+  if (one_node) return process().crowded() ? tune::Way::crowded : tune::Way::node;
   return process().wired() ? tune::Way::wire : tune::Way::host;
 }
 

@@ -33,6 +33,7 @@ class Process {
   bool host_only() const { return host_only_; }   // engine host: everything passes untouched
   int told_level() const { return told_level_; }  // the thread level that the program knows of
   bool oversubscribed() const { return oversubscribed_; }
+  bool crowded() const { return placement_.crowded; }
   bool wired() const { return wire_ != nullptr; }  // messages between nodes go by wire
 
   MPI_Comm world() const { return world_; }  // the private duplicate of MPI_COMM_WORLD

@@ -10,8 +10,9 @@
 
 namespace urakata::tune {
 
-// How the messages travel: all inside one node, or also between nodes, through the host or by transport `wire`.
-enum class Way : std::uint8_t { node, host, wire };
+// How the messages travel: all inside one node, the same where its ranks outnumber their cores (crowded), or also
+// between nodes, through the host or by transport `wire`.
+enum class Way : std::uint8_t { node, crowded, host, wire };
 
 struct Choice {
   std::string_view algorithm;

@@ -3,9 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <initializer_list>
+#include <set>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace urakata {
 namespace {
@@ -18,7 +19,7 @@ Crew crew(std::string_view mask, std::size_t rank = 0, std::size_t ranks = 1, st
   return {.rank = rank, .ranks = ranks, .mask = cpus(mask), .threads = threads};
 }
 
-void know(Crew& crew, std::initializer_list<std::string_view> masks) {
+void know(Crew& crew, const std::vector<std::string_view>& masks) {
   std::size_t which = 0;
   for (const std::string_view mask : masks) crew.note(which++, cpus(mask));
 }
@@ -140,6 +141,25 @@ TEST(Placement, RanksBoundToTheSameCoreAreOversubscribed) {
   Crew known = crew("0", 0, 2);
   know(known, {"0", "0"});
   EXPECT_TRUE(place(known).oversubscribed);
+}
+
+// They choose algorithms by it, so they must find the same, whatever their own cores are.
+TEST(Placement, AllRanksOfANodeFindItCrowdedOrNone) {
+  const auto crowded = [](const std::vector<std::string_view>& masks) -> bool {
+    std::vector<bool> found;
+    for (std::size_t rank = 0; rank < masks.size(); ++rank) {
+      Crew known = crew(masks[rank], rank, masks.size());
+      know(known, masks);
+      found.push_back(place(known).crowded);
+    }
+    EXPECT_EQ(std::set<bool>(found.begin(), found.end()).size(), 1U);
+    return found.front();
+  };
+  EXPECT_TRUE(crowded({"0", "0"}));
+  EXPECT_TRUE(crowded({"0", "0", "1"}));
+  EXPECT_FALSE(crowded({"0", "0", "1-3"}));
+  EXPECT_FALSE(crowded({"0,1,4,5", "0,1,4,5", "2,3,6,7", "2,3,6,7"}));
+  EXPECT_TRUE(crowded({"0,1,4,5", "0,1,4,5", "0,1,4,5", "2,3,6,7", "2,3,6,7"}));
 }
 
 TEST(Placement, SeveralHelpersTakeSeveralSpareCoresAndThenShareThem) {

@@ -20,7 +20,7 @@ TEST(Decision, IsAnAlgorithmThatSuits) {
     for (std::uint32_t ranks : {1u, 2u, 3u, 4u, 5u, 8u, 16u, 33u, 64u}) {
       for (std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{8}, 4 * KiB, 128 * KiB, 4 * MiB}) {
         for (bool commutative : {true, false}) {
-          for (const Way way : {Way::node, Way::host, Way::wire}) {
+          for (const Way way : {Way::node, Way::crowded, Way::host, Way::wire}) {
             const Choice choice = choose(operation, bytes, ranks, commutative, way);
             const auto algorithm = collectives::algorithm_named(operation, choice.algorithm);
             ASSERT_TRUE(algorithm.ok()) << algorithm.error().message;
@@ -62,6 +62,12 @@ TEST(Decision, BandwidthForLargeOnes) {
   EXPECT_EQ(choose(Operation::scan, 4 * MiB, 4, false, Way::node).algorithm, "chain");
   EXPECT_NE(choose(Operation::allreduce, 4 * MiB, 8, true, Way::host).algorithm, "recursive_doubling");
   EXPECT_EQ(choose(Operation::gather, 1 * MiB, 64, true, Way::node).algorithm, "linear");
+}
+
+TEST(Decision, FewMessagesWhereRanksShareCores) {
+  EXPECT_EQ(choose(Operation::allreduce, 32 * KiB, 4, true, Way::crowded).algorithm, "reduce_bcast");
+  EXPECT_EQ(choose(Operation::allreduce, 1 * MiB, 4, true, Way::crowded).algorithm, "rabenseifner");
+  EXPECT_EQ(choose(Operation::allreduce, 1 * MiB, 4, false, Way::crowded).algorithm, "reduce_bcast");
 }
 
 // Longer messages never take shorter segments, and none longer ones than their way takes best.
