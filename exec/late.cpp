@@ -22,6 +22,7 @@
 #include "base/options.hpp"
 #include "base/preload_env.hpp"
 #include "mpi_need.hpp"
+#include "space/settle.hpp"
 
 namespace urakata {
 namespace {
@@ -121,6 +122,7 @@ bool is_ours(const void* caller) {
 
 [[gnu::constructor]] void begin() {
   forget_preload();
+  space::settle();
   log::set_verbosity(options().verbose);
 }
 

@@ -7,11 +7,15 @@
 #include "shim/entries.hpp"
 #include "shim/operation.hpp"
 #include "shim/process.hpp"
+#include "space/settle.hpp"
 
 namespace {
 
-// What the rank starts (a shell, a tool) is not the rank.
-__attribute__((constructor)) void loaded() { urakata::forget_preload(); }
+// What the rank starts (a shell, a tool) is not the rank. In a space its memory is kept apart from now on.
+__attribute__((constructor)) void loaded() {
+  urakata::forget_preload();
+  urakata::space::settle();
+}
 
 }  // namespace
 

@@ -83,14 +83,14 @@ constinit p2p::Rescue* rescue = nullptr;
 constinit int tag_limit = 0;
 
 void enter_space(bool wanted, bool helper) {
-  const auto identity = wanted ? space::own_space() : std::nullopt;
+  const auto membership = wanted ? space::own_membership() : std::nullopt;
   Card own;
   p2p::Endpoint* made = nullptr;
-  if (identity) {
-    space::report_crashes();
+  if (membership) {
+    space::report_crashes(*membership);
     // Stays: others may still look at its port.
     made = new p2p::Endpoint(callers(helper), {process().oversubscribed(), poll_others}, forced_copying());
-    own = {*identity ^ p2p::Port::kProtocol, reinterpret_cast<std::uint64_t>(&made->port())};
+    own = {membership->registry->identity ^ p2p::Port::kProtocol, reinterpret_cast<std::uint64_t>(&made->port())};
   }
   int ranks = 1;
   host.Comm_size(MPI_COMM_WORLD, &ranks);
@@ -98,7 +98,7 @@ void enter_space(bool wanted, bool helper) {
   constexpr int kWords = sizeof(Card) / sizeof(std::uint64_t);
   host.Allgather(&own, kWords, MPI_UINT64_T, cards.data(), kWords, MPI_UINT64_T, process().world());
   for (const Card& card : cards) spaces().push_back(card.space);
-  if (wanted && !identity) tell_outside();
+  if (wanted && !membership) tell_outside();
   if (made == nullptr) return;
 
   for (const Card& card : cards) {

@@ -1,6 +1,7 @@
 #include "space/crash_report.hpp"
 
 #include <dlfcn.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <unwind.h>
 
@@ -13,6 +14,7 @@
 
 #include "base/log.hpp"
 #include "space/error_signals.hpp"
+#include "space/territory.hpp"
 
 namespace urakata::space {
 namespace {
@@ -49,10 +51,32 @@ void say_call(std::size_t number, std::uintptr_t address) {
              exported ? found.dli_sname : "");
 }
 
-void on_crash(int number, siginfo_t* about, void* /*state*/) {
+constinit Membership home{nullptr, 0};
+std::array<struct sigaction, kReported> hosts;  // Open MPI's handlers, in the order of kCrashes
+
+// In a forked copy of the task the others' memory is not there. Where several tasks fail, one dumps after the other;
+// the turn ends with the process. A failure of what reports the first is the same process's.
+void leave_others_out_of_dump() {
+  Registry& registry = *home.registry;
+  const pid_t self = getpid();
+  if (registry.tasks[home.slot].pid.load(std::memory_order_relaxed) != self ||
+      registry.dumping.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(self)) {
+    return;
+  }
+  if (take_turn(registry.dumping, self)) advise_own(registry, home.slot, MADV_DODUMP);
+  advise_others(registry, home.slot, MADV_DONTDUMP);
+}
+
+void on_crash(int number, siginfo_t* about, void* state) {
+  leave_others_out_of_dump();
   const char* name = "";
-  for (const ErrorSignal& one : kCrashes) {
-    if (one.number == number) name = one.name;
+  for (std::size_t i = 0; i < kCrashes.size(); ++i) {
+    if (kCrashes[i].number != number) continue;
+    name = kCrashes[i].name;
+    if (hosts[i].sa_sigaction != nullptr) {
+      hosts[i].sa_sigaction(number, about, state);
+      return;
+    }
   }
   const bool sent = about->si_code <= 0;
   if (sent) {
@@ -67,16 +91,28 @@ void on_crash(int number, siginfo_t* about, void* /*state*/) {
   if (sent) raise(number);
 }
 
+// It prints a list of calls, takes itself off, and returns.
+bool of_open_mpi(const struct sigaction& handler) {
+  Dl_info found{};
+  return (handler.sa_flags & SA_SIGINFO) != 0 && dladdr(reinterpret_cast<void*>(handler.sa_sigaction), &found) != 0 &&
+         found.dli_fname != nullptr && std::strstr(found.dli_fname, "libopen-pal") != nullptr;
+}
+
 }  // namespace
 
-void report_crashes() {
-  for (const auto& [number, name, meaning] : kCrashes) {
+void report_crashes(const Membership& membership) {
+  home = membership;
+  for (std::size_t i = 0; i < kCrashes.size(); ++i) {
     struct sigaction present {};
-    if (sigaction(number, nullptr, &present) != 0 || present.sa_handler != SIG_DFL) continue;
+    if (sigaction(kCrashes[i].number, nullptr, &present) != 0) continue;
+    if (present.sa_handler != SIG_DFL) {
+      if (!of_open_mpi(present)) continue;
+      hosts[i] = present;
+    }
     struct sigaction ours {};
     ours.sa_sigaction = &on_crash;
     ours.sa_flags = SA_SIGINFO | static_cast<int>(SA_RESETHAND) | SA_ONSTACK;
-    sigaction(number, &ours, nullptr);
+    sigaction(kCrashes[i].number, &ours, nullptr);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
@@ -28,6 +29,7 @@
 #include "space/meeting.hpp"
 #include "space/registry.hpp"
 #include "space/task.hpp"
+#include "space/territory.hpp"
 
 namespace urakata::space {
 namespace {
@@ -66,7 +68,10 @@ Registry* make_registry() {
   void* const place = mmap(nullptr, sizeof(Registry), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (place == MAP_FAILED) return nullptr;
   auto* const registry = new (place) Registry;
-  if (getrandom(&registry->identity, sizeof registry->identity, 0) != sizeof registry->identity) return nullptr;
+  std::array<std::uint64_t, 3> random{};
+  if (getrandom(random.data(), sizeof random, 0) != sizeof random) return nullptr;
+  registry->identity = random[0];
+  choose_territories(*registry, {random[1], random[2]});
   return registry;
 }
 
@@ -150,9 +155,11 @@ class Keeper {
     pair.own_group = handover->attributes.process_group != ProcessGroup::shared;
     TaskRecord& task = **record;
     task.pid.store(0, std::memory_order_relaxed);
+    task.settled.store(false, std::memory_order_relaxed);
     // The program may look for itself before start_task() returns here.
     task.state.store(TaskState::running, std::memory_order_release);
-    const Result<Task> started = start_task(*handover, registry_, task);
+    const auto slot = static_cast<std::size_t>(&task - registry_.tasks.data());
+    const Result<Task> started = start_task(*handover, registry_, slot);
     if (!started) {
       forget(task);
       send_note(pair.socket.number(), NoteKind::refused, 0, started.error().message);

@@ -20,7 +20,7 @@ bool readable(const void* address, std::size_t bytes) {
 
 }  // namespace
 
-std::optional<std::uint64_t> own_space() {
+std::optional<Membership> own_membership() {
   const char* text = std::getenv(kSpaceVariable);
   if (text == nullptr) return std::nullopt;
   char* end = nullptr;
@@ -37,10 +37,16 @@ std::optional<std::uint64_t> own_space() {
     const TaskRecord& record = registry->tasks[slot];
     if (record.pid.load(std::memory_order_acquire) == self &&
         record.state.load(std::memory_order_acquire) != TaskState::ended) {
-      return identity;
+      return Membership{registry, slot};
     }
   }
   return std::nullopt;
+}
+
+std::optional<std::uint64_t> own_space() {
+  const auto membership = own_membership();
+  if (!membership) return std::nullopt;
+  return membership->registry->identity;
 }
 
 }  // namespace urakata::space

@@ -35,22 +35,41 @@ struct TaskRecord {
   // Of the running task, as the tasks themselves see it; 0 where there is none. Written by the task itself before its
   // program starts, and by the keeper when it has ended.
   std::atomic<pid_t> pid{0};
+  // Home and land are used from here upwards (territory.hpp). Addresses.
+  std::atomic<std::uint64_t> home_edge{0};
+  std::atomic<std::uint64_t> land_edge{0};
+  std::atomic<bool> settled{false};  // settle.hpp
 };
 
 struct alignas(4096) Registry {
-  static constexpr std::uint64_t kMagic = 0x327865'6b617475;  // changes with this layout
+  static constexpr std::uint64_t kMagic = 0x337865'6b617475;  // changes with this layout
 
   std::uint64_t magic = kMagic;
   std::uint64_t identity = 0;  // random: what URAKATA_SPACE_AT names must hold the same
+  // Where the territories are (territory.hpp): addresses.
+  std::uint64_t homes = 0;
+  std::uint64_t lands = 0;
   // Slots from here on have never been used. Written by the keeper; release.
   std::atomic<std::uint32_t> used{0};
+  // Pid of the task that has the kernel leave the others' memory out of its fork, or of its core dump; 0: none does.
+  // The kernel notes it on the memory, for all, so one at a time.
+  std::atomic<std::uint32_t> forking{0};
+  std::atomic<std::uint32_t> dumping{0};
   std::array<TaskRecord, kMostTasks> tasks;
 };
 static_assert(std::is_standard_layout_v<Registry>);
 
-// The identity of the space that the calling process is a task of; nothing where it is none: no URAKATA_SPACE_AT, a
+struct Membership {
+  Registry* registry;  // stays mapped as long as the process runs
+  std::size_t slot;    // of its record
+};
+
+// Where the calling process stands in the registry of its space; nothing where it is in none: no URAKATA_SPACE_AT, a
 // forked copy of a task, or a program that a task executed (which inherits the variable, but not the space). Reads the
 // environment, makes a few system calls, allocates nothing; any thread.
+std::optional<Membership> own_membership();
+
+// The identity of that space.
 std::optional<std::uint64_t> own_space();
 
 }  // namespace urakata::space

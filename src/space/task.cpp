@@ -18,6 +18,7 @@
 #include "space/image.hpp"
 #include "space/mapping.hpp"
 #include "space/start_stack.hpp"
+#include "space/territory.hpp"
 
 namespace urakata::space {
 namespace {
@@ -26,12 +27,14 @@ constexpr std::size_t kGuard = std::size_t{64} << 10U;
 constexpr std::size_t kSmallestStack = std::size_t{1} << 20U;
 constexpr std::size_t kLargestStack = std::size_t{1} << 30U;  // where the limit is higher or there is none
 
-Result<Mapping> make_stack(const Attributes& attributes, bool executable) {
+Result<Mapping> make_stack(const Attributes& attributes, bool executable, Registry& registry, std::size_t slot) {
   const rlim_t limit = attributes.limits[RLIMIT_STACK].rlim_cur;
   const std::size_t wanted = std::clamp<std::size_t>(limit, kSmallestStack, kLargestStack) & ~(kGuard - 1);
   const int rights = PROT_READ | PROT_WRITE | (executable ? PROT_EXEC : 0);
+  const std::uint64_t place = claim(registry, slot, wanted + kGuard);
   void* const start =
-      mmap(nullptr, wanted + kGuard, rights, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+      mmap(reinterpret_cast<void*>(place), wanted + kGuard, rights,  // NOLINT(performance-no-int-to-ptr)
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (start == MAP_FAILED) {
     return Error{"no room for a stack of " + std::to_string(wanted >> 20U) + " MiB (" + std::strerror(errno) + ")"};
   }
@@ -76,7 +79,7 @@ std::vector<std::string> environment_for(const Command& command, const Registry&
 
 }  // namespace
 
-Result<Task> start_task(const Handover& handover, const Registry& registry, TaskRecord& record) {
+Result<Task> start_task(const Handover& handover, Registry& registry, std::size_t slot) {
   const Command& command = handover.command;
   const Result<Image> program = read_image(command.file);
   if (!program) return Error{command.file + " " + program.error().message};
@@ -89,7 +92,7 @@ Result<Task> start_task(const Handover& handover, const Registry& registry, Task
   settle_origin(*program, *mapped,
                 std::string_view(command.file).substr(0, std::max<std::size_t>(command.file.rfind('/'), 1)));
 
-  Result<Mapping> stack = make_stack(handover.attributes, program->executable_stack);
+  Result<Mapping> stack = make_stack(handover.attributes, program->executable_stack, registry, slot);
   if (!stack) return stack.error();
   const std::vector<Auxiliary> auxiliary = auxiliary_for(*program, *mapped, mapped_linker->base);
   const std::vector<std::string> environment = environment_for(command, registry);
@@ -109,7 +112,7 @@ Result<Task> start_task(const Handover& handover, const Registry& registry, Task
   birth.directory = handover.directory.number();
   birth.highest_descriptor = highest_descriptor();
   birth.attributes = &handover.attributes;
-  birth.record = &record;
+  birth.record = &registry.tasks[slot];
   const std::string_view name = std::string_view(command.shown).substr(command.shown.rfind('/') + 1);
   std::copy_n(name.begin(), std::min(name.size(), birth.name.size() - 1), birth.name.begin());
   const Result<pid_t> pid = bear(birth);

@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -153,3 +154,10 @@ def ancestors(pid: int) -> list[int]:
         while chain[-1] > 1:
             chain.append(parent(chain[-1]))
     return chain
+
+
+def position_independent_python() -> str:
+    """The Python of these tests, where it can live in a space."""
+    if Path(sys.executable).resolve().read_bytes()[16] != 3:  # ET_DYN
+        pytest.skip(f"{sys.executable} cannot live in a space, since it is not position-independent")
+    return sys.executable

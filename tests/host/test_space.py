@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from spaces import (
     nothing_stays,
     parent,
     pids,
+    position_independent_python,
     running,
     space_job,
 )
@@ -107,20 +107,13 @@ def test_two_jobs_at_once(folder: Path) -> None:
         assert {parent(task) for task in tasks}.isdisjoint(parent(task) for task in others)
 
 
-def python() -> str:
-    """The Python of these tests, where it can live in a space."""
-    if Path(sys.executable).resolve().read_bytes()[16] != 3:  # ET_DYN
-        pytest.skip(f"{sys.executable} cannot live in a space, since it is not position-independent")
-    return sys.executable
-
-
 def test_python(tmp_path: Path) -> None:
     """Its script, arguments and environment are those of any program."""
     script = tmp_path / "script.py"
     # One write a rank, so that the lines of two ranks do not mix.
     line = "f'sum {sum(range(10))} {sys.argv[1:]} {\"URAKATA_SPACE_AT\" in os.environ}\\n'.encode()"
     script.write_text(f"import os, sys\nos.write(1, {line})\n")
-    outcome = space_job(named("mpich"), 2, [python(), str(script), "x"])
+    outcome = space_job(named("mpich"), 2, [position_independent_python(), str(script), "x"])
     assert outcome.code == 0 and outcome.output.count("sum 45 ['x'] True") == 2, outcome.output
 
 
@@ -133,7 +126,7 @@ def test_numpy(tmp_path: Path) -> None:
         "x = random.random(200)\nok = numpy.allclose(numpy.linalg.solve(a, a @ x), x, atol=1e-5)\n"
         "os.write(1, f'solved {ok}\\n'.encode())\n"
     )
-    outcome = space_job(named("mpich"), 2, [python(), str(script)])
+    outcome = space_job(named("mpich"), 2, [position_independent_python(), str(script)])
     assert outcome.code == 0 and outcome.output.count("solved True") == 2, outcome.output
 
 

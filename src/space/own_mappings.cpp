@@ -1,0 +1,88 @@
+#include "space/own_mappings.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+#include "space/raw.hpp"
+#include "space/territory.hpp"
+
+namespace urakata::space {
+namespace {
+
+using namespace std::string_view_literals;
+
+// A mapping that would take more than that at once is a reservation of addresses.
+constexpr std::uint64_t kLargest = kLandBytes / 4;
+constexpr int kPlaced = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT | MAP_HUGETLB | MAP_GROWSDOWN;
+
+constinit Membership home{nullptr, 0};
+constinit std::uint64_t page = 4096;
+
+void* map(void* wanted, std::size_t bytes, int rights, int flags, int file, off_t offset) {
+  const std::uint64_t whole = (bytes + page - 1) & ~(page - 1);
+  long address = raw::word(wanted);
+  if (wanted == nullptr && (flags & MAP_ANONYMOUS) != 0 && (flags & kPlaced) == 0 && whole - 1 < kLargest) {
+    address = static_cast<long>(claim(*home.registry, home.slot, whole));
+  }
+  const long result = raw::call(SYS_mmap, address, static_cast<long>(bytes), rights, flags, file, offset);
+  if (result < 0 && result > -4096) {
+    errno = static_cast<int>(-result);
+    return MAP_FAILED;
+  }
+  return reinterpret_cast<void*>(result);  // NOLINT(performance-no-int-to-ptr)
+}
+
+// The code of the C library's mmap(), where it is nothing but the system call; empty where it is anything else.
+std::string_view code_of_mmap() {
+  // Another preloaded library may define the name, too.
+  void* const library = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
+  if (library == nullptr) return {};
+  void* const function = dlsym(library, "mmap");
+  dlclose(library);
+  Dl_info file{};
+  void* symbol = nullptr;
+  if (function == nullptr || dladdr1(function, &file, &symbol, RTLD_DL_SYMENT) == 0 || symbol == nullptr) return {};
+  const std::string_view code(static_cast<const char*>(function), static_cast<const ElfW(Sym)*>(symbol)->st_size);
+  const bool plain = code.find("\xb8\x09\x00\x00\x00\x0f\x05"sv) < 64;  // mov $SYS_mmap, %eax; syscall
+  return plain ? code : std::string_view{};
+}
+
+}  // namespace
+
+bool map_in_territory(const Membership& membership) {
+#if defined(__x86_64__)
+  constexpr std::string_view kBranchTarget = "\xf3\x0f\x1e\xfa"sv;  // endbr64
+  constexpr std::string_view kJump = "\xff\x25\x00\x00\x00\x00"sv;  // jmp *0(%rip), and the address after it
+  std::string_view code = code_of_mmap();
+  if (code.starts_with(kBranchTarget)) code.remove_prefix(kBranchTarget.size());
+  const std::uint64_t target = reinterpret_cast<std::uint64_t>(&map);
+  if (code.size() < kJump.size() + sizeof target) return false;
+  page = getauxval(AT_PAGESZ);
+  const std::uint64_t at = reinterpret_cast<std::uint64_t>(code.data());
+  const std::uint64_t first = at & ~(page - 1);
+  const auto bytes = static_cast<long>(at + kJump.size() + sizeof target - first);
+  const auto begin = static_cast<long>(first);
+  // By raw calls: mprotect() may be on the same page.
+  if (raw::call(SYS_mprotect, begin, bytes, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) return false;
+  home = membership;
+  auto* const place = const_cast<char*>(code.data());
+  std::memcpy(place + kJump.size(), &target, sizeof target);
+  std::memcpy(place, kJump.data(), kJump.size());
+  raw::call(SYS_mprotect, begin, bytes, PROT_READ | PROT_EXEC);
+  return true;
+#else
+  static_cast<void>(membership);
+  static_cast<void>(&map);
+  static_cast<void>(&code_of_mmap);
+  return false;
+#endif
+}
+
+}  // namespace urakata::space

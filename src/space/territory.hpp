@@ -1,0 +1,53 @@
+// The part of the address space where a task's own memory is: its stack, and what its C library maps
+// (own_mappings.hpp). By it a fork or a core dump of one task leaves out the memory of the others. Programs and
+// libraries are outside of all territories, and so is what a task maps by other ways; that is copied and dumped with
+// every task.
+//
+// Each slot of the registry has a home of 256 MiB, next to the others' since neighbours share page tables, and land of
+// 128 GiB for what does not fit. Homes and lands begin at random places between 16 and 40 TiB, and no land ends above
+// 72 TiB; the kernel places nothing there by itself.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "space/registry.hpp"
+
+namespace urakata::space {
+
+struct Territory {
+  std::uint64_t begin;  // addresses
+  std::uint64_t end;
+};
+
+inline constexpr std::uint64_t kHomeBytes = std::uint64_t{256} << 20U;
+inline constexpr std::uint64_t kLandBytes = std::uint64_t{128} << 30U;
+
+// Chooses where the registry's territories are. `random`: any two numbers. To be called by the keeper, before there are
+// tasks.
+void choose_territories(Registry& registry, std::array<std::uint64_t, 2> random);
+
+Territory home_of(const Registry& registry, std::size_t slot);
+Territory land_of(const Registry& registry, std::size_t slot);
+
+// An address to suggest to the kernel for a mapping of so many bytes (whole pages, at most a quarter of a land), below
+// what is in use. When the land has been used up, what was unmapped there since is used again. As the kernel does by
+// itself, memory that huge pages would fill begins where one may. Any thread.
+std::uint64_t claim(Registry& registry, std::size_t slot, std::uint64_t bytes);
+
+// Gives the kernel this advice (MADV_*) on all that is mapped in the slot's home and land, or in all others'. What does
+// not take it (memory of devices) is left as it is. A signal handler may advise MADV_DONTDUMP and MADV_DONTFORK, which
+// everything takes.
+void advise_own(const Registry& registry, std::size_t slot, int advice);
+void advise_others(const Registry& registry, std::size_t slot, int advice);
+
+// Makes `self` the task whose pid `holder` names, once there is none or the named one is dead; waits for a living one.
+// True: the one before died in its turn, and may have left its advice on anybody's memory. A signal handler may call
+// it.
+bool take_turn(std::atomic<std::uint32_t>& holder, pid_t self);
+void end_turn(std::atomic<std::uint32_t>& holder);
+
+}  // namespace urakata::space

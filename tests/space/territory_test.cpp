@@ -1,0 +1,205 @@
+// Where a task's memory goes, and what its forks have of it. The tests are tasks of a registry of their own.
+#include "space/territory.hpp"
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+
+#include "space/fork_guard.hpp"
+#include "space/own_mappings.hpp"
+
+namespace urakata::space {
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
+
+bool within(std::uint64_t address, Territory range) { return address >= range.begin && address < range.end; }
+bool within(const void* address, Territory range) { return within(reinterpret_cast<std::uint64_t>(address), range); }
+
+int code_of(pid_t child) {
+  int status = -1;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+class Place : public ::testing::Test {
+ protected:
+  void SetUp() override { choose_territories(*registry, {4711, 815}); }
+
+  Territory home(std::size_t slot = kSlot) const { return home_of(*registry, slot); }
+  Territory land(std::size_t slot = kSlot) const { return land_of(*registry, slot); }
+
+  static constexpr std::size_t kSlot = 3;
+  std::unique_ptr<Registry> registry = std::make_unique<Registry>();
+};
+
+TEST_F(Place, IsBelowTheLast) {
+  const std::uint64_t first = claim(*registry, kSlot, 5 * kPage);
+  EXPECT_EQ(first, home().end - 5 * kPage);
+  EXPECT_EQ(claim(*registry, kSlot, kPage), first - kPage);
+}
+
+TEST_F(Place, BeginsWhereAHugePageMay) {
+  claim(*registry, kSlot, kPage);
+  EXPECT_EQ(claim(*registry, kSlot, 4 * kMiB) % (2 * kMiB), 0U);
+}
+
+TEST_F(Place, IsOnTheLandWhereTheHomeHasNoRoom) {
+  const std::uint64_t large = claim(*registry, kSlot, kHomeBytes);
+  EXPECT_TRUE(within(large, land()));
+  EXPECT_TRUE(within(claim(*registry, kSlot, kPage), home()));
+}
+
+TEST_F(Place, IsUsedAgainWhenAllHasBeenUsed) {
+  const std::uint64_t large = kLandBytes / 4;
+  for (int i = 0; i < 9; ++i) {
+    const std::uint64_t place = claim(*registry, kSlot, large);
+    EXPECT_TRUE(within(place, land()) && within(place + large - 1, land())) << i;
+  }
+}
+
+TEST_F(Place, IsNobodyElses) {
+  for (const std::uint64_t random : {std::uint64_t{0}, ~std::uint64_t{0}, std::uint64_t{0x123456789abcdef}}) {
+    choose_territories(*registry, {random, random});
+    for (std::size_t slot = 1; slot < kMostTasks; ++slot) {
+      EXPECT_EQ(home(slot - 1).end, home(slot).begin);
+      EXPECT_EQ(land(slot - 1).end, land(slot).begin);
+    }
+    EXPECT_LE(home(kMostTasks - 1).end, land(0).begin);
+    EXPECT_LE(land(kMostTasks - 1).end, std::uint64_t{0x5555} << 32U);  // where programs are
+    EXPECT_EQ(home(0).begin % (2 * kMiB), 0U);
+  }
+}
+
+TEST(Turn, OfADeadTaskIsTakenFromIt) {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  waitpid(child, nullptr, 0);
+  std::atomic<std::uint32_t> holder{static_cast<std::uint32_t>(child)};
+  EXPECT_TRUE(take_turn(holder, getpid()));
+  EXPECT_EQ(holder, static_cast<std::uint32_t>(getpid()));
+  end_turn(holder);
+  EXPECT_FALSE(take_turn(holder, getpid()));
+}
+
+TEST(Turn, OfALivingTaskIsWaitedFor) {
+  std::atomic<std::uint32_t> holder{static_cast<std::uint32_t>(getpid())};
+  std::atomic<bool> ended{false};
+  std::thread other([&] {
+    EXPECT_FALSE(take_turn(holder, getpid()));
+    EXPECT_TRUE(ended);
+  });
+  usleep(30'000);
+  ended = true;
+  end_turn(holder);
+  other.join();
+}
+
+// In a process of its own, since the C library's mmap() stays changed.
+class OwnMappings : public Place {
+ protected:
+  // What `check` says, as an exit code, in a process that is task kSlot.
+  template <class Check>
+  int in_task(Check check) {
+    const pid_t child = fork();
+    if (child != 0) return code_of(child);
+    const Membership membership{registry.get(), kSlot};
+    if (!map_in_territory(membership)) _exit(77);
+    leave_others_out_of_forks(membership);
+    _exit(check());
+  }
+};
+
+#define IN_TASK(...)                                                            \
+  const int code = in_task(__VA_ARGS__);                                        \
+  if (code == 77) GTEST_SKIP() << "this C library's mmap() is of another form"; \
+  EXPECT_EQ(code, 0)
+
+TEST_F(OwnMappings, AreWhatTheCLibraryMaps) {
+  IN_TASK([this] {
+    void* const large = std::malloc(100 * kMiB);
+    if (!within(large, home())) return 1;
+    pthread_attr_t unusual;  // so that no stack of an earlier thread is used again
+    pthread_attr_init(&unusual);
+    pthread_attr_setstacksize(&unusual, 11 * kMiB);
+    pthread_t thread{};
+    void* stack = nullptr;
+    pthread_create(
+        &thread, &unusual, [](void*) { return __builtin_frame_address(0); }, nullptr);
+    pthread_join(thread, &stack);
+    if (!within(stack, home())) return 2;
+    if (!within(std::malloc(300 * kMiB), land())) return 3;
+    std::free(large);
+    return 0;
+  });
+}
+
+TEST_F(OwnMappings, AreWhereTheCallerWantsThem) {
+  IN_TASK([this] {
+    const auto nowhere = [](void* at, std::size_t bytes, int flags, off_t offset) {
+      return mmap(at, bytes, PROT_NONE, MAP_PRIVATE | MAP_NORESERVE | flags, -1, offset);
+    };
+    void* const wanted = reinterpret_cast<void*>(std::uint64_t{12} << 40U);  // NOLINT(performance-no-int-to-ptr)
+    if (nowhere(wanted, kPage, MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, 0) != wanted) return 1;
+    // As large as that it is a reservation of addresses.
+    if (within(nowhere(nullptr, kLandBytes / 2, MAP_ANONYMOUS, 0), land())) return 2;
+    if (nowhere(nullptr, 0, MAP_ANONYMOUS, 0) != MAP_FAILED || errno != EINVAL) return 3;
+    if (nowhere(nullptr, kPage, 0, 0) != MAP_FAILED || errno != EBADF) return 4;
+    if (nowhere(nullptr, kPage, MAP_ANONYMOUS, 1) != MAP_FAILED || errno != EINVAL) return 5;
+    return 0;
+  });
+}
+
+TEST_F(OwnMappings, AreInAForkWithoutThoseOfOthers) {
+  IN_TASK([this] {
+    auto* const own = static_cast<char*>(std::malloc(kMiB));
+    own[5] = 'x';
+    const auto map_at = [](std::uint64_t address) {
+      void* const place = reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
+      void* const got =
+          mmap(place, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+      return got == place ? static_cast<char*>(got) : nullptr;
+    };
+    char* const before = map_at(home(kSlot - 1).begin);
+    char* const after = map_at(land(kSlot + 1).begin);
+    if (before == nullptr || after == nullptr) return 1;
+    const auto gone = [](void* place) {
+      unsigned char held = 0;
+      return mincore(place, kPage, &held) != 0 && errno == ENOMEM;
+    };
+    for (int i = 0; i < 3; ++i) {
+      const pid_t child = fork();
+      if (child == 0) _exit(own[5] == 'x' && gone(before) && gone(after) ? 0 : 1);
+      if (code_of(child) != 0) return 2;
+      *before = *after = 'y';  // as it was
+    }
+    return 0;
+  });
+}
+
+TEST_F(OwnMappings, AreInAForkAfterATaskDiedInItsTurn) {
+  IN_TASK([this] {
+    auto* const own = static_cast<char*>(std::malloc(kMiB));
+    own[5] = 'x';
+    const pid_t dead = fork();
+    if (dead == 0) _exit(0);
+    if (code_of(dead) != 0) return 1;
+    advise_own(*registry, kSlot, MADV_DONTFORK);
+    registry->forking = static_cast<std::uint32_t>(dead);
+    const pid_t child = fork();
+    if (child == 0) _exit(own[5] == 'x' ? 0 : 1);
+    return code_of(child) == 0 ? 0 : 2;
+  });
+}
+
+}  // namespace
+}  // namespace urakata::space
