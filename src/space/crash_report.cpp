@@ -51,20 +51,20 @@ void say_call(std::size_t number, std::uintptr_t address) {
              exported ? found.dli_sname : "");
 }
 
-constinit Membership home{nullptr, 0};
+constinit Membership own_task{nullptr, 0};
 std::array<struct sigaction, kReported> hosts;  // Open MPI's handlers, in the order of kCrashes
 
 // In a forked copy of the task the others' memory is not there. Where several tasks fail, one dumps after the other;
 // the turn ends with the process. A failure of what reports the first is the same process's.
 void leave_others_out_of_dump() {
-  Registry& registry = *home.registry;
+  Registry& registry = *own_task.registry;
   const pid_t self = getpid();
-  if (registry.tasks[home.slot].pid.load(std::memory_order_relaxed) != self ||
+  if (registry.tasks[own_task.slot].pid.load(std::memory_order_relaxed) != self ||
       registry.dumping.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(self)) {
     return;
   }
-  if (take_turn(registry.dumping, self)) advise_own(registry, home.slot, MADV_DODUMP);
-  advise_others(registry, home.slot, MADV_DONTDUMP);
+  if (take_turn(registry.dumping, self)) advise_own(registry, own_task.slot, MADV_DODUMP);
+  advise_others(registry, own_task.slot, MADV_DONTDUMP);
 }
 
 void on_crash(int number, siginfo_t* about, void* state) {
@@ -101,7 +101,7 @@ bool of_open_mpi(const struct sigaction& handler) {
 }  // namespace
 
 void report_crashes(const Membership& membership) {
-  home = membership;
+  own_task = membership;
   for (std::size_t i = 0; i < kCrashes.size(); ++i) {
     struct sigaction present {};
     if (sigaction(kCrashes[i].number, nullptr, &present) != 0) continue;

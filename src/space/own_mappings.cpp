@@ -22,14 +22,14 @@ using namespace std::string_view_literals;
 constexpr std::uint64_t kLargest = kLandBytes / 4;
 constexpr int kPlaced = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT | MAP_HUGETLB | MAP_GROWSDOWN;
 
-constinit Membership home{nullptr, 0};
+constinit Membership own_task{nullptr, 0};
 constinit std::uint64_t page = 4096;
 
 void* map(void* wanted, std::size_t bytes, int rights, int flags, int file, off_t offset) {
   const std::uint64_t whole = (bytes + page - 1) & ~(page - 1);
   long address = raw::word(wanted);
   if (wanted == nullptr && (flags & MAP_ANONYMOUS) != 0 && (flags & kPlaced) == 0 && whole - 1 < kLargest) {
-    address = static_cast<long>(claim(*home.registry, home.slot, whole));
+    address = static_cast<long>(claim(*own_task.registry, own_task.slot, whole));
   }
   const long result = raw::call(SYS_mmap, address, static_cast<long>(bytes), rights, flags, file, offset);
   if (result < 0 && result > -4096) {
@@ -71,7 +71,7 @@ bool map_in_territory(const Membership& membership) {
   const auto begin = static_cast<long>(first);
   // By raw calls: mprotect() may be on the same page.
   if (raw::call(SYS_mprotect, begin, bytes, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) return false;
-  home = membership;
+  own_task = membership;
   auto* const place = const_cast<char*>(code.data());
   std::memcpy(place + kJump.size(), &target, sizeof target);
   std::memcpy(place, kJump.data(), kJump.size());

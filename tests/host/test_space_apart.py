@@ -39,8 +39,8 @@ def contents(owner: int) -> bytes:
 def test_a_fork_has_its_ranks_memory_and_no_others(folder: Path, name: str, ranks: int) -> None:
     """All ranks fork at once, and their children do."""
     program = str(compiled(named(name), "space_apart", folder))
-    rounds = max(5, (800 if FULL else 100) // ranks)
-    outcome = space_job(named(name), ranks, [program, "forks", "8", str(rounds)], seconds=300)
+    rounds = max(3, (400 if FULL else 100) // ranks)
+    outcome = space_job(named(name), ranks, [program, "forks", "8", str(rounds)], seconds=600)
     assert (outcome.code, outcome.output.count("right")) == (0, 1), outcome.output
 
 
