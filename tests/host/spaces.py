@@ -156,8 +156,13 @@ def ancestors(pid: int) -> list[int]:
     return chain
 
 
+def lives_in_a_space(program: str) -> bool:
+    """Whether it is position-independent; Debian's own python3 is not."""
+    return Path(program).resolve().read_bytes()[16] == 3  # ET_DYN
+
+
 def position_independent_python() -> str:
     """The Python of these tests, where it can live in a space."""
-    if Path(sys.executable).resolve().read_bytes()[16] != 3:  # ET_DYN
+    if not lives_in_a_space(sys.executable):
         pytest.skip(f"{sys.executable} cannot live in a space, since it is not position-independent")
     return sys.executable
