@@ -15,6 +15,7 @@
 #include "base/log.hpp"
 #include "space/error_signals.hpp"
 #include "space/territory.hpp"
+#include "space/turn.hpp"
 
 namespace urakata::space {
 namespace {
@@ -63,8 +64,8 @@ void leave_others_out_of_dump() {
       registry.dumping.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(self)) {
     return;
   }
-  if (take_turn(registry.dumping, self)) advise_own(registry, own_task.slot, MADV_DODUMP);
-  advise_others(registry, own_task.slot, MADV_DONTDUMP);
+  if (take_turn(registry.dumping, self)) advise_own(own_task, MADV_DODUMP);
+  advise_others(own_task, MADV_DONTDUMP);
 }
 
 void on_crash(int number, siginfo_t* about, void* state) {

@@ -7,6 +7,7 @@
 #include <csignal>
 
 #include "space/territory.hpp"
+#include "space/turn.hpp"
 
 namespace urakata::space {
 namespace {
@@ -22,16 +23,16 @@ void prepare() {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &present);
   if (take_turn(own_task.registry->forking, getpid())) {
-    advise_own(*own_task.registry, own_task.slot, MADV_DOFORK);
-    advise_others(*own_task.registry, own_task.slot, MADV_DOFORK);
+    advise_own(own_task, MADV_DOFORK);
+    advise_others(own_task, MADV_DOFORK);
   }
   before = present;
-  advise_others(*own_task.registry, own_task.slot, MADV_DONTFORK);
+  advise_others(own_task, MADV_DONTFORK);
 }
 
 void in_parent() {
   if (own_task.registry == nullptr) return;
-  advise_others(*own_task.registry, own_task.slot, MADV_DOFORK);
+  advise_others(own_task, MADV_DOFORK);
   const sigset_t present = before;
   end_turn(own_task.registry->forking);
   pthread_sigmask(SIG_SETMASK, &present, nullptr);

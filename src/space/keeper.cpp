@@ -159,7 +159,7 @@ class Keeper {
     // The program may look for itself before start_task() returns here.
     task.state.store(TaskState::running, std::memory_order_release);
     const auto slot = static_cast<std::size_t>(&task - registry_.tasks.data());
-    const Result<Task> started = start_task(*handover, registry_, slot);
+    const Result<Task> started = start_task(*handover, {&registry_, slot});
     if (!started) {
       forget(task);
       send_note(pair.socket.number(), NoteKind::refused, 0, started.error().message);

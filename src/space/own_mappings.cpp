@@ -1,8 +1,9 @@
 #include "space/own_mappings.hpp"
 
+#if defined(__x86_64__)
+
 #include <dlfcn.h>
 #include <link.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -23,13 +24,13 @@ constexpr std::uint64_t kLargest = kLandBytes / 4;
 constexpr int kPlaced = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT | MAP_HUGETLB | MAP_GROWSDOWN;
 
 constinit Membership own_task{nullptr, 0};
-constinit std::uint64_t page = 4096;
+constexpr std::uint64_t kPage = 4096;
 
 void* map(void* wanted, std::size_t bytes, int rights, int flags, int file, off_t offset) {
-  const std::uint64_t whole = (bytes + page - 1) & ~(page - 1);
+  const std::uint64_t whole = (bytes + kPage - 1) & ~(kPage - 1);
   long address = raw::word(wanted);
   if (wanted == nullptr && (flags & MAP_ANONYMOUS) != 0 && (flags & kPlaced) == 0 && whole - 1 < kLargest) {
-    address = static_cast<long>(claim(*own_task.registry, own_task.slot, whole));
+    address = static_cast<long>(claim(own_task, whole));
   }
   const long result = raw::call(SYS_mmap, address, static_cast<long>(bytes), rights, flags, file, offset);
   if (result < 0 && result > -4096) {
@@ -57,16 +58,14 @@ std::string_view code_of_mmap() {
 }  // namespace
 
 bool map_in_territory(const Membership& membership) {
-#if defined(__x86_64__)
   constexpr std::string_view kBranchTarget = "\xf3\x0f\x1e\xfa"sv;  // endbr64
   constexpr std::string_view kJump = "\xff\x25\x00\x00\x00\x00"sv;  // jmp *0(%rip), and the address after it
   std::string_view code = code_of_mmap();
   if (code.starts_with(kBranchTarget)) code.remove_prefix(kBranchTarget.size());
   const std::uint64_t target = reinterpret_cast<std::uint64_t>(&map);
   if (code.size() < kJump.size() + sizeof target) return false;
-  page = getauxval(AT_PAGESZ);
   const std::uint64_t at = reinterpret_cast<std::uint64_t>(code.data());
-  const std::uint64_t first = at & ~(page - 1);
+  const std::uint64_t first = at & ~(kPage - 1);
   const auto bytes = static_cast<long>(at + kJump.size() + sizeof target - first);
   const auto begin = static_cast<long>(first);
   // By raw calls: mprotect() may be on the same page.
@@ -77,12 +76,16 @@ bool map_in_territory(const Membership& membership) {
   std::memcpy(place, kJump.data(), kJump.size());
   raw::call(SYS_mprotect, begin, bytes, PROT_READ | PROT_EXEC);
   return true;
-#else
-  static_cast<void>(membership);
-  static_cast<void>(&map);
-  static_cast<void>(&code_of_mmap);
-  return false;
-#endif
 }
 
 }  // namespace urakata::space
+
+#else
+
+namespace urakata::space {
+
+bool map_in_territory(const Membership& /*membership*/) { return false; }
+
+}  // namespace urakata::space
+
+#endif

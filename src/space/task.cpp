@@ -27,11 +27,11 @@ constexpr std::size_t kGuard = std::size_t{64} << 10U;
 constexpr std::size_t kSmallestStack = std::size_t{1} << 20U;
 constexpr std::size_t kLargestStack = std::size_t{1} << 30U;  // where the limit is higher or there is none
 
-Result<Mapping> make_stack(const Attributes& attributes, bool executable, Registry& registry, std::size_t slot) {
+Result<Mapping> make_stack(const Attributes& attributes, bool executable, const Membership& task) {
   const rlim_t limit = attributes.limits[RLIMIT_STACK].rlim_cur;
   const std::size_t wanted = std::clamp<std::size_t>(limit, kSmallestStack, kLargestStack) & ~(kGuard - 1);
   const int rights = PROT_READ | PROT_WRITE | (executable ? PROT_EXEC : 0);
-  const std::uint64_t place = claim(registry, slot, wanted + kGuard);
+  const std::uint64_t place = claim(task, wanted + kGuard);
   void* const start =
       mmap(reinterpret_cast<void*>(place), wanted + kGuard, rights,  // NOLINT(performance-no-int-to-ptr)
            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
@@ -79,7 +79,7 @@ std::vector<std::string> environment_for(const Command& command, const Registry&
 
 }  // namespace
 
-Result<Task> start_task(const Handover& handover, Registry& registry, std::size_t slot) {
+Result<Task> start_task(const Handover& handover, const Membership& task) {
   const Command& command = handover.command;
   const Result<Image> program = read_image(command.file);
   if (!program) return Error{command.file + " " + program.error().message};
@@ -92,10 +92,10 @@ Result<Task> start_task(const Handover& handover, Registry& registry, std::size_
   settle_origin(*program, *mapped,
                 std::string_view(command.file).substr(0, std::max<std::size_t>(command.file.rfind('/'), 1)));
 
-  Result<Mapping> stack = make_stack(handover.attributes, program->executable_stack, registry, slot);
+  Result<Mapping> stack = make_stack(handover.attributes, program->executable_stack, task);
   if (!stack) return stack.error();
   const std::vector<Auxiliary> auxiliary = auxiliary_for(*program, *mapped, mapped_linker->base);
-  const std::vector<std::string> environment = environment_for(command, registry);
+  const std::vector<std::string> environment = environment_for(command, *task.registry);
   StackContents contents{command.arguments, environment, command.shown, {}, auxiliary};
   if (getrandom(contents.random.data(), contents.random.size(), 0) != static_cast<ssize_t>(contents.random.size())) {
     return Error{"the kernel gives no random bytes"};
@@ -112,7 +112,7 @@ Result<Task> start_task(const Handover& handover, Registry& registry, std::size_
   birth.directory = handover.directory.number();
   birth.highest_descriptor = highest_descriptor();
   birth.attributes = &handover.attributes;
-  birth.record = &registry.tasks[slot];
+  birth.record = &task.registry->tasks[task.slot];
   const std::string_view name = std::string_view(command.shown).substr(command.shown.rfind('/') + 1);
   std::copy_n(name.begin(), std::min(name.size(), birth.name.size() - 1), birth.name.begin());
   const Result<pid_t> pid = bear(birth);

@@ -3,8 +3,6 @@
 
 #include <sys/types.h>
 
-#include <cstddef>
-
 #include "base/result.hpp"
 #include "space/debugger_chain.hpp"
 #include "space/handover.hpp"
@@ -20,6 +18,6 @@ struct Task {
 // Maps program and dynamic linker, writes the stack, and starts the process. The record of `slot` is the task's
 // own and gets its pid. The program's memory stays mapped when the task has ended. Error: why there is no task; it has
 // no process, and its programs and stack are unmapped.
-Result<Task> start_task(const Handover& handover, Registry& registry, std::size_t slot);
+Result<Task> start_task(const Handover& handover, const Membership& task);
 
 }  // namespace urakata::space

@@ -3,16 +3,12 @@
 #include <sys/mman.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
-
-#include "base/waiting.hpp"
 
 namespace urakata::space {
 namespace {
 
-constexpr std::uint64_t kLook = 5'000'000;  // ns between looks whether the holder is still alive
 constexpr std::uint64_t kHugePage = std::uint64_t{2} << 20U;
 
 // 0, or what the kernel says.
@@ -22,7 +18,7 @@ int advise(std::uint64_t begin, std::uint64_t end, int advice) {
 }
 
 // The kernel stops at the first mapping that does not take the advice (the memory of a device that is to be copied).
-void advise_one_by_one(Territory range, int advice) {
+void advise_one_by_one(AddressRange range, int advice) {
   FILE* const file = std::fopen("/proc/self/maps", "re");
   if (file == nullptr) return;
   char* line = nullptr;
@@ -38,14 +34,14 @@ void advise_one_by_one(Territory range, int advice) {
   std::fclose(file);
 }
 
-void advise_range(Territory range, int advice) {
+void advise_range(AddressRange range, int advice) {
   const int failure = advise(range.begin, range.end, advice);
   // ENOMEM: there are holes; all that is mapped has the advice.
   if (failure == EINVAL) advise_one_by_one(range, advice);
 }
 
 // 0: there is no room left.
-std::uint64_t claim_below(std::atomic<std::uint64_t>& edge, Territory whole, std::uint64_t bytes) {
+std::uint64_t claim_below(std::atomic<std::uint64_t>& edge, AddressRange whole, std::uint64_t bytes) {
   std::uint64_t present = edge.load(std::memory_order_relaxed);
   std::uint64_t place = 0;
   do {
@@ -69,58 +65,38 @@ void choose_territories(Registry& registry, std::array<std::uint64_t, 2> random)
   }
 }
 
-Territory home_of(const Registry& registry, std::size_t slot) {
+AddressRange home_of(const Registry& registry, std::size_t slot) {
   const std::uint64_t begin = registry.homes + slot * kHomeBytes;
   return {begin, begin + kHomeBytes};
 }
 
-Territory land_of(const Registry& registry, std::size_t slot) {
+AddressRange land_of(const Registry& registry, std::size_t slot) {
   const std::uint64_t begin = registry.lands + slot * kLandBytes;
   return {begin, begin + kLandBytes};
 }
 
-std::uint64_t claim(Registry& registry, std::size_t slot, std::uint64_t bytes) {
-  TaskRecord& task = registry.tasks[slot];
-  const std::uint64_t at_home = claim_below(task.home_edge, home_of(registry, slot), bytes);
+std::uint64_t claim(const Membership& task, std::uint64_t bytes) {
+  TaskRecord& record = task.registry->tasks[task.slot];
+  const AddressRange land = land_of(*task.registry, task.slot);
+  const std::uint64_t at_home = claim_below(record.home_edge, home_of(*task.registry, task.slot), bytes);
   if (at_home != 0) return at_home;
-  const std::uint64_t on_land = claim_below(task.land_edge, land_of(registry, slot), bytes);
+  const std::uint64_t on_land = claim_below(record.land_edge, land, bytes);
   if (on_land != 0) return on_land;
-  task.land_edge.store(land_of(registry, slot).end, std::memory_order_relaxed);
-  return claim_below(task.land_edge, land_of(registry, slot), bytes);
+  record.land_edge.store(land.end, std::memory_order_relaxed);
+  return claim_below(record.land_edge, land, bytes);
 }
 
-void advise_own(const Registry& registry, std::size_t slot, int advice) {
-  advise_range(home_of(registry, slot), advice);
-  advise_range(land_of(registry, slot), advice);
+void advise_own(const Membership& task, int advice) {
+  advise_range(home_of(*task.registry, task.slot), advice);
+  advise_range(land_of(*task.registry, task.slot), advice);
 }
 
-void advise_others(const Registry& registry, std::size_t slot, int advice) {
-  const Territory home = home_of(registry, slot);
-  const Territory land = land_of(registry, slot);
-  advise_range({home_of(registry, 0).begin, home.begin}, advice);
-  advise_range({home.end, home_of(registry, kMostTasks).begin}, advice);
-  advise_range({land_of(registry, 0).begin, land.begin}, advice);
-  advise_range({land.end, land_of(registry, kMostTasks).begin}, advice);
-}
-
-bool take_turn(std::atomic<std::uint32_t>& holder, pid_t self) {
-  bool was_left = false;
-  for (;;) {
-    std::uint32_t present = 0;
-    const auto own = static_cast<std::uint32_t>(self);
-    if (holder.compare_exchange_strong(present, own, std::memory_order_acquire)) return was_left;
-    if (kill(static_cast<pid_t>(present), 0) != 0 && errno == ESRCH) {
-      was_left = holder.compare_exchange_strong(present, own, std::memory_order_acquire);
-      if (was_left) return true;
-    } else {
-      futex_wait(holder, present, kLook);
-    }
+void advise_others(const Membership& task, int advice) {
+  for (const auto range_of : {&home_of, &land_of}) {
+    const AddressRange own = range_of(*task.registry, task.slot);
+    advise_range({range_of(*task.registry, 0).begin, own.begin}, advice);
+    advise_range({own.end, range_of(*task.registry, kMostTasks).begin}, advice);
   }
-}
-
-void end_turn(std::atomic<std::uint32_t>& holder) {
-  holder.store(0, std::memory_order_release);
-  futex_wake(holder, 1);
 }
 
 }  // namespace urakata::space

@@ -8,8 +8,6 @@
 // 72 TiB; the kernel places nothing there by itself.
 #pragma once
 
-#include <sys/types.h>
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +16,8 @@
 
 namespace urakata::space {
 
-struct Territory {
-  std::uint64_t begin;  // addresses
+struct AddressRange {
+  std::uint64_t begin;
   std::uint64_t end;
 };
 
@@ -30,24 +28,18 @@ inline constexpr std::uint64_t kLandBytes = std::uint64_t{128} << 30U;
 // tasks.
 void choose_territories(Registry& registry, std::array<std::uint64_t, 2> random);
 
-Territory home_of(const Registry& registry, std::size_t slot);
-Territory land_of(const Registry& registry, std::size_t slot);
+AddressRange home_of(const Registry& registry, std::size_t slot);
+AddressRange land_of(const Registry& registry, std::size_t slot);
 
 // An address to suggest to the kernel for a mapping of so many bytes (whole pages, at most a quarter of a land), below
 // what is in use. When the land has been used up, what was unmapped there since is used again. As the kernel does by
 // itself, memory that huge pages would fill begins where one may. Any thread.
-std::uint64_t claim(Registry& registry, std::size_t slot, std::uint64_t bytes);
+std::uint64_t claim(const Membership& task, std::uint64_t bytes);
 
-// Gives the kernel this advice (MADV_*) on all that is mapped in the slot's home and land, or in all others'. What does
+// Gives the kernel this advice (MADV_*) on all that is mapped in the task's home and land, or in all others'. What does
 // not take it (memory of devices) is left as it is. A signal handler may advise MADV_DONTDUMP and MADV_DONTFORK, which
 // everything takes.
-void advise_own(const Registry& registry, std::size_t slot, int advice);
-void advise_others(const Registry& registry, std::size_t slot, int advice);
-
-// Makes `self` the task whose pid `holder` names, once there is none or the named one is dead; waits for a living one.
-// True: the one before died in its turn, and may have left its advice on anybody's memory. A signal handler may call
-// it.
-bool take_turn(std::atomic<std::uint32_t>& holder, pid_t self);
-void end_turn(std::atomic<std::uint32_t>& holder);
+void advise_own(const Membership& task, int advice);
+void advise_others(const Membership& task, int advice);
 
 }  // namespace urakata::space

@@ -2,18 +2,14 @@
 #include "space/territory.hpp"
 
 #include <gtest/gtest.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <memory>
-#include <thread>
 
 #include "space/fork_guard.hpp"
 #include "space/own_mappings.hpp"
@@ -24,8 +20,8 @@ namespace {
 constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
 
-bool within(std::uint64_t address, Territory range) { return address >= range.begin && address < range.end; }
-bool within(const void* address, Territory range) { return within(reinterpret_cast<std::uint64_t>(address), range); }
+bool within(std::uint64_t address, AddressRange range) { return address >= range.begin && address < range.end; }
+bool within(const void* address, AddressRange range) { return within(reinterpret_cast<std::uint64_t>(address), range); }
 
 int code_of(pid_t child) {
   int status = -1;
@@ -37,34 +33,36 @@ class Place : public ::testing::Test {
  protected:
   void SetUp() override { choose_territories(*registry, {4711, 815}); }
 
-  Territory home(std::size_t slot = kSlot) const { return home_of(*registry, slot); }
-  Territory land(std::size_t slot = kSlot) const { return land_of(*registry, slot); }
+  AddressRange home(std::size_t slot = kSlot) const { return home_of(*registry, slot); }
+  AddressRange land(std::size_t slot = kSlot) const { return land_of(*registry, slot); }
+
+  Membership task() const { return {registry.get(), kSlot}; }
 
   static constexpr std::size_t kSlot = 3;
   std::unique_ptr<Registry> registry = std::make_unique<Registry>();
 };
 
 TEST_F(Place, IsBelowTheLast) {
-  const std::uint64_t first = claim(*registry, kSlot, 5 * kPage);
+  const std::uint64_t first = claim(task(), 5 * kPage);
   EXPECT_EQ(first, home().end - 5 * kPage);
-  EXPECT_EQ(claim(*registry, kSlot, kPage), first - kPage);
+  EXPECT_EQ(claim(task(), kPage), first - kPage);
 }
 
 TEST_F(Place, BeginsWhereAHugePageMay) {
-  claim(*registry, kSlot, kPage);
-  EXPECT_EQ(claim(*registry, kSlot, 4 * kMiB) % (2 * kMiB), 0U);
+  claim(task(), kPage);
+  EXPECT_EQ(claim(task(), 4 * kMiB) % (2 * kMiB), 0U);
 }
 
 TEST_F(Place, IsOnTheLandWhereTheHomeHasNoRoom) {
-  const std::uint64_t large = claim(*registry, kSlot, kHomeBytes);
+  const std::uint64_t large = claim(task(), kHomeBytes);
   EXPECT_TRUE(within(large, land()));
-  EXPECT_TRUE(within(claim(*registry, kSlot, kPage), home()));
+  EXPECT_TRUE(within(claim(task(), kPage), home()));
 }
 
 TEST_F(Place, IsUsedAgainWhenAllHasBeenUsed) {
   const std::uint64_t large = kLandBytes / 4;
   for (int i = 0; i < 9; ++i) {
-    const std::uint64_t place = claim(*registry, kSlot, large);
+    const std::uint64_t place = claim(task(), large);
     EXPECT_TRUE(within(place, land()) && within(place + large - 1, land())) << i;
   }
 }
@@ -82,31 +80,6 @@ TEST_F(Place, IsNobodyElses) {
   }
 }
 
-TEST(Turn, OfADeadTaskIsTakenFromIt) {
-  const pid_t child = fork();
-  if (child == 0) _exit(0);
-  waitpid(child, nullptr, 0);
-  std::atomic<std::uint32_t> holder{static_cast<std::uint32_t>(child)};
-  EXPECT_TRUE(take_turn(holder, getpid()));
-  EXPECT_EQ(holder, static_cast<std::uint32_t>(getpid()));
-  end_turn(holder);
-  EXPECT_FALSE(take_turn(holder, getpid()));
-}
-
-TEST(Turn, OfALivingTaskIsWaitedFor) {
-  std::atomic<std::uint32_t> holder{static_cast<std::uint32_t>(getpid())};
-  std::atomic<bool> ended{false};
-  std::thread other([&] {
-    EXPECT_FALSE(take_turn(holder, getpid()));
-    EXPECT_TRUE(ended);
-  });
-  // Woken for no reason, it waits on; that somebody was woken shows that it waits.
-  while (syscall(SYS_futex, &holder, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0) == 0) std::this_thread::yield();
-  ended = true;
-  end_turn(holder);
-  other.join();
-}
-
 // In a process of its own, since the C library's mmap() stays changed.
 class OwnMappings : public Place {
  protected:
@@ -115,9 +88,8 @@ class OwnMappings : public Place {
   int in_task(Check check) {
     const pid_t child = fork();
     if (child != 0) return code_of(child);
-    const Membership membership{registry.get(), kSlot};
-    if (!map_in_territory(membership)) _exit(77);
-    leave_others_out_of_forks(membership);
+    if (!map_in_territory(task())) _exit(77);
+    leave_others_out_of_forks(task());
     _exit(check());
   }
 };
@@ -196,7 +168,7 @@ TEST_F(OwnMappings, AreInAForkAfterATaskDiedInItsTurn) {
     const pid_t dead = fork();
     if (dead == 0) _exit(0);
     if (code_of(dead) != 0) return 1;
-    advise_own(*registry, kSlot, MADV_DONTFORK);
+    advise_own(task(), MADV_DONTFORK);
     registry->forking = static_cast<std::uint32_t>(dead);
     const pid_t child = fork();
     if (child == 0) _exit(own[5] == 'x' ? 0 : 1);
