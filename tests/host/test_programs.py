@@ -11,6 +11,7 @@ from jobs import ENGINES, FULL, HOST_NAMES, compiled, compiled_example, named, p
 from spaces import nobody_lives
 
 from urakata import paths
+from urakata.report.summary import summarise
 
 BLOCKING_PLACES = ("recv", "send", "probe", "barrier", "allreduce", "dup", "split", "fence")
 CHAIN = [f"turn {turn}: the last of 4 ranks has {turn} and {turn}" for turn in (1, 2, 3)]
@@ -118,10 +119,10 @@ def test_a_communicator_gets_the_engine_that_was_chosen(folder: Path, tmp_path: 
         assert f"choice {number}: {code}\n" in outcome.output, outcome.output
     for words in COMPLAINTS[name]:
         assert words in outcome.output, outcome.output
-    sites = json.loads((tmp_path / "rank-0.json").read_text())["sites"]
-    engines = {site["bytes"]: site["engine"].partition("/")[0] for site in sites if site["operation"] == "Iallreduce"}
+    rows = [row for row in summarise(tmp_path).rows if row.operation == "Iallreduce"]
     wanted = {8 * number: engine for number, (_, _, _, engine) in enumerate(choices, 1) if engine is not None}
-    assert engines == wanted
+    assert {row.bytes: row.engine.partition("/")[0] for row in rows} == wanted
+    assert all(row.helped == row.engine.startswith("thread") for row in rows)
 
 
 def test_choosing_helpers_needs_a_run_that_has_them(folder: Path) -> None:

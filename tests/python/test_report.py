@@ -73,7 +73,7 @@ def test_hidden_is_measured_against_instances_waited_for_at_once(folder: Path) -
 
 def test_hidden_is_estimated_where_a_helper_works(folder: Path) -> None:
     for number in range(2):
-        (folder / f"rank-{number}.json").write_text(json.dumps(rank(number, sites=[site(engine="thread")])))
+        (folder / f"rank-{number}.json").write_text(json.dumps(rank(number, sites=[site(engine="thread/spare")])))
     (row,) = summarise(folder).rows
     assert row.hidden == pytest.approx(4 / 6)
     assert row.hidden_is_estimate
@@ -82,10 +82,10 @@ def test_hidden_is_estimated_where_a_helper_works(folder: Path) -> None:
 def test_advice_says_what_to_switch(folder: Path) -> None:
     (row,) = summarise(folder).rows
     assert row.advice.startswith("switch on engine thread")
-    idle = site(engine="thread", gap=times(10, 100), helper_ns=5)
+    idle = site(engine="thread/shared", gap=times(10, 100), helper_ns=5)
     (folder / "rank-0.json").write_text(json.dumps(rank(0, sites=[idle])))
     advice = {row.engine: row.advice for row in summarise(folder).rows}
-    assert advice["thread"].startswith("switch engine thread off")
+    assert advice["thread/shared"].startswith("switch engine thread off")
 
 
 def test_trace_has_tracks_for_compute_calls_and_helpers(folder: Path) -> None:

@@ -55,6 +55,11 @@ class Row:
     times: dict[str, Times] = field(default_factory=lambda: {name: Times() for name in _TIMES})
 
     @property
+    def helped(self) -> bool:
+        """Helpers took it on: engines "thread/spare" and "thread/shared"."""
+        return self.engine.startswith("thread/")
+
+    @property
     def exposed_ns(self) -> float:
         """Mean time that an instance kept the program inside MPI."""
         ended = self.times["wait"].count
@@ -65,7 +70,7 @@ class Row:
         pure, flight = self.times["pure"], self.times["in_flight"]
         if pure.count and pure.sum:
             return min(1.0, max(0.0, 1.0 - self.exposed_ns / pure.mean))
-        if self.engine == "thread" and flight.sum:
+        if self.helped and flight.sum:
             return min(1.0, self.times["overlapped"].sum / flight.sum)
         return None
 
@@ -84,9 +89,9 @@ class Row:
         if self.engine == "poll" and computes and wait.mean > 20_000:
             waited, computed = f"{wait.sum / 1e6:.1f} ms of waiting", f"{gap.sum / 1e6:.1f} ms of computing"
             return f"switch on engine thread: {waited} stand against {computed}"
-        if self.engine == "thread" and not computes and self.helper_ns:
+        if self.helped and not computes and self.helper_ns:
             return "switch engine thread off (poll): the program computes too little between start and wait to hide it"
-        if self.engine == "thread" and self.hidden is not None and self.hidden < 0.3 and computes:
+        if self.helped and self.hidden is not None and self.hidden < 0.3 and computes:
             return "little is hidden though there is computing: try another placement or algorithm"
         return "leave as it is"
 

@@ -33,13 +33,19 @@ def hidden_text(row: Row) -> str:
     return f"{'~' if row.hidden_is_estimate else ''}{100 * row.hidden:.0f} %"
 
 
+def way_text(row: Row) -> str:
+    """Engine and algorithm, and why this algorithm."""
+    why = f" ({row.why})" if row.why else ""
+    return ", ".join(part for part in (row.engine, row.algorithm) if part) + why
+
+
 def short_place(place: str) -> str:
     """The last two parts of a path: the console has little room."""
     return "/".join(place.split("/")[-2:])
 
 
 def show(summary: Summary, console: Console) -> None:
-    """One table of call sites, one line of advice for each, one line for each rank's helpers."""
+    """One table of call sites, one line of way and advice for each, one line for each rank's helpers."""
     first = summary.ranks[0]
     engines = ", ".join(sorted({rank["engine"] for rank in summary.ranks}))
     ranks = f"{first['ranks']} ranks, engine {engines}"
@@ -52,12 +58,16 @@ def show(summary: Summary, console: Console) -> None:
         console.print(_table(summary))
         console.print("start, gap (start to wait), wait, pure: means of an instance. ~: estimated.", style="dim")
         for number, row in enumerate(summary.rows, 1):
-            why = f" ({row.why})" if row.why else ""
-            console.print(escape(f"{number:3}  {short_place(row.place)}: {row.advice}{why}"), highlight=False)
+            _line(console, f"{number:3}  {short_place(row.place)}: {way_text(row)}; {row.advice}")
     else:
         console.print("No operation that Urakata handles was called.")
     for rank in summary.ranks:
         _show_helpers(summary, rank, console)
+
+
+def _line(console: Console, text: str) -> None:
+    """A line that the terminal may break, but not we: so it can be searched and copied."""
+    console.print(escape(text), highlight=False, soft_wrap=True)
 
 
 def _table(summary: Summary) -> Table:
@@ -66,7 +76,6 @@ def _table(summary: Summary) -> Table:
     table.add_column("operation", no_wrap=True)
     for heading in ("bytes", "count", "start", "gap", "wait", "pure", "hidden"):
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("engine, algorithm", overflow="fold")
     for number, row in enumerate(summary.rows, 1):
         times = row.times
         table.add_row(
@@ -79,7 +88,6 @@ def _table(summary: Summary) -> Table:
             time_text(times["wait"].mean),
             time_text(times["pure"].mean) if times["pure"].count else "-",
             hidden_text(row),
-            ", ".join(part for part in (row.engine, row.algorithm) if part),
         )
     return table
 
@@ -95,7 +103,7 @@ def _show_helpers(summary: Summary, rank: dict[str, Any], console: Console) -> N
         return
     if rank.get("transport") == "wire":
         line += "; messages between nodes by wire"
-    console.print(escape(line), highlight=False)
+    _line(console, line)
 
 
 def render_text(folder: Path) -> None:
