@@ -35,6 +35,11 @@ class Host:
         environment = dict(os.environ)
         # Wheels find their own parts (Intel's proxies, Open MPI's daemons) through PATH.
         environment["PATH"] = f"{self.launcher.parent}{os.pathsep}{environment.get('PATH', os.defpath)}"
+        library = self.launcher.parent.parent / "lib"
+        if self.family == "impi" and (library / "libfabric.so.1").is_file():  # which the wheel finds no other way
+            environment["LD_LIBRARY_PATH"] = os.pathsep.join(
+                filter(None, (str(library), environment.get("LD_LIBRARY_PATH")))
+            )
         if self.family == "openmpi" and os.geteuid() == 0:
             for tool in ("OMPI", "PRTE"):
                 environment[f"{tool}_ALLOW_RUN_AS_ROOT"] = "1"
