@@ -15,13 +15,17 @@ using collectives::Operation;
 struct Costs {
   double step;     // from the start of a send until the receiver can go on
   double message;  // of each further one, sent and received, while others are under way
-  double segment;  // of each further segment of a stream: large messages first ask the receiver
+  double ask;      // more for a step whose message is longer than kEager: the receiver is asked first, and copies
+  double segment;  // of each further segment of a stream
   double byte;     // moved
   double add;      // reduced, by byte
 };
-constexpr Costs kOneNode{.step = 1000, .message = 300, .segment = 2000, .byte = 0.15, .add = 0.1};
+// Fits the measurements of 2, 3 and 4 ranks with a core each (Granite Rapids, Open MPI 5) within a half.
+constexpr Costs kOneNode{.step = 400, .message = 200, .ask = 1800, .segment = 4000, .byte = 0.1, .add = 0.075};
+constexpr Costs kCrowded{.step = 1000, .message = 300, .ask = 0, .segment = 2000, .byte = 0.15, .add = 0.1};
 constexpr Costs kNetwork{
-    .step = 25000, .message = 5000, .segment = 10000, .byte = 2, .add = 0.1};  // TCP, between 1 and 10 Gb/s
+    .step = 25000, .message = 5000, .ask = 0, .segment = 10000, .byte = 2, .add = 0.1};  // TCP, 1 to 10 Gb/s
+constexpr double kEager = 4096;
 
 // Where ranks share cores, no message arrives before its receiver has got one: what counts is how many there are in
 // all. Of 4 ranks on 2 cores an allreduce of 32 KiB took 1.5 of the host's time as rabenseifner (16 messages), 1.25 as
@@ -54,6 +58,7 @@ constexpr std::uint64_t kWireSegment = 64UL * 1024;
 constexpr std::uint64_t kOneNodeSegment = 256UL * 1024;  // where a reduction follows, it begins before all has arrived
 constexpr std::uint64_t kWhole = std::uint64_t{1} << 40U;
 
+constexpr Costs costs_of(Way way) { return way == Way::node ? kOneNode : way == Way::crowded ? kCrowded : kNetwork; }
 constexpr bool inside_node(Way way) { return way == Way::node || way == Way::crowded; }
 constexpr std::uint64_t network_segment(Way way) { return way == Way::wire ? kWireSegment : kHostSegment; }
 
@@ -72,7 +77,7 @@ class Model {
       : one_node_(inside_node(way)),
         crowded_(way == Way::crowded),
         longest_(one_node_ ? kOneNodeSegment : network_segment(way)),
-        c_(one_node_ ? kOneNode : kNetwork),
+        c_(costs_of(way)),
         b_(static_cast<double>(bytes)),
         n_(ranks),
         further_(ranks > 2 ? ranks - 2 : 0),
@@ -84,19 +89,22 @@ class Model {
     const Candidate chain = pipeline("chain", 0);
     const double shares = b_ * (n_ - 1) / n_;
     return best(
-        {{"binomial", steps_ * (c_.step + moved(b_)), kFewestSteps},
-         {"knomial", std::ceil(steps_ / 2) * (c_.step + 2 * c_.message + 3 * moved(b_)), "flat tree: fewest steps"},
+        {{"binomial", steps_ * (step(b_) + moved(b_)), kFewestSteps},
+         {"knomial", std::ceil(steps_ / 2) * (step(b_) + std::min(further_, 2.0) * c_.message + to_all_children()),
+          "flat tree: fewest steps"},
          {chain.algorithm, unless(one_node_ && n_ <= kFew, chain.cost), chain.why, chain.segment},
-         {"scatter_allgather", unless(one_node_ && n_ <= kFew, (steps_ + n_ - 1) * c_.step + 2 * moved(shares)),
+         {"scatter_allgather",
+          unless((crowded_ && n_ <= kFew) || n_ == 2, (steps_ + n_ - 1) * step(b_ / n_) + 2 * moved(shares)),
           kShared}});
   }
 
   Choice reduce() const {
     const double shares = b_ * (n_ - 1) / n_;
-    return best({{"binomial", steps_ * (c_.step + moved(b_) + added(b_)), kFewestSteps},
-                 pipeline("chain", added(1)),
-                 {"rabenseifner", unless(in_order_, 2 * steps_ * c_.step + 2 * moved(shares) + added(shares) + fold(1)),
-                  kShared}});
+    return best(
+        {{"binomial", steps_ * (step(b_) + moved(b_) + added(b_)), kFewestSteps},
+         pipeline("chain", added(1)),
+         {"rabenseifner", unless(in_order_, 2 * steps_ * step(b_ / n_) + 2 * moved(shares) + added(shares) + fold(1)),
+          kShared}});
   }
 
   Choice allreduce() const {
@@ -108,68 +116,83 @@ class Model {
                     unless(in_order_ || n_ == 2, 2 * steps_ * n_ * kTurn + 2 * (2 * moved(shares) + added(shares))),
                     kShared, kOneNodeSegment}});
     }
-    const double whole = c_.step + moved(b_) + added(b_);
-    return best({{"recursive_doubling", steps_ * whole + fold(1), kFewestSteps},
-                 {"spread", c_.step + further_ * c_.message + (n_ - 1) * (moved(b_) + added(b_)), kOneStep},
-                 {"rabenseifner",
-                  unless(in_order_ || n_ == 2,
-                         2 * steps_ * c_.step + 2 * moved(shares) + added(shares) + halves(shares) + fold(2)),
-                  kShared, one_node_ ? kOneNodeSegment : 0},
-                 {"ring", unless(in_order_ || n_ == 2, 2 * (n_ - 1) * c_.step + 2 * moved(shares) + added(shares)),
-                  kNeighbours},
-                 {"reduce_bcast", steps_ * (whole + c_.step + moved(b_)), "order of ranks kept"}});
+    const double whole = step(b_) + moved(b_) + added(b_);
+    return best(
+        {{"recursive_doubling", steps_ * whole + fold(1), kFewestSteps},
+         {"spread", step(b_) + further_ * c_.message + (n_ - 1) * (moved(b_) + added(b_)), kOneStep},
+         {"rabenseifner",
+          unless(in_order_ || n_ == 2,
+                 2 * steps_ * step(b_ / n_) + 2 * moved(shares) + added(shares) + halves(shares) + fold(2)),
+          kShared, one_node_ ? kOneNodeSegment : 0},
+         {"ring", unless(in_order_ || n_ == 2, 2 * (n_ - 1) * step(b_ / n_) + 2 * moved(shares) + added(shares)),
+          kNeighbours},
+         {"reduce_bcast", steps_ * (whole + step(b_) + moved(b_)), "order of ranks kept"}});
   }
 
   Choice reduce_scatter() const {  // b: one block
     const double others = (n_ - 1) * (moved(b_) + added(b_));
     return best(
-        {{"pairwise", c_.step + further_ * c_.message + others, "straight to the blocks' owners"},
+        {{"pairwise", step(b_) + further_ * c_.message + others, "straight to the blocks' owners"},
          {"recursive_halving",
-          unless(in_order_, steps_ * c_.step + others + folded_ * (2 * c_.step + n_ * (moved(b_) + added(b_)))),
+          unless(in_order_, steps_ * step(b_) + others + folded_ * (2 * step(b_) + n_ * (moved(b_) + added(b_)))),
           kFewestSteps},
-         {"ring", unless(in_order_, (n_ - 1) * c_.step + others), kNeighbours},
-         {"reduce_scatterv", steps_ * (2 * c_.step + n_ * (1.5 * moved(b_) + added(b_))), "order of ranks kept"}});
+         {"ring", unless(in_order_, (n_ - 1) * step(b_) + others), kNeighbours},
+         {"reduce_scatterv", steps_ * (2 * step(b_) + n_ * (1.5 * moved(b_) + added(b_))), "order of ranks kept"}});
   }
 
   Choice allgather(bool neighbour_exchange) const {  // b: one block
     const double others = (n_ - 1) * moved(b_);
     // All at once, messages from many ranks contend where one link or one core has to take them in.
-    const double contention = n_ > kFew ? 0.5 * others : 0;
+    const double contention = n_ > kFew ? 0.5 * others : read_at_once(others);
     return best(
-        {{"spread", c_.step + further_ * c_.message + others + contention, kOneStep},
-         {"bruck", steps_ * (c_.step + c_.message) + others + added(n_ * b_), kFewestSteps},
-         {"ring", (n_ - 1) * c_.step + others, kNeighbours},
-         {"neighbour_exchange", unless(!neighbour_exchange, (n_ / 2 + folded_) * c_.step + (1 + 0.1 * odd()) * others),
+        {{"spread", step(b_) + further_ * c_.message + others + contention, kOneStep},
+         {"bruck", steps_ * (step(b_) + c_.message) + others + added(n_ * b_), kFewestSteps},
+         {"ring", (n_ - 1) * step(b_) + others, kNeighbours},
+         {"neighbour_exchange",
+          unless(!neighbour_exchange, (n_ / 2 + folded_) * step(b_) + (1 + 0.1 * odd()) * others + read_again(others)),
           kNeighbours}});
   }
 
   Choice alltoall() const {  // b: one block
     const double others = (n_ - 1) * moved(b_);
-    const double contention = n_ > kMany ? 0.25 * others : 0;
-    return best({{"spread", c_.step + further_ * c_.message + others + contention, kOneStep},
-                 {"bruck", steps_ * (c_.step + n_ / 2 * (moved(b_) + 2 * added(b_)) + 2 * kBlock * n_ / 2),
+    const double contention = n_ > kMany ? 0.25 * others : read_at_once(others);
+    return best({{"spread", step(b_) + further_ * c_.message + others + contention, kOneStep},
+                 {"bruck", steps_ * (step(b_) + n_ / 2 * (moved(b_) + 2 * added(b_)) + 2 * kBlock * n_ / 2),
                   "small blocks: fewest messages"},
-                 {"pairwise", n_ / 2 * c_.step + others, "many ranks: one partner a step"}});
+                 {"pairwise", n_ / 2 * step(b_) + others, "many ranks: one partner a step"}});
   }
 
   Choice to_or_from_root() const {  // b: one block
-    return best({{"linear", c_.step + further_ * c_.message + (n_ - 1) * moved(b_), "each byte travels once"},
-                 {"binomial", steps_ * c_.step + (n_ - 1) * moved(b_) + n_ / 2 * moved(b_), kFewestSteps}});
+    return best({{"linear", step(b_) + further_ * c_.message + (n_ - 1) * moved(b_), "each byte travels once"},
+                 {"binomial", steps_ * step(b_) + (n_ - 1) * moved(b_) + n_ / 2 * moved(b_), kFewestSteps}});
   }
 
   Choice scan() const {
-    return best({{"recursive_doubling", steps_ * (c_.step + moved(b_) + added(b_)), kFewestSteps},
+    return best({{"recursive_doubling", steps_ * (step(b_) + moved(b_) + added(b_)), kFewestSteps},
                  pipeline("chain", added(1))});
   }
 
  private:
   static constexpr double kFew = 8;  // ranks that one can hear all at once
   static constexpr double kMany = 32;
+  static constexpr double kSideBySide = 128 * 1024;
+  static constexpr double kCached = 1024 * 1024;
   static constexpr double kBlock = 20;  // nanoseconds to pack or unpack one small block
 
+  double step(double bytes) const { return c_.step + (bytes > kEager ? c_.ask : 0); }
   double moved(double bytes) const { return bytes * c_.byte; }
   double added(double bytes) const { return bytes * c_.add; }
-  double fold(double messages) const { return folded_ * messages * (c_.step + moved(b_)); }
+  double fold(double messages) const { return folded_ * messages * (step(b_) + moved(b_)); }
+  // Who sends to several at once: from kSideBySide on, those who read the same memory wait for each other in the
+  // kernel.
+  double to_all_children() const {
+    const double readers = std::min(n_ - 1, 3.0);
+    return own_cores() && b_ <= kSideBySide ? moved(b_) : readers * moved(b_);
+  }
+  // More for blocks that three and more read at once, and for pairs of blocks that have left the cache when passed on.
+  double read_at_once(double cost) const { return own_cores() && b_ > kEager && n_ > 3 ? 0.25 * cost : 0; }
+  double read_again(double cost) const { return own_cores() && b_ >= kCached ? 0.25 * cost : 0; }
+  bool own_cores() const { return one_node_ && !crowded_; }
   // Over a network, recursive halving waits for whole halves where a ring has its segments under way.
   double halves(double bytes) const { return one_node_ ? 0 : 0.5 * moved(bytes); }
   double odd() const { return static_cast<std::uint32_t>(n_) % 2; }

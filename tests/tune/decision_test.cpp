@@ -55,6 +55,18 @@ TEST(Decision, FewStepsForSmallMessages) {
   EXPECT_EQ(choose(Operation::bcast, 8, 2, true, Way::node).algorithm, "binomial");
 }
 
+// Receivers copy side by side what they read from the same rank, as long as it is short.
+TEST(Decision, FlatTreesWhereEachRankHasACore) {
+  for (const std::uint64_t bytes : {std::uint64_t{8}, 4 * KiB, 64 * KiB}) {
+    EXPECT_EQ(choose(Operation::bcast, bytes, 4, true, Way::node).algorithm, "knomial") << bytes;
+  }
+  EXPECT_EQ(choose(Operation::bcast, 1 * MiB, 4, true, Way::node).algorithm, "scatter_allgather");
+  EXPECT_EQ(choose(Operation::bcast, 1 * MiB, 4, true, Way::crowded).algorithm, "binomial");
+  EXPECT_EQ(choose(Operation::allgather, 16 * KiB, 4, true, Way::node).algorithm, "spread");
+  EXPECT_EQ(choose(Operation::allgather, 256 * KiB, 4, true, Way::node).algorithm, "neighbour_exchange");
+  EXPECT_EQ(choose(Operation::alltoall, 256 * KiB, 4, true, Way::node).algorithm, "pairwise");
+}
+
 TEST(Decision, BandwidthForLargeOnes) {
   EXPECT_EQ(choose(Operation::bcast, 4 * MiB, 4, true, Way::host).algorithm, "chain");
   EXPECT_EQ(choose(Operation::bcast, 64 * MiB, 64, true, Way::host).algorithm, "chain");
