@@ -29,12 +29,24 @@ std::uint64_t span(const Elements& from) {
   return static_cast<std::uint64_t>(std::abs(from.shape->extent())) * from.count;
 }
 
+// Blocks that are 2^k lines apart fall into one of 2^k sets of a cache: how many times less of it they have.
+std::uint64_t crowding(const Elements& from) {
+  const layout::Node& root = from.shape->nodes().back();
+  if (root.block == 0 || root.dimensions == 0) return 1;
+  std::uint64_t strides = from.count > 1 ? static_cast<std::uint64_t>(from.shape->extent()) : 0;
+  for (const layout::Dimension& dimension : from.shape->dimensions(root)) {
+    strides |= static_cast<std::uint64_t>(dimension.stride);
+  }
+  const std::uint64_t apart = strides & (0 - strides);  // the largest power of two that divides all
+  return std::max<std::uint64_t>(1, apart / std::max(kLine, root.block));
+}
+
 // All lines are in the sender's second cache, where it has written them.
 bool near(const Elements& from) {
   static const long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
   // A block of b bytes, anywhere, touches 1 + (b - 1) / 64 lines at the mean.
   const std::uint64_t lines = from.count * (from.shape->size() + from.shape->blocks() * (kLine - 1));
-  return std::min(span(from), lines) <= static_cast<std::uint64_t>(std::max(cache, 0L));
+  return std::min(span(from), lines * crowding(from)) <= static_cast<std::uint64_t>(std::max(cache, 0L));
 }
 
 // Intel's server processors fetch lines out of another core's second cache ten at a time and wait long for each: to
@@ -44,7 +56,7 @@ bool near(const Elements& from) {
 std::optional<Copying> choose_on_intel(const Elements& from, std::uint64_t bytes, std::uint64_t shared) {
   constexpr std::uint64_t kLoose = 3;  // bytes of memory for each byte of payload
   if (bytes < 2 * shared) return blocks_below(from, kLine + 1) && near(from) ? Copying::sender : Copying::receiver;
-  if (blocks_below(from, kLine) && near(from) && span(from) >= kLoose * bytes) return Copying::sender;
+  if (blocks_below(from, kLine + 1) && near(from) && span(from) >= kLoose * bytes) return Copying::sender;
   return std::nullopt;
 }
 
