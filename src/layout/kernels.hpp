@@ -240,6 +240,10 @@ void with_length(std::uint64_t block, Visit visit) {
       return visit(Known<24>{});
     case 32:
       return visit(Known<32>{});
+    case 40:
+      return visit(Known<40>{});
+    case 48:
+      return visit(Known<48>{});
     case 64:
       return visit(Known<64>{});
     default:
