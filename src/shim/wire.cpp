@@ -113,7 +113,7 @@ Door door_of(const Offer::Address& address, std::uint16_t number) {
   return door;
 }
 
-// Two connections with each rank of another node, and what program and host need.
+// A connection with each rank of another node, for a moment two where both begin, and what program and host need.
 std::size_t descriptors_wanted(std::span<const std::int32_t> nodes, std::int32_t own_node) {
   constexpr std::size_t kOthers = 256;
   return 2 * static_cast<std::size_t>(std::ranges::count_if(nodes, [&](auto node) { return node != own_node; })) +

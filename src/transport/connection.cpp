@@ -92,6 +92,14 @@ bool Connection::send(Outgoing&& out) {
   return false;
 }
 
+void Connection::send_soon(Outgoing&& out) {
+  if (queue_.empty()) {
+    send(std::move(out));
+  } else {
+    queue_.insert(queue_.begin() + 1, std::move(out));
+  }
+}
+
 bool Connection::flush(std::vector<Outgoing>& sent) {
   if (connecting_) {
     int code = 0;

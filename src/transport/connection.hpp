@@ -17,9 +17,9 @@
 namespace urakata::transport {
 
 enum class FrameKind : std::uint32_t {
-  hello = 0x75726101,  // the first frame of whoever sends: `tag` is his rank, `bytes` and `id` the job's secret
+  hello = 0x75726101,  // the first frame of whoever connects: `tag` is his rank, `bytes` and `id` the job's secret
   knock,               // of whoever only wants to know who lives here, likewise
-  welcome,             // the answer to a knock, likewise
+  welcome,             // the answer to either, likewise
   message,             // `tag`; `bytes` of payload follow
   announce,            // `tag`; a message of `bytes` waits at the sender under the number `id`
   grant,               // back to the sender: the receive for message `id` is there
@@ -65,10 +65,15 @@ class Connection {
 
   // Sends as much as the kernel takes; the rest follows with flush(). True: all is gone, and `out` not kept.
   bool send(Outgoing&& out);
+  // The same for a frame without payload that nobody waits for; it goes before all but the first of those that wait.
+  void send_soon(Outgoing&& out);
   // The socket has room, or is connected. What has gone since and is `reported` is appended to `sent`. False: broken.
   bool flush(std::vector<Outgoing>& sent);
   // The socket has bytes. False: ended or broken.
   bool receive(Sink& sink);
+
+  // Nothing more in or out, and no news of it.
+  void end() { fail(0); }
 
   bool broken() const { return broken_; }
   int error() const { return error_; }  // errno of what broke it; 0: the other side closed it
@@ -76,7 +81,8 @@ class Connection {
 
   // For the owner.
   std::int32_t rank = -1;  // of the process at the other end; -1: not yet known
-  bool ours = false;       // made by us, for what we send; else by the other side
+  bool ours = false;       // made by us
+  bool open = false;       // both have named the secret: messages may come
 
  private:
   bool write(Outgoing& out);  // true: all of it is gone

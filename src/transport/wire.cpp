@@ -72,7 +72,7 @@ Result<std::unique_ptr<Wire>> Wire::open(std::int32_t rank, Secret secret, int f
 Wire::~Wire() {
   knocks_.clear();
   peers_.clear();
-  arrivals_.clear();
+  connections_.clear();
   if (door_ >= 0) {
     SocketWatch::closed(door_);
     close(door_);
@@ -86,7 +86,7 @@ void Wire::greet(Connection& to, FrameKind kind) {
   to.send({.frame = {.kind = kind, .tag = rank_, .bytes = secret_.low, .id = secret_.high}});
 }
 
-Connection* Wire::connect_to(const Door& door, std::int32_t rank, FrameKind first) {
+std::unique_ptr<Connection> Wire::connect_to(const Door& door, std::int32_t rank, FrameKind first) {
   const int made = socket(door.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (made < 0) return nullptr;
   on(made, IPPROTO_TCP, TCP_NODELAY);
@@ -95,7 +95,7 @@ Connection* Wire::connect_to(const Door& door, std::int32_t rank, FrameKind firs
     close(made);
     return nullptr;
   }
-  auto* connection = new Connection(made, epoll_, true);
+  auto connection = std::make_unique<Connection>(made, epoll_, true);
   connection->rank = rank;
   connection->ours = true;
   greet(*connection, first);
@@ -107,14 +107,14 @@ void Wire::answer_door() {
     const int made = accept4(door_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (made < 0) return;
     on(made, IPPROTO_TCP, TCP_NODELAY);
-    arrivals_.push_back(std::make_unique<Connection>(made, epoll_, false));
+    connections_.push_back(std::make_unique<Connection>(made, epoll_, false));
   }
 }
 
 void Wire::knock(std::span<const Door> doors, std::int32_t rank) {
   const std::lock_guard guard(lock_);
   for (const Door& door : doors) {
-    knocks_.push_back({.connection = std::unique_ptr<Connection>(connect_to(door, rank, FrameKind::knock))});
+    knocks_.push_back({.connection = connect_to(door, rank, FrameKind::knock)});
   }
 }
 
@@ -128,6 +128,57 @@ void Wire::end_knocking() {
   const std::lock_guard guard(lock_);
   knocks_.clear();
 }
+
+// --- a pair's connection
+// ----------------------------------------------------------------------------------------------
+
+// False: it cannot be made; errno says why.
+bool Wire::link_to(std::int32_t rank, Peer& to) {
+  if (to.link != nullptr || to.asked != nullptr) return true;
+  auto made = connect_to(doors_[static_cast<std::size_t>(rank)], rank, FrameKind::hello);
+  if (!made) return false;
+  (rank_ < rank ? to.link : to.asked) = made.get();
+  connections_.push_back(std::move(made));
+  return true;
+}
+
+bool Wire::hello(Connection& from, std::int32_t rank) {
+  Peer& other = peer(rank);
+  if (other.link != nullptr) return rank > rank_;  // it will find ours, and let this one go
+  from.rank = rank;
+  from.open = true;
+  greet(from, FrameKind::welcome);
+  link(other, from);
+  return true;
+}
+
+bool Wire::welcome(Connection& from, std::int32_t rank) {
+  const auto knock = std::ranges::find_if(knocks_, [&](const Knock& one) { return one.connection.get() == &from; });
+  if (knock != knocks_.end()) {
+    knock->opened = rank == from.rank;
+    return true;
+  }
+  Peer& other = peer(from.rank);
+  if (rank != from.rank || from.open || (&from != other.link && &from != other.asked)) return false;
+  from.open = true;
+  if (&from == other.asked) link(other, from);
+  return true;
+}
+
+void Wire::link(Peer& to, Connection& connection) {
+  to.link = &connection;
+  if (Connection* const ours = std::exchange(to.asked, nullptr); ours != nullptr && ours != &connection) {
+    ours->rank = -1;
+    ours->end();
+  }
+  for (Connection::Outgoing& out : std::exchange(to.held, {})) {
+    const bool reported = out.reported;
+    auto* const port = static_cast<WirePort*>(out.port);
+    const Ticket ticket = out.ticket;
+    if (connection.send(std::move(out)) && reported) complete(*port, ticket, 0);
+  }
+}
+
 // --- progress --------------------------------------------------------------------------------------------------------
 
 void Wire::put(WirePort& port, const Ticket& ticket, int error) {
@@ -158,29 +209,23 @@ void Wire::lose_receives(Peer& peer) {
 
 // A connection has ended. That is the usual end of a peer from whom we want nothing more; else its messages are lost.
 void Wire::lost(Connection& connection) {
-  if (connection.rank < 0) return;
-  const auto knock =
-      std::ranges::find_if(knocks_, [&](const Knock& one) { return one.connection.get() == &connection; });
-  if (knock != knocks_.end()) return;
   const auto found = peers_.find(connection.rank);
   if (found == peers_.end()) return;
   Peer& other = found->second;
-  bool wanted = false;
-  if (connection.ours) {
-    for (const Connection::Outgoing& out : connection.queue()) {
-      wanted = true;
-      if (out.port != nullptr) complete(*static_cast<WirePort*>(out.port), out.ticket, failure_);
-    }
-    connection.queue().clear();
-    for (const auto& [id, out] : other.waiting) {
-      wanted = true;
-      complete(*static_cast<WirePort*>(out.port), out.ticket, failure_);
-    }
-    other.waiting.clear();
-  } else if (other.in == &connection) {
-    wanted = other.current || !other.posted.empty() || !other.granted.empty() || other.current_early != nullptr;
-    lose_receives(other);
-  }
+  if (other.asked == &connection) other.link = std::exchange(other.asked, nullptr);
+  if (other.link != &connection) return;
+  bool wanted = other.current || !other.posted.empty() || !other.granted.empty() || other.current_early != nullptr;
+  const auto lose = [&](const Connection::Outgoing& out) {
+    wanted = true;
+    if (out.port != nullptr) complete(*static_cast<WirePort*>(out.port), out.ticket, failure_);
+  };
+  std::ranges::for_each(connection.queue(), lose);
+  std::ranges::for_each(other.held, lose);
+  for (const auto& [id, out] : other.waiting) lose(out);
+  connection.queue().clear();
+  other.held.clear();
+  other.waiting.clear();
+  lose_receives(other);
   if (wanted) {
     log::error("lost the connection to rank %d: %s", connection.rank,
                connection.error() == 0 ? "its process has ended" : std::strerror(connection.error()));
@@ -192,7 +237,6 @@ void Wire::poll(WirePort* port) {
   polling_ = port;
   std::array<epoll_event, 32> events;
   const int count = epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), 0);
-  bool ended = false;
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
     if (event.data.ptr == nullptr) {
@@ -206,15 +250,10 @@ void Wire::poll(WirePort* port) {
       for (const Connection::Outgoing& out : sent_) report(out);
     }
     if ((event.events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0 && !connection.broken()) connection.receive(*this);
-    if (connection.broken()) {
-      lost(connection);
-      ended = true;
-    }
+    if (connection.broken()) lost(connection);
   }
-  // Those that nobody can ask for any more; a peer's own stay, so that later messages see that they are broken.
-  if (ended) {
-    std::erase_if(arrivals_, [](const auto& one) { return one->broken() && one->rank < 0; });
-  }
+  // Those that nobody can ask for any more; a peer's own stays, so that later messages see that it is broken.
+  if (count != 0) std::erase_if(connections_, [](const auto& one) { return one->broken() && one->rank < 0; });
   if (port != nullptr && port->told_) {
     port->told_ = false;
     std::uint64_t word = 0;

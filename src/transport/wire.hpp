@@ -5,10 +5,14 @@
 // its place, and has the kernel wake nobody before a piece is there (SO_RCVLOWAT).
 //
 // One Wire serves the process; each progress domain has a port to it, which is its transport. A message belongs to the
-// port where it was posted, whoever takes it from the network. Each process connects, at its first message to another,
-// to that one's door, and sends on this connection only; what it is sent comes on connections that others have made.
-// Messages of one peer and tag meet in order. A longer one than kEager waits at its sender until its receive is there
-// (`announce`, `grant`, `payload`); a shorter one that comes early is kept here.
+// port where it was posted, whoever takes it from the network. Messages of one peer and tag meet in order. A longer one
+// than kEager waits at its sender until its receive is there (`announce`, `grant`, `payload`); a shorter one that comes
+// early is kept here.
+//
+// A pair of processes has one connection, made at the first message of either: what one sends then takes along the
+// acknowledgement of what it was sent, which else is a packet of its own. Where both begin at once, the lower rank's
+// connection is the one: the higher rank sends nothing on its own before the lower has said welcome, which it does only
+// if it has not begun itself.
 //
 // Every connection begins with the job's secret, so that only the job's own processes get in.
 //
@@ -96,9 +100,10 @@ class Wire final : private Connection::Sink {
     std::unique_ptr<Posted> taker = nullptr;  // the receive came while the payload was coming
   };
   struct Peer {
-    std::unique_ptr<Connection> out;  // what we send
-    Connection* in = nullptr;         // what we are sent; among arrivals_
-    std::deque<Posted> posted;        // receives, oldest first
+    Connection* link = nullptr;              // for both ways, among connections_
+    Connection* asked = nullptr;             // ours, while the peer has not said welcome; likewise
+    std::vector<Connection::Outgoing> held;  // what we want to send meanwhile
+    std::deque<Posted> posted;               // receives, oldest first
     std::deque<std::unique_ptr<Early>> early;
     std::map<std::uint64_t, Posted> granted;                // receives whose payload is asked for
     std::map<std::uint64_t, Connection::Outgoing> waiting;  // sends that wait for a grant
@@ -113,6 +118,7 @@ class Wire final : private Connection::Sink {
 
   bool send(WirePort& port, const Message& message, Ticket ticket);
   bool send(Peer& to, Connection::Outgoing&& out, const Message& message);
+  bool send(Peer& to, Connection::Outgoing&& out);
   bool recv(WirePort& port, const Message& message, Ticket ticket, int* error);
   void poll(WirePort* port);
 
@@ -120,7 +126,11 @@ class Wire final : private Connection::Sink {
   bool arrived(Connection& from, const Frame& frame) override;
 
   Peer& peer(std::int32_t rank);
-  Connection* connect_to(const Door& door, std::int32_t rank, FrameKind first);
+  std::unique_ptr<Connection> connect_to(const Door& door, std::int32_t rank, FrameKind first);
+  bool link_to(std::int32_t rank, Peer& to);
+  bool hello(Connection& from, std::int32_t rank);
+  bool welcome(Connection& from, std::int32_t rank);
+  void link(Peer& to, Connection& connection);
   void answer_door();
   void greet(Connection& to, FrameKind kind);
   bool announced(Peer& from, const Frame& frame);
@@ -145,7 +155,7 @@ class Wire final : private Connection::Sink {
 
   std::mutex lock_;
   std::unordered_map<std::int32_t, Peer> peers_;
-  std::vector<std::unique_ptr<Connection>> arrivals_;
+  std::vector<std::unique_ptr<Connection>> connections_;
   struct Knock {
     std::unique_ptr<Connection> connection;
     bool opened = false;

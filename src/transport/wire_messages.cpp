@@ -14,16 +14,13 @@ namespace urakata::transport {
 bool Wire::send(WirePort& port, const Message& message, Ticket ticket) {
   const std::lock_guard guard(lock_);
   Peer& to = peer(message.peer);
-  if (!to.out) {
-    to.out.reset(connect_to(doors_[static_cast<std::size_t>(message.peer)], message.peer, FrameKind::hello));
-    if (!to.out) {
-      log::error("cannot connect to rank %d: %s; run with --transport host if nodes cannot reach each other",
-                 message.peer, std::strerror(errno));
-      complete(port, ticket, failure_);
-      return false;
-    }
+  if (!link_to(message.peer, to)) {
+    log::error("cannot connect to rank %d: %s; run with --transport host if nodes cannot reach each other",
+               message.peer, std::strerror(errno));
+    complete(port, ticket, failure_);
+    return false;
   }
-  if (to.out->broken()) {
+  if (to.link != nullptr && to.link->broken()) {
     complete(port, ticket, failure_);
     return false;
   }
@@ -34,7 +31,7 @@ bool Wire::send(WirePort& port, const Message& message, Ticket ticket) {
                           .port = &port,
                           .ticket = ticket},
                          message);
-  if (to.out->broken()) lost(*to.out);
+  if (to.link != nullptr && to.link->broken()) lost(*to.link);
   return gone;
 }
 
@@ -44,12 +41,18 @@ bool Wire::send(Peer& to, Connection::Outgoing&& out, const Message& message) {
     message.layout->pack(message.address, 0, message.bytes / message.layout->size, out.packed.data());
     out.payload = out.packed.data();
   }
-  if (message.bytes <= kEager) return to.out->send(std::move(out));
+  if (message.bytes <= kEager) return send(to, std::move(out));
   const std::uint64_t id = to.next_id++;
-  to.out->send({.frame = {.kind = FrameKind::announce, .tag = message.tag, .bytes = message.bytes, .id = id}});
+  send(to, {.frame = {.kind = FrameKind::announce, .tag = message.tag, .bytes = message.bytes, .id = id}});
   out.frame.kind = FrameKind::payload;
   out.frame.id = id;
   to.waiting.emplace(id, std::move(out));
+  return false;
+}
+
+bool Wire::send(Peer& to, Connection::Outgoing&& out) {
+  if (to.link != nullptr) return to.link->send(std::move(out));
+  to.held.push_back(std::move(out));
   return false;
 }
 
@@ -60,7 +63,7 @@ void Wire::granted(Peer& to, std::uint64_t id) {
   to.waiting.erase(found);
   auto& port = *static_cast<WirePort*>(out.port);
   const Ticket ticket = out.ticket;
-  if (to.out->send(std::move(out))) complete(port, ticket, 0);
+  if (to.link->send(std::move(out))) complete(port, ticket, 0);
 }
 
 void Wire::report(const Connection::Outgoing& sent) {
@@ -78,7 +81,7 @@ bool Wire::recv(WirePort& port, const Message& message, Ticket ticket, int* erro
   const auto found = std::ranges::find_if(
       from.early, [&](const auto& early) { return early->tag == message.tag && early->taker == nullptr; });
   if (found == from.early.end()) {
-    if (from.in != nullptr && from.in->broken()) {
+    if (from.link != nullptr && from.link->broken()) {
       *error = failure_;
       return true;
     }
@@ -95,7 +98,7 @@ bool Wire::recv(WirePort& port, const Message& message, Ticket ticket, int* erro
       return true;
     }
     grant(from, id, std::move(receive));
-    if (from.in->broken()) lost(*from.in);
+    if (from.link->broken()) lost(*from.link);
     return false;
   }
   if (!early.whole) {
@@ -122,7 +125,7 @@ int Wire::too_long(std::uint64_t bytes, std::uint64_t room) {
 
 void Wire::grant(Peer& to, std::uint64_t id, Posted&& receive) {
   to.granted.emplace(id, std::move(receive));
-  to.in->send({.frame = {.kind = FrameKind::grant, .id = id}});
+  to.link->send_soon({.frame = {.kind = FrameKind::grant, .id = id}});
 }
 
 // `bytes` have been put into the receive's room, if they fit. 0, or an error code.
@@ -136,7 +139,7 @@ int Wire::unpack(Posted& receive, std::uint64_t bytes) {
 }
 
 std::byte* Wire::place(Connection& from, const Frame& frame) {
-  if (from.rank < 0 || from.ours) return nullptr;
+  if (!from.open) return nullptr;
   Peer& sender = peer(from.rank);
   if (frame.kind == FrameKind::payload) {
     const auto found = sender.granted.find(frame.id);
@@ -168,30 +171,21 @@ bool Wire::arrived(Connection& from, const Frame& frame) {
   const bool secret = frame.bytes == secret_.low && frame.id == secret_.high;
   switch (frame.kind) {
     case FrameKind::hello:
-      if (from.ours || from.rank >= 0 || !secret || frame.tag < 0) return false;
-      from.rank = frame.tag;
-      peer(from.rank).in = &from;
-      return true;
+      return !from.ours && from.rank < 0 && secret && frame.tag >= 0 && hello(from, frame.tag);
     case FrameKind::knock:
       if (from.ours || !secret) return false;
       greet(from, FrameKind::welcome);
       return true;
-    case FrameKind::welcome: {
-      if (!from.ours || !secret) return false;
-      const auto knock = std::ranges::find_if(knocks_, [&](const Knock& one) { return one.connection.get() == &from; });
-      if (knock == knocks_.end()) return false;
-      knock->opened = frame.tag == from.rank;
-      return true;
-    }
+    case FrameKind::welcome:
+      return from.ours && secret && welcome(from, frame.tag);
     case FrameKind::grant:
-      if (!from.ours) return false;
-      granted(peer(from.rank), frame.id);
-      return true;
+      if (from.open) granted(peer(from.rank), frame.id);
+      return from.open;
     case FrameKind::announce:
-      return from.rank >= 0 && !from.ours && announced(peer(from.rank), frame);
+      return from.open && announced(peer(from.rank), frame);
     case FrameKind::message:
     case FrameKind::payload:
-      if (from.rank < 0 || from.ours) return false;
+      if (!from.open) return false;
       break;
     default:
       return false;

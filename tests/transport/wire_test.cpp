@@ -156,6 +156,58 @@ TEST(Wire, MessagesOfAPeerAndTagMeetInOrder) {
   for (const Slot& slot : slots) ASSERT_EQ(slot.sent, slot.room);
 }
 
+// Sockets that are connected: both ends of each connection between the wires of a job.
+std::size_t connected() {
+  std::size_t count = 0;
+  for (int one = 0; one < 1024; ++one) {
+    sockaddr_storage other{};
+    socklen_t size = sizeof other;
+    if (getpeername(one, reinterpret_cast<sockaddr*>(&other), &size) == 0 && other.ss_family != AF_UNIX) ++count;
+  }
+  return count;
+}
+
+// Whoever begins, and if both do: all that was sent arrives in order, on one connection.
+TEST(Wire, APairHasOneConnection) {
+  for (const unsigned first : {1U, 2U, 3U}) {  // bits: ranks that send before they hear of the other
+    SCOPED_TRACE(first);
+    const std::size_t before = connected();
+    auto wires = job(2);
+    std::array<std::unique_ptr<WirePort>, 2> ports{std::make_unique<WirePort>(*wires[0]),
+                                                   std::make_unique<WirePort>(*wires[1])};
+    constexpr std::size_t kSizes[] = {0, 100, Wire::kEager + 1, 5000};
+    std::array<std::vector<std::vector<std::byte>>, 2> sent;
+    std::array<std::vector<std::vector<std::byte>>, 2> room;
+    const auto send_all = [&](std::size_t rank) {
+      for (const std::size_t size : kSizes) sent[rank].push_back(filled(size, static_cast<unsigned>(rank + size)));
+      for (auto& one : sent[rank]) ports[rank]->send(message(one, 1 - static_cast<int>(rank), 0), {}, nullptr);
+    };
+    for (const std::size_t rank : {0U, 1U}) {
+      if ((first >> rank & 1U) != 0) send_all(rank);
+    }
+    for (const std::size_t rank : {0U, 1U}) {
+      for (const std::size_t size : kSizes) room[rank].emplace_back(size);
+      for (auto& one : room[rank]) ports[rank]->recv(message(one, 1 - static_cast<int>(rank), 0), {}, nullptr);
+    }
+    if (first != 3) {
+      const std::size_t later = first == 1 ? 1 : 0;
+      while (ports[later]->in_flight() != 0) {
+        for (auto& port : ports) port->poll();
+      }
+      send_all(later);
+    }
+    while (ports[0]->in_flight() + ports[1]->in_flight() != 0) {
+      for (auto& port : ports) {
+        for (const Completion& one : port->poll()) ASSERT_EQ(one.error, 0);
+      }
+    }
+    EXPECT_EQ(sent[0], room[1]);
+    EXPECT_EQ(sent[1], room[0]);
+    for (int i = 0; i < 100; ++i) ports[0]->poll(), ports[1]->poll();
+    EXPECT_EQ(connected() - before, 2U);
+  }
+}
+
 TEST(Wire, ElementsWithHolesArePackedAndUnpacked) {
   auto wires = job(2);
   WirePort a(*wires[0]);
