@@ -25,7 +25,7 @@ Prepared* prepare(const Reading& reading, Communicator& comm) {
     if (forced.ok() && (key.commutative || !(*forced)->commutative_only)) {
       algorithm = *forced;
       why = "asked for";
-      given.segment = options().segment;
+      if (options().segment == 0) given.segment = tune::segment_of(comm.way());
     }
   }
   if (algorithm == nullptr) {

@@ -23,8 +23,9 @@ struct Costs {
 // Fits the measurements of 2, 3 and 4 ranks with a core each (Granite Rapids, Open MPI 5) within a half.
 constexpr Costs kOneNode{.step = 400, .message = 200, .ask = 1800, .segment = 4000, .byte = 0.1, .add = 0.075};
 constexpr Costs kCrowded{.step = 1000, .message = 300, .ask = 0, .segment = 2000, .byte = 0.15, .add = 0.1};
-constexpr Costs kNetwork{
-    .step = 25000, .message = 5000, .ask = 0, .segment = 10000, .byte = 2, .add = 0.1};  // TCP, 1 to 10 Gb/s
+// TCP, 1 to 10 Gb/s: between the two, so that neither loses much. It is not measured when a job starts: runs of the
+// same job would then add in different orders.
+constexpr Costs kNetwork{.step = 20000, .message = 4500, .ask = 0, .segment = 10000, .byte = 4, .add = 0.1};
 constexpr double kEager = 4096;
 
 // Where ranks share cores, no message arrives before its receiver has got one: what counts is how many there are in
@@ -193,8 +194,8 @@ class Model {
   double read_at_once(double cost) const { return own_cores() && b_ > kEager && n_ > 3 ? 0.25 * cost : 0; }
   double read_again(double cost) const { return own_cores() && b_ >= kCached ? 0.25 * cost : 0; }
   bool own_cores() const { return one_node_ && !crowded_; }
-  // Over a network, recursive halving waits for whole halves where a ring has its segments under way.
-  double halves(double bytes) const { return one_node_ ? 0 : 0.5 * moved(bytes); }
+  // Over a network, recursive halving waits for halves where a ring has its segments under way.
+  double halves(double bytes) const { return one_node_ ? 0 : 0.1 * moved(bytes); }
   double odd() const { return static_cast<std::uint32_t>(n_) % 2; }
   static double unless(bool unfit, double cost) { return unfit ? kNever : cost; }
 
@@ -271,5 +272,7 @@ Choice choose(Operation operation, std::uint64_t bytes, std::uint32_t ranks, boo
   if (choice.segment == 0) choice.segment = inside_node(way) ? kWhole : network_segment(way);
   return choice;
 }
+
+std::uint64_t segment_of(Way way) { return inside_node(way) ? 0 : network_segment(way); }
 
 }  // namespace urakata::tune

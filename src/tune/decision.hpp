@@ -24,4 +24,7 @@ struct Choice {
 // alltoallv, whose blocks no rank knows all of.
 Choice choose(collectives::Operation operation, std::uint64_t bytes, std::uint32_t ranks, bool commutative, Way way);
 
+// Of an algorithm that the user has chosen, in bytes; 0: the algorithm's own.
+std::uint64_t segment_of(Way way);
+
 }  // namespace urakata::tune

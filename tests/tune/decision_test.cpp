@@ -95,6 +95,7 @@ TEST(Decision, SegmentsGrowWithTheMessage) {
     }
     EXPECT_EQ(before, longest);
     EXPECT_EQ(choose(Operation::allgather, 4 * MiB, 4, true, way).segment, longest);
+    EXPECT_EQ(segment_of(way), longest);
   }
 }
 
