@@ -41,7 +41,8 @@ Built recursive_doubling(const Arguments& arguments) {
   return plan.commit();
 }
 
-// Rabenseifner 2004: reduce-scatter by recursive halving, allgather by recursive doubling back the same way.
+// Rabenseifner 2004: reduce-scatter by recursive halving, allgather by recursive doubling back the same way. Neighbours
+// first: so two nodes of two ranks exchange half of what they would otherwise.
 Built rabenseifner(const Arguments& arguments) {
   if (!arguments.commutative) return needs_commutativity("allreduce/rabenseifner");
   Plan plan("allreduce/rabenseifner", arguments, kReductionSegment);
@@ -52,9 +53,9 @@ Built rabenseifner(const Arguments& arguments) {
     plan.copy(input(plan), result(plan));
     return plan.commit();
   }
-  const std::uint32_t index = fold.index(fold.sits_out(r) ? r - 1 : r);
+  const std::uint32_t index = fold.turned(fold.index(fold.sits_out(r) ? r - 1 : r));
   if (fold.sits_out(r)) {
-    // The partner passes on what it has as it gets it: its own part, then the other halves, nearest first.
+    // The partner passes on what it has as it gets it: its own part, then the other halves, the shortest first.
     std::vector<Piece> pieces{parts.block(kRecvSlot, index)};
     for (std::uint32_t distance = 1; distance < fold.active; distance *= 2) {
       const std::uint32_t first = (index ^ distance) / distance * distance;
@@ -72,7 +73,8 @@ Built rabenseifner(const Arguments& arguments) {
     source = kRecvSlot;
   }
   const Halving halving = halve(
-      plan, parts, index, [&](std::uint32_t i) { return fold.rank(i); }, source, kRecvSlot, ready, 1, fold.active);
+      plan, parts, index, [&](std::uint32_t i) { return fold.rank(fold.turned(i)); }, source, kRecvSlot, ready, 1,
+      fold.active);
 
   const auto pass_on = [&](const Nodes& have, const Piece& piece, std::uint32_t step) {
     if (fold.stands_for_two(r)) plan.after(have, plan.send(r + 1, piece, step));

@@ -16,6 +16,14 @@ struct Fold {
   std::uint32_t index(std::uint32_t rank) const { return rank < 2 * extra ? rank / 2 : rank - extra; }
   std::uint32_t rank(std::uint32_t index) const { return index < extra ? 2 * index : index + extra; }
 
+  // The same ranks counted so that partners at the greatest distance are neighbours: the bits of the index turned
+  // round. Whoever halves by this count exchanges the large halves with neighbours, which are often on one node.
+  std::uint32_t turned(std::uint32_t index) const {
+    std::uint32_t result = 0;
+    for (std::uint32_t bit = 1; bit < active; bit *= 2) result = 2 * result + ((index & bit) != 0 ? 1 : 0);
+    return result;
+  }
+
   std::uint32_t active;  // 2^k, the ranks that run the algorithm
   std::uint32_t extra;   // the ranks that sit out
 };

@@ -92,10 +92,11 @@ Built rabenseifner(const Arguments& arguments) {
     ready = accumulate(plan, input(plan), {.slot = work, .bytes = arguments.bytes}, {&other, 1}, 0);
     source = work;
   }
-  const std::uint32_t index = fold.index(me);
+  const std::uint32_t index = fold.turned(fold.index(me));  // large halves to neighbours
   const Partition parts = Partition::even(arguments.bytes, arguments.element, fold.active);
   const Halving halving = halve(
-      plan, parts, index, [&](std::uint32_t i) { return real(fold.rank(i)); }, source, work, ready, 1, fold.active);
+      plan, parts, index, [&](std::uint32_t i) { return real(fold.rank(fold.turned(i))); }, source, work, ready, 1,
+      fold.active);
 
   // The way back: the upper one of two hands over what it has, the lower one goes on.
   Nodes have = halving.ready;

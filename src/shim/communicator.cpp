@@ -78,6 +78,7 @@ Communicator::Communicator(MPI_Comm handle, std::vector<std::int32_t> world_rank
   ranks = static_cast<std::uint32_t>(world.size());
   one_node = process().same_node(world);
   all_remote = process().nodes_apart(world);
+  together = process().together(world);
   context = contexts_of_process().take();
   contexts.resize(world.size());
   {

@@ -13,7 +13,7 @@ namespace urakata::shim {
 Prepared* prepare(const Reading& reading, Communicator& comm) {
   count_allocation();
   const Key& key = reading.key;
-  const auto choice = tune::choose(key.operation, key.bytes, comm.ranks, key.commutative, comm.way());
+  const auto choice = tune::choose(key.operation, key.bytes, comm.ranks, key.commutative, comm.way(), comm.together);
   std::string_view why = choice.why;
   collectives::Arguments given = arguments_of(reading, comm);
   given.segment = options().segment != 0 ? options().segment : choice.segment;

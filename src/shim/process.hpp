@@ -39,9 +39,10 @@ class Process {
   MPI_Comm world() const { return world_; }  // the private duplicate of MPI_COMM_WORLD
   MPI_Group world_group() const { return world_group_; }
   std::int32_t context_limit() const { return context_limit_; }
-  int largest_tag() const { return largest_tag_; }                       // of the host
-  bool same_node(const std::vector<std::int32_t>& world_ranks) const;    // all on one
-  bool nodes_apart(const std::vector<std::int32_t>& world_ranks) const;  // each on its own
+  int largest_tag() const { return largest_tag_; }                             // of the host
+  bool same_node(const std::vector<std::int32_t>& world_ranks) const;          // all on one
+  bool nodes_apart(const std::vector<std::int32_t>& world_ranks) const;        // each on its own
+  std::uint32_t together(const std::vector<std::int32_t>& world_ranks) const;  // as Group::together
 
   // The engine for the next communicator, of these ranks of MPI_COMM_WORLD: engines of the kind that pays there, dealt
   // out in turn. nullptr: host.

@@ -78,4 +78,20 @@ bool Process::nodes_apart(const std::vector<std::int32_t>& world_ranks) const {
   return std::adjacent_find(nodes.begin(), nodes.end()) == nodes.end();
 }
 
+std::uint32_t Process::together(const std::vector<std::int32_t>& world_ranks) const {
+  std::vector<std::int32_t> seen;  // the nodes, by their first rank of those
+  std::uint32_t most = 1;
+  std::uint32_t here = 0;
+  for (const std::int32_t rank : world_ranks) {
+    const std::int32_t node = nodes_[static_cast<std::size_t>(rank)];
+    if (seen.empty() || seen.back() != node) {
+      seen.push_back(node);
+      here = 0;
+    }
+    most = std::max(most, ++here);
+  }
+  std::sort(seen.begin(), seen.end());
+  return std::adjacent_find(seen.begin(), seen.end()) == seen.end() ? most : 1;
+}
+
 }  // namespace urakata::shim

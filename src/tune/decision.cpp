@@ -71,18 +71,22 @@ constexpr const char* kPipelined = "large: pipelined, each link carries each byt
 constexpr const char* kShared = "large: each rank does its share";
 constexpr const char* kNeighbours = "large: only neighbours talk";
 
-// The model: names as in docs/algorithms.md.
+// The model: names as in docs/algorithms.md. Where several ranks share a node and its link, only what crosses links
+// counts, and what all of them send adds up there.
 class Model {
  public:
-  Model(std::uint64_t bytes, std::uint32_t ranks, bool commutative, Way way)
+  Model(std::uint64_t bytes, std::uint32_t ranks, bool commutative, Way way, std::uint32_t together)
       : one_node_(inside_node(way)),
         crowded_(way == Way::crowded),
         longest_(one_node_ ? kOneNodeSegment : network_segment(way)),
         c_(costs_of(way)),
         b_(static_cast<double>(bytes)),
         n_(ranks),
-        further_(ranks > 2 ? ranks - 2 : 0),
-        steps_(std::bit_width(ranks - 1)),
+        together_(one_node_ ? 1 : std::min(together, ranks)),
+        nodes_(std::ceil(n_ / together_)),
+        further_(std::max(n_ - together_ - 1, 0.0)),
+        rounds_(std::bit_width(ranks - 1)),
+        steps_(std::bit_width(static_cast<std::uint32_t>(nodes_) - 1)),
         folded_(std::has_single_bit(ranks) ? 0 : 1),
         in_order_(!commutative) {}
 
@@ -104,7 +108,7 @@ class Model {
     return best(
         {{"binomial", steps_ * (step(b_) + moved(b_) + added(b_)), kFewestSteps},
          pipeline("chain", added(1)),
-         {"rabenseifner", unless(in_order_, 2 * steps_ * step(b_ / n_) + 2 * moved(shares) + added(shares) + fold(1)),
+         {"rabenseifner", unless(in_order_, 2 * steps_ * step(b_ / n_) + 2 * moved(halved()) + added(shares) + fold(1)),
           kShared}});
   }
 
@@ -119,11 +123,11 @@ class Model {
     }
     const double whole = step(b_) + moved(b_) + added(b_);
     return best(
-        {{"recursive_doubling", steps_ * whole + fold(1), kFewestSteps},
-         {"spread", step(b_) + further_ * c_.message + (n_ - 1) * (moved(b_) + added(b_)), kOneStep},
+        {{"recursive_doubling", steps_ * (whole + (together_ - 1) * moved(b_)) + fold(1), kFewestSteps},
+         {"spread", step(b_) + further_ * c_.message + to_all() + (n_ - 1) * added(b_), kOneStep},
          {"rabenseifner",
           unless(in_order_ || n_ == 2,
-                 2 * steps_ * step(b_ / n_) + 2 * moved(shares) + added(shares) + halves(shares) + fold(2)),
+                 2 * steps_ * step(b_ / n_) + 2 * moved(halved()) + added(shares) + halves(halved()) + fold(2)),
           kShared, one_node_ ? kOneNodeSegment : 0},
          {"ring", unless(in_order_ || n_ == 2, 2 * (n_ - 1) * step(b_ / n_) + 2 * moved(shares) + added(shares)),
           kNeighbours},
@@ -131,45 +135,48 @@ class Model {
   }
 
   Choice reduce_scatter() const {  // b: one block
-    const double others = (n_ - 1) * (moved(b_) + added(b_));
+    const double others = to_all() + (n_ - 1) * added(b_);
     return best(
         {{"pairwise", step(b_) + further_ * c_.message + others, "straight to the blocks' owners"},
          {"recursive_halving",
           unless(in_order_, steps_ * step(b_) + others + folded_ * (2 * step(b_) + n_ * (moved(b_) + added(b_)))),
           kFewestSteps},
-         {"ring", unless(in_order_, (n_ - 1) * step(b_) + others), kNeighbours},
+         {"ring", unless(in_order_, (n_ - 1) * (step(b_) + moved(b_) + added(b_))), kNeighbours},
          {"reduce_scatterv", steps_ * (2 * step(b_) + n_ * (1.5 * moved(b_) + added(b_))), "order of ranks kept"}});
   }
 
   Choice allgather(bool neighbour_exchange) const {  // b: one block
     const double others = (n_ - 1) * moved(b_);
+    const double paired = together_ > 1 ? n_ * moved(b_) : others;  // two pairs in a link, two blocks at a time
     // All at once, messages from many ranks contend where one link or one core has to take them in.
-    const double contention = n_ > kFew ? 0.5 * others : read_at_once(others);
+    const double contention = n_ > kFew ? 0.5 * to_all() : one_node_ ? read_at_once(others) : 0.05 * to_all();
     return best(
-        {{"spread", step(b_) + further_ * c_.message + others + contention, kOneStep},
-         {"bruck", steps_ * (step(b_) + c_.message) + others + added(n_ * b_), kFewestSteps},
+        {{"spread", step(b_) + further_ * c_.message + to_all() + contention, kOneStep},
+         {"bruck", rounds_ * (step(b_) + c_.message) + doubling() + added(n_ * b_), kFewestSteps},
          {"ring", (n_ - 1) * step(b_) + others, kNeighbours},
          {"neighbour_exchange",
-          unless(!neighbour_exchange, (n_ / 2 + folded_) * step(b_) + (1 + 0.1 * odd()) * others + read_again(others)),
+          unless(!neighbour_exchange, (n_ / 2 + folded_) * step(b_) + (1 + 0.1 * odd()) * paired + read_again(others)),
           kNeighbours}});
   }
 
   Choice alltoall() const {  // b: one block
-    const double others = (n_ - 1) * moved(b_);
+    const double others = to_all();
     const double contention = n_ > kMany ? 0.25 * others : read_at_once(others);
-    return best({{"spread", step(b_) + further_ * c_.message + others + contention, kOneStep},
-                 {"bruck", steps_ * (step(b_) + n_ / 2 * (moved(b_) + 2 * added(b_)) + 2 * kBlock * n_ / 2),
-                  "small blocks: fewest messages"},
-                 {"pairwise", n_ / 2 * step(b_) + others, "many ranks: one partner a step"}});
+    return best(
+        {{"spread", step(b_) + further_ * c_.message + others + contention, kOneStep},
+         {"bruck", rounds_ * (step(b_) + n_ / 2 * (together_ * moved(b_) + 2 * added(b_)) + 2 * kBlock * n_ / 2),
+          "small blocks: fewest messages"},
+         {"pairwise", n_ / 2 * step(b_) + others, "many ranks: one partner a step"}});
   }
 
   Choice to_or_from_root() const {  // b: one block
-    return best({{"linear", step(b_) + further_ * c_.message + (n_ - 1) * moved(b_), "each byte travels once"},
-                 {"binomial", steps_ * step(b_) + (n_ - 1) * moved(b_) + n_ / 2 * moved(b_), kFewestSteps}});
+    const double others = (n_ - together_) * moved(b_);
+    return best({{"linear", step(b_) + further_ * c_.message + others, "each byte travels once"},
+                 {"binomial", steps_ * step(b_) + others + n_ / 2 * moved(b_), kFewestSteps}});
   }
 
   Choice scan() const {
-    return best({{"recursive_doubling", steps_ * (step(b_) + moved(b_) + added(b_)), kFewestSteps},
+    return best({{"recursive_doubling", rounds_ * (step(b_) + together_ * moved(b_) + added(b_)), kFewestSteps},
                  pipeline("chain", added(1))});
   }
 
@@ -183,11 +190,22 @@ class Model {
   double step(double bytes) const { return c_.step + (bytes > kEager ? c_.ask : 0); }
   double moved(double bytes) const { return bytes * c_.byte; }
   double added(double bytes) const { return bytes * c_.add; }
+  // What a link carries where each rank sends a block to every other; where each reduces and hands on halves, nodes
+  // apart, of the buffer; and where block after block goes to ranks at twice the distance.
+  double to_all() const { return together_ * (n_ - together_) * moved(b_); }
+  double halved() const { return b_ * (nodes_ - 1) / nodes_; }
+  double doubling() const {
+    double blocks = 0;
+    for (double distance = 1; distance < n_; distance *= 2) {
+      blocks += std::min(together_, distance) * std::min(distance, n_ - distance);
+    }
+    return blocks * moved(b_);
+  }
   double fold(double messages) const { return folded_ * messages * (step(b_) + moved(b_)); }
   // Who sends to several at once: from kSideBySide on, those who read the same memory wait for each other in the
   // kernel.
   double to_all_children() const {
-    const double readers = std::min(n_ - 1, 3.0);
+    const double readers = std::min(n_ - together_ < 4 ? n_ - together_ : nodes_ - 1, 3.0);
     return own_cores() && b_ <= kSideBySide ? moved(b_) : readers * moved(b_);
   }
   // More for blocks that three and more read at once, and for pairs of blocks that have left the cache when passed on.
@@ -199,14 +217,14 @@ class Model {
   double odd() const { return static_cast<std::uint32_t>(n_) % 2; }
   static double unless(bool unfit, double cost) { return unfit ? kNever : cost; }
 
-  // n - 1 hops to fill, then segment after segment.
+  // A hop to each further node to fill, then segment after segment.
   Candidate pipeline(const char* algorithm, double add_per_byte) const {
     Candidate chosen{algorithm, kNever, kPipelined};
     for (std::uint64_t segment = 16UL * 1024; segment <= longest_; segment *= 2) {
       const double s = std::min(static_cast<double>(segment), b_);
       const double each = s * (c_.byte + add_per_byte);
       const double segments = s > 0 ? b_ / s : 1;
-      const double cost = (n_ - 1) * (c_.step + each) + (segments - 1) * (c_.segment + each);
+      const double cost = (nodes_ - 1) * (c_.step + each) + (segments - 1) * (c_.segment + each);
       if (cost < chosen.cost) {
         chosen.cost = cost;
         chosen.segment = segment;
@@ -221,14 +239,18 @@ class Model {
   Costs c_;
   double b_;
   double n_;
-  double further_;  // messages to all others, but for the first
-  double steps_;    // log2 n, rounded up
-  double folded_;   // 1 where n is no power of two
+  double together_;  // ranks that share a link
+  double nodes_;     // that have links
+  double further_;   // messages over links to all others, but for the first
+  double rounds_;    // log2 n, rounded up
+  double steps_;     // those over links, by trees and halves: log2 of the nodes, rounded up
+  double folded_;    // 1 where n is no power of two
   bool in_order_;
 };
 
-Choice algorithm_for(Operation operation, std::uint64_t bytes, std::uint32_t ranks, bool commutative, Way way) {
-  const Model model(bytes, ranks, commutative, way);
+Choice algorithm_for(Operation operation, std::uint64_t bytes, std::uint32_t ranks, bool commutative, Way way,
+                     std::uint32_t together) {
+  const Model model(bytes, ranks, commutative, way, together);
   switch (operation) {
     case Operation::barrier:
       return {"dissemination", 0, kFewestSteps};
@@ -267,8 +289,9 @@ Choice algorithm_for(Operation operation, std::uint64_t bytes, std::uint32_t ran
 
 }  // namespace
 
-Choice choose(Operation operation, std::uint64_t bytes, std::uint32_t ranks, bool commutative, Way way) {
-  Choice choice = algorithm_for(operation, bytes, ranks, commutative, way);
+Choice choose(Operation operation, std::uint64_t bytes, std::uint32_t ranks, bool commutative, Way way,
+              std::uint32_t together) {
+  Choice choice = algorithm_for(operation, bytes, ranks, commutative, way, together);
   if (choice.segment == 0) choice.segment = inside_node(way) ? kWhole : network_segment(way);
   return choice;
 }

@@ -21,8 +21,9 @@ struct Choice {
 };
 
 // bytes: as Arguments::bytes; for allgatherv and reduce_scatter the mean block; not used for gatherv, scatterv,
-// alltoallv, whose blocks no rank knows all of.
-Choice choose(collectives::Operation operation, std::uint64_t bytes, std::uint32_t ranks, bool commutative, Way way);
+// alltoallv, whose blocks no rank knows all of. together: ranks that follow each other on one node, and share its link.
+Choice choose(collectives::Operation operation, std::uint64_t bytes, std::uint32_t ranks, bool commutative, Way way,
+              std::uint32_t together = 1);
 
 // Of an algorithm that the user has chosen, in bytes; 0: the algorithm's own.
 std::uint64_t segment_of(Way way);

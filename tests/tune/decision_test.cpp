@@ -21,7 +21,7 @@ TEST(Decision, IsAnAlgorithmThatSuits) {
       for (std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{8}, 4 * KiB, 128 * KiB, 4 * MiB}) {
         for (bool commutative : {true, false}) {
           for (const Way way : {Way::node, Way::crowded, Way::host, Way::wire}) {
-            const Choice choice = choose(operation, bytes, ranks, commutative, way);
+            const Choice choice = choose(operation, bytes, ranks, commutative, way, bytes == 8 ? 4 : 1);
             const auto algorithm = collectives::algorithm_named(operation, choice.algorithm);
             ASSERT_TRUE(algorithm.ok()) << algorithm.error().message;
             EXPECT_TRUE(commutative || !(*algorithm)->commutative_only) << choice.algorithm;
@@ -74,6 +74,21 @@ TEST(Decision, BandwidthForLargeOnes) {
   EXPECT_EQ(choose(Operation::scan, 4 * MiB, 4, false, Way::node).algorithm, "chain");
   EXPECT_NE(choose(Operation::allreduce, 4 * MiB, 8, true, Way::host).algorithm, "recursive_doubling");
   EXPECT_EQ(choose(Operation::gather, 1 * MiB, 64, true, Way::node).algorithm, "linear");
+}
+
+// Ranks that share a node share its link: what crosses links counts, not what each rank sends.
+TEST(Decision, FewBytesOverLinksThatRanksShare) {
+  const auto of = [](Operation operation, std::uint64_t bytes, std::uint32_t ranks, std::uint32_t together) {
+    return choose(operation, bytes, ranks, true, Way::wire, together).algorithm;
+  };
+  for (const std::uint64_t bytes : {64 * KiB, 1 * MiB}) {
+    EXPECT_EQ(of(Operation::allreduce, bytes, 4, 2), "rabenseifner");
+    EXPECT_EQ(of(Operation::allgather, bytes, 4, 2), "ring");
+  }
+  EXPECT_EQ(of(Operation::allgather, 8, 4, 2), "spread");
+  EXPECT_EQ(of(Operation::bcast, 4 * KiB, 32, 16), "binomial");
+  EXPECT_EQ(of(Operation::bcast, 4 * MiB, 32, 1), "chain");
+  EXPECT_EQ(of(Operation::allreduce, 8, 32, 16), "recursive_doubling");
 }
 
 TEST(Decision, FewMessagesWhereRanksShareCores) {
