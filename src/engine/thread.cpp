@@ -33,7 +33,7 @@ constexpr unsigned kManyMessages = 16;
 // A gap between start and wait, as seen before, from which on a dozing helper is woken at once. In a shorter one it
 // could only take the core from the program for what the program will do itself when it waits: on a fully used node
 // Ibcast and Iallgather of 1 MiB took 1.2 and 1.07 of the host's overall time where it was woken, and 1.0 and 0.92
-// where not.
+// where not. A helper that is awake stands back as long.
 constexpr std::uint64_t kLongGap = 300'000;    // ns
 constexpr std::uint64_t kSpareSpin = 200'000;  // ns without anything pending until a spare helper dozes
 // On a shared core the helper has little to do each time, but it should be let in at once: a thread that asks for short
@@ -141,6 +141,12 @@ bool ThreadEngine::listen() {
   return slept;
 }
 
+// Is the program expected back so soon that a helper on its core is not worth the wake-ups?
+bool ThreadEngine::stands_back() const {
+  return !settings_.spare && !settings_.rescue && gap_ns_.load(std::memory_order_relaxed) <= kLongGap &&
+         now_ns() - started_ns_.load(std::memory_order_relaxed) < kLongGap;
+}
+
 void ThreadEngine::doze() {
   std::uint32_t expected = kWorking;
   if (!state_.compare_exchange_strong(expected, kDozing, std::memory_order_seq_cst)) return;
@@ -179,7 +185,7 @@ void ThreadEngine::run() {
       continue;
     }
     idle_since = now_ns();
-    if (callers_.load(std::memory_order_relaxed) != 0) {
+    if (callers_.load(std::memory_order_relaxed) != 0 || stands_back()) {
       if (settings_.spare) {
         pause();
       } else {

@@ -6,10 +6,10 @@
 //            naps while messages move, longer ones (up to `nap_ns`) while nothing does. On a spare core it spins.
 //   listening  everything pending waits for the transport, which tells when it has something: the helper sleeps until
 //            then.
-//   dozing   a caller waits (and drives the domain itself), or nothing has been pending for a short while: long naps,
-//   so that
-//            a starting call need not wake it and small operations do not pay for it. Where the program has lately
-//            computed for long between start and wait, the start does wake it.
+//   dozing   a caller waits (and drives the domain itself), is expected to within a moment of its start, or nothing has
+//            been pending for a short while: long naps, so that a starting call need not wake it and small operations
+//            do not pay for it. Where the program has lately computed for long between start and wait, the start does
+//            wake it.
 //   asleep   nothing has been pending for `linger_ns`: no wake-up at all until a starting call sends one.
 //
 // Starting costs a queue entry, and posting the first messages where they are few and short; a system call only if the
@@ -63,6 +63,7 @@ class ThreadEngine final : public Engine {
 
   void run();
   void doze();
+  bool stands_back() const;
   bool listen();
   void nap(std::uint64_t ns);  // or until the network has news, where all messages come that way
   void wake(State from);
