@@ -45,10 +45,10 @@ static int own_is_there(void) {
   return 1;
 }
 
-static int is_mapped(const void *address) {
+static int is_mapped(const void* address) {
   unsigned char in_memory;
   const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-  return mincore((void *)((uintptr_t)address & ~(page - 1)), page, &in_memory) == 0 || errno != ENOMEM;
+  return mincore((void*)((uintptr_t)address & ~(page - 1)), page, &in_memory) == 0 || errno != ENOMEM;
 }
 
 static int others_are_gone(void) {
@@ -62,14 +62,15 @@ static int others_are_gone(void) {
 static int judge(int expect_gone) {
   if (!own_is_there()) return 2;
   if (expect_gone && !others_are_gone()) return 3;
-  char *more = malloc(1 << 20);
+  char* more = malloc(1 << 20);
   memset(more, 1, 1 << 20);
   return more[5] == 1 ? 0 : 4;
 }
 
 static int status_of(pid_t child) {
   int status = -1;
-  if (waitpid(child, &status, 0) != child || !WIFEXITED(status)) return 100 + (WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+  if (waitpid(child, &status, 0) != child || !WIFEXITED(status))
+    return 100 + (WIFSIGNALED(status) ? WTERMSIG(status) : 0);
   return WEXITSTATUS(status);
 }
 
@@ -99,7 +100,7 @@ static double forks(int rounds, int expect_gone) {
   return best;
 }
 
-int main(int count, char **argument) {
+int main(int count, char** argument) {
   MPI_Init(&count, &argument);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -110,7 +111,7 @@ int main(int count, char **argument) {
   if (strcmp(argument[1], "crash") == 0) {
     if (rank == ranks - 1 || strcmp(argument[3], "all") == 0) {
       if (strcmp(argument[3], "abort") == 0) abort();
-      *(volatile int *)8 = 1;
+      *(volatile int*)8 = 1;
     }
     MPI_Barrier(MPI_COMM_WORLD);
   } else {

@@ -173,8 +173,8 @@ TEST(Wire, APairHasOneConnection) {
     SCOPED_TRACE(first);
     const std::size_t before = connected();
     auto wires = job(2);
-    std::array<std::unique_ptr<WirePort>, 2> ports{std::make_unique<WirePort>(*wires[0]),
-                                                   std::make_unique<WirePort>(*wires[1])};
+    std::vector<std::unique_ptr<WirePort>> ports;
+    for (auto& wire : wires) ports.push_back(std::make_unique<WirePort>(*wire));
     constexpr std::size_t kSizes[] = {0, 100, Wire::kEager + 1, 5000};
     std::array<std::vector<std::vector<std::byte>>, 2> sent;
     std::array<std::vector<std::vector<std::byte>>, 2> room;
