@@ -7,10 +7,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
+#include "base/file_bytes.hpp"
 #include "base/program_file.hpp"
 
 namespace urakata {
@@ -127,8 +126,7 @@ std::string LibrarySearch::find(std::string_view name, const Loader* loader) {
 
 void LibrarySearch::read_cache() {
   if (std::exchange(cache_read_, true)) return;
-  std::ifstream file(kCache, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const std::string bytes = file_bytes(kCache);
   const std::size_t start = bytes.find(kCacheMagic);
   CacheHeader header{};
   if (start == std::string::npos || bytes.size() - start < sizeof header) return;

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <fstream>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "base/file_bytes.hpp"
 #include "base/program_file.hpp"
 #include "elf.hpp"
 
@@ -54,9 +54,8 @@ std::string through_env(std::span<const std::string> arguments) {
 }
 
 bool is_elf(const std::string& path) {
-  std::array<char, 4> start{};
-  return std::ifstream(path, std::ios::binary).read(start.data(), start.size()) &&
-         std::string_view(start.data(), start.size()) == "\177ELF"sv;
+  constexpr std::string_view kElf = "\177ELF";
+  return file_bytes(path, kElf.size()) == kElf;
 }
 
 // Follows "#!" lines to the program that runs the file. A file that is neither script nor ELF is run by the shell.

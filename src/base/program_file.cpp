@@ -5,12 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
-#include <fstream>
+
+#include "base/file_bytes.hpp"
 
 namespace urakata {
 namespace {
+
+constexpr std::size_t kLongestLine = 4096;  // of a script that says who runs it; Linux reads 255 bytes
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r");
@@ -57,12 +59,9 @@ bool raises_rights(const std::string& file) {
 }
 
 std::optional<ScriptLine> script_line(const std::string& file) {
-  std::ifstream input(file, std::ios::binary);
-  std::array<char, 2> start{};
-  if (!input.read(start.data(), start.size()) || std::string_view(start.data(), 2) != "#!") return std::nullopt;
-  std::string line;
-  std::getline(input, line);
-  const std::string_view text = trimmed(line);
+  const std::string start = file_bytes(file, kLongestLine);
+  if (!start.starts_with("#!")) return std::nullopt;
+  const std::string_view text = trimmed(std::string_view(start).substr(2, start.find('\n') - 2));
   const std::size_t blank = std::min(text.find_first_of(" \t"), text.size());
   return ScriptLine{std::string(text.substr(0, blank)), std::string(trimmed(text.substr(blank)))};
 }

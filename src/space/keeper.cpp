@@ -14,16 +14,17 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
+#include "base/file_bytes.hpp"
 #include "space/debugger_chain.hpp"
 #include "space/handover.hpp"
 #include "space/meeting.hpp"
@@ -45,14 +46,16 @@ constexpr std::uint32_t kTasksBetweenCounts = 16;
 constexpr int kChainPause = 50;  // ms until the linkers of new tasks are asked again what they have loaded
 
 std::size_t count_lines(const char* path) {
-  std::ifstream file(path);
-  return static_cast<std::size_t>(std::count(std::istreambuf_iterator<char>(file), {}, '\n'));
+  const std::string all = file_bytes(path);
+  return static_cast<std::size_t>(std::count(all.begin(), all.end(), '\n'));
 }
 
 // That the file begins with; the largest there is where it has none.
 std::size_t first_number(const char* path) {
+  const std::string all = file_bytes(path);
   std::size_t number = 0;
-  return std::ifstream(path) >> number ? number : SIZE_MAX;
+  const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), number);
+  return error == std::errc{} ? number : SIZE_MAX;
 }
 
 // A stand-in and its task. Either may go first; the keeper forgets the pair when both are gone.

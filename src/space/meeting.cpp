@@ -15,11 +15,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 #include <initializer_list>
 #include <string_view>
 #include <utility>
 
+#include "base/file_bytes.hpp"
 #include "base/hash.hpp"
 #include "space/handover.hpp"
 
@@ -36,9 +36,7 @@ std::string variable(const char* name) {
 
 // When the process started, in the kernel's ticks: makes a pid unique.
 std::string start_time(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string all;
-  std::getline(file, all);
+  const std::string all = file_bytes("/proc/" + std::to_string(pid) + "/stat");
   const std::size_t name_end = all.rfind(')');
   if (name_end == std::string::npos) return {};
   std::string_view rest = std::string_view(all).substr(name_end + 1);

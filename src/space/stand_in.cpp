@@ -11,11 +11,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/file_bytes.hpp"
 #include "base/launcher.hpp"
 #include "base/log.hpp"
 #include "space/attributes.hpp"
@@ -69,9 +69,9 @@ void let_go_of(const std::vector<int>& descriptors) {
 
 // The words that this process was started with.
 std::vector<std::string> own_words() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  const std::string all = file_bytes("/proc/self/cmdline");
   std::vector<std::string> words;
-  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  for (std::size_t at = 0; at < all.size(); at += words.back().size() + 1) words.emplace_back(all.c_str() + at);
   return words;
 }
 

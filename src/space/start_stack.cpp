@@ -3,15 +3,20 @@
 #include <elf.h>
 
 #include <cstring>
-#include <fstream>
+
+#include "base/file_bytes.hpp"
 
 namespace urakata::space {
 
 std::vector<Auxiliary> own_auxiliary() {
   std::vector<Auxiliary> all;
-  std::ifstream file("/proc/self/auxv", std::ios::binary);
-  Auxiliary one{};
-  while (file.read(reinterpret_cast<char*>(&one), sizeof one) && one.kind != AT_NULL) all.push_back(one);
+  const std::string bytes = file_bytes("/proc/self/auxv");
+  for (std::size_t at = 0; at + sizeof(Auxiliary) <= bytes.size(); at += sizeof(Auxiliary)) {
+    Auxiliary one{};
+    std::memcpy(&one, bytes.data() + at, sizeof one);
+    if (one.kind == AT_NULL) break;
+    all.push_back(one);
+  }
   return all;
 }
 

@@ -1,0 +1,29 @@
+#include "base/file_bytes.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace urakata {
+
+std::string file_bytes(const std::string& path, std::size_t most) {
+  constexpr std::size_t kAtOnce = 64 << 10;
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return {};
+  std::string bytes;
+  std::size_t there = 0;
+  for (;;) {
+    bytes.resize(there + std::min(kAtOnce, most - there));
+    const ssize_t got = read(file, bytes.data() + there, bytes.size() - there);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;  // the end, also of what was asked for
+    there += static_cast<std::size_t>(got);
+  }
+  close(file);
+  bytes.resize(there);
+  return bytes;
+}
+
+}  // namespace urakata
