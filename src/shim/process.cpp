@@ -21,6 +21,7 @@
 #include "shim/space.hpp"
 #include "shim/wire.hpp"
 #include "space/heap.hpp"
+#include "space/own_mappings.hpp"
 #include "space/registry.hpp"
 #include "transport/route.hpp"
 
@@ -87,7 +88,9 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
   const bool helper = helpers_ || (!host_only_ && host.progress_register == nullptr);
   int got = required;
   const int code = [&] {
-    const space::FreshTables fresh(wish.space && space::own_space());
+    const auto task = wish.space ? space::own_membership() : std::nullopt;
+    const space::FreshTables fresh(task.has_value());
+    const space::SharedFiles shared(task);
     return host.Init_thread(argc, argv, helper ? MPI_THREAD_MULTIPLE : required, &got);
   }();
   if (code != MPI_SUCCESS) return code;

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <cerrno>
@@ -26,16 +27,61 @@ constexpr int kPlaced = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT | MAP_HUGETL
 constinit Membership own_task{nullptr, 0};
 constexpr std::uint64_t kPage = 4096;
 
+TaskRecord& own_record() { return own_task.registry->tasks[own_task.slot]; }
+
+// The memory can no longer be unmapped, replaced or protected by anybody. Not in every C library's list of calls.
+bool seal(const SharedFile& there) {
+  constexpr long kSeal = 462;
+  return raw::call(kSeal, static_cast<long>(there.address), static_cast<long>(there.bytes)) == 0;
+}
+
+// `asked` has been mapped at `place`; true: it is at the place that was asked for as well, where the first task has it.
+bool shared_with_first(const SharedFile& asked, std::uint64_t place) {
+  using State = SharedFile::State;
+  SharedFile& there = own_task.registry->shared_file;
+  State state = there.state.load(std::memory_order_acquire);
+  if (state == State::there) {
+    return place != asked.address && there.address == asked.address && there.bytes == asked.bytes &&
+           there.offset == asked.offset && there.device == asked.device && there.inode == asked.inode;
+  }
+  if (state != State::none || place != asked.address) return false;
+  if (!there.state.compare_exchange_strong(state, State::being_written, std::memory_order_relaxed)) return false;
+  there.address = asked.address;
+  there.bytes = asked.bytes;
+  there.offset = asked.offset;
+  there.device = asked.device;
+  there.inode = asked.inode;
+  there.state.store(seal(there) ? State::there : State::none, std::memory_order_release);
+  return false;
+}
+
+// Where the task finds what the kernel has mapped at `place`.
+long place_of_file(std::uint64_t wanted, std::uint64_t bytes, int file, off_t offset, long place) {
+  struct stat status {};
+  if (fstat(file, &status) != 0) return place;
+  const SharedFile asked{.address = wanted,
+                         .bytes = bytes,
+                         .offset = static_cast<std::uint64_t>(offset),
+                         .device = status.st_dev,
+                         .inode = status.st_ino};
+  if (!shared_with_first(asked, static_cast<std::uint64_t>(place))) return place;
+  raw::call(SYS_munmap, place, static_cast<long>(bytes));
+  return static_cast<long>(wanted);
+}
+
 void* map(void* wanted, std::size_t bytes, int rights, int flags, int file, off_t offset) {
   const std::uint64_t whole = (bytes + kPage - 1) & ~(kPage - 1);
   long address = raw::word(wanted);
   if (wanted == nullptr && (flags & MAP_ANONYMOUS) != 0 && (flags & kPlaced) == 0 && whole - 1 < kLargest) {
     address = static_cast<long>(claim(own_task, whole));
   }
-  const long result = raw::call(SYS_mmap, address, static_cast<long>(bytes), rights, flags, file, offset);
+  long result = raw::call(SYS_mmap, address, static_cast<long>(bytes), rights, flags, file, offset);
   if (result < 0 && result > -4096) {
     errno = static_cast<int>(-result);
     return MAP_FAILED;
+  }
+  if (wanted != nullptr && rights == PROT_READ && flags == MAP_SHARED && own_record().shares_file) {
+    result = place_of_file(reinterpret_cast<std::uint64_t>(wanted), whole, file, offset, result);
   }
   return reinterpret_cast<void*>(result);  // NOLINT(performance-no-int-to-ptr)
 }
@@ -89,3 +135,15 @@ bool map_in_territory(const Membership& /*membership*/) { return false; }
 }  // namespace urakata::space
 
 #endif
+
+namespace urakata::space {
+
+SharedFiles::SharedFiles(std::optional<Membership> membership) : membership_(membership) {
+  if (membership_) membership_->registry->tasks[membership_->slot].shares_file.store(true, std::memory_order_relaxed);
+}
+
+SharedFiles::~SharedFiles() {
+  if (membership_) membership_->registry->tasks[membership_->slot].shares_file.store(false, std::memory_order_relaxed);
+}
+
+}  // namespace urakata::space

@@ -7,6 +7,8 @@
 // again.
 #pragma once
 
+#include <optional>
+
 #include "space/registry.hpp"
 
 namespace urakata::space {
@@ -17,5 +19,21 @@ namespace urakata::space {
 // is not of the form that is known here, or its code cannot be changed; nothing has changed then. To be called once,
 // before the process has threads.
 bool map_in_territory(const Membership& membership);
+
+// While it lives, the task takes part in one file that all map at a place of its own choice to read it, in memory that
+// is shared: the task that comes second has it at that place because the first has. So is the topology that a
+// launcher's hwloc has written for all its ranks, which holds addresses; a rank that cannot have it there reads XML,
+// and keeps some 100 KiB. Nobody can unmap the file from then on (mseal(), Linux 6.10; nothing is shared where it is
+// not to be had). Only where map_in_territory() has been called. Any thread, one at a time.
+class SharedFiles {
+ public:
+  explicit SharedFiles(std::optional<Membership> membership);
+  ~SharedFiles();
+  SharedFiles(const SharedFiles&) = delete;
+  SharedFiles& operator=(const SharedFiles&) = delete;
+
+ private:
+  std::optional<Membership> membership_;
+};
 
 }  // namespace urakata::space

@@ -38,11 +38,25 @@ struct TaskRecord {
   // Home and land are used from here upwards (territory.hpp). Addresses.
   std::atomic<std::uint64_t> home_edge{0};
   std::atomic<std::uint64_t> land_edge{0};
-  std::atomic<bool> settled{false};  // settle.hpp
+  std::atomic<bool> settled{false};      // settle.hpp
+  std::atomic<bool> shares_file{false};  // own_mappings.hpp
+};
+
+// A file that tasks have mapped at the same place, for good (own_mappings.hpp).
+struct SharedFile {
+  enum class State : std::uint32_t { none, being_written, there };
+
+  std::atomic<State> state{State::none};
+  // Before it is there, written by the task that maps it first.
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
 };
 
 struct alignas(4096) Registry {
-  static constexpr std::uint64_t kMagic = 0x337865'6b617475;  // changes with this layout
+  static constexpr std::uint64_t kMagic = 0x347865'6b617475;  // changes with this layout
 
   std::uint64_t magic = kMagic;
   std::uint64_t identity = 0;  // random: what URAKATA_SPACE_AT names must hold the same
@@ -55,6 +69,7 @@ struct alignas(4096) Registry {
   // The kernel notes it on the memory, for all, so one at a time.
   std::atomic<std::uint32_t> forking{0};
   std::atomic<std::uint32_t> dumping{0};
+  SharedFile shared_file;
   std::array<TaskRecord, kMostTasks> tasks;
 };
 static_assert(std::is_standard_layout_v<Registry>);

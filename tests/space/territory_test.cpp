@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -130,6 +131,35 @@ TEST_F(OwnMappings, AreWhereTheCallerWantsThem) {
     if (nowhere(nullptr, 0, MAP_ANONYMOUS, 0) != MAP_FAILED || errno != EINVAL) return 3;
     if (nowhere(nullptr, kPage, 0, 0) != MAP_FAILED || errno != EBADF) return 4;
     if (nowhere(nullptr, kPage, MAP_ANONYMOUS, 1) != MAP_FAILED || errno != EINVAL) return 5;
+    return 0;
+  });
+}
+
+// What two ranks do that map a launcher's topology, done twice by one.
+TEST_F(OwnMappings, AreOneWhereTasksReadAFileAtTheSamePlace) {
+  constexpr long kSeal = 462;
+  if (syscall(kSeal, nullptr, 0, 0) != 0) GTEST_SKIP() << "this kernel has no mseal(): a task could unmap it for all";
+  IN_TASK([this] {
+    constexpr std::size_t kBytes = 3 * kPage;
+    void* const wanted = reinterpret_cast<void*>(std::uint64_t{12} << 40U);  // NOLINT(performance-no-int-to-ptr)
+    const auto read_at_place = [&](int file, std::size_t bytes, off_t offset = 0, int rights = PROT_READ) {
+      return mmap(wanted, bytes, rights, MAP_SHARED, file, offset);
+    };
+    const int file = memfd_create("topology", 0);
+    const int other = memfd_create("another", 0);
+    if (ftruncate(file, 2 * kBytes) != 0 || ftruncate(other, kBytes) != 0) return 1;
+    if (read_at_place(file, kBytes) != wanted || read_at_place(file, kBytes) == wanted)
+      return 2;  // not while the host starts
+    if (munmap(wanted, kBytes) != 0) return 3;
+    {
+      const SharedFiles shared(task());
+      if (read_at_place(file, kBytes, 0, PROT_READ | PROT_WRITE) != wanted || munmap(wanted, kBytes) != 0) return 4;
+      if (read_at_place(file, kBytes) != wanted || read_at_place(file, kBytes) != wanted) return 5;
+      if (read_at_place(other, kBytes) == wanted || read_at_place(file, kBytes, kPage) == wanted) return 6;
+      if (read_at_place(file, kPage) == wanted) return 7;
+    }
+    if (read_at_place(file, kBytes) == wanted) return 8;
+    if (munmap(wanted, kBytes) == 0 || errno != EPERM) return 9;
     return 0;
   });
 }
