@@ -1,7 +1,17 @@
-// Which of several versions of a loop, compiled for different levels of the instruction set, this processor runs best.
+// What is worth knowing of the processor: which of several versions of a loop, compiled for different levels of the
+// instruction set, it runs best, and whose it is.
 #pragma once
 
 namespace urakata {
+
+inline bool on_intel() {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  return __builtin_cpu_is("intel") != 0;
+#else
+  return false;
+#endif
+}
 
 // The version for the highest level that the processor has and for which there is one; those that were not compiled are
 // nullptr. `avx512` stands for F, BW, DQ and VL together.

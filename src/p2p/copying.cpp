@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "base/instruction_set.hpp"
 #include "p2p/cell.hpp"
 
 namespace urakata::p2p {
@@ -72,7 +73,7 @@ Copying choose_copying(const Elements& from, std::uint64_t bytes, std::uint64_t 
   if (bytes < kPacked) return Copying::sender;
   if (blocks_below(from, kLine) && (bytes < shared || listed(*from.shape))) return Copying::sender;
   if (exchange && blocks_below(from, 2 * kLine + 1)) return Copying::sender;
-  static const bool intel = __builtin_cpu_is("intel");
+  static const bool intel = on_intel();
   const auto other = intel ? choose_on_intel(from, bytes, shared) : std::nullopt;
   return other.value_or(bytes < shared ? Copying::receiver : Copying::both);
 }

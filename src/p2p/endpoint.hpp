@@ -76,6 +76,9 @@ class Endpoint {
 
   // Starts a receive. `pattern` may have wildcards.
   Request& receive(const Envelope& pattern, const Buffer& buffer);
+  // The whole of the usual receive, without a request: of plain bytes, while nothing else is under way here, and an
+  // eager message that fits is here or comes soon. False: nothing was done, receive() is needed.
+  bool receive_at_once(const Envelope& pattern, const Buffer& buffer, Result* result);
 
   // Is there a message that a receive with this pattern would take? Does not take it.
   bool probe(const Envelope& pattern, Result* found);
@@ -126,6 +129,7 @@ class Endpoint {
 
   bool eager_at_once(Port& to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes);
   bool pending_to(const Port& to) const;
+  const Cell* soon_here();
   bool push(Request& send);
   bool flush();
   void arrive(const Cell& cell);
@@ -160,7 +164,6 @@ class Endpoint {
   void wait_long(Request& request);
   bool news() const;
   void note_stream();
-  static void rest();
   void list(Queue<Request>& queue, Request& request);
   bool step(const Request* awaited = nullptr);
 

@@ -89,18 +89,14 @@ void Endpoint::wait_long(Request& request) {
     if (progress(&request)) {
       patience.restart();
     } else {
-      if (streaming_.load(std::memory_order_relaxed)) rest();
-      patience.step([&] { return request.done(); });
+      const unsigned pauses = streaming_.load(std::memory_order_relaxed) ? kRests : manners_.pauses;
+      patience.step([&] { return request.done(); }, pauses);
       if (patience.tried()) set_aside(request);
     }
   }
 }
 
 void Endpoint::note_stream() { streaming_.store(posted_.size() >= kStream, std::memory_order_relaxed); }
-
-void Endpoint::rest() {
-  for (unsigned i = 0; i < kRests; ++i) pause();
-}
 
 void Endpoint::set_aside(Request& request) {
   const Guard guard(turn_);

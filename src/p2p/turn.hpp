@@ -25,6 +25,9 @@ class Turn {
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
+  // May threads of the program call at once? Then nobody may keep the turn while waiting.
+  bool contended() const { return callers_ == Callers::many; }
+
   void lock() {
     if (callers_ == Callers::one) return;
     if (callers_ == Callers::one_and_helper && !on_helper_thread) {

@@ -89,7 +89,8 @@ void enter_space(bool wanted, bool helper) {
   if (membership) {
     space::report_crashes(*membership);
     // Stays: others may still look at its port.
-    made = new p2p::Endpoint(callers(helper), {process().oversubscribed(), poll_others}, forced_copying());
+    made = new p2p::Endpoint(callers(helper), {process().oversubscribed(), p2p::pauses_between_looks(), poll_others},
+                             forced_copying());
     own = {membership->registry->identity ^ p2p::Port::kProtocol, reinterpret_cast<std::uint64_t>(&made->port())};
   }
   int ranks = 1;

@@ -52,15 +52,44 @@ class Matching : public ::testing::Test {
     const Mode mode = static_cast<Mode>(draw(3));
     sent.request = senders_[static_cast<std::size_t>(envelope.source)]->send(
         receiver_->port(), envelope, {sent.payload.data(), sent.payload.size(), nullptr}, mode);
-    receiver_->progress();
     sizes_[number] = sent.payload.size();
+    constexpr std::uint32_t kMostUnseen = 20;  // the inbox has room for them
+    if (posted_.empty() && unseen_ < kMostUnseen && draw(3) != 0) {
+      ++unseen_;
+    } else {
+      look();
+    }
     if (const auto receive = reference_.arrive({envelope, number})) posted_[*receive].message = number;
+  }
+
+  void look() {
+    receiver_->progress();
+    unseen_ = 0;
+  }
+
+  // Takes the oldest message or none, whether the receiver has looked since it came or not.
+  void receive_at_once() {
+    Envelope pattern = any_envelope();
+    if (draw(2) == 0) pattern = {pattern.context, kAnySource, kAnyTag};
+    std::vector<std::byte> room(draw(2) == 0 ? 40 : kRoom);
+    Result result;
+    if (!receiver_->receive_at_once(pattern, {room.data(), room.size(), nullptr}, &result)) return;
+    const auto message = reference_.post({pattern, ++receive_count_});
+    ASSERT_TRUE(message.has_value());
+    EXPECT_EQ(result.source, message->envelope.source);
+    EXPECT_EQ(result.tag, message->envelope.tag);
+    EXPECT_EQ(result.outcome, Outcome::good);
+    ASSERT_EQ(result.bytes, sizes_[message->number]);
+    for (std::size_t i = 0; i < result.bytes; ++i) ASSERT_EQ(room[i], pattern_byte(message->number, i));
+    over(message->number);
+    ++at_once_;
   }
 
   void receive(bool matched_probe) {
     const Envelope pattern = any_envelope();
-    const std::uint64_t number = ++receive_count_;
+    if (draw(2) == 0) look();
     if (matched_probe) {
+      const std::uint64_t number = ++receive_count_;
       Result found;
       Arrival* message = receiver_->take(pattern, &found);
       const auto expected = reference_.find(pattern);
@@ -72,6 +101,11 @@ class Matching : public ::testing::Test {
       posted.message = reference_.post({pattern, number})->number;
       return;
     }
+    post(pattern);
+  }
+
+  void post(const Envelope& pattern) {
+    const std::uint64_t number = ++receive_count_;
     Posted& posted = posted_[number];
     posted.room.resize(kRoom);
     posted.request = &receiver_->receive(pattern, {posted.room.data(), kRoom, nullptr});
@@ -79,6 +113,7 @@ class Matching : public ::testing::Test {
   }
 
   void probe() {
+    look();
     const Envelope pattern = any_envelope();
     Result found;
     const bool there = receiver_->probe(pattern, &found);
@@ -91,6 +126,7 @@ class Matching : public ::testing::Test {
   }
 
   void cancel() {
+    look();
     if (posted_.empty()) return;
     auto it = posted_.lower_bound(1 + random_() % receive_count_);
     if (it == posted_.end()) return;
@@ -105,6 +141,7 @@ class Matching : public ::testing::Test {
 
   // All receives that the reference has matched must be done, with the right bytes, and no others.
   void settle() {
+    look();
     for (auto it = posted_.begin(); it != posted_.end();) {
       Posted& posted = it->second;
       ASSERT_EQ(posted.request->done(), posted.message.has_value()) << "receive " << it->first;
@@ -117,16 +154,37 @@ class Matching : public ::testing::Test {
       ASSERT_EQ(posted.request->result.outcome, Outcome::good);
       for (std::size_t i = 0; i < bytes; ++i) ASSERT_EQ(posted.room[i], pattern_byte(*posted.message, i));
       receiver_->release(*posted.request);
-      const auto sent = sent_.find(*posted.message);
-      for (auto& sender : senders_) sender->progress();
-      if (sent->second.request != nullptr) {
-        ASSERT_TRUE(sent->second.request->done());
-        senders_[static_cast<std::size_t>(sent->second.request->envelope.source)]->release(*sent->second.request);
-      }
-      sent_.erase(sent);
-      sizes_.erase(*posted.message);
+      over(*posted.message);
       it = posted_.erase(it);
     }
+  }
+
+  // Nothing is under way afterwards, and nothing but receive_at_once() receives for a while.
+  void drain() {
+    for (std::uint32_t context = 0; context < 2; ++context) {
+      const Envelope all{context, kAnySource, kAnyTag};
+      while (reference_.find(all)) post(all);
+    }
+    settle();
+    while (!posted_.empty()) {
+      const auto it = posted_.begin();
+      ASSERT_TRUE(receiver_->cancel(*it->second.request) && reference_.cancel(it->first));
+      receiver_->release(*it->second.request);
+      posted_.erase(it);
+    }
+    quiet_ = 20;
+  }
+
+  // The message has been received.
+  void over(std::uint64_t number) {
+    const auto sent = sent_.find(number);
+    for (auto& sender : senders_) sender->progress();
+    if (Request* const request = sent->second.request) {
+      ASSERT_TRUE(request->done());
+      senders_[static_cast<std::size_t>(request->envelope.source)]->release(*request);
+    }
+    sent_.erase(sent);
+    sizes_.erase(number);
   }
 
   std::mt19937_64 random_;
@@ -138,6 +196,9 @@ class Matching : public ::testing::Test {
   std::map<std::uint64_t, Posted> posted_;
   std::uint64_t sent_count_ = 0;
   std::uint64_t receive_count_ = 0;
+  std::uint32_t unseen_ = 0;   // messages that came since the receiver looked
+  std::uint32_t quiet_ = 0;    // steps
+  std::uint64_t at_once_ = 0;  // messages that were received so
 };
 
 TEST_F(Matching, IsThatOfTheReference) {
@@ -148,18 +209,26 @@ TEST_F(Matching, IsThatOfTheReference) {
   for (int i = 0; i < kSenders; ++i) senders_.push_back(std::make_unique<Endpoint>(Callers::one));
   while (sent_count_ < kMessages && !HasFatalFailure()) {
     const std::uint32_t dice = draw(100);
-    if (dice < 45 && sent_.size() < 60) {
+    if (quiet_ != 0) {
+      --quiet_;
+      dice < 50 ? send() : receive_at_once();
+    } else if (dice < 45 && sent_.size() < 60) {
       send();
+    } else if (dice < 60) {
+      receive_at_once();
     } else if (dice < 80) {
       receive(draw(5) == 0);
     } else if (dice < 90) {
       probe();
     } else if (dice < 97) {
       settle();
+    } else if (dice < 98) {
+      drain();
     } else {
       cancel();
     }
   }
+  EXPECT_GT(at_once_, kMessages / 500);
 }
 
 }  // namespace
