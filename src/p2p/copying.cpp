@@ -55,8 +55,13 @@ bool near(const Elements& from) {
 // copy different pieces, where the elements lie loosely or are few. Two who copy a few blocks of a line and more take
 // 1.05 to 1.1 of the time of one. On AMD's the two are faster.
 std::optional<Copying> choose_on_intel(const Elements& from, std::uint64_t bytes, std::uint64_t shared) {
-  constexpr std::uint64_t kLoose = 3;  // bytes of memory for each byte of payload
-  if (bytes < 2 * shared) return blocks_below(from, kLine + 1) && near(from) ? Copying::sender : Copying::receiver;
+  constexpr std::uint64_t kLoose = 3;     // bytes of memory for each byte of payload
+  constexpr std::uint64_t kCrowded = 16;  // whole lines 1 KiB apart; the sender's first cache has room for few
+  if (bytes < 2 * shared) {
+    if (!blocks_below(from, kLine + 1) || !near(from)) return Copying::receiver;
+    if (bytes < shared || blocks_below(from, kLine) || crowding(from) < kCrowded) return Copying::sender;
+    return std::nullopt;
+  }
   if (blocks_below(from, kLine + 1) && near(from) && span(from) >= kLoose * bytes) return Copying::sender;
   return std::nullopt;
 }
