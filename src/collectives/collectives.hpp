@@ -63,6 +63,9 @@ struct Arguments {
   // (alltoallw is alltoallv with displacements in bytes; types with holes are packed and unpacked around the schedule.)
 
   std::uint64_t segment = 0;  // chunk of pipelined algorithms in bytes; 0: the algorithm's own default
+  // A receive copies its message as soon as that is there, and nothing else goes on meanwhile: rings post none ahead of
+  // its turn. Each rank's own affair.
+  bool in_turn = false;
 };
 
 // An algorithm of an operation. `build` fails with a sentence where the arguments do not suit it (never for the first

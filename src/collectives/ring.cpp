@@ -5,8 +5,10 @@ namespace {
 
 constexpr std::size_t kAhead = 8;  // receives of a ring that are posted ahead of their turn
 
-void bound_ahead(Plan& plan, const std::vector<Nodes>& received, const Nodes& next) {
-  if (received.size() >= kAhead) plan.after(received[received.size() - kAhead], next);
+// done: by step, the nodes after which what a step received may be handed on.
+void bound_ahead(Plan& plan, const std::vector<Nodes>& done, const Nodes& next) {
+  const std::size_t ahead = plan.arguments().in_turn ? 1 : kAhead;
+  if (done.size() >= ahead) plan.after(done[done.size() - ahead], next);
 }
 
 }  // namespace
@@ -35,7 +37,7 @@ RingReduced ring_reduce(Plan& plan, const Ring& ring, const RingReduce& reduce) 
   const std::uint32_t n = ring.ranks;
   RingReduced result;
   result.sent.resize(n);
-  std::vector<Nodes> received;
+  std::vector<Nodes> reduced;
   std::vector<Nodes> forwarded;  // by step: who read the target made in that step
   Nodes ready;
   for (std::uint32_t i = 0; i + 1 < n; ++i) {
@@ -56,10 +58,10 @@ RingReduced ring_reduce(Plan& plan, const Ring& ring, const RingReduce& reduce) 
     const Piece landing = in_place ? plan.inbox(target.bytes) : target;
     const Nodes arrived = plan.recv(ring.left, landing, ring.step + i);
     if (reduce.reuse != 0 && i >= reduce.reuse) plan.after(forwarded[i - reduce.reuse], arrived);
-    bound_ahead(plan, received, arrived);
-    received.push_back(arrived);
+    bound_ahead(plan, reduced, arrived);
     ready = in_place ? plan.reduce(landing, target) : plan.reduce(source, target);
     plan.each(arrived, ready);
+    reduced.push_back(ready);
     result.source_read = result.source_read + ready;
     if (in_place) plan.recycle(landing, ready, arrived);
   }

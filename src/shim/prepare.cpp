@@ -17,6 +17,7 @@ Prepared* prepare(const Reading& reading, Communicator& comm) {
   std::string_view why = choice.why;
   collectives::Arguments given = arguments_of(reading, comm);
   given.segment = options().segment != 0 ? options().segment : choice.segment;
+  given.in_turn = tune::receives_in_turn(comm.way());
   const collectives::Algorithm* algorithm = nullptr;
   bool bare = false;
   const std::string_view wish = options().algorithm_for(collectives::name(key.operation), &bare);

@@ -25,6 +25,9 @@ struct Choice {
 Choice choose(collectives::Operation operation, std::uint64_t bytes, std::uint32_t ranks, bool commutative, Way way,
               std::uint32_t together = 1);
 
+// Does a rank that receives copy the message itself, as soon as it comes, so that what it hands on has to wait?
+bool receives_in_turn(Way way);
+
 // Of an algorithm that the user has chosen, in bytes; 0: the algorithm's own.
 std::uint64_t segment_of(Way way);
 

@@ -24,8 +24,8 @@ std::vector<Named> everything() {
 
 std::string words(const Case& c) {
   return std::to_string(c.ranks) + " ranks, root " + std::to_string(c.root) + (c.in_place ? ", in place, " : ", ") +
-         std::to_string(c.bytes) + " bytes, segment " + std::to_string(c.segment) + ", extent " +
-         std::to_string(c.extent) + (c.commutative ? "" : ", not commutative");
+         std::to_string(c.bytes) + " bytes, segment " + std::to_string(c.segment) + (c.in_turn ? ", in turn" : "") +
+         ", extent " + std::to_string(c.extent) + (c.commutative ? "" : ", not commutative");
 }
 
 class EveryAlgorithm : public testing::TestWithParam<Named> {
@@ -80,6 +80,29 @@ TEST_P(EveryAlgorithm, ManySegments) {
                    .bytes = bytes,
                    .commutative = commutative,
                    .segment = 43,
+                   .seed = ++seed});
+            if (HasFatalFailure()) return;
+          }
+        }
+      }
+    }
+  }
+}
+
+// Nothing received ahead of its turn.
+TEST_P(EveryAlgorithm, InTurn) {
+  std::uint64_t seed = 1500;
+  for (std::uint32_t ranks : {1u, 2u, 3u, 4u, 5u, 8u, 12u}) {
+    for (bool in_place : {false, true}) {
+      for (std::uint64_t bytes : {std::uint64_t{8}, std::uint64_t{8 * 163}}) {
+        for (std::uint64_t segment : {0u, 43u}) {
+          for (std::uint32_t root : {0u, ranks - 1}) {
+            check({.ranks = ranks,
+                   .root = root,
+                   .in_place = in_place,
+                   .bytes = bytes,
+                   .segment = segment,
+                   .in_turn = true,
                    .seed = ++seed});
             if (HasFatalFailure()) return;
           }

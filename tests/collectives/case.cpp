@@ -254,6 +254,7 @@ class Scene {
     a.extent = extent_;
     a.commutative = c_.commutative;
     a.segment = c_.segment;
+    a.in_turn = c_.in_turn;
     a.send = {.bytes = send_bytes_[r], .displacements = send_at_[r]};
     a.recv = {.bytes = recv_bytes_[r], .displacements = recv_at_[r]};
     return a;

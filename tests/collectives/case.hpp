@@ -42,6 +42,7 @@ struct Case {
   bool commutative = true;
   std::uint64_t extent = 8;
   std::uint64_t segment = 0;
+  bool in_turn = false;
   std::uint64_t seed = 1;
 };
 

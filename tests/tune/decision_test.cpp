@@ -55,15 +55,24 @@ TEST(Decision, FewStepsForSmallMessages) {
   EXPECT_EQ(choose(Operation::bcast, 8, 2, true, Way::node).algorithm, "binomial");
 }
 
-// Receivers copy side by side what they read from the same rank, as long as it is short.
+// Receivers copy side by side what they read from the same rank, as long as it is short, or a stream.
 TEST(Decision, FlatTreesWhereEachRankHasACore) {
-  for (const std::uint64_t bytes : {std::uint64_t{8}, 4 * KiB, 64 * KiB}) {
+  for (const std::uint64_t bytes : {std::uint64_t{8}, 4 * KiB, 8 * KiB, 64 * KiB, 8 * MiB}) {
     EXPECT_EQ(choose(Operation::bcast, bytes, 4, true, Way::node).algorithm, "knomial") << bytes;
   }
   EXPECT_EQ(choose(Operation::bcast, 1 * MiB, 4, true, Way::node).algorithm, "scatter_allgather");
+  EXPECT_EQ(choose(Operation::bcast, 16 * KiB, 4, true, Way::node).segment,
+            choose(Operation::bcast, 8, 4, true, Way::node).segment);
+  EXPECT_EQ(choose(Operation::bcast, 64 * KiB, 4, true, Way::node).segment, 16 * KiB);
+  EXPECT_EQ(choose(Operation::bcast, 4 * MiB, 3, true, Way::node).segment, 128 * KiB);
   EXPECT_EQ(choose(Operation::bcast, 1 * MiB, 4, true, Way::crowded).algorithm, "binomial");
   EXPECT_EQ(choose(Operation::allgather, 16 * KiB, 4, true, Way::node).algorithm, "spread");
-  EXPECT_EQ(choose(Operation::allgather, 256 * KiB, 4, true, Way::node).algorithm, "neighbour_exchange");
+  EXPECT_EQ(choose(Operation::allgather, 64 * KiB, 4, true, Way::node).algorithm, "neighbour_exchange");
+  EXPECT_EQ(choose(Operation::allgather, 512 * KiB, 4, true, Way::node).algorithm, "ring");
+  EXPECT_EQ(choose(Operation::allgather, 4 * MiB, 4, true, Way::node).algorithm, "spread");
+  EXPECT_EQ(choose(Operation::allgather, 4 * MiB, 4, true, Way::node).segment, 256 * KiB);
+  EXPECT_EQ(choose(Operation::allreduce, 64 * KiB, 4, true, Way::node).algorithm, "rabenseifner");
+  EXPECT_EQ(choose(Operation::allreduce, 1 * MiB, 4, true, Way::node).algorithm, "ring");
   EXPECT_EQ(choose(Operation::alltoall, 256 * KiB, 4, true, Way::node).algorithm, "pairwise");
 }
 
