@@ -217,7 +217,7 @@ class Model {
   }
   // In a stream of segments two and three readers follow each other from segment to segment. The segment grows with the
   // square root of the message, as for a pipeline.
-  bool streams_to_all() const { return own_cores() && (n_ == 3 || n_ == 4) && b_ * (n_ - 2) >= 4 * kLeastSegment; }
+  bool streams_to_all() const { return own_cores() && (n_ == 3 || n_ == 4) && b_ >= 4 * kLeastSegment; }
   std::uint64_t stream_segment() const {
     const double best = std::clamp(std::sqrt(b_ * kEager), kLeastSegment, 128.0 * 1024);
     return std::bit_ceil(static_cast<std::uint64_t>(best));
