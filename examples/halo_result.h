@@ -57,25 +57,29 @@ static int ascending(const void* a, const void* b) {
   return (x > y) - (x < y);
 }
 
-// Rank 0 prints the median time of its iterations, all of them together, and the sum of the ranks' sums, which are
-// added in the order of ranks, so that the last digit is always the same. Sorts the times, which are seconds.
-static void print_result(const char* what, double* times, int iterations, double sum, int json) {
+// Rank 0 prints the median time of its iterations and of the exchange in them, all of them together, and the sum of the
+// ranks' sums, which are added in the order of ranks, so that the last digit is always the same. Sorts the times, which
+// are seconds.
+static void print_result(const char* what, double* times, double* exchanges, int iterations, double sum, int json) {
   int rank, ranks;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   double total = 0, checksum = 0;
   for (int i = 0; i < iterations; ++i) total += times[i];
   qsort(times, (size_t)iterations, sizeof *times, ascending);
+  qsort(exchanges, (size_t)iterations, sizeof *exchanges, ascending);
   double* const sums = cells_of((size_t)ranks);
   MPI_Gather(&sum, 1, MPI_DOUBLE, sums, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   for (int r = 0; r < ranks; ++r) checksum += sums[r];
-  const double us = 1e6 * times[iterations / 2];
+  const double us = 1e6 * times[iterations / 2], exchange_us = 1e6 * exchanges[iterations / 2];
   if (rank == 0 && json)
-    printf("{\"ranks\": %d, \"iterations\": %d, \"us\": %.3f, \"seconds\": %.6f, \"checksum\": %.15g}\n", ranks,
-           iterations, us, total, checksum);
+    printf(
+        "{\"ranks\": %d, \"iterations\": %d, \"us\": %.3f, \"exchange_us\": %.3f, \"seconds\": %.6f, "
+        "\"checksum\": %.15g}\n",
+        ranks, iterations, us, exchange_us, total, checksum);
   else if (rank == 0)
-    printf("%s, %d ranks: %d iterations in %.3f s, %.1f us each (median), checksum %.15g\n", what, ranks, iterations,
-           total, us, checksum);
+    printf("%s, %d ranks: %d iterations in %.3f s, %.1f us each (median), %.1f of them exchange, checksum %.15g\n",
+           what, ranks, iterations, total, us, exchange_us, checksum);
   free(sums);
 }
 

@@ -37,6 +37,7 @@ PROMISED = [
     "space-rate-vs-openmpi",
     "space-miniapp-contiguous",
     "space-miniapp-layout",
+    "space-miniapp-worst",
     "space-memory-16",
     "space-memory-64",
     "space-own-kib-per-rank",

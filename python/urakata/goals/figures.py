@@ -46,7 +46,8 @@ def _differing(goal: Goal, samples: Samples, *sides: str) -> str:
 def geometric_mean_of_ratios(goal: Goal, samples: Samples) -> Figure:
     """Geometric mean over all points of `over` / `under`.
 
-    Not met either if the ratio is above `nowhere_above` at a point, where that is given.
+    Not met either if the ratio is above `nowhere_above` at a point, where that is given, or a quantity of `same` differs
+    between the sides.
     """
     quantity, over, under = (goal.parameters[key] for key in ("quantity", "over", "under"))
     points = _points(goal, samples, under, quantity)
@@ -63,6 +64,7 @@ def geometric_mean_of_ratios(goal: Goal, samples: Samples) -> Figure:
         detail |= {"worst_point": list(worst), "worst_ratio": by_point[worst]}
         if by_point[worst] > most:
             broken = f"{by_point[worst]:.2f} at {', '.join(worst)}, more than {most:g}"
+    broken = "; ".join(filter(None, (broken, _differing(goal, samples, over, under))))
     unit = goal.parameters.get("sides_unit", "us")
     return Figure(figure(samples), samples.each_round(figure, over, under), sides, unit, detail, broken)
 
