@@ -129,7 +129,7 @@ namespace {
 // Asks for what a copy begins with, all at once: to take the payload would wait for the line of the sender's request
 // first, and only then for those of the payload.
 void fetch(const Offer& offer) {
-  constexpr std::uint64_t kFirst = 16 * kLine;
+  constexpr std::uint64_t kFirst = 64 * kLine;
   if (offer.movable) prefetch_to_write(&offer.request->place);
   if (offer.form == Form::shaped) {
     __builtin_prefetch(&offer.request->source);
