@@ -222,8 +222,11 @@ class Model {
     const double best = std::clamp(std::sqrt(b_ * kEager), kLeastSegment, 128.0 * 1024);
     return std::bit_ceil(static_cast<std::uint64_t>(best));
   }
-  // More for blocks that three and more read at once, and for blocks that have left the cache when they are passed on.
-  double read_at_once(double cost) const { return own_cores() && b_ > kEager && n_ > 3 ? 0.25 * cost : 0; }
+  // More for blocks that three (measured) and more (assumed) read at once, and for blocks that have left the cache when
+  // they are passed on.
+  double read_at_once(double cost) const {
+    return own_cores() && b_ > kEager ? 0.25 * std::clamp(n_ - 3, 0.0, 3.0) * cost : 0;
+  }
   double passed_on(double block, double cost) const { return own_cores() && block >= kCached ? 0.5 * cost : 0; }
   double pairs_passed_on(double cost) const { return passed_on(4 * b_, 0.2 * cost) + passed_on(b_, cost); }
   bool own_cores() const { return one_node_ && !crowded_; }

@@ -71,6 +71,7 @@ TEST(Decision, FlatTreesWhereEachRankHasACore) {
   EXPECT_EQ(choose(Operation::allgather, 512 * KiB, 4, true, Way::node).algorithm, "ring");
   EXPECT_EQ(choose(Operation::allgather, 4 * MiB, 4, true, Way::node).algorithm, "spread");
   EXPECT_EQ(choose(Operation::allgather, 4 * MiB, 4, true, Way::node).segment, 256 * KiB);
+  EXPECT_EQ(choose(Operation::allgather, 4 * MiB, 8, true, Way::node).algorithm, "ring");
   EXPECT_EQ(choose(Operation::allreduce, 64 * KiB, 4, true, Way::node).algorithm, "rabenseifner");
   EXPECT_EQ(choose(Operation::allreduce, 1 * MiB, 4, true, Way::node).algorithm, "ring");
   EXPECT_EQ(choose(Operation::alltoall, 256 * KiB, 4, true, Way::node).algorithm, "pairwise");
