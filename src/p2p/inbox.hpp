@@ -8,7 +8,8 @@
 // Invariants
 //   1. head_ <= next_ <= tail_ <= head_ + kCells; positions only grow, the cell of position p is cells_[p % kCells].
 //   2. A cell's stamp is lap(p) of the newest position p that was filled, 0 before the first and when its message has
-//      been taken. Further cells get a stamp as well, so that no payload is ever taken for one.
+//      been taken. Further cells get a stamp as well, so that no payload is ever taken for one. A lap is never 0, and
+//      differs from the one before and the one after; it comes again after 2^31 laps.
 //   3. The consumer writes each cell that it has taken. A line that it had only read would still be in the producer's
 //      cache, where asking for it again does nothing, and each message would wait for its line to be written: with the
 //      consumer's store, a stream of one-cell messages takes a half (cores near each other) to a fifth of the time.
@@ -32,6 +33,10 @@ class Inbox {
  public:
   static constexpr std::uint32_t kCells = 256;
 
+  Inbox() = default;
+  // As it is when `position` cells have been filled and taken. For tests.
+  explicit Inbox(std::uint64_t position) : tail_(position), seen_head_(position), head_(position), next_(position) {}
+
   // Reserves `cells` consecutive cells. False: there is no room now; nothing was done.
   bool claim(std::uint32_t cells, std::uint64_t* position) {
     std::uint64_t tail = tail_.load(std::memory_order_relaxed);
@@ -48,7 +53,9 @@ class Inbox {
   }
 
   Cell& cell(std::uint64_t position) { return cells_[position % kCells]; }
-  static std::uint32_t lap(std::uint64_t position) { return static_cast<std::uint32_t>(position / kCells) + 1; }
+  static std::uint32_t lap(std::uint64_t position) {
+    return static_cast<std::uint32_t>(position / kCells) | std::uint32_t{1} << 31U;
+  }
 
   // The first cell of the oldest message, or nullptr.
   const Cell* peek() const {
