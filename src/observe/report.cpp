@@ -75,6 +75,7 @@ std::string text_of(const Observer& observer, const Meta& meta) {
   // Event times are monotonic; ranks on different nodes are laid side by side by adding this.
   json.key("realtime_minus_monotonic_ns").signed_number(ns_of(CLOCK_REALTIME) - ns_of(CLOCK_MONOTONIC));
   json.key("caller_cpu_seconds").real(meta.caller_cpu_seconds);
+  json.key("fences").number(meta.fences);
   json.key("helpers").array();
   for (const Meta::Helper& helper : meta.helpers) {
     json.object().key("placement").string(helper.placement).key("cpus").string(helper.cpus);

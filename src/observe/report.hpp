@@ -34,6 +34,7 @@ struct Meta {
   std::uint64_t init_ns = 0;  // CLOCK_MONOTONIC at MPI_Init's return and at MPI_Finalize's beginning
   std::uint64_t finalize_ns = 0;
   double caller_cpu_seconds = 0;  // of the whole process without the helpers
+  std::uint64_t fences = 0;       // that the rank had the kernel put into all cores (p2p/fence.hpp)
   std::vector<Setting> options;
   std::vector<Helper> helpers;
 };

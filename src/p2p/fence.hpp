@@ -2,9 +2,14 @@
 // often need none of their own.
 #pragma once
 
+#include <cstdint>
+
 namespace urakata::p2p {
 
 // Keeps errno. False: the kernel refuses, and there was no fence.
 bool fence_all_threads();
+
+// How many there were by this process's threads. Each interrupts every core that runs a thread of the address space.
+std::uint64_t fences();
 
 }  // namespace urakata::p2p

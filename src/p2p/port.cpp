@@ -5,7 +5,11 @@
 namespace urakata::p2p {
 
 void Port::wake_sleeper() {
-  if (asleep_.exchange(0, std::memory_order_relaxed) != 0) futex_wake(asleep_, INT_MAX);
+  std::uint32_t present = sleepers_.load(std::memory_order_relaxed);
+  if ((present & kAsleep) == 0 || !sleepers_.compare_exchange_strong(present, present + 1, std::memory_order_relaxed)) {
+    return;  // somebody else wakes them
+  }
+  futex_wake(sleepers_, INT_MAX);
 }
 
 }  // namespace urakata::p2p

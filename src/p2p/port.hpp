@@ -16,7 +16,7 @@ class Port {
  public:
   // Changes with the meaning of any byte here, of Cell, of Request, or of what that refers to (Elements,
   // layout::Shape): ranks of different builds do not mix.
-  static constexpr std::uint64_t kProtocol = 0x7572612d70327006;
+  static constexpr std::uint64_t kProtocol = 0x7572612d70327007;
 
   Inbox inbox;
 
@@ -28,24 +28,34 @@ class Port {
   void wake() {
     // The sleeper's fence orders that store and this load for the processor, this one for the compiler.
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (asleep_.load(std::memory_order_relaxed) != 0) wake_sleeper();
+    if ((sleepers_.load(std::memory_order_relaxed) & kAsleep) != 0) wake_sleeper();
   }
 
-  // Sleeps until wake() or for `timeout_ns`; at once if `ready` already says so when looked at last. The store of
-  // asleep_ must be seen by every producer whose message `ready` does not see: instead of a fence in each wake() the
-  // sleeper has the kernel put one into all running threads of the address space.
+  // Sleeps until wake() or for `timeout_ns`; at once if `ready` already says so when looked at last. An odd sleepers_
+  // must be seen by every producer whose message `ready` does not see: instead of a fence in each wake() the sleeper
+  // has the kernel put one into all running threads of the address space. That interrupts each of them, so one fence
+  // serves all naps until somebody wakes.
   template <class Ready>
   void sleep(std::uint64_t timeout_ns, Ready ready) {
-    asleep_.exchange(1, std::memory_order_seq_cst);
-    fence_all_threads();  // where the kernel refuses a wake can be missed; sleeps are short for that reason too
-    if (!ready()) futex_wait(asleep_, 1, timeout_ns);
-    // Stays set until somebody wakes: other threads of the rank may be asleep yet.
+    const std::uint32_t present = sleepers_.fetch_or(kAsleep, std::memory_order_seq_cst) | kAsleep;
+    // Another thread of the rank may have made it odd and not have had its fence yet.
+    if (fenced_.load(std::memory_order_acquire) != present && fence_all_threads()) {
+      fenced_.store(present, std::memory_order_release);
+    }  // where the kernel refuses a wake can be missed; sleeps are short for that reason too
+    if (!ready()) futex_wait(sleepers_, present, timeout_ns);
+    // Stays odd until somebody wakes: other threads of the rank may be asleep yet.
   }
 
  private:
+  static constexpr std::uint32_t kAsleep = 1;
+
   void wake_sleeper();
 
-  std::atomic<std::uint32_t> asleep_{0};
+  // Read in each wake(), and written where somebody sleeps or is woken. Odd: a thread of the rank may be asleep. Grows
+  // with each wake, so that no sleeper takes another's next nap for its own.
+  std::atomic<std::uint32_t> sleepers_{0};
+  // The odd value of sleepers_ that all running threads have seen. Written by those who sleep.
+  std::atomic<std::uint32_t> fenced_{0};
 };
 
 }  // namespace urakata::p2p

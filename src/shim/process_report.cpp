@@ -11,6 +11,7 @@
 #include "base/log.hpp"
 #include "base/options.hpp"
 #include "observe/report.hpp"
+#include "p2p/fence.hpp"
 #include "shim/host.hpp"
 #include "shim/process.hpp"
 #include "space/registry.hpp"
@@ -75,6 +76,7 @@ void Process::write_report() {
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
   };
   meta.caller_cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime) - static_cast<double>(helpers_ns) * 1e-9;
+  meta.fences = p2p::fences();
   const auto written = observe::write(*observer_, std::string(options().report), meta);
   if (!written.ok()) log::error("%s", written.error().message.c_str());
 }

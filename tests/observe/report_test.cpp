@@ -47,6 +47,7 @@ TEST_F(Report, WritesOneFileForTheRankWithNothingLeftBeside) {
   Meta meta;
   meta.rank = 3;
   meta.ranks = 4;
+  meta.fences = 17;
   meta.options.push_back({"ENGINE", "thread", "environment"});
   meta.helpers.push_back({"shared core", "0-1", 0.25});
   const Status status = write(observer, directory_ + "/deep/er", meta);
@@ -60,7 +61,7 @@ TEST_F(Report, WritesOneFileForTheRankWithNothingLeftBeside) {
   for (const char* part :
        {R"("rank":3,"ranks":4)", R"("operation":"Ibcast","bytes":64)", R"("why":"large \"message\"")",
         R"("wait":{"count":1,"sum":10,"min":10,"max":10})", R"([10,20,"start",0,)", R"([12,14,"progress",-1,)",
-        R"("cpu_seconds":0.25)", R"("origin":"environment")"}) {
+        R"("cpu_seconds":0.25)", R"("origin":"environment")", R"("fences":17)"}) {
     EXPECT_NE(text.str().find(part), std::string::npos) << part << " is not in " << text.str();
   }
 }

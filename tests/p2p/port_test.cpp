@@ -33,5 +33,20 @@ TEST(Port, WakesAllWhoSleep) {
   }
 }
 
+// A rank that naps 20 times while nobody wakes it has all cores fenced once, and once more after each wake.
+TEST(Port, FencesOnceForAllNapsUntilSomebodyWakes) {
+  if (!fence_all_threads()) GTEST_SKIP() << "this kernel has no membarrier()";
+  const auto port = std::make_unique<Port>();
+  const auto nap = [&] { port->sleep(1, [] { return false; }); };
+  std::uint64_t before = fences();
+  for (int i = 0; i < 20; ++i) nap();
+  EXPECT_EQ(fences() - before, 1U);
+  port->wake();
+  port->wake();
+  before = fences();
+  for (int i = 0; i < 20; ++i) nap();
+  EXPECT_EQ(fences() - before, 1U);
+}
+
 }  // namespace
 }  // namespace urakata::p2p
