@@ -46,8 +46,8 @@ def _differing(goal: Goal, samples: Samples, *sides: str) -> str:
 def geometric_mean_of_ratios(goal: Goal, samples: Samples) -> Figure:
     """Geometric mean over all points of `over` / `under`.
 
-    Not met either if the ratio is above `nowhere_above` at a point, where that is given, or a quantity of `same` differs
-    between the sides.
+    Not met either if the ratio is above `nowhere_above` at a point, where that is given, or a quantity of `same`
+    differs between the sides.
     """
     quantity, over, under = (goal.parameters[key] for key in ("quantity", "over", "under"))
     points = _points(goal, samples, under, quantity)
