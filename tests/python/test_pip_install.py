@@ -1,0 +1,81 @@
+"""pip, as a user has it: a clean clone into an empty environment, the command at work, and nothing left afterwards."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from urakata import paths
+
+PROGRAM = """
+#include <mpi.h>
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int one = 1, sum = 0;
+  MPI_Request request;
+  MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Finalize();
+  return sum == 2 ? 0 : 1;
+}
+"""
+
+
+def done(*command: str | Path, **environment: str) -> str:
+    """Runs it as in a shell where nothing of this tree is set; gives what it printed."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("URA", "PYTHON", "PIP_"))}
+    ended = subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, env=clean | environment, check=False
+    )
+    if "Failed to establish a new connection" in ended.stderr:
+        pytest.skip("PyPI cannot be reached from here")
+    assert ended.returncode == 0, f"{command}:\n{ended.stdout[-4000:]}\n{ended.stderr[-4000:]}"
+    return ended.stdout
+
+
+def clone_of(tree: Path, target: Path) -> Path:
+    """What git would hand to somebody else, with what is not committed yet."""
+    listed = done("git", "-C", tree, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    shutil.rmtree(target, ignore_errors=True)
+    for name in filter(None, listed.split("\0")):
+        if (tree / name).is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(tree / name, target / name)
+    return target
+
+
+def test_pip_installs_a_clean_clone_and_takes_it_away(tmp_path: Path) -> None:
+    tree = paths.source_tree()
+    hosts = paths.hosts()
+    if tree is None or not (tree / ".git").exists() or not shutil.which("git"):
+        pytest.skip("this is no clone")
+    if hosts is None or not (hosts / "openmpi" / "bin" / "mpicc").is_file():
+        pytest.skip("there is no Open MPI in build/hosts (./dev setup)")
+    clone = clone_of(tree, tree / "build" / "tests" / "clone")  # always the same place, for ccache
+    environment = tmp_path / "environment"
+    done(sys.executable, "-m", "venv", environment)
+    # Not optimised: this is about what is built and where it goes.
+    quick = {"CFLAGS": "-O0", "CXXFLAGS": "-O0"}
+    if shutil.which("ccache"):
+        quick |= {f"CMAKE_{language}_COMPILER_LAUNCHER": "ccache" for language in ("C", "CXX")}
+    done(environment / "bin" / "pip", "install", "-Ccmake.build-type=None", clone, **quick)
+
+    command = environment / "bin" / "urakata"
+    assert done(command, "--version").startswith("urakata ")
+    assert (environment / "share" / "man" / "man1" / "urakata-run.1").is_file()
+    libraries = {path.name for path in (environment / "lib" / "urakata").glob("liburakata-*.so")}
+    assert {"liburakata-openmpi.so", "liburakata-mpich.so", "liburakata-abi.so"} <= libraries
+    (tmp_path / "program.c").write_text(PROGRAM)
+    program, report = tmp_path / "program", tmp_path / "report"
+    done(hosts / "openmpi" / "bin" / "mpicc", tmp_path / "program.c", "-o", program)
+    said = done(command, "run", "-n", "2", "--report", report, "--", program)
+    assert "Iallreduce" in said, said
+
+    done(environment / "bin" / "pip", "uninstall", "--yes", "urakata")
+    left = [path for path in environment.rglob("*") if "urakata" in str(path.relative_to(environment))]
+    assert [str(path) for path in left if not path.is_dir()] == []
