@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from urakata import launcher, paths
+from urakata import job_guard, launcher, paths
 
 _EXAMPLES = """
 [bold]Examples[/bold]
@@ -51,25 +51,33 @@ class RunCommand(TyperCommand):
 
 
 def run_job(command: list[str], environment: dict[str, str]) -> int:
-    """Runs the launcher, passes termination on to it; gives its exit code, 128 + n where signal n ended it."""
+    """Runs the launcher, passes termination on to it; gives its exit code, 128 + n where signal n ended it.
+
+    Nothing of the job outlives this process.
+    """
     job: subprocess.Popen[bytes] | None = None
     early: list[int] = []
+    ended: set[int] = set()  # was told to end
 
     def pass_on(number: int, _frame: FrameType | None) -> None:
         if job is None:
             early.append(number)
         else:
+            ended.update(job_guard.with_descendants([job.pid]))
             job.send_signal(number)
 
     # From before the launcher is there, so that none is lost while it starts.
     before = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
-        job = subprocess.Popen(command, env=environment)
-        for number in early:
-            job.send_signal(number)
-        # The terminal sends SIGINT to the launcher too: it ends the job, and this command stays to tell how.
-        before[signal.SIGINT] = signal.signal(signal.SIGINT, signal.SIG_IGN)
-        code = job.wait()
+        with job_guard.Guard() as guard:
+            job = subprocess.Popen(command, env=environment, preexec_fn=guard.announce)
+            for number in early:
+                job.send_signal(number)
+            # The terminal sends SIGINT to the launcher too: it ends the job, and this command stays to tell how.
+            before[signal.SIGINT] = signal.signal(signal.SIGINT, signal.SIG_IGN)
+            code = job.wait()
+            if code < 0:  # of the signal, as a shell script does that leaves the launcher proper behind
+                job_guard.end_rest(ended)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
