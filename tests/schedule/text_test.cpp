@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -39,7 +38,7 @@ std::string error_of(const std::string& text) {
 std::string body(const std::string& lines) { return "schedule x ranks 4 rank 0 slots 2 {\n" + lines + "}\n"; }
 
 TEST(Text, WritesWhatTheGoldenFileSays) {
-  std::ifstream file(std::filesystem::path(__FILE__).parent_path() / "golden" / "reduce-chain.txt");
+  std::ifstream file(GOLDEN_FOLDER "/reduce-chain.txt");
   ASSERT_TRUE(file.good());
   std::stringstream golden;
   golden << file.rdbuf();
