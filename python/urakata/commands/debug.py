@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from pathlib import Path
@@ -20,7 +21,58 @@ _EPILOG = """
   urakata debug 4711 -- -batch -ex backtrace      one look, while the job goes on
 
 The pids are those of the ranks themselves: ps shows them under the program's name, below urakata-keeper.
+
+Exit code: gdb's; 2 there is no gdb, or no such rank, or it is not yours.
 """
+
+_KEEPER = "urakata-keeper"
+
+
+def _program(pid: int) -> str:
+    """The name of the file that the process runs: in a space the keeper's, for every rank."""
+    return Path(os.readlink(f"/proc/{pid}/exe")).name.removesuffix(" (deleted)")
+
+
+def _status(pid: int) -> dict[str, str]:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+def _is_rank(pid: int) -> bool:
+    """A task of a space: it is started by the keeper, whose program it shows as its own."""
+    return _program(pid) == _KEEPER == _program(int(_status(pid)["PPid"]))
+
+
+def _ranks() -> list[str]:
+    """The ranks in spaces of this machine that may be looked at: "4711 (app)"."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError, ValueError):
+            if _is_rank(pid := int(entry.name)):
+                found.append(f"{pid} ({_status(pid)['Name']})")
+    return sorted(found)
+
+
+def _check(pid: int) -> None:
+    """Raises NotFoundError where the process is no rank that this user may look at."""
+    try:
+        is_rank = _is_rank(pid)
+    except PermissionError as error:
+        owner = Path(f"/proc/{pid}").stat().st_uid
+        raise NotFoundError(
+            f"process {pid} belongs to user {owner}: only that user and root may look into it"
+        ) from error
+    except OSError as error:
+        raise NotFoundError(f"there is no process {pid}. {_advice()}") from error
+    if not is_rank:
+        name = _status(pid)["Name"]
+        raise NotFoundError(f"process {pid} ({name}) is no rank of a space. {_advice()}")
+
+
+def _advice() -> str:
+    if ranks := _ranks():
+        return f"Ranks in spaces here: {', '.join(ranks)}"
+    return "No rank lives in a space here (urakata run --space); for any other program, gdb -p PID serves"
 
 
 def debug(
@@ -31,6 +83,7 @@ def debug(
     gdb = shutil.which("gdb")
     if gdb is None:
         raise NotFoundError("gdb is not installed; urakata debug needs one with Python (Debian's package gdb)")
+    _check(pid)
     script = Path(package).with_name("gdb_rank.py")
     os.execv(gdb, [gdb, "-p", str(pid), "-x", str(script), *(arguments or [])])
 
