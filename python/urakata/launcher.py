@@ -123,8 +123,26 @@ def _named(family: str) -> Path | None:
     return None
 
 
-def _of_program(program: str) -> Path | None:
-    """The launcher that belongs to the MPI library that the program is linked with; None for scripts and the like."""
+@dataclass(frozen=True)
+class Linked:
+    """The MPI library that a program is linked with."""
+
+    path: str  # as the linker finds it; "not" where it does not
+    families: tuple[str, ...]  # whose launchers can start the program
+
+    def launcher(self) -> Path | None:
+        # A distribution's /usr/bin/mpirun may be another family's: only a prefix of its own tells.
+        launcher = _launcher_in(Path(self.path).parent.parent) if self.path.startswith("/") else None
+        if launcher and launcher.parent != Path("/usr/bin"):
+            return launcher
+        return _named(self.families[0])
+
+
+_FAMILIES_OF = {"libmpi.so.40": ("openmpi",), "libmpi.so.12": ("mpich", "impi"), "libmpich.so.12": ("mpich", "impi")}
+
+
+def _of_program(program: str) -> Linked | None:
+    """None for scripts, for programs that load their MPI late, and the like."""
     path = shutil.which(program)
     if not path:
         return None
@@ -132,22 +150,39 @@ def _of_program(program: str) -> Path | None:
         if opened.read(4) != b"\x7fELF":
             return None
     needed = subprocess.run(["ldd", path], capture_output=True, text=True, check=False).stdout
-    library = re.search(r"lib(?:mpi|mpich|mpi_abi)\.so\.(\d+) => (\S+)", needed)
+    library = re.search(r"(lib(?:mpi|mpich|mpi_abi)\.so\.\d+) => (\S+)", needed)
     if not library:
         return None
-    # A distribution's /usr/bin/mpirun may be another family's: only a prefix of its own tells.
-    launcher = _launcher_in(Path(library[2]).parent.parent) if library[2].startswith("/") else None
-    if launcher and launcher.parent != Path("/usr/bin"):
-        return launcher
-    return _named("openmpi" if library[1] == "40" else "mpich")
+    return Linked(library[2], _FAMILIES_OF.get(library[1], ("mpich", "impi", "openmpi")))
 
 
 def find_host(wanted: str | None = None, program: str | None = None) -> Host:
     """The host MPI to use.
 
     `wanted` is a family name, a launcher, or the folder that an MPI is installed in. Without it: the MPI that `program`
-    is linked with, else the source tree's Open MPI, else the mpirun on PATH. Raises NotFoundError.
+    is linked with, else the source tree's Open MPI, else the mpirun on PATH. Raises NotFoundError, also where the
+    program is linked with another family's library: each rank would be a job of its own.
     """
+    linked = _of_program(program) if program else None
+    if wanted:
+        host = _wanted(wanted)
+        if linked and host.family not in linked.families:
+            library = f"{linked.path} ({linked.families[0]})"
+            raise paths.NotFoundError(
+                f"--host {wanted}: {program} is linked with {library}, and under {host.launcher} ({host.family}) each "
+                f"of its ranks would be a job of its own. Leave --host out, or name the launcher that belongs to it"
+            )
+        return host
+    if linked and (launcher := linked.launcher()):
+        return describe(launcher)
+    if launcher := _named("openmpi"):
+        return describe(launcher)
+    if found := shutil.which("mpirun"):
+        return describe(Path(found))
+    raise paths.NotFoundError("no mpirun was found. In the source tree, run ./dev setup; or say --host /path/to/mpirun")
+
+
+def _wanted(wanted: str) -> Host:
     if wanted in FAMILIES:
         if launcher := _named(wanted):
             return describe(launcher)
@@ -155,18 +190,10 @@ def find_host(wanted: str | None = None, program: str | None = None) -> Host:
             f"no {wanted} was found. In the source tree, ./dev setup installs it; "
             "or name a launcher: --host /path/to/mpirun"
         )
-    if wanted:
-        path = Path(wanted)
-        launcher = _launcher_in(path) if path.is_dir() else Path(found) if (found := shutil.which(wanted)) else None
-        if launcher:
-            return describe(launcher.absolute())
-        raise paths.NotFoundError(
-            f"--host {wanted}: neither one of {', '.join(FAMILIES)}, nor a launcher, nor a folder with bin/mpirun"
-        )
-    if program and (launcher := _of_program(program)):
-        return describe(launcher)
-    if launcher := _named("openmpi"):
-        return describe(launcher)
-    if found := shutil.which("mpirun"):
-        return describe(Path(found))
-    raise paths.NotFoundError("no mpirun was found. In the source tree, run ./dev setup; or say --host /path/to/mpirun")
+    path = Path(wanted)
+    launcher = _launcher_in(path) if path.is_dir() else Path(found) if (found := shutil.which(wanted)) else None
+    if launcher:
+        return describe(launcher.absolute())
+    raise paths.NotFoundError(
+        f"--host {wanted}: neither one of {', '.join(FAMILIES)}, nor a launcher, nor a folder with bin/mpirun"
+    )

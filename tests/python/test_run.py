@@ -133,6 +133,12 @@ def test_the_host_is_the_one_that_the_program_is_linked_with(tmp_path: Path) -> 
     subprocess.run([compiler, "app.c", library, f"-Wl,-rpath,{prefix}/lib", "-o", "app"], cwd=tmp_path, check=True)
     assert run(tmp_path, "--dry-run", "--", "./app")[1].startswith(f"{mpirun} -n 1 ")
     assert run(tmp_path, "--", "./app")[0] == 3
+    # Under another family's launcher each rank would be a job of its own.
+    other = tmp_path / "other"
+    other.write_text('#!/bin/sh\necho "mpirun (Open MPI) 5.0.11"\n')
+    other.chmod(0o755)
+    code, _, errors = run(tmp_path, "-n", "2", "--host", str(other), "--dry-run", "--", "./app")
+    assert code == 2 and f"./app is linked with {library} (mpich)" in errors and f"{other} (openmpi)" in errors
 
 
 @pytest.mark.parametrize(
