@@ -23,12 +23,16 @@ enum class CopyingWish : std::uint8_t { automatic, receiver, sender, both };
 
 enum class OptionKind : std::uint8_t { choice, integer, size, text, cpu_list, algorithms };
 enum class OptionLevel : std::uint8_t { basic, advanced };
+// Must the ranks of a job have the same value? none: each goes by its own. combined: MPI_Init makes one of all ranks'
+// values, which all go by. equal: it decides which messages there are, so ranks that differ share no operation.
+enum class Agreement : std::uint8_t { none, combined, equal };
 
 // A row of the table.
 struct Option {
   std::string_view name;  // "ENGINE": URAKATA_ENGINE in the environment, --engine, `engine` in the config file
   OptionKind kind;
   OptionLevel level;
+  Agreement agreement;
   std::string_view standard;  // the default, as it would be written
   std::string_view unit;      // empty where there is none
   std::string_view sentence;

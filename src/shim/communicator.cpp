@@ -30,11 +30,11 @@ struct Contexts {
     const std::lock_guard guard(lock);
     const auto it = std::find(taken.begin(), taken.end(), false);
     const auto number = static_cast<std::int32_t>(it - taken.begin());
-    if (number == process().context_limit()) {
+    if (number == process().job().contexts()) {
       log::error(
           "more than %d communicators with non-blocking collectives at once: the host's tags have no room for more. "
           "Free communicators that are no longer used, or run with --engine host.",
-          process().context_limit());
+          process().job().contexts());
       std::abort();
     }
     if (it == taken.end()) {
@@ -76,9 +76,9 @@ Communicator::Communicator(MPI_Comm handle, std::vector<std::int32_t> world_rank
   world = std::move(world_ranks);
   rank = own_rank;
   ranks = static_cast<std::uint32_t>(world.size());
-  one_node = process().same_node(world);
-  all_remote = process().nodes_apart(world);
-  together = process().together(world);
+  one_node = process().job().same_node(world);
+  all_remote = process().job().nodes_apart(world);
+  together = process().job().together(world);
   context = contexts_of_process().take();
   contexts.resize(world.size());
   {
@@ -117,7 +117,7 @@ bool Communicator::settle() {
 }
 
 tune::Way Communicator::way() const {
-  if (one_node) return process().crowded() ? tune::Way::crowded : tune::Way::node;
+  if (one_node) return process().job().crowded(world) ? tune::Way::crowded : tune::Way::node;
   return process().wired() ? tune::Way::wire : tune::Way::host;
 }
 
@@ -178,7 +178,7 @@ Communicator* communicator(MPI_Comm handle) {
   if (host.Comm_test_inter(handle, &inter) != MPI_SUCCESS) return nullptr;
   Communicator* made = nullptr;
   std::vector<std::int32_t> world = inter == 0 ? world_ranks(handle) : std::vector<std::int32_t>{};
-  if (world.size() > 1) {
+  if (world.size() > 1 && process().job().alike(world)) {
     int rank = 0;
     host.Comm_rank(handle, &rank);
     engine::Engine* engine = process().next_engine(world);

@@ -16,6 +16,7 @@
 #include "shim/communicator.hpp"
 #include "shim/datatype.hpp"
 #include "shim/host.hpp"
+#include "shim/host_bootstrap.hpp"
 #include "shim/host_messages.hpp"
 #include "shim/mixed_receive.hpp"
 #include "shim/space.hpp"
@@ -103,50 +104,49 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
   host.Comm_rank(MPI_COMM_WORLD, &rank);
   log::set_rank(rank);
   if (!wish.report.empty()) observer_ = std::make_unique<observe::Observer>(wish.timeline, wish.domains);
-  MPI_Comm node = MPI_COMM_NULL;
-  if (!host_only_) {
-    measuring_ = std::getenv("URAKATA_MEASURE_START") != nullptr;
-    register_predefined();
-    node = make_communicators();
-    int* most = nullptr;
-    int found = 0;
-    host.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
-    if (found != 0) largest_tag_ = *most;
-    const std::int64_t tags = std::int64_t{largest_tag_} + 1;
-    context_limit_ =
-        static_cast<std::int32_t>(std::min<std::int64_t>(tags >> transport::Group::kContextShift, 1 << 14));
-    if (context_limit_ == 0) {
-      log::warning("the host allows message tags up to %d only; Urakata needs 65536 and leaves all to the host",
-                   largest_tag_);
-      host_only_ = true;
-    }
-  }
-  if (!host_only_) {
-    const Crew crew = note_nodes(node);
-    auto [wire, why] = open_wire(world_, rank, nodes_);
-    wire_ = std::move(wire);
-    transport_why_ = std::move(why);
-    log::information("transport %s: %s", wire_ ? "wire" : "host", transport_why_.c_str());
-    if (!wire_ && wish.transport == TransportWish::wire) {
-      log::warning_of_all("no transport wire: %s; the host carries all messages", transport_why_.c_str());
-    }
-    make_engines(crew);
-    // exit() without MPI_Finalize: the helpers must be gone before the libraries are taken down.
-    std::atexit([] { process().stop_helpers(); });
-  }
-  if (node != MPI_COMM_NULL) host.Comm_free(&node);
-  if (!host_only_) enter_space(wish.space, multiple_);
+  measuring_ = std::getenv("URAKATA_MEASURE_START") != nullptr;
+  host_only_ = !set_up();
   init_ns_ = now_ns();
   running_ = true;
   return MPI_SUCCESS;
 }
 
-void Process::make_engines(const Crew& crew) {
+bool Process::set_up() {
   const Options& wish = options();
-  const std::size_t count = std::max<std::uint32_t>(wish.domains, 1);
-  placement_ = place_helpers(Topology::of_this_node(), crew, wish.placement, wish.helper_cpus, count);
+  HostBootstrap all(MPI_COMM_WORLD);
+  if (!job_.agree(all, own_facts())) return false;
+  if (job_.contexts() == 0) {
+    log::warning_of_all("the host allows message tags up to %d only; Urakata needs 65536 and leaves all to the host",
+                        largest_tag_);
+    return false;
+  }
+  register_predefined();
+  Crew crew = crew_of_this_process();
+  const std::int32_t leader = make_communicators();
+  HostBootstrap world(world_);
+  if (!job_.meet(world, leader, crew)) return false;
+  const std::size_t helpers = std::max<std::uint32_t>(wish.domains, 1);
+  placement_ = place_helpers(Topology::of_this_node(), crew, wish.placement, wish.helper_cpus, helpers);
   oversubscribed_ = placement_.oversubscribed;
   engine_why_ = placement_.reason;
+  if (!job_.note_crowded(world, placement_.crowded)) return false;
+  auto [wire, why] = open_wire(world_, static_cast<int>(world.rank()), job_.nodes());
+  wire_ = std::move(wire);
+  transport_why_ = std::move(why);
+  log::information("transport %s: %s", wire_ ? "wire" : "host", transport_why_.c_str());
+  if (!wire_ && wish.transport == TransportWish::wire) {
+    log::warning_of_all("no transport wire: %s; the host carries all messages", transport_why_.c_str());
+  }
+  make_engines();
+  // exit() without MPI_Finalize: the helpers must be gone before the libraries are taken down.
+  std::atexit([] { process().stop_helpers(); });
+  enter_space(wish.space, multiple_);
+  return true;
+}
+
+void Process::make_engines() {
+  const Options& wish = options();
+  const std::size_t count = std::max<std::uint32_t>(wish.domains, 1);
   if (helpers_ && multiple_) {
     if (!placement_.refusal.empty()) log::warning_of_all("%s", placement_.refusal.c_str());
     for (std::size_t i = 0; i < count; ++i) {
@@ -186,7 +186,7 @@ void Process::make_engines(const Crew& crew) {
 }
 
 engine::Engine* Process::next_engine(const std::vector<std::int32_t>& world_ranks) {
-  const bool callers_only = poll_ != nullptr && !placement_.within_node && same_node(world_ranks);
+  const bool callers_only = poll_ != nullptr && !placement_.within_node && job_.same_node(world_ranks);
   if (threads_.empty() || callers_only) return poll_.get();
   return threads_[dealt_++ % threads_.size()].get();
 }

@@ -15,6 +15,7 @@
 #include "base/socket_watch.hpp"
 #include "base/topology.hpp"
 #include "engine/engine.hpp"
+#include "job/job.hpp"
 #include "observe/observer.hpp"
 #include "shim/abi.hpp"
 #include "transport/wire.hpp"
@@ -33,16 +34,12 @@ class Process {
   bool host_only() const { return host_only_; }   // engine host: everything passes untouched
   int told_level() const { return told_level_; }  // the thread level that the program knows of
   bool oversubscribed() const { return oversubscribed_; }
-  bool crowded() const { return placement_.crowded; }
   bool wired() const { return wire_ != nullptr; }  // messages between nodes go by wire
 
+  const job::Job& job() const { return job_; }
   MPI_Comm world() const { return world_; }  // the private duplicate of MPI_COMM_WORLD
   MPI_Group world_group() const { return world_group_; }
-  std::int32_t context_limit() const { return context_limit_; }
-  int largest_tag() const { return largest_tag_; }                             // of the host
-  bool same_node(const std::vector<std::int32_t>& world_ranks) const;          // all on one
-  bool nodes_apart(const std::vector<std::int32_t>& world_ranks) const;        // each on its own
-  std::uint32_t together(const std::vector<std::int32_t>& world_ranks) const;  // as Group::together
+  int largest_tag() const { return largest_tag_; }  // of the host
 
   // The engine for the next communicator, of these ranks of MPI_COMM_WORLD: engines of the kind that pays there, dealt
   // out in turn. nullptr: host.
@@ -66,9 +63,11 @@ class Process {
   bool measuring() const { return measuring_; }
 
  private:
-  MPI_Comm make_communicators();   // the private world; returned is that of the node's ranks, to be freed
-  Crew note_nodes(MPI_Comm node);  // who shares a node; the ranks of this one
-  void make_engines(const Crew& crew);
+  job::Facts own_facts();             // asks the host for its largest tag
+  std::int32_t make_communicators();  // the private world; returned is the lowest rank on this node
+  // Meets the other ranks and makes everything ready for operations. False: all is the host's, on every rank alike.
+  bool set_up();
+  void make_engines();
   void write_report();
 
   bool running_ = false;
@@ -80,9 +79,8 @@ class Process {
   int told_level_ = MPI_THREAD_SINGLE;
   MPI_Comm world_ = MPI_COMM_NULL;
   MPI_Group world_group_ = MPI_GROUP_NULL;
-  std::int32_t context_limit_ = 0;
-  int largest_tag_ = 32767;          // what the standard grants
-  std::vector<std::int32_t> nodes_;  // of each world rank: the lowest world rank on its node
+  int largest_tag_ = 32767;  // what the standard grants
+  job::Job job_;
 
   std::vector<std::unique_ptr<engine::Domain>> domains_;
   std::vector<std::unique_ptr<engine::Engine>> threads_;  // engine `thread`, one per progress domain

@@ -1,0 +1,169 @@
+#include "job/job.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "base/hash.hpp"
+#include "base/log.hpp"
+#include "base/options.hpp"
+
+namespace urakata::job {
+
+namespace {
+
+template <class Function>
+void for_each_equal(Function function) {
+  for (const Option& option : option_table()) {
+    if (option.agreement == Agreement::equal) function(option);
+  }
+}
+
+// The names of the options in which the facts differ: "ALGORITHM and SEGMENT".
+std::string differing(std::span<const std::uint64_t> own, std::span<const std::uint64_t> other) {
+  std::string names;
+  std::size_t row = 0;
+  for_each_equal([&](const Option& option) {
+    if (own[row] != other[row]) names += (names.empty() ? "" : " and ") + std::string(option.name);
+    ++row;
+  });
+  return names;
+}
+
+}  // namespace
+
+Facts own_facts() {
+  Facts facts;
+  facts.engine = options().engine != EngineKind::host;
+  for_each_equal([&](const Option& option) { facts.options.push_back(hash(option_value(option))); });
+  return facts;
+}
+
+bool Job::agree(Bootstrap& bootstrap, const Facts& own) {
+  // One message of words: engine and contexts, then the options.
+  const std::size_t words = 1 + own.options.size();
+  std::vector<std::uint64_t> mine{(own.engine ? std::uint64_t{1} << 32U : 0) |
+                                  static_cast<std::uint32_t>(own.contexts)};
+  mine.insert(mine.end(), own.options.begin(), own.options.end());
+  std::vector<std::uint64_t> all(words * bootstrap.ranks());
+  if (!bootstrap.allgather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)))) return false;
+
+  const auto card = [&](std::size_t rank) { return std::span(all).subspan(rank * words, words); };
+  const auto options_of = [&](std::size_t rank) { return card(rank).subspan(1); };
+  std::vector<std::int32_t> kinds(bootstrap.ranks());
+  std::size_t hosts = 0;
+  std::size_t first_host = 0;
+  std::size_t others = 0;
+  std::size_t first_other = 0;
+  contexts_ = own.contexts;
+  for (std::size_t rank = bootstrap.ranks(); rank-- > 0;) {
+    contexts_ = std::min(contexts_, static_cast<std::int32_t>(card(rank)[0]));
+    std::size_t like = 0;
+    while (!std::ranges::equal(options_of(like), options_of(rank))) ++like;
+    kinds[rank] = static_cast<std::int32_t>(like);
+    if (like != 0) {
+      ++others;
+      first_other = rank;
+    }
+    if (card(rank)[0] >> 32U == 0) {
+      ++hosts;
+      first_host = rank;
+    }
+  }
+  if (hosts != 0) {
+    if (hosts != bootstrap.ranks() && first_host == bootstrap.rank()) {
+      log::warning("ENGINE is host on %zu of %zu ranks, this one the first: the host carries everything on all of them",
+                   hosts, bootstrap.ranks());
+    }
+    return false;
+  }
+  if (others != 0) {
+    if (first_other == bootstrap.rank()) {
+      log::warning(
+          "%s: %zu of %zu ranks, this one the first, have another value than rank 0; the host carries the non-blocking "
+          "collectives of communicators whose ranks differ",
+          differing(options_of(bootstrap.rank()), options_of(0)).c_str(), others, bootstrap.ranks());
+    }
+    kinds_ = std::move(kinds);
+  }
+  return true;
+}
+
+bool Job::meet(Bootstrap& bootstrap, std::int32_t leader, Crew& crew) {
+  // First how much there is to tell, then no more than that: what the host allocates for larger messages it keeps.
+  struct Card {
+    std::int32_t leader = 0;
+    std::int32_t words = 0;  // of the mask, up to the last that is not 0
+  };
+  const auto cards = bootstrap.gathered(Card{leader, static_cast<std::int32_t>(crew.mask.used_words())});
+  if (cards.empty()) return false;
+  const auto longest = static_cast<std::size_t>(std::ranges::max(cards, {}, &Card::words).words);
+  std::vector<std::uint64_t> words(cards.size() * longest);
+  if (!bootstrap.allgather(std::as_bytes(std::span(crew.mask.words()).first(longest)),
+                           std::as_writable_bytes(std::span(words)))) {
+    return false;
+  }
+  for (const Card& card : cards) nodes_.push_back(card.leader);
+  crew.ranks = static_cast<std::size_t>(std::ranges::count(nodes_, leader));
+  crew.rank = static_cast<std::size_t>(
+      std::count(nodes_.begin(), nodes_.begin() + static_cast<std::ptrdiff_t>(bootstrap.rank()), leader));
+  std::size_t which = 0;  // of the node's ranks
+  for (std::size_t other = 0; other < cards.size(); ++other) {
+    if (nodes_[other] != leader) continue;
+    crew.note(which++, CpuSet::from_words({words.data() + other * longest, longest}));
+  }
+  return true;
+}
+
+bool Job::note_crowded(Bootstrap& bootstrap, bool crowded) {
+  const auto all = bootstrap.gathered(static_cast<std::uint8_t>(crowded));
+  if (all.empty()) return false;
+  crowded_.assign(all.size(), false);
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank] != 0) crowded_[static_cast<std::size_t>(nodes_[rank])] = true;
+  }
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    crowded_[rank] = crowded_[static_cast<std::size_t>(nodes_[rank])];
+  }
+  return true;
+}
+
+bool Job::alike(Ranks ranks) const {
+  if (kinds_.empty()) return true;
+  const auto kind = [&](std::int32_t rank) { return kinds_[static_cast<std::size_t>(rank)]; };
+  return std::ranges::adjacent_find(ranks, std::not_equal_to{}, kind) == ranks.end();
+}
+
+bool Job::same_node(Ranks ranks) const {
+  const auto node = [&](std::int32_t rank) { return nodes_[static_cast<std::size_t>(rank)]; };
+  return std::ranges::adjacent_find(ranks, std::not_equal_to{}, node) == ranks.end();
+}
+
+bool Job::nodes_apart(Ranks ranks) const {
+  std::vector<std::int32_t> nodes;
+  nodes.reserve(ranks.size());
+  for (const std::int32_t rank : ranks) nodes.push_back(nodes_[static_cast<std::size_t>(rank)]);
+  std::ranges::sort(nodes);
+  return std::ranges::adjacent_find(nodes) == nodes.end();
+}
+
+std::uint32_t Job::together(Ranks ranks) const {
+  std::vector<std::int32_t> seen;  // the nodes, by their first rank of those
+  std::uint32_t most = 1;
+  std::uint32_t here = 0;
+  for (const std::int32_t rank : ranks) {
+    const std::int32_t node = nodes_[static_cast<std::size_t>(rank)];
+    if (seen.empty() || seen.back() != node) {
+      seen.push_back(node);
+      here = 0;
+    }
+    most = std::max(most, ++here);
+  }
+  std::ranges::sort(seen);
+  return std::ranges::adjacent_find(seen) == seen.end() ? most : 1;
+}
+
+bool Job::crowded(Ranks ranks) const {
+  return std::ranges::any_of(ranks, [&](std::int32_t rank) { return crowded_[static_cast<std::size_t>(rank)]; });
+}
+
+}  // namespace urakata::job

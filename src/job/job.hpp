@@ -1,0 +1,60 @@
+// The record of the job: what is known of every rank of MPI_COMM_WORLD, agreed once in MPI_Init, so that whatever is
+// decided from it is the same on all ranks.
+//
+// A rank's own masks, options and abilities must decide nothing that its partners have to decide alike: they may
+// differ. Each rank tells its own here, and all go by the record. Three kinds of facts (Agreement in base/options.hpp):
+// those that are combined (crowded if any rank is; the smallest room in the tags; the host carries all if it carries
+// one), those that must be equal (communicators with ranks that differ stay with the host), and all others, which each
+// rank has for itself and which are not here.
+//
+// Thread-safety: agree(), meet() and note_crowded() by the thread that calls MPI_Init; constant afterwards.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/topology.hpp"
+#include "job/bootstrap.hpp"
+
+namespace urakata::job {
+
+// What a rank says of itself.
+struct Facts {
+  bool engine = false;        // it has one; else the host carries all
+  std::int32_t contexts = 0;  // numbers that its tags have room for (transport/group.hpp)
+  // Of each option that must be equal a number for its value, in the order of the table.
+  std::vector<std::uint64_t> options;
+};
+// As the options in force say; `contexts` is for the caller to fill in.
+Facts own_facts();
+
+class Job {
+ public:
+  using Ranks = std::span<const std::int32_t>;  // of MPI_COMM_WORLD
+
+  // Collective. False: all is the host's, on every rank alike. Where ranks differ one of them says so.
+  bool agree(Bootstrap& bootstrap, const Facts& own);
+  // Collective. Who is on which node: `leader` is the lowest rank on this one. `crew` learns of its ranks' masks.
+  bool meet(Bootstrap& bootstrap, std::int32_t leader, Crew& crew);
+  // Collective. Do this node's ranks outnumber their cores, as far as this rank can see?
+  bool note_crowded(Bootstrap& bootstrap, bool crowded);
+
+  std::int32_t contexts() const { return contexts_; }  // of the rank with the least room
+  bool alike(Ranks ranks) const;                       // equal in all that must be
+
+  std::span<const std::int32_t> nodes() const { return nodes_; }  // of each rank: the lowest rank on its node
+  bool same_node(Ranks ranks) const;                              // all on one
+  bool nodes_apart(Ranks ranks) const;                            // each on its own
+  std::uint32_t together(Ranks ranks) const;                      // as Group::together
+  bool crowded(Ranks ranks) const;                                // ranks of a node of theirs outnumber its cores
+
+ private:
+  std::int32_t contexts_ = 0;
+  std::vector<std::int32_t> kinds_;  // of each rank: the lowest rank with equal options; empty: all are equal
+  std::vector<std::int32_t> nodes_;
+  std::vector<bool> crowded_;  // of each rank
+};
+
+}  // namespace urakata::job

@@ -1,0 +1,72 @@
+"""Ranks whose options, masks or programs differ come to one choice: no job hangs, and results are right."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from jobs import Host, Outcome, compiled, named, passes, run_job
+
+from urakata import paths
+
+RANDOM = ("--cases", "150", "--no-early-free")
+
+
+def by_rank(tmp_path: Path, *cases: str) -> list[str]:
+    """A command that starts the rest of the line as the case of its rank says, the last one for all further ranks."""
+    script = tmp_path / "by_rank"
+    rank = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
+    branches = [f'{number}) exec {case} "$@";;' for number, case in enumerate(cases[:-1])]
+    script.write_text("\n".join(["#!/bin/sh", f'case "{rank}" in', *branches, f'*) exec {cases[-1]} "$@";;', "esac"]))
+    script.chmod(0o755)
+    return [str(script)]
+
+
+def random_job(host: Host, folder: Path, start: list[str], ranks: int = 3, *more: str) -> Outcome:
+    return run_job(host, ranks, [*start, str(compiled(host, "random_nbc", folder)), *RANDOM, *more], seconds=120)
+
+
+def under(*options: str) -> str:
+    return " ".join([str(paths.program("urakata-exec")), *options, "--"])
+
+
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_one_rank_with_engine_host_leaves_all_to_the_host(folder: Path, tmp_path: Path, name: str) -> None:
+    host = named(name)
+    start = by_rank(tmp_path, under(), under("--engine", "host"), under())
+    # A program that asks for the highest thread level: MPICH 5 alone hangs where the levels of the ranks differ.
+    outcome = run_job(host, 3, [*start, str(compiled(host, "threads_nbc", folder)), "4", "50"])
+    passes(outcome)
+    assert outcome.output.count("urakata:") == 1, outcome.output
+    assert "[rank 1] ENGINE is host on 1 of 3 ranks" in outcome.output
+
+
+@pytest.mark.parametrize("engine", ("poll", "thread"))
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_algorithms_that_differ_by_rank(folder: Path, tmp_path: Path, name: str, engine: str) -> None:
+    options = ("--engine", engine, "--placement", "shared")
+    start = by_rank(tmp_path, under(*options), under(*options, "--algorithm", "allreduce:ring", "--segment", "1K"))
+    outcome = random_job(named(name), folder, start, 3, "--no-persistent", "--no-derived")
+    passes(outcome)
+    assert outcome.output.count("urakata:") == 1, outcome.output
+    assert "[rank 1] ALGORITHM and SEGMENT: 2 of 3 ranks" in outcome.output
+
+
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_masks_that_differ_by_rank(folder: Path, tmp_path: Path, name: str) -> None:
+    """Preloaded by hand: without urakata-exec a rank takes the CPUs that it may use for the node's."""
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        pytest.skip("one CPU only")
+    library = paths.program("urakata-exec").parents[1] / "lib" / "urakata" / f"liburakata-{name}.so"
+    preloaded = f"env LD_PRELOAD={library}"
+    start = by_rank(tmp_path, f"taskset -c {cpus[0]} {preloaded}", preloaded)
+    passes(random_job(named(name), folder, start, 2))
+
+
+@pytest.mark.parametrize("domains", ("2", "3"))
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_several_domains(folder: Path, tmp_path: Path, name: str, domains: str) -> None:
+    options = ("--engine", "thread", "--placement", "shared", "--domains", domains)
+    passes(random_job(named(name), folder, by_rank(tmp_path, under(*options))))

@@ -1,0 +1,123 @@
+#include "job/job.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <functional>
+#include <mutex>
+#include <numeric>
+
+#include "base/options.hpp"
+#include "meeting.hpp"
+
+namespace urakata::job {
+namespace {
+
+using Ranks = std::vector<std::int32_t>;
+
+std::size_t equal_options() {
+  return static_cast<std::size_t>(std::ranges::count(option_table(), Agreement::equal, &Option::agreement));
+}
+
+// What each rank of a job makes of the facts of all.
+struct Agreed {
+  std::vector<Job> jobs;
+  std::vector<bool> carried;
+};
+Agreed agreed(std::size_t ranks, const std::function<Facts(std::size_t)>& facts) {
+  Agreed result{std::vector<Job>(ranks), std::vector<bool>(ranks)};
+  std::mutex one;
+  simulated::Meeting(ranks).run([&](Bootstrap& all) {
+    const bool carried = result.jobs[all.rank()].agree(all, facts(all.rank()));
+    const std::lock_guard guard(one);
+    result.carried[all.rank()] = carried;
+  });
+  return result;
+}
+
+Facts usual() { return {true, 100, std::vector<std::uint64_t>(equal_options(), 7)}; }
+
+TEST(Job, OptionsThatDecideWhichMessagesThereAreMustBeEqual) {
+  for (const Option& option : option_table()) {
+    const bool decides = option.name == "ALGORITHM" || option.name == "SEGMENT";
+    EXPECT_EQ(option.agreement == Agreement::equal, decides) << option.name;
+  }
+  EXPECT_EQ(own_facts().options.size(), equal_options());
+}
+
+TEST(Job, TheLeastRoomInTheTagsIsEverybodys) {
+  const Agreed all = agreed(3, [](std::size_t rank) {
+    Facts facts = usual();
+    facts.contexts = rank == 1 ? 5 : 9;
+    return facts;
+  });
+  for (const Job& job : all.jobs) EXPECT_EQ(job.contexts(), 5);
+  EXPECT_EQ(all.carried, std::vector(3, true));
+}
+
+TEST(Job, OneRankWithoutAnEngineLeavesAllToTheHostOnEveryRank) {
+  testing::internal::CaptureStderr();
+  const Agreed all = agreed(4, [](std::size_t rank) {
+    Facts facts = usual();
+    facts.engine = rank != 2;
+    return facts;
+  });
+  EXPECT_EQ(all.carried, std::vector(4, false));
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("ENGINE is host on 1 of 4 ranks"), std::string::npos) << said;
+  EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
+}
+
+// Ranks 1 and 3 have another SEGMENT: 0 and 2 are alike, and 1 and 3, and no others.
+TEST(Job, RanksWithEqualOptionsAreAlike) {
+  testing::internal::CaptureStderr();
+  const Agreed all = agreed(4, [](std::size_t rank) {
+    Facts facts = usual();
+    facts.options.back() = rank % 2;
+    return facts;
+  });
+  EXPECT_EQ(all.carried, std::vector(4, true));
+  for (const Job& job : all.jobs) {
+    EXPECT_TRUE(job.alike(Ranks{0, 2}));
+    EXPECT_TRUE(job.alike(Ranks{3, 1}));
+    EXPECT_FALSE(job.alike(Ranks{0, 1, 2, 3}));
+    EXPECT_FALSE(job.alike(Ranks{2, 3}));
+  }
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("SEGMENT: 2 of 4 ranks"), std::string::npos) << said;
+  EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
+}
+
+// Ranks 0 1 4 on one node, 2 3 on another; only rank 4 finds its node crowded.
+TEST(Job, NodesAreKnownAndCrowdedIfAnyRankSaysSo) {
+  const std::vector<std::int32_t> leaders{0, 0, 2, 2, 0};
+  const std::vector<std::string_view> masks{"0", "0-1", "4", "200", "0"};
+  std::vector<Job> jobs(5);
+  simulated::Meeting(5).run([&](Bootstrap& all) {
+    const std::size_t rank = all.rank();
+    Crew crew;
+    crew.mask = *CpuSet::from_text(masks[rank]);
+    Job& job = jobs[rank];
+    ASSERT_TRUE(job.meet(all, leaders[rank], crew));
+    EXPECT_EQ(crew.ranks, leaders[rank] == 0 ? 3U : 2U);
+    EXPECT_EQ(crew.rank, (std::array{0U, 1U, 0U, 1U, 2U})[rank]);
+    ASSERT_TRUE(crew.masks.has_value());
+    EXPECT_EQ(crew.masks->alike, (std::array{2U, 1U, 1U, 1U, 2U})[rank]);
+    EXPECT_EQ(crew.masks->before, rank == 4 ? 1U : 0U);
+    ASSERT_TRUE(job.note_crowded(all, rank == 4));
+  });
+  for (const Job& job : jobs) {
+    EXPECT_TRUE(std::ranges::equal(job.nodes(), leaders));
+    EXPECT_TRUE(job.same_node(Ranks{4, 0}));
+    EXPECT_FALSE(job.same_node(Ranks{0, 1, 2}));
+    EXPECT_TRUE(job.nodes_apart(Ranks{3, 1}));
+    EXPECT_FALSE(job.nodes_apart(Ranks{0, 2, 4}));
+    EXPECT_EQ(job.together(Ranks{0, 1, 4, 2, 3}), 3U);
+    EXPECT_EQ(job.together(Ranks{0, 1, 2, 3, 4}), 1U) << "node 0's ranks do not follow each other";
+    EXPECT_TRUE(job.crowded(Ranks{0, 1}));
+    EXPECT_FALSE(job.crowded(Ranks{2, 3}));
+  }
+}
+
+}  // namespace
+}  // namespace urakata::job
