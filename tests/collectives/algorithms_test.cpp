@@ -30,14 +30,20 @@ std::string words(const Case& c) {
 
 class EveryAlgorithm : public testing::TestWithParam<Named> {
  protected:
+  void TearDown() override { EXPECT_TRUE(IsSkipped() || HasFailure() || ran_ > 0) << "no case was for this operation"; }
+
   void check(Case c) {
     c.operation = GetParam().operation;
     if (!c.commutative && (!is_reduction(c.operation) || GetParam().algorithm->commutative_only)) return;
     if (c.in_place && !may_be_in_place(c.operation)) return;
     if (c.root != 0 && !is_rooted(c.operation)) return;
     if (c.extent != 8 && !is_reduction(c.operation)) return;
+    ++ran_;
     ASSERT_EQ(run(c, *GetParam().algorithm), "") << words(c);
   }
+
+ private:
+  int ran_ = 0;
 };
 
 // Groups of 1 to 17, 32, 33 and 64 ranks; first, second, middle and last root; nothing, one element, and an odd number.
@@ -131,6 +137,7 @@ TEST_P(EveryAlgorithm, LargerThanSegments) {
 
 // Elements of 8 bytes, 24 bytes apart: what lies between them is not touched.
 TEST_P(EveryAlgorithm, ElementsWithHoles) {
+  if (!is_reduction(GetParam().operation)) GTEST_SKIP() << "elements with holes are packed before other operations";
   std::uint64_t seed = 3000;
   for (std::uint32_t ranks : {1u, 2u, 3u, 4u, 6u, 9u}) {
     for (bool in_place : {false, true}) {
@@ -162,7 +169,7 @@ TEST_P(EveryAlgorithm, ElementsWithHoles) {
 // 300 ranks: more steps than there are channels.
 TEST_P(EveryAlgorithm, MoreStepsThanChannels) {
   if (GetParam().operation == Operation::alltoallv)
-    return;  // its reference needs 90000 blocks; alltoall has the same code
+    GTEST_SKIP() << "its reference needs 90000 blocks; alltoall has the same code";
   check({.ranks = 300, .root = 7, .bytes = 16, .seed = 4000});
   check({.ranks = 300, .bytes = 16, .seed = 4001});
 }
