@@ -106,7 +106,7 @@ TEST(Passage, UnobservedIsIgnored) {
 TEST(Times, KeepsExtremes) {
   Times times;
   EXPECT_EQ(times.min(), 0u);
-  for (std::uint64_t ns : {7, 3, 9}) times.add(ns);
+  for (std::uint64_t ns : {7U, 3U, 9U}) times.add(ns);
   EXPECT_EQ(times.min(), 3u);
   EXPECT_EQ(times.max(), 9u);
   EXPECT_EQ(times.sum(), 19u);

@@ -149,8 +149,8 @@ TEST(Reducer, LengthAndAlignmentChangeNothing) {
         left[i] = floating ? 0 : static_cast<unsigned char>(random());
         right[i] = floating ? 0 : static_cast<unsigned char>(random());
       }
-      for (const std::size_t count : {0, 1, 2, 3, 7, 15, 16, 17, 31, 33, 63, 64, 65, 129}) {
-        for (const std::size_t skew : {0, 1, 3, 8}) {
+      for (const std::size_t count : {0U, 1U, 2U, 3U, 7U, 15U, 16U, 17U, 31U, 33U, 63U, 64U, 65U, 129U}) {
+        for (const std::size_t skew : {0U, 1U, 3U, 8U}) {
           auto in = left;
           auto whole = right;
           if (floating) {
