@@ -129,6 +129,33 @@ def test_tables_show_ratio_and_wrong_results() -> None:
     assert "WRONG" in details.rows[0][1]
 
 
+def _rounds(*ratios: float) -> Results:
+    """The host's own takes 20 in every round, Urakata `ratios` times as long; both parts take 10."""
+    results = Results()
+    for number, ratio in enumerate(ratios):
+        for engine, t in (("none", 20.0), ("shared", 20.0 * ratio)):
+            one = Configuration("iallgather", "compute", 2, 1, engine)
+            results.add(one, made_up_record(65536, 10, 10, t, 10, round=number))
+    return results
+
+
+@pytest.mark.parametrize(
+    ("ratios", "verdict", "hidden"),
+    [
+        ((0.6, 0.7, 0.65), "0.60 to 0.70", "70 % (60 to 80)"),
+        ((0.9, 1.0, 0.95), "0.90 to 1.00: within noise", "10 % (0 to 20)"),  # a round in which nothing was gained
+        ((0.9,), "spread not known", "20 %"),
+        ((1.2, 1.1), "nothing is faster than the host's own", "0 % (0 to 0)"),
+    ],
+)
+def test_what_rounds_do_not_agree_on_is_no_recommendation(ratios: tuple[float, ...], verdict: str, hidden: str) -> None:
+    results = _rounds(*ratios)
+    (row,) = tables.choice(results).rows
+    assert row[-1] == verdict
+    shared = next(row for row in tables.summary(results, "iallgather", "compute").rows if "shared" in row[0])
+    assert shared[1] == hidden
+
+
 @pytest.mark.parametrize(("us", "text"), [(0.3456, "0.346 µs"), (12.3, "12.3 µs"), (4321, "4.32 ms"), (2.5e6, "2.5 s")])
 def test_times_have_units(us: float, text: str) -> None:
     assert text_table.time_text(us) == text

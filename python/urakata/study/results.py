@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -51,6 +52,11 @@ class Row:
         caller = sum(float(run["caller_cpu"]) for run in self.runs) / len(self.runs)
         shares = self.configuration.shares_cores and self.configuration.engine not in OF_HOST_ASYNC
         return min(caller + (self.helper_cpu("tested") if shares else 0.0), self.time("pure").median)
+
+    def hidden_by_round(self) -> list[float]:
+        """What was hidden in each round by itself: the spread of `hidden`."""
+        medians = [{name: statistics.median(run["samples"][name]) for name in TIMES} for run in self.runs]
+        return [measures.hidden(one["compute_alone"], one["pure"], one["overall"]) for one in medians]
 
     def measured(self) -> dict[str, float]:
         """All measures by name."""
@@ -129,6 +135,23 @@ class Results:
         if other is None or other.time(time).median <= 0:
             return None
         return row.time(time).median / other.time(time).median
+
+    def by_round(self, configuration: Configuration, sizes: Iterable[int]) -> list[float]:
+        """Overall time over the host's own, geometric mean over the sizes, of each round by itself: the spread."""
+        base = self.base(configuration)
+        if base is None:
+            return []
+        ratios: dict[int, list[float]] = {}
+        wanted = set(sizes)
+        for row in self.of(configuration):
+            other = self.row(base, row.bytes)
+            if other is None or row.bytes not in wanted:
+                continue
+            for own, of_host in zip(row.runs, other.runs, strict=False):
+                under = statistics.median(of_host["samples"]["overall"])
+                if under > 0:
+                    ratios.setdefault(own["round"], []).append(statistics.median(own["samples"]["overall"]) / under)
+        return [measures.geometric_mean(one) for one in ratios.values()]
 
     def panels(self) -> list[tuple[str, str]]:
         """Each (operation, kind of computation) once."""

@@ -24,6 +24,12 @@ def _mean_ratio(results: Results, rows: Iterable[Row], time: str) -> str:
     return f"{measures.geometric_mean(ratios):.2f}" if ratios else "-"
 
 
+def _range(rounds_of_rows: list[list[float]]) -> str:
+    """From the least to the most of the rounds, each the median over the rows; empty where there was one round."""
+    rounds = [statistics.median(one) for one in zip(*rounds_of_rows, strict=False)]
+    return f" ({100 * min(rounds):.0f} to {100 * max(rounds):.0f})" if len(rounds) > 1 else ""
+
+
 def summary(results: Results, operation: str, kind: str) -> TextTable:
     """One row for each configuration: what it hides, costs and gains over all sizes."""
     rows = []
@@ -40,7 +46,7 @@ def summary(results: Results, operation: str, kind: str) -> TextTable:
         rows.append(
             [
                 one.place,
-                _percent(median("hidden")),
+                _percent(median("hidden")) + _range([row.hidden_by_round() for row in large]),
                 _percent(median("theft")),
                 f"{median('osu_overlap'):.0f} %",
                 f"{median('imb_overlap'):.0f} %",
@@ -64,8 +70,9 @@ def summary(results: Results, operation: str, kind: str) -> TextTable:
             "small Tc / host's",
         ],
         rows,
-        "Medians over sizes from 8 KiB up. helper CPU: of one core, while both run. T / host's: overall time over the "
-        "host's own with the same p_node, geometric mean; small Tc / host's: communication alone below 8 KiB.",
+        "Medians over sizes from 8 KiB up; in brackets: the rounds. helper CPU: of one core, while both run. "
+        "T / host's: overall time over the host's own with the same p_node, geometric mean; small Tc / host's: "
+        "communication alone below 8 KiB.",
     )
 
 
@@ -108,15 +115,36 @@ def choice(results: Results) -> TextTable:
             best = fastest(chosen)
             if best is None:
                 continue
-            gain = _mean_ratio(results, [row for row in chosen if row.configuration == best[0]], "overall")
-            rows.append([f"{operation}, {kind}", label, best[0].place, ENGINES[best[0].engine], gain])
+            of_best = [row for row in chosen if row.configuration == best[0]]
+            rounds = results.by_round(best[0], [row.bytes for row in of_best])
+            rows.append(
+                [
+                    f"{operation}, {kind}",
+                    label,
+                    best[0].place,
+                    ENGINES[best[0].engine],
+                    _mean_ratio(results, of_best, "overall"),
+                    _verdict(best[0], rounds),
+                ]
+            )
     return TextTable(
         "Fastest overall",
-        ["operation, computation", "messages", "p_node x engine", "which is", "T / host's"],
+        ["operation, computation", "messages", "p_node x engine", "which is", "T / host's", "rounds"],
         rows,
-        "Least geometric mean of overall times, at equal bytes a rank and equal computation a node.",
-        textual=("messages", "p_node x engine", "which is"),
+        "Least geometric mean of overall times, at equal bytes a rank and equal computation a node. rounds: "
+        "T / host's in each round by itself, from the least to the most; within noise: not faster in all of them.",
+        textual=("messages", "p_node x engine", "which is", "rounds"),
     )
+
+
+def _verdict(best: Configuration, rounds: list[float]) -> str:
+    """Whether what is the fastest is faster than the host's own in every round."""
+    if best.engine == "none":
+        return "nothing is faster than the host's own"
+    if len(rounds) < 2:
+        return "spread not known" if rounds else "-"
+    noise = ": within noise" if max(rounds) >= 1 else ""
+    return f"{min(rounds):.2f} to {max(rounds):.2f}{noise}"
 
 
 def all_tables(results: Results) -> list[TextTable]:

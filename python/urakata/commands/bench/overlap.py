@@ -27,7 +27,7 @@ _STUDY_SIZES = "1:4M"
 EXAMPLES = """
 [bold]Examples[/bold]
 
-  urakata bench overlap --quick                          a first look, in under a minute
+  urakata bench overlap --quick                          a first look, in about a minute
 
   urakata bench overlap                                  the study: MPI_Iallgather, 1 B to 4 MiB, every division
 
@@ -114,15 +114,22 @@ def overlap(
         bool, typer.Option("--host-async", help="Also the host's own progress thread (MPICH, Intel MPI).")
     ] = False,
     kind: Annotated[
-        str, typer.Option(help="Computation: paper (the study's), compute (in cache), memory (triad); a list.")
-    ] = "paper",
+        str | None,
+        typer.Option(
+            help="Computation: paper (the study's), compute (in cache), memory (triad); a list.  "
+            "[dim]default: paper, quick compute[/dim]"
+        ),
+    ] = None,
     amount: Annotated[
-        str,
-        typer.Option(help="How much is computed: paper (the study's), or match (as long as the host communicates)."),
-    ] = "paper",
+        str | None,
+        typer.Option(
+            help="How much is computed: paper (the study's), or match (as long as the host communicates).  "
+            "[dim]default: paper, quick match[/dim]"
+        ),
+    ] = None,
     scale: Annotated[float, typer.Option(min=1e-6, help="Multiplies the amount.")] = 1.0,
     repeats: Annotated[
-        int | None, typer.Option(min=1, help="Rounds over all configurations.  [dim]default: 3, quick 2[/dim]")
+        int | None, typer.Option(min=1, help="Rounds over all configurations.  [dim]default: 3, quick 4[/dim]")
     ] = None,
     budget_ms: Annotated[
         float | None,
@@ -153,7 +160,7 @@ def overlap(
         Path | None, typer.Option("--from", help="Show an earlier run's folder or JSON; measure nothing.")
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help=f"Sizes {_QUICK_SIZES}, one division, a twentieth of the work.")
+        bool, typer.Option("--quick", help=f"A first look: sizes {_QUICK_SIZES}, one division, short loops.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be measured.")] = False,
 ) -> None:
@@ -162,6 +169,9 @@ def overlap(
     if again:
         show_again("overlap", again, output, _present)
         return
+    # A small part of the study's work would be next to nothing beside the messages: nothing could hide behind it.
+    kind = kind or ("compute" if quick else "paper")
+    amount = amount or ("match" if quick else "paper")
     if amount not in ("paper", "match"):
         raise typer.BadParameter(f"{amount!r}: valid are paper, match", param_hint="--amount")
     if hosts and nodes > 1:
@@ -195,11 +205,11 @@ def overlap(
     amounts = Amounts(
         sizes=chosen_sizes,
         work=amount,
-        scale=scale * (0.05 if quick and amount == "paper" else 1.0),
+        scale=scale,
         turns=60 if quick else 200,
         budget_ms=budget_ms or (60.0 if quick else 300.0),
     )
-    rounds = repeats or (2 if quick else 3)
+    rounds = repeats or (4 if quick else 3)
     place = Place(
         chosen_host,
         find_program(chosen_host, program),
