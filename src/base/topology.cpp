@@ -182,9 +182,9 @@ Placement place_helpers(const Topology& topology, const Crew& crew, PlacementWis
                                               : "shared, and only for messages to other nodes: no spare core: ") +
                        why;
     if (wish == PlacementWish::spare) {
-      placement.refusal = "no core is spare: " + why +
-                          "; helpers share the rank's cores. Start fewer ranks or threads, "
-                          "or bind each rank to more cores";
+      placement.refused_spare = true;
+      placement.refusal =
+          "no core is spare: " + why + ". Start fewer ranks or threads, or bind each rank to more cores";
     }
     return placement;
   }

@@ -73,11 +73,12 @@ struct Placement {
   bool crowded = false;         // the node's ranks outnumber the cores of all their masks; the same on all of them
   std::vector<CpuSet> helpers;  // one set per helper
   std::string reason;           // one sentence for `urakata check` and the report
-  std::string refusal;          // why a wish for spare cores was not granted; empty: it was, or there was none
+  std::string refusal;          // why a wish was not granted; empty: it was, or there was none
+  bool refused_spare = false;   // PLACEMENT spare was that wish: the job is not to run
 };
 
-// Places `helpers` helpers. PLACEMENT spare that cannot be had becomes shared, with `refusal`; so does a HELPER_CPUS
-// list with a CPU that the node does not have.
+// Places `helpers` helpers. PLACEMENT spare that cannot be had is shared, with `refusal`; so is a HELPER_CPUS list with
+// a CPU that the node does not have.
 Placement place_helpers(const Topology& topology, const Crew& crew, PlacementWish wish, std::string_view helper_cpus,
                         std::size_t helpers);
 

@@ -8,7 +8,7 @@
 // clang-format off
 // Functions that every host has.
 #define URAKATA_HOST_CALLS(X)                                                                                          \
-  X(Init_thread) X(Finalize) X(Finalized) X(Query_thread) X(Get_library_version) X(Wait)                               \
+  X(Init_thread) X(Abort) X(Finalize) X(Finalized) X(Query_thread) X(Get_library_version) X(Wait)                               \
       X(Waitany) X(Waitall) X(Waitsome) X(Test) X(Testany) X(Testall) X(Testsome) X(Request_free)                      \
           X(Request_get_status) X(Cancel) X(Start) X(Startall) X(Isend) X(Irecv) X(Pack) X(Unpack) X(Reduce_local)     \
               X(Comm_dup) X(Comm_free) X(Comm_disconnect) X(Comm_rank) X(Comm_size) X(Comm_test_inter) X(Comm_group)   \

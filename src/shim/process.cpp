@@ -19,6 +19,7 @@
 #include "shim/host_bootstrap.hpp"
 #include "shim/host_messages.hpp"
 #include "shim/mixed_receive.hpp"
+#include "shim/refusal.hpp"
 #include "shim/space.hpp"
 #include "shim/wire.hpp"
 #include "space/heap.hpp"
@@ -82,6 +83,7 @@ Process& make_process() {
 
 int Process::initialise(int* argc, char*** argv, int required, int* provided) {
   const Options& wish = options();
+  const Launcher started = launcher();
   log::set_verbosity(wish.verbose);
   warn_of_unknown_variables();
   host_only_ = wish.engine == EngineKind::host;
@@ -102,6 +104,7 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
 
   int rank = 0;
   host.Comm_rank(MPI_COMM_WORLD, &rank);
+  refuse_other_launcher(started);
   log::set_rank(rank);
   if (!wish.report.empty()) observer_ = std::make_unique<observe::Observer>(wish.timeline, wish.domains);
   measuring_ = std::getenv("URAKATA_MEASURE_START") != nullptr;
@@ -148,7 +151,10 @@ void Process::make_engines() {
   const Options& wish = options();
   const std::size_t count = std::max<std::uint32_t>(wish.domains, 1);
   if (helpers_ && multiple_) {
-    if (!placement_.refusal.empty()) log::warning_of_all("%s", placement_.refusal.c_str());
+    if (!placement_.refusal.empty()) {
+      if (placement_.refused_spare) refuse_job("--placement spare: " + placement_.refusal);
+      log::warning_of_all("%s", placement_.refusal.c_str());
+    }
     for (std::size_t i = 0; i < count; ++i) {
       domains_.push_back(make_domain(wire_.get()));
       engine::HelperSettings settings;
