@@ -84,6 +84,10 @@ TEST_F(Place, IsNobodyElses) {
 // In a process of its own, since the C library's mmap() stays changed.
 class OwnMappings : public Place {
  protected:
+#if defined(__SANITIZE_ADDRESS__)
+  void SetUp() override { GTEST_SKIP() << "the address sanitizer's mmap() stands in front of the C library's"; }
+#endif
+
   // What `check` says, as an exit code, in a process that is task kSlot.
   template <class Check>
   int in_task(Check check) {
