@@ -9,10 +9,12 @@
 #include <algorithm>
 #include <csignal>
 #include <ctime>
+#include <system_error>
 #include <utility>
 
 #include "base/clock.hpp"
 #include "base/helper_thread.hpp"
+#include "base/log.hpp"
 #include "base/waiting.hpp"
 
 namespace urakata::engine {
@@ -63,10 +65,14 @@ ThreadEngine::ThreadEngine(Domain& domain, HelperSettings settings)
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  helper_ = std::thread([this] { run(); });
-  clockid_t clock{};
-  if (pthread_getcpuclockid(helper_.native_handle(), &clock) == 0) clock_.store(clock, std::memory_order_relaxed);
-  pthread_setname_np(helper_.native_handle(), settings_.name.c_str());
+  try {
+    helper_ = std::thread([this] { run(); });
+    clockid_t clock{};
+    if (pthread_getcpuclockid(helper_.native_handle(), &clock) == 0) clock_.store(clock, std::memory_order_relaxed);
+    pthread_setname_np(helper_.native_handle(), settings_.name.c_str());
+  } catch (const std::system_error& error) {  // callers do all the work then
+    log::warning("no helper, so operations advance in MPI calls only: %s", error.what());
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
@@ -83,6 +89,7 @@ void ThreadEngine::stop() {
 std::uint64_t ThreadEngine::helper_cpu_ns() const {
   if (stopping_.load(std::memory_order_relaxed)) return used_ns_.load(std::memory_order_relaxed);
   timespec used{};
+  if (!helper_.joinable()) return 0;
   if (clock_gettime(clock_.load(std::memory_order_relaxed), &used) != 0) return 0;
   return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(used.tv_nsec);
 }

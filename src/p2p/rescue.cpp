@@ -3,8 +3,10 @@
 #include <pthread.h>
 
 #include <csignal>
+#include <system_error>
 
 #include "base/helper_thread.hpp"
+#include "base/log.hpp"
 #include "base/waiting.hpp"
 
 namespace urakata::p2p {
@@ -19,8 +21,12 @@ Rescue::Rescue(Endpoint& endpoint, bool (*also)()) : endpoint_(endpoint), also_(
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { run(); });
-  pthread_setname_np(thread_.native_handle(), "urakata/space");
+  try {
+    thread_ = std::thread([this] { run(); });
+    pthread_setname_np(thread_.native_handle(), "urakata/space");
+  } catch (const std::system_error& error) {
+    log::warning("no helper, so messages in the space advance in MPI calls only: %s", error.what());
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 

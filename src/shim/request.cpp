@@ -1,6 +1,7 @@
 #include "shim/request.hpp"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,17 +29,43 @@ Free& all_free() {
   return *made;
 }
 
-// Addresses for as many as there may ever be. Without access, so that they count for nothing where the kernel grants no
-// more memory than there is (vm.overcommit_memory 2).
-void* reserve(std::size_t bytes) {
+// Bytes of addresses that a request takes: its own, and the block behind its handle.
+constexpr std::size_t kEach = sizeof(Request) + (kIntegerHandles ? 0 : RequestTable::kBlock);
+
+// For how many requests there are addresses: as many as there may ever be or, where addresses are limited (ulimit -v),
+// a sixteenth of them, since most are for the program.
+std::uint32_t room() {
+  rlimit limit{};
+  std::uint32_t most = RequestTable::kMost;
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return most;
+  while (most > kFirst && most * kEach > limit.rlim_cur / 16) most /= 2;
+  return most;
+}
+
+// Addresses without access, so that they count for nothing where the kernel grants no more memory than there is
+// (vm.overcommit_memory 2). nullptr: there are not as many.
+std::byte* reserve(std::size_t bytes) {
   void* const range = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (range == MAP_FAILED) {
-    log::error("cannot reserve %zu MiB of addresses for requests; is the address space limited (ulimit -v)?",
-               bytes >> 20U);
+  if (range == MAP_FAILED) return nullptr;
+  madvise(range, bytes, MADV_NOHUGEPAGE);  // the first request would take 2 MiB
+  return static_cast<std::byte*>(range);
+}
+
+// Once, under the lock.
+void make_room(Free& free) {
+  RequestTable& t = request_table;
+  std::byte* all = nullptr;
+  for (t.most = room(); (all = reserve(t.most * kEach)) == nullptr; t.most /= 2) {
+    if (t.most > kFirst) continue;
+    log::error("no addresses for requests; is the address space limited (ulimit -v)?");
     std::abort();
   }
-  madvise(range, bytes, MADV_NOHUGEPAGE);  // the first request would take 2 MiB
-  return range;
+  t.requests = reinterpret_cast<Request*>(all);
+  if constexpr (!kIntegerHandles) {
+    free.blocks = all + t.most * sizeof(Request);
+    t.range.store(t.most * RequestTable::kBlock, std::memory_order_relaxed);
+    t.base.store(reinterpret_cast<std::uintptr_t>(free.blocks), std::memory_order_relaxed);
+  }
 }
 
 // Bytes from `begin` to `end` of what was reserved are used from now on.
@@ -55,18 +82,13 @@ void open_up(void* range, std::size_t begin, std::size_t end) {
 void grow(Free& free) {
   RequestTable& t = request_table;
   const std::uint32_t before = t.made.load(std::memory_order_relaxed);
-  if (before == RequestTable::kMost) {
-    log::error("more than %u requests of Urakata in use at once in one process", RequestTable::kMost);
+  if (before == t.most) {
+    log::error("more than %u requests of Urakata in use at once in one process%s", t.most,
+               t.most < RequestTable::kMost ? ", whose address space is limited (ulimit -v)" : "");
     std::abort();
   }
   count_allocation();
-  if (t.requests == nullptr) {
-    t.requests = static_cast<Request*>(reserve(std::size_t{RequestTable::kMost} * sizeof(Request)));
-    if constexpr (!kIntegerHandles) {
-      free.blocks = static_cast<std::byte*>(reserve(std::size_t{RequestTable::kMost} * RequestTable::kBlock));
-      t.base.store(reinterpret_cast<std::uintptr_t>(free.blocks), std::memory_order_relaxed);
-    }
-  }
+  if (t.requests == nullptr) make_room(free);
   const std::uint32_t after = std::max(2 * before, kFirst);
   open_up(t.requests, before * sizeof(Request), after * sizeof(Request));
   if constexpr (!kIntegerHandles) {

@@ -64,13 +64,17 @@ inline constexpr std::int32_t kFortranBase = 0x40000000;
 // The table of requests: the request of index i is its i-th, and, where handles are pointers, its handle is i blocks
 // from the base.
 struct RequestTable {
-  static constexpr std::uint32_t kMost = 1U << 22;  // requests in use at once
+  static constexpr std::uint32_t kMost = 1U << 22;  // requests in use at once; see `most`
   static constexpr std::size_t kBlock = 256;        // bytes behind a pointer handle
   // Kind "invalid", type "request"; 0 in the rest is MPI_REQUEST_NULL.
   static constexpr std::uintptr_t kMpichPattern = 0x2c000000;
 
   // Before the first request nothing lies behind the base: no address of the program is as large.
   std::atomic<std::uintptr_t> base{kIntegerHandles ? kMpichPattern + 1 : ~std::uintptr_t{0} / 2};
+  // So many offsets from the base are handles of ours, or will be. Of addresses none before the first request, so a
+  // thread may see this and the base change in any order.
+  std::atomic<std::uintptr_t> range{kIntegerHandles ? kMost : 0};
+  std::uint32_t most = kMost;  // requests that there is room for; fewer where addresses are (ulimit -v)
   Request* requests = nullptr;
   std::atomic<std::uint32_t> made{0};  // that exist
 
@@ -87,8 +91,7 @@ inline MPI_Request Request::handle() const {
 }
 
 inline bool is_ours(MPI_Request handle) {
-  constexpr std::size_t kRange = kIntegerHandles ? RequestTable::kMost : RequestTable::kMost * RequestTable::kBlock;
-  return request_table.offset_of(handle) < kRange;
+  return request_table.offset_of(handle) < request_table.range.load(std::memory_order_relaxed);
 }
 
 // Of a handle that is ours; nullptr if it is stale.

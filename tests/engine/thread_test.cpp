@@ -1,6 +1,7 @@
 #include "engine/thread.hpp"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <deque>
 #include <string>
@@ -113,6 +114,25 @@ TEST_P(Helper, FinishesMessagesWhileTheProgramComputes) {
     look_on(exchange.receiver);
     ASSERT_EQ(exchange.to, exchange.from);
   }
+}
+
+// No thread can be made, here since none has room for its stack: callers do the work, and nothing ends.
+TEST_P(Helper, IsDoneWithoutWhereThereIsNone) {
+  pthread_attr_t usual;
+  pthread_attr_t impossible;
+  pthread_getattr_default_np(&usual);
+  pthread_getattr_default_np(&impossible);
+  pthread_attr_setstacksize(&impossible, std::size_t{1} << 50U);
+  ASSERT_EQ(pthread_setattr_default_np(&impossible), 0);
+  ThreadEngine first(domains[0], settings(GetParam()));
+  ThreadEngine second(domains[1], settings(GetParam()));
+  pthread_setattr_default_np(&usual);
+  Exchange exchange;
+  start(first, groups[0], exchange.sender);
+  start(second, groups[1], exchange.receiver);
+  drive_both(first, exchange.sender, second, exchange.receiver);
+  EXPECT_EQ(exchange.to, exchange.from);
+  EXPECT_EQ(first.helper_cpu_ns(), 0U);
 }
 
 // The caller waits for a message that is long in coming: the helper keeps off the domain from before the start to the

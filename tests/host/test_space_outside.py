@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from jobs import named
+from jobs import compiled, named, passes, run_job
 from spaces import EXEC, SPACE, left_behind, nothing_stays, until
 
 from urakata import paths
@@ -52,6 +52,16 @@ def test_scripts_limits_and_wrappers_say_why(tmp_path: Path) -> None:
         check=False,
     )
     assert limited.returncode == 0 and "ulimit -v unlimited" in limited.stderr
+
+
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_a_limit_of_addresses_is_one_line_and_no_end(folder: Path, name: str) -> None:
+    """Under ulimit -v the ranks run outside of the space, with our collectives as ever."""
+    program = str(compiled(named(name), "random_nbc", folder))
+    limited = f"ulimit -v 1000000; exec {' '.join(SPACE)} {program} --cases 5"
+    outcome = run_job(named(name), 2, ["/bin/sh", "-c", limited])
+    passes(outcome)
+    assert outcome.output.count("outside the space: the limit of memory (ulimit -v)") == 1
 
 
 def test_the_reason_of_a_job_around_this_one_is_forgotten() -> None:
