@@ -11,10 +11,12 @@
 // Both look at who called (search paths, RTLD_NEXT), so the real functions must see the program as their caller: the
 // entry points in late_entry.S ask here where to go, and jump there with the stack as it was.
 #include <dlfcn.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <cstdio>
 #include <mutex>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -36,7 +38,8 @@ constexpr const char* kFirstVersion = "GLIBC_2.2.5";
 constexpr const char* kFirstVersion = "GLIBC_2.17";
 #endif
 
-// The C library's own. dlvsym is not stood in front of.
+// The C library's own. dlvsym is not stood in front of. Both are found before there are threads (begin()): a copy that
+// is forked while another thread finds one would wait for it for ever.
 Look real_dlsym() {
   static const Look real = [] {
     void* found = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
@@ -64,17 +67,27 @@ std::string object_of(const void* address) {
   return dladdr(address, &about) != 0 && about.dli_fname != nullptr ? about.dli_fname : "";
 }
 
+struct Looking {
+  std::mutex lock;
+  MpiSearch search;
+};
+// Never ended, and made anew in a forked copy: in that of another thread's dlopen the lock is held by nobody who lives,
+// and what it guards is half done.
+std::atomic<Looking*> looking{nullptr};
+
+void look_anew() { looking.store(new (std::nothrow) Looking, std::memory_order_relaxed); }
+
 // Looks for an MPI in what is about to be loaded. The lock is not held while anything is loaded: constructors may call
 // dlopen from other threads.
 MpiNeed look_into(const char* name, const void* caller) {
-  static std::mutex lock;
-  static MpiSearch search;
-  const std::scoped_lock held(lock);
+  Looking* const present = looking.load(std::memory_order_relaxed);
+  if (present == nullptr) return {};
+  const std::scoped_lock held(present->lock);
   Loader loader;
   loader.path = object_of(caller);
   if (Result<Elf> elf = read_elf(loader.path)) loader.elf = *elf;
-  const std::string path = search.libraries().find(name, &loader);
-  return path.empty() ? MpiNeed{} : search.look(path);
+  const std::string path = present->search.libraries().find(name, &loader);
+  return path.empty() ? MpiNeed{} : present->search.look(path);
 }
 
 void load_before(const MpiNeed& need) {
@@ -122,6 +135,12 @@ bool is_ours(const void* caller) {
 
 [[gnu::constructor]] void begin() {
   forget_preload();
+  real_dlopen();
+  real_dlsym();
+  look_anew();
+  pthread_atfork(nullptr, nullptr, [] {
+    if (!settled.load(std::memory_order_relaxed)) look_anew();
+  });
   space::settle();
   log::set_verbosity(options().verbose);
 }

@@ -271,3 +271,64 @@ def test_program_gets_the_library_of_its_mpi(tmp_path: Path, host: str) -> None:
     answer = run("--verbose", "3", program)
     assert answer.returncode == 7, answer.stderr
     assert f"gets {paths.preload_libraries()}/liburakata-{host}.so" in answer.stderr
+
+
+FORK_AND_LOAD = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static atomic_long loader;
+
+static void* load(void* pipe) {
+  loader = syscall(SYS_gettid);
+  return dlopen(pipe, RTLD_NOW);
+}
+
+static int waits(void) {
+  char path[64];
+  char text[256] = "";
+  snprintf(path, sizeof path, "/proc/self/task/%ld/stat", loader);
+  FILE* const file = fopen(path, "r");
+  if (file == NULL || fread(text, 1, sizeof text - 1, file) == 0) abort();
+  fclose(file);
+  return strstr(text, ") S") != NULL;
+}
+
+int main(void) {
+  pthread_t thread;
+  if (mkfifo("./pipe", 0600) != 0) return 1;
+  pthread_create(&thread, NULL, load, "./pipe");
+  while (loader == 0 || !waits()) {
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    dlopen("libm.so.6", RTLD_NOW);
+    _exit(0);
+  }
+  int status = 1;
+  waitpid(child, &status, 0);
+  printf("ended with %d\\n", status);
+  fflush(stdout);
+  _exit(0);
+}
+"""
+
+
+@pytest.mark.parametrize("space", ([], ["--space"]))
+def test_a_copy_forked_while_another_thread_loads_can_load(tmp_path: Path, space: list[str]) -> None:
+    """The other thread waits for somebody to write into the pipe that it takes for a library, and nobody does."""
+    compiler = shutil.which("cc") or pytest.skip("no C compiler")
+    (tmp_path / "load.c").write_text(FORK_AND_LOAD)
+    subprocess.run([compiler, "load.c", "-o", "load", "-pthread", "-ldl"], cwd=tmp_path, check=True)
+    answer = run(*space, "--", "./load", cwd=tmp_path)
+    assert answer.stdout == "ended with 0\n", answer.stderr
