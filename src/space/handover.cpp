@@ -19,24 +19,10 @@ namespace urakata::space {
 namespace {
 
 constexpr std::size_t kMostPassed = 250;  // the kernel takes 253 at once
-constexpr std::size_t kOwn = 2;           // descriptors of the handover itself
 constexpr char kMore = 0;
 constexpr int kMostPauses = 4000;  // of 1 ms: the keeper is less patient
 constexpr std::size_t kMostTexts = std::size_t{64} << 20U;
 constexpr std::size_t kMostDescriptors = 65536;
-
-// The first datagram; with it go the memory file of the texts and numbers, the working directory, and as many
-// descriptors as fit. The others follow, each datagram with one byte.
-struct Opening {
-  std::uint64_t magic = 0;
-  std::uint64_t text_bytes = 0;
-  std::uint32_t arguments = 0;
-  std::uint32_t environment = 0;
-  std::uint32_t descriptors = 0;
-  Attributes attributes;
-};
-// Tells versions apart: the first number is raised when the handover changes.
-constexpr std::uint64_t kMagic = std::uint64_t{2} << 32U | sizeof(Opening);
 
 struct alignas(cmsghdr) Ancillary {
   std::array<std::byte, CMSG_SPACE(kMostPassed * sizeof(int))> bytes{};
@@ -72,8 +58,8 @@ bool send_with(int socket, const void* data, std::size_t bytes, std::span<const 
   return false;
 }
 
-// Bytes received, 0 where the peer is gone or silent; descriptors go to the end of `received`.
-std::size_t receive_with(int socket, void* data, std::size_t bytes, std::vector<Descriptor>& received) {
+// Bytes received, 0 where the peer is gone; descriptors go to the end of `received`. Nothing: nothing has come.
+std::optional<std::size_t> receive_with(int socket, void* data, std::size_t bytes, std::vector<Descriptor>& received) {
   Ancillary ancillary;
   iovec part{data, bytes};
   msghdr message{};
@@ -85,6 +71,7 @@ std::size_t receive_with(int socket, void* data, std::size_t bytes, std::vector<
   do {
     count = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
   } while (count < 0 && errno == EINTR);
+  if (count < 0 && errno == EAGAIN) return std::nullopt;
   if (count <= 0) return 0;
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
     if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
@@ -122,28 +109,6 @@ Result<Descriptor> memory_file(std::string_view content) {
   return file;
 }
 
-Status take_texts(const Opening& opening, int file, Command& command) {
-  std::string texts(opening.text_bytes, '\0');
-  if (pread(file, texts.data(), texts.size(), 0) != static_cast<ssize_t>(texts.size()) || texts.back() != '\0') {
-    return Error{"the texts handed over are incomplete"};
-  }
-  std::string_view rest = texts;
-  const auto next = [&rest] {
-    const std::string one(rest.substr(0, rest.find('\0')));
-    rest.remove_prefix(std::min(one.size() + 1, rest.size()));
-    return one;
-  };
-  command.file = next();
-  command.shown = next();
-  for (std::uint32_t i = 0; i < opening.arguments && !rest.empty(); ++i) command.arguments.push_back(next());
-  for (std::uint32_t i = 0; i < opening.environment && !rest.empty(); ++i) command.environment.push_back(next());
-  if (!rest.empty() || command.arguments.size() != opening.arguments ||
-      command.environment.size() != opening.environment) {
-    return Error{"the texts handed over do not fit their number"};
-  }
-  return Nothing{};
-}
-
 template <class Use>
 void each_open_descriptor(Use use) {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/proc/self/fd"), &closedir);
@@ -167,12 +132,12 @@ Status send_handover(int socket, const Command& command, const Attributes& attri
   if (!file) return file.error();
   const Descriptor directory(open(".", O_PATH | O_CLOEXEC | O_DIRECTORY));
   if (!directory) return cannot("opening the working directory");
-  const Opening opening{kMagic,
-                        text_bytes,
-                        static_cast<std::uint32_t>(command.arguments.size()),
-                        static_cast<std::uint32_t>(command.environment.size()),
-                        static_cast<std::uint32_t>(descriptors.size()),
-                        attributes};
+  const HandoverReceiver::Opening opening{HandoverReceiver::kMagic,
+                                          text_bytes,
+                                          static_cast<std::uint32_t>(command.arguments.size()),
+                                          static_cast<std::uint32_t>(command.environment.size()),
+                                          static_cast<std::uint32_t>(descriptors.size()),
+                                          attributes};
   std::vector<int> all = {file->number(), directory.number()};
   all.insert(all.end(), descriptors.begin(), descriptors.end());
   // At once where they are few, so that a keeper that has begun with one stand-in need not wait for it.
@@ -189,34 +154,64 @@ Status send_handover(int socket, const Command& command, const Attributes& attri
   return Nothing{};
 }
 
-Result<Handover> receive_handover(int socket) {
-  Opening opening;
-  std::vector<Descriptor> received;
-  const std::size_t bytes = receive_with(socket, &opening, sizeof opening, received);
-  if (bytes != sizeof opening || opening.magic != kMagic || received.size() < kOwn || opening.text_bytes == 0 ||
-      opening.text_bytes > kMostTexts || opening.descriptors > kMostDescriptors) {
-    return Error{
-        "the stand-in broke off or is of another version of Urakata, or the limit of open files (ulimit -n) is too "
-        "low"};
+Status HandoverReceiver::take_texts(const Opening& opening, int file, Command& command) {
+  std::string texts(opening.text_bytes, '\0');
+  if (pread(file, texts.data(), texts.size(), 0) != static_cast<ssize_t>(texts.size()) || texts.back() != '\0') {
+    return Error{"the texts handed over are incomplete"};
   }
-  while (received.size() < kOwn + opening.descriptors) {
+  std::string_view rest = texts;
+  const auto next = [&rest] {
+    const std::string one(rest.substr(0, rest.find('\0')));
+    rest.remove_prefix(std::min(one.size() + 1, rest.size()));
+    return one;
+  };
+  command.file = next();
+  command.shown = next();
+  for (std::uint32_t i = 0; i < opening.arguments && !rest.empty(); ++i) command.arguments.push_back(next());
+  for (std::uint32_t i = 0; i < opening.environment && !rest.empty(); ++i) command.environment.push_back(next());
+  if (!rest.empty() || command.arguments.size() != opening.arguments ||
+      command.environment.size() != opening.environment) {
+    return Error{"the texts handed over do not fit their number"};
+  }
+  return Nothing{};
+}
+
+std::optional<Result<Handover>> HandoverReceiver::receive(int socket) {
+  if (!opened_) {
+    const std::optional<std::size_t> bytes = receive_with(socket, &opening_, sizeof opening_, received_);
+    if (!bytes) return std::nullopt;
+    if (*bytes != sizeof opening_ || opening_.magic != kMagic || received_.size() < kOwn || opening_.text_bytes == 0 ||
+        opening_.text_bytes > kMostTexts || opening_.descriptors > kMostDescriptors) {
+      return Error{
+          "the stand-in broke off or is of another version of Urakata, or the limit of open files (ulimit -n) is too "
+          "low"};
+    }
+    opened_ = true;
+  }
+  while (received_.size() < kOwn + opening_.descriptors) {
     char more = kMore;
-    if (receive_with(socket, &more, sizeof more, received) == 0) {
+    const std::optional<std::size_t> bytes = receive_with(socket, &more, sizeof more, received_);
+    if (!bytes) return std::nullopt;
+    if (*bytes == 0) {
       return Error{"not all descriptors arrived; is the limit of open files (ulimit -n) too low?"};
     }
   }
+  return whole();
+}
+
+Result<Handover> HandoverReceiver::whole() {
   Handover handover;
-  handover.attributes = opening.attributes;
-  if (Status taken = take_texts(opening, received[0].number(), handover.command); !taken) return taken.error();
-  handover.directory = std::move(received[1]);
-  std::vector<int> numbers(opening.descriptors);
+  handover.attributes = opening_.attributes;
+  if (Status taken = take_texts(opening_, received_[0].number(), handover.command); !taken) return taken.error();
+  handover.directory = std::move(received_[1]);
+  std::vector<int> numbers(opening_.descriptors);
   const auto size = static_cast<ssize_t>(numbers.size() * sizeof(int));
-  if (pread(received[0].number(), numbers.data(), numbers.size() * sizeof(int),
-            static_cast<off_t>(opening.text_bytes)) != size) {
+  if (pread(received_[0].number(), numbers.data(), numbers.size() * sizeof(int),
+            static_cast<off_t>(opening_.text_bytes)) != size) {
     return Error{"the numbers of the descriptors are incomplete"};
   }
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    handover.descriptors.push_back({std::move(received[kOwn + i]), numbers[i]});
+    handover.descriptors.push_back({std::move(received_[kOwn + i]), numbers[i]});
   }
   return handover;
 }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,8 +38,37 @@ struct Handover {
 Status send_handover(int socket, const Command& command, const Attributes& attributes,
                      const std::vector<int>& descriptors);
 
-// Error: the peer went away, was silent for some seconds, or sent what cannot be.
-Result<Handover> receive_handover(int socket);
+// A handover on its way: its datagrams come one by one, and a peer may be slow, or stopped between two.
+class HandoverReceiver {
+ public:
+  // Takes what has come over the socket, which is non-blocking. Nothing: more is to come. Error: the peer went away or
+  // sent what cannot be.
+  std::optional<Result<Handover>> receive(int socket);
+
+ private:
+  // The first datagram; with it go the memory file of the texts and numbers, the working directory, and as many
+  // descriptors as fit. The others follow, each datagram with one byte.
+  struct Opening {
+    std::uint64_t magic = 0;
+    std::uint64_t text_bytes = 0;
+    std::uint32_t arguments = 0;
+    std::uint32_t environment = 0;
+    std::uint32_t descriptors = 0;
+    Attributes attributes;
+  };
+  // Tells versions apart: the first number is raised when the handover changes.
+  static constexpr std::uint64_t kMagic = std::uint64_t{2} << 32U | sizeof(Opening);
+  static constexpr std::size_t kOwn = 2;  // descriptors of the handover itself
+
+  friend Status send_handover(int socket, const Command& command, const Attributes& attributes,
+                              const std::vector<int>& descriptors);
+  static Status take_texts(const Opening& opening, int file, Command& command);
+  Result<Handover> whole();
+
+  bool opened_ = false;
+  Opening opening_;
+  std::vector<Descriptor> received_;
+};
 
 enum class NoteKind : std::uint32_t {
   started,    // keeper: value is the task's pid
@@ -56,6 +86,7 @@ struct Note {
   std::array<char, 480> text{};
 };
 
+// False: the peer is gone or, on a non-blocking socket (errno is EAGAIN), has not read the many sent before.
 bool send_note(int socket, NoteKind kind, int value, const std::string& text = {});
 // False: the peer is gone.
 bool receive_note(int socket, Note& note);

@@ -7,7 +7,6 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +19,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -34,8 +34,6 @@
 
 namespace urakata::space {
 namespace {
-
-constexpr timeval kPatience{5, 0};  // for a stand-in that has begun to hand over
 
 // What an MPI program with few libraries of its own has (measured: 180 to 245), without the memory of other ranks of
 // the node, of which hosts map a piece each. Counting takes milliseconds where there are many, so it is done now and
@@ -65,6 +63,9 @@ struct Pair {
   pid_t task = 0;  // 0: not started, or ended
   bool own_group = true;
   TaskRecord* record = nullptr;
+  HandoverReceiver handover = {};
+  // What the stand-in could not be told yet, since it has not read the many notes before: how its task ended.
+  std::optional<int> end = std::nullopt;
 };
 
 Registry* make_registry() {
@@ -89,8 +90,9 @@ class Keeper {
     if (!same_user(socket.number()) || getsockopt(socket.number(), SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) {
       return;
     }
-    setsockopt(socket.number(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
-    pairs_.push_back({std::move(socket), peer.pid, 0, true, nullptr});
+    // No stand-in may keep the keeper waiting, which is all others' too.
+    if (fcntl(socket.number(), F_SETFL, O_NONBLOCK) != 0) return;
+    pairs_.push_back({.socket = std::move(socket), .stand_in = peer.pid});
   }
 
   void run() {
@@ -98,14 +100,19 @@ class Keeper {
       watched_.clear();
       watched_.push_back({listening_.number(), POLLIN, 0});
       watched_.push_back({children_.number(), POLLIN, 0});
-      for (const Pair& one : pairs_) watched_.push_back({one.socket.number(), POLLIN, 0});
+      for (const Pair& one : pairs_) {
+        const auto events = static_cast<short>(one.end ? POLLIN | POLLOUT : POLLIN);
+        watched_.push_back({one.socket.number(), events, 0});
+      }
       const int ready = poll(watched_.data(), watched_.size(), chain_incomplete_ ? kChainPause : -1);
       if (chain_incomplete_) chain_incomplete_ = chain_.link();
       if (ready <= 0) continue;
       // Deaths first: what a stand-in then asks for finds its task gone, not its pid given to somebody else.
       if (watched_[1].revents != 0) look_after_children();
       for (std::size_t i = 2; i < watched_.size(); ++i) {
-        if (watched_[i].revents != 0) listen_to(pairs_[i - 2]);
+        Pair& pair = pairs_[i - 2];
+        if ((watched_[i].revents & POLLOUT) != 0) tell_end(pair, *pair.end);
+        if ((watched_[i].revents & ~POLLOUT) != 0) listen_to(pair);
       }
       std::erase_if(pairs_, [](const Pair& one) { return !one.socket && one.task == 0; });
       if (watched_[0].revents != 0) open_door();
@@ -143,7 +150,9 @@ class Keeper {
   }
 
   void begin(Pair& pair) {
-    const Result<Handover> handover = receive_handover(pair.socket.number());
+    const std::optional<Result<Handover>> received = pair.handover.receive(pair.socket.number());
+    if (!received) return;
+    const Result<Handover>& handover = *received;
     if (!handover) {
       send_note(pair.socket.number(), NoteKind::refused, 0, handover.error().message);
       pair.socket.reset();
@@ -192,13 +201,17 @@ class Keeper {
         if (WIFSIGNALED(status) && pair->own_group) kill(-pid, SIGKILL);
         forget(*pair->record);
         pair->task = 0;
-        tell(*pair, NoteKind::ended, status);
+        tell_end(*pair, status);
       }
     }
   }
 
-  static void tell(const Pair& pair, NoteKind kind, int value) {
-    if (pair.socket) send_note(pair.socket.number(), kind, value);
+  static bool tell(const Pair& pair, NoteKind kind, int value) {
+    return pair.socket && send_note(pair.socket.number(), kind, value);
+  }
+  static void tell_end(Pair& pair, int status) {
+    pair.end.reset();
+    if (!tell(pair, NoteKind::ended, status) && pair.socket && errno == EAGAIN) pair.end = status;
   }
 
   // The stand-in is gone: its task goes with it, and what the task started in its own group. The task itself may have

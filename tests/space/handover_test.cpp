@@ -1,9 +1,10 @@
-// What send_handover() sends, receive_handover() gives: texts with blanks and empty ones, 600 descriptors by number.
+// What send_handover() sends, a HandoverReceiver gives: texts with blanks and empty ones, 600 descriptors by number.
 #include "space/handover.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -13,7 +14,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -27,6 +31,16 @@ class Pair : public ::testing::Test {
     ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()), 0);
     here = Descriptor(ends[0]);
     there = Descriptor(ends[1]);
+  }
+  // What comes to `there`, which a sender may be slow to send.
+  Result<Handover> receive_handover() const {
+    fcntl(there.number(), F_SETFL, O_NONBLOCK);
+    HandoverReceiver receiver;
+    for (;;) {
+      if (std::optional<Result<Handover>> come = receiver.receive(there.number())) return std::move(*come);
+      pollfd socket{there.number(), POLLIN, 0};
+      poll(&socket, 1, -1);
+    }
   }
   Descriptor here, there;
 };
@@ -45,7 +59,7 @@ TEST_F(Pair, EverythingArrives) {
   Attributes attributes = own_attributes(5);
   Status sent = Error{""};
   std::thread sender([&] { sent = send_handover(here.number(), command, attributes, numbers); });
-  const Result<Handover> received = receive_handover(there.number());
+  const Result<Handover> received = receive_handover();
   sender.join();
   ASSERT_TRUE(sent) << sent.error().message;
   ASSERT_TRUE(received) << received.error().message;
@@ -67,9 +81,9 @@ TEST_F(Pair, EverythingArrives) {
 TEST_F(Pair, APeerThatIsNoneOfUsIsRefused) {
   const std::array<char, 20> nonsense{};
   ASSERT_EQ(send(here.number(), nonsense.data(), nonsense.size(), 0), 20);
-  EXPECT_FALSE(receive_handover(there.number()));
+  EXPECT_FALSE(receive_handover());
   here.reset();
-  EXPECT_FALSE(receive_handover(there.number()));
+  EXPECT_FALSE(receive_handover());
 }
 
 // The kernel tells of what was not read before it gives what was written.
@@ -115,12 +129,64 @@ TEST_F(Pair, DescriptorsWaitUntilOthersHaveArrived) {
     some = arrived();
     now = state();
   }
-  const Result<Handover> received = receive_handover(there.number());
+  const Result<Handover> received = receive_handover();
   EXPECT_TRUE(received) << received.error().message;
   EXPECT_EQ(received ? received->descriptors.size() : 0, 750U);
   int status = 0;
   waitpid(sender, &status, 0);
   EXPECT_EQ(status, 0);
+}
+
+// One datagram with its descriptors, from one socket to another.
+void pass_on(int from, int to) {
+  std::array<char, 4096> bytes{};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(253 * sizeof(int))> descriptors{};
+  iovec part{bytes.data(), bytes.size()};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = descriptors.data();
+  message.msg_controllen = descriptors.size();
+  const ssize_t length = recvmsg(from, &message, MSG_CMSG_CLOEXEC);
+  ASSERT_GT(length, 0);
+  part.iov_len = static_cast<std::size_t>(length);
+  ASSERT_EQ(sendmsg(to, &message, 0), length);
+  const cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  for (std::size_t at = CMSG_LEN(0); at < header->cmsg_len; at += sizeof(int)) {
+    int number = -1;
+    std::memcpy(&number, reinterpret_cast<const char*>(header) + at, sizeof number);
+    close(number);
+  }
+}
+
+// As a stand-in that was stopped between two datagrams: what has come is kept, and what comes later belongs to it.
+TEST_F(Pair, ASlowPeerIsNotWaitedFor) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()), 0);
+  const Descriptor sender(ends[0]);
+  const Descriptor between(ends[1]);
+  const Descriptor file(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const std::vector<int> numbers(300, file.number());
+  ASSERT_TRUE(send_handover(sender.number(), {"/a", "a", {"a"}, {}}, own_attributes(0), numbers));
+  fcntl(there.number(), F_SETFL, O_NONBLOCK);
+  HandoverReceiver receiver;
+  EXPECT_FALSE(receiver.receive(there.number()));
+  pass_on(between.number(), here.number());
+  EXPECT_FALSE(receiver.receive(there.number()));
+  EXPECT_FALSE(receiver.receive(there.number()));
+  pass_on(between.number(), here.number());
+  const auto come = receiver.receive(there.number());
+  ASSERT_TRUE(come);
+  ASSERT_TRUE(*come) << come->error().message;
+  EXPECT_EQ((*come)->descriptors.size(), 300U);
+}
+
+// A peer that reads nothing: its notes are refused when there are too many, and the sender goes on.
+TEST_F(Pair, NotesThatNobodyReadsAreNotWaitedFor) {
+  fcntl(here.number(), F_SETFL, O_NONBLOCK);
+  while (send_note(here.number(), NoteKind::stopped, 1)) {
+  }
+  EXPECT_EQ(errno, EAGAIN);
 }
 
 TEST_F(Pair, NotesKeepTheirText) {
