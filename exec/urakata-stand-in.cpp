@@ -18,6 +18,7 @@
 
 #include "space/error_signals.hpp"
 #include "space/handover.hpp"
+#include "space/line.hpp"
 #include "space/post.hpp"
 #include "space/raw.hpp"
 
@@ -41,37 +42,6 @@ namespace {
 
 constexpr std::size_t kSignalBytes = 8;
 constexpr int kTimedWords = 3;
-
-// A line on the error output, as log.hpp writes them.
-class Line {
- public:
-  explicit Line(int rank) {
-    *this << "urakata: ";
-    if (rank >= 0) *this << "[rank " << rank << "] ";
-  }
-  Line& operator<<(const char* words) {
-    for (; *words != '\0' && length_ < kMost; ++words) text_[length_++] = *words;
-    return *this;
-  }
-  Line& operator<<(int number) {
-    char digits[12] = {};
-    char* first = digits + sizeof digits - 1;
-    auto rest = static_cast<unsigned>(number);
-    do {
-      *--first = static_cast<char>('0' + rest % 10);
-    } while ((rest /= 10) != 0);
-    return *this << first;
-  }
-  void end() {
-    *this << "\n";
-    raw::call(SYS_write, 2, raw::word(text_), static_cast<long>(length_));
-  }
-
- private:
-  static constexpr std::size_t kMost = 200;
-  char text_[kMost];
-  std::size_t length_ = 0;
-};
 
 [[noreturn]] void leave(int code) {
   while (true) raw::call(SYS_exit_group, code);
@@ -112,7 +82,7 @@ class StandIn {
       if (watched[1].revents != 0) pass_signals();
       if (watched[2].revents != 0 || launcher_gone_) {
         // The keeper sees this process end, and ends the task.
-        (Line(post_.rank) << "the launcher is gone; process " << post_.task << " ends with it").end();
+        (Line<>(post_.rank) << "the launcher is gone; process " << post_.task << " ends with it").end();
         leave(1);
       }
     }
@@ -126,7 +96,7 @@ class StandIn {
       bytes = raw::call(SYS_recvfrom, post_.socket, raw::word(&note), sizeof note);
     } while (bytes == -EINTR || bytes == -ECONNRESET);  // as in receive_note()
     if (bytes != sizeof note) {
-      (Line(post_.rank) << "the keeper of the space has died, and process " << post_.task << " with it").end();
+      (Line<>(post_.rank) << "the keeper of the space has died, and process " << post_.task << " with it").end();
       if (post_.shared_group == 0) raw::call(SYS_kill, -post_.task, SIGKILL);
       // A launcher kills the other stand-ins as soon as one is gone, and each has its task's children to end first.
       const timespec grace{0, 200'000'000};
@@ -142,7 +112,7 @@ class StandIn {
     const int number = WTERMSIG(status);
     for (const ErrorSignal& one : kErrorSignals) {
       if (one.number != number) continue;
-      (Line(post_.rank) << "process " << post_.task << " died of " << one.name << " (" << one.meaning << ")").end();
+      (Line<>(post_.rank) << "process " << post_.task << " died of " << one.name << " (" << one.meaning << ")").end();
     }
     die_by(number);
   }

@@ -24,15 +24,6 @@ constinit std::atomic<unsigned> verbosity{1};
 constinit std::atomic<int> known_rank{kUnknown};
 constinit std::array<std::atomic<std::uint64_t>, 256> given{};  // hashes of the warnings given; 0: free
 
-int rank() {
-  int rank = known_rank.load(std::memory_order_relaxed);
-  if (rank == kUnknown) {
-    rank = launcher().rank;
-    known_rank.store(rank, std::memory_order_relaxed);
-  }
-  return rank;
-}
-
 // True the first time that a text is seen. When the table is full, everything counts as new.
 bool first_time(std::string_view text) {
   const std::uint64_t number = hash(text) | 1U;
@@ -65,6 +56,14 @@ void say(Level level, const char* format, va_list arguments) {
 
 void set_verbosity(unsigned level) { verbosity.store(level, std::memory_order_relaxed); }
 void set_rank(int rank) { known_rank.store(rank, std::memory_order_relaxed); }
+int rank() {
+  int rank = known_rank.load(std::memory_order_relaxed);
+  if (rank == kUnknown) {
+    rank = launcher().rank;
+    known_rank.store(rank, std::memory_order_relaxed);
+  }
+  return rank;
+}
 bool shown(Level level) { return static_cast<unsigned>(level) <= verbosity.load(std::memory_order_relaxed); }
 
 void error(const char* format, ...) {

@@ -14,6 +14,7 @@ enum class Level : std::uint8_t { error = 0, warning = 1, information = 2, detai
 void set_verbosity(unsigned verbosity);
 void set_rank(int rank);
 bool shown(Level level);
+int rank();  // that messages show; negative: none. After set_rank() for signal handlers, too
 
 // Messages longer than 2000 bytes are cut. A warning whose whole text was given before is dropped.
 [[gnu::format(printf, 1, 2)]] void error(const char* format, ...);

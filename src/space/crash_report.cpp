@@ -13,7 +13,9 @@
 #include <span>
 
 #include "base/log.hpp"
+#include "space/code_file.hpp"
 #include "space/error_signals.hpp"
+#include "space/line.hpp"
 #include "space/territory.hpp"
 #include "space/turn.hpp"
 
@@ -23,7 +25,7 @@ namespace {
 constexpr std::span kCrashes = std::span(kErrorSignals).first<kReported>();
 
 struct Trace {
-  std::array<std::uintptr_t, 64> calls;
+  std::array<CodeFile, 64> calls;
   std::size_t count = 0;
 };
 
@@ -35,21 +37,24 @@ _Unwind_Reason_Code add_call(_Unwind_Context* context, void* place) {
   if (interrupted != 0) trace.count = 0;
   if (address == 0 || trace.count == trace.calls.size()) return _URC_END_OF_STACK;
   // A return address may be that of the next function.
-  trace.calls[trace.count++] = interrupted != 0 ? address : address - 1;
+  trace.calls[trace.count++].address = interrupted != 0 ? address : address - 1;
   return _URC_NO_REASON;
 }
 
-void say_call(std::size_t number, std::uintptr_t address) {
-  Dl_info found{};
-  if (dladdr(reinterpret_cast<void*>(address), &found) == 0) {  // NOLINT(performance-no-int-to-ptr)
-    log::error("  #%zu 0x%zx", number, static_cast<std::size_t>(address));
+using Words = Line<4400>;  // a path has 4 KiB at most
+
+void say_call(std::size_t number, const CodeFile& call) {
+  Words line(log::rank());
+  line << "  #" << static_cast<int>(number) << " ";
+  if (call.base == 0) {
+    line.hex(call.address).end();
     return;
   }
-  const std::size_t offset = address - reinterpret_cast<std::uintptr_t>(found.dli_fbase);
-  // File and offset, as addr2line takes them, and the exported function before it.
-  const bool exported = found.dli_sname != nullptr;
-  log::error("  #%zu %s(+0x%zx)%s%s", number, found.dli_fname, offset, exported ? " " : "",
-             exported ? found.dli_sname : "");
+  // File and offset, as addr2line takes them, and the exported function.
+  line << call.file << "(+";
+  line.hex(call.address - call.base) << ")";
+  if (call.symbol != nullptr) line << " " << call.symbol;
+  line.end();
 }
 
 constinit Membership own_task{nullptr, 0};
@@ -68,6 +73,8 @@ void leave_others_out_of_dump() {
   advise_others(own_task, MADV_DONTDUMP);
 }
 
+// Only what a signal handler may call: the thread may hold, or wait for, any lock of the C library, and the dynamic
+// linker's. Of the unwinder that holds once it has been called before, where it is of a C library from 2.35 on.
 void on_crash(int number, siginfo_t* about, void* state) {
   leave_others_out_of_dump();
   const char* name = "";
@@ -80,13 +87,18 @@ void on_crash(int number, siginfo_t* about, void* state) {
     }
   }
   const bool sent = about->si_code <= 0;
+  Words line(log::rank());
+  line << "process " << getpid() << ": " << name;
   if (sent) {
-    log::error("process %d: %s from process %d, in", getpid(), name, about->si_pid);
+    line << " from process " << about->si_pid;
   } else {
-    log::error("process %d: %s at address %p, in", getpid(), name, about->si_addr);
+    (line << " at address ").hex(reinterpret_cast<std::uintptr_t>(about->si_addr));
   }
-  Trace trace;
+  (line << ", in").end();
+  static Trace trace;  // not on what may be a small stack
+  trace.count = 0;
   _Unwind_Backtrace(&add_call, &trace);
+  find_code_files(std::span(trace.calls).first(trace.count));
   for (std::size_t i = 0; i < trace.count; ++i) say_call(i, trace.calls[i]);
   // The handler is gone: the failing instruction fails again, and what was sent has to be sent again.
   if (sent) raise(number);
@@ -99,10 +111,24 @@ bool of_open_mpi(const struct sigaction& handler) {
          found.dli_fname != nullptr && std::strstr(found.dli_fname, "libopen-pal") != nullptr;
 }
 
+// So that the calling thread, whose stack may overflow, has one to report it on.
+void give_signals_a_stack() {
+  stack_t present{};
+  if (sigaltstack(nullptr, &present) != 0 || (present.ss_flags & SS_DISABLE) == 0) return;
+  constexpr std::size_t kBytes = std::size_t{64} << 10U;
+  void* const stack = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  if (stack == MAP_FAILED) return;
+  const stack_t ours{.ss_sp = stack, .ss_flags = 0, .ss_size = kBytes};
+  sigaltstack(&ours, nullptr);
+}
+
 }  // namespace
 
 void report_crashes(const Membership& membership) {
   own_task = membership;
+  give_signals_a_stack();
+  Trace first;
+  _Unwind_Backtrace(&add_call, &first);  // makes tables on its first call
   for (std::size_t i = 0; i < kCrashes.size(); ++i) {
     struct sigaction present {};
     if (sigaction(kCrashes[i].number, nullptr, &present) != 0) continue;

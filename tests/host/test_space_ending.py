@@ -53,6 +53,19 @@ def test_a_rank_that_dies_ends_the_job(folder: Path, name: str, how: str) -> Non
         assert re.search(ours + r"\S*space_end\S*\(\+0x[0-9a-f]+\)", outcome.output), outcome.output
 
 
+@pytest.mark.parametrize("how", ("overflow", "linking"))
+def test_a_crash_is_told_whatever_the_thread_was_at(folder: Path, tmp_path: Path, how: str) -> None:
+    """Its stack has overflowed; or another thread holds the lock of the dynamic linker, for ever."""
+    host = named("mpich")  # Open MPI has a handler of its own
+    constructor = "__attribute__((constructor)) static void begin(void) { close(100); for (;;) pause(); }\n"
+    library = compiled_text(tmp_path, "for_ever.so", f"#include <unistd.h>\n{constructor}", "-shared", "-fPIC")
+    outcome = space_job(host, 2, [str(compiled(host, "space_end", folder)), how, library])
+    assert outcome.code not in (0, None), outcome.output
+    lines = (r"process \d+: SIGSEGV at address 0x[0-9a-f]+, in", r"  #0 \S*space_end\S*\(\+0x[0-9a-f]+\)")
+    for line in lines:
+        assert re.search(rf"\[rank 1\] {line}", outcome.output), outcome.output
+
+
 @pytest.mark.parametrize("victim", ("task", "stand-in", "keeper", "launcher", "launcher-asked"))
 @pytest.mark.parametrize("how", ("wait", "children"))
 @pytest.mark.parametrize("name", HOSTS)
