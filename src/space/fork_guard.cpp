@@ -2,10 +2,15 @@
 
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <vector>
 
+#include "space/maps.hpp"
+#include "space/raw.hpp"
 #include "space/territory.hpp"
 #include "space/turn.hpp"
 
@@ -13,27 +18,80 @@ namespace urakata::space {
 namespace {
 
 constinit Membership own_task{nullptr, 0};  // without a registry in a forked copy
-sigset_t before;                            // the forking thread's; whoever has the turn uses it
+
+// Of the thread that has the turn.
+sigset_t before;
+std::atomic<pid_t> forker{0};  // which thread that is, from the beginning to the end of a fork
+std::vector<AddressRange> marked;
+
+pid_t this_thread() { return static_cast<pid_t>(raw::call(SYS_gettid)); }
 
 // Signals wait: a handler that forks would wait for the turn of the thread that it has interrupted.
-void prepare() {
-  if (own_task.registry == nullptr) return;
+sigset_t hold_signals() {
   sigset_t all;
   sigset_t present;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &present);
-  if (take_turn(own_task.registry->forking, getpid())) {
-    advise_own(own_task, MADV_DOFORK);
-    advise_others(own_task, MADV_DOFORK);
+  return present;
+}
+
+// The others' memory is to be copied again, but for what their programs have left out.
+void unmark_others() {
+  ForkMarks& marks = own_task.registry->fork_marks;
+  advise_others(own_task, MADV_DOFORK);
+  for (std::uint64_t i = 0; i < marks.count; ++i) {
+    const AddressRange& one = marks.of_programs[i];
+    raw::call(SYS_madvise, static_cast<long>(one.begin), static_cast<long>(one.end - one.begin), MADV_DONTFORK);
   }
+  marks.set.store(false, std::memory_order_release);
+}
+
+void take_fork_turn() {
+  Registry& registry = *own_task.registry;
+  if (!take_turn(registry.forking, getpid()) || !registry.fork_marks.set.load(std::memory_order_acquire)) return;
+  // Whose turn it was died before it took its marks away, which are on this task's memory too.
+  advise_own(own_task, MADV_DOFORK);
+  unmark_others();
+}
+
+// What the other tasks' programs have left out of their forks, as the kernel knows it.
+void find_marks_of_programs() {
+  marked.clear();
+  if (!own_task.registry->fork_marks.programs_have_some.load(std::memory_order_relaxed)) return;
+  const AddressRange own[] = {home_of(*own_task.registry, own_task.slot), land_of(*own_task.registry, own_task.slot)};
+  MapsLine present;
+  ProcLines lines("/proc/self/smaps");
+  while (const auto line = lines.next()) {
+    if (const auto mapping = maps_line(*line)) {
+      present = *mapping;
+    } else if (line->starts_with("VmFlags:") && line->find(" dc") != std::string_view::npos &&
+               std::ranges::none_of(own, [&](const AddressRange& range) {
+                 return present.begin >= range.begin && present.end <= range.end;
+               })) {
+      marked.push_back({present.begin, present.end});
+    }
+  }
+}
+
+void prepare() {
+  if (own_task.registry == nullptr) return;
+  const sigset_t present = hold_signals();
+  take_fork_turn();
   before = present;
+  forker.store(this_thread(), std::memory_order_relaxed);
+  find_marks_of_programs();
+  ForkMarks& marks = own_task.registry->fork_marks;
+  marks.of_programs = marked.data();
+  marks.count = marked.size();
+  marks.set.store(true, std::memory_order_release);
   advise_others(own_task, MADV_DONTFORK);
 }
 
 void in_parent() {
   if (own_task.registry == nullptr) return;
-  advise_others(own_task, MADV_DOFORK);
+  unmark_others();
   const sigset_t present = before;
+  forker.store(0, std::memory_order_relaxed);
   end_turn(own_task.registry->forking);
   pthread_sigmask(SIG_SETMASK, &present, nullptr);
 }
@@ -49,6 +107,24 @@ void in_child() {
 void leave_others_out_of_forks(const Membership& membership) {
   own_task = membership;
   pthread_atfork(&prepare, &in_parent, &in_child);
+}
+
+long advise_for_program(void* place, std::size_t bytes, int advice) {
+  const auto do_it = [&] { return raw::call(SYS_madvise, raw::word(place), static_cast<long>(bytes), advice); };
+  if (advice != MADV_DONTFORK && advice != MADV_DOFORK) return do_it();
+  // In a copy of the task nobody else forks, and between prepare() and in_parent() this thread has the turn.
+  Registry* const registry = own_task.registry;
+  if (registry == nullptr || registry->tasks[own_task.slot].pid.load(std::memory_order_relaxed) != getpid()) {
+    return do_it();
+  }
+  registry->fork_marks.programs_have_some.store(true, std::memory_order_relaxed);
+  if (forker.load(std::memory_order_relaxed) == this_thread()) return do_it();
+  const sigset_t present = hold_signals();
+  take_fork_turn();
+  const long result = do_it();
+  end_turn(registry->forking);
+  pthread_sigmask(SIG_SETMASK, &present, nullptr);
+  return result;
 }
 
 }  // namespace urakata::space

@@ -1,6 +1,8 @@
 // A fork of a task copies the task's own memory, not that of the other tasks of the space.
 #pragma once
 
+#include <cstddef>
+
 #include "space/registry.hpp"
 
 namespace urakata::space {
@@ -9,6 +11,14 @@ namespace urakata::space {
 // Threads and tasks that fork at the same time do so one after the other. (_Fork() and the bare system call run no
 // handlers, so they copy all; and where another task forks in that very moment, the child may lack memory.) To be
 // called once, by a task.
+//
+// What a program leaves out of its forks itself (MADV_DONTFORK, as libraries do for memory that a network card writes)
+// stays so: the kernel has one mark for both, so a fork notes where the programs' marks are and puts them back. It has
+// to read the kernel's list of all mappings for that, and does so once some task has given such advice.
 void leave_others_out_of_forks(const Membership& membership);
+
+// What madvise() is to do from then on (own_mappings.hpp): the kernel's answer, or minus the error number. Advice about
+// forks waits for the forks of other tasks. Any thread; signal handlers too.
+long advise_for_program(void* place, std::size_t bytes, int advice);
 
 }  // namespace urakata::space

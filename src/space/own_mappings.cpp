@@ -1,5 +1,18 @@
 #include "space/own_mappings.hpp"
 
+#include "space/fork_guard.hpp"
+
+namespace urakata::space {
+namespace {
+
+// What the program leaves out of its forks is not heard of here: there may be some at any time.
+void look_for_marks(const Membership& membership) {
+  membership.registry->fork_marks.programs_have_some.store(true, std::memory_order_relaxed);
+}
+
+}  // namespace
+}  // namespace urakata::space
+
 #if defined(__x86_64__)
 
 #include <dlfcn.h>
@@ -8,6 +21,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <string_view>
@@ -86,42 +100,56 @@ void* map(void* wanted, std::size_t bytes, int rights, int flags, int file, off_
   return reinterpret_cast<void*>(result);  // NOLINT(performance-no-int-to-ptr)
 }
 
-// The code of the C library's mmap(), where it is nothing but the system call; empty where it is anything else.
-std::string_view code_of_mmap() {
+int advise(void* place, std::size_t bytes, int advice) {
+  const long result = advise_for_program(place, bytes, advice);
+  if (result == 0) return 0;
+  errno = static_cast<int>(-result);
+  return -1;
+}
+
+// The code of a function of the C library, where it is nothing but the system call; empty where it is anything else.
+std::string_view code_of(const char* name, unsigned char number) {
   // Another preloaded library may define the name, too.
   void* const library = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
   if (library == nullptr) return {};
-  void* const function = dlsym(library, "mmap");
+  void* const function = dlsym(library, name);
   dlclose(library);
   Dl_info file{};
   void* symbol = nullptr;
   if (function == nullptr || dladdr1(function, &file, &symbol, RTLD_DL_SYMENT) == 0 || symbol == nullptr) return {};
   const std::string_view code(static_cast<const char*>(function), static_cast<const ElfW(Sym)*>(symbol)->st_size);
-  const bool plain = code.find("\xb8\x09\x00\x00\x00\x0f\x05"sv) < 64;  // mov $SYS_mmap, %eax; syscall
+  // mov $number, %eax; syscall
+  const std::array<char, 7> call{'\xb8', static_cast<char>(number), 0, 0, 0, '\x0f', '\x05'};
+  const bool plain = code.find(std::string_view(call.data(), call.size())) < 64;
   return plain ? code : std::string_view{};
+}
+
+// Has the C library's function jump to ours. False: it is of another form, or cannot be changed.
+bool replace(const char* name, unsigned char number, std::uint64_t ours) {
+  constexpr std::string_view kBranchTarget = "\xf3\x0f\x1e\xfa"sv;  // endbr64
+  constexpr std::string_view kJump = "\xff\x25\x00\x00\x00\x00"sv;  // jmp *0(%rip), and the address after it
+  std::string_view code = code_of(name, number);
+  if (code.starts_with(kBranchTarget)) code.remove_prefix(kBranchTarget.size());
+  if (code.size() < kJump.size() + sizeof ours) return false;
+  const std::uint64_t at = reinterpret_cast<std::uint64_t>(code.data());
+  const std::uint64_t first = at & ~(kPage - 1);
+  const auto bytes = static_cast<long>(at + kJump.size() + sizeof ours - first);
+  const auto begin = static_cast<long>(first);
+  // By raw calls: mprotect() may be on the same page.
+  if (raw::call(SYS_mprotect, begin, bytes, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) return false;
+  auto* const place = const_cast<char*>(code.data());
+  std::memcpy(place + kJump.size(), &ours, sizeof ours);
+  std::memcpy(place, kJump.data(), kJump.size());
+  raw::call(SYS_mprotect, begin, bytes, PROT_READ | PROT_EXEC);
+  return true;
 }
 
 }  // namespace
 
 bool map_in_territory(const Membership& membership) {
-  constexpr std::string_view kBranchTarget = "\xf3\x0f\x1e\xfa"sv;  // endbr64
-  constexpr std::string_view kJump = "\xff\x25\x00\x00\x00\x00"sv;  // jmp *0(%rip), and the address after it
-  std::string_view code = code_of_mmap();
-  if (code.starts_with(kBranchTarget)) code.remove_prefix(kBranchTarget.size());
-  const std::uint64_t target = reinterpret_cast<std::uint64_t>(&map);
-  if (code.size() < kJump.size() + sizeof target) return false;
-  const std::uint64_t at = reinterpret_cast<std::uint64_t>(code.data());
-  const std::uint64_t first = at & ~(kPage - 1);
-  const auto bytes = static_cast<long>(at + kJump.size() + sizeof target - first);
-  const auto begin = static_cast<long>(first);
-  // By raw calls: mprotect() may be on the same page.
-  if (raw::call(SYS_mprotect, begin, bytes, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) return false;
   own_task = membership;
-  auto* const place = const_cast<char*>(code.data());
-  std::memcpy(place + kJump.size(), &target, sizeof target);
-  std::memcpy(place, kJump.data(), kJump.size());
-  raw::call(SYS_mprotect, begin, bytes, PROT_READ | PROT_EXEC);
-  return true;
+  if (!replace("madvise", SYS_madvise, reinterpret_cast<std::uint64_t>(&advise))) look_for_marks(membership);
+  return replace("mmap", SYS_mmap, reinterpret_cast<std::uint64_t>(&map));
 }
 
 }  // namespace urakata::space
@@ -130,7 +158,10 @@ bool map_in_territory(const Membership& membership) {
 
 namespace urakata::space {
 
-bool map_in_territory(const Membership& /*membership*/) { return false; }
+bool map_in_territory(const Membership& membership) {
+  look_for_marks(membership);
+  return false;
+}
 
 }  // namespace urakata::space
 

@@ -4,7 +4,7 @@
 // malloc, thread stacks and all else in the C library call its mmap() directly, so no other definition of that name is
 // ever asked. Its first instructions are therefore replaced by a jump, as UCX (bistro) and Open MPI (patcher) do for
 // their caches of registered memory. One of these may later put its own jump there: then the kernel places mappings
-// again.
+// again. madvise() is replaced likewise (fork_guard.hpp).
 #pragma once
 
 #include <optional>
@@ -16,8 +16,8 @@ namespace urakata::space {
 // From now on anonymous mappings for which the caller names no address go to the task's territory, downwards from its
 // edge. Where it has no room at that place, and for files, the kernel chooses (files here would take more page tables);
 // so it does for the dynamic linker, which has calls of its own. False: the library's mmap()
-// is not of the form that is known here, or its code cannot be changed; nothing has changed then. To be called once,
-// before the process has threads.
+// is not of the form that is known here, or its code cannot be changed; the kernel places all mappings then. To be
+// called once, before the process has threads.
 bool map_in_territory(const Membership& membership);
 
 // While it lives, the task takes part in one file that all map at a place of its own choice to read it, in memory that

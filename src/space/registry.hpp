@@ -23,6 +23,11 @@ inline constexpr const char* kSpaceVariable = "URAKATA_SPACE_AT";
 // Why the program runs outside of any space although it should be in one: for whoever tells the user.
 inline constexpr const char* kOutsideVariable = "URAKATA_SPACE_REFUSED";
 
+struct AddressRange {
+  std::uint64_t begin;
+  std::uint64_t end;
+};
+
 enum class TaskState : std::uint32_t {
   empty,    // nobody has had this slot yet
   running,  // the task runs, or is about to enter its program
@@ -55,8 +60,19 @@ struct SharedFile {
   std::uint64_t inode = 0;
 };
 
+// Which memory of other tasks the one that has the turn leaves out of its fork (fork_guard.hpp).
+struct ForkMarks {
+  // Has any program of the space left memory out of its forks itself? Then its marks are looked for. By any task.
+  std::atomic<bool> programs_have_some{false};
+  // The others' memory has been marked, and is to be as before. Stored after the next two; release.
+  std::atomic<bool> set{false};
+  // What had such a mark before: memory of the task that has the turn, which stays when it dies.
+  const AddressRange* of_programs = nullptr;
+  std::uint64_t count = 0;
+};
+
 struct alignas(4096) Registry {
-  static constexpr std::uint64_t kMagic = 0x347865'6b617475;  // changes with this layout
+  static constexpr std::uint64_t kMagic = 0x357865'6b617475;  // changes with this layout
 
   std::uint64_t magic = kMagic;
   std::uint64_t identity = 0;  // random: what URAKATA_SPACE_AT names must hold the same
@@ -69,6 +85,7 @@ struct alignas(4096) Registry {
   // The kernel notes it on the memory, for all, so one at a time.
   std::atomic<std::uint32_t> forking{0};
   std::atomic<std::uint32_t> dumping{0};
+  ForkMarks fork_marks;
   SharedFile shared_file;
   std::array<TaskRecord, kMostTasks> tasks;
 };

@@ -1,37 +1,34 @@
 #include "space/territory.hpp"
 
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
+
+#include "space/maps.hpp"
+#include "space/raw.hpp"
 
 namespace urakata::space {
 namespace {
 
 constexpr std::uint64_t kHugePage = std::uint64_t{2} << 20U;
 
-// 0, or what the kernel says.
+// 0, or the kernel's error number.
 int advise(std::uint64_t begin, std::uint64_t end, int advice) {
   if (begin >= end) return 0;
-  return madvise(reinterpret_cast<void*>(begin), end - begin, advice) == 0 ? 0 : errno;  // NOLINT
+  // Not by madvise(), which is for the program (fork_guard.hpp).
+  return static_cast<int>(-raw::call(SYS_madvise, static_cast<long>(begin), static_cast<long>(end - begin), advice));
 }
 
 // The kernel stops at the first mapping that does not take the advice (the memory of a device that is to be copied).
 void advise_one_by_one(AddressRange range, int advice) {
-  FILE* const file = std::fopen("/proc/self/maps", "re");
-  if (file == nullptr) return;
-  char* line = nullptr;
-  std::size_t room = 0;
-  while (getline(&line, &room, file) > 0) {
-    unsigned long begin = 0;
-    unsigned long end = 0;
-    if (std::sscanf(line, "%lx-%lx", &begin, &end) == 2 && begin < range.end && end > range.begin) {
-      advise(begin, end, advice);
+  ProcLines lines("/proc/self/maps");
+  while (const auto line = lines.next()) {
+    if (const auto one = maps_line(*line)) {
+      advise(std::max(one->begin, range.begin), std::min(one->end, range.end), advice);
     }
   }
-  std::free(line);
-  std::fclose(file);
 }
 
 void advise_range(AddressRange range, int advice) {

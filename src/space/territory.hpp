@@ -16,11 +16,6 @@
 
 namespace urakata::space {
 
-struct AddressRange {
-  std::uint64_t begin;
-  std::uint64_t end;
-};
-
 inline constexpr std::uint64_t kHomeBytes = std::uint64_t{256} << 20U;
 inline constexpr std::uint64_t kLandBytes = std::uint64_t{128} << 30U;
 
@@ -37,8 +32,7 @@ AddressRange land_of(const Registry& registry, std::size_t slot);
 std::uint64_t claim(const Membership& task, std::uint64_t bytes);
 
 // Gives the kernel this advice (MADV_*) on all that is mapped in the task's home and land, or in all others'. What does
-// not take it (memory of devices) is left as it is. A signal handler may advise MADV_DONTDUMP and MADV_DONTFORK, which
-// everything takes.
+// not take it (memory of devices) is left as it is. Signal handlers may call it.
 void advise_own(const Membership& task, int advice);
 void advise_others(const Membership& task, int advice);
 

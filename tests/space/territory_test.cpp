@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "space/fork_guard.hpp"
+#include "space/maps.hpp"
 #include "space/own_mappings.hpp"
 
 namespace urakata::space {
@@ -93,6 +94,7 @@ class OwnMappings : public Place {
   int in_task(Check check) {
     const pid_t child = fork();
     if (child != 0) return code_of(child);
+    registry->tasks[kSlot].pid = getpid();
     if (!map_in_territory(task())) _exit(77);
     leave_others_out_of_forks(task());
     _exit(check());
@@ -195,6 +197,51 @@ TEST_F(OwnMappings, AreInAForkWithoutThoseOfOthers) {
   });
 }
 
+// Two ranks mark a page each by madvise(). This task's forks have neither, and the marks are there afterwards.
+TEST_F(OwnMappings, AreNotInAForkWhereTheProgramLeavesThemOut) {
+  IN_TASK([this] {
+    const auto map_at = [](std::uint64_t address) {
+      void* const place = reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
+      return mmap(place, 3 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    };
+    char* const others = static_cast<char*>(map_at(home(kSlot + 1).begin + kMiB)) + kPage;
+    char* const own = static_cast<char*>(map_at(home().begin + kMiB)) + kPage;
+    if (madvise(others, kPage, MADV_DONTFORK) != 0 || madvise(own, kPage, MADV_DONTFORK) != 0) return 1;
+    if (madvise(own + 1, kPage, MADV_DONTFORK) == 0 || errno != EINVAL) return 2;
+    const auto is_marked = [](const char* place) {
+      bool here = false;
+      ProcLines lines("/proc/self/smaps");
+      while (const auto line = lines.next()) {
+        if (const auto mapping = maps_line(*line)) here = within(place, {mapping->begin, mapping->end});
+        if (here && line->starts_with("VmFlags:")) return line->find(" dc") != std::string_view::npos;
+      }
+      return false;
+    };
+    const auto gone = [](char* place) {
+      unsigned char held = 0;
+      return mincore(place, kPage, &held) != 0 && errno == ENOMEM;
+    };
+    for (int i = 0; i < 2; ++i) {
+      const pid_t child = fork();
+      if (child == 0) _exit(gone(own) && !gone(own - kPage) && gone(others - kPage) ? 0 : 1);
+      if (code_of(child) != 0) return 3;
+      if (!is_marked(own) || !is_marked(others) || is_marked(others - kPage) || is_marked(others + kPage)) return 4;
+    }
+    // The same after a task died while it forked.
+    const pid_t dead = fork();
+    if (dead == 0) _exit(0);
+    if (code_of(dead) != 0) return 5;
+    const AddressRange page{reinterpret_cast<std::uint64_t>(own), reinterpret_cast<std::uint64_t>(own) + kPage};
+    registry->fork_marks.of_programs = &page;
+    registry->fork_marks.count = 1;
+    registry->fork_marks.set = true;
+    advise_own(task(), MADV_DONTFORK);
+    registry->forking = static_cast<std::uint32_t>(dead);
+    if (madvise(others, kPage, MADV_DOFORK) != 0) return 6;
+    return is_marked(own) && !is_marked(own - kPage) && !is_marked(others) ? 0 : 7;
+  });
+}
+
 TEST_F(OwnMappings, AreInAForkAfterATaskDiedInItsTurn) {
   IN_TASK([this] {
     auto* const own = static_cast<char*>(std::malloc(kMiB));
@@ -203,6 +250,7 @@ TEST_F(OwnMappings, AreInAForkAfterATaskDiedInItsTurn) {
     if (dead == 0) _exit(0);
     if (code_of(dead) != 0) return 1;
     advise_own(task(), MADV_DONTFORK);
+    registry->fork_marks.set = true;
     registry->forking = static_cast<std::uint32_t>(dead);
     const pid_t child = fork();
     if (child == 0) _exit(own[5] == 'x' ? 0 : 1);
