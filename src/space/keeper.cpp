@@ -242,6 +242,7 @@ class Keeper {
     if (Status room = room_for_mappings(local_ranks); !room) return room.error();
     const std::uint32_t used = registry_.used.load(std::memory_order_relaxed);
     if (used < kMostTasks) {
+      open_territory(registry_, used);
       registry_.used.store(used + 1, std::memory_order_release);
       return &registry_.tasks[used];
     }

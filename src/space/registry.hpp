@@ -17,7 +17,7 @@
 
 namespace urakata::space {
 
-inline constexpr std::size_t kMostTasks = 256;
+inline constexpr std::size_t kMostTasks = 1024;
 // "<address in hexadecimal digits>:<identity in hexadecimal digits>".
 inline constexpr const char* kSpaceVariable = "URAKATA_SPACE_AT";
 // Why the program runs outside of any space although it should be in one: for whoever tells the user.

@@ -53,13 +53,13 @@ std::uint64_t claim_below(std::atomic<std::uint64_t>& edge, AddressRange whole, 
 
 void choose_territories(Registry& registry, std::array<std::uint64_t, 2> random) {
   constexpr std::uint64_t kTiB = std::uint64_t{1} << 40U;
-  constexpr std::uint64_t kChoices = 8 * kTiB / kHugePage;
-  registry.homes = 16 * kTiB + random[0] % kChoices * kHugePage;
-  registry.lands = 32 * kTiB + random[1] % kChoices * kHugePage;
-  for (std::size_t slot = 0; slot < kMostTasks; ++slot) {
-    registry.tasks[slot].home_edge.store(home_of(registry, slot).end, std::memory_order_relaxed);
-    registry.tasks[slot].land_edge.store(land_of(registry, slot).end, std::memory_order_relaxed);
-  }
+  registry.homes = 16 * kTiB + random[0] % (kTiB / 2 / kHugePage) * kHugePage;
+  registry.lands = 17 * kTiB + random[1] % (3 * kTiB / kHugePage) * kHugePage;
+}
+
+void open_territory(Registry& registry, std::size_t slot) {
+  registry.tasks[slot].home_edge.store(home_of(registry, slot).end, std::memory_order_relaxed);
+  registry.tasks[slot].land_edge.store(land_of(registry, slot).end, std::memory_order_relaxed);
 }
 
 AddressRange home_of(const Registry& registry, std::size_t slot) {

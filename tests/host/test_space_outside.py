@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from jobs import compiled, named, passes, run_job
-from spaces import EXEC, SPACE, left_behind, nothing_stays, until
+from jobs import FULL, compiled, named, passes, run_job
+from spaces import EXEC, SPACE, compiled_text, left_behind, nothing_stays, parent, pids, until
 
 from urakata import paths
 
@@ -119,6 +119,43 @@ def test_too_many_mappings_are_foreseen(tmp_path: Path) -> None:
         with job.stdin:  # closed at the end, whatever happens
             until(lambda: "sysctl vm.max_map_count" in said.read_text(), "no rank is told of the limit")
         assert job.wait(60) == 0
+
+
+MANY = """
+#include <stdio.h>
+#include <unistd.h>
+
+int main(void) {
+  char byte;
+  printf("pid %d\\n", getpid());
+  fflush(stdout);
+  return read(0, &byte, 1) != 0;
+}
+"""
+
+
+@pytest.mark.skipif(not FULL, reason="300 processes: URAKATA_TEST_FULL=1")
+def test_300_ranks_share_a_space(tmp_path: Path) -> None:
+    """As many as no space had room for once; all live at the same time."""
+    if os.geteuid() != 0 or not shutil.which("unshare"):
+        pytest.skip("needs root and unshare, to show the keeper another limit of mappings")
+    (tmp_path / "limit").write_text("200000\n")  # the ranks here have few
+    many = " ".join([*SPACE, compiled_text(tmp_path, "many", MANY)])
+    (tmp_path / "ranks").write_text(f"exec 3<&0; for i in $(seq 300); do {many} <&3 & done; wait\n")
+    within = f"mount --bind {tmp_path}/limit /proc/sys/vm/max_map_count && exec sh {tmp_path}/ranks"
+    said = tmp_path / "said"
+    with (
+        said.open("w") as output,
+        subprocess.Popen(
+            ["unshare", "--mount", "sh", "-c", within], stdin=subprocess.PIPE, stdout=output, stderr=output
+        ) as job,
+    ):
+        assert job.stdin
+        with job.stdin:
+            until(lambda: len(pids(said.read_text())) == 300, "not all ranks come to life", seconds=120)
+            assert len({parent(pid) for pid in pids(said.read_text())}) == 1
+        assert job.wait(60) == 0
+    assert "ordinary process" not in said.read_text()
 
 
 def test_who_finds_the_keeper_without_descriptors_is_told() -> None:

@@ -36,6 +36,16 @@ class Joining : public ::testing::Test {
 
 TEST_F(Joining, IsToldTheSpacesIdentity) { EXPECT_EQ(own_space(), 0x1234U); }
 
+// Nodes have 384 cores.
+TEST_F(Joining, HasRoomForTheRanksOfALargeNode) {
+  registry->tasks[1].pid = 0;
+  registry->used = 1000;
+  registry->tasks.at(999).pid = getpid();
+  registry->tasks.at(999).state = TaskState::running;
+  ASSERT_TRUE(own_membership());
+  EXPECT_EQ(own_membership()->slot, 999U);
+}
+
 TEST_F(Joining, AForkedCopyIsNoTask) {
   const pid_t child = fork();
   if (child == 0) _exit(own_space() ? 1 : 0);

@@ -33,7 +33,10 @@ int code_of(pid_t child) {
 
 class Place : public ::testing::Test {
  protected:
-  void SetUp() override { choose_territories(*registry, {4711, 815}); }
+  void SetUp() override {
+    choose_territories(*registry, {4711, 815});
+    open_territory(*registry, kSlot);
+  }
 
   AddressRange home(std::size_t slot = kSlot) const { return home_of(*registry, slot); }
   AddressRange land(std::size_t slot = kSlot) const { return land_of(*registry, slot); }
@@ -59,6 +62,13 @@ TEST_F(Place, IsOnTheLandWhereTheHomeHasNoRoom) {
   const std::uint64_t large = claim(task(), kHomeBytes);
   EXPECT_TRUE(within(large, land()));
   EXPECT_TRUE(within(claim(task(), kPage), home()));
+}
+
+TEST_F(Place, IsThereForTheLastSlot) {
+  constexpr std::size_t kLast = kMostTasks - 1;
+  open_territory(*registry, kLast);
+  EXPECT_EQ(claim({registry.get(), kLast}, kPage), home(kLast).end - kPage);
+  EXPECT_EQ(claim({registry.get(), kLast}, kHomeBytes), land(kLast).end - kHomeBytes);
 }
 
 TEST_F(Place, IsUsedAgainWhenAllHasBeenUsed) {
@@ -133,7 +143,7 @@ TEST_F(OwnMappings, AreWhereTheCallerWantsThem) {
     void* const wanted = reinterpret_cast<void*>(std::uint64_t{12} << 40U);  // NOLINT(performance-no-int-to-ptr)
     if (nowhere(wanted, kPage, MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, 0) != wanted) return 1;
     // As large as that it is a reservation of addresses.
-    if (within(nowhere(nullptr, kLandBytes / 2, MAP_ANONYMOUS, 0), land())) return 2;
+    if (within(nowhere(nullptr, kLandBytes, MAP_ANONYMOUS, 0), land())) return 2;
     if (nowhere(nullptr, 0, MAP_ANONYMOUS, 0) != MAP_FAILED || errno != EINVAL) return 3;
     if (nowhere(nullptr, kPage, 0, 0) != MAP_FAILED || errno != EBADF) return 4;
     if (nowhere(nullptr, kPage, MAP_ANONYMOUS, 1) != MAP_FAILED || errno != EINVAL) return 5;
