@@ -167,12 +167,13 @@ class Endpoint {
   void list(Queue<Request>& queue, Request& request);
   bool step(const Request* awaited = nullptr);
 
-  // Constant.
+  // Constant after construction.
   const Manners manners_;
   const std::optional<Copying> copying_;
 
-  Turn turn_;
-  // The owner's, in turn.
+  Turn turn_;  // by any thread of the rank that may call
+
+  // Touched by the thread that has the turn, and by nobody else; taking the turn acquires, giving it up releases.
   Queue<Request> posted_;      // receives that wait for a message, oldest first
   Queue<Arrival> unexpected_;  // messages that wait for a receive, oldest first
   Queue<Request> pending_;     // sends that wait for room in an inbox, oldest first
@@ -182,12 +183,16 @@ class Endpoint {
   Pool<Arrival> small_arrivals_;
   Pool<Arrival> large_arrivals_;
   Spare spare_;
-  std::atomic<std::uint32_t> open_{0};  // requests in use
-  // pending_, finishing_ or abandoned_ has something; stored in turn.
-  std::atomic<bool> listed_{false};
-  bool sent_last_ = false;              // a small message was sent, and none has come since
-  std::atomic<bool> streaming_{false};  // messages come one after the other; stored in turn
 
+  // Stored by the thread that has the turn, and loaded by any thread of the rank, but for sent_last_, which stands here
+  // to be in one line with them. Relaxed: nothing else is read on their word without the turn. (A helper looks at open_
+  // before it sleeps, and whoever has opened a request looks whether it sleeps: Rescue::expect() has that fence.)
+  std::atomic<std::uint32_t> open_{0};  // requests in use
+  std::atomic<bool> listed_{false};     // pending_, finishing_ or abandoned_ has something
+  bool sent_last_ = false;              // a small message was sent, and none has come since
+  std::atomic<bool> streaming_{false};  // messages come one after the other
+
+  // By every rank of the space.
   Port port_;
 };
 

@@ -85,12 +85,16 @@ class Inbox {
 
   static constexpr std::uint64_t kMostTaken = 16;  // cells not given back; a few of all
 
-  // Producers' line.
+  // Written by producers, on a line of theirs. tail_, relaxed: it only says whose cells are whose, and a cell's stamp
+  // tells when it may be read. seen_head_, acquire and release, hands on what head_ says.
   alignas(kLine) std::atomic<std::uint64_t> tail_{0};
   std::atomic<std::uint64_t> seen_head_{0};
-  // The consumer's line.
+  // Written by the consumer, on a line of its own. head_, release, for producers, who acquire it before they fill a
+  // cell again. next_, relaxed: others only guess by it.
   alignas(kLine) std::atomic<std::uint64_t> head_{0};
   std::atomic<std::uint64_t> next_{0};
+  // Each by whoever has claimed it until its stamp is stored (release), then by the consumer (acquire) until head_ has
+  // passed it.
   alignas(kLine) std::array<Cell, kCells> cells_;
 };
 

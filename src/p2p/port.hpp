@@ -18,10 +18,11 @@ class Port {
   // layout::Shape): ranks of different builds do not mix.
   static constexpr std::uint64_t kProtocol = 0x7572612d70327007;
 
-  Inbox inbox;
+  Inbox inbox;  // filled by all ranks, emptied by the endpoint's
 
   // A large message of this rank's that its receiver has begun to copy, for this rank to help where it waits. Set by
-  // the receiver if it is nullptr; taken back by the receiver before it stores the request's `finished`.
+  // the receiver if it is nullptr (release); taken by this rank (acquire), or back by the receiver before it stores the
+  // request's `finished`.
   alignas(kLine) std::atomic<Request*> offered{nullptr};
 
   // Wakes the threads of the rank that sleep. After whatever they may be waiting for was stored.
@@ -51,10 +52,12 @@ class Port {
 
   void wake_sleeper();
 
-  // Read in each wake(), and written where somebody sleeps or is woken. Odd: a thread of the rank may be asleep. Grows
+  // Read by all in each wake() (relaxed, behind what was stored for the sleeper: its fence orders the two), and written
+  // where somebody sleeps or is woken. Odd: a thread of the rank may be asleep. Grows
   // with each wake, so that no sleeper takes another's next nap for its own.
   std::atomic<std::uint32_t> sleepers_{0};
-  // The odd value of sleepers_ that all running threads have seen. Written by those who sleep.
+  // The odd value of sleepers_ that all running threads have seen. Written by those who sleep,
+  // release, after their fence: who acquires it needs none.
   std::atomic<std::uint32_t> fenced_{0};
 };
 

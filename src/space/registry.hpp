@@ -35,11 +35,12 @@ enum class TaskState : std::uint32_t {
 };
 
 struct TaskRecord {
-  // Written by the keeper alone.
+  // Written by the keeper alone; release, read with acquire.
   std::atomic<TaskState> state{TaskState::empty};
   // Of the running task, as the tasks themselves see it; 0 where there is none. Written by the task itself before its
-  // program starts, and by the keeper when it has ended.
+  // program starts, and by the keeper when it has ended; release.
   std::atomic<pid_t> pid{0};
+  // Written by the keeper before the task runs, then by the task's own threads; relaxed: each stands for itself.
   // Home and land are used from here upwards (territory.hpp). Addresses.
   std::atomic<std::uint64_t> home_edge{0};
   std::atomic<std::uint64_t> land_edge{0};
@@ -74,19 +75,24 @@ struct ForkMarks {
 struct alignas(4096) Registry {
   static constexpr std::uint64_t kMagic = 0x357865'6b617475;  // changes with this layout
 
+  // Constant once the first task runs. Written by the keeper.
   std::uint64_t magic = kMagic;
   std::uint64_t identity = 0;  // random: what URAKATA_SPACE_AT names must hold the same
   // Where the territories are (territory.hpp): addresses.
   std::uint64_t homes = 0;
   std::uint64_t lands = 0;
-  // Slots from here on have never been used. Written by the keeper; release.
+
+  // Written by the keeper, read by all. Slots from here on have never been used; release, after the slot's territory.
   std::atomic<std::uint32_t> used{0};
+
+  // Written by any task. The turns: acquired by whoever takes one, released with it (turn.hpp).
   // Pid of the task that has the kernel leave the others' memory out of its fork, or of its core dump; 0: none does.
   // The kernel notes it on the memory, for all, so one at a time.
   std::atomic<std::uint32_t> forking{0};
   std::atomic<std::uint32_t> dumping{0};
   ForkMarks fork_marks;
   SharedFile shared_file;
+
   std::array<TaskRecord, kMostTasks> tasks;
 };
 static_assert(std::is_standard_layout_v<Registry>);
