@@ -113,7 +113,9 @@ std::string options_json() {
     json.object().key("name").string(option.name).key("variable").string("URAKATA_" + std::string(option.name));
     json.key("value").string(option_value(option)).key("origin").string(option_origin(option));
     json.key("default").string(option.standard).key("unit").string(option.unit);
-    json.key("level").string(option.level == OptionLevel::basic ? "basic" : "advanced");
+    json.key("level").string(option.level == OptionLevel::basic      ? "basic"
+                             : option.level == OptionLevel::advanced ? "advanced"
+                                                                     : "test");
     json.key("valid").string(valid_values(option)).key("sentence").string(option.sentence).end();
   }
   return json.end().text() + "\n";

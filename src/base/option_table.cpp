@@ -89,8 +89,18 @@ constexpr std::array<Option, kRows> kTable = {{
            kTransports},
     Option{"WIRE_INTERFACE", OptionKind::text, OptionLevel::advanced, Agreement::none, "", "",
            "Network interface of transport wire (such as eth1); empty: the fastest that leads to the other nodes"},
+    Option{"TAG_UB",
+           OptionKind::integer,
+           OptionLevel::test,
+           Agreement::combined,
+           "0",
+           "",
+           "The largest tag that Urakata's own messages may have; 0: the host's",
+           {},
+           0,
+           2'147'483'647},
 }};
-static_assert(kTable[kWireInterface].name == "WIRE_INTERFACE" && kWireInterface + 1 == kRows);
+static_assert(kTable[kTagUb].name == "TAG_UB" && kTagUb + 1 == kRows);
 
 constexpr std::array<std::string_view, kRows> kNames = [] {
   std::array<std::string_view, kRows> names;

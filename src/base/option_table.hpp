@@ -33,6 +33,7 @@ enum Row : std::size_t {
   kSpaceCopy,
   kTransport,
   kWireInterface,
+  kTagUb,
   kRows
 };
 

@@ -22,7 +22,7 @@ enum class TransportWish : std::uint8_t { automatic, host, wire };
 enum class CopyingWish : std::uint8_t { automatic, receiver, sender, both };
 
 enum class OptionKind : std::uint8_t { choice, integer, size, text, cpu_list, algorithms };
-enum class OptionLevel : std::uint8_t { basic, advanced };
+enum class OptionLevel : std::uint8_t { basic, advanced, test };  // test: for tests of Urakata only
 // Must the ranks of a job have the same value? none: each goes by its own. combined: MPI_Init makes one of all ranks'
 // values, which all go by. equal: it decides which messages there are, so ranks that differ share no operation.
 enum class Agreement : std::uint8_t { none, combined, equal };
@@ -74,6 +74,7 @@ struct Options {
   bool space = false;
   CopyingWish space_copy = CopyingWish::automatic;
   TransportWish transport = TransportWish::automatic;
+  std::uint64_t tag_ub = 0;         // 0: what the host says
   std::string_view wire_interface;  // empty: the fastest that leads to the other nodes
 
   // The algorithm asked for by name, empty where the choice is Urakata's. An entry "bcast:chain" goes before a bare

@@ -53,11 +53,10 @@ bool Domain::admit() {
   for (Instance* instance = waiting_.front(); instance != nullptr;) {
     Instance* following = instance->next;
     transport::Group& group = *instance->group;
-    if (group.settled() && group.admit(instance->sequence)) {
+    if (group.admit(instance->sequence)) {
       waiting_.remove(*instance);
       active_.push_back(*instance);
       instance->activate();
-      if (group.error != 0) instance->fail(group.error);
       Budget budget{kStartBytes, false, false};
       instance->runnable = false;
       run(*instance, budget);

@@ -92,7 +92,7 @@ class Domain {
   // by the owner
   alignas(64) std::unique_ptr<transport::Transport> transport_;
   const std::vector<int> news_;
-  List waiting_;  // submitted, not yet activated: their group is not settled, or has too many active
+  List waiting_;  // submitted, not yet activated: their group has too many active
   List active_;
   std::uint32_t runnable_ = 0;  // active instances that can go on without a message
 };

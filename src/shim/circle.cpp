@@ -5,14 +5,13 @@
 
 #include "shim/communicator.hpp"
 #include "shim/host.hpp"
+#include "shim/process.hpp"
 #include "shim/space.hpp"
 #include "shim/wait_until.hpp"
 
 namespace urakata::shim {
 
 namespace {
-
-constexpr std::uint32_t kWorldContext = 1;
 
 Circles& registry() {
   static auto* map = new Circles;
@@ -53,7 +52,8 @@ Circle::Circle(MPI_Comm comm, std::int32_t own_rank, std::uint32_t own_context, 
 void Circle::end() {
   MPI_Comm comm = handle;
   drop();
-  if (!forget_communicator(comm)) host.Comm_free(&comm);
+  forget_communicator(comm);
+  host.Comm_free(&comm);
 }
 
 bool Circle::close() {
@@ -68,26 +68,13 @@ Circle* look_up_circle(MPI_Comm handle) {
   return handle != MPI_COMM_NULL ? registry().insert(handle, nullptr) : nullptr;
 }
 
-void open_circle(MPI_Comm made) {
-  if (made == MPI_COMM_NULL || !spaces_in_job()) return;
-  int inter = 0;
-  if (host.Comm_test_inter(made, &inter) != MPI_SUCCESS || inter != 0) return;
-  const std::vector<int> world = world_ranks(made);
-  if (!some_share_a_space(world)) return;
-  static std::atomic<std::uint32_t> next{kWorldContext + 1};
-  const std::uint32_t own = next.fetch_add(1, std::memory_order_relaxed);
-  std::vector<std::uint32_t> all(world.size());
-  if (host.Allgather(&own, 1, MPI_UINT32_T, all.data(), 1, MPI_UINT32_T, made) != MPI_SUCCESS) return;
+void open_circle(MPI_Comm made, const job::Place& place) {
   if (endpoint() == nullptr) return;
-  std::vector<Circle::Peer> peers(world.size());
-  for (std::size_t i = 0; i < world.size(); ++i) peers[i] = {port_of(world[i]), all[i]};
-  insert(made, own, std::move(peers));
-}
-
-void open_world(std::vector<p2p::Port*> ports) {
-  std::vector<Circle::Peer> peers(ports.size());
-  for (std::size_t i = 0; i < ports.size(); ++i) peers[i] = {ports[i], kWorldContext};
-  insert(MPI_COMM_WORLD, kWorldContext, std::move(peers));
+  const std::vector<int> world = world_ranks(made);
+  std::vector<Circle::Peer> peers;
+  peers.reserve(world.size());
+  for (const int member : world) peers.push_back({port_of(member), place.circle_of(member)});
+  insert(made, place.circle_of(process().world_rank()), std::move(peers));
 }
 
 void note_promises(MPI_Comm handle, MPI_Info info) {

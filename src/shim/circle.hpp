@@ -1,10 +1,9 @@
 // A circle: a communicator with ranks that share this rank's space, so that the program's own messages between them
 // travel there. It is mixed if it has other ranks too: messages with those are the host's, on the same communicator.
 //
-// Each rank numbers its circles itself; a message carries the number that its receiver has chosen. The numbers are
-// told when the communicator is made: the calls that make one are collective and may wait, so one MPI_Allgather on the
-// new communicator does it. Communicators that come about otherwise (MPI_Comm_idup, sessions) stay with the host, as do
-// those where no two ranks share a space. All ranks decide alike, since all know who shares one.
+// Each rank numbers its circles itself; a message carries the number that its receiver has chosen (job/contexts.hpp).
+// Communicators that are not known (shim/kin.hpp) stay with the host, as do those where no two ranks share a space. All
+// ranks decide alike, since all know who shares one.
 //
 // Thread-safety: circle() by any thread; a Circle is constant but for its count of users and the program's promises.
 #pragma once
@@ -14,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "job/contexts.hpp"
 #include "p2p/endpoint.hpp"
 #include "shim/abi.hpp"
 #include "shim/handle_map.hpp"
@@ -89,10 +89,8 @@ inline Circle* circle(MPI_Comm handle) {
   return found.known ? found.object : look_up_circle(handle);
 }
 
-// A communicator has been made, by a call that all its ranks are in. Collective, also for ranks that are in no space.
-void open_circle(MPI_Comm made);
-// The same for MPI_COMM_WORLD, whose number is 1 on every rank. `ports`: of all ranks.
-void open_world(std::vector<p2p::Port*> ports);
+// A communicator is known from now on, with the numbers of this place.
+void open_circle(MPI_Comm made, const job::Place& place);
 
 // The program has given the communicator these hints.
 void note_promises(MPI_Comm handle, MPI_Info info);

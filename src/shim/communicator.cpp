@@ -8,6 +8,7 @@
 #include "base/waiting.hpp"
 #include "shim/handle_map.hpp"
 #include "shim/host.hpp"
+#include "shim/kin.hpp"
 #include "shim/process.hpp"
 
 namespace urakata::shim {
@@ -21,75 +22,26 @@ HandleMap<MPI_Comm, Communicator>& registry() {
   return *map;
 }
 
-// Numbers for contexts, smallest first, given back when their communicator is gone.
-struct Contexts {
-  SpinLock lock;
-  std::vector<bool> taken;
-
-  std::int32_t take() {
-    const std::lock_guard guard(lock);
-    const auto it = std::find(taken.begin(), taken.end(), false);
-    const auto number = static_cast<std::int32_t>(it - taken.begin());
-    if (number == process().job().contexts()) {
-      log::error(
-          "more than %d communicators with non-blocking collectives at once: the host's tags have no room for more. "
-          "Free communicators that are no longer used, or run with --engine host.",
-          process().job().contexts());
-      std::abort();
-    }
-    if (it == taken.end()) {
-      taken.push_back(true);
-    } else {
-      *it = true;
-    }
-    return number;
-  }
-  void give(std::int32_t number) {
-    const std::lock_guard guard(lock);
-    taken[static_cast<std::size_t>(number)] = false;
-  }
-};
-Contexts& contexts_of_process() {
-  static auto* contexts = new Contexts;
-  return *contexts;
-}
-
-// Communicators whose exchange is running: each is alive by the exchange's own hold.
-struct Unsettled {
-  SpinLock lock;
-  std::vector<Communicator*> list;
-};
-Unsettled& unsettled() {
-  static auto* all = new Unsettled;
-  return *all;
-}
-
 }  // namespace
 
-Communicator::Communicator(MPI_Comm handle, std::vector<std::int32_t> world_ranks, std::uint32_t own_rank)
-    : Communicator(handle, std::move(world_ranks), own_rank, std::make_shared<Life>()) {}
-
 Communicator::Communicator(MPI_Comm handle, std::vector<std::int32_t> world_ranks, std::uint32_t own_rank,
-                           std::shared_ptr<Life> life)
-    : handle_(handle), life_(std::move(life)) {
-  life_->word.fetch_add(1, std::memory_order_relaxed);
+                           job::Place place, std::shared_ptr<job::Family> family)
+    : handle_(handle), place_(std::move(place)), family_(std::move(family)) {
   world = std::move(world_ranks);
   rank = own_rank;
   ranks = static_cast<std::uint32_t>(world.size());
   one_node = process().job().same_node(world);
   all_remote = process().job().nodes_apart(world);
   together = process().job().together(world);
-  context = contexts_of_process().take();
-  contexts.resize(world.size());
-  {
-    const std::lock_guard guard(unsettled().lock);
-    unsettled().list.push_back(this);
-  }
-  error = host.Iallgather(&context, 1, MPI_INT, contexts.data(), 1, MPI_INT, handle_, &exchange_);
+  contexts.reserve(world.size());
+  for (const std::int32_t member : world) contexts.push_back(place_.context_of(member));
+  context = contexts[rank];
 }
 
 Communicator* Communicator::sibling() {
-  auto* made = new Communicator(handle_, world, rank, life_);
+  job::Place place = next_place(handle_, *family_);
+  if (!place.has_context()) return nullptr;
+  auto* made = new Communicator(handle_, world, rank, std::move(place), family_);
   made->engine = engine;
   hold();
   made->origin_ = this;
@@ -97,31 +49,13 @@ Communicator* Communicator::sibling() {
 }
 
 Communicator::~Communicator() {
-  contexts_of_process().give(context);
   if (origin_ != nullptr) origin_->release();
-}
-
-bool Communicator::settle() {
-  if (error == MPI_SUCCESS) {
-    int flag = 0;
-    error = host.Test(&exchange_, &flag, MPI_STATUS_IGNORE);
-    if (error == MPI_SUCCESS && flag == 0) return false;
-  }
-  {
-    const std::lock_guard guard(unsettled().lock);
-    std::erase(unsettled().list, this);
-  }
-  if (life_->word.fetch_sub(1, std::memory_order_acq_rel) == (Life::kFreed | 1U)) host.Comm_free(&handle_);
-  release();
-  return true;
 }
 
 tune::Way Communicator::way() const {
   if (one_node) return process().job().crowded(world) ? tune::Way::crowded : tune::Way::node;
   return process().wired() ? tune::Way::wire : tune::Way::host;
 }
-
-bool Communicator::orphan() { return life_->word.fetch_or(Life::kFreed, std::memory_order_acq_rel) != 0; }
 
 void Communicator::release() {
   if (fetch_add(users_, ~0U, std::memory_order_acq_rel) == 1) delete this;
@@ -174,16 +108,16 @@ Communicator* communicator(MPI_Comm handle) {
   const auto found = registry().find(handle);
   if (found.known) return found.object != nullptr && found.object->engine != nullptr ? found.object : nullptr;
 
-  int inter = 0;
-  if (host.Comm_test_inter(handle, &inter) != MPI_SUCCESS) return nullptr;
   Communicator* made = nullptr;
-  std::vector<std::int32_t> world = inter == 0 ? world_ranks(handle) : std::vector<std::int32_t>{};
-  if (world.size() > 1 && process().job().alike(world)) {
+  Kin* const kin = kin_of(handle);
+  if (kin != nullptr && kin->place.has_context()) {
+    std::vector<std::int32_t> world = world_ranks(handle);
     int rank = 0;
     host.Comm_rank(handle, &rank);
-    engine::Engine* engine = process().next_engine(world);
-    if (engine != nullptr) {
-      made = new Communicator(handle, std::move(world), static_cast<std::uint32_t>(rank));
+    if (world.size() > 1 && process().job().alike(world)) {
+      engine::Engine* engine = process().next_engine(world);
+      made = new Communicator(handle, std::move(world), static_cast<std::uint32_t>(rank), std::move(kin->place),
+                              kin->family);
       made->engine = engine;
       process().hook_progress();
     }
@@ -192,12 +126,9 @@ Communicator* communicator(MPI_Comm handle) {
   return made;
 }
 
-bool forget_communicator(MPI_Comm handle) {
-  Communicator* gone = registry().erase(handle);
-  if (gone == nullptr) return false;
-  const bool later = gone->orphan();
-  gone->release();
-  return later;
+void forget_communicator(MPI_Comm handle) {
+  forget_kin(handle);
+  if (Communicator* gone = registry().erase(handle)) gone->release();
 }
 
 Status choose_engine(MPI_Comm handle, std::string_view name) {
@@ -237,19 +168,6 @@ void drain(MPI_Comm handle) {
   while (pending_on(handle)) {
     if (!process().step_all()) ladder.step();
   }
-}
-
-bool settle_one() {
-  Communicator* first = nullptr;
-  {
-    const std::lock_guard guard(unsettled().lock);
-    if (unsettled().list.empty()) return false;
-    first = unsettled().list.front();
-    first->hold();  // settling may end its last user
-  }
-  first->settled();
-  first->release();
-  return true;
 }
 
 MPI_Comm private_world() { return process().world(); }

@@ -62,9 +62,11 @@ URAKATA_EXPORT int MPI_Op_free(MPI_Op* op) {
 
 URAKATA_EXPORT int MPI_Comm_free(MPI_Comm* comm) {
   need_host();
-  const bool later = comm != nullptr && process().running() &&
-                     (urakata::shim::close_circle(*comm) || urakata::shim::forget_communicator(*comm));
-  if (!later) return host.Comm_free(comm);
+  const bool later = comm != nullptr && process().running() && urakata::shim::close_circle(*comm);
+  if (!later) {
+    if (comm != nullptr && process().running()) urakata::shim::forget_communicator(*comm);
+    return host.Comm_free(comm);
+  }
   *comm = MPI_COMM_NULL;
   return MPI_SUCCESS;
 }
@@ -76,10 +78,7 @@ URAKATA_EXPORT int MPI_Comm_disconnect(MPI_Comm* comm) {
     urakata::shim::drain(*comm);
     urakata::shim::drain_circle(*comm);
     urakata::shim::close_circle(*comm);
-    if (urakata::shim::forget_communicator(*comm)) {
-      *comm = MPI_COMM_NULL;
-      return MPI_SUCCESS;
-    }
+    urakata::shim::forget_communicator(*comm);
   }
   return host.Comm_disconnect(comm);
 }

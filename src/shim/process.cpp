@@ -18,6 +18,7 @@
 #include "shim/host.hpp"
 #include "shim/host_bootstrap.hpp"
 #include "shim/host_messages.hpp"
+#include "shim/kin.hpp"
 #include "shim/mixed_receive.hpp"
 #include "shim/refusal.hpp"
 #include "shim/space.hpp"
@@ -124,6 +125,8 @@ bool Process::set_up() {
     return false;
   }
   register_predefined();
+  world_rank_ = static_cast<std::int32_t>(all.rank());
+  open_world_kin(job_.contexts());
   Crew crew = crew_of_this_process();
   const std::int32_t leader = make_communicators();
   HostBootstrap world(world_);
@@ -271,7 +274,6 @@ int Process::finalise() {
       }
       if (host.progress_unregister != nullptr) host.progress_unregister(progress_hook);
       stop_helpers();
-      while (settle_one()) ladder.step();
     }
     if (observer_) write_report();
     if (!host_only_) {

@@ -36,6 +36,7 @@ class Process {
   bool oversubscribed() const { return oversubscribed_; }
   bool wired() const { return wire_ != nullptr; }  // messages between nodes go by wire
 
+  std::int32_t world_rank() const { return world_rank_; }
   const job::Job& job() const { return job_; }
   MPI_Comm world() const { return world_; }  // the private duplicate of MPI_COMM_WORLD
   MPI_Group world_group() const { return world_group_; }
@@ -80,6 +81,7 @@ class Process {
   MPI_Comm world_ = MPI_COMM_NULL;
   MPI_Group world_group_ = MPI_GROUP_NULL;
   int largest_tag_ = 32767;  // what the standard grants
+  std::int32_t world_rank_ = 0;
   job::Job job_;
 
   std::vector<std::unique_ptr<engine::Domain>> domains_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/options.hpp"
 #include "shim/host.hpp"
 #include "shim/process.hpp"
 #include "transport/group.hpp"
@@ -14,7 +15,8 @@ job::Facts Process::own_facts() {
   host.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
   if (found != 0) largest_tag_ = *most;
   job::Facts facts = job::own_facts();
-  const std::int64_t tags = std::int64_t{largest_tag_} + 1;
+  std::int64_t tags = std::int64_t{largest_tag_} + 1;
+  if (options().tag_ub != 0) tags = std::min(tags, static_cast<std::int64_t>(options().tag_ub) + 1);
   facts.contexts = static_cast<std::int32_t>(std::min<std::int64_t>(tags >> transport::Group::kContextShift, 1 << 14));
   return facts;
 }

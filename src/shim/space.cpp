@@ -11,6 +11,7 @@
 #include "shim/circle.hpp"
 #include "shim/host.hpp"
 #include "shim/host_send.hpp"
+#include "shim/kin.hpp"
 #include "shim/mixed_receive.hpp"
 #include "shim/process.hpp"
 #include "shim/wait_until.hpp"
@@ -120,7 +121,7 @@ void enter_space(bool wanted, bool helper) {
   }
   log::detail("%zu of %d ranks share this rank's space",
               ports().size() - static_cast<std::size_t>(std::count(ports().begin(), ports().end(), nullptr)), ranks);
-  open_world(ports());
+  open_circle(MPI_COMM_WORLD, kin_of(MPI_COMM_WORLD)->place);
 }
 
 void stop_space_helper() {
@@ -145,15 +146,6 @@ void leave_space() {
 }
 
 p2p::Port* port_of(int world_rank) { return ports()[static_cast<std::size_t>(world_rank)]; }
-
-bool some_share_a_space(const std::vector<int>& world_ranks) {
-  std::vector<std::uint64_t> known;
-  for (const int rank : world_ranks) {
-    if (const std::uint64_t space = spaces()[static_cast<std::size_t>(rank)]; space != 0) known.push_back(space);
-  }
-  std::sort(known.begin(), known.end());
-  return std::adjacent_find(known.begin(), known.end()) != known.end();
-}
 
 bool spaces_in_job() {
   return std::any_of(spaces().begin(), spaces().end(), [](std::uint64_t space) { return space != 0; });

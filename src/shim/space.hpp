@@ -34,9 +34,8 @@ void stop_space_helper();
 // The port of a rank of MPI_COMM_WORLD; nullptr where it is not in our space.
 p2p::Port* port_of(int world_rank);
 
-// Do any two ranks of the job share a space? Of these ranks of MPI_COMM_WORLD? The same on all ranks.
+// Are any ranks of the job in a space? The same on all ranks.
 bool spaces_in_job();
-bool some_share_a_space(const std::vector<int>& world_ranks);
 
 // The largest tag of the host, where every message can reach it.
 extern constinit int tag_limit;

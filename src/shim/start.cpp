@@ -56,8 +56,10 @@ bool carried(const Call& call, MPI_Request* request_out, int* code) {
   if (prepared == nullptr) prepared = prepare(reading, comm);
   if (prepared == nullptr) return false;
 
+  Communicator* const carrier = call.persistent ? comm.sibling() : &comm;
+  if (carrier == nullptr) return false;
   if (!call.persistent) comm.hold();
-  Request& request = make_request(*prepared, call.persistent ? *comm.sibling() : comm);
+  Request& request = make_request(*prepared, *carrier);
   request.persistent = call.persistent;
   bind_call(call, reading, request);
   if (observe::Observer* observer = here.observer()) {

@@ -148,11 +148,19 @@ int ura_commit(ura_schedule* schedule) {
   if (!draft(schedule)) return refuse("ura_commit", MPI_ERR_ARG, kDraft);
   auto built = schedule->builder->commit();
   schedule->builder.reset();
-  if (!built.ok()) return refuse("ura_commit", MPI_ERR_ARG, built.error().message);
+  // On all ranks, also where the schedule is bad: the place is everybody's.
+  shim::Communicator* const own = schedule->communicator->sibling();
+  if (own == nullptr) {
+    return refuse("ura_commit", MPI_ERR_OTHER, "the host's tags have no room for more schedules; free some first");
+  }
+  if (!built.ok()) {
+    own->release();
+    return refuse("ura_commit", MPI_ERR_ARG, built.error().message);
+  }
   schedule->prepared.schedule = std::move(*built);
   schedule->prepared.algorithm = "user";
   schedule->prepared.why = "the program's own schedule";
-  schedule->own = schedule->communicator->sibling();
+  schedule->own = own;
   return MPI_SUCCESS;
 }
 

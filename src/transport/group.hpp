@@ -4,9 +4,10 @@
 // which operation on it and which channel a message belongs to:
 //     tag = context << 16 | (sequence mod 256) << 8 | channel
 // The context is a number that the *receiver* has chosen, unique among its own communicators. A message is matched at
-// its receiver only, so no agreement is needed: every member tells the others its number once (settle), and a sender
-// uses the number of the rank it sends to. At most 256 operations of a group are active at once (`admit`), which keeps
-// tags of different operations apart; a peer that runs ahead is held apart by the order of messages between two ranks.
+// its receiver only, so the members need not have the same number: each knows all the others' (job/contexts.hpp), and a
+// sender uses the number of the rank it sends to. At most 256 operations of a group are active at once (`admit`), which
+// keeps tags of different operations apart; a peer that runs ahead is held apart by the order of messages between two
+// ranks.
 //
 // Thread-safety: constant members by anyone; `next_sequence` is atomic; the rest by the owner of the group's domain
 // only.
@@ -24,8 +25,6 @@ class Group {
   static constexpr std::uint64_t kActive = 256;  // operations of one group in progress at once
   static constexpr int kContextShift = 16;
 
-  virtual ~Group() = default;
-
   std::uint32_t rank = 0;
   std::uint32_t ranks = 1;
   bool one_node = true;             // all ranks share memory, as far as the host knows
@@ -34,16 +33,9 @@ class Group {
   std::vector<std::int32_t> world;  // rank on the private communicator of each group rank
 
   std::int32_t context = 0;            // the number this process has chosen
-  std::vector<std::int32_t> contexts;  // every member's number; valid once settled
+  std::vector<std::int32_t> contexts;  // every member's number
 
   std::atomic<std::uint64_t> next_sequence{0};  // of the operation that is started next
-
-  // True once all members' contexts are known; never blocks. An error of the host is kept in `error`.
-  bool settled() {
-    if (!settled_) settled_ = settle();  // NOLINT(clang-analyzer-cplusplus.NewDelete): the caller holds it
-    return settled_;
-  }
-  int error = 0;
 
   bool admit(std::uint64_t sequence) const { return sequence - oldest_ < kActive; }
   void retire(std::uint64_t sequence) {
@@ -65,14 +57,10 @@ class Group {
   }
   std::int32_t tag_from(std::uint64_t sequence, std::uint8_t channel) const { return tag(context, sequence, channel); }
 
- protected:
-  virtual bool settle() = 0;
-
  private:
   static std::int32_t tag(std::int32_t context, std::uint64_t sequence, std::uint8_t channel) {
     return context << kContextShift | static_cast<std::int32_t>(sequence % kActive) << 8 | channel;
   }
-  bool settled_ = false;
   std::uint64_t oldest_ = 0;  // smallest sequence number that is not finished
   std::array<bool, kActive> finished_{};
   std::atomic<std::uint64_t> retired_{0};  // operations finished; written by the owner

@@ -27,11 +27,6 @@ class TestGroup final : public transport::Group {
     }
     context = contexts[rank];
   }
-
-  std::atomic<bool> ready{true};  // false: the other ranks' contexts are not known yet
-
- private:
-  bool settle() override { return ready.load(std::memory_order_relaxed); }
 };
 
 // Takes a sequence number, as a starting call does.

@@ -65,40 +65,6 @@ TEST(Domain, ManyOperationsOfAGroupWaitForATag) {
   }
 }
 
-TEST(Domain, OperationsWaitUntilTheirGroupIsSettled) {
-  Cluster cluster(2);
-  Numbers numbers(3);
-  cluster.group(0).ready = false;
-  for (std::size_t i = 0; i < 3; ++i) {
-    cluster.start(0, numbers.sender(i));
-    cluster.start(1, numbers.receiver(i));
-  }
-  for (int i = 0; i < 100; ++i) cluster.step();
-  EXPECT_EQ(cluster.network().messages(), 0U);
-  EXPECT_EQ(cluster.domain(0).pending(), 3U);
-  // Others are not kept waiting by them.
-  TestGroup other[] = {TestGroup(0, 2, 2), TestGroup(1, 2, 2)};
-  Numbers more(1);
-  submit(cluster.domain(0), other[0], more.sender(0));
-  submit(cluster.domain(1), other[1], more.receiver(0));
-  for (int i = 0; i < 100; ++i) cluster.step();
-  EXPECT_TRUE(more.arrived());
-  cluster.group(0).ready = true;
-  ASSERT_TRUE(cluster.settle());
-  EXPECT_TRUE(numbers.arrived());
-}
-
-TEST(Domain, AGroupThatCannotBeSettledFailsItsOperations) {
-  Cluster cluster(2);
-  Numbers numbers(1);
-  cluster.group(0).error = 31;
-  cluster.start(0, numbers.sender(0));
-  cluster.domain(0).advance(true);
-  EXPECT_TRUE(numbers.sender(0).finished());
-  EXPECT_EQ(numbers.sender(0).error, 31);
-  EXPECT_EQ(cluster.network().messages(), 0U);
-}
-
 // Every second request is freed while it runs, some before the first step and some later: each of these is given back
 // once, the others are not, and both kinds carry their message.
 TEST(Domain, AbandonedInstancesAreGivenBackOnce) {

@@ -70,3 +70,23 @@ def test_masks_that_differ_by_rank(folder: Path, tmp_path: Path, name: str) -> N
 def test_several_domains(folder: Path, tmp_path: Path, name: str, domains: str) -> None:
     options = ("--engine", "thread", "--placement", "shared", "--domains", domains)
     passes(random_job(named(name), folder, by_rank(tmp_path, under(*options))))
+
+
+@pytest.mark.parametrize("contexts", (1, 2, 5, 16))
+@pytest.mark.parametrize("engine", ("poll", "thread"))
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_communicators_beyond_the_room_in_the_tags(folder: Path, name: str, engine: str, contexts: int) -> None:
+    host = named(name)
+    variables = {"URAKATA_TAG_UB": str((contexts << 16) - 1)}
+    outcome = run_job(host, 3, [str(compiled(host, "many_communicators", folder))], engine, environment=variables)
+    passes(outcome)
+    assert "many_communicators: right" in outcome.output
+    assert "the host carries them until others are freed" in outcome.output
+
+
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_many_communicators_with_room(folder: Path, name: str) -> None:
+    host = named(name)
+    outcome = run_job(host, 4, [str(compiled(host, "many_communicators", folder))], "poll")
+    passes(outcome)
+    assert "urakata:" not in outcome.output

@@ -1,0 +1,122 @@
+#include "job/contexts.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "base/log.hpp"
+
+namespace urakata::job {
+
+namespace {
+
+constexpr std::int32_t kLongest = 64;
+constexpr std::uint32_t kFirstCircle = 1;
+
+// The next number for a circle. One process, one space: the numbers are a process's own.
+std::atomic<std::uint32_t>& next_circle() {
+  static std::atomic<std::uint32_t> next{kFirstCircle + Family::kFixed};
+  return next;
+}
+
+}  // namespace
+
+void Contexts::reset(std::int32_t limit, std::int32_t taken) {
+  const std::lock_guard guard(mutex_);
+  taken_.assign(static_cast<std::size_t>(limit), false);
+  std::fill_n(taken_.begin(), taken, true);
+}
+
+Contexts::Span Contexts::take(std::int32_t length) {
+  const std::lock_guard guard(mutex_);
+  Span best;
+  const auto limit = static_cast<std::int32_t>(taken_.size());
+  for (std::int32_t at = 0; at < limit && best.length < length;) {
+    std::int32_t end = at;
+    while (end < limit && end - at < length && !taken_[static_cast<std::size_t>(end)]) ++end;
+    if (end - at > best.length) best = {at, end - at};
+    at = end + 1;
+  }
+  std::fill_n(taken_.begin() + best.first, best.length, true);
+  return best;
+}
+
+void Contexts::give(Span span) {
+  const std::lock_guard guard(mutex_);
+  std::fill_n(taken_.begin() + span.first, span.length, false);
+}
+
+const Run::Start& Run::of(std::int32_t world_rank) const {
+  if (starts.empty()) return everywhere;
+  return *std::ranges::lower_bound(starts, world_rank, {}, &Start::rank);
+}
+
+Place::Place(std::shared_ptr<const Run> run, std::int32_t index, Contexts& contexts, std::int32_t own_rank)
+    : run_(std::move(run)), index_(index), contexts_(&contexts) {
+  if (has_context()) own_ = context_of(own_rank);
+}
+
+Place::Place(Place&& other) noexcept
+    : run_(std::exchange(other.run_, nullptr)), index_(other.index_), own_(other.own_), contexts_(other.contexts_) {}
+
+Place& Place::operator=(Place&& other) noexcept {
+  give();
+  run_ = std::exchange(other.run_, nullptr);
+  index_ = other.index_;
+  own_ = other.own_;
+  contexts_ = other.contexts_;
+  return *this;
+}
+
+void Place::give() {
+  if (has_context()) contexts_->give({own_, 1});
+}
+
+void Family::fix(std::int32_t contexts) {
+  auto run = std::make_shared<Run>();
+  run->everywhere = {0, 0, kFirstCircle};
+  run->length = contexts;
+  run->contexts = contexts;
+  run_ = std::move(run);
+}
+
+bool Family::refill(Bootstrap& members) {
+  drop();
+  length_ = std::min(2 * length_, kLongest);
+  struct Card {
+    Run::Start start;
+    std::int32_t contexts;
+  };
+  const Contexts::Span taken = contexts_.take(length_);
+  const std::uint32_t circle = next_circle().fetch_add(static_cast<std::uint32_t>(length_), std::memory_order_relaxed);
+  const auto cards = members.gathered(Card{{own_rank_, taken.first, circle}, taken.length});
+  if (cards.empty()) {
+    contexts_.give(taken);
+    return false;
+  }
+  auto run = std::make_shared<Run>();
+  const Card least = std::ranges::min(cards, {}, &Card::contexts);  // the first of them
+  run->length = length_;
+  run->contexts = least.contexts;
+  if (least.contexts == 0 && least.start.rank == own_rank_) {
+    log::warning(
+        "the tags have no room for further communicators and persistent collectives: the host carries them until "
+        "others "
+        "are freed");
+  }
+  for (const Card& card : cards) run->starts.push_back(card.start);
+  std::ranges::sort(run->starts, {}, &Run::Start::rank);
+  contexts_.give({taken.first + run->contexts, taken.length - run->contexts});
+  run_ = std::move(run);
+  next_ = 0;
+  return true;
+}
+
+void Family::drop() {
+  if (run_ != nullptr && next_ < run_->contexts) {
+    contexts_.give({run_->of(own_rank_).context + next_, run_->contexts - next_});
+  }
+  run_ = nullptr;
+}
+
+}  // namespace urakata::job
