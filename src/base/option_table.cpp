@@ -99,8 +99,19 @@ constexpr std::array<Option, kRows> kTable = {{
            {},
            0,
            2'147'483'647},
+    Option{"PEER_TIMEOUT",
+           OptionKind::integer,
+           OptionLevel::advanced,
+           Agreement::none,
+           "30",
+           "s",
+           "How long a node may leave transport wire without an answer until it counts as gone, and how long a failed "
+           "operation waits for messages that the host cannot take back",
+           {},
+           2,
+           86'400},
 }};
-static_assert(kTable[kTagUb].name == "TAG_UB" && kTagUb + 1 == kRows);
+static_assert(kTable[kPeerTimeout].name == "PEER_TIMEOUT" && kPeerTimeout + 1 == kRows);
 
 constexpr std::array<std::string_view, kRows> kNames = [] {
   std::array<std::string_view, kRows> names;

@@ -34,6 +34,7 @@ enum Row : std::size_t {
   kTransport,
   kWireInterface,
   kTagUb,
+  kPeerTimeout,
   kRows
 };
 

@@ -82,6 +82,7 @@ class Settings {
     options_.transport = static_cast<TransportWish>(choice(kTransports, values_[kTransport]).value_or(0));
     options_.wire_interface = values_[kWireInterface];
     options_.tag_ub = number(values_[kTagUb]).value_or(0);
+    options_.peer_timeout_s = number(values_[kPeerTimeout]).value_or(30);
     options_.nap_us = number(values_[kNap]).value_or(0);
     log::set_verbosity(options_.verbose);
   }

@@ -76,6 +76,8 @@ struct Options {
   TransportWish transport = TransportWish::automatic;
   std::uint64_t tag_ub = 0;         // 0: what the host says
   std::string_view wire_interface;  // empty: the fastest that leads to the other nodes
+  std::uint64_t peer_timeout_s = 30;
+  std::uint64_t peer_timeout_ns() const { return peer_timeout_s * 1'000'000'000U; }
 
   // The algorithm asked for by name, empty where the choice is Urakata's. An entry "bcast:chain" goes before a bare
   // "chain", which is meant for every operation that has an algorithm of that name (`bare` says that it is such a one,

@@ -1,5 +1,7 @@
 #include "engine/domain.hpp"
 
+#include <algorithm>
+
 namespace urakata::engine {
 
 namespace {
@@ -57,6 +59,8 @@ bool Domain::admit() {
       waiting_.remove(*instance);
       active_.push_back(*instance);
       instance->activate();
+      if (group.error == 0 && told_of(group)) group.error = failures_.code;
+      if (group.error != 0) instance->fail(group.error);
       Budget budget{kStartBytes, false, false};
       instance->runnable = false;
       run(*instance, budget);
@@ -73,7 +77,32 @@ void Domain::run(Instance& instance, Budget& budget) {
     instance.runnable = !idle;
     idle ? --runnable_ : ++runnable_;
   }
+  if (instance.error != 0 && instance.group->error == 0) {
+    instance.group->error = instance.error;
+    broken_ = true;
+  }
   if (instance.done()) finish(instance);
+}
+
+// Has one of the group's members told that it has failed?
+bool Domain::told_of(const transport::Group& group) const {
+  return std::ranges::any_of(notices_, [&](const transport::Notice& notice) { return group.concerns(notice); });
+}
+
+// Ends what is active in groups that have failed.
+void Domain::end_broken() {
+  broken_ = false;
+  for (Instance* instance = active_.front(); instance != nullptr;) {
+    Instance* following = instance->next;
+    transport::Group& group = *instance->group;
+    if (group.error == 0 && told_of(group)) group.error = failures_.code;
+    if (group.error != 0 && instance->error == 0) {
+      instance->fail(group.error);
+      Budget nothing;
+      run(*instance, nothing);
+    }
+    instance = following;
+  }
 }
 
 void Domain::finish(Instance& instance) {
@@ -90,11 +119,16 @@ void Domain::begin(Instance& instance) {
   take_in();
   waiting_.push_back(instance);
   admit();
+  if (broken_) end_broken();
   note_told();
 }
 
 unsigned Domain::advance(bool caller, std::int64_t bytes) {
   take_in();
+  if (failures_.count() != notices_.size()) {
+    failures_.read(notices_);
+    broken_ = true;
+  }
   unsigned finished = 0;
   bool moved = waiting_.front() != nullptr && admit();
   Budget budget{bytes, caller, bytes != 0};
@@ -115,6 +149,7 @@ unsigned Domain::advance(bool caller, std::int64_t bytes) {
       instance = following;
     }
   }
+  if (broken_) end_broken();
   note_told();
   return finished + (moved ? 1U : 0U);
 }

@@ -3,12 +3,17 @@
 // DESIGN.md, decision 5: whoever holds the domain (a caller inside MPI, a helper) runs it; others leave their instances
 // in its queue and go. Several domains run in parallel and share nothing.
 //
+// Failures. An instance that fails, or whose group another rank's notice concerns, breaks its group: all of the group's
+// instances end with an error, those that come later too. Each gives up what it has posted, so that nothing writes into
+// its buffers once its outcome is there, and tells the ranks that it exchanges messages with (transport/failures.hpp).
+//
 // Thread-safety: submit, try_own, pending by anyone; begin and advance by the owner only.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "base/threads.hpp"
 #include "engine/instance.hpp"
@@ -19,7 +24,7 @@ namespace urakata::engine {
 class Domain {
  public:
   explicit Domain(std::unique_ptr<transport::Transport> transport)
-      : transport_(std::move(transport)), news_(transport_->news()) {}
+      : transport_(std::move(transport)), news_(transport_->news()), failures_(transport_->failures()) {}
 
   // The transport's; see there.
   const std::vector<int>& news() const { return news_; }
@@ -80,6 +85,8 @@ class Domain {
     told_.store(waiting_.front() == nullptr && runnable_ == 0 && transport_->tells(), std::memory_order_relaxed);
   }
   bool admit();
+  bool told_of(const transport::Group& group) const;
+  void end_broken();
   void run(Instance& instance, Budget& budget);
   void finish(Instance& instance);
 
@@ -95,6 +102,9 @@ class Domain {
   List waiting_;  // submitted, not yet activated: their group has too many active
   List active_;
   std::uint32_t runnable_ = 0;  // active instances that can go on without a message
+  bool broken_ = false;         // a group has just failed: others of its instances may be active
+  const transport::Failures& failures_;
+  std::vector<transport::Notice> notices_;  // those of failures_ that were seen here
 };
 
 }  // namespace urakata::engine

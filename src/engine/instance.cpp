@@ -65,6 +65,7 @@ void Instance::activate() {
   unfinished_ = static_cast<std::uint32_t>(states_.size());
   in_flight_ = 0;
   error = 0;
+  given_up_ = false;
   move_ = 0;
   moved_ = 0;
   phase_ = Phase::pack;
@@ -118,12 +119,25 @@ void Instance::finish_iteration(NodeId id, std::uint32_t iteration) {
 void Instance::complete(NodeId node, std::uint32_t iteration, int code) {
   --in_flight_;
   if (code != 0) fail(code);
-  finish_iteration(node, iteration);
+  if (error == 0) finish_iteration(node, iteration);
 }
 
-// Nothing more is started; what is in flight is awaited, since the host still holds its buffers.
 void Instance::fail(int code) {
-  if (error == 0) error = code;
+  if (error == 0 && phase_ < Phase::unpack) error = code;
+}
+
+void Instance::end_early(transport::Transport& transport) {
+  if (!given_up_) {
+    given_up_ = true;
+    in_flight_ -= transport.cancel(this);
+    for (const Node& node : schedule_.nodes()) {
+      if (node.peer < 0 || !group->to_be_told(node.peer)) continue;
+      const auto peer = static_cast<std::size_t>(node.peer);
+      transport.tell(group->world[peer],
+                     {.from = group->world[group->rank], .origin = group->context, .context = group->contexts[peer]});
+    }
+  }
+  if (in_flight_ == 0) phase_ = Phase::done;
 }
 
 void Instance::post(NodeId id, std::uint32_t iteration, transport::Transport& transport) {
@@ -220,6 +234,10 @@ bool Instance::run_moves(std::vector<Move>& moves, bool pack, Budget& budget) {
 }
 
 bool Instance::advance(transport::Transport& transport, Budget& budget) {
+  if (error != 0) {
+    end_early(transport);
+    return true;
+  }
   if (phase_ == Phase::pack) {
     if (!run_moves(packs, true, budget)) return false;
     phase_ = Phase::graph;
@@ -238,7 +256,7 @@ bool Instance::advance(transport::Transport& transport, Budget& budget) {
       }
     }
     if (error != 0) {
-      if (in_flight_ == 0) phase_ = Phase::done;
+      end_early(transport);
       return true;
     }
     if (unfinished_ != 0) return all;

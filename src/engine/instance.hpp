@@ -73,6 +73,8 @@ class Instance {
   void complete(schedule::NodeId node, std::uint32_t iteration, int code);
   // Starts whatever is ready; false when the budget ended first or only the caller could go on.
   bool advance(transport::Transport& transport, Budget& budget);
+  // Nothing more is started and what was posted is given up, at the next advance; the instance is done when no message
+  // uses its buffers any more. Where all messages have come it ends well all the same.
   void fail(int code);
   bool runnable = false;  // advance returned false: there is more to do without waiting for a message
   bool done() const { return phase_ == Phase::done; }
@@ -103,6 +105,7 @@ class Instance {
   void finish_iteration(schedule::NodeId id, std::uint32_t iteration);
   bool start_iterations(schedule::NodeId id, transport::Transport& transport, Budget& budget);
   bool run_moves(std::vector<Move>& moves, bool pack, Budget& budget);
+  void end_early(transport::Transport& transport);
   void copy(const schedule::Node& node, std::uint32_t iteration, std::uint64_t bytes);
   void post(schedule::NodeId id, std::uint32_t iteration, transport::Transport& transport);
   std::byte* at(const schedule::Place& place, std::uint32_t iteration) const {
@@ -119,7 +122,8 @@ class Instance {
   std::uint64_t in_flight_ = 0;
   std::uint32_t unfinished_ = 0;  // nodes with iterations left
   Phase phase_ = Phase::pack;
-  std::size_t move_ = 0;  // the move in progress, and how many of its elements are moved
+  bool given_up_ = false;  // it has failed, its messages were given up, and its peers told
+  std::size_t move_ = 0;   // the move in progress, and how many of its elements are moved
   std::uint64_t moved_ = 0;
 };
 

@@ -69,7 +69,7 @@ Place& Place::operator=(Place&& other) noexcept {
 }
 
 void Place::give() {
-  if (has_context()) contexts_->give({own_, 1});
+  if (has_context() && contexts_ != nullptr) contexts_->give({own_, 1});
 }
 
 void Family::fix(std::int32_t contexts) {

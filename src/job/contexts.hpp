@@ -67,6 +67,9 @@ class Place {
   Place& operator=(Place&& other) noexcept;
   ~Place() { give(); }
 
+  // The context is not given to another communicator: messages of this one may still be under way.
+  void retire() { contexts_ = nullptr; }
+
   bool known() const { return run_ != nullptr; }
   bool has_context() const { return run_ != nullptr && index_ < run_->contexts; }
   std::int32_t context_of(std::int32_t world_rank) const { return run_->of(world_rank).context + index_; }

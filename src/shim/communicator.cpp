@@ -49,6 +49,7 @@ Communicator* Communicator::sibling() {
 }
 
 Communicator::~Communicator() {
+  if (broken()) place_.retire();  // see transport/failures.hpp
   if (origin_ != nullptr) origin_->release();
 }
 

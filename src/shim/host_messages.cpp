@@ -65,6 +65,24 @@ bool HostMessages::done([[maybe_unused]] MPI_Request request) {
 #endif
 }
 
+void HostMessages::cancel(MPI_Request* request) { host.Cancel(request); }
+
+// Notices have the largest tag, which no context has (Process::own_facts).
+static_assert(sizeof(transport::Notice) == 3 * sizeof(int));
+
+int HostMessages::isend_notice(std::int32_t peer, const transport::Notice& notice, MPI_Request* request) {
+  return host.Isend(&notice, 3, MPI_INT, peer, process().largest_tag(), private_world(), request);
+}
+
+bool HostMessages::take_notice(transport::Notice* notice) {
+  int found = 0;
+  MPI_Message message = MPI_MESSAGE_NULL;
+  const int code =
+      host.Improbe(MPI_ANY_SOURCE, process().largest_tag(), private_world(), &found, &message, MPI_STATUS_IGNORE);
+  return code == MPI_SUCCESS && found != 0 &&
+         host.Mrecv(notice, 3, MPI_INT, &message, MPI_STATUS_IGNORE) == MPI_SUCCESS;
+}
+
 bool HostMessages::test(MPI_Request* request, int* error) {
   const Meter meter;
   int flag = 0;

@@ -14,6 +14,9 @@ struct HostMessages {
   static bool done(MPI_Request request);
   static bool test(MPI_Request* request, int* error);
   static int testsome(int n, MPI_Request* requests, int* done, int* indices, int* errors);
+  static void cancel(MPI_Request* request);
+  static int isend_notice(std::int32_t peer, const transport::Notice& notice, MPI_Request* request);
+  static bool take_notice(transport::Notice* notice);
 };
 
 // CPU time (ns, by the time stamp counter) that this thread has spent in host calls of ours; counted only while

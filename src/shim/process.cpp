@@ -55,8 +55,9 @@ void helper_progressed(std::uint64_t begin, std::uint64_t end) {
   }
 }
 
-std::unique_ptr<engine::Domain> make_domain(transport::Wire* wire) {
-  std::unique_ptr<transport::Transport> transport = std::make_unique<transport::HostTransport<HostMessages>>();
+std::unique_ptr<engine::Domain> make_domain(transport::Failures& failures, transport::Wire* wire) {
+  std::unique_ptr<transport::Transport> transport =
+      std::make_unique<transport::HostTransport<HostMessages>>(failures, options().peer_timeout_ns());
   if (wire != nullptr) transport = std::make_unique<transport::Route>(std::move(transport), *wire);
   return std::make_unique<engine::Domain>(std::move(transport));
 }
@@ -136,7 +137,7 @@ bool Process::set_up() {
   oversubscribed_ = placement_.oversubscribed;
   engine_why_ = placement_.reason;
   if (!job_.note_crowded(world, placement_.crowded)) return false;
-  auto [wire, why] = open_wire(world_, static_cast<int>(world.rank()), job_.nodes());
+  auto [wire, why] = open_wire(world_, static_cast<int>(world.rank()), job_.nodes(), failures_);
   wire_ = std::move(wire);
   transport_why_ = std::move(why);
   log::information("transport %s: %s", wire_ ? "wire" : "host", transport_why_.c_str());
@@ -159,7 +160,7 @@ void Process::make_engines() {
       log::warning_of_all("%s", placement_.refusal.c_str());
     }
     for (std::size_t i = 0; i < count; ++i) {
-      domains_.push_back(make_domain(wire_.get()));
+      domains_.push_back(make_domain(failures_, wire_.get()));
       engine::HelperSettings settings;
       settings.name = "urakata/" + std::to_string(i);
       settings.spare = placement_.spare;
@@ -178,7 +179,7 @@ void Process::make_engines() {
         "the host does not allow calls by several threads (MPI_THREAD_MULTIPLE): engine poll instead of thread";
     log::warning_of_all("%s", engine_why_.c_str());
   }
-  domains_.push_back(make_domain(wire_.get()));
+  domains_.push_back(make_domain(failures_, wire_.get()));
   if (host.progress_register != nullptr || !multiple_) {
     poll_ = std::make_unique<engine::PollEngine>(*domains_.back());
   } else if (threads_.empty()) {

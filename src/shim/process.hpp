@@ -88,6 +88,7 @@ class Process {
   std::vector<std::unique_ptr<engine::Engine>> threads_;  // engine `thread`, one per progress domain
   std::unique_ptr<engine::Engine> poll_;
   std::vector<engine::Engine*> all_;
+  transport::Failures failures_{MPI_ERR_OTHER};
   std::unique_ptr<transport::Wire> wire_;
   std::unique_ptr<SocketWatch> watch_;  // by the caller that has taken watched_
   std::atomic<bool> watched_{false};

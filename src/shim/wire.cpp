@@ -156,7 +156,7 @@ void wait_for_barrier(MPI_Comm world) {
 
 }  // namespace
 
-OpenWire open_wire(MPI_Comm world, int rank, std::span<const std::int32_t> nodes) {
+OpenWire open_wire(MPI_Comm world, int rank, std::span<const std::int32_t> nodes, transport::Failures& failures) {
   const auto own = static_cast<std::size_t>(rank);
   if (std::ranges::adjacent_find(nodes, std::ranges::not_equal_to{}) == nodes.end()) {
     return {nullptr, "all ranks are on one node"};
@@ -178,7 +178,7 @@ OpenWire open_wire(MPI_Comm world, int rank, std::span<const std::int32_t> nodes
   } else if (const std::size_t wanted = descriptors_wanted(nodes, nodes[own]); wanted > descriptors_allowed()) {
     why = "it may need " + std::to_string(wanted) + " descriptors, and the limit is " +
           std::to_string(descriptors_allowed()) + " (ulimit -n)";
-  } else if (auto opened = transport::Wire::open(rank, secret, MPI_ERR_OTHER); !opened.ok()) {
+  } else if (auto opened = transport::Wire::open(rank, secret, failures, options().peer_timeout_ns()); !opened.ok()) {
     why = opened.error().message;
   } else {
     wire = std::move(*opened);

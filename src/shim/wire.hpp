@@ -19,6 +19,6 @@ struct OpenWire {
 // Collective over `world`, a communicator of all ranks whose errors are returned. nodes[rank]: the lowest rank on that
 // rank's node. Where there are several nodes, and no network that is better than TCP (or the option TRANSPORT says
 // wire), opens a door on each, and has the first rank of each node try those of the next node's addresses.
-OpenWire open_wire(MPI_Comm world, int rank, std::span<const std::int32_t> nodes);
+OpenWire open_wire(MPI_Comm world, int rank, std::span<const std::int32_t> nodes, transport::Failures& failures);
 
 }  // namespace urakata::shim

@@ -1,5 +1,7 @@
 #include "transport/connection.hpp"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -116,6 +118,42 @@ bool Connection::flush(std::vector<Outgoing>& sent) {
   if (broken_) return false;
   watch(!queue_.empty());
   return true;
+}
+
+std::size_t Connection::take_back(const void* instance) {
+  std::size_t taken = 0;
+  for (auto it = queue_.begin(); it != queue_.end();) {
+    if (it->port == nullptr || it->ticket.instance != instance) {
+      ++it;
+      continue;
+    }
+    ++taken;
+    if (it != queue_.begin() || gone_ == 0) {
+      it = queue_.erase(it);
+      continue;
+    }
+    if (it->packed.empty() && has_payload(it->frame.kind)) {
+      it->packed.assign(it->payload, it->payload + it->frame.bytes);
+      it->payload = it->packed.data();
+    }
+    it->reported = false;
+    it->port = nullptr;
+    ++it;
+  }
+  return taken;
+}
+
+bool Connection::check(std::uint32_t silence_ms) {
+  constexpr unsigned kConnecting = 4;
+  constexpr unsigned kSilent = 2;
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (getsockopt(socket_, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return true;
+  // A node whose process does not read, so that there is no room for more, answers the kernel's probes.
+  const bool asked = info.tcpi_retransmits != 0 || info.tcpi_probes != 0;
+  const bool silent = connecting_ || (asked && info.tcpi_last_ack_recv > silence_ms);
+  silent_ = silent ? silent_ + 1 : 0;
+  return silent_ < (connecting_ ? kConnecting : kSilent) || fail(ETIMEDOUT);
 }
 
 void Connection::wake_after(std::uint64_t bytes) {

@@ -24,6 +24,7 @@ enum class FrameKind : std::uint32_t {
   announce,            // `tag`; a message of `bytes` waits at the sender under the number `id`
   grant,               // back to the sender: the receive for message `id` is there
   payload,             // `bytes` of payload of message `id` follow
+  notice,              // operations on context `tag` have failed; `id`: the sender's own number for it
 };
 
 struct Frame {
@@ -71,6 +72,15 @@ class Connection {
   bool flush(std::vector<Outgoing>& sent);
   // The socket has bytes. False: ended or broken.
   bool receive(Sink& sink);
+  // Takes back the frames of `instance` that have not begun to go; the rest of one that has goes out of memory of ours,
+  // and nobody waits for it. Returns how many there were.
+  std::size_t take_back(const void* instance);
+  std::uint64_t incoming() const { return frame_.bytes; }  // of the payload under way, all of it
+  // The rest of the payload under way comes to its place in `room` instead, which has space for all of it.
+  void divert(std::byte* room) { to_ = room + (frame_.bytes - left_); }
+  // Has the other node shown no sign of life for `silence_ms`, although the kernel had asked for one at this call and
+  // the one before? Or could the connection not be made in four calls? Then it breaks. False: broken.
+  bool check(std::uint32_t silence_ms);
 
   // Nothing more in or out, and no news of it.
   void end() { fail(0); }
@@ -83,6 +93,8 @@ class Connection {
   std::int32_t rank = -1;  // of the process at the other end; -1: not yet known
   bool ours = false;       // made by us
   bool open = false;       // both have named the secret: messages may come
+  bool named = false;      // the other side has
+  unsigned looks = 0;      // of the owner's, while it has not
 
  private:
   bool write(Outgoing& out);  // true: all of it is gone
@@ -99,6 +111,7 @@ class Connection {
   bool watching_room_ = false;
   bool broken_ = false;
   int error_ = 0;
+  unsigned silent_ = 0;  // checks in a row
 
   std::deque<Outgoing> queue_;
   std::uint64_t gone_ = 0;  // bytes of the queue's first frame, header included

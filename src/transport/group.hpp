@@ -9,6 +9,10 @@
 // keeps tags of different operations apart; a peer that runs ahead is held apart by the order of messages between two
 // ranks.
 //
+// An operation that fails ends all of its group: every one in progress there, and every later one, ends with an error,
+// so a message of a failed operation that is still under way can meet no receive of another. The group's number is not
+// given to another one then (`broken`).
+//
 // Thread-safety: constant members by anyone; `next_sequence` is atomic; the rest by the owner of the group's domain
 // only.
 #pragma once
@@ -17,6 +21,8 @@
 #include <atomic>
 #include <cstdint>
 #include <vector>
+
+#include "transport/failures.hpp"
 
 namespace urakata::transport {
 
@@ -36,6 +42,26 @@ class Group {
   std::vector<std::int32_t> contexts;  // every member's number
 
   std::atomic<std::uint64_t> next_sequence{0};  // of the operation that is started next
+
+  int error = 0;  // what its operations end with; 0: nothing has failed yet
+  bool broken() const { return error != 0; }
+
+  // Is the notice one of a member, about this group? By the owner.
+  bool concerns(const Notice& notice) const {
+    if (notice.context != context) return false;
+    for (std::size_t i = 0; i < world.size(); ++i) {
+      if (world[i] == notice.from) return contexts[i] == notice.origin;
+    }
+    return false;
+  }
+  // Is the member still to be told that the group has failed? Asked once: then it is told.
+  bool to_be_told(std::int32_t peer) {
+    const auto at = static_cast<std::size_t>(peer);
+    told_.resize(world.size());
+    if (told_[at]) return false;
+    told_[at] = true;
+    return true;
+  }
 
   bool admit(std::uint64_t sequence) const { return sequence - oldest_ < kActive; }
   void retire(std::uint64_t sequence) {
@@ -61,6 +87,7 @@ class Group {
   static std::int32_t tag(std::int32_t context, std::uint64_t sequence, std::uint8_t channel) {
     return context << kContextShift | static_cast<std::int32_t>(sequence % kActive) << 8 | channel;
   }
+  std::vector<bool> told_;  // members that have been told of a failure; empty before one
   std::uint64_t oldest_ = 0;  // smallest sequence number that is not finished
   std::array<bool, kActive> finished_{};
   std::atomic<std::uint64_t> retired_{0};  // operations finished; written by the owner

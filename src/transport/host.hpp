@@ -12,12 +12,20 @@
 //     are
 //     // left invalid.
 //     static int testsome(int n, Request* requests, int* done, int* indices, int* errors);
+//     // As MPI_Cancel on a receive.
+//     static void cancel(Request*);
+//     // As isend; the notice stays where it is until the request is done.
+//     static int isend_notice(std::int32_t peer, const Notice&, Request*);
+//     // The next notice that another rank has sent; false: there is none.
+//     static bool take_notice(Notice*);
 #pragma once
 
 #include <algorithm>
+#include <deque>
 #include <functional>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "transport/transport.hpp"
 
 namespace urakata::transport {
@@ -25,13 +33,16 @@ namespace urakata::transport {
 template <class Api>
 class HostTransport final : public Transport {
  public:
+  // Notices go to `failures`. `patience_ns`: how long a message that was given up may take to end.
+  HostTransport(Failures& failures, std::uint64_t patience_ns) : failures_(failures), patience_ns_(patience_ns) {}
+
   int send(const Message& message, Ticket ticket, bool* finished) override {
     typename Api::Request request;
     if (const int code = Api::isend(message, &request); code != 0) return code;
     int error = 0;
     const bool gone =
         finished != nullptr && (Api::done(request) || (message.bytes <= kShort && Api::test(&request, &error)));
-    if (!gone) keep(request, ticket);
+    if (!gone) keep(request, ticket, State::sending);
     if (finished != nullptr) *finished = gone;
     return error;
   }
@@ -40,7 +51,7 @@ class HostTransport final : public Transport {
     if (finished != nullptr) *finished = false;
     typename Api::Request request;
     if (const int code = Api::irecv(message, &request); code != 0) return code;
-    keep(request, ticket);
+    keep(request, ticket, State::receiving);
     return 0;
   }
 
@@ -51,8 +62,9 @@ class HostTransport final : public Transport {
       int error = 0;
       if (Api::test(requests_.data(), &error)) {
         completions_.push_back({tickets_.front(), error});
-        requests_.clear();
-        tickets_.clear();
+        clear();
+      } else {
+        in_vain();
       }
       return completions_;
     }
@@ -69,23 +81,74 @@ class HostTransport final : public Transport {
       remove(std::span(indices_).first(static_cast<std::size_t>(count)));
     } else if (code != 0) {  // the host can say of none what became of it
       for (const Ticket& ticket : tickets_) completions_.push_back({ticket, code});
-      requests_.clear();
-      tickets_.clear();
+      clear();
+    } else {
+      in_vain();
     }
     return completions_;
   }
 
   std::size_t in_flight() const override { return requests_.size(); }
 
+  // The host takes back receives that no message has met, and then reports them; whatever else is under way it ends as
+  // soon as the other side does its part.
+  std::size_t cancel(const void* instance) override {
+    for (std::size_t i = 0; i < tickets_.size(); ++i) {
+      if (tickets_[i].instance != instance) continue;
+      if (states_[i] == State::receiving) Api::cancel(&requests_[i]);
+      states_[i] = State::given_up;
+      give_up_ns_ = now_ns() + patience_ns_;
+    }
+    return 0;
+  }
+
+  const Failures& failures() const override { return failures_; }
+  void tell(std::int32_t peer, const Notice& notice) override {
+    notices_.push_back({notice, {}});
+    if (Api::isend_notice(peer, notices_.back().notice, &notices_.back().request) != 0) notices_.pop_back();
+  }
+
  private:
+  enum class State : std::uint8_t { sending, receiving, given_up };
+  struct Sent {
+    Notice notice;
+    typename Api::Request request;
+  };
   // What every host sends without a part that the receiver hands back, at least between processes of one node: such a
   // send is done when it returns. To test a longer one would be in vain, and where ranks share cores Open MPI gives the
   // core away in each such test: an Iallgather of 512 B by four ranks on two cores then takes 1.4 times as long.
   static constexpr std::uint64_t kShort = 256;
 
-  void keep(typename Api::Request request, Ticket ticket) {
+  // Polls in vain after which it is worth asking for notices.
+  static constexpr unsigned kVain = 256;
+
+  void keep(typename Api::Request request, Ticket ticket, State state) {
     requests_.push_back(request);
     tickets_.push_back(ticket);
+    states_.push_back(state);
+  }
+
+  void clear() {
+    requests_.clear();
+    tickets_.clear();
+    states_.clear();
+  }
+
+  void in_vain() {
+    if (++vain_ % kVain != 0) return;
+    for (Notice notice; Api::take_notice(&notice);) failures_.add(notice);
+    int error = 0;
+    while (!notices_.empty() && Api::test(&notices_.front().request, &error)) notices_.pop_front();
+    if (give_up_ns_ == 0 || now_ns() < give_up_ns_) return;
+    // The other side does not do its part: what the host still holds of these messages it keeps.
+    give_up_ns_ = 0;
+    std::vector<int> late;
+    for (std::size_t i = 0; i < states_.size(); ++i) {
+      if (states_[i] != State::given_up) continue;
+      completions_.push_back({tickets_[i], 0});
+      late.push_back(static_cast<int>(i));
+    }
+    remove(late);
   }
 
   // Fills the holes of finished requests from the end; the order of the others does not matter.
@@ -95,13 +158,21 @@ class HostTransport final : public Transport {
       const auto at = static_cast<std::size_t>(index);
       requests_[at] = requests_.back();
       tickets_[at] = tickets_.back();
+      states_[at] = states_.back();
       requests_.pop_back();
       tickets_.pop_back();
+      states_.pop_back();
     }
   }
 
+  Failures& failures_;
+  const std::uint64_t patience_ns_;
+  std::uint64_t give_up_ns_ = 0;  // when the messages that were given up are to have ended; 0: there are none
+  unsigned vain_ = 0;             // polls that found nothing
+  std::deque<Sent> notices_;      // that may still be under way
   std::vector<typename Api::Request> requests_;
   std::vector<Ticket> tickets_;
+  std::vector<State> states_;
   std::vector<int> indices_;
   std::vector<int> errors_;
   std::vector<Completion> completions_;

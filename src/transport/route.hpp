@@ -33,6 +33,9 @@ class Route final : public Transport {
   }
 
   std::size_t in_flight() const override { return host_->in_flight() + port_.in_flight(); }
+  std::size_t cancel(const void* instance) override { return host_->cancel(instance) + port_.cancel(instance); }
+  void tell(std::int32_t peer, const Notice& notice) override { to(peer).tell(peer, notice); }
+  const Failures& failures() const override { return host_->failures(); }
   std::vector<int> news() const override { return port_.news(); }
   bool tells() const override { return host_->tells() && port_.tells(); }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "layout/layout.hpp"
+#include "transport/failures.hpp"
 
 namespace urakata::transport {
 
@@ -45,6 +46,18 @@ class Transport {
   virtual std::span<const Completion> poll() = 0;
 
   virtual std::size_t in_flight() const = 0;
+
+  // Gives up all messages of `instance`. Returns how many of them were taken back: poll() does not report these, and
+  // their memory is free. What cannot be taken back and uses the memory of its message is reported as ever, after a
+  // time that the transport bounds.
+  virtual std::size_t cancel(const void* instance) = 0;
+
+  // Tells `peer` that what was in progress there on context `notice.context` has failed. What comes for our own context
+  // `notice.origin` from now on is thrown away, so nothing may be posted with it any more. Where the peer cannot be
+  // told it has an error of its own.
+  virtual void tell(std::int32_t peer, const Notice& notice) = 0;
+  // Where the transport leaves what others tell.
+  virtual const Failures& failures() const = 0;
 
   // Descriptors that are readable while poll() would find something, for whoever has nothing else to do. By anyone.
   virtual std::vector<int> news() const { return {}; }

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/socket_watch.hpp"
 
@@ -23,6 +24,8 @@ int on(int socket, int level, int name) {
   return setsockopt(socket, level, name, &one, sizeof one);
 }
 
+constexpr unsigned kLook = 64;  // polls from one look at the clock to the next
+
 Error cannot(const char* what) {
   return Error{std::string("cannot ") + what + " for messages between nodes: " + std::strerror(errno) +
                "; the host carries them"};
@@ -30,8 +33,9 @@ Error cannot(const char* what) {
 
 }  // namespace
 
-Result<std::unique_ptr<Wire>> Wire::open(std::int32_t rank, Secret secret, int failure) {
-  std::unique_ptr<Wire> wire(new Wire(rank, secret, failure));
+Result<std::unique_ptr<Wire>> Wire::open(std::int32_t rank, Secret secret, Failures& failures,
+                                         std::uint64_t timeout_ns) {
+  std::unique_ptr<Wire> wire(new Wire(rank, secret, failures, timeout_ns));
   wire->epoll_ = epoll_create1(EPOLL_CLOEXEC);
   if (wire->epoll_ < 0) return cannot("make an epoll set");
   // One door for IPv6 and IPv4, or for IPv4 where there is no IPv6.
@@ -90,6 +94,7 @@ std::unique_ptr<Connection> Wire::connect_to(const Door& door, std::int32_t rank
   const int made = socket(door.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (made < 0) return nullptr;
   on(made, IPPROTO_TCP, TCP_NODELAY);
+  keep_alive(made);
   const int code = connect(made, reinterpret_cast<const sockaddr*>(&door.address), door.length);
   if (code != 0 && errno != EINPROGRESS) {
     close(made);
@@ -102,12 +107,57 @@ std::unique_ptr<Connection> Wire::connect_to(const Door& door, std::int32_t rank
   return connection;
 }
 
+// An idle connection is asked for a sign of life after half of the timeout, and a few times more in the other half.
+void Wire::keep_alive(int made) const {
+  const auto half = static_cast<int>(timeout_ns_ / 2'000'000'000);
+  const int idle = std::max(half, 1);
+  const int interval = std::max(half / 4, 1);
+  const int times = idle / interval;
+  on(made, SOL_SOCKET, SO_KEEPALIVE);
+  setsockopt(made, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+  setsockopt(made, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
+  setsockopt(made, IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof times);
+}
+
 void Wire::answer_door() {
-  for (;;) {
+  while (strangers_ < kMostStrangers) {
     const int made = accept4(door_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (made < 0) return;
     on(made, IPPROTO_TCP, TCP_NODELAY);
+    keep_alive(made);
     connections_.push_back(std::make_unique<Connection>(made, epoll_, false));
+    ++strangers_;
+  }
+  watch_door();
+}
+
+// The door has no news while there are too many strangers inside.
+void Wire::watch_door() {
+  const bool shut = strangers_ >= kMostStrangers;
+  if (shut == door_shut_) return;
+  door_shut_ = shut;
+  epoll_event event{};
+  event.events = shut ? 0U : EPOLLIN;
+  epoll_ctl(epoll_, EPOLL_CTL_MOD, door_, &event);
+}
+
+// Who has gone without a word?
+void Wire::look_around() {
+  const std::uint64_t now = now_ns();
+  if (now < next_look_ns_) return;
+  const std::uint64_t quarter = timeout_ns_ / 4;
+  next_look_ns_ = now + quarter;
+  constexpr unsigned kStrangersLooks = 3;  // what somebody says first comes with the connection
+  for (const auto& one : connections_) {
+    if (one->broken()) continue;
+    if (!one->ours && !one->named) {
+      if (++one->looks == kStrangersLooks) one->end();
+    } else if (!one->check(static_cast<std::uint32_t>(2 * quarter / 1'000'000))) {
+      lost(*one);
+    }
+  }
+  for (auto& [rank, from] : peers_) {
+    if (!from.posted.empty() && !link_to(rank, from)) lose_receives(from);
   }
 }
 
@@ -144,6 +194,7 @@ bool Wire::link_to(std::int32_t rank, Peer& to) {
 
 bool Wire::hello(Connection& from, std::int32_t rank) {
   Peer& other = peer(rank);
+  from.named = true;
   if (other.link != nullptr) return rank > rank_;  // it will find ours, and let this one go
   from.rank = rank;
   from.open = true;
@@ -194,16 +245,20 @@ void Wire::complete(WirePort& port, const Ticket& ticket, int error) {
   [[maybe_unused]] const auto written = write(port.news_, &one, sizeof one);
 }
 
+void Wire::end(const Posted& receive, int error) {
+  if (receive.port != nullptr) complete(*receive.port, receive.ticket, error);
+}
+
 void Wire::lose_receives(Peer& peer) {
-  if (peer.current) complete(*peer.current->port, peer.current->ticket, failure_);
+  if (peer.current) end(*peer.current, failure_);
   peer.current.reset();
   for (auto& early : peer.early) {
-    if (early->taker) complete(*early->taker->port, early->taker->ticket, failure_);
+    if (early->taker) end(*early->taker, failure_);
     early->taker.reset();
   }
-  for (const Posted& one : peer.posted) complete(*one.port, one.ticket, failure_);
+  for (const Posted& one : peer.posted) end(one, failure_);
   peer.posted.clear();
-  for (const auto& [id, one] : peer.granted) complete(*one.port, one.ticket, failure_);
+  for (const auto& [id, one] : peer.granted) end(one, failure_);
   peer.granted.clear();
 }
 
@@ -252,8 +307,15 @@ void Wire::poll(WirePort* port) {
     if ((event.events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0 && !connection.broken()) connection.receive(*this);
     if (connection.broken()) lost(connection);
   }
-  // Those that nobody can ask for any more; a peer's own stays, so that later messages see that it is broken.
-  if (count != 0) std::erase_if(connections_, [](const auto& one) { return one->broken() && one->rank < 0; });
+  const bool looking = ++polls_ % kLook == 0;
+  if (looking) look_around();
+  if (count != 0 || looking) {
+    // Those that nobody can ask for any more; a peer's own stays, so that later messages see that it is broken.
+    std::erase_if(connections_, [](const auto& one) { return one->broken() && one->rank < 0; });
+    strangers_ = static_cast<std::size_t>(
+        std::ranges::count_if(connections_, [](const auto& one) { return !one->ours && !one->named; }));
+    watch_door();
+  }
   if (port != nullptr && port->told_) {
     port->told_ = false;
     std::uint64_t word = 0;

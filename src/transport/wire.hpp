@@ -14,7 +14,14 @@
 // connection is the one: the higher rank sends nothing on its own before the lower has said welcome, which it does only
 // if it has not begun itself.
 //
-// Every connection begins with the job's secret, so that only the job's own processes get in.
+// Every connection begins with the job's secret, so that only the job's own processes get in. Whoever connects and does
+// not name it is shown out after a while, and while many are silent no more are let in.
+//
+// A node that does not answer any more is noticed within the timeout: the kernel asks on idle connections
+// (keepalive), and poll() looks now and then at those with bytes that nobody acknowledges, and connects to whoever a
+// receive waits for. A process that is alive and does not look may take as long as it likes. (TCP_USER_TIMEOUT would
+// end the connection with such a one, too, once its window is closed. While it is, the kernel asks ever more seldom, in
+// the end every two minutes, and only then can it be noticed that the node is gone.)
 //
 // Thread-safety: everything by anyone, under the Wire's own lock; a port is its domain's, hence used by one thread at a
 // time. No call blocks.
@@ -28,6 +35,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -57,8 +65,11 @@ class Wire final : private Connection::Sink {
  public:
   static constexpr std::uint64_t kEager = 128UL * 1024;
 
-  // Opens the door of this process, whose rank is `rank`. `failure`: the error code of messages that are lost.
-  static Result<std::unique_ptr<Wire>> open(std::int32_t rank, Secret secret, int failure);
+  static constexpr std::size_t kMostStrangers = 64;
+
+  // Opens the door of this process, whose rank is `rank`. A node that has not answered for `timeout_ns` is gone.
+  static Result<std::unique_ptr<Wire>> open(std::int32_t rank, Secret secret, Failures& failures,
+                                            std::uint64_t timeout_ns);
   ~Wire() override;
 
   // The number of the door, the same for all of this machine's addresses.
@@ -86,6 +97,7 @@ class Wire final : private Connection::Sink {
     Ticket ticket;
     Message message;
     std::vector<std::byte> packed = {};  // where the payload arrives, for a layout with holes
+    // port is nullptr where the receive was given up: the payload is thrown away.
 
     std::byte* room() { return message.layout != nullptr ? packed.data() : message.address; }
   };
@@ -111,21 +123,29 @@ class Wire final : private Connection::Sink {
     // The payload that is coming in at the moment.
     std::unique_ptr<Posted> current;
     Early* current_early = nullptr;
-    std::vector<std::byte> thrown_away;  // a payload that does not fit
+    std::vector<std::byte> thrown_away;  // a payload that does not fit, or that nobody wants any more
   };
 
-  Wire(std::int32_t rank, Secret secret, int failure) : rank_(rank), secret_(secret), failure_(failure) {}
+  Wire(std::int32_t rank, Secret secret, Failures& failures, std::uint64_t timeout_ns)
+      : rank_(rank), secret_(secret), failures_(failures), failure_(failures.code), timeout_ns_(timeout_ns) {}
 
   bool send(WirePort& port, const Message& message, Ticket ticket);
   bool send(Peer& to, Connection::Outgoing&& out, const Message& message);
   bool send(Peer& to, Connection::Outgoing&& out);
   bool recv(WirePort& port, const Message& message, Ticket ticket, int* error);
   void poll(WirePort* port);
+  std::size_t cancel(const void* instance);
+  void tell(std::int32_t rank, const Notice& notice);
 
   std::byte* place(Connection& from, const Frame& frame) override;
   bool arrived(Connection& from, const Frame& frame) override;
 
   Peer& peer(std::int32_t rank);
+  void keep_alive(int socket) const;
+  void look_around();
+  void watch_door();
+  bool is_over(std::int32_t tag) const;
+  std::byte* throw_away(Peer& from, std::uint64_t bytes);
   std::unique_ptr<Connection> connect_to(const Door& door, std::int32_t rank, FrameKind first);
   bool link_to(std::int32_t rank, Peer& to);
   bool hello(Connection& from, std::int32_t rank);
@@ -144,10 +164,13 @@ class Wire final : private Connection::Sink {
   void complete(WirePort& port, const Ticket& ticket, int error);
   void lost(Connection& connection);
   void lose_receives(Peer& peer);
+  void end(const Posted& receive, int error);  // complete(), unless it was given up
 
   const std::int32_t rank_;
   const Secret secret_;
+  Failures& failures_;
   const int failure_;
+  const std::uint64_t timeout_ns_;
   std::vector<Door> doors_;
   int door_ = -1;
   int epoll_ = -1;
@@ -163,6 +186,11 @@ class Wire final : private Connection::Sink {
   std::vector<Knock> knocks_;
   WirePort* polling_ = nullptr;  // whose poll it is
   std::vector<Connection::Outgoing> sent_;
+  std::set<std::int32_t> over_;  // our contexts whose operations have failed: what comes for them is thrown away
+  std::size_t strangers_ = 0;    // of connections_: the other side has not named the secret
+  bool door_shut_ = false;       // since there are too many of these
+  unsigned polls_ = 0;
+  std::uint64_t next_look_ns_ = 0;
 };
 
 // One domain's transport through a Wire.
@@ -177,6 +205,9 @@ class WirePort final : public Transport {
   int recv(const Message& message, Ticket ticket, bool* finished) override;
   std::span<const Completion> poll() override;
   std::size_t in_flight() const override { return in_flight_; }
+  std::size_t cancel(const void* instance) override;
+  void tell(std::int32_t peer, const Notice& notice) override;
+  const Failures& failures() const override { return wire_.failures_; }
 
   // The Wire's, and one that is readable when messages of this port were finished by another port's thread.
   std::vector<int> news() const override { return {wire_.news(), news_}; }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "transport/group.hpp"
 #include "transport/wire.hpp"
 
 namespace urakata::transport {
@@ -68,6 +69,61 @@ void Wire::granted(Peer& to, std::uint64_t id) {
 
 void Wire::report(const Connection::Outgoing& sent) {
   if (sent.port != nullptr) complete(*static_cast<WirePort*>(sent.port), sent.ticket, 0);
+}
+
+// --- what has failed -------------------------------------------------------------------------------------------------
+
+std::size_t Wire::cancel(const void* instance) {
+  const std::lock_guard guard(lock_);
+  std::size_t taken = 0;
+  const auto given_up = [&](const auto& one) { return one.port != nullptr && one.ticket.instance == instance; };
+  for (auto& [rank, other] : peers_) {
+    if (other.link != nullptr) taken += other.link->take_back(instance);
+    taken += std::erase_if(other.held, given_up);
+    taken += std::erase_if(other.waiting, [&](const auto& entry) { return given_up(entry.second); });
+    taken += std::erase_if(other.posted, given_up);
+    for (auto& [id, receive] : other.granted) {
+      if (!given_up(receive)) continue;
+      receive.port = nullptr;
+      ++taken;
+    }
+    if (other.current && given_up(*other.current)) {
+      other.link->divert(throw_away(other, other.link->incoming()));
+      other.current->port = nullptr;
+      ++taken;
+    }
+    for (const auto& early : other.early) {
+      if (!early->taker || !given_up(*early->taker)) continue;
+      early->taker.reset();
+      ++taken;
+    }
+  }
+  return taken;
+}
+
+void Wire::tell(std::int32_t rank, const Notice& notice) {
+  const std::lock_guard guard(lock_);
+  over_.insert(notice.origin);
+  for (auto& [other, from] : peers_) {
+    std::erase_if(from.early,
+                  [&](const auto& early) { return (early->whole || early->announced) && is_over(early->tag); });
+  }
+  Peer& to = peer(rank);
+  if (!link_to(rank, to)) return;
+  Connection::Outgoing out{
+      .frame = {.kind = FrameKind::notice, .tag = notice.context, .id = static_cast<std::uint32_t>(notice.origin)}};
+  if (to.link == nullptr) {
+    to.held.push_back(std::move(out));
+  } else if (!to.link->broken()) {
+    to.link->send_soon(std::move(out));
+  }
+}
+
+bool Wire::is_over(std::int32_t tag) const { return !over_.empty() && over_.contains(tag >> Group::kContextShift); }
+
+std::byte* Wire::throw_away(Peer& from, std::uint64_t bytes) {
+  from.thrown_away.resize(std::max<std::uint64_t>(bytes, 1));
+  return from.thrown_away.data();
 }
 
 // --- receiving -------------------------------------------------------------------------------------------------------
@@ -146,12 +202,16 @@ std::byte* Wire::place(Connection& from, const Frame& frame) {
     if (found == sender.granted.end() || frame.bytes > found->second.message.bytes) return nullptr;
     sender.current = std::make_unique<Posted>(std::move(found->second));
     sender.granted.erase(found);
-    return sender.current->room();
+    return sender.current->port != nullptr ? sender.current->room() : throw_away(sender, frame.bytes);
   }
   const auto found =
       std::ranges::find_if(sender.posted, [&](const Posted& one) { return one.message.tag == frame.tag; });
   if (found == sender.posted.end()) {
     if (frame.bytes > kEager) return nullptr;
+    if (is_over(frame.tag)) {
+      sender.current = std::make_unique<Posted>();
+      return throw_away(sender, frame.bytes);
+    }
     auto early = std::make_unique<Early>();
     early->tag = frame.tag;
     early->bytes = frame.bytes;
@@ -162,9 +222,7 @@ std::byte* Wire::place(Connection& from, const Frame& frame) {
   }
   sender.current = std::make_unique<Posted>(std::move(*found));
   sender.posted.erase(found);
-  if (frame.bytes <= sender.current->message.bytes) return sender.current->room();
-  sender.thrown_away.resize(frame.bytes);
-  return sender.thrown_away.data();
+  return frame.bytes <= sender.current->message.bytes ? sender.current->room() : throw_away(sender, frame.bytes);
 }
 
 bool Wire::arrived(Connection& from, const Frame& frame) {
@@ -174,6 +232,7 @@ bool Wire::arrived(Connection& from, const Frame& frame) {
       return !from.ours && from.rank < 0 && secret && frame.tag >= 0 && hello(from, frame.tag);
     case FrameKind::knock:
       if (from.ours || !secret) return false;
+      from.named = true;
       greet(from, FrameKind::welcome);
       return true;
     case FrameKind::welcome:
@@ -181,6 +240,10 @@ bool Wire::arrived(Connection& from, const Frame& frame) {
     case FrameKind::grant:
       if (from.open) granted(peer(from.rank), frame.id);
       return from.open;
+    case FrameKind::notice:
+      if (!from.open) return false;
+      failures_.add({.from = from.rank, .origin = static_cast<std::int32_t>(frame.id), .context = frame.tag});
+      return true;
     case FrameKind::announce:
       return from.open && announced(peer(from.rank), frame);
     case FrameKind::message:
@@ -194,12 +257,12 @@ bool Wire::arrived(Connection& from, const Frame& frame) {
   if (frame.bytes == 0) place(from, frame);  // nobody has asked for room
   if (sender.current) {
     const auto receive = std::move(sender.current);
-    complete(*receive->port, receive->ticket, unpack(*receive, frame.bytes));
+    if (receive->port != nullptr) complete(*receive->port, receive->ticket, unpack(*receive, frame.bytes));
   } else {
     Early& early = *std::exchange(sender.current_early, nullptr);
     early.whole = true;
-    if (early.taker) {
-      complete(*early.taker->port, early.taker->ticket, deliver(early, *early.taker));
+    if (early.taker) complete(*early.taker->port, early.taker->ticket, deliver(early, *early.taker));
+    if (early.taker || is_over(early.tag)) {
       std::erase_if(sender.early, [&](const auto& one) { return one.get() == &early; });
     }
   }
@@ -209,6 +272,7 @@ bool Wire::arrived(Connection& from, const Frame& frame) {
 bool Wire::announced(Peer& from, const Frame& frame) {
   const auto found = std::ranges::find_if(from.posted, [&](const Posted& one) { return one.message.tag == frame.tag; });
   if (found == from.posted.end()) {
+    if (is_over(frame.tag)) return true;  // its sender is told
     auto early = std::make_unique<Early>();
     early->tag = frame.tag;
     early->bytes = frame.bytes;

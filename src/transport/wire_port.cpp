@@ -52,6 +52,18 @@ int WirePort::posted(bool done, int error, Ticket ticket, bool* finished) {
   return error;
 }
 
+std::size_t WirePort::cancel(const void* instance) {
+  const KeptErrno kept;
+  const std::size_t taken = wire_.cancel(instance);
+  in_flight_ -= taken;
+  return taken;
+}
+
+void WirePort::tell(std::int32_t peer, const Notice& notice) {
+  const KeptErrno kept;
+  wire_.tell(peer, notice);
+}
+
 std::span<const Completion> WirePort::poll() {
   const KeptErrno kept;
   reported_.clear();

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -79,3 +81,24 @@ def test_a_rank_that_ends_early_ends_the_job(hosts: Hosts, folder: Path, tmp_pat
     assert code != 0, output[-3000:]  # which code differs from job to job, also without Urakata
     assert {path.name for path in tmp_path.iterdir()} == {"0", "1", "2"}, output[-3000:]
     assert output.count("transport wire: ") == 3, output[:3000]
+
+
+def cut(hosts: Hosts, one: int, other: int) -> None:
+    """From now on no packet of one of the two hosts reaches the other: they have wrong addresses of each other."""
+    for here, there in ((one, other), (other, one)):
+        words = ["ip", "neigh", "replace", hosts.addresses[there], "lladdr", "02:00:00:00:00:01", "dev", "eth0"]
+        hosts.execute(here, [*words, "nud", "permanent"])
+
+
+@pytest.mark.parametrize("engine", ("poll", "thread"))
+def test_where_one_link_breaks_every_rank_gets_an_error(folder: Path, tmp_path: Path, engine: str) -> None:
+    """Host 0 has no part in the link between 1 and 2."""
+    program = [str(compiled(named("openmpi"), "lost_link", folder)), str(tmp_path)]
+    with Hosts(count=3) as own, ThreadPoolExecutor(1) as pool:
+        options = ("--engine", engine, "--set", "PEER_TIMEOUT=4")
+        job = pool.submit(run, own, "openmpi", program, *options)
+        while not job.done() and len(list(tmp_path.glob("works.*"))) < 3:
+            time.sleep(0.05)
+        cut(own, 1, 2)
+        _, output = job.result()  # the launcher finds fault with ranks that end without MPI_Finalize
+    assert len(list(tmp_path.glob("failed.*"))) == 3, output[-3000:]

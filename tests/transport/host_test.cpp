@@ -126,5 +126,31 @@ TEST(HostTransport, AFailedPollEndsEveryMessage) {
   EXPECT_TRUE(self->poll().empty());
 }
 
+// Of two receives one has met its message when both are given up: that one's message still comes, the other is taken
+// back, and a send that nobody receives is let go when patience is at its end.
+TEST(HostTransport, WhatIsGivenUpEnds) {
+  Network network(5);
+  network.nothing_at_once();
+  const auto self = attach(network, 0);
+  const auto other = attach(network, 1);
+  std::array<std::uint8_t, 3> bytes{1, 0, 0};
+  int instance = 0;
+  ASSERT_EQ(other->send(message(&bytes[0], 0, 1), {}, nullptr), 0);
+  ASSERT_EQ(self->recv(message(&bytes[1], 1, 1), {&instance, 1, 0}, nullptr), 0);
+  ASSERT_EQ(self->recv(message(&bytes[2], 1, 2), {&instance, 2, 0}, nullptr), 0);
+  ASSERT_EQ(self->send(message(&bytes[0], 1, 3), {&instance, 3, 0}, nullptr), 0);
+  EXPECT_EQ(self->cancel(&instance), 0U);
+  std::set<std::uint32_t> ended;
+  for (int poll = 0; poll < 1000; ++poll) {
+    for (const Completion& completion : self->poll()) ended.insert(completion.ticket.node);
+  }
+  EXPECT_EQ(ended, (std::set<std::uint32_t>{1, 2, 3}));
+  EXPECT_EQ(bytes[1], 1);
+  EXPECT_EQ(self->in_flight(), 0U);
+  ASSERT_EQ(other->send(message(&bytes[0], 0, 2), {}, nullptr), 0);
+  for (int poll = 0; poll < 1000; ++poll) self->poll();
+  EXPECT_EQ(bytes[2], 0);
+}
+
 }  // namespace
 }  // namespace urakata::simulated

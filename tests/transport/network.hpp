@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -27,6 +28,8 @@
 namespace urakata::simulated {
 
 inline constexpr int kTruncated = 15;  // a receive met a message of another size
+inline constexpr int kTold = 17;       // another rank has told of a failure
+inline constexpr int kMaxRanks = 6;
 
 class Network {
  public:
@@ -49,6 +52,20 @@ class Network {
     const std::lock_guard guard(lock_);
     at_once_ = false;
   }
+  // From now on nothing goes between the two ranks. What the one called `noticing` has under way with the other, or
+  // posts later, ends with `code`; the other hears nothing.
+  void break_link(int noticing, int other, int code) {
+    const std::lock_guard guard(lock_);
+    broken_[{noticing, other}] = code;
+    broken_.insert({{other, noticing}, 0});
+    for (auto& [address, operation] : operations_) {
+      if (operation->rank != noticing || operation->message.peer != other) continue;
+      if (operation->finished || operation->matched) continue;
+      withdraw(*operation);
+      operation->finished = true;
+      operation->code = code;
+    }
+  }
   // Messages sent that nobody has received, and receives that no message has met.
   std::size_t unmatched() const {
     const std::lock_guard guard(lock_);
@@ -68,6 +85,8 @@ class Network {
     if (const int code = fault(rank, Call::isend); code != 0) return code;
     ++messages_;
     Operation& operation = add(rank, message);
+    *request = &operation;
+    if (breaks(operation)) return 0;
     Parcel parcel{.payload = {}, .message = message, .sender = nullptr};
     if (toss()) {
       parcel.payload = packed(message);
@@ -78,7 +97,6 @@ class Network {
     Queue& queue = queues_[{rank, message.peer, message.tag}];
     queue.parcels.push_back(std::move(parcel));
     match(queue);
-    *request = &operation;
     if (at_once_ && operation.finished && toss()) {
       operations_.erase(&operation);
       *request = nullptr;  // done at once
@@ -90,12 +108,40 @@ class Network {
     const std::lock_guard guard(lock_);
     if (const int code = fault(rank, Call::irecv); code != 0) return code;
     Operation& operation = add(rank, message);
+    *request = &operation;
+    if (breaks(operation)) return 0;
     Queue& queue = queues_[{message.peer, rank, message.tag}];
     queue.receives.push_back(&operation);
     match(queue);
-    *request = &operation;
     return 0;
   }
+
+  // As MPI_Cancel: a receive that has met its message goes on.
+  void cancel(Operation* request) {
+    const std::lock_guard guard(lock_);
+    if (request->matched) return;
+    withdraw(*request);
+    request->finished = true;
+  }
+
+  int isend_notice(int rank, int peer, const transport::Notice& notice, Operation** request) {
+    const std::lock_guard guard(lock_);
+    if (!broken_.contains({rank, peer})) notices_[peer].push_back(notice);
+    *request = &add(rank, {});
+    (*request)->finished = true;
+    return 0;
+  }
+  bool take_notice(int rank, transport::Notice* notice) {
+    const std::lock_guard guard(lock_);
+    auto& waiting = notices_[rank];
+    if (waiting.empty()) return false;
+    *notice = waiting.front();
+    waiting.pop_front();
+    return true;
+  }
+
+  // Of each rank.
+  transport::Failures& failures(int rank) { return failures_[static_cast<std::size_t>(rank)]; }
 
   int testsome(int rank, int n, Operation** requests, int* done, int* indices, int* errors) {
     const std::lock_guard guard(lock_);
@@ -123,7 +169,7 @@ class Network {
         --operation.delay;
         continue;
       }
-      int code = operation.matched ? deliver(operation) : 0;
+      int code = operation.matched ? deliver(operation) : operation.code;
       if (const int injected = fault(rank, Call::message); injected != 0) code = injected;
       indices[*done] = i;
       errors[*done] = code;
@@ -148,6 +194,7 @@ class Network {
     unsigned delay = 0;  // polls until it is reported
     bool finished = false;
     bool matched = false;  // a receive that has a parcel
+    int code = 0;
     Parcel parcel;
   };
 
@@ -195,8 +242,17 @@ class Network {
     return fits ? 0 : kTruncated;
   }
 
-  // The operation's owner will not ask for it again.
-  void forget(Operation& operation) {
+  // Is it over a broken link? Then it never meets another.
+  bool breaks(Operation& operation) {
+    const auto found = broken_.find({operation.rank, operation.message.peer});
+    if (found == broken_.end()) return false;
+    operation.code = found->second;
+    operation.finished = operation.code != 0;
+    return true;
+  }
+
+  // It meets no other any more, and its memory is not looked at.
+  void withdraw(Operation& operation) {
     for (auto& [key, queue] : queues_) {
       std::erase(queue.receives, &operation);
       std::erase_if(queue.parcels, [&](const Parcel& parcel) { return parcel.sender == &operation; });
@@ -207,6 +263,11 @@ class Network {
       parcel.payload = packed(parcel.message);
       parcel.sender = nullptr;
     }
+  }
+
+  // The operation's owner will not ask for it again.
+  void forget(Operation& operation) {
+    withdraw(operation);
     operations_.erase(&operation);
   }
 
@@ -235,6 +296,11 @@ class Network {
   bool at_once_ = true;
   std::uint64_t messages_ = 0;
   std::map<std::pair<int, Call>, int> faults_;
+  std::map<std::pair<int, int>, int> broken_;  // ends of broken links: the code that the first one gets; 0: none
+  std::map<int, std::deque<transport::Notice>> notices_;
+  std::array<transport::Failures, kMaxRanks> failures_{transport::Failures(kTold), transport::Failures(kTold),
+                                                       transport::Failures(kTold), transport::Failures(kTold),
+                                                       transport::Failures(kTold), transport::Failures(kTold)};
   std::map<std::tuple<int, int, int>, Queue> queues_;  // by source, destination, tag
   std::unordered_map<Operation*, std::unique_ptr<Operation>> operations_;
 };
@@ -261,17 +327,21 @@ struct Api {
   static int testsome(int n, Request* requests, int* done, int* indices, int* errors) {
     return network->testsome(Rank, n, requests, done, indices, errors);
   }
+  static void cancel(Request* request) { network->cancel(*request); }
+  static int isend_notice(int peer, const transport::Notice& notice, Request* request) {
+    return network->isend_notice(Rank, peer, notice, request);
+  }
+  static bool take_notice(transport::Notice* notice) { return network->take_notice(Rank, notice); }
 };
 
-inline constexpr int kMaxRanks = 6;
-
-// A rank's transport on the network. One network at a time.
+// A rank's transport on the network. One network at a time. A message that was given up and cannot be taken back is let
+// go at once.
 template <int Rank = 0>
 std::unique_ptr<transport::Transport> attach(Network& network, int rank) {
   if constexpr (Rank < kMaxRanks) {
     if (rank != Rank) return attach<Rank + 1>(network, rank);
     Api<Rank>::network = &network;
-    return std::make_unique<transport::HostTransport<Api<Rank>>>();
+    return std::make_unique<transport::HostTransport<Api<Rank>>>(network.failures(Rank), 0);
   } else {
     return nullptr;
   }

@@ -14,10 +14,14 @@
 #include <random>
 #include <vector>
 
+#include "transport/group.hpp"
+
 namespace urakata::transport {
 namespace {
 
 constexpr int kFailure = 16;
+constexpr std::uint64_t kTimeout = 60'000'000'000;  // longer than any test
+Failures failures(kFailure);                        // of all processes
 constexpr Secret kSecret{.low = 0x1234567812345678U, .high = 42};
 
 Door loopback(std::uint16_t number) {
@@ -35,7 +39,7 @@ std::vector<std::unique_ptr<Wire>> job(std::int32_t ranks) {
   std::vector<std::unique_ptr<Wire>> wires;
   std::vector<Door> doors;
   for (std::int32_t rank = 0; rank < ranks; ++rank) {
-    auto wire = Wire::open(rank, kSecret, kFailure);
+    auto wire = Wire::open(rank, kSecret, failures, kTimeout);
     if (!wire.ok()) ADD_FAILURE() << wire.error().message;
     wires.push_back(std::move(*wire));
     doors.push_back(loopback(wires.back()->door()));
@@ -293,7 +297,7 @@ TEST(Wire, APeerThatEndsFailsWhatWaitsForIt) {
 
 TEST(Wire, AKnockFindsTheRightDoorAndNobodyElseIsLetIn) {
   auto wires = job(2);
-  auto stranger = Wire::open(1, {.low = 1, .high = 2}, kFailure);
+  auto stranger = Wire::open(1, {.low = 1, .high = 2}, failures, kTimeout);
   ASSERT_TRUE(stranger.ok());
   const std::array doors{loopback((*stranger)->door()), loopback(wires[0]->door()), loopback(wires[1]->door())};
   wires[0]->knock(doors, 1);
@@ -317,6 +321,106 @@ TEST(Wire, AKnockFindsTheRightDoorAndNobodyElseIsLetIn) {
   while (poll(&end, 1, 0) == 0) EXPECT_TRUE(port.poll().empty());
   EXPECT_EQ(port.in_flight(), 1U);
   close(caller);
+}
+
+// An operation of each rank is given up with messages in every state: none is reported, none is read from or written to
+// its buffers afterwards, and another operation's messages between the two go on.
+TEST(Wire, WhatIsGivenUpTouchesNoBufferAnyMore) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  constexpr int kOver = 7 << Group::kContextShift;
+  constexpr std::size_t kSizes[] = {0, 100, 100'000, Wire::kEager + 1, 3'000'000};
+  for (int round = 0; round < 60; ++round) {
+    auto wires = job(2);
+    std::array<std::unique_ptr<WirePort>, 2> ports{std::make_unique<WirePort>(*wires[0]),
+                                                   std::make_unique<WirePort>(*wires[1])};
+    int failed = 0;  // instances are told apart by address only
+    int other = 0;
+    std::deque<std::vector<std::byte>> sent;
+    std::deque<std::vector<std::byte>> room;
+    for (int i = 0; i < 8; ++i) {
+      const auto rank = random() % 2;
+      const std::size_t which = random() % std::size(kSizes);
+      const std::size_t size = kSizes[which];
+      const int tag = kOver + static_cast<int>(which);
+      if (random() % 3 != 0) {
+        sent.push_back(filled(size, 1));
+        ports[rank]->send(message(sent.back(), 1 - static_cast<int>(rank), tag), {&failed, 0, 0}, nullptr);
+      }
+      if (random() % 3 != 0) {
+        room.emplace_back(size);
+        ports[1 - rank]->recv(message(room.back(), static_cast<int>(rank), tag), {&failed, 0, 0}, nullptr);
+      }
+      for (auto left = random() % 4; left != 0; --left) ports[random() % 2]->poll();
+    }
+    for (const std::size_t rank : {0U, 1U}) {
+      ports[rank]->cancel(&failed);
+      ports[rank]->tell(1 - static_cast<int>(rank), {.from = static_cast<int>(rank), .origin = 7, .context = 7});
+    }
+    for (auto& bytes : sent) std::vector<std::byte>().swap(bytes);  // whoever reads or writes now is found out
+    for (auto& bytes : room) std::vector<std::byte>().swap(bytes);
+    auto from = filled(200'000, 3);
+    std::vector<std::byte> to(from.size());
+    ports[0]->send(message(from, 1, 1), {&other, 0, 0}, nullptr);
+    ports[1]->recv(message(to, 0, 1), {&other, 0, 0}, nullptr);
+    std::size_t open = 2;
+    for (int i = 0; i < 1'000'000 && open != 0; ++i) {
+      for (auto& port : ports) {
+        for (const Completion& one : port->poll()) open -= one.ticket.instance == &other ? 1 : 0;
+      }
+    }
+    ASSERT_EQ(open, 0U) << "round " << round;
+    EXPECT_EQ(to, from);
+    EXPECT_EQ(ports[0]->in_flight() + ports[1]->in_flight(), 0U);
+  }
+}
+
+TEST(Wire, ThePeerIsToldOfAFailure) {
+  auto wires = job(2);
+  WirePort a(*wires[0]);
+  WirePort b(*wires[1]);
+  const std::size_t before = failures.count();
+  a.tell(1, {.from = 0, .origin = 300, .context = 5});
+  for (int i = 0; i < 1'000'000 && failures.count() == before; ++i) a.poll(), b.poll();
+  std::vector<Notice> notices;
+  failures.read(notices);
+  ASSERT_EQ(notices.size(), before + 1);
+  EXPECT_EQ(notices.back().from, 0);
+  EXPECT_EQ(notices.back().origin, 300);
+  EXPECT_EQ(notices.back().context, 5);
+}
+
+// More strangers connect than are let in at once, and none says anything: all are shown out, and the peer's message
+// arrives.
+TEST(Wire, StrangersWhoSayNothingAreShownOut) {
+  constexpr std::uint64_t kShort = 4;  // ns: each look is the next
+  auto made = Wire::open(0, kSecret, failures, kShort);
+  ASSERT_TRUE(made.ok());
+  auto wire = std::move(*made);
+  auto other = std::move(*Wire::open(1, kSecret, failures, kTimeout));
+  const std::vector<Door> doors{loopback(wire->door()), loopback(other->door())};
+  wire->set_doors(doors);
+  other->set_doors(doors);
+  WirePort a(*wire);
+  WirePort b(*other);
+  std::vector<int> strangers;
+  for (std::size_t i = 0; i < Wire::kMostStrangers + 10; ++i) {
+    strangers.push_back(socket(AF_INET, SOCK_STREAM, 0));
+    ASSERT_EQ(connect(strangers.back(), reinterpret_cast<const sockaddr*>(&doors[0].address), doors[0].length), 0);
+  }
+  auto bytes = filled(10, 1);
+  std::vector<std::byte> room(10);
+  ASSERT_EQ(b.send(message(bytes, 0, 0), {}, nullptr), 0);
+  ASSERT_EQ(a.recv(message(room, 1, 0), {}, nullptr), 0);
+  both(a, 1, b, 1);
+  EXPECT_EQ(room, bytes);
+  for (const int stranger : strangers) {
+    pollfd end{.fd = stranger, .events = POLLIN, .revents = 0};
+    for (int i = 0; i < 1'000'000 && poll(&end, 1, 0) == 0; ++i) a.poll();
+    EXPECT_NE(end.revents, 0);
+    close(stranger);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,49 @@
+// What other ranks tell of operations that have failed.
+//
+// A rank whose operation fails tells each rank that the operation exchanges messages with. One that is told fails what
+// it has in progress on that communicator, and tells on. Whoever waits, waits for a message of a rank that waits in its
+// turn or has failed, so word gets to everybody who would else wait for ever.
+//
+// A notice names the communicator by the numbers that teller and told have for it. The teller never uses its number
+// again, so a notice that comes late cannot be taken for one about another communicator.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace urakata::transport {
+
+struct Notice {
+  std::int32_t from = 0;     // the teller's rank on the private communicator
+  std::int32_t origin = 0;   // the teller's context number
+  std::int32_t context = 0;  // that of the rank which is told
+};
+
+// All notices that have come to this process, in order. Thread-safety: everything by anyone.
+class Failures {
+ public:
+  // `code`: the error code of operations that end for what another rank tells, or for a message that is lost.
+  explicit Failures(int error_code) : code(error_code) {}
+  const int code;
+
+  void add(const Notice& notice) {
+    const std::lock_guard guard(lock_);
+    notices_.push_back(notice);
+    count_.store(notices_.size(), std::memory_order_release);
+  }
+  std::size_t count() const { return count_.load(std::memory_order_acquire); }
+  // Appends to `known`, which has the first of them, those that are new.
+  void read(std::vector<Notice>& known) const {
+    const std::lock_guard guard(lock_);
+    known.insert(known.end(), notices_.begin() + static_cast<std::ptrdiff_t>(known.size()), notices_.end());
+  }
+
+ private:
+  mutable std::mutex lock_;
+  std::atomic<std::size_t> count_{0};
+  std::vector<Notice> notices_;
+};
+
+}  // namespace urakata::transport
