@@ -33,6 +33,7 @@ Communicator::Communicator(MPI_Comm handle, std::vector<std::int32_t> world_rank
   one_node = process().job().same_node(world);
   all_remote = process().job().nodes_apart(world);
   together = process().job().together(world);
+  by_wire_ = process().wiring().covers(world);
   contexts.reserve(world.size());
   for (const std::int32_t member : world) contexts.push_back(place_.context_of(member));
   context = contexts[rank];
@@ -55,7 +56,7 @@ Communicator::~Communicator() {
 
 tune::Way Communicator::way() const {
   if (one_node) return process().job().crowded(world) ? tune::Way::crowded : tune::Way::node;
-  return process().wired() ? tune::Way::wire : tune::Way::host;
+  return by_wire_ ? tune::Way::wire : tune::Way::host;
 }
 
 void Communicator::release() {

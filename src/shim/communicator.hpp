@@ -53,6 +53,7 @@ class Communicator final : public transport::Group {
   MPI_Comm handle_;
   job::Place place_;
   std::shared_ptr<job::Family> family_;
+  bool by_wire_ = false;                 // all messages between its nodes go by wire
   Communicator* origin_ = nullptr;       // of a sibling; held
   std::atomic<std::uint32_t> users_{1};  // the handle's own until it is freed
 

@@ -22,7 +22,6 @@
 #include "shim/mixed_receive.hpp"
 #include "shim/refusal.hpp"
 #include "shim/space.hpp"
-#include "shim/wire.hpp"
 #include "space/heap.hpp"
 #include "space/own_mappings.hpp"
 #include "space/registry.hpp"
@@ -137,12 +136,12 @@ bool Process::set_up() {
   oversubscribed_ = placement_.oversubscribed;
   engine_why_ = placement_.reason;
   if (!job_.note_crowded(world, placement_.crowded)) return false;
-  auto [wire, why] = open_wire(world_, static_cast<int>(world.rank()), job_.nodes(), failures_);
-  wire_ = std::move(wire);
-  transport_why_ = std::move(why);
-  log::information("transport %s: %s", wire_ ? "wire" : "host", transport_why_.c_str());
-  if (!wire_ && wish.transport == TransportWish::wire) {
-    log::warning_of_all("no transport wire: %s; the host carries all messages", transport_why_.c_str());
+  const auto own = static_cast<std::int32_t>(world.rank());
+  wiring_.set_up(world, job_.nodes(), job::own_wire_facts(job_.nodes(), own), failures_, wish.peer_timeout_ns());
+  log::information("transport %s: %s", wiring_.wire() != nullptr ? "wire" : "host", wiring_.why().c_str());
+  if (!wiring_.all() && wish.transport == TransportWish::wire) {
+    log::warning_of_all("%s transport wire: %s; the host carries all %smessages", wiring_.any() ? "not all by" : "no",
+                        wiring_.why().c_str(), wiring_.any() ? "other " : "");
   }
   make_engines();
   // exit() without MPI_Finalize: the helpers must be gone before the libraries are taken down.
@@ -160,7 +159,7 @@ void Process::make_engines() {
       log::warning_of_all("%s", placement_.refusal.c_str());
     }
     for (std::size_t i = 0; i < count; ++i) {
-      domains_.push_back(make_domain(failures_, wire_.get()));
+      domains_.push_back(make_domain(failures_, wiring_.wire()));
       engine::HelperSettings settings;
       settings.name = "urakata/" + std::to_string(i);
       settings.spare = placement_.spare;
@@ -179,7 +178,7 @@ void Process::make_engines() {
         "the host does not allow calls by several threads (MPI_THREAD_MULTIPLE): engine poll instead of thread";
     log::warning_of_all("%s", engine_why_.c_str());
   }
-  domains_.push_back(make_domain(failures_, wire_.get()));
+  domains_.push_back(make_domain(failures_, wiring_.wire()));
   if (host.progress_register != nullptr || !multiple_) {
     poll_ = std::make_unique<engine::PollEngine>(*domains_.back());
   } else if (threads_.empty()) {
@@ -232,7 +231,7 @@ bool Process::step_all(std::int64_t bytes) {
 }
 
 bool Process::told() const {
-  if (wire_ == nullptr) return false;
+  if (wiring_.wire() == nullptr) return false;
   bool pending = false;
   for (engine::Engine* engine : all_) {
     if (engine->domain().pending() == 0) continue;

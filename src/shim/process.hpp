@@ -16,9 +16,9 @@
 #include "base/topology.hpp"
 #include "engine/engine.hpp"
 #include "job/job.hpp"
+#include "job/wiring.hpp"
 #include "observe/observer.hpp"
 #include "shim/abi.hpp"
-#include "transport/wire.hpp"
 
 namespace urakata::shim {
 
@@ -34,7 +34,7 @@ class Process {
   bool host_only() const { return host_only_; }   // engine host: everything passes untouched
   int told_level() const { return told_level_; }  // the thread level that the program knows of
   bool oversubscribed() const { return oversubscribed_; }
-  bool wired() const { return wire_ != nullptr; }  // messages between nodes go by wire
+  const job::Wiring& wiring() const { return wiring_; }
 
   std::int32_t world_rank() const { return world_rank_; }
   const job::Job& job() const { return job_; }
@@ -89,14 +89,13 @@ class Process {
   std::unique_ptr<engine::Engine> poll_;
   std::vector<engine::Engine*> all_;
   transport::Failures failures_{MPI_ERR_OTHER};
-  std::unique_ptr<transport::Wire> wire_;
+  job::Wiring wiring_;
   std::unique_ptr<SocketWatch> watch_;  // by the caller that has taken watched_
   std::atomic<bool> watched_{false};
   std::size_t dealt_ = 0;
   std::unique_ptr<observe::Observer> observer_;
   bool helpers_ = false;  // engine `thread` is wished and may pay
   std::string engine_why_;
-  std::string transport_why_;
   Placement placement_;
   std::uint64_t init_ns_ = 0;
 };

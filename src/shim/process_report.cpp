@@ -57,8 +57,8 @@ void Process::write_report() {
   meta.abi = kAbi;
   meta.engine = host_only_ ? "host" : std::string((threads_.empty() ? poll_ : threads_.front())->name());
   meta.engine_why = engine_why_;
-  meta.transport = wire_ ? "wire" : "host";
-  meta.transport_why = transport_why_;
+  meta.transport = wiring_.wire() != nullptr ? "wire" : "host";
+  meta.transport_why = wiring_.why();
   for (const Option& option : option_table()) {
     meta.options.push_back(
         {std::string(option.name), std::string(option_value(option)), std::string(option_origin(option))});

@@ -164,14 +164,29 @@ void Wire::look_around() {
 void Wire::knock(std::span<const Door> doors, std::int32_t rank) {
   const std::lock_guard guard(lock_);
   for (const Door& door : doors) {
-    knocks_.push_back({.connection = connect_to(door, rank, FrameKind::knock)});
+    knocks_.push_back({.rank = rank, .connection = connect_to(door, rank, FrameKind::knock)});
   }
 }
 
-int Wire::opened() {
+Wire::Answer Wire::answer(std::int32_t rank) {
   const std::lock_guard guard(lock_);
-  const auto found = std::ranges::find_if(knocks_, [](const Knock& knock) { return knock.opened; });
-  return found == knocks_.end() ? -1 : static_cast<int>(found - knocks_.begin());
+  Answer answer;
+  int index = 0;
+  for (const Knock& knock : knocks_) {
+    if (knock.rank != rank) continue;
+    if (knock.opened && answer.opened < 0) {
+      answer.opened = index;
+      answer.better_may_come = answer.more_may_come;
+    }
+    if (!knock.opened && knock.connection && !knock.connection->broken()) answer.more_may_come = true;
+    ++index;
+  }
+  return answer;
+}
+
+void Wire::end_knocking(std::int32_t rank) {
+  const std::lock_guard guard(lock_);
+  std::erase_if(knocks_, [&](const Knock& knock) { return knock.rank == rank; });
 }
 
 void Wire::end_knocking() {
@@ -207,7 +222,7 @@ bool Wire::welcome(Connection& from, std::int32_t rank) {
   const auto knock = std::ranges::find_if(knocks_, [&](const Knock& one) { return one.connection.get() == &from; });
   if (knock != knocks_.end()) {
     knock->opened = rank == from.rank;
-    return true;
+    return knock->opened;
   }
   Peer& other = peer(from.rank);
   if (rank != from.rank || from.open || (&from != other.link && &from != other.asked)) return false;

@@ -75,11 +75,17 @@ class Wire final : private Connection::Sink {
   // The number of the door, the same for all of this machine's addresses.
   std::uint16_t door() const { return door_number_; }
 
-  // Knocks at each of the doors, to learn which of them is rank `rank`'s; opened() after some steps says so.
+  // Knocks at each of the doors, the best first, to learn which of them is rank `rank`'s; answer() after some steps
+  // says so. Several ranks at a time.
   void knock(std::span<const Door> doors, std::int32_t rank);
-  // The index of the first door of knock() that was found to be the right one; -1: none yet.
-  int opened();
+  struct Answer {
+    int opened = -1;               // the index of the first door that was found to be the right one; -1: none yet
+    bool better_may_come = false;  // from a door before that one
+    bool more_may_come = false;    // from any door
+  };
+  Answer answer(std::int32_t rank);
   void step() { poll(nullptr); }
+  void end_knocking(std::int32_t rank);
   void end_knocking();
 
   // Where each process can be reached, by rank; length 0: not by wire. Once, before the first message.
@@ -180,6 +186,7 @@ class Wire final : private Connection::Sink {
   std::unordered_map<std::int32_t, Peer> peers_;
   std::vector<std::unique_ptr<Connection>> connections_;
   struct Knock {
+    std::int32_t rank = -1;
     std::unique_ptr<Connection> connection;
     bool opened = false;
   };

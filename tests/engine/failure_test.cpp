@@ -32,9 +32,9 @@ struct Rings {
   std::vector<std::unique_ptr<Instance>> instances;
 };
 
-// The link between 0 and 1 breaks at any moment, and each of the two notices once it waits for the other. What is not over
-// by then ends, also on ranks that have no part in the link, and the buffers stay as they are from then on. Whatever is
-// started on the group later ends with an error, and once all ranks know, nothing is posted any more.
+// The link between 0 and 1 breaks at any moment, and each of the two notices once it waits for the other. What is not
+// over by then ends, also on ranks that have no part in the link, and the buffers stay as they are from then on.
+// Whatever is started on the group later ends with an error, and once all ranks know, nothing is posted any more.
 TEST(Failure, WhereOneLinkBreaksEveryRankGetsAnError) {
   for (const int ranks : {2, 3, 6}) {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {

@@ -71,7 +71,22 @@ def test_where_no_address_leads_to_the_others_the_host_carries(hosts: Hosts, fol
     program = [str(compiled(named("openmpi"), "random_nbc", folder)), "--cases", "30"]
     code, output = run(hosts, "openmpi", program, "--transport", "wire", "--wire-interface", "none0")
     assert code == 0 and " 0 wrong" in output, output[-3000:]
-    assert output.count("no transport wire: the node of rank ") == 1, output[:3000]
+    assert output.count("no transport wire: the nodes of ranks 0 and 1 do not reach each other") == 1, output[:3000]
+
+
+def test_a_node_that_nobody_reaches_leaves_the_others_their_wire(hosts: Hosts, folder: Path) -> None:
+    host = named("openmpi")
+    program = f"{compiled(host, 'random_nbc', folder)} --cases {LONG[0]} --seed 5"
+    alone = '[ "$(hostname)" != host2 ] || alone="--wire-interface none0"'
+    done = hosts.run(
+        ["sh", "-c", f"{alone}; exec {EXEC} --verbose 2 --transport wire $alone -- {program}"],
+        host_mpi=host.launcher,
+        env=host.environment,
+        timeout=float(LONG[1]),
+    )
+    output = done.stdout + done.stderr
+    assert done.returncode == 0 and " 0 wrong" in output, output[-3000:]
+    assert output.count("not all by transport wire: 1 of 3 pairs of nodes; ") == 1, output[:3000]
 
 
 @pytest.mark.parametrize("how", ("exit", "kill"))

@@ -301,10 +301,10 @@ TEST(Wire, AKnockFindsTheRightDoorAndNobodyElseIsLetIn) {
   ASSERT_TRUE(stranger.ok());
   const std::array doors{loopback((*stranger)->door()), loopback(wires[0]->door()), loopback(wires[1]->door())};
   wires[0]->knock(doors, 1);
-  for (int i = 0; i < 10'000'000 && wires[0]->opened() < 0; ++i) {
+  for (int i = 0; i < 10'000'000 && wires[0]->answer(1).opened < 0; ++i) {
     for (Wire* one : {wires[0].get(), wires[1].get(), stranger->get()}) one->step();
   }
-  EXPECT_EQ(wires[0]->opened(), 2);
+  EXPECT_EQ(wires[0]->answer(1).opened, 2);
   wires[0]->end_knocking();
 
   // What does not know the secret is shown out, whatever it says.

@@ -1,0 +1,302 @@
+#include "job/wiring.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "base/clock.hpp"
+
+namespace urakata::job {
+
+using transport::Door;
+using transport::Wire;
+
+namespace {
+
+constexpr std::uint64_t kPreferred = 100'000'000;  // ns that the best address has before the next best is taken
+constexpr std::uint64_t kPatience = 2'000'000'000;
+constexpr std::uint64_t kPatienceWithAll = 4'000'000'000;
+constexpr std::size_t kMostAddresses = 8;
+constexpr std::size_t kAtOnce = 16;  // nodes at which one knocks at the same time
+constexpr std::uint8_t kNone = 0xff;
+
+Door door_of(const Address& address, std::uint16_t number) {
+  Door door;
+  if (address.family == AF_INET) {
+    auto& four = reinterpret_cast<sockaddr_in&>(door.address);
+    four.sin_family = AF_INET;
+    four.sin_port = htons(number);
+    std::memcpy(&four.sin_addr, address.bytes.data(), 4);
+    door.length = sizeof four;
+  } else {
+    auto& six = reinterpret_cast<sockaddr_in6&>(door.address);
+    six.sin6_family = AF_INET6;
+    six.sin6_port = htons(number);
+    std::memcpy(&six.sin6_addr, address.bytes.data(), 16);
+    door.length = sizeof six;
+  }
+  return door;
+}
+
+const char* text_of(WireFacts::Obstacle obstacle) {
+  switch (obstacle) {
+    case WireFacts::Obstacle::none:
+      break;
+    case WireFacts::Obstacle::asked:
+      return "the host was asked for";
+    case WireFacts::Obstacle::descriptors:
+      return "its limit of descriptors is too low (ulimit -n)";
+    case WireFacts::Obstacle::system:
+      return "the system refuses the sockets";
+  }
+  return "";
+}
+
+std::optional<transport::Secret> secret_of_job(Bootstrap& bootstrap) {
+  transport::Secret secret;
+  if (bootstrap.rank() == 0 && getrandom(&secret, sizeof secret, 0) != sizeof secret) secret = {};
+  const bool told = bootstrap.broadcast(std::as_writable_bytes(std::span(&secret, 1)), 0);
+  if (!told || secret == transport::Secret{}) return std::nullopt;
+  return secret;
+}
+
+}  // namespace
+
+// The same size everywhere.
+struct Wiring::Offer {
+  WireFacts::Obstacle obstacle = WireFacts::Obstacle::none;
+  std::uint8_t fast = 0;
+  std::uint16_t door = 0;
+  std::uint32_t addresses = 0;
+  std::array<Address, kMostAddresses> address{};
+
+  std::vector<Door> doors() const {
+    std::vector<Door> all;
+    for (std::size_t i = 0; i < addresses; ++i) all.push_back(door_of(address[i], door));
+    return all;
+  }
+};
+
+namespace {
+
+// Knocks at the doors of ranks, those of a few at the same time, and takes note which door was the right one.
+class Round {
+ public:
+  Round(Wire& wire, std::vector<std::int32_t> ranks, std::vector<std::vector<Door>> doors)
+      : wire_(wire), ranks_(std::move(ranks)), doors_(std::move(doors)), chosen(ranks_.size(), kNone) {}
+
+  // Until all have answered or had their time.
+  void run() {
+    const std::uint64_t begin = now_ns();
+    while (next_ < ranks_.size() || !active_.empty()) {
+      for (; active_.size() < kAtOnce && next_ < ranks_.size(); ++next_) {
+        wire_.knock(doors_[next_], ranks_[next_]);
+        active_.push_back({next_, now_ns()});
+      }
+      wire_.step();
+      const std::uint64_t now = now_ns();
+      const bool late = now - begin > kPatienceWithAll;
+      std::erase_if(active_, [&](const Active& one) { return late || over(one, now - one.since); });
+      if (late) break;
+      sched_yield();
+    }
+    wire_.end_knocking();
+  }
+
+ private:
+  struct Active {
+    std::size_t which;
+    std::uint64_t since;
+  };
+
+  bool over(const Active& one, std::uint64_t waited) {
+    const std::int32_t rank = ranks_[one.which];
+    const Wire::Answer answer = wire_.answer(rank);
+    const bool best = answer.opened >= 0 && (!answer.better_may_come || waited > kPreferred);
+    if (!best && answer.more_may_come && waited <= kPatience) return false;
+    if (answer.opened >= 0) chosen[one.which] = static_cast<std::uint8_t>(answer.opened);
+    wire_.end_knocking(rank);
+    return true;
+  }
+
+  Wire& wire_;
+  const std::vector<std::int32_t> ranks_;
+  const std::vector<std::vector<Door>> doors_;
+  std::vector<Active> active_;
+  std::size_t next_ = 0;
+
+ public:
+  std::vector<std::uint8_t> chosen;  // of each rank's doors; kNone: none is known to be right
+};
+
+}  // namespace
+
+void Wiring::nobody(std::string why) {
+  why_ = std::move(why);
+  wire_.reset();
+}
+
+void Wiring::set_up(Bootstrap& bootstrap, std::span<const std::int32_t> nodes, const WireFacts& own,
+                    transport::Failures& failures, std::uint64_t timeout_ns) {
+  std::vector<std::int32_t> leaders(nodes.begin(), nodes.end());
+  std::ranges::sort(leaders);
+  leaders.erase(std::unique(leaders.begin(), leaders.end()), leaders.end());
+  const std::size_t count = leaders.size();
+  for (const std::int32_t leader : nodes) {
+    node_.push_back(static_cast<std::int32_t>(std::ranges::lower_bound(leaders, leader) - leaders.begin()));
+  }
+  usable_.assign(nodes.size(), false);
+  fast_.assign(nodes.size(), false);
+  joined_.assign(count * count, false);
+  if (count == 1) return nobody("all ranks are on one node");
+  const auto secret = secret_of_job(bootstrap);
+  if (!secret) return nobody("the system has no random numbers for the job's secret");
+
+  const auto rank = static_cast<std::int32_t>(bootstrap.rank());
+  Offer mine{.obstacle = own.obstacle, .fast = static_cast<std::uint8_t>(own.fast)};
+  if (mine.obstacle == WireFacts::Obstacle::none) {
+    if (auto opened = Wire::open(rank, *secret, failures, timeout_ns); opened.ok()) {
+      wire_ = std::move(*opened);
+      mine.door = wire_->door();
+    } else {
+      mine.obstacle = WireFacts::Obstacle::system;
+    }
+  }
+  mine.addresses = static_cast<std::uint32_t>(std::min(own.addresses.size(), kMostAddresses));
+  std::copy_n(own.addresses.begin(), mine.addresses, mine.address.begin());
+  const auto offers = bootstrap.gathered(mine);
+  if (offers.empty()) return nobody("the host refuses");
+  first_.assign(count, -1);
+  for (std::size_t other = offers.size(); other-- > 0;) {
+    usable_[other] = offers[other].obstacle == WireFacts::Obstacle::none;
+    fast_[other] = offers[other].fast != 0;
+    if (usable_[other]) first_[static_cast<std::size_t>(node_[other])] = static_cast<std::int32_t>(other);
+  }
+
+  for (std::size_t step = 1; step < count; step = count <= kAllPairs ? step + 1 : step * 2) steps_.push_back(step);
+  std::vector<std::uint8_t> chosen(steps_.size(), kNone);
+  const auto node = static_cast<std::size_t>(node_of(rank));
+  if (first_[node] == rank) {
+    std::vector<std::int32_t> ranks;
+    std::vector<std::vector<Door>> doors;
+    for (const std::size_t step : steps_) {
+      ranks.push_back(first_[(node + step) % count]);
+      doors.push_back(ranks.back() >= 0 ? offers[static_cast<std::size_t>(ranks.back())].doors() : std::vector<Door>{});
+    }
+    Round round(*wire_, std::move(ranks), std::move(doors));
+    round.run();
+    chosen = std::move(round.chosen);
+  }
+  // Whoever is done still answers the others.
+  if (bootstrap.begin_barrier()) {
+    while (!bootstrap.barrier_passed()) {
+      if (wire_) wire_->step();
+      sched_yield();
+    }
+  }
+  std::vector<std::uint8_t> all(chosen.size() * offers.size());
+  if (!bootstrap.allgather(std::as_bytes(std::span(chosen)), std::as_writable_bytes(std::span(all)))) {
+    return nobody("the host refuses");
+  }
+  join(offers, all);
+  if (pairs_ == 0) return nobody(std::move(why_));
+  if (wire_) set_doors(offers, all, rank);
+}
+
+// Which nodes reach each other. chosen[rank * steps + k]: the address by which it reaches the node steps_[k] further
+// on.
+void Wiring::join(std::span<const Offer> offers, std::span<const std::uint8_t> chosen) {
+  const std::size_t count = first_.size();
+  const std::size_t possible = count * (count - 1) / 2;
+  const auto reaches = [&](std::size_t from, std::size_t step) {
+    const auto knocker = first_[from];
+    return knocker >= 0 && chosen[static_cast<std::size_t>(knocker) * steps_.size() + step] != kNone;
+  };
+  bool sampled = true;  // the nodes that were tried
+  for (std::size_t from = 0; from < count; ++from) {
+    for (std::size_t step = 0; step < steps_.size(); ++step) sampled = sampled && reaches(from, step);
+  }
+  std::string apart;
+  for (std::size_t one = 0; one < count; ++one) {
+    for (std::size_t other = one + 1; other < count; ++other) {
+      const bool meet =
+          count > kAllPairs ? sampled : reaches(one, other - one - 1) && reaches(other, count + one - other - 1);
+      joined_[one * count + other] = joined_[other * count + one] = meet;
+      if (meet && !(fast_[static_cast<std::size_t>(first_[one])] && fast_[static_cast<std::size_t>(first_[other])])) {
+        ++pairs_;
+      } else if (apart.empty()) {
+        const auto leader = [&](std::size_t node) {
+          return std::to_string(std::ranges::find(node_, static_cast<std::int32_t>(node)) - node_.begin());
+        };
+        apart =
+            meet ? "the nodes of ranks " + leader(one) + " and " + leader(other) +
+                       " have a network that the host drives better than TCP"
+                 : "the nodes of ranks " + leader(one) + " and " + leader(other) + " do not reach each other over TCP";
+      }
+    }
+  }
+  all_ = pairs_ == possible && std::ranges::all_of(usable_, std::identity{});
+  if (pairs_ == possible) {
+    why_ = "TCP is the only network between the nodes";
+  } else if (pairs_ != 0) {
+    why_ = std::to_string(pairs_) + " of " + std::to_string(possible) + " pairs of nodes; " + apart;
+  } else {
+    const auto without = std::ranges::find(usable_, false);
+    why_ = without == usable_.end()
+               ? apart
+               : "rank " + std::to_string(without - usable_.begin()) +
+                     " has none: " + text_of(offers[static_cast<std::size_t>(without - usable_.begin())].obstacle);
+  }
+}
+
+void Wiring::set_doors(std::span<const Offer> offers, std::span<const std::uint8_t> chosen, std::int32_t own_rank) {
+  const std::size_t count = first_.size();
+  const auto own = static_cast<std::size_t>(node_of(own_rank));
+  std::vector<Door> doors(node_.size());
+  for (std::size_t other = 0; other < doors.size(); ++other) {
+    const auto node = static_cast<std::size_t>(node_[other]);
+    if (!by_wire(own_rank, static_cast<std::int32_t>(other))) continue;
+    // Of many nodes only the one before it has tried each address for sure.
+    const std::size_t from = count <= kAllPairs ? own : (node + count - 1) % count;
+    const std::size_t step = count <= kAllPairs ? (node + count - own) % count - 1 : 0;
+    const std::uint8_t which = chosen[static_cast<std::size_t>(first_[from]) * steps_.size() + step];
+    const Offer& first = offers[static_cast<std::size_t>(first_[node])];
+    doors[other] = door_of(first.address[which], offers[other].door);
+  }
+  wire_->set_doors(std::move(doors));
+}
+
+bool Wiring::by_wire(std::int32_t one, std::int32_t other) const {
+  const auto a = static_cast<std::size_t>(one);
+  const auto b = static_cast<std::size_t>(other);
+  const auto at = static_cast<std::size_t>(node_[a]) * first_.size() + static_cast<std::size_t>(node_[b]);
+  return node_[a] != node_[b] && usable_[a] && usable_[b] && !(fast_[a] && fast_[b]) && joined_[at];
+}
+
+bool Wiring::covers(Ranks ranks) const {
+  if (pairs_ == 0) return false;
+  // Ranks of one node differ in two things only, so one of each kind stands for all.
+  std::vector<bool> seen(4 * first_.size());
+  std::vector<std::int32_t> kinds;
+  for (const std::int32_t rank : ranks) {
+    const auto at = static_cast<std::size_t>(rank);
+    const std::size_t kind = 4 * static_cast<std::size_t>(node_[at]) + (usable_[at] ? 2U : 0U) + (fast_[at] ? 1U : 0U);
+    if (!seen[kind]) kinds.push_back(rank);
+    seen[kind] = true;
+  }
+  for (const std::int32_t one : kinds) {
+    for (const std::int32_t other : kinds) {
+      if (node_of(one) != node_of(other) && !by_wire(one, other)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace urakata::job
