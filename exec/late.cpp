@@ -61,6 +61,9 @@ std::atomic<bool> settled{false};  // an MPI was found and dealt with: nothing m
 std::atomic<void*> host{nullptr};
 std::atomic<void*> ours{nullptr};
 
+// Our library's own dlopen, which is not preloaded here: ours is the next to stand in front of the C library's.
+std::atomic<void*> our_dlopen{nullptr};
+
 // The file name of the object that has this address.
 std::string object_of(const void* address) {
   Dl_info about{};
@@ -115,6 +118,7 @@ void load_before(const MpiNeed& need) {
   }
   real_dlopen()(file.c_str(), RTLD_NOW | RTLD_GLOBAL);  // the same library again, now behind ours
   ours.store(loaded, std::memory_order_release);
+  our_dlopen.store(real_dlsym()(loaded, "dlopen"), std::memory_order_release);
   log::detail("%s is loaded under %s", file.c_str(), library.c_str());
 }
 
@@ -156,7 +160,8 @@ extern "C" {
   if (name != nullptr && *name != '\0' && !settled.load(std::memory_order_acquire) && (mode & RTLD_NOLOAD) == 0) {
     if (const MpiNeed need = look_into(name, caller); need.abi != Abi::none) load_before(need);
   }
-  return reinterpret_cast<void*>(real_dlopen());
+  void* const next = our_dlopen.load(std::memory_order_acquire);
+  return next != nullptr ? next : reinterpret_cast<void*>(real_dlopen());
 }
 
 // Where the entry point `dlsym` goes on.

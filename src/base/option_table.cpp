@@ -83,6 +83,10 @@ constexpr std::array<Option, kRows> kTable = {{
         "Who copies a message of a derived datatype in a space: the receiver in one pass, the sender by packing, both "
         "in pieces, or whoever the layout says (auto)",
         kCopyings},
+    Option{
+        "SPACE_DEVICES", OptionKind::choice, OptionLevel::advanced, Agreement::none, "0", "",
+        "1: programs linked to the driver of a GPU are tried in a space, where drivers do not expect several processes",
+        kSwitch},
     Option{"TRANSPORT", OptionKind::choice, OptionLevel::basic, Agreement::combined, "auto", "",
            "How collectives' messages travel between nodes: through the host, over TCP connections of Urakata's own "
            "(wire), or by wire where TCP is the only network (auto)",

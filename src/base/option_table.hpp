@@ -31,6 +31,7 @@ enum Row : std::size_t {
   kNap,
   kSpace,
   kSpaceCopy,
+  kSpaceDevices,
   kTransport,
   kWireInterface,
   kTagUb,

@@ -73,6 +73,7 @@ struct Options {
   std::uint64_t nap_us = 0;
   bool space = false;
   CopyingWish space_copy = CopyingWish::automatic;
+  bool space_devices = false;
   TransportWish transport = TransportWish::automatic;
   std::uint64_t tag_ub = 0;         // 0: what the host says
   std::string_view wire_interface;  // empty: the fastest that leads to the other nodes

@@ -76,6 +76,10 @@ std::string text_of(const Observer& observer, const Meta& meta) {
   json.key("realtime_minus_monotonic_ns").signed_number(ns_of(CLOCK_REALTIME) - ns_of(CLOCK_MONOTONIC));
   json.key("caller_cpu_seconds").real(meta.caller_cpu_seconds);
   json.key("fences").number(meta.fences);
+  if (!meta.devices.drivers.empty()) {
+    json.key("devices").object().key("drivers").string(meta.devices.drivers);
+    json.key("fetched").number(meta.devices.fetched).key("stored").number(meta.devices.stored).end();
+  }
   json.key("helpers").array();
   for (const Meta::Helper& helper : meta.helpers) {
     json.object().key("placement").string(helper.placement).key("cpus").string(helper.cpus);

@@ -33,6 +33,11 @@ struct Meta {
   std::string transport_why;
   std::uint64_t init_ns = 0;  // CLOCK_MONOTONIC at MPI_Init's return and at MPI_Finalize's beginning
   std::uint64_t finalize_ns = 0;
+  struct Devices {
+    std::string drivers;        // "CUDA"; empty: none in the process
+    std::uint64_t fetched = 0;  // bytes staged, from devices and to them
+    std::uint64_t stored = 0;
+  } devices;
   double caller_cpu_seconds = 0;  // of the whole process without the helpers
   std::uint64_t fences = 0;       // that the rank had the kernel put into all cores (p2p/fence.hpp)
   std::vector<Setting> options;

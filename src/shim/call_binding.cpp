@@ -63,22 +63,21 @@ void bind_moves(const Reading& reading, Request& request) {
   Run& run = *request.run;
   const Side& send = reading.send;
   const Side& recv = reading.recv;
-  const Operation operation = reading.key.operation;
-  const std::uint32_t rank = request.communicator->rank;
-  const bool at_root = rank == reading.key.root;
-  // All of recvbuf is output. It is input too for bcast's root and where the operation is in place: the own block
-  // only for gathers, everything for alltoall.
-  const bool all_blocks = operation == Operation::alltoall || operation == Operation::alltoallv;
-  const bool recv_in = operation == Operation::bcast ? at_root : reading.key.in_place;
-  const bool recv_out = operation != Operation::bcast || !at_root;
-  const std::uint32_t own = operation == Operation::bcast || all_blocks ? ~0U : rank;
+  const Received received = received_of(reading.key, request.communicator->rank);
   run.bind(kSendSlot,
            send.holes ? pack_around(send, request, run.packed_send, true, false, ~0U) : writable(send.address));
-  run.bind(kRecvSlot,
-           recv.holes ? pack_around(recv, request, run.packed_recv, recv_in, recv_out, own) : writable(recv.address));
+  run.bind(kRecvSlot, recv.holes ? pack_around(recv, request, run.packed_recv, received.in, received.out, received.own)
+                                 : writable(recv.address));
 }
 
 }  // namespace
+
+Received received_of(const Key& key, std::uint32_t rank) {
+  const bool bcast = key.operation == Operation::bcast;
+  const bool at_root = rank == key.root;
+  const bool all_blocks = bcast || key.operation == Operation::alltoall || key.operation == Operation::alltoallv;
+  return {bcast ? at_root : key.in_place, !bcast || !at_root, all_blocks ? ~0U : rank};
+}
 
 void bind_call(const Call& call, const Reading& reading, Request& request) {
   std::int64_t shift = 0;

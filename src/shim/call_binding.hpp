@@ -1,11 +1,22 @@
 // Binding a request to its call's buffers: addresses for the schedule's slots, and what packs and reduces around them.
 #pragma once
 
+#include <cstdint>
+
 #include "shim/call.hpp"
 #include "shim/call_reading.hpp"
 #include "shim/request.hpp"
 
 namespace urakata::shim {
+
+// What an operation that only moves does with recvbuf on a rank: all of it is output but at bcast's root. It is input
+// too for bcast's root and where the operation is in place: the own block only for gathers, everything for alltoall.
+struct Received {
+  bool in = false;
+  bool out = false;
+  std::uint32_t own = ~0U;  // the block that is input; ~0: all
+};
+Received received_of(const Key& key, std::uint32_t rank);
 
 // The request, fresh from make_request(), then holds the types and the operation that it needs.
 void bind_call(const Call& call, const Reading& reading, Request& request);

@@ -47,6 +47,7 @@ int complete(Request& request, MPI_Request* handle, MPI_Status* status, std::uin
     return MPI_SUCCESS;
   }
   if (request.is_message() && complete_usual(request, handle, status)) return MPI_SUCCESS;
+  const int staged = request.staging != nullptr ? settle(request) : MPI_SUCCESS;
   int code = MPI_SUCCESS;
   bool told = false;
   if (request.is_message()) {
@@ -64,6 +65,7 @@ int complete(Request& request, MPI_Request* handle, MPI_Status* status, std::uin
     }
     empty_status(status);
   }
+  if (code == MPI_SUCCESS) code = staged;
   request.active = false;
   failure.note(request, code, told);
   if (!request.persistent) {

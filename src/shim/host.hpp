@@ -3,6 +3,8 @@
 // Thread-safety: `host` is filled once, before the program's first MPI call returns, and constant from then on.
 #pragma once
 
+#include <atomic>
+
 #include "shim/abi.hpp"
 
 // clang-format off
@@ -10,7 +12,7 @@
 #define URAKATA_HOST_CALLS(X)                                                                                          \
   X(Init_thread) X(Abort) X(Finalize) X(Finalized) X(Query_thread) X(Get_library_version) X(Wait)                               \
       X(Waitany) X(Waitall) X(Waitsome) X(Test) X(Testany) X(Testall) X(Testsome) X(Request_free)                      \
-          X(Request_get_status) X(Cancel) X(Start) X(Startall) X(Isend) X(Irecv) X(Pack) X(Unpack) X(Reduce_local)     \
+          X(Request_get_status) X(Cancel) X(Start) X(Startall) X(Isend) X(Irecv) X(Pack) X(Unpack) X(Reduce_local) X(Get_elements_x)     \
               X(Comm_dup) X(Comm_free) X(Comm_disconnect) X(Comm_rank) X(Comm_size) X(Comm_test_inter) X(Comm_group)   \
                   X(Comm_call_errhandler) X(Comm_set_errhandler) X(Comm_get_attr) X(Comm_split_type) X(Comm_set_info)  \
                       X(Group_translate_ranks) X(Group_free) X(Allgather) X(Type_size_x)                               \
@@ -84,6 +86,9 @@ struct alignas(64) Host {
   // Found, and this process has no endpoint in a space. Beside what the entry points of messages jump to then: after a
   // system call (a copy by the kernel) each cache line and page that a call touches has to come anew.
   bool carries_messages = false;
+  // Something has been loaded that nobody has looked at yet, or a driver of devices is there: devices.hpp. On this line
+  // since all that take buffers read it.
+  std::atomic<bool> may_have_devices{true};
 #define URAKATA_MEMBER(name) decltype(&PMPI_##name) name = nullptr;
   URAKATA_HOST_MESSAGES(URAKATA_MEMBER)
   URAKATA_HOST_CALLS(URAKATA_MEMBER)

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include "shim/completion.hpp"
+#include "shim/devices.hpp"
 #include "shim/host.hpp"
 #include "shim/request.hpp"
 #include "shim/space.hpp"
@@ -15,6 +16,11 @@ namespace {
 void let_go_of_circle(const p2p::Request& request) {
   if (request.buffer.layout != nullptr) let_go(request);
   static_cast<Circle*>(request.owner)->drop();
+}
+
+int refuse(const Message& message, int code) {
+  host.Comm_call_errhandler(message.letter.circle->handle, code);
+  return code;
 }
 
 }  // namespace
@@ -70,8 +76,11 @@ MPI_Request prepare_message(const Letter& letter) {
   return request.handle();
 }
 
-void start_message(Request& request) {
+int start_message(Request& request) {
   p2p::Endpoint& here = *endpoint();
+  if (have_devices()) {
+    if (const int code = stage_message(request); code != MPI_SUCCESS) return refuse(request.message, code);
+  }
   const Letter& letter = request.message.letter;
   request.active = true;
   if (letter.way != Way::space) {
@@ -88,6 +97,30 @@ void start_message(Request& request) {
     give_back(*request.message.open);
     request.message.open = nullptr;
   }
+  return MPI_SUCCESS;
+}
+
+int start_staged(const Letter& letter, MPI_Request* handle) {
+  Request& request = make_message(letter);
+  const int code = start_message(request);
+  if (code != MPI_SUCCESS) {
+    destroy_request(&request);
+  } else {
+    *handle = request.handle();
+  }
+  return code;
+}
+
+int finish_staged(MPI_Request handle, MPI_Status* status) {
+  Request& request = *find_request(handle);
+  wait_for_message(request);
+  return complete(request, &handle, status, 0);
+}
+
+int run_staged(const Letter& letter, MPI_Status* status) {
+  MPI_Request handle = MPI_REQUEST_NULL;
+  const int code = start_staged(letter, &handle);
+  return code != MPI_SUCCESS ? code : finish_staged(handle, status);
 }
 
 MPI_Request send_other_later(const Letter& letter) {
@@ -105,15 +138,19 @@ MPI_Request send_other_later(const Letter& letter) {
   return request.handle();
 }
 
-void send_beside(Request& request, const Letter& send) {
+int send_beside(Request& request, Letter send) {
   p2p::Endpoint& here = *endpoint();
+  if (have_devices()) {
+    if (const int code = stage_beside(request, send); code != MPI_SUCCESS) return refuse(request.message, code);
+  }
   request.message.beside = here.send(*send.to, send.envelope, send.buffer, send.mode);
-  if (request.message.beside == nullptr) return;
+  if (request.message.beside == nullptr) return MPI_SUCCESS;
   hold(send.buffer);  // the request holds the receive's
   if (send.mode == p2p::Mode::buffered) {
     give_back(*request.message.beside);
     request.message.beside = nullptr;
   }
+  return MPI_SUCCESS;
 }
 
 void wait_for_message(Request& request) {

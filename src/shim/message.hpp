@@ -68,13 +68,19 @@ int receive_mixed_now(const Letter& letter, MPI_Status* status);
 
 // A request for the letter, which is not started.
 Request& make_message(const Letter& letter);
-void start_message(Request& request);
+// The result is an MPI error code, other than success only where a buffer cannot be staged; the error handler has been
+// called and the request is inactive.
+int start_message(Request& request);
 // A persistent one.
 MPI_Request prepare_message(const Letter& letter);
 // A send's request, which is started.
 MPI_Request send_other_later(const Letter& letter);
-// Starts a send that becomes part of a request which is not started yet.
-void send_beside(Request& request, const Letter& send);
+// Starts a send that becomes part of a request which is not started yet. The result is as that of start_message().
+int send_beside(Request& request, Letter send);
+// Messages whose buffer must be staged; the results are as those of start_message().
+[[gnu::cold]] int start_staged(const Letter& letter, MPI_Request* handle);
+[[gnu::cold]] int finish_staged(MPI_Request handle, MPI_Status* status);  // waits
+[[gnu::cold]] int run_staged(const Letter& letter, MPI_Status* status);   // both
 void wait_for_message(Request& request);
 // A call that does not wait for this request alone has found it unfinished: as if it waited, a send may be set aside.
 // Nothing where it is no message.

@@ -1,5 +1,6 @@
 // MPI_Probe, MPI_Iprobe, and matched probes with the receives of what they found.
 #include "shim/completion.hpp"
+#include "shim/devices.hpp"
 #include "shim/entries.hpp"
 #include "shim/message.hpp"
 #include "shim/request.hpp"
@@ -49,14 +50,24 @@ bool take(const Letter& letter, MPI_Message* message, MPI_Status* status) {
 }
 
 // The request becomes that of the receive. False: an argument is wrong, which is for the host to say of a receive from
-// nobody, and the message stays.
-bool receive_matched(Request& request, void* buffer, std::int64_t count, MPI_Datatype type) {
+// nobody, and the message stays, or (with an error code) its buffer cannot be staged.
+bool receive_matched(Request& request, void* buffer, std::int64_t count, MPI_Datatype type, int* code) {
+  *code = MPI_SUCCESS;
   Letter letter;
   if (!describe(buffer, count, type, letter)) return false;
   letter.circle = request.message.letter.circle;
-  letter.type->hold();
+  const Letter probed = request.message.letter;
   request.message.letter = letter;
-  request.message.open = &endpoint()->receive(*request.message.matched, letter.buffer);
+  if (have_devices()) {
+    *code = stage_message(request);
+    if (*code != MPI_SUCCESS) {
+      request.message.letter = probed;
+      host.Comm_call_errhandler(letter.circle->handle, *code);
+      return false;
+    }
+  }
+  letter.type->hold();
+  request.message.open = &endpoint()->receive(*request.message.matched, request.message.letter.buffer);
   request.message.matched = nullptr;
   request.active = true;
   return true;
@@ -124,7 +135,9 @@ URAKATA_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MP
     need_host();                                                                                                      \
     Request* holder = message != nullptr ? holder_of(*message) : nullptr;                                             \
     if (holder == nullptr) return host.Mrecv##suffix(buffer, count, type, message, status);                           \
-    if (!receive_matched(*holder, buffer, count, type)) {                                                             \
+    int code = MPI_SUCCESS;                                                                                           \
+    if (!receive_matched(*holder, buffer, count, type, &code)) {                                                      \
+      if (code != MPI_SUCCESS) return code;                                                                           \
       return host.Recv##suffix(buffer, count, type, MPI_PROC_NULL, 0, holder->message.letter.circle->handle, status); \
     }                                                                                                                 \
     *message = MPI_MESSAGE_NULL;                                                                                      \
@@ -135,7 +148,9 @@ URAKATA_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MP
     need_host();                                                                                                      \
     Request* holder = message != nullptr ? holder_of(*message) : nullptr;                                             \
     if (holder == nullptr) return host.Imrecv##suffix(buffer, count, type, message, request);                         \
-    if (!receive_matched(*holder, buffer, count, type)) {                                                             \
+    int code = MPI_SUCCESS;                                                                                           \
+    if (!receive_matched(*holder, buffer, count, type, &code)) {                                                      \
+      if (code != MPI_SUCCESS) return code;                                                                           \
       return host.Irecv##suffix(buffer, count, type, MPI_PROC_NULL, 0, holder->message.letter.circle->handle,         \
                                 request);                                                                             \
     }                                                                                                                 \

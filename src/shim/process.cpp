@@ -22,6 +22,7 @@
 #include "shim/mixed_receive.hpp"
 #include "shim/refusal.hpp"
 #include "shim/space.hpp"
+#include "shim/staging.hpp"
 #include "space/heap.hpp"
 #include "space/own_mappings.hpp"
 #include "space/registry.hpp"
@@ -223,6 +224,7 @@ bool Process::step_all(std::int64_t bytes) {
   if (!on_helper_thread) {  // messages move by the program's threads, which are one at a time where it says so
     moved = endpoint() != nullptr && endpoint()->progress();
     moved = progress_mixed() || moved;
+    moved = settle_left_behind() || moved;
   }
   for (engine::Engine* engine : all_) {
     if (engine->domain().pending() != 0) moved = engine->step(bytes) || moved;
@@ -272,6 +274,7 @@ int Process::finalise() {
       while (pending()) {
         if (!step_all()) ladder.step();
       }
+      settle_left_behind();
       if (host.progress_unregister != nullptr) host.progress_unregister(progress_hook);
       stop_helpers();
     }

@@ -10,6 +10,8 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/options.hpp"
+#include "device/image.hpp"
+#include "device/runtime.hpp"
 #include "observe/report.hpp"
 #include "p2p/fence.hpp"
 #include "shim/host.hpp"
@@ -59,6 +61,7 @@ void Process::write_report() {
   meta.engine_why = engine_why_;
   meta.transport = wiring_.wire() != nullptr ? "wire" : "host";
   meta.transport_why = wiring_.why();
+  meta.devices = {device::names(), device::traffic().fetched, device::traffic().stored};
   for (const Option& option : option_table()) {
     meta.options.push_back(
         {std::string(option.name), std::string(option_value(option)), std::string(option_origin(option))});

@@ -12,6 +12,9 @@ int status_of(MPI_Request handle, int* flag, MPI_Status* status) {
   if (request == nullptr) return stale();
   if (!request->finished()) process().step_all();
   *flag = request->finished() ? 1 : 0;
+  if (*flag != 0 && request->staging != nullptr) {
+    if (const int code = settle(*request); code != MPI_SUCCESS) return complain(request->communicator, code);
+  }
   if (*flag == 0) {
     looked_in_vain(*request);
     called_in_vain();

@@ -1,5 +1,6 @@
 // MPI_Recv, MPI_Irecv, MPI_Recv_init, MPI_Sendrecv and MPI_Sendrecv_replace.
 #include "shim/completion.hpp"
+#include "shim/devices.hpp"
 #include "shim/entries.hpp"
 #include "shim/host.hpp"
 #include "shim/host_send.hpp"
@@ -8,21 +9,30 @@
 namespace urakata::shim {
 namespace {
 
-// Each of them for both kinds of counts. False: the call is the host's.
-bool receive(void* buffer, std::int64_t count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
-             MPI_Status* status, int* code) {
+constexpr int kHosts = -1;  // no MPI error code
+
+// Each of them for both kinds of counts: an MPI error code, or kHosts where the call is the host's.
+int receive(void* buffer, std::int64_t count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+            MPI_Status* status) {
   Letter letter;
-  if (!incoming(buffer, count, type, source, tag, comm, letter) || at_once(letter)) return false;
-  *code = receive_now(letter, status);
-  return true;
+  if (!incoming(buffer, count, type, source, tag, comm, letter) || at_once(letter)) return kHosts;
+  if (have_devices()) {
+    const Letter other = copy_of(letter);
+    if (needs_staging(other)) return run_staged(other, status);
+  }
+  return receive_now(letter, status);
 }
 
-bool start_receive(void* buffer, std::int64_t count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
-                   MPI_Request* request) {
+int start_receive(void* buffer, std::int64_t count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                  MPI_Request* request) {
   Letter letter;
-  if (request == nullptr || !incoming(buffer, count, type, source, tag, comm, letter) || at_once(letter)) return false;
+  if (request == nullptr || !incoming(buffer, count, type, source, tag, comm, letter) || at_once(letter)) return kHosts;
+  if (have_devices()) {
+    const Letter other = copy_of(letter);
+    if (needs_staging(other)) return start_staged(other, request);
+  }
   *request = receive_later(letter);
-  return true;
+  return MPI_SUCCESS;
 }
 
 struct Side {
@@ -74,21 +84,28 @@ int start(const Exchange& both, HostSend& send, bool copies) {
 int exchange_now(const Exchange& both, MPI_Status* status) {
   const Letter& send = both.send;
   HostSend by_host;
+  const bool devices = have_devices();
   p2p::Request* out = nullptr;
+  MPI_Request staged = MPI_REQUEST_NULL;  // instead of `out`
   int code = MPI_SUCCESS;
   if (both.by_host) {
     code = start(both, by_host, both.copies);
+    if (code != MPI_SUCCESS) return code;
+  } else if (both.sends && devices && needs_staging(send)) {
+    code = start_staged(send, &staged);
     if (code != MPI_SUCCESS) return code;
   } else if (both.sends) {
     out = endpoint()->send(*send.to, send.envelope, send.buffer, send.mode);
     if (out != nullptr) hold(send.buffer);
   }
   if (both.receives) {
-    code = receive_now(both.receive, status);
+    code =
+        devices && needs_staging(both.receive) ? run_staged(both.receive, status) : receive_now(both.receive, status);
   } else {
     nobodys_status(status);
   }
   if (out != nullptr) end_send(*out, send.mode);
+  if (staged != MPI_REQUEST_NULL) finish_staged(staged, MPI_STATUS_IGNORE);
   if (both.by_host) {
     const int sent = by_host.finish();
     if (code == MPI_SUCCESS) code = sent;
@@ -108,12 +125,18 @@ int exchange_later(const Exchange& both, MPI_Request* handle) {
   Letter receive = both.receive;
   if (!both.receives) receive.circle = both.send.circle;
   Request& request = make_message(receive);
-  if (both.sends && !both.by_host) send_beside(request, both.send);
-  if (both.receives) {
-    start_message(request);
-  } else {
+  int code = MPI_SUCCESS;
+  if (both.sends && !both.by_host) code = send_beside(request, both.send);
+  if (both.receives && code == MPI_SUCCESS) {
+    code = start_message(request);
+  } else if (code == MPI_SUCCESS) {
     request.active = true;
     expect_messages();
+  }
+  if (code != MPI_SUCCESS) {
+    request.active = true;
+    leave_to_settle(request);  // the send, if there is one, goes its way
+    return code;
   }
   *handle = request.handle();
   return MPI_SUCCESS;
@@ -130,8 +153,8 @@ using namespace urakata::shim;
 #define URAKATA_RECEIVES(Count, suffix)                                                                                \
   [[gnu::noinline]] static int in_space_Recv##suffix(void* buffer, Count count, MPI_Datatype type, int source,         \
                                                      int tag, MPI_Comm comm, MPI_Status* status) {                     \
-    int code = MPI_SUCCESS;                                                                                            \
-    if (receive(buffer, count, type, source, tag, comm, status, &code)) return code;                                   \
+    const int code = receive(buffer, count, type, source, tag, comm, status);                                          \
+    if (code != kHosts) return code;                                                                                   \
     need_host();                                                                                                       \
     return host.Recv##suffix(buffer, count, type, source, tag, comm, status);                                          \
   }                                                                                                                    \
@@ -142,7 +165,8 @@ using namespace urakata::shim;
   }                                                                                                                    \
   [[gnu::noinline]] static int in_space_Irecv##suffix(void* buffer, Count count, MPI_Datatype type, int source,        \
                                                       int tag, MPI_Comm comm, MPI_Request* request) {                  \
-    if (start_receive(buffer, count, type, source, tag, comm, request)) return MPI_SUCCESS;                            \
+    const int code = start_receive(buffer, count, type, source, tag, comm, request);                                   \
+    if (code != kHosts) return code;                                                                                   \
     need_host();                                                                                                       \
     return host.Irecv##suffix(buffer, count, type, source, tag, comm, request);                                        \
   }                                                                                                                    \

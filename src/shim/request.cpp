@@ -184,6 +184,7 @@ void destroy_request(Request* request) {
   } else {
     clear_collective(*request);
   }
+  request->staging.reset();
   request->persistent = false;
   request->active = false;
   give_request_back(*request);

@@ -27,6 +27,7 @@
 #include "shim/message.hpp"
 #include "shim/operation.hpp"
 #include "shim/prepared.hpp"
+#include "shim/staging.hpp"
 
 namespace urakata::shim {
 
@@ -40,6 +41,7 @@ struct alignas(64) Request {
   Message message;          // where the request stands for a message in a space instead of a `run`
   Communicator* communicator = nullptr;
   Run* run = nullptr;
+  std::unique_ptr<Staging> staging;    // of buffers that are not in the processor's memory; nullptr: there are none
   std::optional<UserReducer> reducer;  // of a user-defined operation; held
   std::vector<const Datatype*> types;  // held
   observe::Site* site = nullptr;       // nullptr: nobody observes

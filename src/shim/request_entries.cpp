@@ -12,6 +12,11 @@ int free_one(MPI_Request* handle) {
   if (request == nullptr) return stale();
   *handle = MPI_REQUEST_NULL;
   if (request->shared) return MPI_SUCCESS;
+  if (request->staging != nullptr && request->active) {
+    leave_to_settle(*request);
+    settle_left_behind();
+    return MPI_SUCCESS;
+  }
   if (request->is_message()) {
     if (abandon_message(*request)) return MPI_SUCCESS;
   } else if (request->active) {
@@ -32,8 +37,7 @@ int start_one(MPI_Request* handle) {
   if (request == nullptr) return stale();
   if (!request->persistent || request->active) return complain(request->communicator, MPI_ERR_REQUEST);
   if (!request->is_message()) return start_again(*request);
-  start_message(*request);
-  return MPI_SUCCESS;
+  return start_message(*request);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // MPI_Send, MPI_Isend, MPI_Send_init and the other modes.
+#include "shim/devices.hpp"
 #include "shim/entries.hpp"
 #include "shim/host.hpp"
 #include "shim/usual.hpp"
@@ -6,22 +7,32 @@
 namespace urakata::shim {
 namespace {
 
-// Each of them for all modes and both kinds of counts. False: the call is the host's.
-bool send(const void* buffer, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, p2p::Mode mode) {
+constexpr int kHosts = -1;  // no MPI error code
+
+// Each of them for all modes and both kinds of counts: an MPI error code, or kHosts where the call is the host's.
+int send(const void* buffer, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, p2p::Mode mode) {
   Letter letter;
-  if (!outgoing(buffer, count, type, dest, tag, comm, mode, letter)) return false;
-  send_now(letter);
-  return true;
+  if (!outgoing(buffer, count, type, dest, tag, comm, mode, letter)) return kHosts;
+  if (have_devices()) {
+    const Letter other = copy_of(letter);
+    if (needs_staging(other)) return run_staged(other, MPI_STATUS_IGNORE);
+  }
+  return send_now(letter);
 }
 
-bool start_send(const void* buffer, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-                p2p::Mode mode, MPI_Request* request) {
+int start_send(const void* buffer, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+               p2p::Mode mode, MPI_Request* request) {
   Letter letter;
-  if (request == nullptr || !outgoing(buffer, count, type, dest, tag, comm, mode, letter)) return false;
+  if (request == nullptr || !outgoing(buffer, count, type, dest, tag, comm, mode, letter)) return kHosts;
+  if (have_devices()) {
+    const Letter other = copy_of(letter);
+    if (needs_staging(other)) return start_staged(other, request);
+  }
   *request = send_later(letter);
-  return true;
+  return MPI_SUCCESS;
 }
 
+// False: the call is the host's.
 bool prepare_send(const void* buffer, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
                   p2p::Mode mode, MPI_Request* request) {
   Letter letter;
@@ -42,7 +53,8 @@ using urakata::p2p::Mode;
 #define URAKATA_SENDS(Blocking, Immediate, Init, mode, Count, suffix)                                                 \
   [[gnu::noinline]] static int in_space_##Blocking##suffix(const void* buffer, Count count, MPI_Datatype type,        \
                                                            int dest, int tag, MPI_Comm comm) {                        \
-    if (send(buffer, count, type, dest, tag, comm, mode)) return MPI_SUCCESS;                                         \
+    const int code = send(buffer, count, type, dest, tag, comm, mode);                                                \
+    if (code != kHosts) return code;                                                                                  \
     need_host();                                                                                                      \
     return host.Blocking##suffix(buffer, count, type, dest, tag, comm);                                               \
   }                                                                                                                   \
@@ -53,7 +65,8 @@ using urakata::p2p::Mode;
   }                                                                                                                   \
   [[gnu::noinline]] static int in_space_##Immediate##suffix(const void* buffer, Count count, MPI_Datatype type,       \
                                                             int dest, int tag, MPI_Comm comm, MPI_Request* request) { \
-    if (start_send(buffer, count, type, dest, tag, comm, mode, request)) return MPI_SUCCESS;                          \
+    const int code = start_send(buffer, count, type, dest, tag, comm, mode, request);                                 \
+    if (code != kHosts) return code;                                                                                  \
     need_host();                                                                                                      \
     return host.Immediate##suffix(buffer, count, type, dest, tag, comm, request);                                     \
   }                                                                                                                   \

@@ -7,6 +7,8 @@
 #include "base/threads.hpp"
 #include "shim/call_binding.hpp"
 #include "shim/call_reading.hpp"
+#include "shim/completion.hpp"
+#include "shim/devices.hpp"
 #include "shim/host.hpp"
 #include "shim/host_messages.hpp"
 #include "shim/prepare.hpp"
@@ -20,6 +22,14 @@ namespace {
 void note_end(engine::Instance& instance) { static_cast<Request*>(instance.user)->passage.done(now_ns()); }
 
 void give_back(engine::Instance& instance) { destroy_request(static_cast<Request*>(instance.user)); }
+
+// Binds a call whose buffers may not be in the processor's memory. The result is an MPI error code.
+[[gnu::noinline]] int bind_images(const Call& call, Reading& reading, Request& request) {
+  Call staged = call;
+  const int code = stage_call(staged, reading, request);
+  if (code == MPI_SUCCESS) bind_call(staged, reading, request);
+  return code;
+}
 
 }  // namespace
 
@@ -61,19 +71,33 @@ bool carried(const Call& call, MPI_Request* request_out, int* code) {
   if (!call.persistent) comm.hold();
   Request& request = make_request(*prepared, *carrier);
   request.persistent = call.persistent;
-  bind_call(call, reading, request);
+  if (!have_devices()) {
+    bind_call(call, reading, request);
+  } else if (const int failure = bind_images(call, reading, request); failure != MPI_SUCCESS) {
+    if (!call.persistent) fetch_add(comm.next_sequence, std::uint64_t{1}, std::memory_order_relaxed);  // as the others
+    destroy_request(&request);
+    *code = complain(&comm, failure);
+    return true;
+  }
   if (observe::Observer* observer = here.observer()) {
     const observe::SiteKey site{call.name, call.site, reading.key.bytes, comm.engine->name(), prepared->algorithm};
     request.site = observer->site(site, prepared->why);
   }
   *request_out = request.handle();
   *code = call.persistent ? MPI_SUCCESS : submit(request, begin);
+  if (*code != MPI_SUCCESS) {
+    destroy_request(&request);
+    *request_out = MPI_REQUEST_NULL;
+  }
   return true;
 }
 
 int submit(Request& request, std::uint64_t begin) {
   Run& run = *request.run;
   run.sequence = fetch_add(request.communicator->next_sequence, std::uint64_t{1}, std::memory_order_relaxed);
+  if (request.staging != nullptr) {
+    if (const int code = fetch(request); code != MPI_SUCCESS) return complain(request.communicator, code);
+  }
   run.outcome.store(engine::Instance::Outcome::running, std::memory_order_relaxed);
   request.active = true;
   if (request.site != nullptr) request.passage.started(request.site, begin);

@@ -5,10 +5,12 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "device/runtime.hpp"
 #include "schedule/builder.hpp"
 #include "shim/abi.hpp"
 #include "shim/communicator.hpp"
 #include "shim/datatype.hpp"
+#include "shim/devices.hpp"
 #include "shim/host.hpp"
 #include "shim/operation.hpp"
 #include "shim/process.hpp"
@@ -170,6 +172,15 @@ int ura_start(ura_schedule* schedule, void* const* slots, MPI_Request* request) 
   }
   if (request == nullptr || (slots == nullptr && schedule->slots != 0)) {
     return refuse("ura_start", MPI_ERR_ARG, "slots and request must not be null");
+  }
+  for (int slot = 0; slot < schedule->slots && shim::have_devices(); ++slot) {
+    const auto place = urakata::device::place_of(slots[slot]);
+    if (!place) return refuse("ura_start", MPI_ERR_OTHER, place.error().message);
+    if (place->driver != nullptr) {
+      return refuse("ura_start", MPI_ERR_BUFFER,
+                    "a slot is in memory of a device, and how much of it is used is not known here; copy it to the "
+                    "processor's memory first");
+    }
   }
   urakata::observe::Observer* observer = shim::process().observer();
   const std::uint64_t begin = observer != nullptr ? urakata::now_ns() : 0;

@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "base/options.hpp"
 #include "base/program_file.hpp"
 #include "space/image.hpp"
 
@@ -35,6 +36,11 @@ Status through_interpreter(const ScriptLine& line, Command& command) {
 Status fit_image(const Image& image) {
   if (!image.sanitizer.empty()) {
     return Error{"is built with " + image.sanitizer + ", which cannot run twice in one address space"};
+  }
+  if (!image.devices.empty() && !options().space_devices) {
+    return Error{
+        "is linked to " + image.devices +
+        ", whose driver does not expect several processes in one address space; --set SPACE_DEVICES=1 tries it"};
   }
   if (image.interpreter.empty()) return Error{"is statically linked; link it dynamically (no -static) for the space"};
   if (!image.movable) {

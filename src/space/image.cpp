@@ -26,6 +26,13 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kSanitize
     {"__hwasan_init"sv, "HWAddressSanitizer"sv},
 }};
 
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kDevices = {{
+    {"libcuda.so"sv, "CUDA"sv},
+    {"libcudart.so"sv, "CUDA"sv},
+    {"libamdhip64.so"sv, "HIP"sv},
+    {"libze_loader.so"sv, "Level Zero"sv},
+}};
+
 bool sane(const Segment& segment) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 46U;
   const std::uint64_t alignment = std::max<std::uint64_t>(segment.alignment, 1);
@@ -34,7 +41,7 @@ bool sane(const Segment& segment) {
          segment.memory_bytes < kMost - segment.address;
 }
 
-void find_sanitizer(const ElfFile& file, Image& image) {
+void find_names(const ElfFile& file, Image& image) {
   std::uint64_t strings = UINT64_MAX;
   std::uint64_t size = 0;
   for (const ElfW(Dyn) & one : file.dynamic()) {
@@ -44,6 +51,9 @@ void find_sanitizer(const ElfFile& file, Image& image) {
   const std::string_view table = file.part(strings, size);
   for (const auto& [name, sanitizer] : kSanitizers) {
     if (table.find(name) != std::string_view::npos) image.sanitizer = sanitizer;
+  }
+  for (const auto& [name, devices] : kDevices) {
+    if (table.find(name) != std::string_view::npos) image.devices = devices;
   }
 }
 
@@ -91,7 +101,7 @@ Result<Image> read_image(const std::string& path) {
       }
     }
   }
-  find_sanitizer(*file, image);
+  find_names(*file, image);
   return image;
 }
 

@@ -30,6 +30,7 @@ struct Image {
   std::string interpreter;  // the dynamic linker that it asks for; empty: none
   bool executable_stack = false;
   std::string sanitizer;  // "AddressSanitizer" and its like, where the program is built with one
+  std::string devices;    // "CUDA" and its like, where the program is linked to a driver or runtime of GPUs
 };
 
 // Error: not readable, no ELF file, of another machine, or its headers make no sense.

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 namespace urakata::space {
@@ -87,6 +88,18 @@ TEST_F(Fit, OthersAreToldWhy) {
   refused(folder / "missing", "cannot be read (No such file or directory)");
   refused(file("text", "no program at all"), "no ELF program");
   refused(folder, "no file that can be run");
+}
+
+TEST_F(Fit, AProgramLinkedToADriverOfDevicesIsRefused) {
+  const std::string source = file("driver.c", "int driver = 0;\n");
+  for (const auto& [library, name] :
+       {std::pair("libcuda.so.1", "CUDA"), std::pair("libcudart.so.12", "CUDA"), std::pair("libamdhip64.so.6", "HIP"),
+        std::pair("libze_loader.so.1", "Level Zero")}) {
+    const std::string target = folder / library;
+    const std::string soname = std::string("-Wl,-soname,") + library;
+    if (std::system(("cc -shared -fPIC " + soname + " -o " + target + " " + source).c_str()) != 0) GTEST_SKIP();
+    refused(program("linked", "-fPIE -pie -Wl,--no-as-needed " + target), name);
+  }
 }
 
 TEST_F(Fit, ACutOffProgramIsRefused) {

@@ -63,6 +63,7 @@ def show(summary: Summary, console: Console) -> None:
         console.print("No operation that Urakata handles was called.")
     for rank in summary.ranks:
         _show_helpers(summary, rank, console)
+        _show_devices(rank, console)
 
 
 def _line(console: Console, text: str) -> None:
@@ -104,6 +105,13 @@ def _show_helpers(summary: Summary, rank: dict[str, Any], console: Console) -> N
     if rank.get("transport") == "wire":
         line += "; messages between nodes by wire"
     _line(console, line)
+
+
+def _show_devices(rank: dict[str, Any], console: Console) -> None:
+    if devices := rank.get("devices"):
+        read, written = (f"{devices[what] / 2**20:.1f} MiB" for what in ("fetched", "stored"))
+        line = f"rank {rank['rank']}: {devices['drivers']} is loaded; of buffers on devices {read} were read"
+        _line(console, f"{line} and {written} written")
 
 
 def render_text(folder: Path) -> None:

@@ -1,0 +1,33 @@
+// A driver's functions, looked up by name.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <string>
+
+#include "base/result.hpp"
+
+namespace urakata::device {
+
+// Collects what is missing, so that a table is one expression.
+class Functions {
+ public:
+  explicit Functions(void* library) : library_(library) {}
+
+  template <class F>
+  Functions& find(const char* name, F*& function) {
+    function = reinterpret_cast<F*>(dlsym(library_, name));
+    if (function == nullptr && missing_.empty()) missing_ = name;
+    return *this;
+  }
+  Status status() const {
+    if (missing_.empty()) return Nothing{};
+    return Error{"the library has no function " + missing_};
+  }
+
+ private:
+  void* library_;
+  std::string missing_;
+};
+
+}  // namespace urakata::device

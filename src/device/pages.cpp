@@ -1,0 +1,78 @@
+#include "device/pages.hpp"
+
+#include <sys/mman.h>
+
+#include <bit>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace urakata::device {
+namespace {
+
+constexpr std::uint64_t kLeast = std::uint64_t{64} << 10U;
+constexpr std::uint64_t kMostPinned = std::uint64_t{64} << 20U;  // larger ones are not pinned, and not kept
+constexpr std::uint64_t kMostKept = std::uint64_t{256} << 20U;   // in all
+
+struct Kept {
+  std::mutex lock;
+  std::vector<Pages> free;
+  std::uint64_t bytes = 0;
+};
+Kept& kept() {
+  static auto* all = new Kept;  // lives as long as the process: what is pinned must not be freed when drivers end
+  return *all;
+}
+
+}  // namespace
+
+Pages::Pages(const Place& place, std::uint64_t bytes) {
+  const bool small = bytes <= kMostPinned;
+  bytes = small ? std::bit_ceil(bytes < kLeast ? kLeast : bytes) : bytes;
+  if (small) {
+    Kept& all = kept();
+    const std::scoped_lock guard(all.lock);
+    for (Pages& one : all.free) {
+      if (one.bytes_ != bytes || one.place_ != place) continue;
+      std::swap(*this, one);
+      std::swap(one, all.free.back());
+      all.free.pop_back();
+      all.bytes -= bytes;
+      return;
+    }
+  }
+  void* const made = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (made == MAP_FAILED) return;
+  place_ = place;
+  data_ = static_cast<std::byte*>(made);
+  bytes_ = bytes;
+  pinned_ = small && place.driver->pin(place, data_, bytes);
+}
+
+Pages::~Pages() {
+  if (data_ == nullptr) return;
+  if (bytes_ <= kMostPinned) {
+    Kept& all = kept();
+    const std::scoped_lock guard(all.lock);
+    if (all.bytes + bytes_ <= kMostKept) {
+      all.bytes += bytes_;
+      all.free.push_back(std::move(*this));
+      return;
+    }
+  }
+  if (pinned_) place_.driver->unpin(place_, data_);
+  munmap(data_, bytes_);
+}
+
+Pages::Pages(Pages&& other) noexcept
+    : place_(other.place_), data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_), pinned_(other.pinned_) {}
+
+Pages& Pages::operator=(Pages&& other) noexcept {
+  std::swap(place_, other.place_);
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(pinned_, other.pinned_);
+  return *this;
+}
+
+}  // namespace urakata::device

@@ -1,0 +1,53 @@
+// One stream of ours for each context or device of a driver, made when it is first needed.
+//
+// Thread-safety: by any thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+namespace urakata::device {
+
+class Streams {
+ public:
+  // Runs use(stream), which returns a code of the driver's, 0 for success. `make` makes a stream. A stream may be gone
+  // with a context that the program has destroyed, and another context may have its handle now: so a stream that has
+  // been kept and fails is forgotten, and the second attempt has a new one.
+  template <class Make, class Use>
+  int with(std::uint64_t context, Make make, Use use) {
+    for (bool again = false;; again = true) {
+      void* stream = nullptr;
+      const bool kept = recall(context, &stream);
+      if (!kept) {
+        if (const int code = make(&stream); code != 0) return code;
+        keep(context, stream);
+      }
+      const int code = use(stream);
+      if (code == 0 || !kept || again) return code;
+      forget(context);
+    }
+  }
+
+ private:
+  bool recall(std::uint64_t context, void** stream) {
+    const std::scoped_lock guard(lock_);
+    const auto found = streams_.find(context);
+    if (found == streams_.end()) return false;
+    *stream = found->second;
+    return true;
+  }
+  void keep(std::uint64_t context, void* stream) {
+    const std::scoped_lock guard(lock_);
+    streams_[context] = stream;
+  }
+  void forget(std::uint64_t context) {
+    const std::scoped_lock guard(lock_);
+    streams_.erase(context);
+  }
+
+  std::mutex lock_;
+  std::map<std::uint64_t, void*> streams_;
+};
+
+}  // namespace urakata::device
