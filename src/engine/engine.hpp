@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/helper_thread.hpp"
 #include "engine/domain.hpp"
 
 namespace urakata::engine {
@@ -25,10 +26,11 @@ class Engine {
   virtual void enter() {}
   virtual void leave() {}
 
-  // One step by a caller, if nobody else holds the domain. Returns whether anything moved.
+  // One step by whoever polls, if nobody else holds the domain. Returns whether anything moved. A helper comes here
+  // from the host's progress hook, inside its own poll of another domain.
   bool step(std::int64_t bytes = Domain::kStepBytes) {
     if (!domain_.try_own()) return false;
-    const bool moved = domain_.advance(true, bytes) != 0;
+    const bool moved = domain_.advance(!on_helper_thread, bytes) != 0;
     domain_.disown();
     return moved;
   }
