@@ -43,19 +43,20 @@ Instance::Instance(const schedule::Schedule& schedule)
   queue_.reserve(schedule.nodes().size());
 }
 
-void Instance::bind_temps(std::int64_t shift) {
+void Instance::bind_temps(std::int64_t shift, std::uint64_t reach) {
   const auto temps = schedule_.temps();
   if (temps.empty()) return;
-  if (!temporaries_) {
-    std::uint64_t total = kAlignment;
-    for (const std::uint64_t bytes : temps) total += padded(bytes);
+  std::uint64_t total = kAlignment;
+  for (const std::uint64_t bytes : temps) total += padded(bytes + reach);
+  if (room_ < total) {
     temporaries_ = std::make_unique_for_overwrite<std::byte[]>(total);
+    room_ = total;
   }
   const auto before = reinterpret_cast<std::uintptr_t>(temporaries_.get()) % kAlignment;
   std::byte* address = temporaries_.get() + (before != 0 ? kAlignment - before : 0);
   for (std::size_t t = 0; t < temps.size(); ++t) {
     slots_[schedule_.user_slots() + t] = address - shift;
-    address += padded(temps[t]);
+    address += padded(temps[t] + reach);
   }
 }
 

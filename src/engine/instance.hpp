@@ -62,8 +62,9 @@ class Instance {
   std::vector<Move> packs;
   std::vector<Move> unpacks;
   void bind(schedule::SlotId slot, std::byte* address) { slots_[slot] = address; }
-  // Allocates the temporaries (kept for later starts). shift: true lower bound of the elements that they hold.
-  void bind_temps(std::int64_t shift);
+  // Allocates the temporaries (kept for later starts). shift: true lower bound of the elements that they hold; reach:
+  // the bytes by which the last of them goes beyond its extent.
+  void bind_temps(std::int64_t shift, std::uint64_t reach = 0);
 
   // --- by the domain's owner ---
   Instance* next = nullptr;  // link of the domain's queue or list
@@ -118,6 +119,7 @@ class Instance {
   std::vector<State> states_;
   std::vector<schedule::NodeId> queue_;  // nodes that may have become ready; a stack with room for every node
   std::unique_ptr<std::byte[]> temporaries_;
+  std::uint64_t room_ = 0;          // bytes of all temporaries
   std::vector<std::byte> scratch_;  // for copies of elements with holes
   std::uint64_t in_flight_ = 0;
   std::uint32_t unfinished_ = 0;  // nodes with iterations left

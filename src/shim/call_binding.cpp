@@ -1,5 +1,6 @@
 #include "shim/call_binding.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace urakata::shim {
@@ -41,8 +42,7 @@ std::byte* pack_around(const Side& side, Request& request, std::vector<std::byte
   return packed.data();
 }
 
-// The result is where the first element begins, seen from the address of a buffer.
-std::int64_t bind_reduction(const Call& call, const Reading& reading, Request& request) {
+void bind_reduction(const Call& call, const Reading& reading, Request& request) {
   Run& run = *request.run;
   const Datatype* element = reading.element;
   run.bind(kSendSlot, writable(call.send.address));
@@ -54,9 +54,9 @@ std::int64_t bind_reduction(const Call& call, const Reading& reading, Request& r
   } else {
     run.reducer = reading.meaning.builtin;
   }
-  if (element->contiguous) return 0;
+  if (element->contiguous) return run.bind_temps(0);
   run.layout = element;
-  return element->true_lb;
+  run.bind_temps(element->true_lb, element->true_extent - std::min(element->true_extent, element->extent));
 }
 
 void bind_moves(const Reading& reading, Request& request) {
@@ -80,13 +80,12 @@ Received received_of(const Key& key, std::uint32_t rank) {
 }
 
 void bind_call(const Call& call, const Reading& reading, Request& request) {
-  std::int64_t shift = 0;
   if (reading.element != nullptr) {
-    shift = bind_reduction(call, reading, request);
+    bind_reduction(call, reading, request);
   } else {
     bind_moves(reading, request);
+    request.run->bind_temps(0);
   }
-  request.run->bind_temps(shift);
 }
 
 }  // namespace urakata::shim

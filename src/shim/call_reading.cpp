@@ -71,6 +71,8 @@ bool read_reduction(const Call& call, std::uint32_t ranks, std::vector<std::uint
   const Meaning meaning = meaning_of(call.op, *element);
   if (meaning.builtin == nullptr && meaning.user == nullptr) return false;
   if (element->size == 0) return false;
+  // Elements that do not lie one behind the other in memory.
+  if (!element->contiguous && static_cast<std::int64_t>(element->extent) <= 0) return false;
   reading.element = element;
   reading.meaning = meaning;
   key.element = element->size;

@@ -90,7 +90,7 @@ bool packs_as_it_lies(MPI_Datatype handle, std::uint64_t size) {
 
 }  // namespace
 
-Datatype::Datatype(MPI_Datatype given) : kept_(given) {
+Datatype::Datatype(MPI_Datatype given) : handle_(given) {
   MPI_Count bytes = 0;
   MPI_Count lower = 0;
   MPI_Count length = 0;
@@ -109,23 +109,25 @@ Datatype::Datatype(MPI_Datatype given) : kept_(given) {
                                   : bytes == length && bytes == true_length && true_lower == 0 && lower == 0;
   if (predefined_) {
     if (size != 0) arithmetic_ = arithmetic_of(given, size);  // a host without Fortran may have 0 there
-  } else {
-    if (!shape_.has_value()) contiguous = contiguous && packs_as_it_lies(given, size);
-    // Not MPI_Type_dup: that would call the program's attribute copy functions.
-    host.Type_contiguous(1, given, &kept_);
-    host.Type_commit(&kept_);
+  } else if (!shape_.has_value()) {
+    contiguous = contiguous && packs_as_it_lies(given, size);
   }
 }
 
-Datatype::~Datatype() {
+void Datatype::release() const {
+  if (predefined_ || users_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   int finalized = 0;
   host.Finalized(&finalized);
-  if (!predefined_ && finalized == 0) host.Type_free(&kept_);
+  MPI_Datatype handle = handle_;
+  if (finalized == 0) host.Type_free(&handle);
+  delete this;
 }
 
-void Datatype::release() const {
-  if (predefined_) return;
-  if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+bool Datatype::leave_registry() const {
+  if (predefined_) return false;
+  if (users_.fetch_sub(1, std::memory_order_acq_rel) != 1) return true;
+  delete this;
+  return false;
 }
 
 void Datatype::pack(const std::byte* base, std::uint64_t first, std::uint64_t count, std::byte* packed) const {
@@ -137,14 +139,14 @@ void Datatype::pack(const std::byte* base, std::uint64_t first, std::uint64_t co
 #if defined(URAKATA_LARGE_COUNTS)
     if (host.Pack_c != nullptr) {
       MPI_Count at = 0;
-      host.Pack_c(base + offset, static_cast<MPI_Count>(elements), kept_, packed, static_cast<MPI_Count>(bytes), &at,
+      host.Pack_c(base + offset, static_cast<MPI_Count>(elements), handle_, packed, static_cast<MPI_Count>(bytes), &at,
                   MPI_COMM_SELF);
       packed += bytes;
       return;
     }
 #endif
     int at = 0;
-    host.Pack(base + offset, static_cast<int>(elements), kept_, packed, static_cast<int>(bytes), &at, MPI_COMM_SELF);
+    host.Pack(base + offset, static_cast<int>(elements), handle_, packed, static_cast<int>(bytes), &at, MPI_COMM_SELF);
     packed += bytes;
   });
 }
@@ -158,14 +160,15 @@ void Datatype::unpack(const std::byte* packed, std::byte* base, std::uint64_t fi
 #if defined(URAKATA_LARGE_COUNTS)
     if (host.Unpack_c != nullptr) {
       MPI_Count at = 0;
-      host.Unpack_c(packed, static_cast<MPI_Count>(bytes), &at, base + offset, static_cast<MPI_Count>(elements), kept_,
-                    MPI_COMM_SELF);
+      host.Unpack_c(packed, static_cast<MPI_Count>(bytes), &at, base + offset, static_cast<MPI_Count>(elements),
+                    handle_, MPI_COMM_SELF);
       packed += bytes;
       return;
     }
 #endif
     int at = 0;
-    host.Unpack(packed, static_cast<int>(bytes), &at, base + offset, static_cast<int>(elements), kept_, MPI_COMM_SELF);
+    host.Unpack(packed, static_cast<int>(bytes), &at, base + offset, static_cast<int>(elements), handle_,
+                MPI_COMM_SELF);
     packed += bytes;
   });
 }
@@ -202,8 +205,8 @@ namespace {
   const auto* made = new Datatype(handle);
   const bool movable = made->movable();  // else the host has no call that packs an element of it
   const Datatype* known = movable ? registry().insert(handle, made) : nullptr;
-  if (known != made) made->release();
-  return known;  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): held by the registry, or released
+  if (known != made) delete made;
+  return known;  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): held by the registry, or deleted
 }
 
 }  // namespace
@@ -213,8 +216,9 @@ const Datatype* look_up_datatype(MPI_Datatype handle) {
   return found.known ? found.object : meet(handle);
 }
 
-void forget_datatype(MPI_Datatype handle) {
-  if (const Datatype* type = registry().erase(handle)) type->release();
+bool forget_datatype(MPI_Datatype handle) {
+  const Datatype* type = registry().erase(handle);
+  return type != nullptr && type->leave_registry();
 }
 
 void register_predefined() {

@@ -4,7 +4,7 @@
 // (type_tree.hpp) are packed and unpacked by the host.
 //
 // A datatype is described once and kept until MPI_Type_free and the last operation on it are past; operations hold it
-// by reference, so a program may free a type while an operation runs.
+// by reference, so a program may free a type while an operation runs. The host's handle then lives as long.
 //
 // Thread-safety: datatype(), forget_datatype() by any thread; a Datatype is immutable but for its count of users.
 #pragma once
@@ -23,7 +23,6 @@ namespace urakata::shim {
 class Datatype final : public layout::Layout {
  public:
   explicit Datatype(MPI_Datatype handle);  // of a committed type
-  ~Datatype() override;
   Datatype(const Datatype&) = delete;
   Datatype& operator=(const Datatype&) = delete;
 
@@ -32,7 +31,8 @@ class Datatype final : public layout::Layout {
 
   const layout::Shape* shape() const override { return shape_.has_value() ? &*shape_ : nullptr; }
 
-  MPI_Datatype handle() const { return kept_; }  // equal in layout to the program's, and alive as long as this object
+  // The program's own, valid as long as this object is held: a user-defined operation has to get this one.
+  MPI_Datatype handle() const { return handle_; }
   bool predefined() const { return predefined_; }
   bool movable() const;  // false: neither by us nor, one element being too large for its MPI_Pack, by the host
   std::optional<reduce::Type> arithmetic() const { return arithmetic_; }  // for built-in reductions
@@ -41,13 +41,15 @@ class Datatype final : public layout::Layout {
   void hold() const {
     if (!predefined_) users_.fetch_add(1, std::memory_order_relaxed);
   }
-  void release() const;
+  void release() const;  // the last one frees the host's handle
+  // MPI_Type_free: the registry does not hold it any more. True: an operation does, and the handle is freed after it.
+  bool leave_registry() const;
 
  private:
   template <class Visit>
   void in_host_pieces(std::uint64_t first, std::uint64_t count, Visit visit) const;
 
-  MPI_Datatype kept_;
+  MPI_Datatype handle_;
   bool predefined_ = false;
   std::optional<layout::Shape> shape_;
   std::optional<reduce::Type> arithmetic_;
@@ -64,8 +66,8 @@ inline const Datatype* datatype(MPI_Datatype handle) {
   return found.known ? found.object : look_up_datatype(handle);
 }
 
-// MPI_Type_free is about to free the handle.
-void forget_datatype(MPI_Datatype handle);
+// MPI_Type_free is about to free the handle. True: do not, it is freed later.
+bool forget_datatype(MPI_Datatype handle);
 
 // Descriptions of the types for built-in reductions; called once after the host's initialisation.
 void register_predefined();

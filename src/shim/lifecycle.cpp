@@ -49,8 +49,11 @@ URAKATA_EXPORT int MPI_Query_thread(int* provided) {
 
 URAKATA_EXPORT int MPI_Type_free(MPI_Datatype* datatype) {
   need_host();
-  if (datatype != nullptr && process().running()) urakata::shim::forget_datatype(*datatype);
-  return host.Type_free(datatype);
+  if (datatype == nullptr || !process().running() || !urakata::shim::forget_datatype(*datatype)) {
+    return host.Type_free(datatype);
+  }
+  *datatype = MPI_DATATYPE_NULL;
+  return MPI_SUCCESS;
 }
 
 URAKATA_EXPORT int MPI_Op_free(MPI_Op* op) {
