@@ -35,7 +35,7 @@ namespace {
 constexpr std::uint64_t kRescueNap = 1'000'000;  // ns
 constexpr std::uint64_t kCallerSleep = 500'000;  // ns; the news may be another thread's start, which no socket tells
 
-int progress_hook() { return process().step_all() ? 1 : 0; }
+int progress_hook() { return process().step_engines() ? 1 : 0; }
 
 // Open MPI, told that there are more ranks than cores, yields in every poll that finds nothing. That is right for a
 // rank that waits, but a helper that yields to a computing thread gets the core back only when that one's turn is over:
@@ -219,7 +219,7 @@ void Process::hook_progress() {
   if (host.progress_register != nullptr) std::call_once(hooked_, [] { host.progress_register(progress_hook); });
 }
 
-bool Process::step_all(std::int64_t bytes) {
+bool Process::step_engines(std::int64_t bytes) {
   bool moved = false;
   if (!on_helper_thread) {  // messages move by the program's threads, which are one at a time where it says so
     moved = endpoint() != nullptr && endpoint()->progress();
@@ -230,6 +230,18 @@ bool Process::step_all(std::int64_t bytes) {
     if (engine->domain().pending() != 0) moved = engine->step(bytes) || moved;
   }
   return moved;
+}
+
+bool Process::step_all(std::int64_t bytes) {
+  constexpr unsigned kLooks = 8;  // a look at the host takes about as long as one at the wire
+  if (step_engines(bytes)) return true;
+  if (wire_ != nullptr && fetch_add(looks_in_vain_, 1U, std::memory_order_relaxed) % kLooks == kLooks - 1) poll_host();
+  return false;
+}
+
+void Process::poll_host() {
+  int flag = 0;
+  host.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, world_, &flag, MPI_STATUS_IGNORE);
 }
 
 bool Process::told() const {
@@ -253,6 +265,7 @@ bool Process::sleep() {
   if (!pending || watched_.exchange(true, std::memory_order_acquire)) return false;
   const bool slept = told() ? watch_->wait_for_news(kCallerSleep) : watch_->wait(kCallerSleep);
   watched_.store(false, std::memory_order_release);
+  if (wire_ != nullptr) poll_host();
   return slept;
 }
 

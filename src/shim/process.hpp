@@ -53,6 +53,10 @@ class Process {
   void hook_progress();
 
   // One step of every engine that has something pending. Returns whether anything moved.
+  bool step_engines(std::int64_t bytes = engine::Domain::kStepBytes);
+  // The same for a thread that calls until something is done. Now and then, where nothing moves, the host's own
+  // messages are moved on: while all of ours go by wire nobody else asks the host, and a peer may need its message from
+  // us before it does its part.
   bool step_all(std::int64_t bytes = engine::Domain::kStepBytes);
   // A caller has waited for a while and nothing moves: sleeps until the network has news, if all that is pending comes
   // that way. False: nothing was done, the caller has to find another way to wait.
@@ -70,6 +74,7 @@ class Process {
   bool set_up();
   void make_engines();
   void write_report();
+  void poll_host();
 
   bool running_ = false;
   bool host_only_ = true;
@@ -92,6 +97,7 @@ class Process {
   job::Wiring wiring_;
   std::unique_ptr<SocketWatch> watch_;  // by the caller that has taken watched_
   std::atomic<bool> watched_{false};
+  std::atomic<unsigned> looks_in_vain_{0};
   std::size_t dealt_ = 0;
   std::unique_ptr<observe::Observer> observer_;
   bool helpers_ = false;  // engine `thread` is wished and may pay
