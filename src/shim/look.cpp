@@ -1,5 +1,7 @@
 #include "shim/look.hpp"
 
+#include <atomic>
+
 #include "shim/completion.hpp"
 #include "shim/host.hpp"
 #include "shim/request_array.hpp"
@@ -26,36 +28,62 @@ int next_finished(int from, int count, const MPI_Request* requests, bool* active
   return count;
 }
 
+// Of a generator that threads may disturb.
+std::uint32_t next_chance() {
+  static std::atomic<std::uint32_t> state{1};
+  const std::uint32_t next = state.load(std::memory_order_relaxed) * 1664525U + 1013904223U;
+  state.store(next, std::memory_order_relaxed);
+  return next >> 8U;  // the lowest bits follow a short cycle
+}
+
+// Completes one of ours that is finished: the next from `first` on, or, where that is none, from the beginning.
+int look_at_ours(int first, int count, MPI_Request* requests, int* index, bool* active, MPI_Status* status,
+                 std::uint64_t begin) {
+  int found = next_finished(first, count, requests, active);
+  if (found == count) {
+    found = next_finished(0, first, requests, active);
+    if (found == first) return MPI_SUCCESS;
+  }
+  if (found == kStale) return stale();
+  *index = found;
+  return complete(*find_request(requests[found]), requests + found, status, begin);
+}
+
+// Has the host complete one of its own.
+int look_at_theirs(int count, MPI_Request* requests, int* index, bool* active, MPI_Status* status) {
+  MPI_Request* const theirs = without_ours(count, requests);
+  if (!host_has_some()) return MPI_SUCCESS;
+  int flag = 0;
+  const int code = host.Testany(count, theirs, index, &flag, status);
+  put_back(count, requests);
+  *active = *index != MPI_UNDEFINED || flag == 0;
+  return code;
+}
+
 }  // namespace
 
 int look_for_any(int count, MPI_Request* requests, int* index, bool* none_active, MPI_Status* status,
                  std::uint64_t begin) {
   *index = MPI_UNDEFINED;
   *none_active = false;
+  // Whoever is looked at first each time keeps the others out, if it is done each time.
+  const std::uint32_t chance = next_chance();
+  const bool theirs_first = (chance & 1U) != 0;
   bool ours_active = false;
-  const int ours = next_finished(0, count, requests, &ours_active);
-  if (ours == kStale) return stale();
-  if (ours < count) {
-    *index = ours;
-    return complete(*find_request(requests[ours]), requests + ours, status, begin);
+  bool theirs_active = false;
+  for (const bool theirs : {theirs_first, !theirs_first}) {
+    const int code = theirs ? look_at_theirs(count, requests, index, &theirs_active, status)
+                            : look_at_ours(static_cast<int>((chance >> 1U) % static_cast<unsigned>(count)), count,
+                                           requests, index, &ours_active, status, begin);
+    if (code != MPI_SUCCESS || *index != MPI_UNDEFINED) return code;
   }
-  MPI_Request* const theirs = without_ours(count, requests);
-  int flag = 1;
-  int found = MPI_UNDEFINED;
-  int code = MPI_SUCCESS;
-  if (host_has_some()) {
-    code = host.Testany(count, theirs, &found, &flag, status);
-    put_back(count, requests);
-  }
-  if (found != MPI_UNDEFINED) {
-    *index = found;
-  } else if (ours_active) {
+  if (ours_active) {
     called_in_vain();
-  } else if (flag != 0) {
+  } else if (!theirs_active) {
     *none_active = true;
     empty_status(status);
   }
-  return code;
+  return MPI_SUCCESS;
 }
 
 int look_for_some(int count, MPI_Request* requests, int* done, int* indices, MPI_Status* statuses,
