@@ -1,12 +1,15 @@
 // MPI_Wait, MPI_Waitall, MPI_Waitany, MPI_Waitsome. Where none of the requests is ours the call passes at once.
 #include <sched.h>
 
+#include <algorithm>
+
 #include "base/waiting.hpp"
 #include "shim/completion.hpp"
 #include "shim/entries.hpp"
 #include "shim/look.hpp"
 #include "shim/process.hpp"
 #include "shim/request_array.hpp"
+#include "shim/wait_until.hpp"
 
 namespace urakata::shim {
 namespace {
@@ -38,8 +41,8 @@ class Waiting {
 
   // Open MPI gives its core away inside each poll when it knows that there are more ranks than cores, and never where
   // each rank has one; doing it again after each poll would halve the chances to see a message. MPICH leaves it to us.
-  // Where only the wire is awaited nobody polls the host, so the core is ours to give away: to a rank that shares it,
-  // or to nobody.
+  // Where only the wire is awaited the host is seldom polled, so the core is ours to give away: to a rank that shares
+  // it, or to nobody.
   void give_way() {
     if (process().told()) {
       sched_yield();
@@ -106,25 +109,37 @@ int wait_all(int count, MPI_Request* requests, MPI_Status* statuses) {
   return complete_all(count, requests, statuses, begin, code);
 }
 
+// Returns once `done` has said so. A rank that waits for messages of its space sleeps, as in a wait for one of them.
+template <class Done>
+void wait_for_some(int count, const MPI_Request* requests, Done done) {
+  Waiting waiting(engine_of(count, requests));
+  const bool messages = std::any_of(requests, requests + count, [](MPI_Request handle) {
+    const Request* request = is_ours(handle) ? find_request(handle) : nullptr;
+    return request != nullptr && request->is_message();
+  });
+  if (messages) return wait_until(done);
+  while (!done()) waiting.step();
+}
+
 int wait_any(int count, MPI_Request* requests, int* index, MPI_Status* status) {
   const std::uint64_t begin = observed_now();
-  Waiting waiting(engine_of(count, requests));
-  for (;;) {
+  int code = MPI_SUCCESS;
+  wait_for_some(count, requests, [&] {
     bool none = false;
-    const int code = look_for_any(count, requests, index, &none, status, begin);
-    if (code != MPI_SUCCESS || none || *index != MPI_UNDEFINED) return code;
-    waiting.step();
-  }
+    code = look_for_any(count, requests, index, &none, status, begin);
+    return code != MPI_SUCCESS || none || *index != MPI_UNDEFINED;
+  });
+  return code;
 }
 
 int wait_some(int count, MPI_Request* requests, int* done, int* indices, MPI_Status* statuses) {
   const std::uint64_t begin = observed_now();
-  Waiting waiting(engine_of(count, requests));
-  for (;;) {
-    const int code = look_for_some(count, requests, done, indices, statuses, begin);
-    if (code != MPI_SUCCESS || *done != 0) return code;
-    waiting.step();
-  }
+  int code = MPI_SUCCESS;
+  wait_for_some(count, requests, [&] {
+    code = look_for_some(count, requests, done, indices, statuses, begin);
+    return code != MPI_SUCCESS || *done != 0;
+  });
+  return code;
 }
 
 }  // namespace

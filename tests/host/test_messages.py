@@ -111,3 +111,10 @@ def test_errors_are_those_of_the_host(folder: Path, name: str) -> None:
     within = space_job(host, 2, program)
     passes(within)
     assert within.output.splitlines() == alone.output.splitlines()
+
+
+@pytest.mark.parametrize("how", ("any", "some", "all"))
+@pytest.mark.parametrize("name", HOST_NAMES)
+def test_a_rank_that_waits_sleeps(folder: Path, name: str, how: str) -> None:
+    host = named(name)
+    passes(space_job(host, 2, [str(compiled(host, "waiting", folder)), "asleep", how]))

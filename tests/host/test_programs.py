@@ -180,3 +180,12 @@ def test_user_operations_get_what_mpi_promises(folder: Path, name: str, engine: 
         pytest.skip("this host cannot call Urakata while a rank waits, and a helper may not run the function")
     domains = {"URAKATA_DOMAINS": "2"} if engine else {}
     passes(run_job(host, 4, [str(compiled(host, "user_operations", folder)), what], engine, environment=domains))
+
+
+@pytest.mark.parametrize("how", ("wait", "test"))
+@pytest.mark.parametrize("engine", ("poll", "thread"))
+@pytest.mark.parametrize("name", HOST_NAMES)
+def test_nothing_is_kept_out_by_what_is_always_done(folder: Path, name: str, engine: str, how: str) -> None:
+    # Not on the host alone: of several that are done Open MPI and MPICH always take the first.
+    host = named(name)
+    passes(run_job(host, 2, [str(compiled(host, "waiting", folder)), "fair", how], engine))

@@ -117,3 +117,15 @@ def test_where_one_link_breaks_every_rank_gets_an_error(folder: Path, tmp_path: 
         cut(own, 1, 2)
         _, output = job.result()  # the launcher finds fault with ranks that end without MPI_Finalize
     assert len(list(tmp_path.glob("failed.*"))) == 3, output[-3000:]
+
+
+@pytest.mark.parametrize("how", ("wait", "test"))
+@pytest.mark.parametrize("engine", ("poll", "thread"))
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_who_waits_for_the_wire_moves_the_hosts_messages(
+    hosts: Hosts, folder: Path, name: str, engine: str, how: str
+) -> None:
+    program = [str(compiled(named(name), "waiting", folder)), "order", how]
+    code, output = run(hosts, name, program, "--engine", engine)
+    assert code == 0, output[-3000:]
+    assert output.count("transport wire: ") == 3, output[:3000]

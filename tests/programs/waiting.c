@@ -1,0 +1,121 @@
+// How a rank waits.
+//
+//     waiting fair wait|test       what is always done keeps nobody out of MPI_Waitany and MPI_Testany (2 ranks)
+//     waiting asleep any|some|all  a rank of a space sleeps while it waits for a message and a collective: rank 0 does
+//                                  its part only once the kernel says that it does (2 ranks)
+//     waiting order wait|test      who waits for a collective moves its other messages on (2 ranks or more)
+#include <mpi.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank;
+
+static void until_done(MPI_Request request) {
+  for (int flag = 0; !flag;) MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
+}
+
+// Two barriers and a receive are done at each look; whatever was found is started again, but the receive and the
+// second barrier.
+static int check_fair(int test) {
+  enum { kLooks = 400 };
+  int got = 0;
+  MPI_Request requests[3];
+  MPI_Irecv(&got, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, &requests[2]);
+  MPI_Send(&rank, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD);
+  until_done(requests[2]);
+  MPI_Ibarrier(MPI_COMM_WORLD, &requests[1]);
+  until_done(requests[1]);
+  for (int look = 0; look < kLooks; ++look) {
+    MPI_Ibarrier(MPI_COMM_WORLD, &requests[0]);
+    until_done(requests[0]);
+    int index = MPI_UNDEFINED;
+    int flag = 1;
+    if (test) {
+      MPI_Testany(3, requests, &index, &flag, MPI_STATUS_IGNORE);
+    } else {
+      MPI_Waitany(3, requests, &index, MPI_STATUS_IGNORE);
+    }
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+  }
+  int failed = 0;
+  for (int i = 1; i < 3; ++i) {
+    if (requests[i] == MPI_REQUEST_NULL) continue;
+    fprintf(stderr, "waiting: request %d was never found in %d looks\n", i, kLooks);
+    MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+    failed = 1;
+  }
+  return failed;
+}
+
+// How often the thread has gone to sleep.
+static long sleeps(int pid) {
+  char path[64];
+  char line[256];
+  long count = -1;
+  snprintf(path, sizeof path, "/proc/%d/task/%d/status", pid, pid);
+  FILE* file = fopen(path, "r");
+  while (file != NULL && fgets(line, sizeof line, file) != NULL) sscanf(line, "voluntary_ctxt_switches: %ld", &count);
+  if (file != NULL) fclose(file);
+  return count;
+}
+
+// A rank that does not sleep makes this program hang.
+static int check_asleep(const char* how) {
+  enum { kSleeps = 20 };
+  int got = 0;
+  int done = 0;
+  int which[2];
+  int pid = (int)getpid();
+  MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  if (rank == 0) {
+    MPI_Recv(&pid, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (const long before = sleeps(pid); sleeps(pid) < before + kSleeps;) sched_yield();
+    MPI_Send(&pid, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
+    MPI_Ibarrier(MPI_COMM_WORLD, &requests[0]);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    return 0;
+  }
+  MPI_Irecv(&got, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &requests[0]);
+  MPI_Ibarrier(MPI_COMM_WORLD, &requests[1]);
+  MPI_Send(&pid, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+  if (strcmp(how, "any") == 0) MPI_Waitany(2, requests, &done, MPI_STATUS_IGNORE);
+  if (strcmp(how, "some") == 0) MPI_Waitsome(2, requests, &done, which, MPI_STATUSES_IGNORE);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  return got != pid;
+}
+
+// Rank 1 comes to the collective only when it has rank 0's message.
+static int check_order(int test) {
+  enum { kBytes = 8 << 20, kRounds = 5 };
+  char* data = calloc(kBytes, 1);
+  for (int round = 0; round < kRounds; ++round) {
+    const int one = 1;
+    int sum = 0;
+    MPI_Request send = MPI_REQUEST_NULL;
+    MPI_Request request;
+    if (rank == 0) MPI_Isend(data, kBytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &send);
+    if (rank == 1) MPI_Recv(data, kBytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    for (int flag = 0; test && !flag;) MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Wait(&send, MPI_STATUS_IGNORE);
+  }
+  free(data);
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const char* what = argc > 1 ? argv[1] : "";
+  const char* how = argc > 2 ? argv[2] : "";
+  int failed = 2;
+  if (strcmp(what, "fair") == 0) failed = check_fair(strcmp(how, "test") == 0);
+  if (strcmp(what, "asleep") == 0) failed = check_asleep(how);
+  if (strcmp(what, "order") == 0) failed = check_order(strcmp(how, "test") == 0);
+  MPI_Finalize();
+  return failed;
+}
