@@ -21,10 +21,10 @@ extern "C" {
 #define URAKATA_API __attribute__((weak))
 #endif
 
-/* Chooses who runs the collectives of a communicator from now on: "host", "poll" or "thread". Collective in effect: all
- * ranks of the communicator must choose the same at the same point of their order of collectives. Fails with
- * MPI_ERR_PENDING while non-blocking collectives are pending, and with MPI_ERR_ARG for an engine that does not exist or
- * is not to be had in this run. */
+/* Chooses who runs the collectives of a communicator from now on: "host", "poll" or "thread". Collective: all ranks
+ * of the communicator call it at the same point of their order of collectives; "host" must be chosen by all or by none.
+ * Fails with MPI_ERR_PENDING while non-blocking collectives are pending, and with MPI_ERR_ARG for an engine that does
+ * not exist or is not to be had in this run, or where another rank cannot change; then no rank's engine changes. */
 URAKATA_API int ura_engine(MPI_Comm comm, const char* engine);
 
 /* Allocations that Urakata has made for starting operations since MPI_Init. */

@@ -1,6 +1,7 @@
 #include "shim/communicator.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <mutex>
 #include <numeric>
 
@@ -8,6 +9,7 @@
 #include "base/waiting.hpp"
 #include "shim/handle_map.hpp"
 #include "shim/host.hpp"
+#include "shim/host_bootstrap.hpp"
 #include "shim/kin.hpp"
 #include "shim/process.hpp"
 
@@ -133,30 +135,53 @@ void forget_communicator(MPI_Comm handle) {
   if (Communicator* gone = registry().erase(handle)) gone->release();
 }
 
-Status choose_engine(MPI_Comm handle, std::string_view name) {
-  auto kind = engine_named(name);
+namespace {
+
+// What a rank makes of its own wish, before it knows the others'.
+Status own_choice(Communicator& comm, std::string_view name, engine::Engine*& engine) {
+  const auto kind = engine_named(name);
   if (!kind.ok()) return kind.error();
-  Communicator* communicator_of = communicator(handle);
-  if (communicator_of == nullptr) {
-    const auto found = registry().find(handle);
-    if (found.object == nullptr) {
-      if (*kind == EngineKind::host) return Nothing{};
-      return Error{
-          "engine " + std::string(name) +
-          " for a communicator whose collectives are the host's: Urakata carries "
-          "intracommunicators of at least two ranks of MPI_COMM_WORLD, in a run that was started with an engine"};
-    }
-    communicator_of = found.object;
-  }
-  if (!communicator_of->idle()) {
+  if (!comm.idle()) {
     return Error{"cannot change to engine " + std::string(name) +
                  " while non-blocking collectives are pending; complete them first"};
   }
-  engine::Engine* engine = *kind == EngineKind::host ? nullptr : process().engine_named(name);
+  engine = *kind == EngineKind::host ? nullptr : process().engine_named(name);
   if (engine == nullptr && *kind != EngineKind::host) {
     return Error{"engine " + std::string(name) + " is not to be had in this run: " + process().why_no_engine(name)};
   }
-  communicator_of->engine = engine;
+  return Nothing{};
+}
+
+}  // namespace
+
+Status choose_engine(MPI_Comm handle, std::string_view name) {
+  communicator(handle);  // known from now on, if it is to be
+  Communicator* const comm = registry().find(handle).object;
+  if (comm == nullptr) {
+    const auto kind = engine_named(name);
+    if (name.empty() || (kind.ok() && *kind == EngineKind::host)) return Nothing{};
+    if (!kind.ok()) return kind.error();
+    return Error{
+        "engine " + std::string(name) +
+        " for a communicator whose collectives are the host's: Urakata carries "
+        "intracommunicators of at least two ranks of MPI_COMM_WORLD, in a run that was started with an engine"};
+  }
+  // Poll or thread is each rank's own affair; host or not is decided by all together.
+  enum class Wish : std::uint8_t { carried, hosted, refused };
+  engine::Engine* engine = comm->engine;
+  const Status own = name.empty() ? Status(Nothing{}) : own_choice(*comm, name, engine);
+  Wish wish = engine != nullptr ? Wish::carried : Wish::hosted;
+  if (!own.ok()) wish = Wish::refused;
+  HostBootstrap members(handle);
+  const auto all = members.gathered(wish);
+  if (!own.ok()) return own.error();
+  if (std::ranges::find(all, Wish::refused) != all.end()) {
+    return Error{"another rank of the communicator cannot change its engine; all keep theirs"};
+  }
+  if (all.empty() || std::ranges::adjacent_find(all, std::not_equal_to{}) != all.end()) {
+    return Error{"engine host must be chosen by all ranks of the communicator, or by none; all keep theirs"};
+  }
+  comm->engine = engine;
   return Nothing{};
 }
 

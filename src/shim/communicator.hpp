@@ -72,7 +72,8 @@ Communicator* communicator(MPI_Comm handle);
 // MPI_Comm_free or MPI_Comm_disconnect is about to free the handle.
 void forget_communicator(MPI_Comm handle);
 
-// Chooses the engine of a communicator by name ("host", "poll", "thread"). Fails while operations are pending.
+// Chooses the engine of a communicator by name ("host", "poll", "thread"; empty: as it is). Collective: engine host is
+// for all ranks or for none, and where one rank fails, as while operations are pending, nothing changes on any.
 Status choose_engine(MPI_Comm handle, std::string_view name);
 
 // Is a non-blocking collective pending on the communicator?

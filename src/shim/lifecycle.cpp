@@ -89,14 +89,12 @@ URAKATA_EXPORT int MPI_Comm_disconnect(MPI_Comm* comm) {
 // The info key `urakata_engine` chooses the engine of a communicator; the host gets the other keys.
 URAKATA_EXPORT int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
   need_host();
-  if (process().running() && info != MPI_INFO_NULL) {
+  if (process().running() && !process().host_only()) {  // also without the key: other ranks may have it
     char value[32] = {};
     int found = 0;
-    host.Info_get(info, "urakata_engine", sizeof value - 1, value, &found);
-    if (found != 0) {
-      const auto chosen = urakata::shim::choose_engine(comm, value);
-      if (!chosen.ok()) urakata::log::warning("info key urakata_engine: %s", chosen.error().message.c_str());
-    }
+    if (info != MPI_INFO_NULL) host.Info_get(info, "urakata_engine", sizeof value - 1, value, &found);
+    const auto chosen = urakata::shim::choose_engine(comm, found != 0 ? value : "");
+    if (!chosen.ok()) urakata::log::warning("info key urakata_engine: %s", chosen.error().message.c_str());
   }
   if (process().running()) urakata::shim::note_promises(comm, info);
   return host.Comm_set_info(comm, info);

@@ -94,6 +94,8 @@ CHOICES = [
     ("info", "host", "MPI_SUCCESS", None),
     ("info", "thread", "MPI_SUCCESS", "thread"),
     ("pending", "host", "MPI_ERR_PENDING", "thread"),
+    ("mixed", "thread", "MPI_ERR_ARG", "thread"),
+    ("sole", "host", "MPI_SUCCESS", "thread"),
     ("call", "fast", "MPI_ERR_ARG", "thread"),
     ("info", "fast", "MPI_SUCCESS", "thread"),
 ]
@@ -102,7 +104,11 @@ POLL_CHOICES = {
     "mpich": [("call", "poll", "MPI_ERR_ARG", "thread"), ("info", "poll", "MPI_SUCCESS", "thread")],
 }
 COMPLAINTS = {
-    "openmpi": ["while non-blocking collectives are pending", "no engine is called"],
+    "openmpi": [
+        "while non-blocking collectives are pending",
+        "no engine is called",
+        "engine host must be chosen by all ranks of the communicator, or by none",
+    ],
     "mpich": ["engine poll is not to be had in this run: this host cannot call Urakata while a rank waits"],
 }
 

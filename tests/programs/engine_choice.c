@@ -1,6 +1,7 @@
 // Chooses the engine of a communicator again and again, as the arguments say: `call:NAME` by ura_engine, `info:NAME` by
-// the info key, `pending:NAME` by ura_engine while rank 0 has a barrier pending. After choice i (from 1) the ranks do
-// an MPI_Iallreduce of i doubles on it and check its result; rank 0 says what a call returned.
+// the info key, `pending:NAME` by ura_engine while rank 0 has a barrier pending, `mixed:NAME` by ura_engine while rank
+// 0 chooses host, `sole:NAME` by the info key, which rank 0 alone gives. After choice i (from 1) the ranks do an
+// MPI_Iallreduce of i doubles on it and check its result; rank 0 says what a call returned.
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,23 +15,20 @@ static const char* class_of(int code) {
   return code == MPI_ERR_PENDING ? "MPI_ERR_PENDING" : "another";
 }
 
+// NULL: no key of ours.
 static void choose_by_info(MPI_Comm comm, const char* engine) {
   MPI_Info info;
   MPI_Info_create(&info);
-  MPI_Info_set(info, "urakata_engine", engine);
+  if (engine) MPI_Info_set(info, "urakata_engine", engine);
   MPI_Comm_set_info(comm, info);
   MPI_Info_free(&info);
 }
 
-// Rank 0 chooses while its barrier cannot be done, since the others have not begun theirs; they choose nothing.
+// Rank 0 chooses while its barrier cannot be done, since the others have not begun theirs.
 static int choose_while_pending(MPI_Comm comm, const char* engine, int rank) {
   MPI_Request barrier;
-  int code = MPI_SUCCESS;
-  if (rank == 0) {
-    MPI_Ibarrier(comm, &barrier);
-    code = ura_engine(comm, engine);
-  }
-  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) MPI_Ibarrier(comm, &barrier);
+  const int code = ura_engine(comm, engine);
   if (rank != 0) MPI_Ibarrier(comm, &barrier);
   MPI_Wait(&barrier, MPI_STATUS_IGNORE);
   return code;
@@ -49,6 +47,10 @@ int main(int argc, char** argv) {
     int code = MPI_SUCCESS;
     if (argv[i][0] == 'i') {
       choose_by_info(comm, engine);
+    } else if (argv[i][0] == 's') {
+      choose_by_info(comm, rank == 0 ? engine : NULL);
+    } else if (argv[i][0] == 'm') {
+      code = ura_engine(comm, rank == 0 ? "host" : engine);
     } else if (argv[i][0] == 'p') {
       code = choose_while_pending(comm, engine, rank);
     } else {
