@@ -8,6 +8,7 @@
 
 #include "layout/moving.hpp"
 #include "shim/host.hpp"
+#include "shim/large_bytes.hpp"
 #include "shim/process.hpp"
 #include "shim/type_tree.hpp"
 
@@ -88,6 +89,22 @@ bool packs_as_it_lies(MPI_Datatype handle, std::uint64_t size) {
   return true;
 }
 
+// An element that is too large for the host's MPI_Pack moves as a message from this process to itself. `from` and `to`
+// are one element each.
+void by_message(const void* from, MPI_Datatype from_type, void* to, MPI_Datatype to_type) {
+  static const MPI_Comm self = [] {
+    MPI_Comm made = MPI_COMM_NULL;
+    host.Comm_dup(MPI_COMM_SELF, &made);
+    return made;
+  }();
+  static std::atomic<unsigned> calls{0};  // threads, and calls from within the host's waiting, are told apart
+  const int tag = static_cast<int>(calls.fetch_add(1, std::memory_order_relaxed) % 32768);
+  MPI_Request both[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  host.Irecv(to, 1, to_type, 0, tag, self, &both[0]);
+  host.Isend(from, 1, from_type, 0, tag, self, &both[1]);
+  host.Waitall(2, both, MPI_STATUSES_IGNORE);
+}
+
 }  // namespace
 
 Datatype::Datatype(MPI_Datatype given) : handle_(given) {
@@ -145,6 +162,12 @@ void Datatype::pack(const std::byte* base, std::uint64_t first, std::uint64_t co
       return;
     }
 #endif
+    if (bytes > INT_MAX) {
+      const LargeBytes whole(bytes);
+      by_message(base + offset, handle_, packed, whole.type);
+      packed += bytes;
+      return;
+    }
     int at = 0;
     host.Pack(base + offset, static_cast<int>(elements), handle_, packed, static_cast<int>(bytes), &at, MPI_COMM_SELF);
     packed += bytes;
@@ -166,6 +189,12 @@ void Datatype::unpack(const std::byte* packed, std::byte* base, std::uint64_t fi
       return;
     }
 #endif
+    if (bytes > INT_MAX) {
+      const LargeBytes whole(bytes);
+      by_message(packed, whole.type, base + offset, handle_);
+      packed += bytes;
+      return;
+    }
     int at = 0;
     host.Unpack(packed, static_cast<int>(bytes), &at, base + offset, static_cast<int>(elements), handle_,
                 MPI_COMM_SELF);
@@ -185,15 +214,6 @@ void Datatype::in_host_pieces(std::uint64_t first, std::uint64_t count, Visit vi
   }
 }
 
-bool Datatype::movable() const {
-  if (shape_.has_value() || size <= INT_MAX) return true;
-#if defined(URAKATA_LARGE_COUNTS)
-  return host.Pack_c != nullptr && host.Unpack_c != nullptr;
-#else
-  return false;
-#endif
-}
-
 namespace {
 
 // The type has not been seen yet.
@@ -203,8 +223,7 @@ namespace {
   if (host.Type_size_x(handle, &bytes) != MPI_SUCCESS || bytes == MPI_UNDEFINED) return nullptr;
   if (!is_predefined(handle) && !is_committed(handle)) return nullptr;
   const auto* made = new Datatype(handle);
-  const bool movable = made->movable();  // else the host has no call that packs an element of it
-  const Datatype* known = movable ? registry().insert(handle, made) : nullptr;
+  const Datatype* known = registry().insert(handle, made);
   if (known != made) delete made;
   return known;  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): held by the registry, or deleted
 }

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from jobs import Host, Outcome, compiled, named, passes, run_job
+from jobs import FULL, Host, Outcome, compiled, named, passes, run_job
 
 from urakata import paths
 
@@ -90,3 +90,10 @@ def test_many_communicators_with_room(folder: Path, name: str) -> None:
     outcome = run_job(host, 4, [str(compiled(host, "many_communicators", folder))], "poll")
     passes(outcome)
     assert "urakata:" not in outcome.output
+
+
+@pytest.mark.parametrize("count", ("0", "1") if FULL else ("0",))  # 1: moves 2 GiB
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_a_type_that_cannot_be_described_goes_the_same_way(folder: Path, name: str, count: str) -> None:
+    host = named(name)
+    passes(run_job(host, 2, [str(compiled(host, "deep_type", folder)), count], "poll", seconds=120 if FULL else 30))
