@@ -1,7 +1,7 @@
 // The observer of one process: its call sites, its time line, and the file that they end up in.
 //
 // There is none unless a report was asked for, so that observing costs one branch when off. Usage, in the shim:
-//     if (observer != nullptr) request.passage.started(observer->site(key, why), t0);
+//     if (observer != nullptr) request.passage.started(observer->call_site(key, why), t0);
 //
 // Contract. site(), caller(), helper() and Track::add may be called by any thread at any time. site() allocates only at
 // the first sight of a key; every other call on the fast path allocates nothing, and none takes a lock. Sites live as
@@ -15,14 +15,14 @@
 #include <string_view>
 #include <vector>
 
-#include "observe/site.hpp"
+#include "observe/call_site.hpp"
 #include "observe/timeline.hpp"
 
 namespace urakata::observe {
 
 class Observer {
  public:
-  static constexpr std::uint32_t kMaxSites = 4096;  // from there on all further keys share one site, "(others)"
+  static constexpr std::uint32_t kMaxCallSites = 4096;  // from there on all further keys share one site, "(others)"
   static constexpr std::uint32_t kEvents = 1 << 16;
 
   // `helpers` tracks besides the callers' if there is a time line, of `events` events each.
@@ -31,22 +31,22 @@ class Observer {
   Observer(const Observer&) = delete;
   Observer& operator=(const Observer&) = delete;
 
-  Site* site(const SiteKey& key, std::string_view why);
+  CallSite* call_site(const CallSiteKey& key, std::string_view why);
 
   Track* caller() { return tracks_.empty() ? nullptr : tracks_.front().get(); }  // nullptr: no time line
   Track* helper(std::uint32_t number) { return number + 1 < tracks_.size() ? tracks_[number + 1].get() : nullptr; }
 
-  std::vector<const Site*> sites() const;  // in the order of first sight
+  std::vector<const CallSite*> call_sites() const;  // in the order of first sight
   const std::vector<std::unique_ptr<Track>>& tracks() const { return tracks_; }
 
  private:
-  static constexpr std::uint32_t kCells = 2 * kMaxSites;  // a power of two; never more than half full
+  static constexpr std::uint32_t kCells = 2 * kMaxCallSites;  // a power of two; never more than half full
 
   // Open addressing. A cell is written once, from nullptr, with release; readers load with acquire, so that they see
   // the site that it points to whole.
-  std::array<std::atomic<Site*>, kCells> cells_{};
+  std::array<std::atomic<CallSite*>, kCells> cells_{};
   std::atomic<std::uint32_t> count_{0};
-  Site others_;
+  CallSite others_;
   std::vector<std::unique_ptr<Track>> tracks_;  // constant after construction
 };
 

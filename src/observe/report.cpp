@@ -35,8 +35,8 @@ void put(JsonWriter& json, const char* key, const Times& times) {
   json.key("min").number(times.min()).key("max").number(times.max()).end();
 }
 
-void put(JsonWriter& json, const Site& site, const Meta& meta) {
-  const SiteKey key = site.key();
+void put(JsonWriter& json, const CallSite& site, const Meta& meta) {
+  const CallSiteKey key = site.key();
   const CodePlace place = code_place(key.address, meta.file);
   json.object().key("number").number(site.number()).key("operation").string(key.operation);
   json.key("bytes").number(key.bytes).key("engine").string(key.engine);
@@ -58,7 +58,7 @@ void put(JsonWriter& json, const Track& track) {
   json.object().key("name").string(track.name()).key("lost").number(track.lost()).key("events").array();
   for (const Event& event : track.events()) {
     json.array().number(event.begin).number(event.end).string(name(event.kind));
-    json.signed_number(event.site == Event::kNoSite ? -1 : std::int64_t{event.site}).number(event.thread).end();
+    json.signed_number(event.site == Event::kNoCallSite ? -1 : std::int64_t{event.site}).number(event.thread).end();
   }
   json.end().end();
 }
@@ -91,7 +91,7 @@ std::string text_of(const Observer& observer, const Meta& meta) {
     json.key("origin").string(option.origin).end();
   }
   json.end().key("sites").array();
-  for (const Site* site : observer.sites()) put(json, *site, meta);
+  for (const CallSite* site : observer.call_sites()) put(json, *site, meta);
   json.end().key("tracks").array();
   for (const auto& track : observer.tracks()) put(json, *track);
   json.end().end();

@@ -24,12 +24,12 @@ enum class EventKind : std::uint8_t {
 const char* name(EventKind kind);
 
 struct Event {
-  static constexpr std::uint32_t kNoSite = ~std::uint32_t{0};
+  static constexpr std::uint32_t kNoCallSite = ~std::uint32_t{0};
 
   std::uint64_t begin = 0;  // CLOCK_MONOTONIC, ns
   std::uint64_t end = 0;
-  std::uint32_t site = kNoSite;  // Site::number()
-  std::uint16_t thread = 0;      // 0, 1, ... in the order in which the process's threads first added an event
+  std::uint32_t site = kNoCallSite;  // CallSite::number()
+  std::uint16_t thread = 0;          // 0, 1, ... in the order in which the process's threads first added an event
   EventKind kind = EventKind::start;
 };
 
@@ -37,7 +37,7 @@ class Track {
  public:
   Track(std::string name, std::uint32_t capacity);  // capacity is rounded up to a power of two
 
-  void add(EventKind kind, std::uint64_t begin, std::uint64_t end, std::uint32_t site = Event::kNoSite);
+  void add(EventKind kind, std::uint64_t begin, std::uint64_t end, std::uint32_t site = Event::kNoCallSite);
 
   const std::string& name() const { return name_; }
   std::uint64_t lost() const;

@@ -55,11 +55,11 @@ int complete(Request& request, MPI_Request* handle, MPI_Status* status, std::uin
   } else {
     if (request.active) {
       code = request.run->error;
-      if (request.site != nullptr) {
+      if (request.call_site != nullptr) {
         const std::uint64_t end = now_ns();
         request.passage.finished(begin, end);
         if (observe::Track* track = process().observer()->caller()) {
-          track->add(observe::EventKind::wait, begin, end, request.site->number());
+          track->add(observe::EventKind::wait, begin, end, request.call_site->number());
         }
       }
     }

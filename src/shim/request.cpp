@@ -136,7 +136,7 @@ void clear_collective(Request& request) {
     request.communicator->release();
     request.communicator = nullptr;
   }
-  request.site = nullptr;
+  request.call_site = nullptr;
 }
 
 }  // namespace

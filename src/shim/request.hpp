@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "observe/site.hpp"
+#include "observe/call_site.hpp"
 #include "shim/abi.hpp"
 #include "shim/communicator.hpp"
 #include "shim/datatype.hpp"
@@ -41,10 +41,10 @@ struct alignas(64) Request {
   Message message;          // where the request stands for a message in a space instead of a `run`
   Communicator* communicator = nullptr;
   Run* run = nullptr;
-  std::unique_ptr<Staging> staging;    // of buffers that are not in the processor's memory; nullptr: there are none
-  std::optional<UserReducer> reducer;  // of a user-defined operation; held
-  std::vector<const Datatype*> types;  // held
-  observe::Site* site = nullptr;       // nullptr: nobody observes
+  std::unique_ptr<Staging> staging;        // of buffers that are not in the processor's memory; nullptr: there are none
+  std::optional<UserReducer> reducer;      // of a user-defined operation; held
+  std::vector<const Datatype*> types;      // held
+  observe::CallSite* call_site = nullptr;  // nullptr: nobody observes
   observe::Passage passage;
 
   inline MPI_Request handle() const;

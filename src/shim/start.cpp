@@ -80,8 +80,8 @@ bool carried(const Call& call, MPI_Request* request_out, int* code) {
     return true;
   }
   if (observe::Observer* observer = here.observer()) {
-    const observe::SiteKey site{call.name, call.site, reading.key.bytes, comm.engine->name(), prepared->algorithm};
-    request.site = observer->site(site, prepared->why);
+    const observe::CallSiteKey site{call.name, call.site, reading.key.bytes, comm.engine->name(), prepared->algorithm};
+    request.call_site = observer->call_site(site, prepared->why);
   }
   *request_out = request.handle();
   *code = call.persistent ? MPI_SUCCESS : submit(request, begin);
@@ -100,19 +100,19 @@ int submit(Request& request, std::uint64_t begin) {
   }
   run.outcome.store(engine::Instance::Outcome::running, std::memory_order_relaxed);
   request.active = true;
-  if (request.site != nullptr) request.passage.started(request.site, begin);
+  if (request.call_site != nullptr) request.passage.started(request.call_site, begin);
   request.communicator->engine->start(run);
-  if (request.site != nullptr) {
+  if (request.call_site != nullptr) {
     const std::uint64_t end = now_ns();
     request.passage.returned(end);
     if (observe::Track* track = process().observer()->caller()) {
-      track->add(observe::EventKind::start, begin, end, request.site->number());
+      track->add(observe::EventKind::start, begin, end, request.call_site->number());
     }
   }
   return MPI_SUCCESS;
 }
 
-int start_again(Request& request) { return submit(request, request.site != nullptr ? now_ns() : 0); }
+int start_again(Request& request) { return submit(request, request.call_site != nullptr ? now_ns() : 0); }
 
 int missing(MPI_Comm comm, const char* name) {
   log::error(

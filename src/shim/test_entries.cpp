@@ -12,7 +12,7 @@ namespace {
 void tested_in_vain(Request& request, std::uint64_t begin) {
   looked_in_vain(request);
   if (request.is_message()) called_in_vain();
-  if (request.site != nullptr) request.passage.tested(begin, now_ns());
+  if (request.call_site != nullptr) request.passage.tested(begin, now_ns());
 }
 
 void step_once(Request& request, std::uint64_t begin) {

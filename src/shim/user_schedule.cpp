@@ -193,8 +193,8 @@ int ura_start(ura_schedule* schedule, void* const* slots, MPI_Request* request) 
   made.run->bind_temps(0);
   made.run->reducer = schedule->reducer;
   if (observer != nullptr) {
-    made.site = observer->site({"ura_start", __builtin_return_address(0), 0, schedule->own->engine->name(), "user"},
-                               schedule->prepared.why);
+    made.call_site = observer->call_site(
+        {"ura_start", __builtin_return_address(0), 0, schedule->own->engine->name(), "user"}, schedule->prepared.why);
   }
   *request = made.handle();
   return shim::submit(made, begin);

@@ -11,52 +11,52 @@ namespace {
 
 const char code[64] = {};  // its addresses stand for return addresses
 
-SiteKey key_at(int place, std::uint64_t bytes = 8) {
+CallSiteKey key_at(int place, std::uint64_t bytes = 8) {
   return {.operation = "Ibcast", .address = code + place, .bytes = bytes, .engine = "poll", .algorithm = "chain"};
 }
 
 TEST(Observer, OneSiteForEachKeyAndTheFirstReasonStays) {
   Observer observer(false);
-  Site* first = observer.site(key_at(0), "asked for");
-  EXPECT_EQ(observer.site(key_at(0), "another reason"), first);
+  CallSite* first = observer.call_site(key_at(0), "asked for");
+  EXPECT_EQ(observer.call_site(key_at(0), "another reason"), first);
   EXPECT_EQ(first->why(), "asked for");
-  EXPECT_NE(observer.site(key_at(1), ""), first);
-  EXPECT_NE(observer.site(key_at(0, 16), ""), first);
-  SiteKey other = key_at(0);
+  EXPECT_NE(observer.call_site(key_at(1), ""), first);
+  EXPECT_NE(observer.call_site(key_at(0, 16), ""), first);
+  CallSiteKey other = key_at(0);
   other.engine = "thread";
-  EXPECT_NE(observer.site(other, ""), first);
-  EXPECT_EQ(observer.sites().size(), 4u);
-  EXPECT_EQ(observer.sites()[0], first);
+  EXPECT_NE(observer.call_site(other, ""), first);
+  EXPECT_EQ(observer.call_sites().size(), 4u);
+  EXPECT_EQ(observer.call_sites()[0], first);
 }
 
 TEST(Observer, TooManySitesShareOne) {
   Observer observer(false);
-  for (std::uint64_t i = 0; i < Observer::kMaxSites; ++i) observer.site(key_at(0, i), "");
-  Site* others = observer.site(key_at(0, 1'000'000), "");
+  for (std::uint64_t i = 0; i < Observer::kMaxCallSites; ++i) observer.call_site(key_at(0, i), "");
+  CallSite* others = observer.call_site(key_at(0, 1'000'000), "");
   EXPECT_EQ(others->key().operation, "(others)");
-  EXPECT_EQ(observer.site(key_at(3, 1'000'000), ""), others);
-  EXPECT_NE(observer.site(key_at(0, 17), ""), others);
-  EXPECT_EQ(observer.sites().size(), Observer::kMaxSites);
+  EXPECT_EQ(observer.call_site(key_at(3, 1'000'000), ""), others);
+  EXPECT_NE(observer.call_site(key_at(0, 17), ""), others);
+  EXPECT_EQ(observer.call_sites().size(), Observer::kMaxCallSites);
   others->started.fetch_add(1);
-  EXPECT_EQ(observer.sites().size(), Observer::kMaxSites + 1);
-  EXPECT_EQ(observer.sites().back(), others);
+  EXPECT_EQ(observer.call_sites().size(), Observer::kMaxCallSites + 1);
+  EXPECT_EQ(observer.call_sites().back(), others);
 }
 
 TEST(Observer, FourThreadsAtTheSameKeysGetTheSameSites) {
   Observer observer(false);
-  std::vector<std::vector<Site*>> seen(4);
+  std::vector<std::vector<CallSite*>> seen(4);
   std::vector<std::thread> threads;
   for (auto& mine : seen) {
     threads.emplace_back([&] {
       for (std::uint64_t i = 0; i < 500; ++i) {
-        mine.push_back(observer.site(key_at(0, i), ""));
+        mine.push_back(observer.call_site(key_at(0, i), ""));
         mine.back()->start.add(i + 1);
       }
     });
   }
   for (auto& thread : threads) thread.join();
   for (auto& mine : seen) EXPECT_EQ(mine, seen[0]);
-  EXPECT_EQ(observer.sites().size(), 500u);
+  EXPECT_EQ(observer.call_sites().size(), 500u);
   EXPECT_EQ(seen[0][6]->start.count(), 4u);
   EXPECT_EQ(seen[0][6]->start.sum(), 28u);
 }
@@ -64,14 +64,14 @@ TEST(Observer, FourThreadsAtTheSameKeysGetTheSameSites) {
 TEST(Passage, HelperFinishesWhileTheProgramComputes) {
   // start 100..110, helper done at 500, a test 300..320 in between, wait 1000..1005.
   Observer observer(false);
-  Site* site = observer.site(key_at(0), "");
+  CallSite* site = observer.call_site(key_at(0), "");
   Passage passage;
   passage.started(site, 100);
   passage.returned(110);
   passage.tested(300, 320);
   passage.done(500);
   passage.finished(1000, 1005);
-  EXPECT_EQ(passage.site(), nullptr);
+  EXPECT_EQ(passage.call_site(), nullptr);
   EXPECT_EQ(site->started.load(), 1u);
   EXPECT_EQ(site->start.sum(), 10u);
   EXPECT_EQ(site->gap.sum(), 870u);
@@ -85,7 +85,7 @@ TEST(Passage, HelperFinishesWhileTheProgramComputes) {
 TEST(Passage, WaitedForAtOnceIsPureCommunication) {
   // start 100..110, wait 112..510, the host says nothing of when it was done.
   Observer observer(false);
-  Site* site = observer.site(key_at(0), "");
+  CallSite* site = observer.call_site(key_at(0), "");
   Passage passage;
   passage.started(site, 100);
   passage.returned(110);
@@ -100,7 +100,7 @@ TEST(Passage, UnobservedIsIgnored) {
   Passage passage;
   passage.done(5);
   passage.finished(1, 2);
-  EXPECT_EQ(passage.site(), nullptr);
+  EXPECT_EQ(passage.call_site(), nullptr);
 }
 
 TEST(Times, KeepsExtremes) {
@@ -132,7 +132,7 @@ TEST(Track, TellsThreadsApart) {
   const auto events = track.events();
   ASSERT_EQ(events.size(), 2u);
   EXPECT_NE(events[0].thread, events[1].thread);
-  EXPECT_EQ(events[0].site, Event::kNoSite);
+  EXPECT_EQ(events[0].site, Event::kNoCallSite);
 }
 
 TEST(Observer, TracksOnlyWithATimeLine) {

@@ -35,9 +35,9 @@ class Report : public ::testing::Test {
 
 TEST_F(Report, WritesOneFileForTheRankWithNothingLeftBeside) {
   Observer observer(true, 1, 4);
-  Site* site =
-      observer.site({.operation = "Ibcast", .address = this, .bytes = 64, .engine = "thread", .algorithm = "chain"},
-                    "large \"message\"");
+  CallSite* site = observer.call_site(
+      {.operation = "Ibcast", .address = this, .bytes = 64, .engine = "thread", .algorithm = "chain"},
+      "large \"message\"");
   Passage passage;
   passage.started(site, 10);
   passage.returned(20);

@@ -1,4 +1,4 @@
-#include "observe/site.hpp"
+#include "observe/call_site.hpp"
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ void Times::add(std::uint64_t ns) {
   }
 }
 
-Site::Site(const SiteKey& key, std::string_view why, std::uint32_t number)
+CallSite::CallSite(const CallSiteKey& key, std::string_view why, std::uint32_t number)
     : operation_(key.operation),
       engine_(key.engine),
       algorithm_(key.algorithm),
@@ -24,12 +24,12 @@ Site::Site(const SiteKey& key, std::string_view why, std::uint32_t number)
       bytes_(key.bytes),
       number_(number) {}
 
-bool Site::matches(const SiteKey& key) const {
+bool CallSite::matches(const CallSiteKey& key) const {
   return address_ == key.address && bytes_ == key.bytes && operation_ == key.operation && engine_ == key.engine &&
          algorithm_ == key.algorithm;
 }
 
-void Passage::started(Site* site, std::uint64_t begin) {
+void Passage::started(CallSite* site, std::uint64_t begin) {
   *this = Passage();
   site_ = site;
   begin_ = begin;

@@ -13,7 +13,7 @@
 namespace urakata::observe {
 
 // What tells call sites apart. `why` does not: the first reason seen is kept.
-struct SiteKey {
+struct CallSiteKey {
   std::string_view operation = {};  // "Iallgather", as in the standard without the prefix
   const void* address = nullptr;    // the call's return address in the program
   std::uint64_t bytes = 0;          // payload, as the operation counts it (collectives.hpp, Arguments::bytes)
@@ -37,16 +37,16 @@ class Times {
   std::atomic<std::uint64_t> max_{0};
 };
 
-class Site {
+class CallSite {
  public:
-  Site(const SiteKey& key, std::string_view why, std::uint32_t number);
-  Site(const Site&) = delete;
-  Site& operator=(const Site&) = delete;
+  CallSite(const CallSiteKey& key, std::string_view why, std::uint32_t number);
+  CallSite(const CallSite&) = delete;
+  CallSite& operator=(const CallSite&) = delete;
 
-  SiteKey key() const { return {operation_, address_, bytes_, engine_, algorithm_}; }
+  CallSiteKey key() const { return {operation_, address_, bytes_, engine_, algorithm_}; }
   const std::string& why() const { return why_; }
   std::uint32_t number() const { return number_; }  // 0, 1, ... in the order of first sight
-  bool matches(const SiteKey& key) const;
+  bool matches(const CallSiteKey& key) const;
 
   // Touched by the caller.
   alignas(64) std::atomic<std::uint64_t> started{0};  // calls; more than the times below where some never ended
@@ -72,19 +72,19 @@ class Site {
 // the instance calls once, before it publishes the end with release order. Times are CLOCK_MONOTONIC in ns.
 class Passage {
  public:
-  void started(Site* site, std::uint64_t begin);  // before anybody else may see the instance
-  void returned(std::uint64_t end);               // the starting call ends
-  void done(std::uint64_t now) { done_ = now; }   // never called for what the host runs: the wait's end then counts
+  void started(CallSite* site, std::uint64_t begin);  // before anybody else may see the instance
+  void returned(std::uint64_t end);                   // the starting call ends
+  void done(std::uint64_t now) { done_ = now; }       // never called for what the host runs: the wait's end then counts
   void tested(std::uint64_t begin, std::uint64_t end) { tests_ += end - begin; }
   void finished(std::uint64_t begin,
                 std::uint64_t end);  // the call that found it finished; adds everything to the site
 
-  Site* site() const { return site_; }  // nullptr: not observed
+  CallSite* call_site() const { return site_; }  // nullptr: not observed
   std::uint64_t begin() const { return begin_; }
   std::uint64_t done() const { return done_; }
 
  private:
-  Site* site_ = nullptr;
+  CallSite* site_ = nullptr;
   std::uint64_t begin_ = 0;
   std::uint64_t returned_ = 0;
   std::uint64_t tests_ = 0;
