@@ -96,6 +96,7 @@ void Instance::queue(NodeId id) {
 
 void Instance::finish_iteration(NodeId id, std::uint32_t iteration) {
   State& state = states_[id];
+  count_work(payload(schedule_.nodes()[id], iteration));
   if (iteration != state.done) {
     state.out_of_order |= std::uint64_t{1} << (iteration % schedule::kMaxWindow);
     return;
@@ -224,6 +225,7 @@ bool Instance::run_moves(std::vector<Move>& moves, bool pack, Budget& budget) {
       }
     }
     budget.spend(count * size);
+    count_work(count * size);
     moved_ += count;
     if (moved_ == move.elements) {
       ++move_;

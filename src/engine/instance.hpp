@@ -62,6 +62,7 @@ class Instance {
   std::vector<Move> packs;
   std::vector<Move> unpacks;
   void bind(schedule::SlotId slot, std::byte* address) { slots_[slot] = address; }
+  void expect_work() { work_.store(0, std::memory_order_relaxed); }
   // Allocates the temporaries (kept for later starts). shift: true lower bound of the elements that they hold; reach:
   // the bytes by which the last of them goes beyond its extent.
   void bind_temps(std::int64_t shift, std::uint64_t reach = 0);
@@ -84,6 +85,9 @@ class Instance {
   enum class Outcome : std::uint32_t { running, finished, abandoned };
   std::atomic<Outcome> outcome{Outcome::finished};
   bool finished() const { return outcome.load(std::memory_order_acquire) == Outcome::finished; }
+  // What has been done since expect_work(), in bytes of messages, copies and reductions, each piece counting for at
+  // least one: how far the instance is. For a report.
+  std::uint64_t work() const { return work_.load(std::memory_order_relaxed); }
   int error = 0;  // valid once finished: 0 or the first error code of the transport
 
   // Called once by the domain's owner when the last node is done and before `outcome` says so; not thread-bound.
@@ -103,6 +107,9 @@ class Instance {
 
   bool ready(schedule::NodeId id) const;
   void queue(schedule::NodeId id);
+  void count_work(std::uint64_t bytes) {
+    work_.store(work_.load(std::memory_order_relaxed) + bytes + 1, std::memory_order_relaxed);
+  }
   void finish_iteration(schedule::NodeId id, std::uint32_t iteration);
   bool start_iterations(schedule::NodeId id, transport::Transport& transport, Budget& budget);
   bool run_moves(std::vector<Move>& moves, bool pack, Budget& budget);
@@ -124,8 +131,9 @@ class Instance {
   std::uint64_t in_flight_ = 0;
   std::uint32_t unfinished_ = 0;  // nodes with iterations left
   Phase phase_ = Phase::pack;
-  bool given_up_ = false;  // it has failed, its messages were given up, and its peers told
-  std::size_t move_ = 0;   // the move in progress, and how many of its elements are moved
+  bool given_up_ = false;               // it has failed, its messages were given up, and its peers told
+  std::atomic<std::uint64_t> work_{0};  // written by the domain's owner
+  std::size_t move_ = 0;                // the move in progress, and how many of its elements are moved
   std::uint64_t moved_ = 0;
 };
 

@@ -37,12 +37,18 @@ void Passage::started(CallSite* site, std::uint64_t begin) {
   site->started.fetch_add(1, std::memory_order_relaxed);
 }
 
-void Passage::returned(std::uint64_t end) {
+void Passage::returned(std::uint64_t end, std::uint64_t work) {
   returned_ = end;
+  work_inside_ = work;
   site_->start.add(end - begin_);
 }
 
-void Passage::finished(std::uint64_t begin, std::uint64_t end) {
+void Passage::tested(std::uint64_t begin, std::uint64_t end, std::uint64_t work) {
+  tests_ += end - begin;
+  work_inside_ += work - work_before_;
+}
+
+void Passage::finished(std::uint64_t begin, std::uint64_t end, std::uint64_t work, const Identity& identity) {
   if (site_ == nullptr) return;
   const std::uint64_t done = done_ == 0 ? end : done_;
   const std::uint64_t between = begin > returned_ ? begin - returned_ : 0;
@@ -55,7 +61,8 @@ void Passage::finished(std::uint64_t begin, std::uint64_t end) {
   site_->wait.add(end - begin);
   site_->in_flight.add(in_flight);
   site_->overlapped.add(std::min(overlap, gap));
-  if (gap * 20 < in_flight) site_->pure.add(in_flight);
+  const std::uint64_t gap_work = work_before_ > work_inside_ ? work_before_ - work_inside_ : 0;
+  site_->samples.add({identity, begin_, returned_, begin, end, done, tests_, work, gap_work});
   site_ = nullptr;
 }
 

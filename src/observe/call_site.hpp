@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "observe/samples.hpp"
+
 namespace urakata::observe {
 
 // What tells call sites apart. `why` does not: the first reason seen is kept.
@@ -56,7 +58,7 @@ class CallSite {
   Times wait;        // inside the wait or last test that found it finished
   Times in_flight;   // beginning of the start to the instance's end
   Times overlapped;  // the part of in_flight that lay in the gap
-  Times pure;        // in_flight of those instances that were waited for at once (gap below 1/20 of in_flight)
+  Samples samples;
 
   // Touched by helpers.
   alignas(64) std::atomic<std::uint64_t> helper_ns{0};  // spent by helpers on this site's instances
@@ -69,15 +71,17 @@ class CallSite {
 };
 
 // One instance from start to end, as part of its request. The caller owns it, but for `done`, which whoever finishes
-// the instance calls once, before it publishes the end with release order. Times are CLOCK_MONOTONIC in ns.
+// the instance calls once, before it publishes the end with release order. Times are CLOCK_MONOTONIC in ns; `work` is
+// how much of the instance is done at the moment, in any unit.
 class Passage {
  public:
-  void started(CallSite* site, std::uint64_t begin);  // before anybody else may see the instance
-  void returned(std::uint64_t end);                   // the starting call ends
-  void done(std::uint64_t now) { done_ = now; }       // never called for what the host runs: the wait's end then counts
-  void tested(std::uint64_t begin, std::uint64_t end) { tests_ += end - begin; }
-  void finished(std::uint64_t begin,
-                std::uint64_t end);  // the call that found it finished; adds everything to the site
+  void started(CallSite* site, std::uint64_t begin);     // before anybody else may see the instance
+  void returned(std::uint64_t end, std::uint64_t work);  // the starting call ends
+  void done(std::uint64_t now) { done_ = now; }  // never called for what the host runs: the wait's end then counts
+  void entered(std::uint64_t work) { work_before_ = work; }  // a wait or a test that includes it begins
+  void tested(std::uint64_t begin, std::uint64_t end, std::uint64_t work);
+  // The call that found it finished; adds everything to the site.
+  void finished(std::uint64_t begin, std::uint64_t end, std::uint64_t work, const Identity& identity);
 
   CallSite* call_site() const { return site_; }  // nullptr: not observed
   std::uint64_t begin() const { return begin_; }
@@ -89,6 +93,8 @@ class Passage {
   std::uint64_t returned_ = 0;
   std::uint64_t tests_ = 0;
   std::uint64_t done_ = 0;
+  std::uint64_t work_before_ = 0;  // when the latest wait or test began
+  std::uint64_t work_inside_ = 0;  // done inside the starting call and the tests
 };
 
 }  // namespace urakata::observe

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 
 #include "base/json.hpp"
@@ -15,12 +16,19 @@
 namespace urakata::observe {
 namespace {
 
-constexpr std::uint64_t kFormat = 1;  // raised when a reader of the old form would go wrong
+constexpr std::uint64_t kFormat = 2;  // raised when a reader of the old form would go wrong
 
 std::int64_t ns_of(clockid_t clock) {
   timespec now{};
   clock_gettime(clock, &now);
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+// Processes with the same one have the same CLOCK_MONOTONIC; empty: not known.
+std::string clock_name() {
+  std::string name;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), name);
+  return name;
 }
 
 std::string host_name() {
@@ -33,6 +41,13 @@ void put(JsonWriter& json, const char* key, const Times& times) {
   json.key(key).object();
   json.key("count").number(times.count()).key("sum").number(times.sum());
   json.key("min").number(times.min()).key("max").number(times.max()).end();
+}
+
+void put(JsonWriter& json, const Sample& sample) {
+  const Identity& identity = sample.identity;
+  json.array().signed_number(identity.first).signed_number(identity.context).number(identity.sequence);
+  json.number(identity.ranks).number(sample.begin).number(sample.returned).number(sample.wait).number(sample.end);
+  json.number(sample.done).number(sample.tests).number(sample.work).number(sample.gap_work).end();
 }
 
 void put(JsonWriter& json, const CallSite& site, const Meta& meta) {
@@ -50,8 +65,9 @@ void put(JsonWriter& json, const CallSite& site, const Meta& meta) {
   put(json, "wait", site.wait);
   put(json, "in_flight", site.in_flight);
   put(json, "overlapped", site.overlapped);
-  put(json, "pure", site.pure);
-  json.key("helper_ns").number(site.helper_ns.load(std::memory_order_relaxed)).end();
+  json.key("helper_ns").number(site.helper_ns.load(std::memory_order_relaxed)).key("samples").array();
+  for (const Sample& sample : site.samples.all()) put(json, sample);
+  json.end().end();
 }
 
 void put(JsonWriter& json, const Track& track) {
@@ -68,6 +84,7 @@ std::string text_of(const Observer& observer, const Meta& meta) {
   json.object().key("urakata_report").number(kFormat);
   json.key("rank").number(meta.rank).key("ranks").number(meta.ranks);
   json.key("host").string(host_name()).key("pid").signed_number(getpid());
+  json.key("clock").string(clock_name());
   json.key("program").string(meta.program).key("host_mpi").string(meta.host_mpi).key("abi").string(meta.abi);
   json.key("engine").string(meta.engine).key("engine_why").string(meta.engine_why);
   json.key("transport").string(meta.transport).key("transport_why").string(meta.transport_why);
@@ -90,7 +107,7 @@ std::string text_of(const Observer& observer, const Meta& meta) {
     json.object().key("name").string(option.name).key("value").string(option.value);
     json.key("origin").string(option.origin).end();
   }
-  json.end().key("sites").array();
+  json.end().key("call_sites").array();
   for (const CallSite* site : observer.call_sites()) put(json, *site, meta);
   json.end().key("tracks").array();
   for (const auto& track : observer.tracks()) put(json, *track);

@@ -57,7 +57,11 @@ int complete(Request& request, MPI_Request* handle, MPI_Status* status, std::uin
       code = request.run->error;
       if (request.call_site != nullptr) {
         const std::uint64_t end = now_ns();
-        request.passage.finished(begin, end);
+        const Communicator& comm = *request.communicator;
+        const bool known = comm.contexts.size() == comm.ranks;
+        request.passage.finished(
+            begin, end, request.run->work(),
+            {comm.world.front(), known ? comm.contexts.front() : -1, request.run->sequence, known ? comm.ranks : 0});
         if (observe::Track* track = process().observer()->caller()) {
           track->add(observe::EventKind::wait, begin, end, request.call_site->number());
         }
@@ -109,6 +113,15 @@ int complain(const Communicator* communicator_of, int code) {
   return code;
 }
 
-std::uint64_t observed_now() { return process().observer() != nullptr ? now_ns() : 0; }
+std::uint64_t observed_entry(int count, const MPI_Request* requests) {
+  if (process().observer() == nullptr) return 0;
+  for (int i = 0; i < count; ++i) {
+    Request* const request = is_ours(requests[i]) ? find_request(requests[i]) : nullptr;
+    if (request != nullptr && request->active && request->call_site != nullptr) {
+      request->passage.entered(request->run->work());
+    }
+  }
+  return now_ns();
+}
 
 }  // namespace urakata::shim

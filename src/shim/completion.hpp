@@ -39,7 +39,7 @@ class Failure {
 };
 
 // A request that is finished: reports, gives it back (or makes it inactive), sets handle and status. The result is the
-// request's MPI error code, which the program is told of through `failure`. `begin`: of the call, by observed_now().
+// request's MPI error code, which the program is told of through `failure`. `begin`: of the call, by observed_entry().
 int complete(Request& request, MPI_Request* handle, MPI_Status* status, std::uint64_t begin, Failure& failure);
 // The same for a call with one request: the error handler has been called.
 int complete(Request& request, MPI_Request* handle, MPI_Status* status, std::uint64_t begin);
@@ -59,7 +59,7 @@ int complain(const Communicator* communicator_of, int code);
 // A handle in our range that is not in use: the program waits twice, or for a freed request.
 inline int stale() { return complain(nullptr, MPI_ERR_REQUEST); }
 
-// The time, where somebody observes.
-std::uint64_t observed_now();
+// Begins a call that waits for these requests or tests them: the time, where somebody observes.
+std::uint64_t observed_entry(int count, const MPI_Request* requests);
 
 }  // namespace urakata::shim

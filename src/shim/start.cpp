@@ -98,13 +98,14 @@ int submit(Request& request, std::uint64_t begin) {
   if (request.staging != nullptr) {
     if (const int code = fetch(request); code != MPI_SUCCESS) return complain(request.communicator, code);
   }
+  run.expect_work();
   run.outcome.store(engine::Instance::Outcome::running, std::memory_order_relaxed);
   request.active = true;
   if (request.call_site != nullptr) request.passage.started(request.call_site, begin);
   request.communicator->engine->start(run);
   if (request.call_site != nullptr) {
     const std::uint64_t end = now_ns();
-    request.passage.returned(end);
+    request.passage.returned(end, run.work());
     if (observe::Track* track = process().observer()->caller()) {
       track->add(observe::EventKind::start, begin, end, request.call_site->number());
     }

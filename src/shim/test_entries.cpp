@@ -12,7 +12,7 @@ namespace {
 void tested_in_vain(Request& request, std::uint64_t begin) {
   looked_in_vain(request);
   if (request.is_message()) called_in_vain();
-  if (request.call_site != nullptr) request.passage.tested(begin, now_ns());
+  if (request.call_site != nullptr) request.passage.tested(begin, now_ns(), request.run->work());
 }
 
 void step_once(Request& request, std::uint64_t begin) {
@@ -23,14 +23,14 @@ void step_once(Request& request, std::uint64_t begin) {
 int test_one(MPI_Request* handle, int* flag, MPI_Status* status) {
   Request* request = find_request(*handle);
   if (request == nullptr) return stale();
-  const std::uint64_t begin = observed_now();
+  const std::uint64_t begin = observed_entry(1, handle);
   if (!request->finished()) step_once(*request, begin);
   *flag = request->finished() ? 1 : 0;
   return *flag != 0 ? complete(*request, handle, status, begin) : MPI_SUCCESS;
 }
 
 int test_all(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
-  const std::uint64_t begin = observed_now();
+  const std::uint64_t begin = observed_entry(count, requests);
   process().step_all();
   *flag = 0;
   for (int i = 0; i < count; ++i) {
@@ -70,7 +70,7 @@ URAKATA_EXPORT int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI
 URAKATA_EXPORT int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
   need_host();
   if (!any_ours(count, requests)) return host.Testany(count, requests, index, flag, status);
-  const std::uint64_t begin = observed_now();
+  const std::uint64_t begin = observed_entry(count, requests);
   process().step_all();
   bool none = false;
   const int code = look_for_any(count, requests, index, &none, status, begin);
@@ -81,7 +81,7 @@ URAKATA_EXPORT int MPI_Testany(int count, MPI_Request requests[], int* index, in
 URAKATA_EXPORT int MPI_Testsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
   need_host();
   if (!any_ours(count, requests)) return host.Testsome(count, requests, done, indices, statuses);
-  const std::uint64_t begin = observed_now();
+  const std::uint64_t begin = observed_entry(count, requests);
   process().step_all();
   return look_for_some(count, requests, done, indices, statuses, begin);
 }

@@ -84,13 +84,13 @@ engine::Engine* engine_of(int count, const MPI_Request* requests) {
 int wait_one(MPI_Request* handle, MPI_Status* status) {
   Request* request = find_request(*handle);
   if (request == nullptr) return stale();
-  const std::uint64_t begin = observed_now();
+  const std::uint64_t begin = observed_entry(1, handle);
   wait_for(*request);
   return complete(*request, handle, status, begin);
 }
 
 int wait_all(int count, MPI_Request* requests, MPI_Status* statuses) {
-  const std::uint64_t begin = observed_now();
+  const std::uint64_t begin = observed_entry(count, requests);
   bool others = false;
   for (int i = 0; i < count; ++i) {
     if (!is_ours(requests[i])) {
@@ -122,7 +122,7 @@ void wait_for_some(int count, const MPI_Request* requests, Done done) {
 }
 
 int wait_any(int count, MPI_Request* requests, int* index, MPI_Status* status) {
-  const std::uint64_t begin = observed_now();
+  const std::uint64_t begin = observed_entry(count, requests);
   int code = MPI_SUCCESS;
   wait_for_some(count, requests, [&] {
     bool none = false;
@@ -133,7 +133,7 @@ int wait_any(int count, MPI_Request* requests, int* index, MPI_Status* status) {
 }
 
 int wait_some(int count, MPI_Request* requests, int* done, int* indices, MPI_Status* statuses) {
-  const std::uint64_t begin = observed_now();
+  const std::uint64_t begin = observed_entry(count, requests);
   int code = MPI_SUCCESS;
   wait_for_some(count, requests, [&] {
     code = look_for_some(count, requests, done, indices, statuses, begin);

@@ -98,7 +98,7 @@ def test_the_report_names_the_program_and_not_the_keeper(folder: Path, tmp_path:
     passes(run_job(named("mpich"), 2, [*SPACE[:-1], "--report", str(tmp_path), "--", *program]))
     report = json.loads((tmp_path / "rank-0.json").read_text())
     assert report["program"].split() == program
-    assert {site["module"] for site in report["sites"]} == {program[0]}
+    assert {site["module"] for site in report["call_sites"]} == {program[0]}
 
 
 def test_two_jobs_at_once(folder: Path) -> None:

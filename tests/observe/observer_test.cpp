@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -67,10 +68,10 @@ TEST(Passage, HelperFinishesWhileTheProgramComputes) {
   CallSite* site = observer.call_site(key_at(0), "");
   Passage passage;
   passage.started(site, 100);
-  passage.returned(110);
-  passage.tested(300, 320);
+  passage.returned(110, 0);
+  passage.tested(300, 320, 0);
   passage.done(500);
-  passage.finished(1000, 1005);
+  passage.finished(1000, 1005, 0, {});
   EXPECT_EQ(passage.call_site(), nullptr);
   EXPECT_EQ(site->started.load(), 1u);
   EXPECT_EQ(site->start.sum(), 10u);
@@ -79,27 +80,80 @@ TEST(Passage, HelperFinishesWhileTheProgramComputes) {
   EXPECT_EQ(site->wait.sum(), 5u);
   EXPECT_EQ(site->in_flight.sum(), 400u);
   EXPECT_EQ(site->overlapped.sum(), 390u);
-  EXPECT_EQ(site->pure.count(), 0u);
 }
 
-TEST(Passage, WaitedForAtOnceIsPureCommunication) {
+TEST(Passage, WaitedForAtOnceHasNoGap) {
   // start 100..110, wait 112..510, the host says nothing of when it was done.
   Observer observer(false);
   CallSite* site = observer.call_site(key_at(0), "");
   Passage passage;
   passage.started(site, 100);
-  passage.returned(110);
-  passage.finished(112, 510);
+  passage.returned(110, 0);
+  passage.finished(112, 510, 0, {});
   EXPECT_EQ(site->in_flight.sum(), 410u);
-  EXPECT_EQ(site->pure.sum(), 410u);
   EXPECT_EQ(site->overlapped.sum(), 2u);
   EXPECT_EQ(site->test.count(), 0u);
+}
+
+TEST(Passage, WorkInTheGapIsWhatStartAndTestsAndWaitDidNotDo) {
+  // 100 units: 10 in the start, 20 in the gap, 5 in a test, 25 in the gap, 40 in the wait.
+  Observer observer(false);
+  CallSite* site = observer.call_site(key_at(0), "");
+  Passage passage;
+  passage.started(site, 100);
+  passage.returned(110, 10);
+  passage.entered(30);
+  passage.tested(200, 210, 35);
+  passage.entered(60);
+  passage.finished(300, 400, 100, {.first = 3, .context = 7, .sequence = 41, .ranks = 2});
+  ASSERT_EQ(site->samples.all().size(), 1u);
+  const Sample& sample = site->samples.all()[0];
+  EXPECT_EQ(sample.work, 100u);
+  EXPECT_EQ(sample.gap_work, 45u);
+  EXPECT_EQ(sample.tests, 10u);
+  EXPECT_EQ(sample.wait, 300u);
+  EXPECT_EQ(sample.done, 400u);
+  EXPECT_EQ(sample.identity.sequence, 41u);
+}
+
+TEST(Samples, TwoRanksKeepTheSameHoweverManyTheyAdd) {
+  // One has seen 1000 instances, the other 5000: of the first 1000 the second keeps none that the first has not.
+  Samples one;
+  Samples other;
+  const auto add = [](Samples& to, std::uint64_t sequence) {
+    Sample sample;
+    sample.identity.sequence = sequence;
+    to.add(sample);
+  };
+  for (std::uint64_t i = 0; i < 1000; ++i) add(one, i);
+  for (std::uint64_t i = 0; i < 5000; ++i) add(other, i);
+  std::set<std::uint64_t> kept;
+  for (const Sample& sample : one.all()) kept.insert(sample.identity.sequence);
+  EXPECT_EQ(kept.size(), one.all().size());
+  EXPECT_GE(kept.size(), Samples::kMost / 4);
+  EXPECT_GE(other.all().size(), Samples::kMost / 4);
+  EXPECT_LE(other.all().size(), Samples::kMost);
+  for (const Sample& sample : other.all()) {
+    if (sample.identity.sequence < 1000) {
+      EXPECT_EQ(kept.count(sample.identity.sequence), 1u) << sample.identity.sequence;
+    }
+  }
+}
+
+TEST(Samples, FewAreAllKept) {
+  Samples samples;
+  for (std::uint64_t i = 0; i < Samples::kMost; ++i) {
+    Sample sample;
+    sample.identity.sequence = 2 * i;
+    samples.add(sample);
+  }
+  EXPECT_EQ(samples.all().size(), Samples::kMost);
 }
 
 TEST(Passage, UnobservedIsIgnored) {
   Passage passage;
   passage.done(5);
-  passage.finished(1, 2);
+  passage.finished(1, 2, 0, {});
   EXPECT_EQ(passage.call_site(), nullptr);
 }
 

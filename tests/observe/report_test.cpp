@@ -40,8 +40,9 @@ TEST_F(Report, WritesOneFileForTheRankWithNothingLeftBeside) {
       "large \"message\"");
   Passage passage;
   passage.started(site, 10);
-  passage.returned(20);
-  passage.finished(30, 40);
+  passage.returned(20, 1);
+  passage.entered(3);
+  passage.finished(30, 40, 4, {.first = 2, .context = 1, .sequence = 9, .ranks = 3});
   observer.caller()->add(EventKind::start, 10, 20, site->number());
   observer.helper(0)->add(EventKind::progress, 12, 14);
   Meta meta;
@@ -60,8 +61,9 @@ TEST_F(Report, WritesOneFileForTheRankWithNothingLeftBeside) {
   text << std::ifstream(directory_ + "/deep/er/rank-3.json").rdbuf();
   for (const char* part :
        {R"("rank":3,"ranks":4)", R"("operation":"Ibcast","bytes":64)", R"("why":"large \"message\"")",
-        R"("wait":{"count":1,"sum":10,"min":10,"max":10})", R"([10,20,"start",0,)", R"([12,14,"progress",-1,)",
-        R"("cpu_seconds":0.25)", R"("origin":"environment")", R"("fences":17)"}) {
+        R"("samples":[[2,1,9,3,10,20,30,40,40,0,4,2]])", R"("wait":{"count":1,"sum":10,"min":10,"max":10})",
+        R"([10,20,"start",0,)", R"([12,14,"progress",-1,)", R"("cpu_seconds":0.25)", R"("origin":"environment")",
+        R"("fences":17)"}) {
     EXPECT_NE(text.str().find(part), std::string::npos) << part << " is not in " << text.str();
   }
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 from urakata.paths import NotFoundError
 
-FORMAT = 1
+FORMAT = 2
 
 
 class ReportError(NotFoundError):
@@ -26,7 +26,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise ReportError(f"{path} is no report of Urakata")
     if rank["urakata_report"] != FORMAT:
         raise ReportError(f"{path} has form {rank['urakata_report']}, this urakata reads form {FORMAT}")
-    missing = {"rank", "ranks", "host", "engine", "helpers", "options", "sites", "tracks"} - rank.keys()
+    missing = {"rank", "ranks", "host", "engine", "helpers", "options", "call_sites", "tracks"} - rank.keys()
     if missing:
         raise ReportError(f"{path} is broken: {', '.join(sorted(missing))} is missing")
     return rank

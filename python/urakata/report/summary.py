@@ -1,8 +1,6 @@
 """Merges the ranks' reports: one row for each call site, and what to switch on or off there.
 
-exposed = time inside the start, unsuccessful tests and the wait. hidden = 1 - exposed / pure, where pure is the time
-from start to end of those instances that the program waited for at once; where there was none, engine thread's share
-of the time in flight that the program computed in, marked as an estimate; else unknown.
+What was hidden, and for how long late ranks were waited for: hidden.py.
 """
 
 from __future__ import annotations
@@ -11,10 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from urakata.report.advice import Facts, advise
 from urakata.report.files import read_ranks
+from urakata.report.hidden import Hidden, Seen, measure, samples_of
 from urakata.report.places import resolve
 
-_TIMES = ("start", "gap", "test", "wait", "in_flight", "overlapped", "pure")
+_TIMES = ("start", "gap", "test", "wait", "in_flight", "overlapped")
 
 
 @dataclass
@@ -49,9 +49,12 @@ class Row:
     engine: str
     algorithm: str
     why: str
+    asked: dict[str, str] = field(default_factory=dict)  # options by name
     ranks: int = 0
     started: int = 0
     helper_ns: int = 0
+    seen: list[Seen] = field(default_factory=list)
+    hidden: Hidden = field(default_factory=Hidden)
     times: dict[str, Times] = field(default_factory=lambda: {name: Times() for name in _TIMES})
 
     @property
@@ -66,34 +69,16 @@ class Row:
         return sum(self.times[name].sum for name in ("start", "test", "wait")) / ended if ended else 0.0
 
     @property
-    def hidden(self) -> float | None:
-        pure, flight = self.times["pure"], self.times["in_flight"]
-        if pure.count and pure.sum:
-            return min(1.0, max(0.0, 1.0 - self.exposed_ns / pure.mean))
-        if self.helped and flight.sum:
-            return min(1.0, self.times["overlapped"].sum / flight.sum)
-        return None
-
-    @property
-    def hidden_is_estimate(self) -> bool:
-        return self.times["pure"].count == 0
-
-    @property
     def advice(self) -> str:
-        wait, gap = self.times["wait"], self.times["gap"]
-        if self.engine == "host":
-            return "runs on the host: with engine poll or thread this report can say more"
-        if not wait.count:
-            return "no instance was waited for: nothing to say"
-        computes = gap.mean > 0.5 * wait.mean and gap.mean > 10_000
-        if self.engine == "poll" and computes and wait.mean > 20_000:
-            waited, computed = f"{wait.sum / 1e6:.1f} ms of waiting", f"{gap.sum / 1e6:.1f} ms of computing"
-            return f"switch on engine thread: {waited} stand against {computed}"
-        if self.helped and not computes and self.helper_ns:
-            return "switch engine thread off (poll): the program computes too little between start and wait to hide it"
-        if self.helped and self.hidden is not None and self.hidden < 0.3 and computes:
-            return "little is hidden though there is computing: try another placement or algorithm"
-        return "leave as it is"
+        wait, gap, hidden = self.times["wait"], self.times["gap"], self.hidden
+        facts = Facts(self.engine, self.asked, wait.count, gap.mean, wait.mean, hidden.late_ns, hidden.share)
+        text = advise(facts)
+        if hidden.share is None and wait.count:
+            operation = self.operation.removesuffix("_c").lower()
+            text += f"; hidden is unknown: {hidden.why}"
+            if operation.startswith("i"):
+                text += f"; urakata bench overlap --operation {operation} --sizes {self.bytes} measures it"
+        return text
 
 
 @dataclass
@@ -115,18 +100,23 @@ class Summary:
 def summarise(folder: Path) -> Summary:
     """Rows are sorted by the time that they kept the program inside MPI, longest first."""
     ranks = read_ranks(folder)
-    names = resolve(site for rank in ranks for site in rank["sites"])
+    names = resolve(site for rank in ranks for site in rank["call_sites"])
+    seen = samples_of(ranks)
     rows: dict[tuple[Any, ...], Row] = {}
     for rank in ranks:
-        for site in rank["sites"]:
+        asked = {option["name"]: option["value"] for option in rank["options"]}
+        for site in rank["call_sites"]:
             place = names[site["module"], site["offset"]]
-            row = Row(place, site["operation"], site["bytes"], site["engine"], site["algorithm"], site["why"])
+            row = Row(place, site["operation"], site["bytes"], site["engine"], site["algorithm"], site["why"], asked)
             row = rows.setdefault((place, row.operation, row.bytes, row.engine, row.algorithm), row)
             row.ranks += 1
             row.started += site["started"]
             row.helper_ns += site["helper_ns"]
+            row.seen += seen.get((rank["rank"], site["number"]), [])
             for name, times in row.times.items():
                 times.add(site[name])
+    for row in rows.values():
+        row.hidden = measure(row.seen, row.helped)
     ordered = sorted(rows.values(), key=lambda row: row.exposed_ns * row.times["wait"].count, reverse=True)
     return Summary(ranks, ordered)
 
@@ -135,18 +125,21 @@ def as_json(summary: Summary) -> dict[str, Any]:
     """The summary as plain data; times in ns."""
     return {
         "ranks": [
-            {name: value for name, value in rank.items() if name not in ("sites", "tracks")} for rank in summary.ranks
+            {name: value for name, value in rank.items() if name not in ("call_sites", "tracks")}
+            for rank in summary.ranks
         ],
         "missing_ranks": summary.missing,
-        "sites": [
+        "call_sites": [
             {
                 **{name: getattr(row, name) for name in ("place", "operation", "bytes", "engine", "algorithm", "why")},
                 "ranks": row.ranks,
                 "started": row.started,
                 "helper_ns": row.helper_ns,
                 "exposed_mean_ns": row.exposed_ns,
-                "hidden": row.hidden,
-                "hidden_is_estimate": row.hidden_is_estimate,
+                "hidden": row.hidden.share,
+                "hidden_unknown_why": row.hidden.why,
+                "own_ns": row.hidden.own_ns,
+                "late_mean_ns": row.hidden.late_ns,
                 "advice": row.advice,
                 **{name: {**vars(times), "mean": times.mean} for name, times in row.times.items()},
             }

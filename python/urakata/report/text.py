@@ -28,9 +28,11 @@ def bytes_text(size: int) -> str:
 
 
 def hidden_text(row: Row) -> str:
-    if row.hidden is None:
-        return "unknown"
-    return f"{'~' if row.hidden_is_estimate else ''}{100 * row.hidden:.0f} %"
+    return "unknown" if row.hidden.share is None else f"{100 * row.hidden.share:.0f} %"
+
+
+def known_time(ns: float | None) -> str:
+    return "-" if ns is None else time_text(ns)
 
 
 def way_text(row: Row) -> str:
@@ -47,16 +49,20 @@ def short_place(place: str) -> str:
 def show(summary: Summary, console: Console) -> None:
     """One table of call sites, one line of way and advice for each, one line for each rank's helpers."""
     first = summary.ranks[0]
-    engines = ", ".join(sorted({rank["engine"] for rank in summary.ranks}))
-    ranks = f"{first['ranks']} ranks, engine {engines}"
-    console.print(f"[bold]{escape(first.get('program', ''))}[/bold]  {ranks}", highlight=False)
+    console.print(f"[bold]{escape(first.get('program', ''))}[/bold]  {first['ranks']} ranks", highlight=False)
     console.print(escape(first.get("host_mpi", "")), highlight=False, style="dim")
+    for line in engine_lines(summary.ranks):
+        _line(console, line)
     if summary.missing:
         lost = ", ".join(str(rank) for rank in summary.missing)
         console.print(f"[yellow]no report of rank {lost}: did not reach MPI_Finalize[/yellow]", highlight=False)
     if summary.rows:
         console.print(_table(summary))
-        console.print("start, gap (start to wait), wait, pure: means of an instance. ~: estimated.", style="dim")
+        console.print(
+            "start, gap (start to wait), wait: means of an instance; late: of the wait, until the last rank had begun; "
+            "own: the operation, once all wait for it.",
+            style="dim",
+        )
         for number, row in enumerate(summary.rows, 1):
             _line(console, f"{number:3}  {short_place(row.place)}: {way_text(row)}; {row.advice}")
     else:
@@ -64,6 +70,22 @@ def show(summary: Summary, console: Console) -> None:
     for rank in summary.ranks:
         _show_helpers(summary, rank, console)
         _show_devices(rank, console)
+
+
+def engine_lines(ranks: list[dict[str, Any]]) -> list[str]:
+    """Who was asked for, who came, and why: one line for all ranks of which the same is true."""
+    alike: dict[tuple[str, str, str], list[int]] = {}
+    for rank in ranks:
+        asked = {option["name"]: option["value"] for option in rank["options"]}.get("ENGINE", rank["engine"])
+        alike.setdefault((asked, rank["engine"], rank["engine_why"]), []).append(rank["rank"])
+    lines = []
+    for (asked, got, why), numbers in alike.items():
+        of = "" if len(numbers) == len(ranks) else f" (rank {', '.join(map(str, numbers))})"
+        came = (
+            f"got {asked}" + f" ({got})" * (got != asked) if got.split("/")[0] == asked else f"got {got}, not {asked}"
+        )
+        lines.append(f"engine{of}: asked for {asked}, {came}" + f": {why}" * bool(why))
+    return lines
 
 
 def _line(console: Console, text: str) -> None:
@@ -75,7 +97,7 @@ def _table(summary: Summary) -> Table:
     table = Table(header_style="bold", box=box.SIMPLE, padding=(0, 1, 0, 0))
     table.add_column("#")
     table.add_column("operation", no_wrap=True)
-    for heading in ("bytes", "count", "start", "gap", "wait", "pure", "hidden"):
+    for heading in ("bytes", "count", "start", "gap", "wait", "late", "own", "hidden"):
         table.add_column(heading, justify="right", no_wrap=True)
     for number, row in enumerate(summary.rows, 1):
         times = row.times
@@ -87,7 +109,8 @@ def _table(summary: Summary) -> Table:
             time_text(times["start"].mean),
             time_text(times["gap"].mean),
             time_text(times["wait"].mean),
-            time_text(times["pure"].mean) if times["pure"].count else "-",
+            known_time(row.hidden.late_ns),
+            known_time(row.hidden.own_ns),
             hidden_text(row),
         )
     return table
@@ -98,12 +121,10 @@ def _show_helpers(summary: Summary, rank: dict[str, Any], console: Console) -> N
     if rank["helpers"]:
         where = ", ".join(f"{helper['placement']} {helper['cpus']}".strip() for helper in rank["helpers"])
         line += f"helpers {summary.helper_seconds(rank):.3f} CPU s ({where})"
-    elif rank.get("engine_why"):
-        line += rank["engine_why"]
-    else:
-        return
     if rank.get("transport") == "wire":
-        line += "; messages between nodes by wire"
+        line += "; " * bool(rank["helpers"]) + "messages between nodes by wire"
+    elif not rank["helpers"]:
+        return
     _line(console, line)
 
 

@@ -25,7 +25,7 @@ def _compute(calls: list[tuple[int, int]], begin: int, end: int) -> Iterator[tup
 
 def _rank_events(rank: dict[str, Any], shift: int) -> Iterator[dict[str, Any]]:
     process = rank["rank"]
-    sites = {site["number"]: f"{site['operation']} {site['bytes']} B" for site in rank["sites"]}
+    sites = {site["number"]: f"{site['operation']} {site['bytes']} B" for site in rank["call_sites"]}
 
     def span(thread: int, begin: int, end: int, name: str) -> dict[str, Any]:
         times = {"ts": (begin + shift) / 1000, "dur": max(0, end - begin) / 1000}

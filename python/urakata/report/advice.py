@@ -1,0 +1,66 @@
+"""What to change at a call site. Who follows an advice does not get the same one again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+LEAVE = "leave as it is"
+LATE = "most of the waiting is for ranks that begin later than others: balance the work; no engine can hide it"
+LITTLE = "the program computes too little between start and wait to hide anything: start earlier"
+SHARED_COST = (
+    "a helper beside the program: it costs its wake-ups, and the host's small operations take up to a fifth longer"
+)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Of a call site; times are means of an instance in ns."""
+
+    engine: str  # that ran it: poll, thread/spare, thread/shared, host
+    asked: Mapping[str, str]  # options: ENGINE, PLACEMENT, ALGORITHM
+    waits: int
+    gap: float
+    wait: float
+    late: float | None
+    hidden: float | None
+
+
+def _computes(facts: Facts) -> bool:
+    return facts.gap > 0.5 * facts.wait and facts.gap > 10_000
+
+
+def _without_helper(facts: Facts) -> str:
+    if facts.asked.get("ENGINE") != "thread":
+        waiting, computing = f"{facts.wait / 1e3:.0f} us of waiting", f"{facts.gap / 1e3:.0f} us of computing"
+        return f"run with --engine thread: {waiting} stand against {computing}"
+    if facts.asked.get("PLACEMENT", "auto") == "auto":
+        return f"run with --placement shared ({SHARED_COST}), or with fewer ranks or threads, so that a core is spare"
+    return f"{LEAVE}: a helper was asked for and is not to be had here (see the line on engines)"
+
+
+def _with_helper(facts: Facts) -> str:
+    if facts.engine == "thread/shared":
+        return "little is hidden though there is computing: run with fewer ranks or threads, so that a core is spare"
+    if not facts.asked.get("ALGORITHM"):
+        return "little is hidden though there is computing: try another algorithm (URAKATA_ALGORITHM)"
+    return f"{LEAVE}: little is hidden, with a core of the helper's own and an algorithm that was chosen"
+
+
+def advise(facts: Facts) -> str:
+    """One sentence without its full stop."""
+    if facts.engine == "host":
+        return "runs on the host: with --engine poll or thread this report can say more"
+    if facts.waits == 0:
+        return "no instance was waited for: nothing to say"
+    if facts.wait < 20_000:
+        return LEAVE
+    if facts.late is not None and facts.late > 0.5 * facts.wait:
+        return LATE
+    if not _computes(facts):
+        return f"{LITTLE}, or run with --engine poll" if facts.engine.startswith("thread/") else LITTLE
+    if facts.engine == "poll":
+        return _without_helper(facts)
+    if facts.hidden is not None and facts.hidden < 0.3:
+        return _with_helper(facts)
+    return LEAVE

@@ -1,0 +1,227 @@
+"""How much of an operation was hidden: from samples that all ranks kept of the same instances (observe/samples.hpp).
+
+On one rank an instance is: begin .. returned (the starting call), gap, wait .. end (the call that found it finished),
+and it was done at `done`. A rank that comes late makes the others wait, and that is no communication. So first it is
+asked when the last rank began; that moment is `all_begun`. What follows it is the operation's.
+
+    late    = the part of wait .. end before all_begun
+    exposed = starting call + unsuccessful tests + (wait .. end) - late
+    own     = median of (done - all_begun) of instances in which all ranks waited as soon as all had begun
+              (the last wait began within 1/20 of that time)
+    hidden  = mean of min(own - exposed, gap) / own, in 0..1
+
+Where `own` was not seen (no three such instances) a helper's work is known by itself. With life = done - all_begun, and
+gap_part the part of life in the gap, and work the share of the schedule's work that was done in the gap:
+
+    hidden  = sum of min(gap_part, work * life) / sum of life
+
+Without a helper that is the least that was hidden; the most is sum of gap_part / sum of life. Where these are more than
+a tenth apart, it is not known.
+
+Only operations in which no rank can end before all have begun tell of late ranks; of the others all_begun is the rank's
+own begin, so that waiting for a late rank counts as exposed, and `own` is only taken where all ranks began together.
+Clocks of different nodes are compared by the same operations: each begin comes before each end. What this leaves open
+is counted as exposed and taken off `own`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Any, NamedTuple
+
+_TOGETHER = 20  # "as soon as": within one of so many parts
+_ENOUGH = 3  # instances that tell `own`
+_APART = 0.1
+_BUCKET = 10_000_000_000  # ns in which clocks of two nodes do not drift apart by what matters
+_ALL_NEED_ALL = {"barrier", "allreduce", "allgather", "alltoall", "reduce_scatter", "reduce_scatter_block"}
+
+
+class Sample(NamedTuple):
+    """One rank's part in an instance; as report.cpp writes it."""
+
+    first: int
+    context: int
+    sequence: int
+    ranks: int
+    begin: int
+    returned: int
+    wait: int
+    end: int
+    done: int
+    tests: int
+    work: int
+    gap_work: int
+
+    def shifted(self, by: int) -> Sample:
+        times = {name: getattr(self, name) + by for name in ("begin", "returned", "wait", "end", "done")}
+        return self._replace(**times)
+
+    @property
+    def gap(self) -> int:
+        return max(0, self.wait - self.returned - self.tests)
+
+
+class Seen(NamedTuple):
+    """A sample, and what the other ranks' samples of the instance say about it; times in ns."""
+
+    late: int | None  # None: the operation does not tell
+    exposed: int
+    gap: int
+    own: int | None  # None: not all ranks waited at once
+    life: int
+    gap_part: int
+    work: float
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """Of a call site. `share` is None where it is not known; `why` then says why not."""
+
+    share: float | None = None
+    own_ns: float | None = None
+    late_ns: float | None = None
+    why: str = ""
+
+
+def all_need_all(operation: str, size: int) -> bool:
+    """Can no rank end it before all have begun it?"""
+    name = re.sub(r"^i|_c$|_init$|_init_c$", "", operation.lower())
+    return name in _ALL_NEED_ALL and (size > 0 or name == "barrier")
+
+
+class Clocks:
+    """The differences between clocks of different nodes, and how far they may be off."""
+
+    def __init__(self) -> None:
+        self._bounds: dict[tuple[str, str, int], tuple[int, int]] = {}
+
+    def learn(self, parts: Mapping[int, Sample], clock: Mapping[int, str]) -> None:
+        """From an instance in which each begin comes before each end."""
+        first: dict[str, int] = {}
+        last: dict[str, int] = {}
+        for rank, part in parts.items():
+            name = clock[rank]
+            first[name] = min(first.get(name, part.done), part.done)
+            last[name] = max(last.get(name, part.begin), part.begin)
+        bucket = min(part.begin for part in parts.values()) // _BUCKET
+        for one in first:
+            for other in first:
+                if one < other:  # to be added to the other's times to get the one's
+                    least, most = last[one] - first[other], first[one] - last[other]
+                    known = self._bounds.get((one, other, bucket), (least, most))
+                    self._bounds[one, other, bucket] = max(known[0], least), min(known[1], most)
+
+    def to(self, one: str, other: str, time: int) -> tuple[int, int] | None:
+        """What to add to the other's times, and its error; None: not known."""
+        if one == other:
+            return 0, 0
+        names = min(one, other), max(one, other)
+        bounds = self._bounds.get((*names, time // _BUCKET))
+        if bounds is None:
+            return None
+        middle, error = (bounds[0] + bounds[1]) // 2, abs(bounds[1] - bounds[0]) // 2 + 1
+        return (middle if one < other else -middle), error
+
+
+def look(
+    parts: Mapping[int, Sample], operation: str, size: int, clock: Mapping[int, str], clocks: Clocks
+) -> list[Seen]:
+    """What an instance of which all ranks' samples are there says of each rank, in their order."""
+    here = next(iter(parts))
+    start = min(part.begin for part in parts.values())
+    error = 0
+    same: list[Sample] = []
+    for rank, part in parts.items():
+        shift = clocks.to(clock[here], clock[rank], start)
+        if shift is None:
+            return []
+        same.append(part.shifted(shift[0]))
+        error = max(error, 2 * shift[1])
+    tells = all_need_all(operation, size)
+    last = max(part.begin for part in same)
+    origin = last if tells else min(part.begin for part in same)
+    spread = max(part.wait for part in same) - origin + error
+    at_once = spread * _TOGETHER <= max(min(part.done, part.end) for part in same) - last
+    seen = []
+    for part in same:
+        done = min(part.done, part.end)
+        begun = max(part.begin, last + error) if tells else part.begin
+        late = max(0, min(part.end, last - error) - part.wait) if tells else None
+        life = max(0, done - begun)
+        gap_part = max(0, min(done, part.wait) - max(part.returned, begun) - part.tests)
+        seen.append(
+            Seen(
+                late=late,
+                exposed=part.returned - part.begin + part.tests + part.end - part.wait - (late or 0),
+                gap=part.gap,
+                own=life if at_once and life else None,
+                life=life,
+                gap_part=gap_part,
+                work=part.gap_work / part.work if part.work else 0.0,
+            )
+        )
+    return seen
+
+
+def measure(seen: list[Seen], helped: bool) -> Hidden:
+    """Of a call site, from all that was seen of it on all ranks."""
+    if not seen:
+        return Hidden(why="no instance of which every rank's end is in the report")
+    lates = [one.late for one in seen if one.late is not None]
+    late = fmean(lates) if lates else None
+    owns = [one.own for one in seen if one.own is not None]
+    if len(owns) >= _ENOUGH:
+        own = median(owns)
+        share = fmean(min(own - one.exposed, one.gap) for one in seen) / own
+        return Hidden(min(1.0, max(0.0, share)), own, late)
+    life = sum(one.life for one in seen)
+    if life == 0:
+        return Hidden(None, None, late, "no instance lasted on after the last rank had begun it")
+    least = sum(min(one.gap_part, one.work * one.life) for one in seen) / life
+    most = sum(one.gap_part for one in seen) / life
+    if helped or most - least <= _APART:
+        return Hidden(least, None, late)
+    return Hidden(
+        None, None, late, "no instance was waited for at once by all ranks, which would tell how long it takes"
+    )
+
+
+def samples_of(ranks: Iterable[Mapping[str, Any]]) -> dict[tuple[int, int], list[Seen]]:
+    """What was seen at each call site, by rank and the site's number there."""
+    clock: dict[int, str] = {}
+    wall: dict[str, int] = {}  # one for each clock, to bring the times of different nodes near to each other
+    instances: defaultdict[tuple[int, int, int], dict[int, tuple[Mapping[str, Any], Sample]]] = defaultdict(dict)
+    twice = set()
+    for rank in ranks:
+        number = rank["rank"]
+        clock[number] = rank.get("clock") or rank["host"]
+        shift = wall.setdefault(clock[number], rank["realtime_minus_monotonic_ns"])
+        for site in rank["call_sites"]:
+            for row in site["samples"]:
+                sample = Sample(*row).shifted(shift)
+                key = sample[:3]
+                if number in instances[key]:  # a communicator's number was given again
+                    twice.add(key)
+                instances[key][number] = site, sample
+    whole = [
+        parts
+        for key, parts in instances.items()
+        if key not in twice and all(sample.ranks == len(parts) for _, sample in parts.values())
+    ]
+    clocks = Clocks()
+    for parts in whole:
+        site = next(iter(parts.values()))[0]
+        if all_need_all(site["operation"], site["bytes"]):
+            clocks.learn({rank: sample for rank, (_, sample) in parts.items()}, clock)
+    found: defaultdict[tuple[int, int], list[Seen]] = defaultdict(list)
+    for parts in whole:
+        site = next(iter(parts.values()))[0]
+        plain = {rank: sample for rank, (_, sample) in parts.items()}
+        looked = look(plain, site["operation"], site["bytes"], clock, clocks)
+        for (number, (own_site, _)), seen in zip(parts.items(), looked, strict=False):  # none where nothing can be said
+            found[number, own_site["number"]].append(seen)
+    return found

@@ -1,0 +1,75 @@
+"""Advice: who follows it does not get it again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from urakata.report.advice import LATE, LEAVE, SHARED_COST, Facts, advise
+
+COMPUTES = Facts("poll", {"ENGINE": "poll"}, waits=10, gap=1e6, wait=5e5, late=0.0, hidden=0.0)
+THREAD = {"ENGINE": "thread", "PLACEMENT": "auto"}
+
+
+# What is followed, and what a run may then be like.
+def with_thread(facts: Facts, engine: str) -> Facts:
+    return replace(facts, asked={**facts.asked, "ENGINE": "thread"}, engine=engine)
+
+
+FOLLOWED: list[tuple[str, str, Callable[[Facts], Facts]]] = [
+    ("--engine thread", "poll", lambda f: with_thread(f, "poll")),
+    ("--engine thread", "thread/shared", lambda f: with_thread(f, "thread/shared")),
+    ("--engine thread", "thread/spare", lambda f: with_thread(f, "thread/spare")),
+    ("--engine poll", "poll", lambda f: replace(f, asked={"ENGINE": "poll"}, engine="poll")),
+    (
+        "--placement shared",
+        "thread/shared",
+        lambda f: replace(f, asked={**f.asked, "PLACEMENT": "shared"}, engine="thread/shared"),
+    ),
+    ("--placement shared", "poll", lambda f: replace(f, asked={**f.asked, "PLACEMENT": "shared"})),
+    ("URAKATA_ALGORITHM", "", lambda f: replace(f, asked={**f.asked, "ALGORITHM": "ring"})),
+    ("a core is spare", "thread/spare", lambda f: replace(f, engine="thread/spare")),
+]
+
+
+@pytest.mark.parametrize("engine", ["host", "poll", "thread/shared", "thread/spare"])
+@pytest.mark.parametrize(
+    "asked", [{"ENGINE": "poll"}, THREAD, {**THREAD, "PLACEMENT": "shared"}, {**THREAD, "PLACEMENT": "spare"}]
+)
+@pytest.mark.parametrize("gap", [1e3, 1e6])
+@pytest.mark.parametrize("hidden", [None, 0.0, 0.9])
+def test_no_advice_goes_in_a_circle(engine: str, asked: dict[str, str], gap: float, hidden: float | None) -> None:
+    first = Facts(engine, asked, waits=10, gap=gap, wait=5e5, late=0.0, hidden=hidden)
+    text = advise(first)
+    for words, _, follow in FOLLOWED:
+        if words in text:
+            assert words not in advise(follow(first)), (text, advise(follow(first)))
+
+
+def test_every_switch_that_is_named_is_followed_above() -> None:
+    named = set()
+    for engine in ("host", "poll", "thread/shared", "thread/spare"):
+        for asked in ({"ENGINE": "poll"}, THREAD, {**THREAD, "PLACEMENT": "shared"}):
+            for gap in (1e3, 1e6):
+                text = advise(Facts(engine, asked, waits=10, gap=gap, wait=5e5, late=0.0, hidden=0.0))
+                named |= set(re.findall(r"--\w+ \w+|URAKATA_\w+|a core is spare", text))
+    assert named == {words for words, _, _ in FOLLOWED}
+
+
+def test_thread_without_a_helper_is_told_of_placement_shared_and_its_cost() -> None:
+    text = advise(replace(COMPUTES, asked=THREAD))
+    assert "--placement shared" in text
+    assert SHARED_COST in text
+    assert "--engine thread" not in text
+
+
+@pytest.mark.parametrize("engine", ["poll", "thread/shared", "thread/spare"])
+def test_late_ranks_are_not_the_engines_matter(engine: str) -> None:
+    assert advise(replace(COMPUTES, engine=engine, late=4e5)) == LATE
+
+
+def test_a_short_wait_is_left_alone() -> None:
+    assert advise(replace(COMPUTES, wait=1e3)) == LEAVE

@@ -1,0 +1,120 @@
+"""What was hidden, from instances made up as the formula's cases: times in us."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from urakata.report.hidden import Clocks, Hidden, Sample, Seen, look, measure
+
+CLOCK = {0: "a", 1: "a"}
+
+
+def part(begin: int, wait: int, end: int, done: int | None = None, gap_work: int = 0, start: int = 2) -> Sample:
+    """One rank's part; the starting call takes 2 us, the work is 100."""
+    times = [1000 * t for t in (begin, begin + start, wait, end, end if done is None else done)]
+    return Sample(0, 1, 0, 2, *times, tests=0, work=100, gap_work=gap_work)
+
+
+def seen(*parts: Sample, operation: str = "Iallreduce", size: int = 8) -> list[Seen]:
+    return look(dict(enumerate(parts)), operation, size, CLOCK, Clocks())
+
+
+def at_once(length: int, times: int = 3) -> list[Seen]:
+    return [one for _ in range(times) for one in seen(part(0, 2, length), part(0, 2, length))]
+
+
+def test_a_late_partner_is_neither_communication_nor_hidden() -> None:
+    """1 ms of computation behind each, the operation takes 300; in one of twenty rank 1 begins 50 ms late."""
+    usual = seen(part(0, 1002, 1302), part(0, 1002, 1302)) * 19
+    late = seen(part(0, 1002, 51302), part(50000, 51002, 51302))
+    said = measure(usual + late, helped=False)
+    assert said.share is None  # nobody knows how long it takes
+    assert "at once" in said.why
+    assert said.late_ns == pytest.approx(48_998_000 / 40)
+    # The same with three instances that all waited for at once: nothing was hidden.
+    told = measure(usual + late + at_once(302), helped=False)
+    assert told.own_ns == pytest.approx(302_000)
+    assert told.share == pytest.approx(0.0, abs=0.01)
+
+
+def test_little_gap_and_long_waiting_is_little_hidden() -> None:
+    """14 us between start and wait, 878 us of waiting for a rank that is late."""
+    said = measure(seen(part(0, 16, 894), part(870, 886, 894)) * 10, helped=True)
+    assert said.late_ns == pytest.approx(854_000 / 2)
+    assert said.share == pytest.approx(0.0)  # the schedule's work was done in the wait
+
+
+def test_a_helper_that_did_all_in_the_gap_hid_it() -> None:
+    """300 us of operation, 1 ms of gap, 6 us of start, 2 of wait."""
+    one = part(0, 1000, 1002, done=300, gap_work=98)
+    said = measure(seen(one, one) * 5, helped=True)
+    assert said.share == pytest.approx(0.98)
+    assert said.own_ns is None
+
+
+def test_a_helper_that_did_nothing_hid_nothing_however_long_the_gap() -> None:
+    one = part(0, 1000, 1300, gap_work=0)
+    assert measure(seen(one, one) * 5, helped=True).share == 0.0
+    assert measure(seen(one, one) * 5, helped=False).share is None
+
+
+def test_half_of_it_hidden_against_instances_waited_for_at_once() -> None:
+    """It takes 400; 200 of gap, then 200 - 2 of waiting."""
+    half = seen(part(0, 202, 400), part(0, 202, 400)) * 30
+    said = measure(half + at_once(400), helped=False)
+    assert said.own_ns == 400_000
+    assert said.share == pytest.approx(0.5 * 60 / 66, abs=0.01)  # those waited for at once hid nothing
+
+
+def test_operations_that_do_not_wait_for_all_say_nothing_of_late_ranks() -> None:
+    """The root of a broadcast is 800 late."""
+    parts = part(0, 10, 900), part(800, 810, 815)
+    assert {one.late for one in seen(*parts, operation="Ibcast")} == {None}
+    assert seen(*parts, operation="Ibcast")[0].exposed == 892_000
+    assert all(one.own is None for one in seen(*parts, operation="Ibcast"))
+    assert seen(*parts, operation="Iallreduce_c")[0].late == 790_000
+    assert seen(*parts, operation="Iallgather", size=0)[0].late is None
+
+
+def test_never_more_hidden_than_the_gap_allows() -> None:
+    seed = random.randrange(1 << 32)
+    print("seed", seed)
+    draw = random.Random(seed)
+    for _ in range(300):
+        all_seen: list[Seen] = []
+        for _ in range(draw.randrange(1, 12)):
+            begins = [draw.randrange(1000), draw.randrange(1000)]
+            waits = [begin + 2 + draw.randrange(draw.choice([1, 500])) for begin in begins]
+            end = max(max(waits), max(begins) + draw.randrange(1, 600)) + 1
+            work = draw.randrange(101)
+            all_seen += seen(*(part(b, w, end, gap_work=work) for b, w in zip(begins, waits, strict=True)))
+        for helped in (False, True):
+            said = measure(all_seen, helped)
+            if said.share is None:
+                continue
+            gap = sum(one.gap for one in all_seen) / len(all_seen)
+            own = said.own_ns or sum(one.life for one in all_seen) / len(all_seen)
+            assert 0 <= said.share <= 1
+            assert said.share * own <= gap * (1 + 1e-9) + 1
+
+
+def test_clocks_of_two_nodes_are_compared_by_operations_that_wait_for_all() -> None:
+    """Node b's clock is 7000 us ahead. Rank 1 of b is 500 late; operations of 20 tell the clocks to 20."""
+    clock = {0: "a", 1: "b"}
+    clocks = Clocks()
+    ahead = 7_000_000
+    for k in range(5):
+        quick = part(k * 100, k * 100 + 2, k * 100 + 20)
+        clocks.learn({0: quick, 1: quick.shifted(ahead)}, clock)
+    parts = {0: part(0, 10, 600), 1: part(500, 510, 600).shifted(ahead)}
+    one, other = look(parts, "Iallreduce", 8, clock, clocks)
+    assert one.late is not None and other.late is not None
+    assert 490_000 - 45_000 <= one.late <= 490_000  # never more than it was
+    assert other.late == 0
+    assert look(parts, "Iallreduce", 8, clock, Clocks()) == []  # nothing is known of the clocks
+
+
+def test_nothing_seen_is_unknown_with_a_reason() -> None:
+    assert measure([], helped=True) == Hidden(why="no instance of which every rank's end is in the report")
