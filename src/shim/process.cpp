@@ -235,7 +235,8 @@ bool Process::step_engines(std::int64_t bytes) {
 bool Process::step_all(std::int64_t bytes) {
   constexpr unsigned kLooks = 8;  // a look at the host takes about as long as one at the wire
   if (step_engines(bytes)) return true;
-  if (wire_ != nullptr && fetch_add(looks_in_vain_, 1U, std::memory_order_relaxed) % kLooks == kLooks - 1) poll_host();
+  if (wiring_.wire() != nullptr && fetch_add(looks_in_vain_, 1U, std::memory_order_relaxed) % kLooks == kLooks - 1)
+    poll_host();
   return false;
 }
 
@@ -265,7 +266,7 @@ bool Process::sleep() {
   if (!pending || watched_.exchange(true, std::memory_order_acquire)) return false;
   const bool slept = told() ? watch_->wait_for_news(kCallerSleep) : watch_->wait(kCallerSleep);
   watched_.store(false, std::memory_order_release);
-  if (wire_ != nullptr) poll_host();
+  if (wiring_.wire() != nullptr) poll_host();
   return slept;
 }
 
