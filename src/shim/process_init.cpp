@@ -15,9 +15,9 @@ job::Facts Process::own_facts() {
   host.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
   if (found != 0) largest_tag_ = *most;
   job::Facts facts = job::own_facts();
-  std::int32_t tags = largest_tag_;  // the largest is for notices
-  if (options().tag_ub != 0) tags = std::min(tags, static_cast<std::int32_t>(options().tag_ub));
-  facts.contexts = std::min(tags >> transport::Group::kContextShift, 1 << 14);
+  std::int64_t tags = largest_tag_;  // the largest one is for notices
+  if (options().tag_ub != 0) tags = std::min(tags, static_cast<std::int64_t>(options().tag_ub) + 1);
+  facts.contexts = static_cast<std::int32_t>(std::min<std::int64_t>(tags >> transport::Group::kContextShift, 1 << 14));
   return facts;
 }
 

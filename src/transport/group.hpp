@@ -87,7 +87,7 @@ class Group {
   static std::int32_t tag(std::int32_t context, std::uint64_t sequence, std::uint8_t channel) {
     return context << kContextShift | static_cast<std::int32_t>(sequence % kActive) << 8 | channel;
   }
-  std::vector<bool> told_;  // members that have been told of a failure; empty before one
+  std::vector<bool> told_;    // members that have been told of a failure; empty before one
   std::uint64_t oldest_ = 0;  // smallest sequence number that is not finished
   std::array<bool, kActive> finished_{};
   std::atomic<std::uint64_t> retired_{0};  // operations finished; written by the owner
