@@ -122,11 +122,11 @@ bool SocketWatch::descriptors_changed() {
   return true;
 }
 
-void SocketWatch::look() {
+void SocketWatch::scan() {
   const std::uint64_t now = now_ns();
-  if (!descriptors_changed() && now < next_look_ns_) return;
+  if (!descriptors_changed() && now < next_scan_ns_) return;
   pause_ns_ = std::clamp(pause_ns_ * 2, kFirstPause, kLongestPause);
-  next_look_ns_ = now + pause_ns_;
+  next_scan_ns_ = now + pause_ns_;
   DIR* directory = opendir("/proc/self/fd");
   if (directory == nullptr) return;
   while (const dirent* entry = readdir(directory)) {
@@ -146,7 +146,7 @@ void SocketWatch::look() {
 
 bool SocketWatch::wait(std::uint64_t timeout_ns) {
   if (!make_sets()) return false;
-  look();
+  scan();
   if (sockets_ == 0 && told_ < 0) return false;
   if (sleep_on(epoll_, timeout_ns, told_)) quiet();
   return true;

@@ -35,7 +35,7 @@ class SocketWatch {
   static void closed(int socket);
 
  private:
-  void look();
+  void scan();
   void quiet();
   bool make_sets();
   bool descriptors_changed();
@@ -47,8 +47,8 @@ class SocketWatch {
   int directory_ = -1;  // /proc/self/fd, whose size is the number of open descriptors (Linux 6.2 and later)
   long descriptors_ = -1;
   unsigned sockets_ = 0;
-  std::uint64_t next_look_ns_ = 0;
-  std::uint64_t pause_ns_ = 0;  // between two looks; grows
+  std::uint64_t next_scan_ns_ = 0;
+  std::uint64_t pause_ns_ = 0;  // between two scans; grows
 };
 
 }  // namespace urakata

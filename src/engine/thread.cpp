@@ -107,7 +107,7 @@ void ThreadEngine::wake(State from) {
 // The instance is counted first (seq_cst), and the helper looks at the count after it has announced its sleep: one of
 // the two sees the other.
 void ThreadEngine::start(Instance& instance) {
-  if (settings_.rescue || instance.brief()) {
+  if (settings_.fallback || instance.brief()) {
     begin(instance);
   } else {
     domain().submit(instance);
@@ -150,7 +150,7 @@ bool ThreadEngine::listen() {
 
 // Is the program expected back so soon that a helper on its core is not worth the wake-ups?
 bool ThreadEngine::stands_back() const {
-  return !settings_.spare && !settings_.rescue && gap_ns_.load(std::memory_order_relaxed) <= kLongGap &&
+  return !settings_.spare && !settings_.fallback && gap_ns_.load(std::memory_order_relaxed) <= kLongGap &&
          now_ns() - started_ns_.load(std::memory_order_relaxed) < kLongGap;
 }
 
@@ -200,10 +200,10 @@ void ThreadEngine::run() {
       }
       continue;
     }
-    if (settings_.rescue) nap(settings_.nap_ns);
+    if (settings_.fallback) nap(settings_.nap_ns);
     unsigned moved = 0;
     if (domain().try_own()) {
-      if (settings_.turn != nullptr) settings_.turn(true);
+      if (settings_.around_test != nullptr) settings_.around_test(true);
       const unsigned most = domain().network_only() ? kNetworkMisses : 1;
       for (unsigned misses = 0; misses < most;) {
         const unsigned step = domain().advance(false);
@@ -212,7 +212,7 @@ void ThreadEngine::run() {
         if (callers_.load(std::memory_order_relaxed) != 0 || domain().pending() == 0) break;
         if (domain().told()) break;  // whether there is more, the next sleep says
       }
-      if (settings_.turn != nullptr) settings_.turn(false);
+      if (settings_.around_test != nullptr) settings_.around_test(false);
       domain().disown();
       if (settings_.progressed != nullptr) settings_.progressed(idle_since, now_ns());
     } else if (!settings_.spare) {
@@ -221,7 +221,7 @@ void ThreadEngine::run() {
       nap_ns = std::min(nap_ns * 2, settings_.nap_ns);
       continue;
     }
-    if (settings_.rescue) continue;
+    if (settings_.fallback) continue;
     if (settings_.spare) {
       pause();
       continue;

@@ -1,16 +1,16 @@
 // Engine `thread`: a helper runs the domain while the program computes.
 //
 // The helper is in one of four states:
-//   working  something is pending and no caller waits. It advances the domain and, on a shared core, naps between
-//   steps: short
-//            naps while messages move, longer ones (up to `nap_ns`) while nothing does. On a spare core it spins.
+//   working    something is pending and no caller waits. It advances the domain and, on a shared core, naps between
+//              steps: short naps while messages move, longer ones (up to `nap_ns`) while nothing does. On a spare core
+//              it spins.
 //   listening  everything pending waits for the transport, which tells when it has something: the helper sleeps until
-//            then.
-//   dozing   a caller waits (and drives the domain itself), is expected to within a moment of its start, or nothing has
-//            been pending for a short while: long naps, so that a starting call need not wake it and small operations
-//            do not pay for it. Where the program has lately computed for long between start and wait, the start does
-//            wake it.
-//   asleep   nothing has been pending for `linger_ns`: no wake-up at all until a starting call sends one.
+//              then.
+//   dozing     a caller waits (and drives the domain itself), is expected to within a moment of its start, or nothing
+//              has been pending for a short while: long naps, so that a starting call need not wake it and small
+//              operations do not pay for it. Where the program has lately computed for long between start and wait, the
+//              start does wake it.
+//   asleep     nothing has been pending for `linger_ns`: no wake-up at all until a starting call sends one.
 //
 // Starting costs a queue entry, and posting the first messages where they are few and short; a system call only if the
 // helper is asleep.
@@ -36,9 +36,9 @@ struct HelperSettings {
   std::uint64_t linger_ns = 20'000'000;  // without anything pending until the helper sleeps for good
   // Engine `poll` on a host that offers no hook in its own waiting: callers do the work, and the helper, always napping
   // `nap_ns`, only keeps MPI's progress rule while they are blocked in a call that Urakata does not handle.
-  bool rescue = false;
+  bool fallback = false;
   // Called before and after each turn of polling; may be null. See Process::make_engines.
-  void (*turn)(bool begins) = nullptr;
+  void (*around_test)(bool begins) = nullptr;
   void (*progressed)(std::uint64_t begin_ns, std::uint64_t end_ns) = nullptr;  // for the time line; may be null
 };
 
@@ -50,7 +50,7 @@ class ThreadEngine final : public Engine {
   ThreadEngine& operator=(const ThreadEngine&) = delete;
 
   std::string_view name() const override {
-    return settings_.rescue ? "poll" : settings_.spare ? "thread/spare" : "thread/shared";
+    return settings_.fallback ? "poll" : settings_.spare ? "thread/spare" : "thread/shared";
   }
   void start(Instance& instance) override;
   void enter() override;

@@ -146,7 +146,7 @@ bool Job::nodes_apart(Ranks ranks) const {
   return std::ranges::adjacent_find(nodes) == nodes.end();
 }
 
-std::uint32_t Job::together(Ranks ranks) const {
+std::uint32_t Job::ranks_per_node(Ranks ranks) const {
   std::vector<std::int32_t> seen;  // the nodes, by their first rank of those
   std::uint32_t most = 1;
   std::uint32_t here = 0;

@@ -47,7 +47,7 @@ class Job {
   std::span<const std::int32_t> nodes() const { return nodes_; }  // of each rank: the lowest rank on its node
   bool same_node(Ranks ranks) const;                              // all on one
   bool nodes_apart(Ranks ranks) const;                            // each on its own
-  std::uint32_t together(Ranks ranks) const;                      // as Group::together
+  std::uint32_t ranks_per_node(Ranks ranks) const;                // as Group::ranks_per_node
   bool crowded(Ranks ranks) const;                                // ranks of a node of theirs outnumber its cores
 
  private:

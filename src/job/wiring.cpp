@@ -15,7 +15,7 @@
 
 namespace urakata::job {
 
-using transport::Door;
+using transport::ListenAddress;
 using transport::Wire;
 
 namespace {
@@ -24,25 +24,25 @@ constexpr std::uint64_t kPreferred = 100'000'000;  // ns that the best address h
 constexpr std::uint64_t kPatience = 2'000'000'000;
 constexpr std::uint64_t kPatienceWithAll = 4'000'000'000;
 constexpr std::size_t kMostAddresses = 8;
-constexpr std::size_t kAtOnce = 16;  // nodes at which one knocks at the same time
+constexpr std::size_t kAtOnce = 16;  // nodes at which one probes the same time
 constexpr std::uint8_t kNone = 0xff;
 
-Door door_of(const Address& address, std::uint16_t number) {
-  Door door;
+ListenAddress listen_address(const Address& address, std::uint16_t number) {
+  ListenAddress listener;
   if (address.family == AF_INET) {
-    auto& four = reinterpret_cast<sockaddr_in&>(door.address);
+    auto& four = reinterpret_cast<sockaddr_in&>(listener.address);
     four.sin_family = AF_INET;
     four.sin_port = htons(number);
     std::memcpy(&four.sin_addr, address.bytes.data(), 4);
-    door.length = sizeof four;
+    listener.length = sizeof four;
   } else {
-    auto& six = reinterpret_cast<sockaddr_in6&>(door.address);
+    auto& six = reinterpret_cast<sockaddr_in6&>(listener.address);
     six.sin6_family = AF_INET6;
     six.sin6_port = htons(number);
     std::memcpy(&six.sin6_addr, address.bytes.data(), 16);
-    door.length = sizeof six;
+    listener.length = sizeof six;
   }
-  return door;
+  return listener;
 }
 
 const char* text_of(WireFacts::Obstacle obstacle) {
@@ -70,34 +70,35 @@ std::optional<transport::Secret> secret_of_job(Bootstrap& bootstrap) {
 }  // namespace
 
 // The same size everywhere.
-struct Wiring::Offer {
+struct Wiring::Contact {
   WireFacts::Obstacle obstacle = WireFacts::Obstacle::none;
   std::uint8_t fast = 0;
-  std::uint16_t door = 0;
+  std::uint16_t listen_port = 0;
   std::uint32_t addresses = 0;
   std::array<Address, kMostAddresses> address{};
 
-  std::vector<Door> doors() const {
-    std::vector<Door> all;
-    for (std::size_t i = 0; i < addresses; ++i) all.push_back(door_of(address[i], door));
+  std::vector<ListenAddress> listen_addresses() const {
+    std::vector<ListenAddress> all;
+    for (std::size_t i = 0; i < addresses; ++i) all.push_back(listen_address(address[i], listen_port));
     return all;
   }
 };
 
 namespace {
 
-// Knocks at the doors of ranks, those of a few at the same time, and takes note which door was the right one.
+// Probes the listen addresses of ranks, those of a few at the same time, and takes note which address was the
+// right one.
 class Round {
  public:
-  Round(Wire& wire, std::vector<std::int32_t> ranks, std::vector<std::vector<Door>> doors)
-      : wire_(wire), ranks_(std::move(ranks)), doors_(std::move(doors)), chosen(ranks_.size(), kNone) {}
+  Round(Wire& wire, std::vector<std::int32_t> ranks, std::vector<std::vector<ListenAddress>> listen_addresses)
+      : wire_(wire), ranks_(std::move(ranks)), addresses_(std::move(listen_addresses)), chosen(ranks_.size(), kNone) {}
 
   // Until all have answered or had their time.
   void run() {
     const std::uint64_t begin = now_ns();
     while (next_ < ranks_.size() || !active_.empty()) {
       for (; active_.size() < kAtOnce && next_ < ranks_.size(); ++next_) {
-        wire_.knock(doors_[next_], ranks_[next_]);
+        wire_.probe(addresses_[next_], ranks_[next_]);
         active_.push_back({next_, now_ns()});
       }
       wire_.step();
@@ -107,7 +108,7 @@ class Round {
       if (late) break;
       sched_yield();
     }
-    wire_.end_knocking();
+    wire_.end_probing();
   }
 
  private:
@@ -122,18 +123,18 @@ class Round {
     const bool best = answer.opened >= 0 && (!answer.better_may_come || waited > kPreferred);
     if (!best && answer.more_may_come && waited <= kPatience) return false;
     if (answer.opened >= 0) chosen[one.which] = static_cast<std::uint8_t>(answer.opened);
-    wire_.end_knocking(rank);
+    wire_.end_probing(rank);
     return true;
   }
 
   Wire& wire_;
   const std::vector<std::int32_t> ranks_;
-  const std::vector<std::vector<Door>> doors_;
+  const std::vector<std::vector<ListenAddress>> addresses_;
   std::vector<Active> active_;
   std::size_t next_ = 0;
 
  public:
-  std::vector<std::uint8_t> chosen;  // of each rank's doors; kNone: none is known to be right
+  std::vector<std::uint8_t> chosen;  // of each rank's listen_addresses; kNone: none is known to be right
 };
 
 }  // namespace
@@ -160,23 +161,23 @@ void Wiring::set_up(Bootstrap& bootstrap, std::span<const std::int32_t> nodes, c
   if (!secret) return nobody("the system has no random numbers for the job's secret");
 
   const auto rank = static_cast<std::int32_t>(bootstrap.rank());
-  Offer mine{.obstacle = own.obstacle, .fast = static_cast<std::uint8_t>(own.fast)};
+  Contact mine{.obstacle = own.obstacle, .fast = static_cast<std::uint8_t>(own.fast)};
   if (mine.obstacle == WireFacts::Obstacle::none) {
     if (auto opened = Wire::open(rank, *secret, failures, timeout_ns); opened.ok()) {
       wire_ = std::move(*opened);
-      mine.door = wire_->door();
+      mine.listen_port = wire_->listen_port();
     } else {
       mine.obstacle = WireFacts::Obstacle::system;
     }
   }
   mine.addresses = static_cast<std::uint32_t>(std::min(own.addresses.size(), kMostAddresses));
   std::copy_n(own.addresses.begin(), mine.addresses, mine.address.begin());
-  const auto offers = bootstrap.gathered(mine);
-  if (offers.empty()) return nobody("the host refuses");
+  const auto contacts = bootstrap.gathered(mine);
+  if (contacts.empty()) return nobody("the host refuses");
   first_.assign(count, -1);
-  for (std::size_t other = offers.size(); other-- > 0;) {
-    usable_[other] = offers[other].obstacle == WireFacts::Obstacle::none;
-    fast_[other] = offers[other].fast != 0;
+  for (std::size_t other = contacts.size(); other-- > 0;) {
+    usable_[other] = contacts[other].obstacle == WireFacts::Obstacle::none;
+    fast_[other] = contacts[other].fast != 0;
     if (usable_[other]) first_[static_cast<std::size_t>(node_[other])] = static_cast<std::int32_t>(other);
   }
 
@@ -185,12 +186,13 @@ void Wiring::set_up(Bootstrap& bootstrap, std::span<const std::int32_t> nodes, c
   const auto node = static_cast<std::size_t>(node_of(rank));
   if (first_[node] == rank) {
     std::vector<std::int32_t> ranks;
-    std::vector<std::vector<Door>> doors;
+    std::vector<std::vector<ListenAddress>> listen_addresses;
     for (const std::size_t step : steps_) {
       ranks.push_back(first_[(node + step) % count]);
-      doors.push_back(ranks.back() >= 0 ? offers[static_cast<std::size_t>(ranks.back())].doors() : std::vector<Door>{});
+      listen_addresses.push_back(ranks.back() >= 0 ? contacts[static_cast<std::size_t>(ranks.back())].listen_addresses()
+                                                   : std::vector<ListenAddress>{});
     }
-    Round round(*wire_, std::move(ranks), std::move(doors));
+    Round round(*wire_, std::move(ranks), std::move(listen_addresses));
     round.run();
     chosen = std::move(round.chosen);
   }
@@ -201,23 +203,23 @@ void Wiring::set_up(Bootstrap& bootstrap, std::span<const std::int32_t> nodes, c
       sched_yield();
     }
   }
-  std::vector<std::uint8_t> all(chosen.size() * offers.size());
+  std::vector<std::uint8_t> all(chosen.size() * contacts.size());
   if (!bootstrap.allgather(std::as_bytes(std::span(chosen)), std::as_writable_bytes(std::span(all)))) {
     return nobody("the host refuses");
   }
-  join(offers, all);
+  join(contacts, all);
   if (pairs_ == 0) return nobody(std::move(why_));
-  if (wire_) set_doors(offers, all, rank);
+  if (wire_) set_addresses(contacts, all, rank);
 }
 
 // Which nodes reach each other. chosen[rank * steps + k]: the address by which it reaches the node steps_[k] further
 // on.
-void Wiring::join(std::span<const Offer> offers, std::span<const std::uint8_t> chosen) {
+void Wiring::join(std::span<const Contact> contacts, std::span<const std::uint8_t> chosen) {
   const std::size_t count = first_.size();
   const std::size_t possible = count * (count - 1) / 2;
   const auto reaches = [&](std::size_t from, std::size_t step) {
-    const auto knocker = first_[from];
-    return knocker >= 0 && chosen[static_cast<std::size_t>(knocker) * steps_.size() + step] != kNone;
+    const auto prober = first_[from];
+    return prober >= 0 && chosen[static_cast<std::size_t>(prober) * steps_.size() + step] != kNone;
   };
   bool sampled = true;  // the nodes that were tried
   for (std::size_t from = 0; from < count; ++from) {
@@ -252,25 +254,26 @@ void Wiring::join(std::span<const Offer> offers, std::span<const std::uint8_t> c
     why_ = without == usable_.end()
                ? apart
                : "rank " + std::to_string(without - usable_.begin()) +
-                     " has none: " + text_of(offers[static_cast<std::size_t>(without - usable_.begin())].obstacle);
+                     " has none: " + text_of(contacts[static_cast<std::size_t>(without - usable_.begin())].obstacle);
   }
 }
 
-void Wiring::set_doors(std::span<const Offer> offers, std::span<const std::uint8_t> chosen, std::int32_t own_rank) {
+void Wiring::set_addresses(std::span<const Contact> contacts, std::span<const std::uint8_t> chosen,
+                           std::int32_t own_rank) {
   const std::size_t count = first_.size();
   const auto own = static_cast<std::size_t>(node_of(own_rank));
-  std::vector<Door> doors(node_.size());
-  for (std::size_t other = 0; other < doors.size(); ++other) {
+  std::vector<ListenAddress> listen_addresses(node_.size());
+  for (std::size_t other = 0; other < listen_addresses.size(); ++other) {
     const auto node = static_cast<std::size_t>(node_[other]);
     if (!by_wire(own_rank, static_cast<std::int32_t>(other))) continue;
     // Of many nodes only the one before it has tried each address for sure.
     const std::size_t from = count <= kAllPairs ? own : (node + count - 1) % count;
     const std::size_t step = count <= kAllPairs ? (node + count - own) % count - 1 : 0;
     const std::uint8_t which = chosen[static_cast<std::size_t>(first_[from]) * steps_.size() + step];
-    const Offer& first = offers[static_cast<std::size_t>(first_[node])];
-    doors[other] = door_of(first.address[which], offers[other].door);
+    const Contact& first = contacts[static_cast<std::size_t>(first_[node])];
+    listen_addresses[other] = listen_address(first.address[which], contacts[other].listen_port);
   }
-  wire_->set_doors(std::move(doors));
+  wire_->set_addresses(std::move(listen_addresses));
 }
 
 bool Wiring::by_wire(std::int32_t one, std::int32_t other) const {

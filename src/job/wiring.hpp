@@ -1,11 +1,11 @@
 // Which pairs of ranks talk by transport `wire`: settled by all ranks together in MPI_Init, so that both sides of a
 // pair know before its first message.
 //
-// Each rank that can and may opens a door. Then one rank of each node knocks at those of the other nodes: in all
-// directions where there are up to kAllPairs nodes. Of more nodes each tries those that are 1, 2, 4, 8 ... further on,
-// and these stand for all: the time in MPI_Init grows with the logarithm of their number, and if one cannot be reached
-// the host carries everything. Two ranks of different nodes talk by wire if both have one, their nodes reach each other
-// in both directions, and they do not share a network that the host drives better than TCP.
+// Each rank that can and may opens a listening socket. Then one rank of each node probes those of the other nodes: in
+// all directions where there are up to kAllPairs nodes. Of more nodes each tries those that are 1, 2, 4, 8 ... further
+// on, and these stand for all: the time in MPI_Init grows with the logarithm of their number, and if one cannot be
+// reached the host carries everything. Two ranks of different nodes talk by wire if both have one, their nodes reach
+// each other in both directions, and they do not share a network that the host drives better than TCP.
 //
 // Thread-safety: set_up() by the thread that calls MPI_Init; constant afterwards.
 #pragma once
@@ -58,12 +58,12 @@ class Wiring {
   bool covers(Ranks ranks) const;
 
  private:
-  struct Offer;
+  struct Contact;
 
   std::int32_t node_of(std::int32_t rank) const { return node_[static_cast<std::size_t>(rank)]; }
   void nobody(std::string why);
-  void join(std::span<const Offer> offers, std::span<const std::uint8_t> chosen);
-  void set_doors(std::span<const Offer> offers, std::span<const std::uint8_t> chosen, std::int32_t own_rank);
+  void join(std::span<const Contact> contacts, std::span<const std::uint8_t> chosen);
+  void set_addresses(std::span<const Contact> contacts, std::span<const std::uint8_t> chosen, std::int32_t own_rank);
 
   std::unique_ptr<transport::Wire> wire_;
   std::string why_;

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/instruction_set.hpp"
-#include "p2p/cell.hpp"
+#include "p2p/slot.hpp"
 
 namespace urakata::p2p {
 

@@ -6,16 +6,16 @@
 #include <memory>
 #include <utility>
 
-#include "p2p/message_cells.hpp"
+#include "p2p/message_slots.hpp"
 
 namespace urakata::p2p {
 
 namespace {
 
-Offer offer_in(const Cell& cell) {
-  Offer offer;
-  std::memcpy(&offer, cell.first.payload, sizeof offer);
-  return offer;
+Rts rts_in(const Slot& slot) {
+  Rts rts;
+  std::memcpy(&rts, slot.first.payload, sizeof rts);
+  return rts;
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ bool Endpoint::pending_to(const Port& to) const {
 }
 
 Request* Endpoint::send(Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode) {
-  const Guard guard(turn_);
+  const Guard guard(lock_);
   const std::uint64_t bytes = buffer.bytes();
   const bool whole = bytes > kEager || mode == Mode::synchronous;
   bool behind = false;
@@ -52,7 +52,7 @@ Request* Endpoint::send(Port& to, const Envelope& envelope, const Buffer& buffer
   request.is_send = true;
   request.whole = whole;
   request.movable = mode == Mode::standard && bytes <= kMovable;
-  request.looks = 0;
+  request.tests = 0;
   request.place.store(Request::Place::buffer, std::memory_order_relaxed);
   request.buffer = buffer;
   request.envelope = envelope;
@@ -71,7 +71,7 @@ Request* Endpoint::send(Port& to, const Envelope& envelope, const Buffer& buffer
   return &request;
 }
 
-// Fills cells for a send of the list, or returns false.
+// Fills slots for a send of the list, or returns false.
 bool Endpoint::push(Request& send) {
   if (!send.whole) {
     if (!eager_at_once(*send.to, send.envelope, send.source.address, send.source.count)) return false;
@@ -82,9 +82,9 @@ bool Endpoint::push(Request& send) {
   std::uint64_t position = 0;
   if (!send.to->inbox.claim(1, &position)) return false;
   const std::uint64_t bytes = send.source.count * (send.form == Form::shaped ? send.source.shape->size() : 1);
-  const Offer offer{&send, &port_, send.source.address, bytes, send.form, send.movable};
-  std::array<std::byte, sizeof offer> payload;
-  std::memcpy(payload.data(), &offer, sizeof offer);
+  const Rts rts{&send, &port_, send.source.address, bytes, send.form, send.movable};
+  std::array<std::byte, sizeof rts> payload;
+  std::memcpy(payload.data(), &rts, sizeof rts);
   Port& to = *send.to;
   send.queued = false;
   if (send.abandoned) list(abandoned_, send);
@@ -114,13 +114,13 @@ bool Endpoint::flush() {
 // --- receives ---
 
 bool Endpoint::match_unexpected(Request& receive) {
-  Arrival* found = unexpected_.take([&](const Arrival& a) { return matches(receive.envelope, a.envelope); });
+  Unexpected* found = unexpected_.take([&](const Unexpected& a) { return matches(receive.envelope, a.envelope); });
   if (found != nullptr) deliver(receive, *found);
   return found != nullptr;
 }
 
-Request& Endpoint::receive(Arrival& message, const Buffer& buffer) {
-  const Guard guard(turn_);
+Request& Endpoint::receive(Unexpected& message, const Buffer& buffer) {
+  const Guard guard(lock_);
   Request& request = new_request();
   request.is_send = false;
   request.buffer = buffer;
@@ -129,67 +129,67 @@ Request& Endpoint::receive(Arrival& message, const Buffer& buffer) {
   return request;
 }
 
-void Endpoint::arrive(const Cell& cell) {
+void Endpoint::arrive(const Slot& slot) {
   sent_last_ = false;
-  Request* receive = posted_.take([&](const Request& r) { return matches(r.envelope, cell.first.envelope); });
+  Request* receive = posted_.take([&](const Request& r) { return matches(r.envelope, slot.first.envelope); });
   if (receive != nullptr) {
     receive->posted = false;
-    deliver(*receive, cell);
+    deliver(*receive, slot);
   } else {
-    unexpected_.push(keep(cell));
-    port_.inbox.pop(cell.first.cells);
+    unexpected_.push(keep(slot));
+    port_.inbox.pop(slot.first.slots);
   }
 }
 
-Arrival& Endpoint::keep(const Cell& cell) {
-  const bool eager = cell.first.kind == Kind::eager;
-  const bool large = eager && cell.first.bytes > Arrival::kSmall;
-  Arrival& arrival = large ? large_arrivals_.take() : small_arrivals_.take();
-  arrival.envelope = cell.first.envelope;
-  arrival.kind = cell.first.kind;
+Unexpected& Endpoint::keep(const Slot& slot) {
+  const bool eager = slot.first.kind == Kind::eager;
+  const bool large = eager && slot.first.bytes > Unexpected::kSmall;
+  Unexpected& unexpected = large ? large_unexpected_.take() : small_unexpected_.take();
+  unexpected.envelope = slot.first.envelope;
+  unexpected.kind = slot.first.kind;
   if (eager) {
-    if (large && arrival.large == nullptr) arrival.large = std::make_unique<std::byte[]>(kEager);
-    arrival.bytes = cell.first.bytes;
-    gather(port_.inbox, cell, arrival.payload(), arrival.bytes);
+    if (large && unexpected.large == nullptr) unexpected.large = std::make_unique<std::byte[]>(kEager);
+    unexpected.bytes = slot.first.bytes;
+    gather(port_.inbox, slot, unexpected.payload(), unexpected.bytes);
   } else {
-    arrival.offer = offer_in(cell);
-    arrival.bytes = arrival.offer.bytes;
+    unexpected.rts = rts_in(slot);
+    unexpected.bytes = unexpected.rts.bytes;
   }
-  return arrival;
+  return unexpected;
 }
 
 // The inbox's oldest message into a receive.
-void Endpoint::deliver(Request& receive, const Cell& cell) {
-  receive.result = {cell.first.envelope.source, cell.first.envelope.tag, 0, Outcome::good};
-  if (cell.first.kind == Kind::rendezvous) {
-    const Offer offer = offer_in(cell);
+void Endpoint::deliver(Request& receive, const Slot& slot) {
+  receive.result = {slot.first.envelope.source, slot.first.envelope.tag, 0, Outcome::good};
+  if (slot.first.kind == Kind::rendezvous) {
+    const Rts rts = rts_in(slot);
     port_.inbox.pop(1);
-    pull(receive, offer);
+    pull(receive, rts);
     return;
   }
-  const std::uint64_t bytes = cell.first.bytes;
+  const std::uint64_t bytes = slot.first.bytes;
   if (receive.buffer.plain() && bytes <= receive.buffer.bytes()) {
-    gather(port_.inbox, cell, receive.buffer.address, bytes);
+    gather(port_.inbox, slot, receive.buffer.address, bytes);
     receive.result.bytes = bytes;
   } else {
     std::array<std::byte, kEager> payload;
-    gather(port_.inbox, cell, payload.data(), bytes);
+    gather(port_.inbox, slot, payload.data(), bytes);
     store(receive, payload.data(), bytes);
   }
-  port_.inbox.pop(cell.first.cells);
+  port_.inbox.pop(slot.first.slots);
   finish(receive);
 }
 
-void Endpoint::deliver(Request& receive, Arrival& message) {
+void Endpoint::deliver(Request& receive, Unexpected& message) {
   receive.result = {message.envelope.source, message.envelope.tag, 0, Outcome::good};
-  const Offer offer = message.offer;
+  const Rts rts = message.rts;
   const bool eager = message.kind == Kind::eager;
   if (eager) store(receive, message.payload(), message.bytes);
-  (message.large != nullptr ? large_arrivals_ : small_arrivals_).give(message);
+  (message.large != nullptr ? large_unexpected_ : small_unexpected_).give(message);
   if (eager) {
     finish(receive);
   } else {
-    pull(receive, offer);
+    pull(receive, rts);
   }
 }
 
@@ -204,9 +204,9 @@ void Endpoint::store(Request& receive, std::byte* payload, std::uint64_t bytes) 
 // --- probes and cancels ---
 
 bool Endpoint::probe(const Envelope& pattern, Result* found) {
-  const Guard guard(turn_);
+  const Guard guard(lock_);
   if (step()) port_.wake();  // requests of other threads may be done
-  for (const Arrival* a = unexpected_.first(); a != nullptr; a = a->next) {
+  for (const Unexpected* a = unexpected_.first(); a != nullptr; a = a->next) {
     if (!matches(pattern, a->envelope)) continue;
     *found = {a->envelope.source, a->envelope.tag, a->bytes, Outcome::good};
     return true;
@@ -214,16 +214,16 @@ bool Endpoint::probe(const Envelope& pattern, Result* found) {
   return false;
 }
 
-Arrival* Endpoint::take(const Envelope& pattern, Result* found) {
-  const Guard guard(turn_);
+Unexpected* Endpoint::take(const Envelope& pattern, Result* found) {
+  const Guard guard(lock_);
   if (step()) port_.wake();  // requests of other threads may be done
-  Arrival* message = unexpected_.take([&](const Arrival& a) { return matches(pattern, a.envelope); });
+  Unexpected* message = unexpected_.take([&](const Unexpected& a) { return matches(pattern, a.envelope); });
   if (message != nullptr) *found = {message->envelope.source, message->envelope.tag, message->bytes, Outcome::good};
   return message;
 }
 
 bool Endpoint::cancel(Request& request) {
-  const Guard guard(turn_);
+  const Guard guard(lock_);
   if (!take_back(request)) return false;
   request.result = {kAnySource, kAnyTag, 0, Outcome::cancelled};
   finish(request);
@@ -231,22 +231,22 @@ bool Endpoint::cancel(Request& request) {
 }
 
 bool Endpoint::posted(const Request& request) {
-  const Guard guard(turn_);
+  const Guard guard(lock_);
   return request.posted;
 }
 
 bool Endpoint::withdraw(Request& request) {
-  const Guard guard(turn_);
+  const Guard guard(lock_);
   return take_back(request);
 }
 
 void Endpoint::discard(Request& request) {
-  const Guard guard(turn_);
+  const Guard guard(lock_);
   dispose(request);
 }
 
 void Endpoint::restore(Request& request) {
-  const Guard guard(turn_);
+  const Guard guard(lock_);
   match(request);
 }
 
@@ -270,12 +270,12 @@ void Endpoint::finish(Request& request) {
 // Everything that a finished request may still hold.
 void Endpoint::dispose(Request& request) {
   if (request.packed.room != 0) spare_.give(std::exchange(request.packed, {}));
-  if (request.let_go != nullptr) std::exchange(request.let_go, nullptr)(request);
+  if (request.release_layout != nullptr) std::exchange(request.release_layout, nullptr)(request);
   recycle(request);
 }
 
-void Endpoint::release_with_care(Request& request, void (*let_go)(const Request&)) {
-  request.let_go = let_go;
+void Endpoint::release_with_care(Request& request, void (*release_layout)(const Request&)) {
+  request.release_layout = release_layout;
   if (request.finished.load(std::memory_order_acquire)) {
     dispose(request);
     return;

@@ -1,9 +1,9 @@
 // An endpoint: one rank's end of all messages inside its space. Matching and protocols of MPI's point-to-point, without
 // MPI.
 //
-// Protocol. A message is one or several cells in the receiver's inbox (cell.hpp, inbox.hpp).
-//   eager        up to kEager bytes: the payload is in the cells. The send is finished when they are filled.
-//   rendezvous   anything larger, and synchronous sends of any size: the cell tells where the payload lies, and how
+// Protocol. A message is one or several slots in the receiver's inbox (slot.hpp, inbox.hpp).
+//   eager        up to kEager bytes: the payload is in the slots. The send is finished when they are filled.
+//   rendezvous   anything larger, and synchronous sends of any size: the slot tells where the payload lies, and how
 //                (elements.hpp). The receiver copies it from the sender's elements into its own once the receive is
 //                there, and then stores the send's `finished`. From kShared bytes on it first offers the copy to the
 //                sender through the sender's port; a sender that waits then takes pieces of it too. Pieces are claimed
@@ -13,16 +13,16 @@
 //                Up to kMovable bytes a standard send whose payload was packed is done, and one that waits for long,
 //                or is looked at many times, copies its payload aside and is done: as the host would have it,
 //                programs in which both sides send first do not hang.
-//   full inbox   the sender keeps the send in its own list, in order for each receiver, and fills cells when it makes
+//   full inbox   the sender keeps the send in its own list, in order for each receiver, and fills slots when it makes
 //                progress and there is room.
 //
 // Matching. A receive takes the oldest message that matches: first from the unexpected queue, which holds what was in
 // the inbox before, in order of arrival; else it is posted, and an arriving message takes the oldest posted receive
 // that matches it. Messages of one sender arrive in the order in which they were sent.
 //
-// What it costs: a send and a posted receive of an eager message make no system call, take no lock (see turn.hpp) and
-// allocate nothing; nor do others once alike ones have been under way. Memory: the inbox of 16 KiB, what is pending,
-// and Spare::kKept.
+// What it costs: a send and a posted receive of an eager message make no system call, take no lock (see
+// caller_lock.hpp) and allocate nothing; nor do others once alike ones have been under way. Memory: the inbox of 16
+// KiB, what is pending, and Spare::kKept.
 //
 // Thread-safety: by the endpoint's own rank only; by those of its threads that `callers` tells of. A request belongs
 // to one thread at a time. The port is for everybody.
@@ -32,15 +32,15 @@
 #include <mutex>
 #include <optional>
 
-#include "p2p/arrival.hpp"
+#include "p2p/backoff.hpp"
+#include "p2p/caller_lock.hpp"
 #include "p2p/copying.hpp"
-#include "p2p/patience.hpp"
 #include "p2p/pool.hpp"
 #include "p2p/port.hpp"
 #include "p2p/queue.hpp"
 #include "p2p/request.hpp"
 #include "p2p/spare.hpp"
-#include "p2p/turn.hpp"
+#include "p2p/unexpected.hpp"
 
 namespace urakata::p2p {
 
@@ -57,17 +57,19 @@ class Endpoint {
   // Payload bytes from which a waiting sender helps: where neither side has holes, and where one has.
   static constexpr std::uint64_t kSharedPlain = 64 << 10;
   static constexpr std::uint64_t kShared = 8 << 10;
-  static constexpr std::uint32_t kLooks = 64;  // in vain: by then they have cost about what setting a send aside does
+  static constexpr std::uint32_t kTests =
+      64;  // unsuccessful: by then they have cost about what setting a send aside does
 
-  // `callers`: which threads may call (turn.hpp). `copying`: who copies elements with holes; chosen for each message
-  // where it is not said.
-  explicit Endpoint(Callers callers, const Manners& manners = {}, std::optional<Copying> copying = std::nullopt)
-      : manners_(manners), copying_(copying), turn_(callers) {}
+  // `callers`: which threads may call (caller_lock.hpp). `copying`: who copies elements with holes; chosen for each
+  // message where it is not said.
+  explicit Endpoint(Callers callers, const BackoffSettings& backoff_settings = {},
+                    std::optional<Copying> copying = std::nullopt)
+      : backoff_settings_(backoff_settings), copying_(copying), lock_(callers) {}
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
   Port& port() { return port_; }
-  const Manners& manners() const { return manners_; }
+  const BackoffSettings& backoff_settings() const { return backoff_settings_; }
 
   // Starts a send. nullptr: it is finished already. Otherwise the caller ends with release().
   Request* send(Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode);
@@ -83,8 +85,8 @@ class Endpoint {
   // Is there a message that a receive with this pattern would take? Does not take it.
   bool probe(const Envelope& pattern, Result* found);
   // Takes that message out of matching; nullptr if there is none. The caller ends with receive() of it.
-  Arrival* take(const Envelope& pattern, Result* found);
-  Request& receive(Arrival& message, const Buffer& buffer);
+  Unexpected* take(const Envelope& pattern, Result* found);
+  Request& receive(Unexpected& message, const Buffer& buffer);
 
   // Takes a receive back that has not been matched: it is finished then, with the outcome `cancelled`. False: too late.
   bool cancel(Request& request);
@@ -110,13 +112,13 @@ class Endpoint {
   // Copies a send's payload aside, where that may be, so that it is done. For a caller that has waited in vain.
   void set_aside(Request& request);
   // A caller that does not wait has found the request unfinished. After many such looks a send is set aside.
-  void looked_in_vain(Request& request) {
-    if (request.movable && ++request.looks == kLooks) set_aside(request);
+  void note_unsuccessful_test(Request& request) {
+    if (request.movable && ++request.tests == kTests) set_aside(request);
   }
 
-  // Gives a request back. One that is not finished goes on by itself, and its buffer has to stay until then; `let_go`
-  // is then called with it at the end, by a thread of the rank that is in the endpoint.
-  void release(Request& request, void (*let_go)(const Request&) = nullptr);
+  // Gives a request back. One that is not finished goes on by itself, and its buffer has to stay until then;
+  // `release_layout` is then called with it at the end, by a thread of the rank that is in the endpoint.
+  void release(Request& request, void (*release_layout)(const Request&) = nullptr);
 
   // Nothing is left that others wait for: no send of ours is in our list or unfinished after its release().
   bool idle() const { return pending_.empty() && abandoned_.empty() && finishing_.empty(); }
@@ -125,17 +127,17 @@ class Endpoint {
   bool open() const { return open_.load(std::memory_order_seq_cst) != 0; }
 
  private:
-  using Guard = std::lock_guard<Turn>;
+  using Guard = std::lock_guard<CallerLock>;
 
   bool eager_at_once(Port& to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes);
   bool pending_to(const Port& to) const;
-  const Cell* soon_here();
+  const Slot* soon_here();
   bool push(Request& send);
   bool flush();
-  void arrive(const Cell& cell);
-  Arrival& keep(const Cell& cell);
-  void deliver(Request& receive, const Cell& cell);
-  void deliver(Request& receive, Arrival& message);
+  void arrive(const Slot& slot);
+  Unexpected& keep(const Slot& slot);
+  void deliver(Request& receive, const Slot& slot);
+  void deliver(Request& receive, Unexpected& message);
   void store(Request& receive, std::byte* payload, std::uint64_t bytes);
   void match(Request& receive);
   bool match_unexpected(Request& receive);
@@ -144,18 +146,18 @@ class Endpoint {
   void finish(Request& request);
   void recycle(Request& request);
   void dispose(Request& request);
-  void release_with_care(Request& request, void (*let_go)(const Request&));
+  void release_with_care(Request& request, void (*release_layout)(const Request&));
 
   // rendezvous.cpp
   void prepare(Request& send, Mode mode);
   void pack_all(Request& send);
   void set_packed(Request& send);
   static void pack_on(Request& send);
-  void pull(Request& receive, const Offer& offer);
+  void pull(Request& receive, const Rts& rts);
   void copy_in(Request& receive, const Elements& from);
-  bool pull_shared(Request& receive, const Offer& offer);
-  std::uint64_t await_packed(const Offer& offer, std::uint64_t bytes) const;
-  void copy_as_packed(const Request& receive, const Offer& offer) const;
+  bool pull_shared(Request& receive, const Rts& rts);
+  std::uint64_t await_packed(const Rts& rts, std::uint64_t bytes) const;
+  void copy_as_packed(const Request& receive, const Rts& rts) const;
   bool finish_shared(Request& receive);
   void end_rendezvous(Request& receive);
   void help(Request& send);
@@ -168,25 +170,26 @@ class Endpoint {
   bool step(const Request* awaited = nullptr);
 
   // Constant after construction.
-  const Manners manners_;
+  const BackoffSettings backoff_settings_;
   const std::optional<Copying> copying_;
 
-  Turn turn_;  // by any thread of the rank that may call
+  CallerLock lock_;  // by any thread of the rank that may call
 
   // Touched by the thread that has the turn, and by nobody else; taking the turn acquires, giving it up releases.
-  Queue<Request> posted_;      // receives that wait for a message, oldest first
-  Queue<Arrival> unexpected_;  // messages that wait for a receive, oldest first
-  Queue<Request> pending_;     // sends that wait for room in an inbox, oldest first
-  Queue<Request> finishing_;   // receives whose last pieces the sender is copying
-  Queue<Request> abandoned_;   // rendezvous sends that were given back before their end
+  Queue<Request> posted_;         // receives that wait for a message, oldest first
+  Queue<Unexpected> unexpected_;  // messages that wait for a receive, oldest first
+  Queue<Request> pending_;        // sends that wait for room in an inbox, oldest first
+  Queue<Request> finishing_;      // receives whose last pieces the sender is copying
+  Queue<Request> abandoned_;      // rendezvous sends that were given back before their end
   Pool<Request> requests_;
-  Pool<Arrival> small_arrivals_;
-  Pool<Arrival> large_arrivals_;
+  Pool<Unexpected> small_unexpected_;
+  Pool<Unexpected> large_unexpected_;
   Spare spare_;
 
   // Stored by the thread that has the turn, and loaded by any thread of the rank, but for sent_last_, which stands here
   // to be in one line with them. Relaxed: nothing else is read on their word without the turn. (A helper looks at open_
-  // before it sleeps, and whoever has opened a request looks whether it sleeps: Rescue::expect() has that fence.)
+  // before it sleeps, and whoever has opened a request looks whether it sleeps: FallbackProgress::expect() has that
+  // fence.)
   std::atomic<std::uint32_t> open_{0};  // requests in use
   std::atomic<bool> listed_{false};     // pending_, finishing_ or abandoned_ has something
   bool sent_last_ = false;              // a small message was sent, and none has come since
@@ -198,4 +201,4 @@ class Endpoint {
 
 }  // namespace urakata::p2p
 
-#include "p2p/usual.hpp"
+#include "p2p/fast_path.hpp"

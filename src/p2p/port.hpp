@@ -14,7 +14,7 @@ namespace urakata::p2p {
 
 class Port {
  public:
-  // Changes with the meaning of any byte here, of Cell, of Request, or of what that refers to (Elements,
+  // Changes with the meaning of any byte here, of Slot, of Request, or of what that refers to (Elements,
   // layout::Shape): ranks of different builds do not mix.
   static constexpr std::uint64_t kProtocol = 0x7572612d70327007;
 
@@ -23,7 +23,7 @@ class Port {
   // A large message of this rank's that its receiver has begun to copy, for this rank to help where it waits. Set by
   // the receiver if it is nullptr (release); taken by this rank (acquire), or back by the receiver before it stores the
   // request's `finished`.
-  alignas(kLine) std::atomic<Request*> offered{nullptr};
+  alignas(kLine) std::atomic<Request*> assist{nullptr};
 
   // Wakes the threads of the rank that sleep. After whatever they may be waiting for was stored.
   void wake() {

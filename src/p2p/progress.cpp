@@ -17,7 +17,7 @@ constexpr unsigned kRests = 8;      // pauses between two looks
 
 // Without the lock, and without a store: a rank that waits looks here all the time.
 bool Endpoint::news() const {
-  return port_.inbox.peek() != nullptr || port_.offered.load(std::memory_order_relaxed) != nullptr ||
+  return port_.inbox.peek() != nullptr || port_.assist.load(std::memory_order_relaxed) != nullptr ||
          listed_.load(std::memory_order_relaxed);
 }
 
@@ -29,33 +29,33 @@ void Endpoint::list(Queue<Request>& queue, Request& request) {
 bool Endpoint::progress(const Request* awaited) {
   if (!news()) {
     if (port_.inbox.owes()) {  // in the time of waiting
-      const Guard guard(turn_);
+      const Guard guard(lock_);
       port_.inbox.give_back();
     }
     return false;
   }
-  turn_.lock();
+  lock_.lock();
   const bool moved = step(awaited);
-  if (turn_.unlock() && moved) port_.wake();  // requests of other threads may be done
+  if (lock_.unlock() && moved) port_.wake();  // requests of other threads may be done
   return moved;
 }
 
 void Endpoint::progress_if_free() {
-  if (!(news() || port_.inbox.owes()) || !turn_.try_lock()) return;
+  if (!(news() || port_.inbox.owes()) || !lock_.try_lock()) return;
   const bool moved = step();
   port_.inbox.give_back();
-  turn_.unlock();
+  lock_.unlock();
   if (moved) port_.wake();
 }
 
 bool Endpoint::step(const Request* awaited) {
   bool moved = false;
   for (unsigned i = 0; i < kStepMessages; ++i) {
-    const Cell* cell = port_.inbox.peek();
-    if (cell == nullptr) break;
+    const Slot* slot = port_.inbox.peek();
+    if (slot == nullptr) break;
     // Several have come: the one after the next is asked for while the next is read.
-    if (i != 0) __builtin_prefetch(&port_.inbox.cell(port_.inbox.next() + 2));
-    arrive(*cell);
+    if (i != 0) __builtin_prefetch(&port_.inbox.slot(port_.inbox.next() + 2));
+    arrive(*slot);
     moved = true;
     // In a stream the next is likely to be there; else to look for it would take its line from the sender.
     if (awaited != nullptr && awaited->done() && !streaming_.load(std::memory_order_relaxed)) {
@@ -64,8 +64,8 @@ bool Endpoint::step(const Request* awaited) {
     }
   }
   if (!pending_.empty()) moved = flush() || moved;
-  if (port_.offered.load(std::memory_order_relaxed) != nullptr) {
-    if (Request* send = port_.offered.exchange(nullptr, std::memory_order_acquire)) {
+  if (port_.assist.load(std::memory_order_relaxed) != nullptr) {
+    if (Request* send = port_.assist.exchange(nullptr, std::memory_order_acquire)) {
       help(*send);
       moved = true;
     }
@@ -84,14 +84,14 @@ bool Endpoint::step(const Request* awaited) {
 }
 
 void Endpoint::wait_long(Request& request) {
-  Patience patience(port_, manners_);
+  Backoff backoff(port_, backoff_settings_);
   while (!request.done()) {
     if (progress(&request)) {
-      patience.restart();
+      backoff.restart();
     } else {
-      const unsigned pauses = streaming_.load(std::memory_order_relaxed) ? kRests : manners_.pauses;
-      patience.step([&] { return request.done(); }, pauses);
-      if (patience.tried()) set_aside(request);
+      const unsigned pauses = streaming_.load(std::memory_order_relaxed) ? kRests : backoff_settings_.pauses;
+      backoff.step([&] { return request.done(); }, pauses);
+      if (backoff.tried()) set_aside(request);
     }
   }
 }
@@ -99,7 +99,7 @@ void Endpoint::wait_long(Request& request) {
 void Endpoint::note_stream() { streaming_.store(posted_.size() >= kStream, std::memory_order_relaxed); }
 
 void Endpoint::set_aside(Request& request) {
-  const Guard guard(turn_);
+  const Guard guard(lock_);
   if (!request.movable || request.done()) return;
   if (request.packed.room == 0) {
     // The source stays what it is: the receiver may already be reading from it.

@@ -28,8 +28,8 @@ std::uint64_t pieces_of(std::uint64_t bytes) {
 constexpr std::uint64_t kPackedOn = Endpoint::kShared;
 constexpr std::uint64_t kPackedByBoth = 2 * Endpoint::kShared;
 
-Elements payload_of(const Offer& offer) {
-  return offer.form == Form::shaped ? offer.request->source : Elements{offer.address, offer.bytes, nullptr};
+Elements payload_of(const Rts& rts) {
+  return rts.form == Form::shaped ? rts.request->source : Elements{rts.address, rts.bytes, nullptr};
 }
 
 // Is there one more piece for whoever asks? The receiver takes pieces from the front and the sender from the back, so
@@ -38,13 +38,13 @@ bool claim_piece(Request& send) {
   return send.claimed.fetch_add(1, std::memory_order_relaxed) < pieces_of(send.shared_bytes);
 }
 
-bool worth_sharing(const Request& receive, const Offer& offer, const std::optional<Copying>& forced) {
+bool worth_sharing(const Request& receive, const Rts& rts, const std::optional<Copying>& forced) {
   const std::uint64_t bytes = receive.result.bytes;
   if (bytes < Endpoint::kShared || receive.buffer.closed()) return false;
-  if (offer.form == Form::packing && bytes < kPackedByBoth) return false;
+  if (rts.form == Form::packing && bytes < kPackedByBoth) return false;
   if (forced.has_value()) return *forced != Copying::receiver;
-  if (offer.form == Form::shaped) {
-    return choose_copying(offer.request->source, bytes, Endpoint::kShared, false) == Copying::both;
+  if (rts.form == Form::shaped) {
+    return choose_copying(rts.request->source, bytes, Endpoint::kShared, false) == Copying::both;
   }
   return !receive.buffer.plain() || bytes >= Endpoint::kSharedPlain;
 }
@@ -128,60 +128,60 @@ namespace {
 
 // Asks for what a copy begins with, all at once: to take the payload would wait for the line of the sender's request
 // first, and only then for those of the payload.
-void fetch(const Offer& offer) {
+void fetch(const Rts& rts) {
   constexpr std::uint64_t kFirst = 64 * kLine;
-  if (offer.movable) prefetch_to_write(&offer.request->place);
-  if (offer.form == Form::shaped) {
-    __builtin_prefetch(&offer.request->source);
+  if (rts.movable) prefetch_to_write(&rts.request->place);
+  if (rts.form == Form::shaped) {
+    __builtin_prefetch(&rts.request->source);
     return;
   }
-  for (std::uint64_t at = 0; at < std::min(offer.bytes, kFirst); at += kLine) __builtin_prefetch(offer.address + at);
+  for (std::uint64_t at = 0; at < std::min(rts.bytes, kFirst); at += kLine) __builtin_prefetch(rts.address + at);
 }
 
 }  // namespace
 
-void Endpoint::pull(Request& receive, const Offer& offer) {
-  fetch(offer);
-  Request& send = *offer.request;
+void Endpoint::pull(Request& receive, const Rts& rts) {
+  fetch(rts);
+  Request& send = *rts.request;
   const std::uint64_t room = receive.buffer.bytes();
-  if (offer.bytes > room) receive.result.outcome = Outcome::truncated;
-  receive.result.bytes = std::min(offer.bytes, room);
+  if (rts.bytes > room) receive.result.outcome = Outcome::truncated;
+  receive.result.bytes = std::min(rts.bytes, room);
   receive.partner = &send;
-  receive.partner_port = offer.sender;
-  if (offer.movable) {
+  receive.partner_port = rts.sender;
+  if (rts.movable) {
     auto place = Request::Place::buffer;
     if (!send.place.compare_exchange_strong(place, Request::Place::taken, std::memory_order_acquire)) {
-      copy_in(receive, {send.packed.get(), offer.bytes, nullptr});
+      copy_in(receive, {send.packed.get(), rts.bytes, nullptr});
       end_rendezvous(receive);
       return;
     }
   }
-  if (offer.sender != &port_ && worth_sharing(receive, offer, copying_) && pull_shared(receive, offer)) return;
-  if (offer.form == Form::packing && !receive.buffer.closed()) {
-    copy_as_packed(receive, offer);
+  if (rts.sender != &port_ && worth_sharing(receive, rts, copying_) && pull_shared(receive, rts)) return;
+  if (rts.form == Form::packing && !receive.buffer.closed()) {
+    copy_as_packed(receive, rts);
   } else {
-    if (offer.form == Form::packing) await_packed(offer, offer.bytes);
-    copy_in(receive, payload_of(offer));
+    if (rts.form == Form::packing) await_packed(rts, rts.bytes);
+    copy_in(receive, payload_of(rts));
   }
   end_rendezvous(receive);
 }
 
 // Until at least the first `bytes` of an offer are packed; how many are. The sender does nothing else until it has
 // packed all.
-std::uint64_t Endpoint::await_packed(const Offer& offer, std::uint64_t bytes) const {
-  Ladder ladder(manners_.oversubscribed);
+std::uint64_t Endpoint::await_packed(const Rts& rts, std::uint64_t bytes) const {
+  Ladder ladder(backoff_settings_.oversubscribed);
   for (;;) {
-    const std::uint64_t ready = offer.request->ready.load(std::memory_order_acquire);
+    const std::uint64_t ready = rts.request->ready.load(std::memory_order_acquire);
     if (ready >= bytes) return ready;
     ladder.step();
   }
 }
 
-void Endpoint::copy_as_packed(const Request& receive, const Offer& offer) const {
-  const Elements packed = payload_of(offer);
+void Endpoint::copy_as_packed(const Request& receive, const Rts& rts) const {
+  const Elements packed = payload_of(rts);
   const std::uint64_t bytes = receive.result.bytes;
   for (std::uint64_t copied = 0; copied < bytes;) {
-    const std::uint64_t ready = std::min(await_packed(offer, copied + 1), bytes);
+    const std::uint64_t ready = std::min(await_packed(rts, copied + 1), bytes);
     move(packed, receive.buffer.elements(), copied, ready - copied);
     copied = ready;
   }
@@ -220,9 +220,9 @@ void Endpoint::copy_in(Request& receive, const Elements& from) {
 }
 
 // True: the copy is done, or the sender is about to finish its last pieces of it. False: the sender helps another.
-bool Endpoint::pull_shared(Request& receive, const Offer& offer) {
-  Request& send = *offer.request;
-  const Elements source = payload_of(offer);
+bool Endpoint::pull_shared(Request& receive, const Rts& rts) {
+  Request& send = *rts.request;
+  const Elements source = payload_of(rts);
   const Elements target = receive.buffer.elements();
   const std::uint64_t bytes = receive.result.bytes;
   send.target = target;
@@ -230,19 +230,19 @@ bool Endpoint::pull_shared(Request& receive, const Offer& offer) {
   send.claimed.store(0, std::memory_order_relaxed);
   send.helped.store(0, std::memory_order_relaxed);
   Request* none = nullptr;
-  if (!offer.sender->offered.compare_exchange_strong(none, &send, std::memory_order_release)) return false;
-  offer.sender->wake();
+  if (!rts.sender->assist.compare_exchange_strong(none, &send, std::memory_order_release)) return false;
+  rts.sender->wake();
   const std::uint64_t step = piece_of(bytes);
   std::uint64_t copied = 0;
   while (claim_piece(send)) {
     const std::uint64_t piece = std::min(step, bytes - copied);
-    if (offer.form == Form::packing) await_packed(offer, copied + piece);
+    if (rts.form == Form::packing) await_packed(rts, copied + piece);
     move(source, target, copied, piece);
     copied += piece;
   }
   // Before the end is told: the sender may use the request again then.
   Request* own = &send;
-  offer.sender->offered.compare_exchange_strong(own, nullptr, std::memory_order_relaxed);
+  rts.sender->assist.compare_exchange_strong(own, nullptr, std::memory_order_relaxed);
   receive.missing = bytes - copied;
   if (!finish_shared(receive)) list(finishing_, receive);
   return true;

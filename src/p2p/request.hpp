@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "layout/layout.hpp"
-#include "p2p/cell.hpp"
 #include "p2p/elements.hpp"
+#include "p2p/slot.hpp"
 #include "p2p/spare.hpp"
 
 namespace urakata::p2p {
@@ -45,7 +45,7 @@ struct alignas(kLine) Request {
   Request* next = nullptr;  // in the queue that the request is in
   Buffer buffer;
   Envelope envelope;        // of a send; the pattern of a receive
-  std::uint32_t looks = 0;  // in vain, at a movable send
+  std::uint32_t tests = 0;  // unsuccessful, of a movable send
   Port* to = nullptr;       // of a send that waits for room in an inbox
   bool is_send = false;
   bool whole = false;       // a send that must not be eager: synchronous, or large
@@ -69,14 +69,14 @@ struct alignas(kLine) Request {
   Result result;
   Block packed;  // payload of a send that is buffered, packed or set aside
   // Called when a request is over that was given back before its end.
-  void (*let_go)(const Request& request) = nullptr;
-  void* owner = nullptr;  // whatever let_go needs
+  void (*release_layout)(const Request& request) = nullptr;
+  void* owner = nullptr;  // whatever release_layout needs
 
   // Where the payload of a send lies; constant from the offer on. `buffer` is the program's, whose layout may be gone
   // once the payload has been packed.
   alignas(kLine) Elements source;
   // A rendezvous that both sides copy: pieces are claimed by `claimed`. Set by the receiver before the request is put
-  // into Port::offered.
+  // into Port::assist.
   Elements target;
   std::uint64_t shared_bytes = 0;
   std::atomic<std::uint64_t> claimed{0};  // pieces

@@ -2,13 +2,13 @@
 //
 // What is proved:
 //   order      every rank's graph runs to its end; nodes that send to (receive from) the same peer on the same channel
-//   are
-//              ordered by that rank's edges, so that the k-th message means the same in every run;
+//              are ordered by that rank's edges, so that the k-th message means the same in every run;
 //   races      any two accesses of a rank to the same byte, one of them a write, are ordered by that rank's edges;
 //   messages   the k-th send of an ordered pair and channel meets a k-th receive of the same size, and none is left
-//   over; deadlock   with every send waiting for its receive, and windows as bounds, all nodes finish; bounds     no
-//   node reaches out of a slot, and none writes to a buffer that the caller must find unchanged; values     every byte
-//   of every result holds the contributions that it must, each once, in rank order if need be.
+//              over;
+//   deadlock   with every send waiting for its receive, and windows as bounds, all nodes finish;
+//   bounds     no node reaches out of a slot, and none writes to a buffer that the caller must find unchanged;
+//   values     every byte of every result holds the contributions that it must, each once, in rank order if need be.
 // Order and races are properties of the graph, not of one run; given both, every run computes the same values, so that
 // one symbolic run proves them all. A symbol is "byte o of slot s of rank r at the start"; a reduction makes sequences
 // of symbols. Nothing depends on the element type, and little on the size: memory is kept as intervals.
@@ -60,15 +60,15 @@ struct Expectation {
   bool synchronising = false;          // no rank may finish before every rank has started
 };
 
-// What was found out on the way.
-struct Message {
+// What was found out on the way: a send and the receive that it meets.
+struct Matched {
   std::uint32_t from = 0, to = 0;  // ranks
   NodeId send = 0, recv = 0;       // their nodes
   std::uint32_t send_iteration = 0, recv_iteration = 0;
   std::uint64_t bytes = 0;
 };
 struct Proof {
-  std::vector<Message> messages;                    // in the order of the symbolic run
+  std::vector<Matched> messages;                    // in the order of the symbolic run
   std::vector<std::vector<std::uint32_t>> started;  // [rank][node]: unit steps before its first iteration could start
   std::uint64_t iterations = 0;
   std::uint32_t depth = 0;  // unit steps in all: a message or a piece of local work each

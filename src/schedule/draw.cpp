@@ -84,7 +84,7 @@ class Drawing {
     for (auto& rank : levels) {
       for (std::uint32_t& level : rank) level *= 2;
     }
-    for (const Message& m : proof_.messages) {
+    for (const Matched& m : proof_.messages) {
       if (m.recv_iteration != 0) continue;
       levels[m.to][m.recv] = 2 * std::max(proof_.started[m.from][m.send], proof_.started[m.to][m.recv]) + 1;
     }
@@ -166,7 +166,7 @@ class Drawing {
   // One arrow for all messages between the same two nodes.
   void messages() {
     std::set<std::tuple<std::uint32_t, NodeId, std::uint32_t, NodeId>> drawn;
-    for (const Message& m : proof_.messages) {
+    for (const Matched& m : proof_.messages) {
       if (!drawn.insert({m.from, m.send, m.to, m.recv}).second) continue;
       const Box& from = boxes_[m.from][m.send];
       const Box& to = boxes_[m.to][m.recv];

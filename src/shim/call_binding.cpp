@@ -11,9 +11,9 @@ using collectives::Operation;
 using schedule::kRecvSlot;
 using schedule::kSendSlot;
 
-void hold(Request& request, const Datatype* type) {
+void retain(Request& request, const Datatype* type) {
   if (type->predefined()) return;
-  type->hold();
+  type->retain();
   request.types.push_back(type);
 }
 
@@ -33,7 +33,7 @@ std::byte* pack_around(const Side& side, Request& request, std::vector<std::byte
     const Block& block = side.blocks[p];
     const engine::Move move{block.type, writable(side.address) + block.displacement, block.elements, at};
     if (block.elements != 0) {
-      hold(request, block.type);
+      retain(request, block.type);
       if (in && (own_only == ~0U || own_only == p)) run.packs.push_back(move);
       if (out) run.unpacks.push_back(move);
     }
@@ -48,8 +48,8 @@ void bind_reduction(const Call& call, const Reading& reading, Request& request) 
   run.bind(kSendSlot, writable(call.send.address));
   run.bind(kRecvSlot, writable(call.recv.address));
   if (UserOperation* user = reading.meaning.user) {
-    user->hold();
-    hold(request, element);
+    user->retain();
+    retain(request, element);
     run.reducer = &request.reducer.emplace(*user, *element);
   } else {
     run.reducer = reading.meaning.builtin;

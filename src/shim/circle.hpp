@@ -42,7 +42,7 @@ class Circle {
   // So no receive need wait for the outcome of one from any source.
   bool unordered() const { return promises.load(std::memory_order_relaxed) != 0; }
 
-  void hold() { add(1); }
+  void retain() { add(1); }
   // The last user frees the host's communicator as well, where the program has freed it before.
   void release() {
     if (add(-1) == 0) end();

@@ -34,7 +34,7 @@ Communicator::Communicator(MPI_Comm handle, std::vector<std::int32_t> world_rank
   ranks = static_cast<std::uint32_t>(world.size());
   one_node = process().job().same_node(world);
   all_remote = process().job().nodes_apart(world);
-  together = process().job().together(world);
+  ranks_per_node = process().job().ranks_per_node(world);
   by_wire_ = process().wiring().covers(world);
   contexts.reserve(world.size());
   for (const std::int32_t member : world) contexts.push_back(place_.context_of(member));
@@ -46,7 +46,7 @@ Communicator* Communicator::sibling() {
   if (!place.has_context()) return nullptr;
   auto* made = new Communicator(handle_, world, rank, std::move(place), family_);
   made->engine = engine;
-  hold();
+  retain();
   made->origin_ = this;
   return made;
 }
@@ -56,9 +56,9 @@ Communicator::~Communicator() {
   if (origin_ != nullptr) origin_->release();
 }
 
-tune::Way Communicator::way() const {
-  if (one_node) return process().job().crowded(world) ? tune::Way::crowded : tune::Way::node;
-  return by_wire_ ? tune::Way::wire : tune::Way::host;
+tune::Medium Communicator::medium() const {
+  if (one_node) return process().job().crowded(world) ? tune::Medium::crowded : tune::Medium::node;
+  return by_wire_ ? tune::Medium::wire : tune::Medium::host;
 }
 
 void Communicator::release() {
@@ -167,10 +167,10 @@ Status choose_engine(MPI_Comm handle, std::string_view name) {
         "intracommunicators of at least two ranks of MPI_COMM_WORLD, in a run that was started with an engine"};
   }
   // Poll or thread is each rank's own affair; host or not is decided by all together.
-  enum class Wish : std::uint8_t { carried, hosted, refused };
+  enum class Wish : std::uint8_t { intercepted, hosted, refused };
   engine::Engine* engine = comm->engine;
   const Status own = name.empty() ? Status(Nothing{}) : own_choice(*comm, name, engine);
-  Wish wish = engine != nullptr ? Wish::carried : Wish::hosted;
+  Wish wish = engine != nullptr ? Wish::intercepted : Wish::hosted;
   if (!own.ok()) wish = Wish::refused;
   HostBootstrap members(handle);
   const auto all = members.gathered(wish);

@@ -37,14 +37,14 @@ class Communicator final : public transport::Group {
   MPI_Comm handle() const { return handle_; }
   engine::Engine* engine = nullptr;  // constant while an operation is pending
 
-  tune::Way way() const;
+  tune::Medium medium() const;
 
   // The prepared collective of this key and these blocks; nullptr where none is kept.
   Prepared* cached(const Key& key, std::span<const std::uint64_t> blocks);
   // Keeps one that is not cached yet, in the place of an idle one where there are many. What was given, as cached.
   Prepared* keep(std::unique_ptr<Prepared> made);
 
-  void hold() { fetch_add(users_, 1U, std::memory_order_relaxed); }
+  void retain() { fetch_add(users_, 1U, std::memory_order_relaxed); }
   void release();
 
  private:

@@ -1,10 +1,10 @@
 #include "shim/completion.hpp"
 
 #include "base/clock.hpp"
+#include "shim/fast_path.hpp"
 #include "shim/host.hpp"
 #include "shim/process.hpp"
 #include "shim/request_array.hpp"
-#include "shim/usual.hpp"
 
 namespace urakata::shim {
 
@@ -13,12 +13,12 @@ void Failure::note(Request& request, int code, bool told) {
   code_ = code;
   told_ = told;
   communicator_ = request.communicator;
-  circle_ = request.message.letter.circle;
-  if (communicator_ != nullptr) communicator_->hold();
-  if (circle_ != nullptr) circle_->hold();
+  circle_ = request.message.descriptor.circle;
+  if (communicator_ != nullptr) communicator_->retain();
+  if (circle_ != nullptr) circle_->retain();
 }
 
-void Failure::let_go() {
+void Failure::release_layout() {
   if (communicator_ != nullptr) communicator_->release();
   if (circle_ != nullptr) circle_->release();
 }
@@ -46,7 +46,7 @@ int complete(Request& request, MPI_Request* handle, MPI_Status* status, std::uin
     *handle = MPI_REQUEST_NULL;
     return MPI_SUCCESS;
   }
-  if (request.is_message() && complete_usual(request, handle, status)) return MPI_SUCCESS;
+  if (request.is_message() && complete_fast(request, handle, status)) return MPI_SUCCESS;
   const int staged = request.staging != nullptr ? settle(request) : MPI_SUCCESS;
   int code = MPI_SUCCESS;
   bool told = false;

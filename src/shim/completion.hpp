@@ -14,7 +14,7 @@ namespace urakata::shim {
 class Failure {
  public:
   Failure() = default;
-  ~Failure() { let_go(); }
+  ~Failure() { release_layout(); }
   Failure(const Failure&) = delete;
   Failure& operator=(const Failure&) = delete;
 
@@ -30,7 +30,7 @@ class Failure {
   int tell_of_array();
 
  private:
-  void let_go();
+  void release_layout();
 
   int code_ = MPI_SUCCESS;
   bool told_ = false;

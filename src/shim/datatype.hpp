@@ -38,7 +38,7 @@ class Datatype final : public layout::Layout {
   std::optional<reduce::Type> arithmetic() const { return arithmetic_; }  // for built-in reductions
 
   // Predefined types are never freed.
-  void hold() const {
+  void retain() const {
     if (!predefined_) users_.fetch_add(1, std::memory_order_relaxed);
   }
   void release() const;  // the last one frees the host's handle

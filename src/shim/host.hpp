@@ -85,7 +85,7 @@ struct alignas(64) Host {
   bool found = false;
   // Found, and this process has no endpoint in a space. Beside what the entry points of messages jump to then: after a
   // system call (a copy by the kernel) each cache line and page that a call touches has to come anew.
-  bool carries_messages = false;
+  bool messages_are_the_hosts = false;
   // Something has been loaded that nobody has looked at yet, or a driver of devices is there: devices.hpp. On this line
   // since all that take buffers read it.
   std::atomic<bool> may_have_devices{true};

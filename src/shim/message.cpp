@@ -13,19 +13,19 @@ namespace urakata::shim {
 
 namespace {
 
-void let_go_of_circle(const p2p::Request& request) {
-  if (request.buffer.layout != nullptr) let_go(request);
+void release_layout_and_circle(const p2p::Request& request) {
+  if (request.buffer.layout != nullptr) release_layout(request);
   static_cast<Circle*>(request.owner)->drop();
 }
 
 int refuse(const Message& message, int code) {
-  host.Comm_call_errhandler(message.letter.circle->handle, code);
+  host.Comm_call_errhandler(message.descriptor.circle->handle, code);
   return code;
 }
 
 }  // namespace
 
-void let_go(const p2p::Request& request) { static_cast<const Datatype*>(request.buffer.layout)->release(); }
+void release_layout(const p2p::Request& request) { static_cast<const Datatype*>(request.buffer.layout)->release(); }
 
 bool outside(int rank, MPI_Comm comm) {
   const Circle* in = endpoint() != nullptr ? circle(comm) : nullptr;
@@ -43,35 +43,35 @@ void end_send(p2p::Request& request, p2p::Mode mode) {
 void leave_behind(p2p::Request& request, Circle& circle) {
   circle.leave_behind();
   request.owner = &circle;
-  endpoint()->release(request, let_go_of_circle);
+  endpoint()->release(request, release_layout_and_circle);
 }
 
-int send_other_now(const Letter& letter) {
-  if (p2p::Request* open = endpoint()->send(*letter.to, letter.envelope, letter.buffer, letter.mode)) {
-    hold(letter.buffer);
-    end_send(*open, letter.mode);
+int send_other_now(const MessageDescriptor& descriptor) {
+  if (p2p::Request* open = endpoint()->send(*descriptor.to, descriptor.envelope, descriptor.buffer, descriptor.mode)) {
+    retain(descriptor.buffer);
+    end_send(*open, descriptor.mode);
   }
   return MPI_SUCCESS;
 }
 
-int receive_mixed_now(const Letter& letter, MPI_Status* status) {
-  Request& request = make_message(letter);
+int receive_mixed_now(const MessageDescriptor& descriptor, MPI_Status* status) {
+  Request& request = make_message(descriptor);
   start_message(request);
   request.message.mixed->wait();
   MPI_Request handle = request.handle();
   return complete(request, &handle, status, 0);
 }
 
-Request& make_message(const Letter& letter) {
+Request& make_message(const MessageDescriptor& descriptor) {
   Request& request = *make_request();
-  request.message.letter = letter;
-  letter.circle->hold();
-  if (letter.type != nullptr) letter.type->hold();
+  request.message.descriptor = descriptor;
+  descriptor.circle->retain();
+  if (descriptor.type != nullptr) descriptor.type->retain();
   return request;
 }
 
-MPI_Request prepare_message(const Letter& letter) {
-  Request& request = make_message(letter);
+MPI_Request prepare_message(const MessageDescriptor& descriptor) {
+  Request& request = make_message(descriptor);
   request.persistent = true;
   return request.handle();
 }
@@ -81,27 +81,27 @@ int start_message(Request& request) {
   if (have_devices()) {
     if (const int code = stage_message(request); code != MPI_SUCCESS) return refuse(request.message, code);
   }
-  const Letter& letter = request.message.letter;
+  const MessageDescriptor& descriptor = request.message.descriptor;
   request.active = true;
-  if (letter.way != Way::space) {
+  if (descriptor.carrier != Carrier::space) {
     request.message.mixed = MixedReceive::start(request);
     expect_messages();
-  } else if (letter.to == nullptr) {
-    request.message.open = &here.receive(letter.envelope, letter.buffer);
+  } else if (descriptor.to == nullptr) {
+    request.message.open = &here.receive(descriptor.envelope, descriptor.buffer);
   } else {
-    request.message.open = here.send(*letter.to, letter.envelope, letter.buffer, letter.mode);
+    request.message.open = here.send(*descriptor.to, descriptor.envelope, descriptor.buffer, descriptor.mode);
   }
   if (request.message.open != nullptr) expect_messages();
-  if (letter.to != nullptr && request.message.open != nullptr && letter.mode == p2p::Mode::buffered) {
-    hold(letter.buffer);
+  if (descriptor.to != nullptr && request.message.open != nullptr && descriptor.mode == p2p::Mode::buffered) {
+    retain(descriptor.buffer);
     give_back(*request.message.open);
     request.message.open = nullptr;
   }
   return MPI_SUCCESS;
 }
 
-int start_staged(const Letter& letter, MPI_Request* handle) {
-  Request& request = make_message(letter);
+int start_staged(const MessageDescriptor& descriptor, MPI_Request* handle) {
+  Request& request = make_message(descriptor);
   const int code = start_message(request);
   if (code != MPI_SUCCESS) {
     destroy_request(&request);
@@ -117,35 +117,35 @@ int finish_staged(MPI_Request handle, MPI_Status* status) {
   return complete(request, &handle, status, 0);
 }
 
-int run_staged(const Letter& letter, MPI_Status* status) {
+int run_staged(const MessageDescriptor& descriptor, MPI_Status* status) {
   MPI_Request handle = MPI_REQUEST_NULL;
-  const int code = start_staged(letter, &handle);
+  const int code = start_staged(descriptor, &handle);
   return code != MPI_SUCCESS ? code : finish_staged(handle, status);
 }
 
-MPI_Request send_other_later(const Letter& letter) {
-  p2p::Request* open = endpoint()->send(*letter.to, letter.envelope, letter.buffer, letter.mode);
+MPI_Request send_other_later(const MessageDescriptor& descriptor) {
+  p2p::Request* open = endpoint()->send(*descriptor.to, descriptor.envelope, descriptor.buffer, descriptor.mode);
   if (open == nullptr) return finished_send();
   expect_messages();
-  if (letter.mode == p2p::Mode::buffered) {
-    hold(letter.buffer);
+  if (descriptor.mode == p2p::Mode::buffered) {
+    retain(descriptor.buffer);
     give_back(*open);
     return finished_send();
   }
-  Request& request = make_message(letter);
+  Request& request = make_message(descriptor);
   request.active = true;
   request.message.open = open;
   return request.handle();
 }
 
-int send_beside(Request& request, Letter send) {
+int send_beside(Request& request, MessageDescriptor send) {
   p2p::Endpoint& here = *endpoint();
   if (have_devices()) {
     if (const int code = stage_beside(request, send); code != MPI_SUCCESS) return refuse(request.message, code);
   }
   request.message.beside = here.send(*send.to, send.envelope, send.buffer, send.mode);
   if (request.message.beside == nullptr) return MPI_SUCCESS;
-  hold(send.buffer);  // the request holds the receive's
+  retain(send.buffer);  // the request holds the receive's
   if (send.mode == p2p::Mode::buffered) {
     give_back(*request.message.beside);
     request.message.beside = nullptr;
@@ -160,17 +160,17 @@ void wait_for_message(Request& request) {
   if (request.message.mixed != nullptr) request.message.mixed->wait();
 }
 
-void looked_in_vain(Request& request) {
+void note_unsuccessful_test(Request& request) {
   if (!request.is_message()) return;
   for (p2p::Request* part : {request.message.open, request.message.beside}) {
-    if (part != nullptr) endpoint()->looked_in_vain(*part);
+    if (part != nullptr) endpoint()->note_unsuccessful_test(*part);
   }
 }
 
-void called_in_vain() {
+void note_unsuccessful_call() {
   // Each time, since a large message of the host's may need thousands of looks. The core is not given away: another
   // rank may keep it for a whole turn.
-  if (endpoint() != nullptr) endpoint()->manners().poll();
+  if (endpoint() != nullptr) endpoint()->backoff_settings().poll();
 }
 
 int finish_message(Request& request, MPI_Status* status, bool* told) {
@@ -184,7 +184,7 @@ int finish_message(Request& request, MPI_Status* status, bool* told) {
   }
   if (message.beside != nullptr) give_back(*message.beside);
   if (message.open != nullptr) {
-    if (message.letter.to == nullptr) code = code_of(message.open->result);
+    if (message.descriptor.to == nullptr) code = code_of(message.open->result);
     endpoint()->release(*message.open);
   }
   message.mixed.reset();
@@ -196,9 +196,9 @@ void message_status(const Request& request, MPI_Status* status) {
   const Message& message = request.message;
   if (message.mixed != nullptr) {
     message.mixed->status(status);
-  } else if (message.letter.to == nullptr && message.open != nullptr) {
+  } else if (message.descriptor.to == nullptr && message.open != nullptr) {
     set_status(status, message.open->result);
-  } else if (message.letter.to == nullptr && request.active) {
+  } else if (message.descriptor.to == nullptr && request.active) {
     nobodys_status(status);
   } else {
     empty_status(status);
@@ -208,10 +208,10 @@ void message_status(const Request& request, MPI_Status* status) {
 bool abandon_message(Request& request) {
   Message& message = request.message;
   if (message.open != nullptr) {
-    hold(message.open->buffer);
-    leave_behind(*message.open, *message.letter.circle);
+    retain(message.open->buffer);
+    leave_behind(*message.open, *message.descriptor.circle);
   }
-  if (message.beside != nullptr) leave_behind(*message.beside, *message.letter.circle);
+  if (message.beside != nullptr) leave_behind(*message.beside, *message.descriptor.circle);
   message.open = message.beside = nullptr;
   return message.mixed != nullptr && message.mixed->abandon();
 }
@@ -219,13 +219,13 @@ bool abandon_message(Request& request) {
 void cancel_message(Request& request) {
   Message& message = request.message;
   if (message.mixed != nullptr) message.mixed->cancel();
-  if (message.letter.to == nullptr && message.open != nullptr) endpoint()->cancel(*message.open);
+  if (message.descriptor.to == nullptr && message.open != nullptr) endpoint()->cancel(*message.open);
 }
 
 void give_way() {
-  const p2p::Manners& manners = endpoint()->manners();
-  if (manners.poll != nullptr) manners.poll();
-  if (manners.oversubscribed) sched_yield();
+  const p2p::BackoffSettings& backoff_settings = endpoint()->backoff_settings();
+  if (backoff_settings.poll != nullptr) backoff_settings.poll();
+  if (backoff_settings.oversubscribed) sched_yield();
 }
 
 }  // namespace urakata::shim

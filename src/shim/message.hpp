@@ -1,5 +1,5 @@
-// The program's own messages on a circle: from the letter to the endpoint, and from its results to an MPI_Status. The
-// usual way of a small one is in usual.hpp.
+// The program's own messages on a circle: from the descriptor to the endpoint, and from its results to an MPI_Status.
+// The fast path of a small one is in fast_path.hpp.
 //
 // Thread-safety: as MPI says of the calls that these stand for.
 #pragma once
@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "shim/abi.hpp"
-#include "shim/letter.hpp"
+#include "shim/message_descriptor.hpp"
 #include "shim/mixed_receive.hpp"
 
 namespace urakata::shim {
@@ -19,20 +19,20 @@ struct Request;
 struct Message {
   p2p::Request* open = nullptr;         // nullptr: finished, or not started
   p2p::Request* beside = nullptr;       // the send of an Isendrecv, whose receive is `open`
-  Letter letter;                        // letter.circle is nullptr: the request is something else
-  p2p::Arrival* matched = nullptr;      // what MPI_Mprobe has found, until MPI_Mrecv
-  std::unique_ptr<MixedReceive> mixed;  // instead of `open`, where letter.way is not the space
+  MessageDescriptor descriptor;         // descriptor.circle is nullptr: the request is something else
+  p2p::Unexpected* matched = nullptr;   // what MPI_Mprobe has found, until MPI_Mrecv
+  std::unique_ptr<MixedReceive> mixed;  // instead of `open`, where descriptor.carrier is not the space
 
   bool done() const {
     if (open != nullptr ? !open->done() : mixed != nullptr && !mixed->done()) return false;
     return beside == nullptr || beside->done();
   }
-  // Of a message that is over; the rest of the letter says nothing without these.
+  // Of a message that is over; the rest of the descriptor says nothing without these.
   void clear() {
-    letter.circle = nullptr;
-    letter.type = nullptr;
-    letter.to = nullptr;
-    letter.way = Way::space;
+    descriptor.circle = nullptr;
+    descriptor.type = nullptr;
+    descriptor.to = nullptr;
+    descriptor.carrier = Carrier::space;
     open = beside = nullptr;
     matched = nullptr;
     mixed.reset();
@@ -42,18 +42,22 @@ struct Message {
 // Is it a rank outside this rank's space, on a mixed circle?
 bool outside(int rank, MPI_Comm comm);
 // Is there no need to wait for other receives, so that the host may have a receive from outside, or a probe, at once?
-inline bool at_once(const Letter& letter) { return letter.way == Way::outside && free_for_host(copy_of(letter)); }
+inline bool at_once(const MessageDescriptor& descriptor) {
+  return descriptor.carrier == Carrier::host && free_for_host(copy_of(descriptor));
+}
 // The same for all starts of a persistent receive.
-inline bool always_at_once(const Letter& letter) { return letter.way == Way::outside && letter.circle->unordered(); }
+inline bool always_at_once(const MessageDescriptor& descriptor) {
+  return descriptor.carrier == Carrier::host && descriptor.circle->unordered();
+}
 
 // What a layout is to the endpoint: held before its request is given back unfinished, or where the program may free its
 // type meanwhile; the endpoint lets go of it when the request is over.
-inline void hold(const p2p::Buffer& buffer) {
-  if (buffer.layout != nullptr) static_cast<const Datatype*>(buffer.layout)->hold();
+inline void retain(const p2p::Buffer& buffer) {
+  if (buffer.layout != nullptr) static_cast<const Datatype*>(buffer.layout)->retain();
 }
-void let_go(const p2p::Request& request);
+void release_layout(const p2p::Request& request);
 inline void give_back(p2p::Request& request) {
-  endpoint()->release(request, request.buffer.layout != nullptr ? let_go : nullptr);
+  endpoint()->release(request, request.buffer.layout != nullptr ? release_layout : nullptr);
 }
 // The same for a request that the program has given back: MPI_Comm_disconnect waits for it.
 void leave_behind(p2p::Request& request, Circle& circle);
@@ -61,32 +65,32 @@ void leave_behind(p2p::Request& request, Circle& circle);
 // The end of a blocking call's send, whose buffer is held: returns when the program may use the buffer again.
 void end_send(p2p::Request& request, p2p::Mode mode);
 
-// Blocking calls whose message is not the usual one. The result is an MPI error code; the error handler has been
+// Blocking calls whose message is not on the fast path. The result is an MPI error code; the error handler has been
 // called.
-int send_other_now(const Letter& letter);
-int receive_mixed_now(const Letter& letter, MPI_Status* status);
+int send_other_now(const MessageDescriptor& descriptor);
+int receive_mixed_now(const MessageDescriptor& descriptor, MPI_Status* status);
 
-// A request for the letter, which is not started.
-Request& make_message(const Letter& letter);
+// A request for the descriptor, which is not started.
+Request& make_message(const MessageDescriptor& descriptor);
 // The result is an MPI error code, other than success only where a buffer cannot be staged; the error handler has been
 // called and the request is inactive.
 int start_message(Request& request);
 // A persistent one.
-MPI_Request prepare_message(const Letter& letter);
+MPI_Request prepare_message(const MessageDescriptor& descriptor);
 // A send's request, which is started.
-MPI_Request send_other_later(const Letter& letter);
+MPI_Request send_other_later(const MessageDescriptor& descriptor);
 // Starts a send that becomes part of a request which is not started yet. The result is as that of start_message().
-int send_beside(Request& request, Letter send);
+int send_beside(Request& request, MessageDescriptor send);
 // Messages whose buffer must be staged; the results are as those of start_message().
-[[gnu::cold]] int start_staged(const Letter& letter, MPI_Request* handle);
-[[gnu::cold]] int finish_staged(MPI_Request handle, MPI_Status* status);  // waits
-[[gnu::cold]] int run_staged(const Letter& letter, MPI_Status* status);   // both
+[[gnu::cold]] int start_staged(const MessageDescriptor& descriptor, MPI_Request* handle);
+[[gnu::cold]] int finish_staged(MPI_Request handle, MPI_Status* status);                // waits
+[[gnu::cold]] int run_staged(const MessageDescriptor& descriptor, MPI_Status* status);  // both
 void wait_for_message(Request& request);
 // A call that does not wait for this request alone has found it unfinished: as if it waited, a send may be set aside.
 // Nothing where it is no message.
-void looked_in_vain(Request& request);
+void note_unsuccessful_test(Request& request);
 // Such a call has found nothing done: as if it waited, the host moves. Nothing where the rank is in no space.
-void called_in_vain();
+void note_unsuccessful_call();
 
 // The MPI error code of a receive that is done.
 inline int code_of(const p2p::Result& result) {

@@ -10,10 +10,12 @@
 namespace urakata::shim {
 namespace {
 
-int source_of(const Letter& letter) {
-  return letter.envelope.source == p2p::kAnySource ? MPI_ANY_SOURCE : letter.envelope.source;
+int source_of(const MessageDescriptor& descriptor) {
+  return descriptor.envelope.source == p2p::kAnySource ? MPI_ANY_SOURCE : descriptor.envelope.source;
 }
-int tag_of(const Letter& letter) { return letter.envelope.tag == p2p::kAnyTag ? MPI_ANY_TAG : letter.envelope.tag; }
+int tag_of(const MessageDescriptor& descriptor) {
+  return descriptor.envelope.tag == p2p::kAnyTag ? MPI_ANY_TAG : descriptor.envelope.tag;
+}
 
 // Is there a message that both patterns match?
 bool overlap(const p2p::Envelope& a, const p2p::Envelope& b) {
@@ -21,13 +23,13 @@ bool overlap(const p2p::Envelope& a, const p2p::Envelope& b) {
          (a.source == b.source || a.source == p2p::kAnySource || b.source == p2p::kAnySource);
 }
 
-p2p::Envelope envelope_of(const Letter& letter, const MPI_Status& found) {
-  return {letter.envelope.context, found.MPI_SOURCE, found.MPI_TAG};
+p2p::Envelope envelope_of(const MessageDescriptor& descriptor, const MPI_Status& found) {
+  return {descriptor.envelope.context, found.MPI_SOURCE, found.MPI_TAG};
 }
 
-bool host_has(const Letter& letter, MPI_Status* found) {
+bool host_has(const MessageDescriptor& descriptor, MPI_Status* found) {
   int flag = 0;
-  host.Iprobe(source_of(letter), tag_of(letter), letter.circle->handle, &flag, found);
+  host.Iprobe(source_of(descriptor), tag_of(descriptor), descriptor.circle->handle, &flag, found);
   return flag != 0;
 }
 
@@ -38,78 +40,79 @@ MixedQueue& mixed_queue() {
   return *the;
 }
 
-bool MixedQueue::disturbs(const Letter& letter, const MixedReceive* before) const {
+bool MixedQueue::disturbs(const MessageDescriptor& descriptor, const MixedReceive* before) const {
   for (const MixedReceive* entry = queue_.first(); entry != nullptr && entry != before; entry = entry->next) {
-    if (overlap(entry->letter().envelope, letter.envelope)) return true;
+    if (overlap(entry->descriptor().envelope, descriptor.envelope)) return true;
   }
   return false;
 }
 
 bool MixedQueue::claims(const p2p::Envelope& message, const MixedReceive* before) const {
   for (const MixedReceive* entry = queue_.first(); entry != nullptr && entry != before; entry = entry->next) {
-    if (p2p::matches(entry->letter().envelope, message)) return true;
+    if (p2p::matches(entry->descriptor().envelope, message)) return true;
   }
   return false;
 }
 
-bool MixedQueue::offered(const Letter& letter, MPI_Status* found) const {
-  return host_has(letter, found) && !claims(envelope_of(letter, *found));
+bool MixedQueue::assist(const MessageDescriptor& descriptor, MPI_Status* found) const {
+  return host_has(descriptor, found) && !claims(envelope_of(descriptor, *found));
 }
 
 void MixedQueue::start(MixedReceive& entry) {
-  const Letter& letter = entry.letter();
+  const MessageDescriptor& descriptor = entry.descriptor();
   MPI_Status found;
   MPI_Message message = MPI_MESSAGE_NULL;
-  if (letter.way == Way::outside) {
-    if (!disturbs(letter)) return post(entry);
+  if (descriptor.carrier == Carrier::host) {
+    if (!disturbs(descriptor)) return post(entry);
   } else {
     // Now and then the host's message comes first, or a stream of messages of the space could keep it out forever.
     constexpr unsigned kFair = 8;
-    if (++turns_ % kFair == 0 && !disturbs(letter) && host_has(letter, &found) && take(letter, found, &message)) {
+    if (++turns_ % kFair == 0 && !disturbs(descriptor) && host_has(descriptor, &found) &&
+        take(descriptor, found, &message)) {
       return receive(entry, message);
     }
-    entry.open_ = &endpoint()->receive(letter.envelope, letter.buffer);
+    entry.open_ = &endpoint()->receive(descriptor.envelope, descriptor.buffer);
     if (!endpoint()->posted(*entry.open_)) return entry.state_.store(State::at_space, std::memory_order_release);
   }
   open_.fetch_add(1, std::memory_order_relaxed);
   waiting_.fetch_add(1, std::memory_order_relaxed);
   queue_.push(entry);
-  look();
+  poll();
 }
 
-bool MixedQueue::look() {
+bool MixedQueue::poll() {
   bool moved = false;
   const MixedReceive* in_vain = nullptr;  // the last entry for which the host had nothing
   for (MixedReceive* entry = queue_.first(); entry != nullptr;) {
     MixedReceive& now = *entry;
     entry = entry->next;
-    const Letter& letter = now.letter();
+    const MessageDescriptor& descriptor = now.descriptor();
     if (now.open_ != nullptr && !endpoint()->posted(*now.open_)) {
       leave(now);
       moved = true;
       if (now.abandoned_) {
-        hold(letter.buffer);  // the owner's hold ends before the endpoint may be done
-        leave_behind(*now.open_, *letter.circle);
+        retain(descriptor.buffer);  // the owner's hold ends before the endpoint may be done
+        leave_behind(*now.open_, *descriptor.circle);
         destroy_request(&now.owner_);
       } else {
         now.state_.store(State::at_space, std::memory_order_release);
       }
       continue;
     }
-    if (now.open_ == nullptr && !disturbs(letter, &now)) {
+    if (now.open_ == nullptr && !disturbs(descriptor, &now)) {
       leave(now);
       post(now);
       moved = true;
       continue;
     }
-    if (in_vain != nullptr && in_vain->letter().envelope == letter.envelope) continue;
+    if (in_vain != nullptr && in_vain->descriptor().envelope == descriptor.envelope) continue;
     MPI_Status found;
-    if (!host_has(letter, &found)) {
+    if (!host_has(descriptor, &found)) {
       in_vain = &now;
-    } else if (!claims(envelope_of(letter, found), &now)) {
-      if (now.open_ != nullptr && !endpoint()->withdraw(*now.open_)) continue;  // leaves at the next look
+    } else if (!claims(envelope_of(descriptor, found), &now)) {
+      if (now.open_ != nullptr && !endpoint()->withdraw(*now.open_)) continue;  // leaves at the next poll
       MPI_Message message = MPI_MESSAGE_NULL;
-      if (take(letter, found, &message)) {
+      if (take(descriptor, found, &message)) {
         leave(now);
         receive(now, message);
         moved = true;
@@ -148,38 +151,38 @@ void MixedQueue::forget_at_host(MixedReceive& entry) {
 }
 
 void MixedQueue::post(MixedReceive& entry) {
-  const Letter& letter = entry.letter();
-  std::byte* const address = letter.buffer.address;
-  MPI_Datatype type = letter.type->handle();
+  const MessageDescriptor& descriptor = entry.descriptor();
+  std::byte* const address = descriptor.buffer.address;
+  MPI_Datatype type = descriptor.type->handle();
 #if defined(URAKATA_LARGE_COUNTS)
-  if (letter.count > INT_MAX) {
-    entry.code_ = host.Irecv_c(address, letter.count, type, source_of(letter), tag_of(letter), letter.circle->handle,
-                               &entry.theirs_);
+  if (descriptor.count > INT_MAX) {
+    entry.code_ = host.Irecv_c(address, descriptor.count, type, source_of(descriptor), tag_of(descriptor),
+                               descriptor.circle->handle, &entry.theirs_);
     return enter_host(entry);
   }
 #endif
-  entry.code_ = host.Irecv(address, static_cast<int>(letter.count), type, source_of(letter), tag_of(letter),
-                           letter.circle->handle, &entry.theirs_);
+  entry.code_ = host.Irecv(address, static_cast<int>(descriptor.count), type, source_of(descriptor), tag_of(descriptor),
+                           descriptor.circle->handle, &entry.theirs_);
   enter_host(entry);
 }
 
-bool MixedQueue::take(const Letter& letter, const MPI_Status& found, MPI_Message* message) {
+bool MixedQueue::take(const MessageDescriptor& descriptor, const MPI_Status& found, MPI_Message* message) {
   int flag = 0;
-  host.Improbe(found.MPI_SOURCE, found.MPI_TAG, letter.circle->handle, &flag, message, MPI_STATUS_IGNORE);
+  host.Improbe(found.MPI_SOURCE, found.MPI_TAG, descriptor.circle->handle, &flag, message, MPI_STATUS_IGNORE);
   return flag != 0;
 }
 
 void MixedQueue::receive(MixedReceive& entry, MPI_Message message) {
-  const Letter& letter = entry.letter();
-  std::byte* const address = letter.buffer.address;
-  MPI_Datatype type = letter.type->handle();
+  const MessageDescriptor& descriptor = entry.descriptor();
+  std::byte* const address = descriptor.buffer.address;
+  MPI_Datatype type = descriptor.type->handle();
 #if defined(URAKATA_LARGE_COUNTS)
-  if (letter.count > INT_MAX) {
-    entry.code_ = host.Imrecv_c(address, letter.count, type, &message, &entry.theirs_);
+  if (descriptor.count > INT_MAX) {
+    entry.code_ = host.Imrecv_c(address, descriptor.count, type, &message, &entry.theirs_);
     return enter_host(entry);
   }
 #endif
-  entry.code_ = host.Imrecv(address, static_cast<int>(letter.count), type, &message, &entry.theirs_);
+  entry.code_ = host.Imrecv(address, static_cast<int>(descriptor.count), type, &message, &entry.theirs_);
   enter_host(entry);
 }
 

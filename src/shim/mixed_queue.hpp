@@ -12,21 +12,21 @@
 
 namespace urakata::shim {
 
-// All members under a Turn, but empty() and waiting().
+// All members under a Lock, but empty() and waiting().
 class MixedQueue {
  public:
   // Held by whoever looks through the queue. A thread that waits for it gives its core away: the holder asks the host.
-  class Turn {
+  class Lock {
    public:
-    explicit Turn(MixedQueue& of) : of_(of) {
+    explicit Lock(MixedQueue& of) : of_(of) {
       while (of.taken_.exchange(true, std::memory_order_acquire)) sched_yield();
     }
-    Turn(MixedQueue& of, std::try_to_lock_t) : of_(of), got_(!of.taken_.exchange(true, std::memory_order_acquire)) {}
-    ~Turn() {
+    Lock(MixedQueue& of, std::try_to_lock_t) : of_(of), got_(!of.taken_.exchange(true, std::memory_order_acquire)) {}
+    ~Lock() {
       if (got_) of_.taken_.store(false, std::memory_order_release);
     }
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
     bool got() const { return got_; }
 
    private:
@@ -39,14 +39,14 @@ class MixedQueue {
   // Are there receives that wait for their turn? By any thread.
   bool waiting() const { return waiting_.load(std::memory_order_acquire) != 0; }
 
-  // Could an entry, of those before `before`, take a message that the letter takes too?
-  bool disturbs(const Letter& letter, const MixedReceive* before = nullptr) const;
-  // Has the host a message for the letter that no entry takes?
-  bool offered(const Letter& letter, MPI_Status* found) const;
+  // Could an entry, of those before `before`, take a message that the descriptor takes too?
+  bool disturbs(const MessageDescriptor& descriptor, const MixedReceive* before = nullptr) const;
+  // Has the host a message for the descriptor that no entry takes?
+  bool assist(const MessageDescriptor& descriptor, MPI_Status* found) const;
 
   void start(MixedReceive& entry);
   // Looks through the queue. Returns whether anything moved.
-  bool look();
+  bool poll();
   void leave(MixedReceive& entry);
   void forget_at_host(MixedReceive& entry);
 
@@ -59,7 +59,7 @@ class MixedQueue {
   // The host's receive from one rank.
   void post(MixedReceive& entry);
   // Takes the message that was found at the host. False: another thread has, where receives may overtake each other.
-  static bool take(const Letter& letter, const MPI_Status& found, MPI_Message* message);
+  static bool take(const MessageDescriptor& descriptor, const MPI_Status& found, MPI_Message* message);
   void receive(MixedReceive& entry, MPI_Message message);
   void enter_host(MixedReceive& entry);
 

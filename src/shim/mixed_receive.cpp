@@ -13,11 +13,11 @@
 
 namespace urakata::shim {
 
-const Letter& MixedReceive::letter() const { return owner_.message.letter; }
+const MessageDescriptor& MixedReceive::descriptor() const { return owner_.message.descriptor; }
 
 std::unique_ptr<MixedReceive> MixedReceive::start(Request& owner) {
   std::unique_ptr<MixedReceive> made(new MixedReceive(owner));
-  const MixedQueue::Turn turn(mixed_queue());
+  const MixedQueue::Lock lock(mixed_queue());
   mixed_queue().start(*made);
   return made;
 }
@@ -28,11 +28,11 @@ void MixedReceive::wait() {
 
 int MixedReceive::finish(MPI_Status* status, bool* told) {
   {
-    const MixedQueue::Turn turn(mixed_queue());
+    const MixedQueue::Lock lock(mixed_queue());
     if (state_.load(std::memory_order_relaxed) == State::queued) {  // the endpoint has done it since the last look
       mixed_queue().leave(*this);
       state_.store(State::at_space, std::memory_order_relaxed);
-      mixed_queue().look();  // those behind it
+      mixed_queue().poll();  // those behind it
     }
   }
   *told = false;
@@ -65,24 +65,24 @@ void MixedReceive::status(MPI_Status* status) const {
 }
 
 void MixedReceive::cancel() {
-  const MixedQueue::Turn turn(mixed_queue());
+  const MixedQueue::Lock lock(mixed_queue());
   const State state = state_.load(std::memory_order_relaxed);
   if (state == State::at_host) host.Cancel(&theirs_);
   if (state != State::queued || (open_ != nullptr && !endpoint()->cancel(*open_))) return;
   mixed_queue().leave(*this);
   state_.store(open_ != nullptr ? State::at_space : State::finished, std::memory_order_release);
-  mixed_queue().look();
+  mixed_queue().poll();
 }
 
 bool MixedReceive::abandon() {
-  const MixedQueue::Turn turn(mixed_queue());
+  const MixedQueue::Lock lock(mixed_queue());
   switch (state_.load(std::memory_order_relaxed)) {
     case State::queued:
       abandoned_ = true;
       return true;
     case State::at_space:
-      hold(letter().buffer);
-      leave_behind(*open_, *letter().circle);
+      retain(descriptor().buffer);
+      leave_behind(*open_, *descriptor().circle);
       return false;
     case State::at_host:
       mixed_queue().forget_at_host(*this);
@@ -97,37 +97,37 @@ bool MixedReceive::abandon() {
 
 bool progress_mixed() {
   if (endpoint() == nullptr || mixed_queue().empty()) return false;  // some may be left over in MPI_Finalize
-  const MixedQueue::Turn turn(mixed_queue(), std::try_to_lock);
-  return turn.got() && mixed_queue().look();
+  const MixedQueue::Lock lock(mixed_queue(), std::try_to_lock);
+  return lock.got() && mixed_queue().poll();
 }
 
 bool mixed_waiting() { return mixed_queue().waiting(); }
 
-bool free_for_host(const Letter& letter) {
-  if (letter.circle->unordered()) return true;
+bool free_for_host(const MessageDescriptor& descriptor) {
+  if (descriptor.circle->unordered()) return true;
   if (process().told_level() == MPI_THREAD_MULTIPLE) return false;
   if (mixed_queue().empty()) return true;
-  const MixedQueue::Turn turn(mixed_queue());
-  return !mixed_queue().disturbs(letter);
+  const MixedQueue::Lock lock(mixed_queue());
+  return !mixed_queue().disturbs(descriptor);
 }
 
-bool probe_host(const Letter& letter, MPI_Status* status) {
-  const MixedQueue::Turn turn(mixed_queue());
-  mixed_queue().look();
+bool probe_host(const MessageDescriptor& descriptor, MPI_Status* status) {
+  const MixedQueue::Lock lock(mixed_queue());
+  mixed_queue().poll();
   MPI_Status found;
-  if (!mixed_queue().offered(letter, &found)) return false;
+  if (!mixed_queue().assist(descriptor, &found)) return false;
   int flag = 0;
-  host.Iprobe(found.MPI_SOURCE, found.MPI_TAG, letter.circle->handle, &flag, status);
+  host.Iprobe(found.MPI_SOURCE, found.MPI_TAG, descriptor.circle->handle, &flag, status);
   return flag != 0;
 }
 
-bool take_from_host(const Letter& letter, MPI_Message* message, MPI_Status* status) {
-  const MixedQueue::Turn turn(mixed_queue());
-  mixed_queue().look();
+bool take_from_host(const MessageDescriptor& descriptor, MPI_Message* message, MPI_Status* status) {
+  const MixedQueue::Lock lock(mixed_queue());
+  mixed_queue().poll();
   MPI_Status found;
-  if (!mixed_queue().offered(letter, &found)) return false;
+  if (!mixed_queue().assist(descriptor, &found)) return false;
   int flag = 0;
-  host.Improbe(found.MPI_SOURCE, found.MPI_TAG, letter.circle->handle, &flag, message, status);
+  host.Improbe(found.MPI_SOURCE, found.MPI_TAG, descriptor.circle->handle, &flag, message, status);
   return flag != 0;
 }
 

@@ -21,12 +21,12 @@
 
 namespace urakata::shim {
 
-struct Letter;
+struct MessageDescriptor;
 struct Request;
 
 class MixedReceive {
  public:
-  // Starts the receive that the request's letter tells of.
+  // Starts the receive that the request's descriptor tells of.
   static std::unique_ptr<MixedReceive> start(Request& owner);
 
   // The caller need not wait any more.
@@ -52,7 +52,7 @@ class MixedReceive {
   friend class MixedQueue;
 
   explicit MixedReceive(Request& owner) : owner_(owner) {}
-  const Letter& letter() const;
+  const MessageDescriptor& descriptor() const;
 
   Request& owner_;
   p2p::Request* open_ = nullptr;  // at the endpoint; taken back once the state is `at_host`
@@ -69,10 +69,10 @@ bool mixed_waiting();
 
 // May the host have this receive, or probe, of a message from outside at once? False: an entry of the queue could take
 // the same message, or another thread may be about to start such a receive.
-bool free_for_host(const Letter& letter);
+bool free_for_host(const MessageDescriptor& descriptor);
 
 // A probe at the host for a message that no entry of the queue takes.
-bool probe_host(const Letter& letter, MPI_Status* status);
-bool take_from_host(const Letter& letter, MPI_Message* message, MPI_Status* status);
+bool probe_host(const MessageDescriptor& descriptor, MPI_Status* status);
+bool take_from_host(const MessageDescriptor& descriptor, MPI_Message* message, MPI_Status* status);
 
 }  // namespace urakata::shim

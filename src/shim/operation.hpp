@@ -21,7 +21,7 @@ class UserOperation {
 
   MPI_Op handle() const { return handle_; }
   bool commutative() const { return commutative_; }
-  void hold() { users_.fetch_add(1, std::memory_order_relaxed); }
+  void retain() { users_.fetch_add(1, std::memory_order_relaxed); }
   void release();  // the last one frees the host's handle
 
  private:

@@ -13,11 +13,12 @@ namespace urakata::shim {
 Prepared* prepare(const Reading& reading, Communicator& comm) {
   count_allocation();
   const Key& key = reading.key;
-  const auto choice = tune::choose(key.operation, key.bytes, comm.ranks, key.commutative, comm.way(), comm.together);
+  const auto choice =
+      tune::choose(key.operation, key.bytes, comm.ranks, key.commutative, comm.medium(), comm.ranks_per_node);
   std::string_view why = choice.why;
   collectives::Arguments given = arguments_of(reading, comm);
   given.segment = options().segment != 0 ? options().segment : choice.segment;
-  given.in_turn = tune::receives_in_turn(comm.way());
+  given.in_turn = tune::receives_in_turn(comm.medium());
   const collectives::Algorithm* algorithm = nullptr;
   bool bare = false;
   const std::string_view wish = options().algorithm_for(collectives::name(key.operation), &bare);
@@ -26,7 +27,7 @@ Prepared* prepare(const Reading& reading, Communicator& comm) {
     if (forced.ok() && (key.commutative || !(*forced)->commutative_only)) {
       algorithm = *forced;
       why = "asked for";
-      if (options().segment == 0) given.segment = tune::segment_of(comm.way());
+      if (options().segment == 0) given.segment = tune::segment_of(comm.medium());
     }
   }
   if (algorithm == nullptr) {

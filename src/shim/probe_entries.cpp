@@ -17,57 +17,57 @@ bool space_first() {
   return ++turn % 2 == 0;
 }
 
-bool find_in_space(const Letter& letter, MPI_Status* status) {
+bool find_in_space(const MessageDescriptor& descriptor, MPI_Status* status) {
   p2p::Result found;
-  if (!endpoint()->probe(letter.envelope, &found)) return false;
+  if (!endpoint()->probe(descriptor.envelope, &found)) return false;
   set_status(status, found);
   return true;
 }
 
-bool find(const Letter& letter, MPI_Status* status) {
-  if (letter.way == Way::space) return find_in_space(letter, status);
-  if (letter.way == Way::outside) return probe_host(letter, status);
-  if (space_first()) return find_in_space(letter, status) || probe_host(letter, status);
-  return probe_host(letter, status) || find_in_space(letter, status);
+bool find(const MessageDescriptor& descriptor, MPI_Status* status) {
+  if (descriptor.carrier == Carrier::space) return find_in_space(descriptor, status);
+  if (descriptor.carrier == Carrier::host) return probe_host(descriptor, status);
+  if (space_first()) return find_in_space(descriptor, status) || probe_host(descriptor, status);
+  return probe_host(descriptor, status) || find_in_space(descriptor, status);
 }
 
-bool take_in_space(const Letter& letter, MPI_Message* message, MPI_Status* status) {
+bool take_in_space(const MessageDescriptor& descriptor, MPI_Message* message, MPI_Status* status) {
   p2p::Result found;
-  p2p::Arrival* matched = endpoint()->take(letter.envelope, &found);
+  p2p::Unexpected* matched = endpoint()->take(descriptor.envelope, &found);
   if (matched == nullptr) return false;
-  Request& request = make_message(letter);
+  Request& request = make_message(descriptor);
   request.message.matched = matched;
   *message = message_of(request);
   set_status(status, found);
   return true;
 }
 
-bool take(const Letter& letter, MPI_Message* message, MPI_Status* status) {
-  if (letter.way == Way::space) return take_in_space(letter, message, status);
-  if (letter.way == Way::outside) return take_from_host(letter, message, status);
-  if (space_first()) return take_in_space(letter, message, status) || take_from_host(letter, message, status);
-  return take_from_host(letter, message, status) || take_in_space(letter, message, status);
+bool take(const MessageDescriptor& descriptor, MPI_Message* message, MPI_Status* status) {
+  if (descriptor.carrier == Carrier::space) return take_in_space(descriptor, message, status);
+  if (descriptor.carrier == Carrier::host) return take_from_host(descriptor, message, status);
+  if (space_first()) return take_in_space(descriptor, message, status) || take_from_host(descriptor, message, status);
+  return take_from_host(descriptor, message, status) || take_in_space(descriptor, message, status);
 }
 
 // The request becomes that of the receive. False: an argument is wrong, which is for the host to say of a receive from
 // nobody, and the message stays, or (with an error code) its buffer cannot be staged.
 bool receive_matched(Request& request, void* buffer, std::int64_t count, MPI_Datatype type, int* code) {
   *code = MPI_SUCCESS;
-  Letter letter;
-  if (!describe(buffer, count, type, letter)) return false;
-  letter.circle = request.message.letter.circle;
-  const Letter probed = request.message.letter;
-  request.message.letter = letter;
+  MessageDescriptor descriptor;
+  if (!describe(buffer, count, type, descriptor)) return false;
+  descriptor.circle = request.message.descriptor.circle;
+  const MessageDescriptor probed = request.message.descriptor;
+  request.message.descriptor = descriptor;
   if (have_devices()) {
     *code = stage_message(request);
     if (*code != MPI_SUCCESS) {
-      request.message.letter = probed;
-      host.Comm_call_errhandler(letter.circle->handle, *code);
+      request.message.descriptor = probed;
+      host.Comm_call_errhandler(descriptor.circle->handle, *code);
       return false;
     }
   }
-  letter.type->hold();
-  request.message.open = &endpoint()->receive(*request.message.matched, request.message.letter.buffer);
+  descriptor.type->retain();
+  request.message.open = &endpoint()->receive(*request.message.matched, request.message.descriptor.buffer);
   request.message.matched = nullptr;
   request.active = true;
   return true;
@@ -87,9 +87,9 @@ extern "C" {
 using namespace urakata::shim;
 
 URAKATA_EXPORT int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  Letter letter;
-  if (probing(source, tag, comm, letter) && !at_once(letter)) {
-    wait_until([&] { return find(letter, status); });
+  MessageDescriptor descriptor;
+  if (probing(source, tag, comm, descriptor) && !at_once(descriptor)) {
+    wait_until([&] { return find(descriptor, status); });
     return MPI_SUCCESS;
   }
   need_host();
@@ -97,9 +97,9 @@ URAKATA_EXPORT int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* sta
 }
 
 URAKATA_EXPORT int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
-  Letter letter;
-  if (probing(source, tag, comm, letter) && !at_once(letter)) {
-    *flag = find(letter, status) ? 1 : 0;
+  MessageDescriptor descriptor;
+  if (probing(source, tag, comm, descriptor) && !at_once(descriptor)) {
+    *flag = find(descriptor, status) ? 1 : 0;
     if (*flag == 0) give_way();
     return MPI_SUCCESS;
   }
@@ -108,9 +108,9 @@ URAKATA_EXPORT int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI
 }
 
 URAKATA_EXPORT int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
-  Letter letter;
-  if (probing(source, tag, comm, letter) && !at_once(letter)) {
-    wait_until([&] { return take(letter, message, status); });
+  MessageDescriptor descriptor;
+  if (probing(source, tag, comm, descriptor) && !at_once(descriptor)) {
+    wait_until([&] { return take(descriptor, message, status); });
     return MPI_SUCCESS;
   }
   need_host();
@@ -119,9 +119,9 @@ URAKATA_EXPORT int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* m
 
 URAKATA_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
                                MPI_Status* status) {
-  Letter letter;
-  if (probing(source, tag, comm, letter) && !at_once(letter)) {
-    *flag = take(letter, message, status) ? 1 : 0;
+  MessageDescriptor descriptor;
+  if (probing(source, tag, comm, descriptor) && !at_once(descriptor)) {
+    *flag = take(descriptor, message, status) ? 1 : 0;
     if (*flag == 0) give_way();
     return MPI_SUCCESS;
   }
@@ -129,36 +129,37 @@ URAKATA_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MP
   return host.Improbe(source, tag, comm, flag, message, status);
 }
 
-#define URAKATA_MATCHED(Count, suffix)                                                                                \
-  URAKATA_EXPORT int MPI_Mrecv##suffix(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,            \
-                                       MPI_Status* status) {                                                          \
-    need_host();                                                                                                      \
-    Request* holder = message != nullptr ? holder_of(*message) : nullptr;                                             \
-    if (holder == nullptr) return host.Mrecv##suffix(buffer, count, type, message, status);                           \
-    int code = MPI_SUCCESS;                                                                                           \
-    if (!receive_matched(*holder, buffer, count, type, &code)) {                                                      \
-      if (code != MPI_SUCCESS) return code;                                                                           \
-      return host.Recv##suffix(buffer, count, type, MPI_PROC_NULL, 0, holder->message.letter.circle->handle, status); \
-    }                                                                                                                 \
-    *message = MPI_MESSAGE_NULL;                                                                                      \
-    return receive_matched_now(*holder, status);                                                                      \
-  }                                                                                                                   \
-  URAKATA_EXPORT int MPI_Imrecv##suffix(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,           \
-                                        MPI_Request* request) {                                                       \
-    need_host();                                                                                                      \
-    Request* holder = message != nullptr ? holder_of(*message) : nullptr;                                             \
-    if (holder == nullptr) return host.Imrecv##suffix(buffer, count, type, message, request);                         \
-    int code = MPI_SUCCESS;                                                                                           \
-    if (!receive_matched(*holder, buffer, count, type, &code)) {                                                      \
-      if (code != MPI_SUCCESS) return code;                                                                           \
-      return host.Irecv##suffix(buffer, count, type, MPI_PROC_NULL, 0, holder->message.letter.circle->handle,         \
-                                request);                                                                             \
-    }                                                                                                                 \
-    *message = MPI_MESSAGE_NULL;                                                                                      \
-    *request = holder->handle();                                                                                      \
-    return MPI_SUCCESS;                                                                                               \
-  }                                                                                                                   \
-  int PMPI_Mrecv##suffix(void*, Count, MPI_Datatype, MPI_Message*, MPI_Status*) URAKATA_ALIAS(MPI_Mrecv##suffix);     \
+#define URAKATA_MATCHED(Count, suffix)                                                                            \
+  URAKATA_EXPORT int MPI_Mrecv##suffix(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,        \
+                                       MPI_Status* status) {                                                      \
+    need_host();                                                                                                  \
+    Request* holder = message != nullptr ? holder_of(*message) : nullptr;                                         \
+    if (holder == nullptr) return host.Mrecv##suffix(buffer, count, type, message, status);                       \
+    int code = MPI_SUCCESS;                                                                                       \
+    if (!receive_matched(*holder, buffer, count, type, &code)) {                                                  \
+      if (code != MPI_SUCCESS) return code;                                                                       \
+      return host.Recv##suffix(buffer, count, type, MPI_PROC_NULL, 0, holder->message.descriptor.circle->handle,  \
+                               status);                                                                           \
+    }                                                                                                             \
+    *message = MPI_MESSAGE_NULL;                                                                                  \
+    return receive_matched_now(*holder, status);                                                                  \
+  }                                                                                                               \
+  URAKATA_EXPORT int MPI_Imrecv##suffix(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,       \
+                                        MPI_Request* request) {                                                   \
+    need_host();                                                                                                  \
+    Request* holder = message != nullptr ? holder_of(*message) : nullptr;                                         \
+    if (holder == nullptr) return host.Imrecv##suffix(buffer, count, type, message, request);                     \
+    int code = MPI_SUCCESS;                                                                                       \
+    if (!receive_matched(*holder, buffer, count, type, &code)) {                                                  \
+      if (code != MPI_SUCCESS) return code;                                                                       \
+      return host.Irecv##suffix(buffer, count, type, MPI_PROC_NULL, 0, holder->message.descriptor.circle->handle, \
+                                request);                                                                         \
+    }                                                                                                             \
+    *message = MPI_MESSAGE_NULL;                                                                                  \
+    *request = holder->handle();                                                                                  \
+    return MPI_SUCCESS;                                                                                           \
+  }                                                                                                               \
+  int PMPI_Mrecv##suffix(void*, Count, MPI_Datatype, MPI_Message*, MPI_Status*) URAKATA_ALIAS(MPI_Mrecv##suffix); \
   int PMPI_Imrecv##suffix(void*, Count, MPI_Datatype, MPI_Message*, MPI_Request*) URAKATA_ALIAS(MPI_Imrecv##suffix);
 
 URAKATA_MATCHED(int, )

@@ -32,15 +32,15 @@ namespace urakata::shim {
 
 namespace {
 
-constexpr std::uint64_t kRescueNap = 1'000'000;  // ns
-constexpr std::uint64_t kCallerSleep = 500'000;  // ns; the news may be another thread's start, which no socket tells
+constexpr std::uint64_t kFallbackNap = 1'000'000;  // ns
+constexpr std::uint64_t kCallerSleep = 500'000;    // ns; the news may be another thread's start, which no socket tells
 
 int progress_hook() { return process().step_engines() ? 1 : 0; }
 
 // Open MPI, told that there are more ranks than cores, yields in every poll that finds nothing. That is right for a
 // rank that waits, but a helper that yields to a computing thread gets the core back only when that one's turn is over:
 // some milliseconds later. It polls a few times and sleeps anyway, so it does not yield.
-void helper_turn(bool begins) {
+void around_helper_test(bool begins) {
   static bool before = false;  // there is one helper (make_engines)
   if (begins) {
     before = host.set_yield_when_idle(false);
@@ -165,7 +165,7 @@ void Process::make_engines() {
       settings.name = "urakata/" + std::to_string(i);
       settings.spare = placement_.spare;
       settings.nap_ns = wish.nap_us * 1000;
-      if (host.set_yield_when_idle != nullptr && count == 1) settings.turn = helper_turn;
+      if (host.set_yield_when_idle != nullptr && count == 1) settings.around_test = around_helper_test;
       if (i < placement_.helpers.size()) settings.cpus = placement_.helpers[i];
       if (observer_ && wish.timeline) settings.progressed = helper_progressed;
       threads_.push_back(std::make_unique<engine::ThreadEngine>(*domains_.back(), settings));
@@ -184,9 +184,9 @@ void Process::make_engines() {
     poll_ = std::make_unique<engine::PollEngine>(*domains_.back());
   } else if (threads_.empty()) {
     engine::HelperSettings settings;
-    settings.name = "urakata/rescue";
-    settings.rescue = true;
-    settings.nap_ns = kRescueNap;
+    settings.name = "urakata/fallback";
+    settings.fallback = true;
+    settings.nap_ns = kFallbackNap;
     poll_ = std::make_unique<engine::ThreadEngine>(*domains_.back(), settings);
   }
   if (poll_) all_.push_back(poll_.get());
@@ -233,9 +233,9 @@ bool Process::step_engines(std::int64_t bytes) {
 }
 
 bool Process::step_all(std::int64_t bytes) {
-  constexpr unsigned kLooks = 8;  // a look at the host takes about as long as one at the wire
+  constexpr unsigned kTests = 8;  // a look at the host takes about as long as one at the wire
   if (step_engines(bytes)) return true;
-  if (wiring_.wire() != nullptr && fetch_add(looks_in_vain_, 1U, std::memory_order_relaxed) % kLooks == kLooks - 1)
+  if (wiring_.wire() != nullptr && fetch_add(looks_in_vain_, 1U, std::memory_order_relaxed) % kTests == kTests - 1)
     poll_host();
   return false;
 }

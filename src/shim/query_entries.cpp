@@ -16,8 +16,8 @@ int status_of(MPI_Request handle, int* flag, MPI_Status* status) {
     if (const int code = settle(*request); code != MPI_SUCCESS) return complain(request->communicator, code);
   }
   if (*flag == 0) {
-    looked_in_vain(*request);
-    called_in_vain();
+    note_unsuccessful_test(*request);
+    note_unsuccessful_call();
   } else if (request->is_message()) {
     message_status(*request, status);
   } else {

@@ -2,9 +2,9 @@
 #include "shim/completion.hpp"
 #include "shim/devices.hpp"
 #include "shim/entries.hpp"
+#include "shim/fast_path.hpp"
 #include "shim/host.hpp"
 #include "shim/host_send.hpp"
-#include "shim/usual.hpp"
 
 namespace urakata::shim {
 namespace {
@@ -14,24 +14,25 @@ constexpr int kHosts = -1;  // no MPI error code
 // Each of them for both kinds of counts: an MPI error code, or kHosts where the call is the host's.
 int receive(void* buffer, std::int64_t count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
             MPI_Status* status) {
-  Letter letter;
-  if (!incoming(buffer, count, type, source, tag, comm, letter) || at_once(letter)) return kHosts;
+  MessageDescriptor descriptor;
+  if (!incoming(buffer, count, type, source, tag, comm, descriptor) || at_once(descriptor)) return kHosts;
   if (have_devices()) {
-    const Letter other = copy_of(letter);
+    const MessageDescriptor other = copy_of(descriptor);
     if (needs_staging(other)) return run_staged(other, status);
   }
-  return receive_now(letter, status);
+  return receive_now(descriptor, status);
 }
 
 int start_receive(void* buffer, std::int64_t count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                   MPI_Request* request) {
-  Letter letter;
-  if (request == nullptr || !incoming(buffer, count, type, source, tag, comm, letter) || at_once(letter)) return kHosts;
+  MessageDescriptor descriptor;
+  if (request == nullptr || !incoming(buffer, count, type, source, tag, comm, descriptor) || at_once(descriptor))
+    return kHosts;
   if (have_devices()) {
-    const Letter other = copy_of(letter);
+    const MessageDescriptor other = copy_of(descriptor);
     if (needs_staging(other)) return start_staged(other, request);
   }
-  *request = receive_later(letter);
+  *request = receive_later(descriptor);
   return MPI_SUCCESS;
 }
 
@@ -47,9 +48,9 @@ struct Side {
 struct Exchange {
   Side out;
   MPI_Comm comm;
-  bool copies;  // the receive may overwrite what is to be sent
-  Letter send;  // empty where the send is the host's
-  Letter receive;
+  bool copies;             // the receive may overwrite what is to be sent
+  MessageDescriptor send;  // empty where the send is the host's
+  MessageDescriptor receive;
   bool sends = false;
   bool by_host = false;  // the send, on a mixed circle
   bool receives = false;
@@ -82,7 +83,7 @@ int start(const Exchange& both, HostSend& send, bool copies) {
 
 // The send is on its way before the receive waits.
 int exchange_now(const Exchange& both, MPI_Status* status) {
-  const Letter& send = both.send;
+  const MessageDescriptor& send = both.send;
   HostSend by_host;
   const bool devices = have_devices();
   p2p::Request* out = nullptr;
@@ -96,7 +97,7 @@ int exchange_now(const Exchange& both, MPI_Status* status) {
     if (code != MPI_SUCCESS) return code;
   } else if (both.sends) {
     out = endpoint()->send(*send.to, send.envelope, send.buffer, send.mode);
-    if (out != nullptr) hold(send.buffer);
+    if (out != nullptr) retain(send.buffer);
   }
   if (both.receives) {
     code =
@@ -122,7 +123,7 @@ int exchange_later(const Exchange& both, MPI_Request* handle) {
     if (code != MPI_SUCCESS) return code;
     HostSend::detach(std::move(send));
   }
-  Letter receive = both.receive;
+  MessageDescriptor receive = both.receive;
   if (!both.receives) receive.circle = both.send.circle;
   Request& request = make_message(receive);
   int code = MPI_SUCCESS;
@@ -160,8 +161,8 @@ using namespace urakata::shim;
   }                                                                                                                    \
   URAKATA_MESSAGE_EXPORT int MPI_Recv##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,       \
                                               MPI_Comm comm, MPI_Status* status) {                                     \
-    return host.carries_messages ? host.Recv##suffix(buffer, count, type, source, tag, comm, status)                   \
-                                 : in_space_Recv##suffix(buffer, count, type, source, tag, comm, status);              \
+    return host.messages_are_the_hosts ? host.Recv##suffix(buffer, count, type, source, tag, comm, status)             \
+                                       : in_space_Recv##suffix(buffer, count, type, source, tag, comm, status);        \
   }                                                                                                                    \
   [[gnu::noinline]] static int in_space_Irecv##suffix(void* buffer, Count count, MPI_Datatype type, int source,        \
                                                       int tag, MPI_Comm comm, MPI_Request* request) {                  \
@@ -172,14 +173,15 @@ using namespace urakata::shim;
   }                                                                                                                    \
   URAKATA_MESSAGE_EXPORT int MPI_Irecv##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,      \
                                                MPI_Comm comm, MPI_Request* request) {                                  \
-    return host.carries_messages ? host.Irecv##suffix(buffer, count, type, source, tag, comm, request)                 \
-                                 : in_space_Irecv##suffix(buffer, count, type, source, tag, comm, request);            \
+    return host.messages_are_the_hosts ? host.Irecv##suffix(buffer, count, type, source, tag, comm, request)           \
+                                       : in_space_Irecv##suffix(buffer, count, type, source, tag, comm, request);      \
   }                                                                                                                    \
   URAKATA_EXPORT int MPI_Recv_init##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,          \
                                            MPI_Comm comm, MPI_Request* request) {                                      \
-    Letter letter;                                                                                                     \
-    if (request != nullptr && incoming(buffer, count, type, source, tag, comm, letter) && !always_at_once(letter)) {   \
-      *request = prepare_message(letter);                                                                              \
+    MessageDescriptor descriptor;                                                                                      \
+    if (request != nullptr && incoming(buffer, count, type, source, tag, comm, descriptor) &&                          \
+        !always_at_once(descriptor)) {                                                                                 \
+      *request = prepare_message(descriptor);                                                                          \
       return MPI_SUCCESS;                                                                                              \
     }                                                                                                                  \
     need_host();                                                                                                       \

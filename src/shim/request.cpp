@@ -178,8 +178,8 @@ MPI_Request finished_send() {
 void destroy_request(Request* request) {
   if (request->shared) return;
   if (request->is_message()) {
-    if (request->message.letter.type != nullptr) request->message.letter.type->release();
-    request->message.letter.circle->release();
+    if (request->message.descriptor.type != nullptr) request->message.descriptor.type->release();
+    request->message.descriptor.circle->release();
     request->message.clear();
   } else {
     clear_collective(*request);

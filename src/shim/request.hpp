@@ -31,7 +31,7 @@
 
 namespace urakata::shim {
 
-// The first line is all that the usual receive needs.
+// The first line is all that a receive on the fast path needs.
 struct alignas(64) Request {
   std::uint32_t index = 0;
   bool persistent = false;
@@ -48,7 +48,7 @@ struct alignas(64) Request {
   observe::Passage passage;
 
   inline MPI_Request handle() const;
-  bool is_message() const { return message.letter.circle != nullptr; }
+  bool is_message() const { return message.descriptor.circle != nullptr; }
   bool finished() const { return !active || shared || (is_message() ? message.done() : run->finished()); }
 };
 

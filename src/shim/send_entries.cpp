@@ -1,8 +1,8 @@
 // MPI_Send, MPI_Isend, MPI_Send_init and the other modes.
 #include "shim/devices.hpp"
 #include "shim/entries.hpp"
+#include "shim/fast_path.hpp"
 #include "shim/host.hpp"
-#include "shim/usual.hpp"
 
 namespace urakata::shim {
 namespace {
@@ -11,33 +11,33 @@ constexpr int kHosts = -1;  // no MPI error code
 
 // Each of them for all modes and both kinds of counts: an MPI error code, or kHosts where the call is the host's.
 int send(const void* buffer, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, p2p::Mode mode) {
-  Letter letter;
-  if (!outgoing(buffer, count, type, dest, tag, comm, mode, letter)) return kHosts;
+  MessageDescriptor descriptor;
+  if (!outgoing(buffer, count, type, dest, tag, comm, mode, descriptor)) return kHosts;
   if (have_devices()) {
-    const Letter other = copy_of(letter);
+    const MessageDescriptor other = copy_of(descriptor);
     if (needs_staging(other)) return run_staged(other, MPI_STATUS_IGNORE);
   }
-  return send_now(letter);
+  return send_now(descriptor);
 }
 
 int start_send(const void* buffer, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
                p2p::Mode mode, MPI_Request* request) {
-  Letter letter;
-  if (request == nullptr || !outgoing(buffer, count, type, dest, tag, comm, mode, letter)) return kHosts;
+  MessageDescriptor descriptor;
+  if (request == nullptr || !outgoing(buffer, count, type, dest, tag, comm, mode, descriptor)) return kHosts;
   if (have_devices()) {
-    const Letter other = copy_of(letter);
+    const MessageDescriptor other = copy_of(descriptor);
     if (needs_staging(other)) return start_staged(other, request);
   }
-  *request = send_later(letter);
+  *request = send_later(descriptor);
   return MPI_SUCCESS;
 }
 
 // False: the call is the host's.
 bool prepare_send(const void* buffer, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
                   p2p::Mode mode, MPI_Request* request) {
-  Letter letter;
-  if (request == nullptr || !outgoing(buffer, count, type, dest, tag, comm, mode, letter)) return false;
-  *request = prepare_message(letter);
+  MessageDescriptor descriptor;
+  if (request == nullptr || !outgoing(buffer, count, type, dest, tag, comm, mode, descriptor)) return false;
+  *request = prepare_message(descriptor);
   return true;
 }
 
@@ -60,8 +60,8 @@ using urakata::p2p::Mode;
   }                                                                                                                   \
   URAKATA_MESSAGE_EXPORT int MPI_##Blocking##suffix(const void* buffer, Count count, MPI_Datatype type, int dest,     \
                                                     int tag, MPI_Comm comm) {                                         \
-    return host.carries_messages ? host.Blocking##suffix(buffer, count, type, dest, tag, comm)                        \
-                                 : in_space_##Blocking##suffix(buffer, count, type, dest, tag, comm);                 \
+    return host.messages_are_the_hosts ? host.Blocking##suffix(buffer, count, type, dest, tag, comm)                  \
+                                       : in_space_##Blocking##suffix(buffer, count, type, dest, tag, comm);           \
   }                                                                                                                   \
   [[gnu::noinline]] static int in_space_##Immediate##suffix(const void* buffer, Count count, MPI_Datatype type,       \
                                                             int dest, int tag, MPI_Comm comm, MPI_Request* request) { \
@@ -72,8 +72,8 @@ using urakata::p2p::Mode;
   }                                                                                                                   \
   URAKATA_MESSAGE_EXPORT int MPI_##Immediate##suffix(const void* buffer, Count count, MPI_Datatype type, int dest,    \
                                                      int tag, MPI_Comm comm, MPI_Request* request) {                  \
-    return host.carries_messages ? host.Immediate##suffix(buffer, count, type, dest, tag, comm, request)              \
-                                 : in_space_##Immediate##suffix(buffer, count, type, dest, tag, comm, request);       \
+    return host.messages_are_the_hosts ? host.Immediate##suffix(buffer, count, type, dest, tag, comm, request)        \
+                                       : in_space_##Immediate##suffix(buffer, count, type, dest, tag, comm, request); \
   }                                                                                                                   \
   URAKATA_EXPORT int MPI_##Init##suffix(const void* buffer, Count count, MPI_Datatype type, int dest, int tag,        \
                                         MPI_Comm comm, MPI_Request* request) {                                        \

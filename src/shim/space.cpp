@@ -80,7 +80,7 @@ void tell_outside() {
 }  // namespace
 
 constinit p2p::Endpoint* own_endpoint = nullptr;
-constinit p2p::Rescue* rescue = nullptr;
+constinit p2p::FallbackProgress* fallback = nullptr;
 constinit int tag_limit = 0;
 
 void enter_space(bool wanted, bool helper) {
@@ -90,7 +90,7 @@ void enter_space(bool wanted, bool helper) {
   if (membership) {
     space::report_crashes(*membership);
     // Stays: others may still look at its port.
-    made = new p2p::Endpoint(callers(helper), {process().oversubscribed(), p2p::pauses_between_looks(), poll_others},
+    made = new p2p::Endpoint(callers(helper), {process().oversubscribed(), p2p::pauses_between_polls(), poll_others},
                              forced_copying());
     own = {membership->registry->identity ^ p2p::Port::kProtocol, reinterpret_cast<std::uint64_t>(&made->port())};
   }
@@ -109,12 +109,12 @@ void enter_space(bool wanted, bool helper) {
   }
   tag_limit = process().largest_tag();
   own_endpoint = made;
-  host.carries_messages = false;
+  host.messages_are_the_hosts = false;
   Circle::one_thread = callers(helper) == p2p::Callers::one;
   if (host.progress_register != nullptr) {
     process().hook_progress();
   } else if (helper) {
-    rescue = new p2p::Rescue(*made, [] {
+    fallback = new p2p::FallbackProgress(*made, [] {
       progress_mixed();
       return mixed_waiting();
     });
@@ -125,7 +125,7 @@ void enter_space(bool wanted, bool helper) {
 }
 
 void stop_space_helper() {
-  if (rescue != nullptr) rescue->stop();
+  if (fallback != nullptr) fallback->stop();
 }
 
 void leave_space() {
@@ -142,7 +142,7 @@ void leave_space() {
   }
   stop_space_helper();
   own_endpoint = nullptr;
-  host.carries_messages = true;
+  host.messages_are_the_hosts = true;
 }
 
 p2p::Port* port_of(int world_rank) { return ports()[static_cast<std::size_t>(world_rank)]; }

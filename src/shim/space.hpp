@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "p2p/endpoint.hpp"
-#include "p2p/rescue.hpp"
+#include "p2p/fallback_progress.hpp"
 
 namespace urakata::shim {
 
@@ -23,10 +23,10 @@ extern constinit p2p::Endpoint* own_endpoint;
 inline p2p::Endpoint* endpoint() { return own_endpoint; }
 
 // The helper that looks after messages; nullptr where the host does so, or there is none.
-extern constinit p2p::Rescue* rescue;
+extern constinit p2p::FallbackProgress* fallback;
 // The rank leaves a request of its endpoint open and goes its way.
 inline void expect_messages() {
-  if (rescue != nullptr) rescue->expect();
+  if (fallback != nullptr) fallback->expect();
 }
 // The process ends without MPI_Finalize: only the helper is ended.
 void stop_space_helper();

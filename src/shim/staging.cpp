@@ -47,11 +47,11 @@ Elements elements_of(const Datatype& type, const std::byte* address, std::uint64
   return {type.contiguous ? nullptr : &type, writable(address), type.contiguous ? count * type.size : count};
 }
 
-void hold(const std::vector<Image::Part>& parts, Request& request) {
+void retain(const std::vector<Image::Part>& parts, Request& request) {
   for (const Image::Part& part : parts) {
     if (part.elements.layout == nullptr) continue;
     const auto* type = static_cast<const Datatype*>(part.elements.layout);
-    type->hold();
+    type->retain();
     if (!type->predefined()) request.types.push_back(type);
   }
 }
@@ -73,7 +73,7 @@ int stage_side(Side& side, Request& request, std::unique_ptr<Image> Staging::*to
                        in && (own_only == ~0U || own_only == p), out});
     }
   }
-  hold(parts, request);
+  retain(parts, request);
   return stage(std::move(parts), side.address, request, to);
 }
 
@@ -104,7 +104,7 @@ int stage_reduction(Call& call, const Reading& reading, Request& request) {
   };
   if (!key.in_place) {
     std::vector<Image::Part> parts = {part(call.send, all, true)};
-    hold(parts, request);
+    retain(parts, request);
     const int code = stage(std::move(parts), call.send.address, request, &Staging::send);
     if (code != MPI_SUCCESS) return code;
   }
@@ -113,7 +113,7 @@ int stage_reduction(Call& call, const Reading& reading, Request& request) {
   std::vector<Image::Part> parts;
   if (key.in_place) parts.push_back(part(call.recv, all, true));
   if (result) parts.push_back(part(call.recv, own, false));
-  hold(parts, request);
+  retain(parts, request);
   return stage(std::move(parts), call.recv.address, request, &Staging::recv);
 }
 
@@ -150,30 +150,30 @@ int fetch(Request& request) {
   return MPI_SUCCESS;
 }
 
-bool needs_staging(const Letter& letter) {
-  const p2p::Buffer& buffer = letter.buffer;
+bool needs_staging(const MessageDescriptor& descriptor) {
+  const p2p::Buffer& buffer = descriptor.buffer;
   const auto made = Image::of({{{buffer.layout, buffer.address, buffer.count}, false, false}});
   return !made || *made != nullptr;
 }
 
 int stage_message(Request& request) {
-  Letter& letter = request.message.letter;
+  MessageDescriptor& descriptor = request.message.descriptor;
   if (request.staging != nullptr && request.staging->message != nullptr) {
-    letter.buffer.address = request.staging->message;  // it has been started before
+    descriptor.buffer.address = request.staging->message;  // it has been started before
     request.staging->recv.reset();
   }
-  const bool sends = letter.to != nullptr;
-  const void* address = letter.buffer.address;
-  const p2p::Buffer& buffer = letter.buffer;
+  const bool sends = descriptor.to != nullptr;
+  const void* address = descriptor.buffer.address;
+  const p2p::Buffer& buffer = descriptor.buffer;
   const int code =
       stage({{{buffer.layout, buffer.address, buffer.count}, sends, !sends}}, address, request, &Staging::recv);
   if (code != MPI_SUCCESS || request.staging == nullptr || request.staging->recv == nullptr) return code;
-  request.staging->message = letter.buffer.address;
-  letter.buffer.address = writable(address);
+  request.staging->message = descriptor.buffer.address;
+  descriptor.buffer.address = writable(address);
   return fetch(request);
 }
 
-int stage_beside(Request& request, Letter& send) {
+int stage_beside(Request& request, MessageDescriptor& send) {
   const void* address = send.buffer.address;
   const p2p::Buffer& buffer = send.buffer;
   const int code =
@@ -187,7 +187,7 @@ int settle(Request& request) {
   Staging& staging = *request.staging;
   if (!request.active || staging.recv == nullptr || std::exchange(staging.written, true)) return MPI_SUCCESS;
   if (request.is_message()) {
-    if (request.message.letter.to != nullptr) return MPI_SUCCESS;
+    if (request.message.descriptor.to != nullptr) return MPI_SUCCESS;
     return code_of(staging.recv->store(received(request)));
   }
   return request.run->error == 0 ? code_of(staging.recv->store()) : MPI_SUCCESS;

@@ -13,7 +13,7 @@
 #include "shim/abi.hpp"
 #include "shim/call.hpp"
 #include "shim/call_reading.hpp"
-#include "shim/letter.hpp"
+#include "shim/message_descriptor.hpp"
 
 namespace urakata::shim {
 
@@ -35,12 +35,12 @@ int stage_call(Call& call, Reading& reading, Request& request);
 // Of a bound collective that is about to start.
 int fetch(Request& request);
 
-// Has the letter a buffer that must be staged? True also where that cannot be found out: staging it says so.
-[[gnu::cold]] bool needs_staging(const Letter& letter);
+// Has the descriptor a buffer that must be staged? True also where that cannot be found out: staging it says so.
+[[gnu::cold]] bool needs_staging(const MessageDescriptor& descriptor);
 // Of a request for a message that is about to start.
 int stage_message(Request& request);
-// Of a send that becomes part of a request: the letter's address becomes that of an image, which has been read.
-int stage_beside(Request& request, Letter& send);
+// Of a send that becomes part of a request: the descriptor's address becomes that of an image, which has been read.
+int stage_beside(Request& request, MessageDescriptor& send);
 
 // The request is finished: what it has received goes to the program's memory, if it has not yet.
 int settle(Request& request);

@@ -49,7 +49,7 @@ Request& make_request(Prepared& prepared, Communicator& comm) {
   return request;
 }
 
-bool carried(const Call& call, MPI_Request* request_out, int* code) {
+bool intercepted(const Call& call, MPI_Request* request_out, int* code) {
   Process& here = process();
   if (!here.running() || here.host_only() || inside_host(call.site)) return false;
   if (request_out == nullptr) return false;
@@ -68,7 +68,7 @@ bool carried(const Call& call, MPI_Request* request_out, int* code) {
 
   Communicator* const carrier = call.persistent ? comm.sibling() : &comm;
   if (carrier == nullptr) return false;
-  if (!call.persistent) comm.hold();
+  if (!call.persistent) comm.retain();
   Request& request = make_request(*prepared, *carrier);
   request.persistent = call.persistent;
   if (!have_devices()) {

@@ -12,7 +12,7 @@ namespace urakata::shim {
 // True: Urakata carries the call, and `code` and `request` are its result (persistent forms: prepared, not started).
 // False: nothing was done; it is the host's. The decision rests on facts that are equal on all ranks, or on arguments
 // that the host will refuse.
-bool carried(const Call& call, MPI_Request* request, int* code);
+bool intercepted(const Call& call, MPI_Request* request, int* code);
 
 // A request with an instance of `prepared` on `comm`, whose hold it takes over. Slots are still to be bound.
 Request& make_request(Prepared& prepared, Communicator& comm);

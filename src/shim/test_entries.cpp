@@ -2,16 +2,16 @@
 #include "base/clock.hpp"
 #include "shim/completion.hpp"
 #include "shim/entries.hpp"
-#include "shim/look.hpp"
 #include "shim/process.hpp"
 #include "shim/request_array.hpp"
+#include "shim/test_array.hpp"
 
 namespace urakata::shim {
 namespace {
 
 void tested_in_vain(Request& request, std::uint64_t begin) {
-  looked_in_vain(request);
-  if (request.is_message()) called_in_vain();
+  note_unsuccessful_test(request);
+  if (request.is_message()) note_unsuccessful_call();
   if (request.call_site != nullptr) request.passage.tested(begin, now_ns(), request.run->work());
 }
 
@@ -73,7 +73,7 @@ URAKATA_EXPORT int MPI_Testany(int count, MPI_Request requests[], int* index, in
   const std::uint64_t begin = observed_entry(count, requests);
   process().step_all();
   bool none = false;
-  const int code = look_for_any(count, requests, index, &none, status, begin);
+  const int code = test_any_of(count, requests, index, &none, status, begin);
   *flag = none || *index != MPI_UNDEFINED ? 1 : 0;
   return code;
 }
@@ -83,7 +83,7 @@ URAKATA_EXPORT int MPI_Testsome(int count, MPI_Request requests[], int* done, in
   if (!any_ours(count, requests)) return host.Testsome(count, requests, done, indices, statuses);
   const std::uint64_t begin = observed_entry(count, requests);
   process().step_all();
-  return look_for_some(count, requests, done, indices, statuses, begin);
+  return test_some_of(count, requests, done, indices, statuses, begin);
 }
 
 int PMPI_Test(MPI_Request*, int*, MPI_Status*) URAKATA_ALIAS(MPI_Test);

@@ -71,7 +71,7 @@ int ura_begin(MPI_Comm comm, int slots, ura_schedule** schedule) {
                   "Urakata carries intracommunicators of at least two ranks of MPI_COMM_WORLD, between MPI_Init and "
                   "MPI_Finalize, with engine poll or thread");
   }
-  of->hold();
+  of->retain();
   auto* made = new ura_schedule;
   made->communicator = of;
   made->slots = slots;
@@ -184,7 +184,7 @@ int ura_start(ura_schedule* schedule, void* const* slots, MPI_Request* request) 
   }
   urakata::observe::Observer* observer = shim::process().observer();
   const std::uint64_t begin = observer != nullptr ? urakata::now_ns() : 0;
-  schedule->own->hold();
+  schedule->own->retain();
   shim::Request& made = shim::make_request(schedule->prepared, *schedule->own);
   for (int slot = 0; slot < schedule->slots; ++slot) {
     made.run->bind(static_cast<SlotId>(slot),

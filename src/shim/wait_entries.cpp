@@ -6,9 +6,9 @@
 #include "base/waiting.hpp"
 #include "shim/completion.hpp"
 #include "shim/entries.hpp"
-#include "shim/look.hpp"
 #include "shim/process.hpp"
 #include "shim/request_array.hpp"
+#include "shim/test_array.hpp"
 #include "shim/wait_until.hpp"
 
 namespace urakata::shim {
@@ -126,7 +126,7 @@ int wait_any(int count, MPI_Request* requests, int* index, MPI_Status* status) {
   int code = MPI_SUCCESS;
   wait_for_some(count, requests, [&] {
     bool none = false;
-    code = look_for_any(count, requests, index, &none, status, begin);
+    code = test_any_of(count, requests, index, &none, status, begin);
     return code != MPI_SUCCESS || none || *index != MPI_UNDEFINED;
   });
   return code;
@@ -136,7 +136,7 @@ int wait_some(int count, MPI_Request* requests, int* done, int* indices, MPI_Sta
   const std::uint64_t begin = observed_entry(count, requests);
   int code = MPI_SUCCESS;
   wait_for_some(count, requests, [&] {
-    code = look_for_some(count, requests, done, indices, statuses, begin);
+    code = test_some_of(count, requests, done, indices, statuses, begin);
     return code != MPI_SUCCESS || *done != 0;
   });
   return code;

@@ -1,7 +1,7 @@
 // Waits in a space: moves on everything that is ours, the rank's messages and collectives, until something is so.
 #pragma once
 
-#include "p2p/patience.hpp"
+#include "p2p/backoff.hpp"
 #include "shim/process.hpp"
 #include "shim/space.hpp"
 
@@ -10,14 +10,14 @@ namespace urakata::shim {
 // Returns once `over` has returned true; it is not called again then. The rank is in a space.
 template <class Over>
 void wait_until(Over over) {
-  p2p::Patience patience(endpoint()->port(), endpoint()->manners());
+  p2p::Backoff backoff(endpoint()->port(), endpoint()->backoff_settings());
   bool is_over = false;
   const auto look = [&] { return is_over = is_over || over(); };
   while (!look()) {
     if (process().step_all()) {
-      patience.restart();
+      backoff.restart();
     } else {
-      patience.step(look);
+      backoff.step(look);
     }
   }
 }

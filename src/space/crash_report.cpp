@@ -16,8 +16,8 @@
 #include "space/code_file.hpp"
 #include "space/error_signals.hpp"
 #include "space/line.hpp"
+#include "space/robust_lock.hpp"
 #include "space/territory.hpp"
-#include "space/turn.hpp"
 
 namespace urakata::space {
 namespace {
@@ -69,7 +69,7 @@ void leave_others_out_of_dump() {
       registry.dumping.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(self)) {
     return;
   }
-  if (take_turn(registry.dumping, self)) advise_own(own_task, MADV_DODUMP);
+  if (lock_robust(registry.dumping, self)) advise_own(own_task, MADV_DODUMP);
   advise_others(own_task, MADV_DONTDUMP);
 }
 

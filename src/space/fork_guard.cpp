@@ -11,8 +11,8 @@
 
 #include "space/maps.hpp"
 #include "space/raw.hpp"
+#include "space/robust_lock.hpp"
 #include "space/territory.hpp"
-#include "space/turn.hpp"
 
 namespace urakata::space {
 namespace {
@@ -48,7 +48,7 @@ void unmark_others() {
 
 void take_fork_turn() {
   Registry& registry = *own_task.registry;
-  if (!take_turn(registry.forking, getpid()) || !registry.fork_marks.set.load(std::memory_order_acquire)) return;
+  if (!lock_robust(registry.forking, getpid()) || !registry.fork_marks.set.load(std::memory_order_acquire)) return;
   // Whose turn it was died before it took its marks away, which are on this task's memory too.
   advise_own(own_task, MADV_DOFORK);
   unmark_others();
@@ -58,7 +58,7 @@ void take_fork_turn() {
 void find_marks_of_programs() {
   marked.clear();
   if (!own_task.registry->fork_marks.programs_have_some.load(std::memory_order_relaxed)) return;
-  const AddressRange own[] = {home_of(*own_task.registry, own_task.slot), land_of(*own_task.registry, own_task.slot)};
+  const AddressRange own[] = {home_of(*own_task.registry, own_task.slot), arena_of(*own_task.registry, own_task.slot)};
   MapsLine present;
   ProcLines lines("/proc/self/smaps");
   while (const auto line = lines.next()) {
@@ -92,7 +92,7 @@ void in_parent() {
   unmark_others();
   const sigset_t present = before;
   forker.store(0, std::memory_order_relaxed);
-  end_turn(own_task.registry->forking);
+  unlock_robust(own_task.registry->forking);
   pthread_sigmask(SIG_SETMASK, &present, nullptr);
 }
 
@@ -122,7 +122,7 @@ long advise_for_program(void* place, std::size_t bytes, int advice) {
   const sigset_t present = hold_signals();
   take_fork_turn();
   const long result = do_it();
-  end_turn(registry->forking);
+  unlock_robust(registry->forking);
   pthread_sigmask(SIG_SETMASK, &present, nullptr);
   return result;
 }

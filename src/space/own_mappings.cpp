@@ -35,7 +35,7 @@ namespace {
 using namespace std::string_view_literals;
 
 // A mapping that would take more than that at once is a reservation of addresses.
-constexpr std::uint64_t kLargest = kLandBytes / 2;
+constexpr std::uint64_t kLargest = kArenaBytes / 2;
 constexpr int kPlaced = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT | MAP_HUGETLB | MAP_GROWSDOWN;
 
 constinit Membership own_task{nullptr, 0};

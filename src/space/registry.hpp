@@ -41,9 +41,9 @@ struct TaskRecord {
   // program starts, and by the keeper when it has ended; release.
   std::atomic<pid_t> pid{0};
   // Written by the keeper before the task runs, then by the task's own threads; relaxed: each stands for itself.
-  // Home and land are used from here upwards (territory.hpp). Addresses.
+  // Home and arena are used from here upwards (territory.hpp). Addresses.
   std::atomic<std::uint64_t> home_edge{0};
-  std::atomic<std::uint64_t> land_edge{0};
+  std::atomic<std::uint64_t> arena_edge{0};
   std::atomic<bool> settled{false};      // settle.hpp
   std::atomic<bool> shares_file{false};  // own_mappings.hpp
 };
@@ -80,7 +80,7 @@ struct alignas(4096) Registry {
   std::uint64_t identity = 0;  // random: what URAKATA_SPACE_AT names must hold the same
   // Where the territories are (territory.hpp): addresses.
   std::uint64_t homes = 0;
-  std::uint64_t lands = 0;
+  std::uint64_t arenas = 0;
 
   // Written by the keeper, read by all. Slots from here on have never been used; release, after the slot's territory.
   std::atomic<std::uint32_t> used{0};

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "space/birth.hpp"
 #include "space/image.hpp"
 #include "space/mapping.hpp"
+#include "space/spawn.hpp"
 #include "space/start_stack.hpp"
 #include "space/territory.hpp"
 
@@ -105,17 +105,17 @@ Result<Task> start_task(const Handover& handover, const Membership& task) {
 
   std::vector<DescriptorMove> moves;
   for (const PassedDescriptor& one : handover.descriptors) moves.push_back({one.here.number(), one.number});
-  Birth birth;
-  birth.stack = *pointer;
-  birth.entry = mapped_linker->base + linker->entry;
-  birth.descriptors = moves;
-  birth.directory = handover.directory.number();
-  birth.highest_descriptor = highest_descriptor();
-  birth.attributes = &handover.attributes;
-  birth.record = &task.registry->tasks[task.slot];
+  SpawnRequest request;
+  request.stack = *pointer;
+  request.entry = mapped_linker->base + linker->entry;
+  request.descriptors = moves;
+  request.directory = handover.directory.number();
+  request.highest_descriptor = highest_descriptor();
+  request.attributes = &handover.attributes;
+  request.record = &task.registry->tasks[task.slot];
   const std::string_view name = std::string_view(command.shown).substr(command.shown.rfind('/') + 1);
-  std::copy_n(name.begin(), std::min(name.size(), birth.name.size() - 1), birth.name.begin());
-  const Result<pid_t> pid = bear(birth);
+  std::copy_n(name.begin(), std::min(name.size(), request.name.size() - 1), request.name.begin());
+  const Result<pid_t> pid = spawn(request);
   if (!pid) return pid.error();
   mapped->memory.keep();
   mapped_linker->memory.keep();

@@ -54,12 +54,12 @@ std::uint64_t claim_below(std::atomic<std::uint64_t>& edge, AddressRange whole, 
 void choose_territories(Registry& registry, std::array<std::uint64_t, 2> random) {
   constexpr std::uint64_t kTiB = std::uint64_t{1} << 40U;
   registry.homes = 16 * kTiB + random[0] % (kTiB / 2 / kHugePage) * kHugePage;
-  registry.lands = 17 * kTiB + random[1] % (3 * kTiB / kHugePage) * kHugePage;
+  registry.arenas = 17 * kTiB + random[1] % (3 * kTiB / kHugePage) * kHugePage;
 }
 
 void open_territory(Registry& registry, std::size_t slot) {
   registry.tasks[slot].home_edge.store(home_of(registry, slot).end, std::memory_order_relaxed);
-  registry.tasks[slot].land_edge.store(land_of(registry, slot).end, std::memory_order_relaxed);
+  registry.tasks[slot].arena_edge.store(arena_of(registry, slot).end, std::memory_order_relaxed);
 }
 
 AddressRange home_of(const Registry& registry, std::size_t slot) {
@@ -67,29 +67,29 @@ AddressRange home_of(const Registry& registry, std::size_t slot) {
   return {begin, begin + kHomeBytes};
 }
 
-AddressRange land_of(const Registry& registry, std::size_t slot) {
-  const std::uint64_t begin = registry.lands + slot * kLandBytes;
-  return {begin, begin + kLandBytes};
+AddressRange arena_of(const Registry& registry, std::size_t slot) {
+  const std::uint64_t begin = registry.arenas + slot * kArenaBytes;
+  return {begin, begin + kArenaBytes};
 }
 
 std::uint64_t claim(const Membership& task, std::uint64_t bytes) {
   TaskRecord& record = task.registry->tasks[task.slot];
-  const AddressRange land = land_of(*task.registry, task.slot);
+  const AddressRange arena = arena_of(*task.registry, task.slot);
   const std::uint64_t at_home = claim_below(record.home_edge, home_of(*task.registry, task.slot), bytes);
   if (at_home != 0) return at_home;
-  const std::uint64_t on_land = claim_below(record.land_edge, land, bytes);
-  if (on_land != 0) return on_land;
-  record.land_edge.store(land.end, std::memory_order_relaxed);
-  return claim_below(record.land_edge, land, bytes);
+  const std::uint64_t in_arena = claim_below(record.arena_edge, arena, bytes);
+  if (in_arena != 0) return in_arena;
+  record.arena_edge.store(arena.end, std::memory_order_relaxed);
+  return claim_below(record.arena_edge, arena, bytes);
 }
 
 void advise_own(const Membership& task, int advice) {
   advise_range(home_of(*task.registry, task.slot), advice);
-  advise_range(land_of(*task.registry, task.slot), advice);
+  advise_range(arena_of(*task.registry, task.slot), advice);
 }
 
 void advise_others(const Membership& task, int advice) {
-  for (const auto range_of : {&home_of, &land_of}) {
+  for (const auto range_of : {&home_of, &arena_of}) {
     const AddressRange own = range_of(*task.registry, task.slot);
     advise_range({range_of(*task.registry, 0).begin, own.begin}, advice);
     advise_range({own.end, range_of(*task.registry, kMostTasks).begin}, advice);

@@ -3,9 +3,9 @@
 // libraries are outside of all territories, and so is what a task maps by other ways; that is copied and dumped with
 // every task.
 //
-// Each slot of the registry has a home of 256 MiB, next to the others' since neighbours share page tables, and land of
-// 64 GiB for what does not fit. Homes begin at a random place between 16 and 16.5 TiB, lands at one between 17 and
-// 20 TiB, and no land ends above 84 TiB; the kernel places nothing there by itself.
+// Each slot of the registry has a home of 256 MiB, next to the others' since neighbours share page tables, and arena of
+// 64 GiB for what does not fit. Homes begin at a random place between 16 and 16.5 TiB, arenas at one between 17 and
+// 20 TiB, and no arena ends above 84 TiB; the kernel places nothing there by itself.
 #pragma once
 
 #include <array>
@@ -17,25 +17,25 @@
 namespace urakata::space {
 
 inline constexpr std::uint64_t kHomeBytes = std::uint64_t{256} << 20U;
-inline constexpr std::uint64_t kLandBytes = std::uint64_t{64} << 30U;
+inline constexpr std::uint64_t kArenaBytes = std::uint64_t{64} << 30U;
 
 // Chooses where the registry's territories are. `random`: any two numbers. To be called by the keeper, before there are
 // tasks.
 void choose_territories(Registry& registry, std::array<std::uint64_t, 2> random);
 
 AddressRange home_of(const Registry& registry, std::size_t slot);
-AddressRange land_of(const Registry& registry, std::size_t slot);
+AddressRange arena_of(const Registry& registry, std::size_t slot);
 
 // Makes the territory of a slot that is used for the first time: before, it costs no memory. By the keeper.
 void open_territory(Registry& registry, std::size_t slot);
 
-// An address to suggest to the kernel for a mapping of so many bytes (whole pages, at most half of a land), below
-// what is in use. When the land has been used up, what was unmapped there since is used again. As the kernel does by
+// An address to suggest to the kernel for a mapping of so many bytes (whole pages, at most half of a arena), below
+// what is in use. When the arena has been used up, what was unmapped there since is used again. As the kernel does by
 // itself, memory that huge pages would fill begins where one may. Any thread.
 std::uint64_t claim(const Membership& task, std::uint64_t bytes);
 
-// Gives the kernel this advice (MADV_*) on all that is mapped in the task's home and land, or in all others'. What does
-// not take it (memory of devices) is left as it is. Signal handlers may call it.
+// Gives the kernel this advice (MADV_*) on all that is mapped in the task's home and arena, or in all others'. What
+// does not take it (memory of devices) is left as it is. Signal handlers may call it.
 void advise_own(const Membership& task, int advice);
 void advise_others(const Membership& task, int advice);
 

@@ -18,11 +18,11 @@ namespace urakata::transport {
 
 enum class FrameKind : std::uint32_t {
   hello = 0x75726101,  // the first frame of whoever connects: `tag` is his rank, `bytes` and `id` the job's secret
-  knock,               // of whoever only wants to know who lives here, likewise
-  welcome,             // the answer to either, likewise
+  probe,               // of whoever only wants to know who lives here, likewise
+  hello_ack,           // the answer to either, likewise
   message,             // `tag`; `bytes` of payload follow
-  announce,            // `tag`; a message of `bytes` waits at the sender under the number `id`
-  grant,               // back to the sender: the receive for message `id` is there
+  rts,                 // `tag`; a message of `bytes` waits at the sender under the number `id`
+  cts,                 // back to the sender: the receive for message `id` is there
   payload,             // `bytes` of payload of message `id` follow
   notice,              // operations on context `tag` have failed; `id`: the sender's own number for it
 };

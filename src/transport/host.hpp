@@ -4,13 +4,12 @@
 //     using Request = ...;
 //     static int isend(const Message&, Request*);
 //     static int irecv(const Message&, Request*);
-//     // Whether a request that isend has just made stands for a send that is done, and needs no test to be let go.
+//     // Whether a request that isend has just made stands for a send that is done, and needs no test to be given back.
 //     static bool done(Request);
 //     // As MPI_Test: whether the request is done (it is then left invalid), and the error code if it is.
 //     static bool test(Request*, int* error);
 //     // As MPI_Testsome on requests[0..n): the number done, their indices, an error code for each; finished requests
-//     are
-//     // left invalid.
+//     // are left invalid.
 //     static int testsome(int n, Request* requests, int* done, int* indices, int* errors);
 //     // As MPI_Cancel on a receive.
 //     static void cancel(Request*);

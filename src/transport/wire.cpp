@@ -38,7 +38,7 @@ Result<std::unique_ptr<Wire>> Wire::open(std::int32_t rank, Secret secret, Failu
   std::unique_ptr<Wire> wire(new Wire(rank, secret, failures, timeout_ns));
   wire->epoll_ = epoll_create1(EPOLL_CLOEXEC);
   if (wire->epoll_ < 0) return cannot("make an epoll set");
-  // One door for IPv6 and IPv4, or for IPv4 where there is no IPv6.
+  // One listener for IPv6 and IPv4, or for IPv4 where there is no IPv6.
   sockaddr_in6 both{};
   both.sin6_family = AF_INET6;
   both.sin6_addr = in6addr_any;
@@ -46,40 +46,41 @@ Result<std::unique_ptr<Wire>> Wire::open(std::int32_t rank, Secret secret, Failu
   plain.sin_family = AF_INET;
   plain.sin_addr.s_addr = htonl(INADDR_ANY);
   const int no = 0;
-  wire->door_ = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (wire->door_ >= 0) {
-    setsockopt(wire->door_, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
-    if (bind(wire->door_, reinterpret_cast<sockaddr*>(&both), sizeof both) != 0) {
-      close(wire->door_);
-      wire->door_ = -1;
+  wire->listener_ = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (wire->listener_ >= 0) {
+    setsockopt(wire->listener_, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
+    if (bind(wire->listener_, reinterpret_cast<sockaddr*>(&both), sizeof both) != 0) {
+      close(wire->listener_);
+      wire->listener_ = -1;
     }
   }
-  if (wire->door_ < 0) {
-    wire->door_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (wire->door_ < 0) return cannot("make a socket");
-    if (bind(wire->door_, reinterpret_cast<sockaddr*>(&plain), sizeof plain) != 0) return cannot("bind a socket");
+  if (wire->listener_ < 0) {
+    wire->listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (wire->listener_ < 0) return cannot("make a socket");
+    if (bind(wire->listener_, reinterpret_cast<sockaddr*>(&plain), sizeof plain) != 0) return cannot("bind a socket");
   }
   sockaddr_storage bound{};
   socklen_t size = sizeof bound;
-  if (listen(wire->door_, SOMAXCONN) != 0 || getsockname(wire->door_, reinterpret_cast<sockaddr*>(&bound), &size) != 0)
+  if (listen(wire->listener_, SOMAXCONN) != 0 ||
+      getsockname(wire->listener_, reinterpret_cast<sockaddr*>(&bound), &size) != 0)
     return cannot("listen on a socket");
-  SocketWatch::leave_out(wire->door_);
+  SocketWatch::leave_out(wire->listener_);
   // Both kinds of address have the port at the same place.
-  wire->door_number_ = ntohs(reinterpret_cast<const sockaddr_in*>(&bound)->sin_port);
+  wire->listen_port_ = ntohs(reinterpret_cast<const sockaddr_in*>(&bound)->sin_port);
   epoll_event event{};
   event.events = EPOLLIN;
-  event.data.ptr = nullptr;  // the door
-  if (epoll_ctl(wire->epoll_, EPOLL_CTL_ADD, wire->door_, &event) != 0) return cannot("watch a socket");
+  event.data.ptr = nullptr;  // the listener
+  if (epoll_ctl(wire->epoll_, EPOLL_CTL_ADD, wire->listener_, &event) != 0) return cannot("watch a socket");
   return wire;
 }
 
 Wire::~Wire() {
-  knocks_.clear();
+  probes_.clear();
   peers_.clear();
   connections_.clear();
-  if (door_ >= 0) {
-    SocketWatch::closed(door_);
-    close(door_);
+  if (listener_ >= 0) {
+    SocketWatch::closed(listener_);
+    close(listener_);
   }
   if (epoll_ >= 0) close(epoll_);
 }
@@ -90,12 +91,12 @@ void Wire::greet(Connection& to, FrameKind kind) {
   to.send({.frame = {.kind = kind, .tag = rank_, .bytes = secret_.low, .id = secret_.high}});
 }
 
-std::unique_ptr<Connection> Wire::connect_to(const Door& door, std::int32_t rank, FrameKind first) {
-  const int made = socket(door.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+std::unique_ptr<Connection> Wire::connect_to(const ListenAddress& listener, std::int32_t rank, FrameKind first) {
+  const int made = socket(listener.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (made < 0) return nullptr;
   on(made, IPPROTO_TCP, TCP_NODELAY);
   keep_alive(made);
-  const int code = connect(made, reinterpret_cast<const sockaddr*>(&door.address), door.length);
+  const int code = connect(made, reinterpret_cast<const sockaddr*>(&listener.address), listener.length);
   if (code != 0 && errno != EINPROGRESS) {
     close(made);
     return nullptr;
@@ -119,9 +120,9 @@ void Wire::keep_alive(int made) const {
   setsockopt(made, IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof times);
 }
 
-void Wire::answer_door() {
+void Wire::accept_connections() {
   while (strangers_ < kMostStrangers) {
-    const int made = accept4(door_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    const int made = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (made < 0) return;
     on(made, IPPROTO_TCP, TCP_NODELAY);
     keep_alive(made);
@@ -131,14 +132,14 @@ void Wire::answer_door() {
   watch_door();
 }
 
-// The door has no news while there are too many strangers inside.
+// The listener has no news while there are too many strangers inside.
 void Wire::watch_door() {
   const bool shut = strangers_ >= kMostStrangers;
   if (shut == door_shut_) return;
   door_shut_ = shut;
   epoll_event event{};
   event.events = shut ? 0U : EPOLLIN;
-  epoll_ctl(epoll_, EPOLL_CTL_MOD, door_, &event);
+  epoll_ctl(epoll_, EPOLL_CTL_MOD, listener_, &event);
 }
 
 // Who has gone without a word?
@@ -161,10 +162,10 @@ void Wire::look_around() {
   }
 }
 
-void Wire::knock(std::span<const Door> doors, std::int32_t rank) {
+void Wire::probe(std::span<const ListenAddress> listen_addresses, std::int32_t rank) {
   const std::lock_guard guard(lock_);
-  for (const Door& door : doors) {
-    knocks_.push_back({.rank = rank, .connection = connect_to(door, rank, FrameKind::knock)});
+  for (const ListenAddress& listener : listen_addresses) {
+    probes_.push_back({.rank = rank, .connection = connect_to(listener, rank, FrameKind::probe)});
   }
 }
 
@@ -172,26 +173,26 @@ Wire::Answer Wire::answer(std::int32_t rank) {
   const std::lock_guard guard(lock_);
   Answer answer;
   int index = 0;
-  for (const Knock& knock : knocks_) {
-    if (knock.rank != rank) continue;
-    if (knock.opened && answer.opened < 0) {
+  for (const Probe& probe : probes_) {
+    if (probe.rank != rank) continue;
+    if (probe.opened && answer.opened < 0) {
       answer.opened = index;
       answer.better_may_come = answer.more_may_come;
     }
-    if (!knock.opened && knock.connection && !knock.connection->broken()) answer.more_may_come = true;
+    if (!probe.opened && probe.connection && !probe.connection->broken()) answer.more_may_come = true;
     ++index;
   }
   return answer;
 }
 
-void Wire::end_knocking(std::int32_t rank) {
+void Wire::end_probing(std::int32_t rank) {
   const std::lock_guard guard(lock_);
-  std::erase_if(knocks_, [&](const Knock& knock) { return knock.rank == rank; });
+  std::erase_if(probes_, [&](const Probe& probe) { return probe.rank == rank; });
 }
 
-void Wire::end_knocking() {
+void Wire::end_probing() {
   const std::lock_guard guard(lock_);
-  knocks_.clear();
+  probes_.clear();
 }
 
 // --- a pair's connection
@@ -200,7 +201,7 @@ void Wire::end_knocking() {
 // False: it cannot be made; errno says why.
 bool Wire::link_to(std::int32_t rank, Peer& to) {
   if (to.link != nullptr || to.asked != nullptr) return true;
-  auto made = connect_to(doors_[static_cast<std::size_t>(rank)], rank, FrameKind::hello);
+  auto made = connect_to(addresses_[static_cast<std::size_t>(rank)], rank, FrameKind::hello);
   if (!made) return false;
   (rank_ < rank ? to.link : to.asked) = made.get();
   connections_.push_back(std::move(made));
@@ -213,16 +214,16 @@ bool Wire::hello(Connection& from, std::int32_t rank) {
   if (other.link != nullptr) return rank > rank_;  // it will find ours, and let this one go
   from.rank = rank;
   from.open = true;
-  greet(from, FrameKind::welcome);
+  greet(from, FrameKind::hello_ack);
   link(other, from);
   return true;
 }
 
-bool Wire::welcome(Connection& from, std::int32_t rank) {
-  const auto knock = std::ranges::find_if(knocks_, [&](const Knock& one) { return one.connection.get() == &from; });
-  if (knock != knocks_.end()) {
-    knock->opened = rank == from.rank;
-    return knock->opened;
+bool Wire::hello_ack(Connection& from, std::int32_t rank) {
+  const auto probe = std::ranges::find_if(probes_, [&](const Probe& one) { return one.connection.get() == &from; });
+  if (probe != probes_.end()) {
+    probe->opened = rank == from.rank;
+    return probe->opened;
   }
   Peer& other = peer(from.rank);
   if (rank != from.rank || from.open || (&from != other.link && &from != other.asked)) return false;
@@ -267,14 +268,14 @@ void Wire::end(const Posted& receive, int error) {
 void Wire::lose_receives(Peer& peer) {
   if (peer.current) end(*peer.current, failure_);
   peer.current.reset();
-  for (auto& early : peer.early) {
-    if (early->taker) end(*early->taker, failure_);
-    early->taker.reset();
+  for (auto& unexpected : peer.unexpected) {
+    if (unexpected->taker) end(*unexpected->taker, failure_);
+    unexpected->taker.reset();
   }
   for (const Posted& one : peer.posted) end(one, failure_);
   peer.posted.clear();
-  for (const auto& [id, one] : peer.granted) end(one, failure_);
-  peer.granted.clear();
+  for (const auto& [id, one] : peer.cts_sent) end(one, failure_);
+  peer.cts_sent.clear();
 }
 
 // A connection has ended. That is the usual end of a peer from whom we want nothing more; else its messages are lost.
@@ -284,7 +285,8 @@ void Wire::lost(Connection& connection) {
   Peer& other = found->second;
   if (other.asked == &connection) other.link = std::exchange(other.asked, nullptr);
   if (other.link != &connection) return;
-  bool wanted = other.current || !other.posted.empty() || !other.granted.empty() || other.current_early != nullptr;
+  bool wanted =
+      other.current || !other.posted.empty() || !other.cts_sent.empty() || other.current_unexpected != nullptr;
   const auto lose = [&](const Connection::Outgoing& out) {
     wanted = true;
     if (out.port != nullptr) complete(*static_cast<WirePort*>(out.port), out.ticket, failure_);
@@ -310,7 +312,7 @@ void Wire::poll(WirePort* port) {
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
     if (event.data.ptr == nullptr) {
-      answer_door();
+      accept_connections();
       continue;
     }
     Connection& connection = *static_cast<Connection*>(event.data.ptr);

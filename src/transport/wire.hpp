@@ -6,13 +6,13 @@
 //
 // One Wire serves the process; each progress domain has a port to it, which is its transport. A message belongs to the
 // port where it was posted, whoever takes it from the network. Messages of one peer and tag meet in order. A longer one
-// than kEager waits at its sender until its receive is there (`announce`, `grant`, `payload`); a shorter one that comes
-// early is kept here.
+// than kEager waits at its sender until its receive is there (`rts`, `cts`, `payload`); a shorter one that comes
+// unexpected is kept here.
 //
 // A pair of processes has one connection, made at the first message of either: what one sends then takes along the
 // acknowledgement of what it was sent, which else is a packet of its own. Where both begin at once, the lower rank's
-// connection is the one: the higher rank sends nothing on its own before the lower has said welcome, which it does only
-// if it has not begun itself.
+// connection is the one: the higher rank sends nothing on its own before the lower has sent hello_ack, which it does
+// only if it has not begun itself.
 //
 // Every connection begins with the job's secret, so that only the job's own processes get in. Whoever connects and does
 // not name it is shown out after a while, and while many are silent no more are let in.
@@ -54,7 +54,7 @@ struct Secret {
 };
 
 // An address with a port: IPv4 or IPv6.
-struct Door {
+struct ListenAddress {
   sockaddr_storage address{};
   socklen_t length = 0;
 };
@@ -67,30 +67,30 @@ class Wire final : private Connection::Sink {
 
   static constexpr std::size_t kMostStrangers = 64;
 
-  // Opens the door of this process, whose rank is `rank`. A node that has not answered for `timeout_ns` is gone.
+  // Opens the listener of this process, whose rank is `rank`. A node that has not answered for `timeout_ns` is gone.
   static Result<std::unique_ptr<Wire>> open(std::int32_t rank, Secret secret, Failures& failures,
                                             std::uint64_t timeout_ns);
   ~Wire() override;
 
-  // The number of the door, the same for all of this machine's addresses.
-  std::uint16_t door() const { return door_number_; }
+  // The number of the listener, the same for all of this machine's addresses.
+  std::uint16_t listen_port() const { return listen_port_; }
 
-  // Knocks at each of the doors, the best first, to learn which of them is rank `rank`'s; answer() after some steps
-  // says so. Several ranks at a time.
-  void knock(std::span<const Door> doors, std::int32_t rank);
+  // Probes each of the listen addresses, the best first, to learn which of them is rank `rank`'s; answer() after some
+  // steps says so. Several ranks at a time.
+  void probe(std::span<const ListenAddress> listen_addresses, std::int32_t rank);
   struct Answer {
-    int opened = -1;               // the index of the first door that was found to be the right one; -1: none yet
-    bool better_may_come = false;  // from a door before that one
-    bool more_may_come = false;    // from any door
+    int opened = -1;               // the index of the first listener that was found to be the right one; -1: none yet
+    bool better_may_come = false;  // from a listener before that one
+    bool more_may_come = false;    // from any listener
   };
   Answer answer(std::int32_t rank);
   void step() { poll(nullptr); }
-  void end_knocking(std::int32_t rank);
-  void end_knocking();
+  void end_probing(std::int32_t rank);
+  void end_probing();
 
   // Where each process can be reached, by rank; length 0: not by wire. Once, before the first message.
-  void set_doors(std::vector<Door> doors) { doors_ = std::move(doors); }
-  bool reaches(std::int32_t rank) const { return doors_[static_cast<std::size_t>(rank)].length != 0; }
+  void set_addresses(std::vector<ListenAddress> listen_addresses) { addresses_ = std::move(listen_addresses); }
+  bool reaches(std::int32_t rank) const { return addresses_[static_cast<std::size_t>(rank)].length != 0; }
 
   // Readable while there is something to do here.
   int news() const { return epoll_; }
@@ -108,27 +108,27 @@ class Wire final : private Connection::Sink {
     std::byte* room() { return message.layout != nullptr ? packed.data() : message.address; }
   };
   // A message that came before its receive.
-  struct Early {
+  struct Unexpected {
     std::int32_t tag = 0;
     std::uint64_t bytes = 0;
     std::vector<std::byte> payload = {};
-    bool whole = false;      // the payload has come
-    bool announced = false;  // the payload is still at the sender, under `id`
+    bool whole = false;         // the payload has come
+    bool rts_received = false;  // the payload is still at the sender, under `id`
     std::uint64_t id = 0;
     std::unique_ptr<Posted> taker = nullptr;  // the receive came while the payload was coming
   };
   struct Peer {
     Connection* link = nullptr;              // for both ways, among connections_
-    Connection* asked = nullptr;             // ours, while the peer has not said welcome; likewise
+    Connection* asked = nullptr;             // ours, while the peer has not said hello_ack; likewise
     std::vector<Connection::Outgoing> held;  // what we want to send meanwhile
     std::deque<Posted> posted;               // receives, oldest first
-    std::deque<std::unique_ptr<Early>> early;
-    std::map<std::uint64_t, Posted> granted;                // receives whose payload is asked for
+    std::deque<std::unique_ptr<Unexpected>> unexpected;
+    std::map<std::uint64_t, Posted> cts_sent;               // receives whose payload is asked for
     std::map<std::uint64_t, Connection::Outgoing> waiting;  // sends that wait for a grant
     std::uint64_t next_id = 0;
     // The payload that is coming in at the moment.
     std::unique_ptr<Posted> current;
-    Early* current_early = nullptr;
+    Unexpected* current_unexpected = nullptr;
     std::vector<std::byte> thrown_away;  // a payload that does not fit, or that nobody wants any more
   };
 
@@ -152,18 +152,18 @@ class Wire final : private Connection::Sink {
   void watch_door();
   bool is_over(std::int32_t tag) const;
   std::byte* throw_away(Peer& from, std::uint64_t bytes);
-  std::unique_ptr<Connection> connect_to(const Door& door, std::int32_t rank, FrameKind first);
+  std::unique_ptr<Connection> connect_to(const ListenAddress& listener, std::int32_t rank, FrameKind first);
   bool link_to(std::int32_t rank, Peer& to);
   bool hello(Connection& from, std::int32_t rank);
-  bool welcome(Connection& from, std::int32_t rank);
+  bool hello_ack(Connection& from, std::int32_t rank);
   void link(Peer& to, Connection& connection);
-  void answer_door();
+  void accept_connections();
   void greet(Connection& to, FrameKind kind);
-  bool announced(Peer& from, const Frame& frame);
-  void grant(Peer& to, std::uint64_t id, Posted&& receive);
-  void granted(Peer& to, std::uint64_t id);
+  bool rts_received(Peer& from, const Frame& frame);
+  void send_cts(Peer& to, std::uint64_t id, Posted&& receive);
+  void cts_sent(Peer& to, std::uint64_t id);
   void report(const Connection::Outgoing& sent);
-  int deliver(Early& early, Posted& receive);
+  int deliver(Unexpected& unexpected, Posted& receive);
   int unpack(Posted& receive, std::uint64_t bytes);
   int too_long(std::uint64_t bytes, std::uint64_t room);
   void put(WirePort& port, const Ticket& ticket, int error);  // complete(), by the port
@@ -177,20 +177,20 @@ class Wire final : private Connection::Sink {
   Failures& failures_;
   const int failure_;
   const std::uint64_t timeout_ns_;
-  std::vector<Door> doors_;
-  int door_ = -1;
+  std::vector<ListenAddress> addresses_;
+  int listener_ = -1;
   int epoll_ = -1;
-  std::uint16_t door_number_ = 0;
+  std::uint16_t listen_port_ = 0;
 
   std::mutex lock_;
   std::unordered_map<std::int32_t, Peer> peers_;
   std::vector<std::unique_ptr<Connection>> connections_;
-  struct Knock {
+  struct Probe {
     std::int32_t rank = -1;
     std::unique_ptr<Connection> connection;
     bool opened = false;
   };
-  std::vector<Knock> knocks_;
+  std::vector<Probe> probes_;
   WirePort* polling_ = nullptr;  // whose poll it is
   std::vector<Connection::Outgoing> sent_;
   std::set<std::int32_t> over_;  // our contexts whose operations have failed: what comes for them is thrown away

@@ -44,7 +44,7 @@ bool Wire::send(Peer& to, Connection::Outgoing&& out, const Message& message) {
   }
   if (message.bytes <= kEager) return send(to, std::move(out));
   const std::uint64_t id = to.next_id++;
-  send(to, {.frame = {.kind = FrameKind::announce, .tag = message.tag, .bytes = message.bytes, .id = id}});
+  send(to, {.frame = {.kind = FrameKind::rts, .tag = message.tag, .bytes = message.bytes, .id = id}});
   out.frame.kind = FrameKind::payload;
   out.frame.id = id;
   to.waiting.emplace(id, std::move(out));
@@ -57,7 +57,7 @@ bool Wire::send(Peer& to, Connection::Outgoing&& out) {
   return false;
 }
 
-void Wire::granted(Peer& to, std::uint64_t id) {
+void Wire::cts_sent(Peer& to, std::uint64_t id) {
   const auto found = to.waiting.find(id);
   if (found == to.waiting.end()) return;
   Connection::Outgoing out = std::move(found->second);
@@ -82,7 +82,7 @@ std::size_t Wire::cancel(const void* instance) {
     taken += std::erase_if(other.held, given_up);
     taken += std::erase_if(other.waiting, [&](const auto& entry) { return given_up(entry.second); });
     taken += std::erase_if(other.posted, given_up);
-    for (auto& [id, receive] : other.granted) {
+    for (auto& [id, receive] : other.cts_sent) {
       if (!given_up(receive)) continue;
       receive.port = nullptr;
       ++taken;
@@ -92,9 +92,9 @@ std::size_t Wire::cancel(const void* instance) {
       other.current->port = nullptr;
       ++taken;
     }
-    for (const auto& early : other.early) {
-      if (!early->taker || !given_up(*early->taker)) continue;
-      early->taker.reset();
+    for (const auto& unexpected : other.unexpected) {
+      if (!unexpected->taker || !given_up(*unexpected->taker)) continue;
+      unexpected->taker.reset();
       ++taken;
     }
   }
@@ -105,8 +105,9 @@ void Wire::tell(std::int32_t rank, const Notice& notice) {
   const std::lock_guard guard(lock_);
   over_.insert(notice.origin);
   for (auto& [other, from] : peers_) {
-    std::erase_if(from.early,
-                  [&](const auto& early) { return (early->whole || early->announced) && is_over(early->tag); });
+    std::erase_if(from.unexpected, [&](const auto& unexpected) {
+      return (unexpected->whole || unexpected->rts_received) && is_over(unexpected->tag);
+    });
   }
   Peer& to = peer(rank);
   if (!link_to(rank, to)) return;
@@ -134,9 +135,10 @@ bool Wire::recv(WirePort& port, const Message& message, Ticket ticket, int* erro
   Peer& from = peer(message.peer);
   Posted receive{.port = &port, .ticket = ticket, .message = message};
   if (message.layout != nullptr) receive.packed.resize(message.bytes);
-  const auto found = std::ranges::find_if(
-      from.early, [&](const auto& early) { return early->tag == message.tag && early->taker == nullptr; });
-  if (found == from.early.end()) {
+  const auto found = std::ranges::find_if(from.unexpected, [&](const auto& unexpected) {
+    return unexpected->tag == message.tag && unexpected->taker == nullptr;
+  });
+  if (found == from.unexpected.end()) {
     if (from.link != nullptr && from.link->broken()) {
       *error = failure_;
       return true;
@@ -144,33 +146,33 @@ bool Wire::recv(WirePort& port, const Message& message, Ticket ticket, int* erro
     from.posted.push_back(std::move(receive));
     return false;
   }
-  Early& early = **found;
-  if (early.announced) {
-    const std::uint64_t id = early.id;
-    const std::uint64_t bytes = early.bytes;
-    from.early.erase(found);
+  Unexpected& unexpected = **found;
+  if (unexpected.rts_received) {
+    const std::uint64_t id = unexpected.id;
+    const std::uint64_t bytes = unexpected.bytes;
+    from.unexpected.erase(found);
     if (bytes > message.bytes) {
       *error = too_long(bytes, message.bytes);
       return true;
     }
-    grant(from, id, std::move(receive));
+    send_cts(from, id, std::move(receive));
     if (from.link->broken()) lost(*from.link);
     return false;
   }
-  if (!early.whole) {
-    early.taker = std::make_unique<Posted>(std::move(receive));
+  if (!unexpected.whole) {
+    unexpected.taker = std::make_unique<Posted>(std::move(receive));
     return false;
   }
-  *error = deliver(early, receive);
-  from.early.erase(found);
+  *error = deliver(unexpected, receive);
+  from.unexpected.erase(found);
   return true;
 }
 
-int Wire::deliver(Early& early, Posted& receive) {
-  if (early.bytes <= receive.message.bytes && early.bytes != 0) {
-    std::memcpy(receive.room(), early.payload.data(), early.bytes);
+int Wire::deliver(Unexpected& unexpected, Posted& receive) {
+  if (unexpected.bytes <= receive.message.bytes && unexpected.bytes != 0) {
+    std::memcpy(receive.room(), unexpected.payload.data(), unexpected.bytes);
   }
-  return unpack(receive, early.bytes);
+  return unpack(receive, unexpected.bytes);
 }
 
 int Wire::too_long(std::uint64_t bytes, std::uint64_t room) {
@@ -179,9 +181,9 @@ int Wire::too_long(std::uint64_t bytes, std::uint64_t room) {
   return failure_;
 }
 
-void Wire::grant(Peer& to, std::uint64_t id, Posted&& receive) {
-  to.granted.emplace(id, std::move(receive));
-  to.link->send_soon({.frame = {.kind = FrameKind::grant, .id = id}});
+void Wire::send_cts(Peer& to, std::uint64_t id, Posted&& receive) {
+  to.cts_sent.emplace(id, std::move(receive));
+  to.link->send_soon({.frame = {.kind = FrameKind::cts, .id = id}});
 }
 
 // `bytes` have been put into the receive's room, if they fit. 0, or an error code.
@@ -198,10 +200,10 @@ std::byte* Wire::place(Connection& from, const Frame& frame) {
   if (!from.open) return nullptr;
   Peer& sender = peer(from.rank);
   if (frame.kind == FrameKind::payload) {
-    const auto found = sender.granted.find(frame.id);
-    if (found == sender.granted.end() || frame.bytes > found->second.message.bytes) return nullptr;
+    const auto found = sender.cts_sent.find(frame.id);
+    if (found == sender.cts_sent.end() || frame.bytes > found->second.message.bytes) return nullptr;
     sender.current = std::make_unique<Posted>(std::move(found->second));
-    sender.granted.erase(found);
+    sender.cts_sent.erase(found);
     return sender.current->port != nullptr ? sender.current->room() : throw_away(sender, frame.bytes);
   }
   const auto found =
@@ -212,13 +214,13 @@ std::byte* Wire::place(Connection& from, const Frame& frame) {
       sender.current = std::make_unique<Posted>();
       return throw_away(sender, frame.bytes);
     }
-    auto early = std::make_unique<Early>();
-    early->tag = frame.tag;
-    early->bytes = frame.bytes;
-    early->payload.resize(frame.bytes);
-    sender.current_early = early.get();
-    sender.early.push_back(std::move(early));
-    return sender.current_early->payload.data();
+    auto unexpected = std::make_unique<Unexpected>();
+    unexpected->tag = frame.tag;
+    unexpected->bytes = frame.bytes;
+    unexpected->payload.resize(frame.bytes);
+    sender.current_unexpected = unexpected.get();
+    sender.unexpected.push_back(std::move(unexpected));
+    return sender.current_unexpected->payload.data();
   }
   sender.current = std::make_unique<Posted>(std::move(*found));
   sender.posted.erase(found);
@@ -230,22 +232,22 @@ bool Wire::arrived(Connection& from, const Frame& frame) {
   switch (frame.kind) {
     case FrameKind::hello:
       return !from.ours && from.rank < 0 && secret && frame.tag >= 0 && hello(from, frame.tag);
-    case FrameKind::knock:
+    case FrameKind::probe:
       if (from.ours || !secret) return false;
       from.named = true;
-      greet(from, FrameKind::welcome);
+      greet(from, FrameKind::hello_ack);
       return true;
-    case FrameKind::welcome:
-      return from.ours && secret && welcome(from, frame.tag);
-    case FrameKind::grant:
-      if (from.open) granted(peer(from.rank), frame.id);
+    case FrameKind::hello_ack:
+      return from.ours && secret && hello_ack(from, frame.tag);
+    case FrameKind::cts:
+      if (from.open) cts_sent(peer(from.rank), frame.id);
       return from.open;
     case FrameKind::notice:
       if (!from.open) return false;
       failures_.add({.from = from.rank, .origin = static_cast<std::int32_t>(frame.id), .context = frame.tag});
       return true;
-    case FrameKind::announce:
-      return from.open && announced(peer(from.rank), frame);
+    case FrameKind::rts:
+      return from.open && rts_received(peer(from.rank), frame);
     case FrameKind::message:
     case FrameKind::payload:
       if (!from.open) return false;
@@ -259,26 +261,27 @@ bool Wire::arrived(Connection& from, const Frame& frame) {
     const auto receive = std::move(sender.current);
     if (receive->port != nullptr) complete(*receive->port, receive->ticket, unpack(*receive, frame.bytes));
   } else {
-    Early& early = *std::exchange(sender.current_early, nullptr);
-    early.whole = true;
-    if (early.taker) complete(*early.taker->port, early.taker->ticket, deliver(early, *early.taker));
-    if (early.taker || is_over(early.tag)) {
-      std::erase_if(sender.early, [&](const auto& one) { return one.get() == &early; });
+    Unexpected& unexpected = *std::exchange(sender.current_unexpected, nullptr);
+    unexpected.whole = true;
+    if (unexpected.taker)
+      complete(*unexpected.taker->port, unexpected.taker->ticket, deliver(unexpected, *unexpected.taker));
+    if (unexpected.taker || is_over(unexpected.tag)) {
+      std::erase_if(sender.unexpected, [&](const auto& one) { return one.get() == &unexpected; });
     }
   }
   return true;
 }
 
-bool Wire::announced(Peer& from, const Frame& frame) {
+bool Wire::rts_received(Peer& from, const Frame& frame) {
   const auto found = std::ranges::find_if(from.posted, [&](const Posted& one) { return one.message.tag == frame.tag; });
   if (found == from.posted.end()) {
     if (is_over(frame.tag)) return true;  // its sender is told
-    auto early = std::make_unique<Early>();
-    early->tag = frame.tag;
-    early->bytes = frame.bytes;
-    early->announced = true;
-    early->id = frame.id;
-    from.early.push_back(std::move(early));
+    auto unexpected = std::make_unique<Unexpected>();
+    unexpected->tag = frame.tag;
+    unexpected->bytes = frame.bytes;
+    unexpected->rts_received = true;
+    unexpected->id = frame.id;
+    from.unexpected.push_back(std::move(unexpected));
     return true;
   }
   Posted receive = std::move(*found);
@@ -286,7 +289,7 @@ bool Wire::announced(Peer& from, const Frame& frame) {
   if (frame.bytes > receive.message.bytes) {
     complete(*receive.port, receive.ticket, too_long(frame.bytes, receive.message.bytes));
   } else {
-    grant(from, frame.id, std::move(receive));
+    send_cts(from, frame.id, std::move(receive));
   }
   return true;
 }

@@ -14,7 +14,7 @@ using collectives::Operation;
 // between two algorithms to where they differ little. All ranks run the same arithmetic and so come to the same choice.
 struct Costs {
   double step;     // from the start of a send until the receiver can go on
-  double message;  // of each further one, sent and received, while others are under way
+  double message;  // of each further one, sent and received, while others are under medium
   double ask;      // more for a step whose message is longer than kEager: the receiver is asked first, and copies
   double segment;  // of each further segment of a stream
   double byte;     // moved
@@ -30,7 +30,7 @@ constexpr double kEager = 4096;
 
 // Where ranks share cores, no message arrives before its receiver has got one: what counts is how many there are in
 // all. Of 4 ranks on 2 cores an allreduce of 32 KiB took 1.5 of the host's time as rabenseifner (16 messages), 1.25 as
-// recursive doubling (8), 1.0 by way of rank 0 (6).
+// recursive doubling (8), 1.0 by medium of rank 0 (6).
 constexpr double kTurn = 3000;
 
 struct Candidate {
@@ -59,9 +59,11 @@ constexpr std::uint64_t kWireSegment = 64UL * 1024;
 constexpr std::uint64_t kOneNodeSegment = 256UL * 1024;  // where a reduction follows, it begins before all has arrived
 constexpr std::uint64_t kWhole = std::uint64_t{1} << 40U;
 
-constexpr Costs costs_of(Way way) { return way == Way::node ? kOneNode : way == Way::crowded ? kCrowded : kNetwork; }
-constexpr bool inside_node(Way way) { return way == Way::node || way == Way::crowded; }
-constexpr std::uint64_t network_segment(Way way) { return way == Way::wire ? kWireSegment : kHostSegment; }
+constexpr Costs costs_of(Medium medium) {
+  return medium == Medium::node ? kOneNode : medium == Medium::crowded ? kCrowded : kNetwork;
+}
+constexpr bool inside_node(Medium medium) { return medium == Medium::node || medium == Medium::crowded; }
+constexpr std::uint64_t network_segment(Medium medium) { return medium == Medium::wire ? kWireSegment : kHostSegment; }
 
 constexpr double kNever = 1e300;  // the cost of what does not suit
 
@@ -75,16 +77,16 @@ constexpr const char* kNeighbours = "large: only neighbours talk";
 // counts, and what all of them send adds up there.
 class Model {
  public:
-  Model(std::uint64_t bytes, std::uint32_t ranks, bool commutative, Way way, std::uint32_t together)
-      : one_node_(inside_node(way)),
-        crowded_(way == Way::crowded),
-        longest_(one_node_ ? kOneNodeSegment : network_segment(way)),
-        c_(costs_of(way)),
+  Model(std::uint64_t bytes, std::uint32_t ranks, bool commutative, Medium medium, std::uint32_t ranks_per_node)
+      : one_node_(inside_node(medium)),
+        crowded_(medium == Medium::crowded),
+        longest_(one_node_ ? kOneNodeSegment : network_segment(medium)),
+        c_(costs_of(medium)),
         b_(static_cast<double>(bytes)),
         n_(ranks),
-        together_(one_node_ ? 1 : std::min(together, ranks)),
-        nodes_(std::ceil(n_ / together_)),
-        further_(std::max(n_ - together_ - 1, 0.0)),
+        ranks_per_node_(one_node_ ? 1 : std::min(ranks_per_node, ranks)),
+        nodes_(std::ceil(n_ / ranks_per_node_)),
+        further_(std::max(n_ - ranks_per_node_ - 1, 0.0)),
         rounds_(std::bit_width(ranks - 1)),
         steps_(std::bit_width(static_cast<std::uint32_t>(nodes_) - 1)),
         folded_(std::has_single_bit(ranks) ? 0 : 1),
@@ -127,7 +129,7 @@ class Model {
     }
     const double whole = step(b_) + moved(b_) + added(b_);
     return best(
-        {{"recursive_doubling", steps_ * (whole + (together_ - 1) * moved(b_)) + fold(1), kFewestSteps},
+        {{"recursive_doubling", steps_ * (whole + (ranks_per_node_ - 1) * moved(b_)) + fold(1), kFewestSteps},
          {"spread", step(b_) + further_ * c_.message + to_all() + (n_ - 1) * added(b_), kOneStep},
          {"rabenseifner",
           unless(in_order_ || n_ == 2,
@@ -151,7 +153,7 @@ class Model {
 
   Choice allgather(bool neighbour_exchange) const {  // b: one block
     const double others = (n_ - 1) * moved(b_);
-    const double paired = together_ > 1 ? n_ * moved(b_) : others;  // two pairs in a link, two blocks at a time
+    const double paired = ranks_per_node_ > 1 ? n_ * moved(b_) : others;  // two pairs in a link, two blocks at a time
     // All at once, messages from many ranks contend where one link or one core has to take them in.
     const double contention = n_ > kFew ? 0.5 * to_all() : one_node_ ? read_at_once(others) : 0.05 * to_all();
     return best({{"spread", step(b_) + further_ * c_.message + to_all() + contention, kOneStep,
@@ -169,19 +171,19 @@ class Model {
     const double contention = n_ > kMany ? 0.25 * others : read_at_once(others);
     return best(
         {{"spread", step(b_) + further_ * c_.message + others + contention, kOneStep},
-         {"bruck", rounds_ * (step(b_) + n_ / 2 * (together_ * moved(b_) + 2 * added(b_)) + 2 * kBlock * n_ / 2),
+         {"bruck", rounds_ * (step(b_) + n_ / 2 * (ranks_per_node_ * moved(b_) + 2 * added(b_)) + 2 * kBlock * n_ / 2),
           "small blocks: fewest messages"},
          {"pairwise", n_ / 2 * step(b_) + others, "many ranks: one partner a step"}});
   }
 
   Choice to_or_from_root() const {  // b: one block
-    const double others = (n_ - together_) * moved(b_);
+    const double others = (n_ - ranks_per_node_) * moved(b_);
     return best({{"linear", step(b_) + further_ * c_.message + others, "each byte travels once"},
                  {"binomial", steps_ * step(b_) + others + n_ / 2 * moved(b_), kFewestSteps}});
   }
 
   Choice scan() const {
-    return best({{"recursive_doubling", rounds_ * (step(b_) + together_ * moved(b_) + added(b_)), kFewestSteps},
+    return best({{"recursive_doubling", rounds_ * (step(b_) + ranks_per_node_ * moved(b_) + added(b_)), kFewestSteps},
                  pipeline("chain", added(1))});
   }
 
@@ -198,12 +200,12 @@ class Model {
   double added(double bytes) const { return bytes * c_.add; }
   // What a link carries where each rank sends a block to every other; where each reduces and hands on halves, nodes
   // apart, of the buffer; and where block after block goes to ranks at twice the distance.
-  double to_all() const { return together_ * (n_ - together_) * moved(b_); }
+  double to_all() const { return ranks_per_node_ * (n_ - ranks_per_node_) * moved(b_); }
   double halved() const { return b_ * (nodes_ - 1) / nodes_; }
   double doubling() const {
     double blocks = 0;
     for (double distance = 1; distance < n_; distance *= 2) {
-      blocks += std::min(together_, distance) * std::min(distance, n_ - distance);
+      blocks += std::min(ranks_per_node_, distance) * std::min(distance, n_ - distance);
     }
     return blocks * moved(b_);
   }
@@ -211,7 +213,7 @@ class Model {
   // Who sends to several at once: those who read the same memory wait for each other in the kernel, the longer the
   // message.
   double to_all_children() const {
-    const double readers = std::min(n_ - together_ < 4 ? n_ - together_ : nodes_ - 1, 3.0);
+    const double readers = std::min(n_ - ranks_per_node_ < 4 ? n_ - ranks_per_node_ : nodes_ - 1, 3.0);
     if (!own_cores() || b_ > kSideBySide) return readers * moved(b_);
     return std::max((b_ <= kLeastSegment ? readers : readers + 1) / 2, 1.0) * moved(b_);
   }
@@ -230,7 +232,7 @@ class Model {
   double passed_on(double block, double cost) const { return own_cores() && block >= kCached ? 0.5 * cost : 0; }
   double pairs_passed_on(double cost) const { return passed_on(4 * b_, 0.2 * cost) + passed_on(b_, cost); }
   bool own_cores() const { return one_node_ && !crowded_; }
-  // Recursive halving waits for halves where a ring has its segments under way, or, in the caches of one node, short
+  // Recursive halving waits for halves where a ring has its segments under medium, or, in the caches of one node, short
   // blocks.
   double halves(double bytes) const { return (one_node_ ? own_cores() ? 0.25 : 0 : 0.1) * moved(bytes); }
   double odd() const { return static_cast<std::uint32_t>(n_) % 2; }
@@ -258,18 +260,18 @@ class Model {
   Costs c_;
   double b_;
   double n_;
-  double together_;  // ranks that share a link
-  double nodes_;     // that have links
-  double further_;   // messages over links to all others, but for the first
-  double rounds_;    // log2 n, rounded up
-  double steps_;     // those over links, by trees and halves: log2 of the nodes, rounded up
-  double folded_;    // 1 where n is no power of two
+  double ranks_per_node_;  // ranks that share a link
+  double nodes_;           // that have links
+  double further_;         // messages over links to all others, but for the first
+  double rounds_;          // log2 n, rounded up
+  double steps_;           // those over links, by trees and halves: log2 of the nodes, rounded up
+  double folded_;          // 1 where n is no power of two
   bool in_order_;
 };
 
-Choice algorithm_for(Operation operation, std::uint64_t bytes, std::uint32_t ranks, bool commutative, Way way,
-                     std::uint32_t together) {
-  const Model model(bytes, ranks, commutative, way, together);
+Choice algorithm_for(Operation operation, std::uint64_t bytes, std::uint32_t ranks, bool commutative, Medium medium,
+                     std::uint32_t ranks_per_node) {
+  const Model model(bytes, ranks, commutative, medium, ranks_per_node);
   switch (operation) {
     case Operation::barrier:
       return {"dissemination", 0, kFewestSteps};
@@ -308,18 +310,18 @@ Choice algorithm_for(Operation operation, std::uint64_t bytes, std::uint32_t ran
 
 }  // namespace
 
-Choice choose(Operation operation, std::uint64_t bytes, std::uint32_t ranks, bool commutative, Way way,
-              std::uint32_t together) {
-  Choice choice = algorithm_for(operation, bytes, ranks, commutative, way, together);
-  if (choice.segment == 0) choice.segment = inside_node(way) ? kWhole : network_segment(way);
+Choice choose(Operation operation, std::uint64_t bytes, std::uint32_t ranks, bool commutative, Medium medium,
+              std::uint32_t ranks_per_node) {
+  Choice choice = algorithm_for(operation, bytes, ranks, commutative, medium, ranks_per_node);
+  if (choice.segment == 0) choice.segment = inside_node(medium) ? kWhole : network_segment(medium);
   return choice;
 }
 
 // Four ranks with a core each: an allreduce of 4 MiB by ring takes 0.7 of the time that it takes with eight receives
 // posted, an allgather of blocks of 1 MiB 0.75. Where ranks share cores it takes up to twice as long, a turn for a
 // step.
-bool receives_in_turn(Way way) { return way == Way::node; }
+bool receives_in_turn(Medium medium) { return medium == Medium::node; }
 
-std::uint64_t segment_of(Way way) { return inside_node(way) ? 0 : network_segment(way); }
+std::uint64_t segment_of(Medium medium) { return inside_node(medium) ? 0 : network_segment(medium); }
 
 }  // namespace urakata::tune

@@ -12,7 +12,7 @@ namespace urakata::tune {
 
 // How the messages travel: all inside one node, the same where its ranks outnumber their cores (crowded), or also
 // between nodes, through the host or by transport `wire`.
-enum class Way : std::uint8_t { node, crowded, host, wire };
+enum class Medium : std::uint8_t { node, crowded, host, wire };
 
 struct Choice {
   std::string_view algorithm;
@@ -21,14 +21,15 @@ struct Choice {
 };
 
 // bytes: as Arguments::bytes; for allgatherv and reduce_scatter the mean block; not used for gatherv, scatterv,
-// alltoallv, whose blocks no rank knows all of. together: ranks that follow each other on one node, and share its link.
-Choice choose(collectives::Operation operation, std::uint64_t bytes, std::uint32_t ranks, bool commutative, Way way,
-              std::uint32_t together = 1);
+// alltoallv, whose blocks no rank knows all of. ranks_per_node: ranks that follow each other on one node, and share its
+// link.
+Choice choose(collectives::Operation operation, std::uint64_t bytes, std::uint32_t ranks, bool commutative,
+              Medium medium, std::uint32_t ranks_per_node = 1);
 
 // Does a rank that receives copy the message itself, as soon as it comes, so that what it hands on has to wait?
-bool receives_in_turn(Way way);
+bool receives_in_turn(Medium medium);
 
 // Of an algorithm that the user has chosen, in bytes; 0: the algorithm's own.
-std::uint64_t segment_of(Way way);
+std::uint64_t segment_of(Medium medium);
 
 }  // namespace urakata::tune

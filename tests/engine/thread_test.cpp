@@ -279,17 +279,17 @@ TEST_P(Helper, GivesEveryAbandonedInstanceBackOnce) {
   for (const Exchange& exchange : exchanges) EXPECT_EQ(exchange.to, 1U);
 }
 
-// Engine `poll` with a helper for the rescue: starts make a step, and what is pending moves though no caller comes
+// Engine `poll` with a helper for the fallback: starts make a step, and what is pending moves though no caller comes
 // back.
-TEST(Rescue, MovesWhatIsPendingWhenNoCallerDoes) {
+TEST(FallbackProgress, MovesWhatIsPendingWhenNoCallerDoes) {
   Network network(9);
   Domain domains[] = {Domain(attach(network, 0)), Domain(attach(network, 1))};
   TestGroup groups[] = {TestGroup(0, 2, 1), TestGroup(1, 2, 1)};
-  HelperSettings rescue;
-  rescue.rescue = true;
-  rescue.nap_ns = 10'000;
-  ThreadEngine first(domains[0], rescue);
-  ThreadEngine second(domains[1], rescue);
+  HelperSettings fallback;
+  fallback.fallback = true;
+  fallback.nap_ns = 10'000;
+  ThreadEngine first(domains[0], fallback);
+  ThreadEngine second(domains[1], fallback);
   EXPECT_EQ(first.name(), "poll");
   Exchange exchange;
   for (exchange.from = 1; exchange.from <= 30; ++exchange.from) {
@@ -332,7 +332,7 @@ struct Process {
 
   Process(Network& network, int rank) : domain(attach(network, rank)) {
     HelperSettings helper = settings(rank % kEngines == 1, rank % 2 == 0 ? 0 : 1'000'000);
-    helper.rescue = rank % kEngines == 2;
+    helper.fallback = rank % kEngines == 2;
     helper.nap_ns = 50'000;
     if (rank % kEngines == 3) {
       engine = std::make_unique<PollEngine>(domain);

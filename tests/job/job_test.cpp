@@ -112,8 +112,8 @@ TEST(Job, NodesAreKnownAndCrowdedIfAnyRankSaysSo) {
     EXPECT_FALSE(job.same_node(Ranks{0, 1, 2}));
     EXPECT_TRUE(job.nodes_apart(Ranks{3, 1}));
     EXPECT_FALSE(job.nodes_apart(Ranks{0, 2, 4}));
-    EXPECT_EQ(job.together(Ranks{0, 1, 4, 2, 3}), 3U);
-    EXPECT_EQ(job.together(Ranks{0, 1, 2, 3, 4}), 1U) << "node 0's ranks do not follow each other";
+    EXPECT_EQ(job.ranks_per_node(Ranks{0, 1, 4, 2, 3}), 3U);
+    EXPECT_EQ(job.ranks_per_node(Ranks{0, 1, 2, 3, 4}), 1U) << "node 0's ranks do not follow each other";
     EXPECT_TRUE(job.crowded(Ranks{0, 1}));
     EXPECT_FALSE(job.crowded(Ranks{2, 3}));
   }

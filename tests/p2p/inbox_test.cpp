@@ -8,33 +8,33 @@
 #include <cstring>
 #include <memory>
 
-#include "p2p/message_cells.hpp"
+#include "p2p/message_slots.hpp"
 
 namespace urakata::p2p {
 namespace {
 
-// Through three rings' worth of messages of one and of two cells, from a little before `limit` positions.
+// Through three rings' worth of messages of one and of two slots, from a little before `limit` positions.
 void passes(std::uint64_t limit) {
-  const auto inbox = std::make_unique<Inbox>(limit - Inbox::kCells - 3);
-  for (int number = 0; inbox->next() < limit + 2 * Inbox::kCells; ++number) {
+  const auto inbox = std::make_unique<Inbox>(limit - Inbox::kSlots - 3);
+  for (int number = 0; inbox->next() < limit + 2 * Inbox::kSlots; ++number) {
     ASSERT_EQ(inbox->peek(), nullptr) << "at " << inbox->next();
     std::array<std::byte, 64> payload{};
     std::memcpy(payload.data(), &number, sizeof number);
     const std::size_t bytes = number % 3 == 0 ? payload.size() : sizeof number;
     std::uint64_t position = 0;
-    ASSERT_TRUE(inbox->claim(cells_for(bytes), &position));
-    fill(*inbox, position, cells_for(bytes), {}, Kind::eager, payload.data(), bytes, false);
-    const Cell* const come = inbox->peek();
+    ASSERT_TRUE(inbox->claim(slots_for(bytes), &position));
+    fill(*inbox, position, slots_for(bytes), {}, Kind::eager, payload.data(), bytes, false);
+    const Slot* const come = inbox->peek();
     ASSERT_NE(come, nullptr) << "at " << inbox->next();
     int got = -1;
     gather(*inbox, *come, reinterpret_cast<std::byte*>(&got), sizeof got);
     EXPECT_EQ(got, number);
-    inbox->pop(come->first.cells);
+    inbox->pop(come->first.slots);
   }
 }
 
-TEST(Inbox, GoesOnAfterAllLapsOf32Bits) { passes(std::uint64_t{Inbox::kCells} << 32U); }
-TEST(Inbox, GoesOnAfterAllLapsOf31Bits) { passes(std::uint64_t{Inbox::kCells} << 31U); }
+TEST(Inbox, GoesOnAfterAllLapsOf32Bits) { passes(std::uint64_t{Inbox::kSlots} << 32U); }
+TEST(Inbox, GoesOnAfterAllLapsOf31Bits) { passes(std::uint64_t{Inbox::kSlots} << 31U); }
 
 }  // namespace
 }  // namespace urakata::p2p

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "p2p/endpoint.hpp"
-#include "p2p/rescue.hpp"
+#include "p2p/fallback_progress.hpp"
 
 namespace urakata::p2p::test {
 namespace {
@@ -44,7 +44,7 @@ class Steps {
   std::mt19937_64 random_;
 };
 
-void send_all(Endpoint& here, Rescue& rescue, Port& to, Steps steps) {
+void send_all(Endpoint& here, FallbackProgress& fallback, Port& to, Steps steps) {
   struct Open {
     std::vector<std::byte> payload;
     Request* request = nullptr;
@@ -62,7 +62,7 @@ void send_all(Endpoint& here, Rescue& rescue, Port& to, Steps steps) {
       ++number;
     }
     steps.stop();
-    if (steps.draw(4) == 0) rescue.expect();
+    if (steps.draw(4) == 0) fallback.expect();
     if (steps.draw(2) == 0) here.progress();
     if (steps.draw(64) == 0 && open.front().request != nullptr) here.set_aside(*open.front().request);
     steps.stop();
@@ -74,13 +74,13 @@ void send_all(Endpoint& here, Rescue& rescue, Port& to, Steps steps) {
   while (!here.idle()) here.progress();
 }
 
-std::uint64_t receive_all(Endpoint& here, Rescue& rescue, Steps steps) {
+std::uint64_t receive_all(Endpoint& here, FallbackProgress& fallback, Steps steps) {
   std::uint64_t wrong = 0;
   std::vector<std::byte> room(kSizes.back());
   for (std::uint64_t number = 0; number < kMessages; ++number) {
     const Envelope pattern{1, steps.draw(2) == 0 ? kAnySource : 0, 0};
     Request* receive = &here.receive(pattern, {room.data(), room.size(), nullptr});
-    rescue.expect();
+    fallback.expect();
     while (!receive->done()) {
       steps.stop();
       if (steps.draw(16) == 0 && here.withdraw(*receive)) {
@@ -110,8 +110,8 @@ TEST(Interleaving, NoStopLosesOrTearsAMessage) {
   printf("seed %llu\n", static_cast<unsigned long long>(seed));
   Endpoint sender(Callers::many);
   Endpoint receiver(Callers::many);
-  Rescue senders(sender);
-  Rescue receivers(receiver);
+  FallbackProgress senders(sender);
+  FallbackProgress receivers(receiver);
   std::thread other([&] { send_all(sender, senders, receiver.port(), Steps(seed)); });
   EXPECT_EQ(receive_all(receiver, receivers, Steps(seed + 1)), 0U);
   other.join();

@@ -169,8 +169,8 @@ INSTANTIATE_TEST_SUITE_P(EveryWay, Layouts,
 
 // A layout whose request was given back early is let go of when the receiver has copied, and not before.
 TEST(LayoutsInUse, AreHeldUntilTheMessageIsOver) {
-  static int let_go = 0;
-  let_go = 0;
+  static int release_layout = 0;
+  release_layout = 0;
   RandomTypes random(4);
   Side out(random, 5'000, false, false);
   Side in(random, out.offsets.size(), true, false);
@@ -178,14 +178,14 @@ TEST(LayoutsInUse, AreHeldUntilTheMessageIsOver) {
   Endpoint receiver(Callers::one);
   Request* send = sender.send(receiver.port(), {1, 0, 0}, out.buffer(), Mode::synchronous);
   ASSERT_NE(send, nullptr);
-  sender.release(*send, [](const Request&) { ++let_go; });
+  sender.release(*send, [](const Request&) { ++release_layout; });
   sender.progress();
-  EXPECT_EQ(let_go, 0);
+  EXPECT_EQ(release_layout, 0);
   Request& receive = receiver.receive({1, 0, 0}, in.buffer());
   receiver.wait(receive);
   receiver.release(receive);
   sender.progress();
-  EXPECT_EQ(let_go, 1);
+  EXPECT_EQ(release_layout, 1);
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ class Matching : public ::testing::Test {
     if (matched_probe) {
       const std::uint64_t number = ++receive_count_;
       Result found;
-      Arrival* message = receiver_->take(pattern, &found);
+      Unexpected* message = receiver_->take(pattern, &found);
       const auto expected = reference_.find(pattern);
       ASSERT_EQ(message != nullptr, expected.has_value());
       if (message == nullptr) return;

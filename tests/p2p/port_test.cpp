@@ -15,18 +15,18 @@ TEST(Port, WakesAllWhoSleep) {
   for (int round = 0; round < 50; ++round) {
     const auto port = std::make_unique<Port>();
     std::atomic<bool> come{false};
-    std::atomic<int> looks{0};
+    std::atomic<int> polls{0};
     const auto sleep = [&](std::uint64_t ns) {
       while (!come.load()) {
         port->sleep(ns, [&] {
-          ++looks;
+          ++polls;
           return come.load();
         });
       }
     };
     std::array<std::thread, 3> threads{std::thread(sleep, kForever), std::thread(sleep, kForever),
                                        std::thread(sleep, 20'000)};
-    while (looks.load() < 10) std::this_thread::yield();  // all are likely to be asleep, and one to have been
+    while (polls.load() < 10) std::this_thread::yield();  // all are likely to be asleep, and one to have been
     come.store(true);
     port->wake();
     for (std::thread& thread : threads) thread.join();

@@ -6,7 +6,7 @@
 #include <list>
 #include <optional>
 
-#include "p2p/cell.hpp"
+#include "p2p/slot.hpp"
 
 namespace urakata::p2p::test {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "p2p/endpoint.hpp"
-#include "p2p/rescue.hpp"
+#include "p2p/fallback_progress.hpp"
 
 namespace urakata::p2p::test {
 namespace {
@@ -64,7 +64,7 @@ class Rank {
         if (receives_[i] == nullptr && received + posted_ < total) {
           const bool any = random_() % 2 == 0;
           receives_[i] =
-              &here_.receive({kContext, kAnySource, any ? kAnyTag : static_cast<std::int32_t>(turn_++ % kTags)},
+              &here_.receive({kContext, kAnySource, any ? kAnyTag : static_cast<std::int32_t>(lock_++ % kTags)},
                              {rooms_[i].data(), rooms_[i].size(), nullptr});
           ++posted_;
         }
@@ -150,7 +150,7 @@ class Rank {
   std::array<Request*, kWindow> receives_{};
   std::array<std::vector<std::byte>, kWindow> rooms_;
   std::uint64_t posted_ = 0;
-  std::uint64_t turn_ = 0;
+  std::uint64_t lock_ = 0;
 };
 
 TEST(Traffic, ArrivesWholeAndOnce) {
@@ -230,7 +230,7 @@ TEST(Traffic, SendsThatMeetDoNotHang) {
   EXPECT_TRUE(right[0] && right[1]);
 }
 
-// 0 sends 300 and 50 000 bytes to 1, which does not look, and only ever looks at its request: that is done all the
+// 0 sends 300 and 50 000 bytes to 1, which does not look, and only ever polls at its request: that is done all the
 // same.
 TEST(Traffic, ASendThatIsLookedAtIsSetAside) {
   Endpoint sender(Callers::one);
@@ -240,9 +240,9 @@ TEST(Traffic, ASendThatIsLookedAtIsSetAside) {
     std::vector<std::byte> in(bytes);
     Request* send = sender.send(receiver.port(), {1, 0, 0}, {out.data(), bytes, nullptr}, Mode::standard);
     ASSERT_NE(send, nullptr);
-    for (std::uint32_t look = 1; look < Endpoint::kLooks; ++look) sender.looked_in_vain(*send);
+    for (std::uint32_t look = 1; look < Endpoint::kTests; ++look) sender.note_unsuccessful_test(*send);
     EXPECT_FALSE(send->done());
-    sender.looked_in_vain(*send);
+    sender.note_unsuccessful_test(*send);
     EXPECT_TRUE(send->done());
     sender.release(*send);
     std::fill(out.begin(), out.end(), std::byte{99});
@@ -259,33 +259,33 @@ TEST(Traffic, ASendThatIsLookedAtIsSetAside) {
 TEST(Traffic, MovesWhileTheRankIsAway) {
   Endpoint sender(Callers::one);
   Endpoint receiver(Callers::many);
-  Rescue rescue(receiver);
+  FallbackProgress fallback(receiver);
   for (const std::size_t bytes : {std::size_t{8}, std::size_t{300}, std::size_t{100'000}}) {
     std::vector<std::byte> out(bytes, std::byte{5});
     std::vector<std::byte> in(bytes);
     Request& receive = receiver.receive({1, 0, 0}, {in.data(), bytes, nullptr});
-    rescue.expect();
+    fallback.expect();
     if (Request* send = sender.send(receiver.port(), {1, 0, 0}, {out.data(), bytes, nullptr}, Mode::synchronous)) {
       sender.wait(*send);
       sender.release(*send);
     }
-    Patience patience(receiver.port(), receiver.manners());
-    while (!receive.done()) patience.step([&] { return receive.done(); });
+    Backoff backoff(receiver.port(), receiver.backoff_settings());
+    while (!receive.done()) backoff.step([&] { return receive.done(); });
     EXPECT_EQ(in, out);
     receiver.release(receive);
   }
 }
 
-// A helper with nothing to do in the endpoint looks again while there is something else: three times, a fourth time
+// A helper with nothing to do in the endpoint polls again while there is something else: three times, a fourth time
 // once it has said that it is idle, and again when it is expected to. Hangs where it does not.
 TEST(Traffic, HelperLooksWhileThereIsMore) {
-  static std::atomic<int> looks{0};
+  static std::atomic<int> polls{0};
   Endpoint endpoint(Callers::many);
-  Rescue rescue(endpoint, [] { return ++looks < 3; });
-  rescue.expect();
-  while (looks.load() < 4) std::this_thread::yield();
-  rescue.expect();
-  while (looks.load() < 5) std::this_thread::yield();
+  FallbackProgress fallback(endpoint, [] { return ++polls < 3; });
+  fallback.expect();
+  while (polls.load() < 4) std::this_thread::yield();
+  fallback.expect();
+  while (polls.load() < 5) std::this_thread::yield();
 }
 
 // A receive of 10 bytes takes a message of 20 and 100 000: ten bytes arrive, the outcome says so, the send is done.

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "space/birth.hpp"
 #include "space/handover.hpp"
+#include "space/spawn.hpp"
 
 namespace urakata::space {
 namespace {

@@ -39,7 +39,7 @@ class Place : public ::testing::Test {
   }
 
   AddressRange home(std::size_t slot = kSlot) const { return home_of(*registry, slot); }
-  AddressRange land(std::size_t slot = kSlot) const { return land_of(*registry, slot); }
+  AddressRange arena(std::size_t slot = kSlot) const { return arena_of(*registry, slot); }
 
   Membership task() const { return {registry.get(), kSlot}; }
 
@@ -60,7 +60,7 @@ TEST_F(Place, BeginsWhereAHugePageMay) {
 
 TEST_F(Place, IsOnTheLandWhereTheHomeHasNoRoom) {
   const std::uint64_t large = claim(task(), kHomeBytes);
-  EXPECT_TRUE(within(large, land()));
+  EXPECT_TRUE(within(large, arena()));
   EXPECT_TRUE(within(claim(task(), kPage), home()));
 }
 
@@ -68,14 +68,14 @@ TEST_F(Place, IsThereForTheLastSlot) {
   constexpr std::size_t kLast = kMostTasks - 1;
   open_territory(*registry, kLast);
   EXPECT_EQ(claim({registry.get(), kLast}, kPage), home(kLast).end - kPage);
-  EXPECT_EQ(claim({registry.get(), kLast}, kHomeBytes), land(kLast).end - kHomeBytes);
+  EXPECT_EQ(claim({registry.get(), kLast}, kHomeBytes), arena(kLast).end - kHomeBytes);
 }
 
 TEST_F(Place, IsUsedAgainWhenAllHasBeenUsed) {
-  const std::uint64_t large = kLandBytes / 4;
+  const std::uint64_t large = kArenaBytes / 4;
   for (int i = 0; i < 9; ++i) {
     const std::uint64_t place = claim(task(), large);
-    EXPECT_TRUE(within(place, land()) && within(place + large - 1, land())) << i;
+    EXPECT_TRUE(within(place, arena()) && within(place + large - 1, arena())) << i;
   }
 }
 
@@ -84,10 +84,10 @@ TEST_F(Place, IsNobodyElses) {
     choose_territories(*registry, {random, random});
     for (std::size_t slot = 1; slot < kMostTasks; ++slot) {
       EXPECT_EQ(home(slot - 1).end, home(slot).begin);
-      EXPECT_EQ(land(slot - 1).end, land(slot).begin);
+      EXPECT_EQ(arena(slot - 1).end, arena(slot).begin);
     }
-    EXPECT_LE(home(kMostTasks - 1).end, land(0).begin);
-    EXPECT_LE(land(kMostTasks - 1).end, std::uint64_t{0x5555} << 32U);  // where programs are
+    EXPECT_LE(home(kMostTasks - 1).end, arena(0).begin);
+    EXPECT_LE(arena(kMostTasks - 1).end, std::uint64_t{0x5555} << 32U);  // where programs are
     EXPECT_EQ(home(0).begin % (2 * kMiB), 0U);
   }
 }
@@ -129,7 +129,7 @@ TEST_F(OwnMappings, AreWhatTheCLibraryMaps) {
         &thread, &unusual, [](void*) { return __builtin_frame_address(0); }, nullptr);
     pthread_join(thread, &stack);
     if (!within(stack, home())) return 2;
-    if (!within(std::malloc(300 * kMiB), land())) return 3;
+    if (!within(std::malloc(300 * kMiB), arena())) return 3;
     std::free(large);
     return 0;
   });
@@ -143,7 +143,7 @@ TEST_F(OwnMappings, AreWhereTheCallerWantsThem) {
     void* const wanted = reinterpret_cast<void*>(std::uint64_t{12} << 40U);  // NOLINT(performance-no-int-to-ptr)
     if (nowhere(wanted, kPage, MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, 0) != wanted) return 1;
     // As large as that it is a reservation of addresses.
-    if (within(nowhere(nullptr, kLandBytes, MAP_ANONYMOUS, 0), land())) return 2;
+    if (within(nowhere(nullptr, kArenaBytes, MAP_ANONYMOUS, 0), arena())) return 2;
     if (nowhere(nullptr, 0, MAP_ANONYMOUS, 0) != MAP_FAILED || errno != EINVAL) return 3;
     if (nowhere(nullptr, kPage, 0, 0) != MAP_FAILED || errno != EBADF) return 4;
     if (nowhere(nullptr, kPage, MAP_ANONYMOUS, 1) != MAP_FAILED || errno != EINVAL) return 5;
@@ -191,7 +191,7 @@ TEST_F(OwnMappings, AreInAForkWithoutThoseOfOthers) {
       return got == place ? static_cast<char*>(got) : nullptr;
     };
     char* const before = map_at(home(kSlot - 1).begin);
-    char* const after = map_at(land(kSlot + 1).begin);
+    char* const after = map_at(arena(kSlot + 1).begin);
     if (before == nullptr || after == nullptr) return 1;
     const auto gone = [](void* place) {
       unsigned char held = 0;

@@ -3,7 +3,7 @@
 // Made to be as unkind as a host may be. Messages of one (source, destination, tag) meet in order; apart from that they
 // are finished in random order, each only after a random number of polls. A send is done before its receive is posted,
 // or only when the receiver has the payload, by the toss of a coin; until then the sender's memory is read where it
-// lies, so that the thread sanitizer sees a sender that touches it too early.
+// lies, so that the thread sanitizer sees a sender that touches it too unexpected.
 //
 // Thread-safety: everything by anyone.
 #pragma once

@@ -24,27 +24,27 @@ constexpr std::uint64_t kTimeout = 60'000'000'000;  // longer than any test
 Failures failures(kFailure);                        // of all processes
 constexpr Secret kSecret{.low = 0x1234567812345678U, .high = 42};
 
-Door loopback(std::uint16_t number) {
-  Door door;
-  auto& four = reinterpret_cast<sockaddr_in&>(door.address);
+ListenAddress loopback(std::uint16_t number) {
+  ListenAddress listener;
+  auto& four = reinterpret_cast<sockaddr_in&>(listener.address);
   four.sin_family = AF_INET;
   four.sin_port = htons(number);
   four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  door.length = sizeof four;
-  return door;
+  listener.length = sizeof four;
+  return listener;
 }
 
 // The processes of a job, each on a node of its own.
 std::vector<std::unique_ptr<Wire>> job(std::int32_t ranks) {
   std::vector<std::unique_ptr<Wire>> wires;
-  std::vector<Door> doors;
+  std::vector<ListenAddress> listen_addresses;
   for (std::int32_t rank = 0; rank < ranks; ++rank) {
     auto wire = Wire::open(rank, kSecret, failures, kTimeout);
     if (!wire.ok()) ADD_FAILURE() << wire.error().message;
     wires.push_back(std::move(*wire));
-    doors.push_back(loopback(wires.back()->door()));
+    listen_addresses.push_back(loopback(wires.back()->listen_port()));
   }
-  for (auto& wire : wires) wire->set_doors(doors);
+  for (auto& wire : wires) wire->set_addresses(listen_addresses);
   return wires;
 }
 
@@ -86,8 +86,8 @@ std::vector<Completion> both(WirePort& a, std::size_t of_a, WirePort& b, std::si
   return all;
 }
 
-// Three processes send each other messages of all lengths under few tags, posted early or late: each receive gets the
-// next message of its peer and tag.
+// Three processes send each other messages of all lengths under few tags, posted early or late: each receive gets
+// the next message of its peer and tag.
 TEST(Wire, MessagesOfAPeerAndTagMeetInOrder) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -299,21 +299,22 @@ TEST(Wire, AKnockFindsTheRightDoorAndNobodyElseIsLetIn) {
   auto wires = job(2);
   auto stranger = Wire::open(1, {.low = 1, .high = 2}, failures, kTimeout);
   ASSERT_TRUE(stranger.ok());
-  const std::array doors{loopback((*stranger)->door()), loopback(wires[0]->door()), loopback(wires[1]->door())};
-  wires[0]->knock(doors, 1);
+  const std::array listen_addresses{loopback((*stranger)->listen_port()), loopback(wires[0]->listen_port()),
+                                    loopback(wires[1]->listen_port())};
+  wires[0]->probe(listen_addresses, 1);
   for (int i = 0; i < 10'000'000 && wires[0]->answer(1).opened < 0; ++i) {
     for (Wire* one : {wires[0].get(), wires[1].get(), stranger->get()}) one->step();
   }
   EXPECT_EQ(wires[0]->answer(1).opened, 2);
-  wires[0]->end_knocking();
+  wires[0]->end_probing();
 
   // What does not know the secret is shown out, whatever it says.
   WirePort port(*wires[0]);
   std::vector<std::byte> room(8);
   ASSERT_EQ(port.recv(message(room, 1, 0), {}, nullptr), 0);
   const int caller = socket(AF_INET, SOCK_STREAM, 0);
-  const Door door = loopback(wires[0]->door());
-  ASSERT_EQ(connect(caller, reinterpret_cast<const sockaddr*>(&door.address), door.length), 0);
+  const ListenAddress listener = loopback(wires[0]->listen_port());
+  ASSERT_EQ(connect(caller, reinterpret_cast<const sockaddr*>(&listener.address), listener.length), 0);
   const Frame lie{.kind = FrameKind::message, .tag = 0, .bytes = 8, .id = 0};
   ASSERT_EQ(send(caller, &lie, sizeof lie, 0), static_cast<ssize_t>(sizeof lie));
   ASSERT_EQ(send(caller, "mischief", 8, MSG_NOSIGNAL), 8);
@@ -399,15 +400,17 @@ TEST(Wire, StrangersWhoSayNothingAreShownOut) {
   ASSERT_TRUE(made.ok());
   auto wire = std::move(*made);
   auto other = std::move(*Wire::open(1, kSecret, failures, kTimeout));
-  const std::vector<Door> doors{loopback(wire->door()), loopback(other->door())};
-  wire->set_doors(doors);
-  other->set_doors(doors);
+  const std::vector<ListenAddress> listen_addresses{loopback(wire->listen_port()), loopback(other->listen_port())};
+  wire->set_addresses(listen_addresses);
+  other->set_addresses(listen_addresses);
   WirePort a(*wire);
   WirePort b(*other);
   std::vector<int> strangers;
   for (std::size_t i = 0; i < Wire::kMostStrangers + 10; ++i) {
     strangers.push_back(socket(AF_INET, SOCK_STREAM, 0));
-    ASSERT_EQ(connect(strangers.back(), reinterpret_cast<const sockaddr*>(&doors[0].address), doors[0].length), 0);
+    ASSERT_EQ(connect(strangers.back(), reinterpret_cast<const sockaddr*>(&listen_addresses[0].address),
+                      listen_addresses[0].length),
+              0);
   }
   auto bytes = filled(10, 1);
   std::vector<std::byte> room(10);

@@ -1,18 +1,18 @@
-// The usual way of a small message through an endpoint, inline: its calls are measured in nanoseconds, and arguments
+// The fast path of a small message through an endpoint, inline: its calls are measured in nanoseconds, and arguments
 // that are handed on in memory make the processor wait for its own stores.
 #pragma once
 
 #include "p2p/endpoint.hpp"
-#include "p2p/message_cells.hpp"
+#include "p2p/message_slots.hpp"
 
 namespace urakata::p2p {
 
 [[gnu::always_inline]] inline bool Endpoint::eager_at_once(Port& to, const Envelope& envelope, const std::byte* payload,
                                                            std::uint64_t bytes) {
-  const std::uint32_t cells = cells_for(bytes);
+  const std::uint32_t slots = slots_for(bytes);
   std::uint64_t position = 0;
-  if (!to.inbox.claim(cells, &position)) return false;
-  fill(to.inbox, position, cells, envelope, Kind::eager, payload, bytes, sent_last_);
+  if (!to.inbox.claim(slots, &position)) return false;
+  fill(to.inbox, position, slots, envelope, Kind::eager, payload, bytes, sent_last_);
   sent_last_ = true;
   to.wake();
   return true;
@@ -20,12 +20,12 @@ namespace urakata::p2p {
 
 [[gnu::always_inline]] inline bool Endpoint::send_at_once(Port& to, const Envelope& envelope, const Buffer& buffer) {
   if (buffer.layout != nullptr || buffer.count > kEager) return false;
-  const Guard guard(turn_);
+  const Guard guard(lock_);
   return pending_.empty() && eager_at_once(to, envelope, buffer.address, buffer.count);
 }
 
 [[gnu::always_inline]] inline Request& Endpoint::receive(const Envelope& pattern, const Buffer& buffer) {
-  const Guard guard(turn_);
+  const Guard guard(lock_);
   Request& request = new_request();
   request.is_send = false;
   request.buffer.address = buffer.address;
@@ -40,38 +40,38 @@ namespace urakata::p2p {
 }
 
 // The oldest message, once there is one; nullptr where it takes long or there is other work.
-inline const Cell* Endpoint::soon_here() {
-  constexpr unsigned kMostLooks = 256;   // without pauses some 400 ns, the time of a far rank's answer
+inline const Slot* Endpoint::soon_here() {
+  constexpr unsigned kMostPolls = 256;   // without pauses some 400 ns, the time of a far rank's answer
   constexpr unsigned kMostPauses = 128;  // 1 to 8 us
   const std::uint64_t position = port_.inbox.next();
-  const Cell& cell = port_.inbox.cell(position);
-  const std::uint32_t lap = Inbox::lap(position);
-  const auto here = [&] { return cell.stamp.load(std::memory_order_acquire) == lap; };
-  if (here()) return &cell;
+  const Slot& slot = port_.inbox.slot(position);
+  const std::uint32_t sequence = Inbox::sequence(position);
+  const auto here = [&] { return slot.stamp.load(std::memory_order_acquire) == sequence; };
+  if (here()) return &slot;
   port_.inbox.give_back();  // in the time of waiting
-  unsigned looks = manners_.pauses == 0 ? kMostLooks : kMostPauses / manners_.pauses;
-  if (manners_.oversubscribed) looks = 0;
-  for (; looks != 0; --looks) {
-    rest(manners_.pauses);
-    if (here()) return &cell;
-    if (port_.offered.load(std::memory_order_relaxed) != nullptr || listed_.load(std::memory_order_relaxed)) break;
+  unsigned polls = backoff_settings_.pauses == 0 ? kMostPolls : kMostPauses / backoff_settings_.pauses;
+  if (backoff_settings_.oversubscribed) polls = 0;
+  for (; polls != 0; --polls) {
+    rest(backoff_settings_.pauses);
+    if (here()) return &slot;
+    if (port_.assist.load(std::memory_order_relaxed) != nullptr || listed_.load(std::memory_order_relaxed)) break;
   }
   return nullptr;
 }
 
 [[gnu::always_inline]] inline bool Endpoint::receive_at_once(const Envelope& pattern, const Buffer& buffer,
                                                              Result* result) {
-  if (buffer.layout != nullptr || turn_.contended()) return false;
-  const Guard guard(turn_);
+  if (buffer.layout != nullptr || lock_.contended()) return false;
+  const Guard guard(lock_);
   if (!posted_.empty() || !unexpected_.empty()) return false;
-  const Cell* const cell = soon_here();
-  if (cell == nullptr || cell->first.kind != Kind::eager || cell->first.bytes > buffer.count ||
-      !matches(pattern, cell->first.envelope)) {
+  const Slot* const slot = soon_here();
+  if (slot == nullptr || slot->first.kind != Kind::eager || slot->first.bytes > buffer.count ||
+      !matches(pattern, slot->first.envelope)) {
     return false;
   }
-  *result = {cell->first.envelope.source, cell->first.envelope.tag, cell->first.bytes, Outcome::good};
-  gather(port_.inbox, *cell, buffer.address, cell->first.bytes);
-  port_.inbox.pop(cell->first.cells);
+  *result = {slot->first.envelope.source, slot->first.envelope.tag, slot->first.bytes, Outcome::good};
+  gather(port_.inbox, *slot, buffer.address, slot->first.bytes);
+  port_.inbox.pop(slot->first.slots);
   sent_last_ = false;
   return true;
 }
@@ -89,12 +89,12 @@ inline Request& Endpoint::new_request() {
   return request;
 }
 
-[[gnu::always_inline]] inline void Endpoint::release(Request& request, void (*let_go)(const Request&)) {
-  const Guard guard(turn_);
-  if (request.finished.load(std::memory_order_acquire) && request.packed.room == 0 && let_go == nullptr) {
+[[gnu::always_inline]] inline void Endpoint::release(Request& request, void (*release_layout)(const Request&)) {
+  const Guard guard(lock_);
+  if (request.finished.load(std::memory_order_acquire) && request.packed.room == 0 && release_layout == nullptr) {
     recycle(request);
   } else {
-    release_with_care(request, let_go);
+    release_with_care(request, release_layout);
   }
 }
 

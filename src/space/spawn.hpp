@@ -22,7 +22,7 @@ struct DescriptorMove {
   int to;
 };
 
-struct Birth {
+struct SpawnRequest {
   std::byte* stack = nullptr;  // as write_stack() gave it
   std::uint64_t entry = 0;     // of the dynamic linker
   // Changed while the descriptors are moved. No two have the same `to`.
@@ -35,9 +35,9 @@ struct Birth {
 };
 
 // Makes the process and returns its pid when it is about to enter the program, or was killed on the way there and waits
-// to be reaped; a child of the calling thread, that dies with it. All that `birth` points to may go away then. Error:
+// to be reaped; a child of the calling thread, that dies with it. All that `request` points to may go away then. Error:
 // which step the kernel refused, and no process is left.
-Result<pid_t> bear(const Birth& birth);
+Result<pid_t> spawn(const SpawnRequest& request);
 
 // Gives every descriptor its number, in whatever order the numbers overlap, and closes all others up to `highest`. By
 // raw system calls only. True: done. For tests too.

@@ -1,4 +1,4 @@
-#include "p2p/rescue.hpp"
+#include "p2p/fallback_progress.hpp"
 
 #include <pthread.h>
 
@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kNap = 1'000'000;  // ns
 }
 
-Rescue::Rescue(Endpoint& endpoint, bool (*also)()) : endpoint_(endpoint), also_(also) {
+FallbackProgress::FallbackProgress(Endpoint& endpoint, bool (*also)()) : endpoint_(endpoint), also_(also) {
   // The program's signals are for the program's threads.
   sigset_t all;
   sigset_t before;
@@ -30,7 +30,7 @@ Rescue::Rescue(Endpoint& endpoint, bool (*also)()) : endpoint_(endpoint), also_(
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void Rescue::expect() {
+void FallbackProgress::expect() {
   // The request is counted as open before the state is read, and the helper does it the other way round.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   std::uint32_t idle = kIdle;
@@ -39,14 +39,14 @@ void Rescue::expect() {
   }
 }
 
-void Rescue::stop() {
+void FallbackProgress::stop() {
   if (!thread_.joinable()) return;
   state_.store(kStopping, std::memory_order_seq_cst);
   futex_wake(state_);
   thread_.join();
 }
 
-void Rescue::run() {
+void FallbackProgress::run() {
   on_helper_thread = true;
   for (;;) {
     const std::uint32_t state = state_.load(std::memory_order_seq_cst);

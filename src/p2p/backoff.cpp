@@ -1,4 +1,4 @@
-#include "p2p/patience.hpp"
+#include "p2p/backoff.hpp"
 
 #include <sched.h>
 
@@ -31,12 +31,12 @@ double pause_ns() {
 // Measured (bench/space.c, Granite Rapids, pauses of 10 ns, two ranks): half round trips of 8, 64, 256 and 4096 B take
 // 121, 200, 295 and 357 ns without pauses, 124, 177, 220, 350 with four, 118, 150, 213, 308 with eight and 132, 147,
 // 174, 310 with fourteen. Without, the same code takes 120 to 178 ns for 8 B, by where the compiler puts it.
-unsigned pauses_between_looks() {
+unsigned pauses_between_polls() {
   constexpr double kApart = 75;  // ns
   if (!on_intel()) return 0;
   return std::max(1U, static_cast<unsigned>(std::lround(kApart / pause_ns())));
 }
 
-void Patience::yield() { sched_yield(); }
+void Backoff::yield() { sched_yield(); }
 
 }  // namespace urakata::p2p

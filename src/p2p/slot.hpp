@@ -1,10 +1,10 @@
-// A cell: one cache line of an inbox, and what a message looks like in it.
+// A slot: one cache line of an inbox, and what a message looks like in it.
 //
-//     first cell    stamp | kind, cells | context | source | tag | bytes | 40 bytes of payload, or an Offer
-//     further cell  stamp | 60 bytes of payload
+//     first slot    stamp | kind, slots | context | source | tag | bytes | 40 bytes of payload, or an RTS
+//     further slot  stamp | 60 bytes of payload
 //
-// A cell is filled when its stamp is that of the receiver's present lap around the inbox. The stamp of a message's
-// first cell is stored last, with release order, so that one load with acquire order makes the whole message visible.
+// A slot is filled when its stamp is that of the receiver's present sequence around the inbox. The stamp of a message's
+// first slot is stored last, with release order, so that one load with acquire order makes the whole message visible.
 #pragma once
 
 #include <atomic>
@@ -41,7 +41,7 @@ enum class Form : std::uint8_t {
 };
 
 // A rendezvous: the payload stays at the sender until the receiver has copied it and says so in `request`.
-struct Offer {
+struct Rts {
   Request* request = nullptr;  // the sender's; valid until its `finished` is stored
   Port* sender = nullptr;      // who waits for that
   std::byte* address = nullptr;
@@ -52,19 +52,19 @@ struct Offer {
 
 enum class Kind : std::uint16_t { eager, rendezvous };
 
-struct alignas(kLine) Cell {
-  static constexpr std::size_t kPayload = 40;  // bytes in the first cell
+struct alignas(kLine) Slot {
+  static constexpr std::size_t kPayload = 40;  // bytes in the first slot
   static constexpr std::size_t kFurther = 60;  // and in each further one
 
   struct First {
     Kind kind;
-    std::uint16_t cells;  // of this message
+    std::uint16_t slots;  // of this message
     Envelope envelope;
     std::uint32_t bytes;  // payload of an eager message
     std::byte payload[kPayload];
   };
 
-  Cell() : further{} {}
+  Slot() : further{} {}
 
   std::atomic<std::uint32_t> stamp{0};
   union {
@@ -72,14 +72,14 @@ struct alignas(kLine) Cell {
     First first;
   };
 };
-static_assert(sizeof(Cell) == kLine);
-static_assert(sizeof(Offer) <= Cell::kPayload);
+static_assert(sizeof(Slot) == kLine);
+static_assert(sizeof(Rts) <= Slot::kPayload);
 
-// Cells that an eager message of `bytes` takes.
-constexpr std::uint32_t cells_for(std::size_t bytes) {
-  return bytes <= Cell::kPayload
+// Slots that an eager message of `bytes` takes.
+constexpr std::uint32_t slots_for(std::size_t bytes) {
+  return bytes <= Slot::kPayload
              ? 1
-             : 1 + static_cast<std::uint32_t>((bytes - Cell::kPayload + Cell::kFurther - 1) / Cell::kFurther);
+             : 1 + static_cast<std::uint32_t>((bytes - Slot::kPayload + Slot::kFurther - 1) / Slot::kFurther);
 }
 
 }  // namespace urakata::p2p

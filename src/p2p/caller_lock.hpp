@@ -19,11 +19,11 @@ namespace urakata::p2p {
 
 enum class Callers : std::uint8_t { one, one_and_helper, many };
 
-class Turn {
+class CallerLock {
  public:
-  explicit Turn(Callers callers) : callers_(callers) {}
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
+  explicit CallerLock(Callers callers) : callers_(callers) {}
+  CallerLock(const CallerLock&) = delete;
+  CallerLock& operator=(const CallerLock&) = delete;
 
   // May threads of the program call at once? Then nobody may keep the turn while waiting.
   bool contended() const { return callers_ == Callers::many; }

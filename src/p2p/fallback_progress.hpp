@@ -1,6 +1,6 @@
-// A rescue helper: keeps an endpoint moving while its rank is blocked in the host, or computes, for hosts that cannot
-// call us from within their own waiting. It looks every millisecond while a request of the rank is open, or there is
-// something else left to move, and sleeps otherwise.
+// A fallback progress thread: keeps an endpoint moving while its rank is blocked in the host, or computes, for hosts
+// that cannot call us from within their own waiting. It looks every millisecond while a request of the rank is open, or
+// there is something else left to move, and sleeps otherwise.
 //
 // Thread-safety: expect() by the endpoint's rank; stop() once, by one thread.
 #pragma once
@@ -13,14 +13,14 @@
 
 namespace urakata::p2p {
 
-class Rescue {
+class FallbackProgress {
  public:
   // The endpoint has a helper among its callers, and outlives this. `also`: what else the rank needs moved at each
   // look; it returns whether there is more to move later.
-  explicit Rescue(Endpoint& endpoint, bool (*also)() = nullptr);
-  ~Rescue() { stop(); }
-  Rescue(const Rescue&) = delete;
-  Rescue& operator=(const Rescue&) = delete;
+  explicit FallbackProgress(Endpoint& endpoint, bool (*also)() = nullptr);
+  ~FallbackProgress() { stop(); }
+  FallbackProgress(const FallbackProgress&) = delete;
+  FallbackProgress& operator=(const FallbackProgress&) = delete;
 
   // The rank goes its way and leaves a request open.
   void expect();

@@ -1,4 +1,4 @@
-#include "space/turn.hpp"
+#include "space/robust_lock.hpp"
 
 #include <gtest/gtest.h>
 #include <linux/futex.h>
@@ -16,23 +16,23 @@ TEST(Turn, OfADeadTaskIsTakenFromIt) {
   if (child == 0) _exit(0);
   waitpid(child, nullptr, 0);
   std::atomic<std::uint32_t> holder{static_cast<std::uint32_t>(child)};
-  EXPECT_TRUE(take_turn(holder, getpid()));
+  EXPECT_TRUE(lock_robust(holder, getpid()));
   EXPECT_EQ(holder, static_cast<std::uint32_t>(getpid()));
-  end_turn(holder);
-  EXPECT_FALSE(take_turn(holder, getpid()));
+  unlock_robust(holder);
+  EXPECT_FALSE(lock_robust(holder, getpid()));
 }
 
 TEST(Turn, OfALivingTaskIsWaitedFor) {
   std::atomic<std::uint32_t> holder{static_cast<std::uint32_t>(getpid())};
   std::atomic<bool> ended{false};
   std::thread other([&] {
-    EXPECT_FALSE(take_turn(holder, getpid()));
+    EXPECT_FALSE(lock_robust(holder, getpid()));
     EXPECT_TRUE(ended);
   });
   // Woken for no reason, it waits on; that somebody was woken shows that it waits.
   while (syscall(SYS_futex, &holder, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0) == 0) std::this_thread::yield();
   ended = true;
-  end_turn(holder);
+  unlock_robust(holder);
   other.join();
 }
 

@@ -1,4 +1,4 @@
-#include "p2p/turn.hpp"
+#include "p2p/caller_lock.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,28 +10,28 @@ namespace {
 
 constexpr int kTurns = 200'000;
 
-// Not atomic: it is right only if turns exclude each other.
+// Not atomic: it is right only if its holders exclude each other.
 struct Counted {
-  explicit Counted(Callers callers) : turn(callers) {}
-  Turn turn;
+  explicit Counted(Callers callers) : lock(callers) {}
+  CallerLock lock;
   long count = 0;
 };
 
-TEST(Turn, OfOneThreadOfTheProgramAndAHelper) {
+TEST(CallerLock, OfOneThreadOfTheProgramAndAHelper) {
   Counted counted(Callers::one_and_helper);
   std::atomic<bool> over{false};
   long helped = 0;
   std::thread helper([&] {
     on_helper_thread = true;
     while (!over.load(std::memory_order_relaxed) || helped == 0) {
-      if (!counted.turn.try_lock()) continue;
+      if (!counted.lock.try_lock()) continue;
       for (int i = 0; i < 100; ++i) counted.count = counted.count + 1;
-      counted.turn.unlock();
+      counted.lock.unlock();
       helped += 100;
     }
   });
   for (int i = 0; i < kTurns; ++i) {
-    const std::lock_guard guard(counted.turn);
+    const std::lock_guard guard(counted.lock);
     counted.count = counted.count + 1;
   }
   over.store(true, std::memory_order_relaxed);
@@ -39,11 +39,11 @@ TEST(Turn, OfOneThreadOfTheProgramAndAHelper) {
   EXPECT_EQ(counted.count, kTurns + helped);
 }
 
-TEST(Turn, OfManyThreads) {
+TEST(CallerLock, OfManyThreads) {
   Counted counted(Callers::many);
   const auto work = [&] {
     for (int i = 0; i < kTurns; ++i) {
-      const std::lock_guard guard(counted.turn);
+      const std::lock_guard guard(counted.lock);
       counted.count = counted.count + 1;
     }
   };

@@ -10,10 +10,10 @@
 namespace urakata::shim {
 
 // The index of one that was completed, or MPI_UNDEFINED; `none_active`: there is nothing to wait for.
-int look_for_any(int count, MPI_Request* requests, int* index, bool* none_active, MPI_Status* status,
-                 std::uint64_t begin);
+int test_any_of(int count, MPI_Request* requests, int* index, bool* none_active, MPI_Status* status,
+                std::uint64_t begin);
 
 // *done as MPI_Testsome's outcount (MPI_UNDEFINED: nothing active).
-int look_for_some(int count, MPI_Request* requests, int* done, int* indices, MPI_Status* statuses, std::uint64_t begin);
+int test_some_of(int count, MPI_Request* requests, int* done, int* indices, MPI_Status* statuses, std::uint64_t begin);
 
 }  // namespace urakata::shim

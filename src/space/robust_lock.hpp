@@ -10,7 +10,7 @@ namespace urakata::space {
 
 // Makes `self` the task whose pid `holder` names, once there is none or the named one is dead; waits for a living one.
 // True: the one before died in its turn, and what it was doing may be half done. A signal handler may call it.
-bool take_turn(std::atomic<std::uint32_t>& holder, pid_t self);
-void end_turn(std::atomic<std::uint32_t>& holder);
+bool lock_robust(std::atomic<std::uint32_t>& holder, pid_t self);
+void unlock_robust(std::atomic<std::uint32_t>& holder);
 
 }  // namespace urakata::space

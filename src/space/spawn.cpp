@@ -1,4 +1,4 @@
-#include "space/birth.hpp"
+#include "space/spawn.hpp"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -20,14 +20,14 @@ namespace {
 
 constexpr std::uint32_t kBusy = 0;
 constexpr std::uint32_t kReady = 1;
-constexpr std::uint64_t kLook = 10'000'000;  // ns between looks whether the newborn is still alive
+constexpr std::uint64_t kCheckInterval = 10'000'000;  // ns between checks whether the child_main is still alive
 constexpr std::size_t kSignalBytes = 8;
 constexpr int kHighestSignal = 64;
 constexpr int kFutexWakePrivate = 129;
 
-// Shared by keeper and newborn: one address space.
-struct Cradle {
-  const Birth* birth = nullptr;
+// Shared by keeper and child_main: one address space.
+struct SpawnState {
+  const SpawnRequest* request = nullptr;
   pid_t keeper = 0;
   std::atomic<std::uint32_t> stage{kBusy};
   const char* failed_step = nullptr;
@@ -92,23 +92,23 @@ long set_group(const Attributes& attributes) {
 }
 
 // In the new process, on its own stack, with the keeper's thread-local storage: raw system calls only.
-[[noreturn]] void grow_up(Cradle& cradle) {
-  const Birth& birth = *cradle.birth;
-  const Attributes& attributes = *birth.attributes;
-  const auto must = [&cradle](long result, const char* step) {
+[[noreturn]] void become_program(SpawnState& state) {
+  const SpawnRequest& request = *state.request;
+  const Attributes& attributes = *request.attributes;
+  const auto must = [&state](long result, const char* step) {
     if (result >= 0) return;
-    cradle.failed_step = step;
-    cradle.failure = static_cast<int>(-result);
+    state.failed_step = step;
+    state.failure = static_cast<int>(-result);
     raw::call(SYS_exit_group, 127);
   };
   must(raw::call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL), "prctl");
-  if (raw::call(SYS_getppid) != cradle.keeper) raw::call(SYS_exit_group, 127);
-  birth.record->pid.store(static_cast<pid_t>(raw::call(SYS_getpid)), std::memory_order_release);
+  if (raw::call(SYS_getppid) != state.keeper) raw::call(SYS_exit_group, 127);
+  request.record->pid.store(static_cast<pid_t>(raw::call(SYS_getpid)), std::memory_order_release);
   must(set_group(attributes), "joining its process group");
-  raw::call(SYS_prctl, PR_SET_NAME, raw::word(birth.name.data()));
+  raw::call(SYS_prctl, PR_SET_NAME, raw::word(request.name.data()));
   set_signals(attributes);
-  must(raw::call(SYS_fchdir, birth.directory), "entering its directory");
-  must(move_descriptors(birth.descriptors, birth.highest_descriptor) ? 0 : -EMFILE, "placing its descriptors");
+  must(raw::call(SYS_fchdir, request.directory), "entering its directory");
+  must(move_descriptors(request.descriptors, request.highest_descriptor) ? 0 : -EMFILE, "placing its descriptors");
   raw::call(SYS_umask, attributes.umask);
   must(set_limits(attributes), "setting its limits");
   must(raw::call(SYS_setpriority, PRIO_PROCESS, 0, attributes.nice), "setting its nice value");
@@ -117,16 +117,16 @@ long set_group(const Attributes& attributes) {
        "binding it to its CPUs");
   raw::call(SYS_rt_sigprocmask, SIG_SETMASK, raw::word(&attributes.blocked), 0, kSignalBytes);
 
-  std::byte* const stack = birth.stack;
-  const std::uint64_t entry = birth.entry;
-  // From here on the keeper may forget birth and cradle; the wake only uses the word's address.
-  std::atomic<std::uint32_t>* const stage = &cradle.stage;
+  std::byte* const stack = request.stack;
+  const std::uint64_t entry = request.entry;
+  // From here on the keeper may forget request and state; the wake only uses the word's address.
+  std::atomic<std::uint32_t>* const stage = &state.stage;
   stage->store(kReady, std::memory_order_release);
   raw::call(SYS_futex, raw::word(stage), kFutexWakePrivate, 1);
   raw::enter(stack, entry);
 }
 
-int newborn(void* cradle) { grow_up(*static_cast<Cradle*>(cradle)); }
+int child_main(void* state) { become_program(*static_cast<SpawnState*>(state)); }
 
 bool has_ended(pid_t pid) {
   siginfo_t about{};
@@ -157,21 +157,21 @@ bool move_descriptors(std::span<DescriptorMove> moves, int highest) {
   return true;
 }
 
-Result<pid_t> bear(const Birth& birth) {
-  Cradle cradle;
-  cradle.birth = &birth;
-  cradle.keeper = getpid();
+Result<pid_t> spawn(const SpawnRequest& request) {
+  SpawnState state;
+  state.request = &request;
+  state.keeper = getpid();
   // Below the texts, far enough from the words that the program will find.
   constexpr std::size_t kRedZone = 256;
-  const pid_t pid = clone(&newborn, birth.stack - kRedZone, CLONE_VM | SIGCHLD, &cradle);
+  const pid_t pid = clone(&child_main, request.stack - kRedZone, CLONE_VM | SIGCHLD, &state);
   if (pid < 0) return Error{std::string("the kernel refuses another process (") + std::strerror(errno) + ")"};
-  while (cradle.stage.load(std::memory_order_acquire) == kBusy) {
-    futex_wait(cradle.stage, kBusy, kLook);
-    if (cradle.stage.load(std::memory_order_acquire) == kBusy && has_ended(pid)) {
+  while (state.stage.load(std::memory_order_acquire) == kBusy) {
+    futex_wait(state.stage, kBusy, kCheckInterval);
+    if (state.stage.load(std::memory_order_acquire) == kBusy && has_ended(pid)) {
       // Somebody killed it: that is its end, of which the keeper hears as of any other.
-      if (cradle.failed_step == nullptr) return pid;
+      if (state.failed_step == nullptr) return pid;
       waitpid(pid, nullptr, 0);
-      return Error{std::string(cradle.failed_step) + ": " + std::strerror(cradle.failure)};
+      return Error{std::string(state.failed_step) + ": " + std::strerror(state.failure)};
     }
   }
   return pid;

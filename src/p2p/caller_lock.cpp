@@ -1,19 +1,19 @@
-#include "p2p/turn.hpp"
+#include "p2p/caller_lock.hpp"
 
 #include "p2p/fence.hpp"
 
 namespace urakata::p2p {
 
 // The flag stays set: the helper, which tries again and again, leaves as soon as it sees it.
-void Turn::wait_for_helper() {
+void CallerLock::wait_for_helper() {
   for (Ladder ladder(false); held_.load(std::memory_order_acquire);) ladder.step();
 }
 
-void Turn::compete() {
+void CallerLock::compete() {
   for (Ladder ladder(false); !try_lock();) ladder.step();
 }
 
-bool Turn::try_as_helper() {
+bool CallerLock::try_as_helper() {
   if (program_in_.load(std::memory_order_relaxed)) return false;
   if (held_.exchange(true, std::memory_order_seq_cst)) return false;  // another helper's
   // Without the fence the helper must not go on: the program's thread may be in, unseen.

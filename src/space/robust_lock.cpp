@@ -1,4 +1,4 @@
-#include "space/turn.hpp"
+#include "space/robust_lock.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -8,11 +8,11 @@
 namespace urakata::space {
 namespace {
 
-constexpr std::uint64_t kLook = 5'000'000;  // ns between looks whether the holder is still alive
+constexpr std::uint64_t kCheckInterval = 5'000'000;  // ns between checks whether the holder is still alive
 
 }  // namespace
 
-bool take_turn(std::atomic<std::uint32_t>& holder, pid_t self) {
+bool lock_robust(std::atomic<std::uint32_t>& holder, pid_t self) {
   bool was_left = false;
   for (;;) {
     std::uint32_t present = 0;
@@ -22,12 +22,12 @@ bool take_turn(std::atomic<std::uint32_t>& holder, pid_t self) {
       was_left = holder.compare_exchange_strong(present, own, std::memory_order_acquire);
       if (was_left) return true;
     } else {
-      futex_wait(holder, present, kLook);
+      futex_wait(holder, present, kCheckInterval);
     }
   }
 }
 
-void end_turn(std::atomic<std::uint32_t>& holder) {
+void unlock_robust(std::atomic<std::uint32_t>& holder) {
   holder.store(0, std::memory_order_release);
   futex_wake(holder, 1);
 }

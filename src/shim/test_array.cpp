@@ -1,4 +1,4 @@
-#include "shim/look.hpp"
+#include "shim/test_array.hpp"
 
 #include <atomic>
 
@@ -23,7 +23,7 @@ int next_finished(int from, int count, const MPI_Request* requests, bool* active
     if (!request->active) continue;
     *active = true;
     if (request->finished()) return i;
-    looked_in_vain(*request);
+    note_unsuccessful_test(*request);
   }
   return count;
 }
@@ -62,8 +62,8 @@ int look_at_theirs(int count, MPI_Request* requests, int* index, bool* active, M
 
 }  // namespace
 
-int look_for_any(int count, MPI_Request* requests, int* index, bool* none_active, MPI_Status* status,
-                 std::uint64_t begin) {
+int test_any_of(int count, MPI_Request* requests, int* index, bool* none_active, MPI_Status* status,
+                std::uint64_t begin) {
   *index = MPI_UNDEFINED;
   *none_active = false;
   // Whoever is looked at first each time keeps the others out, if it is done each time.
@@ -78,7 +78,7 @@ int look_for_any(int count, MPI_Request* requests, int* index, bool* none_active
     if (code != MPI_SUCCESS || *index != MPI_UNDEFINED) return code;
   }
   if (ours_active) {
-    called_in_vain();
+    note_unsuccessful_call();
   } else if (!theirs_active) {
     *none_active = true;
     empty_status(status);
@@ -86,8 +86,7 @@ int look_for_any(int count, MPI_Request* requests, int* index, bool* none_active
   return MPI_SUCCESS;
 }
 
-int look_for_some(int count, MPI_Request* requests, int* done, int* indices, MPI_Status* statuses,
-                  std::uint64_t begin) {
+int test_some_of(int count, MPI_Request* requests, int* done, int* indices, MPI_Status* statuses, std::uint64_t begin) {
   *done = 0;
   Failure failure;
   MPI_Request* const theirs = without_ours(count, requests);
@@ -108,7 +107,7 @@ int look_for_some(int count, MPI_Request* requests, int* done, int* indices, MPI
     if (statuses != MPI_STATUSES_IGNORE) statuses[k].MPI_ERROR = own;
   }
   if (!ours_active && theirs_done == MPI_UNDEFINED) *done = MPI_UNDEFINED;
-  if (ours_active && *done == 0) called_in_vain();
+  if (ours_active && *done == 0) note_unsuccessful_call();
   return code != MPI_SUCCESS ? code : failure.tell_of_array();
 }
 

@@ -1,0 +1,88 @@
+// The fast path of a small message inside a space: bytes without holes, sent at once, received from a rank of the
+// space. Everything else branches off from here.
+//
+// Inline from the program's call to the endpoint, with the descriptor in registers: where a call branches off it hands
+// a copy on.
+//
+// Thread-safety: as MPI says of the calls that these stand for.
+#pragma once
+
+#include "shim/completion.hpp"
+#include "shim/message.hpp"
+#include "shim/request.hpp"
+#include "shim/status.hpp"
+
+namespace urakata::shim {
+
+[[gnu::always_inline]] inline bool sent_at_once(const MessageDescriptor& descriptor) {
+  return descriptor.mode != p2p::Mode::synchronous &&
+         endpoint()->send_at_once(*descriptor.to, descriptor.envelope, descriptor.buffer);
+}
+
+// Blocking calls. The result is an MPI error code; the error handler has been called.
+[[gnu::always_inline]] inline int send_now(const MessageDescriptor& descriptor) {
+  return sent_at_once(descriptor) ? MPI_SUCCESS : send_other_now(copy_of(descriptor));
+}
+
+[[gnu::always_inline]] inline int receive_now(const MessageDescriptor& descriptor, MPI_Status* status) {
+  if (descriptor.carrier != Carrier::space) return receive_mixed_now(copy_of(descriptor), status);
+  p2p::Endpoint& here = *endpoint();
+  p2p::Result result;
+  if (here.receive_at_once(descriptor.envelope, descriptor.buffer, &result)) {
+    set_status(status, result);
+    return MPI_SUCCESS;
+  }
+  retain(descriptor.buffer);
+  p2p::Request& open = here.receive(descriptor.envelope, descriptor.buffer);
+  here.wait(open);
+  set_status(status, open.result);
+  const int code = code_of(open.result);
+  give_back(open);
+  if (code != MPI_SUCCESS) host.Comm_call_errhandler(descriptor.circle->handle, code);
+  return code;
+}
+
+// The request of a send or a receive, which is started.
+[[gnu::always_inline]] inline MPI_Request send_later(const MessageDescriptor& descriptor) {
+  return sent_at_once(descriptor) ? finished_send() : send_other_later(copy_of(descriptor));
+}
+
+// Of the descriptor no more is kept than the end of a receive needs.
+[[gnu::always_inline]] inline MPI_Request receive_later(const MessageDescriptor& descriptor) {
+  if (descriptor.carrier != Carrier::space) {
+    Request& request = make_message(copy_of(descriptor));
+    start_message(request);
+    return request.handle();
+  }
+  Request& request = *make_request();
+  request.message.descriptor.circle = descriptor.circle;
+  descriptor.circle->retain();
+  if (descriptor.buffer.layout != nullptr) {
+    request.message.descriptor.type = descriptor.type;
+    descriptor.type->retain();
+  }
+  request.active = true;
+  request.message.open = &endpoint()->receive(descriptor.envelope, descriptor.buffer);
+  expect_messages();
+  return request.handle();
+}
+
+// The end of the fast path's receive request, which is done. False: nothing was done, complete() is needed.
+[[gnu::always_inline]] inline bool complete_fast(Request& request, MPI_Request* handle, MPI_Status* status) {
+  Message& message = request.message;
+  if (message.open == nullptr || message.descriptor.to != nullptr || message.descriptor.type != nullptr ||
+      message.beside != nullptr || request.persistent || message.open->result.outcome != p2p::Outcome::good) {
+    return false;
+  }
+  set_status(status, message.open->result);
+  endpoint()->release(*message.open);
+  message.open = nullptr;
+  message.descriptor.circle->release();
+  message.descriptor.circle = nullptr;
+  request.active = false;
+  give_request_back(request);
+  *handle = MPI_REQUEST_NULL;
+  return true;
+}
+
+}  // namespace urakata::shim
