@@ -43,11 +43,11 @@ struct Message {
 bool outside(int rank, MPI_Comm comm);
 // Is there no need to wait for other receives, so that the host may have a receive from outside, or a probe, at once?
 inline bool at_once(const MessageDescriptor& descriptor) {
-  return descriptor.carrier == Carrier::host && free_for_host(copy_of(descriptor));
+  return descriptor.carrier == Carrier::by_host && free_for_host(copy_of(descriptor));
 }
 // The same for all starts of a persistent receive.
 inline bool always_at_once(const MessageDescriptor& descriptor) {
-  return descriptor.carrier == Carrier::host && descriptor.circle->unordered();
+  return descriptor.carrier == Carrier::by_host && descriptor.circle->unordered();
 }
 
 // What a layout is to the endpoint: held before its request is given back unfinished, or where the program may free its

@@ -14,7 +14,7 @@
 namespace urakata::shim {
 
 // Where a message comes from: a rank of the space, one outside of it (on a mixed circle, through the host), or either.
-enum class Carrier : std::uint8_t { space, host, either };
+enum class Carrier : std::uint8_t { space, by_host, either };
 
 // A send or a receive that is ours to handle, with arguments that have been checked.
 struct MessageDescriptor {
@@ -70,7 +70,7 @@ struct MessageDescriptor {
   if (tag != MPI_ANY_TAG && (tag < 0 || tag > largest_tag())) return false;
   if (in.mixed && any) descriptor.carrier = Carrier::either;
   if (in.mixed && !any && in.peers[static_cast<std::size_t>(source)].port == nullptr)
-    descriptor.carrier = Carrier::host;
+    descriptor.carrier = Carrier::by_host;
   descriptor.envelope.context = in.context;
   descriptor.envelope.source = any ? p2p::kAnySource : source;
   descriptor.envelope.tag = tag == MPI_ANY_TAG ? p2p::kAnyTag : tag;

@@ -62,7 +62,7 @@ void MixedQueue::start(MixedReceive& entry) {
   const MessageDescriptor& descriptor = entry.descriptor();
   MPI_Status found;
   MPI_Message message = MPI_MESSAGE_NULL;
-  if (descriptor.carrier == Carrier::host) {
+  if (descriptor.carrier == Carrier::by_host) {
     if (!disturbs(descriptor)) return post(entry);
   } else {
     // Now and then the host's message comes first, or a stream of messages of the space could keep it out forever.

@@ -26,7 +26,7 @@ bool find_in_space(const MessageDescriptor& descriptor, MPI_Status* status) {
 
 bool find(const MessageDescriptor& descriptor, MPI_Status* status) {
   if (descriptor.carrier == Carrier::space) return find_in_space(descriptor, status);
-  if (descriptor.carrier == Carrier::host) return probe_host(descriptor, status);
+  if (descriptor.carrier == Carrier::by_host) return probe_host(descriptor, status);
   if (space_first()) return find_in_space(descriptor, status) || probe_host(descriptor, status);
   return probe_host(descriptor, status) || find_in_space(descriptor, status);
 }
@@ -44,7 +44,7 @@ bool take_in_space(const MessageDescriptor& descriptor, MPI_Message* message, MP
 
 bool take(const MessageDescriptor& descriptor, MPI_Message* message, MPI_Status* status) {
   if (descriptor.carrier == Carrier::space) return take_in_space(descriptor, message, status);
-  if (descriptor.carrier == Carrier::host) return take_from_host(descriptor, message, status);
+  if (descriptor.carrier == Carrier::by_host) return take_from_host(descriptor, message, status);
   if (space_first()) return take_in_space(descriptor, message, status) || take_from_host(descriptor, message, status);
   return take_from_host(descriptor, message, status) || take_in_space(descriptor, message, status);
 }
