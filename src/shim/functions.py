@@ -1,4 +1,5 @@
-"""The table of collectives that Urakata may carry; generate.py makes the entry points from it.
+"""The table of collectives that Urakata may carry; generate.py makes the entry points from it, and the list of the
+host's functions for them.
 
 Each row: the operation's name in the standard, our operation, and the parameters between the communicator and its
 neighbours in order. A parameter is a kind, written as below; `s` and `r` are the send and the receive side.

@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "shim/abi.hpp"
+#include "shim/host_collectives.hpp"  // generated from functions.py: URAKATA_HOST_COLLECTIVES and its like
 
 // clang-format off
 // Functions that every host has.
@@ -18,10 +19,7 @@
                       X(Group_translate_ranks) X(Group_free) X(Allgather) X(Type_size_x)                               \
                           X(Type_get_extent_x) X(Type_get_true_extent_x) X(Type_get_envelope) X(Type_get_contents) X(Type_contiguous) \
                               X(Type_create_struct) X(Type_commit) X(Type_free) X(Op_commutative) X(Op_free)           \
-                                  X(Info_get) X(Ibarrier) X(Ibcast) X(Igather) X(Igatherv) X(Iscatter) X(Iscatterv)    \
-                                      X(Iallgather) X(Iallgatherv) X(Ialltoall) X(Ialltoallv) X(Ialltoallw) X(Ireduce) \
-                                          X(Iallreduce) X(Ireduce_scatter) X(Ireduce_scatter_block) X(Iscan)           \
-                                              X(Iexscan)
+                                  X(Info_get)
 
 // The program's own messages and communicators.
 #define URAKATA_HOST_MESSAGES(X)                                                                                       \
@@ -32,24 +30,11 @@
               X(Comm_create_group) X(Cart_create) X(Cart_sub) X(Graph_create) X(Dist_graph_create)                     \
                   X(Dist_graph_create_adjacent) X(Intercomm_merge)
 
-// Functions that some hosts or headers lack: nullptr then. MPI-4 persistent collectives (Open MPI 4 has them as MPIX_).
-#define URAKATA_HOST_PERSISTENT(X)                                                                                   \
-  X(Barrier_init)                                                                                                    \
-  X(Bcast_init) X(Gather_init) X(Gatherv_init) X(Scatter_init) X(Scatterv_init) X(Allgather_init) X(Allgatherv_init) \
-      X(Alltoall_init) X(Alltoallv_init) X(Alltoallw_init) X(Reduce_init) X(Allreduce_init) X(Reduce_scatter_init)   \
-          X(Reduce_scatter_block_init) X(Scan_init) X(Exscan_init)
-
+// Functions that some hosts or headers lack: nullptr then.
 #if MPI_VERSION >= 4
 #define URAKATA_LARGE_COUNTS 1
-#define URAKATA_HOST_LARGE(X)                                                                                     \
-  X(Type_get_envelope_c)                                                                                          \
-  X(Type_get_contents_c) X(Pack_c) X(Unpack_c) X(Isend_c)                                                         \
-  X(Irecv_c) X(Ibcast_c) X(Igather_c) X(Igatherv_c) X(Iscatter_c) X(Iscatterv_c) X(Iallgather_c) X(Iallgatherv_c) \
-      X(Ialltoall_c) X(Ialltoallv_c) X(Ialltoallw_c) X(Ireduce_c) X(Iallreduce_c) X(Ireduce_scatter_c)            \
-          X(Ireduce_scatter_block_c) X(Iscan_c) X(Iexscan_c) X(Bcast_init_c) X(Gather_init_c) X(Gatherv_init_c)   \
-              X(Scatter_init_c) X(Scatterv_init_c) X(Allgather_init_c) X(Allgatherv_init_c) X(Alltoall_init_c)    \
-                  X(Alltoallv_init_c) X(Alltoallw_init_c) X(Reduce_init_c) X(Allreduce_init_c)                    \
-                      X(Reduce_scatter_init_c) X(Reduce_scatter_block_init_c) X(Scan_init_c) X(Exscan_init_c)
+#define URAKATA_HOST_LARGE(X)                                                                                          \
+  X(Type_get_envelope_c) X(Type_get_contents_c) X(Pack_c) X(Unpack_c) X(Isend_c) X(Irecv_c)
 #define URAKATA_HOST_LARGE_MESSAGES(X)                                                                                 \
   X(Isendrecv)                                                                                                         \
   X(Isendrecv_replace) X(Isendrecv_c) X(Isendrecv_replace_c) X(Send_c) X(Ssend_c) X(Rsend_c) X(Bsend_c) X(Issend_c)    \
@@ -92,8 +77,10 @@ struct alignas(64) Host {
 #define URAKATA_MEMBER(name) decltype(&PMPI_##name) name = nullptr;
   URAKATA_HOST_MESSAGES(URAKATA_MEMBER)
   URAKATA_HOST_CALLS(URAKATA_MEMBER)
+  URAKATA_HOST_COLLECTIVES(URAKATA_MEMBER)
   URAKATA_HOST_PERSISTENT(URAKATA_MEMBER)
   URAKATA_HOST_LARGE(URAKATA_MEMBER)
+  URAKATA_HOST_LARGE_COLLECTIVES(URAKATA_MEMBER)
   URAKATA_HOST_LARGE_MESSAGES(URAKATA_MEMBER)
   URAKATA_HOST_QUERIES(URAKATA_MEMBER)
   URAKATA_HOST_FORTRAN(URAKATA_MEMBER)
