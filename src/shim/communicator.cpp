@@ -145,9 +145,9 @@ Status own_choice(Communicator& comm, std::string_view name, engine::Engine*& en
     return Error{"cannot change to engine " + std::string(name) +
                  " while non-blocking collectives are pending; complete them first"};
   }
-  engine = *kind == EngineKind::host ? nullptr : process().engine_named(name);
+  engine = *kind == EngineKind::host ? nullptr : process().engines().named(name);
   if (engine == nullptr && *kind != EngineKind::host) {
-    return Error{"engine " + std::string(name) + " is not to be had in this run: " + process().why_no_engine(name)};
+    return Error{"engine " + std::string(name) + " is not to be had in this run: " + process().engines().why_not(name)};
   }
   return Nothing{};
 }

@@ -11,8 +11,6 @@
 #include "base/options.hpp"
 #include "base/threads.hpp"
 #include "base/waiting.hpp"
-#include "engine/poll.hpp"
-#include "engine/thread.hpp"
 #include "shim/communicator.hpp"
 #include "shim/datatype.hpp"
 #include "shim/host.hpp"
@@ -32,8 +30,7 @@ namespace urakata::shim {
 
 namespace {
 
-constexpr std::uint64_t kFallbackNap = 1'000'000;  // ns
-constexpr std::uint64_t kCallerSleep = 500'000;    // ns; the news may be another thread's start, which no socket tells
+constexpr std::uint64_t kCallerSleep = 500'000;  // ns; the news may be another thread's start, which no socket tells
 
 int progress_hook() { return process().step_engines() ? 1 : 0; }
 
@@ -89,8 +86,11 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
   log::set_verbosity(wish.verbose);
   warn_of_unknown_variables();
   host_only_ = wish.engine == EngineKind::host;
-  helpers_ = wish.engine == EngineKind::thread && !all_within_node();
-  const bool helper = helpers_ || (!host_only_ && host.progress_register == nullptr);
+  const engine::EngineRow* const wished = engine::engine_row(name(wish.engine));
+  environment_.wish = wish.engine;
+  environment_.helpers_pay = wished != nullptr && wished->helpers && !all_within_node();
+  environment_.hook = host.progress_register != nullptr;
+  const bool helper = engine::need_threads(environment_);
   int got = required;
   const int code = [&] {
     const auto task = wish.space ? space::own_membership() : std::nullopt;
@@ -153,66 +153,39 @@ bool Process::set_up() {
 
 void Process::make_engines() {
   const Options& wish = options();
+  environment_.threads = multiple_;
+  environment_.placement = placement_.reason;
+  const engine::EngineRow& wished = *engine::engine_row(name(wish.engine));
+  if (const Status usable = wished.usable(environment_); !usable.ok()) {
+    engine_why_ = usable.error().message;
+    if (environment_.helpers_pay) log::warning_of_all("%s", engine_why_.c_str());
+  } else if (wished.helpers && !placement_.refusal.empty()) {
+    if (placement_.refused_spare) refuse_job("--placement spare: " + placement_.refusal);
+    log::warning_of_all("%s", placement_.refusal.c_str());
+  }
   const std::size_t count = std::max<std::uint32_t>(wish.domains, 1);
-  if (helpers_ && multiple_) {
-    if (!placement_.refusal.empty()) {
-      if (placement_.refused_spare) refuse_job("--placement spare: " + placement_.refusal);
-      log::warning_of_all("%s", placement_.refusal.c_str());
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      domains_.push_back(make_domain(failures_, wiring_.wire()));
-      engine::HelperSettings settings;
-      settings.name = "urakata/" + std::to_string(i);
-      settings.spare = placement_.spare;
-      settings.nap_ns = wish.nap_us * 1000;
-      if (host.set_yield_when_idle != nullptr && count == 1) settings.around_test = around_helper_test;
-      if (i < placement_.helpers.size()) settings.cpus = placement_.helpers[i];
-      if (observer_ && wish.timeline) settings.progressed = helper_progressed;
-      threads_.push_back(std::make_unique<engine::ThreadEngine>(*domains_.back(), settings));
-      all_.push_back(threads_.back().get());
-    }
-  } else if (wish.engine == EngineKind::thread && !helpers_) {
-    engine_why_ =
-        "no helper, since all ranks are on this node (--placement shared makes one); it would be " + placement_.reason;
-  } else if (wish.engine == EngineKind::thread) {
-    engine_why_ =
-        "the host does not allow calls by several threads (MPI_THREAD_MULTIPLE): engine poll instead of thread";
-    log::warning_of_all("%s", engine_why_.c_str());
-  }
-  domains_.push_back(make_domain(failures_, wiring_.wire()));
-  if (host.progress_register != nullptr || !multiple_) {
-    poll_ = std::make_unique<engine::PollEngine>(*domains_.back());
-  } else if (threads_.empty()) {
-    engine::HelperSettings settings;
-    settings.name = "urakata/fallback";
-    settings.fallback = true;
-    settings.nap_ns = kFallbackNap;
-    poll_ = std::make_unique<engine::ThreadEngine>(*domains_.back(), settings);
-  }
-  if (poll_) all_.push_back(poll_.get());
+  const auto settings = [&](std::size_t i) {
+    engine::HelperSettings made;
+    made.name = "urakata/" + std::to_string(i);
+    made.spare = placement_.spare;
+    made.nap_ns = wish.nap_us * 1000;
+    if (host.set_yield_when_idle != nullptr && count == 1) made.around_test = around_helper_test;
+    if (i < placement_.helpers.size()) made.cpus = placement_.helpers[i];
+    if (observer_ && wish.timeline) made.progressed = helper_progressed;
+    return made;
+  };
+  engines_.make(
+      environment_, count, [this] { return make_domain(failures_, wiring_.wire()); }, settings);
   std::vector<int> news;
-  for (const auto& domain : domains_) news.insert(news.end(), domain->news().begin(), domain->news().end());
+  for (engine::Engine* engine : engines_.all()) {
+    const std::vector<int>& its = engine->domain().news();
+    news.insert(news.end(), its.begin(), its.end());
+  }
   watch_ = std::make_unique<SocketWatch>(std::move(news));
 }
 
 engine::Engine* Process::next_engine(const std::vector<std::int32_t>& world_ranks) {
-  const bool callers_only = poll_ != nullptr && !placement_.within_node && job_.same_node(world_ranks);
-  if (threads_.empty() || callers_only) return poll_.get();
-  return threads_[dealt_++ % threads_.size()].get();
-}
-
-engine::Engine* Process::engine_named(std::string_view name) {
-  if (name == "poll") return poll_.get();
-  if (name == "thread" && !threads_.empty()) return threads_.front().get();
-  return nullptr;
-}
-
-std::string Process::why_no_engine(std::string_view name) const {
-  if (name == "poll") {
-    return "this host cannot call Urakata while a rank waits, so the helpers make the progress; to have no helpers, "
-           "start the run with --engine poll";
-  }
-  return options().engine == EngineKind::thread ? engine_why_ : "only --engine thread makes helpers";
+  return engines_.next(!placement_.within_node && job_.same_node(world_ranks));
 }
 
 void Process::hook_progress() {
@@ -226,7 +199,7 @@ bool Process::step_engines(std::int64_t bytes) {
     moved = progress_mixed() || moved;
     moved = settle_left_behind() || moved;
   }
-  for (engine::Engine* engine : all_) {
+  for (engine::Engine* engine : engines_.all()) {
     if (engine->domain().pending() != 0) moved = engine->step(bytes) || moved;
   }
   return moved;
@@ -248,7 +221,7 @@ void Process::poll_host() {
 bool Process::told() const {
   if (wiring_.wire() == nullptr) return false;
   bool pending = false;
-  for (engine::Engine* engine : all_) {
+  for (engine::Engine* engine : engines_.all()) {
     if (engine->domain().pending() == 0) continue;
     if (!engine->domain().told()) return false;
     pending = true;
@@ -258,7 +231,7 @@ bool Process::told() const {
 
 bool Process::sleep() {
   bool pending = false;
-  for (engine::Engine* engine : all_) {
+  for (engine::Engine* engine : engines_.all()) {
     if (engine->domain().pending() == 0) continue;
     if (!engine->domain().told() && !engine->domain().network_only()) return false;
     pending = true;
@@ -272,7 +245,7 @@ bool Process::sleep() {
 
 void Process::stop_helpers() {
   stop_space_helper();
-  for (engine::Engine* engine : all_) engine->stop();
+  for (engine::Engine* engine : engines_.all()) engine->stop();
 }
 
 int Process::finalise() {
@@ -283,7 +256,7 @@ int Process::finalise() {
       // Operations whose requests were freed: other ranks need our part in them.
       Ladder ladder(oversubscribed_);
       auto pending = [&] {
-        return std::any_of(all_.begin(), all_.end(), [](engine::Engine* e) { return e->domain().pending() != 0; });
+        return std::ranges::any_of(engines_.all(), [](engine::Engine* e) { return e->domain().pending() != 0; });
       };
       while (pending()) {
         if (!step_all()) ladder.step();

@@ -14,7 +14,7 @@
 
 #include "base/socket_watch.hpp"
 #include "base/topology.hpp"
-#include "engine/engine.hpp"
+#include "engine/engines.hpp"
 #include "job/job.hpp"
 #include "job/wiring.hpp"
 #include "observe/observer.hpp"
@@ -42,11 +42,10 @@ class Process {
   MPI_Group world_group() const { return world_group_; }
   int largest_tag() const { return largest_tag_; }  // of the host
 
+  const engine::Engines& engines() const { return engines_; }
   // The engine for the next communicator, of these ranks of MPI_COMM_WORLD: engines of the kind that pays there, dealt
   // out in turn. nullptr: host.
   engine::Engine* next_engine(const std::vector<std::int32_t>& world_ranks);
-  engine::Engine* engine_named(std::string_view name);  // "poll" or "thread"; nullptr where there is none
-  std::string why_no_engine(std::string_view name) const;
 
   // From now on the host's own waiting drives the engines too, where it offers that. Until the first communicator of
   // ours it does not: a program that uses nothing of Urakata waits as fast as without.
@@ -89,18 +88,14 @@ class Process {
   std::int32_t world_rank_ = 0;
   job::Job job_;
 
-  std::vector<std::unique_ptr<engine::Domain>> domains_;
-  std::vector<std::unique_ptr<engine::Engine>> threads_;  // engine `thread`, one per progress domain
-  std::unique_ptr<engine::Engine> poll_;
-  std::vector<engine::Engine*> all_;
+  engine::Environment environment_;
+  engine::Engines engines_;
   transport::Failures failures_{MPI_ERR_OTHER};
   job::Wiring wiring_;
   std::unique_ptr<SocketWatch> watch_;  // by the caller that has taken watched_
   std::atomic<bool> watched_{false};
   std::atomic<unsigned> looks_in_vain_{0};
-  std::size_t dealt_ = 0;
   std::unique_ptr<observe::Observer> observer_;
-  bool helpers_ = false;  // engine `thread` is wished and may pay
   std::string engine_why_;
   Placement placement_;
   std::uint64_t init_ns_ = 0;

@@ -57,7 +57,7 @@ void Process::write_report() {
   host.Get_library_version(version, &length);
   meta.host_mpi = std::string(version).substr(0, std::string(version).find('\n'));
   meta.abi = kAbi;
-  meta.engine = host_only_ ? "host" : std::string((threads_.empty() ? poll_ : threads_.front())->name());
+  meta.engine = host_only_ ? "host" : std::string(engines_.best().name());
   meta.engine_why = engine_why_;
   meta.transport = wiring_.wire() != nullptr ? "wire" : "host";
   meta.transport_why = wiring_.why();
@@ -67,7 +67,7 @@ void Process::write_report() {
         {std::string(option.name), std::string(option_value(option)), std::string(option_origin(option))});
   }
   std::uint64_t helpers_ns = 0;
-  for (engine::Engine* engine : all_) {
+  for (engine::Engine* engine : engines_.all()) {
     const std::uint64_t used = engine->helper_cpu_ns();
     if (used == 0) continue;
     helpers_ns += used;
