@@ -22,13 +22,21 @@ void Domain::List::remove(Instance& instance) {
   (instance.next != nullptr ? instance.next->previous : back_) = instance.previous;
 }
 
-void Domain::submit(Instance& instance) {
+std::uint64_t Domain::weight(Starts starts) {
+  std::uint64_t sum = 0;
+  for (const Instance* instance : starts) sum += weight(*instance);
+  return sum;
+}
+
+void Domain::submit(Starts starts) {
+  if (starts.empty()) return;
   // seq_cst: a helper that goes to sleep announces it, then looks at pending; we count, then look for its announcement.
-  pending_.fetch_add(weight(instance), std::memory_order_seq_cst);
+  pending_.fetch_add(weight(starts), std::memory_order_seq_cst);
+  for (std::size_t i = 1; i < starts.size(); ++i) starts[i]->next = starts[i - 1];
   Instance* head = inbox_.load(std::memory_order_relaxed);
   do {
-    instance.next = head;
-  } while (!inbox_.compare_exchange_weak(head, &instance, std::memory_order_release, std::memory_order_relaxed));
+    starts.front()->next = head;
+  } while (!inbox_.compare_exchange_weak(head, starts.back(), std::memory_order_release, std::memory_order_relaxed));
 }
 
 void Domain::take_in() {
@@ -114,10 +122,10 @@ void Domain::finish(Instance& instance) {
   if (before == Instance::Outcome::abandoned) instance.on_abandoned(instance);
 }
 
-void Domain::begin(Instance& instance) {
-  fetch_add(pending_, weight(instance), std::memory_order_seq_cst);  // as in submit()
+void Domain::begin(Starts starts) {
+  fetch_add(pending_, weight(starts), std::memory_order_seq_cst);  // as in submit()
   take_in();
-  waiting_.push_back(instance);
+  for (Instance* instance : starts) waiting_.push_back(*instance);
   admit();
   if (broken_) end_broken();
   note_told();

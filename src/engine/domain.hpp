@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/threads.hpp"
@@ -31,11 +32,18 @@ class Domain {
   // When it was last advanced: was there nothing to do but wait for what news() tells?
   bool told() const { return told_.load(std::memory_order_relaxed); }
 
-  // Leaves a prepared instance here; it is run by the next owner. No lock, no allocation, no system call.
-  void submit(Instance& instance);
-  // The same by the owner, who posts its first messages and those of what else was submitted; polls nothing and
+  // A list of prepared instances in the order of their starts.
+  using Starts = std::span<Instance* const>;
+  // Leaves them here; they are run by the next owner, who finds all of them or none. No lock, no allocation, no system
+  // call.
+  void submit(Starts starts);
+  void submit(Instance& instance) {
+    Instance* const one = &instance;
+    submit({&one, 1});
+  }
+  // The same by the owner, who posts their first messages and those of what else was submitted; polls nothing and
   // computes next to nothing.
-  void begin(Instance& instance);
+  void begin(Starts starts);
 
   bool try_own() {
     return !owned_.load(std::memory_order_relaxed) && !exchange(owned_, true, std::memory_order_acquire);
@@ -78,6 +86,8 @@ class Domain {
   // What an instance adds to pending_: one, and another in the upper half where its group has ranks that share memory.
   static constexpr std::uint64_t kThroughMemory = std::uint64_t{1} << 32U;
   static std::uint64_t weight(const Instance& instance) { return instance.group->all_remote ? 1 : kThroughMemory + 1; }
+
+  static std::uint64_t weight(Starts starts);
 
   void take_in();
   void note_told() {

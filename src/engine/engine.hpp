@@ -19,9 +19,13 @@ class Engine {
   Domain& domain() { return domain_; }
   virtual std::string_view name() const = 0;
 
-  // Starts a prepared instance for a caller that goes back to its computation. The instance may be finished and gone
-  // when this returns.
-  virtual void start(Instance& instance) = 0;
+  // Starts prepared instances, in this order, for a caller that goes back to its computation: the domain is owned once
+  // at most, and a helper woken once at most, however many they are. They may be finished and gone when this returns.
+  virtual void start_all(Domain::Starts starts) = 0;
+  void start(Instance& instance) {
+    Instance* const one = &instance;
+    start_all({&one, 1});
+  }
   // A caller begins to wait, and drives the domain itself until it leaves.
   virtual void enter() {}
   virtual void leave() {}
@@ -43,9 +47,9 @@ class Engine {
 
  protected:
   // Posts the first messages at once; leaves them to whoever holds the domain where somebody does.
-  void begin(Instance& instance) {
-    if (!domain_.try_own()) return domain_.submit(instance);
-    domain_.begin(instance);
+  void begin(Domain::Starts starts) {
+    if (!domain_.try_own()) return domain_.submit(starts);
+    domain_.begin(starts);
     domain_.disown();
   }
 

@@ -9,7 +9,7 @@ class PollEngine final : public Engine {
  public:
   using Engine::Engine;
   std::string_view name() const override { return "poll"; }
-  void start(Instance& instance) override { begin(instance); }
+  void start_all(Domain::Starts starts) override { begin(starts); }
 };
 
 }  // namespace urakata::engine

@@ -106,12 +106,12 @@ void ThreadEngine::wake(State from) {
 
 // The instance is counted first (seq_cst), and the helper looks at the count after it has announced its sleep: one of
 // the two sees the other.
-void ThreadEngine::start(Instance& instance) {
-  if (settings_.fallback || instance.brief()) {
-    begin(instance);
-  } else {
-    domain().submit(instance);
-  }
+void ThreadEngine::start_all(Domain::Starts starts) {
+  // Up to the last brief one: to post its messages means to post those of what was submitted before, too.
+  std::size_t begun = starts.size();
+  while (!settings_.fallback && begun != 0 && !starts[begun - 1]->brief()) --begun;
+  if (begun != 0) begin(starts.first(begun));
+  domain().submit(starts.subspan(begun));
   const std::uint32_t state = state_.load(std::memory_order_seq_cst);
   if (state == kAsleep) wake(kAsleep);
   if ((state == kDozing || state == kListening) && gap_ns_.load(std::memory_order_relaxed) > kLongGap) {

@@ -52,7 +52,7 @@ class ThreadEngine final : public Engine {
   std::string_view name() const override {
     return settings_.fallback ? "poll" : settings_.spare ? "thread/spare" : "thread/shared";
   }
-  void start(Instance& instance) override;
+  void start_all(Domain::Starts starts) override;
   void enter() override;
   void leave() override;
   void stop() override;

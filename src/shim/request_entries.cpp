@@ -32,12 +32,13 @@ int free_one(MPI_Request* handle) {
   return MPI_SUCCESS;
 }
 
-int start_one(MPI_Request* handle) {
+// `list`: takes collectives that are to be started together; nullptr: there are no others.
+int start_one(MPI_Request* handle, StartList* list = nullptr) {
   Request* request = find_request(*handle);
   if (request == nullptr) return stale();
   if (!request->persistent || request->active) return complain(request->communicator, MPI_ERR_REQUEST);
-  if (!request->is_message()) return start_again(*request);
-  return start_message(*request);
+  if (request->is_message()) return start_message(*request);
+  return list != nullptr ? list->add(*request) : start_again(*request);
 }
 
 }  // namespace
@@ -75,11 +76,13 @@ URAKATA_EXPORT int MPI_Start(MPI_Request* request) {
 URAKATA_EXPORT int MPI_Startall(int count, MPI_Request requests[]) {
   need_host();
   if (!any_ours(count, requests)) return host.Startall(count, requests);
-  for (int i = 0; i < count; ++i) {
-    const int code = is_ours(requests[i]) ? start_one(requests + i) : host.Start(requests + i);
-    if (code != MPI_SUCCESS) return code;
+  thread_local StartList list;
+  int code = MPI_SUCCESS;
+  for (int i = 0; i < count && code == MPI_SUCCESS; ++i) {
+    code = is_ours(requests[i]) ? start_one(requests + i, &list) : host.Start(requests + i);
   }
-  return MPI_SUCCESS;
+  list.start();  // those before an error are started
+  return code;
 }
 
 int PMPI_Request_free(MPI_Request*) URAKATA_ALIAS(MPI_Request_free);

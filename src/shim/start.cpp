@@ -1,6 +1,7 @@
 #include "shim/start.hpp"
 
 #include <atomic>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -92,7 +93,10 @@ bool intercepted(const Call& call, MPI_Request* request_out, int* code) {
   return true;
 }
 
-int submit(Request& request, std::uint64_t begin) {
+namespace {
+
+// All of a start but to hand the instance to its engine.
+int make_ready(Request& request) {
   Run& run = *request.run;
   run.sequence = fetch_add(request.communicator->next_sequence, std::uint64_t{1}, std::memory_order_relaxed);
   if (request.staging != nullptr) {
@@ -101,6 +105,14 @@ int submit(Request& request, std::uint64_t begin) {
   run.expect_work();
   run.outcome.store(engine::Instance::Outcome::running, std::memory_order_relaxed);
   request.active = true;
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int submit(Request& request, std::uint64_t begin) {
+  if (const int code = make_ready(request); code != MPI_SUCCESS) return code;
+  Run& run = *request.run;
   if (request.call_site != nullptr) request.passage.started(request.call_site, begin);
   request.communicator->engine->start(run);
   if (request.call_site != nullptr) {
@@ -114,6 +126,26 @@ int submit(Request& request, std::uint64_t begin) {
 }
 
 int start_again(Request& request) { return submit(request, request.call_site != nullptr ? now_ns() : 0); }
+
+int StartList::add(Request& request) {
+  if (request.call_site != nullptr) return start_again(request);
+  const int code = make_ready(request);
+  if (code == MPI_SUCCESS) requests_.push_back(&request);
+  return code;
+}
+
+void StartList::start() {
+  while (!requests_.empty()) {
+    engine::Engine* const engine = requests_.front()->communicator->engine;
+    instances_.clear();
+    std::erase_if(requests_, [&](const Request* request) {
+      if (request->communicator->engine != engine) return false;
+      instances_.push_back(request->run);
+      return true;
+    });
+    engine->start_all(instances_);
+  }
+}
 
 int missing(MPI_Comm comm, const char* name) {
   log::error(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "shim/abi.hpp"
 #include "shim/call.hpp"
@@ -22,6 +23,21 @@ int submit(Request& request, std::uint64_t begin);
 
 // Starts a prepared persistent request that is inactive.
 int start_again(Request& request);
+
+// Starts many of them: what one engine runs is handed to it together. Does not allocate once as many have been started
+// before. By one thread.
+class StartList {
+ public:
+  // The request is active from here on, as if it were started. An observed one is started at once: the report tells
+  // what each start took. After an error it is not started.
+  int add(Request& request);
+  // Starts what was added, in that order.
+  void start();
+
+ private:
+  std::vector<Request*> requests_;
+  std::vector<engine::Instance*> instances_;  // of one engine
+};
 
 // A collective that Urakata does not carry here and the host does not have: an MPI error on the communicator.
 int missing(MPI_Comm comm, const char* name);
