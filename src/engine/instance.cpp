@@ -65,7 +65,6 @@ void Instance::activate() {
   queue_.clear();
   unfinished_ = static_cast<std::uint32_t>(states_.size());
   in_flight_ = 0;
-  error = 0;
   given_up_ = false;
   move_ = 0;
   moved_ = 0;

@@ -88,7 +88,9 @@ class Instance {
   // What has been done since expect_work(), in bytes of messages, copies and reductions, each piece counting for at
   // least one: how far the instance is. For a report.
   std::uint64_t work() const { return work_.load(std::memory_order_relaxed); }
-  int error = 0;  // valid once finished: 0 or the first error code of the transport
+  // Valid once finished: 0 or the first error code of the transport. Set by the caller before submit: 0, or what the
+  // instance ends with because its rank cannot start it.
+  int error = 0;
 
   // Called once by the domain's owner when the last node is done and before `outcome` says so; not thread-bound.
   void (*on_finish)(Instance&) = nullptr;

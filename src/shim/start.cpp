@@ -24,6 +24,31 @@ void note_end(engine::Instance& instance) { static_cast<Request*>(instance.user)
 
 void give_back(engine::Instance& instance) { destroy_request(static_cast<Request*>(instance.user)); }
 
+void give_back_failed(engine::Instance& instance) {
+  auto& comm = *static_cast<Communicator*>(instance.user);
+  auto& run = static_cast<Run&>(instance);
+  run.prepared.give(&run);
+  comm.release();
+}
+
+// An operation that cannot be started here may have been started by the other ranks: it takes its turn as an instance
+// that nobody waits for, which ends with the error and has them told. Takes over a hold of the communicator. The result
+// is `code`; the error handler has been called.
+[[gnu::noinline]] int fail_start(Prepared& prepared, Communicator& comm, int code) {
+  MPI_Comm const handle = comm.handle();
+  Run& run = *prepared.take();
+  run.group = &comm;
+  run.user = &comm;
+  run.on_abandoned = give_back_failed;
+  run.on_finish = nullptr;
+  run.error = code;
+  run.sequence = fetch_add(comm.next_sequence, std::uint64_t{1}, std::memory_order_relaxed);
+  run.outcome.store(engine::Instance::Outcome::abandoned, std::memory_order_relaxed);
+  comm.engine->start(run);
+  host.Comm_call_errhandler(handle, code);
+  return code;
+}
+
 // Binds a call whose buffers may not be in the processor's memory. The result is an MPI error code.
 [[gnu::noinline]] int bind_images(const Call& call, Reading& reading, Request& request) {
   Call staged = call;
@@ -75,9 +100,9 @@ bool intercepted(const Call& call, MPI_Request* request_out, int* code) {
   if (!have_devices()) {
     bind_call(call, reading, request);
   } else if (const int failure = bind_images(call, reading, request); failure != MPI_SUCCESS) {
-    if (!call.persistent) fetch_add(comm.next_sequence, std::uint64_t{1}, std::memory_order_relaxed);  // as the others
+    carrier->retain();
     destroy_request(&request);
-    *code = complain(&comm, failure);
+    *code = fail_start(*prepared, *carrier, failure);
     return true;
   }
   if (observe::Observer* observer = here.observer()) {
@@ -98,10 +123,14 @@ namespace {
 // All of a start but to hand the instance to its engine.
 int make_ready(Request& request) {
   Run& run = *request.run;
-  run.sequence = fetch_add(request.communicator->next_sequence, std::uint64_t{1}, std::memory_order_relaxed);
   if (request.staging != nullptr) {
-    if (const int code = fetch(request); code != MPI_SUCCESS) return complain(request.communicator, code);
+    if (const int code = fetch(request); code != MPI_SUCCESS) {
+      request.communicator->retain();
+      return fail_start(run.prepared, *request.communicator, code);
+    }
   }
+  run.sequence = fetch_add(request.communicator->next_sequence, std::uint64_t{1}, std::memory_order_relaxed);
+  run.error = MPI_SUCCESS;
   run.expect_work();
   run.outcome.store(engine::Instance::Outcome::running, std::memory_order_relaxed);
   request.active = true;

@@ -33,6 +33,7 @@ class TestGroup final : public transport::Group {
 inline void prepare(transport::Group& group, engine::Instance& instance) {
   instance.group = &group;
   instance.sequence = group.next_sequence.fetch_add(1, std::memory_order_relaxed);
+  instance.error = 0;
   instance.outcome.store(engine::Instance::Outcome::running, std::memory_order_relaxed);
 }
 

@@ -101,6 +101,30 @@ TEST(Failure, OneGroupsFailureIsNotAnothers) {
   }
 }
 
+// Rank 1 cannot start its part: it ends with that error, and everybody's ends with one, as do more operations after it
+// than may be active at once.
+TEST(Failure, WhatOneRankCannotStartEndsOnAll) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Cluster cluster(3, seed);
+    std::vector<std::unique_ptr<Rings>> all;
+    for (std::uint64_t i = 0; i <= transport::Group::kActive; ++i) {
+      all.push_back(std::make_unique<Rings>(3));
+      for (int r = 0; r < 3; ++r) {
+        Instance& instance = *all.back()->instances[static_cast<std::size_t>(r)];
+        prepare(cluster.group(r), instance);
+        if (i == 0 && r == 1) instance.error = kBroken;
+        cluster.domain(r).submit(instance);
+      }
+    }
+    ASSERT_TRUE(cluster.settle());
+    EXPECT_EQ(all[0]->instances[1]->error, kBroken);
+    for (const auto& rings : all) {
+      for (const auto& instance : rings->instances) EXPECT_NE(instance->error, 0);
+    }
+    for (int r = 0; r < 3; ++r) EXPECT_TRUE(cluster.group(r).idle());
+  }
+}
+
 // A notice that names this group's number here and an earlier one there is about a group that is gone.
 TEST(Failure, ALateNoticeOfAnotherGroupDoesNothing) {
   Cluster cluster(3);

@@ -36,7 +36,7 @@ def test_collectives_on_device_buffers(folder: Path, name: str, engine: str, fac
         assert done.code == 0 and "right" in done.output, done.output[-4000:]
 
 
-@pytest.mark.parametrize("what", ("persistent", "threads", "mute"))
+@pytest.mark.parametrize("what", ("persistent", "threads", "mute", "broken"))
 @pytest.mark.parametrize("engine", ("poll", "thread"))
 @pytest.mark.parametrize("name", HOSTS)
 def test_other_forms_on_device_buffers(folder: Path, name: str, engine: str, what: str) -> None:

@@ -2,7 +2,7 @@
  * rank draws for itself whether a buffer is the processor's, managed, or the device's, of one of two contexts. What an
  * operation leaves in the whole buffer, holes included, must be what the host's own does on the processor's memory.
  *
- * device_buffers DRIVER early|late collectives|persistent|threads|messages|mute SEED */
+ * device_buffers DRIVER early|late collectives|persistent|threads|messages|mute|broken SEED */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -20,6 +20,7 @@ static void (*get)(void*, const void*, size_t);
 static void (*use)(int);
 static int (*used)(void);
 static void (*mute)(int);
+static void (*spoil)(int);
 static long (*copied)(void);
 static long (*wrong)(void);
 
@@ -46,6 +47,7 @@ static void load(const char* driver) {
   *(void**)&use = dlsym(library, "false_use");
   *(void**)&used = dlsym(library, "false_used");
   *(void**)&mute = dlsym(library, "false_mute");
+  *(void**)&spoil = dlsym(library, "false_break");
   *(void**)&copied = dlsym(library, "false_copied");
   *(void**)&wrong = dlsym(library, "false_wrong");
 }
@@ -437,19 +439,30 @@ static void messages(void) {
   MPI_Type_free(&strided), MPI_Type_free(&listed), MPI_Type_free(&pair);
 }
 
-/* A driver that does not answer is an MPI error, here on all ranks. */
-static void silent(void) {
+/* A driver that fails on one rank, when it is asked about a buffer or when it copies one, is an MPI error on all ranks.
+ * Later operations on the communicator end with one too, more of them than may be active at once; others go on. */
+static void fail_on_one(void (*fault)(int)) {
   char* at = make(4096, 1, 0);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  mute(1);
-  MPI_Request request;
-  const int code = MPI_Ibcast(at, 1000, MPI_INT, 0, MPI_COMM_WORLD, &request);
-  mute(0);
-  if (code == MPI_SUCCESS) {
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    ++failures;
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  if (rank == 1) fault(1);
+  MPI_Request request = MPI_REQUEST_NULL;
+  int code = MPI_Ibcast(at, 1000, MPI_INT, 1, comm, &request);
+  if (rank == 1) fault(0);
+  if ((code != MPI_SUCCESS) != (rank == 1)) ++failures;
+  if (code == MPI_SUCCESS && MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS) ++failures;
+  enum { LATER = 300 };
+  int one = 1, sums[LATER];
+  MPI_Request later[LATER];
+  for (int i = 0; i < LATER; ++i) {
+    code = MPI_Iallreduce(&one, &sums[i], 1, MPI_INT, MPI_SUM, comm, &later[i]);
+    if (code != MPI_SUCCESS) ++failures;
   }
-  collectives(MPI_COMM_WORLD, 1); /* all goes on */
+  for (int i = 0; i < LATER; ++i) failures += MPI_Wait(&later[i], MPI_STATUS_IGNORE) == MPI_SUCCESS;
+  collectives(MPI_COMM_WORLD, 1);
+  MPI_Comm_disconnect(&comm); /* waits for all that is pending */
+  drop(at, 0);
 }
 
 int main(int argc, char** argv) {
@@ -476,7 +489,8 @@ int main(int argc, char** argv) {
   if (strcmp(what, "persistent") == 0) persistent();
   if (strcmp(what, "threads") == 0 && level == MPI_THREAD_MULTIPLE) threads();
   if (strcmp(what, "messages") == 0) messages();
-  if (strcmp(what, "mute") == 0) silent();
+  if (strcmp(what, "mute") == 0) fail_on_one(mute);
+  if (strcmp(what, "broken") == 0) fail_on_one(spoil);
   failures += used() != 7 || wrong() != 0;
   failures += copied() == 0 && strcmp(what, "persistent") != 0;
   int bad = failures, all = 0;
