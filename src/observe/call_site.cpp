@@ -21,26 +21,29 @@ CallSite::CallSite(const CallSiteKey& key, std::string_view why, std::uint32_t n
       algorithm_(key.algorithm),
       why_(why),
       address_(key.address),
+      python_(key.python),
       bytes_(key.bytes),
       number_(number) {}
 
 bool CallSite::matches(const CallSiteKey& key) const {
-  return address_ == key.address && bytes_ == key.bytes && operation_ == key.operation && engine_ == key.engine &&
-         algorithm_ == key.algorithm;
+  return address_ == key.address && python_ == key.python && bytes_ == key.bytes && operation_ == key.operation &&
+         engine_ == key.engine && algorithm_ == key.algorithm;
 }
 
-void Passage::started(CallSite* site, std::uint64_t begin) {
+void Passage::started(std::uint64_t begin) {
   *this = Passage();
-  site_ = site;
   begin_ = begin;
-  returned_ = begin;
-  site->started.fetch_add(1, std::memory_order_relaxed);
 }
 
 void Passage::returned(std::uint64_t end, std::uint64_t work) {
   returned_ = end;
   work_inside_ = work;
-  site_->start.add(end - begin_);
+}
+
+void Passage::at(CallSite* site) {
+  site_ = site;
+  site->started.fetch_add(1, std::memory_order_relaxed);
+  site->start.add(returned_ - begin_);
 }
 
 void Passage::tested(std::uint64_t begin, std::uint64_t end, std::uint64_t work) {

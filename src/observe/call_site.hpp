@@ -10,17 +10,19 @@
 #include <string>
 #include <string_view>
 
+#include "observe/python.hpp"
 #include "observe/samples.hpp"
 
 namespace urakata::observe {
 
 // What tells call sites apart. `why` does not: the first reason seen is kept.
 struct CallSiteKey {
-  std::string_view operation = {};  // "Iallgather", as in the standard without the prefix
-  const void* address = nullptr;    // the call's return address in the program
-  std::uint64_t bytes = 0;          // payload, as the operation counts it (collectives.hpp, Arguments::bytes)
-  std::string_view engine = {};     // "poll", "thread", "host"
-  std::string_view algorithm = {};  // "ring"; empty where the host decides
+  std::string_view operation = {};     // "Iallgather", as in the standard without the prefix
+  const void* address = nullptr;       // the call's return address in the program
+  std::uint64_t bytes = 0;             // payload, as the operation counts it (collectives.hpp, Arguments::bytes)
+  std::string_view engine = {};        // "poll", "thread", "host"
+  std::string_view algorithm = {};     // "ring"; empty where the host decides
+  const PythonLine* python = nullptr;  // lives as long as the process; nullptr: the call is not a Python program's
 };
 
 // Sum, extremes and number of times in ns.
@@ -45,7 +47,7 @@ class CallSite {
   CallSite(const CallSite&) = delete;
   CallSite& operator=(const CallSite&) = delete;
 
-  CallSiteKey key() const { return {operation_, address_, bytes_, engine_, algorithm_}; }
+  CallSiteKey key() const { return {operation_, address_, bytes_, engine_, algorithm_, python_}; }
   const std::string& why() const { return why_; }
   std::uint32_t number() const { return number_; }  // 0, 1, ... in the order of first sight
   bool matches(const CallSiteKey& key) const;
@@ -66,6 +68,7 @@ class CallSite {
  private:
   std::string operation_, engine_, algorithm_, why_;
   const void* address_;
+  const PythonLine* python_;
   std::uint64_t bytes_;
   std::uint32_t number_;
 };
@@ -75,8 +78,9 @@ class CallSite {
 // how much of the instance is done at the moment, in any unit.
 class Passage {
  public:
-  void started(CallSite* site, std::uint64_t begin);     // before anybody else may see the instance
-  void returned(std::uint64_t end, std::uint64_t work);  // the starting call ends
+  void started(std::uint64_t begin);                     // before anybody else may see the instance
+  void returned(std::uint64_t end, std::uint64_t work);  // the operation is started
+  void at(CallSite* site);                               // where; before the starting call ends
   void done(std::uint64_t now) { done_ = now; }  // never called for what the host runs: the wait's end then counts
   void entered(std::uint64_t work) { work_before_ = work; }  // a wait or a test that includes it begins
   void tested(std::uint64_t begin, std::uint64_t end, std::uint64_t work);
@@ -85,6 +89,7 @@ class Passage {
 
   CallSite* call_site() const { return site_; }  // nullptr: not observed
   std::uint64_t begin() const { return begin_; }
+  std::uint64_t returned() const { return returned_; }
   std::uint64_t done() const { return done_; }
 
  private:

@@ -9,6 +9,7 @@ namespace {
 std::uint64_t hash(const CallSiteKey& key) {
   std::uint64_t h = reinterpret_cast<std::uintptr_t>(key.address) * 0x9e3779b97f4a7c15u;
   h ^= key.bytes * 0xc2b2ae3d27d4eb4fu;
+  h ^= reinterpret_cast<std::uintptr_t>(key.python) * 0x165667b19e3779f9u;
   return h ^ (h >> 29);
 }
 

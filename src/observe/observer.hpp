@@ -1,7 +1,7 @@
 // The observer of one process: its call sites, its time line, and the file that they end up in.
 //
 // There is none unless a report was asked for, so that observing costs one branch when off. Usage, in the shim:
-//     if (observer != nullptr) request.passage.started(observer->call_site(key, why), t0);
+//     if (observer != nullptr) request.passage.at(observer->call_site(key, why));
 //
 // Contract. site(), caller(), helper() and Track::add may be called by any thread at any time. site() allocates only at
 // the first sight of a key; every other call on the fast path allocates nothing, and none takes a lock. Sites live as

@@ -58,6 +58,10 @@ void put(JsonWriter& json, const CallSite& site, const Meta& meta) {
   json.key("algorithm").string(key.algorithm).key("why").string(site.why());
   json.key("module").string(place.module).key("offset").number(place.offset);
   json.key("symbol").string(place.symbol).key("symbol_offset").number(place.symbol_offset);
+  if (key.python != nullptr) {
+    json.key("python").object().key("file").string(key.python->file);
+    json.key("line").signed_number(key.python->line).key("function").string(key.python->function).end();
+  }
   json.key("started").number(site.started.load(std::memory_order_relaxed));
   put(json, "start", site.start);
   put(json, "gap", site.gap);

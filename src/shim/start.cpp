@@ -22,6 +22,14 @@ namespace {
 
 void note_end(engine::Instance& instance) { static_cast<Request*>(instance.user)->passage.done(now_ns()); }
 
+void note_start(Request& request) {
+  observe::Passage& passage = request.passage;
+  passage.at(request.call_site);
+  if (observe::Track* track = process().observer()->caller()) {
+    track->add(observe::EventKind::start, passage.begin(), passage.returned(), request.call_site->number());
+  }
+}
+
 void give_back(engine::Instance& instance) { destroy_request(static_cast<Request*>(instance.user)); }
 
 void give_back_failed(engine::Instance& instance) {
@@ -105,15 +113,17 @@ bool intercepted(const Call& call, MPI_Request* request_out, int* code) {
     *code = fail_start(*prepared, *carrier, failure);
     return true;
   }
-  if (observe::Observer* observer = here.observer()) {
-    const observe::CallSiteKey site{call.name, call.site, reading.key.bytes, comm.engine->name(), prepared->algorithm};
-    request.call_site = observer->call_site(site, prepared->why);
-  }
   *request_out = request.handle();
   *code = call.persistent ? MPI_SUCCESS : submit(request, begin);
   if (*code != MPI_SUCCESS) {
     destroy_request(&request);
     *request_out = MPI_REQUEST_NULL;
+  } else if (observe::Observer* observer = here.observer()) {
+    // After the start, since python_line() may wait for another thread that waits for this operation.
+    const observe::CallSiteKey site{call.name,           call.site,           reading.key.bytes,
+                                    comm.engine->name(), prepared->algorithm, observe::python_line(call.site)};
+    request.call_site = observer->call_site(site, prepared->why);
+    if (!call.persistent) note_start(request);
   }
   return true;
 }
@@ -142,14 +152,11 @@ int make_ready(Request& request) {
 int submit(Request& request, std::uint64_t begin) {
   if (const int code = make_ready(request); code != MPI_SUCCESS) return code;
   Run& run = *request.run;
-  if (request.call_site != nullptr) request.passage.started(request.call_site, begin);
+  if (begin != 0) request.passage.started(begin);
   request.communicator->engine->start(run);
-  if (request.call_site != nullptr) {
-    const std::uint64_t end = now_ns();
-    request.passage.returned(end, run.work());
-    if (observe::Track* track = process().observer()->caller()) {
-      track->add(observe::EventKind::start, begin, end, request.call_site->number());
-    }
+  if (begin != 0) {
+    request.passage.returned(now_ns(), run.work());
+    if (request.call_site != nullptr) note_start(request);  // else by the caller, when it knows where
   }
   return MPI_SUCCESS;
 }

@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sysconfig
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -91,6 +92,15 @@ def compiled_outside(host: Host, name: str, folder: Path) -> Path:
         return target
     flags = ["-std=c11", "-D_DEFAULT_SOURCE", "-O1", "-g", "-pthread", "-fno-pie", "-no-pie"]
     return _run_compiler([host.compiler, *flags, *_c_files(name)], target, host)
+
+
+def compiled_extension(host: Host, name: str, folder: Path) -> Path:
+    """tests/programs/NAME.c as a module NAME of this Python."""
+    include = sysconfig.get_paths()["include"]
+    if not (Path(include) / "Python.h").is_file():
+        pytest.skip("no Python.h (Debian's python3-dev)")
+    flags = ["-std=c11", "-D_DEFAULT_SOURCE", "-O1", "-g", "-pthread", "-shared", "-fPIC", f"-I{include}"]
+    return _run_compiler([host.compiler, *flags, *_c_files(name)], folder / f"{name}.so", host)
 
 
 def _c_files(name: str) -> list[str]:

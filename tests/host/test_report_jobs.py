@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
-from jobs import compiled, named, passes, run_job
+from jobs import PROGRAMS, compiled, compiled_extension, named, passes, run_job
+from test_mpi4py import library, suite
 
 from urakata import paths
 from urakata.report.summary import summarise
@@ -29,3 +31,33 @@ def test_a_late_rank_is_late_and_not_hidden(folder: Path, tmp_path: Path, name: 
         assert row.hidden.share * own <= row.times["gap"].mean + 1
     instances = [one for one in row.seen if one.own is not None]
     assert all(one.own <= one.life for one in instances if one.own is not None)
+
+
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_a_python_programs_calls_are_told_by_line(tmp_path: Path, name: str) -> None:
+    """mpi4py releases the GIL around each of them."""
+    host = named(name)
+    program = PROGRAMS / "python_lines.py"
+    command = [str(paths.program("urakata-exec")), "--report", str(tmp_path), "--", suite()[0], str(program)]
+    passes(run_job(host, 2, command, environment={"MPI4PY_LIBMPI": str(library(host))}))
+    line_of = {
+        line.rpartition("# ")[2]: n for n, line in enumerate(program.read_text().splitlines(), 1) if "  # " in line
+    }
+    assert {(row.place, row.operation, row.started, row.ranks) for row in summarise(tmp_path).rows} == {
+        (f"{program}:{line_of['first']} in two", "Iallreduce", 20, 2),
+        (f"{program}:{line_of['second']} in two", "Iallreduce", 20, 2),
+        (f"{program}:{line_of['prepared']} in Solver.prepare", "Barrier_init", 6, 2),
+    }
+
+
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_finding_the_line_holds_up_no_operation(tmp_path: Path, name: str) -> None:
+    """The GIL is taken for it, and kept by another thread until the operation is done on the other rank."""
+    host = named(name)
+    compiled_extension(host, "gil_held", tmp_path)
+    program = tmp_path / "program.py"
+    program.write_text("import gil_held\n\ndef call():\n    assert gil_held.run() == 1\n\ncall()\n")
+    options = ["--engine", "poll", "--report", str(tmp_path / "report"), "--"]
+    passes(run_job(host, 2, [str(paths.program("urakata-exec")), *options, sys.executable, str(program)], seconds=30))
+    (row,) = summarise(tmp_path / "report").rows
+    assert row.place == f"{program}:4 in call"

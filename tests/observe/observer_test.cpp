@@ -30,6 +30,19 @@ TEST(Observer, OneSiteForEachKeyAndTheFirstReasonStays) {
   EXPECT_EQ(observer.call_sites()[0], first);
 }
 
+TEST(Observer, TheLineOfAPythonProgramTellsSitesApart) {
+  Observer observer(false);
+  const PythonLine here{"app.py", "step", 12};
+  const PythonLine there{"app.py", "step", 13};
+  CallSiteKey key = key_at(0);
+  key.python = &here;
+  CallSite* first = observer.call_site(key, "");
+  EXPECT_EQ(observer.call_site(key, ""), first);
+  EXPECT_EQ(first->key().python, &here);
+  key.python = &there;
+  EXPECT_NE(observer.call_site(key, ""), first);
+}
+
 TEST(Observer, TooManySitesShareOne) {
   Observer observer(false);
   for (std::uint64_t i = 0; i < Observer::kMaxCallSites; ++i) observer.call_site(key_at(0, i), "");
@@ -67,8 +80,9 @@ TEST(Passage, HelperFinishesWhileTheProgramComputes) {
   Observer observer(false);
   CallSite* site = observer.call_site(key_at(0), "");
   Passage passage;
-  passage.started(site, 100);
+  passage.started(100);
   passage.returned(110, 0);
+  passage.at(site);
   passage.tested(300, 320, 0);
   passage.done(500);
   passage.finished(1000, 1005, 0, {});
@@ -87,8 +101,9 @@ TEST(Passage, WaitedForAtOnceHasNoGap) {
   Observer observer(false);
   CallSite* site = observer.call_site(key_at(0), "");
   Passage passage;
-  passage.started(site, 100);
+  passage.started(100);
   passage.returned(110, 0);
+  passage.at(site);
   passage.finished(112, 510, 0, {});
   EXPECT_EQ(site->in_flight.sum(), 410u);
   EXPECT_EQ(site->overlapped.sum(), 2u);
@@ -100,8 +115,9 @@ TEST(Passage, WorkInTheGapIsWhatStartAndTestsAndWaitDidNotDo) {
   Observer observer(false);
   CallSite* site = observer.call_site(key_at(0), "");
   Passage passage;
-  passage.started(site, 100);
+  passage.started(100);
   passage.returned(110, 10);
+  passage.at(site);
   passage.entered(30);
   passage.tested(200, 210, 35);
   passage.entered(60);

@@ -35,12 +35,14 @@ class Report : public ::testing::Test {
 
 TEST_F(Report, WritesOneFileForTheRankWithNothingLeftBeside) {
   Observer observer(true, 1, 4);
+  const PythonLine line{"/a/app.py", "Solver.step", 12};
   CallSite* site = observer.call_site(
-      {.operation = "Ibcast", .address = this, .bytes = 64, .engine = "thread", .algorithm = "chain"},
+      {.operation = "Ibcast", .address = this, .bytes = 64, .engine = "thread", .algorithm = "chain", .python = &line},
       "large \"message\"");
   Passage passage;
-  passage.started(site, 10);
+  passage.started(10);
   passage.returned(20, 1);
+  passage.at(site);
   passage.entered(3);
   passage.finished(30, 40, 4, {.first = 2, .context = 1, .sequence = 9, .ranks = 3});
   observer.caller()->add(EventKind::start, 10, 20, site->number());
@@ -63,7 +65,7 @@ TEST_F(Report, WritesOneFileForTheRankWithNothingLeftBeside) {
        {R"("rank":3,"ranks":4)", R"("operation":"Ibcast","bytes":64)", R"("why":"large \"message\"")",
         R"("samples":[[2,1,9,3,10,20,30,40,40,0,4,2]])", R"("wait":{"count":1,"sum":10,"min":10,"max":10})",
         R"([10,20,"start",0,)", R"([12,14,"progress",-1,)", R"("cpu_seconds":0.25)", R"("origin":"environment")",
-        R"("fences":17)"}) {
+        R"("fences":17)", R"("python":{"file":"/a/app.py","line":12,"function":"Solver.step"})"}) {
     EXPECT_NE(text.str().find(part), std::string::npos) << part << " is not in " << text.str();
   }
 }

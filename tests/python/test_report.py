@@ -64,6 +64,19 @@ def test_ranks_are_merged_into_one_row_a_site(folder: Path) -> None:
     assert json.loads(json.dumps(as_json(summary)))["call_sites"][0]["hidden"] is None
 
 
+def test_a_python_programs_lines_are_rows_of_their_own(folder: Path) -> None:
+    """All come from the same address, that of the call in mpi4py's module."""
+    lines = [{"file": "/home/me/solver/app.py", "line": line, "function": "Solver.step"} for line in (12, 14)]
+    for number in range(2):
+        sites = [site(number=n, python=line) for n, line in enumerate(lines)]
+        (folder / f"rank-{number}.json").write_text(json.dumps(rank(number, call_sites=sites)))
+    places = {f"/home/me/solver/app.py:{line} in Solver.step" for line in (12, 14)}
+    assert {(row.place, row.ranks) for row in summarise(folder).rows} == {(place, 2) for place in places}
+    shown = CliRunner().invoke(build_app(), ["report", str(folder)]).output
+    assert "solver/app.py:14 in Solver.step" in shown
+    assert "app.py:12 in Solver.step" in page(summarise(folder))
+
+
 def test_one_line_says_which_engine_was_asked_for_and_which_came_and_why(folder: Path) -> None:
     asked = [{"name": "ENGINE", "value": "thread", "origin": "default"}]
     for number in range(2):

@@ -38,10 +38,19 @@ def _fallback(site: Mapping[str, Any]) -> str:
     return "(unknown place)"
 
 
+def place_of(site: Mapping[str, Any], names: Mapping[Place, str]) -> str:
+    """The line of the Python program, or what resolve() found."""
+    if python := site.get("python"):
+        return f"{python['file']}:{python['line']} in {python['function']}"
+    return names[site["module"], site["offset"]]
+
+
 def resolve(sites: Iterable[Mapping[str, Any]]) -> dict[Place, str]:
-    """The name of every site's place; each module is asked once."""
+    """The name of every site's place in compiled code; each module is asked once."""
     by_module: dict[str, dict[int, Mapping[str, Any]]] = {}
     for site in sites:
+        if "python" in site:
+            continue
         by_module.setdefault(site["module"], {})[site["offset"]] = site
     names: dict[Place, str] = {}
     for module, places in by_module.items():

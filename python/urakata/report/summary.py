@@ -12,7 +12,7 @@ from typing import Any
 from urakata.report.advice import Facts, advise
 from urakata.report.files import read_ranks
 from urakata.report.hidden import Hidden, Seen, measure, samples_of
-from urakata.report.places import resolve
+from urakata.report.places import place_of, resolve
 
 _TIMES = ("start", "gap", "test", "wait", "in_flight", "overlapped")
 
@@ -106,7 +106,7 @@ def summarise(folder: Path) -> Summary:
     for rank in ranks:
         asked = {option["name"]: option["value"] for option in rank["options"]}
         for site in rank["call_sites"]:
-            place = names[site["module"], site["offset"]]
+            place = place_of(site, names)
             row = Row(place, site["operation"], site["bytes"], site["engine"], site["algorithm"], site["why"], asked)
             row = rows.setdefault((place, row.operation, row.bytes, row.engine, row.algorithm), row)
             row.ranks += 1

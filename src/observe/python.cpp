@@ -1,0 +1,140 @@
+#include "observe/python.hpp"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+namespace urakata::observe {
+namespace {
+
+constexpr std::size_t kMostLines = 4096;  // each keeps a code object alive, and a program may make them without end
+
+// What is used of the interpreter's C interface. Its objects are void* here.
+struct Interpreter {
+  void* (*own_state)() = nullptr;  // the thread's, also while it has no GIL; nullptr: not a thread of Python's
+  int (*finalizing)() = nullptr;
+  int (*ensure)() = nullptr;
+  void (*release)(int) = nullptr;
+  void* (*error)() = nullptr;
+  void (*clear_error)() = nullptr;
+  void* (*frame)() = nullptr;  // lent, not given
+  void* (*code)(void* frame) = nullptr;
+  int (*instruction)(void* frame) = nullptr;
+  int (*line)(void* frame) = nullptr;
+  void* (*attribute)(void* object, const char* name) = nullptr;
+  const char* (*utf8)(void* text) = nullptr;
+  void (*drop)(void* object) = nullptr;
+  bool complete = false;
+
+  Interpreter() {
+    complete = find("PyGILState_GetThisThreadState", own_state) &&
+               (find("Py_IsFinalizing", finalizing) || find("_Py_IsFinalizing", finalizing)) &&
+               find("PyGILState_Ensure", ensure) && find("PyGILState_Release", release) &&
+               find("PyErr_Occurred", error) && find("PyErr_Clear", clear_error) && find("PyEval_GetFrame", frame) &&
+               find("PyFrame_GetCode", code) && find("PyFrame_GetLineNumber", line) &&
+               (find("PyFrame_GetLasti", instruction) || find("PyFrame_GetLineNumber", instruction)) &&
+               find("PyObject_GetAttrString", attribute) && find("PyUnicode_AsUTF8", utf8) && find("Py_DecRef", drop);
+  }
+
+  std::string text(void* object, const char* name) const {
+    void* const value = attribute(object, name);
+    const char* const found = value != nullptr ? utf8(value) : nullptr;
+    std::string result = found != nullptr ? found : "?";
+    if (found == nullptr) clear_error();
+    if (value != nullptr) drop(value);
+    return result;
+  }
+
+ private:
+  template <class Function>
+  static bool find(const char* name, Function*& function) {
+    function = reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+    return function != nullptr;
+  }
+};
+
+// Whether the module MODULE.*.so of the address has the function PyInit_MODULE, by which Python imports it.
+bool look_for_init(const void* address) {
+  Dl_info info{};
+  if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) return false;
+  void* const module = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  if (module == nullptr) return false;
+  const std::string_view path = info.dli_fname;
+  const std::string_view file = path.substr(path.find_last_of('/') + 1);
+  const std::string init = "PyInit_" + std::string(file.substr(0, file.find('.')));
+  const bool found = dlsym(module, init.c_str()) != nullptr;
+  dlclose(module);
+  return found;
+}
+
+bool in_extension(const void* address) {
+  // Direct-mapped: the address with its lowest bit saying what it was. User addresses have their top bit clear.
+  static std::array<std::atomic<std::uintptr_t>, 256> seen{};
+  const auto value = reinterpret_cast<std::uintptr_t>(address);
+  auto& cell = seen[(value >> 2U) % seen.size()];
+  const std::uintptr_t known = cell.load(std::memory_order_relaxed);
+  if (known >> 1U == value) return (known & 1U) != 0;
+  const bool found = look_for_init(address);
+  cell.store(value << 1U | (found ? 1U : 0U), std::memory_order_relaxed);
+  return found;
+}
+
+// The lines seen. A code object in it is kept alive, so that its address means no other one. Python without a GIL lets
+// several threads in at once, hence a lock; nothing of Python is called under it.
+class Lines {
+ public:
+  const PythonLine* at(const Interpreter& python, void* frame) {
+    void* const code = python.code(frame);
+    const Key key{code, python.instruction(frame)};
+    const PythonLine* found = nullptr;
+    bool full = false;
+    {
+      const std::lock_guard hold(lock_);
+      const auto place = lines_.find(key);
+      if (place != lines_.end()) found = &place->second;
+      full = lines_.size() >= kMostLines;
+    }
+    bool added = false;
+    if (found == nullptr && !full) {
+      PythonLine line{python.text(code, "co_filename"), python.text(code, "co_qualname"), python.line(frame)};
+      if (line.function == "?") line.function = python.text(code, "co_name");  // before Python 3.11
+      const std::lock_guard hold(lock_);
+      const auto [place, is_new] = lines_.try_emplace(key, std::move(line));
+      found = &place->second;
+      added = is_new;
+    }
+    if (!added) python.drop(code);
+    return found;
+  }
+
+ private:
+  using Key = std::pair<const void*, int>;  // code object, instruction
+  std::mutex lock_;
+  std::map<Key, PythonLine> lines_;
+};
+
+}  // namespace
+
+const PythonLine* python_line(const void* address) {
+  if (!in_extension(address)) return nullptr;
+  static const Interpreter python;
+  static Lines& lines = *new Lines;  // never ended: the report is written late
+  // A thread that comes for the GIL of an interpreter that ends is ended by it.
+  if (!python.complete || python.own_state() == nullptr || python.finalizing() != 0) return nullptr;
+  const int before = python.ensure();
+  const PythonLine* found = nullptr;
+  if (python.error() == nullptr) {  // nothing may be asked while an exception is under way
+    if (void* const frame = python.frame()) found = lines.at(python, frame);
+  }
+  python.release(before);
+  return found;
+}
+
+}  // namespace urakata::observe
