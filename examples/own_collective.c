@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
   ura_schedule* schedule;
   int incoming = -1, in = -1, add = -1, out = -1;
   ura_begin(MPI_COMM_WORLD, 1, &schedule);
+  ura_name(schedule, "prefix sum"); /* in the report */
   if (rank > 0) {
     ura_temp(schedule, bytes, &incoming);
     ura_recv(schedule, rank - 1, incoming, 0, bytes, 0, &in);

@@ -73,6 +73,9 @@ URAKATA_API int ura_copy(ura_schedule* schedule, int from_slot, MPI_Aint from_of
 URAKATA_API int ura_reduce(ura_schedule* schedule, int left_slot, MPI_Aint left_offset, int right_slot,
                            MPI_Aint right_offset, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int* node);
 
+/* The name under which the schedule's starts stand in the report, instead of "ura_start"; copied. At any time. */
+URAKATA_API int ura_name(ura_schedule* schedule, const char* name);
+
 /* `then` starts when `first` is finished. */
 URAKATA_API int ura_after(ura_schedule* schedule, int first, int then);
 

@@ -27,6 +27,7 @@ struct ura_schedule {
   shim::Communicator* communicator = nullptr;  // held
   shim::Communicator* own = nullptr;           // after commit: the same group with a context of its own; held
   int slots = 0;
+  std::string name = "ura_start";  // in the report
   std::optional<Builder> builder;  // until commit
   const urakata::reduce::Reducer* reducer = nullptr;
   shim::Prepared prepared;
@@ -135,6 +136,14 @@ int ura_reduce(ura_schedule* schedule, int left_slot, MPI_Aint left_offset, int 
               node);
 }
 
+int ura_name(ura_schedule* schedule, const char* name) {
+  if (schedule == nullptr || name == nullptr || *name == '\0') {
+    return refuse("ura_name", MPI_ERR_ARG, "there is no schedule, or no name");
+  }
+  schedule->name = name;
+  return MPI_SUCCESS;
+}
+
 int ura_after(ura_schedule* schedule, int first, int then) {
   if (!draft(schedule)) return refuse("ura_after", MPI_ERR_ARG, kDraft);
   const auto nodes = static_cast<int>(schedule->builder->draft().nodes().size());
@@ -193,8 +202,9 @@ int ura_start(ura_schedule* schedule, void* const* slots, MPI_Request* request) 
   made.run->bind_temps(0);
   made.run->reducer = schedule->reducer;
   if (observer != nullptr) {
-    made.call_site = observer->call_site(
-        {"ura_start", __builtin_return_address(0), 0, schedule->own->engine->name(), "user"}, schedule->prepared.why);
+    made.call_site =
+        observer->call_site({schedule->name, __builtin_return_address(0), 0, schedule->own->engine->name(), "user"},
+                            schedule->prepared.why);
   }
   *request = made.handle();
   return shim::submit(made, begin);

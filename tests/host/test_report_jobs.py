@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from jobs import PROGRAMS, compiled, compiled_extension, named, passes, run_job
+from jobs import PROGRAMS, compiled, compiled_example, compiled_extension, named, passes, run_job
 from test_mpi4py import library, suite
 
 from urakata import paths
@@ -61,3 +61,10 @@ def test_finding_the_line_holds_up_no_operation(tmp_path: Path, name: str) -> No
     passes(run_job(host, 2, [str(paths.program("urakata-exec")), *options, sys.executable, str(program)], seconds=30))
     (row,) = summarise(tmp_path / "report").rows
     assert row.place == f"{program}:4 in call"
+
+
+def test_a_collective_of_ones_own_has_the_name_that_it_was_given(folder: Path, tmp_path: Path) -> None:
+    host = named("openmpi")
+    program = compiled_example(host, "own_collective", folder)
+    passes(run_job(host, 2, [str(paths.program("urakata-exec")), "--report", str(tmp_path), "--", str(program)]))
+    assert {row.operation for row in summarise(tmp_path).rows} == {"prefix sum"}

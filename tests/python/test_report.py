@@ -86,6 +86,11 @@ def test_one_line_says_which_engine_was_asked_for_and_which_came_and_why(folder:
     assert [line for line in shown.splitlines() if "no helper" in line] == [
         f"engine: asked for thread, got poll, not thread: {why}"
     ]
+    bound = [
+        rank(n, options=asked, engine_why=f"no spare core: 1 core for this rank (CPUs {n}-{n}, 2 ranks)")
+        for n in (0, 1)
+    ]
+    assert len(engine_lines(bound)) == 1
     one = [
         rank(0, options=asked, engine="thread/spare", engine_why="spare: 2 cores"),
         rank(1, options=asked, engine_why="x"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,8 @@ def engine_lines(ranks: list[dict[str, Any]]) -> list[str]:
     alike: dict[tuple[str, str, str], list[int]] = {}
     for rank in ranks:
         asked = {option["name"]: option["value"] for option in rank["options"]}.get("ENGINE", rank["engine"])
-        alike.setdefault((asked, rank["engine"], rank["engine_why"]), []).append(rank["rank"])
+        why = re.sub(r"CPUs [\d,-]+", "CPUs of its own", rank["engine_why"])  # what differs from rank to rank
+        alike.setdefault((asked, rank["engine"], why), []).append(rank["rank"])
     lines = []
     for (asked, got, why), numbers in alike.items():
         of = "" if len(numbers) == len(ranks) else f" (rank {', '.join(map(str, numbers))})"
