@@ -1,22 +1,21 @@
 #include "observe/observer.hpp"
 
-#include <algorithm>
 #include <string>
 
 namespace urakata::observe {
 namespace {
 
-std::uint64_t hash(const CallSiteKey& key) {
-  std::uint64_t h = reinterpret_cast<std::uintptr_t>(key.address) * 0x9e3779b97f4a7c15u;
-  h ^= key.bytes * 0xc2b2ae3d27d4eb4fu;
-  h ^= reinterpret_cast<std::uintptr_t>(key.python) * 0x165667b19e3779f9u;
+std::uint64_t hash(const void* address, std::uint64_t other) {
+  std::uint64_t h = reinterpret_cast<std::uintptr_t>(address) * 0x9e3779b97f4a7c15u;
+  h ^= other * 0xc2b2ae3d27d4eb4fu;
   return h ^ (h >> 29);
 }
 
 }  // namespace
 
 Observer::Observer(bool timeline, std::uint32_t helpers, std::uint32_t events)
-    : others_({.operation = "(others)"}, "more call sites than the report keeps apart", kMaxCallSites) {
+    : others_({.operation = "(others)"}, "more call sites than the report keeps apart", kMaxCallSites),
+      other_messages_({.operation = "(others)"}, kMaxCallSites) {
   if (!timeline) return;
   tracks_.push_back(std::make_unique<Track>("caller", events));
   for (std::uint32_t i = 0; i < helpers; ++i) {
@@ -24,39 +23,26 @@ Observer::Observer(bool timeline, std::uint32_t helpers, std::uint32_t events)
   }
 }
 
-Observer::~Observer() {
-  for (auto& cell : cells_) std::unique_ptr<CallSite>(cell.load(std::memory_order_relaxed)).reset();
+CallSite* Observer::call_site(const CallSiteKey& key, std::string_view why) {
+  const auto python = reinterpret_cast<std::uintptr_t>(key.python) * 0x165667b19e3779f9u;
+  CallSite* const site = sites_.find(hash(key.address, key.bytes) ^ python, key, why);
+  return site != nullptr ? site : &others_;
 }
 
-CallSite* Observer::call_site(const CallSiteKey& key, std::string_view why) {
-  std::unique_ptr<CallSite> fresh;
-  for (std::uint64_t i = hash(key);; ++i) {
-    auto& cell = cells_[i % kCells];
-    CallSite* found = cell.load(std::memory_order_acquire);
-    if (found == nullptr) {
-      if (!fresh) {
-        // A number that a thread took and then did not need, because another added the same key first, stays unused.
-        std::uint32_t number = count_.load(std::memory_order_relaxed);
-        do {
-          if (number == kMaxCallSites) return &others_;
-        } while (!count_.compare_exchange_weak(number, number + 1, std::memory_order_relaxed));
-        fresh = std::make_unique<CallSite>(key, why, number);
-      }
-      if (cell.compare_exchange_strong(found, fresh.get(), std::memory_order_release, std::memory_order_acquire)) {
-        return fresh.release();
-      }
-    }
-    if (found->matches(key)) return found;
-  }
+MessageSite* Observer::message_site(const MessageKey& key) {
+  MessageSite* const site = message_sites_.find(hash(key.address, key.carrier.size()), key);
+  return site != nullptr ? site : &other_messages_;
 }
 
 std::vector<const CallSite*> Observer::call_sites() const {
-  std::vector<const CallSite*> all;
-  for (const auto& cell : cells_) {
-    if (const CallSite* site = cell.load(std::memory_order_acquire)) all.push_back(site);
-  }
+  std::vector<const CallSite*> all = sites_.all();
   if (others_.started.load(std::memory_order_relaxed) != 0) all.push_back(&others_);
-  std::sort(all.begin(), all.end(), [](const CallSite* x, const CallSite* y) { return x->number() < y->number(); });
+  return all;
+}
+
+std::vector<const MessageSite*> Observer::message_sites() const {
+  std::vector<const MessageSite*> all = message_sites_.all();
+  if (other_messages_.messages.load(std::memory_order_relaxed) != 0) all.push_back(&other_messages_);
   return all;
 }
 

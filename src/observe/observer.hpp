@@ -3,50 +3,49 @@
 // There is none unless a report was asked for, so that observing costs one branch when off. Usage, in the shim:
 //     if (observer != nullptr) request.passage.at(observer->call_site(key, why));
 //
-// Contract. site(), caller(), helper() and Track::add may be called by any thread at any time. site() allocates only at
-// the first sight of a key; every other call on the fast path allocates nothing, and none takes a lock. Sites live as
-// long as the observer.
+// Contract. call_site(), message_site(), caller(), helper() and Track::add may be called by any thread at any time. The
+// first two allocate only at the first sight of a key; every other call on the fast path allocates nothing, and none
+// takes a lock. Sites live as long as the observer.
 #pragma once
 
-#include <array>
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string_view>
 #include <vector>
 
 #include "observe/call_site.hpp"
+#include "observe/message_site.hpp"
+#include "observe/site_table.hpp"
 #include "observe/timeline.hpp"
 
 namespace urakata::observe {
 
 class Observer {
  public:
-  static constexpr std::uint32_t kMaxCallSites = 4096;  // from there on all further keys share one site, "(others)"
+  static constexpr std::uint32_t kMaxCallSites =
+      SiteTable<CallSite, CallSiteKey>::kMost;  // from there on all further keys share one site, "(others)"
   static constexpr std::uint32_t kEvents = 1 << 16;
 
   // `helpers` tracks besides the callers' if there is a time line, of `events` events each.
   explicit Observer(bool timeline, std::uint32_t helpers = 0, std::uint32_t events = kEvents);
-  ~Observer();
   Observer(const Observer&) = delete;
   Observer& operator=(const Observer&) = delete;
 
   CallSite* call_site(const CallSiteKey& key, std::string_view why);
+  MessageSite* message_site(const MessageKey& key);  // of the program's own messages; as many again
 
   Track* caller() { return tracks_.empty() ? nullptr : tracks_.front().get(); }  // nullptr: no time line
   Track* helper(std::uint32_t number) { return number + 1 < tracks_.size() ? tracks_[number + 1].get() : nullptr; }
 
   std::vector<const CallSite*> call_sites() const;  // in the order of first sight
+  std::vector<const MessageSite*> message_sites() const;
   const std::vector<std::unique_ptr<Track>>& tracks() const { return tracks_; }
 
  private:
-  static constexpr std::uint32_t kCells = 2 * kMaxCallSites;  // a power of two; never more than half full
-
-  // Open addressing. A cell is written once, from nullptr, with release; readers load with acquire, so that they see
-  // the site that it points to whole.
-  std::array<std::atomic<CallSite*>, kCells> cells_{};
-  std::atomic<std::uint32_t> count_{0};
+  SiteTable<CallSite, CallSiteKey> sites_;
+  SiteTable<MessageSite, MessageKey> message_sites_;
   CallSite others_;
+  MessageSite other_messages_;
   std::vector<std::unique_ptr<Track>> tracks_;  // constant after construction
 };
 

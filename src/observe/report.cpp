@@ -50,14 +50,18 @@ void put(JsonWriter& json, const Sample& sample) {
   json.number(sample.done).number(sample.tests).number(sample.work).number(sample.gap_work).end();
 }
 
+void put_place(JsonWriter& json, const void* address, const Meta& meta) {
+  const CodePlace place = code_place(address, meta.file);
+  json.key("module").string(place.module).key("offset").number(place.offset);
+  json.key("symbol").string(place.symbol).key("symbol_offset").number(place.symbol_offset);
+}
+
 void put(JsonWriter& json, const CallSite& site, const Meta& meta) {
   const CallSiteKey key = site.key();
-  const CodePlace place = code_place(key.address, meta.file);
   json.object().key("number").number(site.number()).key("operation").string(key.operation);
   json.key("bytes").number(key.bytes).key("engine").string(key.engine);
   json.key("algorithm").string(key.algorithm).key("why").string(site.why());
-  json.key("module").string(place.module).key("offset").number(place.offset);
-  json.key("symbol").string(place.symbol).key("symbol_offset").number(place.symbol_offset);
+  put_place(json, key.address, meta);
   if (key.python != nullptr) {
     json.key("python").object().key("file").string(key.python->file);
     json.key("line").signed_number(key.python->line).key("function").string(key.python->function).end();
@@ -72,6 +76,21 @@ void put(JsonWriter& json, const CallSite& site, const Meta& meta) {
   json.key("helper_ns").number(site.helper_ns.load(std::memory_order_relaxed)).key("samples").array();
   for (const Sample& sample : site.samples.all()) put(json, sample);
   json.end().end();
+}
+
+void put(JsonWriter& json, const MessageSite& site, const Meta& meta) {
+  const MessageKey key = site.key();
+  json.object().key("operation").string(key.operation).key("carrier").string(key.carrier);
+  put_place(json, key.address, meta);
+  const auto number = [&](const char* what, const std::atomic<std::uint64_t>& counter) {
+    json.key(what).number(counter.load(std::memory_order_relaxed));
+  };
+  number("messages", site.messages);
+  number("sized", site.sized);
+  number("bytes", site.bytes);
+  number("waited", site.waited);
+  number("waited_ns", site.waited_ns);
+  json.end();
 }
 
 void put(JsonWriter& json, const Track& track) {
@@ -92,6 +111,8 @@ std::string text_of(const Observer& observer, const Meta& meta) {
   json.key("program").string(meta.program).key("host_mpi").string(meta.host_mpi).key("abi").string(meta.abi);
   json.key("engine").string(meta.engine).key("engine_why").string(meta.engine_why);
   json.key("transport").string(meta.transport).key("transport_why").string(meta.transport_why);
+  json.key("space").object().key("asked").boolean(meta.space.asked).key("ranks").number(meta.space.ranks);
+  json.key("why").string(meta.space.why).end();
   json.key("init_ns").number(meta.init_ns).key("finalize_ns").number(meta.finalize_ns);
   // Event times are monotonic; ranks on different nodes are laid side by side by adding this.
   json.key("realtime_minus_monotonic_ns").signed_number(ns_of(CLOCK_REALTIME) - ns_of(CLOCK_MONOTONIC));
@@ -113,6 +134,8 @@ std::string text_of(const Observer& observer, const Meta& meta) {
   }
   json.end().key("call_sites").array();
   for (const CallSite* site : observer.call_sites()) put(json, *site, meta);
+  json.end().key("messages").array();
+  for (const MessageSite* site : observer.message_sites()) put(json, *site, meta);
   json.end().key("tracks").array();
   for (const auto& track : observer.tracks()) put(json, *track);
   json.end().end();

@@ -31,6 +31,11 @@ struct Meta {
   std::string engine_why;  // e.g. why a spare core was refused
   std::string transport;   // of our messages between nodes: host or wire
   std::string transport_why;
+  struct Space {
+    bool asked = false;
+    std::uint32_t ranks = 0;  // that share this rank's, with itself; 0: it is in none
+    std::string why;          // it is in none
+  } space;
   std::uint64_t init_ns = 0;  // CLOCK_MONOTONIC at MPI_Init's return and at MPI_Finalize's beginning
   std::uint64_t finalize_ns = 0;
   struct Devices {

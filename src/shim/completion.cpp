@@ -3,6 +3,7 @@
 #include "base/clock.hpp"
 #include "shim/fast_path.hpp"
 #include "shim/host.hpp"
+#include "shim/message_report.hpp"
 #include "shim/process.hpp"
 #include "shim/request_array.hpp"
 
@@ -46,6 +47,7 @@ int complete(Request& request, MPI_Request* handle, MPI_Status* status, std::uin
     *handle = MPI_REQUEST_NULL;
     return MPI_SUCCESS;
   }
+  if (begin != 0 && request.is_message()) observe_end(request, begin);
   if (request.is_message() && complete_fast(request, handle, status)) return MPI_SUCCESS;
   const int staged = request.staging != nullptr ? settle(request) : MPI_SUCCESS;
   int code = MPI_SUCCESS;

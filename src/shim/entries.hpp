@@ -5,9 +5,9 @@
 #include "shim/host.hpp"
 #include "shim/space.hpp"
 
-// An entry point of messages. Outside a space they are the host's (host.messages_are_the_hosts): that is tested first,
-// and what else there is to do is done in a function of its own, so that without registers to save it costs the program
-// no more than a test and a jump. In one section: side by side, on one page.
+// An entry point of messages. Outside a space they are the host's (host.message_path): that is tested first, and what
+// else there is to do is done in a function of its own, so that without registers to save it costs the program no more
+// than a test and a jump. In one section: side by side, on one page. The same test tells whether the report is to know.
 #define URAKATA_MESSAGE_EXPORT URAKATA_EXPORT __attribute__((section(".text.hot")))
 
 // The second name of an entry point.

@@ -110,7 +110,8 @@ void find_host() {
   find(library, "opal_progress_set_yield_when_idle", host.set_yield_when_idle);
   find(library, "ompi_request_empty", host.done_request);
 #endif
-  host.found = host.messages_are_the_hosts = true;
+  host.message_path = MessagePath::host;
+  host.found = true;
 }
 
 bool inside_host(const void* address) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 #include "shim/abi.hpp"
 #include "shim/host_collectives.hpp"  // generated from functions.py: URAKATA_HOST_COLLECTIVES and its like
@@ -66,11 +67,18 @@
 
 namespace urakata::shim {
 
+// Where the entry points of messages go.
+enum class MessagePath : std::uint8_t {
+  space,     // this process has an endpoint in a space, or the host is not found yet
+  host,      // straight to the host
+  observed,  // either, and the report is told
+};
+
 struct alignas(64) Host {
   bool found = false;
-  // Found, and this process has no endpoint in a space. Beside what the entry points of messages jump to then: after a
-  // system call (a copy by the kernel) each cache line and page that a call touches has to come anew.
-  bool messages_are_the_hosts = false;
+  // Beside what the entry points of messages jump to where it is the host's: after a system call (a copy by the kernel)
+  // each cache line and page that a call touches has to come anew.
+  MessagePath message_path = MessagePath::space;
   // Something has been loaded that nobody has looked at yet, or a driver of devices is there: devices.hpp. On this line
   // since all that take buffers read it.
   std::atomic<bool> may_have_devices{true};

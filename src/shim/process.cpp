@@ -111,6 +111,7 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
   if (!wish.report.empty()) observer_ = std::make_unique<observe::Observer>(wish.timeline, wish.domains);
   measuring_ = std::getenv("URAKATA_MEASURE_START") != nullptr;
   host_only_ = !set_up();
+  if (observer_) host.message_path = MessagePath::observed;
   init_ns_ = now_ns();
   running_ = true;
   return MPI_SUCCESS;
@@ -251,6 +252,7 @@ void Process::stop_helpers() {
 int Process::finalise() {
   if (running_) {
     leave_space();
+    host.message_path = MessagePath::host;
     running_ = false;
     if (!host_only_) {
       // Operations whose requests were freed: other ranks need our part in them.

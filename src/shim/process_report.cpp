@@ -16,6 +16,7 @@
 #include "p2p/fence.hpp"
 #include "shim/host.hpp"
 #include "shim/process.hpp"
+#include "shim/space.hpp"
 #include "space/registry.hpp"
 
 namespace urakata::shim {
@@ -61,6 +62,12 @@ void Process::write_report() {
   meta.engine_why = engine_why_;
   meta.transport = wiring_.wire() != nullptr ? "wire" : "host";
   meta.transport_why = wiring_.why();
+  meta.space.asked = options().space;
+  meta.space.ranks = static_cast<std::uint32_t>(ranks_in_space());
+  if (meta.space.asked && meta.space.ranks == 0) {
+    const char* const why = std::getenv(space::kOutsideVariable);
+    meta.space.why = why != nullptr ? why : host_only_ ? "the host carries everything" : "not started in one";
+  }
   meta.devices = {device::names(), device::traffic().fetched, device::traffic().stored};
   for (const Option& option : option_table()) {
     meta.options.push_back(

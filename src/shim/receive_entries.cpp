@@ -5,6 +5,7 @@
 #include "shim/fast_path.hpp"
 #include "shim/host.hpp"
 #include "shim/host_send.hpp"
+#include "shim/message_report.hpp"
 
 namespace urakata::shim {
 namespace {
@@ -144,6 +145,31 @@ int exchange_later(const Exchange& both, MPI_Request* handle) {
 }
 #endif
 
+// The observed forms: two messages. The time is the receive's.
+template <class Run>
+int observed_exchange(const char* name, const void* address, int dest, std::int64_t count, MPI_Datatype type,
+                      int source, MPI_Comm comm, MPI_Status* status, Run run) {
+  ObservedMessage out(name, address, dest, comm);
+  if (source == MPI_PROC_NULL) return observed_send(out, count, type, [&] { return run(status); });
+  const int code = observed_receive({name, address, source, comm}, status, run);
+  if (code == MPI_SUCCESS) out.sent_with_receive(count, type);
+  return code;
+}
+
+#if defined(URAKATA_LARGE_COUNTS)
+template <class Run>
+int observed_exchange_later(const char* name, const void* address, int dest, std::int64_t count, MPI_Datatype type,
+                            int source, MPI_Comm comm, MPI_Request* request, Run run) {
+  ObservedMessage out(name, address, dest, comm);
+  ObservedMessage in(name, address, source, comm);
+  const int code = run();
+  if (code != MPI_SUCCESS) return code;
+  out.sent_with_receive(count, type);
+  in.received_later(*request);
+  return code;
+}
+#endif
+
 }  // namespace
 }  // namespace urakata::shim
 
@@ -159,10 +185,20 @@ using namespace urakata::shim;
     need_host();                                                                                                       \
     return host.Recv##suffix(buffer, count, type, source, tag, comm, status);                                          \
   }                                                                                                                    \
+  [[gnu::noinline]] static int observed_Recv##suffix(void* buffer, Count count, MPI_Datatype type, int source,         \
+                                                     int tag, MPI_Comm comm, MPI_Status* status,                       \
+                                                     const void* address) {                                            \
+    return observed_receive({"Recv" #suffix, address, source, comm}, status, [&](MPI_Status* seen) {                   \
+      return in_space_Recv##suffix(buffer, count, type, source, tag, comm, seen);                                      \
+    });                                                                                                                \
+  }                                                                                                                    \
   URAKATA_MESSAGE_EXPORT int MPI_Recv##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,       \
                                               MPI_Comm comm, MPI_Status* status) {                                     \
-    return host.messages_are_the_hosts ? host.Recv##suffix(buffer, count, type, source, tag, comm, status)             \
-                                       : in_space_Recv##suffix(buffer, count, type, source, tag, comm, status);        \
+    if (host.message_path == MessagePath::host)                                                                        \
+      return host.Recv##suffix(buffer, count, type, source, tag, comm, status);                                        \
+    if (host.message_path == MessagePath::space)                                                                       \
+      return in_space_Recv##suffix(buffer, count, type, source, tag, comm, status);                                    \
+    return observed_Recv##suffix(buffer, count, type, source, tag, comm, status, __builtin_return_address(0));         \
   }                                                                                                                    \
   [[gnu::noinline]] static int in_space_Irecv##suffix(void* buffer, Count count, MPI_Datatype type, int source,        \
                                                       int tag, MPI_Comm comm, MPI_Request* request) {                  \
@@ -171,10 +207,21 @@ using namespace urakata::shim;
     need_host();                                                                                                       \
     return host.Irecv##suffix(buffer, count, type, source, tag, comm, request);                                        \
   }                                                                                                                    \
+  [[gnu::noinline]] static int observed_Irecv##suffix(void* buffer, Count count, MPI_Datatype type, int source,        \
+                                                      int tag, MPI_Comm comm, MPI_Request* request,                    \
+                                                      const void* address) {                                           \
+    ObservedMessage message("Irecv" #suffix, address, source, comm);                                                   \
+    const int code = in_space_Irecv##suffix(buffer, count, type, source, tag, comm, request);                          \
+    if (code == MPI_SUCCESS) message.received_later(*request);                                                         \
+    return code;                                                                                                       \
+  }                                                                                                                    \
   URAKATA_MESSAGE_EXPORT int MPI_Irecv##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,      \
                                                MPI_Comm comm, MPI_Request* request) {                                  \
-    return host.messages_are_the_hosts ? host.Irecv##suffix(buffer, count, type, source, tag, comm, request)           \
-                                       : in_space_Irecv##suffix(buffer, count, type, source, tag, comm, request);      \
+    if (host.message_path == MessagePath::host)                                                                        \
+      return host.Irecv##suffix(buffer, count, type, source, tag, comm, request);                                      \
+    if (host.message_path == MessagePath::space)                                                                       \
+      return in_space_Irecv##suffix(buffer, count, type, source, tag, comm, request);                                  \
+    return observed_Irecv##suffix(buffer, count, type, source, tag, comm, request, __builtin_return_address(0));       \
   }                                                                                                                    \
   URAKATA_EXPORT int MPI_Recv_init##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,          \
                                            MPI_Comm comm, MPI_Request* request) {                                      \
@@ -182,6 +229,8 @@ using namespace urakata::shim;
     if (request != nullptr && incoming(buffer, count, type, source, tag, comm, descriptor) &&                          \
         !always_at_once(descriptor)) {                                                                                 \
       *request = prepare_message(descriptor);                                                                          \
+      if (host.message_path == MessagePath::observed)                                                                  \
+        ObservedMessage("Recv_init" #suffix, __builtin_return_address(0), source, comm).prepared(*request);            \
       return MPI_SUCCESS;                                                                                              \
     }                                                                                                                  \
     need_host();                                                                                                       \
@@ -190,22 +239,28 @@ using namespace urakata::shim;
   URAKATA_EXPORT int MPI_Sendrecv##suffix(const void* out, Count out_count, MPI_Datatype out_type, int dest,           \
                                           int out_tag, void* in, Count in_count, MPI_Datatype in_type, int source,     \
                                           int in_tag, MPI_Comm comm, MPI_Status* status) {                             \
-    Exchange both{{out, out_count, out_type, dest, out_tag}, comm, false, {}, {}};                                     \
-    if (exchanging({in, in_count, in_type, source, in_tag}, both)) {                                                   \
-      return exchange_now(both, status);                                                                               \
-    }                                                                                                                  \
-    need_host();                                                                                                       \
-    return host.Sendrecv##suffix(out, out_count, out_type, dest, out_tag, in, in_count, in_type, source, in_tag, comm, \
-                                 status);                                                                              \
+    const auto run = [&](MPI_Status* seen) {                                                                           \
+      Exchange both{{out, out_count, out_type, dest, out_tag}, comm, false, {}, {}};                                   \
+      if (exchanging({in, in_count, in_type, source, in_tag}, both)) return exchange_now(both, seen);                  \
+      need_host();                                                                                                     \
+      return host.Sendrecv##suffix(out, out_count, out_type, dest, out_tag, in, in_count, in_type, source, in_tag,     \
+                                   comm, seen);                                                                        \
+    };                                                                                                                 \
+    if (host.message_path != MessagePath::observed) return run(status);                                                \
+    return observed_exchange("Sendrecv" #suffix, __builtin_return_address(0), dest, out_count, out_type, source, comm, \
+                             status, run);                                                                             \
   }                                                                                                                    \
   URAKATA_EXPORT int MPI_Sendrecv_replace##suffix(void* buffer, Count count, MPI_Datatype type, int dest, int out_tag, \
                                                   int source, int in_tag, MPI_Comm comm, MPI_Status* status) {         \
-    Exchange both{{buffer, count, type, dest, out_tag}, comm, true, {}, {}};                                           \
-    if (exchanging({buffer, count, type, source, in_tag}, both)) {                                                     \
-      return exchange_now(both, status);                                                                               \
-    }                                                                                                                  \
-    need_host();                                                                                                       \
-    return host.Sendrecv_replace##suffix(buffer, count, type, dest, out_tag, source, in_tag, comm, status);            \
+    const auto run = [&](MPI_Status* seen) {                                                                           \
+      Exchange both{{buffer, count, type, dest, out_tag}, comm, true, {}, {}};                                         \
+      if (exchanging({buffer, count, type, source, in_tag}, both)) return exchange_now(both, seen);                    \
+      need_host();                                                                                                     \
+      return host.Sendrecv_replace##suffix(buffer, count, type, dest, out_tag, source, in_tag, comm, seen);            \
+    };                                                                                                                 \
+    if (host.message_path != MessagePath::observed) return run(status);                                                \
+    return observed_exchange("Sendrecv_replace" #suffix, __builtin_return_address(0), dest, count, type, source, comm, \
+                             status, run);                                                                             \
   }                                                                                                                    \
   int PMPI_Recv##suffix(void*, Count, MPI_Datatype, int, int, MPI_Comm, MPI_Status*) URAKATA_ALIAS(MPI_Recv##suffix);  \
   int PMPI_Irecv##suffix(void*, Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request*)                                 \
@@ -221,23 +276,31 @@ using namespace urakata::shim;
   URAKATA_EXPORT int MPI_Isendrecv##suffix(const void* out, Count out_count, MPI_Datatype out_type, int dest,       \
                                            int out_tag, void* in, Count in_count, MPI_Datatype in_type, int source, \
                                            int in_tag, MPI_Comm comm, MPI_Request* request) {                       \
-    Exchange both{{out, out_count, out_type, dest, out_tag}, comm, false, {}, {}};                                  \
-    if (request != nullptr && exchanging({in, in_count, in_type, source, in_tag}, both)) {                          \
-      return exchange_later(both, request);                                                                         \
-    }                                                                                                               \
-    need_host();                                                                                                    \
-    return host.Isendrecv##suffix(out, out_count, out_type, dest, out_tag, in, in_count, in_type, source, in_tag,   \
-                                  comm, request);                                                                   \
+    const auto run = [&] {                                                                                          \
+      Exchange both{{out, out_count, out_type, dest, out_tag}, comm, false, {}, {}};                                \
+      if (request != nullptr && exchanging({in, in_count, in_type, source, in_tag}, both))                          \
+        return exchange_later(both, request);                                                                       \
+      need_host();                                                                                                  \
+      return host.Isendrecv##suffix(out, out_count, out_type, dest, out_tag, in, in_count, in_type, source, in_tag, \
+                                    comm, request);                                                                 \
+    };                                                                                                              \
+    if (host.message_path != MessagePath::observed) return run();                                                   \
+    return observed_exchange_later("Isendrecv" #suffix, __builtin_return_address(0), dest, out_count, out_type,     \
+                                   source, comm, request, run);                                                     \
   }                                                                                                                 \
   URAKATA_EXPORT int MPI_Isendrecv_replace##suffix(void* buffer, Count count, MPI_Datatype type, int dest,          \
                                                    int out_tag, int source, int in_tag, MPI_Comm comm,              \
                                                    MPI_Request* request) {                                          \
-    Exchange both{{buffer, count, type, dest, out_tag}, comm, true, {}, {}};                                        \
-    if (request != nullptr && exchanging({buffer, count, type, source, in_tag}, both)) {                            \
-      return exchange_later(both, request);                                                                         \
-    }                                                                                                               \
-    need_host();                                                                                                    \
-    return host.Isendrecv_replace##suffix(buffer, count, type, dest, out_tag, source, in_tag, comm, request);       \
+    const auto run = [&] {                                                                                          \
+      Exchange both{{buffer, count, type, dest, out_tag}, comm, true, {}, {}};                                      \
+      if (request != nullptr && exchanging({buffer, count, type, source, in_tag}, both))                            \
+        return exchange_later(both, request);                                                                       \
+      need_host();                                                                                                  \
+      return host.Isendrecv_replace##suffix(buffer, count, type, dest, out_tag, source, in_tag, comm, request);     \
+    };                                                                                                              \
+    if (host.message_path != MessagePath::observed) return run();                                                   \
+    return observed_exchange_later("Isendrecv_replace" #suffix, __builtin_return_address(0), dest, count, type,     \
+                                   source, comm, request, run);                                                     \
   }                                                                                                                 \
   int PMPI_Isendrecv##suffix(const void*, Count, MPI_Datatype, int, int, void*, Count, MPI_Datatype, int, int,      \
                              MPI_Comm, MPI_Request*) URAKATA_ALIAS(MPI_Isendrecv##suffix);                          \

@@ -181,6 +181,7 @@ void destroy_request(Request* request) {
     if (request->message.descriptor.type != nullptr) request->message.descriptor.type->release();
     request->message.descriptor.circle->release();
     request->message.clear();
+    request->message_site = nullptr;
   } else {
     clear_collective(*request);
   }

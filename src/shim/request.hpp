@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "observe/call_site.hpp"
+#include "observe/message_site.hpp"
 #include "shim/abi.hpp"
 #include "shim/communicator.hpp"
 #include "shim/datatype.hpp"
@@ -46,6 +47,7 @@ struct alignas(64) Request {
   std::vector<const Datatype*> types;      // held
   observe::CallSite* call_site = nullptr;  // nullptr: nobody observes
   observe::Passage passage;
+  observe::MessageSite* message_site = nullptr;  // of a message; nullptr: nobody observes
 
   inline MPI_Request handle() const;
   bool is_message() const { return message.descriptor.circle != nullptr; }

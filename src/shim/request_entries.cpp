@@ -1,6 +1,7 @@
 // MPI_Start, MPI_Startall, MPI_Cancel, MPI_Request_free.
 #include "shim/completion.hpp"
 #include "shim/entries.hpp"
+#include "shim/message_report.hpp"
 #include "shim/request_array.hpp"
 #include "shim/start.hpp"
 
@@ -37,7 +38,10 @@ int start_one(MPI_Request* handle, StartList* list = nullptr) {
   Request* request = find_request(*handle);
   if (request == nullptr) return stale();
   if (!request->persistent || request->active) return complain(request->communicator, MPI_ERR_REQUEST);
-  if (request->is_message()) return start_message(*request);
+  if (request->is_message()) {
+    if (host.message_path == MessagePath::observed) observe_start(*request);
+    return start_message(*request);
+  }
   return list != nullptr ? list->add(*request) : start_again(*request);
 }
 

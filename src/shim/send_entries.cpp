@@ -3,6 +3,7 @@
 #include "shim/entries.hpp"
 #include "shim/fast_path.hpp"
 #include "shim/host.hpp"
+#include "shim/message_report.hpp"
 
 namespace urakata::shim {
 namespace {
@@ -58,10 +59,17 @@ using urakata::p2p::Mode;
     need_host();                                                                                                      \
     return host.Blocking##suffix(buffer, count, type, dest, tag, comm);                                               \
   }                                                                                                                   \
+  [[gnu::noinline]] static int observed_##Blocking##suffix(const void* buffer, Count count, MPI_Datatype type,        \
+                                                           int dest, int tag, MPI_Comm comm, const void* address) {   \
+    return observed_send({#Blocking #suffix, address, dest, comm}, count, type,                                       \
+                         [&] { return in_space_##Blocking##suffix(buffer, count, type, dest, tag, comm); });          \
+  }                                                                                                                   \
   URAKATA_MESSAGE_EXPORT int MPI_##Blocking##suffix(const void* buffer, Count count, MPI_Datatype type, int dest,     \
                                                     int tag, MPI_Comm comm) {                                         \
-    return host.messages_are_the_hosts ? host.Blocking##suffix(buffer, count, type, dest, tag, comm)                  \
-                                       : in_space_##Blocking##suffix(buffer, count, type, dest, tag, comm);           \
+    if (host.message_path == MessagePath::host) return host.Blocking##suffix(buffer, count, type, dest, tag, comm);   \
+    if (host.message_path == MessagePath::space)                                                                      \
+      return in_space_##Blocking##suffix(buffer, count, type, dest, tag, comm);                                       \
+    return observed_##Blocking##suffix(buffer, count, type, dest, tag, comm, __builtin_return_address(0));            \
   }                                                                                                                   \
   [[gnu::noinline]] static int in_space_##Immediate##suffix(const void* buffer, Count count, MPI_Datatype type,       \
                                                             int dest, int tag, MPI_Comm comm, MPI_Request* request) { \
@@ -70,14 +78,29 @@ using urakata::p2p::Mode;
     need_host();                                                                                                      \
     return host.Immediate##suffix(buffer, count, type, dest, tag, comm, request);                                     \
   }                                                                                                                   \
+  [[gnu::noinline]] static int observed_##Immediate##suffix(const void* buffer, Count count, MPI_Datatype type,       \
+                                                            int dest, int tag, MPI_Comm comm, MPI_Request* request,   \
+                                                            const void* address) {                                    \
+    ObservedMessage message(#Immediate #suffix, address, dest, comm);                                                 \
+    const int code = in_space_##Immediate##suffix(buffer, count, type, dest, tag, comm, request);                     \
+    if (code == MPI_SUCCESS) message.sent_later(count, type, *request);                                               \
+    return code;                                                                                                      \
+  }                                                                                                                   \
   URAKATA_MESSAGE_EXPORT int MPI_##Immediate##suffix(const void* buffer, Count count, MPI_Datatype type, int dest,    \
                                                      int tag, MPI_Comm comm, MPI_Request* request) {                  \
-    return host.messages_are_the_hosts ? host.Immediate##suffix(buffer, count, type, dest, tag, comm, request)        \
-                                       : in_space_##Immediate##suffix(buffer, count, type, dest, tag, comm, request); \
+    if (host.message_path == MessagePath::host)                                                                       \
+      return host.Immediate##suffix(buffer, count, type, dest, tag, comm, request);                                   \
+    if (host.message_path == MessagePath::space)                                                                      \
+      return in_space_##Immediate##suffix(buffer, count, type, dest, tag, comm, request);                             \
+    return observed_##Immediate##suffix(buffer, count, type, dest, tag, comm, request, __builtin_return_address(0));  \
   }                                                                                                                   \
   URAKATA_EXPORT int MPI_##Init##suffix(const void* buffer, Count count, MPI_Datatype type, int dest, int tag,        \
                                         MPI_Comm comm, MPI_Request* request) {                                        \
-    if (prepare_send(buffer, count, type, dest, tag, comm, mode, request)) return MPI_SUCCESS;                        \
+    if (prepare_send(buffer, count, type, dest, tag, comm, mode, request)) {                                          \
+      if (host.message_path == MessagePath::observed)                                                                 \
+        ObservedMessage(#Init #suffix, __builtin_return_address(0), dest, comm).prepared(*request);                   \
+      return MPI_SUCCESS;                                                                                             \
+    }                                                                                                                 \
     need_host();                                                                                                      \
     return host.Init##suffix(buffer, count, type, dest, tag, comm, request);                                          \
   }                                                                                                                   \

@@ -109,7 +109,7 @@ void enter_space(bool wanted, bool helper) {
   }
   tag_limit = process().largest_tag();
   own_endpoint = made;
-  host.messages_are_the_hosts = false;
+  host.message_path = MessagePath::space;
   Circle::one_thread = callers(helper) == p2p::Callers::one;
   if (host.progress_register != nullptr) {
     process().hook_progress();
@@ -119,8 +119,7 @@ void enter_space(bool wanted, bool helper) {
       return mixed_waiting();
     });
   }
-  log::detail("%zu of %d ranks share this rank's space",
-              ports().size() - static_cast<std::size_t>(std::count(ports().begin(), ports().end(), nullptr)), ranks);
+  log::detail("%zu of %d ranks share this rank's space", ranks_in_space(), ranks);
   open_circle(MPI_COMM_WORLD, kin_of(MPI_COMM_WORLD)->place);
 }
 
@@ -142,10 +141,13 @@ void leave_space() {
   }
   stop_space_helper();
   own_endpoint = nullptr;
-  host.messages_are_the_hosts = true;
 }
 
 p2p::Port* port_of(int world_rank) { return ports()[static_cast<std::size_t>(world_rank)]; }
+
+std::size_t ranks_in_space() {
+  return ports().size() - static_cast<std::size_t>(std::count(ports().begin(), ports().end(), nullptr));
+}
 
 bool spaces_in_job() {
   return std::any_of(spaces().begin(), spaces().end(), [](std::uint64_t space) { return space != 0; });

@@ -15,7 +15,7 @@ namespace urakata::shim {
 // host cannot call us while the program is blocked in it, a thread of ours may look after the messages.
 void enter_space(bool wanted, bool helper);
 
-// Collective: returns when all ranks are here, so that what they still wait for from this rank has been moved.
+// Collective, when the program sends no more: returns when all ranks are here, so that what they still wait for from this rank has been moved.
 void leave_space();
 
 // Constant between enter_space and leave_space. nullptr: not in a space.
@@ -33,6 +33,9 @@ void stop_space_helper();
 
 // The port of a rank of MPI_COMM_WORLD; nullptr where it is not in our space.
 p2p::Port* port_of(int world_rank);
+
+// How many ranks share this rank's space, with itself; 0: it is in none. Stays after leave_space().
+std::size_t ranks_in_space();
 
 // Are any ranks of the job in a space? The same on all ranks.
 bool spaces_in_job();

@@ -2,6 +2,7 @@
 #include "base/clock.hpp"
 #include "shim/completion.hpp"
 #include "shim/entries.hpp"
+#include "shim/message_report.hpp"
 #include "shim/process.hpp"
 #include "shim/request_array.hpp"
 #include "shim/test_array.hpp"
@@ -12,6 +13,7 @@ namespace {
 void tested_in_vain(Request& request, std::uint64_t begin) {
   note_unsuccessful_test(request);
   if (request.is_message()) note_unsuccessful_call();
+  if (begin != 0 && request.is_message()) observe_waiting(request, begin);
   if (request.call_site != nullptr) request.passage.tested(begin, now_ns(), request.run->work());
 }
 

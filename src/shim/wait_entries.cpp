@@ -6,6 +6,7 @@
 #include "base/waiting.hpp"
 #include "shim/completion.hpp"
 #include "shim/entries.hpp"
+#include "shim/message_report.hpp"
 #include "shim/process.hpp"
 #include "shim/request_array.hpp"
 #include "shim/test_array.hpp"
@@ -100,11 +101,13 @@ int wait_all(int count, MPI_Request* requests, MPI_Status* statuses) {
     Request* request = find_request(requests[i]);
     if (request == nullptr) return stale();
     wait_for(*request);
+    if (begin != 0) observe_waiting(*request, begin);
   }
   int code = MPI_SUCCESS;
   if (others) {
     code = host.Waitall(count, without_ours(count, requests), statuses);
     put_back(count, requests);
+    if (begin != 0) observe_other_waiting();
   }
   return complete_all(count, requests, statuses, begin, code);
 }

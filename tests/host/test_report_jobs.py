@@ -68,3 +68,30 @@ def test_a_collective_of_ones_own_has_the_name_that_it_was_given(folder: Path, t
     program = compiled_example(host, "own_collective", folder)
     passes(run_job(host, 2, [str(paths.program("urakata-exec")), "--report", str(tmp_path), "--", str(program)]))
     assert {row.operation for row in summarise(tmp_path).rows} == {"prefix sum"}
+
+
+@pytest.mark.parametrize("space", (False, True))
+def test_the_programs_own_messages_are_counted(folder: Path, tmp_path: Path, space: bool) -> None:
+    """Two ranks, 12 rounds; what the host carries without blocking does not tell how much came, nor who waited."""
+    host = named("openmpi")
+    options = ["--space"] * space + ["--report", str(tmp_path), "--"]
+    passes(
+        run_job(
+            host, 2, [str(paths.program("urakata-exec")), *options, str(compiled(host, "counted_messages", folder))]
+        )
+    )
+    summary = summarise(tmp_path)
+    carrier = "space" if space else "host"
+    assert {row.operation: (row.carrier, row.messages, row.bytes) for row in summary.messages} == {
+        "Irecv": (carrier, 24, 24 * 40000 if space else None),
+        "Isend": (carrier, 24, 24 * 40000),
+        "Send": (carrier, 12, 12 * 400),
+        "Recv": (carrier, 12, 12 * 400),
+        "Sendrecv": (carrier, 48, 48 * 24),
+    }
+    assert len(summary.messages) == 5  # a row each: nothing is noted of MPI_PROC_NULL
+    assert {row.operation for row in summary.messages if row.wait_ns is None} == (
+        set() if space else {"Irecv", "Isend"}
+    )
+    assert summary.rows == []
+    assert [rank["space"]["ranks"] for rank in summary.ranks] == ([2, 2] if space else [0, 0])

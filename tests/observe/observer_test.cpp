@@ -56,6 +56,30 @@ TEST(Observer, TooManySitesShareOne) {
   EXPECT_EQ(observer.call_sites().back(), others);
 }
 
+TEST(Observer, MessagesHaveSitesOfTheirOwn) {
+  Observer observer(false);
+  MessageSite* here = observer.message_site({.operation = "Isend", .address = code, .carrier = "space"});
+  EXPECT_EQ(observer.message_site({.operation = "Isend", .address = code, .carrier = "space"}), here);
+  EXPECT_NE(observer.message_site({.operation = "Isend", .address = code, .carrier = "host"}), here);
+  EXPECT_NE(observer.message_site({.operation = "Isend", .address = code + 1, .carrier = "space"}), here);
+  EXPECT_NE(observer.message_site({.operation = "Issend", .address = code, .carrier = "space"}), here);
+  EXPECT_EQ(observer.message_sites().size(), 4u);
+  EXPECT_EQ(observer.message_sites()[0], here);
+  EXPECT_TRUE(observer.call_sites().empty());
+}
+
+TEST(Observer, TooManySitesOfMessagesShareOne) {
+  static const char places[Observer::kMaxCallSites + 2] = {};
+  Observer observer(false);
+  for (std::uint32_t i = 0; i < Observer::kMaxCallSites; ++i) observer.message_site({"Send", places + i, "host"});
+  MessageSite* others = observer.message_site({"Send", places + Observer::kMaxCallSites, "host"});
+  EXPECT_EQ(others->key().operation, "(others)");
+  EXPECT_EQ(observer.message_site({"Send", places + Observer::kMaxCallSites + 1, "host"}), others);
+  EXPECT_EQ(observer.message_sites().size(), Observer::kMaxCallSites);
+  others->started();
+  EXPECT_EQ(observer.message_sites().back(), others);
+}
+
 TEST(Observer, FourThreadsAtTheSameKeysGetTheSameSites) {
   Observer observer(false);
   std::vector<std::vector<CallSite*>> seen(4);

@@ -47,7 +47,15 @@ TEST_F(Report, WritesOneFileForTheRankWithNothingLeftBeside) {
   passage.finished(30, 40, 4, {.first = 2, .context = 1, .sequence = 9, .ranks = 3});
   observer.caller()->add(EventKind::start, 10, 20, site->number());
   observer.helper(0)->add(EventKind::progress, 12, 14);
+  MessageSite* messages = observer.message_site({.operation = "Irecv", .address = this, .carrier = "space"});
+  messages->started();
+  messages->started();
+  messages->waited_for(30);
+  messages->waited_for(12);
+  messages->moved(8);
+  messages->ended();
   Meta meta;
+  meta.space = {true, 0, "it is static"};
   meta.rank = 3;
   meta.ranks = 4;
   meta.fences = 17;
@@ -65,7 +73,10 @@ TEST_F(Report, WritesOneFileForTheRankWithNothingLeftBeside) {
        {R"("rank":3,"ranks":4)", R"("operation":"Ibcast","bytes":64)", R"("why":"large \"message\"")",
         R"("samples":[[2,1,9,3,10,20,30,40,40,0,4,2]])", R"("wait":{"count":1,"sum":10,"min":10,"max":10})",
         R"([10,20,"start",0,)", R"([12,14,"progress",-1,)", R"("cpu_seconds":0.25)", R"("origin":"environment")",
-        R"("fences":17)", R"("python":{"file":"/a/app.py","line":12,"function":"Solver.step"})"}) {
+        R"("fences":17)", R"("python":{"file":"/a/app.py","line":12,"function":"Solver.step"})",
+        R"("space":{"asked":true,"ranks":0,"why":"it is static"})",
+        R"("messages":[{"operation":"Irecv","carrier":"space",)",
+        R"("messages":2,"sized":1,"bytes":8,"waited":1,"waited_ns":42})"}) {
     EXPECT_NE(text.str().find(part), std::string::npos) << part << " is not in " << text.str();
   }
 }

@@ -116,6 +116,60 @@ def test_the_summary_takes_samples_of_all_ranks(folder: Path) -> None:
     assert row.advice.startswith("most of the waiting is for ranks that begin later")
 
 
+def message(**changes: Any) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "operation": "Irecv", "carrier": "space", "module": "/nowhere/app", "offset": 0x2000, "symbol": "",
+        "symbol_offset": 0, "messages": 10, "sized": 10, "bytes": 10240, "waited": 10, "waited_ns": 3_000_000,
+    }  # fmt: skip
+    return {**values, **changes}
+
+
+def shown(folder: Path, *ranks: dict[str, Any]) -> list[str]:
+    for one in ranks:
+        (folder / f"rank-{one['rank']}.json").write_text(json.dumps(one))
+    return CliRunner().invoke(build_app(), ["report", str(folder)], env={"COLUMNS": "120"}).output.splitlines()
+
+
+def test_messages_stand_in_a_table_of_their_own(folder: Path) -> None:
+    space = {"asked": True, "ranks": 2, "why": ""}
+    unseen = message(operation="Irecv_c", carrier="host", sized=0, bytes=0, waited=0, waited_ns=0)
+    ranks = [rank(n, space=space, call_sites=[], messages=[message(), unseen]) for n in (0, 1)]
+    lines = shown(folder, *ranks)
+    assert "space: 2 of 2 ranks share one address space" in lines
+    assert "No collective that Urakata handles was called." in lines
+    table = lines[lines.index("The program's own messages") :]
+    rows = [line.split() for line in table if line.strip().startswith("Irecv")]
+    assert rows == [
+        ["Irecv", "space", "20", "20", "KiB", "6", "ms", "app+0x2000"],
+        ["Irecv_c", "host", "20", "-", "-", "app+0x2000"],
+    ]
+    both = as_json(summarise(folder))["messages"]
+    assert [(row["messages"], row["bytes"], row["wait_ns"]) for row in both] == [
+        (20, 20480, 6_000_000),
+        (20, None, None),
+    ]
+    assert "The program's own messages" in page(summarise(folder))
+
+
+def test_messages_do_not_become_rows_of_collectives(folder: Path) -> None:
+    lines = shown(folder, *(rank(n, messages=[message()]) for n in (0, 1)))
+    (row,) = summarise(folder).rows
+    assert row.operation == "Iallreduce"
+    head = lines.index("The program's own messages")
+    assert any("Iallreduce" in line for line in lines[:head])
+    assert not any("Iallreduce" in line for line in lines[head:])
+
+
+def test_one_line_says_whether_there_is_a_space_and_why_not(folder: Path) -> None:
+    none = {"asked": False, "ranks": 0, "why": ""}
+    assert "space: not asked for (--space)" in shown(folder, rank(0, space=none), rank(1, space=none))
+    within = {"asked": True, "ranks": 1, "why": ""}
+    without = {"asked": True, "ranks": 0, "why": "it is not position-independent"}
+    lines = shown(folder, rank(0, space=within), rank(1, space=without))
+    assert "space (rank 0): 1 of 2 ranks share one address space" in lines
+    assert "space (rank 1): asked for, not in use: it is not position-independent" in lines
+
+
 def test_trace_has_tracks_for_compute_calls_and_helpers(folder: Path) -> None:
     events = trace(read_ranks(folder))["traceEvents"]
     names = {event["args"]["name"] for event in events if event["name"] == "thread_name" and event["pid"] == 1}

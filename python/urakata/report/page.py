@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from urakata.report.summary import Row, Summary
-from urakata.report.text import bytes_text, hidden_text, short_place, time_text
+from urakata.report.text import bytes_text, hidden_text, known_time, short_place, time_text
 
 _STYLE = """
 body{font:14px/1.5 system-ui,sans-serif;max-width:1200px;margin:2rem auto;padding:0 1rem;color:#222}
@@ -60,6 +60,26 @@ def page(summary: Summary) -> str:
             + f"<td>{escape(row.engine)}</td><td>{escape(row.algorithm)}</td></tr>"
             f'<tr><td></td><td colspan="10" class="dim">{escape(advice)}</td></tr>'
         )
+    sites = "".join(
+        f"<tr><td>{escape(row.operation)}</td><td>{row.carrier}</td>"
+        + "".join(
+            f'<td class="n">{cell}</td>'
+            for cell in (
+                row.messages,
+                "-" if row.bytes is None else bytes_text(row.bytes),
+                known_time(row.wait_ns),
+            )
+        )
+        + f"<td>{escape(row.place)}</td></tr>"
+        for row in summary.messages
+    )
+    columns = ("message", "carried by", "count", "bytes", "waited", "call site")
+    messages = (
+        f"<h2>The program's own messages</h2><table><tr>{''.join(f'<th>{head}</th>' for head in columns)}</tr>"
+        f"{sites}</table>"
+        if sites
+        else ""
+    )
     helpers = "".join(
         f"<li>rank {rank['rank']} on {escape(rank['host'])}: helpers {summary.helper_seconds(rank):.3f} CPU s</li>"
         for rank in summary.ranks
@@ -70,5 +90,5 @@ def page(summary: Summary) -> str:
         f"<h1>Urakata report</h1><p>{escape(first.get('program', ''))}<br>{first['ranks']} ranks, "
         f"{escape(first.get('host_mpi', ''))}</p>{missing}<h2>Where the time went</h2>{_plot(summary.rows)}"
         f"<h2>Call sites</h2><table><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>{''.join(lines)}</table>"
-        f"<h2>Helpers</h2><ul>{helpers}</ul></html>\n"
+        f"{messages}<h2>Helpers</h2><ul>{helpers}</ul></html>\n"
     )

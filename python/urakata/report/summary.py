@@ -12,6 +12,7 @@ from typing import Any
 from urakata.report.advice import Facts, advise
 from urakata.report.files import read_ranks
 from urakata.report.hidden import Hidden, Seen, measure, samples_of
+from urakata.report.messages import MessageRow, merge_messages, messages_json
 from urakata.report.places import place_of, resolve
 
 _TIMES = ("start", "gap", "test", "wait", "in_flight", "overlapped")
@@ -87,6 +88,7 @@ class Summary:
 
     ranks: list[dict[str, Any]]
     rows: list[Row]
+    messages: list[MessageRow] = field(default_factory=list)
 
     @property
     def missing(self) -> list[int]:
@@ -100,7 +102,7 @@ class Summary:
 def summarise(folder: Path) -> Summary:
     """Rows are sorted by the time that they kept the program inside MPI, longest first."""
     ranks = read_ranks(folder)
-    names = resolve(site for rank in ranks for site in rank["call_sites"])
+    names = resolve(site for rank in ranks for site in rank["call_sites"] + rank.get("messages", []))
     seen = samples_of(ranks)
     rows: dict[tuple[Any, ...], Row] = {}
     for rank in ranks:
@@ -118,17 +120,18 @@ def summarise(folder: Path) -> Summary:
     for row in rows.values():
         row.hidden = measure(row.seen, row.helped)
     ordered = sorted(rows.values(), key=lambda row: row.exposed_ns * row.times["wait"].count, reverse=True)
-    return Summary(ranks, ordered)
+    return Summary(ranks, ordered, merge_messages(ranks, names))
 
 
 def as_json(summary: Summary) -> dict[str, Any]:
     """The summary as plain data; times in ns."""
     return {
         "ranks": [
-            {name: value for name, value in rank.items() if name not in ("call_sites", "tracks")}
+            {name: value for name, value in rank.items() if name not in ("call_sites", "messages", "tracks")}
             for rank in summary.ranks
         ],
         "missing_ranks": summary.missing,
+        "messages": messages_json(summary.messages),
         "call_sites": [
             {
                 **{name: getattr(row, name) for name in ("place", "operation", "bytes", "engine", "algorithm", "why")},

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from urakata.report.messages import space_lines
 from urakata.report.summary import Row, Summary, summarise
 
 
@@ -52,7 +53,7 @@ def show(summary: Summary, console: Console) -> None:
     first = summary.ranks[0]
     console.print(f"[bold]{escape(first.get('program', ''))}[/bold]  {first['ranks']} ranks", highlight=False)
     console.print(escape(first.get("host_mpi", "")), highlight=False, style="dim")
-    for line in engine_lines(summary.ranks):
+    for line in engine_lines(summary.ranks) + space_lines(summary.ranks):
         _line(console, line)
     if summary.missing:
         lost = ", ".join(str(rank) for rank in summary.missing)
@@ -67,7 +68,9 @@ def show(summary: Summary, console: Console) -> None:
         for number, row in enumerate(summary.rows, 1):
             _line(console, f"{number:3}  {short_place(row.place)}: {way_text(row)}; {row.advice}")
     else:
-        console.print("No operation that Urakata handles was called.")
+        console.print("No collective that Urakata handles was called.")
+    if summary.messages:
+        _show_messages(summary, console)
     for rank in summary.ranks:
         _show_helpers(summary, rank, console)
         _show_devices(rank, console)
@@ -116,6 +119,27 @@ def _table(summary: Summary) -> Table:
             hidden_text(row),
         )
     return table
+
+
+def _show_messages(summary: Summary, console: Console) -> None:
+    """The program's own messages: a table of their own, since nothing in it can be compared with a collective's row."""
+    table = Table(header_style="bold", box=box.SIMPLE, padding=(0, 1, 0, 0))
+    table.add_column("message")
+    table.add_column("carried by", no_wrap=True)
+    for heading in ("count", "bytes", "waited"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("call site")
+    for row in summary.messages:
+        size = "-" if row.bytes is None else bytes_text(row.bytes)
+        cells = (row.operation, row.carrier, str(row.messages), size, known_time(row.wait_ns), short_place(row.place))
+        table.add_row(*(escape(cell) for cell in cells))
+    console.print("The program's own messages", style="bold")
+    console.print(table)
+    console.print(
+        "bytes, waited: sums over all ranks; waited: inside blocking calls, waits and tests; -: not seen, since the "
+        "host carries them.",
+        style="dim",
+    )
 
 
 def _show_helpers(summary: Summary, rank: dict[str, Any], console: Console) -> None:

@@ -1,0 +1,122 @@
+#include "shim/message_report.hpp"
+
+#include <algorithm>
+
+#include "base/clock.hpp"
+#include "shim/circle.hpp"
+#include "shim/host.hpp"
+#include "shim/process.hpp"
+#include "shim/request.hpp"
+#include "shim/space.hpp"
+
+namespace urakata::shim {
+
+namespace {
+
+thread_local std::uint64_t waited_until = 0;
+
+const char* carrier(int peer, MPI_Comm comm) {
+  const Circle* const in = endpoint() != nullptr ? circle(comm) : nullptr;
+  if (in == nullptr) return "host";
+  if (peer == MPI_ANY_SOURCE) return in->mixed ? "space or host" : "space";
+  const auto rank = static_cast<std::size_t>(peer);
+  return rank < in->peers.size() && in->peers[rank].port != nullptr ? "space" : "host";
+}
+
+observe::MessageSite* site_of(const char* operation, const void* address, const char* carried_by) {
+  if (inside_host(address)) return nullptr;
+  return process().observer()->message_site({operation, address, carried_by});
+}
+
+std::uint64_t size_of(std::int64_t count, MPI_Datatype type) {
+  MPI_Count size = 0;
+  host.Type_size_x(type, &size);
+  return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
+}
+
+std::uint64_t size_of(const MPI_Status& status) {
+  MPI_Count bytes = 0;
+  host.Get_elements_x(&status, MPI_BYTE, &bytes);
+  return bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;  // MPI_UNDEFINED is negative
+}
+
+}  // namespace
+
+ObservedMessage::ObservedMessage(const char* operation, const void* address, int peer, MPI_Comm comm)
+    : site_(peer != MPI_PROC_NULL ? site_of(operation, address, carrier(peer, comm)) : nullptr), begin_(now_ns()) {}
+
+void ObservedMessage::sent(std::int64_t count, MPI_Datatype type) {
+  if (site_ == nullptr) return;
+  site_->started();
+  site_->moved(size_of(count, type));
+}
+
+void ObservedMessage::received(const MPI_Status& status) {
+  if (site_ == nullptr) return;
+  site_->started();
+  site_->moved(size_of(status));
+}
+
+void ObservedMessage::waited() {
+  if (site_ == nullptr) return;
+  site_->waited_for(now_ns() - begin_);
+  site_->ended();
+}
+
+void ObservedMessage::sent_with_receive(std::int64_t count, MPI_Datatype type) {
+  sent(count, type);
+  if (site_ != nullptr) site_->ended();
+}
+
+void ObservedMessage::sent_later(std::int64_t count, MPI_Datatype type, MPI_Request handle) {
+  sent(count, type);
+  attach(handle);
+}
+
+void ObservedMessage::received_later(MPI_Request handle) {
+  if (site_ != nullptr) site_->started();
+  attach(handle);
+}
+
+void ObservedMessage::prepared(MPI_Request handle) { attach(handle); }
+
+void ObservedMessage::attach(MPI_Request handle) {
+  Request* const request = site_ != nullptr && is_ours(handle) ? find_request(handle) : nullptr;
+  if (request == nullptr) return;
+  if (request->shared) {
+    site_->ended();  // a send that was finished when it was started: there is nothing to wait for
+  } else {
+    request->message_site = site_;
+  }
+}
+
+void observe_start(const Request& request) {
+  if (request.message_site == nullptr) return;
+  request.message_site->started();
+  const MessageDescriptor& descriptor = request.message.descriptor;
+  if (descriptor.to != nullptr) {
+    request.message_site->moved(static_cast<std::uint64_t>(descriptor.count) * descriptor.type->size);
+  }
+}
+
+void observe_waiting(const Request& request, std::uint64_t begin) {
+  const std::uint64_t now = now_ns();
+  if (request.message_site != nullptr) request.message_site->waited_for(now - std::max(begin, waited_until));
+  waited_until = now;
+}
+
+void observe_other_waiting() { waited_until = now_ns(); }
+
+void observe_end(Request& request, std::uint64_t begin) {
+  if (request.message_site == nullptr || !request.active) return;
+  observe_waiting(request, begin);
+  if (request.message.descriptor.to == nullptr) {
+    MPI_Status status{};
+    message_status(request, &status);
+    request.message_site->moved(size_of(status));
+  }
+  request.message_site->ended();
+  if (!request.persistent) request.message_site = nullptr;
+}
+
+}  // namespace urakata::shim
