@@ -43,7 +43,9 @@ def test_a_python_programs_calls_are_told_by_line(tmp_path: Path, name: str) -> 
     line_of = {
         line.rpartition("# ")[2]: n for n, line in enumerate(program.read_text().splitlines(), 1) if "  # " in line
     }
-    assert {(row.place, row.operation, row.started, row.ranks) for row in summarise(tmp_path).rows} == {
+    # mpi4py calls the form with large counts where the host has it.
+    rows = summarise(tmp_path).rows
+    assert {(row.place, row.operation.removesuffix("_c"), row.started, row.ranks) for row in rows} == {
         (f"{program}:{line_of['first']} in two", "Iallreduce", 20, 2),
         (f"{program}:{line_of['second']} in two", "Iallreduce", 20, 2),
         (f"{program}:{line_of['prepared']} in Solver.prepare", "Barrier_init", 6, 2),
