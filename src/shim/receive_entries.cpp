@@ -186,11 +186,10 @@ using namespace urakata::shim;
     return host.Recv##suffix(buffer, count, type, source, tag, comm, status);                                          \
   }                                                                                                                    \
   [[gnu::noinline]] static int observed_Recv##suffix(void* buffer, Count count, MPI_Datatype type, int source,         \
-                                                     int tag, MPI_Comm comm, MPI_Status* status,                       \
-                                                     const void* address) {                                            \
-    return observed_receive({"Recv" #suffix, address, source, comm}, status, [&](MPI_Status* seen) {                   \
-      return in_space_Recv##suffix(buffer, count, type, source, tag, comm, seen);                                      \
-    });                                                                                                                \
+                                                     int tag, MPI_Comm comm, MPI_Status* status) {                     \
+    return observed_receive(                                                                                           \
+        {"Recv" #suffix, __builtin_return_address(0), source, comm}, status,                                           \
+        [&](MPI_Status* seen) { return in_space_Recv##suffix(buffer, count, type, source, tag, comm, seen); });        \
   }                                                                                                                    \
   URAKATA_MESSAGE_EXPORT int MPI_Recv##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,       \
                                               MPI_Comm comm, MPI_Status* status) {                                     \
@@ -198,7 +197,7 @@ using namespace urakata::shim;
       return host.Recv##suffix(buffer, count, type, source, tag, comm, status);                                        \
     if (host.message_path == MessagePath::space)                                                                       \
       return in_space_Recv##suffix(buffer, count, type, source, tag, comm, status);                                    \
-    return observed_Recv##suffix(buffer, count, type, source, tag, comm, status, __builtin_return_address(0));         \
+    return observed_Recv##suffix(buffer, count, type, source, tag, comm, status);                                      \
   }                                                                                                                    \
   [[gnu::noinline]] static int in_space_Irecv##suffix(void* buffer, Count count, MPI_Datatype type, int source,        \
                                                       int tag, MPI_Comm comm, MPI_Request* request) {                  \
@@ -208,9 +207,8 @@ using namespace urakata::shim;
     return host.Irecv##suffix(buffer, count, type, source, tag, comm, request);                                        \
   }                                                                                                                    \
   [[gnu::noinline]] static int observed_Irecv##suffix(void* buffer, Count count, MPI_Datatype type, int source,        \
-                                                      int tag, MPI_Comm comm, MPI_Request* request,                    \
-                                                      const void* address) {                                           \
-    ObservedMessage message("Irecv" #suffix, address, source, comm);                                                   \
+                                                      int tag, MPI_Comm comm, MPI_Request* request) {                  \
+    ObservedMessage message("Irecv" #suffix, __builtin_return_address(0), source, comm);                               \
     const int code = in_space_Irecv##suffix(buffer, count, type, source, tag, comm, request);                          \
     if (code == MPI_SUCCESS) message.received_later(*request);                                                         \
     return code;                                                                                                       \
@@ -221,7 +219,7 @@ using namespace urakata::shim;
       return host.Irecv##suffix(buffer, count, type, source, tag, comm, request);                                      \
     if (host.message_path == MessagePath::space)                                                                       \
       return in_space_Irecv##suffix(buffer, count, type, source, tag, comm, request);                                  \
-    return observed_Irecv##suffix(buffer, count, type, source, tag, comm, request, __builtin_return_address(0));       \
+    return observed_Irecv##suffix(buffer, count, type, source, tag, comm, request);                                    \
   }                                                                                                                    \
   URAKATA_EXPORT int MPI_Recv_init##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,          \
                                            MPI_Comm comm, MPI_Request* request) {                                      \

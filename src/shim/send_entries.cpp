@@ -60,8 +60,8 @@ using urakata::p2p::Mode;
     return host.Blocking##suffix(buffer, count, type, dest, tag, comm);                                               \
   }                                                                                                                   \
   [[gnu::noinline]] static int observed_##Blocking##suffix(const void* buffer, Count count, MPI_Datatype type,        \
-                                                           int dest, int tag, MPI_Comm comm, const void* address) {   \
-    return observed_send({#Blocking #suffix, address, dest, comm}, count, type,                                       \
+                                                           int dest, int tag, MPI_Comm comm) {                        \
+    return observed_send({#Blocking #suffix, __builtin_return_address(0), dest, comm}, count, type,                   \
                          [&] { return in_space_##Blocking##suffix(buffer, count, type, dest, tag, comm); });          \
   }                                                                                                                   \
   URAKATA_MESSAGE_EXPORT int MPI_##Blocking##suffix(const void* buffer, Count count, MPI_Datatype type, int dest,     \
@@ -69,7 +69,7 @@ using urakata::p2p::Mode;
     if (host.message_path == MessagePath::host) return host.Blocking##suffix(buffer, count, type, dest, tag, comm);   \
     if (host.message_path == MessagePath::space)                                                                      \
       return in_space_##Blocking##suffix(buffer, count, type, dest, tag, comm);                                       \
-    return observed_##Blocking##suffix(buffer, count, type, dest, tag, comm, __builtin_return_address(0));            \
+    return observed_##Blocking##suffix(buffer, count, type, dest, tag, comm);                                         \
   }                                                                                                                   \
   [[gnu::noinline]] static int in_space_##Immediate##suffix(const void* buffer, Count count, MPI_Datatype type,       \
                                                             int dest, int tag, MPI_Comm comm, MPI_Request* request) { \
@@ -79,9 +79,8 @@ using urakata::p2p::Mode;
     return host.Immediate##suffix(buffer, count, type, dest, tag, comm, request);                                     \
   }                                                                                                                   \
   [[gnu::noinline]] static int observed_##Immediate##suffix(const void* buffer, Count count, MPI_Datatype type,       \
-                                                            int dest, int tag, MPI_Comm comm, MPI_Request* request,   \
-                                                            const void* address) {                                    \
-    ObservedMessage message(#Immediate #suffix, address, dest, comm);                                                 \
+                                                            int dest, int tag, MPI_Comm comm, MPI_Request* request) { \
+    ObservedMessage message(#Immediate #suffix, __builtin_return_address(0), dest, comm);                             \
     const int code = in_space_##Immediate##suffix(buffer, count, type, dest, tag, comm, request);                     \
     if (code == MPI_SUCCESS) message.sent_later(count, type, *request);                                               \
     return code;                                                                                                      \
@@ -92,7 +91,7 @@ using urakata::p2p::Mode;
       return host.Immediate##suffix(buffer, count, type, dest, tag, comm, request);                                   \
     if (host.message_path == MessagePath::space)                                                                      \
       return in_space_##Immediate##suffix(buffer, count, type, dest, tag, comm, request);                             \
-    return observed_##Immediate##suffix(buffer, count, type, dest, tag, comm, request, __builtin_return_address(0));  \
+    return observed_##Immediate##suffix(buffer, count, type, dest, tag, comm, request);                               \
   }                                                                                                                   \
   URAKATA_EXPORT int MPI_##Init##suffix(const void* buffer, Count count, MPI_Datatype type, int dest, int tag,        \
                                         MPI_Comm comm, MPI_Request* request) {                                        \
