@@ -40,7 +40,10 @@ std::string proved(const Named& named, const Arguments& common, bool uneven) {
   return proof ? "" : proof.error().message;
 }
 
-bool full() { return std::getenv("URAKATA_TEST_FULL") != nullptr; }
+bool full() {
+  const char* const value = std::getenv("URAKATA_TEST_FULL");
+  return value != nullptr && value[0] == '1';
+}
 
 class EveryAlgorithmIsProved : public ::testing::TestWithParam<Named> {
  protected:

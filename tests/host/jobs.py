@@ -77,8 +77,8 @@ HOST_NAMES = ("openmpi", "mpich", "mpich-abi", "impi", "system-openmpi", "system
 
 
 def named(name: str) -> Host:
-    """The host of that name; skips the test where it is not installed, unless it must be (URAKATA_REQUIRED_HOSTS)."""
-    if name not in HOSTS and name in os.environ.get("URAKATA_REQUIRED_HOSTS", "").split():
+    """The host of that name; skips the test where it is not installed, unless it must be (REQUIRED_HOSTS)."""
+    if name not in HOSTS and name in os.environ.get("REQUIRED_HOSTS", "").split():
         pytest.fail(f"{name} is not installed, and no test may be skipped for that: ./dev setup")
     if name not in HOSTS:
         pytest.skip(f"{name} is not installed here (./dev setup; Debian's libopenmpi-dev and libmpich-dev)")

@@ -8,7 +8,7 @@ import pytest
 
 def test_a_host_that_is_required_and_missing_fails_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "HOSTS", {})
-    monkeypatch.setenv("URAKATA_REQUIRED_HOSTS", "openmpi mpich")
+    monkeypatch.setenv("REQUIRED_HOSTS", "openmpi mpich")
     with pytest.raises(pytest.fail.Exception, match="mpich is not installed"):
         jobs.named("mpich")
     with pytest.raises(pytest.skip.Exception):
