@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "engine/poll.hpp"
 
@@ -27,8 +26,8 @@ Status thread_usable(const Environment& run) {
   return Nothing{};
 }
 
-std::unique_ptr<Engine> make_thread(Domain& domain, const Environment&, HelperSettings settings) {
-  return std::make_unique<ThreadEngine>(domain, std::move(settings));
+std::unique_ptr<Engine> make_thread(Domain& domain, const Environment&, const HelperSettings& settings) {
+  return std::make_unique<ThreadEngine>(domain, settings);
 }
 
 // Without a hook in the host's waiting a fallback progress thread keeps MPI's progress rule, where threads may call.
@@ -41,13 +40,13 @@ Status poll_usable(const Environment& run) {
       "start the run with --engine poll"};
 }
 
-std::unique_ptr<Engine> make_poll(Domain& domain, const Environment& run, HelperSettings) {
+std::unique_ptr<Engine> make_poll(Domain& domain, const Environment& run, const HelperSettings&) {
   if (run.hook || !run.threads) return std::make_unique<PollEngine>(domain);
   HelperSettings settings;
   settings.name = "urakata/fallback";
   settings.fallback = true;
   settings.nap_ns = kFallbackNap;
-  return std::make_unique<ThreadEngine>(domain, std::move(settings));
+  return std::make_unique<ThreadEngine>(domain, settings);
 }
 
 constexpr std::array kTable = {

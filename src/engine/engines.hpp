@@ -42,7 +42,7 @@ struct EngineRow {
   // Is it to be had in this run? The error says why not, and what to do.
   Status (*usable)(const Environment& environment);
   // Settings: of its helper, where it has one.
-  std::unique_ptr<Engine> (*make)(Domain& domain, const Environment& environment, HelperSettings settings);
+  std::unique_ptr<Engine> (*make)(Domain& domain, const Environment& environment, const HelperSettings& settings);
 };
 
 std::span<const EngineRow> engine_table();
