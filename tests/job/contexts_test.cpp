@@ -46,8 +46,10 @@ TEST(Family, MembersKnowEachOthersNumbers) {
       Place place = family.next();
       ASSERT_TRUE(place.has_context());
       for (std::size_t other = 0; other < kRanks; ++other) {
-        seen[all.rank()][child][other] = place.context_of(static_cast<std::int32_t>(other));
-        circles[all.rank()][child][other] = place.circle_of(static_cast<std::int32_t>(other));
+        seen[static_cast<std::size_t>(all.rank())][static_cast<std::size_t>(child)][other] =
+            place.context_of(static_cast<std::int32_t>(other));
+        circles[static_cast<std::size_t>(all.rank())][static_cast<std::size_t>(child)][other] =
+            place.circle_of(static_cast<std::int32_t>(other));
       }
       EXPECT_TRUE(own.insert(place.context_of(rank)).second);
       alive.push_back(std::move(place));
