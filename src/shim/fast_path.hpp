@@ -42,18 +42,18 @@ namespace urakata::shim {
   return code;
 }
 
-// The request of a send or a receive, which is started.
-[[gnu::always_inline]] inline MPI_Request send_later(const MessageDescriptor& descriptor) {
-  return sent_at_once(descriptor) ? finished_send() : send_other_later(copy_of(descriptor));
+// The request of a send or a receive, which is started. The result is an MPI error code; the error handler has been
+// called.
+[[gnu::always_inline]] inline int send_later(const MessageDescriptor& descriptor, MPI_Request* handle) {
+  if (!sent_at_once(descriptor)) return send_other_later(copy_of(descriptor), handle);
+  *handle = finished_send();
+  return MPI_SUCCESS;
 }
 
 // Of the descriptor no more is kept than the end of a receive needs.
-[[gnu::always_inline]] inline MPI_Request receive_later(const MessageDescriptor& descriptor) {
-  if (descriptor.carrier != Carrier::space) {
-    Request& request = make_message(copy_of(descriptor));
-    start_message(request);
-    return request.handle();
-  }
+[[gnu::always_inline]] inline int receive_later(const MessageDescriptor& descriptor, MPI_Request* handle) {
+  if (descriptor.carrier != Carrier::space) return start_staged(copy_of(descriptor), handle);
+  if (!have_request()) return no_request(copy_of(descriptor));
   Request& request = *make_request();
   request.message.descriptor.circle = descriptor.circle;
   descriptor.circle->retain();
@@ -64,7 +64,8 @@ namespace urakata::shim {
   request.active = true;
   request.message.open = &endpoint()->receive(descriptor.envelope, descriptor.buffer);
   expect_messages();
-  return request.handle();
+  *handle = request.handle();
+  return MPI_SUCCESS;
 }
 
 // The end of the fast path's receive request, which is done. False: nothing was done, complete() is needed.

@@ -18,8 +18,8 @@ void release_layout_and_circle(const p2p::Request& request) {
   static_cast<Circle*>(request.owner)->drop();
 }
 
-int refuse(const Message& message, int code) {
-  host.Comm_call_errhandler(message.descriptor.circle->handle, code);
+int refuse(const MessageDescriptor& descriptor, int code) {
+  host.Comm_call_errhandler(descriptor.circle->handle, code);
   return code;
 }
 
@@ -55,12 +55,15 @@ int send_other_now(const MessageDescriptor& descriptor) {
 }
 
 int receive_mixed_now(const MessageDescriptor& descriptor, MPI_Status* status) {
+  if (!have_request()) return no_request(descriptor);
   Request& request = make_message(descriptor);
   start_message(request);
   request.message.mixed->wait();
   MPI_Request handle = request.handle();
   return complete(request, &handle, status, 0);
 }
+
+int no_request(const MessageDescriptor& descriptor) { return refuse(descriptor, MPI_ERR_NO_MEM); }
 
 Request& make_message(const MessageDescriptor& descriptor) {
   Request& request = *make_request();
@@ -70,16 +73,20 @@ Request& make_message(const MessageDescriptor& descriptor) {
   return request;
 }
 
-MPI_Request prepare_message(const MessageDescriptor& descriptor) {
+int prepare_message(const MessageDescriptor& descriptor, MPI_Request* handle) {
+  if (!have_request()) return no_request(descriptor);
   Request& request = make_message(descriptor);
   request.persistent = true;
-  return request.handle();
+  *handle = request.handle();
+  return MPI_SUCCESS;
 }
 
 int start_message(Request& request) {
   p2p::Endpoint& here = *endpoint();
   if (have_devices()) {
-    if (const int code = stage_message(request); code != MPI_SUCCESS) return refuse(request.message, code);
+    if (const int code = stage_message(request); code != MPI_SUCCESS) {
+      return refuse(request.message.descriptor, code);
+    }
   }
   const MessageDescriptor& descriptor = request.message.descriptor;
   request.active = true;
@@ -101,6 +108,7 @@ int start_message(Request& request) {
 }
 
 int start_staged(const MessageDescriptor& descriptor, MPI_Request* handle) {
+  if (!have_request()) return no_request(descriptor);
   Request& request = make_message(descriptor);
   const int code = start_message(request);
   if (code != MPI_SUCCESS) {
@@ -123,25 +131,32 @@ int run_staged(const MessageDescriptor& descriptor, MPI_Status* status) {
   return code != MPI_SUCCESS ? code : finish_staged(handle, status);
 }
 
-MPI_Request send_other_later(const MessageDescriptor& descriptor) {
+int send_other_later(const MessageDescriptor& descriptor, MPI_Request* handle) {
+  const bool buffered = descriptor.mode == p2p::Mode::buffered;
+  if (!buffered && !have_request()) return no_request(descriptor);
   p2p::Request* open = endpoint()->send(*descriptor.to, descriptor.envelope, descriptor.buffer, descriptor.mode);
-  if (open == nullptr) return finished_send();
-  expect_messages();
-  if (descriptor.mode == p2p::Mode::buffered) {
+  if (open != nullptr) expect_messages();
+  if (open != nullptr && buffered) {
     retain(descriptor.buffer);
     give_back(*open);
-    return finished_send();
+  }
+  if (open == nullptr || buffered) {
+    *handle = finished_send();
+    return MPI_SUCCESS;
   }
   Request& request = make_message(descriptor);
   request.active = true;
   request.message.open = open;
-  return request.handle();
+  *handle = request.handle();
+  return MPI_SUCCESS;
 }
 
 int send_beside(Request& request, MessageDescriptor send) {
   p2p::Endpoint& here = *endpoint();
   if (have_devices()) {
-    if (const int code = stage_beside(request, send); code != MPI_SUCCESS) return refuse(request.message, code);
+    if (const int code = stage_beside(request, send); code != MPI_SUCCESS) {
+      return refuse(request.message.descriptor, code);
+    }
   }
   request.message.beside = here.send(*send.to, send.envelope, send.buffer, send.mode);
   if (request.message.beside == nullptr) return MPI_SUCCESS;

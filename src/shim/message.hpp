@@ -70,18 +70,21 @@ void end_send(p2p::Request& request, p2p::Mode mode);
 int send_other_now(const MessageDescriptor& descriptor);
 int receive_mixed_now(const MessageDescriptor& descriptor, MPI_Status* status);
 
-// A request for the descriptor, which is not started.
+// No request is left (have_request() of request.hpp) for the call: the error handler is called. The result is
+// MPI_ERR_NO_MEM.
+[[gnu::cold]] int no_request(const MessageDescriptor& descriptor);
+// A request for the descriptor, which is not started, after have_request().
 Request& make_message(const MessageDescriptor& descriptor);
-// The result is an MPI error code, other than success only where a buffer cannot be staged; the error handler has been
-// called and the request is inactive.
+// The result is an MPI error code, other than success only where a buffer cannot be staged (or, of those that make the
+// request, where none is left); the error handler has been called and the request is inactive.
 int start_message(Request& request);
-// A persistent one.
-MPI_Request prepare_message(const MessageDescriptor& descriptor);
-// A send's request, which is started.
-MPI_Request send_other_later(const MessageDescriptor& descriptor);
+// A persistent one. The result is MPI_ERR_NO_MEM where no request is left.
+int prepare_message(const MessageDescriptor& descriptor, MPI_Request* handle);
+// A send's request, which is started. The result is as that of prepare_message().
+int send_other_later(const MessageDescriptor& descriptor, MPI_Request* handle);
 // Starts a send that becomes part of a request which is not started yet. The result is as that of start_message().
 int send_beside(Request& request, MessageDescriptor send);
-// Messages whose buffer must be staged; the results are as those of start_message().
+// Messages whose buffer must be staged, or that may come from outside; the results are as those of start_message().
 [[gnu::cold]] int start_staged(const MessageDescriptor& descriptor, MPI_Request* handle);
 [[gnu::cold]] int finish_staged(MPI_Request handle, MPI_Status* status);                // waits
 [[gnu::cold]] int run_staged(const MessageDescriptor& descriptor, MPI_Status* status);  // both

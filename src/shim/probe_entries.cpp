@@ -31,6 +31,7 @@ bool find(const MessageDescriptor& descriptor, MPI_Status* status) {
   return probe_host(descriptor, status) || find_in_space(descriptor, status);
 }
 
+// After have_request(), since what is taken must not be lost.
 bool take_in_space(const MessageDescriptor& descriptor, MPI_Message* message, MPI_Status* status) {
   p2p::Result found;
   p2p::Unexpected* matched = endpoint()->take(descriptor.envelope, &found);
@@ -110,6 +111,7 @@ URAKATA_EXPORT int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI
 URAKATA_EXPORT int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
   MessageDescriptor descriptor;
   if (probing(source, tag, comm, descriptor) && !at_once(descriptor)) {
+    if (!have_request()) return no_request(descriptor);
     wait_until([&] { return take(descriptor, message, status); });
     return MPI_SUCCESS;
   }
@@ -121,6 +123,7 @@ URAKATA_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MP
                                MPI_Status* status) {
   MessageDescriptor descriptor;
   if (probing(source, tag, comm, descriptor) && !at_once(descriptor)) {
+    if (!have_request()) return no_request(descriptor);
     *flag = take(descriptor, message, status) ? 1 : 0;
     if (*flag == 0) give_way();
     return MPI_SUCCESS;

@@ -33,8 +33,15 @@ int start_receive(void* buffer, std::int64_t count, MPI_Datatype type, int sourc
     const MessageDescriptor other = copy_of(descriptor);
     if (needs_staging(other)) return start_staged(other, request);
   }
-  *request = receive_later(descriptor);
-  return MPI_SUCCESS;
+  return receive_later(descriptor, request);
+}
+
+int prepare_receive(void* buffer, std::int64_t count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                    MPI_Request* request) {
+  MessageDescriptor descriptor;
+  if (request == nullptr || !incoming(buffer, count, type, source, tag, comm, descriptor) || always_at_once(descriptor))
+    return kHosts;
+  return prepare_message(descriptor, request);
 }
 
 struct Side {
@@ -118,14 +125,15 @@ int exchange_now(const Exchange& both, MPI_Status* status) {
 #if defined(URAKATA_LARGE_COUNTS)  // MPI 4, which also has MPI_Isendrecv
 // A request for the receive, which also holds the send. A receive from MPI_PROC_NULL is one that has nothing open.
 int exchange_later(const Exchange& both, MPI_Request* handle) {
+  MessageDescriptor receive = both.receive;
+  if (!both.receives) receive.circle = both.send.circle;
+  if (!have_request()) return no_request(receive);
   if (both.by_host) {
     auto send = std::make_unique<HostSend>();
     const int code = start(both, *send, true);
     if (code != MPI_SUCCESS) return code;
     HostSend::detach(std::move(send));
   }
-  MessageDescriptor receive = both.receive;
-  if (!both.receives) receive.circle = both.send.circle;
   Request& request = make_message(receive);
   int code = MPI_SUCCESS;
   if (both.sends && !both.by_host) code = send_beside(request, both.send);
@@ -223,14 +231,10 @@ using namespace urakata::shim;
   }                                                                                                                    \
   URAKATA_EXPORT int MPI_Recv_init##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,          \
                                            MPI_Comm comm, MPI_Request* request) {                                      \
-    MessageDescriptor descriptor;                                                                                      \
-    if (request != nullptr && incoming(buffer, count, type, source, tag, comm, descriptor) &&                          \
-        !always_at_once(descriptor)) {                                                                                 \
-      *request = prepare_message(descriptor);                                                                          \
-      if (host.message_path == MessagePath::observed)                                                                  \
-        ObservedMessage("Recv_init" #suffix, __builtin_return_address(0), source, comm).prepared(*request);            \
-      return MPI_SUCCESS;                                                                                              \
-    }                                                                                                                  \
+    const int code = prepare_receive(buffer, count, type, source, tag, comm, request);                                 \
+    if (code == MPI_SUCCESS && host.message_path == MessagePath::observed)                                             \
+      ObservedMessage("Recv_init" #suffix, __builtin_return_address(0), source, comm).prepared(*request);              \
+    if (code != kHosts) return code;                                                                                   \
     need_host();                                                                                                       \
     return host.Recv_init##suffix(buffer, count, type, source, tag, comm, request);                                    \
   }                                                                                                                    \

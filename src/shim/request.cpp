@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "shim/host.hpp"
 #include "shim/spin_lock.hpp"
 
 namespace urakata::shim {
@@ -21,6 +22,7 @@ constexpr std::uint32_t kFirst = 1U << 3;  // requests that are made first; then
 
 struct Free {
   SpinLock lock;
+  bool told = false;  // that there are no more
   Request* first = nullptr;
   std::byte* blocks = nullptr;  // behind pointer handles
 };
@@ -51,14 +53,12 @@ std::byte* reserve(std::size_t bytes) {
   return static_cast<std::byte*>(range);
 }
 
-// Once, under the lock.
-void make_room(Free& free) {
+// Once, under the lock. False: there are no addresses.
+bool make_room(Free& free) {
   RequestTable& t = request_table;
   std::byte* all = nullptr;
   for (t.most = room(); (all = reserve(t.most * kEach)) == nullptr; t.most /= 2) {
-    if (t.most > kFirst) continue;
-    log::error("no addresses for requests; is the address space limited (ulimit -v)?");
-    std::abort();
+    if (t.most <= kFirst) return false;
   }
   t.requests = reinterpret_cast<Request*>(all);
   if constexpr (!kIntegerHandles) {
@@ -66,34 +66,32 @@ void make_room(Free& free) {
     t.range.store(t.most * RequestTable::kBlock, std::memory_order_relaxed);
     t.base.store(reinterpret_cast<std::uintptr_t>(free.blocks), std::memory_order_relaxed);
   }
+  return true;
 }
 
-// Bytes from `begin` to `end` of what was reserved are used from now on.
-void open_up(void* range, std::size_t begin, std::size_t end) {
+// Bytes from `begin` to `end` of what was reserved are used from now on. False: there is no memory for them.
+bool open_up(void* range, std::size_t begin, std::size_t end) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   begin = begin / page * page;
   end = (end + page - 1) / page * page;
-  if (mprotect(static_cast<std::byte*>(range) + begin, end - begin, PROT_READ | PROT_WRITE) == 0) return;
-  log::error("no memory for further requests");
-  std::abort();
+  return mprotect(static_cast<std::byte*>(range) + begin, end - begin, PROT_READ | PROT_WRITE) == 0;
 }
 
-// Under the lock.
-void grow(Free& free) {
+// Under the lock. The result is why there are no more requests, or nullptr.
+const char* grow(Free& free) {
   RequestTable& t = request_table;
   const std::uint32_t before = t.made.load(std::memory_order_relaxed);
+  if (t.requests == nullptr && !make_room(free)) return "the process has no addresses for them (ulimit -v)";
   if (before == t.most) {
-    log::error("more than %u requests of Urakata in use at once in one process%s", t.most,
-               t.most < RequestTable::kMost ? ", whose address space is limited (ulimit -v)" : "");
-    std::abort();
+    return t.most < RequestTable::kMost ? "the process has no addresses for more (ulimit -v)" : "there are no more";
   }
   count_allocation();
-  if (t.requests == nullptr) make_room(free);
   const std::uint32_t after = std::max(2 * before, kFirst);
-  open_up(t.requests, before * sizeof(Request), after * sizeof(Request));
+  bool opened = open_up(t.requests, before * sizeof(Request), after * sizeof(Request));
   if constexpr (!kIntegerHandles) {
-    open_up(free.blocks, before * RequestTable::kBlock, after * RequestTable::kBlock);
+    opened = opened && open_up(free.blocks, before * RequestTable::kBlock, after * RequestTable::kBlock);
   }
+  if (!opened) return "there is no memory for more";
   for (std::uint32_t i = after; i-- > before;) {
     auto* const request = new (t.requests + i) Request;  // never ended: its handle may still be asked about
     request->index = i;
@@ -104,6 +102,7 @@ void grow(Free& free) {
     }
   }
   t.made.store(after, std::memory_order_release);
+  return nullptr;
 }
 
 // The first of one list becomes the first of another.
@@ -147,14 +146,21 @@ constinit thread_local KeptRequests kept_requests;
 
 void expect_end_of_thread() { end_of_thread.expected = true; }
 
-void fetch_requests() {
+bool fetch_requests() {
   constexpr std::uint32_t kFetched = 8;
   expect_end_of_thread();
   KeptRequests& kept = kept_requests;
   Free& free = all_free();
   const std::lock_guard guard(free.lock);
-  if (free.first == nullptr) grow(free);
+  if (const char* why = free.first == nullptr ? grow(free) : nullptr; why != nullptr) {
+    if (!std::exchange(free.told, true)) {
+      log::error("%u requests of Urakata are in use at once and %s: what needs one ends with MPI_ERR_NO_MEM",
+                 request_table.made.load(std::memory_order_relaxed), why);
+    }
+    return false;
+  }
   for (; kept.count < kFetched && free.first != nullptr; ++kept.count) move_first(free.first, kept.first);
+  return true;
 }
 
 void store_requests() {
@@ -167,12 +173,20 @@ void store_requests() {
 }
 
 MPI_Request finished_send() {
-  static const MPI_Request handle = [] {
-    Request* request = make_request();
-    request->shared = request->active = true;
-    return request->handle();
-  }();
-  return handle;
+  static std::atomic<Request*> made{nullptr};
+  if (const Request* request = made.load(std::memory_order_acquire); request != nullptr) return request->handle();
+  if (!have_request()) {  // the host's for a message to nobody is as good
+    MPI_Request theirs = MPI_REQUEST_NULL;
+    host.Isend(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &theirs);
+    return theirs;
+  }
+  Request* request = make_request();
+  request->shared = request->active = true;
+  Request* first = nullptr;
+  if (made.compare_exchange_strong(first, request, std::memory_order_acq_rel)) return request->handle();
+  request->shared = request->active = false;  // another thread was first
+  give_request_back(*request);
+  return first->handle();
 }
 
 void destroy_request(Request* request) {

@@ -54,7 +54,8 @@ struct alignas(64) Request {
   bool finished() const { return !active || shared || (is_message() ? message.done() : run->finished()); }
 };
 
-// The request of every send that was finished when it was started: it holds nothing, and lives for ever.
+// The request of every send that was finished when it was started: it holds nothing, and lives for ever. One of the
+// host's where there are no more of ours.
 MPI_Request finished_send();
 
 // A matched message of ours is held by one of our requests, and its MPI_Message has that request's bits.
@@ -115,14 +116,16 @@ struct KeptRequests {
   std::uint32_t count = 0;
 };
 extern constinit thread_local KeptRequests kept_requests;
-void fetch_requests();        // some of the table's
+bool fetch_requests();        // some of the table's; false: there are none, and a line has said why
 void store_requests();        // some back to the table
 void expect_end_of_thread();  // all back to the table then
 
-// A request with nothing in it; does not allocate once as many have been in use before.
+// Whether this thread's next make_request() may be called. False: the process can have no more, and the call that needs
+// one ends with MPI_ERR_NO_MEM before anything has begun.
+inline bool have_request() { return kept_requests.first != nullptr || fetch_requests(); }
+// A request with nothing in it, after have_request(); does not allocate once as many have been in use before.
 inline Request* make_request() {
   KeptRequests& kept = kept_requests;
-  if (kept.first == nullptr) fetch_requests();
   --kept.count;
   return std::exchange(kept.first, kept.first->next);
 }

@@ -29,17 +29,14 @@ int start_send(const void* buffer, std::int64_t count, MPI_Datatype type, int de
     const MessageDescriptor other = copy_of(descriptor);
     if (needs_staging(other)) return start_staged(other, request);
   }
-  *request = send_later(descriptor);
-  return MPI_SUCCESS;
+  return send_later(descriptor, request);
 }
 
-// False: the call is the host's.
-bool prepare_send(const void* buffer, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-                  p2p::Mode mode, MPI_Request* request) {
+int prepare_send(const void* buffer, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                 p2p::Mode mode, MPI_Request* request) {
   MessageDescriptor descriptor;
-  if (request == nullptr || !outgoing(buffer, count, type, dest, tag, comm, mode, descriptor)) return false;
-  *request = prepare_message(descriptor);
-  return true;
+  if (request == nullptr || !outgoing(buffer, count, type, dest, tag, comm, mode, descriptor)) return kHosts;
+  return prepare_message(descriptor, request);
 }
 
 }  // namespace
@@ -95,11 +92,10 @@ using urakata::p2p::Mode;
   }                                                                                                                   \
   URAKATA_EXPORT int MPI_##Init##suffix(const void* buffer, Count count, MPI_Datatype type, int dest, int tag,        \
                                         MPI_Comm comm, MPI_Request* request) {                                        \
-    if (prepare_send(buffer, count, type, dest, tag, comm, mode, request)) {                                          \
-      if (host.message_path == MessagePath::observed)                                                                 \
-        ObservedMessage(#Init #suffix, __builtin_return_address(0), dest, comm).prepared(*request);                   \
-      return MPI_SUCCESS;                                                                                             \
-    }                                                                                                                 \
+    const int code = prepare_send(buffer, count, type, dest, tag, comm, mode, request);                               \
+    if (code == MPI_SUCCESS && host.message_path == MessagePath::observed)                                            \
+      ObservedMessage(#Init #suffix, __builtin_return_address(0), dest, comm).prepared(*request);                     \
+    if (code != kHosts) return code;                                                                                  \
     need_host();                                                                                                      \
     return host.Init##suffix(buffer, count, type, dest, tag, comm, request);                                          \
   }                                                                                                                   \

@@ -39,10 +39,17 @@ void give_back_failed(engine::Instance& instance) {
   comm.release();
 }
 
-// An operation that cannot be started here may have been started by the other ranks: it takes its turn as an instance
-// that nobody waits for, which ends with the error and has them told. Takes over a hold of the communicator. The result
-// is `code`; the error handler has been called.
-[[gnu::noinline]] int fail_start(Prepared& prepared, Communicator& comm, int code) {
+// Binds a call whose buffers may not be in the processor's memory. The result is an MPI error code.
+[[gnu::noinline]] int bind_images(const Call& call, Reading& reading, Request& request) {
+  Call staged = call;
+  const int code = stage_call(staged, reading, request);
+  if (code == MPI_SUCCESS) bind_call(staged, reading, request);
+  return code;
+}
+
+}  // namespace
+
+int fail_start(Prepared& prepared, Communicator& comm, int code) {
   MPI_Comm const handle = comm.handle();
   Run& run = *prepared.take();
   run.group = &comm;
@@ -56,16 +63,6 @@ void give_back_failed(engine::Instance& instance) {
   host.Comm_call_errhandler(handle, code);
   return code;
 }
-
-// Binds a call whose buffers may not be in the processor's memory. The result is an MPI error code.
-[[gnu::noinline]] int bind_images(const Call& call, Reading& reading, Request& request) {
-  Call staged = call;
-  const int code = stage_call(staged, reading, request);
-  if (code == MPI_SUCCESS) bind_call(staged, reading, request);
-  return code;
-}
-
-}  // namespace
 
 Request& make_request(Prepared& prepared, Communicator& comm) {
   Request& request = *make_request();
@@ -103,6 +100,10 @@ bool intercepted(const Call& call, MPI_Request* request_out, int* code) {
   Communicator* const carrier = call.persistent ? comm.sibling() : &comm;
   if (carrier == nullptr) return false;
   if (!call.persistent) comm.retain();
+  if (!have_request()) {
+    *code = fail_start(*prepared, *carrier, MPI_ERR_NO_MEM);
+    return true;
+  }
   Request& request = make_request(*prepared, *carrier);
   request.persistent = call.persistent;
   if (!have_devices()) {

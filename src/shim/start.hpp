@@ -15,8 +15,14 @@ namespace urakata::shim {
 // that the host will refuse.
 bool intercepted(const Call& call, MPI_Request* request, int* code);
 
-// A request with an instance of `prepared` on `comm`, whose hold it takes over. Slots are still to be bound.
+// A request with an instance of `prepared` on `comm`, whose hold it takes over, after have_request(). Slots are still
+// to be bound.
 Request& make_request(Prepared& prepared, Communicator& comm);
+
+// An operation that cannot be started here may have been started by the other ranks: it takes its turn as an instance
+// that nobody waits for, which ends with the error and has them told. Takes over a hold of the communicator. The result
+// is `code`; the error handler has been called.
+[[gnu::cold]] int fail_start(Prepared& prepared, Communicator& comm, int code);
 
 // Submits the instance of a request whose slots are bound. `begin` is the time of the call for the report, or 0.
 int submit(Request& request, std::uint64_t begin);

@@ -194,6 +194,7 @@ int ura_start(ura_schedule* schedule, void* const* slots, MPI_Request* request) 
   urakata::observe::Observer* observer = shim::process().observer();
   const std::uint64_t begin = observer != nullptr ? urakata::now_ns() : 0;
   schedule->own->retain();
+  if (!shim::have_request()) return shim::fail_start(schedule->prepared, *schedule->own, MPI_ERR_NO_MEM);
   shim::Request& made = shim::make_request(schedule->prepared, *schedule->own);
   for (int slot = 0; slot < schedule->slots; ++slot) {
     made.run->bind(static_cast<SlotId>(slot),

@@ -75,6 +75,14 @@ def test_both_ranks_send_first(folder: Path, name: str, way: str) -> None:
 
 
 @pytest.mark.parametrize("name", HOST_NAMES)
+def test_messages_without_a_request_are_not_lost(folder: Path, name: str) -> None:
+    host = named(name)
+    outcome = space_job(host, 2, [str(compiled(host, "no_requests", folder)), "messages"])
+    passes(outcome)
+    assert outcome.output.count("4096 requests of Urakata are in use at once and there is no memory for more") == 1
+
+
+@pytest.mark.parametrize("name", HOST_NAMES)
 def test_disconnecting_waits_for_requests_given_back(folder: Path, name: str) -> None:
     host = named(name)
     passes(space_job(host, 2, [str(compiled(host, "given_back", folder))]))

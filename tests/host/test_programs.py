@@ -48,6 +48,15 @@ def test_threads_at_once(folder: Path, name: str, engine: str | None) -> None:
     passes(run_job(host, 3, program, engine, seconds=120))
 
 
+@pytest.mark.parametrize("engine", ("poll", "thread"))
+@pytest.mark.parametrize("name", HOST_NAMES)
+def test_an_operation_without_a_request_ends_on_all_ranks(folder: Path, name: str, engine: str) -> None:
+    host = named(name)
+    outcome = run_job(host, 3, [str(compiled(host, "no_requests", folder)), "collectives"], engine)
+    passes(outcome)
+    assert outcome.output.count("4096 requests of Urakata are in use at once and there is no memory for more") == 1
+
+
 @pytest.mark.parametrize("place", BLOCKING_PLACES)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", HOST_NAMES if FULL else ("openmpi", "mpich"))
