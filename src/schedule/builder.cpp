@@ -90,7 +90,7 @@ Builder::Builder(std::string name, std::uint32_t ranks, std::uint32_t rank, Slot
 
 SlotId Builder::temp(std::uint64_t bytes) {
   schedule_.temps_.push_back(bytes);
-  return static_cast<SlotId>(schedule_.user_slots_ + schedule_.temps_.size() - 1);
+  return schedule_.user_slots_ + static_cast<SlotId>(schedule_.temps_.size() - 1);
 }
 
 NodeId Builder::add(Node node) {
@@ -174,6 +174,10 @@ Result<Schedule> Builder::commit() {
     return Error{"schedule " + s.name_ + ", rank " + std::to_string(s.rank_) + ", node " + std::to_string(n) + " (" +
                  word(s.nodes_[n].kind) + "): " + why};
   };
+  if (slots > kMaxSlots) {
+    return Error{"schedule " + s.name_ + ", rank " + std::to_string(s.rank_) + ": " + std::to_string(slots) +
+                 " slots; there can be " + std::to_string(kMaxSlots)};
+  }
   for (NodeId n = 0; n < s.nodes_.size(); ++n) {
     const Node& node = s.nodes_[n];
     const bool message = node.kind == Kind::send || node.kind == Kind::recv;

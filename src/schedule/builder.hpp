@@ -40,7 +40,7 @@ class Builder {
  public:
   Builder(std::string name, std::uint32_t ranks, std::uint32_t rank, SlotId user_slots = kUserSlots);
 
-  SlotId temp(std::uint64_t bytes);  // a new temporary slot
+  SlotId temp(std::uint64_t bytes);  // a new temporary slot; more than kMaxSlots in all fail in commit
 
   // A place whose stride is 0 while chunks.count > 1 gets the chunk's own size as stride (pieces lie one after
   // another).

@@ -40,13 +40,15 @@ enum class Kind : std::uint8_t { send, recv, copy, reduce };
 enum class EdgeKind : std::uint8_t { all, each };
 
 using NodeId = std::uint32_t;
-using SlotId = std::uint16_t;
+using SlotId = std::uint32_t;
 
 // Slots 0 .. user_slots-1 are the caller's, as many as the collective says; the temporaries follow. Nearly all have
 // two:
 inline constexpr SlotId kSendSlot = 0;  // the caller's send buffer
 inline constexpr SlotId kRecvSlot = 1;  // the caller's receive buffer (or the only buffer: bcast, in place)
 inline constexpr SlotId kUserSlots = 2;
+inline constexpr SlotId kMaxUserSlots = 0xffff;
+inline constexpr SlotId kMaxSlots = 1U << 24;  // with the temporaries
 inline constexpr std::uint32_t kMaxWindow = 64;
 inline constexpr std::uint32_t kChannels = 256;
 

@@ -1,6 +1,7 @@
 #include "schedule/text_block.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace urakata::schedule {
 namespace {
@@ -125,7 +126,7 @@ Place TextBlock::place(TextLine& line, const Chunks& chunks) {
     line.fail("slot " + std::to_string(slot) + " does not exist; there are " + std::to_string(slots_) +
               (slots_ == 0 ? "" : " (0.." + std::to_string(slots_ - 1) + ")"));
   }
-  place.slot = static_cast<SlotId>(slot);
+  place.slot = slot;
   constexpr auto low = std::numeric_limits<std::int64_t>::min();
   line.expect("at");
   place.offset = line.number<std::int64_t>("offset", low);

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,8 +13,6 @@
 #include "schedule/text_line.hpp"
 
 namespace urakata::schedule {
-
-inline constexpr std::size_t kMaxSlots = std::numeric_limits<SlotId>::max();
 
 // Takes the lines one after another, each with its number; what is wrong with a line is its error() afterwards.
 class TextBlock {

@@ -51,7 +51,7 @@ TextBlock header(TextLine& line, std::size_t number) {
   line.expect("rank");
   const auto rank = line.number<std::uint32_t>("rank", 0, ranks - 1);
   line.expect("slots");
-  const auto slots = static_cast<SlotId>(line.number<std::uint32_t>("slots", 0, kMaxSlots));
+  const auto slots = line.number<SlotId>("slots", 0, kMaxUserSlots);
   line.expect("{");
   line.end();
   return {std::move(called), ranks, rank, slots, number};

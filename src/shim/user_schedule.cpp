@@ -18,6 +18,7 @@
 #include "urakata.h"
 
 using urakata::schedule::Builder;
+using urakata::schedule::kMaxSlots;
 using urakata::schedule::NodeId;
 using urakata::schedule::Place;
 using urakata::schedule::SlotId;
@@ -45,8 +46,8 @@ int refuse(const char* function, int code, const std::string& why) {
 bool draft(const ura_schedule* schedule) { return schedule != nullptr && schedule->builder.has_value(); }
 
 Place place(int slot, MPI_Aint offset) {
-  // What does not fit is seen by Builder::commit, which names the node.
-  return {.slot = slot < 0 ? SlotId{0xffff} : static_cast<SlotId>(slot), .offset = offset};
+  // What does not exist, as all below 0, is seen by Builder::commit, which names the node.
+  return {.slot = static_cast<SlotId>(slot), .offset = offset};
 }
 
 int give(NodeId made, int* node) {
@@ -85,7 +86,10 @@ int ura_temp(ura_schedule* schedule, MPI_Count bytes, int* slot) {
   if (!draft(schedule)) return refuse("ura_temp", MPI_ERR_ARG, kDraft);
   if (bytes < 0 || slot == nullptr)
     return refuse("ura_temp", MPI_ERR_ARG, "a size of at least 0 and a place for the slot are needed");
-  *slot = schedule->builder->temp(static_cast<std::uint64_t>(bytes));
+  if (static_cast<std::size_t>(schedule->slots) + schedule->builder->draft().temps().size() >= kMaxSlots) {
+    return refuse("ura_temp", MPI_ERR_ARG, "a schedule can have " + std::to_string(kMaxSlots) + " slots in all");
+  }
+  *slot = static_cast<int>(schedule->builder->temp(static_cast<std::uint64_t>(bytes)));
   return MPI_SUCCESS;
 }
 

@@ -32,6 +32,32 @@ struct Adder {
   }
 };
 
+// Two bytes pass through temporaries whose numbers differ by 65 536.
+TEST(Instance, KeepsManyTemporariesApart) {
+  Builder b("many", 1, 0);
+  const schedule::SlotId first = b.temp(1);
+  for (int i = 1; i < 0x10000; ++i) b.temp(1);
+  const schedule::SlotId other = b.temp(1);
+  const auto in = b.copy({.slot = kSendSlot}, {.slot = first}, 1);
+  const auto in_other = b.copy({.slot = kSendSlot, .offset = 1}, {.slot = other}, 1);
+  const auto out = b.copy({.slot = first}, {.slot = kRecvSlot}, 1);
+  const auto out_other = b.copy({.slot = other}, {.slot = kRecvSlot, .offset = 1}, 1);
+  b.after(in, in_other);
+  b.after(in_other, out);
+  b.after(out, out_other);
+  const auto schedule = *b.commit();
+
+  Cluster cluster(1);
+  Instance instance(schedule);
+  std::vector<std::uint8_t> given{7, 9}, got{0, 0};
+  instance.bind(kSendSlot, address(given));
+  instance.bind(kRecvSlot, address(got));
+  instance.bind_temps(0);
+  cluster.start(0, instance);
+  ASSERT_TRUE(cluster.settle());
+  EXPECT_EQ(got, given);
+}
+
 // Rank r has r + 1 copies of r: everybody ends with 0 1 1 2 2 2 3 3 3 3. The same instances are started three times.
 TEST(Instance, GathersAroundARing) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
