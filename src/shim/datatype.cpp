@@ -8,7 +8,7 @@
 
 #include "layout/moving.hpp"
 #include "shim/host.hpp"
-#include "shim/large_bytes.hpp"
+#include "shim/large_count.hpp"
 #include "shim/process.hpp"
 #include "shim/type_tree.hpp"
 
@@ -163,7 +163,7 @@ void Datatype::pack(const std::byte* base, std::uint64_t first, std::uint64_t co
     }
 #endif
     if (bytes > INT_MAX) {
-      const LargeBytes whole(bytes);
+      const LargeCount whole(bytes);
       by_message(base + offset, handle_, packed, whole.type);
       packed += bytes;
       return;
@@ -190,7 +190,7 @@ void Datatype::unpack(const std::byte* packed, std::byte* base, std::uint64_t fi
     }
 #endif
     if (bytes > INT_MAX) {
-      const LargeBytes whole(bytes);
+      const LargeCount whole(bytes);
       by_message(packed, whole.type, base + offset, handle_);
       packed += bytes;
       return;

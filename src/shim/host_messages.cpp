@@ -6,7 +6,7 @@
 #include "base/clock.hpp"
 #include "shim/communicator.hpp"
 #include "shim/datatype.hpp"
-#include "shim/large_bytes.hpp"
+#include "shim/large_count.hpp"
 #include "shim/process.hpp"
 
 namespace urakata::shim {
@@ -34,10 +34,13 @@ int post(const transport::Message& message, Post operation) {
   const Meter meter;
   if (message.layout != nullptr) {
     const auto& type = static_cast<const Datatype&>(*message.layout);
-    return operation(static_cast<int>(message.bytes / type.size), type.handle());
+    const std::uint64_t count = message.bytes / type.size;
+    if (count <= INT_MAX) return operation(static_cast<int>(count), type.handle());
+    const LargeCount large(count, type.handle(), type.extent);
+    return operation(1, large.type);
   }
   if (message.bytes <= INT_MAX) return operation(static_cast<int>(message.bytes), MPI_BYTE);
-  const LargeBytes large(message.bytes);
+  const LargeCount large(message.bytes);
   return operation(1, large.type);
 }
 

@@ -6,7 +6,7 @@
 
 #include "shim/datatype.hpp"
 #include "shim/host.hpp"
-#include "shim/large_bytes.hpp"
+#include "shim/large_count.hpp"
 
 namespace urakata::shim {
 
@@ -39,7 +39,7 @@ int HostSend::start_copy(const void* address, std::int64_t count, MPI_Datatype t
   copy_ = std::make_unique<std::byte[]>(bytes);
   layout->pack(static_cast<const std::byte*>(address), 0, elements, copy_.get());
   if (bytes <= INT_MAX) return start(copy_.get(), static_cast<std::int64_t>(bytes), MPI_PACKED, dest, tag, comm);
-  const LargeBytes large(bytes);
+  const LargeCount large(bytes);
   return start(copy_.get(), 1, large.type, dest, tag, comm);
 }
 

@@ -73,6 +73,14 @@ def test_large_counts(folder: Path, name: str, engine: str | None) -> None:
     passes(run_job(host, 2, program, engine, seconds=300))
 
 
+@pytest.mark.skipif(not FULL, reason="takes 4 GiB of memory: URAKATA_TEST_FULL=1")
+@pytest.mark.parametrize("name", HOST_NAMES)
+def test_more_elements_of_a_derived_type_than_an_int_counts(folder: Path, name: str) -> None:
+    host = named(name)
+    algorithm = {"URAKATA_ALGORITHM": "reduce:binomial"}  # which cuts nothing
+    passes(run_job(host, 2, [str(compiled(host, "big_layout", folder))], "poll", 300, algorithm))
+
+
 @pytest.mark.parametrize(("example", "said"), [("own_collective", [": right"] * 4), ("chain", CHAIN)])
 @pytest.mark.parametrize("engine", ("poll", "thread"))
 @pytest.mark.parametrize("name", HOST_NAMES)
