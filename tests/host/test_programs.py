@@ -81,6 +81,13 @@ def test_more_elements_of_a_derived_type_than_an_int_counts(folder: Path, name: 
     passes(run_job(host, 2, [str(compiled(host, "big_layout", folder))], "poll", 300, algorithm))
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", HOST_NAMES)
+def test_forks_while_collectives_are_in_progress(folder: Path, name: str, engine: str | None) -> None:
+    host = named(name)
+    passes(run_job(host, 3, [str(compiled(host, "forks", folder)), "300" if FULL else "12"], engine, seconds=120))
+
+
 @pytest.mark.parametrize(("example", "said"), [("own_collective", [": right"] * 4), ("chain", CHAIN)])
 @pytest.mark.parametrize("engine", ("poll", "thread"))
 @pytest.mark.parametrize("name", HOST_NAMES)

@@ -60,6 +60,15 @@ def test_mpich_by_wire(hosts: Hosts, folder: Path, engine: str) -> None:
     assert output.count("transport wire: ") == 3, output[:3000]
 
 
+@pytest.mark.parametrize("engine", ("poll", "thread"))
+def test_forks_while_collectives_are_in_progress(hosts: Hosts, folder: Path, engine: str) -> None:
+    """The children have the descriptors of the connections, and stay longer than the collectives."""
+    program = [str(compiled(named("openmpi"), "forks", folder)), "300" if FULL else "12"]
+    code, output = run(hosts, "openmpi", program, "--engine", engine)
+    assert code == 0, output[-3000:]
+    assert output.count("transport wire: ") == 3, output[:3000]
+
+
 def test_several_domains_share_the_connections(hosts: Hosts, folder: Path) -> None:
     program = [str(compiled(named("openmpi"), "threads_nbc", folder)), "3", "30"]
     code, output = run(hosts, "openmpi", program, "--transport", "wire", "--domains", "3")
