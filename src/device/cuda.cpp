@@ -4,7 +4,7 @@
 
 #include "device/driver.hpp"
 #include "device/functions.hpp"
-#include "device/streams.hpp"
+#include "device/streamed.hpp"
 
 namespace urakata::device {
 namespace {
@@ -24,9 +24,6 @@ constexpr int kDeviceOrdinal = 9;
 // CUmemorytype
 constexpr unsigned kHostMemory = 1;
 constexpr unsigned kDeviceMemory = 2;
-
-constexpr unsigned kNonBlocking = 1;  // CU_STREAM_NON_BLOCKING
-constexpr unsigned kPortable = 1;     // CU_MEMHOSTREGISTER_PORTABLE
 
 using Address = unsigned long long;  // CUdeviceptr
 
@@ -63,11 +60,6 @@ struct {
   int (*unpin)(void* pages);
   int (*text)(int code, const char** text);
 } cuda;
-
-Streams& streams() {
-  static auto* all = new Streams;  // lives as long as the process
-  return *all;
-}
 
 Status connect(void* library) {
   return Functions(library)
@@ -153,37 +145,10 @@ int copy_one(const Rows& rows, Direction direction, void* stream) {
   return cuda.copy_rows(&copy, stream);
 }
 
-Status copy(const Place& place, std::span<const Rows> all, Direction direction) {
-  const Current current(place);
-  int code = current.code();
-  if (code == 0) {
-    code = streams().with(
-        place.context, [](void** stream) { return cuda.make_stream(stream, kNonBlocking); },
-        [&](void* stream) {
-          int failed = 0;
-          for (const Rows& rows : all) {
-            if (failed = copy_one(rows, direction, stream); failed != 0) break;
-          }
-          const int ended = cuda.synchronise(stream);  // also after a failure: copies may be under way
-          return failed != 0 ? failed : ended;
-        });
-  }
-  if (code != 0) return error_of(direction == Direction::fetch ? "read a buffer" : "write a buffer", code);
-  return Nothing{};
-}
-
-bool pin(const Place& place, void* pages, std::size_t bytes) {
-  const Current current(place);
-  return current.code() == 0 && cuda.pin(pages, bytes, kPortable) == 0;
-}
-
-void unpin(const Place& place, void* pages) {
-  const Current current(place);
-  cuda.unpin(pages);
-}
+using Copies = Streamed<cuda, Current, copy_one, error_of>;
 
 }  // namespace
 
-constinit const Driver kCuda = {"CUDA", "libcuda.so", connect, place_of, copy, pin, unpin};
+constinit const Driver kCuda = {"CUDA", "libcuda.so", connect, place_of, Copies::copy, Copies::pin, Copies::unpin};
 
 }  // namespace urakata::device

@@ -3,7 +3,7 @@
 
 #include "device/driver.hpp"
 #include "device/functions.hpp"
-#include "device/streams.hpp"
+#include "device/streamed.hpp"
 
 namespace urakata::device {
 namespace {
@@ -14,9 +14,7 @@ constexpr int kNotInitialised = 3;
 constexpr int kDeinitialised = 4;
 constexpr int kNoDevice = 100;
 
-constexpr unsigned kNonBlocking = 1;  // hipStreamNonBlocking
-constexpr unsigned kPortable = 1;     // hipHostRegisterPortable
-constexpr int kToDevice = 1;          // hipMemcpyKind
+constexpr int kToDevice = 1;  // hipMemcpyKind
 constexpr int kToHost = 2;
 
 struct Attributes {  // hipPointerAttribute_t
@@ -46,11 +44,6 @@ struct {
 
 // hipMemoryTypeDevice; its number changed with version 6.
 int device_memory = 2;
-
-Streams& streams() {
-  static auto* all = new Streams;  // lives as long as the process
-  return *all;
-}
 
 Status connect(void* library) {
   Status found = Functions(library)
@@ -114,37 +107,10 @@ int copy_one(const Rows& rows, Direction direction, void* stream) {
   return hip.copy_rows(to, rows.pitch, from, rows.pitch, rows.width, rows.count, kind, stream);
 }
 
-Status copy(const Place& place, std::span<const Rows> all, Direction direction) {
-  const Current current(place);
-  int code = current.code();
-  if (code == 0) {
-    code = streams().with(
-        place.context, [](void** stream) { return hip.make_stream(stream, kNonBlocking); },
-        [&](void* stream) {
-          int failed = 0;
-          for (const Rows& rows : all) {
-            if (failed = copy_one(rows, direction, stream); failed != 0) break;
-          }
-          const int ended = hip.synchronise(stream);  // also after a failure: copies may be under way
-          return failed != 0 ? failed : ended;
-        });
-  }
-  if (code != 0) return error_of(direction == Direction::fetch ? "read a buffer" : "write a buffer", code);
-  return Nothing{};
-}
-
-bool pin(const Place& place, void* pages, std::size_t bytes) {
-  const Current current(place);
-  return current.code() == 0 && hip.pin(pages, bytes, kPortable) == 0;
-}
-
-void unpin(const Place& place, void* pages) {
-  const Current current(place);
-  hip.unpin(pages);
-}
+using Copies = Streamed<hip, Current, copy_one, error_of>;
 
 }  // namespace
 
-constinit const Driver kHip = {"HIP", "libamdhip64.so", connect, place_of, copy, pin, unpin};
+constinit const Driver kHip = {"HIP", "libamdhip64.so", connect, place_of, Copies::copy, Copies::pin, Copies::unpin};
 
 }  // namespace urakata::device

@@ -1,0 +1,54 @@
+// What drivers that copy on streams, in a context that is current in the calling thread, do alike: CUDA and HIP.
+//
+// Thread-safety: by any thread.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "device/driver.hpp"
+#include "device/streams.hpp"
+
+namespace urakata::device {
+
+// `functions` has make_stream, synchronise, pin and unpin of the driver. Of a Current of a place, code() is 0 where the
+// place's context is current as long as it lives. copy_one(rows, direction, stream) begins one copy. All codes are the
+// driver's, 0 for success, and error_of(what, code) is what they say.
+template <auto& functions, class Current, auto copy_one, auto error_of>
+struct Streamed {
+  static Status copy(const Place& place, std::span<const Rows> all, Direction direction) {
+    static auto* streams = new Streams;  // lives as long as the process
+    const Current current(place);
+    int code = current.code();
+    if (code == 0) {
+      code = streams->with(
+          place.context, [](void** stream) { return functions.make_stream(stream, kNonBlocking); },
+          [&](void* stream) {
+            int failed = 0;
+            for (const Rows& rows : all) {
+              if (failed = copy_one(rows, direction, stream); failed != 0) break;
+            }
+            const int ended = functions.synchronise(stream);  // also after a failure: copies may be under way
+            return failed != 0 ? failed : ended;
+          });
+    }
+    if (code != 0) return error_of(direction == Direction::fetch ? "read a buffer" : "write a buffer", code);
+    return Nothing{};
+  }
+
+  static bool pin(const Place& place, void* pages, std::size_t bytes) {
+    const Current current(place);
+    return current.code() == 0 && functions.pin(pages, bytes, kPortable) == 0;
+  }
+
+  static void unpin(const Place& place, void* pages) {
+    const Current current(place);
+    functions.unpin(pages);
+  }
+
+ private:
+  static constexpr unsigned kNonBlocking = 1;  // CU_STREAM_NON_BLOCKING, hipStreamNonBlocking
+  static constexpr unsigned kPortable = 1;     // CU_MEMHOSTREGISTER_PORTABLE, hipHostRegisterPortable
+};
+
+}  // namespace urakata::device
