@@ -54,4 +54,17 @@ Nodes accumulate(Plan& plan, Piece input, Piece result, std::span<const Contribu
   return ready;
 }
 
+Nodes fold_lower(Plan& plan, std::uint32_t below, Piece result, Nodes ready) {
+  for (std::uint32_t peer = below; peer-- > 0;) {
+    const Piece lower = plan.inbox(result.bytes);
+    const Nodes got = plan.recv(peer, lower);
+    const Nodes reduced = plan.reduce(lower, result);
+    plan.each(got, reduced);
+    plan.each(ready, reduced);
+    plan.recycle(lower, reduced, got);
+    ready = reduced;
+  }
+  return ready;
+}
+
 }  // namespace urakata::collectives

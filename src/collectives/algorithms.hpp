@@ -57,6 +57,7 @@ namespace reduce {
 Built binomial(const Arguments& arguments);
 Built chain(const Arguments& arguments);
 Built rabenseifner(const Arguments& arguments);
+Built linear(const Arguments& arguments);
 }  // namespace reduce
 namespace allreduce {
 Built recursive_doubling(const Arguments& arguments);
@@ -80,10 +81,12 @@ Built reduce_scatterv(const Arguments& arguments);
 namespace scan {
 Built recursive_doubling(const Arguments& arguments);
 Built chain(const Arguments& arguments);
+Built spread(const Arguments& arguments);
 }  // namespace scan
 namespace exscan {
 Built recursive_doubling(const Arguments& arguments);
 Built chain(const Arguments& arguments);
+Built spread(const Arguments& arguments);
 }  // namespace exscan
 
 // Segments of algorithms that are pipelines, where the arguments do not say.

@@ -67,18 +67,21 @@ constexpr Algorithm kReduce[] = {
     {"binomial", "binomial tree: fewest steps, keeps the order of ranks", reduce::binomial},
     {"chain", "from rank to rank in segments, keeps the order of ranks", reduce::chain},
     {"rabenseifner", "recursive halving and binomial gather (Rabenseifner 2004)", reduce::rabenseifner, true},
+    {"linear", "all inputs straight to the root, which combines them in rank order", reduce::linear, false, true},
 };
 constexpr Algorithm kAllreduce[] = {
     {"recursive_doubling", "partners 1, 2, 4 ... ranks away exchange partial results, keeps the order of ranks",
      allreduce::recursive_doubling},
     {"rabenseifner", "recursive halving and doubling (Rabenseifner 2004)", allreduce::rabenseifner, true},
     {"ring", "reduce-scatter and allgather round a ring in segments (Patarasuk, Yuan 2009)", allreduce::ring, true},
-    {"spread", "all inputs to all at once, combined in rank order by each: for few ranks", allreduce::spread},
+    {"spread", "all inputs to all at once, combined in rank order by each: for few ranks", allreduce::spread, false,
+     true},
     {"reduce_bcast", "binomial reduction to rank 0 and binomial broadcast, keeps the order of ranks",
      allreduce::reduce_bcast},
 };
 constexpr Algorithm kReduceScatter[] = {
-    {"pairwise", "all contributions straight to the block's owner, keeps the order of ranks", reduce_scatter::pairwise},
+    {"pairwise", "all contributions straight to the block's owner, keeps the order of ranks", reduce_scatter::pairwise,
+     false, true},
     {"recursive_halving", "halves exchanged over shrinking distances (Thakur, Rabenseifner, Gropp 2005)",
      reduce_scatter::recursive_halving, true},
     {"ring", "partial results go round a ring: only neighbours talk", reduce_scatter::ring, true},
@@ -86,7 +89,7 @@ constexpr Algorithm kReduceScatter[] = {
      reduce_scatter::reduce_scatterv},
 };
 constexpr Algorithm kReduceScatterBlock[] = {
-    {kReduceScatter[0].name, kReduceScatter[0].sentence, reduce_scatter_block::pairwise},
+    {kReduceScatter[0].name, kReduceScatter[0].sentence, reduce_scatter_block::pairwise, false, true},
     {kReduceScatter[1].name, kReduceScatter[1].sentence, reduce_scatter_block::recursive_halving, true},
     {kReduceScatter[2].name, kReduceScatter[2].sentence, reduce_scatter_block::ring, true},
     {kReduceScatter[3].name, kReduceScatter[3].sentence, reduce_scatter_block::reduce_scatterv},
@@ -94,10 +97,12 @@ constexpr Algorithm kReduceScatterBlock[] = {
 constexpr Algorithm kScan[] = {
     {"recursive_doubling", "rows of 1, 2, 4 ... ranks handed up (Hillis, Steele 1986)", scan::recursive_doubling},
     {"chain", "from rank to rank in segments: each link carries each byte once", scan::chain},
+    {"spread", "all inputs straight to all higher ranks, combined in rank order by each", scan::spread, false, true},
 };
 constexpr Algorithm kExscan[] = {
     {"recursive_doubling", "rows of 1, 2, 4 ... ranks handed up (Hillis, Steele 1986)", exscan::recursive_doubling},
     {"chain", "from rank to rank in segments: each link carries each byte once", exscan::chain},
+    {"spread", "all inputs straight to all higher ranks, combined in rank order by each", exscan::spread, false, true},
 };
 
 constexpr std::array<std::span<const Algorithm>, kOperations> kAlgorithms = {

@@ -75,6 +75,9 @@ struct Algorithm {
   std::string_view sentence;  // what it is, with its source; shown by `urakata info`
   Result<schedule::Schedule> (*build)(const Arguments& arguments);
   bool commutative_only = false;
+  // Ranks send nothing but their inputs, so no message waits for a reduction, where messages are not cut. There is one
+  // such algorithm of every reduction.
+  bool inputs_only = false;
 };
 
 std::string_view name(Operation operation);                                            // "allgather"

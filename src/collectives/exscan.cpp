@@ -83,4 +83,21 @@ Built chain(const Arguments& arguments) {
   return plan.commit();
 }
 
+Built spread(const Arguments& arguments) {
+  Plan plan("exscan/spread", arguments, kReductionSegment);
+  const std::uint32_t r = arguments.rank;
+  Nodes sent;
+  for (std::uint32_t peer = r + 1; peer < arguments.ranks; ++peer) sent = sent + plan.send(peer, input(plan));
+  if (r == 0) return plan.commit();
+  // In place the input is still being sent when the result is made.
+  const Piece made = arguments.in_place ? plan.temp(arguments.bytes) : result(plan);
+  const Nodes ready = fold_lower(plan, r - 1, made, plan.recv(r - 1, made));
+  if (made != result(plan)) {
+    const Nodes moved = plan.copy(made, result(plan));
+    plan.each(ready, moved);
+    plan.each(sent, moved);
+  }
+  return plan.commit();
+}
+
 }  // namespace urakata::collectives::exscan

@@ -41,6 +41,10 @@ struct Contribution {
 Nodes accumulate(Plan& plan, Piece input, Piece result, std::span<const Contribution> contributions,
                  std::uint32_t step);
 
+// The inputs of ranks below - 1, below - 2 ... 0 folded in from the left, each received straight from its rank. Every
+// receive is posted at the start. Returns the nodes of the result.
+Nodes fold_lower(Plan& plan, std::uint32_t below, Piece result, Nodes ready);
+
 // The whole buffer reduced to `root` along a binomial tree, in rank order unless the operation commutes. On the root
 // the result lands in `result`. Returns, on the root, the nodes of the result; elsewhere, those that read `input` last.
 Nodes tree_reduce(Plan& plan, std::uint32_t root, Piece input, Piece result, std::uint32_t step);

@@ -113,4 +113,18 @@ Built rabenseifner(const Arguments& arguments) {
   return plan.commit();
 }
 
+Built linear(const Arguments& arguments) {
+  Plan plan("reduce/linear", arguments, kReductionSegment);
+  const std::uint32_t root = arguments.root;
+  if (arguments.rank != root) {
+    plan.send(root, input(plan));
+    return plan.commit();
+  }
+  std::vector<Contribution> contributions;
+  for (std::uint32_t peer = root + 1; peer < arguments.ranks; ++peer) contributions.push_back({.peer = peer});
+  for (std::uint32_t peer = root; peer-- > 0;) contributions.push_back({.peer = peer, .left = true});
+  accumulate(plan, input(plan), result(plan), contributions, 0);
+  return plan.commit();
+}
+
 }  // namespace urakata::collectives::reduce

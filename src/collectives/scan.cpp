@@ -56,4 +56,20 @@ Built chain(const Arguments& arguments) {
   return plan.commit();
 }
 
+Built spread(const Arguments& arguments) {
+  Plan plan("scan/spread", arguments, kReductionSegment);
+  const std::uint32_t r = arguments.rank;
+  // In place the input is still being sent when the result is made.
+  const Piece made = arguments.in_place && r != 0 ? plan.temp(arguments.bytes) : result(plan);
+  const Nodes ready = fold_lower(plan, r, made, plan.copy(input(plan), made));
+  Nodes sent;
+  for (std::uint32_t peer = r + 1; peer < arguments.ranks; ++peer) sent = sent + plan.send(peer, input(plan));
+  if (made != result(plan)) {
+    const Nodes moved = plan.copy(made, result(plan));
+    plan.each(ready, moved);
+    plan.each(sent, moved);
+  }
+  return plan.commit();
+}
+
 }  // namespace urakata::collectives::scan

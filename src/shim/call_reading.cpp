@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "shim/host.hpp"
+
 namespace urakata::shim {
 
 namespace {
@@ -78,6 +80,8 @@ bool read_reduction(const Call& call, std::uint32_t ranks, std::vector<std::uint
   key.element = element->size;
   key.extent = element->contiguous ? element->size : element->extent;
   key.commutative = meaning.user == nullptr || meaning.user->commutative();
+  // A rank that is blocked in such a host cannot run its function for the others: nobody may need it to.
+  key.inputs_only = meaning.user != nullptr && host.progress_register == nullptr;
   if (key.operation != Operation::reduce_scatter) {
     if (call.recv.count < 0) return false;
     key.bytes = static_cast<std::uint64_t>(call.recv.count) * element->size;

@@ -1,5 +1,6 @@
 #include "shim/prepare.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -10,9 +11,26 @@
 
 namespace urakata::shim {
 
+namespace {
+
+// An algorithm whose ranks send nothing but their inputs takes a message for each pair, and room for all inputs on each
+// rank. Beyond these the host has the reduction, on all ranks alike. Nothing is cut: a ring of segments would have
+// senders wait for reductions.
+constexpr std::uint32_t kInputsOnlyRanks = 64;
+constexpr std::uint64_t kInputsOnlyBytes = 16UL * 1024 * 1024;
+constexpr std::uint64_t kUncut = std::uint64_t{1} << 40U;
+
+const collectives::Algorithm* inputs_only(collectives::Operation operation) {
+  const auto all = collectives::algorithms(operation);
+  return &*std::ranges::find_if(all, &collectives::Algorithm::inputs_only);
+}
+
+}  // namespace
+
 Prepared* prepare(const Reading& reading, Communicator& comm) {
-  count_allocation();
   const Key& key = reading.key;
+  if (key.inputs_only && (comm.ranks > kInputsOnlyRanks || key.bytes * comm.ranks > kInputsOnlyBytes)) return nullptr;
+  count_allocation();
   const auto choice =
       tune::choose(key.operation, key.bytes, comm.ranks, key.commutative, comm.medium(), comm.ranks_per_node);
   std::string_view why = choice.why;
@@ -29,6 +47,11 @@ Prepared* prepare(const Reading& reading, Communicator& comm) {
       why = "asked for";
       if (options().segment == 0) given.segment = tune::segment_of(comm.medium());
     }
+  }
+  if (key.inputs_only) {
+    algorithm = inputs_only(key.operation);
+    why = "a user's function: no rank reduces for others";
+    given.segment = kUncut;
   }
   if (algorithm == nullptr) {
     const auto chosen = collectives::algorithm_named(key.operation, choice.algorithm);

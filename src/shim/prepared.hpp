@@ -18,6 +18,7 @@ struct Key {
   collectives::Operation operation{};
   bool in_place = false;
   bool commutative = true;
+  bool inputs_only = false;  // the schedule is of such an algorithm (collectives.hpp)
   std::uint32_t root = 0;
   std::uint64_t bytes = 0;
   std::uint64_t element = 1;

@@ -45,6 +45,57 @@ bool full() {
   return value != nullptr && value[0] == '1';
 }
 
+// Does a send or recv come after a reduction, directly or not?
+bool a_message_waits_for_a_reduction(const schedule::Schedule& schedule) {
+  const auto kind = [&](schedule::NodeId id) { return schedule.nodes()[id].kind; };
+  std::vector<schedule::NodeId> later;
+  for (schedule::NodeId id = 0; id < schedule.nodes().size(); ++id) {
+    if (kind(id) == schedule::Kind::reduce) later.push_back(id);
+  }
+  std::vector<bool> seen(schedule.nodes().size());
+  while (!later.empty()) {
+    const schedule::NodeId id = later.back();
+    later.pop_back();
+    if (seen[id]) continue;
+    seen[id] = true;
+    if (kind(id) == schedule::Kind::send || kind(id) == schedule::Kind::recv) return true;
+    for (const schedule::NodeId next : schedule.successors(id)) later.push_back(next);
+  }
+  return false;
+}
+
+// Each reduction has one algorithm whose ranks send nothing but their inputs, and in that one no rank waits for another
+// one to reduce.
+TEST(InputsOnly, NoMessageWaitsForAReduction) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(Operation::count_); ++i) {
+    const auto operation = static_cast<Operation>(i);
+    std::vector<Named> chosen;
+    for (const Algorithm& algorithm : algorithms(operation)) {
+      if (algorithm.inputs_only) chosen.push_back({operation, &algorithm});
+    }
+    ASSERT_EQ(chosen.size(), is_reduction(operation) ? 1U : 0U) << name(operation);
+    if (chosen.empty()) continue;
+    for (std::uint32_t ranks = 2; ranks <= 9; ++ranks) {
+      for (const bool commutative : {false, true}) {
+        for (const bool in_place : {false, true}) {
+          Arguments common{.ranks = ranks, .root = is_rooted(operation) ? ranks / 2 : 0, .in_place = in_place};
+          common.bytes = 2 << 20U;  // many segments, if it were cut
+          common.element = common.extent = 8;
+          common.commutative = commutative;
+          common.segment = std::uint64_t{1} << 40U;
+          const ArgumentsOfAll all(operation, common, false);
+          for (const Arguments& arguments : all.ranks()) {
+            auto built = chosen.front().algorithm->build(arguments);
+            ASSERT_TRUE(built.ok()) << built.error().message;
+            EXPECT_FALSE(a_message_waits_for_a_reduction(*built))
+                << built->name() << ", " << ranks << " ranks, rank " << arguments.rank;
+          }
+        }
+      }
+    }
+  }
+}
+
 class EveryAlgorithmIsProved : public ::testing::TestWithParam<Named> {
  protected:
   void check(Arguments common, bool uneven = false) {

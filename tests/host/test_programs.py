@@ -206,8 +206,6 @@ def test_a_rank_that_ends_early_ends_the_job(folder: Path, tmp_path: Path, name:
 @pytest.mark.parametrize("name", HOST_NAMES)
 def test_user_operations_get_what_mpi_promises(folder: Path, name: str, engine: str | None, what: str) -> None:
     host = named(name)
-    if what == "blocked" and engine and host.family != "openmpi":
-        pytest.skip("this host cannot call Urakata while a rank waits, and a helper may not run the function")
     domains = {"URAKATA_DOMAINS": "2"} if engine else {}
     passes(run_job(host, 4, [str(compiled(host, "user_operations", folder)), what], engine, environment=domains))
 

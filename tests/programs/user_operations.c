@@ -3,7 +3,7 @@
 //     user_operations types     they get the handle that the program passed, also where it was freed meanwhile, and
 //                               elements wherever these lie
 //     user_operations threads   they run on the program's threads, inside MPI calls (several domains, engine thread)
-//     user_operations blocked   they run while the rank is blocked in another call (3 ranks or more)
+//     user_operations blocked   nobody waits for them while a rank is blocked in another call (3 ranks or more)
 #include <mpi.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -173,23 +173,43 @@ static void check_threads(void) {
   free(out);
 }
 
-// Rank 0, which the others need, blocks in what comes only after they have the result.
+// A rank that the others need blocks in what comes only after they have their results: the function is not needed of it
+// meanwhile, or runs inside its blocked call. One element, more than several segments, and more than fits beside the
+// inputs of others.
 static void check_blocked(void) {
+  enum { kKinds = 5, kLongest = 600000 };
+  static const int counts[] = {1, 60000, kLongest};
   program = pthread_self();
   inside_mpi = true;
   MPI_Op op;
   MPI_Op_create(add_long, false, &op);
+  long* in = malloc((size_t)size * kLongest * sizeof *in);
+  long* out = malloc(kLongest * sizeof *out);
+  for (int i = 0; i < size * kLongest; ++i) in[i] = 1;
   for (int round = 0; round < 20; ++round) {
-    long sum = 0;
-    const long one = 1;
+    const int kind = round % kKinds;
+    const int count = counts[round / kKinds % 3];
+    const int blocked = kind == 1 || kind == 2 ? 0 : round % (size - 1);  // the first of the row, where there is a row
+    const int last = size - 1;
     int token = 0;
+    out[0] = out[count - 1] = -1;
     MPI_Request request;
-    MPI_Iallreduce(&one, &sum, 1, MPI_LONG, op, MPI_COMM_WORLD, &request);
-    if (rank == 0) MPI_Recv(&token, 1, MPI_INT, size - 1, round, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    long right = size;
+    if (kind == 0) MPI_Iallreduce(in, out, count, MPI_LONG, op, MPI_COMM_WORLD, &request);
+    if (kind == 1) MPI_Iscan(in, out, count, MPI_LONG, op, MPI_COMM_WORLD, &request);
+    if (kind == 2) MPI_Iexscan(in, out, count, MPI_LONG, op, MPI_COMM_WORLD, &request);
+    if (kind == 3) MPI_Ireduce(in, out, count, MPI_LONG, op, last, MPI_COMM_WORLD, &request);
+    if (kind == 4) MPI_Ireduce_scatter_block(in, out, count, MPI_LONG, op, MPI_COMM_WORLD, &request);
+    if (rank == blocked) MPI_Recv(&token, 1, MPI_INT, last, round, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    if (rank == size - 1) MPI_Send(&token, 1, MPI_INT, 0, round, MPI_COMM_WORLD);
-    if (sum != size) fail("wrong sum", round);
+    if (rank == last) MPI_Send(&token, 1, MPI_INT, blocked, round, MPI_COMM_WORLD);
+    if (kind == 1) right = rank + 1;
+    if (kind == 2) right = rank == 0 ? -1 : rank;
+    if (kind == 3 && rank != last) right = -1;
+    if (out[0] != right || out[count - 1] != right) fail("wrong sum", round);
   }
+  free(in);
+  free(out);
   if (strangers != 0) fail("the function ran on another thread", strangers);
   MPI_Op_free(&op);
 }
