@@ -33,12 +33,7 @@ std::unique_ptr<Engine> make_thread(Domain& domain, const Environment&, const He
 // Without a hook in the host's waiting a fallback progress thread keeps MPI's progress rule, where threads may call.
 bool poll_needs_threads(const Environment& run) { return run.wish != EngineKind::host && !run.hook; }
 
-Status poll_usable(const Environment& run) {
-  if (run.hook || !run.threads || !thread_usable(run).ok()) return Nothing{};
-  return Error{
-      "this host cannot call Urakata while a rank waits, so the helpers make the progress; to have no helpers, "
-      "start the run with --engine poll"};
-}
+Status poll_usable(const Environment&) { return Nothing{}; }
 
 std::unique_ptr<Engine> make_poll(Domain& domain, const Environment& run, const HelperSettings&) {
   if (run.hook || !run.threads) return std::make_unique<PollEngine>(domain);

@@ -61,10 +61,10 @@ std::unique_ptr<engine::Domain> make_domain(transport::Failures& failures, trans
 
 // As far as can be known before MPI_Init: are all ranks on this node, and would helpers be of no use there? Then none
 // is made, and the host is not asked for MPI_THREAD_MULTIPLE, with which its own small operations take up to a fifth
-// longer. Hosts that cannot call us while a rank waits need a helper all the same.
+// longer. (Where the host cannot call us while a rank waits, engine `poll` asks for it all the same.)
 bool all_within_node() {
   const Launcher started = launcher();
-  if (host.progress_register == nullptr || started.ranks < 1 || started.local_ranks != started.ranks) return false;
+  if (started.ranks < 1 || started.local_ranks != started.ranks) return false;
   const Options& wish = options();
   return !place_helpers(Topology::of_this_node(), crew_of_this_process(), wish.placement, wish.helper_cpus, 1)
               .within_node;

@@ -78,18 +78,19 @@ TEST_F(EngineTable, HelpersAreDealtOutInTurn) {
   EXPECT_EQ(engines.why_not("poll"), "");
 }
 
-TEST_F(EngineTable, AHostWithoutAHookHasHelpersOrTheFallbackThread) {
+TEST_F(EngineTable, AHostWithoutAHookHasTheFallbackThreadForCallersBesideHelpers) {
   Environment run = with_helpers();
   run.hook = false;
-  Engines& engines = made(run);
-  EXPECT_EQ(engines.named("poll"), nullptr);
-  EXPECT_TRUE(engines.why_not("poll").starts_with("this host cannot call Urakata while a rank waits"));
-  EXPECT_EQ(engines.next(true), engines.named("thread"));
-
-  run.wish = EngineKind::poll;
-  Engine* const fallback = made(run).named("poll");
-  EXPECT_NE(dynamic_cast<engine::ThreadEngine*>(fallback), nullptr);
-  EXPECT_EQ(fallback->name(), "poll");
+  for (const EngineKind wish : {EngineKind::thread, EngineKind::poll}) {
+    run.wish = wish;
+    Engines& engines = made(run);
+    EXPECT_EQ(engines.named("thread") != nullptr, wish == EngineKind::thread);
+    EXPECT_EQ(&engines.best(), engines.named(wish == EngineKind::thread ? "thread" : "poll"));
+    Engine* const fallback = engines.next(true);
+    EXPECT_NE(dynamic_cast<engine::ThreadEngine*>(fallback), nullptr);
+    EXPECT_EQ(fallback->name(), "poll");
+    EXPECT_EQ(fallback, engines.named("poll"));
+  }
 }
 
 TEST_F(EngineTable, OneThreadAtATimeMeansCallersOnly) {
