@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes.util
 import json
 import os
 import platform
@@ -22,6 +23,7 @@ _SONAMES = {
     "mpich": ("libmpi.so.12", "libmpich.so.12"),
     "impi": ("libmpi.so.12",),
 }
+_DRIVERS = {"CUDA": "cuda", "HIP": "amdhip64", "Level Zero": "ze_loader"}  # as src/device/ knows them
 _TIME_LIMIT = 60  # seconds; a launcher that needs longer for a program that does nothing is not usable
 
 _EPILOG = """
@@ -119,6 +121,16 @@ def _space() -> Finding:
     return Finding("space", False, said.rpartition("outside the space: ")[2])
 
 
+def _devices() -> Finding:
+    """The drivers of accelerators that a program could load here; none is loaded for the question."""
+    files = {name: ctypes.util.find_library(library) for name, library in _DRIVERS.items()}
+    said = ", ".join(f"{name} {file or 'not found'}" for name, file in files.items())
+    if not any(files.values()):
+        return Finding("device memory", False, f"{said}: all buffers are taken as the processor's")
+    what = "where a program loads a driver, buffers in its devices' memory are staged: copied to and fro in MPI calls"
+    return Finding("device memory", True, f"{said}: {what}")
+
+
 def _test_hosts() -> Finding:
     from urakata.hosts import available
 
@@ -181,7 +193,7 @@ def check(
     chosen = launcher.find_host(host)
     answers = _ask(chosen, ranks)
     engines = _engines(answers)
-    space, hosts = _space(), _test_hosts()
+    space, devices, hosts = _space(), _devices(), _test_hosts()
     if as_json:
         write_json(
             {
@@ -191,11 +203,12 @@ def check(
                 "ranks": answers,
                 "engines": [asdict(engine) for engine in engines],
                 "space": asdict(space),
+                "device_memory": asdict(devices),
                 "test_hosts": asdict(hosts),
             }
         )
     else:
-        _print(chosen, answers, engines, [space, hosts])
+        _print(chosen, answers, engines, [space, devices, hosts])
     if not all(engine.usable for engine in engines):
         raise typer.Exit(2 if "error" in answers[0]["host"] else 1)
 
