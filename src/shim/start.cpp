@@ -165,7 +165,7 @@ int submit(Request& request, std::uint64_t begin) {
 int start_again(Request& request) { return submit(request, request.call_site != nullptr ? now_ns() : 0); }
 
 int StartList::add(Request& request) {
-  if (request.call_site != nullptr) return start_again(request);
+  if (process().observer() != nullptr && requests_.empty()) begin_ = now_ns();
   const int code = make_ready(request);
   if (code == MPI_SUCCESS) requests_.push_back(&request);
   return code;
@@ -180,8 +180,29 @@ void StartList::start() {
       instances_.push_back(request->run);
       return true;
     });
+    const bool observed = process().observer() != nullptr;
+    if (observed) note_begin();
     engine->start_all(instances_);
+    if (observed) note_returned();
   }
+}
+
+void StartList::note_begin() {
+  for (const engine::Instance* instance : instances_) {
+    static_cast<Request*>(instance->user)->passage.started(begin_);
+  }
+}
+
+// Each has its share of the time that all took together. Their requests are the program's until it waits for them.
+void StartList::note_returned() {
+  const std::uint64_t end = now_ns();
+  const std::uint64_t returned = begin_ + (end - begin_) / instances_.size();
+  for (const engine::Instance* instance : instances_) {
+    auto& request = *static_cast<Request*>(instance->user);
+    request.passage.returned(returned, instance->work());
+    if (request.call_site != nullptr) note_start(request);
+  }
+  begin_ = end;
 }
 
 int missing(MPI_Comm comm, const char* name) {

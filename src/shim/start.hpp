@@ -34,13 +34,16 @@ int start_again(Request& request);
 // before. By one thread.
 class StartList {
  public:
-  // The request is active from here on, as if it were started. An observed one is started at once: the report tells
-  // what each start took. After an error it is not started.
+  // The request is active from here on, as if it were started. After an error it is not started.
   int add(Request& request);
   // Starts what was added, in that order.
   void start();
 
  private:
+  void note_begin();
+  void note_returned();
+
+  std::uint64_t begin_ = 0;  // for a report: when that of what one engine runs began
   std::vector<Request*> requests_;
   std::vector<engine::Instance*> instances_;  // of one engine
 };

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,24 @@ def test_a_late_rank_is_late_and_not_hidden(folder: Path, tmp_path: Path, name: 
         assert row.hidden.share * own <= row.times["gap"].mean + 1
     instances = [one for one in row.seen if one.own is not None]
     assert all(one.own <= one.life for one in instances if one.own is not None)
+
+
+@pytest.mark.parametrize("engine", ("poll", "thread"))
+def test_what_is_started_together_begins_together(folder: Path, tmp_path: Path, engine: str) -> None:
+    """MPI_Startall hands many persistent collectives to their engine at once, also where a report is written."""
+    host = named("openmpi")
+    options = ["--engine", engine, "--placement", "shared", "--report", str(tmp_path), "--"]
+    command = [str(paths.program("urakata-exec")), *options, str(compiled(host, "many_communicators", folder))]
+    passes(run_job(host, 3, command, environment={"URAKATA_TIMELINE": "1"}))
+    told = json.loads((tmp_path / "rank-0.json").read_text())
+    sites = {site["number"]: site["operation"] for site in told["call_sites"]}
+    starts = [
+        begin
+        for track in told["tracks"]
+        for begin, _, kind, site, _ in track["events"]
+        if kind == "start" and sites.get(site, "").startswith("Allreduce_init")
+    ]
+    assert set(Counter(starts).values()) == {12}  # as many as it gives to each MPI_Startall
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
