@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from goal_cases import HOST, POLL, job
 
 from urakata.goals import jobs, rounds, session
+from urakata.goals.definitions import Session
 
 
 class Clock:
@@ -50,3 +51,14 @@ def test_all_sides_compute_the_amount_that_the_first_side_found() -> None:
 
     fixed = session.fix_work([job(HOST), job(POLL)], {"node": Matching()}, lambda _: None)
     assert [j.arguments for j in fixed] == [("--work", "200,1000")] * 2
+
+
+def test_a_session_says_how_many_hosts() -> None:
+    def ranks(**parameters: object) -> tuple[int, str]:
+        table = {"jobs": [{"place": "hosts", "arguments": []}], **parameters}
+        made = Session("s", "suite", 1.0, 1, "median", False, (HOST,), table)
+        (only,) = session.make_jobs(made)
+        assert session.count_hosts(made) == only.ranks
+        return only.ranks, only.label
+
+    assert ranks() == (4, "4 hosts, 1gbit") and ranks(hosts=3) == (3, "3 hosts, 1gbit")

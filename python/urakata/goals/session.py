@@ -17,6 +17,8 @@ from urakata.goals.samples import TOGETHER, Samples
 from urakata.goals.together import compare_turns, run_together
 
 HOSTS = 4
+"""Test hosts of a session that does not say how many."""
+
 RATE = "1gbit"
 
 
@@ -30,10 +32,16 @@ def _ranks(wanted: int | str) -> int:
     return cores
 
 
+def count_hosts(session: Session) -> int:
+    """Test hosts, one rank on each, for the session's jobs across hosts."""
+    return int(session.parameters.get("hosts", HOSTS))
+
+
 def _job(session: Session, side: Side, table: dict[str, Any]) -> Job:
     place = table["place"]
-    ranks = HOSTS if place == "hosts" else _ranks(table["ranks"])
-    label = f"{HOSTS} hosts, {RATE}" if place == "hosts" else f"node, {ranks} ranks"
+    hosts = count_hosts(session)
+    ranks = hosts if place == "hosts" else _ranks(table["ranks"])
+    label = f"{hosts} hosts, {RATE}" if place == "hosts" else f"node, {ranks} ranks"
     if side.options is not None:
         side = replace(side, options=(*side.options, *table.get("options", ())))
     return Job(side, place, ranks, session.kind, tuple(table["arguments"]), label)
@@ -93,7 +101,7 @@ def measure(session: Session, notice: Notice) -> Samples:
                     samples.add(job.side.name, quantity, point, value)
 
     jobs = make_jobs(session)
-    with open_places({job.place for job in jobs}, HOSTS, RATE) as places:
+    with open_places({job.place for job in jobs}, count_hosts(session), RATE) as places:
         if session.kind == "overlap":
             jobs = fix_work(jobs, places, notice)
         seconds = session.seconds - (time.monotonic() - begin)
