@@ -21,6 +21,8 @@ PROMISED = [
     "nbc-poll-worst",
     "nbc-hosts-geomean",
     "nbc-hosts-ibcast-large",
+    "suite-hosts-poll",
+    "suite-hosts-default",
     "nbc-shared-8b-us",
     "nbc-shared-vs-mpich-async",
     "overlap-hidden",

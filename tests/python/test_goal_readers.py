@@ -27,6 +27,12 @@ def test_readers_name_points_as_people_write_them() -> None:
     assert [readers.size_text(n) for n in (8, 1000, 1024, 3 << 20)] == ["8 B", "1000 B", "1 KiB", "3 MiB"]
 
 
+def test_a_suite_is_one_point() -> None:
+    record = {"ranks": 3, "communicators": 12, "rounds": 8, "ms": 850.5}
+    read = list(readers.READERS["suite"](job(HOST, "3 hosts, 1gbit", "suite"), record))
+    assert read == [("ms", ("3 hosts, 1gbit", "12 communicators, 8 rounds"), 850.5)]
+
+
 def test_layouts_are_points_by_pattern_or_stride() -> None:
     read = readers.READERS["layout"]
     ran = job(HOST)

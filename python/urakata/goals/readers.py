@@ -102,6 +102,10 @@ def _empty(job: Job, record: dict[str, Any]) -> Iterator[Value]:
         _expect_space(job, record)
 
 
+def _suite(job: Job, record: dict[str, Any]) -> Iterator[Value]:
+    yield "ms", (job.label, f"{record['communicators']} communicators, {record['rounds']} rounds"), record["ms"]
+
+
 def _layout(job: Job, record: dict[str, Any]) -> Iterator[Value]:
     pattern = record["pattern"]
     if pattern == "sweep":
@@ -124,4 +128,5 @@ READERS: dict[str, Callable[[Job, dict[str, Any]], Iterator[Value]]] = {
     "memory": _memory,
     "storm": _storm,
     "empty": _empty,
+    "suite": _suite,
 }
