@@ -42,6 +42,7 @@ PROMISED = [
     "space-miniapp-worst",
     "space-miniapp-contiguous-first",
     "space-miniapp-layout-first",
+    "space-host-allreduce",
     "space-memory-16",
     "space-memory-16-settings",
     "space-memory-64",

@@ -33,6 +33,15 @@ def test_a_suite_is_one_point() -> None:
     assert read == [("ms", ("3 hosts, 1gbit", "12 communicators, 8 rounds"), 850.5)]
 
 
+def test_reductions_are_points_by_buffers_and_come_from_their_side() -> None:
+    space = Side("space", "openmpi", ("--space",))
+    read = readers.READERS["allreduce"]
+    record = {"buffers": "fresh", "bytes": 1 << 20, "ranks": 2, "space": True, "us": 210.5}
+    assert list(read(job(space), record)) == [("us", ("node, 2 ranks", "fresh", "1 MiB"), 210.5)]
+    with pytest.raises(MeasurementError):
+        list(read(job(HOST), record))
+
+
 def test_layouts_are_points_by_pattern_or_stride() -> None:
     read = readers.READERS["layout"]
     ran = job(HOST)

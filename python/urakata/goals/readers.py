@@ -106,6 +106,11 @@ def _suite(job: Job, record: dict[str, Any]) -> Iterator[Value]:
     yield "ms", (job.label, f"{record['communicators']} communicators, {record['rounds']} rounds"), record["ms"]
 
 
+def _allreduce(job: Job, record: dict[str, Any]) -> Iterator[Value]:
+    _expect_space(job, record)
+    yield "us", (job.label, record["buffers"], size_text(record["bytes"])), record["us"]
+
+
 def _layout(job: Job, record: dict[str, Any]) -> Iterator[Value]:
     pattern = record["pattern"]
     if pattern == "sweep":
@@ -129,4 +134,5 @@ READERS: dict[str, Callable[[Job, dict[str, Any]], Iterator[Value]]] = {
     "storm": _storm,
     "empty": _empty,
     "suite": _suite,
+    "allreduce": _allreduce,
 }
