@@ -112,7 +112,7 @@ class Family {
   std::int32_t own_rank_;
   std::shared_ptr<const Run> run_;
   std::int32_t next_ = 0;
-  std::int32_t length_ = 1;  // of the run before; each is twice as long, to 64
+  std::int32_t length_ = 4;  // of the run before; each is twice as long, from 8 to 64
 };
 
 }  // namespace urakata::job

@@ -106,6 +106,24 @@ TEST(Family, GivesBackAllThatItHeld) {
   });
 }
 
+// Each kind of collective made persistent once, as test suites do with each communicator: 18 children, two exchanges.
+TEST(Family, AHandfulOfPersistentCollectivesTakesTwoExchanges) {
+  simulated::Meeting(1).run([](Bootstrap& all) {
+    Contexts contexts;
+    contexts.reset(64, 0);
+    Family family(contexts, 0);
+    int exchanges = 0;
+    for (int child = 0; child < 18; ++child) {
+      if (family.used_up()) {
+        ++exchanges;
+        ASSERT_TRUE(family.refill(all));
+      }
+      family.next();
+    }
+    EXPECT_EQ(exchanges, 2);
+  });
+}
+
 // MPI_COMM_WORLD's: the same numbers everywhere, and the exchanged ones after them.
 TEST(Family, TheFixedRunNeedsNoExchange) {
   Contexts contexts;
