@@ -53,6 +53,9 @@ namespace alltoallv {
 Built pairwise(const Arguments& arguments);
 Built spread(const Arguments& arguments);
 }  // namespace alltoallv
+namespace neighbor_alltoallv {
+Built spread(const Arguments& arguments);
+}
 namespace reduce {
 Built binomial(const Arguments& arguments);
 Built chain(const Arguments& arguments);

@@ -11,10 +11,23 @@ namespace {
 
 constexpr std::size_t kOperations = static_cast<std::size_t>(Operation::count_);
 
-constexpr std::array<std::string_view, kOperations> kNames = {
-    "barrier",    "bcast",    "gather",    "gatherv", "scatter",   "scatterv",       "allgather",
-    "allgatherv", "alltoall", "alltoallv", "reduce",  "allreduce", "reduce_scatter", "reduce_scatter_block",
-    "scan",       "exscan"};
+constexpr std::array<std::string_view, kOperations> kNames = {"barrier",
+                                                              "bcast",
+                                                              "gather",
+                                                              "gatherv",
+                                                              "scatter",
+                                                              "scatterv",
+                                                              "allgather",
+                                                              "allgatherv",
+                                                              "alltoall",
+                                                              "alltoallv",
+                                                              "neighbor_alltoallv",
+                                                              "reduce",
+                                                              "allreduce",
+                                                              "reduce_scatter",
+                                                              "reduce_scatter_block",
+                                                              "scan",
+                                                              "exscan"};
 
 constexpr Algorithm kBarrier[] = {
     {"dissemination", "each rank tells ranks 1, 2, 4 ... away (Hensgen, Finkel, Manber 1988)", barrier::dissemination},
@@ -63,6 +76,9 @@ constexpr Algorithm kAlltoallv[] = {
     {"pairwise", "one partner a step, two steps under way: for large blocks", alltoallv::pairwise},
     {"spread", "all to all at once", alltoallv::spread},
 };
+constexpr Algorithm kNeighborAlltoallv[] = {
+    {"spread", "all to all neighbours at once", neighbor_alltoallv::spread},
+};
 constexpr Algorithm kReduce[] = {
     {"binomial", "binomial tree: fewest steps, keeps the order of ranks", reduce::binomial},
     {"chain", "from rank to rank in segments, keeps the order of ranks", reduce::chain},
@@ -105,9 +121,23 @@ constexpr Algorithm kExscan[] = {
     {"spread", "all inputs straight to all higher ranks, combined in rank order by each", exscan::spread, false, true},
 };
 
-constexpr std::array<std::span<const Algorithm>, kOperations> kAlgorithms = {
-    kBarrier,  kBcast,     kGather, kGatherv,   kScatter,       kScatterv,           kAllgather, kAllgatherv,
-    kAlltoall, kAlltoallv, kReduce, kAllreduce, kReduceScatter, kReduceScatterBlock, kScan,      kExscan};
+constexpr std::array<std::span<const Algorithm>, kOperations> kAlgorithms = {kBarrier,
+                                                                             kBcast,
+                                                                             kGather,
+                                                                             kGatherv,
+                                                                             kScatter,
+                                                                             kScatterv,
+                                                                             kAllgather,
+                                                                             kAllgatherv,
+                                                                             kAlltoall,
+                                                                             kAlltoallv,
+                                                                             kNeighborAlltoallv,
+                                                                             kReduce,
+                                                                             kAllreduce,
+                                                                             kReduceScatter,
+                                                                             kReduceScatterBlock,
+                                                                             kScan,
+                                                                             kExscan};
 
 std::string listed(std::string list, std::string_view name) {
   if (!list.empty()) list += ", ";

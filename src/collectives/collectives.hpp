@@ -25,6 +25,7 @@ enum class Operation : std::uint8_t {
   allgatherv,
   alltoall,
   alltoallv,
+  neighbor_alltoallv,
   reduce,
   allreduce,
   reduce_scatter,
@@ -38,6 +39,18 @@ enum class Operation : std::uint8_t {
 struct Blocks {
   std::span<const std::uint64_t> bytes;         // payload bytes of each rank's block
   std::span<const std::int64_t> displacements;  // memory offset of each rank's block in its slot
+};
+
+// The neighbours of a rank, on a communicator with a topology; the same rank may occur several times. Blocks from one
+// rank to another meet in the order of the sender's `destinations`.
+struct Neighbourhood {
+  static constexpr std::uint32_t kNobody = ~0U;  // MPI_PROC_NULL: the block is left alone
+
+  std::span<const std::uint32_t> destinations;
+  std::span<const std::uint32_t> sources;
+  // The indices of `sources` in the order in which blocks of equal sources meet. It differs from 0, 1, ... on Cartesian
+  // topologies, where what is sent down arrives from above.
+  std::span<const std::uint32_t> order;
 };
 
 struct Arguments {
@@ -58,9 +71,12 @@ struct Arguments {
   // v-forms. allgatherv: recv (equal everywhere). reduce_scatter: recv.bytes (equal everywhere; displacements unused,
   // blocks lie one after another). gatherv: recv, local to the root; others have `bytes`. scatterv: send, local to the
   // root; others have `bytes`. alltoallv: send and recv, local.
+  // neighbor_alltoallv: send and recv, local, with an entry for each neighbour.
   Blocks send = {};
   Blocks recv = {};
   // (alltoallw is alltoallv with displacements in bytes; types with holes are packed and unpacked around the schedule.)
+
+  Neighbourhood neighbours = {};  // of neighbor_alltoallv, to which all neighbourhood collectives come down
 
   std::uint64_t segment = 0;  // chunk of pipelined algorithms in bytes; 0: the algorithm's own default
   // A receive copies its message as soon as that is there, and nothing else goes on meanwhile: rings post none ahead of

@@ -1,6 +1,7 @@
 #include "collectives/expectation.hpp"
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <numeric>
 #include <utility>
@@ -40,6 +41,8 @@ class Meaning {
         gets(r, 0, ranks_[r].bytes, {{ranks_[r].root, kRecvSlot, 0}});
       } else if (is_reduction(operation_)) {
         reduction(r);
+      } else if (operation_ == Operation::neighbor_alltoallv) {
+        neighbours(r);
       } else if (operation_ != Operation::barrier) {
         exchange(r);
       }
@@ -139,6 +142,26 @@ class Meaning {
     }
   }
 
+  // What rank r gets from the neighbours whose blocks meet its own in turn.
+  void neighbours(std::uint32_t r) {
+    const Arguments& a = ranks_[r];
+    for (std::size_t d = 0; d < a.neighbours.destinations.size(); ++d) {
+      uses(r, kSendSlot, a.send.displacements[d], a.send.bytes[d]);
+    }
+    std::vector<std::size_t> met(count());  // by source: where in its destinations the next block is looked for
+    for (std::size_t i = 0; i < a.neighbours.sources.size(); ++i) {
+      const std::size_t s = a.neighbours.order.empty() ? i : a.neighbours.order[i];
+      const std::uint32_t source = a.neighbours.sources[s];
+      if (source == Neighbourhood::kNobody) continue;
+      const std::span<const std::uint32_t> to = ranks_[source].neighbours.destinations;
+      std::size_t& next = met[source];
+      while (to[next] != r) ++next;
+      uses(r, kRecvSlot, a.recv.displacements[s], a.recv.bytes[s]);
+      gets(r, a.recv.displacements[s], a.recv.bytes[s],
+           {{source, kSendSlot, ranks_[source].send.displacements[next++]}});
+    }
+  }
+
   Operation operation_;
   std::span<const Arguments> ranks_;
   schedule::Expectation result_;
@@ -150,6 +173,21 @@ std::uint64_t uneven_block(const Arguments& common, std::uint32_t i, std::uint32
   return half * ((i + j * std::uint64_t{1} + i * std::uint64_t{j}) % 4);
 }
 
+// A neighbourhood with what may be in one: two blocks to the next rank, one to the rank itself, one to the rank after
+// the next, and one to nobody.
+constexpr std::size_t kNeighbours = 5;
+
+std::uint32_t neighbour(std::uint32_t rank, std::uint32_t ranks, std::size_t i, bool destination) {
+  constexpr std::array<std::uint32_t, kNeighbours> kDistances = {1, 1, 0, 2, Neighbourhood::kNobody};
+  const std::uint32_t distance = kDistances[i];
+  if (distance == Neighbourhood::kNobody) return distance;
+  return (rank + (destination ? distance : 2 * ranks - distance)) % ranks;
+}
+
+std::uint64_t neighbour_block(const Arguments& common, std::uint32_t sender, std::size_t i, bool uneven) {
+  return uneven ? uneven_block(common, sender, static_cast<std::uint32_t>(i)) : common.bytes;
+}
+
 }  // namespace
 
 schedule::Expectation expectation(Operation operation, std::span<const Arguments> of_ranks) {
@@ -158,6 +196,10 @@ schedule::Expectation expectation(Operation operation, std::span<const Arguments
 
 ArgumentsOfAll::ArgumentsOfAll(Operation operation, const Arguments& common, bool uneven)
     : send_(common.ranks), recv_(common.ranks), ranks_(common.ranks, common) {
+  if (operation == Operation::neighbor_alltoallv) {
+    neighbours(common, uneven);
+    return;
+  }
   const std::uint32_t n = common.ranks;
   const bool alltoall = operation == Operation::alltoallv;
   const bool at_root = in(
@@ -184,6 +226,33 @@ ArgumentsOfAll::ArgumentsOfAll(Operation operation, const Arguments& common, boo
   }
 }
 
+void ArgumentsOfAll::neighbours(const Arguments& common, bool uneven) {
+  const std::uint32_t n = common.ranks;
+  constexpr std::uint64_t kGap = 3;
+  destinations_.resize(n);
+  sources_.resize(n);
+  for (std::uint32_t r = 0; r < n; ++r) {
+    std::array<std::uint64_t, 2> at{};
+    for (std::size_t i = 0; i < kNeighbours; ++i) {
+      destinations_[r].push_back(neighbour(r, n, i, true));
+      sources_[r].push_back(neighbour(r, n, i, false));
+      const bool nobody = sources_[r][i] == Neighbourhood::kNobody;
+      const std::array<std::uint64_t, 2> bytes = {neighbour_block(common, r, i, uneven),
+                                                  nobody ? 0 : neighbour_block(common, sources_[r][i], i, uneven)};
+      for (std::size_t side = 0; side < 2; ++side) {
+        Storage& storage = (side == 0 ? send_ : recv_)[r];
+        storage.bytes.push_back(bytes[side]);
+        storage.displacements.push_back(static_cast<std::int64_t>(at[side]));
+        at[side] += bytes[side] + (uneven ? kGap : 0);
+      }
+    }
+    ranks_[r].rank = r;
+    ranks_[r].send = {send_[r].bytes, send_[r].displacements};
+    ranks_[r].recv = {recv_[r].bytes, recv_[r].displacements};
+    ranks_[r].neighbours = {destinations_[r], sources_[r], {}};
+  }
+}
+
 bool is_reduction(Operation operation) {
   return in(operation, {Operation::reduce, Operation::allreduce, Operation::reduce_scatter,
                         Operation::reduce_scatter_block, Operation::scan, Operation::exscan});
@@ -194,6 +263,8 @@ bool is_rooted(Operation operation) {
                         Operation::scatterv, Operation::reduce});
 }
 
-bool may_be_in_place(Operation operation) { return !in(operation, {Operation::barrier, Operation::bcast}); }
+bool may_be_in_place(Operation operation) {
+  return !in(operation, {Operation::barrier, Operation::bcast, Operation::neighbor_alltoallv});
+}
 
 }  // namespace urakata::collectives

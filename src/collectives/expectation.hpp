@@ -15,7 +15,8 @@ namespace urakata::collectives {
 schedule::Expectation expectation(Operation operation, std::span<const Arguments> of_ranks);
 
 // The arguments of all ranks from one rank's, for who has no program to take them from. The v-forms get blocks of
-// `bytes` one after another, or, if `uneven`, of 0, 1/2, 1 and 3/2 times that with gaps between them.
+// `bytes` one after another, or, if `uneven`, of 0, 1/2, 1 and 3/2 times that with gaps between them. Neighbours are ranks
+// 0, 1 and 2 ahead, one of them twice.
 class ArgumentsOfAll {
  public:
   ArgumentsOfAll(Operation operation, const Arguments& common, bool uneven = false);
@@ -27,7 +28,10 @@ class ArgumentsOfAll {
     std::vector<std::uint64_t> bytes;
     std::vector<std::int64_t> displacements;
   };
+  void neighbours(const Arguments& common, bool uneven);
+
   std::vector<Storage> send_, recv_;
+  std::vector<std::vector<std::uint32_t>> destinations_, sources_;
   std::vector<Arguments> ranks_;
 };
 

@@ -292,6 +292,8 @@ Choice algorithm_for(Operation operation, std::uint64_t bytes, std::uint32_t ran
     case Operation::alltoallv:
       if (ranks <= 32) return {"spread", 0, kOneStep};
       return {"pairwise", 0, "many ranks: one partner a step"};
+    case Operation::neighbor_alltoallv:
+      return {"spread", 0, "each block goes straight to its neighbour"};
     case Operation::reduce:
       return model.reduce();
     case Operation::allreduce:

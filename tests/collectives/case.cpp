@@ -1,6 +1,7 @@
 #include "case.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace urakata::collectives {
 namespace {
@@ -151,6 +152,9 @@ class Scene {
       case Operation::alltoallv:
         fill_exchange();
         break;
+      case Operation::neighbor_alltoallv:
+        fill_neighbours();
+        break;
       default:
         fill_reduction();
     }
@@ -211,6 +215,52 @@ class Scene {
     }
   }
 
+  // Each rank sends to up to four others, to itself and to nobody too, or twice to the same one.
+  void fill_neighbours() {
+    const std::uint32_t n = c_.ranks;
+    destinations_.assign(n, {});
+    sources_.assign(n, {});
+    order_.assign(n, {});
+    std::vector<std::vector<Bytes>> sent(n);
+    const auto some = [&](std::uint64_t count) { return static_cast<std::uint32_t>(random_() % count); };
+    for (std::uint32_t r = 0; r < n; ++r) {
+      for (std::uint32_t left = some(5); left > 0; --left) {
+        const bool nobody = some(5) == 0;
+        destinations_[r].push_back(nobody ? Neighbourhood::kNobody : some(n));
+        if (!nobody) sources_[destinations_[r].back()].push_back(r);
+        sent[r].push_back(random_bytes(c_.bytes * some(4) / 2));
+        send_bytes_[r].push_back(sent[r].back().size());
+      }
+    }
+    for (std::uint32_t r = 0; r < n; ++r) {
+      if (some(2) == 0) sources_[r].push_back(Neighbourhood::kNobody);
+      std::shuffle(sources_[r].begin(), sources_[r].end(), random_);
+      order_[r].resize(sources_[r].size());
+      std::iota(order_[r].begin(), order_[r].end(), 0U);
+      std::shuffle(order_[r].begin(), order_[r].end(), random_);
+      std::vector<const Bytes*> got(sources_[r].size());
+      std::vector<std::size_t> met(n);
+      for (const std::uint32_t s : order_[r]) {
+        if (sources_[r][s] == Neighbourhood::kNobody) continue;
+        std::size_t& next = met[sources_[r][s]];
+        while (destinations_[sources_[r][s]][next] != r) ++next;
+        got[s] = &sent[sources_[r][s]][next++];
+      }
+      for (const Bytes* bytes : got) recv_bytes_[r].push_back(bytes == nullptr ? c_.bytes : bytes->size());
+      std::uint64_t total = 0;
+      send_at_[r] = displaced(send_bytes_[r], &total);
+      send_[r] = sized(total);
+      recv_at_[r] = displaced(recv_bytes_[r], &total);
+      recv_[r] = sized(total);
+      for (std::size_t d = 0; d < sent[r].size(); ++d) {
+        give(send_[r], static_cast<std::uint64_t>(send_at_[r][d]), sent[r][d]);
+      }
+      for (std::size_t s = 0; s < got.size(); ++s) {
+        if (got[s] != nullptr) expect(recv_[r], static_cast<std::uint64_t>(recv_at_[r][s]), *got[s]);
+      }
+    }
+  }
+
   void fill_reduction() {
     const std::uint32_t n = c_.ranks;
     const Operation op = c_.operation;
@@ -257,6 +307,7 @@ class Scene {
     a.in_turn = c_.in_turn;
     a.send = {.bytes = send_bytes_[r], .displacements = send_at_[r]};
     a.recv = {.bytes = recv_bytes_[r], .displacements = recv_at_[r]};
+    if (c_.operation == Operation::neighbor_alltoallv) a.neighbours = {destinations_[r], sources_[r], order_[r]};
     return a;
   }
 
@@ -267,6 +318,7 @@ class Scene {
   std::vector<std::vector<std::uint64_t>> sizes_;
   std::vector<std::vector<std::uint64_t>> send_bytes_, recv_bytes_;
   std::vector<std::vector<std::int64_t>> send_at_, recv_at_;
+  std::vector<std::vector<std::uint32_t>> destinations_, sources_, order_;  // neighbours
 };
 
 }  // namespace

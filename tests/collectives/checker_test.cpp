@@ -114,7 +114,8 @@ class EveryAlgorithmIsProved : public ::testing::TestWithParam<Named> {
   }
   static bool is_v(Operation operation) {
     return operation == Operation::gatherv || operation == Operation::scatterv || operation == Operation::allgatherv ||
-           operation == Operation::alltoallv || operation == Operation::reduce_scatter;
+           operation == Operation::alltoallv || operation == Operation::neighbor_alltoallv ||
+           operation == Operation::reduce_scatter;
   }
 };
 

@@ -1,0 +1,45 @@
+// Neighbourhood collectives: a block from and to each neighbour of a communicator's topology. neighbor_allgather(v),
+// neighbor_alltoall(w) are this one with other blocks.
+#include <vector>
+
+#include "collectives/algorithms.hpp"
+#include "collectives/plan.hpp"
+
+namespace urakata::collectives::neighbor_alltoallv {
+namespace {
+
+Piece block(SlotId slot, const Blocks& blocks, std::size_t neighbour) {
+  return {.slot = slot, .offset = blocks.displacements[neighbour], .bytes = blocks.bytes[neighbour]};
+}
+
+}  // namespace
+
+Built spread(const Arguments& arguments) {
+  Plan plan("neighbor_alltoallv/spread", arguments);
+  const Neighbourhood& neighbours = arguments.neighbours;
+  std::vector<std::size_t> own;  // blocks from this rank itself, in the order in which they meet
+  for (std::size_t i = 0; i < neighbours.sources.size(); ++i) {
+    const std::size_t s = neighbours.order.empty() ? i : neighbours.order[i];
+    const std::uint32_t source = neighbours.sources[s];
+    if (source == arguments.rank) {
+      own.push_back(s);
+    } else if (source != Neighbourhood::kNobody) {
+      plan.recv(source, block(kRecvSlot, arguments.recv, s));
+    }
+  }
+  std::size_t met = 0;
+  for (std::size_t d = 0; d < neighbours.destinations.size(); ++d) {
+    const std::uint32_t destination = neighbours.destinations[d];
+    const Piece from = block(kSendSlot, arguments.send, d);
+    if (destination == arguments.rank) {
+      if (met == own.size())
+        return Error{"neighbor_alltoallv: more edges from a rank to itself than to it from itself"};
+      plan.copy(from, block(kRecvSlot, arguments.recv, own[met++]));
+    } else if (destination != Neighbourhood::kNobody) {
+      plan.send(destination, from);
+    }
+  }
+  return plan.commit();
+}
+
+}  // namespace urakata::collectives::neighbor_alltoallv
