@@ -20,6 +20,21 @@ struct call {
   int *counts, *displacements; /* of the v-forms: equal blocks, one after another */
 };
 
+/* The neighbourhood collectives' graph: on a ring of ranks each one's neighbours are the one before and the one after,
+   or its only other one. */
+static int neighbour_count(const struct call* c) { return c->ranks > 2 ? 2 : c->ranks - 1; }
+static int neighbour(const struct call* c, int block) { return (c->rank + (block == 0 ? c->ranks - 1 : 1)) % c->ranks; }
+static MPI_Comm neighbours(const struct call* c) {
+  static MPI_Comm graph = MPI_COMM_NULL;
+  if (graph == MPI_COMM_NULL) {
+    const int ranks[2] = {neighbour(c, 0), neighbour(c, 1)};
+    const int weights[2] = {1, 1};
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, neighbour_count(c), ranks, weights, neighbour_count(c), ranks,
+                                   weights, MPI_INFO_NULL, 0, &graph);
+  }
+  return graph;
+}
+
 enum blocks { NONE, ONE, ALL };
 
 struct operation {
@@ -66,6 +81,13 @@ static int start_ialltoallv(const struct call* c, MPI_Request* q) {
   return MPI_Ialltoallv(c->send, c->counts, c->displacements, MPI_BYTE, c->recv, c->counts, c->displacements, MPI_BYTE,
                         MPI_COMM_WORLD, q);
 }
+static int start_ineighbor_alltoall(const struct call* c, MPI_Request* q) {
+  return MPI_Ineighbor_alltoall(c->send, (int)c->bytes, MPI_BYTE, c->recv, (int)c->bytes, MPI_BYTE, neighbours(c), q);
+}
+static int start_ineighbor_alltoallv(const struct call* c, MPI_Request* q) {
+  return MPI_Ineighbor_alltoallv(c->send, c->counts, c->displacements, MPI_BYTE, c->recv, c->counts, c->displacements,
+                                 MPI_BYTE, neighbours(c), q);
+}
 static int start_ireduce(const struct call* c, MPI_Request* q) {
   return MPI_Ireduce(c->send, c->recv, reduced_count(c), reduced_type(c), MPI_SUM, 0, MPI_COMM_WORLD, q);
 }
@@ -102,6 +124,11 @@ static int from_each(const struct call* c, int block) {
   return token(block, 0);
 }
 static int from_each_to_me(const struct call* c, int block) { return token(block, c->rank); }
+/* The one before sends its last block, the one after its first. */
+static int from_neighbour(const struct call* c, int block) {
+  if (block >= neighbour_count(c)) return -1;
+  return token(neighbour(c, block), neighbour_count(c) - 1 - block);
+}
 static int from_root_to_me(const struct call* c, int block) {
   (void)block;
   return token(0, c->rank);
@@ -133,6 +160,8 @@ static const struct operation operations[] = {
     {"ibcast", ONE, ONE, 0, 0, start_ibcast, from_root},
     {"iexscan", ONE, ONE, 1, 0, start_iexscan, sum_before_me},
     {"igather", ONE, ALL, 0, 1, start_igather, from_each},
+    {"ineighbor_alltoall", ALL, ALL, 0, 0, start_ineighbor_alltoall, from_neighbour},
+    {"ineighbor_alltoallv", ALL, ALL, 0, 0, start_ineighbor_alltoallv, from_neighbour},
     {"ireduce", ONE, ONE, 1, 1, start_ireduce, sum_all},
     {"ireduce_scatter_block", ALL, ONE, 1, 0, start_ireduce_scatter_block, sum_to_me},
     {"iscan", ONE, ONE, 1, 0, start_iscan, sum_up_to_me},

@@ -21,6 +21,7 @@ struct Numbers {
 struct Buffer {
   const void* address = nullptr;
   std::int64_t count = 0;
+  bool for_all = false;  // one block, for all neighbours
   MPI_Datatype type = MPI_DATATYPE_NULL;
   Numbers counts;  // v- and w-forms
   Numbers displacements;

@@ -1,5 +1,7 @@
 #include "shim/call_reading.hpp"
 
+#include <algorithm>
+#include <ranges>
 #include <vector>
 
 #include "shim/host.hpp"
@@ -14,7 +16,7 @@ using collectives::Operation;
 constexpr bool is_reduction(Operation operation) {
   return operation >= Operation::reduce && operation != Operation::count_;
 }
-static_assert(Operation::exscan > Operation::reduce && Operation::alltoallv < Operation::reduce);
+static_assert(Operation::exscan > Operation::reduce && Operation::neighbor_alltoallv < Operation::reduce);
 
 // Kept per thread, so that reading a call allocates nothing once it has been as large.
 struct Scratch {
@@ -64,6 +66,48 @@ collectives::Blocks take_blocks(std::span<const std::uint64_t>& words, std::size
   const auto places = words.subspan(parts, parts);
   words = words.subspan(2 * parts);
   return {bytes, {reinterpret_cast<const std::int64_t*>(places.data()), parts}};
+}
+
+// The same for the blocks of neighbours, of which there may be one for all. Those of nobody are nothing.
+void add_neighbours(Side& side, std::vector<Block>& blocks, std::span<const std::uint32_t> ranks, bool for_all,
+                    std::vector<std::uint64_t>& words) {
+  if (side.blocks.size() < ranks.size() && !for_all) {  // the first stands for all
+    const Block first = blocks.front();
+    blocks.assign(ranks.size(), first);
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      blocks[i].displacement = static_cast<std::int64_t>(i * first.elements * first.type->extent);
+    }
+    side.blocks = blocks;
+  }
+  const auto block = [&](std::size_t i) -> const Block& { return blocks[for_all ? 0 : i]; };
+  for (std::size_t i = 0; i < ranks.size() && !for_all; ++i) {
+    if (ranks[i] == collectives::Neighbourhood::kNobody) blocks[i].elements = 0;
+  }
+  for (std::size_t i = 0; i < ranks.size(); ++i) words.push_back(block(i).elements * block(i).type->size);
+  std::uint64_t packed = 0;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    words.push_back(side.holes ? packed : static_cast<std::uint64_t>(block(i).displacement));
+    if (!for_all) packed += block(i).elements * block(i).type->size;
+  }
+}
+
+bool read_neighbourhood(const Call& call, Communicator& comm, Scratch& room, Reading& reading) {
+  const Neighbours* const known = comm.neighbours();
+  if (known == nullptr || reading.key.in_place || call.recv.address == MPI_IN_PLACE) return false;
+  const Form form = call.send.types != nullptr         ? Form::alltoallw
+                    : call.send.counts.data != nullptr ? Form::alltoallv
+                                                       : Form::alltoall;
+  reading.neighbours = known->view(form);
+  const auto& [destinations, sources, order] = reading.neighbours;
+  reading.key.in_order = order.empty();
+  const auto parts = static_cast<std::uint32_t>(destinations.size());
+  if (!describe(call.send, call.send.for_all ? std::min(parts, 1U) : parts, room.send, reading.send)) return false;
+  if (!describe(call.recv, static_cast<std::uint32_t>(sources.size()), room.recv, reading.recv)) return false;
+  add_neighbours(reading.send, room.send, destinations, call.send.for_all, room.words);
+  for (const std::uint64_t bytes : room.words | std::views::take(parts)) reading.key.bytes += bytes;
+  if (parts != 0) reading.key.bytes /= parts;  // the mean block, for the report
+  add_neighbours(reading.recv, room.recv, sources, false, room.words);
+  return true;
 }
 
 bool read_reduction(const Call& call, std::uint32_t ranks, std::vector<std::uint64_t>& words, Reading& reading) {
@@ -126,7 +170,7 @@ void add_sides(const Side& send, const Side& recv, std::uint32_t ranks, bool at_
 
 }  // namespace
 
-bool read_call(const Call& call, const Communicator& comm, Reading& reading) {
+bool read_call(const Call& call, Communicator& comm, Reading& reading) {
   const std::uint32_t ranks = comm.ranks;
   if (call.root < 0 || static_cast<std::uint32_t>(call.root) >= ranks) return false;
   // In place: the argument that is MPI_IN_PLACE says so (recvbuf for scatter's root, sendbuf everywhere else).
@@ -141,6 +185,8 @@ bool read_call(const Call& call, const Communicator& comm, Reading& reading) {
   room.words.clear();
   if (is_reduction(operation)) {
     if (!read_reduction(call, ranks, room.words, reading)) return false;
+  } else if (operation == Operation::neighbor_alltoallv) {
+    if (!read_neighbourhood(call, comm, room, reading)) return false;
   } else if (operation != Operation::barrier) {
     const bool at_root = comm.rank == key.root;
     Parts parts = parts_of(operation, ranks, at_root);
@@ -167,6 +213,12 @@ Arguments arguments_of(const Reading& reading, const Communicator& comm) {
   arguments.extent = key.extent;
   arguments.commutative = key.commutative;
   std::span<const std::uint64_t> words = reading.blocks;
+  if (operation == Operation::neighbor_alltoallv) {
+    arguments.neighbours = reading.neighbours;
+    arguments.send = take_blocks(words, arguments.neighbours.destinations.size());
+    arguments.recv = take_blocks(words, arguments.neighbours.sources.size());
+    return arguments;
+  }
   if (operation == Operation::alltoallv || (operation == Operation::scatterv && at_root)) {
     arguments.send = take_blocks(words, comm.ranks);
   }

@@ -22,11 +22,12 @@ struct Reading {
   Side recv;
   const Datatype* element = nullptr;  // reductions only
   Meaning meaning;
+  collectives::Neighbourhood neighbours;  // of neighbourhood collectives
 };
 
 // False where the host must be the one to complain, or to carry the call. Allocates nothing once the thread has read a
 // call as large.
-bool read_call(const Call& call, const Communicator& comm, Reading& reading);
+bool read_call(const Call& call, Communicator& comm, Reading& reading);
 
 // What the call's schedule is built by; the per-rank entries are the reading's own.
 collectives::Arguments arguments_of(const Reading& reading, const Communicator& comm);

@@ -61,6 +61,11 @@ tune::Medium Communicator::medium() const {
   return by_wire_ ? tune::Medium::wire : tune::Medium::host;
 }
 
+const Neighbours* Communicator::neighbours() {
+  std::call_once(neighbours_read_, [this] { neighbours_ = read_neighbours(handle_); });
+  return neighbours_ ? &*neighbours_ : nullptr;
+}
+
 void Communicator::release() {
   if (fetch_add(users_, ~0U, std::memory_order_acq_rel) == 1) delete this;
 }

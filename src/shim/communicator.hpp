@@ -9,6 +9,8 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,6 +20,7 @@
 #include "job/contexts.hpp"
 #include "shim/abi.hpp"
 #include "shim/prepared.hpp"
+#include "shim/topology.hpp"
 #include "transport/group.hpp"
 #include "tune/decision.hpp"
 
@@ -39,6 +42,9 @@ class Communicator final : public transport::Group {
 
   tune::Medium medium() const;
 
+  // Those of its topology; nullptr where it has none.
+  const Neighbours* neighbours();
+
   // The prepared collective of this key and these blocks; nullptr where none is kept.
   Prepared* cached(const Key& key, std::span<const std::uint64_t> blocks);
   // Keeps one that is not cached yet, in the place of an idle one where there are many. What was given, as cached.
@@ -56,6 +62,9 @@ class Communicator final : public transport::Group {
   bool by_wire_ = false;                 // all messages between its nodes go by wire
   Communicator* origin_ = nullptr;       // of a sibling; held
   std::atomic<std::uint32_t> users_{1};  // the handle's own until it is freed
+
+  std::once_flag neighbours_read_;
+  std::optional<Neighbours> neighbours_;
 
   SpinLock lock_;
   std::vector<std::unique_ptr<Prepared>> cache_;

@@ -19,6 +19,11 @@ KINDS = {
     "rds": ("const int*", "const MPI_Aint*", "rdispls", "call.recv.displacements = {rdispls, WIDE};"),
     "st": ("MPI_Datatype", "MPI_Datatype", "sendtype", "call.send.type = sendtype;"),
     "rt": ("MPI_Datatype", "MPI_Datatype", "recvtype", "call.recv.type = recvtype;"),
+    # One block, which all neighbours get.
+    "sca": ("int", "MPI_Count", "sendcount", "call.send.count = sendcount; call.send.for_all = true;"),
+    # Displacements in bytes that are wide in the plain form, too.
+    "sbs": ("const MPI_Aint*", "const MPI_Aint*", "sdispls", "call.send.displacements = {sdispls, true};"),
+    "rbs": ("const MPI_Aint*", "const MPI_Aint*", "rdispls", "call.recv.displacements = {rdispls, true};"),
     "t": ("MPI_Datatype", "MPI_Datatype", "datatype", "call.send.type = call.recv.type = datatype;"),
     "sts": ("const MPI_Datatype*", "const MPI_Datatype*", "sendtypes", "call.send.types = sendtypes;"),
     "rts": ("const MPI_Datatype*", "const MPI_Datatype*", "recvtypes", "call.recv.types = recvtypes;"),
@@ -39,6 +44,11 @@ COLLECTIVES = [
     ("alltoall", "alltoall", "s sc st r rc rt", True),
     ("alltoallv", "alltoallv", "s scs sds st r rcs rds rt", True),
     ("alltoallw", "alltoallv", "s scs sds sts r rcs rds rts", True),
+    ("neighbor_allgather", "neighbor_alltoallv", "s sca st r rc rt", True),
+    ("neighbor_allgatherv", "neighbor_alltoallv", "s sca st r rcs rds rt", True),
+    ("neighbor_alltoall", "neighbor_alltoallv", "s sc st r rc rt", True),
+    ("neighbor_alltoallv", "neighbor_alltoallv", "s scs sds st r rcs rds rt", True),
+    ("neighbor_alltoallw", "neighbor_alltoallv", "s scs sbs sts r rcs rbs rts", True),
     ("reduce", "reduce", "s r c t op root", True),
     ("allreduce", "allreduce", "s r c t op", True),
     ("reduce_scatter", "reduce_scatter", "s r rcs t op", True),

@@ -29,7 +29,9 @@
       X(Recv_init) X(Sendrecv) X(Sendrecv_replace) X(Probe) X(Iprobe) X(Mprobe) X(Improbe) X(Mrecv) X(Imrecv)  \
           X(Status_set_elements_x) X(Status_set_cancelled) X(Comm_dup_with_info) X(Comm_split) X(Comm_create)          \
               X(Comm_create_group) X(Cart_create) X(Cart_sub) X(Graph_create) X(Dist_graph_create)                     \
-                  X(Dist_graph_create_adjacent) X(Intercomm_merge)
+                  X(Dist_graph_create_adjacent) X(Intercomm_merge) X(Topo_test) X(Cartdim_get) X(Cart_shift)            \
+                      X(Graph_neighbors_count) X(Graph_neighbors) X(Dist_graph_neighbors_count)                        \
+                          X(Dist_graph_neighbors) X(Neighbor_alltoall)
 
 // Functions that some hosts or headers lack: nullptr then.
 #if MPI_VERSION >= 4

@@ -19,6 +19,7 @@ struct Key {
   bool in_place = false;
   bool commutative = true;
   bool inputs_only = false;  // the schedule is of such an algorithm (collectives.hpp)
+  bool in_order = true;  // how the blocks of neighbours meet; see topology.hpp
   std::uint32_t root = 0;
   std::uint64_t bytes = 0;
   std::uint64_t element = 1;

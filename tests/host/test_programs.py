@@ -31,6 +31,22 @@ def test_random_operations_equal_the_blocking_ones(folder: Path, name: str, engi
     passes(run_job(host, ranks, program, engine, seconds=3000 if FULL else 180))
 
 
+@pytest.mark.parametrize("ranks", (1, 2, 3, 4, 6))
+@pytest.mark.parametrize("name", HOST_NAMES)
+def test_random_neighbourhoods_equal_the_hosts(folder: Path, name: str, ranks: int) -> None:
+    """The same numbers come out of what all ranks got, whoever carried it."""
+    host = named(name)
+    program = [str(compiled(host, "random_neighbours", folder)), "3000" if FULL else "60", str(ranks)]
+    of_host = run_job(host, ranks, program, None, seconds=900)
+    passes(of_host)
+    lines = [line for line in of_host.output.splitlines() if line.startswith("topology")]
+    assert len(lines) == int(program[1])
+    for engine in ("poll", "thread"):
+        outcome = run_job(host, ranks, program, engine, seconds=900)
+        passes(outcome)
+        assert [line for line in outcome.output.splitlines() if line.startswith("topology")] == lines, program
+
+
 @pytest.mark.parametrize("engine", ("poll", "thread"))
 @pytest.mark.parametrize("name", HOST_NAMES)
 def test_random_types_equal_their_type_maps(folder: Path, name: str, engine: str) -> None:

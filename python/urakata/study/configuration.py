@@ -41,6 +41,8 @@ OPERATIONS = (
     "ibcast",
     "iexscan",
     "igather",
+    "ineighbor_alltoall",
+    "ineighbor_alltoallv",
     "ireduce",
     "ireduce_scatter_block",
     "iscan",

@@ -1,0 +1,39 @@
+// The neighbours of this rank on a communicator with a topology, as the host has them.
+//
+// Thread-safety: all by any thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "collectives/collectives.hpp"
+#include "shim/abi.hpp"
+
+namespace urakata::shim {
+
+// The forms in which several blocks between two ranks differ.
+enum class Form : std::uint8_t { alltoall, alltoallv, alltoallw, count_ };
+inline constexpr auto kForms = static_cast<std::size_t>(Form::count_);
+
+struct Neighbours {
+  std::vector<std::uint32_t> destinations, sources;  // as collectives::Neighbourhood has them
+  std::vector<std::uint32_t>
+      turned;  // its order where blocks do not meet in order: on a grid down meets up, on a graph
+               // the last meets the first
+  std::array<bool, kForms> in_order = {true, true, true};
+
+  collectives::Neighbourhood view(Form form) const {
+    return {destinations, sources,
+            in_order[static_cast<std::size_t>(form)] ? std::span<const std::uint32_t>() : std::span(turned)};
+  }
+};
+
+// Nothing where the communicator has no topology. Local: asks the host, and where one rank is a neighbour twice, the
+// first time, tries on MPI_COMM_SELF which of two blocks goes to which place: hosts differ there, from the standard, and
+// in themselves by form.
+std::optional<Neighbours> read_neighbours(MPI_Comm handle);
+
+}  // namespace urakata::shim
