@@ -110,6 +110,14 @@ def test_memory_is_read_before_and_after_messages() -> None:
         list(readers.READERS["memory"](job, record | {"space": False}))
 
 
+def test_a_halo_exchange_is_compared_with_the_hosts_best_way() -> None:
+    record = {"cells": 16, "ranks": 2, "us": {"messages": 2.0, "persistent": 1.5, "neighbour-persistent": 3.0}}
+    point = ("node, 2 ranks", "16^3 cells")
+    for side, us in ((HOST, 1.5), (POLL, 3.0)):
+        ran = jobs.Job(side, "node", 2, "halo", (), "node, 2 ranks")
+        assert list(readers.READERS["halo"](ran, record)) == [("us", point, us)]
+
+
 def test_examples_are_points_by_their_arguments() -> None:
     ran = jobs.Job(HOST, "node", 2, "halo_rows", ("--rows", "2"), "node, 2 ranks")
     read = list(readers.READERS["halo_rows"](ran, {"us": 5.0, "checksum": 1.5}))
