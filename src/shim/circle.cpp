@@ -1,10 +1,12 @@
 #include "shim/circle.hpp"
 
-#include <algorithm>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "shim/communicator.hpp"
 #include "shim/host.hpp"
+#include "shim/message_host.hpp"
 #include "shim/process.hpp"
 #include "shim/space.hpp"
 #include "shim/wait_until.hpp"
@@ -31,36 +33,7 @@ void note_promise(Circle& open, unsigned promise, MPI_Info info, const char* key
   }
 }
 
-// A rank that shares the space with nobody else of the communicator leaves it to the host.
-void insert(MPI_Comm comm, std::uint32_t own, std::vector<Circle::Peer> peers) {
-  const auto here = std::count_if(peers.begin(), peers.end(), [](const auto& peer) { return peer.port != nullptr; });
-  if (here < 2) return;
-  int rank = 0;
-  host.Comm_rank(comm, &rank);
-  registry().insert(comm, new Circle(comm, rank, own, std::move(peers)));
-}
-
 }  // namespace
-
-Circle::Circle(MPI_Comm comm, std::int32_t own_rank, std::uint32_t own_context, std::vector<Peer> all)
-    : handle(comm),
-      rank(own_rank),
-      context(own_context),
-      peers(std::move(all)),
-      mixed(std::any_of(peers.begin(), peers.end(), [](const Peer& peer) { return peer.port == nullptr; })) {}
-
-void Circle::end() {
-  MPI_Comm comm = handle;
-  drop();
-  forget_communicator(comm);
-  host.Comm_free(&comm);
-}
-
-bool Circle::close() {
-  if (add(-1) != 0) return true;
-  drop();
-  return false;
-}
 
 Circle* look_up_circle(MPI_Comm handle) {
   const auto found = registry().find(handle);
@@ -74,7 +47,12 @@ void open_circle(MPI_Comm made, const job::Place& place) {
   std::vector<Circle::Peer> peers;
   peers.reserve(world.size());
   for (const int member : world) peers.push_back({port_of(member), place.circle_of(member)});
-  insert(made, place.circle_of(process().world_rank()), std::move(peers));
+  int rank = 0;
+  host.Comm_rank(made, &rank);
+  const std::uint32_t own = place.circle_of(process().world_rank());
+  if (Circle* const opened = Circle::make(message_host(), bits(made), rank, own, std::move(peers))) {
+    registry().insert(made, opened);
+  }
 }
 
 void note_promises(MPI_Comm handle, MPI_Info info) {

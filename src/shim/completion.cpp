@@ -27,7 +27,7 @@ void Failure::release_layout() {
 int Failure::tell() {
   if (code_ == MPI_SUCCESS || told_) return code_;
   if (circle_ == nullptr) return complain(communicator_, code_);
-  host.Comm_call_errhandler(circle_->handle, code_);
+  host.Comm_call_errhandler(comm_of(*circle_), code_);
   return code_;
 }
 

@@ -38,7 +38,7 @@ namespace urakata::shim {
   set_status(status, open.result);
   const int code = code_of(open.result);
   give_back(open);
-  if (code != MPI_SUCCESS) host.Comm_call_errhandler(descriptor.circle->handle, code);
+  if (code != MPI_SUCCESS) host.Comm_call_errhandler(comm_of(*descriptor.circle), code);
   return code;
 }
 
@@ -59,7 +59,7 @@ namespace urakata::shim {
   descriptor.circle->retain();
   if (descriptor.buffer.layout != nullptr) {
     request.message.descriptor.type = descriptor.type;
-    descriptor.type->retain();
+    datatype_of(descriptor).retain();
   }
   request.active = true;
   request.message.open = &endpoint()->receive(descriptor.envelope, descriptor.buffer);

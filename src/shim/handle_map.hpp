@@ -21,6 +21,14 @@ std::uintptr_t bits(Handle handle) {
   return value;
 }
 
+// The handle with these bits.
+template <class Handle>
+Handle handle_of(std::uintptr_t bits) {
+  Handle handle{};
+  std::memcpy(&handle, &bits, sizeof handle);
+  return handle;
+}
+
 // One map per Object type: the thread's memory of recent handles is kept per type, and does not need the map.
 template <class Handle, class Object>
 class HandleMap {

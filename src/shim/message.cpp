@@ -8,6 +8,7 @@
 #include "shim/request.hpp"
 #include "shim/space.hpp"
 #include "shim/status.hpp"
+#include "shim/wait_until.hpp"
 
 namespace urakata::shim {
 
@@ -19,8 +20,23 @@ void release_layout_and_circle(const p2p::Request& request) {
 }
 
 int refuse(const MessageDescriptor& descriptor, int code) {
-  host.Comm_call_errhandler(descriptor.circle->handle, code);
+  host.Comm_call_errhandler(comm_of(*descriptor.circle), code);
   return code;
+}
+
+// The end of a receive of a mixed circle, of which the host has told the program where it was the host's.
+int end_mixed(const messages::MixedReceive::End& end, MPI_Status* status, bool* told) {
+  *told = end.code != MPI_SUCCESS || end.request.has_value();
+  if (end.code != MPI_SUCCESS) {
+    empty_status(status);
+    return end.code;
+  }
+  if (end.request.has_value()) {
+    MPI_Request request = handle_of<MPI_Request>(*end.request);
+    return host.Wait(&request, status);
+  }
+  set_status(status, end.result);
+  return code_of(end.result);
 }
 
 }  // namespace
@@ -29,8 +45,7 @@ void release_layout(const p2p::Request& request) { static_cast<const Datatype*>(
 
 bool outside(int rank, MPI_Comm comm) {
   const Circle* in = endpoint() != nullptr ? circle(comm) : nullptr;
-  return in != nullptr && static_cast<std::size_t>(rank) < in->peers.size() &&
-         in->peers[static_cast<std::size_t>(rank)].port == nullptr;
+  return in != nullptr && in->has(rank) && in->outside(rank);
 }
 
 void end_send(p2p::Request& request, p2p::Mode mode) {
@@ -58,7 +73,7 @@ int receive_mixed_now(const MessageDescriptor& descriptor, MPI_Status* status) {
   if (!have_request()) return no_request(descriptor);
   Request& request = make_message(descriptor);
   start_message(request);
-  request.message.mixed->wait();
+  wait_for_message(request);
   MPI_Request handle = request.handle();
   return complete(request, &handle, status, 0);
 }
@@ -69,7 +84,7 @@ Request& make_message(const MessageDescriptor& descriptor) {
   Request& request = *make_request();
   request.message.descriptor = descriptor;
   descriptor.circle->retain();
-  if (descriptor.type != nullptr) descriptor.type->retain();
+  if (descriptor.type != nullptr) datatype_of(descriptor).retain();
   return request;
 }
 
@@ -91,7 +106,7 @@ int start_message(Request& request) {
   const MessageDescriptor& descriptor = request.message.descriptor;
   request.active = true;
   if (descriptor.carrier != Carrier::space) {
-    request.message.mixed = MixedReceive::start(request);
+    request.message.mixed = messages::MixedReceive::start(*mixed_queue, descriptor, &request);
     expect_messages();
   } else if (descriptor.to == nullptr) {
     request.message.open = &here.receive(descriptor.envelope, descriptor.buffer);
@@ -172,7 +187,9 @@ void wait_for_message(Request& request) {
   for (p2p::Request* part : {request.message.open, request.message.beside}) {
     if (part != nullptr) endpoint()->wait(*part);
   }
-  if (request.message.mixed != nullptr) request.message.mixed->wait();
+  if (request.message.mixed != nullptr) {
+    wait_until([&] { return request.message.mixed->done(); });
+  }
 }
 
 void note_unsuccessful_test(Request& request) {
@@ -193,7 +210,7 @@ int finish_message(Request& request, MPI_Status* status, bool* told) {
   *told = false;
   int code = MPI_SUCCESS;
   if (message.mixed != nullptr) {
-    code = message.mixed->finish(status, told);
+    code = end_mixed(message.mixed->end(), status, told);
   } else {
     message_status(request, status);
   }
@@ -210,7 +227,13 @@ int finish_message(Request& request, MPI_Status* status, bool* told) {
 void message_status(const Request& request, MPI_Status* status) {
   const Message& message = request.message;
   if (message.mixed != nullptr) {
-    message.mixed->status(status);
+    const messages::MixedReceive::End end = message.mixed->settled();
+    int flag = 0;
+    if (end.request.has_value()) {
+      host.Request_get_status(handle_of<MPI_Request>(*end.request), &flag, status);
+    } else {
+      set_status(status, end.result);
+    }
   } else if (message.descriptor.to == nullptr && message.open != nullptr) {
     set_status(status, message.open->result);
   } else if (message.descriptor.to == nullptr && request.active) {

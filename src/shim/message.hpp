@@ -7,9 +7,10 @@
 #include <cstdint>
 #include <memory>
 
+#include "messages/mixed_receive.hpp"
 #include "shim/abi.hpp"
 #include "shim/message_descriptor.hpp"
-#include "shim/mixed_receive.hpp"
+#include "shim/message_host.hpp"
 
 namespace urakata::shim {
 
@@ -17,11 +18,11 @@ struct Request;
 
 // What a Request holds where it stands for a message. Its circle and its type are held.
 struct Message {
-  p2p::Request* open = nullptr;         // nullptr: finished, or not started
-  p2p::Request* beside = nullptr;       // the send of an Isendrecv, whose receive is `open`
-  MessageDescriptor descriptor;         // descriptor.circle is nullptr: the request is something else
-  p2p::Unexpected* matched = nullptr;   // what MPI_Mprobe has found, until MPI_Mrecv
-  std::unique_ptr<MixedReceive> mixed;  // instead of `open`, where descriptor.carrier is not the space
+  p2p::Request* open = nullptr;                   // nullptr: finished, or not started
+  p2p::Request* beside = nullptr;                 // the send of an Isendrecv, whose receive is `open`
+  MessageDescriptor descriptor;                   // descriptor.circle is nullptr: the request is something else
+  p2p::Unexpected* matched = nullptr;             // what MPI_Mprobe has found, until MPI_Mrecv
+  std::unique_ptr<messages::MixedReceive> mixed;  // instead of `open`, where descriptor.carrier is not the space
 
   bool done() const {
     if (open != nullptr ? !open->done() : mixed != nullptr && !mixed->done()) return false;
@@ -43,7 +44,7 @@ struct Message {
 bool outside(int rank, MPI_Comm comm);
 // Is there no need to wait for other receives, so that the host may have a receive from outside, or a probe, at once?
 inline bool at_once(const MessageDescriptor& descriptor) {
-  return descriptor.carrier == Carrier::by_host && free_for_host(copy_of(descriptor));
+  return descriptor.carrier == Carrier::by_host && mixed_queue->free_for_host(copy_of(descriptor));
 }
 // The same for all starts of a persistent receive.
 inline bool always_at_once(const MessageDescriptor& descriptor) {

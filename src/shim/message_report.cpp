@@ -19,8 +19,7 @@ const char* carrier(int peer, MPI_Comm comm) {
   const Circle* const in = endpoint() != nullptr ? circle(comm) : nullptr;
   if (in == nullptr) return "host";
   if (peer == MPI_ANY_SOURCE) return in->mixed ? "space or host" : "space";
-  const auto rank = static_cast<std::size_t>(peer);
-  return rank < in->peers.size() && in->peers[rank].port != nullptr ? "space" : "host";
+  return in->has(peer) && !in->outside(peer) ? "space" : "host";
 }
 
 observe::MessageSite* site_of(const char* operation, const void* address, const char* carried_by) {

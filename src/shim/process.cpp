@@ -17,7 +17,7 @@
 #include "shim/host_bootstrap.hpp"
 #include "shim/host_messages.hpp"
 #include "shim/kin.hpp"
-#include "shim/mixed_receive.hpp"
+#include "shim/message_host.hpp"
 #include "shim/refusal.hpp"
 #include "shim/space.hpp"
 #include "shim/staging.hpp"

@@ -192,7 +192,7 @@ MPI_Request finished_send() {
 void destroy_request(Request* request) {
   if (request->shared) return;
   if (request->is_message()) {
-    if (request->message.descriptor.type != nullptr) request->message.descriptor.type->release();
+    if (request->message.descriptor.type != nullptr) datatype_of(request->message.descriptor).release();
     request->message.descriptor.circle->release();
     request->message.clear();
     request->message_site = nullptr;

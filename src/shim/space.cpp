@@ -12,7 +12,7 @@
 #include "shim/host.hpp"
 #include "shim/host_send.hpp"
 #include "shim/kin.hpp"
-#include "shim/mixed_receive.hpp"
+#include "shim/message_host.hpp"
 #include "shim/process.hpp"
 #include "shim/wait_until.hpp"
 #include "space/crash_report.hpp"
@@ -108,6 +108,7 @@ void enter_space(bool wanted, bool helper) {
     ports().push_back(card.space == own.space ? reinterpret_cast<p2p::Port*>(card.port) : nullptr);
   }
   tag_limit = process().largest_tag();
+  open_mixed_queue(*made, process().told_level() == MPI_THREAD_MULTIPLE);
   own_endpoint = made;
   host.message_path = MessagePath::space;
   Circle::one_thread = callers(helper) == p2p::Callers::one;
@@ -116,7 +117,7 @@ void enter_space(bool wanted, bool helper) {
   } else if (helper) {
     fallback = new p2p::FallbackProgress(*made, [] {
       progress_mixed();
-      return mixed_waiting();
+      return mixed_queue->waiting();
     });
   }
   log::detail("%zu of %d ranks share this rank's space", ranks_in_space(), ranks);

@@ -1,0 +1,35 @@
+#include "messages/circle.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace urakata::messages {
+
+Circle* Circle::make(Host& host, HostHandle communicator, std::int32_t own_rank, std::uint32_t own_context,
+                     std::vector<Peer> peers) {
+  const auto here = std::count_if(peers.begin(), peers.end(), [](const Peer& peer) { return peer.port != nullptr; });
+  return here < 2 ? nullptr : new Circle(host, communicator, own_rank, own_context, std::move(peers));
+}
+
+Circle::Circle(Host& host, HostHandle of, std::int32_t own_rank, std::uint32_t own_context, std::vector<Peer> all)
+    : communicator(of),
+      rank(own_rank),
+      context(own_context),
+      peers(std::move(all)),
+      mixed(std::any_of(peers.begin(), peers.end(), [](const Peer& peer) { return peer.port == nullptr; })),
+      host_(host) {}
+
+void Circle::end() {
+  Host& host = host_;
+  const HostHandle freed = communicator;
+  drop();
+  host.free_communicator(freed);
+}
+
+bool Circle::close() {
+  if (add(-1) != 0) return true;
+  drop();
+  return false;
+}
+
+}  // namespace urakata::messages

@@ -1,0 +1,87 @@
+// A circle: a communicator with ranks that share this rank's space, so that the program's own messages between them
+// travel there. It is mixed if it has other ranks too: messages with those are the host's, on the same communicator.
+//
+// Each rank numbers its circles itself; a message carries the number that its receiver has chosen (job/contexts.hpp).
+//
+// Thread-safety: constant but for the count of users and the program's promises; all members by any thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "messages/host.hpp"
+#include "p2p/port.hpp"
+
+namespace urakata::messages {
+
+class Circle {
+ public:
+  struct Peer {
+    p2p::Port* port = nullptr;  // nullptr: not in this rank's space
+    std::uint32_t context = 0;  // the peer's number for this circle
+  };
+
+  // nullptr where fewer than two ranks are in this rank's space: the host has such a communicator. The circle belongs
+  // to its users.
+  static Circle* make(Host& host, HostHandle communicator, std::int32_t own_rank, std::uint32_t own_context,
+                      std::vector<Peer> peers);
+
+  const HostHandle communicator;
+  const std::int32_t rank;
+  const std::uint32_t context;  // own number
+  const std::vector<Peer> peers;
+  const bool mixed;
+
+  // What the program promises, each as it has said last.
+  static constexpr unsigned kNoAnySource = 1;  // mpi_assert_no_any_source
+  static constexpr unsigned kOvertaking = 2;   // mpi_assert_allow_overtaking
+  std::atomic<unsigned> promises{0};
+  // So no receive need wait for the outcome of one from any source.
+  bool unordered() const { return promises.load(std::memory_order_relaxed) != 0; }
+
+  bool has(int rank_of_peer) const { return static_cast<std::size_t>(rank_of_peer) < peers.size(); }
+  // Of a rank that it has: is it outside this rank's space?
+  bool outside(int rank_of_peer) const { return peers[static_cast<std::size_t>(rank_of_peer)].port == nullptr; }
+
+  void retain() { add(1); }
+  // The last user frees the host's communicator as well, where the program has freed it before.
+  void release() {
+    if (add(-1) == 0) end();
+  }
+  // A request of the endpoint's that the program has given back before its end keeps no more than this object.
+  void leave_behind() { lives_.fetch_add(1, std::memory_order_relaxed); }
+  void drop() {
+    if (lives_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+  // The program frees the handle. True: there are users yet, so do not free the host's communicator.
+  bool close();
+  // No operation is pending.
+  bool idle() const {
+    return users_.load(std::memory_order_acquire) == 1 && lives_.load(std::memory_order_acquire) == 1;
+  }
+
+  // Do users come and go on one thread only? Then counting them needs no locked instructions. Set before the first
+  // circle is opened.
+  static inline bool one_thread = false;
+
+ private:
+  Circle(Host& host, HostHandle communicator, std::int32_t own_rank, std::uint32_t own_context,
+         std::vector<Peer> peers);
+  ~Circle() = default;
+  void end();
+  // Returns how many there are then.
+  std::uint32_t add(int more) {
+    const auto change = static_cast<std::uint32_t>(more);
+    if (!one_thread) return users_.fetch_add(change, std::memory_order_acq_rel) + change;
+    const std::uint32_t now = users_.load(std::memory_order_relaxed) + change;
+    users_.store(now, std::memory_order_relaxed);
+    return now;
+  }
+
+  std::atomic<std::uint32_t> users_{1};  // the handle's own, until it is freed
+  std::atomic<std::uint32_t> lives_{1};  // that of all users, and what was left behind
+  Host& host_;
+};
+
+}  // namespace urakata::messages

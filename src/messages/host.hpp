@@ -1,0 +1,51 @@
+// What this layer asks of the host MPI. The shim has it from the real host, tests from a model.
+//
+// Handles of the host's are numbers here; what they stand for only the implementation knows. None of these is on the
+// fast path. What the host returns as an error code is handed on, 0 is success.
+//
+// Thread-safety: by any thread. Calls for receives come one at a time, under the queue's lock.
+#pragma once
+
+#include <cstdint>
+
+#include "p2p/endpoint.hpp"
+
+namespace urakata::messages {
+
+class Circle;
+struct MessageDescriptor;
+
+using HostHandle = std::uintptr_t;
+
+class Host {
+ public:
+  virtual ~Host() = default;
+
+  // As MPI_Iprobe on the descriptor's communicator with its pattern: is there a message, and what is its envelope?
+  virtual bool probe(const MessageDescriptor& pattern, p2p::Envelope* found) = 0;
+  // As MPI_Improbe for a message that probe() has found. False: another thread has taken it.
+  virtual bool take(const MessageDescriptor& pattern, const p2p::Envelope& found, HostHandle* message) = 0;
+
+  // As MPI_Irecv into the descriptor's buffer. Where it fails there is no request, and the error handler was called.
+  virtual int receive(const MessageDescriptor& descriptor, HostHandle* request) = 0;
+  // As MPI_Imrecv; likewise.
+  virtual int receive(const MessageDescriptor& descriptor, HostHandle message, HostHandle* request) = 0;
+
+  // As MPI_Request_get_status: has it ended? It stays as it is.
+  virtual bool ended(HostHandle request) = 0;
+  virtual void cancel(HostHandle request) = 0;
+  // As MPI_Request_free: the operation goes on.
+  virtual void free(HostHandle request) = 0;
+
+  // The program has given back a receive that the endpoint has: the endpoint finishes it by itself, and what the
+  // descriptor refers to lives until then.
+  virtual void leave_to_endpoint(p2p::Request& open, const MessageDescriptor& descriptor) = 0;
+  // A receive that the program gave back while it stood in the queue is over, or goes on without this layer: its owner,
+  // and with it the MixedReceive, is not needed any more.
+  virtual void dispose(void* owner) = 0;
+
+  // The program has freed the communicator, and the last message on it is over.
+  virtual void free_communicator(HostHandle communicator) = 0;
+};
+
+}  // namespace urakata::messages

@@ -1,0 +1,79 @@
+// A message of the program's on a circle, and its way: by the endpoint, by the host, or, for a receive from any source,
+// by whichever is first.
+//
+// Inline, as is all of the fast path of a small message: what is handed on in memory makes the processor wait for its
+// own stores.
+//
+// Thread-safety: none; a value.
+#pragma once
+
+#include <cstdint>
+
+#include "messages/circle.hpp"
+#include "p2p/endpoint.hpp"
+
+namespace urakata::messages {
+
+// Where a message comes from: a rank of the space, one outside of it (on a mixed circle, through the host), or either.
+enum class Carrier : std::uint8_t { space, by_host, either };
+
+// A send or a receive that is ours to handle, with arguments that have been checked.
+struct MessageDescriptor {
+  Circle* circle = nullptr;
+  const layout::Layout* type = nullptr;  // of an element
+  p2p::Port* to = nullptr;               // of a send; nullptr: a receive
+  p2p::Mode mode = p2p::Mode::standard;
+  Carrier carrier = Carrier::space;  // of a receive
+  std::int64_t count = 0;            // of elements
+  p2p::Buffer buffer;
+  p2p::Envelope envelope;  // of a send; the pattern of a receive
+};
+
+// A copy to be handed on by reference. Member by member: the descriptor itself can stay in registers then.
+[[gnu::always_inline]] inline MessageDescriptor copy_of(const MessageDescriptor& descriptor) {
+  const p2p::Buffer& buffer = descriptor.buffer;
+  const p2p::Envelope& envelope = descriptor.envelope;
+  return {descriptor.circle,
+          descriptor.type,
+          descriptor.to,
+          descriptor.mode,
+          descriptor.carrier,
+          descriptor.count,
+          {buffer.address, buffer.count, buffer.layout},
+          {envelope.context, envelope.source, envelope.tag}};
+}
+
+// The elements. `descriptor.buffer` is plain bytes where they have no holes.
+[[gnu::always_inline]] inline void describe_buffer(void* address, std::uint64_t count, const layout::Layout& type,
+                                                   MessageDescriptor& descriptor) {
+  descriptor.count = static_cast<std::int64_t>(count);
+  descriptor.buffer.address = static_cast<std::byte*>(address);
+  descriptor.buffer.count = type.contiguous ? count * type.size : count;
+  descriptor.buffer.layout = type.contiguous ? nullptr : &type;
+}
+
+// The way and the pattern of a receive or a probe on descriptor.circle; `source` is a rank of it or kAnySource.
+[[gnu::always_inline]] inline void route_receive(std::int32_t source, std::int32_t tag, MessageDescriptor& descriptor) {
+  const Circle& in = *descriptor.circle;
+  const bool any = source == p2p::kAnySource;
+  if (in.mixed && any) descriptor.carrier = Carrier::either;
+  if (in.mixed && !any && in.outside(source)) descriptor.carrier = Carrier::by_host;
+  descriptor.envelope.context = in.context;
+  descriptor.envelope.source = source;
+  descriptor.envelope.tag = tag;
+}
+
+// The same for a send to a rank of descriptor.circle. False: it goes through the host.
+[[gnu::always_inline]] inline bool route_send(std::int32_t dest, std::int32_t tag, p2p::Mode mode,
+                                              MessageDescriptor& descriptor) {
+  const Circle::Peer& peer = descriptor.circle->peers[static_cast<std::size_t>(dest)];
+  if (peer.port == nullptr) return false;
+  descriptor.envelope.context = peer.context;
+  descriptor.envelope.source = descriptor.circle->rank;
+  descriptor.envelope.tag = tag;
+  descriptor.to = peer.port;
+  descriptor.mode = mode;
+  return true;
+}
+
+}  // namespace urakata::messages

@@ -1,0 +1,164 @@
+#include "messages/mixed_queue.hpp"
+
+namespace urakata::messages {
+namespace {
+
+// Is there a message that both patterns match?
+bool overlap(const p2p::Envelope& a, const p2p::Envelope& b) {
+  return a.context == b.context && (a.tag == b.tag || a.tag == p2p::kAnyTag || b.tag == p2p::kAnyTag) &&
+         (a.source == b.source || a.source == p2p::kAnySource || b.source == p2p::kAnySource);
+}
+
+}  // namespace
+
+// Could an entry, of those before `before`, take a message that the descriptor takes too?
+bool MixedQueue::disturbs(const MessageDescriptor& descriptor, const MixedReceive* before) const {
+  for (const MixedReceive* entry = queue_.first(); entry != nullptr && entry != before; entry = entry->next) {
+    if (overlap(entry->descriptor_.envelope, descriptor.envelope)) return true;
+  }
+  return false;
+}
+
+bool MixedQueue::claims(const p2p::Envelope& message, const MixedReceive* before) const {
+  for (const MixedReceive* entry = queue_.first(); entry != nullptr && entry != before; entry = entry->next) {
+    if (p2p::matches(entry->descriptor_.envelope, message)) return true;
+  }
+  return false;
+}
+
+bool MixedQueue::progress() {
+  if (open_.load(std::memory_order_acquire) == 0) return false;
+  const Lock lock(*this, std::try_to_lock);
+  return lock.got() && poll();
+}
+
+bool MixedQueue::free_for_host(const MessageDescriptor& descriptor) {
+  if (descriptor.circle->unordered()) return true;
+  if (concurrent_) return false;
+  if (open_.load(std::memory_order_acquire) == 0) return true;
+  const Lock lock(*this);
+  return !disturbs(descriptor);
+}
+
+bool MixedQueue::find_at_host(const MessageDescriptor& descriptor, p2p::Envelope* found) {
+  poll();
+  return host_.probe(descriptor, found) && !claims(*found);
+}
+
+void MixedQueue::start(MixedReceive& entry) {
+  const MessageDescriptor& descriptor = entry.descriptor_;
+  if (descriptor.carrier == Carrier::by_host) {
+    if (!disturbs(descriptor)) return post(entry);
+  } else {
+    // Now and then the host's message comes first, or a stream of messages of the space could keep it out forever.
+    constexpr unsigned kFair = 8;
+    p2p::Envelope found;
+    HostHandle message = 0;
+    if (++turns_ % kFair == 0 && !disturbs(descriptor) && host_.probe(descriptor, &found) &&
+        host_.take(descriptor, found, &message)) {
+      return receive(entry, message);
+    }
+    entry.open_ = &endpoint_.receive(descriptor.envelope, descriptor.buffer);
+    if (!endpoint_.posted(*entry.open_)) return entry.state_.store(State::at_space, std::memory_order_release);
+  }
+  open_.fetch_add(1, std::memory_order_relaxed);
+  waiting_.fetch_add(1, std::memory_order_relaxed);
+  queue_.push(entry);
+  poll();
+}
+
+bool MixedQueue::poll() {
+  bool moved = false;
+  const MixedReceive* in_vain = nullptr;  // the last entry for which the host had nothing
+  for (MixedReceive* entry = queue_.first(); entry != nullptr;) {
+    MixedReceive& now = *entry;
+    entry = entry->next;
+    const MessageDescriptor& descriptor = now.descriptor_;
+    if (now.open_ != nullptr && !endpoint_.posted(*now.open_)) {
+      leave_by_endpoint(now);
+      moved = true;
+      continue;
+    }
+    if (now.open_ == nullptr && !disturbs(descriptor, &now)) {
+      leave(now);
+      post(now);
+      moved = true;
+      continue;
+    }
+    if (in_vain != nullptr && in_vain->descriptor_.envelope == descriptor.envelope) continue;
+    p2p::Envelope found;
+    if (!host_.probe(descriptor, &found)) {
+      in_vain = &now;
+    } else if (!claims(found, &now)) {
+      if (now.open_ != nullptr && !endpoint_.withdraw(*now.open_)) continue;  // leaves at the next poll
+      HostHandle message = 0;
+      if (host_.take(descriptor, found, &message)) {
+        leave(now);
+        receive(now, message);
+        moved = true;
+      } else if (now.open_ != nullptr) {
+        endpoint_.restore(*now.open_);
+      }
+    }
+  }
+  return test() || moved;
+}
+
+void MixedQueue::leave(MixedReceive& entry) {
+  queue_.take([&](const MixedReceive& e) { return &e == &entry; });
+  open_.fetch_sub(1, std::memory_order_relaxed);
+  waiting_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void MixedQueue::leave_by_endpoint(MixedReceive& entry) {
+  leave(entry);
+  if (!entry.abandoned_) return entry.state_.store(State::at_space, std::memory_order_release);
+  host_.leave_to_endpoint(*entry.open_, entry.descriptor_);
+  host_.dispose(entry.owner_);
+}
+
+bool MixedQueue::test() {
+  bool moved = false;
+  for (MixedReceive* entry = at_host_.first(); entry != nullptr;) {
+    MixedReceive& now = *entry;
+    entry = entry->next;
+    if (!host_.ended(*now.theirs_)) continue;
+    forget_at_host(now);
+    now.state_.store(State::finished, std::memory_order_release);
+    moved = true;
+  }
+  return moved;
+}
+
+void MixedQueue::forget_at_host(MixedReceive& entry) {
+  at_host_.take([&](const MixedReceive& e) { return &e == &entry; });
+  open_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void MixedQueue::post(MixedReceive& entry) {
+  HostHandle request = 0;
+  const int code = host_.receive(entry.descriptor_, &request);
+  enter_host(entry, code, request);
+}
+
+void MixedQueue::receive(MixedReceive& entry, HostHandle message) {
+  HostHandle request = 0;
+  const int code = host_.receive(entry.descriptor_, message, &request);
+  enter_host(entry, code, request);
+}
+
+void MixedQueue::enter_host(MixedReceive& entry, int code, HostHandle request) {
+  if (entry.abandoned_) {
+    if (code == 0) host_.free(request);
+    if (entry.open_ != nullptr) endpoint_.discard(*entry.open_);
+    return host_.dispose(entry.owner_);
+  }
+  entry.code_ = code;
+  if (code != 0) return entry.state_.store(State::finished, std::memory_order_release);
+  entry.theirs_ = request;
+  entry.state_.store(State::at_host, std::memory_order_release);
+  open_.fetch_add(1, std::memory_order_relaxed);
+  at_host_.push(entry);
+}
+
+}  // namespace urakata::messages

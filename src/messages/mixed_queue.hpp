@@ -1,0 +1,94 @@
+// The receives of mixed circles that wait for their turn, and those that the host is at.
+//
+// A receive from any source is posted at the endpoint and stands in a queue, in which a receive that could take the
+// same message stands behind it. While the queue is looked through, the host is asked for each entry whether it has a
+// message (MPI_Iprobe); if so the receive is taken back from the endpoint, and MPI_Improbe and MPI_Imrecv receive the
+// message. If the endpoint has matched the receive before, it just leaves the queue. An entry never gets a message that
+// an earlier one could take. A receive from outside that no entry of the queue can disturb goes to the host at once.
+//
+// The queue is looked through whenever the rank makes progress, also from within the host's own waiting.
+//
+// Thread-safety: all members under a Lock, but those which say that they are for any thread.
+#pragma once
+
+#include <sched.h>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+#include "messages/mixed_receive.hpp"
+#include "p2p/queue.hpp"
+
+namespace urakata::messages {
+
+class MixedQueue {
+ public:
+  // Held by whoever looks through the queue. A thread that waits for it gives its core away: the holder asks the host.
+  class Lock {
+   public:
+    explicit Lock(MixedQueue& of) : of_(of) {
+      while (of.taken_.exchange(true, std::memory_order_acquire)) sched_yield();
+    }
+    Lock(MixedQueue& of, std::try_to_lock_t) : of_(of), got_(!of.taken_.exchange(true, std::memory_order_acquire)) {}
+    ~Lock() {
+      if (got_) of_.taken_.store(false, std::memory_order_release);
+    }
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+    bool got() const { return got_; }
+
+   private:
+    MixedQueue& of_;
+    bool got_ = true;
+  };
+
+  // `concurrent`: several threads may start receives at once. Endpoint and host outlive the queue.
+  MixedQueue(p2p::Endpoint& endpoint, Host& host, bool concurrent)
+      : endpoint_(endpoint), host_(host), concurrent_(concurrent) {}
+
+  // Moves on what can move; nothing where a thread is at it, be it this one. Returns whether anything did. By any
+  // thread.
+  bool progress();
+  // Are there receives that wait for their turn? Those need further looks. By any thread.
+  bool waiting() const { return waiting_.load(std::memory_order_acquire) != 0; }
+  // May the host have this receive, or probe, of a message from outside at once? False: an entry of the queue could
+  // take the same message, or another thread may be about to start such a receive. By any thread.
+  bool free_for_host(const MessageDescriptor& descriptor);
+
+  // Has the host a message for the descriptor that no entry takes? The host keeps it for the caller as long as the lock
+  // is held.
+  bool find_at_host(const MessageDescriptor& descriptor, p2p::Envelope* found);
+
+ private:
+  using State = MixedReceive::State;
+  friend class MixedReceive;
+
+  bool disturbs(const MessageDescriptor& descriptor, const MixedReceive* before = nullptr) const;
+  bool claims(const p2p::Envelope& message, const MixedReceive* before = nullptr) const;
+  void start(MixedReceive& entry);
+  // Looks through the queue. Returns whether anything moved.
+  bool poll();
+  // Have receives at the host ended?
+  bool test();
+  void leave(MixedReceive& entry);
+  void leave_by_endpoint(MixedReceive& entry);
+  void forget_at_host(MixedReceive& entry);
+  void enter_host(MixedReceive& entry, int code, HostHandle request);
+  // The host's receive from one rank.
+  void post(MixedReceive& entry);
+  // The host's receive of a message that was taken.
+  void receive(MixedReceive& entry, HostHandle message);
+
+  p2p::Endpoint& endpoint_;
+  Host& host_;
+  const bool concurrent_;
+  std::atomic<bool> taken_{false};
+  p2p::Queue<MixedReceive> queue_;
+  p2p::Queue<MixedReceive> at_host_;
+  std::atomic<std::uint32_t> open_{0};     // in both
+  std::atomic<std::uint32_t> waiting_{0};  // in queue_
+  unsigned turns_ = 0;
+};
+
+}  // namespace urakata::messages

@@ -1,0 +1,68 @@
+// Receives on a mixed circle whose message may come from outside the space: those from any source, and those from one
+// rank outside that have to wait for the outcome of an earlier one from any source. They stand in a MixedQueue.
+//
+// Thread-safety: by any thread; end() and settled() by one that owns the receive.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "messages/host.hpp"
+#include "messages/message_descriptor.hpp"
+#include "p2p/request.hpp"
+
+namespace urakata::messages {
+
+class MixedQueue;
+
+class MixedReceive {
+ public:
+  // What has become of a receive that is done.
+  struct End {
+    int code = 0;                       // of the host, where it has refused the receive; the rest says nothing then
+    std::optional<HostHandle> request;  // where the host has carried it: to be completed, for its result
+    p2p::Result result;                 // where it has not
+  };
+
+  // Starts the receive that the descriptor tells of. `owner` is whatever Host::dispose() needs. Both outlive the
+  // receive.
+  static std::unique_ptr<MixedReceive> start(MixedQueue& queue, const MessageDescriptor& descriptor, void* owner);
+
+  // The caller need not wait any more.
+  bool done() const {
+    const State state = state_.load(std::memory_order_acquire);
+    return state == State::finished || (state != State::at_host && open_ != nullptr && open_->done());
+  }
+  // Ends a receive that is done; once.
+  End end();
+  // What end() would return; the receive stays as it is.
+  End settled() const;
+  // As MPI_Cancel: it is done then where it has not been matched.
+  void cancel();
+  // The program gives the request back before its end. True: from now on the receive ends its owner itself. False: the
+  // caller does.
+  bool abandon();
+
+  MixedReceive* next = nullptr;  // in the queue or among those at the host
+
+ private:
+  // `finished`: without the endpoint.
+  enum class State : std::uint8_t { queued, at_space, at_host, finished };
+  friend class MixedQueue;
+
+  MixedReceive(MixedQueue& queue, const MessageDescriptor& descriptor, void* owner)
+      : queue_(queue), descriptor_(descriptor), owner_(owner) {}
+
+  MixedQueue& queue_;
+  const MessageDescriptor& descriptor_;
+  void* const owner_;
+  p2p::Request* open_ = nullptr;      // at the endpoint; taken back once the state is `at_host`
+  std::optional<HostHandle> theirs_;  // the host's request
+  int code_ = 0;                      // of the host's call that started it
+  bool abandoned_ = false;
+  std::atomic<State> state_{State::queued};
+};
+
+}  // namespace urakata::messages
