@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "layout/shape.hpp"
 
@@ -19,5 +20,9 @@ struct Elements {
 // call the system or set errno, so that any rank may do it to any other's elements, and several may do different pieces
 // at once.
 void move(const Elements& from, const Elements& to, std::uint64_t at, std::uint64_t bytes);
+
+// Payload bytes [at, at + packed.size()) of the elements, to or from where they lie one behind the other; likewise.
+void pack(const Elements& from, std::uint64_t at, std::span<std::byte> packed);
+void unpack(std::span<const std::byte> packed, const Elements& to, std::uint64_t at);
 
 }  // namespace urakata::p2p

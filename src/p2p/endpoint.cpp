@@ -95,20 +95,8 @@ bool Endpoint::push(Request& send) {
 
 // A full inbox blocks later sends to it, and no others.
 bool Endpoint::flush() {
-  std::array<const Port*, 16> full;
-  std::size_t blocked = 0;
-  bool moved = false;
-  pending_.take_all([&](Request& send) {
-    if (blocked == full.size()) return false;  // too many to tell apart: the rest waits
-    if (std::find(full.begin(), full.begin() + blocked, send.to) != full.begin() + blocked) return false;
-    if (!push(send)) {
-      full[blocked++] = send.to;
-      return false;
-    }
-    moved = true;
-    return true;
-  });
-  return moved;
+  return pending_.take_in_order([](const Request& send) { return static_cast<const Port*>(send.to); },
+                                [&](Request& send) { return push(send); });
 }
 
 // --- receives ---
@@ -182,14 +170,16 @@ void Endpoint::deliver(Request& receive, const Slot& slot) {
 
 void Endpoint::deliver(Request& receive, Unexpected& message) {
   receive.result = {message.envelope.source, message.envelope.tag, 0, Outcome::good};
-  const Rts rts = message.rts;
-  const bool eager = message.kind == Kind::eager;
-  if (eager) store(receive, message.payload(), message.bytes);
-  (message.large != nullptr ? large_unexpected_ : small_unexpected_).give(message);
-  if (eager) {
+  if (message.kind == Kind::eager) {
+    store(receive, message.payload(), message.bytes);
+    (message.large != nullptr ? large_unexpected_ : small_unexpected_).give(message);
     finish(receive);
-  } else {
+  } else if (message.kind == Kind::rendezvous) {
+    const Rts rts = message.rts;
+    small_unexpected_.give(message);
     pull(receive, rts);
+  } else {
+    deliver_linked(receive, message);
   }
 }
 

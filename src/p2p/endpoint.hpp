@@ -1,4 +1,4 @@
-// An endpoint: one rank's end of all messages inside its space. Matching and protocols of MPI's point-to-point, without
+// An endpoint: one rank's end of all messages inside its space, and of those by a link (link.hpp). Matching and protocols of MPI's point-to-point, without
 // MPI.
 //
 // Protocol. A message is one or several slots in the receiver's inbox (slot.hpp, inbox.hpp).
@@ -29,12 +29,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 
 #include "p2p/backoff.hpp"
 #include "p2p/caller_lock.hpp"
 #include "p2p/copying.hpp"
+#include "p2p/link.hpp"
 #include "p2p/pool.hpp"
 #include "p2p/port.hpp"
 #include "p2p/queue.hpp"
@@ -63,8 +65,8 @@ class Endpoint {
   // `callers`: which threads may call (caller_lock.hpp). `copying`: who copies elements with holes; chosen for each
   // message where it is not said.
   explicit Endpoint(Callers callers, const BackoffSettings& backoff_settings = {},
-                    std::optional<Copying> copying = std::nullopt)
-      : backoff_settings_(backoff_settings), copying_(copying), lock_(callers) {}
+                    std::optional<Copying> copying = std::nullopt);
+  ~Endpoint();
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
@@ -75,6 +77,15 @@ class Endpoint {
   Request* send(Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode);
   // The same for the usual message, which is plain bytes and eager. False: nothing was done, send() is needed.
   bool send_at_once(Port& to, const Envelope& envelope, const Buffer& buffer);
+
+  // From now on messages also come and go by this link, which outlives the endpoint. Before the first message; the
+  // space's messages cost what they did. receive_at_once() does not look at the link.
+  void attach(Link& link);
+  // As the other send(), to a peer beyond the link. The request's result says whether it has failed.
+  Request* send(LinkPeer to, const Envelope& envelope, const Buffer& buffer, Mode mode);
+  // The rank beyond the link is lost: posted receives that name it end with the outcome `failed`. (Which rank of a
+  // communicator a peer of the link is, only the caller knows.)
+  void fail_receives(std::uint32_t context, std::int32_t source);
 
   // Starts a receive. `pattern` may have wildcards.
   Request& receive(const Envelope& pattern, const Buffer& buffer);
@@ -120,8 +131,9 @@ class Endpoint {
   // `release_layout` is then called with it at the end, by a thread of the rank that is in the endpoint.
   void release(Request& request, void (*release_layout)(const Request&) = nullptr);
 
-  // Nothing is left that others wait for: no send of ours is in our list or unfinished after its release().
-  bool idle() const { return pending_.empty() && abandoned_.empty() && finishing_.empty(); }
+  // Nothing is left that others wait for: no send of ours is in our list or unfinished after its release(), and nothing
+  // is under way by the link.
+  bool idle() const { return listless() && link_idle(); }
 
   // Has the rank requests that it has not given back, or that go on by themselves? By any thread.
   bool open() const { return open_.load(std::memory_order_seq_cst) != 0; }
@@ -129,6 +141,7 @@ class Endpoint {
  private:
   using Guard = std::lock_guard<CallerLock>;
 
+  bool listless() const { return pending_.empty() && abandoned_.empty() && finishing_.empty(); }
   bool eager_at_once(Port& to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes);
   bool pending_to(const Port& to) const;
   const Slot* soon_here();
@@ -162,6 +175,13 @@ class Endpoint {
   void end_rendezvous(Request& receive);
   void help(Request& send);
 
+  // linked.cpp
+  class Linked;
+  bool link_news() const;
+  bool step_link();
+  bool link_idle() const;
+  void deliver_linked(Request& receive, Unexpected& message);
+
   // progress.cpp
   void wait_long(Request& request);
   bool news() const;
@@ -194,6 +214,9 @@ class Endpoint {
   std::atomic<bool> listed_{false};     // pending_, finishing_ or abandoned_ has something
   bool sent_last_ = false;              // a small message was sent, and none has come since
   std::atomic<bool> streaming_{false};  // messages come one after the other
+
+  // nullptr: no link. Constant after attach(); here because whoever waits reads it with listed_.
+  std::unique_ptr<Linked> linked_;
 
   // By every rank of the space.
   Port port_;

@@ -18,7 +18,7 @@ constexpr unsigned kRests = 8;      // pauses between two looks
 // Without the lock, and without a store: a rank that waits looks here all the time.
 bool Endpoint::news() const {
   return port_.inbox.peek() != nullptr || port_.assist.load(std::memory_order_relaxed) != nullptr ||
-         listed_.load(std::memory_order_relaxed);
+         listed_.load(std::memory_order_relaxed) || (linked_ != nullptr && link_news());
 }
 
 void Endpoint::list(Queue<Request>& queue, Request& request) {
@@ -49,7 +49,8 @@ void Endpoint::progress_if_free() {
 }
 
 bool Endpoint::step(const Request* awaited) {
-  bool moved = false;
+  // First: a stream of the space ends the step early.
+  bool moved = linked_ != nullptr && step_link();
   for (unsigned i = 0; i < kStepMessages; ++i) {
     const Slot* slot = port_.inbox.peek();
     if (slot == nullptr) break;
@@ -78,7 +79,7 @@ bool Endpoint::step(const Request* awaited) {
       return true;
     });
   }
-  listed_.store(!idle(), std::memory_order_relaxed);
+  listed_.store(!listless(), std::memory_order_relaxed);
   note_stream();
   return moved;
 }

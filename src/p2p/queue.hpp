@@ -1,6 +1,8 @@
 // A first-in first-out queue of objects that carry their own `next`. Owns nothing, allocates nothing.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 
 namespace urakata::p2p {
@@ -43,6 +45,26 @@ class Queue {
         link = after;
       }
     }
+  }
+
+  // The same, but of those with one key none that stands behind one which stays. Returns whether any was taken.
+  template <class Key, class Wanted>
+  bool take_in_order(Key key, Wanted wanted) {
+    std::array<decltype(key(*first_)), 16> staying{};
+    std::size_t kept = 0;
+    bool any = false;
+    take_all([&](T& item) {
+      if (kept == staying.size()) return false;  // too many to tell apart: the rest waits
+      const auto its = key(item);
+      if (std::find(staying.begin(), staying.begin() + kept, its) != staying.begin() + kept) return false;
+      if (!wanted(item)) {
+        staying[kept++] = its;
+        return false;
+      }
+      any = true;
+      return true;
+    });
+    return any;
   }
 
  private:

@@ -7,6 +7,7 @@
 
 #include "layout/layout.hpp"
 #include "p2p/elements.hpp"
+#include "p2p/link.hpp"
 #include "p2p/slot.hpp"
 #include "p2p/spare.hpp"
 
@@ -28,7 +29,8 @@ struct Buffer {
   }
 };
 
-enum class Outcome : std::uint8_t { good, truncated, cancelled };
+// `failed`: the peer beyond the link is lost. A send by a link has an outcome too.
+enum class Outcome : std::uint8_t { good, truncated, cancelled, failed };
 
 // What became of a receive, or what a probe has found.
 struct Result {
@@ -49,7 +51,7 @@ struct alignas(kLine) Request {
   Port* to = nullptr;       // of a send that waits for room in an inbox
   bool is_send = false;
   bool whole = false;       // a send that must not be eager: synchronous, or large
-  bool queued = false;      // a send that waits for room in an inbox
+  bool queued = false;      // a send that waits for room in an inbox, or is the link's
   bool posted = false;      // a receive that has not been matched
   bool abandoned = false;   // to be given back when it is finished
   bool movable = false;     // a send whose payload may be moved while it waits
@@ -87,6 +89,8 @@ struct alignas(kLine) Request {
   Request* partner = nullptr;  // the sender's request
   Port* partner_port = nullptr;
   std::uint64_t missing = 0;  // bytes of those pieces
+
+  LinkPeer peer{};  // of a message that goes by a link. The owner's
 
   // The caller need not wait any more.
   bool done() const { return finished.load(std::memory_order_acquire) || moved; }

@@ -50,7 +50,8 @@ struct Rts {
   bool movable = false;  // see Request::place
 };
 
-enum class Kind : std::uint16_t { eager, rendezvous };
+// In slots the first two; what has come by a link has kinds of its own.
+enum class Kind : std::uint16_t { eager, rendezvous, linked_eager, linked_rts };
 
 struct alignas(kLine) Slot {
   static constexpr std::size_t kPayload = 40;  // bytes in the first slot

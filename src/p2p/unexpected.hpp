@@ -1,11 +1,14 @@
-// A message that has arrived before its receive was posted: out of the inbox, and in the unexpected queue.
+// A message that has arrived before its receive was posted: out of the inbox or off the link, and in the
+// unexpected queue.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
+#include "p2p/link.hpp"
 #include "p2p/slot.hpp"
+#include "p2p/spare.hpp"
 
 namespace urakata::p2p {
 
@@ -20,6 +23,12 @@ struct Unexpected {
   std::byte small[kSmall]{};           // of an eager message, unless `large` is there
   std::unique_ptr<std::byte[]> large;  // room for the largest eager message; kept when the unexpected is used again
 
+  // Of a message that has come by a link.
+  LinkPeer peer{};
+  LinkTicket ticket{};  // of an RTS
+  Block block;          // of an eager message with more than kSmall bytes
+
+  std::byte* linked_payload() { return bytes > kSmall ? block.get() : small; }
   std::byte* payload() { return large != nullptr ? large.get() : small; }
 };
 

@@ -98,6 +98,7 @@ void note_unsuccessful_call();
 
 // The MPI error code of a receive that is done.
 inline int code_of(const p2p::Result& result) {
+  if (result.outcome == p2p::Outcome::failed) return MPI_ERR_OTHER;
   return result.outcome == p2p::Outcome::truncated ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
 }
 // The request is done: the status, and the error code. The endpoint gets its part back. `told`: the error handler has

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "../layout/random_type.hpp"
+#include "fake_link.hpp"
 #include "layout/moving.hpp"
 #include "p2p/endpoint.hpp"
 
@@ -102,7 +103,12 @@ std::byte value_at(std::size_t number, std::int64_t offset) {
   return static_cast<std::byte>(static_cast<std::uint64_t>(offset) * 29 + number * 13 + 1);
 }
 
-class Layouts : public ::testing::TestWithParam<std::optional<Copying>> {};
+struct How {
+  std::optional<Copying> copying;
+  bool by_link = false;
+};
+
+class Layouts : public ::testing::TestWithParam<How> {};
 
 TEST_P(Layouts, GoFromElementsToElements) {
   const std::uint64_t seed = std::random_device{}();
@@ -110,8 +116,13 @@ TEST_P(Layouts, GoFromElementsToElements) {
   RandomTypes random(seed);
   std::vector<Message> messages;
   for (int i = 0; i < 400; ++i) messages.emplace_back(random);
-  Endpoint sender(Callers::one, {}, GetParam());
-  Endpoint receiver(Callers::one, {}, GetParam());
+  FakeNetwork network;
+  FakeLink to_receiver(network, 0, 2, 50'000, seed);
+  FakeLink to_sender(network, 1, 2, 50'000, seed + 1);
+  Endpoint sender(Callers::one, {}, GetParam().copying);
+  Endpoint receiver(Callers::one, {}, GetParam().copying);
+  sender.attach(to_receiver);
+  receiver.attach(to_sender);
   std::atomic<std::size_t> sent{0};  // messages whose send has been called
 
   std::thread sending([&] {
@@ -119,7 +130,10 @@ TEST_P(Layouts, GoFromElementsToElements) {
     for (std::size_t number = 0; number < messages.size(); ++number) {
       Side& out = messages[number].out;
       for (const std::int64_t offset : out.offsets) out.at(offset) = value_at(number, offset);
-      Request* request = sender.send(receiver.port(), {1, 0, 7}, out.buffer(), messages[number].mode);
+      const Envelope envelope{1, 0, 7};
+      Request* request = GetParam().by_link
+                             ? sender.send(LinkPeer{1}, envelope, out.buffer(), messages[number].mode)
+                             : sender.send(receiver.port(), envelope, out.buffer(), messages[number].mode);
       sent.store(number + 1);
       if (request == nullptr) continue;
       if (number % 3 == 0) {
@@ -165,7 +179,8 @@ TEST_P(Layouts, GoFromElementsToElements) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryWay, Layouts,
-                         ::testing::Values(std::nullopt, Copying::receiver, Copying::sender, Copying::both));
+                         ::testing::Values(How{}, How{Copying::receiver}, How{Copying::sender}, How{Copying::both},
+                                           How{std::nullopt, true}));
 
 // A layout whose request was given back early is let go of when the receiver has copied, and not before.
 TEST(LayoutsInUse, AreHeldUntilTheMessageIsOver) {

@@ -1,0 +1,88 @@
+// A link: by it an endpoint's messages travel to and from peers that share no address space with it (what Open MPI
+// calls a BTL, MPICH a netmod). A link moves frames and bytes; matching stays the endpoint's, so that one receive may
+// take a message of the space or of any peer.
+//
+// Protocol
+//   eager       up to eager_bytes(): envelope and payload in one frame. The send is finished when the link has it.
+//   rendezvous  anything larger, and synchronous sends of any size: an RTS with envelope and size. When a receive has
+//               matched it, the receiver answers with a CTS that says how many bytes it wants (fewer where it
+//               truncates); the link then moves those from the sender's elements to the receiver's by itself. Where it
+//               wants none the CTS ends the message.
+//   cancel      is never told: an endpoint takes back receives that it has not matched; a send that has left stays.
+//   failure     the link tells of it once: everything open with that peer ends with Outcome::failed, also what is sent
+//               to it, and what matches an RTS of its, from then on. The eager messages that have come stay.
+//
+// Order: eager frames and RTS arrive at a peer in the order in which the endpoint has handed them on; nothing else need
+// keep any order, so payload may go beside them and by several ways.
+//
+// Credit: the link decides how much it takes, by refusing eager frames and RTS; CTS and payload it must take, of which
+// there is at most one for each open request. An endpoint keeps what arrives unexpected, so a link bounds that memory
+// by counting at the sender what consumed() has not yet given back at the receiver.
+//
+// Ownership: an eager payload is the caller's again when the call returns. Elements stay what and where they are until
+// the event sent or received, or failed: from then on the link touches them no more.
+//
+// Thread-safety: the endpoint calls with its lock held, so one thread at a time, and not from within an event; news()
+// by any thread. A link that learns of news while the rank may be asleep calls Port::wake() after news() says so.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "p2p/elements.hpp"
+#include "p2p/slot.hpp"
+
+namespace urakata::p2p {
+
+// A rank beyond the link, by a number that all of the endpoint's communicators agree on.
+enum class LinkPeer : std::int32_t {};
+
+// A request at its endpoint. The other side only hands it back.
+enum class LinkTicket : std::uint64_t {};
+
+class Link {
+ public:
+  // What the endpoint is told, only within poll().
+  class Events {
+   public:
+    // Frames of a peer. The payload is only looked at during the call.
+    virtual void eager(LinkPeer from, const Envelope& envelope, std::byte* payload, std::uint64_t bytes) = 0;
+    virtual void rts(LinkPeer from, const Envelope& envelope, std::uint64_t bytes, LinkTicket send) = 0;
+    // False: this peer has no such RTS of ours, or it was smaller. The link had better give the peer up.
+    virtual bool cts(LinkPeer from, LinkTicket send, LinkTicket receive, std::uint64_t bytes) = 0;
+    // The elements of send_payload() have been read, those of send_cts() written.
+    virtual void sent(LinkTicket send) = 0;
+    virtual void received(LinkTicket receive) = 0;
+    // The link has forgotten everything of this peer.
+    virtual void failed(LinkPeer peer) = 0;
+
+   protected:
+    ~Events() = default;
+  };
+
+  virtual ~Link() = default;
+
+  // Payload bytes of the largest eager message; constant.
+  virtual std::uint64_t eager_bytes() const = 0;
+  virtual bool failed(LinkPeer peer) const = 0;
+
+  // False: no credit now; nothing was done. news() says when to try again.
+  virtual bool send_eager(LinkPeer to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes) = 0;
+  virtual bool send_rts(LinkPeer to, const Envelope& envelope, std::uint64_t bytes, LinkTicket send) = 0;
+
+  // The answer to an RTS: its payload's first `bytes` are wanted, in `target`. The event received follows, but for 0.
+  virtual void send_cts(LinkPeer to, LinkTicket send, LinkTicket receive, const Elements& target,
+                        std::uint64_t bytes) = 0;
+  // The answer to a CTS: the first `bytes`, more than 0, of `source`. The event sent follows.
+  virtual void send_payload(LinkPeer to, LinkTicket receive, const Elements& source, std::uint64_t bytes,
+                            LinkTicket send) = 0;
+  // The endpoint keeps nothing more of an eager message with so many bytes, or of an RTS (0).
+  virtual void consumed(LinkPeer from, std::uint64_t bytes) = 0;
+
+  // Moves on what can move without waiting. Returns whether anything did.
+  virtual bool poll(Events& events) = 0;
+  // Would poll() do anything, or would a frame be taken that was refused? Cheap: asked by whoever waits.
+  virtual bool news() const = 0;
+};
+
+}  // namespace urakata::p2p

@@ -1,0 +1,243 @@
+#include "p2p/linked.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace urakata::p2p {
+
+namespace {
+
+LinkTicket ticket_of(const Request& request) { return LinkTicket{reinterpret_cast<std::uint64_t>(&request)}; }
+
+// What the request has to say is in its source: the layout of its buffer may be gone.
+std::uint64_t bytes_of(const Elements& elements) {
+  return elements.count * (elements.shape != nullptr ? elements.shape->size() : 1);
+}
+
+}  // namespace
+
+// --- the endpoint's side ---
+
+Endpoint::Endpoint(Callers callers, const BackoffSettings& backoff_settings, std::optional<Copying> copying)
+    : backoff_settings_(backoff_settings), copying_(copying), lock_(callers) {}
+Endpoint::~Endpoint() = default;
+
+void Endpoint::attach(Link& link) { linked_ = std::make_unique<Linked>(*this, link); }
+
+Request* Endpoint::send(LinkPeer to, const Envelope& envelope, const Buffer& buffer, Mode mode) {
+  const Guard guard(lock_);
+  return linked_->send(to, envelope, buffer, mode);
+}
+
+void Endpoint::fail_receives(std::uint32_t context, std::int32_t source) {
+  const Guard guard(lock_);
+  posted_.take_all([&](Request& receive) {
+    if (receive.envelope.context != context || receive.envelope.source != source) return false;
+    receive.posted = false;
+    receive.result = {source, receive.envelope.tag, 0, Outcome::failed};
+    finish(receive);
+    return true;
+  });
+}
+
+bool Endpoint::link_news() const { return linked_->link.news(); }
+bool Endpoint::step_link() { return linked_->step(); }
+bool Endpoint::link_idle() const { return linked_ == nullptr || linked_->idle(); }
+void Endpoint::deliver_linked(Request& receive, Unexpected& message) { linked_->deliver(receive, message); }
+
+// --- sends ---
+
+Request* Endpoint::Linked::send(LinkPeer to, const Envelope& envelope, const Buffer& buffer, Mode mode) {
+  const std::uint64_t bytes = buffer.bytes();
+  const bool whole = bytes > link.eager_bytes() || mode == Mode::synchronous;
+  const bool broken = link.failed(to);
+  bool behind = false;
+  if (!waiting_.empty()) {
+    if (flush()) here_.port_.wake();  // another thread's send may be done
+    for (const Request* r = waiting_.first(); r != nullptr && !behind; r = r->next) behind = r->peer == to;
+  }
+  if (!whole && !behind && !broken && send_eager_now(to, envelope, buffer)) return nullptr;
+
+  Request& request = here_.new_request();
+  request.is_send = true;
+  request.whole = whole;
+  request.movable = mode == Mode::standard && bytes <= kMovable;
+  request.tests = 0;
+  request.buffer = buffer;
+  request.envelope = envelope;
+  request.peer = to;
+  request.result = {};
+  request.form = Form::plain;
+  request.finished.store(false, std::memory_order_relaxed);
+  if (broken) {
+    request.result.outcome = Outcome::failed;
+    request.queued = false;
+    here_.finish(request);
+    return &request;
+  }
+  request.queued = true;
+  if (bytes == 0) {
+    request.source = {};
+  } else if (buffer.closed() || mode == Mode::buffered || (!whole && !buffer.plain())) {
+    here_.pack_all(request);
+    request.moved = std::exchange(request.movable, false);
+  } else {
+    request.source = buffer.elements();
+  }
+  if (behind || !push(request)) waiting_.push(request);
+  return &request;
+}
+
+bool Endpoint::Linked::send_eager_now(LinkPeer to, const Envelope& envelope, const Buffer& buffer) {
+  const std::uint64_t bytes = buffer.bytes();
+  if (buffer.plain() || bytes == 0) return link.send_eager(to, envelope, buffer.address, bytes);
+  Block packed = here_.spare_.take(bytes);
+  buffer.layout->pack(buffer.address, 0, buffer.count, packed.get());
+  const bool taken = link.send_eager(to, envelope, packed.get(), bytes);
+  here_.spare_.give(std::move(packed));
+  return taken;
+}
+
+// Hands a send to the link. False: it does not take it now.
+bool Endpoint::Linked::push(Request& send) {
+  if (send.whole) {
+    if (!link.send_rts(send.peer, send.envelope, bytes_of(send.source), ticket_of(send))) return false;
+    offered_.push(send);
+    return true;
+  }
+  if (!link.send_eager(send.peer, send.envelope, send.source.address, send.source.count)) return false;
+  here_.finish(send);
+  return true;
+}
+
+bool Endpoint::Linked::flush() {
+  return waiting_.take_in_order([](const Request& send) { return send.peer; },
+                                [&](Request& send) { return push(send); });
+}
+
+bool Endpoint::Linked::cts(LinkPeer from, LinkTicket send, LinkTicket receive, std::uint64_t bytes) {
+  Request* const request = offered_.take(
+      [&](const Request& r) { return ticket_of(r) == send && r.peer == from && bytes <= bytes_of(r.source); });
+  if (request == nullptr) return false;
+  request->movable = false;
+  if (bytes == 0) {
+    here_.finish(*request);
+  } else {
+    sending_.push(*request);
+    link.send_payload(from, receive, request->source, bytes, send);
+  }
+  return true;
+}
+
+void Endpoint::Linked::sent(LinkTicket send) {
+  if (Request* const request = sending_.take([&](const Request& r) { return ticket_of(r) == send; })) {
+    here_.finish(*request);
+  }
+}
+
+// --- receives ---
+
+// The oldest posted receive that a message matches, if there is one.
+Request* Endpoint::Linked::match(const Envelope& envelope) {
+  Request* const receive = here_.posted_.take([&](const Request& r) { return matches(r.envelope, envelope); });
+  if (receive == nullptr) return nullptr;
+  receive->posted = false;
+  receive->result = {envelope.source, envelope.tag, 0, Outcome::good};
+  return receive;
+}
+
+Unexpected& Endpoint::Linked::keep(LinkPeer from, const Envelope& envelope, Kind kind, std::uint64_t bytes) {
+  Unexpected& unexpected = here_.small_unexpected_.take();
+  unexpected.envelope = envelope;
+  unexpected.kind = kind;
+  unexpected.bytes = bytes;
+  unexpected.peer = from;
+  here_.unexpected_.push(unexpected);
+  return unexpected;
+}
+
+void Endpoint::Linked::eager(LinkPeer from, const Envelope& envelope, std::byte* payload, std::uint64_t bytes) {
+  if (Request* const receive = match(envelope)) {
+    here_.store(*receive, payload, bytes);
+    link.consumed(from, bytes);
+    here_.finish(*receive);
+    return;
+  }
+  Unexpected& unexpected = keep(from, envelope, Kind::linked_eager, bytes);
+  if (bytes > Unexpected::kSmall) unexpected.block = here_.spare_.take(bytes);
+  std::copy_n(payload, bytes, unexpected.linked_payload());
+}
+
+void Endpoint::Linked::rts(LinkPeer from, const Envelope& envelope, std::uint64_t bytes, LinkTicket send) {
+  if (Request* const receive = match(envelope)) {
+    accept(*receive, from, bytes, send);
+  } else {
+    keep(from, envelope, Kind::linked_rts, bytes).ticket = send;
+  }
+}
+
+void Endpoint::Linked::deliver(Request& receive, Unexpected& message) {
+  const LinkPeer from = message.peer;
+  const std::uint64_t bytes = message.bytes;
+  const LinkTicket ticket = message.ticket;
+  const bool eager = message.kind == Kind::linked_eager;
+  if (eager) {
+    here_.store(receive, message.linked_payload(), bytes);
+    here_.spare_.give(std::exchange(message.block, {}));
+  }
+  here_.small_unexpected_.give(message);
+  if (!eager) return accept(receive, from, bytes, ticket);
+  link.consumed(from, bytes);
+  here_.finish(receive);
+}
+
+// A receive that an RTS has matched.
+void Endpoint::Linked::accept(Request& receive, LinkPeer from, std::uint64_t bytes, LinkTicket send) {
+  if (link.failed(from)) {
+    receive.result.outcome = Outcome::failed;
+    return here_.finish(receive);
+  }
+  const Buffer& buffer = receive.buffer;
+  const std::uint64_t wanted = std::min(bytes, buffer.bytes());
+  if (wanted < bytes) receive.result.outcome = Outcome::truncated;
+  receive.result.bytes = wanted;
+  link.consumed(from, 0);
+  Elements target;
+  if (wanted != 0 && buffer.closed()) {
+    receive.packed = here_.spare_.take(wanted);
+    target = {receive.packed.get(), wanted, nullptr};
+  } else if (wanted != 0) {
+    target = buffer.elements();
+  }
+  link.send_cts(from, send, ticket_of(receive), target, wanted);
+  if (wanted == 0) return here_.finish(receive);
+  receive.peer = from;
+  receiving_.push(receive);
+}
+
+void Endpoint::Linked::received(LinkTicket ticket) {
+  Request* const receive = receiving_.take([&](const Request& r) { return ticket_of(r) == ticket; });
+  if (receive == nullptr) return;
+  if (receive->packed.room != 0) here_.copy_in(*receive, {receive->packed.get(), receive->result.bytes, nullptr});
+  here_.finish(*receive);
+}
+
+// --- progress and failure ---
+
+bool Endpoint::Linked::step() {
+  const bool moved = link.poll(*this);
+  return (!waiting_.empty() && flush()) || moved;
+}
+
+void Endpoint::Linked::failed(LinkPeer peer) {
+  for (Queue<Request>* queue : {&waiting_, &offered_, &sending_, &receiving_}) {
+    queue->take_all([&](Request& request) {
+      if (request.peer != peer) return false;
+      request.result.outcome = Outcome::failed;
+      here_.finish(request);
+      return true;
+    });
+  }
+}
+
+}  // namespace urakata::p2p
