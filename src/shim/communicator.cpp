@@ -128,7 +128,7 @@ Communicator* communicator(MPI_Comm handle) {
       made = new Communicator(handle, std::move(world), static_cast<std::uint32_t>(rank), std::move(kin->place),
                               kin->family);
       made->engine = engine;
-      process().hook_progress();
+      process().progress().hook();
     }
   }
   registry().insert(handle, made);
@@ -198,7 +198,7 @@ bool pending_on(MPI_Comm handle) {
 void drain(MPI_Comm handle) {
   Ladder ladder(process().oversubscribed());
   while (pending_on(handle)) {
-    if (!process().step_all()) ladder.step();
+    if (!process().progress().step_all()) ladder.step();
   }
 }
 

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "base/clock.hpp"
-#include "base/helper_thread.hpp"
 #include "base/launcher.hpp"
 #include "base/log.hpp"
 #include "base/options.hpp"
@@ -17,7 +16,6 @@
 #include "shim/host_bootstrap.hpp"
 #include "shim/host_messages.hpp"
 #include "shim/kin.hpp"
-#include "shim/message_host.hpp"
 #include "shim/refusal.hpp"
 #include "shim/space.hpp"
 #include "shim/staging.hpp"
@@ -29,10 +27,6 @@
 namespace urakata::shim {
 
 namespace {
-
-constexpr std::uint64_t kCallerSleep = 500'000;  // ns; the news may be another thread's start, which no socket tells
-
-int progress_hook() { return process().step_engines() ? 1 : 0; }
 
 // Open MPI, told that there are more ranks than cores, yields in every poll that finds nothing. That is right for a
 // rank that waits, but a helper that yields to a computing thread gets the core back only when that one's turn is over:
@@ -177,71 +171,11 @@ void Process::make_engines() {
   };
   engines_.make(
       environment_, count, [this] { return make_domain(failures_, wiring_.wire()); }, settings);
-  std::vector<int> news;
-  for (engine::Engine* engine : engines_.all()) {
-    const std::vector<int>& its = engine->domain().news();
-    news.insert(news.end(), its.begin(), its.end());
-  }
-  watch_ = std::make_unique<SocketWatch>(std::move(news));
+  progress_.open(wiring_.wire() != nullptr, world_);
 }
 
 engine::Engine* Process::next_engine(const std::vector<std::int32_t>& world_ranks) {
   return engines_.next(!placement_.within_node && job_.same_node(world_ranks));
-}
-
-void Process::hook_progress() {
-  if (host.progress_register != nullptr) std::call_once(hooked_, [] { host.progress_register(progress_hook); });
-}
-
-bool Process::step_engines(std::int64_t bytes) {
-  bool moved = false;
-  if (!on_helper_thread) {  // messages move by the program's threads, which are one at a time where it says so
-    moved = endpoint() != nullptr && endpoint()->progress();
-    moved = progress_mixed() || moved;
-    moved = settle_left_behind() || moved;
-  }
-  for (engine::Engine* engine : engines_.all()) {
-    if (engine->domain().pending() != 0) moved = engine->step(bytes) || moved;
-  }
-  return moved;
-}
-
-bool Process::step_all(std::int64_t bytes) {
-  constexpr unsigned kTests = 8;  // a look at the host takes about as long as one at the wire
-  if (step_engines(bytes)) return true;
-  if (wiring_.wire() != nullptr && fetch_add(looks_in_vain_, 1U, std::memory_order_relaxed) % kTests == kTests - 1)
-    poll_host();
-  return false;
-}
-
-void Process::poll_host() {
-  int flag = 0;
-  host.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, world_, &flag, MPI_STATUS_IGNORE);
-}
-
-bool Process::told() const {
-  if (wiring_.wire() == nullptr) return false;
-  bool pending = false;
-  for (engine::Engine* engine : engines_.all()) {
-    if (engine->domain().pending() == 0) continue;
-    if (!engine->domain().told()) return false;
-    pending = true;
-  }
-  return pending;
-}
-
-bool Process::sleep() {
-  bool pending = false;
-  for (engine::Engine* engine : engines_.all()) {
-    if (engine->domain().pending() == 0) continue;
-    if (!engine->domain().told() && !engine->domain().network_only()) return false;
-    pending = true;
-  }
-  if (!pending || watched_.exchange(true, std::memory_order_acquire)) return false;
-  const bool slept = told() ? watch_->wait_for_news(kCallerSleep) : watch_->wait(kCallerSleep);
-  watched_.store(false, std::memory_order_release);
-  if (wiring_.wire() != nullptr) poll_host();
-  return slept;
 }
 
 void Process::stop_helpers() {
@@ -261,10 +195,10 @@ int Process::finalise() {
         return std::ranges::any_of(engines_.all(), [](engine::Engine* e) { return e->domain().pending() != 0; });
       };
       while (pending()) {
-        if (!step_all()) ladder.step();
+        if (!progress_.step_all()) ladder.step();
       }
       settle_left_behind();
-      if (host.progress_unregister != nullptr) host.progress_unregister(progress_hook);
+      progress_.unhook();
       stop_helpers();
     }
     if (observer_) write_report();

@@ -7,18 +7,17 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/socket_watch.hpp"
 #include "base/topology.hpp"
 #include "engine/engines.hpp"
 #include "job/job.hpp"
 #include "job/wiring.hpp"
 #include "observe/observer.hpp"
 #include "shim/abi.hpp"
+#include "shim/progress.hpp"
 
 namespace urakata::shim {
 
@@ -47,21 +46,7 @@ class Process {
   // out in turn. nullptr: host.
   engine::Engine* next_engine(const std::vector<std::int32_t>& world_ranks);
 
-  // From now on the host's own waiting drives the engines too, where it offers that. Until the first communicator of
-  // ours it does not: a program that uses nothing of Urakata waits as fast as without.
-  void hook_progress();
-
-  // One step of every engine that has something pending. Returns whether anything moved.
-  bool step_engines(std::int64_t bytes = engine::Domain::kStepBytes);
-  // The same for a thread that calls until something is done. Now and then, where nothing moves, the host's own
-  // messages are moved on: while all of ours go by wire nobody else asks the host, and a peer may need its message from
-  // us before it does its part.
-  bool step_all(std::int64_t bytes = engine::Domain::kStepBytes);
-  // A caller has waited for a while and nothing moves: sleeps until the network has news, if all that is pending comes
-  // that way. False: nothing was done, the caller has to find another way to wait.
-  bool sleep();
-  // Does everything that is pending wait for what the transports tell?
-  bool told() const;
+  Progress& progress() { return progress_; }
 
   observe::Observer* observer() const { return observer_.get(); }
   bool measuring() const { return measuring_; }
@@ -73,13 +58,11 @@ class Process {
   bool set_up();
   void make_engines();
   void write_report();
-  void poll_host();
 
   bool running_ = false;
   bool host_only_ = true;
   bool measuring_ = false;
   bool oversubscribed_ = false;
-  std::once_flag hooked_;
   bool multiple_ = false;  // the host allows several threads at once
   int told_level_ = MPI_THREAD_SINGLE;
   MPI_Comm world_ = MPI_COMM_NULL;
@@ -90,11 +73,9 @@ class Process {
 
   engine::Environment environment_;
   engine::Engines engines_;
+  Progress progress_{engines_};
   transport::Failures failures_{MPI_ERR_OTHER};
   job::Wiring wiring_;
-  std::unique_ptr<SocketWatch> watch_;  // by the caller that has taken watched_
-  std::atomic<bool> watched_{false};
-  std::atomic<unsigned> looks_in_vain_{0};
   std::unique_ptr<observe::Observer> observer_;
   std::string engine_why_;
   Placement placement_;

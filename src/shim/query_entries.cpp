@@ -10,7 +10,7 @@ namespace {
 int status_of(MPI_Request handle, int* flag, MPI_Status* status) {
   Request* request = find_request(handle);
   if (request == nullptr) return stale();
-  if (!request->finished()) process().step_all();
+  if (!request->finished()) process().progress().step_all();
   *flag = request->finished() ? 1 : 0;
   if (*flag != 0 && request->staging != nullptr) {
     if (const int code = settle(*request); code != MPI_SUCCESS) return complain(request->communicator, code);

@@ -35,7 +35,7 @@ std::vector<std::uint64_t>& spaces() {
 
 // While a rank waits for its space: our own collectives, and the host, which moves when it is asked anything.
 bool poll_others() {
-  const bool moved = process().step_all();
+  const bool moved = process().progress().step_all();
   int flag = 0;
   host.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, process().world(), &flag, MPI_STATUS_IGNORE);
   return moved;
@@ -113,7 +113,7 @@ void enter_space(bool wanted, bool helper) {
   host.message_path = MessagePath::space;
   Circle::one_thread = callers(helper) == p2p::Callers::one;
   if (host.progress_register != nullptr) {
-    process().hook_progress();
+    process().progress().hook();
   } else if (helper) {
     fallback = new p2p::FallbackProgress(*made, [] {
       progress_mixed();

@@ -18,7 +18,7 @@ void tested_in_vain(Request& request, std::uint64_t begin) {
 }
 
 void step_once(Request& request, std::uint64_t begin) {
-  process().step_all();
+  process().progress().step_all();
   if (!request.finished()) tested_in_vain(request, begin);
 }
 
@@ -33,7 +33,7 @@ int test_one(MPI_Request* handle, int* flag, MPI_Status* status) {
 
 int test_all(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
   const std::uint64_t begin = observed_entry(count, requests);
-  process().step_all();
+  process().progress().step_all();
   *flag = 0;
   for (int i = 0; i < count; ++i) {
     if (!is_ours(requests[i])) continue;
@@ -73,7 +73,7 @@ URAKATA_EXPORT int MPI_Testany(int count, MPI_Request requests[], int* index, in
   need_host();
   if (!any_ours(count, requests)) return host.Testany(count, requests, index, flag, status);
   const std::uint64_t begin = observed_entry(count, requests);
-  process().step_all();
+  process().progress().step_all();
   bool none = false;
   const int code = test_any_of(count, requests, index, &none, status, begin);
   *flag = none || *index != MPI_UNDEFINED ? 1 : 0;
@@ -84,7 +84,7 @@ URAKATA_EXPORT int MPI_Testsome(int count, MPI_Request requests[], int* done, in
   need_host();
   if (!any_ours(count, requests)) return host.Testsome(count, requests, done, indices, statuses);
   const std::uint64_t begin = observed_entry(count, requests);
-  process().step_all();
+  process().progress().step_all();
   return test_some_of(count, requests, done, indices, statuses, begin);
 }
 

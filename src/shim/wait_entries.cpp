@@ -28,10 +28,10 @@ class Waiting {
   Waiting& operator=(const Waiting&) = delete;
 
   void step() {
-    if (process().step_all(engine::Domain::kWaitBytes)) {
+    if (process().progress().step_all(engine::Domain::kWaitBytes)) {
       ladder_.restart();
       idle_ = 0;
-    } else if (++idle_ < kIdle || !process().sleep()) {
+    } else if (++idle_ < kIdle || !process().progress().sleep()) {
       give_way();
     }
   }
@@ -45,7 +45,7 @@ class Waiting {
   // Where only the wire is awaited the host is seldom polled, so the core is ours to give away: to a rank that shares
   // it, or to nobody.
   void give_way() {
-    if (process().told()) {
+    if (process().progress().told()) {
       sched_yield();
       return;
     }

@@ -14,7 +14,7 @@ void wait_until(Over over) {
   bool is_over = false;
   const auto look = [&] { return is_over = is_over || over(); };
   while (!look()) {
-    if (process().step_all()) {
+    if (process().progress().step_all()) {
       backoff.restart();
     } else {
       backoff.step(look);

@@ -1,0 +1,96 @@
+#include "shim/progress.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "base/helper_thread.hpp"
+#include "base/threads.hpp"
+#include "shim/host.hpp"
+#include "shim/message_host.hpp"
+#include "shim/process.hpp"
+#include "shim/space.hpp"
+#include "shim/staging.hpp"
+
+namespace urakata::shim {
+
+namespace {
+
+constexpr std::uint64_t kCallerSleep = 500'000;  // ns; the news may be another thread's start, which no socket tells
+
+int progress_hook() { return process().progress().step_engines() ? 1 : 0; }
+
+// They move by the program's threads only, which are one at a time where it says so.
+bool progress_messages() {
+  if (on_helper_thread) return false;
+  bool moved = endpoint() != nullptr && endpoint()->progress();
+  moved = progress_mixed() || moved;
+  return settle_left_behind() || moved;
+}
+
+}  // namespace
+
+void Progress::open(bool wire, MPI_Comm world) {
+  wire_ = wire;
+  world_ = world;
+  std::vector<int> news;
+  for (engine::Engine* engine : engines_.all()) {
+    const std::vector<int>& its = engine->domain().news();
+    news.insert(news.end(), its.begin(), its.end());
+  }
+  watch_ = std::make_unique<SocketWatch>(std::move(news));
+}
+
+void Progress::hook() {
+  if (host.progress_register != nullptr) std::call_once(hooked_, [] { host.progress_register(progress_hook); });
+}
+
+void Progress::unhook() {
+  if (host.progress_unregister != nullptr) host.progress_unregister(progress_hook);
+}
+
+bool Progress::step_engines(std::int64_t bytes) {
+  bool moved = progress_messages();
+  for (engine::Engine* engine : engines_.all()) {
+    if (engine->domain().pending() != 0) moved = engine->step(bytes) || moved;
+  }
+  return moved;
+}
+
+bool Progress::step_all(std::int64_t bytes) {
+  constexpr unsigned kTests = 8;  // a look at the host takes about as long as one at the wire
+  if (step_engines(bytes)) return true;
+  if (wire_ && fetch_add(looks_in_vain_, 1U, std::memory_order_relaxed) % kTests == kTests - 1) poll_host();
+  return false;
+}
+
+void Progress::poll_host() {
+  int flag = 0;
+  host.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, world_, &flag, MPI_STATUS_IGNORE);
+}
+
+bool Progress::told() const {
+  if (!wire_) return false;
+  bool pending = false;
+  for (engine::Engine* engine : engines_.all()) {
+    if (engine->domain().pending() == 0) continue;
+    if (!engine->domain().told()) return false;
+    pending = true;
+  }
+  return pending;
+}
+
+bool Progress::sleep() {
+  bool pending = false;
+  for (engine::Engine* engine : engines_.all()) {
+    if (engine->domain().pending() == 0) continue;
+    if (!engine->domain().told() && !engine->domain().network_only()) return false;
+    pending = true;
+  }
+  if (!pending || watched_.exchange(true, std::memory_order_acquire)) return false;
+  const bool slept = told() ? watch_->wait_for_news(kCallerSleep) : watch_->wait(kCallerSleep);
+  watched_.store(false, std::memory_order_release);
+  if (wire_) poll_host();
+  return slept;
+}
+
+}  // namespace urakata::shim
