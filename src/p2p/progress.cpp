@@ -86,12 +86,14 @@ bool Endpoint::step(const Request* awaited) {
 
 void Endpoint::wait_long(Request& request) {
   Backoff backoff(port_, backoff_settings_);
+  // Looked at last before a nap: what comes by the link after that wakes the rank.
+  const auto ready = [&] { return request.done() || (linked_ != nullptr && link_news()); };
   while (!request.done()) {
     if (progress(&request)) {
       backoff.restart();
     } else {
       const unsigned pauses = streaming_.load(std::memory_order_relaxed) ? kRests : backoff_settings_.pauses;
-      backoff.step([&] { return request.done(); }, pauses);
+      backoff.step(ready, pauses);
       if (backoff.tried()) set_aside(request);
     }
   }
