@@ -5,6 +5,7 @@
 
 #include "base/json.hpp"
 #include "base/options.hpp"
+#include "tune/costs.hpp"
 
 namespace urakata {
 namespace {
@@ -43,6 +44,14 @@ std::string placeholder(const Option& option) {
   }
   return option.name == "REPORT" ? "DIR" : "FILE";
 }
+
+std::string_view cost_origin(const tune::CostRow& row) {
+  const Option& option = **option_named("COSTS");
+  return tune::in_list(option_value(option), row) ? option_origin(option) : "default";
+}
+
+// Of the costs in force, and of the defaults.
+std::string cost_text(const tune::CostRow& row, tune::Costs costs) { return tune::written_cost(row.in(costs)); }
 
 std::string or_dash(std::string_view text) { return text.empty() ? "-" : std::string(text); }
 
@@ -103,8 +112,29 @@ std::string options_table() {
     text += row("URAKATA_" + std::string(option.name), or_dash(option_value(option)), option_origin(option),
                 or_dash(option.standard), option.sentence);
   }
+  text += "\n" + row("cost", "value", "from", "default", "what it is");
+  for (const tune::CostRow& cost : tune::cost_table()) {
+    text += row(cost.name(), cost_text(cost, tune::costs()), cost_origin(cost), cost_text(cost, {}),
+                std::string(cost.sentence) + " (" + std::string(cost.unit) + ")");
+  }
   return text;
 }
+
+namespace {
+
+void add_costs(JsonWriter& json) {
+  json.key("costs").array();
+  for (const tune::CostRow& cost : tune::cost_table()) {
+    tune::Costs in_force = tune::costs();
+    tune::Costs standard;
+    json.object().key("name").string(cost.name()).key("value").real(cost.in(in_force));
+    json.key("origin").string(cost_origin(cost)).key("default").real(cost.in(standard));
+    json.key("unit").string(cost.unit).key("sentence").string(cost.sentence).end();
+  }
+  json.end();
+}
+
+}  // namespace
 
 std::string options_json() {
   JsonWriter json;
@@ -116,7 +146,9 @@ std::string options_json() {
     json.key("level").string(option.level == OptionLevel::basic      ? "basic"
                              : option.level == OptionLevel::advanced ? "advanced"
                                                                      : "test");
-    json.key("valid").string(valid_values(option)).key("sentence").string(option.sentence).end();
+    json.key("valid").string(valid_values(option)).key("sentence").string(option.sentence);
+    if (option.name == "COSTS") add_costs(json);
+    json.end();
   }
   return json.end().text() + "\n";
 }

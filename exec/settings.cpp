@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "cost_file.hpp"
+
 namespace urakata {
 namespace {
 
@@ -52,6 +54,21 @@ Status apply_settings(const std::vector<Setting>& command_line, AlgorithmCheck a
                          [](const Setting& one) { return in_environment(*one.option) == nullptr; });
   }
   settings.insert(settings.end(), command_line.begin(), command_line.end());
+
+  // The program has no reader of files in it, and ranks agree on what the file says, not on its name.
+  const Option& costs = **option_named("COSTS");
+  if (const Setting* const last = last_of(settings, costs)) {
+    settings.push_back(*last);
+  } else if (const char* const value = in_environment(costs)) {
+    settings.push_back({&costs, value, "environment"});
+  }
+  if (!settings.empty() && settings.back().option == &costs) {
+    Setting& setting = settings.back();
+    const Result<std::string> list = cost_list(setting.value);
+    if (!list) return list.error();
+    if (*list != setting.value) setting.origin = setting.value + ", " + setting.origin;
+    setting.value = *list;
+  }
 
   std::string origins;
   for (const Option& option : option_table()) {

@@ -50,6 +50,10 @@ constexpr std::array<Option, kRows> kTable = {{
            {},
            0,
            kSizes},
+    Option{
+        "COSTS", OptionKind::text, OptionLevel::advanced, Agreement::equal, "", "",
+        "What messages cost on this machine, for Urakata's choices: a TOML file, or name=value,...; empty: as measured "
+        "on the project's machines"},
     Option{"REPORT", OptionKind::text, OptionLevel::basic, Agreement::none, "", "",
            "Directory for the report of each rank; empty: no report"},
     Option{"TIMELINE", OptionKind::choice, OptionLevel::basic, Agreement::none, "0", "",

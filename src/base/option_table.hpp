@@ -24,6 +24,7 @@ enum Row : std::size_t {
   kDomains,
   kAlgorithm,
   kSegment,
+  kCosts,
   kReport,
   kTimeline,
   kConfig,

@@ -73,6 +73,7 @@ class Settings {
     options_.domains = static_cast<std::uint32_t>(number(values_[kDomains]).value_or(1));
     options_.algorithms = values_[kAlgorithm];
     options_.segment = written::size(values_[kSegment]).value_or(0);
+    options_.costs = values_[kCosts];
     options_.report = values_[kReport];
     options_.timeline = switched(values_[kTimeline]).value_or(0) == 1;
     options_.config = values_[kConfig];

@@ -66,6 +66,7 @@ struct Options {
   std::uint32_t domains = 1;
   std::string_view algorithms;  // see algorithm_for()
   std::uint64_t segment = 0;    // bytes; 0: the algorithm's own
+  std::string_view costs;       // tune/costs.hpp reads them
   std::string_view report;      // directory; empty: no report
   bool timeline = false;
   std::string_view config;

@@ -135,6 +135,68 @@ def test_one_rank_of_a_node_complains() -> None:
         assert answer.stderr.count("[rank 4] cannot run /nowhere/app: no such file") == said
 
 
+# Costs
+
+
+def costs_in_force(*arguments: str, cwd: Path, **environment: str) -> dict[str, tuple[float, str]]:
+    """Name to (value, origin)."""
+    answer = run("--info", "--json", *arguments, cwd=cwd, **environment)
+    assert answer.returncode == 0, answer.stderr
+    (costs,) = (option["costs"] for option in json.loads(answer.stdout) if option["name"] == "COSTS")
+    return {cost["name"]: (cost["value"], cost["origin"]) for cost in costs}
+
+
+def test_a_file_replaces_costs(tmp_path: Path) -> None:
+    (tmp_path / "costs.toml").write_text('[node]\nstep = 500\nbyte = 0.25\n[wire]\nsegment_bytes = "128K"\n')
+    costs = costs_in_force("--costs", "costs.toml", cwd=tmp_path)
+    assert costs["node.step"] == (500, "costs.toml, command line")
+    assert costs["node.byte"][0] == 0.25 and costs["wire.segment_bytes"][0] == 128 * 1024
+    assert costs["host.step"][1] == "default" and costs["crowded.byte"][1] == "default"
+    assert costs_in_force(cwd=tmp_path, URAKATA_COSTS="costs.toml")["node.step"] == (500, "costs.toml, environment")
+    (tmp_path / "urakata.toml").write_text('costs = "costs.toml"\n')
+    assert costs_in_force(cwd=tmp_path)["node.step"] == (500, "costs.toml, urakata.toml:1")
+    answer = run("--", "/bin/sh", "-c", "echo $URAKATA_COSTS", cwd=tmp_path)
+    assert sorted(answer.stdout.strip().split(",")) == ["node.byte=0.25", "node.step=500", "wire.segment_bytes=131072"]
+
+
+def test_costs_without_a_file(tmp_path: Path) -> None:
+    costs = costs_in_force("--set", "COSTS=copy.share_from=16K", cwd=tmp_path)
+    assert costs["copy.share_from"] == (16384, "command line")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[node\n", "costs.toml:1: "),
+        ("[node]\n\nstpe = 1\n", 'costs.toml:3: no cost is called "node.stpe"; did you mean node.step?'),
+        ("[nood]\nstep = 1\n", 'costs.toml:2: no cost is called "nood.step"; did you mean node.step?'),
+        ("[node]\nstep = -1\n", "costs.toml:2: node.step=-1: not a valid cost; use 0 to 1e+12 ns"),
+        ("[node]\nstep = nan\n", "costs.toml:2: node.step=nan: not a valid cost"),
+        ("[node]\nstep = true\n", "costs.toml:2: node.step has a value of the wrong type; write a number"),
+        ("[node.step]\nx = 1\n", "costs.toml:1: node.step has a value of the wrong type; write a number"),
+        ("step = 1\n", "costs.toml:1: step stands in no group; write it below a heading such as [node]"),
+    ],
+)
+def test_bad_costs_are_refused_with_path_and_line(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "costs.toml").write_text(text)
+    answer = run("--costs", "costs.toml", "--", "/bin/echo", "started", cwd=tmp_path)
+    assert answer.returncode == 2
+    assert message in answer.stderr
+    assert answer.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("nowhere.toml", "COSTS: nowhere.toml: No such file or directory; name a TOML file, or write name=value,..."),
+        ("node.stpe=1", 'COSTS: no cost is called "node.stpe"; did you mean node.step?'),
+    ],
+)
+def test_bad_costs_are_refused_without_a_file_too(tmp_path: Path, value: str, message: str) -> None:
+    answer = run("--costs", value, "--", "/bin/echo", "started", cwd=tmp_path)
+    assert (answer.returncode, answer.stdout) == (2, "") and message in answer.stderr
+
+
 # Programs
 
 

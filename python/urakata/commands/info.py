@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -19,12 +19,17 @@ _EXAMPLES = """
 
   urakata info
 
+  urakata info --costs costs.toml                       the costs that a file replaces
+
   urakata info --engine poll --config job.toml          what would be in force with these
 
   URAKATA_SEGMENT=1M urakata info --json
 
 Exit code: 0; 2 where a value is not valid.
 """
+
+
+_STYLE: dict[str, Any] = {"box": None, "pad_edge": False, "header_style": "bold"}
 
 
 def info(
@@ -34,7 +39,7 @@ def info(
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Show every option: value in force, default, where the value comes from, and what it does."""
+    """Show every option and every cost: value in force, default, where the value comes from, and what it is."""
     asked = subprocess.run(
         [str(paths.program("urakata-exec")), "--info", "--json", *(arguments or [])],
         capture_output=True,
@@ -48,7 +53,7 @@ def info(
     if as_json:
         write_json(options)
         return
-    table = Table("option", "value", "default", "from", "what it does", box=None, pad_edge=False, header_style="bold")
+    table = Table("option", "value", "default", "from", "what it does", **_STYLE)
     for option in options:
         value, default = str(option["value"]), str(option["default"])
         changed = value != default
@@ -59,7 +64,21 @@ def info(
             option["origin"],
             option["sentence"],
         )
-    Console(highlight=False).print(table)
+    costs = Table("cost", "value", "default", "unit", "from", "what it is", **_STYLE)
+    for cost in next(option["costs"] for option in options if option["name"] == "COSTS"):
+        value, default = f"{cost['value']:.12g}", f"{cost['default']:.12g}"
+        costs.add_row(
+            cost["name"],
+            f"[bold]{value}[/bold]" if value != default else value,
+            default,
+            cost["unit"],
+            cost["origin"],
+            cost["sentence"],
+        )
+    console = Console(highlight=False)
+    console.print(table)
+    console.print("\nWhat messages cost, for Urakata's choices (option COSTS):\n")
+    console.print(costs)
 
 
 def register(app: typer.Typer) -> None:

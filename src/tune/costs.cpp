@@ -1,0 +1,151 @@
+#include "tune/costs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <vector>
+
+#include "base/log.hpp"
+#include "base/nearest.hpp"
+#include "base/options.hpp"
+#include "base/written.hpp"
+
+namespace urakata::tune {
+
+namespace {
+
+constexpr double kLongest = 1e12;  // ns
+constexpr double kMostBytes = 1ULL << 40U;
+constexpr double kLeastSegment = 1024;  // shorter ones make schedules and messages without end
+
+template <auto kGroup, auto kField>
+double& in(Costs& costs) {
+  return costs.*kGroup.*kField;
+}
+
+template <auto kGroup>
+constexpr std::array<CostRow, 7> link_rows(std::string_view group) {
+  return {{{group, "step", "ns", "From the start of a send until the receiver can go on", 0, kLongest,
+            in<kGroup, &LinkCosts::step>},
+           {group, "message", "ns", "Each further message, sent and received, while others are under way", 0, kLongest,
+            in<kGroup, &LinkCosts::message>},
+           {group, "ask", "ns", "More for a step above common.eager_bytes, where the receiver is asked first", 0,
+            kLongest, in<kGroup, &LinkCosts::ask>},
+           {group, "segment", "ns", "Each further segment of a stream", 0, kLongest, in<kGroup, &LinkCosts::segment>},
+           {group, "byte", "ns", "Each byte moved", 0, kLongest, in<kGroup, &LinkCosts::byte>},
+           {group, "add", "ns", "Each byte reduced", 0, kLongest, in<kGroup, &LinkCosts::add>},
+           {group, "segment_bytes", "bytes", "Longest segment of a message that travels in pieces", kLeastSegment,
+            kMostBytes, in<kGroup, &LinkCosts::segment_bytes>}}};
+}
+
+constexpr auto kOthers = std::to_array<CostRow>({
+    {"common", "eager_bytes", "bytes", "Longest message that goes without asking the receiver", 1, kMostBytes,
+     in<&Costs::common, &CommonCosts::eager_bytes>},
+    {"common", "turn", "ns", "Until the next of several ranks on a core has its turn", 0, kLongest,
+     in<&Costs::common, &CommonCosts::turn>},
+    {"common", "few_ranks", "ranks", "So many can be heard all at once", 2, kMostBytes,
+     in<&Costs::common, &CommonCosts::few_ranks>},
+    {"common", "many_ranks", "ranks", "More that send to one another get into each other's way", 2, kMostBytes,
+     in<&Costs::common, &CommonCosts::many_ranks>},
+    {"common", "flat_bytes", "bytes", "Up to here readers of the same memory do not wait for each other", 0, kMostBytes,
+     in<&Costs::common, &CommonCosts::flat_bytes>},
+    {"common", "cache_bytes", "bytes", "From here a block has left the cache when it is passed on", 0, kMostBytes,
+     in<&Costs::common, &CommonCosts::cache_bytes>},
+    {"common", "pack_block", "ns", "To pack or unpack one small block", 0, kLongest,
+     in<&Costs::common, &CommonCosts::pack_block>},
+    {"copy", "pack_below", "bytes", "In a space, below this elements with holes are packed by the sender", 1,
+     kMostBytes, in<&Costs::copy, &CopyCosts::pack_below>},
+    {"copy", "share_from", "bytes", "In a space, from here two ranks copy a message that has holes", 1, kMostBytes,
+     in<&Costs::copy, &CopyCosts::share_from>},
+    {"copy", "share_plain_from", "bytes", "In a space, from here two ranks copy a message without holes", 1, kMostBytes,
+     in<&Costs::copy, &CopyCosts::share_plain_from>},
+    {"copy", "short_block", "bytes", "In a space, shorter blocks are packed where they are few or on a list", 0,
+     kMostBytes, in<&Costs::copy, &CopyCosts::short_block>},
+    {"copy", "exchange_block", "bytes", "In a space, blocks up to this are packed by a sender that also receives", 0,
+     kMostBytes, in<&Costs::copy, &CopyCosts::exchange_block>},
+    {"copy", "loose", "ratio", "In a space on Intel, from so much memory a payload byte short blocks are packed", 0,
+     kMostBytes, in<&Costs::copy, &CopyCosts::loose>},
+    {"helper", "gap", "ns", "A helper on the program's core is woken where longer passes from start to wait", 0,
+     kLongest, in<&Costs::helper, &HelperCosts::gap>},
+});
+
+constexpr auto kTable = [] {
+  constexpr std::array kLinks = {link_rows<&Costs::node>("node"), link_rows<&Costs::crowded>("crowded"),
+                                 link_rows<&Costs::host>("host"), link_rows<&Costs::wire>("wire")};
+  std::array<CostRow, 4 * kLinks[0].size() + kOthers.size()> all{};
+  auto* to = all.begin();
+  for (const auto& rows : kLinks) to = std::copy(rows.begin(), rows.end(), to);
+  std::copy(kOthers.begin(), kOthers.end(), to);
+  return all;
+}();
+static_assert(kTable.size() * sizeof(double) == sizeof(Costs), "each cost has a row");
+
+std::string range(const CostRow& row) {
+  return written_cost(row.least) + " to " + written_cost(row.most) + " " + std::string(row.unit);
+}
+
+}  // namespace
+
+std::span<const CostRow> cost_table() { return kTable; }
+
+Result<const CostRow*> cost_named(std::string_view name) {
+  std::vector<std::string> names;
+  for (const CostRow& row : kTable) {
+    names.push_back(row.name());
+    if (names.back() == name) return &row;
+  }
+  const std::vector<std::string_view> candidates(names.begin(), names.end());
+  const std::string_view near = nearest(name, candidates);
+  return Error{"no cost is called " + written::quoted(name) +
+               (near.empty() ? "; `urakata info` lists them" : "; did you mean " + std::string(near) + "?")};
+}
+
+Result<double> cost_value(const CostRow& row, std::string_view value) {
+  double number = -1;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  bool good = error == std::errc{} && end == value.data() + value.size();
+  if (const auto size = written::size(value); !good && row.unit == "bytes" && size) {
+    number = static_cast<double>(*size);
+    good = true;
+  }
+  if (good && number >= row.least && number <= row.most) return number;
+  return Error{row.name() + "=" + std::string(value) + ": not a valid cost; use " + range(row)};
+}
+
+std::string written_cost(double value) {
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+}
+
+Result<Costs> read_costs(std::string_view list) {
+  Costs costs;
+  while (!list.empty()) {
+    std::string_view value = written::cut(list, ',');
+    const Result<const CostRow*> row = cost_named(written::cut(value, '='));
+    if (!row) return row.error();
+    const Result<double> number = cost_value(**row, value);
+    if (!number) return number.error();
+    (*row)->in(costs) = *number;
+  }
+  return costs;
+}
+
+bool in_list(std::string_view list, const CostRow& row) {
+  while (!list.empty()) {
+    std::string_view one = written::cut(list, ',');
+    if (written::cut(one, '=') == row.name()) return true;
+  }
+  return false;
+}
+
+const Costs& costs() {
+  static const Costs kInForce = [] {
+    const Result<Costs> read = read_costs(options().costs);
+    if (read) return *read;
+    log::error("COSTS: %s; the defaults are used (a file is read by urakata-exec only)", read.error().message.c_str());
+    return Costs{};
+  }();
+  return kInForce;
+}
+
+}  // namespace urakata::tune

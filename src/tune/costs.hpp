@@ -1,0 +1,109 @@
+// What messages cost on a machine, as decisions reckon with it: a table of numbers, each of which option COSTS can
+// replace.
+//
+// Only their ratios matter, and only roughly: a wrong guess by two moves the border between two algorithms to where
+// they differ little. What is here was measured on the project's own machines, as each row says; it is not measured
+// when a job starts, since runs of the same job would then add in different orders. All ranks run the same arithmetic,
+// so the costs must be equal on all of them (job/job.hpp looks after that).
+//
+// Thread-safety: all by any thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace urakata::tune {
+
+// Of messages that all travel in one way.
+struct LinkCosts {
+  double step;           // ns from the start of a send until the receiver can go on
+  double message;        // ns for each further one, sent and received, while others are under way
+  double ask;            // ns more for a step whose message is above eager_bytes: the receiver is asked, and copies
+  double segment;        // ns for each further segment of a stream
+  double byte;           // ns for each byte moved
+  double add;            // ns for each byte reduced
+  double segment_bytes;  // longest segment of a message that travels in pieces
+};
+
+struct CommonCosts {
+  double eager_bytes = 4096;  // longest message that goes without asking the receiver
+  // ns until the next of several ranks on a core has its turn. No message arrives there before its receiver has got
+  // one. Of 4 ranks on 2 cores an allreduce of 32 KiB took 1.5 of the host's time as rabenseifner (16 messages), 1.25
+  // as recursive doubling (8), 1.0 by way of rank 0 (6).
+  double turn = 3000;
+  double few_ranks = 8;              // that one can hear all at once
+  double many_ranks = 32;            // from which on those that send to one another get into each other's way
+  double flat_bytes = 128 * 1024;    // up to which readers of the same memory do not wait for each other
+  double cache_bytes = 1024 * 1024;  // from which a block has left the cache when it is passed on
+  double pack_block = 20;            // ns to pack or unpack one small block
+};
+
+// For p2p::CopyingSettings, which has the reasons.
+struct CopyCosts {
+  double pack_below = 4 * 1024;
+  double share_from = 8 * 1024;
+  double share_plain_from = 64 * 1024;
+  double short_block = 64;
+  double exchange_block = 128;
+  double loose = 3;
+};
+
+struct HelperCosts {
+  double gap = 300'000;  // ns; for engine::HelperSettings::long_gap_ns, which has the reason
+};
+
+// The defaults.
+struct Costs {
+  // Fits the measurements of 2, 3 and 4 ranks with a core each (Granite Rapids, Open MPI 5) within a half. Segments:
+  // where a reduction follows, it begins before all has arrived; else the receiver copies whole messages once.
+  LinkCosts node = {400, 200, 1800, 4000, 0.1, 0.075, 256 * 1024};
+  LinkCosts crowded = {1000, 300, 0, 2000, 0.15, 0.1, 256 * 1024};
+  // TCP, 1 to 10 Gb/s: between the two, so that neither loses much. Segments: pieces that the host sends without asking
+  // the receiver first (Open MPI's TCP: below 64 KiB). Measured over four hosts with 1 Gb/s links: allgather and
+  // alltoall from 256 KiB up take 0.6 to 0.75 of the time that whole messages take, a chain's bcast 0.4 instead
+  // of 0.65.
+  LinkCosts host = {20000, 4500, 0, 10000, 4, 0.1, 32 * 1024};
+  // The same. Segments: the wire asks the receiver from 128 KiB on only. A helper takes 0.85 of the time for pieces of
+  // 64 KiB that it takes for such of 32 KiB, and no less for longer ones: what has just come is then no longer in the
+  // cache when it is sent on.
+  LinkCosts wire = {20000, 4500, 0, 10000, 4, 0.1, 64 * 1024};
+  CommonCosts common;
+  CopyCosts copy;
+  HelperCosts helper;
+};
+
+// A row of the table: node.step is `step` in the TOML table [node].
+struct CostRow {
+  std::string_view group;
+  std::string_view key;
+  std::string_view unit;
+  std::string_view sentence;
+  double least;  // both ends included
+  double most;
+  double& (*in)(Costs& costs);
+
+  std::string name() const { return std::string(group) + "." + std::string(key); }
+};
+
+std::span<const CostRow> cost_table();
+
+// Error: the nearest name, or what the group has.
+Result<const CostRow*> cost_named(std::string_view name);
+// Error: cost, value and what is valid. Bytes may be written as 64K.
+Result<double> cost_value(const CostRow& row, std::string_view value);
+// As short as it can be written.
+std::string written_cost(double value);
+
+// Costs as a list, "node.step=500,wire.segment_bytes=128K", which go before the defaults.
+Result<Costs> read_costs(std::string_view list);
+bool in_list(std::string_view list, const CostRow& row);
+
+// In force in this process, by option COSTS; read at the first call. Where that has no such list (urakata-exec has made
+// it one) it is one line on standard error, and the defaults stand.
+const Costs& costs();
+
+}  // namespace urakata::tune
