@@ -32,11 +32,6 @@ constexpr std::uint64_t kShortGather = 100'000;  // ns; 12 KB at 1 Gb/s
 constexpr std::uint64_t kLongGather = 800'000;
 constexpr unsigned kFewMessages = 10;
 constexpr unsigned kManyMessages = 16;
-// A gap between start and wait, as seen before, from which on a dozing helper is woken at once. In a shorter one it
-// could only take the core from the program for what the program will do itself when it waits: on a fully used node
-// Ibcast and Iallgather of 1 MiB took 1.2 and 1.07 of the host's overall time where it was woken, and 1.0 and 0.92
-// where not. A helper that is awake stands back as long.
-constexpr std::uint64_t kLongGap = 300'000;    // ns
 constexpr std::uint64_t kSpareSpin = 200'000;  // ns without anything pending until a spare helper dozes
 // On a shared core the helper has little to do each time, but it should be let in at once: a thread that asks for short
 // slices has an early deadline (Linux 6.12 and later; others refuse or ignore it, and then it waits its turn).
@@ -114,7 +109,7 @@ void ThreadEngine::start_all(Domain::Starts starts) {
   domain().submit(starts.subspan(begun));
   const std::uint32_t state = state_.load(std::memory_order_seq_cst);
   if (state == kAsleep) wake(kAsleep);
-  if ((state == kDozing || state == kListening) && gap_ns_.load(std::memory_order_relaxed) > kLongGap) {
+  if ((state == kDozing || state == kListening) && gap_ns_.load(std::memory_order_relaxed) > settings_.long_gap_ns) {
     wake(static_cast<State>(state));
   }
   started_ns_.store(now_ns(), std::memory_order_relaxed);
@@ -150,8 +145,8 @@ bool ThreadEngine::listen() {
 
 // Is the program expected back so soon that a helper on its core is not worth the wake-ups?
 bool ThreadEngine::stands_back() const {
-  return !settings_.spare && !settings_.fallback && gap_ns_.load(std::memory_order_relaxed) <= kLongGap &&
-         now_ns() - started_ns_.load(std::memory_order_relaxed) < kLongGap;
+  return !settings_.spare && !settings_.fallback && gap_ns_.load(std::memory_order_relaxed) <= settings_.long_gap_ns &&
+         now_ns() - started_ns_.load(std::memory_order_relaxed) < settings_.long_gap_ns;
 }
 
 void ThreadEngine::doze() {

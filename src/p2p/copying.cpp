@@ -13,10 +13,6 @@ namespace urakata::p2p {
 
 namespace {
 
-// Below, packing, unpacking and one way for the sender's word and its lines take less than a receiver that reads the
-// elements in place: it needs a line of the sender for where they are before it can ask for the first of them.
-constexpr std::uint64_t kPacked = 4 << 10;
-
 // Blocks at places of their own, as of an indexed type: no prefetcher foresees the next. Looks at a few nodes only.
 bool listed(const layout::Shape& shape) {
   constexpr std::size_t kLooked = 16;
@@ -54,32 +50,34 @@ bool near(const Elements& from) {
 // pack short blocks there, while the receiver unpacks what is packed, takes 0.7 to 1.1 of the time of two ranks that
 // copy different pieces, where the elements lie loosely or are few. Two who copy a few blocks of a line and more take
 // 1.05 to 1.1 of the time of one. On AMD's the two are faster.
-std::optional<Copying> choose_on_intel(const Elements& from, std::uint64_t bytes, std::uint64_t shared) {
-  constexpr std::uint64_t kLoose = 3;     // bytes of memory for each byte of payload
+std::optional<Copying> choose_on_intel(const Elements& from, std::uint64_t bytes, const CopyingSettings& settings) {
+  const std::uint64_t shared = settings.share_from;
   constexpr std::uint64_t kCrowded = 16;  // whole lines 1 KiB apart; the sender's first cache has room for few
   if (bytes < 2 * shared) {
-    if (!blocks_below(from, kLine + 1) || !near(from)) return Copying::receiver;
-    if (bytes < shared || blocks_below(from, kLine) || crowding(from) < kCrowded) return Copying::sender;
+    if (!blocks_below(from, settings.short_block + 1) || !near(from)) return Copying::receiver;
+    if (bytes < shared || blocks_below(from, settings.short_block) || crowding(from) < kCrowded) return Copying::sender;
     return std::nullopt;
   }
-  if (blocks_below(from, kLine + 1) && near(from) && span(from) >= kLoose * bytes) return Copying::sender;
+  if (blocks_below(from, settings.short_block + 1) && near(from) && span(from) >= settings.loose * bytes)
+    return Copying::sender;
   return std::nullopt;
 }
 
 }  // namespace
 
-// Measured (bench/layout.c). From `shared` bytes on, two ranks that copy different pieces are faster than any one of
+// Measured (bench/layout.c). From share_from on, two ranks that copy different pieces are faster than any one of
 // them alone, at every block from 8 B to 4 KiB and every stride. Short blocks are another matter where there is little
 // to share, or where they are on a list: to read them out of another core's cache takes several times as long as the
 // sender takes to pack them and the receiver to fetch full lines.
 // In an exchange (examples/halo_faces) nobody is idle who could help, and lines that the receiver has read in place
 // cost the sender when it writes them next: up to two lines a block, packing makes the whole iteration faster.
-Copying choose_copying(const Elements& from, std::uint64_t bytes, std::uint64_t shared, bool exchange) {
-  if (bytes < kPacked) return Copying::sender;
-  if (blocks_below(from, kLine) && (bytes < shared || listed(*from.shape))) return Copying::sender;
-  if (exchange && blocks_below(from, 2 * kLine + 1)) return Copying::sender;
+Copying choose_copying(const Elements& from, std::uint64_t bytes, const CopyingSettings& settings, bool exchange) {
+  const std::uint64_t shared = settings.share_from;
+  if (bytes < settings.pack_below) return Copying::sender;
+  if (blocks_below(from, settings.short_block) && (bytes < shared || listed(*from.shape))) return Copying::sender;
+  if (exchange && blocks_below(from, settings.exchange_block + 1)) return Copying::sender;
   static const bool intel = on_intel();
-  const auto other = intel ? choose_on_intel(from, bytes, shared) : std::nullopt;
+  const auto other = intel ? choose_on_intel(from, bytes, settings) : std::nullopt;
   return other.value_or(bytes < shared ? Copying::receiver : Copying::both);
 }
 

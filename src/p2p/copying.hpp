@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "p2p/elements.hpp"
 
@@ -13,8 +14,28 @@ enum class Copying : std::uint8_t {
   both,      // as receiver, and a sender that waits takes pieces of it too
 };
 
-// What is best for a payload of these elements, which have a shape; from `shared` bytes on both may copy. `exchange`:
-// the sender waits for messages as well, so it will be busy with those.
-Copying choose_copying(const Elements& from, std::uint64_t bytes, std::uint64_t shared, bool exchange);
+// From which sizes on who copies; bytes of payload, if nothing else is said. Each rank of a space may have its own.
+struct CopyingSettings {
+  std::optional<Copying> always = std::nullopt;  // elements with holes; chosen for each message where it is not said
+  // Below, packing, unpacking and one way for the sender's word and its lines take less than a receiver that reads the
+  // elements in place: it needs a line of the sender for where they are before it can ask for the first of them.
+  std::uint64_t pack_below = 4 << 10;
+  // From here on a waiting sender helps: where one side has holes, and where neither has. From share_from on, too, a
+  // receiver unpacks what is packed while the sender packs the rest.
+  std::uint64_t share_from = 8 << 10;
+  std::uint64_t share_plain_from = 64 << 10;
+  // Blocks below this, a line, take several times as long to read out of another core's cache as to pack.
+  std::uint64_t short_block = 64;
+  // In an exchange blocks of up to so many bytes are packed.
+  std::uint64_t exchange_block = 128;
+  // On Intel's processors: bytes of memory for each byte of payload, from which on short blocks lie loosely.
+  std::uint64_t loose = 3;
+
+  bool operator==(const CopyingSettings&) const = default;
+};
+
+// What is best for a payload of these elements, which have a shape. `exchange`: the sender waits for messages as well,
+// so it will be busy with those.
+Copying choose_copying(const Elements& from, std::uint64_t bytes, const CopyingSettings& settings, bool exchange);
 
 }  // namespace urakata::p2p

@@ -5,11 +5,11 @@
 //   eager        up to kEager bytes: the payload is in the slots. The send is finished when they are filled.
 //   rendezvous   anything larger, and synchronous sends of any size: the slot tells where the payload lies, and how
 //                (elements.hpp). The receiver copies it from the sender's elements into its own once the receive is
-//                there, and then stores the send's `finished`. From kShared bytes on it first offers the copy to the
+//                there, and then stores the send's `finished`. From share_from (copying.hpp) bytes on it first offers the copy to the
 //                sender through the sender's port; a sender that waits then takes pieces of it too. Pieces are claimed
 //                with one counter, so whoever is faster copies more, and nobody waits for a sender that computes.
 //                Payload in short blocks, too little to share, is packed by the sender when it sends (copying.hpp);
-//                from 8 KiB on after it has told, and the receiver unpacks what is there meanwhile.
+//                from share_from on after it has told, and the receiver unpacks what is there meanwhile.
 //                Up to kMovable bytes a standard send whose payload was packed is done, and one that waits for long,
 //                or is looked at many times, copies its payload aside and is done: as the host would have it,
 //                programs in which both sides send first do not hang.
@@ -31,7 +31,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <optional>
 
 #include "p2p/backoff.hpp"
 #include "p2p/caller_lock.hpp"
@@ -56,16 +55,11 @@ class Endpoint {
  public:
   static constexpr std::uint64_t kEager = 256;         // payload bytes of the largest eager message
   static constexpr std::uint64_t kMovable = 64 << 10;  // payload bytes that a standard send may keep aside
-  // Payload bytes from which a waiting sender helps: where neither side has holes, and where one has.
-  static constexpr std::uint64_t kSharedPlain = 64 << 10;
-  static constexpr std::uint64_t kShared = 8 << 10;
   static constexpr std::uint32_t kTests =
       64;  // unsuccessful: by then they have cost about what setting a send aside does
 
-  // `callers`: which threads may call (caller_lock.hpp). `copying`: who copies elements with holes; chosen for each
-  // message where it is not said.
-  explicit Endpoint(Callers callers, const BackoffSettings& backoff_settings = {},
-                    std::optional<Copying> copying = std::nullopt);
+  // `callers`: which threads may call (caller_lock.hpp).
+  explicit Endpoint(Callers callers, const BackoffSettings& backoff_settings = {}, const CopyingSettings& copying = {});
   ~Endpoint();
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
@@ -191,7 +185,7 @@ class Endpoint {
 
   // Constant after construction.
   const BackoffSettings backoff_settings_;
-  const std::optional<Copying> copying_;
+  const CopyingSettings copying_;
 
   CallerLock lock_;  // by any thread of the rank that may call
 

@@ -18,7 +18,7 @@ std::uint64_t bytes_of(const Elements& elements) {
 
 // --- the endpoint's side ---
 
-Endpoint::Endpoint(Callers callers, const BackoffSettings& backoff_settings, std::optional<Copying> copying)
+Endpoint::Endpoint(Callers callers, const BackoffSettings& backoff_settings, const CopyingSettings& copying)
     : backoff_settings_(backoff_settings), copying_(copying), lock_(callers) {}
 Endpoint::~Endpoint() = default;
 

@@ -23,11 +23,6 @@ std::uint64_t pieces_of(std::uint64_t bytes) {
   return (bytes + step - 1) / step;
 }
 
-// From kPackedOn bytes on the receiver unpacks what is packed while the sender packs the rest, and from kPackedByBoth
-// on the sender, once it has packed all, unpacks too.
-constexpr std::uint64_t kPackedOn = Endpoint::kShared;
-constexpr std::uint64_t kPackedByBoth = 2 * Endpoint::kShared;
-
 Elements payload_of(const Rts& rts) {
   return rts.form == Form::shaped ? rts.request->source : Elements{rts.address, rts.bytes, nullptr};
 }
@@ -38,15 +33,16 @@ bool claim_piece(Request& send) {
   return send.claimed.fetch_add(1, std::memory_order_relaxed) < pieces_of(send.shared_bytes);
 }
 
-bool worth_sharing(const Request& receive, const Rts& rts, const std::optional<Copying>& forced) {
+bool worth_sharing(const Request& receive, const Rts& rts, const CopyingSettings& copying) {
   const std::uint64_t bytes = receive.result.bytes;
-  if (bytes < Endpoint::kShared || receive.buffer.closed()) return false;
-  if (rts.form == Form::packing && bytes < kPackedByBoth) return false;
-  if (forced.has_value()) return *forced != Copying::receiver;
+  if (bytes < copying.share_from || receive.buffer.closed()) return false;
+  // A sender that has packed all unpacks, too, where there is enough of it.
+  if (rts.form == Form::packing && bytes < 2 * copying.share_from) return false;
+  if (copying.always) return *copying.always != Copying::receiver;
   if (rts.form == Form::shaped) {
-    return choose_copying(rts.request->source, bytes, Endpoint::kShared, false) == Copying::both;
+    return choose_copying(rts.request->source, bytes, copying, false) == Copying::both;
   }
-  return !receive.buffer.plain() || bytes >= Endpoint::kSharedPlain;
+  return !receive.buffer.plain() || bytes >= copying.share_plain_from;
 }
 
 }  // namespace
@@ -67,9 +63,10 @@ void Endpoint::prepare(Request& send, Mode mode) {
   }
   send.source = buffer.elements();
   if (buffer.plain()) return;
-  if (copying_.value_or(choose_copying(send.source, buffer.bytes(), kShared, !posted_.empty())) != Copying::sender) {
+  if (copying_.always.value_or(choose_copying(send.source, buffer.bytes(), copying_, !posted_.empty())) !=
+      Copying::sender) {
     send.form = Form::shaped;
-  } else if (buffer.bytes() < kPackedOn) {
+  } else if (buffer.bytes() < copying_.share_from) {
     pack_all(send);
   } else {
     set_packed(send);

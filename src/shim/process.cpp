@@ -23,10 +23,13 @@
 #include "space/own_mappings.hpp"
 #include "space/registry.hpp"
 #include "transport/route.hpp"
+#include "tune/costs.hpp"
 
 namespace urakata::shim {
 
 namespace {
+
+static_assert(tune::HelperCosts{}.gap == engine::kLongGap, "the same default");
 
 // Open MPI, told that there are more ranks than cores, yields in every poll that finds nothing. That is right for a
 // rank that waits, but a helper that yields to a computing thread gets the core back only when that one's turn is over:
@@ -164,6 +167,7 @@ void Process::make_engines() {
     made.name = "urakata/" + std::to_string(i);
     made.spare = placement_.spare;
     made.nap_ns = wish.nap_us * 1000;
+    made.long_gap_ns = static_cast<std::uint64_t>(tune::costs().helper.gap);
     if (host.set_yield_when_idle != nullptr && count == 1) made.around_test = around_helper_test;
     if (i < placement_.helpers.size()) made.cpus = placement_.helpers[i];
     if (observer_ && wish.timeline) made.progressed = helper_progressed;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <optional>
 #include <vector>
 
 #include "base/log.hpp"
@@ -17,6 +16,7 @@
 #include "shim/wait_until.hpp"
 #include "space/crash_report.hpp"
 #include "space/registry.hpp"
+#include "tune/costs.hpp"
 
 namespace urakata::shim {
 
@@ -41,18 +41,33 @@ bool poll_others() {
   return moved;
 }
 
-std::optional<p2p::Copying> forced_copying() {
+constexpr p2p::CopyingSettings copying_settings(const tune::CopyCosts& costs) {
+  const auto whole = [](double value) { return static_cast<std::uint64_t>(value); };
+  return {.pack_below = whole(costs.pack_below),
+          .share_from = whole(costs.share_from),
+          .share_plain_from = whole(costs.share_plain_from),
+          .short_block = whole(costs.short_block),
+          .exchange_block = whole(costs.exchange_block),
+          .loose = whole(costs.loose)};
+}
+static_assert(copying_settings(tune::CopyCosts{}) == p2p::CopyingSettings{}, "the same defaults");
+
+p2p::CopyingSettings own_copying() {
+  p2p::CopyingSettings settings = copying_settings(tune::costs().copy);
   switch (options().space_copy) {
     case CopyingWish::receiver:
-      return p2p::Copying::receiver;
+      settings.always = p2p::Copying::receiver;
+      break;
     case CopyingWish::sender:
-      return p2p::Copying::sender;
+      settings.always = p2p::Copying::sender;
+      break;
     case CopyingWish::both:
-      return p2p::Copying::both;
+      settings.always = p2p::Copying::both;
+      break;
     case CopyingWish::automatic:
       break;
   }
-  return std::nullopt;
+  return settings;
 }
 
 p2p::Callers callers(bool helper) {
@@ -91,7 +106,7 @@ void enter_space(bool wanted, bool helper) {
     space::report_crashes(*membership);
     // Stays: others may still look at its port.
     made = new p2p::Endpoint(callers(helper), {process().oversubscribed(), p2p::pauses_between_polls(), poll_others},
-                             forced_copying());
+                             own_copying());
     own = {membership->registry->identity ^ p2p::Port::kProtocol, reinterpret_cast<std::uint64_t>(&made->port())};
   }
   int ranks = 1;

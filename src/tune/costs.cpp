@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kLongest = 1e12;  // ns
 constexpr double kMostBytes = 1ULL << 40U;
+constexpr double kMostBlock = 1 << 20;
 constexpr double kLeastSegment = 1024;  // shorter ones make schedules and messages without end
 
 template <auto kGroup, auto kField>
@@ -60,11 +61,11 @@ constexpr auto kOthers = std::to_array<CostRow>({
     {"copy", "share_plain_from", "bytes", "In a space, from here two ranks copy a message without holes", 1, kMostBytes,
      in<&Costs::copy, &CopyCosts::share_plain_from>},
     {"copy", "short_block", "bytes", "In a space, shorter blocks are packed where they are few or on a list", 0,
-     kMostBytes, in<&Costs::copy, &CopyCosts::short_block>},
+     kMostBlock, in<&Costs::copy, &CopyCosts::short_block>},
     {"copy", "exchange_block", "bytes", "In a space, blocks up to this are packed by a sender that also receives", 0,
-     kMostBytes, in<&Costs::copy, &CopyCosts::exchange_block>},
+     kMostBlock, in<&Costs::copy, &CopyCosts::exchange_block>},
     {"copy", "loose", "ratio", "In a space on Intel, from so much memory a payload byte short blocks are packed", 0,
-     kMostBytes, in<&Costs::copy, &CopyCosts::loose>},
+     kMostBlock, in<&Costs::copy, &CopyCosts::loose>},
     {"helper", "gap", "ns", "A helper on the program's core is woken where longer passes from start to wait", 0,
      kLongest, in<&Costs::helper, &HelperCosts::gap>},
 });

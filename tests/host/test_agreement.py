@@ -54,6 +54,25 @@ def test_algorithms_that_differ_by_rank(folder: Path, tmp_path: Path, name: str,
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_costs_that_differ_by_rank(folder: Path, tmp_path: Path, name: str) -> None:
+    """What a file says counts, not what it is called."""
+    one, same, other = (tmp_path / f"{which}.toml" for which in ("one", "same", "other"))
+    one.write_text("[node]\nstep = 0\nbyte = 10\n")
+    same.write_text("[node]\nstep = 0.0\nbyte = 10  # a comment\n")
+    other.write_text("[node]\nstep = 1e6\nbyte = 0\n")
+    options = ("--engine", "poll", "--costs")
+    start = by_rank(tmp_path, under(*options, str(one)), under(*options, str(same)))
+    outcome = random_job(named(name), folder, start, 3, "--no-persistent", "--no-derived")
+    passes(outcome)
+    assert "urakata:" not in outcome.output
+    start = by_rank(tmp_path, under(*options, str(one)), under(*options, str(same)), under(*options, str(other)))
+    outcome = random_job(named(name), folder, start, 3, "--no-persistent", "--no-derived")
+    passes(outcome)
+    assert outcome.output.count("urakata:") == 1, outcome.output
+    assert "[rank 2] COSTS: 1 of 3 ranks" in outcome.output
+
+
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_masks_that_differ_by_rank(folder: Path, tmp_path: Path, name: str) -> None:
     """Preloaded by hand: without urakata-exec a rank takes the CPUs that it may use for the node's."""
     cpus = sorted(os.sched_getaffinity(0))

@@ -117,3 +117,25 @@ def test_the_programs_own_messages_are_counted(folder: Path, tmp_path: Path, spa
     )
     assert summary.rows == []
     assert [rank["space"]["ranks"] for rank in summary.ranks] == ([2, 2] if space else [0, 0])
+
+
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_costs_of_a_file_change_the_algorithm(tmp_path: Path, name: str) -> None:
+    """Where a message costs nothing but its bytes, the way on which each rank does its share is best at any size."""
+    host = named(name)
+    program = tmp_path / "program.py"
+    program.write_text(
+        "from mpi4py import MPI\n"
+        "out = bytearray(512)\n"
+        "MPI.COMM_WORLD.Iallreduce([bytearray(512), MPI.DOUBLE], [out, MPI.DOUBLE]).Wait()\n"
+    )
+    (tmp_path / "costs.toml").write_text("[node]\nstep = 0\nmessage = 0\n[common]\nturn = 0\n")
+    used = []
+    for more in ([], ["--costs", str(tmp_path / "costs.toml")]):
+        report = tmp_path / f"report{len(used)}"
+        options = ["--engine", "poll", *more, "--report", str(report), "--"]
+        command = [str(paths.program("urakata-exec")), *options, suite()[0], str(program)]
+        passes(run_job(host, 4, command, environment={"MPI4PY_LIBMPI": str(library(host))}))
+        (row,) = summarise(report).rows
+        used.append(row.algorithm)
+    assert used[0] != "rabenseifner" and used[1] == "rabenseifner"

@@ -6,8 +6,8 @@
 #include <atomic>
 #include <cstdio>
 #include <memory>
-#include <optional>
 #include <random>
+#include <string>
 #include <thread>
 #include <unordered_set>
 #include <vector>
@@ -103,12 +103,17 @@ std::byte value_at(std::size_t number, std::int64_t offset) {
   return static_cast<std::byte>(static_cast<std::uint64_t>(offset) * 29 + number * 13 + 1);
 }
 
-struct How {
-  std::optional<Copying> copying;
+// Of a sender and a receiver, which need not be of one mind.
+struct Both {
+  const char* name;
+  CopyingSettings sender;
+  CopyingSettings receiver;
   bool by_link = false;
 };
+Both alike(const char* name, const CopyingSettings& settings) { return {name, settings, settings}; }
+std::string name_of(const ::testing::TestParamInfo<Both>& both) { return both.param.name; }
 
-class Layouts : public ::testing::TestWithParam<How> {};
+class Layouts : public ::testing::TestWithParam<Both> {};
 
 TEST_P(Layouts, GoFromElementsToElements) {
   const std::uint64_t seed = std::random_device{}();
@@ -119,8 +124,8 @@ TEST_P(Layouts, GoFromElementsToElements) {
   FakeNetwork network;
   FakeLink to_receiver(network, 0, 2, 50'000, seed);
   FakeLink to_sender(network, 1, 2, 50'000, seed + 1);
-  Endpoint sender(Callers::one, {}, GetParam().copying);
-  Endpoint receiver(Callers::one, {}, GetParam().copying);
+  Endpoint sender(Callers::one, {}, GetParam().sender);
+  Endpoint receiver(Callers::one, {}, GetParam().receiver);
   sender.attach(to_receiver);
   receiver.attach(to_sender);
   std::atomic<std::size_t> sent{0};  // messages whose send has been called
@@ -179,8 +184,36 @@ TEST_P(Layouts, GoFromElementsToElements) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryWay, Layouts,
-                         ::testing::Values(How{}, How{Copying::receiver}, How{Copying::sender}, How{Copying::both},
-                                           How{std::nullopt, true}));
+                         ::testing::Values(alike("chosen", {}), alike("receiver", {Copying::receiver}),
+                                           alike("sender", {Copying::sender}), alike("both", {Copying::both}),
+                                           Both{"sender_both", {Copying::sender}, {Copying::both}},
+                                           Both{"both_receiver", {Copying::both}, {Copying::receiver}},
+                                           Both{"by_link", {}, {}, true}),
+                         name_of);
+
+// All that may be packed in pieces is, or nothing is; two copy everything, or nothing.
+constexpr CopyingSettings kSmall{.pack_below = 1, .share_from = 1, .share_plain_from = 1, .short_block = 1 << 20};
+constexpr CopyingSettings kLarge{.pack_below = 1, .share_from = 1 << 30, .share_plain_from = 1 << 30, .short_block = 0};
+constexpr CopyingSettings kPacking{.pack_below = 1 << 30, .share_from = 512, .share_plain_from = 512};
+INSTANTIATE_TEST_SUITE_P(EveryThreshold, Layouts,
+                         ::testing::Values(alike("small", kSmall), alike("large", kLarge), alike("packing", kPacking),
+                                           Both{"small_large", kSmall, kLarge}, Both{"large_small", kLarge, kSmall},
+                                           Both{"packing_small", kPacking, kSmall},
+                                           Both{"packing_large", kPacking, kLarge}),
+                         name_of);
+
+// 1000 blocks of 8 bytes, in every second 8 bytes: too little to share, and packed. Where 4 KiB are enough to share,
+// both copy.
+TEST(LayoutsChoice, GoesByTheThresholds) {
+  const layout::Shape every_second(layout::TypeMap::vector(1000, 1, 2, layout::TypeMap::bytes(8)));
+  const Elements from{nullptr, 1, &every_second};
+  EXPECT_EQ(choose_copying(from, 8000, {}, false), Copying::sender);
+  EXPECT_EQ(choose_copying(from, 8000, {.pack_below = 8001, .short_block = 0}, false), Copying::sender);
+  EXPECT_EQ(choose_copying(from, 8000, {.share_from = 4000, .loose = 4}, false), Copying::both);
+  EXPECT_EQ(choose_copying(from, 8000, {.share_from = 4000, .loose = 4}, true), Copying::sender) << "an exchange";
+  EXPECT_EQ(choose_copying(from, 8000, {.share_from = 4000, .exchange_block = 0, .loose = 4}, true), Copying::both);
+  EXPECT_EQ(choose_copying(from, 8000, {.share_from = 8001, .short_block = 0}, false), Copying::receiver);
+}
 
 // A layout whose request was given back early is let go of when the receiver has copied, and not before.
 TEST(LayoutsInUse, AreHeldUntilTheMessageIsOver) {
@@ -189,7 +222,7 @@ TEST(LayoutsInUse, AreHeldUntilTheMessageIsOver) {
   RandomTypes random(4);
   Side out(random, 5'000, false, false);
   Side in(random, out.offsets.size(), true, false);
-  Endpoint sender(Callers::one, {}, Copying::receiver);
+  Endpoint sender(Callers::one, {}, {Copying::receiver});
   Endpoint receiver(Callers::one);
   Request* send = sender.send(receiver.port(), {1, 0, 0}, out.buffer(), Mode::synchronous);
   ASSERT_NE(send, nullptr);

@@ -65,6 +65,7 @@ def info(
             option["sentence"],
         )
     costs = Table("cost", "value", "default", "unit", "from", "what it is", **_STYLE)
+    costs.columns[0].no_wrap = True
     for cost in next(option["costs"] for option in options if option["name"] == "COSTS"):
         value, default = f"{cost['value']:.12g}", f"{cost['default']:.12g}"
         costs.add_row(
