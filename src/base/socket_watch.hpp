@@ -14,6 +14,16 @@
 
 namespace urakata {
 
+// The contract of sleeping. A transport says of what is in flight what would tell that it can go on (Transport::wakeup),
+// and names the descriptors for it (Transport::news). A domain adds what it has to do itself, and what its groups may
+// get through memory (Domain::wakeup). Whoever has nothing else to do asks that, and sleeps in SocketWatch::wait.
+// From the weakest to the strongest: of several the least holds.
+enum class Wakeup : std::uint8_t {
+  none,     // nobody tells: there is work, or something is to be polled for
+  sockets,  // all comes over the process's TCP sockets, the host's among them
+  news,     // all is told by descriptors of ours
+};
+
 class SocketWatch {
  public:
   // `news`: descriptors of ours that are readable while there is something to do.
@@ -27,6 +37,11 @@ class SocketWatch {
   bool wait(std::uint64_t timeout_ns);
   // The same by the descriptors `news` alone: what else happens on the process's sockets wakes nobody.
   bool wait_for_news(std::uint64_t timeout_ns);
+  // By what `wakeup` says; false at once where that is none.
+  bool wait(Wakeup wakeup, std::uint64_t timeout_ns) {
+    if (wakeup == Wakeup::news) return wait_for_news(timeout_ns);
+    return wakeup == Wakeup::sockets && wait(timeout_ns);
+  }
   // Ends the sleep in wait_for_news(), or the next one. By any thread.
   void wake();
 

@@ -29,6 +29,8 @@ class Domain {
 
   // The transport's; see there.
   const std::vector<int>& news() const { return news_; }
+  // What tells of all that is pending.
+  Wakeup wakeup() const { return told() ? Wakeup::news : network_only() ? Wakeup::sockets : Wakeup::none; }
   // When it was last advanced: was there nothing to do but wait for what news() tells?
   bool told() const { return told_.load(std::memory_order_relaxed); }
 
@@ -92,7 +94,8 @@ class Domain {
   void take_in();
   void note_told() {
     if (news_.empty()) return;
-    told_.store(waiting_.front() == nullptr && runnable_ == 0 && transport_->tells(), std::memory_order_relaxed);
+    told_.store(waiting_.front() == nullptr && runnable_ == 0 && transport_->wakeup() == Wakeup::news,
+                std::memory_order_relaxed);
   }
   bool admit();
   bool told_of(const transport::Group& group) const;

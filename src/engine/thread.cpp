@@ -129,7 +129,8 @@ void ThreadEngine::leave() {
 }
 
 void ThreadEngine::nap(std::uint64_t ns) {
-  if (domain().told() ? listen() : domain().network_only() && watch_.wait(settings_.nap_ns)) return;
+  const Wakeup wakeup = domain().wakeup();
+  if (wakeup == Wakeup::news ? listen() : watch_.wait(wakeup, settings_.nap_ns)) return;
   futex_wait(state_, state_.load(std::memory_order_relaxed), ns);
 }
 

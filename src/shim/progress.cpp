@@ -1,5 +1,6 @@
 #include "shim/progress.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -68,26 +69,21 @@ void Progress::poll_host() {
   host.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, world_, &flag, MPI_STATUS_IGNORE);
 }
 
-bool Progress::told() const {
-  if (!wire_) return false;
+Wakeup Progress::wakeup() const {
   bool pending = false;
+  Wakeup weakest = Wakeup::news;
   for (engine::Engine* engine : engines_.all()) {
     if (engine->domain().pending() == 0) continue;
-    if (!engine->domain().told()) return false;
+    weakest = std::min(weakest, engine->domain().wakeup());
     pending = true;
   }
-  return pending;
+  return pending ? weakest : Wakeup::none;
 }
 
 bool Progress::sleep() {
-  bool pending = false;
-  for (engine::Engine* engine : engines_.all()) {
-    if (engine->domain().pending() == 0) continue;
-    if (!engine->domain().told() && !engine->domain().network_only()) return false;
-    pending = true;
-  }
-  if (!pending || watched_.exchange(true, std::memory_order_acquire)) return false;
-  const bool slept = told() ? watch_->wait_for_news(kCallerSleep) : watch_->wait(kCallerSleep);
+  const Wakeup by = wakeup();
+  if (by == Wakeup::none || watched_.exchange(true, std::memory_order_acquire)) return false;
+  const bool slept = watch_->wait(by, kCallerSleep);
   watched_.store(false, std::memory_order_release);
   if (wire_) poll_host();
   return slept;

@@ -35,9 +35,11 @@ class Progress {
   // that way. False: nothing was done, the caller has to find another way to wait.
   bool sleep();
   // Does everything that is pending wait for what the transports tell?
-  bool told() const;
+  bool told() const { return wire_ && wakeup() == Wakeup::news; }
 
  private:
+  // What tells of all that is pending; none where nothing is.
+  Wakeup wakeup() const;
   void poll_host();
 
   // Constant after open().

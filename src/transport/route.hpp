@@ -3,6 +3,7 @@
 // Which way it is depends on the peer alone and is the same at both ends, so the messages of two ranks stay in order.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -37,7 +38,7 @@ class Route final : public Transport {
   void tell(std::int32_t peer, const Notice& notice) override { to(peer).tell(peer, notice); }
   const Failures& failures() const override { return host_->failures(); }
   std::vector<int> news() const override { return port_.news(); }
-  bool tells() const override { return host_->tells() && port_.tells(); }
+  Wakeup wakeup() const override { return std::min(host_->wakeup(), port_.wakeup()); }
 
  private:
   Transport& to(std::int32_t peer) { return wire_.reaches(peer) ? static_cast<Transport&>(port_) : *host_; }

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/socket_watch.hpp"
 #include "layout/layout.hpp"
 #include "transport/failures.hpp"
 
@@ -59,10 +60,11 @@ class Transport {
   // Where the transport leaves what others tell.
   virtual const Failures& failures() const = 0;
 
+  // How its owner may sleep (Wakeup in base/socket_watch.hpp).
   // Descriptors that are readable while poll() would find something, for whoever has nothing else to do. By anyone.
   virtual std::vector<int> news() const { return {}; }
-  // Is all that is in flight told by news()? Else the rest can only be polled.
-  virtual bool tells() const { return in_flight() == 0; }
+  // What tells of all that is in flight: news(), or nobody. (Only a domain's groups know what comes over sockets.)
+  virtual Wakeup wakeup() const { return in_flight() == 0 ? Wakeup::news : Wakeup::none; }
 };
 
 }  // namespace urakata::transport

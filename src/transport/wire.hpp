@@ -218,7 +218,7 @@ class WirePort final : public Transport {
 
   // The Wire's, and one that is readable when messages of this port were finished by another port's thread.
   std::vector<int> news() const override { return {wire_.news(), news_}; }
-  bool tells() const override { return true; }
+  Wakeup wakeup() const override { return Wakeup::news; }
 
  private:
   friend class Wire;

@@ -115,10 +115,13 @@ TEST(Domain, KnowsWhetherAllThatIsPendingComesOverTheNetwork) {
   Numbers numbers(2);
   auto& domain = cluster.domain(1);
   EXPECT_FALSE(domain.network_only()) << "nothing is pending";
+  EXPECT_EQ(domain.wakeup(), Wakeup::none);
   submit(domain, remote, numbers.receiver(0));
   EXPECT_TRUE(domain.network_only());
+  EXPECT_EQ(domain.wakeup(), Wakeup::sockets);
   cluster.start(1, numbers.receiver(1));
   EXPECT_FALSE(domain.network_only());
+  EXPECT_EQ(domain.wakeup(), Wakeup::none);
   cluster.start(0, numbers.sender(1));  // meets the second one, whose group has the default number
   for (int i = 0; i < 100; ++i) cluster.step();
   EXPECT_TRUE(numbers.receiver(1).finished());

@@ -15,7 +15,7 @@ using engine::Instance;
 using schedule::kRecvSlot;
 using schedule::kSendSlot;
 
-// Counts how often a domain is owned for a start or a step: each time, as its last act, the owner asks tells() once.
+// Counts how often a domain is owned for a start or a step: each time, as its last act, the owner asks wakeup() once.
 class CountingTransport final : public transport::Transport {
  public:
   explicit CountingTransport(int& owned) : owned_(owned) {}
@@ -27,9 +27,9 @@ class CountingTransport final : public transport::Transport {
   void tell(std::int32_t, const transport::Notice&) override {}
   const transport::Failures& failures() const override { return failures_; }
   std::vector<int> news() const override { return {0}; }
-  bool tells() const override {
+  Wakeup wakeup() const override {
     ++owned_;
-    return true;
+    return Wakeup::news;
   }
 
  private:
