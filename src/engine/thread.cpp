@@ -1,20 +1,14 @@
 #include "engine/thread.hpp"
 
-#include <pthread.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
-#include <ctime>
-#include <system_error>
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/helper_thread.hpp"
-#include "base/log.hpp"
 #include "base/waiting.hpp"
 
 namespace urakata::engine {
@@ -54,39 +48,18 @@ void short_slices() {
 }  // namespace
 
 ThreadEngine::ThreadEngine(Domain& domain, HelperSettings settings)
-    : Engine(domain), settings_(std::move(settings)), watch_(domain.news()) {
-  // The program's signals are for the program's threads.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    helper_ = std::thread([this] { run(); });
-    clockid_t clock{};
-    if (pthread_getcpuclockid(helper_.native_handle(), &clock) == 0) clock_.store(clock, std::memory_order_relaxed);
-    pthread_setname_np(helper_.native_handle(), settings_.name.c_str());
-  } catch (const std::system_error& error) {  // callers do all the work then
-    log::warning("no helper, so operations advance in MPI calls only: %s", error.what());
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-}
+    : Engine(domain),
+      settings_(std::move(settings)),
+      watch_(domain.news()),
+      helper_(settings_.name, "operations", [this] { run(); }) {}
 
 void ThreadEngine::stop() {
-  if (!helper_.joinable()) return;
-  used_ns_.store(helper_cpu_ns(), std::memory_order_relaxed);
+  if (!helper_.runs()) return;
   stopping_.store(true, std::memory_order_seq_cst);
   const std::uint32_t before = state_.exchange(kStopping, std::memory_order_seq_cst);
   if (before == kListening) watch_.wake();
   futex_wake(state_);
   helper_.join();
-}
-
-std::uint64_t ThreadEngine::helper_cpu_ns() const {
-  if (stopping_.load(std::memory_order_relaxed)) return used_ns_.load(std::memory_order_relaxed);
-  timespec used{};
-  if (!helper_.joinable()) return 0;
-  if (clock_gettime(clock_.load(std::memory_order_relaxed), &used) != 0) return 0;
-  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(used.tv_nsec);
 }
 
 void ThreadEngine::wake(State from) {
@@ -159,7 +132,6 @@ void ThreadEngine::doze() {
 }
 
 void ThreadEngine::run() {
-  on_helper_thread = true;
   prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);  // naps end when they should, not 50 us later
   if (!settings_.cpus.empty()) settings_.cpus.bind();
   short_slices();

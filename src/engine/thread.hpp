@@ -18,11 +18,10 @@
 
 #include <atomic>
 #include <cstdint>
-#include <ctime>
 #include <string>
-#include <thread>
 
 #include "base/cpu_set.hpp"
+#include "base/helper_thread.hpp"
 #include "base/socket_watch.hpp"
 #include "engine/engine.hpp"
 
@@ -63,7 +62,7 @@ class ThreadEngine final : public Engine {
   void enter() override;
   void leave() override;
   void stop() override;
-  std::uint64_t helper_cpu_ns() const override;
+  std::uint64_t helper_cpu_ns() const override { return helper_.cpu_ns(); }
 
  private:
   enum State : std::uint32_t { kWorking, kListening, kDozing, kAsleep, kStopping };
@@ -82,9 +81,7 @@ class ThreadEngine final : public Engine {
   std::atomic<bool> stopping_{false};
   std::atomic<std::uint64_t> started_ns_{0};  // the latest start
   std::atomic<std::uint64_t> gap_ns_{0};      // mean time from a start to the next wait
-  std::atomic<clockid_t> clock_{0};
-  std::atomic<std::uint64_t> used_ns_{0};  // CPU time at the end
-  std::thread helper_;
+  HelperThread helper_;                       // the last: it uses the others
 };
 
 }  // namespace urakata::engine

@@ -1,33 +1,11 @@
 #include "p2p/fallback_progress.hpp"
 
-#include <pthread.h>
-
-#include <csignal>
-#include <system_error>
-
-#include "base/helper_thread.hpp"
-#include "base/log.hpp"
 #include "base/waiting.hpp"
 
 namespace urakata::p2p {
 
 namespace {
 constexpr std::uint64_t kNap = 1'000'000;  // ns
-}
-
-FallbackProgress::FallbackProgress(Endpoint& endpoint, bool (*also)()) : endpoint_(endpoint), also_(also) {
-  // The program's signals are for the program's threads.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    thread_ = std::thread([this] { run(); });
-    pthread_setname_np(thread_.native_handle(), "urakata/space");
-  } catch (const std::system_error& error) {
-    log::warning("no helper, so messages in the space advance in MPI calls only: %s", error.what());
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void FallbackProgress::expect() {
@@ -40,14 +18,13 @@ void FallbackProgress::expect() {
 }
 
 void FallbackProgress::stop() {
-  if (!thread_.joinable()) return;
+  if (!thread_.runs()) return;
   state_.store(kStopping, std::memory_order_seq_cst);
   futex_wake(state_);
   thread_.join();
 }
 
 void FallbackProgress::run() {
-  on_helper_thread = true;
   for (;;) {
     const std::uint32_t state = state_.load(std::memory_order_seq_cst);
     if (state == kStopping) return;

@@ -7,8 +7,8 @@
 
 #include <atomic>
 #include <cstdint>
-#include <thread>
 
+#include "base/helper_thread.hpp"
 #include "p2p/endpoint.hpp"
 
 namespace urakata::p2p {
@@ -17,7 +17,8 @@ class FallbackProgress {
  public:
   // The endpoint has a helper among its callers, and outlives this. `also`: what else the rank needs moved at each
   // look; it returns whether there is more to move later.
-  explicit FallbackProgress(Endpoint& endpoint, bool (*also)() = nullptr);
+  explicit FallbackProgress(Endpoint& endpoint, bool (*also)() = nullptr)
+      : endpoint_(endpoint), also_(also), thread_("urakata/space", "messages in the space", [this] { run(); }) {}
   ~FallbackProgress() { stop(); }
   FallbackProgress(const FallbackProgress&) = delete;
   FallbackProgress& operator=(const FallbackProgress&) = delete;
@@ -34,7 +35,7 @@ class FallbackProgress {
   Endpoint& endpoint_;
   bool (*const also_)();
   std::atomic<std::uint32_t> state_{kIdle};
-  std::thread thread_;
+  HelperThread thread_;  // the last: it uses the others
 };
 
 }  // namespace urakata::p2p

@@ -1,0 +1,55 @@
+#include "base/helper_thread.hpp"
+
+#include <pthread.h>
+
+#include <csignal>
+#include <system_error>
+#include <utility>
+
+#include "base/log.hpp"
+
+namespace urakata {
+
+namespace {
+
+std::uint64_t nanoseconds(const timespec& time) {
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+}  // namespace
+
+HelperThread::HelperThread(const std::string& name, const char* what, std::function<void()> run) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    thread_ = std::thread([this, run = std::move(run)] {
+      on_helper_thread = true;
+      run();
+      timespec used{};
+      if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) == 0)
+        used_ns_.store(nanoseconds(used), std::memory_order_relaxed);
+    });
+    clockid_t clock{};
+    if (pthread_getcpuclockid(thread_.native_handle(), &clock) == 0) clock_.store(clock, std::memory_order_relaxed);
+    pthread_setname_np(thread_.native_handle(), name.c_str());
+  } catch (const std::system_error& error) {
+    log::warning("no helper, so %s advance in MPI calls only: %s", what, error.what());
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void HelperThread::join() {
+  thread_.join();
+  clock_.store(0, std::memory_order_relaxed);
+}
+
+std::uint64_t HelperThread::cpu_ns() const {
+  const clockid_t clock = clock_.load(std::memory_order_relaxed);
+  timespec used{};
+  if (clock == 0 || clock_gettime(clock, &used) != 0) return used_ns_.load(std::memory_order_relaxed);
+  return nanoseconds(used);
+}
+
+}  // namespace urakata
