@@ -132,7 +132,7 @@ def test_costs_of_a_file_change_the_algorithm(tmp_path: Path, name: str) -> None
     (tmp_path / "costs.toml").write_text("[node]\nstep = 0\nmessage = 0\n[common]\nturn = 0\n")
     used = []
     for more in ([], ["--costs", str(tmp_path / "costs.toml")]):
-        report = tmp_path / f"report{len(used)}"
+        (report := tmp_path / f"report{len(used)}").mkdir()
         options = ["--engine", "poll", *more, "--report", str(report), "--"]
         command = [str(paths.program("urakata-exec")), *options, suite()[0], str(program)]
         passes(run_job(host, 4, command, environment={"MPI4PY_LIBMPI": str(library(host))}))
