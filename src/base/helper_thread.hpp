@@ -13,7 +13,8 @@ namespace urakata {
 // Is this thread one of ours? Of the model that needs no call, wherever it is read.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local bool on_helper_thread = false;
 
-// One of them. The program's signals are for the program's threads, so it has all of them blocked.
+// One of them. The program's signals are for the program's threads, so it has all of them blocked. On a shared core it
+// has little to do each time and should be let in at once, and its naps end when they should.
 //
 // Thread-safety: cpu_ns() by any thread; the rest by one.
 class HelperThread {
@@ -31,8 +32,8 @@ class HelperThread {
 
  private:
   std::thread thread_;
-  std::atomic<clockid_t> clock_{0};  // 0: there is none yet, or no more
-  std::atomic<std::uint64_t> used_ns_{0};
+  std::atomic<clockid_t> clock_{0};        // 0: there is none yet, or no more
+  std::atomic<std::uint64_t> used_ns_{0};  // in all; stored by the thread at its end
 };
 
 }  // namespace urakata

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/fallback.hpp"
 #include "engine/poll.hpp"
 
 namespace urakata::engine {
 
 namespace {
-
-constexpr std::uint64_t kFallbackNap = 1'000'000;  // ns
 
 bool thread_needs_threads(const Environment& run) { return run.wish == EngineKind::thread && run.helpers_pay; }
 
@@ -37,11 +36,7 @@ Status poll_usable(const Environment&) { return Nothing{}; }
 
 std::unique_ptr<Engine> make_poll(Domain& domain, const Environment& run, const HelperSettings&) {
   if (run.hook || !run.threads) return std::make_unique<PollEngine>(domain);
-  HelperSettings settings;
-  settings.name = "urakata/fallback";
-  settings.fallback = true;
-  settings.nap_ns = kFallbackNap;
-  return std::make_unique<ThreadEngine>(domain, settings);
+  return std::make_unique<FallbackEngine>(domain);
 }
 
 constexpr std::array kTable = {

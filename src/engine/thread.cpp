@@ -1,10 +1,5 @@
 #include "engine/thread.hpp"
 
-#include <sched.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -27,23 +22,6 @@ constexpr std::uint64_t kLongGather = 800'000;
 constexpr unsigned kFewMessages = 10;
 constexpr unsigned kManyMessages = 16;
 constexpr std::uint64_t kSpareSpin = 200'000;  // ns without anything pending until a spare helper dozes
-// On a shared core the helper has little to do each time, but it should be let in at once: a thread that asks for short
-// slices has an early deadline (Linux 6.12 and later; others refuse or ignore it, and then it waits its turn).
-void short_slices() {
-  struct {
-    std::uint32_t size, policy;
-    std::uint64_t flags;
-    std::int32_t nice;
-    std::uint32_t priority;
-    std::uint64_t runtime, deadline, period;
-  } attributes{};
-  // The rest, niceness above all, stays as it is.
-  if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0U) != 0 || attributes.policy != SCHED_OTHER)
-    return;
-  attributes.size = sizeof attributes;
-  attributes.runtime = 100'000;  // ns, the shortest that the kernel takes
-  syscall(SYS_sched_setattr, 0, &attributes, 0U);
-}
 
 }  // namespace
 
@@ -77,7 +55,7 @@ void ThreadEngine::wake(State from) {
 void ThreadEngine::start_all(Domain::Starts starts) {
   // Up to the last brief one: to post its messages means to post those of what was submitted before, too.
   std::size_t begun = starts.size();
-  while (!settings_.fallback && begun != 0 && !starts[begun - 1]->brief()) --begun;
+  while (begun != 0 && !starts[begun - 1]->brief()) --begun;
   if (begun != 0) begin(starts.first(begun));
   domain().submit(starts.subspan(begun));
   const std::uint32_t state = state_.load(std::memory_order_seq_cst);
@@ -119,7 +97,7 @@ bool ThreadEngine::listen() {
 
 // Is the program expected back so soon that a helper on its core is not worth the wake-ups?
 bool ThreadEngine::stands_back() const {
-  return !settings_.spare && !settings_.fallback && gap_ns_.load(std::memory_order_relaxed) <= settings_.long_gap_ns &&
+  return !settings_.spare && gap_ns_.load(std::memory_order_relaxed) <= settings_.long_gap_ns &&
          now_ns() - started_ns_.load(std::memory_order_relaxed) < settings_.long_gap_ns;
 }
 
@@ -132,9 +110,7 @@ void ThreadEngine::doze() {
 }
 
 void ThreadEngine::run() {
-  prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);  // naps end when they should, not 50 us later
   if (!settings_.cpus.empty()) settings_.cpus.bind();
-  short_slices();
   std::uint64_t nap_ns = kShortNap;
   unsigned streak = 0;  // turns in a row that moved something
   std::uint64_t gather_ns = kShortGather;
@@ -168,7 +144,6 @@ void ThreadEngine::run() {
       }
       continue;
     }
-    if (settings_.fallback) nap(settings_.nap_ns);
     unsigned moved = 0;
     if (domain().try_own()) {
       if (settings_.around_test != nullptr) settings_.around_test(true);
@@ -189,7 +164,6 @@ void ThreadEngine::run() {
       nap_ns = std::min(nap_ns * 2, settings_.nap_ns);
       continue;
     }
-    if (settings_.fallback) continue;
     if (settings_.spare) {
       pause();
       continue;

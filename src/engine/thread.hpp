@@ -40,9 +40,6 @@ struct HelperSettings {
   std::uint64_t nap_ns = 200'000;  // longest nap while something is pending
   std::uint64_t long_gap_ns = kLongGap;
   std::uint64_t linger_ns = 20'000'000;  // without anything pending until the helper sleeps for good
-  // Engine `poll` on a host that offers no hook in its own waiting: callers do the work, and the helper, always napping
-  // `nap_ns`, only keeps MPI's progress rule while they are blocked in a call that Urakata does not handle.
-  bool fallback = false;
   // Called before and after each turn of polling; may be null. See Process::make_engines.
   void (*around_test)(bool begins) = nullptr;
   void (*progressed)(std::uint64_t begin_ns, std::uint64_t end_ns) = nullptr;  // for the time line; may be null
@@ -55,9 +52,7 @@ class ThreadEngine final : public Engine {
   ThreadEngine(const ThreadEngine&) = delete;
   ThreadEngine& operator=(const ThreadEngine&) = delete;
 
-  std::string_view name() const override {
-    return settings_.fallback ? "poll" : settings_.spare ? "thread/spare" : "thread/shared";
-  }
+  std::string_view name() const override { return settings_.spare ? "thread/spare" : "thread/shared"; }
   void start_all(Domain::Starts starts) override;
   void enter() override;
   void leave() override;

@@ -95,7 +95,7 @@ void tell_outside() {
 }  // namespace
 
 constinit p2p::Endpoint* own_endpoint = nullptr;
-constinit p2p::FallbackProgress* fallback = nullptr;
+constinit FallbackProgress* fallback = nullptr;
 constinit int tag_limit = 0;
 
 void enter_space(bool wanted, bool helper) {
@@ -130,9 +130,10 @@ void enter_space(bool wanted, bool helper) {
   if (host.progress_register != nullptr) {
     process().progress().hook();
   } else if (helper) {
-    fallback = new p2p::FallbackProgress(*made, [] {
+    fallback = new FallbackProgress("urakata/space", "messages in the space", [made] {
+      made->progress_if_free();
       progress_mixed();
-      return mixed_queue->waiting();
+      return made->open() || mixed_queue->waiting();
     });
   }
   log::detail("%zu of %d ranks share this rank's space", ranks_in_space(), ranks);

@@ -5,8 +5,8 @@
 
 #include <vector>
 
+#include "base/fallback_progress.hpp"
 #include "p2p/endpoint.hpp"
-#include "p2p/fallback_progress.hpp"
 
 namespace urakata::shim {
 
@@ -23,7 +23,7 @@ extern constinit p2p::Endpoint* own_endpoint;
 inline p2p::Endpoint* endpoint() { return own_endpoint; }
 
 // The helper that looks after messages; nullptr where the host does so, or there is none.
-extern constinit p2p::FallbackProgress* fallback;
+extern constinit FallbackProgress* fallback;
 // The rank leaves a request of its endpoint open and goes its way.
 inline void expect_messages() {
   if (fallback != nullptr) fallback->expect();

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cluster.hpp"
+#include "engine/fallback.hpp"
 #include "engine/poll.hpp"
 
 namespace urakata::simulated {
@@ -87,7 +88,7 @@ TEST_F(EngineTable, AHostWithoutAHookHasTheFallbackThreadForCallersBesideHelpers
     EXPECT_EQ(engines.named("thread") != nullptr, wish == EngineKind::thread);
     EXPECT_EQ(&engines.best(), engines.named(wish == EngineKind::thread ? "thread" : "poll"));
     Engine* const fallback = engines.next(true);
-    EXPECT_NE(dynamic_cast<engine::ThreadEngine*>(fallback), nullptr);
+    EXPECT_NE(dynamic_cast<engine::FallbackEngine*>(fallback), nullptr);
     EXPECT_EQ(fallback->name(), "poll");
     EXPECT_EQ(fallback, engines.named("poll"));
   }

@@ -9,6 +9,7 @@
 
 #include "base/waiting.hpp"
 #include "cluster.hpp"
+#include "engine/fallback.hpp"
 #include "engine/poll.hpp"
 
 namespace urakata::simulated {
@@ -16,6 +17,7 @@ namespace {
 
 using engine::Domain;
 using engine::Engine;
+using engine::FallbackEngine;
 using engine::HelperSettings;
 using engine::Instance;
 using engine::PollEngine;
@@ -285,11 +287,8 @@ TEST(FallbackProgress, MovesWhatIsPendingWhenNoCallerDoes) {
   Network network(9);
   Domain domains[] = {Domain(attach(network, 0)), Domain(attach(network, 1))};
   TestGroup groups[] = {TestGroup(0, 2, 1), TestGroup(1, 2, 1)};
-  HelperSettings fallback;
-  fallback.fallback = true;
-  fallback.nap_ns = 10'000;
-  ThreadEngine first(domains[0], fallback);
-  ThreadEngine second(domains[1], fallback);
+  FallbackEngine first(domains[0]);
+  FallbackEngine second(domains[1]);
   EXPECT_EQ(first.name(), "poll");
   Exchange exchange;
   for (exchange.from = 1; exchange.from <= 30; ++exchange.from) {
@@ -332,10 +331,11 @@ struct Process {
 
   Process(Network& network, int rank) : domain(attach(network, rank)) {
     HelperSettings helper = settings(rank % kEngines == 1, rank % 2 == 0 ? 0 : 1'000'000);
-    helper.fallback = rank % kEngines == 2;
     helper.nap_ns = 50'000;
     if (rank % kEngines == 3) {
       engine = std::make_unique<PollEngine>(domain);
+    } else if (rank % kEngines == 2) {
+      engine = std::make_unique<FallbackEngine>(domain);
     } else {
       engine = std::make_unique<ThreadEngine>(domain, helper);
     }

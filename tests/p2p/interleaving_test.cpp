@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/fallback_progress.hpp"
 #include "p2p/endpoint.hpp"
-#include "p2p/fallback_progress.hpp"
 
 namespace urakata::p2p::test {
 namespace {
@@ -110,8 +110,14 @@ TEST(Interleaving, NoStopLosesOrTearsAMessage) {
   printf("seed %llu\n", static_cast<unsigned long long>(seed));
   Endpoint sender(Callers::many);
   Endpoint receiver(Callers::many);
-  FallbackProgress senders(sender);
-  FallbackProgress receivers(receiver);
+  const auto look_at = [](Endpoint& endpoint) {
+    return [&endpoint] {
+      endpoint.progress_if_free();
+      return endpoint.open();
+    };
+  };
+  FallbackProgress senders("sender", "messages", look_at(sender));
+  FallbackProgress receivers("receiver", "messages", look_at(receiver));
   std::thread other([&] { send_all(sender, senders, receiver.port(), Steps(seed)); });
   EXPECT_EQ(receive_all(receiver, receivers, Steps(seed + 1)), 0U);
   other.join();

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdio>
 #include <memory>
+#include <ostream>
 #include <random>
 #include <string>
 #include <thread>
@@ -111,6 +112,7 @@ struct Both {
   bool by_link = false;
 };
 Both alike(const char* name, const CopyingSettings& settings) { return {name, settings, settings}; }
+void PrintTo(const Both& both, std::ostream* out) { *out << both.name; }
 std::string name_of(const ::testing::TestParamInfo<Both>& both) { return both.param.name; }
 
 class Layouts : public ::testing::TestWithParam<Both> {};

@@ -1,15 +1,20 @@
-#include "p2p/fallback_progress.hpp"
+#include "base/fallback_progress.hpp"
+
+#include <utility>
 
 #include "base/waiting.hpp"
 
-namespace urakata::p2p {
+namespace urakata {
 
 namespace {
 constexpr std::uint64_t kNap = 1'000'000;  // ns
 }
 
+FallbackProgress::FallbackProgress(const std::string& name, const char* what, Look look, Sleep sleep)
+    : look_(std::move(look)), sleep_(std::move(sleep)), thread_(name, what, [this] { run(); }) {}
+
 void FallbackProgress::expect() {
-  // The request is counted as open before the state is read, and the helper does it the other way round.
+  // What is left behind is counted before the state is read, and the helper does it the other way round.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   std::uint32_t idle = kIdle;
   if (state_.load(std::memory_order_relaxed) == kIdle && state_.compare_exchange_strong(idle, kLooking)) {
@@ -32,15 +37,13 @@ void FallbackProgress::run() {
       futex_wait(state_, kIdle);
       continue;
     }
-    futex_wait(state_, kLooking, kNap);
-    endpoint_.progress_if_free();
-    const bool more = also_ != nullptr && also_();
+    if (!sleep_ || !sleep_(kNap)) futex_wait(state_, kLooking, kNap);
     std::uint32_t looking = kLooking;
-    if (!more && !endpoint_.open() && state_.compare_exchange_strong(looking, kIdle) && left()) {
+    if (!look_() && state_.compare_exchange_strong(looking, kIdle) && look_()) {
       std::uint32_t idle = kIdle;
       state_.compare_exchange_strong(idle, kLooking);
     }
   }
 }
 
-}  // namespace urakata::p2p
+}  // namespace urakata

@@ -1,0 +1,46 @@
+// A fallback progress thread: moves what a rank has left behind while it is blocked in the host, or computes, for hosts
+// that cannot call us from within their own waiting. It looks every millisecond while something is left to move, or
+// sooner where somebody can tell that it pays, and sleeps otherwise.
+//
+// Thread-safety: expect() by any thread; stop() once, by one thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "base/helper_thread.hpp"
+
+namespace urakata {
+
+class FallbackProgress {
+ public:
+  // Moves what moves without waiting; returns whether there is more to move later. What has been left behind before
+  // expect() is seen by a look that begins after it.
+  using Look = std::function<bool()>;
+  // Sleeps until a look pays, for at most so many nanoseconds; false at once where nobody could tell.
+  using Sleep = std::function<bool(std::uint64_t ns)>;
+
+  // `what` and `name`: as HelperThread's.
+  FallbackProgress(const std::string& name, const char* what, Look look, Sleep sleep = {});
+  ~FallbackProgress() { stop(); }
+  FallbackProgress(const FallbackProgress&) = delete;
+  FallbackProgress& operator=(const FallbackProgress&) = delete;
+
+  // The rank goes its way and leaves something behind.
+  void expect();
+  void stop();
+  std::uint64_t cpu_ns() const { return thread_.cpu_ns(); }
+
+ private:
+  void run();
+
+  enum State : std::uint32_t { kIdle, kLooking, kStopping };
+  const Look look_;
+  const Sleep sleep_;
+  std::atomic<std::uint32_t> state_{kIdle};
+  HelperThread thread_;  // the last: it uses the others
+};
+
+}  // namespace urakata

@@ -1,0 +1,23 @@
+#include "engine/fallback.hpp"
+
+namespace urakata::engine {
+
+FallbackEngine::FallbackEngine(Domain& domain)
+    : Engine(domain),
+      watch_(domain.news()),
+      progress_(
+          "urakata/fallback", "operations", [this] { return look(); },
+          [this](std::uint64_t ns) {
+            return callers_.load(std::memory_order_relaxed) == 0 && watch_.wait(this->domain().wakeup(), ns);
+          }) {}
+
+bool FallbackEngine::look() {
+  if (callers_.load(std::memory_order_relaxed) == 0 && domain().try_own()) {
+    while (domain().advance(false) != 0 && callers_.load(std::memory_order_relaxed) == 0) {
+    }
+    domain().disown();
+  }
+  return domain().pending() != 0;
+}
+
+}  // namespace urakata::engine

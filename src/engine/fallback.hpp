@@ -1,0 +1,36 @@
+// Engine `poll` on a host that offers no hook in its own waiting: callers do the work, and a fallback progress thread
+// only keeps MPI's progress rule while they are blocked in a call that Urakata does not handle.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/fallback_progress.hpp"
+#include "base/socket_watch.hpp"
+#include "engine/engine.hpp"
+
+namespace urakata::engine {
+
+class FallbackEngine final : public Engine {
+ public:
+  explicit FallbackEngine(Domain& domain);
+
+  std::string_view name() const override { return "poll"; }
+  void start_all(Domain::Starts starts) override {
+    begin(starts);
+    progress_.expect();
+  }
+  void enter() override { callers_.fetch_add(1, std::memory_order_relaxed); }
+  void leave() override { callers_.fetch_sub(1, std::memory_order_relaxed); }
+  void stop() override { progress_.stop(); }
+  std::uint64_t helper_cpu_ns() const override { return progress_.cpu_ns(); }
+
+ private:
+  bool look();
+
+  SocketWatch watch_;                      // the thread's
+  std::atomic<std::uint32_t> callers_{0};  // that wait at the moment, and drive the domain themselves
+  FallbackProgress progress_;
+};
+
+}  // namespace urakata::engine

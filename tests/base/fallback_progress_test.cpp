@@ -1,0 +1,56 @@
+// Three times there is more to do: the thread looks a fourth time once it has said that it is idle, and again when it
+// is expected to.
+#include "base/fallback_progress.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace urakata {
+namespace {
+
+// Hangs where the thread does not look.
+TEST(FallbackProgress, LooksWhileThereIsMore) {
+  std::atomic<int> looks{0};
+  FallbackProgress fallback("test", "tests", [&] { return ++looks < 3; });
+  EXPECT_EQ(looks.load(), 0);
+  fallback.expect();
+  while (looks.load() < 4) std::this_thread::yield();
+  fallback.expect();
+  while (looks.load() < 5) std::this_thread::yield();
+}
+
+// Each of 1000 things left behind is seen, wherever in its loop the thread is when it is left. Hangs where one is not.
+TEST(FallbackProgress, MissesNothing) {
+  std::atomic<int> left{0};
+  FallbackProgress fallback(
+      "test", "tests", [&] { return left.exchange(0) > 1; }, [](std::uint64_t) { return true; });
+  for (int i = 1; i <= 1000; ++i) {
+    left.store(1 + i % 2);
+    fallback.expect();
+    while (left.load() != 0) std::this_thread::yield();
+  }
+}
+
+TEST(FallbackProgress, SleepsAsItIsToldAndRunsOnAThreadOfOurs) {
+  std::atomic<int> sleeps{0};
+  std::atomic<bool> ours{false};
+  FallbackProgress fallback(
+      "test", "tests",
+      [&] {
+        ours = on_helper_thread;
+        return true;
+      },
+      [&](std::uint64_t ns) { return ns != 0 && ++sleeps != 0; });
+  fallback.expect();
+  while (sleeps.load() < 10 || !ours.load()) std::this_thread::yield();
+  fallback.stop();
+  const int at_the_end = sleeps.load();
+  EXPECT_GT(fallback.cpu_ns(), 0U);
+  fallback.expect();
+  EXPECT_EQ(sleeps.load(), at_the_end);
+  EXPECT_FALSE(on_helper_thread);
+}
+
+}  // namespace
+}  // namespace urakata
