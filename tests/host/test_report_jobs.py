@@ -130,7 +130,7 @@ def test_costs_of_a_file_change_the_algorithm(tmp_path: Path, name: str) -> None
         "MPI.COMM_WORLD.Iallreduce([bytearray(512), MPI.DOUBLE], [out, MPI.DOUBLE]).Wait()\n"
     )
     (tmp_path / "costs.toml").write_text("[node]\nstep = 0\nmessage = 0\n[common]\nturn = 0\n")
-    used = []
+    used: list[str] = []
     for more in ([], ["--costs", str(tmp_path / "costs.toml")]):
         (report := tmp_path / f"report{len(used)}").mkdir()
         options = ["--engine", "poll", *more, "--report", str(report), "--"]
