@@ -8,7 +8,7 @@
 
 enum { COUNT = 1 << 18 };
 
-// Commits the schedule that passes slot 0 on from rank 0 to 1, 2, ... of the communicator.
+// Commits the schedule that passes buffer 0 on from rank 0 to 1, 2, ... of the communicator.
 static int make_chain(MPI_Comm comm, int rank, int size, ura_schedule** chain) {
   const MPI_Count bytes = COUNT * (MPI_Count)sizeof(double);
   int in, out;

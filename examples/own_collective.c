@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
     return 0;
   }
 
-  /* Slot 0 is the buffer. Rank r receives the sum of 0 .. r-1 in a temporary, adds it, and hands its own sum on. */
+  /* Rank r receives the sum of 0 .. r-1 in a temporary, adds it, and hands its own sum on. */
   const MPI_Count bytes = COUNT * sizeof(double);
   ura_schedule* schedule;
   int incoming = -1, in = -1, add = -1, out = -1;

@@ -41,14 +41,14 @@ URAKATA_API int ura_start_cost(double* own_ns, unsigned long long* starts);
  * once, started any number of times, also while earlier starts still run, and is progressed like MPI's own collectives.
  * The request goes to any MPI_Wait or MPI_Test.
  *
- * Data lie in slots: 0 .. slots-1 are the buffers that ura_start() gets, ura_temp() adds temporaries. Places are a slot
- * and an offset in bytes. Nodes run as soon as the nodes that they were put after are finished. The k-th message that
- * rank a sends to rank b on a channel (0..255) meets the k-th that b receives from a on it; order such nodes by
- * ura_after().
+ * Data lie in buffers, which have numbers: 0 .. buffers-1 are those that ura_start() gets, ura_temp() adds temporaries.
+ * A place is a buffer and an offset in bytes. Nodes run as soon as the nodes that they were put after are finished.
+ * The k-th message that rank a sends to rank b on a channel (0..255) meets the k-th that b receives from a on it; order
+ * such nodes by ura_after().
  *
  *     ura_schedule* s;
  *     int in, out;
- *     ura_begin(comm, 1, &s);                               // one buffer: slot 0
+ *     ura_begin(comm, 1, &s);                               // one buffer: number 0
  *     if (rank > 0) ura_recv(s, rank - 1, 0, 0, bytes, 0, &in);
  *     if (rank + 1 < size) ura_send(s, rank + 1, 0, 0, bytes, 0, &out);
  *     if (rank > 0 && rank + 1 < size) ura_after(s, in, out);
@@ -59,18 +59,18 @@ URAKATA_API int ura_start_cost(double* own_ns, unsigned long long* starts);
  * which may be null. */
 typedef struct ura_schedule ura_schedule;
 
-URAKATA_API int ura_begin(MPI_Comm comm, int slots, ura_schedule** schedule);
-URAKATA_API int ura_temp(ura_schedule* schedule, MPI_Count bytes, int* slot);
-URAKATA_API int ura_send(ura_schedule* schedule, int peer, int slot, MPI_Aint offset, MPI_Count bytes, int channel,
+URAKATA_API int ura_begin(MPI_Comm comm, int buffers, ura_schedule** schedule);
+URAKATA_API int ura_temp(ura_schedule* schedule, MPI_Count bytes, int* buffer);
+URAKATA_API int ura_send(ura_schedule* schedule, int peer, int buffer, MPI_Aint offset, MPI_Count bytes, int channel,
                          int* node);
-URAKATA_API int ura_recv(ura_schedule* schedule, int peer, int slot, MPI_Aint offset, MPI_Count bytes, int channel,
+URAKATA_API int ura_recv(ura_schedule* schedule, int peer, int buffer, MPI_Aint offset, MPI_Count bytes, int channel,
                          int* node);
-URAKATA_API int ura_copy(ura_schedule* schedule, int from_slot, MPI_Aint from_offset, int to_slot, MPI_Aint to_offset,
-                         MPI_Count bytes, int* node);
+URAKATA_API int ura_copy(ura_schedule* schedule, int from_buffer, MPI_Aint from_offset, int to_buffer,
+                         MPI_Aint to_offset, MPI_Count bytes, int* node);
 
 /* right = left (op) right on `count` elements. A predefined type, and an operation that is defined for it; the same for
  * all reductions of a schedule. */
-URAKATA_API int ura_reduce(ura_schedule* schedule, int left_slot, MPI_Aint left_offset, int right_slot,
+URAKATA_API int ura_reduce(ura_schedule* schedule, int left_buffer, MPI_Aint left_offset, int right_buffer,
                            MPI_Aint right_offset, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int* node);
 
 /* The name under which the schedule's starts stand in the report, instead of "ura_start"; copied. At any time. */
@@ -83,8 +83,8 @@ URAKATA_API int ura_after(ura_schedule* schedule, int first, int then);
  * one rank's schedule can be checked for: MPI_ERR_ARG, and the message names the node. */
 URAKATA_API int ura_commit(ura_schedule* schedule);
 
-/* Starts the schedule on the buffers slots[0..slots-1]; all ranks of the communicator start it in the same order. */
-URAKATA_API int ura_start(ura_schedule* schedule, void* const* slots, MPI_Request* request);
+/* Starts the schedule, buffer i being at buffers[i]; all ranks of the communicator start it in the same order. */
+URAKATA_API int ura_start(ura_schedule* schedule, void* const* buffers, MPI_Request* request);
 
 /* MPI_ERR_PENDING while a start of it is not completed. Sets the pointer to null. */
 URAKATA_API int ura_free(ura_schedule** schedule);

@@ -1,4 +1,4 @@
-// Allgather: everybody's block to everybody's receive slot, in rank order. Every receive goes to its final place, and
+// Allgather: everybody's block to everybody's receive buffer, in rank order. Every receive goes to its final place, and
 // all of them are posted at the start (the ring: a bounded number ahead).
 #include <algorithm>
 
@@ -9,16 +9,16 @@
 namespace urakata::collectives::allgather {
 namespace {
 
-// The blocks [first, last) of the receive slot.
+// The blocks [first, last) of the receive buffer.
 Piece blocks(const Plan& plan, std::uint32_t first, std::uint32_t last) {
   const std::uint64_t block = plan.arguments().bytes;
-  return {.slot = kRecvSlot, .offset = static_cast<std::int64_t>(first * block), .bytes = (last - first) * block};
+  return {.buffer = kRecvBuffer, .offset = static_cast<std::int64_t>(first * block), .bytes = (last - first) * block};
 }
 
 // Where the own block may be read from the start.
 Piece own_block(const Plan& plan) {
   if (plan.arguments().in_place) return blocks(plan, plan.rank(), plan.rank() + 1);
-  return {.slot = kSendSlot, .bytes = plan.arguments().bytes};
+  return {.buffer = kSendBuffer, .bytes = plan.arguments().bytes};
 }
 
 Nodes place_own(Plan& plan) { return plan.copy(own_block(plan), blocks(plan, plan.rank(), plan.rank() + 1)); }

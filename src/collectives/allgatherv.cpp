@@ -1,4 +1,4 @@
-// Allgatherv: everybody's block, of any size, to everybody's receive slot, each at its displacement.
+// Allgatherv: everybody's block, of any size, to everybody's receive buffer, each at its displacement.
 #include <algorithm>
 
 #include "collectives/algorithms.hpp"
@@ -8,12 +8,12 @@ namespace urakata::collectives::allgatherv {
 namespace {
 
 Piece block(const Arguments& arguments, std::uint32_t rank) {
-  return {.slot = kRecvSlot, .offset = arguments.recv.displacements[rank], .bytes = arguments.recv.bytes[rank]};
+  return {.buffer = kRecvBuffer, .offset = arguments.recv.displacements[rank], .bytes = arguments.recv.bytes[rank]};
 }
 
 Piece own_block(const Arguments& arguments) {
   if (arguments.in_place) return block(arguments, arguments.rank);
-  return {.slot = kSendSlot, .bytes = arguments.recv.bytes[arguments.rank]};
+  return {.buffer = kSendBuffer, .bytes = arguments.recv.bytes[arguments.rank]};
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ Built spread(const Arguments& arguments) {
   return plan.commit();
 }
 
-// Bruck et al. 1997. The blocks lie anywhere in the receive slot, so they travel in a temporary that holds them one
+// Bruck et al. 1997. The blocks lie anywhere in the receive buffer, so they travel in a temporary that holds them one
 // after another, beginning with the own one; each goes to its place as soon as it is there.
 Built bruck(const Arguments& arguments) {
   Plan plan("allgatherv/bruck", arguments);
@@ -53,21 +53,21 @@ Built bruck(const Arguments& arguments) {
   std::vector<std::uint64_t> rotated(n);
   for (std::uint32_t i = 0; i < n; ++i) rotated[i] = arguments.recv.bytes[(r + i) % n];
   const Partition row = Partition::of(rotated);
-  const SlotId slot = plan.temp(row.total()).slot;
+  const BufferId buffer = plan.temp(row.total()).buffer;
 
   plan.copy(own_block(arguments), block(arguments, r));
-  Nodes have = plan.copy(own_block(arguments), row.block(slot, 0));
+  Nodes have = plan.copy(own_block(arguments), row.block(buffer, 0));
   for (std::uint32_t held = 1; held < n; held *= 2) {
     const std::uint32_t count = std::min(held, n - held);
     const std::uint32_t to = (r + n - held) % n;
     if (held == 1) {
       plan.send(to, own_block(arguments));
     } else {
-      plan.after(have, plan.send(to, row.range(slot, 0, count)));
+      plan.after(have, plan.send(to, row.range(buffer, 0, count)));
     }
-    const Nodes got = plan.recv((r + held) % n, row.range(slot, held, held + count));
+    const Nodes got = plan.recv((r + held) % n, row.range(buffer, held, held + count));
     for (std::uint32_t i = held; i < held + count; ++i) {
-      plan.after(got, plan.copy(row.block(slot, i), block(arguments, (r + i) % n)));
+      plan.after(got, plan.copy(row.block(buffer, i), block(arguments, (r + i) % n)));
     }
     have = have + got;
   }

@@ -1,4 +1,4 @@
-// Allreduce: everybody's input combined in rank order, in everybody's receive slot.
+// Allreduce: everybody's input combined in rank order, in everybody's receive buffer.
 #include "collectives/algorithms.hpp"
 #include "collectives/fold.hpp"
 #include "collectives/phases.hpp"
@@ -6,8 +6,8 @@
 namespace urakata::collectives::allreduce {
 namespace {
 
-Piece input(const Plan& plan) { return {.slot = plan.input(), .bytes = plan.arguments().bytes}; }
-Piece result(const Plan& plan) { return {.slot = kRecvSlot, .bytes = plan.arguments().bytes}; }
+Piece input(const Plan& plan) { return {.buffer = plan.input(), .bytes = plan.arguments().bytes}; }
+Piece result(const Plan& plan) { return {.buffer = kRecvBuffer, .bytes = plan.arguments().bytes}; }
 
 // A rank that sits out (fold.hpp) hands its input over and gets the result back, part by part.
 void sit_out(Plan& plan, std::uint32_t partner, const std::vector<Piece>& parts) {
@@ -56,35 +56,35 @@ Built rabenseifner(const Arguments& arguments) {
   const std::uint32_t index = fold.turned(fold.index(fold.sits_out(r) ? r - 1 : r));
   if (fold.sits_out(r)) {
     // The partner passes on what it has as it gets it: its own part, then the other halves, the shortest first.
-    std::vector<Piece> pieces{parts.block(kRecvSlot, index)};
+    std::vector<Piece> pieces{parts.block(kRecvBuffer, index)};
     for (std::uint32_t distance = 1; distance < fold.active; distance *= 2) {
       const std::uint32_t first = (index ^ distance) / distance * distance;
-      pieces.push_back(parts.range(kRecvSlot, first, first + distance));
+      pieces.push_back(parts.range(kRecvBuffer, first, first + distance));
     }
     sit_out(plan, r - 1, pieces);
     return plan.commit();
   }
 
-  SlotId source = plan.input();
+  BufferId source = plan.input();
   Nodes ready;
   if (fold.stands_for_two(r)) {
     const Contribution other{.peer = r + 1};
     ready = accumulate(plan, input(plan), result(plan), {&other, 1}, 0);
-    source = kRecvSlot;
+    source = kRecvBuffer;
   }
   const Halving halving = halve(
-      plan, parts, index, [&](std::uint32_t i) { return fold.rank(fold.turned(i)); }, source, kRecvSlot, ready, 1,
+      plan, parts, index, [&](std::uint32_t i) { return fold.rank(fold.turned(i)); }, source, kRecvBuffer, ready, 1,
       fold.active);
 
   const auto pass_on = [&](const Nodes& have, const Piece& piece, std::uint32_t step) {
     if (fold.stands_for_two(r)) plan.after(have, plan.send(r + 1, piece, step));
   };
   Nodes have = halving.ready;
-  pass_on(have, parts.block(kRecvSlot, index), 1);
+  pass_on(have, parts.block(kRecvBuffer, index), 1);
   std::uint32_t step = 2;
   for (auto s = halving.steps.rbegin(); s != halving.steps.rend(); ++s, ++step) {
-    plan.after(have, plan.send(s->peer, parts.range(kRecvSlot, s->keep_first, s->keep_last)));
-    const Piece other = parts.range(kRecvSlot, s->give_first, s->give_last);
+    plan.after(have, plan.send(s->peer, parts.range(kRecvBuffer, s->keep_first, s->keep_last)));
+    const Piece other = parts.range(kRecvBuffer, s->give_first, s->give_last);
     const Nodes got = plan.recv(s->peer, other);
     plan.after(s->gave, got);
     pass_on(got, other, step);
@@ -105,7 +105,7 @@ Built ring(const Arguments& arguments) {
   }
   const Partition blocks = Partition::even(arguments.bytes, arguments.element, n);
   const std::uint32_t mine = (r + 1) % n;
-  const auto target = [&](std::uint32_t b) { return blocks.block(kRecvSlot, b); };
+  const auto target = [&](std::uint32_t b) { return blocks.block(kRecvBuffer, b); };
   Ring way{.ranks = n, .left = (r + n - 1) % n, .right = (r + 1) % n};
   const RingReduced reduced = ring_reduce(
       plan, way,

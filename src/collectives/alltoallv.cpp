@@ -1,17 +1,17 @@
-// Alltoallv: blocks of any size, from and to any displacement. In place, both are the receive slot's.
+// Alltoallv: blocks of any size, from and to any displacement. In place, both are the receive buffer's.
 #include "collectives/exchange.hpp"
 
 namespace urakata::collectives::alltoallv {
 namespace {
 
-Piece block(SlotId slot, const Blocks& blocks, std::uint32_t rank) {
-  return {.slot = slot, .offset = blocks.displacements[rank], .bytes = blocks.bytes[rank]};
+Piece block(BufferId buffer, const Blocks& blocks, std::uint32_t rank) {
+  return {.buffer = buffer, .offset = blocks.displacements[rank], .bytes = blocks.bytes[rank]};
 }
 
 Exchange blocks(const Arguments& arguments) {
-  const auto in = [recv = arguments.recv](std::uint32_t rank) { return block(kRecvSlot, recv, rank); };
+  const auto in = [recv = arguments.recv](std::uint32_t rank) { return block(kRecvBuffer, recv, rank); };
   if (arguments.in_place) return {.out = in, .in = in};
-  return {.out = [send = arguments.send](std::uint32_t rank) { return block(kSendSlot, send, rank); }, .in = in};
+  return {.out = [send = arguments.send](std::uint32_t rank) { return block(kSendBuffer, send, rank); }, .in = in};
 }
 
 }  // namespace

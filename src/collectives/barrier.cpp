@@ -12,9 +12,9 @@ Built dissemination(const Arguments& arguments) {
   std::vector<schedule::NodeId> heard;
   for (std::uint64_t distance = 1; distance < ranks; distance *= 2) {
     const auto d = static_cast<std::uint32_t>(distance);
-    const auto told = builder.send((rank + d) % ranks, {.slot = schedule::kSendSlot}, 0);
+    const auto told = builder.send((rank + d) % ranks, {.buffer = schedule::kSendBuffer}, 0);
     for (auto node : heard) builder.after(node, told);
-    heard.push_back(builder.recv((rank + ranks - d) % ranks, {.slot = schedule::kRecvSlot}, 0));
+    heard.push_back(builder.recv((rank + ranks - d) % ranks, {.buffer = schedule::kRecvBuffer}, 0));
   }
   return builder.commit();
 }

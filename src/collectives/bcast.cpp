@@ -1,11 +1,11 @@
-// Broadcast: the root's receive slot to everybody's.
+// Broadcast: the root's receive buffer to everybody's.
 #include "collectives/algorithms.hpp"
 #include "collectives/phases.hpp"
 
 namespace urakata::collectives::bcast {
 namespace {
 
-Piece buffer(const Arguments& arguments) { return {.slot = kRecvSlot, .bytes = arguments.bytes}; }
+Piece buffer(const Arguments& arguments) { return {.buffer = kRecvBuffer, .bytes = arguments.bytes}; }
 
 Built tree(const char* name, std::uint32_t radix, const Arguments& arguments) {
   Plan plan(name, arguments);
@@ -41,10 +41,10 @@ Built scatter_allgather(const Arguments& arguments) {
 
   const Tree tree = tree_of(me, ranks);
   Nodes have;
-  if (me != 0) have = plan.recv(real(tree.parent), blocks.range(kRecvSlot, me, me + tree.span));
+  if (me != 0) have = plan.recv(real(tree.parent), blocks.range(kRecvBuffer, me, me + tree.span));
   for (std::size_t i = 0; i < tree.children.size(); ++i) {
     const std::uint32_t child = tree.children[i];
-    plan.after(have, plan.send(real(child), blocks.range(kRecvSlot, child, child + tree.spans[i])));
+    plan.after(have, plan.send(real(child), blocks.range(kRecvBuffer, child, child + tree.spans[i])));
   }
 
   const std::uint32_t right = (me + 1) % ranks;
@@ -52,8 +52,8 @@ Built scatter_allgather(const Arguments& arguments) {
               {.own = me,
                .sends = ranks - tree_of(right, ranks).span,
                .recvs = ranks - tree.span,
-               .own_piece = blocks.block(kRecvSlot, me),
-               .block = [&](std::uint32_t b) { return blocks.block(kRecvSlot, b); },
+               .own_piece = blocks.block(kRecvBuffer, me),
+               .block = [&](std::uint32_t b) { return blocks.block(kRecvBuffer, b); },
                .ready = [&](std::uint32_t) { return have; },
                .free = [](std::uint32_t) { return Nodes{}; }});
   return plan.commit();

@@ -1,8 +1,8 @@
 // The collectives: (arguments) -> schedule. One file per operation; nothing is run here.
 //
 // Every function builds the schedule of one rank. All ranks of the group call it with equal arguments, but for those
-// marked "local" below. Slots: kSendSlot, kRecvSlot as MPI's sendbuf and recvbuf (bcast: kRecvSlot only). `in_place` is
-// MPI_IN_PLACE as the standard defines it for the operation; kSendSlot is then not used.
+// marked "local" below. Buffers: kSendBuffer, kRecvBuffer as MPI's sendbuf and recvbuf (bcast: kRecvBuffer only).
+// `in_place` is MPI_IN_PLACE as the standard defines it for the operation; kSendBuffer is then not used.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ enum class Operation : std::uint8_t {
 // How one rank's blocks lie for the v- and w-forms: one entry per rank, in payload bytes and in bytes of memory.
 struct Blocks {
   std::span<const std::uint64_t> bytes;         // payload bytes of each rank's block
-  std::span<const std::int64_t> displacements;  // memory offset of each rank's block in its slot
+  std::span<const std::int64_t> displacements;  // memory offset of each rank's block in its buffer
 };
 
 // The neighbours of a rank, on a communicator with a topology; the same rank may occur several times. Blocks from one

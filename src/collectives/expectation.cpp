@@ -9,11 +9,11 @@
 namespace urakata::collectives {
 namespace {
 
-using schedule::kRecvSlot;
-using schedule::kSendSlot;
+using schedule::BufferId;
+using schedule::kRecvBuffer;
+using schedule::kSendBuffer;
 using schedule::Origin;
 using schedule::RankExpectation;
-using schedule::SlotId;
 
 bool in(Operation operation, std::initializer_list<Operation> set) {
   return std::find(set.begin(), set.end(), operation) != set.end();
@@ -24,7 +24,7 @@ class Meaning {
   Meaning(Operation operation, std::span<const Arguments> ranks) : operation_(operation), ranks_(ranks) {
     result_.ranks.resize(ranks.size());
     for (RankExpectation& rank : result_.ranks) {
-      rank.slots = {{.begin = 0, .end = 0, .writable = false}, {.begin = 0, .end = 0, .keep_rest = true}};
+      rank.buffers = {{.begin = 0, .end = 0, .writable = false}, {.begin = 0, .end = 0, .keep_rest = true}};
     }
     result_.commutative = ranks[0].commutative;
     result_.synchronising = operation == Operation::barrier;
@@ -37,8 +37,8 @@ class Meaning {
   schedule::Expectation take() {
     for (std::uint32_t r = 0; r < count(); ++r) {
       if (operation_ == Operation::bcast) {
-        uses(r, kRecvSlot, 0, ranks_[r].bytes);
-        gets(r, 0, ranks_[r].bytes, {{ranks_[r].root, kRecvSlot, 0}});
+        uses(r, kRecvBuffer, 0, ranks_[r].bytes);
+        gets(r, 0, ranks_[r].bytes, {{ranks_[r].root, kRecvBuffer, 0}});
       } else if (is_reduction(operation_)) {
         reduction(r);
       } else if (operation_ == Operation::neighbor_alltoallv) {
@@ -52,20 +52,20 @@ class Meaning {
 
  private:
   std::uint32_t count() const { return static_cast<std::uint32_t>(ranks_.size()); }
-  SlotId input(std::uint32_t r) const { return ranks_[r].in_place ? kRecvSlot : kSendSlot; }
+  BufferId input(std::uint32_t r) const { return ranks_[r].in_place ? kRecvBuffer : kSendBuffer; }
 
   // The caller's buffer has [begin, begin + bytes).
-  void uses(std::uint32_t r, SlotId slot, std::int64_t begin, std::uint64_t bytes) {
-    auto& buffer = result_.ranks[r].slots[slot];
+  void uses(std::uint32_t r, BufferId buffer, std::int64_t begin, std::uint64_t bytes) {
+    auto& used = result_.ranks[r].buffers[buffer];
     if (bytes == 0) return;
-    const bool fresh = buffer.begin == buffer.end;
+    const bool fresh = used.begin == used.end;
     const std::int64_t end = begin + static_cast<std::int64_t>(bytes);
-    buffer.begin = fresh ? begin : std::min(buffer.begin, begin);
-    buffer.end = fresh ? end : std::max(buffer.end, end);
+    used.begin = fresh ? begin : std::min(used.begin, begin);
+    used.end = fresh ? end : std::max(used.end, end);
   }
 
   void gets(std::uint32_t r, std::int64_t offset, std::uint64_t bytes, std::vector<Origin> contributions) {
-    result_.ranks[r].results.push_back({kRecvSlot, offset, bytes, std::move(contributions)});
+    result_.ranks[r].results.push_back({kRecvBuffer, offset, bytes, std::move(contributions)});
   }
 
   void reduction(std::uint32_t r) {
@@ -81,7 +81,7 @@ class Meaning {
     uses(r, input(r), 0, total);
     if (operation_ == Operation::reduce && r != ranks_[r].root) return;
     const std::uint32_t last = operation_ == Operation::scan ? r + 1 : operation_ == Operation::exscan ? r : count();
-    uses(r, kRecvSlot, 0, block(r));
+    uses(r, kRecvBuffer, 0, block(r));
     if (last == 0) return;
     std::vector<Origin> contributions;
     for (std::uint32_t i = 0; i < last; ++i) contributions.push_back({i, input(i), static_cast<std::int64_t>(before)});
@@ -93,7 +93,7 @@ class Meaning {
     std::uint64_t bytes;
   };
 
-  // What rank `from` sends to rank `to`, in from's input slot.
+  // What rank `from` sends to rank `to`, in from's input buffer.
   Block outgoing(std::uint32_t from, std::uint32_t to) const {
     const Arguments& a = ranks_[from];
     const auto even = Block{static_cast<std::int64_t>(a.bytes) * to, a.bytes};
@@ -115,7 +115,7 @@ class Meaning {
     }
   }
 
-  // Where rank `to` finds it, in its receive slot.
+  // Where rank `to` finds it, in its receive buffer.
   std::int64_t incoming(std::uint32_t from, std::uint32_t to) const {
     const Arguments& a = ranks_[to];
     if (in(operation_, {Operation::scatter, Operation::scatterv})) return 0;
@@ -130,15 +130,15 @@ class Meaning {
     const bool to_root = in(operation_, {Operation::gather, Operation::gatherv});
     const bool from_root = in(operation_, {Operation::scatter, Operation::scatterv});
     for (std::uint32_t i = 0; i < count(); ++i) {
-      // In place at the root, scatter still sends from the send slot, and the root's own block stays there.
+      // In place at the root, scatter still sends from the send buffer, and the root's own block stays there.
       if (!from_root || r == root) {
         const Block block = outgoing(r, i);
-        uses(r, from_root ? kSendSlot : input(r), block.offset, block.bytes);
+        uses(r, from_root ? kSendBuffer : input(r), block.offset, block.bytes);
       }
       if ((to_root && r != root) || (from_root && (i != root || ranks_[r].in_place))) continue;
       const Block block = outgoing(i, r);
-      uses(r, kRecvSlot, incoming(i, r), block.bytes);
-      gets(r, incoming(i, r), block.bytes, {{i, from_root ? kSendSlot : input(i), block.offset}});
+      uses(r, kRecvBuffer, incoming(i, r), block.bytes);
+      gets(r, incoming(i, r), block.bytes, {{i, from_root ? kSendBuffer : input(i), block.offset}});
     }
   }
 
@@ -146,7 +146,7 @@ class Meaning {
   void neighbours(std::uint32_t r) {
     const Arguments& a = ranks_[r];
     for (std::size_t d = 0; d < a.neighbours.destinations.size(); ++d) {
-      uses(r, kSendSlot, a.send.displacements[d], a.send.bytes[d]);
+      uses(r, kSendBuffer, a.send.displacements[d], a.send.bytes[d]);
     }
     std::vector<std::size_t> met(count());  // by source: where in its destinations the next block is looked for
     for (std::size_t i = 0; i < a.neighbours.sources.size(); ++i) {
@@ -156,9 +156,9 @@ class Meaning {
       const std::span<const std::uint32_t> to = ranks_[source].neighbours.destinations;
       std::size_t& next = met[source];
       while (to[next] != r) ++next;
-      uses(r, kRecvSlot, a.recv.displacements[s], a.recv.bytes[s]);
+      uses(r, kRecvBuffer, a.recv.displacements[s], a.recv.bytes[s]);
       gets(r, a.recv.displacements[s], a.recv.bytes[s],
-           {{source, kSendSlot, ranks_[source].send.displacements[next++]}});
+           {{source, kSendBuffer, ranks_[source].send.displacements[next++]}});
     }
   }
 

@@ -10,8 +10,8 @@
 
 namespace urakata::collectives {
 
-// of_ranks[r] is what rank r calls with, for all ranks of the group. Bytes of the receive slot that the operation does
-// not define must be as before, the send slot unchanged.
+// of_ranks[r] is what rank r calls with, for all ranks of the group. Bytes of the receive buffer that the operation
+// does not define must be as before, the send buffer unchanged.
 schedule::Expectation expectation(Operation operation, std::span<const Arguments> of_ranks);
 
 // The arguments of all ranks from one rank's, for who has no program to take them from. The v-forms get blocks of

@@ -1,12 +1,12 @@
-// Exscan: rank r gets the inputs of ranks 0 .. r - 1 combined in rank order; rank 0's receive slot is left alone.
+// Exscan: rank r gets the inputs of ranks 0 .. r - 1 combined in rank order; rank 0's receive buffer is left alone.
 #include "collectives/algorithms.hpp"
 #include "collectives/phases.hpp"
 
 namespace urakata::collectives::exscan {
 namespace {
 
-Piece input(const Plan& plan) { return {.slot = plan.input(), .bytes = plan.arguments().bytes}; }
-Piece result(const Plan& plan) { return {.slot = kRecvSlot, .bytes = plan.arguments().bytes}; }
+Piece input(const Plan& plan) { return {.buffer = plan.input(), .bytes = plan.arguments().bytes}; }
+Piece result(const Plan& plan) { return {.buffer = kRecvBuffer, .bytes = plan.arguments().bytes}; }
 
 }  // namespace
 

@@ -21,7 +21,7 @@ Nodes makers(const std::vector<Made>& made, std::uint32_t first, std::uint32_t l
 }  // namespace
 
 Halving halve(Plan& plan, const Partition& parts, std::uint32_t index,
-              const std::function<std::uint32_t(std::uint32_t)>& rank_of, SlotId source, SlotId work,
+              const std::function<std::uint32_t(std::uint32_t)>& rank_of, BufferId source, BufferId work,
               const Nodes& ready, std::uint32_t step, std::uint32_t active) {
   Halving halving;
   std::uint32_t first = 0;

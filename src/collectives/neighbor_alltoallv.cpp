@@ -8,8 +8,8 @@
 namespace urakata::collectives::neighbor_alltoallv {
 namespace {
 
-Piece block(SlotId slot, const Blocks& blocks, std::size_t neighbour) {
-  return {.slot = slot, .offset = blocks.displacements[neighbour], .bytes = blocks.bytes[neighbour]};
+Piece block(BufferId buffer, const Blocks& blocks, std::size_t neighbour) {
+  return {.buffer = buffer, .offset = blocks.displacements[neighbour], .bytes = blocks.bytes[neighbour]};
 }
 
 }  // namespace
@@ -24,17 +24,17 @@ Built spread(const Arguments& arguments) {
     if (source == arguments.rank) {
       own.push_back(s);
     } else if (source != Neighbourhood::kNobody) {
-      plan.recv(source, block(kRecvSlot, arguments.recv, s));
+      plan.recv(source, block(kRecvBuffer, arguments.recv, s));
     }
   }
   std::size_t met = 0;
   for (std::size_t d = 0; d < neighbours.destinations.size(); ++d) {
     const std::uint32_t destination = neighbours.destinations[d];
-    const Piece from = block(kSendSlot, arguments.send, d);
+    const Piece from = block(kSendBuffer, arguments.send, d);
     if (destination == arguments.rank) {
       if (met == own.size())
         return Error{"neighbor_alltoallv: more edges from a rank to itself than to it from itself"};
-      plan.copy(from, block(kRecvSlot, arguments.recv, own[met++]));
+      plan.copy(from, block(kRecvBuffer, arguments.recv, own[met++]));
     } else if (destination != Neighbourhood::kNobody) {
       plan.send(destination, from);
     }

@@ -32,9 +32,10 @@ class Partition {
   }
 
   std::uint64_t total() const { return begin_.back(); }
-  Piece block(SlotId slot, std::uint32_t i) const { return range(slot, i, i + 1); }
-  Piece range(SlotId slot, std::uint32_t first, std::uint32_t last) const {  // blocks first .. last - 1
-    return {.slot = slot, .offset = static_cast<std::int64_t>(begin_[first]), .bytes = begin_[last] - begin_[first]};
+  Piece block(BufferId buffer, std::uint32_t i) const { return range(buffer, i, i + 1); }
+  Piece range(BufferId buffer, std::uint32_t first, std::uint32_t last) const {  // blocks first .. last - 1
+    return {
+        .buffer = buffer, .offset = static_cast<std::int64_t>(begin_[first]), .bytes = begin_[last] - begin_[first]};
   }
   // The same with every group of consecutive blocks made one; ends[g] is where group g ends.
   Partition grouped(std::span<const std::uint32_t> ends) const {

@@ -85,7 +85,7 @@ struct RingReduced {
 RingReduced ring_reduce(Plan& plan, const Ring& ring, const RingReduce& reduce);
 
 // Recursive halving among `active` = 2^k ranks: rank `index` ends up with part `index` of `parts`, reduced over all, at
-// its place in the slot `work`. Commutative operations only.
+// its place in the buffer `work`. Commutative operations only.
 struct Halving {
   struct Step {
     std::uint32_t peer = 0;
@@ -97,9 +97,9 @@ struct Halving {
   Nodes ready;
   Nodes source_read;  // the nodes that read `source`, where that is not `work`
 };
-// source: the slot of the input, or `work` itself where that is already made (then `ready` are its nodes).
+// source: the buffer of the input, or `work` itself where that is already made (then `ready` are its nodes).
 Halving halve(Plan& plan, const Partition& parts, std::uint32_t index,
-              const std::function<std::uint32_t(std::uint32_t)>& rank_of, SlotId source, SlotId work,
+              const std::function<std::uint32_t(std::uint32_t)>& rank_of, BufferId source, BufferId work,
               const Nodes& ready, std::uint32_t step, std::uint32_t active);
 
 }  // namespace urakata::collectives

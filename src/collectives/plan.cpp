@@ -37,7 +37,7 @@ Chunks Plan::message(std::uint64_t bytes) const {
 }
 
 Place Plan::place(const Piece& piece, std::uint64_t chunk) const {
-  return {.slot = piece.slot,
+  return {.buffer = piece.buffer,
           .wrap = piece.wrap,
           .offset = memory(piece.offset),
           .stride = memory(static_cast<std::int64_t>(chunk))};
@@ -45,7 +45,7 @@ Place Plan::place(const Piece& piece, std::uint64_t chunk) const {
 
 Piece Plan::temp(std::uint64_t bytes) {
   const auto size = static_cast<std::uint64_t>(memory(static_cast<std::int64_t>(bytes)));
-  return {.slot = builder_.temp(size), .bytes = bytes};
+  return {.buffer = builder_.temp(size), .bytes = bytes};
 }
 
 Piece Plan::inbox(std::uint64_t bytes) {

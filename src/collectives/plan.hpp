@@ -21,10 +21,10 @@
 
 namespace urakata::collectives {
 
-using schedule::kRecvSlot;
-using schedule::kSendSlot;
+using schedule::BufferId;
+using schedule::kRecvBuffer;
+using schedule::kSendBuffer;
 using schedule::NodeId;
-using schedule::SlotId;
 
 // The nodes that do one thing together (none for a piece of no bytes, several where chunks are cut into slices). All
 // have the same number of iterations.
@@ -33,9 +33,9 @@ using Nodes = std::vector<NodeId>;
 // Joins two sets of nodes.
 Nodes operator+(Nodes left, const Nodes& right);
 
-// `bytes` of payload at payload offset `offset` of a slot. With `wrap`, a ring of so many segments.
+// `bytes` of payload at payload offset `offset` of a buffer. With `wrap`, a ring of so many segments.
 struct Piece {
-  SlotId slot = 0;
+  BufferId buffer = 0;
   std::int64_t offset = 0;
   std::uint64_t bytes = 0;
   std::uint32_t wrap = 0;
@@ -56,8 +56,8 @@ class Plan {
   std::uint32_t rank() const { return arguments_.rank; }
   bool commutative() const { return arguments_.commutative; }
 
-  // The slot that holds this rank's input: the send slot, or in place the receive slot.
-  SlotId input() const { return arguments_.in_place ? kRecvSlot : kSendSlot; }
+  // The buffer that holds this rank's input: the send buffer, or in place the receive buffer.
+  BufferId input() const { return arguments_.in_place ? kRecvBuffer : kSendBuffer; }
 
   Piece temp(std::uint64_t bytes);  // a new temporary of its own
   // A temporary to receive `bytes` in and use up chunk by chunk: a ring of kWindow segments where that is less. Tie the

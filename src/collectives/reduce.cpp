@@ -1,4 +1,4 @@
-// Reduce: everybody's input combined in rank order, in the root's receive slot.
+// Reduce: everybody's input combined in rank order, in the root's receive buffer.
 #include <optional>
 
 #include "collectives/algorithms.hpp"
@@ -8,8 +8,8 @@
 namespace urakata::collectives::reduce {
 namespace {
 
-Piece input(const Plan& plan) { return {.slot = plan.input(), .bytes = plan.arguments().bytes}; }
-Piece result(const Plan& plan) { return {.slot = kRecvSlot, .bytes = plan.arguments().bytes}; }
+Piece input(const Plan& plan) { return {.buffer = plan.input(), .bytes = plan.arguments().bytes}; }
+Piece result(const Plan& plan) { return {.buffer = kRecvBuffer, .bytes = plan.arguments().bytes}; }
 
 // Hands `on` this rank's input, combined with what comes from `right` where there is such a rank.
 void relay(Plan& plan, std::optional<std::uint32_t> right, std::uint32_t on) {
@@ -84,12 +84,12 @@ Built rabenseifner(const Arguments& arguments) {
     return plan.commit();
   }
 
-  SlotId source = plan.input();
-  const SlotId work = me == 0 ? kRecvSlot : plan.temp(arguments.bytes).slot;
+  BufferId source = plan.input();
+  const BufferId work = me == 0 ? kRecvBuffer : plan.temp(arguments.bytes).buffer;
   Nodes ready;
   if (fold.stands_for_two(me)) {
     const Contribution other{.peer = real(me + 1)};
-    ready = accumulate(plan, input(plan), {.slot = work, .bytes = arguments.bytes}, {&other, 1}, 0);
+    ready = accumulate(plan, input(plan), {.buffer = work, .bytes = arguments.bytes}, {&other, 1}, 0);
     source = work;
   }
   const std::uint32_t index = fold.turned(fold.index(me));  // large halves to neighbours

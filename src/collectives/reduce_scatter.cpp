@@ -12,11 +12,13 @@ namespace {
 constexpr std::size_t kSendsAhead = 8;
 constexpr std::uint32_t kRingTemporaries = 4;
 
-Piece whole_input(const Plan& plan, const Partition& blocks) { return {.slot = plan.input(), .bytes = blocks.total()}; }
+Piece whole_input(const Plan& plan, const Partition& blocks) {
+  return {.buffer = plan.input(), .bytes = blocks.total()};
+}
 
 // The result's place. In place it covers input that is read until late, so the result is made elsewhere and put here.
 Piece final_place(const Plan& plan, const Partition& blocks) {
-  return {.slot = kRecvSlot, .bytes = blocks.block(kRecvSlot, plan.rank()).bytes};
+  return {.buffer = kRecvBuffer, .bytes = blocks.block(kRecvBuffer, plan.rank()).bytes};
 }
 Piece making_place(Plan& plan, const Partition& blocks) {
   const Piece place = final_place(plan, blocks);
@@ -71,12 +73,12 @@ Built recursive_halving(const char* name, const Arguments& arguments, const Part
     if (arguments.in_place) plan.after(sent, got);
     return plan.commit();
   }
-  const SlotId work = plan.temp(blocks.total()).slot;
-  SlotId source = plan.input();
+  const BufferId work = plan.temp(blocks.total()).buffer;
+  BufferId source = plan.input();
   Nodes ready;
   if (fold.stands_for_two(r)) {
     const Contribution other{.peer = r + 1};
-    ready = accumulate(plan, whole_input(plan, blocks), {.slot = work, .bytes = blocks.total()}, {&other, 1}, 0);
+    ready = accumulate(plan, whole_input(plan, blocks), {.buffer = work, .bytes = blocks.total()}, {&other, 1}, 0);
     source = work;
   }
   std::vector<std::uint32_t> ends;
@@ -100,8 +102,8 @@ Built ring(const char* name, const Arguments& arguments, const Partition& blocks
   }
   std::uint64_t largest = 0;
   for (std::uint32_t b = 0; b < n; ++b) largest = std::max(largest, blocks.block(0, b).bytes);
-  std::vector<SlotId> turn;
-  for (std::uint32_t i = 0; i < std::min(kRingTemporaries, n - 1); ++i) turn.push_back(plan.temp(largest).slot);
+  std::vector<BufferId> turn;
+  for (std::uint32_t i = 0; i < std::min(kRingTemporaries, n - 1); ++i) turn.push_back(plan.temp(largest).buffer);
   const Piece made = making_place(plan, blocks);
   const RingReduced reduced =
       ring_reduce(plan, {.ranks = n, .left = (r + n - 1) % n, .right = (r + 1) % n},
@@ -111,7 +113,7 @@ Built ring(const char* name, const Arguments& arguments, const Partition& blocks
                        [&](std::uint32_t b) {
                          if (b == r) return made;
                          const std::uint32_t step = (r + 2 * n - 2 - b) % n;
-                         return Piece{.slot = turn[step % turn.size()], .bytes = blocks.block(0, b).bytes};
+                         return Piece{.buffer = turn[step % turn.size()], .bytes = blocks.block(0, b).bytes};
                        },
                    .reuse = static_cast<std::uint32_t>(turn.size())});
   put(plan, blocks, made, reduced.ready, reduced.source_read);
@@ -137,7 +139,7 @@ Built reduce_scatterv(const char* name, const Arguments& arguments, const Partit
   }
   for (std::size_t i = 0; i < tree.children.size(); ++i) {
     const std::uint32_t child = tree.children[i];
-    Piece part = blocks.range(row.slot, child, child + tree.spans[i]);
+    Piece part = blocks.range(row.buffer, child, child + tree.spans[i]);
     part.offset -= blocks.block(0, r).offset;
     plan.after(have, plan.send(child, part, 1));
   }

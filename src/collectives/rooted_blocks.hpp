@@ -26,11 +26,11 @@ class RootedBlocks {
 
   // The blocks of virtual ranks [first, last) in the root's buffer, or in this rank's own, which begins with its own
   // block; cut at the last rank.
-  std::vector<Piece> parts(schedule::SlotId slot, std::uint32_t first, std::uint32_t last) const {
+  std::vector<Piece> parts(schedule::BufferId buffer, std::uint32_t first, std::uint32_t last) const {
     const std::uint32_t wrap = ranks_ - root_;  // the virtual rank of rank 0
     const auto piece = [&](std::uint32_t from, std::uint32_t to) {
       const std::uint32_t at = me == 0 ? rank_of(from) : from - me;
-      return Piece{.slot = slot, .offset = static_cast<std::int64_t>(at * block_), .bytes = (to - from) * block_};
+      return Piece{.buffer = buffer, .offset = static_cast<std::int64_t>(at * block_), .bytes = (to - from) * block_};
     };
     if (first < wrap && wrap < last) return {piece(first, wrap), piece(wrap, last)};
     return {piece(first, last)};

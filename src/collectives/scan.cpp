@@ -5,8 +5,8 @@
 namespace urakata::collectives::scan {
 namespace {
 
-Piece input(const Plan& plan) { return {.slot = plan.input(), .bytes = plan.arguments().bytes}; }
-Piece result(const Plan& plan) { return {.slot = kRecvSlot, .bytes = plan.arguments().bytes}; }
+Piece input(const Plan& plan) { return {.buffer = plan.input(), .bytes = plan.arguments().bytes}; }
+Piece result(const Plan& plan) { return {.buffer = kRecvBuffer, .bytes = plan.arguments().bytes}; }
 
 }  // namespace
 

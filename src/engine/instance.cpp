@@ -38,7 +38,7 @@ std::uint64_t padded(std::uint64_t bytes) { return (bytes + kAlignment - 1) / kA
 Instance::Instance(const schedule::Schedule& schedule)
     : schedule_(schedule),
       brief_(begins_briefly(schedule)),
-      slots_(schedule.user_slots() + schedule.temps().size(), nullptr),
+      buffers_(schedule.user_buffers() + schedule.temps().size(), nullptr),
       states_(schedule.nodes().size()) {
   queue_.reserve(schedule.nodes().size());
 }
@@ -55,7 +55,7 @@ void Instance::bind_temps(std::int64_t shift, std::uint64_t reach) {
   const auto before = reinterpret_cast<std::uintptr_t>(temporaries_.get()) % kAlignment;
   std::byte* address = temporaries_.get() + (before != 0 ? kAlignment - before : 0);
   for (std::size_t t = 0; t < temps.size(); ++t) {
-    slots_[schedule_.user_slots() + t] = address - shift;
+    buffers_[schedule_.user_buffers() + t] = address - shift;
     address += padded(temps[t] + reach);
   }
 }

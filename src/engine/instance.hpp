@@ -1,4 +1,4 @@
-// An instance: one running execution of a schedule. Slots are bound to addresses, nodes count their iterations.
+// An instance: one running execution of a schedule. Buffers are bound to addresses, nodes count their iterations.
 //
 // Life: prepare (by the caller: bind, take a sequence number) -> submitted to a domain -> activate -> advance ... ->
 // `outcome` is set. Made once per schedule and used again: after the first start nothing is allocated.
@@ -58,10 +58,11 @@ class Instance {
   transport::Group* group = nullptr;
   std::uint64_t sequence = 0;
   const reduce::Reducer* reducer = nullptr;
-  const layout::Layout* layout = nullptr;  // of all slots, where a reduction works on elements with holes; else nullptr
+  const layout::Layout* layout =
+      nullptr;  // of all buffers, where a reduction works on elements with holes; else nullptr
   std::vector<Move> packs;
   std::vector<Move> unpacks;
-  void bind(schedule::SlotId slot, std::byte* address) { slots_[slot] = address; }
+  void bind(schedule::BufferId buffer, std::byte* address) { buffers_[buffer] = address; }
   void expect_work() { work_.store(0, std::memory_order_relaxed); }
   // Allocates the temporaries (kept for later starts). shift: true lower bound of the elements that they hold; reach:
   // the bytes by which the last of them goes beyond its extent.
@@ -119,12 +120,12 @@ class Instance {
   void copy(const schedule::Node& node, std::uint32_t iteration, std::uint64_t bytes);
   void post(schedule::NodeId id, std::uint32_t iteration, transport::Transport& transport);
   std::byte* at(const schedule::Place& place, std::uint32_t iteration) const {
-    return slots_[place.slot] + schedule::offset_of(place, iteration);
+    return buffers_[place.buffer] + schedule::offset_of(place, iteration);
   }
 
   const schedule::Schedule& schedule_;
   const bool brief_;
-  std::vector<std::byte*> slots_;
+  std::vector<std::byte*> buffers_;
   std::vector<State> states_;
   std::vector<schedule::NodeId> queue_;  // nodes that may have become ready; a stack with room for every node
   std::unique_ptr<std::byte[]> temporaries_;

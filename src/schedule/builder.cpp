@@ -81,16 +81,16 @@ Chunks cut(std::uint64_t bytes, std::uint64_t piece, std::uint64_t element) {
   return {static_cast<std::uint32_t>(count), piece, bytes - (count - 1) * piece};
 }
 
-Builder::Builder(std::string name, std::uint32_t ranks, std::uint32_t rank, SlotId user_slots) {
+Builder::Builder(std::string name, std::uint32_t ranks, std::uint32_t rank, BufferId user_buffers) {
   schedule_.name_ = std::move(name);
   schedule_.ranks_ = ranks;
   schedule_.rank_ = rank;
-  schedule_.user_slots_ = user_slots;
+  schedule_.user_buffers_ = user_buffers;
 }
 
-SlotId Builder::temp(std::uint64_t bytes) {
+BufferId Builder::temp(std::uint64_t bytes) {
   schedule_.temps_.push_back(bytes);
-  return schedule_.user_slots_ + static_cast<SlotId>(schedule_.temps_.size() - 1);
+  return schedule_.user_buffers_ + static_cast<BufferId>(schedule_.temps_.size() - 1);
 }
 
 NodeId Builder::add(Node node) {
@@ -169,14 +169,14 @@ void Builder::each(NodeId from, NodeId to, std::uint32_t distance) {
 
 Result<Schedule> Builder::commit() {
   Schedule& s = schedule_;
-  const auto slots = s.user_slots_ + s.temps_.size();
+  const auto buffers = s.user_buffers_ + s.temps_.size();
   auto bad = [&](NodeId n, const std::string& why) {
     return Error{"schedule " + s.name_ + ", rank " + std::to_string(s.rank_) + ", node " + std::to_string(n) + " (" +
                  word(s.nodes_[n].kind) + "): " + why};
   };
-  if (slots > kMaxSlots) {
-    return Error{"schedule " + s.name_ + ", rank " + std::to_string(s.rank_) + ": " + std::to_string(slots) +
-                 " slots; there can be " + std::to_string(kMaxSlots)};
+  if (buffers > kMaxBuffers) {
+    return Error{"schedule " + s.name_ + ", rank " + std::to_string(s.rank_) + ": " + std::to_string(buffers) +
+                 " buffers; there can be " + std::to_string(kMaxBuffers)};
   }
   for (NodeId n = 0; n < s.nodes_.size(); ++n) {
     const Node& node = s.nodes_[n];
@@ -191,11 +191,13 @@ Result<Schedule> Builder::commit() {
     if (message && static_cast<std::uint32_t>(node.peer) == s.rank_) {
       return bad(n, "a message to the own rank; copy instead");
     }
-    if (node.kind != Kind::recv && node.a.slot >= slots) {
-      return bad(n, "slot " + std::to_string(node.a.slot) + " does not exist; there are " + std::to_string(slots));
+    if (node.kind != Kind::recv && node.a.buffer >= buffers) {
+      return bad(n,
+                 "buffer " + std::to_string(node.a.buffer) + " does not exist; there are " + std::to_string(buffers));
     }
-    if (node.kind != Kind::send && node.b.slot >= slots) {
-      return bad(n, "slot " + std::to_string(node.b.slot) + " does not exist; there are " + std::to_string(slots));
+    if (node.kind != Kind::send && node.b.buffer >= buffers) {
+      return bad(n,
+                 "buffer " + std::to_string(node.b.buffer) + " does not exist; there are " + std::to_string(buffers));
     }
     if (node.last_bytes > node.bytes) return bad(n, "its last iteration is longer than the others");
   }

@@ -3,8 +3,8 @@
 // Example: rank r of a chain hands 1 MiB on in 64 KiB chunks, 4 in flight.
 //     Builder b("bcast/chain", ranks, r);
 //     Chunks chunks = cut(1 << 20, 64 << 10);
-//     NodeId in = b.recv(r - 1, {.slot = kRecvSlot}, chunks, {.window = 4});
-//     NodeId out = b.send(r + 1, {.slot = kRecvSlot}, chunks, {.window = 4});
+//     NodeId in = b.recv(r - 1, {.buffer = kRecvBuffer}, chunks, {.window = 4});
+//     NodeId out = b.send(r + 1, {.buffer = kRecvBuffer}, chunks, {.window = 4});
 //     b.each(in, out);
 //     Schedule s = *b.commit();
 #pragma once
@@ -38,9 +38,9 @@ struct Flow {
 
 class Builder {
  public:
-  Builder(std::string name, std::uint32_t ranks, std::uint32_t rank, SlotId user_slots = kUserSlots);
+  Builder(std::string name, std::uint32_t ranks, std::uint32_t rank, BufferId user_buffers = kUserBuffers);
 
-  SlotId temp(std::uint64_t bytes);  // a new temporary slot; more than kMaxSlots in all fail in commit
+  BufferId temp(std::uint64_t bytes);  // a new temporary buffer; more than kMaxBuffers in all fail in commit
 
   // A place whose stride is 0 while chunks.count > 1 gets the chunk's own size as stride (pieces lie one after
   // another).
@@ -64,8 +64,8 @@ class Builder {
 
   const Schedule& draft() const { return schedule_; }  // nodes and edges so far, in the order of their making
 
-  // Sorts the edges, indexes them, and checks what one rank's schedule can be checked for alone: slots, peers, windows
-  // and edges in range, no cycle. The error names the node. The builder is spent afterwards.
+  // Sorts the edges, indexes them, and checks what one rank's schedule can be checked for alone: buffers, peers,
+  // windows and edges in range, no cycle. The error names the node. The builder is spent afterwards.
   Result<Schedule> commit();
 
  private:

@@ -47,10 +47,10 @@ class Checker {
                      std::to_string(s.ranks()) + " where rank " + std::to_string(r) + " of " + std::to_string(ranks()) +
                      " was expected; all ranks' schedules are needed, in order"};
       }
-      if (values() && expectation_.ranks[r].slots.size() != s.user_slots()) {
+      if (values() && expectation_.ranks[r].buffers.size() != s.user_buffers()) {
         return Error{"schedule " + s.name() + ", rank " + std::to_string(r) + ": has " +
-                     std::to_string(s.user_slots()) + " slots of the caller instead of " +
-                     std::to_string(expectation_.ranks[r].slots.size())};
+                     std::to_string(s.user_buffers()) + " buffers of the caller instead of " +
+                     std::to_string(expectation_.ranks[r].buffers.size())};
       }
     }
     return Nothing{};
@@ -78,22 +78,22 @@ class Checker {
     for (const Schedule& schedule : schedules_) {
       for (const Step step : orders_[schedule.rank()].steps()) {
         for (const Access& access : touched(schedule, step)) {
-          RankExpectation::Slot slot;
-          if (access.slot >= schedule.user_slots()) {
-            slot.end = payload_room(schedule.temps()[access.slot - schedule.user_slots()]);
+          RankExpectation::Buffer buffer;
+          if (access.buffer >= schedule.user_buffers()) {
+            buffer.end = payload_room(schedule.temps()[access.buffer - schedule.user_buffers()]);
           } else if (values()) {
-            slot = expectation_.ranks[schedule.rank()].slots[access.slot];
+            buffer = expectation_.ranks[schedule.rank()].buffers[access.buffer];
           } else {
             continue;
           }
-          if (access.begin < slot.begin || access.end > slot.end) {
+          if (access.begin < buffer.begin || access.end > buffer.end) {
             return wrong(schedule, step,
-                         "reaches out of slot " + std::to_string(access.slot) + ": bytes " +
+                         "reaches out of buffer " + std::to_string(access.buffer) + ": bytes " +
                              std::to_string(access.begin) + ".." + std::to_string(access.end) + " of " +
-                             std::to_string(slot.begin) + ".." + std::to_string(slot.end));
+                             std::to_string(buffer.begin) + ".." + std::to_string(buffer.end));
           }
-          if (access.write && !slot.writable) {
-            return wrong(schedule, step, "writes to slot " + std::to_string(access.slot) + ", the caller's input");
+          if (access.write && !buffer.writable) {
+            return wrong(schedule, step, "writes to buffer " + std::to_string(access.buffer) + ", the caller's input");
           }
         }
       }
@@ -160,9 +160,10 @@ class Checker {
       proof_.started.emplace_back(schedule.nodes().size());
       if (expectation_.synchronising) heard_.emplace_back(ends_.back().size(), std::vector<bool>(ranks()));
       if (!values()) continue;
-      const std::size_t slots = schedule.user_slots() + schedule.temps().size();
+      const std::size_t buffers = schedule.user_buffers() + schedule.temps().size();
       auto& contents = contents_.emplace_back();
-      for (SlotId slot = 0; slot < slots; ++slot) contents.emplace_back(terms_.of({{schedule.rank(), slot, 0}}));
+      for (BufferId buffer = 0; buffer < buffers; ++buffer)
+        contents.emplace_back(terms_.of({{schedule.rank(), buffer, 0}}));
     }
     for (std::uint32_t r = 0; r < ranks(); ++r) {
       for (const NodeId source : schedules_[r].sources()) open_.push_back({r, source});
@@ -228,8 +229,8 @@ class Checker {
     if (!values()) return Nothing{};
     const auto list = touched(schedules_[r], step);
     if (list.empty()) return Nothing{};
-    auto& target = contents_[r][list[1].slot];
-    std::vector<Run> left = contents_[r][list[0].slot].read(list[0].begin, list[0].end);
+    auto& target = contents_[r][list[1].buffer];
+    std::vector<Run> left = contents_[r][list[0].buffer].read(list[0].begin, list[0].end);
     if (schedules_[r].nodes()[step.node].kind == Kind::reduce) {
       const std::vector<Run> right = target.read(list[1].begin, list[1].end);
       auto combined = combine(left, right);
@@ -271,8 +272,8 @@ class Checker {
       const auto source = touched(from, send);
       const auto target = touched(to, recv);
       if (!source.empty()) {
-        contents_[stream.to][target[0].slot].write(
-            target[0].begin, contents_[stream.from][source[0].slot].read(source[0].begin, source[0].end));
+        contents_[stream.to][target[0].buffer].write(
+            target[0].begin, contents_[stream.from][source[0].buffer].read(source[0].begin, source[0].end));
       }
     }
     if (expectation_.synchronising) merge(heard(stream.to, recv), heard(stream.from, send));
@@ -314,23 +315,23 @@ class Checker {
       for (const auto& result : mine.results) {
         const Value first = terms_.of(result.contributions);
         const auto end = result.offset + static_cast<std::int64_t>(result.bytes);
-        if (Status status = holds(r, result.slot, result.offset, end, first); !status) return status;
+        if (Status status = holds(r, result.buffer, result.offset, end, first); !status) return status;
       }
-      for (std::size_t slot = 0; slot < mine.slots.size(); ++slot) {
-        if (!mine.slots[slot].keep_rest) continue;
-        if (Status status = kept(r, static_cast<SlotId>(slot)); !status) return status;
+      for (std::size_t buffer = 0; buffer < mine.buffers.size(); ++buffer) {
+        if (!mine.buffers[buffer].keep_rest) continue;
+        if (Status status = kept(r, static_cast<BufferId>(buffer)); !status) return status;
       }
     }
     return Nothing{};
   }
 
-  Status holds(std::uint32_t r, SlotId slot, std::int64_t begin, std::int64_t end, Value first) const {
+  Status holds(std::uint32_t r, BufferId buffer, std::int64_t begin, std::int64_t end, Value first) const {
     const std::int64_t start = begin;
-    for (const Run& run : contents_[r][slot].read(begin, end)) {
+    for (const Run& run : contents_[r][buffer].read(begin, end)) {
       const Value wanted{first.term, first.base + (begin - start)};
       if (run.first != wanted) {
         return Error{"schedule " + schedules_[r].name() + ", rank " + std::to_string(r) + ": byte " +
-                     std::to_string(begin) + " of slot " + std::to_string(slot) + " ends as " +
+                     std::to_string(begin) + " of buffer " + std::to_string(buffer) + " ends as " +
                      terms_.describe(run.first) + " instead of " + terms_.describe(wanted)};
       }
       begin += static_cast<std::int64_t>(run.bytes);
@@ -338,19 +339,19 @@ class Checker {
     return Nothing{};
   }
 
-  Status kept(std::uint32_t r, SlotId slot) const {
+  Status kept(std::uint32_t r, BufferId buffer) const {
     const RankExpectation& mine = expectation_.ranks[r];
     std::vector<std::pair<std::int64_t, std::int64_t>> covered;
     for (const auto& result : mine.results) {
-      if (result.slot != slot) continue;
+      if (result.buffer != buffer) continue;
       covered.push_back({result.offset, result.offset + static_cast<std::int64_t>(result.bytes)});
     }
     std::sort(covered.begin(), covered.end());
-    covered.push_back({mine.slots[slot].end, mine.slots[slot].end});
-    std::int64_t at = mine.slots[slot].begin;
+    covered.push_back({mine.buffers[buffer].end, mine.buffers[buffer].end});
+    std::int64_t at = mine.buffers[buffer].begin;
     for (const auto& [begin, end] : covered) {
       if (begin > at) {
-        if (Status status = holds(r, slot, at, begin, contents_[r][slot].initial(at)); !status) return status;
+        if (Status status = holds(r, buffer, at, begin, contents_[r][buffer].initial(at)); !status) return status;
       }
       at = std::max(at, end);
     }
@@ -379,7 +380,7 @@ class Checker {
   std::vector<Stream> streams_;
   std::vector<std::vector<std::size_t>> stream_of_;  // [rank][node]
   std::vector<Progress> progress_;
-  std::vector<std::vector<Contents>> contents_;                             // [rank][slot]
+  std::vector<std::vector<Contents>> contents_;                             // [rank][buffer]
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> ends_;  // [rank][step]: levels of start and end
   std::vector<std::vector<std::vector<bool>>> heard_;                       // [rank][step]: who had started by its end
   std::deque<std::pair<std::uint32_t, NodeId>> open_;

@@ -7,11 +7,11 @@
 //   messages   the k-th send of an ordered pair and channel meets a k-th receive of the same size, and none is left
 //              over;
 //   deadlock   with every send waiting for its receive, and windows as bounds, all nodes finish;
-//   bounds     no node reaches out of a slot, and none writes to a buffer that the caller must find unchanged;
+//   bounds     no node reaches out of a buffer, and none writes to a buffer that the caller must find unchanged;
 //   values     every byte of every result holds the contributions that it must, each once, in rank order if need be.
 // Order and races are properties of the graph, not of one run; given both, every run computes the same values, so that
-// one symbolic run proves them all. A symbol is "byte o of slot s of rank r at the start"; a reduction makes sequences
-// of symbols. Nothing depends on the element type, and little on the size: memory is kept as intervals.
+// one symbolic run proves them all. A symbol is "byte o of buffer b of rank r at the start"; a reduction makes
+// sequences of symbols. Nothing depends on the element type, and little on the size: memory is kept as intervals.
 //
 // Cost: (iterations x nodes) of each rank for the order, memory and time; kMaxClockEntries bounds it.
 #pragma once
@@ -30,25 +30,25 @@ inline constexpr std::uint64_t kMaxClockEntries = std::uint64_t{1} << 28;
 // A byte as it was before the start.
 struct Origin {
   std::uint32_t rank = 0;
-  SlotId slot = 0;
+  BufferId buffer = 0;
   std::int64_t offset = 0;
 };
 
 // What one rank may touch and must find afterwards. Offsets in payload bytes (see Expectation::extent).
 struct RankExpectation {
-  struct Slot {
-    std::int64_t begin = 0;  // the caller's buffer is [begin, end) of the slot
+  struct Buffer {
+    std::int64_t begin = 0;  // the bytes that are the caller's: [begin, end)
     std::int64_t end = 0;
     bool writable = true;
     bool keep_rest = false;  // bytes outside the results must be as before
   };
   struct Result {
-    SlotId slot = 0;
+    BufferId buffer = 0;
     std::int64_t offset = 0;
     std::uint64_t bytes = 0;
     std::vector<Origin> contributions;  // to the first byte; the following bytes have the following origins
   };
-  std::vector<Slot> slots;  // one for each user slot
+  std::vector<Buffer> buffers;  // one for each of the caller's
   std::vector<Result> results;
 };
 

@@ -32,13 +32,13 @@ Result<std::vector<Access>> accesses(const Schedule& schedule, Step step, std::u
   const auto add = [&](const Place& place, bool write) {
     const std::int64_t offset = offset_of(place, step.iteration);
     if (element == extent) {
-      list.push_back({place.slot, offset, offset + static_cast<std::int64_t>(bytes), write});
+      list.push_back({place.buffer, offset, offset + static_cast<std::int64_t>(bytes), write});
       return true;
     }
     const auto e = static_cast<std::int64_t>(extent);
     if (offset % e != 0 || bytes % element != 0) return false;
     const std::int64_t begin = offset / e * static_cast<std::int64_t>(element);
-    list.push_back({place.slot, begin, begin + static_cast<std::int64_t>(bytes), write});
+    list.push_back({place.buffer, begin, begin + static_cast<std::int64_t>(bytes), write});
     return true;
   };
   const bool whole = (node.kind == Kind::recv || add(node.a, false)) && (node.kind == Kind::send || add(node.b, true));
@@ -145,16 +145,16 @@ void split(std::map<std::int64_t, Touched>& map, std::int64_t at) {
 }  // namespace
 
 Status Order::race_free(const Schedule& schedule, std::uint64_t element, std::uint64_t extent) const {
-  std::map<SlotId, std::map<std::int64_t, Touched>> memory;
+  std::map<BufferId, std::map<std::int64_t, Touched>> memory;
   for (const Step step : steps_) {
     const auto list = accesses(schedule, step, element, extent);
     if (!list) return list.error();
-    if (list->size() == 2 && (*list)[0].slot == (*list)[1].slot && (*list)[0].begin < (*list)[1].end &&
+    if (list->size() == 2 && (*list)[0].buffer == (*list)[1].buffer && (*list)[0].begin < (*list)[1].end &&
         (*list)[1].begin < (*list)[0].end) {
       return wrong(schedule, step, "its source and its destination overlap");
     }
     for (const Access& access : *list) {
-      auto& map = memory[access.slot];
+      auto& map = memory[access.buffer];
       split(map, access.begin);
       split(map, access.end);
       std::int64_t at = access.begin;
@@ -173,7 +173,7 @@ Status Order::race_free(const Schedule& schedule, std::uint64_t element, std::ui
         }
         if (other != nullptr) {
           return wrong(schedule, step,
-                       std::string(access.write ? "writes" : "reads") + " slot " + std::to_string(access.slot) +
+                       std::string(access.write ? "writes" : "reads") + " buffer " + std::to_string(access.buffer) +
                            " from byte " + std::to_string(at) + " on, and no edge orders it after node " +
                            std::to_string(other->node) + ", which touches it too");
         }

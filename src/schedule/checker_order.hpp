@@ -42,9 +42,9 @@ void predecessors(const Schedule& schedule, Step step, Visit&& visit) {
   }
 }
 
-// Bytes of one slot that a step touches.
+// Bytes of one buffer that a step touches.
 struct Access {
-  SlotId slot = 0;
+  BufferId buffer = 0;
   std::int64_t begin = 0;
   std::int64_t end = 0;
   bool write = false;

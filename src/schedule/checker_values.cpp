@@ -5,12 +5,12 @@
 namespace urakata::schedule {
 
 Value Terms::of(std::vector<Origin> origins) {
-  const auto key = [](const Origin& o) { return std::tuple(o.rank, o.slot, o.offset); };
+  const auto key = [](const Origin& o) { return std::tuple(o.rank, o.buffer, o.offset); };
   if (commutative_) {
     std::sort(origins.begin(), origins.end(), [&](const Origin& x, const Origin& y) { return key(x) < key(y); });
   }
   const std::int64_t base = origins.empty() ? 0 : origins.front().offset;
-  std::vector<std::tuple<std::uint32_t, SlotId, std::int64_t>> shape;
+  std::vector<std::tuple<std::uint32_t, BufferId, std::int64_t>> shape;
   shape.reserve(origins.size());
   for (Origin& origin : origins) {
     origin.offset -= base;
@@ -37,8 +37,8 @@ Value Terms::combine(Value left, Value right) {
 std::string Terms::describe(Value value) const {
   const auto& origins = terms_[value.term];
   if (origins.size() == 1) {
-    return "byte " + std::to_string(value.base + origins[0].offset) + " of slot " + std::to_string(origins[0].slot) +
-           " of rank " + std::to_string(origins[0].rank);
+    return "byte " + std::to_string(value.base + origins[0].offset) + " of buffer " +
+           std::to_string(origins[0].buffer) + " of rank " + std::to_string(origins[0].rank);
   }
   std::string text = "contributions of ranks";
   constexpr std::size_t kShown = 16;

@@ -30,13 +30,13 @@ class Terms {
   Value combine(Value left, Value right);
   std::size_t size(Term term) const { return terms_[term].size(); }
 
-  // "byte 8 of slot 0 of rank 3", or the ranks of several contributions.
+  // "byte 8 of buffer 0 of rank 3", or the ranks of several contributions.
   std::string describe(Value value) const;
 
  private:
   bool commutative_;
   std::vector<std::vector<Origin>> terms_;
-  std::map<std::vector<std::tuple<std::uint32_t, SlotId, std::int64_t>>, Term> numbers_;
+  std::map<std::vector<std::tuple<std::uint32_t, BufferId, std::int64_t>>, Term> numbers_;
   std::map<std::tuple<Term, Term, std::int64_t>, Value> combined_;
 };
 
@@ -46,7 +46,7 @@ struct Run {
   Value first;
 };
 
-// One slot of one rank. Bytes never written hold themselves.
+// One buffer of one rank. Bytes never written hold themselves.
 class Contents {
  public:
   Contents(Value byte_zero) : untouched_(byte_zero) {}  // NOLINT(google-explicit-constructor)

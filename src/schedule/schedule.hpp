@@ -1,17 +1,17 @@
 // A schedule: one rank's part of one collective, as an immutable graph of streams (DESIGN.md, decision 4).
 //
-// Words. A *node* is a step that is repeated `count` times (its iterations, once for most). A *slot* is a numbered
-// buffer, bound to an address only when the schedule is started. An *edge* orders iterations of two nodes. So a
+// Words. A *node* is a step that is repeated `count` times (its iterations, once for most). A *buffer* has a number
+// here, and is bound to an address only when the schedule is started. An *edge* orders iterations of two nodes. So a
 // pipeline of 10 000 chunks is a handful of nodes, and its memory is bounded by their windows.
 //
 // Iteration i of a node (0 <= i < count) moves `bytes` bytes, the last one `last_bytes`. It works at
-//     a: slot[a.slot] + a.offset + (a.wrap ? i % a.wrap : i) * a.stride       (b alike)
+//     a: buffer[a.buffer] + a.offset + (a.wrap ? i % a.wrap : i) * a.stride       (b alike)
 // in bytes of memory. Offsets and strides are memory; `bytes` counts payload (size, not extent), so that a layout with
-// holes can be bound to a slot: a message of `bytes` then covers bytes / layout.size elements.
+// holes can be bound to a buffer: a message of `bytes` then covers bytes / layout.size elements.
 //
 //   send    peer gets iteration i's payload at a
 //   recv    iteration i's payload from peer lands at b
-//   copy    payload at a to payload at b (packs or unpacks where one of the slots has a layout)
+//   copy    payload at a to payload at b (packs or unpacks where one of the buffers has a layout)
 //   reduce  b = a (op) b, a being the left operand: MPI's order for operations that do not commute
 //
 // Iterations of a node start in order; at most `window` of them are started and not finished. They count as finished in
@@ -40,21 +40,21 @@ enum class Kind : std::uint8_t { send, recv, copy, reduce };
 enum class EdgeKind : std::uint8_t { all, each };
 
 using NodeId = std::uint32_t;
-using SlotId = std::uint32_t;
+using BufferId = std::uint32_t;
 
-// Slots 0 .. user_slots-1 are the caller's, as many as the collective says; the temporaries follow. Nearly all have
+// Buffers 0 .. user_buffers-1 are the caller's, as many as the collective says; the temporaries follow. Nearly all have
 // two:
-inline constexpr SlotId kSendSlot = 0;  // the caller's send buffer
-inline constexpr SlotId kRecvSlot = 1;  // the caller's receive buffer (or the only buffer: bcast, in place)
-inline constexpr SlotId kUserSlots = 2;
-inline constexpr SlotId kMaxUserSlots = 0xffff;
-inline constexpr SlotId kMaxSlots = 1U << 24;  // with the temporaries
+inline constexpr BufferId kSendBuffer = 0;  // the caller's send buffer
+inline constexpr BufferId kRecvBuffer = 1;  // the caller's receive buffer (or the only buffer: bcast, in place)
+inline constexpr BufferId kUserBuffers = 2;
+inline constexpr BufferId kMaxUserBuffers = 0xffff;
+inline constexpr BufferId kMaxBuffers = 1U << 24;  // with the temporaries
 inline constexpr std::uint32_t kMaxWindow = 64;
 inline constexpr std::uint32_t kChannels = 256;
 
 // Where one side of a node works, in bytes of memory (see the formula above).
 struct Place {
-  SlotId slot = 0;
+  BufferId buffer = 0;
   std::uint32_t wrap = 0;
   std::int64_t offset = 0;
   std::int64_t stride = 0;
@@ -86,7 +86,7 @@ inline std::uint64_t payload(const Node& node, std::uint32_t i) {
   return i + 1 == node.count ? node.last_bytes : node.bytes;
 }
 
-// Memory offset of iteration i at a place, relative to its slot.
+// Memory offset of iteration i at a place, relative to its buffer.
 inline std::int64_t offset_of(const Place& place, std::uint32_t i) {
   return place.offset + static_cast<std::int64_t>(place.wrap != 0 ? i % place.wrap : i) * place.stride;
 }
@@ -98,9 +98,11 @@ class Schedule {
   const std::string& name() const { return name_; }  // "allgather/ring", for reports and the text form
   std::span<const Node> nodes() const { return nodes_; }
   std::span<const Edge> edges() const { return edges_; }  // sorted by `to`, then `from`
-  SlotId user_slots() const { return user_slots_; }
-  std::span<const std::uint64_t> temps() const { return temps_; }  // bytes of slots user_slots(), user_slots()+1, ...
-  std::span<const NodeId> sources() const { return sources_; }     // nodes whose first iteration waits for nothing
+  BufferId user_buffers() const { return user_buffers_; }
+  std::span<const std::uint64_t> temps() const {
+    return temps_;
+  }  // bytes of buffers user_buffers(), user_buffers()+1, ...
+  std::span<const NodeId> sources() const { return sources_; }  // nodes whose first iteration waits for nothing
 
   // Edges into a node, and the nodes to look at when one has finished an iteration. O(1).
   std::span<const Edge> into(NodeId node) const {
@@ -114,7 +116,7 @@ class Schedule {
   friend class Builder;
   std::uint32_t ranks_ = 1;
   std::uint32_t rank_ = 0;
-  SlotId user_slots_ = kUserSlots;
+  BufferId user_buffers_ = kUserBuffers;
   std::string name_;
   std::vector<Node> nodes_;
   std::vector<Edge> edges_;

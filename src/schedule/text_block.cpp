@@ -14,13 +14,13 @@ Error error(std::size_t line, NodeId node, const std::string& why) {
 
 void TextBlock::temp(TextLine& line) {
   if (!nodes_.empty()) line.fail("temp must stand before the first node");
-  if (slots_ == kMaxSlots) line.fail("too many slots; there can be " + std::to_string(kMaxSlots));
+  if (buffers_ == kMaxBuffers) line.fail("too many buffers; there can be " + std::to_string(kMaxBuffers));
   const auto bytes = line.number<std::uint64_t>("bytes");
   line.end();
   if (line.error()) return;
   builder_.temp(bytes);
   temps_.push_back(bytes);
-  ++slots_;
+  ++buffers_;
 }
 
 void TextBlock::node(TextLine& line, std::size_t number) {
@@ -120,13 +120,13 @@ Chunks TextBlock::chunks(TextLine& line) {
 
 Place TextBlock::place(TextLine& line, const Chunks& chunks) {
   Place place;
-  line.expect("slot");
-  const auto slot = line.number<std::uint32_t>("slot");
-  if (!line.error() && slot >= slots_) {
-    line.fail("slot " + std::to_string(slot) + " does not exist; there are " + std::to_string(slots_) +
-              (slots_ == 0 ? "" : " (0.." + std::to_string(slots_ - 1) + ")"));
+  line.expect("buffer");
+  const auto buffer = line.number<std::uint32_t>("buffer");
+  if (!line.error() && buffer >= buffers_) {
+    line.fail("buffer " + std::to_string(buffer) + " does not exist; there are " + std::to_string(buffers_) +
+              (buffers_ == 0 ? "" : " (0.." + std::to_string(buffers_ - 1) + ")"));
   }
-  place.slot = slot;
+  place.buffer = buffer;
   constexpr auto low = std::numeric_limits<std::int64_t>::min();
   line.expect("at");
   place.offset = line.number<std::int64_t>("offset", low);
@@ -136,7 +136,7 @@ Place TextBlock::place(TextLine& line, const Chunks& chunks) {
   return place;
 }
 
-// Every iteration lies inside a temporary; in the caller's slots, whose sizes are unknown here, inside 63 bits.
+// Every iteration lies inside a temporary; in the caller's buffers, whose sizes are unknown here, inside 63 bits.
 void TextBlock::check_range(TextLine& line, Place place, const Chunks& chunks) {
   __extension__ using Wide = __int128;
   if (line.error() || chunks.bytes == 0) return;
@@ -148,12 +148,12 @@ void TextBlock::check_range(TextLine& line, Place place, const Chunks& chunks) {
   const Wide low = std::min(first, last);
   Wide high = last + (wraps ? chunks.bytes : chunks.last_bytes);
   if (places > 1) high = std::max({high, last - place.stride + chunks.bytes, first + chunks.bytes});
-  const bool user = place.slot < user_slots_;
-  const Wide limit = user ? Wide{std::numeric_limits<std::int64_t>::max()} : Wide{temps_[place.slot - user_slots_]};
+  const bool user = place.buffer < user_buffers_;
+  const Wide limit = user ? Wide{std::numeric_limits<std::int64_t>::max()} : Wide{temps_[place.buffer - user_buffers_]};
   if ((user ? low < std::numeric_limits<std::int64_t>::min() : low < 0) || high > limit) {
-    line.fail(
-        "reaches out of slot " + std::to_string(place.slot) +
-        (user ? ", further than 63 bits count" : " of " + std::to_string(temps_[place.slot - user_slots_]) + " bytes"));
+    line.fail("reaches out of buffer " + std::to_string(place.buffer) +
+              (user ? ", further than 63 bits count"
+                    : " of " + std::to_string(temps_[place.buffer - user_buffers_]) + " bytes"));
   }
 }
 

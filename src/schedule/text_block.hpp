@@ -18,12 +18,12 @@ namespace urakata::schedule {
 class TextBlock {
  public:
   // line: the number of the one that begins it.
-  TextBlock(std::string name, std::uint32_t ranks, std::uint32_t rank, SlotId slots, std::size_t line)
-      : builder_(std::move(name), ranks, rank, slots),
+  TextBlock(std::string name, std::uint32_t ranks, std::uint32_t rank, BufferId buffers, std::size_t line)
+      : builder_(std::move(name), ranks, rank, buffers),
         ranks_(ranks),
         rank_(rank),
-        user_slots_(slots),
-        slots_(slots),
+        user_buffers_(buffers),
+        buffers_(buffers),
         line_(line) {}
 
   void temp(TextLine& line);
@@ -49,8 +49,8 @@ class TextBlock {
   Builder builder_;
   std::uint32_t ranks_;
   std::uint32_t rank_;
-  std::size_t user_slots_;
-  std::size_t slots_;
+  std::size_t user_buffers_;
+  std::size_t buffers_;
   std::size_t line_;
   std::vector<std::uint64_t> temps_;
   std::vector<std::size_t> nodes_;  // the line of each node

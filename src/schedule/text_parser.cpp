@@ -50,11 +50,11 @@ TextBlock header(TextLine& line, std::size_t number) {
   const auto ranks = line.number<std::uint32_t>("ranks", 1, std::numeric_limits<std::int32_t>::max());
   line.expect("rank");
   const auto rank = line.number<std::uint32_t>("rank", 0, ranks - 1);
-  line.expect("slots");
-  const auto slots = line.number<SlotId>("slots", 0, kMaxUserSlots);
+  line.expect("buffers");
+  const auto buffers = line.number<BufferId>("buffers", 0, kMaxUserBuffers);
   line.expect("{");
   line.end();
-  return {std::move(called), ranks, rank, slots, number};
+  return {std::move(called), ranks, rank, buffers, number};
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ std::string quoted(const std::string& name) {
 }
 
 std::string text_of(const Place& place) {
-  std::string text = "slot " + std::to_string(place.slot) + " at " + std::to_string(place.offset);
+  std::string text = "buffer " + std::to_string(place.buffer) + " at " + std::to_string(place.offset);
   if (place.stride != 0) text += " stride " + std::to_string(place.stride);
   if (place.wrap != 0) text += " wrap " + std::to_string(place.wrap);
   return text;
@@ -79,7 +79,7 @@ std::string to_text(const Node& node) {
 
 std::string to_text(const Schedule& schedule) {
   std::string text = "schedule " + quoted(schedule.name()) + " ranks " + std::to_string(schedule.ranks()) + " rank " +
-                     std::to_string(schedule.rank()) + " slots " + std::to_string(schedule.user_slots()) + " {\n";
+                     std::to_string(schedule.rank()) + " buffers " + std::to_string(schedule.user_buffers()) + " {\n";
   for (const std::uint64_t bytes : schedule.temps()) text += "  temp " + std::to_string(bytes) + '\n';
   for (NodeId n = 0; n < schedule.nodes().size(); ++n) {
     text += "  node " + std::to_string(n) + ' ' + to_text(schedule.nodes()[n]);

@@ -8,8 +8,8 @@ namespace urakata::shim {
 namespace {
 
 using collectives::Operation;
-using schedule::kRecvSlot;
-using schedule::kSendSlot;
+using schedule::kRecvBuffer;
+using schedule::kSendBuffer;
 
 void retain(Request& request, const Datatype* type) {
   if (type->predefined()) return;
@@ -45,8 +45,8 @@ std::byte* pack_around(const Side& side, Request& request, std::vector<std::byte
 void bind_reduction(const Call& call, const Reading& reading, Request& request) {
   Run& run = *request.run;
   const Datatype* element = reading.element;
-  run.bind(kSendSlot, writable(call.send.address));
-  run.bind(kRecvSlot, writable(call.recv.address));
+  run.bind(kSendBuffer, writable(call.send.address));
+  run.bind(kRecvBuffer, writable(call.recv.address));
   if (UserOperation* user = reading.meaning.user) {
     user->retain();
     retain(request, element);
@@ -64,10 +64,11 @@ void bind_moves(const Reading& reading, Request& request) {
   const Side& send = reading.send;
   const Side& recv = reading.recv;
   const Received received = received_of(reading.key, request.communicator->rank);
-  run.bind(kSendSlot,
+  run.bind(kSendBuffer,
            send.holes ? pack_around(send, request, run.packed_send, true, false, ~0U) : writable(send.address));
-  run.bind(kRecvSlot, recv.holes ? pack_around(recv, request, run.packed_recv, received.in, received.out, received.own)
-                                 : writable(recv.address));
+  run.bind(kRecvBuffer, recv.holes
+                            ? pack_around(recv, request, run.packed_recv, received.in, received.out, received.own)
+                            : writable(recv.address));
 }
 
 }  // namespace

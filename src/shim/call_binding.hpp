@@ -1,4 +1,4 @@
-// Binding a request to its call's buffers: addresses for the schedule's slots, and what packs and reduces around them.
+// Binding a request to its call: addresses for the schedule's buffers, and what packs and reduces around them.
 #pragma once
 
 #include <cstdint>

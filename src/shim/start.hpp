@@ -15,7 +15,7 @@ namespace urakata::shim {
 // that the host will refuse.
 bool intercepted(const Call& call, MPI_Request* request, int* code);
 
-// A request with an instance of `prepared` on `comm`, whose hold it takes over, after have_request(). Slots are still
+// A request with an instance of `prepared` on `comm`, whose hold it takes over, after have_request(). Buffers are still
 // to be bound.
 Request& make_request(Prepared& prepared, Communicator& comm);
 
@@ -24,7 +24,7 @@ Request& make_request(Prepared& prepared, Communicator& comm);
 // is `code`; the error handler has been called.
 [[gnu::cold]] int fail_start(Prepared& prepared, Communicator& comm, int code);
 
-// Submits the instance of a request whose slots are bound. `begin` is the time of the call for the report, or 0.
+// Submits the instance of a request whose buffers are bound. `begin` is the time of the call for the report, or 0.
 int submit(Request& request, std::uint64_t begin);
 
 // Starts a prepared persistent request that is inactive.

@@ -17,17 +17,17 @@
 #include "shim/start.hpp"
 #include "urakata.h"
 
+using urakata::schedule::BufferId;
 using urakata::schedule::Builder;
-using urakata::schedule::kMaxSlots;
+using urakata::schedule::kMaxBuffers;
 using urakata::schedule::NodeId;
 using urakata::schedule::Place;
-using urakata::schedule::SlotId;
 namespace shim = urakata::shim;
 
 struct ura_schedule {
   shim::Communicator* communicator = nullptr;  // held
   shim::Communicator* own = nullptr;           // after commit: the same group with a context of its own; held
-  int slots = 0;
+  int buffers = 0;
   std::string name = "ura_start";  // in the report
   std::optional<Builder> builder;  // until commit
   const urakata::reduce::Reducer* reducer = nullptr;
@@ -45,9 +45,9 @@ int refuse(const char* function, int code, const std::string& why) {
 
 bool draft(const ura_schedule* schedule) { return schedule != nullptr && schedule->builder.has_value(); }
 
-Place place(int slot, MPI_Aint offset) {
+Place place(int buffer, MPI_Aint offset) {
   // What does not exist, as all below 0, is seen by Builder::commit, which names the node.
-  return {.slot = static_cast<SlotId>(slot), .offset = offset};
+  return {.buffer = static_cast<BufferId>(buffer), .offset = offset};
 }
 
 int give(NodeId made, int* node) {
@@ -63,9 +63,9 @@ bool bad_message(MPI_Count bytes, int channel) {
 
 extern "C" {
 
-int ura_begin(MPI_Comm comm, int slots, ura_schedule** schedule) {
-  if (schedule == nullptr || slots < 0 || slots > 0x7fff)
-    return refuse("ura_begin", MPI_ERR_ARG, "slots must be 0 to 32767");
+int ura_begin(MPI_Comm comm, int buffers, ura_schedule** schedule) {
+  if (schedule == nullptr || buffers < 0 || buffers > 0x7fff)
+    return refuse("ura_begin", MPI_ERR_ARG, "buffers must be 0 to 32767");
   shim::Communicator* of =
       shim::process().running() && !shim::process().host_only() ? shim::communicator(comm) : nullptr;
   if (of == nullptr) {
@@ -76,51 +76,51 @@ int ura_begin(MPI_Comm comm, int slots, ura_schedule** schedule) {
   of->retain();
   auto* made = new ura_schedule;
   made->communicator = of;
-  made->slots = slots;
-  made->builder.emplace("user", of->ranks, of->rank, static_cast<SlotId>(slots));
+  made->buffers = buffers;
+  made->builder.emplace("user", of->ranks, of->rank, static_cast<BufferId>(buffers));
   *schedule = made;
   return MPI_SUCCESS;
 }
 
-int ura_temp(ura_schedule* schedule, MPI_Count bytes, int* slot) {
+int ura_temp(ura_schedule* schedule, MPI_Count bytes, int* buffer) {
   if (!draft(schedule)) return refuse("ura_temp", MPI_ERR_ARG, kDraft);
-  if (bytes < 0 || slot == nullptr)
-    return refuse("ura_temp", MPI_ERR_ARG, "a size of at least 0 and a place for the slot are needed");
-  if (static_cast<std::size_t>(schedule->slots) + schedule->builder->draft().temps().size() >= kMaxSlots) {
-    return refuse("ura_temp", MPI_ERR_ARG, "a schedule can have " + std::to_string(kMaxSlots) + " slots in all");
+  if (bytes < 0 || buffer == nullptr)
+    return refuse("ura_temp", MPI_ERR_ARG, "a size of at least 0 and a place for the buffer's number are needed");
+  if (static_cast<std::size_t>(schedule->buffers) + schedule->builder->draft().temps().size() >= kMaxBuffers) {
+    return refuse("ura_temp", MPI_ERR_ARG, "a schedule can have " + std::to_string(kMaxBuffers) + " buffers in all");
   }
-  *slot = static_cast<int>(schedule->builder->temp(static_cast<std::uint64_t>(bytes)));
+  *buffer = static_cast<int>(schedule->builder->temp(static_cast<std::uint64_t>(bytes)));
   return MPI_SUCCESS;
 }
 
-int ura_send(ura_schedule* schedule, int peer, int slot, MPI_Aint offset, MPI_Count bytes, int channel, int* node) {
+int ura_send(ura_schedule* schedule, int peer, int buffer, MPI_Aint offset, MPI_Count bytes, int channel, int* node) {
   if (!draft(schedule)) return refuse("ura_send", MPI_ERR_ARG, kDraft);
   if (bad_message(bytes, channel))
     return refuse("ura_send", MPI_ERR_ARG, "bytes must be at least 0, the channel 0 to 255");
-  return give(schedule->builder->send(static_cast<std::uint32_t>(peer), place(slot, offset),
+  return give(schedule->builder->send(static_cast<std::uint32_t>(peer), place(buffer, offset),
                                       static_cast<std::uint64_t>(bytes), static_cast<std::uint8_t>(channel)),
               node);
 }
 
-int ura_recv(ura_schedule* schedule, int peer, int slot, MPI_Aint offset, MPI_Count bytes, int channel, int* node) {
+int ura_recv(ura_schedule* schedule, int peer, int buffer, MPI_Aint offset, MPI_Count bytes, int channel, int* node) {
   if (!draft(schedule)) return refuse("ura_recv", MPI_ERR_ARG, kDraft);
   if (bad_message(bytes, channel))
     return refuse("ura_recv", MPI_ERR_ARG, "bytes must be at least 0, the channel 0 to 255");
-  return give(schedule->builder->recv(static_cast<std::uint32_t>(peer), place(slot, offset),
+  return give(schedule->builder->recv(static_cast<std::uint32_t>(peer), place(buffer, offset),
                                       static_cast<std::uint64_t>(bytes), static_cast<std::uint8_t>(channel)),
               node);
 }
 
-int ura_copy(ura_schedule* schedule, int from_slot, MPI_Aint from_offset, int to_slot, MPI_Aint to_offset,
+int ura_copy(ura_schedule* schedule, int from_buffer, MPI_Aint from_offset, int to_buffer, MPI_Aint to_offset,
              MPI_Count bytes, int* node) {
   if (!draft(schedule)) return refuse("ura_copy", MPI_ERR_ARG, kDraft);
   if (bytes < 0) return refuse("ura_copy", MPI_ERR_ARG, "bytes must be at least 0");
-  return give(schedule->builder->copy(place(from_slot, from_offset), place(to_slot, to_offset),
+  return give(schedule->builder->copy(place(from_buffer, from_offset), place(to_buffer, to_offset),
                                       static_cast<std::uint64_t>(bytes)),
               node);
 }
 
-int ura_reduce(ura_schedule* schedule, int left_slot, MPI_Aint left_offset, int right_slot, MPI_Aint right_offset,
+int ura_reduce(ura_schedule* schedule, int left_buffer, MPI_Aint left_offset, int right_buffer, MPI_Aint right_offset,
                MPI_Count count, MPI_Datatype datatype, MPI_Op op, int* node) {
   if (!draft(schedule)) return refuse("ura_reduce", MPI_ERR_ARG, kDraft);
   if (count < 0) return refuse("ura_reduce", MPI_ERR_COUNT, "the count must be at least 0");
@@ -135,7 +135,7 @@ int ura_reduce(ura_schedule* schedule, int left_slot, MPI_Aint left_offset, int 
     return refuse("ura_reduce", MPI_ERR_OP, "all reductions of a schedule have the same type and operation");
   }
   schedule->reducer = reducer;
-  return give(schedule->builder->reduce(place(left_slot, left_offset), place(right_slot, right_offset),
+  return give(schedule->builder->reduce(place(left_buffer, left_offset), place(right_buffer, right_offset),
                                         static_cast<std::uint64_t>(count) * type->size, type->size),
               node);
 }
@@ -179,19 +179,19 @@ int ura_commit(ura_schedule* schedule) {
   return MPI_SUCCESS;
 }
 
-int ura_start(ura_schedule* schedule, void* const* slots, MPI_Request* request) {
+int ura_start(ura_schedule* schedule, void* const* buffers, MPI_Request* request) {
   if (schedule == nullptr || schedule->own == nullptr) {
     return refuse("ura_start", MPI_ERR_ARG, "the schedule is not committed");
   }
-  if (request == nullptr || (slots == nullptr && schedule->slots != 0)) {
-    return refuse("ura_start", MPI_ERR_ARG, "slots and request must not be null");
+  if (request == nullptr || (buffers == nullptr && schedule->buffers != 0)) {
+    return refuse("ura_start", MPI_ERR_ARG, "buffers and request must not be null");
   }
-  for (int slot = 0; slot < schedule->slots && shim::have_devices(); ++slot) {
-    const auto place = urakata::device::place_of(slots[slot]);
+  for (int buffer = 0; buffer < schedule->buffers && shim::have_devices(); ++buffer) {
+    const auto place = urakata::device::place_of(buffers[buffer]);
     if (!place) return refuse("ura_start", MPI_ERR_OTHER, place.error().message);
     if (place->driver != nullptr) {
       return refuse("ura_start", MPI_ERR_BUFFER,
-                    "a slot is in memory of a device, and how much of it is used is not known here; copy it to the "
+                    "a buffer is in memory of a device, and how much of it is used is not known here; copy it to the "
                     "processor's memory first");
     }
   }
@@ -200,9 +200,9 @@ int ura_start(ura_schedule* schedule, void* const* slots, MPI_Request* request) 
   schedule->own->retain();
   if (!shim::have_request()) return shim::fail_start(schedule->prepared, *schedule->own, MPI_ERR_NO_MEM);
   shim::Request& made = shim::make_request(schedule->prepared, *schedule->own);
-  for (int slot = 0; slot < schedule->slots; ++slot) {
-    made.run->bind(static_cast<SlotId>(slot),
-                   static_cast<std::byte*>(slots[slot]));  // NOLINT: not null where there are
+  for (int buffer = 0; buffer < schedule->buffers; ++buffer) {
+    made.run->bind(static_cast<BufferId>(buffer),
+                   static_cast<std::byte*>(buffers[buffer]));  // NOLINT: not null where there are
   }
   made.run->bind_temps(0);
   made.run->reducer = schedule->reducer;

@@ -15,12 +15,12 @@ bool in(Operation operation, std::initializer_list<Operation> set) {
   return std::find(set.begin(), set.end(), operation) != set.end();
 }
 
-// A user slot with its expected content after the run.
-struct Slot {
+// A user buffer with its expected content after the run.
+struct Buffer {
   Bytes now;
   Bytes expected;
 
-  explicit Slot(std::uint64_t size = 0) : now(size, kUntouched), expected(size, kUntouched) {}
+  explicit Buffer(std::uint64_t size = 0) : now(size, kUntouched), expected(size, kUntouched) {}
 };
 
 class Scene {
@@ -53,16 +53,16 @@ class Scene {
       if (!built) return built.error().message;
       schedules.push_back(std::move(*built));
     }
-    std::vector<std::vector<Bytes>> slots;
-    for (std::uint32_t r = 0; r < c_.ranks; ++r) slots.push_back({send_[r].now, recv_[r].now});
+    std::vector<std::vector<Bytes>> buffers;
+    for (std::uint32_t r = 0; r < c_.ranks; ++r) buffers.push_back({send_[r].now, recv_[r].now});
     simulate::Elements elements{.size = element_, .extent = extent_, .combine = c_.commutative ? sum : compose};
-    const std::string story = simulate::Simulation(schedules, slots, elements, c_.seed, kGuard).run();
+    const std::string story = simulate::Simulation(schedules, buffers, elements, c_.seed, kGuard).run();
     if (!story.empty()) return story;
     for (std::uint32_t r = 0; r < c_.ranks; ++r) {
-      if (slots[r][0] != send_[r].expected) return "rank " + std::to_string(r) + "'s send slot was written";
+      if (buffers[r][0] != send_[r].expected) return "rank " + std::to_string(r) + "'s send buffer was written";
       for (std::size_t k = 0; k < recv_[r].expected.size(); ++k) {
-        if (slots[r][1][k] != recv_[r].expected[k]) {
-          return "rank " + std::to_string(r) + "'s receive slot is wrong at byte " +
+        if (buffers[r][1][k] != recv_[r].expected[k]) {
+          return "rank " + std::to_string(r) + "'s receive buffer is wrong at byte " +
                  std::to_string(static_cast<std::int64_t>(k) - static_cast<std::int64_t>(kGuard)) + " of " +
                  std::to_string(recv_[r].expected.size() - 2 * kGuard);
         }
@@ -80,18 +80,18 @@ class Scene {
     return out;
   }
 
-  static void put(Bytes& slot, std::uint64_t memory_offset, const Bytes& payload, std::uint64_t element,
+  static void put(Bytes& buffer, std::uint64_t memory_offset, const Bytes& payload, std::uint64_t element,
                   std::uint64_t extent) {
     for (std::uint64_t k = 0; k * element < payload.size(); ++k) {
-      std::memcpy(slot.data() + kGuard + memory_offset + k * extent, payload.data() + k * element, element);
+      std::memcpy(buffer.data() + kGuard + memory_offset + k * extent, payload.data() + k * element, element);
     }
   }
-  void give(Slot& slot, std::uint64_t memory_offset, const Bytes& payload) {
-    put(slot.now, memory_offset, payload, element_, extent_);
-    put(slot.expected, memory_offset, payload, element_, extent_);
+  void give(Buffer& buffer, std::uint64_t memory_offset, const Bytes& payload) {
+    put(buffer.now, memory_offset, payload, element_, extent_);
+    put(buffer.expected, memory_offset, payload, element_, extent_);
   }
-  void expect(Slot& slot, std::uint64_t memory_offset, const Bytes& payload) {
-    put(slot.expected, memory_offset, payload, element_, extent_);
+  void expect(Buffer& buffer, std::uint64_t memory_offset, const Bytes& payload) {
+    put(buffer.expected, memory_offset, payload, element_, extent_);
   }
 
   Bytes combined(const std::vector<Bytes>& inputs, std::uint32_t last) const {  // ranks 0 .. last
@@ -121,7 +121,7 @@ class Scene {
     return at;
   }
 
-  Slot sized(std::uint64_t bytes) const { return Slot(memory(bytes) + 2 * kGuard); }
+  Buffer sized(std::uint64_t bytes) const { return Buffer(memory(bytes) + 2 * kGuard); }
 
   void fill() {
     const std::uint32_t n = c_.ranks;
@@ -160,8 +160,8 @@ class Scene {
     }
   }
 
-  // Everything is an exchange of blocks (i, j) from rank i to rank j; in the send slot ordered by j, in the receive
-  // slot by i.
+  // Everything is an exchange of blocks (i, j) from rank i to rank j; in the send buffer ordered by j, in the receive
+  // buffer by i.
   void fill_exchange() {
     const std::uint32_t n = c_.ranks;
     const Operation op = c_.operation;
@@ -314,7 +314,7 @@ class Scene {
   Case c_;
   std::mt19937_64 random_;
   std::uint64_t element_, extent_;
-  std::vector<Slot> send_, recv_;
+  std::vector<Buffer> send_, recv_;
   std::vector<std::vector<std::uint64_t>> sizes_;
   std::vector<std::vector<std::uint64_t>> send_bytes_, recv_bytes_;
   std::vector<std::vector<std::int64_t>> send_at_, recv_at_;

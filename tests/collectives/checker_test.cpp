@@ -196,7 +196,7 @@ class Broken {
 
   Result<schedule::Schedule> commit() const {
     using schedule::Kind;
-    schedule::Builder b(original_->name(), original_->ranks(), original_->rank(), original_->user_slots());
+    schedule::Builder b(original_->name(), original_->ranks(), original_->rank(), original_->user_buffers());
     for (const std::uint64_t bytes : original_->temps()) b.temp(bytes);
     for (const schedule::Node& node : nodes_) {
       const schedule::Chunks chunks{node.count, node.bytes, node.last_bytes};

@@ -33,12 +33,12 @@ struct Elements {
 
 class Simulation {
  public:
-  // slots[rank][slot] are the user's slots, changed by the run. `margin` bytes before a slot's origin belong to it.
-  Simulation(const std::vector<schedule::Schedule>& schedules, std::vector<std::vector<Bytes>>& slots,
+  // buffers[rank][buffer] are the caller's, changed by the run. `margin` bytes before a buffer's origin belong to it.
+  Simulation(const std::vector<schedule::Schedule>& schedules, std::vector<std::vector<Bytes>>& buffers,
              Elements elements, std::uint64_t seed, std::int64_t margin = 0)
       : elements_(std::move(elements)), margin_(margin), random_(seed) {
     for (std::size_t r = 0; r < schedules.size(); ++r) {
-      Rank rank{.schedule = &schedules[r], .user = &slots[r], .temps = {}, .nodes = {}};
+      Rank rank{.schedule = &schedules[r], .user = &buffers[r], .temps = {}, .nodes = {}};
       for (std::uint64_t bytes : schedules[r].temps()) rank.temps.emplace_back(bytes, std::byte{0xa5});
       rank.nodes.resize(schedules[r].nodes().size());
       ranks_.push_back(std::move(rank));
@@ -103,20 +103,20 @@ class Simulation {
     return ranks_[r].schedule->name() + ", rank " + std::to_string(r) + ", node " + std::to_string(n) + " " + what;
   }
 
-  // Address of element k of an iteration's piece; checks the bounds of the slot.
+  // Address of element k of an iteration's piece; checks the bounds of the buffer.
   std::byte* at(std::uint32_t r, schedule::NodeId n, const schedule::Place& place, std::uint32_t i,
                 std::uint64_t bytes) {
     Rank& rank = ranks_[r];
-    const bool user = place.slot < rank.schedule->user_slots();
-    Bytes& slot = user ? (*rank.user)[place.slot] : rank.temps[place.slot - rank.schedule->user_slots()];
+    const bool user = place.buffer < rank.schedule->user_buffers();
+    Bytes& buffer = user ? (*rank.user)[place.buffer] : rank.temps[place.buffer - rank.schedule->user_buffers()];
     const std::int64_t offset = schedule::offset_of(place, i) + (user ? margin_ : 0);
     const std::uint64_t count = bytes / elements_.size;
     const auto memory = static_cast<std::int64_t>(count == 0 ? 0 : (count - 1) * elements_.extent + elements_.size);
     if (bytes % elements_.size != 0) error_ = story(r, n, "cuts an element");
-    if (bytes != 0 && (offset < 0 || offset + memory > static_cast<std::int64_t>(slot.size()))) {
-      error_ = story(r, n, "works outside slot " + std::to_string(place.slot));
+    if (bytes != 0 && (offset < 0 || offset + memory > static_cast<std::int64_t>(buffer.size()))) {
+      error_ = story(r, n, "works outside buffer " + std::to_string(place.buffer));
     }
-    return error_.empty() ? slot.data() + (bytes == 0 ? 0 : offset) : nullptr;
+    return error_.empty() ? buffer.data() + (bytes == 0 ? 0 : offset) : nullptr;
   }
   Bytes read(std::uint32_t r, schedule::NodeId n, const schedule::Place& place, std::uint32_t i, std::uint64_t bytes) {
     Bytes out(bytes);

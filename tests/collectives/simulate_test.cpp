@@ -12,8 +12,8 @@ namespace urakata::simulate {
 namespace {
 
 using schedule::Builder;
-using schedule::kRecvSlot;
-using schedule::kSendSlot;
+using schedule::kRecvBuffer;
+using schedule::kSendBuffer;
 using schedule::Schedule;
 
 constexpr std::uint64_t kBytes = 8;
@@ -21,8 +21,9 @@ constexpr std::uint64_t kBytes = 8;
 std::set<std::string> stories(const std::vector<Schedule>& schedules) {
   std::set<std::string> found;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    std::vector<std::vector<Bytes>> slots(schedules.size(), {Bytes(kBytes, std::byte{1}), Bytes(kBytes, std::byte{2})});
-    found.insert(Simulation(schedules, slots, {}, seed).run());
+    std::vector<std::vector<Bytes>> buffers(schedules.size(),
+                                            {Bytes(kBytes, std::byte{1}), Bytes(kBytes, std::byte{2})});
+    found.insert(Simulation(schedules, buffers, {}, seed).run());
   }
   return found;
 }
@@ -32,8 +33,8 @@ TEST(Simulation, ASwapEndsWell) {
   std::vector<Schedule> both;
   for (std::uint32_t r = 0; r < 2; ++r) {
     Builder b("swap", 2, r);
-    b.send(1 - r, {.slot = kSendSlot}, kBytes);
-    b.recv(1 - r, {.slot = kRecvSlot}, kBytes);
+    b.send(1 - r, {.buffer = kSendBuffer}, kBytes);
+    b.recv(1 - r, {.buffer = kRecvBuffer}, kBytes);
     both.push_back(*b.commit());
   }
   EXPECT_EQ(stories(both), std::set<std::string>{""});
@@ -44,8 +45,8 @@ TEST(Simulation, AReceiveOverASendIsFound) {
   std::vector<Schedule> both;
   for (std::uint32_t r = 0; r < 2; ++r) {
     Builder b("swap", 2, r);
-    b.send(1 - r, {.slot = r == 1 ? kRecvSlot : kSendSlot}, kBytes);
-    b.recv(1 - r, {.slot = kRecvSlot}, kBytes);
+    b.send(1 - r, {.buffer = r == 1 ? kRecvBuffer : kSendBuffer}, kBytes);
+    b.recv(1 - r, {.buffer = kRecvBuffer}, kBytes);
     both.push_back(*b.commit());
   }
   EXPECT_TRUE(stories(both).contains("swap, rank 1, node 0 reads what is changed meanwhile"));
@@ -56,7 +57,7 @@ TEST(Simulation, ADeadlockIsFound) {
   std::vector<Schedule> both;
   for (std::uint32_t r = 0; r < 2; ++r) {
     Builder b("wait", 2, r);
-    b.after(b.recv(1 - r, {.slot = kRecvSlot}, kBytes), b.send(1 - r, {.slot = kSendSlot}, kBytes));
+    b.after(b.recv(1 - r, {.buffer = kRecvBuffer}, kBytes), b.send(1 - r, {.buffer = kSendBuffer}, kBytes));
     both.push_back(*b.commit());
   }
   EXPECT_EQ(stories(both), std::set<std::string>{"wait, rank 0, node 0 never finishes"});
@@ -67,7 +68,7 @@ TEST(Simulation, ADeadlockOfSynchronousSendsIsFound) {
   std::vector<Schedule> both;
   for (std::uint32_t r = 0; r < 2; ++r) {
     Builder b("push", 2, r);
-    b.after(b.send(1 - r, {.slot = kSendSlot}, kBytes), b.recv(1 - r, {.slot = kRecvSlot}, kBytes));
+    b.after(b.send(1 - r, {.buffer = kSendBuffer}, kBytes), b.recv(1 - r, {.buffer = kRecvBuffer}, kBytes));
     both.push_back(*b.commit());
   }
   EXPECT_TRUE(stories(both).contains("push, rank 0, node 0 never finishes"));
@@ -76,24 +77,24 @@ TEST(Simulation, ADeadlockOfSynchronousSendsIsFound) {
 
 TEST(Simulation, MessagesOfDifferentSizesAreFound) {
   Builder a("sizes", 2, 0);
-  a.send(1, {.slot = kSendSlot}, kBytes);
+  a.send(1, {.buffer = kSendBuffer}, kBytes);
   Builder b("sizes", 2, 1);
-  b.recv(0, {.slot = kRecvSlot}, kBytes / 2);
+  b.recv(0, {.buffer = kRecvBuffer}, kBytes / 2);
   EXPECT_EQ(stories({*a.commit(), *b.commit()}),
             std::set<std::string>{"sizes, rank 1, node 0 receives 8 bytes from rank 0 where it expects 4"});
 }
 
 TEST(Simulation, AMessageNobodyReceivesIsFound) {
   Builder a("lost", 2, 0);
-  a.send(1, {.slot = kSendSlot}, kBytes);
+  a.send(1, {.buffer = kSendBuffer}, kBytes);
   Builder b("lost", 2, 1);
   EXPECT_TRUE(stories({*a.commit(), *b.commit()}).contains("lost, rank 0, node 0 sends what nobody receives"));
 }
 
-TEST(Simulation, WorkOutsideASlotIsFound) {
+TEST(Simulation, WorkOutsideABufferIsFound) {
   Builder a("outside", 1, 0);
-  a.copy({.slot = kSendSlot}, {.slot = kRecvSlot, .offset = 1}, kBytes);
-  EXPECT_EQ(stories({*a.commit()}), std::set<std::string>{"outside, rank 0, node 0 works outside slot 1"});
+  a.copy({.buffer = kSendBuffer}, {.buffer = kRecvBuffer, .offset = 1}, kBytes);
+  EXPECT_EQ(stories({*a.commit()}), std::set<std::string>{"outside, rank 0, node 0 works outside buffer 1"});
 }
 
 }  // namespace

@@ -113,10 +113,12 @@ inline schedule::Schedule made(schedule::Builder& builder) {
   return schedule ? std::move(*schedule) : schedule::Schedule{};
 }
 
-// Rank r has r + 1 bytes at their place in slot 1 and gets everybody's, passed on around the ring.
+// Rank r has r + 1 bytes at their place in buffer 1 and gets everybody's, passed on around the ring.
 inline schedule::Schedule gather_ring(int ranks, int rank) {
   schedule::Builder builder("allgatherv/ring", static_cast<std::uint32_t>(ranks), static_cast<std::uint32_t>(rank));
-  const auto place = [](int of) { return schedule::Place{.slot = schedule::kRecvSlot, .offset = of * (of + 1) / 2}; };
+  const auto place = [](int of) {
+    return schedule::Place{.buffer = schedule::kRecvBuffer, .offset = of * (of + 1) / 2};
+  };
   auto before = schedule::Builder::kNone;
   auto sent = schedule::Builder::kNone;
   for (int step = 0; step + 1 < ranks; ++step) {
@@ -135,13 +137,13 @@ inline schedule::Schedule gather_ring(int ranks, int rank) {
   return made(builder);
 }
 
-// Rank 0 sends `bytes` to rank 1, from its slot 0 to the other's slot 1.
+// Rank 0 sends `bytes` to rank 1, from its buffer 0 to the other's buffer 1.
 inline schedule::Schedule one_message(int rank, std::uint64_t bytes) {
   schedule::Builder builder("one message", 2, static_cast<std::uint32_t>(rank));
   if (rank == 0) {
-    builder.send(1, {.slot = schedule::kSendSlot}, bytes);
+    builder.send(1, {.buffer = schedule::kSendBuffer}, bytes);
   } else {
-    builder.recv(0, {.slot = schedule::kRecvSlot}, bytes);
+    builder.recv(0, {.buffer = schedule::kRecvBuffer}, bytes);
   }
   return made(builder);
 }

@@ -10,8 +10,8 @@ namespace urakata::simulated {
 namespace {
 
 using engine::Instance;
-using schedule::kRecvSlot;
-using schedule::kSendSlot;
+using schedule::kRecvBuffer;
+using schedule::kSendBuffer;
 
 // Operations that each carry one number from rank 0 to rank 1.
 class Numbers {
@@ -20,9 +20,9 @@ class Numbers {
     std::iota(from_.begin(), from_.end(), 0U);
     for (std::uint32_t i = 0; i < count; ++i) {
       senders_.push_back(std::make_unique<Instance>(schedules_[0]));
-      senders_.back()->bind(kSendSlot, reinterpret_cast<std::byte*>(&from_[i]));
+      senders_.back()->bind(kSendBuffer, reinterpret_cast<std::byte*>(&from_[i]));
       receivers_.push_back(std::make_unique<Instance>(schedules_[1]));
-      receivers_.back()->bind(kRecvSlot, reinterpret_cast<std::byte*>(&to_[i]));
+      receivers_.back()->bind(kRecvBuffer, reinterpret_cast<std::byte*>(&to_[i]));
     }
   }
   Instance& sender(std::size_t i) { return *senders_[i]; }
@@ -134,21 +134,21 @@ TEST(Domain, ALongOperationDoesNotHoldUpShortOnes) {
   Cluster cluster(1);
   constexpr std::uint64_t kLong = 40 * schedule::kSliceBytes;
   schedule::Builder builder("long", 1, 0);
-  builder.copy({.slot = kSendSlot}, {.slot = kRecvSlot}, kLong);
+  builder.copy({.buffer = kSendBuffer}, {.buffer = kRecvBuffer}, kLong);
   const auto long_schedule = made(builder);
   schedule::Builder short_builder("short", 1, 0);
-  short_builder.copy({.slot = kSendSlot}, {.slot = kRecvSlot}, 8);
+  short_builder.copy({.buffer = kSendBuffer}, {.buffer = kRecvBuffer}, 8);
   const auto short_schedule = made(short_builder);
   std::vector<std::uint8_t> from(kLong, 3);
   std::vector<std::uint8_t> to(kLong, 0);
   std::vector<std::uint8_t> block(8);
   Instance long_instance(long_schedule);
-  long_instance.bind(kSendSlot, address(from));
-  long_instance.bind(kRecvSlot, address(to));
+  long_instance.bind(kSendBuffer, address(from));
+  long_instance.bind(kRecvBuffer, address(to));
   cluster.start(0, long_instance);
   Instance short_instance(short_schedule);
-  short_instance.bind(kSendSlot, address(from));
-  short_instance.bind(kRecvSlot, address(block));
+  short_instance.bind(kSendBuffer, address(from));
+  short_instance.bind(kRecvBuffer, address(block));
   for (int step = 0; step < 40; ++step) {
     EXPECT_FALSE(long_instance.finished());
     cluster.start(0, short_instance);

@@ -8,7 +8,7 @@ namespace urakata::simulated {
 namespace {
 
 using engine::Instance;
-using schedule::kRecvSlot;
+using schedule::kRecvBuffer;
 
 constexpr int kBroken = 23;
 
@@ -20,7 +20,7 @@ struct Rings {
       const auto at = static_cast<std::size_t>(r);
       buffers.emplace_back(static_cast<std::size_t>(ranks * (ranks + 1) / 2), std::uint8_t{1});
       instances.push_back(std::make_unique<Instance>(schedules[at]));
-      instances[at]->bind(kRecvSlot, address(buffers[at]));
+      instances[at]->bind(kRecvBuffer, address(buffers[at]));
     }
   }
   void start(Cluster& cluster) {

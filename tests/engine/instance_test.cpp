@@ -11,8 +11,8 @@ namespace {
 
 using engine::Instance;
 using schedule::Builder;
-using schedule::kRecvSlot;
-using schedule::kSendSlot;
+using schedule::kRecvBuffer;
+using schedule::kSendBuffer;
 
 constexpr std::uint64_t kSlice = schedule::kSliceBytes;
 
@@ -35,13 +35,13 @@ struct Adder {
 // Two bytes pass through temporaries whose numbers differ by 65 536.
 TEST(Instance, KeepsManyTemporariesApart) {
   Builder b("many", 1, 0);
-  const schedule::SlotId first = b.temp(1);
+  const schedule::BufferId first = b.temp(1);
   for (int i = 1; i < 0x10000; ++i) b.temp(1);
-  const schedule::SlotId other = b.temp(1);
-  const auto in = b.copy({.slot = kSendSlot}, {.slot = first}, 1);
-  const auto in_other = b.copy({.slot = kSendSlot, .offset = 1}, {.slot = other}, 1);
-  const auto out = b.copy({.slot = first}, {.slot = kRecvSlot}, 1);
-  const auto out_other = b.copy({.slot = other}, {.slot = kRecvSlot, .offset = 1}, 1);
+  const schedule::BufferId other = b.temp(1);
+  const auto in = b.copy({.buffer = kSendBuffer}, {.buffer = first}, 1);
+  const auto in_other = b.copy({.buffer = kSendBuffer, .offset = 1}, {.buffer = other}, 1);
+  const auto out = b.copy({.buffer = first}, {.buffer = kRecvBuffer}, 1);
+  const auto out_other = b.copy({.buffer = other}, {.buffer = kRecvBuffer, .offset = 1}, 1);
   b.after(in, in_other);
   b.after(in_other, out);
   b.after(out, out_other);
@@ -50,8 +50,8 @@ TEST(Instance, KeepsManyTemporariesApart) {
   Cluster cluster(1);
   Instance instance(schedule);
   std::vector<std::uint8_t> given{7, 9}, got{0, 0};
-  instance.bind(kSendSlot, address(given));
-  instance.bind(kRecvSlot, address(got));
+  instance.bind(kSendBuffer, address(given));
+  instance.bind(kRecvBuffer, address(got));
   instance.bind_temps(0);
   cluster.start(0, instance);
   ASSERT_TRUE(cluster.settle());
@@ -71,7 +71,7 @@ TEST(Instance, GathersAroundARing) {
       for (int r = 0; r < 4; ++r) {
         auto& buffer = buffers[static_cast<std::size_t>(r)];
         std::fill_n(buffer.begin() + r * (r + 1) / 2, r + 1, static_cast<std::uint8_t>(r));
-        instances[static_cast<std::size_t>(r)]->bind(kRecvSlot, address(buffer));
+        instances[static_cast<std::size_t>(r)]->bind(kRecvBuffer, address(buffer));
         cluster.start(r, *instances[static_cast<std::size_t>(r)]);
       }
       ASSERT_TRUE(cluster.settle());
@@ -107,8 +107,8 @@ TEST(Instance, APipelineKeepsItsWindow) {
     for (std::uint32_t r = 0; r < 3; ++r) {
       Builder builder("chain", 3, r);
       auto in = Builder::kNone;
-      if (r != 0) in = builder.recv(r - 1, {.slot = kRecvSlot}, chunks, {.window = 4});
-      if (r != 2) builder.each(in, builder.send(r + 1, {.slot = kRecvSlot}, chunks, {.window = 4}));
+      if (r != 0) in = builder.recv(r - 1, {.buffer = kRecvBuffer}, chunks, {.window = 4});
+      if (r != 2) builder.each(in, builder.send(r + 1, {.buffer = kRecvBuffer}, chunks, {.window = 4}));
       schedules.push_back(made(builder));
     }
     std::vector<std::uint8_t> origin(bytes);
@@ -118,7 +118,7 @@ TEST(Instance, APipelineKeepsItsWindow) {
     std::vector<std::unique_ptr<Instance>> instances;
     for (int r = 0; r < 3; ++r) {
       instances.push_back(std::make_unique<Instance>(schedules[static_cast<std::size_t>(r)]));
-      instances.back()->bind(kRecvSlot, address(buffers[static_cast<std::size_t>(r)]));
+      instances.back()->bind(kRecvBuffer, address(buffers[static_cast<std::size_t>(r)]));
       cluster.start(r, *instances.back());
     }
     cluster.network().hold(true);
@@ -140,12 +140,12 @@ TEST(Instance, ARingOfBuffersIsNotOverrun) {
     Cluster cluster(2, seed);
     const auto chunks = schedule::cut(100, 5);
     Builder sending("sender", 2, 0);
-    sending.send(1, {.slot = kSendSlot}, chunks, {.window = 8});
+    sending.send(1, {.buffer = kSendBuffer}, chunks, {.window = 8});
     Builder receiving("receiver", 2, 1);
     const auto temp = receiving.temp(10);
-    const schedule::Place place{.slot = temp, .wrap = 2, .offset = 0, .stride = 5};
+    const schedule::Place place{.buffer = temp, .wrap = 2, .offset = 0, .stride = 5};
     const auto in = receiving.recv(0, place, chunks, {.window = 2});
-    const auto out = receiving.copy(place, {.slot = kRecvSlot, .offset = 0, .stride = 5}, chunks);
+    const auto out = receiving.copy(place, {.buffer = kRecvBuffer, .offset = 0, .stride = 5}, chunks);
     receiving.each(in, out);
     receiving.each(out, in, 2);
     const auto sender_schedule = made(sending);
@@ -155,8 +155,8 @@ TEST(Instance, ARingOfBuffersIsNotOverrun) {
     std::vector<std::uint8_t> from(100);
     std::iota(from.begin(), from.end(), std::uint8_t{0});
     std::vector<std::uint8_t> to(100);
-    sender.bind(kSendSlot, address(from));
-    receiver.bind(kRecvSlot, address(to));
+    sender.bind(kSendBuffer, address(from));
+    receiver.bind(kRecvBuffer, address(to));
     receiver.bind_temps(0);
     cluster.start(0, sender);
     cluster.start(1, receiver);
@@ -171,8 +171,8 @@ TEST(Instance, NoStepWorksOnMoreThanASlice) {
   Cluster cluster(1);
   Builder builder("work", 1, 0);
   const auto temp = builder.temp(kBytes);
-  const auto sum = builder.reduce({.slot = kSendSlot}, {.slot = temp}, kBytes, 1);
-  builder.each(sum, builder.copy({.slot = temp}, {.slot = kRecvSlot}, kBytes));
+  const auto sum = builder.reduce({.buffer = kSendBuffer}, {.buffer = temp}, kBytes, 1);
+  builder.each(sum, builder.copy({.buffer = temp}, {.buffer = kRecvBuffer}, kBytes));
   const auto schedule = made(builder);
   Adder adder;
   const Holes holes(3, 5);
@@ -183,8 +183,8 @@ TEST(Instance, NoStepWorksOnMoreThanASlice) {
   std::vector<std::uint8_t> packed(kElements * 3);
   Instance instance(schedule);
   instance.reducer = &adder.reducer;
-  instance.bind(kSendSlot, address(left));
-  instance.bind(kRecvSlot, address(result));
+  instance.bind(kSendBuffer, address(left));
+  instance.bind(kRecvBuffer, address(result));
   instance.bind_temps(0);
   instance.packs = {{&holes, address(user), kElements, address(packed)}};
   instance.unpacks = {{&holes, address(user), kElements, address(packed)}};
@@ -207,13 +207,13 @@ TEST(Instance, APieceLongerThanASliceIsDoneInAStepOfItsOwn) {
   Cluster cluster(1);
   const std::uint64_t element = 3 * kSlice;
   Builder builder("long elements", 1, 0);
-  builder.copy({.slot = kSendSlot}, {.slot = kRecvSlot}, 4 * element, element);
+  builder.copy({.buffer = kSendBuffer}, {.buffer = kRecvBuffer}, 4 * element, element);
   const auto schedule = made(builder);
   std::vector<std::uint8_t> from(4 * element, 9);
   std::vector<std::uint8_t> to(4 * element, 0);
   Instance instance(schedule);
-  instance.bind(kSendSlot, address(from));
-  instance.bind(kRecvSlot, address(to));
+  instance.bind(kSendBuffer, address(from));
+  instance.bind(kRecvBuffer, address(to));
   cluster.start(0, instance);
   for (std::uint64_t pieces = 1; pieces <= 4; ++pieces) {
     EXPECT_FALSE(instance.finished());
@@ -226,9 +226,9 @@ TEST(Instance, APieceLongerThanASliceIsDoneInAStepOfItsOwn) {
 TEST(Instance, OperationsOfTheProgramRunInCallersOnly) {
   Cluster cluster(1);
   Builder builder("user-defined", 1, 0);
-  const auto sum = builder.reduce({.slot = kSendSlot}, {.slot = kRecvSlot}, 4, 1);
-  builder.copy({.slot = kSendSlot}, {.slot = kRecvSlot, .offset = 4}, 4);  // goes on meanwhile
-  builder.after(sum, builder.copy({.slot = kSendSlot}, {.slot = kRecvSlot, .offset = 8}, 4));
+  const auto sum = builder.reduce({.buffer = kSendBuffer}, {.buffer = kRecvBuffer}, 4, 1);
+  builder.copy({.buffer = kSendBuffer}, {.buffer = kRecvBuffer, .offset = 4}, 4);  // goes on meanwhile
+  builder.after(sum, builder.copy({.buffer = kSendBuffer}, {.buffer = kRecvBuffer, .offset = 8}, 4));
   const auto schedule = made(builder);
   Adder adder;
   adder.reducer.owner_only = true;
@@ -236,8 +236,8 @@ TEST(Instance, OperationsOfTheProgramRunInCallersOnly) {
   std::vector<std::uint8_t> to(12, 1);
   Instance instance(schedule);
   instance.reducer = &adder.reducer;
-  instance.bind(kSendSlot, address(from));
-  instance.bind(kRecvSlot, address(to));
+  instance.bind(kSendBuffer, address(from));
+  instance.bind(kRecvBuffer, address(to));
   cluster.start(0, instance);
   for (int i = 0; i < 10; ++i) cluster.step(false);
   EXPECT_EQ(Adder::bytes, 0U);
@@ -263,9 +263,9 @@ TEST(Instance, PacksBeforeAndUnpacksAfter) {
     std::vector<std::uint8_t> to(3 * kElements, 0xbb);
     std::vector<std::uint8_t> packed(2 * kElements);
     std::vector<std::uint8_t> unpacked(2 * kElements);
-    sender.bind(kSendSlot, address(packed));
+    sender.bind(kSendBuffer, address(packed));
     sender.packs = {{&holes, address(from), 0, address(packed)}, {&holes, address(from), kElements, address(packed)}};
-    receiver.bind(kRecvSlot, address(unpacked));
+    receiver.bind(kRecvBuffer, address(unpacked));
     receiver.unpacks = {{&holes, address(to), kElements, address(unpacked)}};
     cluster.start(0, sender);
     cluster.start(1, receiver);
@@ -279,19 +279,19 @@ TEST(Instance, MessagesAndCopiesLeaveHolesUntouched) {
   Cluster cluster(2);
   const Holes holes(2, 4);
   Builder sending("sender", 2, 0);
-  sending.send(1, {.slot = kSendSlot}, 6);
+  sending.send(1, {.buffer = kSendBuffer}, 6);
   Builder receiving("receiver", 2, 1);
   const auto temp = receiving.temp(12);
-  const auto in = receiving.recv(0, {.slot = temp}, 6);
-  receiving.after(in, receiving.copy({.slot = temp}, {.slot = kRecvSlot}, 6, 2));
+  const auto in = receiving.recv(0, {.buffer = temp}, 6);
+  receiving.after(in, receiving.copy({.buffer = temp}, {.buffer = kRecvBuffer}, 6, 2));
   const auto sender_schedule = made(sending);
   const auto receiver_schedule = made(receiving);
   Instance sender(sender_schedule);
   Instance receiver(receiver_schedule);
   std::vector<std::uint8_t> from{1, 2, 0xaa, 0xaa, 3, 4, 0xaa, 0xaa, 5, 6, 0xaa, 0xaa};
   std::vector<std::uint8_t> to(12, 0xbb);
-  sender.bind(kSendSlot, address(from));
-  receiver.bind(kRecvSlot, address(to));
+  sender.bind(kSendBuffer, address(from));
+  receiver.bind(kRecvBuffer, address(to));
   receiver.bind_temps(0);
   sender.layout = receiver.layout = &holes;
   cluster.start(0, sender);
@@ -306,17 +306,17 @@ TEST(Instance, TemporariesAreShiftedByTheTrueLowerBound) {
   Builder builder("shifted", 1, 0);
   const auto first = builder.temp(4);
   const auto second = builder.temp(4);
-  const auto a = builder.copy({.slot = kSendSlot}, {.slot = first, .offset = -8}, 4);
-  const auto b = builder.copy({.slot = first, .offset = -8}, {.slot = second, .offset = -8}, 4);
-  const auto c = builder.copy({.slot = second, .offset = -8}, {.slot = kRecvSlot}, 4);
+  const auto a = builder.copy({.buffer = kSendBuffer}, {.buffer = first, .offset = -8}, 4);
+  const auto b = builder.copy({.buffer = first, .offset = -8}, {.buffer = second, .offset = -8}, 4);
+  const auto c = builder.copy({.buffer = second, .offset = -8}, {.buffer = kRecvBuffer}, 4);
   builder.after(a, b);
   builder.after(b, c);
   const auto schedule = made(builder);
   std::vector<std::uint8_t> from{1, 2, 3, 4};
   std::vector<std::uint8_t> to(4);
   Instance instance(schedule);
-  instance.bind(kSendSlot, address(from));
-  instance.bind(kRecvSlot, address(to));
+  instance.bind(kSendBuffer, address(from));
+  instance.bind(kRecvBuffer, address(to));
   instance.bind_temps(-8);
   cluster.start(0, instance);
   ASSERT_TRUE(cluster.settle());
@@ -329,16 +329,16 @@ TEST(Instance, AnErrorEndsItOnlyWhenNothingUsesItsBuffers) {
   Cluster cluster(2);
   const auto chunks = schedule::cut(10, 1);
   Builder receiving("receiver", 2, 1);
-  const auto in = receiving.recv(0, {.slot = kRecvSlot}, chunks, {.window = 3});
-  receiving.each(in, receiving.copy({.slot = kRecvSlot}, {.slot = kSendSlot}, chunks));
+  const auto in = receiving.recv(0, {.buffer = kRecvBuffer}, chunks, {.window = 3});
+  receiving.each(in, receiving.copy({.buffer = kRecvBuffer}, {.buffer = kSendBuffer}, chunks));
   const auto schedule = made(receiving);
   std::vector<std::uint8_t> to(10);
   std::vector<std::uint8_t> copied(10);
   std::vector<std::uint8_t> user(8);
   Instance receiver(schedule);
   const Holes holes(1, 1);
-  receiver.bind(kRecvSlot, address(to));
-  receiver.bind(kSendSlot, address(copied));
+  receiver.bind(kRecvBuffer, address(to));
+  receiver.bind(kSendBuffer, address(copied));
   receiver.unpacks = {{&holes, address(user), 8, address(to)}};
   cluster.start(1, receiver);
   cluster.domain(1).advance(true);
@@ -369,8 +369,8 @@ TEST(Instance, AMessageThatCannotBePostedEndsIt) {
     const auto schedule = one_message(rank, 4);
     std::vector<std::uint8_t> bytes(4);
     Instance instance(schedule);
-    instance.bind(kSendSlot, address(bytes));
-    instance.bind(kRecvSlot, address(bytes));
+    instance.bind(kSendBuffer, address(bytes));
+    instance.bind(kRecvBuffer, address(bytes));
     cluster.network().fail_next(rank, call, 17);
     cluster.start(rank, instance);
     cluster.domain(rank).advance(true);
@@ -392,7 +392,7 @@ TEST(Instance, AFailedPollEndsAllThatWasInFlight) {
   std::vector<std::uint8_t> to(4);
   std::array<Instance, 3> receivers{Instance(schedules[1]), Instance(schedules[1]), Instance(schedules[1])};
   for (Instance& receiver : receivers) {
-    receiver.bind(kRecvSlot, address(to));
+    receiver.bind(kRecvBuffer, address(to));
     cluster.start(1, receiver);
   }
   cluster.domain(1).advance(true);
@@ -405,7 +405,7 @@ TEST(Instance, AFailedPollEndsAllThatWasInFlight) {
   EXPECT_EQ(cluster.domain(1).pending(), 0U);
   TestGroup others[] = {TestGroup(0, 2, 2), TestGroup(1, 2, 2)};
   Instance sender(schedules[0]);
-  sender.bind(kSendSlot, address(from));
+  sender.bind(kSendBuffer, address(from));
   submit(cluster.domain(0), others[0], sender);
   submit(cluster.domain(1), others[1], receivers[0]);
   ASSERT_TRUE(cluster.settle());

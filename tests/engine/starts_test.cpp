@@ -12,8 +12,8 @@ namespace {
 
 using engine::Domain;
 using engine::Instance;
-using schedule::kRecvSlot;
-using schedule::kSendSlot;
+using schedule::kRecvBuffer;
+using schedule::kSendBuffer;
 
 // Counts how often a domain is owned for a start or a step: each time, as its last act, the owner asks wakeup() once.
 class CountingTransport final : public transport::Transport {
@@ -48,8 +48,8 @@ class Copies {
     std::iota(from_.begin(), from_.end(), 0U);
     for (std::size_t i = 0; i < count; ++i) {
       Instance& instance = *instances_.emplace_back(std::make_unique<Instance>(schedule_));
-      instance.bind(kSendSlot, reinterpret_cast<std::byte*>(&from_[i]));
-      instance.bind(kRecvSlot, reinterpret_cast<std::byte*>(&to_[i]));
+      instance.bind(kSendBuffer, reinterpret_cast<std::byte*>(&from_[i]));
+      instance.bind(kRecvBuffer, reinterpret_cast<std::byte*>(&to_[i]));
       instance.user = this;
       instance.on_finish = [](Instance& one) { static_cast<Copies*>(one.user)->order_.push_back(&one); };
       list_.push_back(&instance);
@@ -64,7 +64,7 @@ class Copies {
  private:
   static schedule::Schedule copy() {
     schedule::Builder builder("copy", 1, 0);
-    builder.copy({.slot = kSendSlot}, {.slot = kRecvSlot}, 4);
+    builder.copy({.buffer = kSendBuffer}, {.buffer = kRecvBuffer}, 4);
     return made(builder);
   }
   schedule::Schedule schedule_ = copy();
@@ -136,7 +136,7 @@ TEST(Starts, AHelperRunsAListOfShortAndLongMessages) {
         buffers[rank].emplace_back(size != 0 ? kLong / 4 : 1,
                                    rank == 0 ? static_cast<std::uint32_t>(round * 100 + static_cast<int>(i)) : ~0U);
         instances[rank].push_back(std::make_unique<Instance>(schedules[rank][size]));
-        instances[rank].back()->bind(rank == 0 ? kSendSlot : kRecvSlot, address(buffers[rank].back()));
+        instances[rank].back()->bind(rank == 0 ? kSendBuffer : kRecvBuffer, address(buffers[rank].back()));
       }
     }
     for (const int rank : {0, 1}) {

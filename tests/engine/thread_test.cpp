@@ -22,8 +22,8 @@ using engine::HelperSettings;
 using engine::Instance;
 using engine::PollEngine;
 using engine::ThreadEngine;
-using schedule::kRecvSlot;
-using schedule::kSendSlot;
+using schedule::kRecvBuffer;
+using schedule::kSendBuffer;
 
 void start(Engine& engine, transport::Group& group, Instance& instance) {
   prepare(group, instance);
@@ -68,8 +68,8 @@ struct Exchange {
   Instance receiver{schedules[1]};
 
   Exchange() {
-    sender.bind(kSendSlot, reinterpret_cast<std::byte*>(&from));
-    receiver.bind(kRecvSlot, reinterpret_cast<std::byte*>(&to));
+    sender.bind(kSendBuffer, reinterpret_cast<std::byte*>(&from));
+    receiver.bind(kRecvBuffer, reinterpret_cast<std::byte*>(&to));
   }
 };
 
@@ -88,13 +88,13 @@ TEST_P(Helper, IsWokenByEveryStart) {
   ThreadEngine engine(domains[0], settings(GetParam()));
   TestGroup group(0, 1, 1);
   schedule::Builder builder("copy", 1, 0);
-  builder.copy({.slot = kSendSlot}, {.slot = kRecvSlot}, 4);
+  builder.copy({.buffer = kSendBuffer}, {.buffer = kRecvBuffer}, 4);
   const auto schedule = made(builder);
   Instance instance(schedule);
   std::uint32_t from = 0;
   std::uint32_t to = 0;
-  instance.bind(kSendSlot, reinterpret_cast<std::byte*>(&from));
-  instance.bind(kRecvSlot, reinterpret_cast<std::byte*>(&to));
+  instance.bind(kSendBuffer, reinterpret_cast<std::byte*>(&from));
+  instance.bind(kRecvBuffer, reinterpret_cast<std::byte*>(&to));
   for (from = 1; from <= 2000; ++from) {
     // Idle for anything between no time and longer than it takes to fall asleep.
     const auto idle = std::uniform_int_distribution<unsigned>(0, 1U << (random() % 15))(random);
@@ -186,8 +186,8 @@ TEST_P(Helper, DoesNotRunOperationsOfTheProgram) {
   ThreadEngine engine(domains[0], settings(GetParam()));
   TestGroup group(0, 1, 1);
   schedule::Builder builder("user-defined", 1, 0);
-  const auto first = builder.copy({.slot = kSendSlot}, {.slot = kRecvSlot}, 4);
-  builder.after(first, builder.reduce({.slot = kSendSlot}, {.slot = kRecvSlot}, 4, 4));
+  const auto first = builder.copy({.buffer = kSendBuffer}, {.buffer = kRecvBuffer}, 4);
+  builder.after(first, builder.reduce({.buffer = kSendBuffer}, {.buffer = kRecvBuffer}, 4, 4));
   const auto schedule = made(builder);
   reduce::Reducer reducer;
   reducer.size = reducer.extent = 4;
@@ -199,8 +199,8 @@ TEST_P(Helper, DoesNotRunOperationsOfTheProgram) {
   std::vector<std::uint32_t> to{0};
   Instance instance(schedule);
   instance.reducer = &reducer;
-  instance.bind(kSendSlot, address(from));
-  instance.bind(kRecvSlot, address(to));
+  instance.bind(kSendBuffer, address(from));
+  instance.bind(kRecvBuffer, address(to));
   for (int round = 0; round < 50; ++round) {
     start(engine, group, instance);
     drive(engine, instance);
@@ -376,7 +376,7 @@ TEST(Crowd, GathersOnManyGroupsFromManyThreads) {
         for (int i = 0; i <= of; ++i) run.expected.push_back(value);
         if (of == r) std::copy(run.expected.end() - of - 1, run.expected.end(), run.buffer.begin() + of * (of + 1) / 2);
       }
-      run.instance.bind(kRecvSlot, address(run.buffer));
+      run.instance.bind(kRecvBuffer, address(run.buffer));
       start(engine, groups[operation % 2], run.instance);
       outstanding.push_back(&run);
       while (outstanding.size() > random() % 6) {

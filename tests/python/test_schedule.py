@@ -18,19 +18,19 @@ except paths.NotFoundError as reason:
     pytest.skip(str(reason), allow_module_level=True)
 
 PACKAGES = str(Path(paths.__file__).parents[1])
-# Three ranks hand 100 bytes on; slot 1 is the buffer.
+# Three ranks hand 100 bytes on; buffer 1 is the buffer.
 CHAIN = """\
-schedule bcast/chain ranks 3 rank 0 slots 2 {
-  node 0 send 100 to rank 1 from slot 1 at 0 stride 100
+schedule bcast/chain ranks 3 rank 0 buffers 2 {
+  node 0 send 100 to rank 1 from buffer 1 at 0 stride 100
 }
 
-schedule bcast/chain ranks 3 rank 1 slots 2 {
-  node 0 recv 100 from rank 0 to slot 1 at 0 stride 100
-  node 1 send 100 to rank 2 from slot 1 at 0 stride 100 after 0
+schedule bcast/chain ranks 3 rank 1 buffers 2 {
+  node 0 recv 100 from rank 0 to buffer 1 at 0 stride 100
+  node 1 send 100 to rank 2 from buffer 1 at 0 stride 100 after 0
 }
 
-schedule bcast/chain ranks 3 rank 2 slots 2 {
-  node 0 recv 100 from rank 1 to slot 1 at 0 stride 100
+schedule bcast/chain ranks 3 rank 2 buffers 2 {
+  node 0 recv 100 from rank 1 to buffer 1 at 0 stride 100
 }
 """
 BUILT = ["--operation", "bcast", "--algorithm", "chain", "--ranks", "3", "--bytes", "100"]

@@ -8,7 +8,7 @@
 
 namespace urakata::schedule {
 
-inline auto parts(const Place& p) { return std::tie(p.slot, p.wrap, p.offset, p.stride); }
+inline auto parts(const Place& p) { return std::tie(p.buffer, p.wrap, p.offset, p.stride); }
 
 inline bool same(const Node& x, const Node& y) {
   return std::tie(x.kind, x.channel, x.window, x.peer, x.count, x.bytes, x.last_bytes) ==
@@ -17,9 +17,9 @@ inline bool same(const Node& x, const Node& y) {
 }
 
 inline bool same(const Schedule& x, const Schedule& y) {
-  return x.name() == y.name() && x.ranks() == y.ranks() && x.rank() == y.rank() && x.user_slots() == y.user_slots() &&
-         std::ranges::equal(x.temps(), y.temps()) && std::ranges::equal(x.edges(), y.edges()) &&
-         std::ranges::equal(x.sources(), y.sources()) &&
+  return x.name() == y.name() && x.ranks() == y.ranks() && x.rank() == y.rank() &&
+         x.user_buffers() == y.user_buffers() && std::ranges::equal(x.temps(), y.temps()) &&
+         std::ranges::equal(x.edges(), y.edges()) && std::ranges::equal(x.sources(), y.sources()) &&
          std::ranges::equal(x.nodes(), y.nodes(), [](const Node& a, const Node& b) { return same(a, b); });
 }
 
