@@ -10,14 +10,14 @@ namespace {
 constexpr std::uint64_t kNap = 1'000'000;  // ns
 }
 
-FallbackProgress::FallbackProgress(const std::string& name, const char* what, Look look, Sleep sleep)
-    : look_(std::move(look)), sleep_(std::move(sleep)), thread_(name, what, [this] { run(); }) {}
+FallbackProgress::FallbackProgress(const std::string& name, const char* what, Poll poll, Sleep sleep)
+    : poll_(std::move(poll)), sleep_(std::move(sleep)), thread_(name, what, [this] { run(); }) {}
 
 void FallbackProgress::expect() {
   // What is left behind is counted before the state is read, and the helper does it the other way round.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   std::uint32_t idle = kIdle;
-  if (state_.load(std::memory_order_relaxed) == kIdle && state_.compare_exchange_strong(idle, kLooking)) {
+  if (state_.load(std::memory_order_relaxed) == kIdle && state_.compare_exchange_strong(idle, kPolling)) {
     futex_wake(state_);
   }
 }
@@ -37,11 +37,11 @@ void FallbackProgress::run() {
       futex_wait(state_, kIdle);
       continue;
     }
-    if (!sleep_ || !sleep_(kNap)) futex_wait(state_, kLooking, kNap);
-    std::uint32_t looking = kLooking;
-    if (!look_() && state_.compare_exchange_strong(looking, kIdle) && look_()) {
+    if (!sleep_ || !sleep_(kNap)) futex_wait(state_, kPolling, kNap);
+    std::uint32_t polling = kPolling;
+    if (!poll_() && state_.compare_exchange_strong(polling, kIdle) && poll_()) {
       std::uint32_t idle = kIdle;
-      state_.compare_exchange_strong(idle, kLooking);
+      state_.compare_exchange_strong(idle, kPolling);
     }
   }
 }

@@ -1,5 +1,5 @@
 // A fallback progress thread: moves what a rank has left behind while it is blocked in the host, or computes, for hosts
-// that cannot call us from within their own waiting. It looks every millisecond while something is left to move, or
+// that cannot call us from within their own waiting. It polls every millisecond while something is left to move, or
 // sooner where somebody can tell that it pays, and sleeps otherwise.
 //
 // Thread-safety: expect() by any thread; stop() once, by one thread.
@@ -17,13 +17,13 @@ namespace urakata {
 class FallbackProgress {
  public:
   // Moves what moves without waiting; returns whether there is more to move later. What has been left behind before
-  // expect() is seen by a look that begins after it.
-  using Look = std::function<bool()>;
-  // Sleeps until a look pays, for at most so many nanoseconds; false at once where nobody could tell.
+  // expect() is seen by a poll that begins after it.
+  using Poll = std::function<bool()>;
+  // Sleeps until a poll pays, for at most so many nanoseconds; false at once where nobody could tell.
   using Sleep = std::function<bool(std::uint64_t ns)>;
 
   // `what` and `name`: as HelperThread's.
-  FallbackProgress(const std::string& name, const char* what, Look look, Sleep sleep = {});
+  FallbackProgress(const std::string& name, const char* what, Poll poll, Sleep sleep = {});
   ~FallbackProgress() { stop(); }
   FallbackProgress(const FallbackProgress&) = delete;
   FallbackProgress& operator=(const FallbackProgress&) = delete;
@@ -36,8 +36,8 @@ class FallbackProgress {
  private:
   void run();
 
-  enum State : std::uint32_t { kIdle, kLooking, kStopping };
-  const Look look_;
+  enum State : std::uint32_t { kIdle, kPolling, kStopping };
+  const Poll poll_;
   const Sleep sleep_;
   std::atomic<std::uint32_t> state_{kIdle};
   HelperThread thread_;  // the last: it uses the others

@@ -6,12 +6,12 @@ FallbackEngine::FallbackEngine(Domain& domain)
     : Engine(domain),
       watch_(domain.news()),
       progress_(
-          "urakata/fallback", "operations", [this] { return look(); },
+          "urakata/fallback", "operations", [this] { return poll(); },
           [this](std::uint64_t ns) {
             return callers_.load(std::memory_order_relaxed) == 0 && watch_.wait(this->domain().wakeup(), ns);
           }) {}
 
-bool FallbackEngine::look() {
+bool FallbackEngine::poll() {
   if (callers_.load(std::memory_order_relaxed) == 0 && domain().try_own()) {
     while (domain().advance(false) != 0 && callers_.load(std::memory_order_relaxed) == 0) {
     }

@@ -26,7 +26,7 @@ class FallbackEngine final : public Engine {
   std::uint64_t helper_cpu_ns() const override { return progress_.cpu_ns(); }
 
  private:
-  bool look();
+  bool poll();
 
   SocketWatch watch_;                      // the thread's
   std::atomic<std::uint32_t> callers_{0};  // that wait at the moment, and drive the domain themselves

@@ -50,7 +50,7 @@ class MixedQueue {
   // Moves on what can move; nothing where a thread is at it, be it this one. Returns whether anything did. By any
   // thread.
   bool progress();
-  // Are there receives that wait for their turn? Those need further looks. By any thread.
+  // Are there receives that wait for their turn? Those need further polls. By any thread.
   bool waiting() const { return waiting_.load(std::memory_order_acquire) != 0; }
   // May the host have this receive, or probe, of a message from outside at once? False: an entry of the queue could
   // take the same message, or another thread may be about to start such a receive. By any thread.

@@ -16,7 +16,7 @@ std::unique_ptr<MixedReceive> MixedReceive::start(MixedQueue& queue, const Messa
 MixedReceive::End MixedReceive::end() {
   {
     const MixedQueue::Lock lock(queue_);
-    if (state_.load(std::memory_order_relaxed) == State::queued) {  // the endpoint has done it since the last look
+    if (state_.load(std::memory_order_relaxed) == State::queued) {  // the endpoint has done it since the last poll
       queue_.leave(*this);
       state_.store(State::at_space, std::memory_order_relaxed);
       queue_.poll();  // those behind it

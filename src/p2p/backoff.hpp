@@ -19,9 +19,9 @@ inline void rest(unsigned pauses) {
   for (; pauses != 0; --pauses) pause();
 }
 
-// For BackoffSettings::pauses, on this processor. Whoever looks all the time at a line of memory that another core is
+// For BackoffSettings::pauses, on this processor. Whoever polls a line of memory all the time that another core is
 // about to write asks for it again the moment that it is taken away. Intel's server processors then have two requests
-// for one line, and the writer waits. With some time between two looks the line is there when it is asked for. Takes
+// for one line, and the writer waits. With some time between two polls the line is there when it is asked for. Takes
 // some microseconds.
 unsigned pauses_between_polls();
 
@@ -30,7 +30,7 @@ class Backoff {
   Backoff(Port& port, const BackoffSettings& backoff_settings)
       : port_(port), backoff_settings_(backoff_settings), spins_(spins(backoff_settings)) {}
 
-  // After a look at everything that found nothing new. `ready`: what is waited for has come after all.
+  // After a poll of everything that found nothing new. `ready`: what is waited for has come after all.
   template <class Ready>
   void step(Ready ready) {
     step(ready, backoff_settings_.pauses);

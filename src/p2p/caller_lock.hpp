@@ -1,4 +1,4 @@
-// Whose turn it is in an endpoint: the lock of its queues, as dear as the threads that may call make it.
+// The lock of an endpoint's queues, as dear as the threads that may call make it.
 //
 //   one             only one thread calls at a time: nothing is done
 //   one_and_helper  threads of the program call one at a time, and besides a helper, seldom: those of the program only
@@ -25,7 +25,7 @@ class CallerLock {
   CallerLock(const CallerLock&) = delete;
   CallerLock& operator=(const CallerLock&) = delete;
 
-  // May threads of the program call at once? Then nobody may keep the turn while waiting.
+  // May threads of the program call at once? Then nobody may keep the lock while waiting.
   bool contended() const { return callers_ == Callers::many; }
 
   void lock() {
@@ -65,7 +65,7 @@ class CallerLock {
 
   const Callers callers_;
   std::atomic<bool> held_{false};        // by whoever takes the spin lock, or by the helper
-  std::atomic<bool> program_in_{false};  // one_and_helper: a thread of the program has or awaits its turn
+  std::atomic<bool> program_in_{false};  // one_and_helper: a thread of the program holds or awaits the lock
 };
 
 }  // namespace urakata::p2p

@@ -1,17 +1,17 @@
-// An endpoint: one rank's end of all messages inside its space, and of those by a link (link.hpp). Matching and protocols of MPI's point-to-point, without
-// MPI.
+// An endpoint: one rank's end of all messages inside its space, and of those by a link (link.hpp). Matching and
+// protocols of MPI's point-to-point, without MPI.
 //
 // Protocol. A message is one or several slots in the receiver's inbox (slot.hpp, inbox.hpp).
 //   eager        up to kEager bytes: the payload is in the slots. The send is finished when they are filled.
 //   rendezvous   anything larger, and synchronous sends of any size: the slot tells where the payload lies, and how
 //                (elements.hpp). The receiver copies it from the sender's elements into its own once the receive is
-//                there, and then stores the send's `finished`. From share_from (copying.hpp) bytes on it first offers the copy to the
-//                sender through the sender's port; a sender that waits then takes pieces of it too. Pieces are claimed
-//                with one counter, so whoever is faster copies more, and nobody waits for a sender that computes.
+//                there, and then stores the send's `finished`. From share_from (copying.hpp) bytes on it first
+//                asks the sender to assist, through its port; a sender that waits then takes pieces of it too. Claimed
+//                with one counter: so whoever is faster copies more, and nobody waits for a sender that computes.
 //                Payload in short blocks, too little to share, is packed by the sender when it sends (copying.hpp);
 //                from share_from on after it has told, and the receiver unpacks what is there meanwhile.
 //                Up to kMovable bytes a standard send whose payload was packed is done, and one that waits for long,
-//                or is looked at many times, copies its payload aside and is done: as the host would have it,
+//                or is tested many times, copies its payload aside and is done: as the host would have it,
 //                programs in which both sides send first do not hang.
 //   full inbox   the sender keeps the send in its own list, in order for each receiver, and fills slots when it makes
 //                progress and there is room.
@@ -116,7 +116,7 @@ class Endpoint {
   }
   // Copies a send's payload aside, where that may be, so that it is done. For a caller that has waited in vain.
   void set_aside(Request& request);
-  // A caller that does not wait has found the request unfinished. After many such looks a send is set aside.
+  // A caller that does not wait has found the request unfinished. After many such tests a send is set aside.
   void note_unsuccessful_test(Request& request) {
     if (request.movable && ++request.tests == kTests) set_aside(request);
   }
@@ -189,7 +189,7 @@ class Endpoint {
 
   CallerLock lock_;  // by any thread of the rank that may call
 
-  // Touched by the thread that has the turn, and by nobody else; taking the turn acquires, giving it up releases.
+  // Touched by the thread that holds the lock, and by nobody else; locking acquires, unlocking releases.
   Queue<Request> posted_;         // receives that wait for a message, oldest first
   Queue<Unexpected> unexpected_;  // messages that wait for a receive, oldest first
   Queue<Request> pending_;        // sends that wait for room in an inbox, oldest first
@@ -200,10 +200,10 @@ class Endpoint {
   Pool<Unexpected> large_unexpected_;
   Spare spare_;
 
-  // Stored by the thread that has the turn, and loaded by any thread of the rank, but for sent_last_, which stands here
-  // to be in one line with them. Relaxed: nothing else is read on their word without the turn. (A helper looks at open_
-  // before it sleeps, and whoever has opened a request looks whether it sleeps: FallbackProgress::expect() has that
-  // fence.)
+  // Stored by the thread that holds the lock, and loaded by any thread of the rank, but for sent_last_, which stands
+  // here to be in one line with them. Relaxed: nothing else is read on their word without the lock. (A helper reads
+  // open_ before it sleeps, and whoever has opened a request reads whether it sleeps: FallbackProgress::expect() has
+  // that fence.)
   std::atomic<std::uint32_t> open_{0};  // requests in use
   std::atomic<bool> listed_{false};     // pending_, finishing_ or abandoned_ has something
   bool sent_last_ = false;              // a small message was sent, and none has come since

@@ -102,7 +102,7 @@ bool Endpoint::Linked::send_eager_now(LinkPeer to, const Envelope& envelope, con
 bool Endpoint::Linked::push(Request& send) {
   if (send.whole) {
     if (!link.send_rts(send.peer, send.envelope, bytes_of(send.source), ticket_of(send))) return false;
-    offered_.push(send);
+    rts_sent_.push(send);
     return true;
   }
   if (!link.send_eager(send.peer, send.envelope, send.source.address, send.source.count)) return false;
@@ -116,7 +116,7 @@ bool Endpoint::Linked::flush() {
 }
 
 bool Endpoint::Linked::cts(LinkPeer from, LinkTicket send, LinkTicket receive, std::uint64_t bytes) {
-  Request* const request = offered_.take(
+  Request* const request = rts_sent_.take(
       [&](const Request& r) { return ticket_of(r) == send && r.peer == from && bytes <= bytes_of(r.source); });
   if (request == nullptr) return false;
   request->movable = false;
@@ -230,7 +230,7 @@ bool Endpoint::Linked::step() {
 }
 
 void Endpoint::Linked::failed(LinkPeer peer) {
-  for (Queue<Request>* queue : {&waiting_, &offered_, &sending_, &receiving_}) {
+  for (Queue<Request>* queue : {&waiting_, &rts_sent_, &sending_, &receiving_}) {
     queue->take_all([&](Request& request) {
       if (request.peer != peer) return false;
       request.result.outcome = Outcome::failed;

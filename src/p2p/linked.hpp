@@ -1,6 +1,6 @@
 // What an endpoint has under way by its link. See link.hpp for the protocol.
 //
-// A request is in one of the queues from its start to its end: a send in waiting, offered, sending; a receive, once it
+// A request is in one of the queues from its start to its end: a send in waiting, rts_sent, sending; a receive, once it
 // has matched an RTS, in receiving. Sends keep Request::queued set as long.
 //
 // Thread-safety: by whoever has the endpoint's lock.
@@ -20,7 +20,7 @@ class Endpoint::Linked final : public Link::Events {
   // The rest of Endpoint::deliver(), for a message that has come by the link.
   void deliver(Request& receive, Unexpected& message);
   bool step();
-  bool idle() const { return waiting_.empty() && offered_.empty() && sending_.empty() && receiving_.empty(); }
+  bool idle() const { return waiting_.empty() && rts_sent_.empty() && sending_.empty() && receiving_.empty(); }
 
   void eager(LinkPeer from, const Envelope& envelope, std::byte* payload, std::uint64_t bytes) override;
   void rts(LinkPeer from, const Envelope& envelope, std::uint64_t bytes, LinkTicket send) override;
@@ -41,7 +41,7 @@ class Endpoint::Linked final : public Link::Events {
 
   Endpoint& here_;
   Queue<Request> waiting_;    // sends that the link has not taken yet, oldest first
-  Queue<Request> offered_;    // sends whose RTS is on its way
+  Queue<Request> rts_sent_;   // sends whose RTS is on its way
   Queue<Request> sending_;    // sends whose payload is
   Queue<Request> receiving_;  // receives whose payload is
 };

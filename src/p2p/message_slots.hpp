@@ -36,7 +36,7 @@ namespace urakata::p2p {
                                         const Envelope& envelope, Kind kind, const std::byte* payload,
                                         std::size_t bytes, bool stream) {
   // Lines of the messages that follow, so that the receiver gives them up in time. Not the next one: the receiver may
-  // be looking there. Where messages go to and fro this would make each of them a fifth longer.
+  // be polling there. Where messages go to and fro this would make each of them a fifth longer.
   constexpr std::uint32_t kAhead = 4;
   if (stream) prefetch_to_write(&inbox.slot(position + slots + kAhead));
   Slot& first = inbox.slot(position);

@@ -32,7 +32,7 @@ class Port {
     if ((sleepers_.load(std::memory_order_relaxed) & kAsleep) != 0) wake_sleeper();
   }
 
-  // Sleeps until wake() or for `timeout_ns`; at once if `ready` already says so when looked at last. An odd sleepers_
+  // Sleeps until wake() or for `timeout_ns`; at once if `ready` already says so when tested last. An odd sleepers_
   // must be seen by every producer whose message `ready` does not see: instead of a fence in each wake() the sleeper
   // has the kernel put one into all running threads of the address space. That interrupts each of them, so one fence
   // serves all naps until somebody wakes.

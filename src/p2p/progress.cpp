@@ -8,14 +8,14 @@ namespace {
 
 constexpr unsigned kStepMessages = 64;  // taken from the inbox in one step
 
-// A receiver that looks for a message all the time takes the line from the sender that is about to write it. Where a
-// message has come and many receives are still posted, more are on their way, and it looks less often.
+// A receiver that polls for a message all the time takes the line from the sender that is about to write it. Where a
+// message has come and many receives are still posted, more are on their way, and it polls less often.
 constexpr std::size_t kStream = 4;  // posted receives
-constexpr unsigned kRests = 8;      // pauses between two looks
+constexpr unsigned kRests = 8;      // pauses between two polls
 
 }  // namespace
 
-// Without the lock, and without a store: a rank that waits looks here all the time.
+// Without the lock, and without a store: a rank that waits polls here all the time.
 bool Endpoint::news() const {
   return port_.inbox.peek() != nullptr || port_.assist.load(std::memory_order_relaxed) != nullptr ||
          listed_.load(std::memory_order_relaxed) || (linked_ != nullptr && link_news());
@@ -58,7 +58,7 @@ bool Endpoint::step(const Request* awaited) {
     if (i != 0) __builtin_prefetch(&port_.inbox.slot(port_.inbox.next() + 2));
     arrive(*slot);
     moved = true;
-    // In a stream the next is likely to be there; else to look for it would take its line from the sender.
+    // In a stream the next is likely to be there; else to poll for it would take its line from the sender.
     if (awaited != nullptr && awaited->done() && !streaming_.load(std::memory_order_relaxed)) {
       note_stream();
       return true;
@@ -86,7 +86,7 @@ bool Endpoint::step(const Request* awaited) {
 
 void Endpoint::wait_long(Request& request) {
   Backoff backoff(port_, backoff_settings_);
-  // Looked at last before a nap: what comes by the link after that wakes the rank.
+  // Tested last before a nap: what comes by the link after that wakes the rank.
   const auto ready = [&] { return request.done() || (linked_ != nullptr && link_news()); };
   while (!request.done()) {
     if (progress(&request)) {

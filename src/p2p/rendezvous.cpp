@@ -75,7 +75,7 @@ void Endpoint::prepare(Request& send, Mode mode) {
   }
 }
 
-// Packs a send that has been offered; the receiver unpacks what is there meanwhile.
+// Packs a send whose RTS is out; the receiver unpacks what is there meanwhile.
 void Endpoint::pack_on(Request& send) {
   const Elements elements = send.buffer.elements();
   const std::uint64_t bytes = send.source.count;
@@ -163,7 +163,7 @@ void Endpoint::pull(Request& receive, const Rts& rts) {
   end_rendezvous(receive);
 }
 
-// Until at least the first `bytes` of an offer are packed; how many are. The sender does nothing else until it has
+// Until at least the first `bytes` behind an RTS are packed; how many are. The sender does nothing else until it has
 // packed all.
 std::uint64_t Endpoint::await_packed(const Rts& rts, std::uint64_t bytes) const {
   Ladder ladder(backoff_settings_.oversubscribed);

@@ -74,7 +74,7 @@ struct alignas(kLine) Request {
   void (*release_layout)(const Request& request) = nullptr;
   void* owner = nullptr;  // whatever release_layout needs
 
-  // Where the payload of a send lies; constant from the offer on. `buffer` is the program's, whose layout may be gone
+  // Where the payload of a send lies; constant from the RTS on. `buffer` is the program's, whose layout may be gone
   // once the payload has been packed.
   alignas(kLine) Elements source;
   // A rendezvous that both sides copy: pieces are claimed by `claimed`. Set by the receiver before the request is put

@@ -200,7 +200,7 @@ void note_unsuccessful_test(Request& request) {
 }
 
 void note_unsuccessful_call() {
-  // Each time, since a large message of the host's may need thousands of looks. The core is not given away: another
+  // Each time, since a large message of the host's may need thousands of tests. The core is not given away: another
   // rank may keep it for a whole turn.
   if (endpoint() != nullptr) endpoint()->backoff_settings().poll();
 }

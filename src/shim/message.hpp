@@ -113,7 +113,7 @@ bool abandon_message(Request& request);
 // As MPI_Cancel: a receive that is not matched is done then; everything else goes on.
 void cancel_message(Request& request);
 
-// A look that found nothing: a program that looks in a loop must not keep the core from the one it waits for.
+// After an unsuccessful test: a program that tests in a loop must not keep the core from the one it waits for.
 void give_way();
 
 }  // namespace urakata::shim

@@ -11,7 +11,7 @@
 namespace urakata::shim {
 namespace {
 
-// On a mixed circle the space and the host have the first look in turn, so that neither keeps the other's messages
+// On a mixed circle the space and the host are probed first in turn, so that neither keeps the other's messages
 // out.
 bool space_first() {
   thread_local unsigned turn = 0;

@@ -58,9 +58,9 @@ bool Progress::step_engines(std::int64_t bytes) {
 }
 
 bool Progress::step_all(std::int64_t bytes) {
-  constexpr unsigned kTests = 8;  // a look at the host takes about as long as one at the wire
+  constexpr unsigned kPolls = 8;  // one of the host takes about as long as one of the wire
   if (step_engines(bytes)) return true;
-  if (wire_ && fetch_add(looks_in_vain_, 1U, std::memory_order_relaxed) % kTests == kTests - 1) poll_host();
+  if (wire_ && fetch_add(unsuccessful_polls_, 1U, std::memory_order_relaxed) % kPolls == kPolls - 1) poll_host();
   return false;
 }
 

@@ -49,7 +49,7 @@ class Progress {
 
   std::unique_ptr<SocketWatch> watch_;  // by the caller that has taken watched_
   std::atomic<bool> watched_{false};
-  std::atomic<unsigned> looks_in_vain_{0};
+  std::atomic<unsigned> unsuccessful_polls_{0};
   std::once_flag hooked_;
 };
 

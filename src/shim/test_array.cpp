@@ -66,7 +66,7 @@ int test_any_of(int count, MPI_Request* requests, int* index, bool* none_active,
                 std::uint64_t begin) {
   *index = MPI_UNDEFINED;
   *none_active = false;
-  // Whoever is looked at first each time keeps the others out, if it is done each time.
+  // Whoever is tested first each time keeps the others out, if it is done each time.
   const std::uint32_t chance = next_chance();
   const bool theirs_first = (chance & 1U) != 0;
   bool ours_active = false;

@@ -1,4 +1,4 @@
-// One look at an array of requests, for the calls that complete some of them.
+// One test of an array of requests, for the calls that complete some of them.
 //
 // Thread-safety: as MPI says of MPI_Testany and MPI_Testsome.
 #pragma once

@@ -12,12 +12,12 @@ template <class Over>
 void wait_until(Over over) {
   p2p::Backoff backoff(endpoint()->port(), endpoint()->backoff_settings());
   bool is_over = false;
-  const auto look = [&] { return is_over = is_over || over(); };
-  while (!look()) {
+  const auto test = [&] { return is_over = is_over || over(); };
+  while (!test()) {
     if (process().progress().step_all()) {
       backoff.restart();
     } else {
-      backoff.step(look);
+      backoff.step(test);
     }
   }
 }

@@ -61,7 +61,7 @@ constinit Membership own_task{nullptr, 0};
 std::array<struct sigaction, kReported> hosts;  // Open MPI's handlers, in the order of kCrashes
 
 // In a forked copy of the task the others' memory is not there. Where several tasks fail, one dumps after the other;
-// the turn ends with the process. A failure of what reports the first is the same process's.
+// the lock ends with the process. A failure of what reports the first is the same process's.
 void leave_others_out_of_dump() {
   Registry& registry = *own_task.registry;
   const pid_t self = getpid();

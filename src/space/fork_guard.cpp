@@ -19,14 +19,14 @@ namespace {
 
 constinit Membership own_task{nullptr, 0};  // without a registry in a forked copy
 
-// Of the thread that has the turn.
+// Of the thread that holds the lock.
 sigset_t before;
 std::atomic<pid_t> forker{0};  // which thread that is, from the beginning to the end of a fork
 std::vector<AddressRange> marked;
 
 pid_t this_thread() { return static_cast<pid_t>(raw::call(SYS_gettid)); }
 
-// Signals wait: a handler that forks would wait for the turn of the thread that it has interrupted.
+// Signals wait: a handler that forks would wait for the lock of the thread that it has interrupted.
 sigset_t hold_signals() {
   sigset_t all;
   sigset_t present;
@@ -46,10 +46,10 @@ void unmark_others() {
   marks.set.store(false, std::memory_order_release);
 }
 
-void take_fork_turn() {
+void lock_forks() {
   Registry& registry = *own_task.registry;
   if (!lock_robust(registry.forking, getpid()) || !registry.fork_marks.set.load(std::memory_order_acquire)) return;
-  // Whose turn it was died before it took its marks away, which are on this task's memory too.
+  // Who held the lock died before it took its marks away, which are on this task's memory too.
   advise_own(own_task, MADV_DOFORK);
   unmark_others();
 }
@@ -76,7 +76,7 @@ void find_marks_of_programs() {
 void prepare() {
   if (own_task.registry == nullptr) return;
   const sigset_t present = hold_signals();
-  take_fork_turn();
+  lock_forks();
   before = present;
   forker.store(this_thread(), std::memory_order_relaxed);
   find_marks_of_programs();
@@ -112,7 +112,7 @@ void leave_others_out_of_forks(const Membership& membership) {
 long advise_for_program(void* place, std::size_t bytes, int advice) {
   const auto do_it = [&] { return raw::call(SYS_madvise, raw::word(place), static_cast<long>(bytes), advice); };
   if (advice != MADV_DONTFORK && advice != MADV_DOFORK) return do_it();
-  // In a copy of the task nobody else forks, and between prepare() and in_parent() this thread has the turn.
+  // In a copy of the task nobody else forks, and between prepare() and in_parent() this thread holds the lock.
   Registry* const registry = own_task.registry;
   if (registry == nullptr || registry->tasks[own_task.slot].pid.load(std::memory_order_relaxed) != getpid()) {
     return do_it();
@@ -120,7 +120,7 @@ long advise_for_program(void* place, std::size_t bytes, int advice) {
   registry->fork_marks.programs_have_some.store(true, std::memory_order_relaxed);
   if (forker.load(std::memory_order_relaxed) == this_thread()) return do_it();
   const sigset_t present = hold_signals();
-  take_fork_turn();
+  lock_forks();
   const long result = do_it();
   unlock_robust(registry->forking);
   pthread_sigmask(SIG_SETMASK, &present, nullptr);

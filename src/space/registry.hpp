@@ -61,13 +61,13 @@ struct SharedFile {
   std::uint64_t inode = 0;
 };
 
-// Which memory of other tasks the one that has the turn leaves out of its fork (fork_guard.hpp).
+// Which memory of other tasks the one that holds the lock leaves out of its fork (fork_guard.hpp).
 struct ForkMarks {
   // Has any program of the space left memory out of its forks itself? Then its marks are looked for. By any task.
   std::atomic<bool> programs_have_some{false};
   // The others' memory has been marked, and is to be as before. Stored after the next two; release.
   std::atomic<bool> set{false};
-  // What had such a mark before: memory of the task that has the turn, which stays when it dies.
+  // What had such a mark before: memory of the task that holds the lock, which stays when it dies.
   const AddressRange* of_programs = nullptr;
   std::uint64_t count = 0;
 };
@@ -85,7 +85,7 @@ struct alignas(4096) Registry {
   // Written by the keeper, read by all. Slots from here on have never been used; release, after the slot's territory.
   std::atomic<std::uint32_t> used{0};
 
-  // Written by any task. The turns: acquired by whoever takes one, released with it (turn.hpp).
+  // Written by any task. Locks: robust_lock.hpp.
   // Pid of the task that has the kernel leave the others' memory out of its fork, or of its core dump; 0: none does.
   // The kernel notes it on the memory, for all, so one at a time.
   std::atomic<std::uint32_t> forking{0};

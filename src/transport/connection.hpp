@@ -94,7 +94,7 @@ class Connection {
   bool ours = false;       // made by us
   bool open = false;       // both have named the secret: messages may come
   bool named = false;      // the other side has
-  unsigned looks = 0;      // of the owner's, while it has not
+  unsigned checks = 0;     // of the owner's, while it has not
 
  private:
   bool write(Outgoing& out);  // true: all of it is gone

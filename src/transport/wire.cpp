@@ -24,7 +24,7 @@ int on(int socket, int level, int name) {
   return setsockopt(socket, level, name, &one, sizeof one);
 }
 
-constexpr unsigned kLook = 64;  // polls from one look at the clock to the next
+constexpr unsigned kPollsPerCheck = 64;  // polls from one reading of the clock to the next
 
 Error cannot(const char* what) {
   return Error{std::string("cannot ") + what + " for messages between nodes: " + std::strerror(errno) +
@@ -129,30 +129,30 @@ void Wire::accept_connections() {
     connections_.push_back(std::make_unique<Connection>(made, epoll_, false));
     ++strangers_;
   }
-  watch_door();
+  watch_listener();
 }
 
 // The listener has no news while there are too many strangers inside.
-void Wire::watch_door() {
+void Wire::watch_listener() {
   const bool shut = strangers_ >= kMostStrangers;
-  if (shut == door_shut_) return;
-  door_shut_ = shut;
+  if (shut == listener_shut_) return;
+  listener_shut_ = shut;
   epoll_event event{};
   event.events = shut ? 0U : EPOLLIN;
   epoll_ctl(epoll_, EPOLL_CTL_MOD, listener_, &event);
 }
 
 // Who has gone without a word?
-void Wire::look_around() {
+void Wire::check_connections() {
   const std::uint64_t now = now_ns();
-  if (now < next_look_ns_) return;
+  if (now < next_check_ns_) return;
   const std::uint64_t quarter = timeout_ns_ / 4;
-  next_look_ns_ = now + quarter;
-  constexpr unsigned kStrangersLooks = 3;  // what somebody says first comes with the connection
+  next_check_ns_ = now + quarter;
+  constexpr unsigned kStrangersChecks = 3;  // what somebody says first comes with the connection
   for (const auto& one : connections_) {
     if (one->broken()) continue;
     if (!one->ours && !one->named) {
-      if (++one->looks == kStrangersLooks) one->end();
+      if (++one->checks == kStrangersChecks) one->end();
     } else if (!one->check(static_cast<std::uint32_t>(2 * quarter / 1'000'000))) {
       lost(*one);
     }
@@ -324,14 +324,14 @@ void Wire::poll(WirePort* port) {
     if ((event.events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0 && !connection.broken()) connection.receive(*this);
     if (connection.broken()) lost(connection);
   }
-  const bool looking = ++polls_ % kLook == 0;
-  if (looking) look_around();
-  if (count != 0 || looking) {
+  const bool checking = ++polls_ % kPollsPerCheck == 0;
+  if (checking) check_connections();
+  if (count != 0 || checking) {
     // Those that nobody can ask for any more; a peer's own stays, so that later messages see that it is broken.
     std::erase_if(connections_, [](const auto& one) { return one->broken() && one->rank < 0; });
     strangers_ = static_cast<std::size_t>(
         std::ranges::count_if(connections_, [](const auto& one) { return !one->ours && !one->named; }));
-    watch_door();
+    watch_listener();
   }
   if (port != nullptr && port->told_) {
     port->told_ = false;

@@ -18,8 +18,8 @@
 // not name it is shown out after a while, and while many are silent no more are let in.
 //
 // A node that does not answer any more is noticed within the timeout: the kernel asks on idle connections
-// (keepalive), and poll() looks now and then at those with bytes that nobody acknowledges, and connects to whoever a
-// receive waits for. A process that is alive and does not look may take as long as it likes. (TCP_USER_TIMEOUT would
+// (keepalive), and poll() checks now and then those with bytes that nobody acknowledges, and connects to whoever a
+// receive waits for. A process that is alive and does not poll may take as long as it likes. (TCP_USER_TIMEOUT would
 // end the connection with such a one, too, once its window is closed. While it is, the kernel asks ever more seldom, in
 // the end every two minutes, and only then can it be noticed that the node is gone.)
 //
@@ -124,7 +124,7 @@ class Wire final : private Connection::Sink {
     std::deque<Posted> posted;               // receives, oldest first
     std::deque<std::unique_ptr<Unexpected>> unexpected;
     std::map<std::uint64_t, Posted> cts_sent;               // receives whose payload is asked for
-    std::map<std::uint64_t, Connection::Outgoing> waiting;  // sends that wait for a grant
+    std::map<std::uint64_t, Connection::Outgoing> waiting;  // sends that wait for a CTS
     std::uint64_t next_id = 0;
     // The payload that is coming in at the moment.
     std::unique_ptr<Posted> current;
@@ -148,8 +148,8 @@ class Wire final : private Connection::Sink {
 
   Peer& peer(std::int32_t rank);
   void keep_alive(int socket) const;
-  void look_around();
-  void watch_door();
+  void check_connections();
+  void watch_listener();
   bool is_over(std::int32_t tag) const;
   std::byte* throw_away(Peer& from, std::uint64_t bytes);
   std::unique_ptr<Connection> connect_to(const ListenAddress& listener, std::int32_t rank, FrameKind first);
@@ -195,9 +195,9 @@ class Wire final : private Connection::Sink {
   std::vector<Connection::Outgoing> sent_;
   std::set<std::int32_t> over_;  // our contexts whose operations have failed: what comes for them is thrown away
   std::size_t strangers_ = 0;    // of connections_: the other side has not named the secret
-  bool door_shut_ = false;       // since there are too many of these
+  bool listener_shut_ = false;   // since there are too many of these
   unsigned polls_ = 0;
-  std::uint64_t next_look_ns_ = 0;
+  std::uint64_t next_check_ns_ = 0;
 };
 
 // One domain's transport through a Wire.
