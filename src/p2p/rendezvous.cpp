@@ -5,23 +5,12 @@
 
 #include "base/waiting.hpp"
 #include "p2p/endpoint.hpp"
+#include "p2p/pieces.hpp"
 #include "p2p/prefetch.hpp"
 
 namespace urakata::p2p {
 
 namespace {
-
-// Bytes claimed at a time: few enough that both sides end at about the same time, not so few that claiming costs.
-std::uint64_t piece_of(std::uint64_t bytes) {
-  constexpr std::uint64_t kLeast = 2 << 10;
-  constexpr std::uint64_t kMost = 32 << 10;
-  return std::clamp(bytes / 8 / kLine * kLine, kLeast, kMost);
-}
-
-std::uint64_t pieces_of(std::uint64_t bytes) {
-  const std::uint64_t step = piece_of(bytes);
-  return (bytes + step - 1) / step;
-}
 
 Elements payload_of(const Rts& rts) {
   return rts.form == Form::shaped ? rts.request->source : Elements{rts.address, rts.bytes, nullptr};

@@ -1,0 +1,163 @@
+// An edge: one directed pair of ranks of a space, from whose elements to whose the payload of each exchange goes. This
+// file has the memory that its two ends share, and the protocol on it.
+//
+// Exchanges are numbered 1, 2, 3... by each rank; a *mark* is that number, stored behind what it tells of (release) and
+// looked for by the one who waits (acquire). Marks only grow, so nothing is ever reset.
+//
+//     at the receiver, by the sender   two arrival lines, two landing places
+//     at the sender, by the receiver   a ready line
+//     at the sender, by both           two shares
+//
+// Of what there are two, exchange k uses the one of its *turn*, k mod 2. With k the payload goes
+//     in line   up to kInLine bytes: in the arrival line, beside the mark;
+//     direct    the receiver's ready mark is k: from the sender's elements into the receiver's;
+//     landed    it is not: into the landing place, from where the receiver copies once more when it comes;
+//     offered   there is no landing place (large, or beyond the budget): the sender tells where it lies, and once both
+//               are in exchange k each copies the pieces that it claims: whoever comes second, or both.
+//
+// Invariants
+//   1. A rank begins k + 1 only when its k is complete: all its payloads are here, all its own have left their source.
+//   2. What belongs to the turn of k is the sender's from its begin of k until the mark of k, then the receiver's until
+//      that has completed k. So the sender may use it for k only when the receiver has completed k - 2. It knows that
+//        a. where the relation is symmetric (the receiver has an edge to the sender in the same plan, with bytes): my
+//           complete k - 1 holds the receiver's k - 1, which it began after its k - 2 was complete;
+//        b. by the ready mark: k - 1 or more was stored after k - 2 was complete. This is the credit of an edge that goes
+//           one way. Until it is here the put is held, and made by a later look.
+//      With one turn instead of two both would prove too little: tests/model/halo.pml shows it.
+//   3. An arrival line's mark is k or k - 2 while its receiver waits for k, by 1 and 2: no mark is overtaken.
+//   4. The receiver's elements are written by the sender from the ready mark of k on, to the mark `direct` of k or the
+//      last piece of its share; the receiver's program has them before, and after the receiver has completed k.
+//   5. The sender's elements are read until its k is complete: by itself, or, offered, by the receiver, which says so
+//      (`by_receiver`) when there is no more to claim.
+//   6. Edges without bytes carry nothing: they have no marks, and prove nothing (2a).
+//   7. Nobody touches the memory of the other end after having said `gone` there.
+//
+// Every store that the other end may sleep for is followed by Port::wake(). A change of any byte here asks for a new
+// p2p::Port::kProtocol: ranks of different builds do not share memory.
+//
+// The place for edges between nodes is beside these: a plan asks its edges to begin, to move on and whether they have
+// news, and knows nothing of how.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "halo/counts.hpp"
+#include "p2p/elements.hpp"
+#include "p2p/port.hpp"
+
+namespace urakata::halo {
+
+using p2p::Elements;
+using p2p::kLine;
+
+inline constexpr std::uint64_t kInLine = kLine - sizeof(std::uint64_t);  // payload bytes beside a mark
+
+// How a payload has come: the two lowest bits of a mark in an arrival line.
+enum class Way : std::uint64_t { in_line, direct, landed, offered };
+inline constexpr unsigned kWayBits = 2;
+
+struct alignas(kLine) Arrival {
+  std::atomic<std::uint64_t> mark{0};
+  std::byte payload[kInLine];  // or, offered, the address of the sender's elements
+};
+
+struct alignas(kLine) Ready {
+  std::atomic<std::uint64_t> mark{0};
+  // Of the receiver's elements. Relaxed: belongs to `mark`, or to a later one, when there is nothing left to copy.
+  std::atomic<std::byte*> target{nullptr};
+};
+
+// An offered payload that both may copy: the receiver takes pieces from the front, the sender from the back.
+struct alignas(kLine) Share {
+  std::atomic<std::uint64_t> claimed{0};  // relaxed: attempts; the first so many as there are pieces have one
+  // How many pieces each has copied; stored once, release, when there is no more to claim.
+  std::atomic<std::uint64_t> by_sender{0};
+  std::atomic<std::uint64_t> by_receiver{0};
+};
+
+// Do the two ends of an edge go together?
+enum class Fit : std::uint8_t {
+  open,            // not joined yet
+  good,            // as many bytes at both ends
+  sender_longer,   // the receiver would truncate
+  sender_shorter,  // likewise an error in neighbourhood collectives
+};
+
+struct InEdge;
+
+// The sender's end. In the sender's memory; all functions by the sender.
+struct alignas(kLine) OutEdge {
+  // Starts exchange k, with the elements at this address. True: the payload has left; else advance() goes on.
+  bool begin(std::uint64_t k, std::byte* address, Counts& counts);
+  bool advance(std::uint64_t k, Counts& counts);
+  // Would advance() do anything?
+  bool news(std::uint64_t k) const;
+
+  // Set by the sender before the edge is joined, constant then.
+  std::ptrdiff_t offset = 0;
+  std::uint64_t bytes = 0;
+  p2p::Port* sender = nullptr;
+  // Set by the receiver in join(), constant from the caller's barrier on.
+  InEdge* in = nullptr;
+  p2p::Port* receiver = nullptr;
+  Arrival* arrivals = nullptr;
+  std::byte* landing = nullptr;  // two places, `landing_room` bytes apart; nullptr: none
+  std::uint64_t landing_room = 0;
+  Elements target;      // but for the address
+  bool credit = false;  // the relation goes one way
+  bool direct = false;  // ready marks tell of elements to put into
+  bool whole = false;   // and nobody is to share in that
+  Fit fit = Fit::open;
+  // The sender's.
+  enum class Stage : std::uint8_t { held, offered, shared } stage = Stage::held;
+  std::uint64_t own_pieces = 0;  // of the present share
+  Elements source;               // but for the address, constant, and read by the receiver
+
+  std::atomic<bool> receiver_gone{false};  // by the receiver, release, once
+  Ready ready;                             // by the receiver
+  Share shares[2];
+
+ private:
+  bool put(std::uint64_t k, Counts& counts);
+  void publish(std::uint64_t k, Way way);
+  bool turn_free(std::uint64_t k) const;
+  void share(std::uint64_t k, Counts& counts);
+};
+
+// The receiver's end. In the receiver's memory; all functions by the receiver.
+struct alignas(kLine) InEdge {
+  Fit join(OutEdge& edge);
+  // Starts exchange k, into the elements at this address.
+  void begin(std::uint64_t k, std::byte* address, Counts& counts);
+  // Is the payload of k in the elements? Does what is needed for that, if it can be done now.
+  bool take(std::uint64_t k, Counts& counts);
+  // Would take() do anything?
+  bool news(std::uint64_t k) const;
+
+  // Set before the edge is joined, constant then.
+  std::ptrdiff_t offset = 0;
+  std::uint64_t bytes = 0;
+  p2p::Port* receiver = nullptr;
+  std::byte* landing = nullptr;
+  std::uint64_t landing_room = 0;
+  bool one_way = false;
+  bool direct = false;
+  // Set by join().
+  OutEdge* out = nullptr;
+  p2p::Port* sender = nullptr;
+  // The receiver's.
+  std::uint64_t taken = 0;  // the last exchange whose payload is here
+  bool shared = false;      // the present one is offered, and there is no more to claim
+  std::uint64_t own_pieces = 0;
+  Elements target;
+
+  std::atomic<bool> sender_gone{false};  // by the sender, release, once
+  Arrival arrivals[2];                   // by the sender
+
+ private:
+  void claim_pieces(std::uint64_t k, Counts& counts);
+};
+
+}  // namespace urakata::halo

@@ -1,0 +1,98 @@
+// The sender's end of an edge.
+#include <cstring>
+
+#include "halo/edge.hpp"
+#include "p2p/pieces.hpp"
+#include "p2p/small_copy.hpp"
+
+namespace urakata::halo {
+
+bool OutEdge::begin(std::uint64_t k, std::byte* address, Counts& counts) {
+  source.address = address;
+  stage = Stage::held;
+  const bool left = put(k, counts);
+  if (!left && stage == Stage::held) ++counts.held;
+  return left;
+}
+
+bool OutEdge::advance(std::uint64_t k, Counts& counts) {
+  if (stage == Stage::held && put(k, counts)) return true;
+  if (stage == Stage::offered && ready.mark.load(std::memory_order_acquire) >= k) share(k, counts);
+  if (stage == Stage::held) return false;
+  return shares[k % 2].by_receiver.load(std::memory_order_acquire) + own_pieces == p2p::pieces_of(bytes);
+}
+
+bool OutEdge::news(std::uint64_t k) const {
+  if (stage == Stage::held) return turn_free(k);
+  if (stage == Stage::offered && ready.mark.load(std::memory_order_acquire) >= k) return true;
+  return shares[k % 2].by_receiver.load(std::memory_order_acquire) + own_pieces == p2p::pieces_of(bytes);
+}
+
+// Invariant 2.
+bool OutEdge::turn_free(std::uint64_t k) const {
+  return !credit || k <= 2 || ready.mark.load(std::memory_order_acquire) >= k - 1;
+}
+
+// True: the payload has left. False: it is held, or offered.
+bool OutEdge::put(std::uint64_t k, Counts& counts) {
+  if (direct && whole && ready.mark.load(std::memory_order_acquire) >= k) {
+    Elements to = target;
+    to.address = ready.target.load(std::memory_order_relaxed);
+    p2p::move(source, to, 0, bytes);
+    ++counts.direct;
+    publish(k, Way::direct);
+    return true;
+  }
+  if (!turn_free(k)) return false;
+  Arrival& arrival = arrivals[k % 2];
+  if (bytes <= kInLine) {
+    if (source.shape == nullptr) {
+      p2p::small_copy(arrival.payload, source.address, bytes);
+    } else {
+      p2p::move(source, {arrival.payload, bytes, nullptr}, 0, bytes);
+    }
+    ++counts.in_line;
+    publish(k, Way::in_line);
+    return true;
+  }
+  if (landing != nullptr) {
+    p2p::move(source, {landing + k % 2 * landing_room, bytes, nullptr}, 0, bytes);
+    ++counts.landed;
+    publish(k, Way::landed);
+    return true;
+  }
+  Share& share = shares[k % 2];
+  share.claimed.store(0, std::memory_order_relaxed);
+  share.by_sender.store(0, std::memory_order_relaxed);
+  share.by_receiver.store(0, std::memory_order_relaxed);
+  own_pieces = 0;
+  std::memcpy(arrival.payload, &source.address, sizeof source.address);
+  stage = Stage::offered;
+  ++counts.offered;
+  publish(k, Way::offered);
+  return false;
+}
+
+void OutEdge::publish(std::uint64_t k, Way way) {
+  arrivals[k % 2].mark.store(k << kWayBits | static_cast<std::uint64_t>(way), std::memory_order_release);
+  receiver->wake();
+}
+
+void OutEdge::share(std::uint64_t k, Counts& counts) {
+  stage = Stage::shared;
+  Share& share = shares[k % 2];
+  Elements to = target;
+  to.address = ready.target.load(std::memory_order_relaxed);
+  const std::uint64_t pieces = p2p::pieces_of(bytes);
+  const std::uint64_t step = p2p::piece_of(bytes);
+  for (std::uint64_t at = pieces * step; share.claimed.fetch_add(1, std::memory_order_relaxed) < pieces; ++own_pieces) {
+    at -= step;
+    p2p::move(source, to, at, std::min(step, bytes - at));
+  }
+  if (own_pieces == 0) return;
+  counts.pieces_sent += own_pieces;
+  share.by_sender.store(own_pieces, std::memory_order_release);
+  receiver->wake();
+}
+
+}  // namespace urakata::halo

@@ -1,0 +1,121 @@
+// An exchange plan: all edges of one rank of one neighbourhood, inside a space. The protocol is in edge.hpp.
+//
+// Making one
+//   1. Each rank makes its plan from its ends of the edges, in its own order. For each edge the sender's end must be
+//      joined with the receiver's: the caller carries record() of the one to join() of the other, by any means that
+//      pairs the k-th edge from a rank to another with the k-th (an MPI_Neighbor_alltoall of the records does so with
+//      edges that are named twice, and with those from a rank to itself).
+//   2. A barrier; then fit() tells each sender what join() has told the receiver. Unless all edges of all ranks are
+//      Fit::good no exchange may begin, which the caller has all ranks agree on.
+// A plan stays where it is. Its layouts outlive it, may be read by all ranks, and are known in canonical form.
+//
+// Using it. begin() starts the rank's next exchange; all ranks begin the same exchanges. Of an exchange under way the
+// elements are not touched by the program: received ones until ready() or ready_any() has told of that edge, sent ones
+// until complete(). The next begins when the one before is complete() at this rank; the neighbours' may still be under
+// way. Plans are independent, and any number of them may be under way. While a rank waits for anything, it makes
+// progress() of all its plans: a neighbour may need it.
+//
+// What it costs: begin() and what moves on after it allocate nothing, take no lock, never wait, and make no system call
+// but to wake a neighbour that sleeps. Per edge: three to five lines of memory, and the landing places.
+//
+// A neighbour that dies: its payloads do not come; the end of the space's job is what ends the waiting.
+//
+// Ending it. Neighbours write to the plan until they have completed their last exchange. retire() says that this rank is
+// done; the memory is given back when released() says that all neighbours have retired theirs. No message is needed,
+// nor a barrier; a caller that has had one may do without both.
+//
+// Thread-safety: by one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "halo/counts.hpp"
+#include "halo/edge.hpp"
+#include "p2p/backoff.hpp"
+
+namespace urakata::halo {
+
+// One end of an edge.
+struct End {
+  std::uint32_t peer;          // the other rank, by a number that this rank uses for no other
+  std::ptrdiff_t offset;       // bytes from the address that begin() is given to that of the elements
+  std::uint64_t count;         // elements
+  const layout::Shape* shape;  // nullptr: plain bytes
+};
+
+// What to do with payloads of which size, at the receiver of an edge. Ranks may differ.
+struct Costs {
+  std::uint64_t direct_least = 512;         // bytes from which a look for the ready mark takes less than a copy more
+  std::uint64_t landing_most = 64 << 10;    // bytes up to which an edge has landing places
+  std::uint64_t landing_budget = 16 << 20;  // bytes of all landing places of the plan
+};
+
+// What travels along an edge to join it. Plain data, good in the space only.
+struct Record {
+  OutEdge* edge;
+};
+
+class Plan {
+ public:
+  Plan(p2p::Port& port, std::span<const End> out, std::span<const End> in, const Costs& costs = {});
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  Record record(std::size_t out) { return {&out_[out]}; }
+  Fit join(std::size_t in, const Record& record) { return in_[in].join(*record.edge); }
+  Fit fit(std::size_t out) const { return out_[out].fit; }
+
+  // `from` and `to`: what the ends' offsets count from; may differ from exchange to exchange.
+  void begin(const std::byte* from, std::byte* to);
+
+  // Moves everything on that can move without waiting. Returns whether anything moved.
+  bool progress();
+  // Would it? Takes nothing, stores nothing.
+  bool news() const;
+  bool complete() const { return waiting_.empty() && leaving_.empty(); }
+  // Returns when the exchange is complete. For a rank that has nothing else to move on but by `settings`.
+  void wait(const p2p::BackoffSettings& settings);
+
+  // Is the payload of this edge here? Makes progress if not.
+  bool ready(std::size_t in);
+  // An edge whose payload is here and that this has not told of in this exchange, in the order of their coming; none:
+  // all were told, or the next is not here yet, after progress.
+  std::optional<std::size_t> ready_any();
+
+  void retire();
+  bool released() const;
+
+  const Counts& counts() const { return counts_; }
+  std::uint64_t landing_bytes() const { return landing_bytes_; }
+
+ private:
+  void give_landing(const Costs& costs);
+
+  p2p::Port& port_;
+  std::vector<OutEdge> out_;
+  std::vector<InEdge> in_;
+  struct alignas(kLine) Line {
+    std::byte bytes[kLine];
+  };
+  std::unique_ptr<Line[]> landing_;
+  std::uint64_t landing_bytes_ = 0;
+  // Edges with bytes, and receiving ones without. Constant.
+  std::vector<std::uint32_t> sending_;
+  std::vector<std::uint32_t> receiving_;
+  std::vector<std::uint32_t> empty_;
+
+  std::uint64_t exchange_ = 0;
+  // Of the present exchange; with room for all edges.
+  std::vector<std::uint32_t> waiting_;  // receiving edges whose payload is not here
+  std::vector<std::uint32_t> leaving_;  // sending edges whose payload has not left
+  std::vector<std::uint32_t> arrived_;  // receiving edges in the order of their coming
+  std::size_t told_ = 0;                // of arrived_
+  Counts counts_;
+};
+
+}  // namespace urakata::halo

@@ -1,0 +1,166 @@
+// A neighbourhood for tests: its edges, each rank's memory for them, and plans that are joined.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "halo/plan.hpp"
+#include "layout/moving.hpp"
+#include "p2p/port.hpp"
+
+namespace urakata::halo::test {
+
+using Bytes = std::vector<std::byte>;
+
+// How the payload of one end lies in memory.
+struct Form {
+  std::uint64_t count = 0;
+  std::shared_ptr<const layout::Shape> shape;  // nullptr: plain bytes
+  std::int64_t first = 0;                      // bytes from the beginning of its memory to the elements' address
+  std::uint64_t room = 0;                      // bytes of its memory
+
+  std::uint64_t bytes() const { return shape == nullptr ? count : count * shape->size(); }
+};
+inline Form plain(std::uint64_t bytes) { return {bytes, nullptr, 0, bytes}; }
+// `blocks` blocks of `block` bytes, `gap` bytes between two.
+inline Form strided(std::uint64_t blocks, std::uint64_t block, std::uint64_t gap) {
+  const auto map =
+      layout::TypeMap::hvector(blocks, block, static_cast<std::int64_t>(block + gap), layout::TypeMap::bytes(1));
+  return {1, std::make_shared<layout::Shape>(map), 0, blocks * (block + gap)};
+}
+
+struct TestEdge {
+  std::uint32_t from;
+  std::uint32_t to;
+  Form out;
+  Form in;
+};
+
+// One rank's part. The k-th sending end is that of the k-th edge from this rank, and likewise the receiving ones.
+class Rank {
+ public:
+  Rank(std::uint32_t self, const std::vector<TestEdge>& edges) {
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      if (edges[i].from == self) add(sending, out_ends_, sent_, {edges[i].to, 0, 0, nullptr}, edges[i].out, i);
+      if (edges[i].to == self) add(receiving, in_ends_, received_, {edges[i].from, 0, 0, nullptr}, edges[i].in, i);
+    }
+  }
+  void make(const Costs& costs) { plan = std::make_unique<Plan>(port, out_ends_, in_ends_, costs); }
+
+  void begin() { plan->begin(sent_.data(), received_.data()); }
+  // The payload that is the next to be sent.
+  void fill(std::size_t out, const Bytes& payload) {
+    unpack(payload, out_forms_[out], &sent_[region(out_ends_[out], out_forms_[out])]);
+  }
+  // Is the memory of a receiving end as it was cleared, but for this payload? Clears it.
+  bool holds(std::size_t in, const Bytes& payload) {
+    const Form& form = in_forms_[in];
+    std::byte* memory = received_.data() + region(in_ends_[in], form);
+    Bytes expected(form.room, kClear);
+    unpack(payload, form, expected.data());
+    const bool same = form.room == 0 || std::memcmp(memory, expected.data(), form.room) == 0;
+    if (form.room != 0) std::memset(memory, static_cast<int>(kClear), form.room);
+    return same;
+  }
+
+  std::vector<std::size_t> sending;  // numbers of edges
+  std::vector<std::size_t> receiving;
+  p2p::Port port;
+  std::unique_ptr<Plan> plan;
+
+ private:
+  static constexpr std::byte kClear{0xEE};
+
+  static std::size_t region(const End& end, const Form& form) {
+    return static_cast<std::size_t>(end.offset - form.first);
+  }
+  static void unpack(const Bytes& payload, const Form& form, std::byte* memory) {
+    if (payload.empty()) return;
+    if (form.shape == nullptr) {
+      std::memcpy(memory, payload.data(), payload.size());
+    } else {
+      layout::unpack(payload, {*form.shape, memory + form.first, form.count}, 0);
+    }
+  }
+  void add(std::vector<std::size_t>& numbers, std::vector<End>& ends, Bytes& memory, End end, const Form& form,
+           std::size_t number) {
+    numbers.push_back(number);
+    end.offset = static_cast<std::ptrdiff_t>(memory.size()) + form.first;
+    end.count = form.count;
+    end.shape = form.shape.get();
+    ends.push_back(end);
+    (&ends == &out_ends_ ? out_forms_ : in_forms_).push_back(form);
+    memory.resize(memory.size() + form.room, kClear);
+  }
+
+  std::vector<End> out_ends_, in_ends_;
+  std::vector<Form> out_forms_, in_forms_;
+  Bytes sent_, received_;
+};
+
+// All ranks of a neighbourhood, for tests that play them by one thread.
+struct Neighbourhood {
+  explicit Neighbourhood(std::uint32_t ranks, std::vector<TestEdge> with, const Costs& costs = {})
+      : edges(std::move(with)) {
+    for (std::uint32_t r = 0; r < ranks; ++r) rank.emplace_back(r, edges);
+    for (Rank& one : rank) one.make(costs);
+  }
+  Record record(std::size_t edge) {
+    Rank& from = rank[edges[edge].from];
+    const auto found = std::find(from.sending.begin(), from.sending.end(), edge);
+    return from.plan->record(static_cast<std::size_t>(found - from.sending.begin()));
+  }
+  void join(Rank& one) {
+    for (std::size_t i = 0; i < one.receiving.size(); ++i) one.plan->join(i, record(one.receiving[i]));
+  }
+  void join_all() {
+    for (Rank& one : rank) join(one);
+  }
+
+  std::vector<TestEdge> edges;
+  std::deque<Rank> rank;
+};
+
+// Other bytes for each exchange and edge.
+inline Bytes payload_of(std::uint64_t exchange, std::size_t edge, std::uint64_t bytes) {
+  Bytes payload(bytes);
+  for (std::uint64_t i = 0; i < bytes; ++i) {
+    payload[i] = static_cast<std::byte>(exchange * 31 + edge * 17 + i * 7 + (i >> 8U) * 3);
+  }
+  return payload;
+}
+
+// For tests in which one thread plays all ranks.
+inline TestEdge edge(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) {
+  return {from, to, plain(bytes), plain(bytes)};
+}
+
+inline void begin(Rank& rank, const Neighbourhood& all, std::uint64_t exchange) {
+  for (std::size_t i = 0; i < rank.sending.size(); ++i) {
+    const std::size_t number = rank.sending[i];
+    rank.fill(i, payload_of(exchange, number, all.edges[number].out.bytes()));
+  }
+  rank.begin();
+}
+
+inline bool holds_all(Rank& rank, const Neighbourhood& all, std::uint64_t exchange) {
+  bool good = true;
+  for (std::size_t i = 0; i < rank.receiving.size(); ++i) {
+    const std::size_t number = rank.receiving[i];
+    good = rank.holds(i, payload_of(exchange, number, all.edges[number].in.bytes())) && good;
+  }
+  return good;
+}
+
+inline bool test(Rank& rank) {
+  rank.plan->progress();
+  return rank.plan->complete();
+}
+
+}  // namespace urakata::halo::test

@@ -1,0 +1,197 @@
+// One thread plays all ranks, step by step: what each way of a payload takes, exactly.
+#include "halo/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include "neighbourhood.hpp"
+#include "p2p/pieces.hpp"
+
+namespace urakata::halo::test {
+namespace {
+
+// 8 B both ways: each puts one line, and nobody says that it is ready.
+TEST(Plan, SmallPayloadsTravelInTheLineOfTheMark) {
+  Neighbourhood all(2, {edge(0, 1, 8), edge(1, 0, 8)});
+  all.join_all();
+  for (std::uint64_t k = 1; k <= 5; ++k) {
+    for (Rank& rank : all.rank) begin(rank, all, k);
+    for (Rank& rank : all.rank) {
+      EXPECT_TRUE(test(rank));
+      EXPECT_TRUE(holds_all(rank, all, k));
+    }
+  }
+  for (const Rank& rank : all.rank) {
+    const Counts& counts = rank.plan->counts();
+    EXPECT_EQ(counts.exchanges, 5U);
+    EXPECT_EQ(counts.in_line, 5U);
+    EXPECT_EQ(counts.arrival_marks(), 5U);
+    EXPECT_EQ(counts.ready_marks, 0U);
+    EXPECT_EQ(counts.copies(), 10U);
+    EXPECT_EQ(counts.bytes, 40U);
+    EXPECT_EQ(rank.plan->landing_bytes(), 0U);
+  }
+}
+
+// 4 KiB both ways: whoever begins first finds the other one absent, whoever is second puts straight.
+TEST(Plan, PutsStraightWhereTheReceiverHasBegun) {
+  Neighbourhood all(2, {edge(0, 1, 4096), edge(1, 0, 4096)});
+  all.join_all();
+  for (std::uint64_t k = 1; k <= 4; ++k) {
+    begin(all.rank[0], all, k);
+    EXPECT_FALSE(test(all.rank[0]));
+    begin(all.rank[1], all, k);
+    for (Rank& rank : all.rank) {
+      EXPECT_TRUE(test(rank));
+      EXPECT_TRUE(holds_all(rank, all, k));
+    }
+  }
+  EXPECT_EQ(all.rank[0].plan->counts().landed, 4U);
+  EXPECT_EQ(all.rank[0].plan->counts().copies(), 4U);
+  EXPECT_EQ(all.rank[1].plan->counts().direct, 4U);
+  EXPECT_EQ(all.rank[1].plan->counts().copies(), 8U);
+  EXPECT_EQ(all.rank[1].plan->counts().ready_marks, 4U);
+  EXPECT_EQ(all.rank[0].plan->landing_bytes(), 8192U);
+}
+
+// A receiver from which nothing comes back: two exchanges ahead of it a sender goes on, the third put is held until
+// the receiver has begun its second.
+TEST(Plan, ACreditComesBackInAOneWayRelation) {
+  for (const std::uint64_t bytes : {8U, 4096U}) {
+    Neighbourhood all(2, {edge(0, 1, bytes)});
+    all.join_all();
+    Rank& sender = all.rank[0];
+    Rank& receiver = all.rank[1];
+    begin(sender, all, 1);
+    EXPECT_TRUE(sender.plan->complete());
+    begin(sender, all, 2);
+    EXPECT_TRUE(sender.plan->complete());
+    begin(sender, all, 3);
+    EXPECT_FALSE(test(sender));
+    EXPECT_EQ(sender.plan->counts().held, 1U);
+    begin(receiver, all, 1);
+    EXPECT_TRUE(test(receiver));
+    EXPECT_TRUE(holds_all(receiver, all, 1));
+    EXPECT_FALSE(sender.plan->news());
+    EXPECT_FALSE(test(sender));
+    begin(receiver, all, 2);
+    EXPECT_TRUE(sender.plan->news());
+    EXPECT_TRUE(test(sender));
+    for (std::uint64_t k = 2; k <= 3; ++k) {
+      if (k == 3) begin(receiver, all, k);
+      EXPECT_TRUE(test(receiver));
+      EXPECT_TRUE(holds_all(receiver, all, k));
+    }
+    EXPECT_EQ(receiver.plan->counts().ready_marks, 3U);
+    EXPECT_EQ(sender.plan->counts().arrival_marks(), 3U);
+  }
+}
+
+// 1 MiB without landing places: the sender keeps its buffer until both are there; whoever comes second copies.
+TEST(Plan, LargePayloadsAreCopiedByWhoeverComesSecond) {
+  constexpr std::uint64_t kBytes = 1 << 20;
+  Neighbourhood all(2, {edge(0, 1, kBytes)});
+  all.join_all();
+  Rank& sender = all.rank[0];
+  Rank& receiver = all.rank[1];
+  begin(sender, all, 1);
+  EXPECT_FALSE(test(sender));
+  begin(receiver, all, 1);
+  EXPECT_TRUE(test(receiver));
+  EXPECT_TRUE(holds_all(receiver, all, 1));
+  EXPECT_TRUE(test(sender));
+  EXPECT_EQ(receiver.plan->counts().pieces_received, p2p::pieces_of(kBytes));
+
+  begin(receiver, all, 2);
+  begin(sender, all, 2);
+  EXPECT_TRUE(sender.plan->complete());
+  EXPECT_TRUE(test(receiver));
+  EXPECT_TRUE(holds_all(receiver, all, 2));
+  EXPECT_EQ(sender.plan->counts().pieces_sent, p2p::pieces_of(kBytes));
+  EXPECT_EQ(sender.plan->counts().offered, 2U);
+  EXPECT_EQ(sender.plan->counts().copies() + receiver.plan->counts().copies(), 2 * p2p::pieces_of(kBytes));
+}
+
+// A sender that is at its next exchange has no piece of the last left for a receiver that looks late.
+TEST(Plan, ALateLookClaimsNoPieceOfTheNextExchange) {
+  Neighbourhood all(2, {edge(0, 1, 100'000), edge(1, 0, 8)}, {.landing_most = 0});
+  all.join_all();
+  for (std::uint64_t k = 1; k <= 6; ++k) {
+    begin(all.rank[1], all, k);
+    EXPECT_EQ(all.rank[0].plan->complete(), k == 1);  // nothing is under way before the first
+    if (k == 1) begin(all.rank[0], all, k);
+    EXPECT_TRUE(test(all.rank[0]));  // has put all pieces
+    EXPECT_TRUE(holds_all(all.rank[0], all, k));
+    begin(all.rank[0], all, k + 1);
+    EXPECT_TRUE(test(all.rank[1]));
+    EXPECT_TRUE(holds_all(all.rank[1], all, k));
+  }
+  EXPECT_EQ(all.rank[1].plan->counts().pieces_received, 0U);
+}
+
+// Ranks with themselves, twice, beside a pair that is named twice: the k-th meets the k-th.
+TEST(Plan, SelfEdgesAndThoseNamedTwice) {
+  for (const std::uint64_t bytes : {8U, 2000U, 300'000U}) {
+    Neighbourhood all(2, {edge(0, 0, bytes), edge(0, 1, bytes), edge(0, 0, bytes), edge(0, 1, bytes)});
+    all.join_all();
+    for (std::uint64_t k = 1; k <= 3; ++k) {
+      begin(all.rank[1], all, k);
+      begin(all.rank[0], all, k);
+      for (Rank& rank : all.rank) {
+        EXPECT_TRUE(test(rank));
+        EXPECT_TRUE(holds_all(rank, all, k));
+      }
+    }
+  }
+}
+
+TEST(Plan, EmptyEdgesAndNoNeighboursTakeNothing) {
+  Neighbourhood all(3, {edge(0, 1, 0), edge(1, 0, 64)});
+  all.join_all();
+  for (Rank& rank : all.rank) begin(rank, all, 1);
+  EXPECT_TRUE(all.rank[2].plan->complete());
+  EXPECT_TRUE(all.rank[1].plan->ready(0));
+  EXPECT_EQ(all.rank[1].plan->ready_any(), 0U);
+  EXPECT_EQ(all.rank[1].plan->ready_any(), std::nullopt);
+  EXPECT_TRUE(all.rank[1].plan->complete());
+  EXPECT_TRUE(test(all.rank[0]));
+  EXPECT_EQ(all.rank[0].plan->counts().arrival_marks(), 0U);
+  EXPECT_EQ(all.rank[0].plan->counts().ready_marks, 1U);  // an empty edge proves nothing
+}
+
+// Three neighbours put in the order 2, 0, 1.
+TEST(Plan, TellsOfEdgesInTheOrderOfTheirComing) {
+  Neighbourhood all(4, {edge(0, 3, 8), edge(1, 3, 4096), edge(2, 3, 500'000)});
+  all.join_all();
+  Rank& last = all.rank[3];
+  begin(last, all, 1);
+  for (const std::size_t from : {2U, 0U, 1U}) {
+    EXPECT_EQ(last.plan->ready_any(), std::nullopt);
+    EXPECT_FALSE(last.plan->ready(from));
+    begin(all.rank[from], all, 1);
+    EXPECT_TRUE(from == 0 || last.plan->ready(from));
+    EXPECT_EQ(last.plan->ready_any(), from);
+  }
+  EXPECT_TRUE(last.plan->complete());
+  EXPECT_TRUE(holds_all(last, all, 1));
+}
+
+TEST(Plan, LayoutsMeetWithNoBufferBetweenWhereTheReceiverIsThere) {
+  std::vector<TestEdge> edges;
+  edges.push_back({0, 1, strided(6, 8, 24), strided(3, 16, 8)});
+  edges.push_back({0, 1, strided(64, 64, 8), plain(4096)});
+  edges.push_back({0, 1, plain(240'000), strided(2400, 100, 4)});
+  Neighbourhood all(2, edges);
+  all.join_all();
+  for (std::uint64_t k = 1; k <= 4; ++k) {
+    begin(all.rank[k % 2], all, k);
+    begin(all.rank[1 - k % 2], all, k);
+    EXPECT_TRUE(test(all.rank[1]));
+    EXPECT_TRUE(test(all.rank[0]));
+    EXPECT_TRUE(holds_all(all.rank[1], all, k));
+  }
+  EXPECT_EQ(all.rank[0].plan->counts().direct, 2U);
+  EXPECT_EQ(all.rank[0].plan->counts().landed, 2U);
+}
+
+}  // namespace
+}  // namespace urakata::halo::test

@@ -1,0 +1,249 @@
+// Random neighbourhoods with threads for ranks: edges that go one way, both ways, twice and to oneself; plain, strided
+// and listed elements of 0 B to 1 MiB; two plans that overlap; ranks that come late, look in any way that there is, and
+// use their buffers again at once. Every payload comes, whole, and nothing beside it is written.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <barrier>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+
+#include "neighbourhood.hpp"
+
+namespace urakata::halo::test {
+namespace {
+
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : random_(seed) {}
+  std::uint64_t below(std::uint64_t end) { return random_() % end; }
+  bool one_in(std::uint64_t n) { return below(n) == 0; }
+  template <class T, std::size_t n>
+  T of(const std::array<T, n>& values) {
+    return values[below(n)];
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+std::uint64_t draw_bytes(Dice& dice) {
+  if (dice.one_in(60)) return (1 << 20) - dice.below(3);
+  switch (dice.below(8)) {
+    case 0:
+      return 0;
+    case 1:
+    case 2:
+      return 1 + dice.below(kInLine + 2);
+    case 3:
+      return dice.of(std::array<std::uint64_t, 8>{55, 56, 57, 511, 512, 2048, 2049, 4097});
+    case 4:
+      return dice.below(40'000);
+    default:
+      return dice.below(3000);
+  }
+}
+
+// Pieces of random lengths at random distances, in any order.
+Form listed(Dice& dice, std::uint64_t bytes) {
+  std::vector<std::int64_t> lengths;
+  for (std::uint64_t left = bytes; left != 0;) {
+    const std::uint64_t length = lengths.size() < 20 ? 1 + dice.below(left) : left;
+    lengths.push_back(static_cast<std::int64_t>(length));
+    left -= length;
+  }
+  std::vector<std::int64_t> places(lengths.size());
+  std::vector<std::size_t> order(lengths.size());
+  std::iota(order.begin(), order.end(), 0);
+  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[dice.below(i)]);
+  std::int64_t at = 0;
+  for (const std::size_t i : order) {
+    places[i] = at += static_cast<std::int64_t>(dice.below(9));
+    at += lengths[i];
+  }
+  const auto map = layout::TypeMap::hindexed(lengths, places, layout::TypeMap::bytes(1));
+  return {1, std::make_shared<layout::Shape>(map), 0, static_cast<std::uint64_t>(at)};
+}
+
+Form draw_form(Dice& dice, std::uint64_t bytes) {
+  if (bytes == 0 || dice.one_in(2)) return plain(bytes);
+  if (dice.one_in(2)) return listed(dice, bytes);
+  std::uint64_t block = 1 + dice.below(std::min<std::uint64_t>(bytes, 200));
+  while (bytes % block != 0) --block;
+  return strided(bytes / block, block, dice.below(20));
+}
+
+std::vector<TestEdge> draw_edges(Dice& dice, std::uint32_t ranks) {
+  std::vector<TestEdge> edges;
+  for (std::uint64_t left = dice.below(3 * ranks + 1); left != 0; --left) {
+    const auto from = static_cast<std::uint32_t>(dice.below(ranks));
+    const auto to = static_cast<std::uint32_t>(dice.below(ranks));
+    for (std::uint64_t i = 0; i <= (dice.one_in(4) ? 1U : 0U); ++i) {
+      const std::uint64_t bytes = draw_bytes(dice);
+      edges.push_back({from, to, draw_form(dice, bytes), draw_form(dice, bytes)});
+    }
+    if (dice.one_in(2)) {
+      const std::uint64_t bytes = draw_bytes(dice);
+      edges.push_back({to, from, draw_form(dice, bytes), draw_form(dice, bytes)});
+    }
+  }
+  return edges;
+}
+
+Costs draw_costs(Dice& dice) {
+  return {dice.of(std::array<std::uint64_t, 4>{0, 512, 4096, UINT64_MAX}),
+          dice.of(std::array<std::uint64_t, 5>{0, 256, 4096, 64 << 10, UINT64_MAX}),
+          dice.of(std::array<std::uint64_t, 3>{2048, 30'000, UINT64_MAX})};
+}
+
+// What all ranks of one round share.
+struct Round {
+  explicit Round(std::uint64_t seed)
+      : dice(seed), ranks(1 + static_cast<std::uint32_t>(dice.below(4))), barrier(ranks) {
+    for (auto& one : edges) one = draw_edges(dice, ranks);
+    std::uint64_t bytes = 1;
+    for (const auto& one : edges) {
+      for (const TestEdge& edge : one) bytes += edge.out.bytes();
+    }
+    exchanges = std::max<std::uint64_t>(3, std::min<std::uint64_t>(100, (1 << 20) / bytes));
+    for (std::size_t p = 0; p < edges.size(); ++p) records[p].resize(edges[p].size());
+  }
+  Dice dice;
+  std::uint32_t ranks;
+  std::barrier<> barrier;
+  std::array<std::vector<TestEdge>, 2> edges;
+  std::array<std::vector<Record>, 2> records;
+  std::uint64_t exchanges = 0;
+  std::atomic<std::uint64_t> wrong{0};
+};
+
+thread_local std::array<Rank*, 2> own{};  // of the thread's rank, one for each plan
+
+bool move_all_on() {
+  bool moved = false;
+  for (Rank* rank : own) moved = rank->plan->progress() || moved;
+  return moved;
+}
+
+class Player {
+ public:
+  Player(Round& round, std::uint32_t self, std::uint64_t seed)
+      : round_(round), dice_(seed), rank_{Rank(self, round.edges[0]), Rank(self, round.edges[1])} {}
+
+  void play() {
+    own = {&rank_[0], &rank_[1]};
+    for (std::size_t p = 0; p < 2; ++p) set_up(p);
+    for (std::uint64_t k = 1; k <= round_.exchanges; ++k) {
+      const std::size_t first = dice_.below(2);
+      for (const std::size_t p : {first, 1 - first}) begin(p, k);
+      const std::size_t last = dice_.below(2);
+      for (const std::size_t p : {1 - last, last}) end(p, k);
+    }
+    for (Rank& rank : rank_) rank.plan->retire();
+    for (Rank& rank : rank_) {
+      while (!rank.plan->released()) std::this_thread::yield();
+      rank.plan.reset();
+    }
+  }
+
+ private:
+  void late() {
+    if (dice_.one_in(2)) return;
+    for (std::uint64_t left = dice_.below(dice_.one_in(8) ? 30 : 3); left != 0; --left) std::this_thread::yield();
+  }
+
+  void set_up(std::size_t p) {
+    Rank& rank = rank_[p];
+    rank.make(draw_costs(dice_));
+    for (std::size_t i = 0; i < rank.sending.size(); ++i) round_.records[p][rank.sending[i]] = rank.plan->record(i);
+    round_.barrier.arrive_and_wait();
+    for (std::size_t i = 0; i < rank.receiving.size(); ++i) {
+      if (rank.plan->join(i, round_.records[p][rank.receiving[i]]) != Fit::good) ++round_.wrong;
+    }
+    round_.barrier.arrive_and_wait();
+  }
+
+  Bytes payload(std::size_t p, std::uint64_t k, std::size_t edge) const {
+    return payload_of(k + p * 7, edge, round_.edges[p][edge].out.bytes());
+  }
+
+  void begin(std::size_t p, std::uint64_t k) {
+    Rank& rank = rank_[p];
+    for (std::size_t i = 0; i < rank.sending.size(); ++i) rank.fill(i, payload(p, k, rank.sending[i]));
+    late();
+    rank.begin();
+    late();
+  }
+
+  void check(std::size_t p, std::uint64_t k, std::size_t in) {
+    if (!rank_[p].holds(in, payload(p, k, rank_[p].receiving[in]))) ++round_.wrong;
+  }
+
+  void end(std::size_t p, std::uint64_t k) {
+    Rank& rank = rank_[p];
+    Plan& plan = *rank.plan;
+    const std::size_t edges = rank.receiving.size();
+    const std::uint64_t how = dice_.below(4);
+    if (how == 0) {
+      for (std::size_t told = 0; told < edges;) {
+        if (const auto in = plan.ready_any()) {
+          check(p, k, *in);
+          ++told;
+        } else {
+          step();
+        }
+      }
+    } else if (how == 1) {
+      const std::size_t first = edges == 0 ? 0 : dice_.below(edges);
+      for (std::size_t i = 0; i < edges; ++i) {
+        const std::size_t in = (first + i) % edges;
+        while (!plan.ready(in)) step();
+        check(p, k, in);
+      }
+    }
+    if (how == 2) {
+      plan.wait({dice_.one_in(2), 0, move_all_on});
+    } else {
+      while (!plan.complete()) step();
+    }
+    for (std::size_t in = 0; how >= 2 && in < edges; ++in) check(p, k, in);
+  }
+
+  void step() {
+    move_all_on();
+    late();
+  }
+
+  Round& round_;
+  Dice dice_;
+  std::array<Rank, 2> rank_;
+};
+
+// TEST_SEED repeats a run.
+TEST(Plan, RandomNeighbourhoods) {
+  const char* given = std::getenv("TEST_SEED");
+  const std::uint64_t seed = given != nullptr ? std::stoull(given) : std::random_device{}();
+  printf("seed %llu\n", static_cast<unsigned long long>(seed));
+  std::uint64_t exchanges = 0;
+  for (std::uint64_t number = 0; number < 400; ++number) {
+    const std::uint64_t own_seed = seed + number * 1000;
+    Round round(own_seed);
+    std::vector<std::thread> threads;
+    for (std::uint32_t r = 0; r < round.ranks; ++r) {
+      threads.emplace_back([&, r] { Player(round, r, own_seed + 1 + r).play(); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    exchanges += 2 * round.exchanges * round.ranks;
+    ASSERT_EQ(round.wrong.load(), 0U) << "round " << number;
+  }
+  printf("%llu exchanges\n", static_cast<unsigned long long>(exchanges));
+  EXPECT_GT(exchanges, 20'000U);
+}
+
+}  // namespace
+}  // namespace urakata::halo::test
