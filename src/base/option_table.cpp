@@ -91,6 +91,11 @@ constexpr std::array<Option, kRows> kTable = {{
         "SPACE_DEVICES", OptionKind::choice, OptionLevel::advanced, Agreement::none, "0", "",
         "1: programs linked to the driver of a GPU are tried in a space, where drivers do not expect several processes",
         kSwitch},
+    Option{"EXCHANGE_PLANS", OptionKind::choice, OptionLevel::advanced, Agreement::none, "1", "",
+           "0: persistent neighbourhood collectives inside a space go by schedules, as between nodes, and not by puts "
+           "into "
+           "the neighbours' memory",
+           kSwitch},
     Option{"TRANSPORT", OptionKind::choice, OptionLevel::basic, Agreement::combined, "auto", "",
            "How collectives' messages travel between nodes: through the host, over TCP connections of Urakata's own "
            "(wire), or by wire where TCP is the only network (auto)",

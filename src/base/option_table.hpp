@@ -33,6 +33,7 @@ enum Row : std::size_t {
   kSpace,
   kSpaceCopy,
   kSpaceDevices,
+  kExchangePlans,
   kTransport,
   kWireInterface,
   kTagUb,

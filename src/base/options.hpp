@@ -75,6 +75,7 @@ struct Options {
   bool space = false;
   CopyingWish space_copy = CopyingWish::automatic;
   bool space_devices = false;
+  bool exchange_plans = true;
   TransportWish transport = TransportWish::automatic;
   std::uint64_t tag_ub = 0;         // 0: what the host says
   std::string_view wire_interface;  // empty: the fastest that leads to the other nodes

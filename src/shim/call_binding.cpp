@@ -80,6 +80,12 @@ Received received_of(const Key& key, std::uint32_t rank) {
   return {bcast ? at_root : key.in_place, !bcast || !at_root, all_blocks ? ~0U : rank};
 }
 
+void retain_types(const Reading& reading, Request& request) {
+  for (const Side* side : {&reading.send, &reading.recv}) {
+    for (const Block& block : side->blocks) retain(request, block.type);
+  }
+}
+
 void bind_call(const Call& call, const Reading& reading, Request& request) {
   if (reading.element != nullptr) {
     bind_reduction(call, reading, request);

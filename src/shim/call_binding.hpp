@@ -21,4 +21,7 @@ Received received_of(const Key& key, std::uint32_t rank);
 // The request, fresh from make_request(), then holds the types and the operation that it needs.
 void bind_call(const Call& call, const Reading& reading, Request& request);
 
+// The request then holds the types of both sides.
+void retain_types(const Reading& reading, Request& request);
+
 }  // namespace urakata::shim

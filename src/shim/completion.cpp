@@ -56,14 +56,15 @@ int complete(Request& request, MPI_Request* handle, MPI_Status* status, std::uin
     code = finish_message(request, status, &told);
   } else {
     if (request.active) {
-      code = request.run->error;
+      if (request.run != nullptr) code = request.run->error;
       if (request.call_site != nullptr) {
         const std::uint64_t end = now_ns();
         const Communicator& comm = *request.communicator;
-        const bool known = comm.contexts.size() == comm.ranks;
-        request.passage.finished(
-            begin, end, request.run->work(),
-            {comm.world.front(), known ? comm.contexts.front() : -1, request.run->sequence, known ? comm.ranks : 0});
+        // Instances of an exchange have no number by which ranks could tell them.
+        const bool known = request.run != nullptr && comm.contexts.size() == comm.ranks;
+        request.passage.finished(begin, end, request.work(),
+                                 {comm.world.front(), known ? comm.contexts.front() : -1,
+                                  known ? request.run->sequence : 0, known ? comm.ranks : 0});
         if (observe::Track* track = process().observer()->caller()) {
           track->add(observe::EventKind::wait, begin, end, request.call_site->number());
         }
@@ -120,7 +121,7 @@ std::uint64_t observed_entry(int count, const MPI_Request* requests) {
   for (int i = 0; i < count; ++i) {
     Request* const request = is_ours(requests[i]) ? find_request(requests[i]) : nullptr;
     if (request != nullptr && request->active && request->call_site != nullptr) {
-      request->passage.entered(request->run->work());
+      request->passage.entered(request->work());
     }
   }
   return now_ns();

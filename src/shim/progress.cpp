@@ -8,6 +8,7 @@
 #include "base/threads.hpp"
 #include "shim/host.hpp"
 #include "shim/message_host.hpp"
+#include "shim/planned_exchange.hpp"
 #include "shim/process.hpp"
 #include "shim/space.hpp"
 #include "shim/staging.hpp"
@@ -25,6 +26,7 @@ bool progress_messages() {
   if (on_helper_thread) return false;
   bool moved = endpoint() != nullptr && endpoint()->progress();
   moved = progress_mixed() || moved;
+  moved = progress_exchanges() || moved;
   return settle_left_behind() || moved;
 }
 

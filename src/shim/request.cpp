@@ -131,6 +131,7 @@ void clear_collective(Request& request) {
     request.run->prepared.give(request.run);
     request.run = nullptr;
   }
+  if (request.exchange != nullptr) PlannedExchange::abandon(std::move(request.exchange));
   if (request.communicator != nullptr) {
     request.communicator->release();
     request.communicator = nullptr;

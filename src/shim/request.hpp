@@ -27,6 +27,7 @@
 #include "shim/handle_map.hpp"
 #include "shim/message.hpp"
 #include "shim/operation.hpp"
+#include "shim/planned_exchange.hpp"
 #include "shim/prepared.hpp"
 #include "shim/staging.hpp"
 
@@ -42,6 +43,7 @@ struct alignas(64) Request {
   Message message;          // where the request stands for a message in a space instead of a `run`
   Communicator* communicator = nullptr;
   Run* run = nullptr;
+  std::unique_ptr<PlannedExchange> exchange;  // instead of `run`: a neighbourhood collective inside the space
   std::unique_ptr<Staging> staging;        // of buffers that are not in the processor's memory; nullptr: there are none
   std::optional<UserReducer> reducer;      // of a user-defined operation; held
   std::vector<const Datatype*> types;      // held
@@ -51,7 +53,13 @@ struct alignas(64) Request {
 
   inline MPI_Request handle() const;
   bool is_message() const { return message.descriptor.circle != nullptr; }
-  bool finished() const { return !active || shared || (is_message() ? message.done() : run->finished()); }
+  bool finished() const {
+    if (!active || shared) return true;
+    if (is_message()) return message.done();
+    return run != nullptr ? run->finished() : exchange->done();
+  }
+  // For the report: how far a collective is.
+  std::uint64_t work() const { return run != nullptr ? run->work() : 0; }
 };
 
 // The request of every send that was finished when it was started: it holds nothing, and lives for ever. One of the
@@ -104,7 +112,8 @@ inline Request* find_request(MPI_Request handle) {
   const std::size_t index = request_table.offset_of(handle) / (kIntegerHandles ? 1 : RequestTable::kBlock);
   if (index >= request_table.made.load(std::memory_order_acquire)) return nullptr;
   Request& request = request_table.requests[index];
-  return request.is_message() || request.run != nullptr || request.shared ? &request : nullptr;
+  const bool used = request.is_message() || request.run != nullptr || request.exchange != nullptr || request.shared;
+  return used ? &request : nullptr;
 }
 
 // Free requests that the thread keeps for itself, the one that was used last first, so that it seldom needs the table's

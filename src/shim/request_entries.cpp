@@ -20,7 +20,7 @@ int free_one(MPI_Request* handle) {
   }
   if (request->is_message()) {
     if (abandon_message(*request)) return MPI_SUCCESS;
-  } else if (request->active) {
+  } else if (request->active && request->run != nullptr) {
     // Still running: whoever finishes it gives it back.
     request->persistent = false;
     auto expected = engine::Instance::Outcome::running;
@@ -42,7 +42,7 @@ int start_one(MPI_Request* handle, StartList* list = nullptr) {
     if (host.message_path == MessagePath::observed) observe_start(*request);
     return start_message(*request);
   }
-  return list != nullptr ? list->add(*request) : start_again(*request);
+  return list != nullptr && request->run != nullptr ? list->add(*request) : start_again(*request);
 }
 
 }  // namespace

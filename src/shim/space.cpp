@@ -12,6 +12,7 @@
 #include "shim/host_send.hpp"
 #include "shim/kin.hpp"
 #include "shim/message_host.hpp"
+#include "shim/planned_exchange.hpp"
 #include "shim/process.hpp"
 #include "shim/wait_until.hpp"
 #include "space/crash_report.hpp"
@@ -133,7 +134,8 @@ void enter_space(bool wanted, bool helper) {
     fallback = new FallbackProgress("urakata/space", "messages in the space", [made] {
       made->progress_if_free();
       progress_mixed();
-      return made->open() || mixed_queue->waiting();
+      progress_exchanges();
+      return made->open() || mixed_queue->waiting() || exchanges_under_way();
     });
   }
   log::detail("%zu of %d ranks share this rank's space", ranks_in_space(), ranks);

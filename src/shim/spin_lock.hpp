@@ -15,6 +15,7 @@ class SpinLock {
       while (taken_.load(std::memory_order_relaxed)) pause();
     }
   }
+  bool try_lock() { return !exchange(taken_, true, std::memory_order_acquire); }
   void unlock() { taken_.store(false, std::memory_order_release); }
 
  private:

@@ -14,6 +14,7 @@
 #include "shim/host_messages.hpp"
 #include "shim/prepare.hpp"
 #include "shim/process.hpp"
+#include "shim/space.hpp"
 #include "shim/start_meter.hpp"
 
 namespace urakata::shim {
@@ -80,6 +81,33 @@ Request& make_request(Prepared& prepared, Communicator& comm) {
   return request;
 }
 
+namespace {
+
+// A persistent neighbourhood collective whose ranks all share a space. False, on all ranks alike: it goes another way.
+bool prepare_exchange(const Call& call, const Reading& reading, Communicator& comm, MPI_Request* request_out) {
+  Communicator* const group = comm.sibling();
+  if (group == nullptr) return false;
+  std::unique_ptr<PlannedExchange> exchange = PlannedExchange::make(call, reading, *group);
+  if (exchange == nullptr) {
+    group->release();
+    return false;
+  }
+  Request& request = *make_request();
+  request.exchange = std::move(exchange);
+  request.communicator = group;
+  request.persistent = true;
+  retain_types(reading, request);
+  if (observe::Observer* observer = process().observer()) {
+    const observe::CallSiteKey site{
+        call.name, call.site, reading.key.bytes, "poll", PlannedExchange::kAlgorithm, observe::python_line(call.site)};
+    request.call_site = observer->call_site(site, PlannedExchange::kWhy);
+  }
+  *request_out = request.handle();
+  return true;
+}
+
+}  // namespace
+
 bool intercepted(const Call& call, MPI_Request* request_out, int* code) {
   Process& here = process();
   if (!here.running() || here.host_only() || inside_host(call.site)) return false;
@@ -93,6 +121,11 @@ bool intercepted(const Call& call, MPI_Request* request_out, int* code) {
   Communicator& comm = *communicator_of;
   Reading reading;
   if (!read_call(call, comm, reading)) return false;
+  if (call.persistent && reading.key.operation == collectives::Operation::neighbor_alltoallv && endpoint() != nullptr &&
+      prepare_exchange(call, reading, comm, request_out)) {
+    *code = MPI_SUCCESS;
+    return true;
+  }
   Prepared* prepared = comm.cached(reading.key, reading.blocks);
   if (prepared == nullptr) prepared = prepare(reading, comm);
   if (prepared == nullptr) return false;
@@ -162,7 +195,18 @@ int submit(Request& request, std::uint64_t begin) {
   return MPI_SUCCESS;
 }
 
-int start_again(Request& request) { return submit(request, request.call_site != nullptr ? now_ns() : 0); }
+int start_again(Request& request) {
+  const std::uint64_t begin = request.call_site != nullptr ? now_ns() : 0;
+  if (request.run != nullptr) return submit(request, begin);
+  if (begin != 0) request.passage.started(begin);
+  request.active = true;
+  request.exchange->begin();
+  if (begin != 0) {
+    request.passage.returned(now_ns(), 0);
+    note_start(request);
+  }
+  return MPI_SUCCESS;
+}
 
 int StartList::add(Request& request) {
   if (process().observer() != nullptr && requests_.empty()) begin_ = now_ns();

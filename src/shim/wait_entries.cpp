@@ -68,6 +68,7 @@ void wait_for(Request& request) {
     wait_for_message(request);
     return;
   }
+  if (request.run == nullptr) return request.exchange->wait();
   Waiting waiting(request.communicator->engine);
   while (!request.run->finished()) waiting.step();
 }
@@ -118,7 +119,7 @@ void wait_for_some(int count, const MPI_Request* requests, Done done) {
   Waiting waiting(engine_of(count, requests));
   const bool messages = std::any_of(requests, requests + count, [](MPI_Request handle) {
     const Request* request = is_ours(handle) ? find_request(handle) : nullptr;
-    return request != nullptr && request->is_message();
+    return request != nullptr && (request->is_message() || request->exchange != nullptr);
   });
   if (messages) return wait_until(done);
   while (!done()) waiting.step();

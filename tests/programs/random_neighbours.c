@@ -10,11 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "features.h"
 #include "random.h"
 
-enum { kMostNeighbours = 32, kRoom = 96, kLongest = 24, kOperations = 4, kStarts = 3, kMostRanks = 16 };
+enum { kMostNeighbours = 32, kOperations = 4, kStarts = 3, kMostRanks = 16 };
 
 typedef enum { ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW, KINDS } Kind;
 static const char* const names[] = {"allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw"};
@@ -45,7 +46,9 @@ typedef struct {
 static int rank, ranks;
 static bool verbose;
 static MPI_Datatype spaced;  // an int, and two that are left alone
-static const size_t buffer_bytes = (size_t)kMostNeighbours * kRoom * sizeof(int);
+// Of the present topology: elements of the longest block, ints that a block has room in, and bytes of a buffer.
+static int longest, room;
+static size_t buffer_bytes;
 
 static void read_neighbours(Topology* t) {
   int kind = 0;
@@ -126,7 +129,7 @@ static int length(Kind kind, uint64_t draw, int from, int to) {
   const bool even = kind == ALLGATHER || kind == ALLTOALL;
   Random r =
       random_of(draw, even ? 0 : (uint64_t)from + 1, kind == ALLTOALLV || kind == ALLTOALLW ? (uint64_t)to + 1 : 0);
-  return one_in(&r, 5) ? 0 : between(&r, 1, kLongest);
+  return one_in(&r, 5) ? 0 : between(&r, 1, longest);
 }
 
 static void draw_side(Side* side, Kind kind, uint64_t draw, const int* neighbours, int count, bool sends, Random* own) {
@@ -136,8 +139,8 @@ static void draw_side(Side* side, Kind kind, uint64_t draw, const int* neighbour
     const int elements = length(kind, draw, sends ? rank : peer, sends ? peer : rank);
     side->types[i] = kind != ALLTOALLW ? side->type : one_in(own, 2) ? spaced : MPI_INT;
     side->counts[i] = elements;
-    side->displacements[i] = i * kRoom / (side->type == spaced ? 3 : 1);
-    side->bytes[i] = (MPI_Aint)(i * kRoom) * (MPI_Aint)sizeof(int);
+    side->displacements[i] = i * room / (side->type == spaced ? 3 : 1);
+    side->bytes[i] = (MPI_Aint)(i * room) * (MPI_Aint)sizeof(int);
   }
   if (kind == ALLGATHER || kind == ALLTOALL || (kind == ALLGATHERV && sends)) {
     side->counts[0] = length(kind, draw, rank, rank);  // all alike, also where there is no neighbour
@@ -197,6 +200,9 @@ static uint64_t mixed(uint64_t hash, uint64_t more) {
 static uint64_t run(int topology, uint64_t seed) {
   Random shared = random_of(seed, (uint64_t)topology, 0), own = random_of(seed, (uint64_t)topology, (uint64_t)rank + 1);
   Topology t = {.comm = MPI_COMM_NULL};
+  longest = one_in(&shared, 12) ? 12000 : one_in(&shared, 4) ? 900 : 24;
+  room = 3 * longest + 12;
+  buffer_bytes = (size_t)kMostNeighbours * (size_t)room * sizeof(int);
   const int kind = below(&shared, 3);
   if (kind == 0) make_grid(&t, &shared);
   if (kind == 1) make_graph(&t, &shared);
@@ -212,6 +218,7 @@ static uint64_t run(int topology, uint64_t seed) {
   uint64_t hash = (uint64_t)rank;
   for (int s = 0; s < kStarts; ++s) {
     MPI_Request requests[kOperations];
+    if (one_in(&own, 3)) usleep((useconds_t)below(&own, 300));  // some are late
     for (int i = 0; i < kOperations; ++i) {
       Operation* o = &operations[i];
       for (size_t k = 0; k < buffer_bytes / sizeof(int); ++k) o->outgoing[k] = (int)random_next(&own);

@@ -1,0 +1,195 @@
+#include "shim/planned_exchange.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/options.hpp"
+#include "base/threads.hpp"
+#include "base/waiting.hpp"
+#include "shim/circle.hpp"
+#include "shim/devices.hpp"
+#include "shim/host.hpp"
+#include "shim/host_bootstrap.hpp"
+#include "shim/request.hpp"
+#include "shim/space.hpp"
+#include "shim/wait_until.hpp"
+
+namespace urakata::shim {
+
+namespace {
+
+using collectives::Neighbourhood;
+
+struct All {
+  SpinLock lock;
+  std::vector<PlannedExchange*> active;  // under way; has room for all
+  std::atomic<std::size_t> count{0};     // of those
+  std::size_t made = 0;
+  // Whose memory a neighbour may still need. They are destroyed by whoever holds `stepping`, since others have looked
+  // at `active` meanwhile.
+  std::vector<std::unique_ptr<PlannedExchange>> abandoned;
+  SpinLock stepping;
+};
+All& all() {
+  static auto* made = new All;
+  return *made;
+}
+
+// The edges of one side that lead to somebody; nothing where the elements of one are not known in canonical form.
+std::optional<std::vector<halo::End>> ends(const Side& side, std::span<const std::uint32_t> ranks) {
+  std::vector<halo::End> made;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (ranks[i] == Neighbourhood::kNobody) continue;
+    const Block& block = side.blocks[side.blocks.size() == 1 ? 0 : i];
+    const bool plain = block.type->contiguous;
+    if (!plain && block.elements != 0 && block.type->shape() == nullptr) return std::nullopt;
+    made.push_back({ranks[i], static_cast<std::ptrdiff_t>(block.displacement),
+                    plain ? block.elements * block.type->size : block.elements, plain ? nullptr : block.type->shape()});
+  }
+  return made;
+}
+
+bool agreed(MPI_Comm comm, bool own) {
+  HostBootstrap members(comm);
+  const auto all = members.gathered(static_cast<std::uint8_t>(own ? 1 : 0));
+  return !all.empty() && std::ranges::all_of(all, [](std::uint8_t one) { return one != 0; });
+}
+
+}  // namespace
+
+PlannedExchange::PlannedExchange(std::span<const halo::End> out, std::span<const halo::End> in, const std::byte* from,
+                                 std::byte* to)
+    : plan_(endpoint()->port(), out, in), from_(from), to_(to) {}
+
+std::unique_ptr<PlannedExchange> PlannedExchange::make(const Call& call, const Reading& reading,
+                                                       const Communicator& group) {
+  const Circle* const circle_of = circle(call.comm);
+  if (circle_of == nullptr || circle_of->mixed) return nullptr;
+  const auto out = ends(reading.send, reading.neighbours.destinations);
+  const auto in = ends(reading.recv, reading.neighbours.sources);
+  if (!agreed(call.comm, options().exchange_plans && out && in && !have_devices() && have_request())) return nullptr;
+  auto* const to = static_cast<std::byte*>(const_cast<void*>(reading.recv.address));
+  std::unique_ptr<PlannedExchange> made(
+      new PlannedExchange(*out, *in, static_cast<const std::byte*>(reading.send.address), to));
+  if (!agreed(call.comm, made->join(reading, group))) return nullptr;
+  destroy_released();
+  const std::lock_guard guard(all().lock);
+  all().active.reserve(++all().made);
+  return made;
+}
+
+// Carries the record of each edge to the one that it leads to. Messages between two ranks do not overtake, so the k-th
+// edge from one to the other meets the k-th place.
+bool PlannedExchange::join(const Reading& reading, const Communicator& group) {
+  const auto& [destinations, sources, order] = reading.neighbours;
+  constexpr int kBytes = sizeof(halo::Record);
+  std::vector<MPI_Request> requests;
+  std::vector<std::pair<std::size_t, halo::Record>> got;
+  got.reserve(sources.size());
+  std::vector<std::size_t> edge(sources.size());  // by source: its number among the plan's
+  for (std::size_t i = 0, next = 0; i < sources.size(); ++i) {
+    edge[i] = next;
+    next += sources[i] != Neighbourhood::kNobody ? 1U : 0U;
+  }
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const std::size_t s = order.empty() ? i : order[i];
+    if (sources[s] == Neighbourhood::kNobody) continue;
+    got.emplace_back(edge[s], halo::Record{});
+    host.Irecv(&got.back().second, kBytes, MPI_BYTE, group.world[sources[s]], group.tag_from(0, 0), private_world(),
+               &requests.emplace_back());
+  }
+  std::vector<halo::Record> sent;
+  sent.reserve(destinations.size());
+  for (const std::uint32_t to : destinations) {
+    if (to == Neighbourhood::kNobody) continue;
+    sent.push_back(plan_.record(sent.size()));
+    host.Isend(&sent.back(), kBytes, MPI_BYTE, group.world[to], group.tag_to(static_cast<std::int32_t>(to), 0, 0),
+               private_world(), &requests.emplace_back());
+  }
+  host.Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  bool good = true;
+  for (const auto& [in, record] : got) good = plan_.join(in, record) == halo::Fit::good && good;
+  return good;  // what a receiver finds of an edge its sender need not look at: all hear of it
+}
+
+void PlannedExchange::begin() {
+  const std::lock_guard guard(lock_);
+  plan_.begin(from_, to_);
+  const bool complete = plan_.complete();
+  done_.store(complete, std::memory_order_release);
+  if (complete) return;
+  const std::lock_guard list(all().lock);
+  all().active.push_back(this);
+  fetch_add(all().count, std::size_t{1}, std::memory_order_relaxed);
+  expect_messages();
+}
+
+bool PlannedExchange::progress() {
+  if (!lock_.try_lock()) return false;
+  const std::lock_guard guard(lock_, std::adopt_lock);
+  if (done_.load(std::memory_order_relaxed)) return false;
+  const bool moved = plan_.progress();
+  if (!plan_.complete()) return moved;
+  {
+    const std::lock_guard list(all().lock);
+    std::erase(all().active, this);
+  }
+  fetch_add(all().count, ~std::size_t{0}, std::memory_order_relaxed);
+  if (abandoned_) plan_.retire();
+  done_.store(true, std::memory_order_release);
+  return true;
+}
+
+void PlannedExchange::wait() {
+  constexpr unsigned kAlone = 100;  // tests of this one before others are moved, too
+  for (unsigned i = 0; i < kAlone && !process().oversubscribed(); ++i) {
+    progress();
+    if (done()) return;
+    pause();
+  }
+  wait_until([&] {
+    progress();
+    return done();
+  });
+}
+
+void PlannedExchange::abandon(std::unique_ptr<PlannedExchange> exchange) {
+  {
+    const std::lock_guard guard(exchange->lock_);
+    exchange->abandoned_ = true;
+    if (exchange->done()) exchange->plan_.retire();
+    const std::lock_guard list(all().lock);
+    all().abandoned.push_back(std::move(exchange));
+  }
+  destroy_released();
+}
+
+void PlannedExchange::destroy_released() {
+  const std::lock_guard nobody(all().stepping);
+  const std::lock_guard list(all().lock);
+  all().made -= std::erase_if(all().abandoned, [](const std::unique_ptr<PlannedExchange>& exchange) {
+    return exchange->done() && exchange->plan_.released();
+  });
+}
+
+bool exchanges_under_way() { return all().count.load(std::memory_order_relaxed) != 0; }
+
+bool progress_exchanges() {
+  if (!exchanges_under_way() || !all().stepping.try_lock()) return false;
+  const std::lock_guard stepping(all().stepping, std::adopt_lock);
+  bool moved = false;
+  for (std::size_t i = 0;; ++i) {
+    PlannedExchange* next = nullptr;
+    {
+      const std::lock_guard list(all().lock);
+      if (i >= all().active.size()) return moved;
+      next = all().active[i];
+    }
+    moved = next->progress() || moved;
+  }
+}
+
+}  // namespace urakata::shim

@@ -1,0 +1,64 @@
+// Persistent neighbourhood collectives of a communicator whose ranks all share this rank's space: an exchange plan
+// (halo/plan.hpp) behind one of our requests.
+//
+// Nobody moves a plan but its rank, in calls of the program and where the host calls us while the program is blocked in
+// it (Progress); where it cannot, the helper that looks after messages.
+//
+// Thread-safety: by any thread; a plan belongs to one at a time.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string_view>
+
+#include "halo/plan.hpp"
+#include "shim/call.hpp"
+#include "shim/call_reading.hpp"
+#include "shim/spin_lock.hpp"
+
+namespace urakata::shim {
+
+class PlannedExchange {
+ public:
+  static constexpr std::string_view kAlgorithm = "exchange plan";
+  static constexpr std::string_view kWhy = "all ranks share a space";
+
+  // Collective over the communicator, of which `group` has a context that nothing uses. nullptr, on all ranks alike: not
+  // to be had here. Otherwise make_request() may be called. The layouts must outlive it. The reading is used up.
+  static std::unique_ptr<PlannedExchange> make(const Call& call, const Reading& reading, const Communicator& group);
+
+  PlannedExchange(const PlannedExchange&) = delete;
+  PlannedExchange& operator=(const PlannedExchange&) = delete;
+
+  // The exchange before is done. Does not allocate.
+  void begin();
+  // Is the exchange that was begun last complete? The program may use its buffers then.
+  bool done() const { return done_.load(std::memory_order_acquire); }
+  // Moves it on, if nobody else does. Returns whether anything moved.
+  bool progress();
+  // Returns when it is done, having moved everything else as well.
+  void wait();
+
+  // The program needs it no more: it is completed if it must be, and its memory is given back when the neighbours need
+  // it no more either.
+  static void abandon(std::unique_ptr<PlannedExchange> exchange);
+
+ private:
+  PlannedExchange(std::span<const halo::End> out, std::span<const halo::End> in, const std::byte* from, std::byte* to);
+  bool join(const Reading& reading, const Communicator& group);
+  static void destroy_released();
+
+  halo::Plan plan_;
+  const std::byte* const from_;
+  std::byte* const to_;
+  SpinLock lock_;           // of plan_ and abandoned_
+  bool abandoned_ = false;  // to be retired when it is done
+  std::atomic<bool> done_{true};
+};
+
+// Moves on all exchanges that are under way. Returns whether anything moved.
+bool progress_exchanges();
+// Are any under way?
+bool exchanges_under_way();
+
+}  // namespace urakata::shim
