@@ -143,10 +143,11 @@ void forget_communicator(MPI_Comm handle) {
 namespace {
 
 // What a rank makes of its own wish, before it knows the others'.
-Status own_choice(Communicator& comm, std::string_view name, engine::Engine*& engine) {
+Status own_choice(Communicator& comm, std::string_view name, engine::Engine*& engine, bool& pending) {
   const auto kind = engine_named(name);
   if (!kind.ok()) return kind.error();
-  if (!comm.idle()) {
+  pending = !comm.idle();
+  if (pending) {
     return Error{"cannot change to engine " + std::string(name) +
                  " while non-blocking collectives are pending; complete them first"};
   }
@@ -159,7 +160,8 @@ Status own_choice(Communicator& comm, std::string_view name, engine::Engine*& en
 
 }  // namespace
 
-Status choose_engine(MPI_Comm handle, std::string_view name) {
+Status choose_engine(MPI_Comm handle, std::string_view name, bool* pending) {
+  *pending = false;
   communicator(handle);  // known from now on, if it is to be
   Communicator* const comm = registry().find(handle).object;
   if (comm == nullptr) {
@@ -174,7 +176,7 @@ Status choose_engine(MPI_Comm handle, std::string_view name) {
   // Poll or thread is each rank's own affair; host or not is decided by all together.
   enum class Wish : std::uint8_t { intercepted, hosted, refused };
   engine::Engine* engine = comm->engine;
-  const Status own = name.empty() ? Status(Nothing{}) : own_choice(*comm, name, engine);
+  const Status own = name.empty() ? Status(Nothing{}) : own_choice(*comm, name, engine, *pending);
   Wish wish = engine != nullptr ? Wish::intercepted : Wish::hosted;
   if (!own.ok()) wish = Wish::refused;
   HostBootstrap members(handle);

@@ -82,8 +82,9 @@ Communicator* communicator(MPI_Comm handle);
 void forget_communicator(MPI_Comm handle);
 
 // Chooses the engine of a communicator by name ("host", "poll", "thread"; empty: as it is). Collective: engine host is
-// for all ranks or for none, and where one rank fails, as while operations are pending, nothing changes on any.
-Status choose_engine(MPI_Comm handle, std::string_view name);
+// for all ranks or for none, and where one rank fails, nothing changes on any. `pending`: this one fails since operations
+// are pending.
+Status choose_engine(MPI_Comm handle, std::string_view name, bool* pending);
 
 // Is a non-blocking collective pending on the communicator?
 bool pending_on(MPI_Comm handle);

@@ -93,7 +93,8 @@ URAKATA_EXPORT int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
     char value[32] = {};
     int found = 0;
     if (info != MPI_INFO_NULL) host.Info_get(info, "urakata_engine", sizeof value - 1, value, &found);
-    const auto chosen = urakata::shim::choose_engine(comm, found != 0 ? value : "");
+    bool pending = false;
+    const auto chosen = urakata::shim::choose_engine(comm, found != 0 ? value : "", &pending);
     if (!chosen.ok()) urakata::log::warning("info key urakata_engine: %s", chosen.error().message.c_str());
   }
   if (process().running()) urakata::shim::note_promises(comm, info);

@@ -1,5 +1,7 @@
 #include "shim/process.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <string>
@@ -143,8 +145,12 @@ bool Process::set_up() {
                         wiring_.why().c_str(), wiring_.any() ? "other " : "");
   }
   make_engines();
-  // exit() without MPI_Finalize: the helpers must be gone before the libraries are taken down.
-  std::atexit([] { process().stop_helpers(); });
+  // exit() without MPI_Finalize: the helpers must be gone before the libraries are taken down. A forked child has none,
+  // and may lack the memory of theirs.
+  static const pid_t owner = getpid();
+  std::atexit([] {
+    if (getpid() == owner) process().stop_helpers();
+  });
   enter_space(wish.space, multiple_);
   return true;
 }

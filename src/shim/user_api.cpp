@@ -12,10 +12,11 @@ extern "C" {
 
 int ura_engine(MPI_Comm comm, const char* engine) {
   if (engine == nullptr) return MPI_ERR_ARG;
-  const auto chosen = urakata::shim::choose_engine(comm, engine);
+  bool pending = false;
+  const auto chosen = urakata::shim::choose_engine(comm, engine, &pending);
   if (chosen.ok()) return MPI_SUCCESS;
   urakata::log::error("ura_engine: %s", chosen.error().message.c_str());
-  return urakata::shim::pending_on(comm) ? MPI_ERR_PENDING : MPI_ERR_ARG;
+  return pending ? MPI_ERR_PENDING : MPI_ERR_ARG;
 }
 
 unsigned long long ura_allocations() { return urakata::shim::allocations(); }
