@@ -7,6 +7,7 @@
 
 #include "base/log.hpp"
 #include "base/options.hpp"
+#include "collectives/schedule_table.hpp"
 #include "tune/decision.hpp"
 
 namespace urakata::shim {
@@ -23,6 +24,19 @@ constexpr std::uint64_t kUncut = std::uint64_t{1} << 40U;
 const collectives::Algorithm* inputs_only(collectives::Operation operation) {
   const auto all = collectives::algorithms(operation);
   return &*std::ranges::find_if(all, &collectives::Algorithm::inputs_only);
+}
+
+// Of small operations of a few ranks these are a thousand.
+constexpr std::size_t kSharedBytes = 1024UL * 1024;
+
+Result<std::shared_ptr<const schedule::Schedule>> build(const collectives::Algorithm& algorithm,
+                                                        const collectives::Arguments& arguments) {
+  static auto* shared = new collectives::ScheduleTable(kSharedBytes);
+  if (auto found = shared->find(algorithm, arguments)) return found;
+  count_allocation();
+  auto built = algorithm.build(arguments);
+  if (!built.ok()) return built.error();
+  return shared->keep(algorithm, arguments, std::move(*built));
 }
 
 }  // namespace
@@ -57,11 +71,11 @@ Prepared* prepare(const Reading& reading, Communicator& comm) {
     const auto chosen = collectives::algorithm_named(key.operation, choice.algorithm);
     algorithm = chosen.ok() ? *chosen : &collectives::algorithms(key.operation).front();
   }
-  auto schedule = algorithm->build(given);
+  auto schedule = build(*algorithm, given);
   if (!schedule.ok()) {  // this algorithm does not suit the arguments; the first one suits all
     why = "the algorithm asked for does not suit these arguments";
     algorithm = &collectives::algorithms(key.operation).front();
-    schedule = algorithm->build(given);
+    schedule = build(*algorithm, given);
   }
   if (!schedule.ok()) {
     log::warning("%s; the host does it", schedule.error().message.c_str());

@@ -1,5 +1,5 @@
-// A prepared collective: its schedule, and the instances that have been made of it. Cached per communicator, so that
-// the second start of the same collective builds and allocates nothing.
+// A prepared collective: its schedule, which others may share, and the instances that have been made of it. Cached per
+// communicator, so that the second start of the same collective builds and allocates nothing.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Key {
   bool in_place = false;
   bool commutative = true;
   bool inputs_only = false;  // the schedule is of such an algorithm (collectives.hpp)
-  bool in_order = true;  // how the blocks of neighbours meet; see topology.hpp
+  bool in_order = true;      // how the blocks of neighbours meet; see topology.hpp
   std::uint32_t root = 0;
   std::uint64_t bytes = 0;
   std::uint64_t element = 1;
@@ -40,7 +40,7 @@ struct Run : engine::Instance {
 struct Prepared {
   Key key;
   std::vector<std::uint64_t> blocks;  // v-forms: send bytes, send displacements, recv bytes, recv displacements
-  schedule::Schedule schedule;
+  std::shared_ptr<const schedule::Schedule> schedule;
   std::string_view algorithm;
   std::string_view why;
   std::uint64_t last_use = 0;

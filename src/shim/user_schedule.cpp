@@ -172,7 +172,7 @@ int ura_commit(ura_schedule* schedule) {
     own->release();
     return refuse("ura_commit", MPI_ERR_ARG, built.error().message);
   }
-  schedule->prepared.schedule = std::move(*built);
+  schedule->prepared.schedule = std::make_shared<const urakata::schedule::Schedule>(std::move(*built));
   schedule->prepared.algorithm = "user";
   schedule->prepared.why = "the program's own schedule";
   schedule->own = own;

@@ -104,6 +104,15 @@ def test_forks_while_collectives_are_in_progress(folder: Path, name: str, engine
     passes(run_job(host, 3, [str(compiled(host, "forks", folder)), "300" if FULL else "12"], engine, seconds=120))
 
 
+@pytest.mark.parametrize("engine", ("poll", "thread"))
+@pytest.mark.parametrize("name", HOST_NAMES if FULL else ("openmpi", "mpich"))
+def test_equal_communicators_share_their_schedules(folder: Path, name: str, engine: str) -> None:
+    host = named(name)
+    outcome = run_job(host, 3, [str(compiled(host, "equal_communicators", folder))], engine)
+    passes(outcome)
+    assert "equal_communicators: built once" in outcome.output
+
+
 @pytest.mark.parametrize(("example", "said"), [("own_collective", [": right"] * 4), ("chain", CHAIN)])
 @pytest.mark.parametrize("engine", ("poll", "thread"))
 @pytest.mark.parametrize("name", HOST_NAMES)
