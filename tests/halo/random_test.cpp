@@ -224,13 +224,20 @@ class Player {
   std::array<Rank, 2> rank_;
 };
 
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr std::uint64_t kRounds = 100;
+#else
+constexpr std::uint64_t kRounds = 400;
+#endif
+
 // TEST_SEED repeats a run.
 TEST(Plan, RandomNeighbourhoods) {
   const char* given = std::getenv("TEST_SEED");
   const std::uint64_t seed = given != nullptr ? std::stoull(given) : std::random_device{}();
   printf("seed %llu\n", static_cast<unsigned long long>(seed));
+  fflush(stdout);  // it may be needed after a hang
   std::uint64_t exchanges = 0;
-  for (std::uint64_t number = 0; number < 400; ++number) {
+  for (std::uint64_t number = 0; number < kRounds; ++number) {
     const std::uint64_t own_seed = seed + number * 1000;
     Round round(own_seed);
     std::vector<std::thread> threads;
@@ -242,7 +249,7 @@ TEST(Plan, RandomNeighbourhoods) {
     ASSERT_EQ(round.wrong.load(), 0U) << "round " << number;
   }
   printf("%llu exchanges\n", static_cast<unsigned long long>(exchanges));
-  EXPECT_GT(exchanges, 20'000U);
+  EXPECT_GT(exchanges, 50 * kRounds);
 }
 
 }  // namespace

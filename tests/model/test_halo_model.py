@@ -1,0 +1,83 @@
+"""The protocol of an edge of an exchange plan, by the model checker spin: every interleaving of three exchanges."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+MODEL = Path(__file__).with_name("halo.pml")
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("spin") is None or shutil.which("cc") is None,
+    reason="needs the model checker spin (Debian's package spin) and a C compiler",
+)
+
+# Edges by the ranks that they go from and to.
+PAIR = [(0, 1), (1, 0)]
+ONE_WAY = [(0, 1)]
+TWICE_ONE_WAY = [(0, 1), (0, 1)]
+CHAIN = [(0, 1), (1, 0), (1, 2), (2, 1)]
+ONE_WAY_CHAIN = [(0, 1), (1, 2)]
+ONE_WAY_RING = [(0, 1), (1, 2), (2, 0)]
+MIXED = [(0, 1), (1, 0), (1, 2)]
+
+
+def check(folder: Path, edges: list[tuple[int, int]], turns: int = 2, credits: bool = True) -> tuple[int, str]:
+    """The errors that spin finds, and what it says. Without `credits` one-way edges are taken for symmetric ones."""
+    one_way = [int(credits and (to, of) not in edges) for of, to in edges]
+    settings = folder / "edges.pml"
+    settings.write_text(
+        f"#define RANKS {1 + max(max(edge) for edge in edges)}\n"
+        f"#define EDGES {len(edges)}\n"
+        f"#define TURNS {turns}\n"
+        f"#define FROM(e) {nested([of for of, _ in edges])}\n"
+        f"#define TO(e) {nested([to for _, to in edges])}\n"
+        f"#define CREDIT(e) {nested(one_way)}\n" + MODEL.read_text()
+    )
+    subprocess.run(["spin", "-a", settings.name], cwd=folder, check=True, capture_output=True, text=True)
+    subprocess.run(["cc", "-O2", "-w", "-DSAFETY", "-DCOLLAPSE", "-o", "pan", "pan.c"], cwd=folder, check=True)
+    said = subprocess.run(
+        ["./pan", "-m100000"], cwd=folder, check=True, capture_output=True, text=True, timeout=200
+    ).stdout
+    print(said)
+    assert "max search depth too small" not in said
+    errors = re.search(r"errors: (\d+)", said)
+    assert errors is not None
+    return int(errors[1]), said
+
+
+def nested(values: list[int]) -> str:
+    """The value at place e, as an expression of Promela's."""
+    expression = str(values[-1])
+    for place in range(len(values) - 2, -1, -1):
+        expression = f"((e) == {place} -> {values[place]} : {expression})"
+    return expression
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [PAIR, ONE_WAY, TWICE_ONE_WAY, CHAIN, ONE_WAY_CHAIN, ONE_WAY_RING, MIXED],
+    ids=["pair", "one_way", "twice_one_way", "chain", "one_way_chain", "one_way_ring", "mixed"],
+)
+def test_two_turns_are_enough(tmp_path: Path, edges: list[tuple[int, int]]) -> None:
+    errors, _ = check(tmp_path, edges)
+    assert errors == 0
+
+
+@pytest.mark.parametrize(
+    "edges", [PAIR, ONE_WAY, CHAIN, ONE_WAY_RING], ids=["pair", "one_way", "chain", "one_way_ring"]
+)
+def test_one_turn_is_caught(tmp_path: Path, edges: list[tuple[int, int]]) -> None:
+    errors, said = check(tmp_path, edges, turns=1)
+    assert errors == 1
+    assert "assertion violated" in said
+
+
+def test_a_one_way_edge_without_credit_is_caught(tmp_path: Path) -> None:
+    errors, said = check(tmp_path, ONE_WAY, credits=False)
+    assert errors == 1
+    assert "assertion violated" in said
