@@ -106,7 +106,7 @@ class Rank {
 
 // All ranks of a neighbourhood, for tests that play them by one thread.
 struct Neighbourhood {
-  explicit Neighbourhood(std::uint32_t ranks, std::vector<TestEdge> with, const Costs& costs = {})
+  explicit Neighbourhood(std::uint32_t ranks, std::vector<TestEdge> with, const Costs& costs = {.direct_least = 512})
       : edges(std::move(with)) {
     for (std::uint32_t r = 0; r < ranks; ++r) rank.emplace_back(r, edges);
     for (Rank& one : rank) one.make(costs);

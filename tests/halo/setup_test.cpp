@@ -9,7 +9,8 @@ namespace {
 
 // What is beyond the budget has no landing place, and goes whole to a receiver that is there.
 TEST(Plan, LandingPlacesKeepWithinTheBudget) {
-  Neighbourhood all(2, {edge(0, 1, 1000), edge(0, 1, 1000), edge(0, 1, 100)}, {.landing_budget = 2500});
+  Neighbourhood all(2, {edge(0, 1, 1000), edge(0, 1, 1000), edge(0, 1, 100)},
+                    {.direct_least = 512, .landing_budget = 2500});
   all.join_all();
   EXPECT_EQ(all.rank[1].plan->landing_bytes(), 2 * 1024U + 2 * 128U);
   begin(all.rank[0], all, 1);
