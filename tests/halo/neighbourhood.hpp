@@ -56,7 +56,7 @@ class Rank {
   void begin() { plan->begin(sent_.data(), received_.data()); }
   // The payload that is the next to be sent.
   void fill(std::size_t out, const Bytes& payload) {
-    unpack(payload, out_forms_[out], &sent_[region(out_ends_[out], out_forms_[out])]);
+    unpack(payload, out_forms_[out], sent_.data() + region(out_ends_[out], out_forms_[out]));
   }
   // Is the memory of a receiving end as it was cleared, but for this payload? Clears it.
   bool holds(std::size_t in, const Bytes& payload) {

@@ -143,7 +143,7 @@ class Player {
 };
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr std::uint64_t kRounds = 60;
+constexpr std::uint64_t kRounds = 40;
 #else
 constexpr std::uint64_t kRounds = 200;
 #endif
