@@ -17,6 +17,7 @@ Elements elements_of(const End& end) {
 // Also from nullptr: MPI_BOTTOM, with addresses for offsets.
 std::byte* displaced(const std::byte* base, std::ptrdiff_t offset) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(base) + static_cast<std::uintptr_t>(offset));
 }
 

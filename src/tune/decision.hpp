@@ -25,12 +25,12 @@ struct Choice {
 // alltoallv, whose blocks no rank knows all of. ranks_per_node: ranks that follow each other on one node, and share its
 // link.
 Choice choose(collectives::Operation operation, std::uint64_t bytes, std::uint32_t ranks, bool commutative,
-              Medium medium, std::uint32_t ranks_per_node = 1, const Costs& costs = costs());
+              Medium medium, std::uint32_t ranks_per_node = 1, const Costs& costs = tune::costs());
 
 // Does a rank that receives copy the message itself, as soon as it comes, so that what it hands on has to wait?
 bool receives_in_turn(Medium medium);
 
 // Of an algorithm that the user has chosen, in bytes; 0: the algorithm's own.
-std::uint64_t segment_of(Medium medium, const Costs& costs = costs());
+std::uint64_t segment_of(Medium medium, const Costs& costs = tune::costs());
 
 }  // namespace urakata::tune
