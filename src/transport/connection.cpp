@@ -1,8 +1,9 @@
 #include "transport/connection.hpp"
 
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -24,18 +25,34 @@ constexpr std::uint64_t kMostRead = 256UL * 1024;  // in one go, so that one ste
 constexpr std::uint64_t kGather = 64UL * 1024;
 constexpr std::uint64_t kWorthGathering = 4096;
 
-bool has_payload(FrameKind kind) { return kind == FrameKind::message || kind == FrameKind::payload; }
+bool has_payload(FrameKind kind) {
+  switch (kind) {
+    case FrameKind::message:
+    case FrameKind::payload:
+    case FrameKind::eager:
+    case FrameKind::link_rts:
+    case FrameKind::link_cts:
+    case FrameKind::piece:
+      return true;
+    default:
+      return false;
+  }
+}
 
 bool later(int code) { return code == EAGAIN || code == EWOULDBLOCK || code == EINTR; }
 
 }  // namespace
 
+void Connection::Outgoing::keep_payload() {
+  if (!packed.empty() || !has_payload(frame.kind)) return;
+  packed.assign(payload, payload + frame.bytes);
+  payload = packed.data();
+}
+
 Connection::Connection(int socket, int epoll, bool connecting)
     : socket_(socket), epoll_(epoll), connecting_(connecting), watching_room_(connecting) {
   SocketWatch::leave_out(socket_);
-  epoll_event event{};
-  event.events = EPOLLIN | (connecting ? EPOLLOUT : 0U);
-  event.data.ptr = this;
+  epoll_event event = interest();
   if (epoll_ctl(epoll_, EPOLL_CTL_ADD, socket_, &event) != 0) fail(errno);
 }
 
@@ -52,13 +69,30 @@ bool Connection::fail(int code) {
   return false;
 }
 
+epoll_event Connection::interest() {
+  epoll_event event{};
+  event.events = EPOLLIN | (watching_room_ ? EPOLLOUT : 0U);
+  event.data.ptr = this;
+  return event;
+}
+
 void Connection::watch(bool room) {
   if (room == watching_room_) return;
   watching_room_ = room;
-  epoll_event event{};
-  event.events = EPOLLIN | (room ? EPOLLOUT : 0U);
-  event.data.ptr = this;
+  epoll_event event = interest();
   epoll_ctl(epoll_, EPOLL_CTL_MOD, socket_, &event);
+}
+
+void Connection::watched_by(int epoll) {
+  epoll_ctl(epoll_, EPOLL_CTL_DEL, socket_, nullptr);
+  epoll_ = epoll;
+  epoll_event event = interest();
+  if (epoll_ >= 0 && !broken_ && epoll_ctl(epoll_, EPOLL_CTL_ADD, socket_, &event) != 0) fail(errno);
+}
+
+bool Connection::delivered() const {
+  int on_its_way = 0;
+  return broken_ || (queue_.empty() && (ioctl(socket_, SIOCOUTQ, &on_its_way) != 0 || on_its_way == 0));
 }
 
 bool Connection::write(Outgoing& out) {
@@ -132,10 +166,7 @@ std::size_t Connection::take_back(const void* instance) {
       it = queue_.erase(it);
       continue;
     }
-    if (it->packed.empty() && has_payload(it->frame.kind)) {
-      it->packed.assign(it->payload, it->payload + it->frame.bytes);
-      it->payload = it->packed.data();
-    }
+    it->keep_payload();
     it->reported = false;
     it->port = nullptr;
     ++it;
@@ -164,22 +195,37 @@ void Connection::wake_after(std::uint64_t bytes) {
 
 bool Connection::receive(Sink& sink) {
   if (connecting_) return true;  // an error, which flush() will find
+  return read(sink) != Read::ended;
+}
+
+void Connection::receive_rest(Sink& sink) {
+  if (connecting_ || error_ == EPROTO) return;
+  while (read(sink) == Read::some) {
+  }
+}
+
+Connection::Read Connection::read(Sink& sink) {
   std::array<iovec, 2> parts{};
   std::size_t count = 0;
   const std::uint64_t direct = std::min(left_, kMostRead);
   if (direct != 0) parts[count++] = {to_, direct};
   if (direct == left_) parts[count++] = {stage_.data() + staged_, stage_.size() - staged_};
   const ssize_t got = readv(socket_, parts.data(), static_cast<int>(count));
-  if (got < 0) return later(errno) || fail(errno);
-  if (got == 0) return fail(0);
+  if (got < 0 && later(errno)) return Read::none;
+  if (got <= 0) {
+    fail(got == 0 ? 0 : errno);
+    return Read::ended;
+  }
   const std::uint64_t placed = std::min(direct, static_cast<std::uint64_t>(got));
   to_ += placed;
   left_ -= placed;
   staged_ += static_cast<std::size_t>(got) - placed;
-  if (direct != 0 && left_ == 0 && !sink.arrived(*this, frame_)) return fail(EPROTO);
-  if (!parse(sink)) return fail(EPROTO);
+  if ((direct != 0 && left_ == 0 && !sink.arrived(*this, frame_)) || !parse(sink)) {
+    fail(EPROTO);
+    return Read::ended;
+  }
   wake_after(left_);
-  return true;
+  return Read::some;
 }
 
 bool Connection::parse(Sink& sink) {

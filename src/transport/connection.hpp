@@ -6,6 +6,8 @@
 // Thread-safety: none; the Wire's lock is held around every call.
 #pragma once
 
+#include <sys/epoll.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +27,14 @@ enum class FrameKind : std::uint32_t {
   cts,                 // back to the sender: the receive for message `id` is there
   payload,             // `bytes` of payload of message `id` follow
   notice,              // operations on context `tag` have failed; `id`: the sender's own number for it
+  // Of the connections for the program's own messages (wire_link.hpp).
+  hello_ordered,  // in place of hello: this is to be the pair's connection for frames in order
+  hello_bulk,     // likewise, for payload
+  eager,          // `tag`; `id`: the rest of the envelope; `bytes` of payload follow
+  link_rts,       // likewise; what follows says how large the payload is and which send's
+  link_cts,       // the answer to the RTS of send `id`; what follows says whose, and how much is wanted
+  credit,         // `bytes` of credit are given back
+  piece,          // the next `bytes` of payload for receive `id` follow
 };
 
 struct Frame {
@@ -56,6 +66,8 @@ class Connection {
     bool reported = false;               // somebody waits for its end: see sent()
     void* port = nullptr;
     Ticket ticket = {};
+
+    void keep_payload();  // a copy of it: it is the caller's again
   };
 
   // Takes the socket over, which may still be connecting, and enters it into the epoll set with a pointer to this.
@@ -72,6 +84,12 @@ class Connection {
   bool flush(std::vector<Outgoing>& sent);
   // The socket has bytes. False: ended or broken.
   bool receive(Sink& sink);
+  // It is broken: what had come before that is still taken, as far as it is here.
+  void receive_rest(Sink& sink);
+  // All that was sent has been acknowledged by the other node's kernel, or the connection is broken.
+  bool delivered() const;
+  // From now on the socket's news are told by this epoll set; -1: by none.
+  void watched_by(int epoll);
   // Takes back the frames of `instance` that have not begun to go; the rest of one that has goes out of memory of ours,
   // and nobody waits for it. Returns how many there were.
   std::size_t take_back(const void* instance);
@@ -98,7 +116,10 @@ class Connection {
 
  private:
   bool write(Outgoing& out);  // true: all of it is gone
+  enum class Read : std::uint8_t { some, none, ended };
+  Read read(Sink& sink);
   bool parse(Sink& sink);
+  epoll_event interest();
   void watch(bool room);
   void wake_after(std::uint64_t bytes);
   bool fail(int code);

@@ -3,6 +3,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -37,7 +38,10 @@ Result<std::unique_ptr<Wire>> Wire::open(std::int32_t rank, Secret secret, Failu
                                          std::uint64_t timeout_ns) {
   std::unique_ptr<Wire> wire(new Wire(rank, secret, failures, timeout_ns));
   wire->epoll_ = epoll_create1(EPOLL_CLOEXEC);
-  if (wire->epoll_ < 0) return cannot("make an epoll set");
+  wire->door_ = epoll_create1(EPOLL_CLOEXEC);
+  if (wire->epoll_ < 0 || wire->door_ < 0) return cannot("make an epoll set");
+  wire->guests_news_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (wire->guests_news_ < 0) return cannot("make an eventfd");
   // One listener for IPv6 and IPv4, or for IPv4 where there is no IPv6.
   sockaddr_in6 both{};
   both.sin6_family = AF_INET6;
@@ -70,7 +74,9 @@ Result<std::unique_ptr<Wire>> Wire::open(std::int32_t rank, Secret secret, Failu
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.ptr = nullptr;  // the listener
-  if (epoll_ctl(wire->epoll_, EPOLL_CTL_ADD, wire->listener_, &event) != 0) return cannot("watch a socket");
+  if (epoll_ctl(wire->door_, EPOLL_CTL_ADD, wire->listener_, &event) != 0) return cannot("watch a socket");
+  event.data.ptr = wire.get();  // the door
+  if (epoll_ctl(wire->epoll_, EPOLL_CTL_ADD, wire->door_, &event) != 0) return cannot("watch a socket");
   return wire;
 }
 
@@ -78,20 +84,24 @@ Wire::~Wire() {
   probes_.clear();
   peers_.clear();
   connections_.clear();
+  guests_.clear();
   if (listener_ >= 0) {
     SocketWatch::closed(listener_);
     close(listener_);
   }
-  if (epoll_ >= 0) close(epoll_);
+  for (const int made : {guests_news_, door_, epoll_}) {
+    if (made >= 0) close(made);
+  }
 }
 
 Wire::Peer& Wire::peer(std::int32_t rank) { return peers_[rank]; }
 
-void Wire::greet(Connection& to, FrameKind kind) {
+void Wire::greet(Connection& to, FrameKind kind) const {
   to.send({.frame = {.kind = kind, .tag = rank_, .bytes = secret_.low, .id = secret_.high}});
 }
 
-std::unique_ptr<Connection> Wire::connect_to(const ListenAddress& listener, std::int32_t rank, FrameKind first) {
+std::unique_ptr<Connection> Wire::connect_to(const ListenAddress& listener, std::int32_t rank, FrameKind first,
+                                             int by) const {
   const int made = socket(listener.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (made < 0) return nullptr;
   on(made, IPPROTO_TCP, TCP_NODELAY);
@@ -101,7 +111,7 @@ std::unique_ptr<Connection> Wire::connect_to(const ListenAddress& listener, std:
     close(made);
     return nullptr;
   }
-  auto connection = std::make_unique<Connection>(made, epoll_, true);
+  auto connection = std::make_unique<Connection>(made, by, true);
   connection->rank = rank;
   connection->ours = true;
   greet(*connection, first);
@@ -126,7 +136,7 @@ void Wire::accept_connections() {
     if (made < 0) return;
     on(made, IPPROTO_TCP, TCP_NODELAY);
     keep_alive(made);
-    connections_.push_back(std::make_unique<Connection>(made, epoll_, false));
+    connections_.push_back(std::make_unique<Connection>(made, door_, false));
     ++strangers_;
   }
   watch_listener();
@@ -139,7 +149,7 @@ void Wire::watch_listener() {
   listener_shut_ = shut;
   epoll_event event{};
   event.events = shut ? 0U : EPOLLIN;
-  epoll_ctl(epoll_, EPOLL_CTL_MOD, listener_, &event);
+  epoll_ctl(door_, EPOLL_CTL_MOD, listener_, &event);
 }
 
 // Who has gone without a word?
@@ -165,7 +175,7 @@ void Wire::check_connections() {
 void Wire::probe(std::span<const ListenAddress> listen_addresses, std::int32_t rank) {
   const std::lock_guard guard(lock_);
   for (const ListenAddress& listener : listen_addresses) {
-    probes_.push_back({.rank = rank, .connection = connect_to(listener, rank, FrameKind::probe)});
+    probes_.push_back({.rank = rank, .connection = connect_to(listener, rank, FrameKind::probe, epoll_)});
   }
 }
 
@@ -201,7 +211,7 @@ void Wire::end_probing() {
 // False: it cannot be made; errno says why.
 bool Wire::link_to(std::int32_t rank, Peer& to) {
   if (to.link != nullptr || to.asked != nullptr) return true;
-  auto made = connect_to(addresses_[static_cast<std::size_t>(rank)], rank, FrameKind::hello);
+  auto made = connect_to(rank, FrameKind::hello, epoll_);
   if (!made) return false;
   (rank_ < rank ? to.link : to.asked) = made.get();
   connections_.push_back(std::move(made));
@@ -211,6 +221,7 @@ bool Wire::link_to(std::int32_t rank, Peer& to) {
 bool Wire::hello(Connection& from, std::int32_t rank) {
   Peer& other = peer(rank);
   from.named = true;
+  from.watched_by(epoll_);
   if (other.link != nullptr) return rank > rank_;  // it will find ours, and let this one go
   from.rank = rank;
   from.open = true;
@@ -230,6 +241,27 @@ bool Wire::hello_ack(Connection& from, std::int32_t rank) {
   from.open = true;
   if (&from == other.asked) link(other, from);
   return true;
+}
+
+// A connection that is not for us. True: it has gone to the guests.
+bool Wire::hand_over(Connection& from, const Frame& frame) {
+  const auto found = std::ranges::find_if(connections_, [&](const auto& one) { return one.get() == &from; });
+  if (found == connections_.end() || from.named) return false;
+  from.named = true;
+  from.rank = frame.tag;
+  from.watched_by(-1);
+  guests_.push_back({.connection = std::move(*found), .kind = frame.kind});
+  connections_.erase(found);
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = write(guests_news_, &one, sizeof one);
+  return true;
+}
+
+std::vector<Wire::Guest> Wire::guests() {
+  const std::lock_guard guard(lock_);
+  std::uint64_t word = 0;
+  [[maybe_unused]] const auto got = read(guests_news_, &word, sizeof word);
+  return std::exchange(guests_, {});
 }
 
 void Wire::link(Peer& to, Connection& connection) {
@@ -304,13 +336,16 @@ void Wire::lost(Connection& connection) {
   }
 }
 
-void Wire::poll(WirePort* port) {
-  const std::lock_guard guard(lock_);
-  polling_ = port;
+// What an epoll set has to say. False: nothing.
+bool Wire::serve(int set) {
   std::array<epoll_event, 32> events;
-  const int count = epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), 0);
+  const int count = epoll_wait(set, events.data(), static_cast<int>(events.size()), 0);
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
+    if (event.data.ptr == this) {
+      serve(door_);
+      continue;
+    }
     if (event.data.ptr == nullptr) {
       accept_connections();
       continue;
@@ -324,9 +359,16 @@ void Wire::poll(WirePort* port) {
     if ((event.events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0 && !connection.broken()) connection.receive(*this);
     if (connection.broken()) lost(connection);
   }
+  return count > 0;
+}
+
+void Wire::poll(WirePort* port, int set) {
+  const std::lock_guard guard(lock_);
+  polling_ = port;
+  const bool served = serve(set);
   const bool checking = ++polls_ % kPollsPerCheck == 0;
   if (checking) check_connections();
-  if (count != 0 || checking) {
+  if (served || checking) {
     // Those that nobody can ask for any more; a peer's own stays, so that later messages see that it is broken.
     std::erase_if(connections_, [](const auto& one) { return one->broken() && one->rank < 0; });
     strangers_ = static_cast<std::size_t>(

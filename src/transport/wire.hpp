@@ -95,6 +95,29 @@ class Wire final : private Connection::Sink {
   // Readable while there is something to do here.
   int news() const { return epoll_; }
 
+  // --- for connections that belong to somebody else: those of the program's own messages (wire_link.hpp) ---
+
+  // A connection that another process has made with hello_ordered or hello_bulk. No epoll set watches it; who takes it
+  // answers by greet().
+  struct Guest {
+    std::unique_ptr<Connection> connection;  // `rank` and `named` are set
+    FrameKind kind = FrameKind::hello_ordered;
+  };
+  std::vector<Guest> guests();
+  int guests_news() const { return guests_news_; }  // readable while there are guests
+  // Lets in who knocks. Readable while somebody does: door(), a part of news().
+  void admit() { poll(nullptr, door_); }
+  int door() const { return door_; }
+  // A connection to the rank, watched by the epoll set `by`; its first frame is on its way. nullptr: it cannot be made;
+  // errno says why.
+  std::unique_ptr<Connection> connect_to(std::int32_t rank, FrameKind first, int by) const {
+    return connect_to(addresses_[static_cast<std::size_t>(rank)], rank, first, by);
+  }
+  void greet(Connection& to, FrameKind kind) const;
+  bool named_secret(const Frame& frame) const { return frame.bytes == secret_.low && frame.id == secret_.high; }
+  std::int32_t rank() const { return rank_; }
+  std::uint64_t timeout_ns() const { return timeout_ns_; }
+
  private:
   friend class WirePort;
 
@@ -139,7 +162,9 @@ class Wire final : private Connection::Sink {
   bool send(Peer& to, Connection::Outgoing&& out, const Message& message);
   bool send(Peer& to, Connection::Outgoing&& out);
   bool recv(WirePort& port, const Message& message, Ticket ticket, int* error);
-  void poll(WirePort* port);
+  void poll(WirePort* port) { poll(port, epoll_); }
+  void poll(WirePort* port, int set);
+  bool serve(int set);
   std::size_t cancel(const void* instance);
   void tell(std::int32_t rank, const Notice& notice);
 
@@ -152,13 +177,14 @@ class Wire final : private Connection::Sink {
   void watch_listener();
   bool is_over(std::int32_t tag) const;
   std::byte* throw_away(Peer& from, std::uint64_t bytes);
-  std::unique_ptr<Connection> connect_to(const ListenAddress& listener, std::int32_t rank, FrameKind first);
+  std::unique_ptr<Connection> connect_to(const ListenAddress& listener, std::int32_t rank, FrameKind first,
+                                         int by) const;
   bool link_to(std::int32_t rank, Peer& to);
   bool hello(Connection& from, std::int32_t rank);
   bool hello_ack(Connection& from, std::int32_t rank);
   void link(Peer& to, Connection& connection);
   void accept_connections();
-  void greet(Connection& to, FrameKind kind);
+  bool hand_over(Connection& from, const Frame& frame);
   bool rts_received(Peer& from, const Frame& frame);
   void send_cts(Peer& to, std::uint64_t id, Posted&& receive);
   void cts_sent(Peer& to, std::uint64_t id);
@@ -180,6 +206,8 @@ class Wire final : private Connection::Sink {
   std::vector<ListenAddress> addresses_;
   int listener_ = -1;
   int epoll_ = -1;
+  int door_ = -1;         // an epoll set in epoll_: the listener, and who has come in and is not yet named
+  int guests_news_ = -1;  // eventfd
   std::uint16_t listen_port_ = 0;
 
   std::mutex lock_;
@@ -196,6 +224,7 @@ class Wire final : private Connection::Sink {
   std::set<std::int32_t> over_;  // our contexts whose operations have failed: what comes for them is thrown away
   std::size_t strangers_ = 0;    // of connections_: the other side has not named the secret
   bool listener_shut_ = false;   // since there are too many of these
+  std::vector<Guest> guests_;
   unsigned polls_ = 0;
   std::uint64_t next_check_ns_ = 0;
 };

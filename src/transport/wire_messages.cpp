@@ -228,10 +228,13 @@ std::byte* Wire::place(Connection& from, const Frame& frame) {
 }
 
 bool Wire::arrived(Connection& from, const Frame& frame) {
-  const bool secret = frame.bytes == secret_.low && frame.id == secret_.high;
+  const bool secret = named_secret(frame);
   switch (frame.kind) {
     case FrameKind::hello:
       return !from.ours && from.rank < 0 && secret && frame.tag >= 0 && hello(from, frame.tag);
+    case FrameKind::hello_ordered:
+    case FrameKind::hello_bulk:
+      return !from.ours && from.rank < 0 && secret && frame.tag >= 0 && hand_over(from, frame);
     case FrameKind::probe:
       if (from.ours || !secret) return false;
       from.named = true;

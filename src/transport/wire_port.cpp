@@ -1,27 +1,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <cerrno>
-
+#include "transport/kept_errno.hpp"
 #include "transport/wire.hpp"
 
 namespace urakata::transport {
-
-namespace {
-
-// errno belongs to the program, whose thread this may be.
-class KeptErrno {
- public:
-  KeptErrno() : before_(errno) {}
-  ~KeptErrno() { errno = before_; }
-  KeptErrno(const KeptErrno&) = delete;
-  KeptErrno& operator=(const KeptErrno&) = delete;
-
- private:
-  int before_;
-};
-
-}  // namespace
 
 WirePort::WirePort(Wire& wire) : wire_(wire), news_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
