@@ -1,0 +1,237 @@
+#include "transport/wire_link.hpp"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "transport/kept_errno.hpp"
+
+namespace urakata::transport {
+
+namespace {
+
+constexpr unsigned kAsk = 16;  // calls of news() for one question to the kernel
+
+// In the child of a fork one more than in its parent.
+std::atomic<std::uint32_t> forks{0};
+
+std::uint32_t count_forks() {
+  [[maybe_unused]] static const int registered =
+      pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
+  return forks.load(std::memory_order_relaxed);
+}
+
+}  // namespace
+
+WireLink::WireLink(Wire& wire, const Settings& settings)
+    : wire_(wire),
+      settings_(settings),
+      forks_(count_forks()),
+      epoll_(epoll_create1(EPOLL_CLOEXEC)),
+      next_look_ns_(now_ns() + wire.timeout_ns() / 4) {}
+
+Result<std::unique_ptr<WireLink>> WireLink::open(Wire& wire, const Settings& settings) {
+  std::unique_ptr<WireLink> link(new WireLink(wire, settings));
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.ptr = &wire;  // the door
+  bool watched = link->epoll_ >= 0 && epoll_ctl(link->epoll_, EPOLL_CTL_ADD, wire.door(), &event) == 0;
+  event.data.ptr = nullptr;  // the guests
+  watched = watched && epoll_ctl(link->epoll_, EPOLL_CTL_ADD, wire.guests_news(), &event) == 0;
+  if (watched) return link;
+  return Error{std::string("cannot watch the sockets of messages between nodes: ") + std::strerror(errno) +
+               "; the host carries them"};
+}
+
+WireLink::~WireLink() {
+  peers_.clear();
+  buried_.clear();
+  if (epoll_ >= 0) close(epoll_);
+}
+
+bool WireLink::forked() const { return forks.load(std::memory_order_relaxed) != forks_; }
+
+WireLink::Peer& WireLink::peer(LinkPeer rank) {
+  const auto [it, made] = peers_.try_emplace(rank);
+  if (made) it->second.credit = settings_.credit;
+  return it->second;
+}
+
+bool WireLink::failed(LinkPeer rank) const {
+  const auto found = peers_.find(rank);
+  return forked() || (found != peers_.end() && found->second.failed);
+}
+
+bool WireLink::flushed() const {
+  const auto delivered = [](const Channel& channel) { return !channel.open || channel.open->delivered(); };
+  return std::ranges::all_of(peers_, [&](const auto& entry) {
+    const Peer& one = entry.second;
+    return one.failed || (one.held.empty() && one.leaving.empty() && delivered(one.ordered) && delivered(one.bulk));
+  });
+}
+
+// --- a pair's connections --------------------------------------------------------------------------------------------
+
+// Begins to make it where nobody has. Is it open?
+bool WireLink::connect(LinkPeer to, Channel& channel) {
+  if (channel.open || channel.asked) return channel.open != nullptr;
+  const auto rank = static_cast<std::int32_t>(to);
+  const bool ordered = &channel == &peer(to).ordered;
+  channel.asked = wire_.connect_to(rank, ordered ? FrameKind::hello_ordered : FrameKind::hello_bulk, epoll_);
+  if (!channel.asked) {
+    log::error("cannot connect to rank %d: %s; run with --transport host if nodes cannot reach each other", rank,
+               std::strerror(errno));
+    lose(to);
+  }
+  return false;
+}
+
+void WireLink::adopt(Wire::Guest&& guest) {
+  const LinkPeer rank{guest.connection->rank};
+  Peer& other = peer(rank);
+  Channel& channel = guest.kind == FrameKind::hello_bulk ? other.bulk : other.ordered;
+  // Where one is open, this one was let go before we saw it.
+  if (other.failed || channel.open || guest.connection->broken()) return;
+  if (channel.asked && wire_.rank() < guest.connection->rank) {
+    channel.let_go = std::move(guest.connection);
+    return;
+  }
+  bury(channel.asked);
+  guest.connection->watched_by(epoll_);
+  wire_.greet(*guest.connection, FrameKind::hello_ack);
+  channel.open = std::move(guest.connection);
+  opened(rank, channel);
+}
+
+bool WireLink::answered(Connection& from) {
+  Peer& other = peer(LinkPeer{from.rank});
+  for (Channel* channel : {&other.ordered, &other.bulk}) {
+    if (channel->asked.get() != &from) continue;
+    channel->open = std::move(channel->asked);
+    channel->let_go.reset();
+    opened(LinkPeer{from.rank}, *channel);
+    return true;
+  }
+  return false;
+}
+
+void WireLink::opened(LinkPeer rank, Channel& channel) {
+  Peer& other = peer(rank);
+  Connection& connection = *channel.open;
+  connection.open = true;
+  if (&channel == &other.bulk) return push(rank);
+  for (Connection::Outgoing& out : std::exchange(other.held, {})) connection.send(std::move(out));
+  if (connection.broken()) lose(rank);
+}
+
+void WireLink::bury(std::unique_ptr<Connection>& connection) {
+  if (!connection) return;
+  connection->end();
+  buried_.push_back(std::move(connection));
+}
+
+// The peer is to be told as failed by poll().
+void WireLink::lose(LinkPeer rank) {
+  Peer& other = peer(rank);
+  if (std::exchange(other.failed, true)) return;
+  lost_.push_back(rank);
+  more_.store(true, std::memory_order_relaxed);
+}
+
+void WireLink::end(LinkPeer rank) {
+  Peer& other = peer(rank);
+  int code = 0;
+  for (Channel* channel : {&other.ordered, &other.bulk}) {
+    if (channel->open) channel->open->receive_rest(*this);
+    for (const auto* connection : {&channel->open, &channel->asked}) {
+      if (code == 0 && *connection != nullptr) code = (*connection)->error();
+    }
+  }
+  const bool wanted = !other.held.empty() || !other.leaving.empty() || !other.landings.empty();
+  if (code != 0 || wanted) {
+    log::error("lost the connection to rank %d: %s", static_cast<std::int32_t>(rank),
+               code == 0 ? "its process has ended" : std::strerror(code));
+  }
+  for (Channel* channel : {&other.ordered, &other.bulk}) {
+    bury(channel->open);
+    bury(channel->asked);
+    *channel = {};
+  }
+  other.held.clear();
+  other.leaving.clear();
+  other.landings.clear();
+  events_->failed(rank);
+}
+
+// --- progress --------------------------------------------------------------------------------------------------------
+
+void WireLink::serve(Connection& connection, std::uint32_t events) {
+  if (connection.broken()) return;
+  const LinkPeer rank{connection.rank};
+  if ((events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) != 0) {
+    if (connection.flush(gone_) && &connection == peer(rank).bulk.open.get()) push(rank);
+  }
+  if ((events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0 && !connection.broken()) connection.receive(*this);
+  if (connection.broken()) lose(rank);
+}
+
+// Who has gone without a word?
+void WireLink::look() {
+  const std::uint64_t quarter = wire_.timeout_ns() / 4;
+  next_look_ns_.store(now_ns() + quarter, std::memory_order_relaxed);
+  wire_.admit();
+  for (auto& [rank, other] : peers_) {
+    for (const Channel* channel : {&other.ordered, &other.bulk}) {
+      Connection* const connection = channel->open ? channel->open.get() : channel->asked.get();
+      if (connection != nullptr && !connection->check(static_cast<std::uint32_t>(2 * quarter / 1'000'000))) lose(rank);
+    }
+  }
+}
+
+bool WireLink::news() const {
+  if (more_.load(std::memory_order_relaxed)) return true;
+  const unsigned asked = asked_.load(std::memory_order_relaxed);
+  asked_.store(asked + 1, std::memory_order_relaxed);
+  if (asked % kAsk != 0 || forked()) return false;
+  pollfd watched{.fd = epoll_, .events = POLLIN, .revents = 0};
+  const KeptErrno kept;
+  return ::poll(&watched, 1, 0) > 0 || now_ns() >= next_look_ns_.load(std::memory_order_relaxed);
+}
+
+bool WireLink::poll(Events& events) {
+  if (forked()) return false;
+  const KeptErrno kept;
+  events_ = &events;
+  std::array<epoll_event, 32> found;
+  const int count = epoll_wait(epoll_, found.data(), static_cast<int>(found.size()), 0);
+  for (int i = 0; i < count; ++i) {
+    const epoll_event& one = found[static_cast<std::size_t>(i)];
+    if (one.data.ptr == &wire_) {
+      wire_.admit();
+    } else if (one.data.ptr == nullptr) {
+      for (Wire::Guest& guest : wire_.guests()) adopt(std::move(guest));
+    } else {
+      serve(*static_cast<Connection*>(one.data.ptr), one.events);
+    }
+  }
+  if (now_ns() >= next_look_ns_.load(std::memory_order_relaxed)) look();
+  const bool moved = count > 0 || more_.load(std::memory_order_relaxed);
+  more_.store(false, std::memory_order_relaxed);
+  for (const LinkPeer rank : std::exchange(unfinished_, {})) push(rank);
+  for (const LinkTicket ticket : std::exchange(sent_, {})) events.sent(ticket);
+  for (const LinkPeer rank : std::exchange(lost_, {})) end(rank);
+  buried_.clear();
+  events_ = nullptr;
+  return moved;
+}
+
+}  // namespace urakata::transport

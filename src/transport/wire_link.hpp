@@ -1,0 +1,150 @@
+// The link (p2p/link.hpp) by transport `wire`: the program's own messages between nodes over TCP connections of ours.
+//
+// A pair of processes has up to two connections for them, besides the one of our collectives, so that neither stands in
+// the other's way: `ordered` for all frames that must keep their order or are short (eager messages, RTS, CTS, credit),
+// and `bulk` for payload, so that small messages do not stand behind long ones. Each is made when it is first wanted, by
+// either side: by the Wire's listener, with the job's secret. Where both begin at once, the lower rank's is the one, and
+// the higher rank's is let go; frames wait until both sides know which (`hello_ack`).
+//
+// Payload goes by writev from its place, and comes by readv straight into it. It goes in pieces of up to kPiece, one
+// payload of a pair after the other; elements with holes are packed and unpacked a piece at a time.
+//
+// Credit: what a peer has sent and the endpoint has not consumed is at most `credit` bytes, kFrame of them for each
+// frame; it is given back by the quarter.
+//
+// Failure: where one of a pair's connections breaks, what has come by either is still taken, and the peer has failed.
+// So who has sent and ends loses nothing if flushed() has said so before. A process that ends with nothing open is told
+// as failed as well; whether that is an error only the caller knows.
+//
+// A child that the program forks has the descriptors and touches none: there every peer has failed.
+//
+// Thread-safety: as a link's. descriptor() by any thread; it is readable while there is something to do here.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.hpp"
+#include "p2p/link.hpp"
+#include "transport/connection.hpp"
+#include "transport/wire.hpp"
+
+namespace urakata::transport {
+
+class WireLink final : public p2p::Link, private Connection::Sink {
+ public:
+  using Envelope = p2p::Envelope;
+  using Elements = p2p::Elements;
+  using LinkPeer = p2p::LinkPeer;  // a rank of the Wire's
+  using LinkTicket = p2p::LinkTicket;
+
+  static constexpr std::uint64_t kFrame = 256;  // about what an endpoint needs to keep an unexpected message
+  static constexpr std::uint64_t kPiece = 256UL << 10;
+
+  struct Settings {
+    std::uint64_t eager_bytes = 64UL << 10;
+    std::uint64_t credit = 1UL << 20;  // for each peer; more than 4/3 of eager_bytes + kFrame
+  };
+
+  // The wire outlives the link, and knows the addresses before the first message. One link for each wire.
+  static Result<std::unique_ptr<WireLink>> open(Wire& wire, const Settings& settings);
+  ~WireLink() override;
+
+  // Everything taken has been acknowledged by the peers' kernels: this process may end.
+  bool flushed() const;
+  int descriptor() const { return epoll_; }
+
+  std::uint64_t eager_bytes() const override { return settings_.eager_bytes; }
+  bool failed(LinkPeer peer) const override;
+  bool send_eager(LinkPeer to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes) override;
+  bool send_rts(LinkPeer to, const Envelope& envelope, std::uint64_t bytes, LinkTicket send) override;
+  void send_cts(LinkPeer to, LinkTicket send, LinkTicket receive, const Elements& target, std::uint64_t bytes) override;
+  void send_payload(LinkPeer to, LinkTicket receive, const Elements& source, std::uint64_t bytes,
+                    LinkTicket send) override;
+  void consumed(LinkPeer from, std::uint64_t bytes) override;
+  bool poll(Events& events) override;
+  // Asks the kernel only now and then: whoever waits for a message of the space asks all the time.
+  bool news() const override;
+
+ private:
+  struct Channel {
+    std::unique_ptr<Connection> open;    // both sides know that it is the one
+    std::unique_ptr<Connection> asked;   // made by us, while the peer has not said hello_ack
+    std::unique_ptr<Connection> let_go;  // the peer's, in place of which it will find ours; nobody looks at it
+    std::vector<std::byte> room;         // of a payload that does not go straight to its place
+  };
+  struct Landing {  // a payload on its way here
+    Elements target;
+    std::uint64_t bytes = 0;
+    std::uint64_t at = 0;
+  };
+  struct Leaving {  // a payload on its way out
+    LinkTicket receive{};
+    Elements source;
+    std::uint64_t bytes = 0;
+    std::uint64_t at = 0;
+    LinkTicket send{};
+  };
+  struct Peer {
+    Channel ordered;
+    Channel bulk;
+    std::vector<Connection::Outgoing> held;  // frames that wait for the ordered connection
+    std::deque<Leaving> leaving;             // the first has begun
+    std::vector<std::byte> packed;           // the piece under way, of elements with holes
+    std::map<LinkTicket, Landing> landings;
+    std::uint64_t credit = 0;  // that we have there
+    std::uint64_t owed = 0;    // that we have not given back
+    bool failed = false;
+  };
+
+  WireLink(Wire& wire, const Settings& settings);
+
+  std::byte* place(Connection& from, const Frame& frame) override;
+  bool arrived(Connection& from, const Frame& frame) override;
+  bool piece_arrived(Peer& from, const Frame& frame);
+
+  Peer& peer(LinkPeer rank);
+  bool spend(LinkPeer to, std::uint64_t bytes);
+  bool send(LinkPeer to, const Frame& frame, std::span<const std::byte> payload);
+  void push(LinkPeer to);
+  bool connect(LinkPeer to, Channel& channel);
+  void adopt(Wire::Guest&& guest);
+  bool answered(Connection& from);
+  void opened(LinkPeer rank, Channel& channel);
+  void serve(Connection& connection, std::uint32_t events);
+  void look();
+  void lose(LinkPeer rank);
+  void end(LinkPeer rank);
+  void bury(std::unique_ptr<Connection>& connection);
+  bool forked() const;
+
+  Wire& wire_;
+  const Settings settings_;
+  const std::uint32_t forks_;  // of this process's line, when the link was made
+  int epoll_ = -1;             // the door's and the guests' news, and all connections
+
+  std::unordered_map<LinkPeer, Peer> peers_;
+  std::vector<LinkTicket> sent_;                     // to be told
+  std::vector<LinkPeer> lost_;                       // to be told
+  std::vector<LinkPeer> unfinished_;                 // more of their payload would have gone
+  std::vector<std::unique_ptr<Connection>> buried_;  // in poll(), which may have news of them
+  std::vector<Connection::Outgoing> gone_;           // for flush(): nobody waits for any
+  Events* events_ = nullptr;                         // of the poll() that runs
+
+  // By who has the endpoint's lock; loaded by any thread, relaxed.
+  std::atomic<std::uint64_t> next_look_ns_;
+  // One of the three lists is not empty. Stored by who has the endpoint's lock, loaded by any thread: relaxed, since
+  // nothing is read on its word without the lock.
+  std::atomic<bool> more_{false};
+  mutable std::atomic<unsigned> asked_{0};  // calls of news(); relaxed
+};
+
+}  // namespace urakata::transport

@@ -1,0 +1,201 @@
+// The frames of the link by transport `wire`.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "transport/kept_errno.hpp"
+#include "transport/wire_link.hpp"
+
+namespace urakata::transport {
+
+namespace {
+
+constexpr unsigned kPiecesAtOnce = 4;  // of one peer's, so that one step does not take long
+
+// What follows an RTS (the send) and a CTS (the receive).
+struct Rendezvous {
+  std::uint64_t bytes;
+  p2p::LinkTicket ticket;
+};
+
+Frame frame_of(FrameKind kind, const p2p::Envelope& envelope, std::uint64_t bytes) {
+  const std::uint64_t source = static_cast<std::uint32_t>(envelope.source);
+  return {.kind = kind, .tag = envelope.tag, .bytes = bytes, .id = std::uint64_t{envelope.context} << 32 | source};
+}
+
+p2p::Envelope envelope_of(const Frame& frame) {
+  return {static_cast<std::uint32_t>(frame.id >> 32), static_cast<std::int32_t>(static_cast<std::uint32_t>(frame.id)),
+          frame.tag};
+}
+
+std::span<const std::byte> bytes_of(const Rendezvous& tail) { return std::as_bytes(std::span(&tail, 1)); }
+
+}  // namespace
+
+// --- out -------------------------------------------------------------------------------------------------------------
+
+// False: the connection is broken. The payload is the caller's again.
+bool WireLink::send(LinkPeer to, const Frame& frame, std::span<const std::byte> payload) {
+  const KeptErrno kept;
+  Peer& other = peer(to);
+  if (other.failed || forked()) return false;
+  Connection::Outgoing out{.frame = frame, .payload = payload.data()};
+  if (!connect(to, other.ordered)) {
+    out.keep_payload();
+    other.held.push_back(std::move(out));
+    return !other.failed;
+  }
+  Connection& connection = *other.ordered.open;
+  if (connection.send(std::move(out))) return true;
+  connection.queue().back().keep_payload();
+  if (connection.broken()) lose(to);
+  return !connection.broken();
+}
+
+bool WireLink::spend(LinkPeer to, std::uint64_t bytes) {
+  std::uint64_t& credit = peer(to).credit;
+  if (credit < bytes + kFrame) return false;
+  credit -= bytes + kFrame;
+  return true;
+}
+
+bool WireLink::send_eager(LinkPeer to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes) {
+  return spend(to, bytes) && send(to, frame_of(FrameKind::eager, envelope, bytes), {payload, bytes});
+}
+
+bool WireLink::send_rts(LinkPeer to, const Envelope& envelope, std::uint64_t bytes, LinkTicket ticket) {
+  const Rendezvous tail{bytes, ticket};
+  return spend(to, 0) && send(to, frame_of(FrameKind::link_rts, envelope, sizeof tail), bytes_of(tail));
+}
+
+void WireLink::send_cts(LinkPeer to, LinkTicket ticket, LinkTicket receive, const Elements& target,
+                        std::uint64_t bytes) {
+  const Rendezvous tail{bytes, receive};
+  if (bytes != 0) peer(to).landings[receive] = {target, bytes, 0};
+  send(to, {.kind = FrameKind::link_cts, .bytes = sizeof tail, .id = static_cast<std::uint64_t>(ticket)},
+       bytes_of(tail));
+}
+
+void WireLink::send_payload(LinkPeer to, LinkTicket receive, const Elements& source, std::uint64_t bytes,
+                            LinkTicket ticket) {
+  Peer& other = peer(to);
+  if (other.failed) return;
+  other.leaving.push_back({receive, source, bytes, 0, ticket});
+  if (other.leaving.size() == 1) push(to);
+}
+
+// Payload, as much as the kernel takes now.
+void WireLink::push(LinkPeer to) {
+  const KeptErrno kept;
+  Peer& other = peer(to);
+  if (other.failed || other.leaving.empty() || !connect(to, other.bulk)) return;
+  Connection& connection = *other.bulk.open;
+  for (unsigned pieces = 0; !other.leaving.empty() && connection.queue().empty();) {
+    Leaving& first = other.leaving.front();
+    if (first.at == first.bytes) {
+      sent_.push_back(first.send);
+      more_.store(true, std::memory_order_relaxed);
+      other.leaving.pop_front();
+      continue;
+    }
+    if (pieces++ == kPiecesAtOnce) {
+      unfinished_.push_back(to);
+      more_.store(true, std::memory_order_relaxed);
+      return;
+    }
+    const std::uint64_t bytes = std::min(kPiece, first.bytes - first.at);
+    const std::byte* payload = first.source.address + first.at;
+    if (first.source.shape != nullptr) {
+      other.packed.resize(std::max(other.packed.size(), bytes));
+      p2p::pack(first.source, first.at, std::span(other.packed).first(bytes));
+      payload = other.packed.data();
+    }
+    first.at += bytes;
+    connection.send(
+        {.frame = {.kind = FrameKind::piece, .bytes = bytes, .id = static_cast<std::uint64_t>(first.receive)},
+         .payload = payload});
+    if (connection.broken()) return lose(to);
+  }
+}
+
+void WireLink::consumed(LinkPeer from, std::uint64_t bytes) {
+  std::uint64_t& owed = peer(from).owed;
+  owed += bytes + kFrame;
+  if (owed >= settings_.credit / 4) send(from, {.kind = FrameKind::credit, .bytes = std::exchange(owed, 0)}, {});
+}
+
+// --- in --------------------------------------------------------------------------------------------------------------
+
+std::byte* WireLink::place(Connection& from, const Frame& frame) {
+  if (!from.open) return nullptr;
+  Peer& other = peer(LinkPeer{from.rank});
+  const bool ordered = &from == other.ordered.open.get();
+  Channel& channel = ordered ? other.ordered : other.bulk;
+  bool known = false;
+  switch (frame.kind) {
+    case FrameKind::eager:
+      known = ordered && frame.bytes <= settings_.eager_bytes;
+      break;
+    case FrameKind::link_rts:
+    case FrameKind::link_cts:
+      known = ordered && frame.bytes == sizeof(Rendezvous);
+      break;
+    case FrameKind::piece: {
+      const auto found = other.landings.find(LinkTicket{frame.id});
+      if (found == other.landings.end() || ordered) return nullptr;
+      const Landing& landing = found->second;
+      known = frame.bytes <= std::min(kPiece, landing.bytes - landing.at);
+      if (known && landing.target.shape == nullptr) return landing.target.address + landing.at;
+      break;
+    }
+    default:
+      break;
+  }
+  if (!known) return nullptr;
+  channel.room.resize(std::max(channel.room.size(), frame.bytes));
+  return channel.room.data();
+}
+
+bool WireLink::arrived(Connection& from, const Frame& frame) {
+  if (frame.kind == FrameKind::hello_ack) return !from.open && wire_.named_secret(frame) && answered(from);
+  if (!from.open) return false;
+  const LinkPeer rank{from.rank};
+  Peer& other = peer(rank);
+  Rendezvous tail{};
+  switch (frame.kind) {
+    case FrameKind::eager:
+      events_->eager(rank, envelope_of(frame), other.ordered.room.data(), frame.bytes);
+      return true;
+    case FrameKind::link_rts:
+      std::memcpy(&tail, other.ordered.room.data(), sizeof tail);
+      events_->rts(rank, envelope_of(frame), tail.bytes, tail.ticket);
+      return true;
+    case FrameKind::link_cts:
+      std::memcpy(&tail, other.ordered.room.data(), sizeof tail);
+      return events_->cts(rank, LinkTicket{frame.id}, tail.ticket, tail.bytes);
+    case FrameKind::credit:
+      other.credit += frame.bytes;
+      return true;
+    case FrameKind::piece:
+      return piece_arrived(other, frame);
+    default:
+      return false;
+  }
+}
+
+bool WireLink::piece_arrived(Peer& from, const Frame& frame) {
+  const auto found = from.landings.find(LinkTicket{frame.id});
+  if (found == from.landings.end() || frame.bytes == 0) return false;
+  Landing& landing = found->second;
+  if (landing.target.shape != nullptr) {
+    p2p::unpack(std::span(from.bulk.room).first(frame.bytes), landing.target, landing.at);
+  }
+  landing.at += frame.bytes;
+  if (landing.at == landing.bytes) {
+    from.landings.erase(found);
+    events_->received(LinkTicket{frame.id});
+  }
+  return true;
+}
+
+}  // namespace urakata::transport
