@@ -404,6 +404,35 @@ TEST_F(WireLinkPair, TheDescriptorTells) {
   second.join();
 }
 
+// 0 sends 1 2 3 ... and ends when the link says that it may; 1, which has not looked and writes to it meanwhile, has all.
+TEST_F(WireLinkPair, WhoEndsWhenAllIsFlushedLosesNothing) {
+  constexpr std::uint64_t kMany = 20;
+  std::vector<std::uint64_t> number(1);
+  Request& first = other().receive({1, 0, 0}, buffer(number));
+  one().send(LinkPeer{1}, {1, 0, 0}, buffer(number), Mode::standard);
+  while (!first.done()) step();
+  other().release(first);
+  for (std::uint64_t i = 1; i <= kMany; ++i) {
+    std::vector<std::uint64_t> out(100, i);
+    EXPECT_EQ(one().send(LinkPeer{1}, {1, 0, 0}, buffer(out), Mode::standard), nullptr);
+  }
+  while (!one().idle() || !nodes_[0].link->flushed()) one().progress();
+  nodes_[0] = {};
+  Request* last = nullptr;
+  while (last == nullptr) last = other().send(LinkPeer{0}, {1, 1, 0}, buffer(number), Mode::standard);
+  std::vector<std::uint64_t> in(100);
+  for (std::uint64_t i = 1; i <= kMany; ++i) {
+    Request& request = other().receive({1, kAnySource, 0}, buffer(in));
+    while (!request.done()) other().progress();
+    EXPECT_EQ(request.result.outcome, Outcome::good);
+    EXPECT_EQ(in, std::vector<std::uint64_t>(100, i));
+    other().release(request);
+  }
+  while (!last->done()) other().progress();
+  EXPECT_EQ(last->result.outcome, Outcome::failed);
+  other().release(*last);
+}
+
 // A child of the program sees every peer as failed, and the parent's messages go on.
 TEST_F(WireLinkPair, AForkedChildTouchesNothing) {
   std::vector<std::uint64_t> number(1, 5);
