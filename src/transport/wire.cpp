@@ -38,8 +38,8 @@ Result<std::unique_ptr<Wire>> Wire::open(std::int32_t rank, Secret secret, Failu
                                          std::uint64_t timeout_ns) {
   std::unique_ptr<Wire> wire(new Wire(rank, secret, failures, timeout_ns));
   wire->epoll_ = epoll_create1(EPOLL_CLOEXEC);
-  wire->door_ = epoll_create1(EPOLL_CLOEXEC);
-  if (wire->epoll_ < 0 || wire->door_ < 0) return cannot("make an epoll set");
+  wire->accepting_ = epoll_create1(EPOLL_CLOEXEC);
+  if (wire->epoll_ < 0 || wire->accepting_ < 0) return cannot("make an epoll set");
   wire->guests_news_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (wire->guests_news_ < 0) return cannot("make an eventfd");
   // One listener for IPv6 and IPv4, or for IPv4 where there is no IPv6.
@@ -74,9 +74,9 @@ Result<std::unique_ptr<Wire>> Wire::open(std::int32_t rank, Secret secret, Failu
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.ptr = nullptr;  // the listener
-  if (epoll_ctl(wire->door_, EPOLL_CTL_ADD, wire->listener_, &event) != 0) return cannot("watch a socket");
-  event.data.ptr = wire.get();  // the door
-  if (epoll_ctl(wire->epoll_, EPOLL_CTL_ADD, wire->door_, &event) != 0) return cannot("watch a socket");
+  if (epoll_ctl(wire->accepting_, EPOLL_CTL_ADD, wire->listener_, &event) != 0) return cannot("watch a socket");
+  event.data.ptr = wire.get();  // who asks to be let in
+  if (epoll_ctl(wire->epoll_, EPOLL_CTL_ADD, wire->accepting_, &event) != 0) return cannot("watch a socket");
   return wire;
 }
 
@@ -89,7 +89,7 @@ Wire::~Wire() {
     SocketWatch::closed(listener_);
     close(listener_);
   }
-  for (const int made : {guests_news_, door_, epoll_}) {
+  for (const int made : {guests_news_, accepting_, epoll_}) {
     if (made >= 0) close(made);
   }
 }
@@ -136,7 +136,7 @@ void Wire::accept_connections() {
     if (made < 0) return;
     on(made, IPPROTO_TCP, TCP_NODELAY);
     keep_alive(made);
-    connections_.push_back(std::make_unique<Connection>(made, door_, false));
+    connections_.push_back(std::make_unique<Connection>(made, accepting_, false));
     ++strangers_;
   }
   watch_listener();
@@ -149,7 +149,7 @@ void Wire::watch_listener() {
   listener_shut_ = shut;
   epoll_event event{};
   event.events = shut ? 0U : EPOLLIN;
-  epoll_ctl(door_, EPOLL_CTL_MOD, listener_, &event);
+  epoll_ctl(accepting_, EPOLL_CTL_MOD, listener_, &event);
 }
 
 // Who has gone without a word?
@@ -343,7 +343,7 @@ bool Wire::serve(int set) {
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
     if (event.data.ptr == this) {
-      serve(door_);
+      serve(accepting_);
       continue;
     }
     if (event.data.ptr == nullptr) {

@@ -105,9 +105,9 @@ class Wire final : private Connection::Sink {
   };
   std::vector<Guest> guests();
   int guests_news() const { return guests_news_; }  // readable while there are guests
-  // Lets in who knocks. Readable while somebody does: door(), a part of news().
-  void admit() { poll(nullptr, door_); }
-  int door() const { return door_; }
+  // Lets in who connects. Readable while somebody does: accepting(), a part of news().
+  void admit() { poll(nullptr, accepting_); }
+  int accepting() const { return accepting_; }
   // A connection to the rank, watched by the epoll set `by`; its first frame is on its way. nullptr: it cannot be made;
   // errno says why.
   std::unique_ptr<Connection> connect_to(std::int32_t rank, FrameKind first, int by) const {
@@ -206,7 +206,7 @@ class Wire final : private Connection::Sink {
   std::vector<ListenAddress> addresses_;
   int listener_ = -1;
   int epoll_ = -1;
-  int door_ = -1;         // an epoll set in epoll_: the listener, and who has come in and is not yet named
+  int accepting_ = -1;    // an epoll set in epoll_: the listener, and who has come in and is not yet named
   int guests_news_ = -1;  // eventfd
   std::uint16_t listen_port_ = 0;
 

@@ -43,8 +43,8 @@ Result<std::unique_ptr<WireLink>> WireLink::open(Wire& wire, const Settings& set
   std::unique_ptr<WireLink> link(new WireLink(wire, settings));
   epoll_event event{};
   event.events = EPOLLIN;
-  event.data.ptr = &wire;  // the door
-  bool watched = link->epoll_ >= 0 && epoll_ctl(link->epoll_, EPOLL_CTL_ADD, wire.door(), &event) == 0;
+  event.data.ptr = &wire;  // who asks to be let in
+  bool watched = link->epoll_ >= 0 && epoll_ctl(link->epoll_, EPOLL_CTL_ADD, wire.accepting(), &event) == 0;
   event.data.ptr = nullptr;  // the guests
   watched = watched && epoll_ctl(link->epoll_, EPOLL_CTL_ADD, wire.guests_news(), &event) == 0;
   if (watched) return link;

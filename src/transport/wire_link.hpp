@@ -129,7 +129,7 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   Wire& wire_;
   const Settings settings_;
   const std::uint32_t forks_;  // of this process's line, when the link was made
-  int epoll_ = -1;             // the door's and the guests' news, and all connections
+  int epoll_ = -1;             // the news of who connects and of the guests, and all connections
 
   std::unordered_map<LinkPeer, Peer> peers_;
   std::vector<LinkTicket> sent_;                     // to be told
