@@ -286,7 +286,7 @@ TEST_P(Ranks, EveryMessageArrivesOnceAndInOrder) {
   std::vector<Node> nodes = job(count);
   std::vector<std::unique_ptr<Rank>> ranks;
   for (std::int32_t i = 0; i < count; ++i) {
-    ranks.push_back(std::make_unique<Rank>(i, count, 150, seed, nodes[static_cast<std::size_t>(i)]));
+    ranks.push_back(std::make_unique<Rank>(i, count, 60, seed, nodes[static_cast<std::size_t>(i)]));
   }
   std::atomic<std::int32_t> busy{count};
   std::vector<std::thread> threads;
@@ -478,7 +478,7 @@ TEST(WireLink, ATornConnectionFailsWhatNeedsIt) {
   std::mt19937_64 random(drawn_seed());
   std::size_t good = 0;
   std::size_t lost = 0;
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 20; ++round) {
     constexpr std::size_t kMessages = 12;
     std::vector<Node> nodes = job(2);
     struct Side {
