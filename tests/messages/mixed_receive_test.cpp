@@ -24,7 +24,7 @@ constexpr std::uint32_t kContext = 6;
 struct Receive {
   MessageDescriptor descriptor;
   std::unique_ptr<MixedReceive> mixed;
-  std::uint64_t payload = 0;
+  std::unique_ptr<std::uint64_t> payload = std::make_unique<std::uint64_t>(0);
   bool* alive = nullptr;
 
   ~Receive() {
@@ -44,7 +44,11 @@ class Scene {
     }
     circle = Circle::make(host, 1, 0, kContext, std::move(peers));
     host.endpoint = &here;
-    host.disposed = [](void* owner) { delete static_cast<Receive*>(owner); };
+    // The message may still come, into a buffer that stays readable and writable, as a program's must.
+    host.disposed = [this](void* owner) {
+      const std::unique_ptr<Receive> receive(static_cast<Receive*>(owner));
+      buffers.push_back(std::move(receive->payload));
+    };
   }
   ~Scene() { EXPECT_FALSE(circle->close()); }
   Scene(const Scene&) = delete;
@@ -62,7 +66,7 @@ class Scene {
   std::unique_ptr<Receive> receive(std::int32_t source, std::int32_t tag) {
     auto made = std::make_unique<Receive>();
     made->descriptor.circle = circle;
-    made->descriptor.buffer = {reinterpret_cast<std::byte*>(&made->payload), 8, nullptr};
+    made->descriptor.buffer = {reinterpret_cast<std::byte*>(made->payload.get()), 8, nullptr};
     route_receive(source, tag, made->descriptor);
     made->mixed = MixedReceive::start(queue, made->descriptor, made.get());
     return made;
@@ -84,7 +88,7 @@ class Scene {
     if (end.request.has_value()) {
       const auto got = host.complete(*end.request);
       if (!got) return std::nullopt;
-      EXPECT_EQ(got->number, receive.payload);
+      EXPECT_EQ(got->number, *receive.payload);
       return got->envelope;
     }
     if (end.result.outcome == p2p::Outcome::cancelled) return std::nullopt;
@@ -95,6 +99,7 @@ class Scene {
   ModelHost host;
   p2p::Endpoint here;
   std::vector<std::unique_ptr<p2p::Endpoint>> senders;
+  std::vector<std::unique_ptr<std::uint64_t>> buffers;  // of receives that are gone
   Circle* circle = nullptr;
   MixedQueue queue;
 };
@@ -118,7 +123,7 @@ TEST(MixedReceive, RandomMessagesAreMatchedInOrder) {
   const auto check = [&](Receive& receive, std::size_t at) {
     const auto got = scene.end(receive);
     if (!got) return;
-    const std::uint64_t number = receive.payload;
+    const std::uint64_t number = *receive.payload;
     ASSERT_LT(number, sent.size());
     ASSERT_EQ(*got, sent[number]);
     ASSERT_TRUE(p2p::matches(receive.descriptor.envelope, *got));
@@ -146,17 +151,14 @@ TEST(MixedReceive, RandomMessagesAreMatchedInOrder) {
     if (draw(16) == 0 && !open.empty()) open[static_cast<std::size_t>(draw(open.size()))]->mixed->cancel();
     if (draw(64) == 0 && !open.empty() && !open.back()->mixed->done()) {
       auto flag = std::make_unique<bool>(true);
-      Receive* receive = open.back().release();
+      Receive* const receive = open.back().release();
       open.pop_back();
       receive->alive = flag.get();
-      // What the host goes on with by itself stays readable, as a program's buffer must.
       if (receive->mixed->abandon()) {
         given_back.push_back(std::move(flag));
-      } else {
-        receive->alive = nullptr;
-        receive->mixed.reset();
-        static std::vector<std::unique_ptr<Receive>> buffers;
-        buffers.emplace_back(receive);
+      } else {  // the host goes on with it by itself
+        scene.buffers.push_back(std::move(receive->payload));
+        delete receive;
       }
     }
     if (draw(3) != 0) scene.settle();
@@ -198,9 +200,9 @@ TEST(MixedReceive, RandomMessagesAreMatchedInOrder) {
       break;
     }
     check(*receive, 0);
-    std::uint64_t& before = last[static_cast<std::size_t>(sent[receive->payload].source)];
-    EXPECT_LT(before, receive->payload);
-    before = receive->payload;
+    std::uint64_t& before = last[static_cast<std::size_t>(sent[*receive->payload].source)];
+    EXPECT_LT(before, *receive->payload);
+    before = *receive->payload;
   }
   for (std::size_t i = 1; i < received.size(); ++i) lost += received[i] ? 0 : 1;
   EXPECT_LE(lost, kMessages / 64);
@@ -221,13 +223,13 @@ TEST(MixedReceive, AStolenMessageLeavesTheReceivePosted) {
   scene.settle();
   ASSERT_TRUE(receive->mixed->done());
   scene.end(*receive);
-  EXPECT_EQ(receive->payload, 10U);
+  EXPECT_EQ(*receive->payload, 10U);
   steal = false;
   const auto second = scene.receive(3, 0);
   scene.settle();
   ASSERT_TRUE(second->mixed->done());
   scene.end(*second);
-  EXPECT_EQ(second->payload, 9U);
+  EXPECT_EQ(*second->payload, 9U);
 }
 
 // The host refuses a receive from rank 3: it is done, with the host's code.
@@ -286,9 +288,9 @@ TEST(MixedReceive, ThreadsReceiveAtOnce) {
         const auto got = scene.end(*receive);
         ASSERT_TRUE(got.has_value());
         std::uint64_t& before = last[static_cast<std::size_t>(got->source)];
-        EXPECT_LT(before, receive->payload);
-        before = receive->payload;
-        sum += receive->payload;
+        EXPECT_LT(before, *receive->payload);
+        before = *receive->payload;
+        sum += *receive->payload;
       }
     });
   }

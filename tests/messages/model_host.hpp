@@ -27,7 +27,7 @@ class ModelHost final : public Host {
   void arrive(const Message& message) {
     const std::lock_guard guard(lock_);
     const auto it = std::find_if(posted_.begin(), posted_.end(), [&](const HostHandle request) {
-      return p2p::matches(requests_.at(request).descriptor->envelope, message.envelope);
+      return p2p::matches(requests_.at(request).envelope, message.envelope);
     });
     if (it == posted_.end()) {
       waiting_.push_back(message);
@@ -87,7 +87,7 @@ class ModelHost final : public Host {
     const std::lock_guard guard(lock_);
     if (refusal != 0) return refusal;
     *request = ++last_;
-    requests_[*request].descriptor = &descriptor;
+    requests_[*request] = Receive(descriptor);
     const auto it = find(descriptor.envelope);
     if (it == waiting_.end()) {
       posted_.push_back(*request);
@@ -100,7 +100,7 @@ class ModelHost final : public Host {
   int receive(const MessageDescriptor& descriptor, HostHandle message, HostHandle* request) override {
     const std::lock_guard guard(lock_);
     *request = ++last_;
-    requests_[*request].descriptor = &descriptor;
+    requests_[*request] = Receive(descriptor);
     deliver(*request, taken_.at(message));
     taken_.erase(message);
     return 0;
@@ -127,8 +127,15 @@ class ModelHost final : public Host {
   void free_communicator(HostHandle communicator) override { freed_communicators.insert(communicator); }
 
  private:
+  // The descriptor may be gone once the host has the receive, as the arguments of a call are; the buffer stays.
   struct Receive {
-    const MessageDescriptor* descriptor = nullptr;
+    Receive() = default;
+    explicit Receive(const MessageDescriptor& of)
+        : descriptor(&of), envelope(of.envelope), address(of.buffer.address) {}
+
+    const MessageDescriptor* descriptor = nullptr;  // only to be told from others
+    p2p::Envelope envelope{};
+    std::byte* address = nullptr;
     std::optional<Message> got;
     bool cancelled = false;
     bool freed = false;
@@ -140,7 +147,7 @@ class ModelHost final : public Host {
   }
   void deliver(HostHandle request, const Message& message) {
     Receive& receive = requests_.at(request);
-    std::memcpy(receive.descriptor->buffer.address, &message.number, sizeof message.number);
+    std::memcpy(receive.address, &message.number, sizeof message.number);
     receive.got = message;
     if (receive.freed) requests_.erase(request);
   }
