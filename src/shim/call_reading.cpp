@@ -94,9 +94,11 @@ void add_neighbours(Side& side, std::vector<Block>& blocks, std::span<const std:
 bool read_neighbourhood(const Call& call, Communicator& comm, Scratch& room, Reading& reading) {
   const Neighbours* const known = comm.neighbours();
   if (known == nullptr || reading.key.in_place || call.recv.address == MPI_IN_PLACE) return false;
-  const Form form = call.send.types != nullptr         ? Form::alltoallw
-                    : call.send.counts.data != nullptr ? Form::alltoallv
-                                                       : Form::alltoall;
+  // A rank without neighbours on one side may have no arrays there.
+  const auto either = [&](auto given) { return given(call.send) || given(call.recv); };
+  const Form form = either([](const Buffer& side) { return side.types != nullptr; })         ? Form::alltoallw
+                    : either([](const Buffer& side) { return side.counts.data != nullptr; }) ? Form::alltoallv
+                                                                                             : Form::alltoall;
   reading.neighbours = known->view(form);
   const auto& [destinations, sources, order] = reading.neighbours;
   reading.key.in_order = order.empty();

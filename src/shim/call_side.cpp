@@ -26,6 +26,7 @@ bool describe(const Buffer& buffer, std::uint32_t parts, std::vector<Block>& blo
     for (std::uint32_t p = 0; p < parts; ++p) {
       const std::int64_t count = buffer.counts[p];
       const Datatype* of = buffer.types != nullptr ? datatype(buffer.types[p]) : type;
+      if (of == nullptr && count == 0) of = datatype(MPI_BYTE);  // some hosts do not look at it
       if (count < 0 || of == nullptr) return false;
       const std::int64_t step = buffer.types != nullptr ? 1 : static_cast<std::int64_t>(of->extent);
       const std::int64_t displacement = buffer.displacements.data != nullptr ? buffer.displacements[p] * step : 0;

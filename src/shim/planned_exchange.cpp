@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/options.hpp"
 #include "base/threads.hpp"
 #include "base/waiting.hpp"
@@ -23,11 +25,15 @@ namespace {
 
 using collectives::Neighbourhood;
 
+// Bytes of landing places that a process has at most.
+constexpr std::uint64_t kMostLanding = 64 << 20;
+
 struct All {
   SpinLock lock;
-  std::vector<PlannedExchange*> active;  // under way; has room for all
-  std::atomic<std::size_t> count{0};     // of those
-  std::size_t made = 0;
+  std::vector<PlannedExchange*> active;   // under way; has room for all
+  std::atomic<std::size_t> count{0};      // of those
+  std::size_t made = 0;                   // that exist; so much room `active` has
+  std::atomic<std::uint64_t> landing{0};  // bytes of all landing places
   // Whose memory a neighbour may still need. They are destroyed by whoever holds `stepping`, since others have looked
   // at `active` meanwhile.
   std::vector<std::unique_ptr<PlannedExchange>> abandoned;
@@ -61,24 +67,51 @@ bool agreed(MPI_Comm comm, bool own) {
 }  // namespace
 
 PlannedExchange::PlannedExchange(std::span<const halo::End> out, std::span<const halo::End> in, const std::byte* from,
-                                 std::byte* to)
-    : plan_(endpoint()->port(), out, in), from_(from), to_(to) {}
+                                 std::byte* to, const halo::Costs& costs)
+    : plan_(endpoint()->port(), out, in, costs), from_(from), to_(to) {
+  fetch_add(all().landing, plan_.landing_bytes(), std::memory_order_relaxed);
+  const std::lock_guard guard(all().lock);
+  ++all().made;
+}
+
+PlannedExchange::~PlannedExchange() {
+  fetch_add(all().landing, 0 - plan_.landing_bytes(), std::memory_order_relaxed);
+  {
+    const std::lock_guard guard(all().lock);
+    --all().made;
+  }
+  for (const Datatype* type : types_) type->release();
+}
+
+std::unique_ptr<PlannedExchange> PlannedExchange::make_here(const Reading& reading) {
+  if (!options().exchange_plans || have_devices() || !have_request()) return nullptr;
+  const auto out = ends(reading.send, reading.neighbours.destinations);
+  const auto in = ends(reading.recv, reading.neighbours.sources);
+  if (!out || !in) return nullptr;
+  halo::Costs costs;
+  costs.landing_budget = std::min(costs.landing_budget,
+                                  kMostLanding - std::min(kMostLanding, all().landing.load(std::memory_order_relaxed)));
+  auto* const to = static_cast<std::byte*>(const_cast<void*>(reading.recv.address));
+  try {
+    std::unique_ptr<PlannedExchange> made(
+        new PlannedExchange(*out, *in, static_cast<const std::byte*>(reading.send.address), to, costs));
+    const std::lock_guard guard(all().lock);
+    all().active.reserve(all().made);
+    return made;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 
 std::unique_ptr<PlannedExchange> PlannedExchange::make(const Call& call, const Reading& reading,
                                                        const Communicator& group) {
+  // Of a circle that is not mixed all ranks are in the space, and know so.
   const Circle* const circle_of = circle(call.comm);
   if (circle_of == nullptr || circle_of->mixed) return nullptr;
-  const auto out = ends(reading.send, reading.neighbours.destinations);
-  const auto in = ends(reading.recv, reading.neighbours.sources);
-  if (!agreed(call.comm, options().exchange_plans && out && in && !have_devices() && have_request())) return nullptr;
-  auto* const to = static_cast<std::byte*>(const_cast<void*>(reading.recv.address));
-  std::unique_ptr<PlannedExchange> made(
-      new PlannedExchange(*out, *in, static_cast<const std::byte*>(reading.send.address), to));
-  if (!agreed(call.comm, made->join(reading, group))) return nullptr;
   destroy_released();
-  const std::lock_guard guard(all().lock);
-  all().active.reserve(++all().made);
-  return made;
+  std::unique_ptr<PlannedExchange> made = make_here(reading);
+  if (!agreed(call.comm, made != nullptr)) return nullptr;
+  return agreed(call.comm, made->join(reading, group)) ? std::move(made) : nullptr;
 }
 
 // Carries the record of each edge to the one that it leads to. Messages between two ranks do not overtake, so the k-th
@@ -118,9 +151,8 @@ bool PlannedExchange::join(const Reading& reading, const Communicator& group) {
 void PlannedExchange::begin() {
   const std::lock_guard guard(lock_);
   plan_.begin(from_, to_);
-  const bool complete = plan_.complete();
-  done_.store(complete, std::memory_order_release);
-  if (complete) return;
+  if (plan_.complete()) return end();
+  done_.store(false, std::memory_order_relaxed);
   const std::lock_guard list(all().lock);
   all().active.push_back(this);
   fetch_add(all().count, std::size_t{1}, std::memory_order_relaxed);
@@ -138,9 +170,19 @@ bool PlannedExchange::progress() {
     std::erase(all().active, this);
   }
   fetch_add(all().count, ~std::size_t{0}, std::memory_order_relaxed);
-  if (abandoned_) plan_.retire();
-  done_.store(true, std::memory_order_release);
+  end();
   return true;
+}
+
+void PlannedExchange::end() {
+  if (observed_ != nullptr) observed_->done(now_ns());
+  if (abandoned_) retire();
+  done_.store(true, std::memory_order_release);
+}
+
+// After the barrier of MPI_Finalize a neighbour may be gone, and needs no word any more.
+void PlannedExchange::retire() {
+  if (endpoint() != nullptr) plan_.retire();
 }
 
 void PlannedExchange::wait() {
@@ -156,11 +198,15 @@ void PlannedExchange::wait() {
   });
 }
 
-void PlannedExchange::abandon(std::unique_ptr<PlannedExchange> exchange) {
+void PlannedExchange::abandon(std::unique_ptr<PlannedExchange> exchange, std::vector<const Datatype*> types) {
   {
     const std::lock_guard guard(exchange->lock_);
+    exchange->types_ = std::move(types);
+    exchange->observed_ = nullptr;
     exchange->abandoned_ = true;
-    if (exchange->done()) exchange->plan_.retire();
+    if (exchange->done()) exchange->retire();
+  }
+  {
     const std::lock_guard list(all().lock);
     all().abandoned.push_back(std::move(exchange));
   }
@@ -168,10 +214,13 @@ void PlannedExchange::abandon(std::unique_ptr<PlannedExchange> exchange) {
 }
 
 void PlannedExchange::destroy_released() {
+  std::vector<std::unique_ptr<PlannedExchange>> released;  // destroyed last, without a lock
   const std::lock_guard nobody(all().stepping);
   const std::lock_guard list(all().lock);
-  all().made -= std::erase_if(all().abandoned, [](const std::unique_ptr<PlannedExchange>& exchange) {
-    return exchange->done() && exchange->plan_.released();
+  std::erase_if(all().abandoned, [&](std::unique_ptr<PlannedExchange>& exchange) {
+    if (!exchange->done() || !exchange->plan_.released()) return false;
+    released.push_back(std::move(exchange));
+    return true;
   });
 }
 

@@ -10,8 +10,10 @@
 #include <atomic>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "halo/plan.hpp"
+#include "observe/call_site.hpp"
 #include "shim/call.hpp"
 #include "shim/call_reading.hpp"
 #include "shim/spin_lock.hpp"
@@ -30,6 +32,11 @@ class PlannedExchange {
   PlannedExchange(const PlannedExchange&) = delete;
   PlannedExchange& operator=(const PlannedExchange&) = delete;
 
+  ~PlannedExchange();
+
+  // Who is told of the end of each exchange; nullptr: nobody.
+  void observe(observe::Passage* passage) { observed_ = passage; }
+
   // The exchange before is done. Does not allocate.
   void begin();
   // Is the exchange that was begun last complete? The program may use its buffers then.
@@ -41,11 +48,16 @@ class PlannedExchange {
 
   // The program needs it no more: it is completed if it must be, and its memory is given back when the neighbours need
   // it no more either.
-  static void abandon(std::unique_ptr<PlannedExchange> exchange);
+  // `types`: held, of its layouts; let go of when nobody needs them.
+  static void abandon(std::unique_ptr<PlannedExchange> exchange, std::vector<const Datatype*> types);
 
  private:
-  PlannedExchange(std::span<const halo::End> out, std::span<const halo::End> in, const std::byte* from, std::byte* to);
+  PlannedExchange(std::span<const halo::End> out, std::span<const halo::End> in, const std::byte* from, std::byte* to,
+                  const halo::Costs& costs);
   bool join(const Reading& reading, const Communicator& group);
+  void end();
+  void retire();
+  static std::unique_ptr<PlannedExchange> make_here(const Reading& reading);
   static void destroy_released();
 
   halo::Plan plan_;
@@ -53,6 +65,8 @@ class PlannedExchange {
   std::byte* const to_;
   SpinLock lock_;           // of plan_ and abandoned_
   bool abandoned_ = false;  // to be retired when it is done
+  observe::Passage* observed_ = nullptr;
+  std::vector<const Datatype*> types_;  // held, once it is abandoned
   std::atomic<bool> done_{true};
 };
 

@@ -83,6 +83,7 @@ Wakeup Progress::wakeup() const {
 }
 
 bool Progress::sleep() {
+  if (exchanges_under_way()) return false;
   const Wakeup by = wakeup();
   if (by == Wakeup::none || watched_.exchange(true, std::memory_order_acquire)) return false;
   const bool slept = watch_->wait(by, kCallerSleep);

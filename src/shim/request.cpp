@@ -121,6 +121,8 @@ struct EndOfThread {
 thread_local EndOfThread end_of_thread;
 
 void clear_collective(Request& request) {
+  if (request.exchange != nullptr)
+    PlannedExchange::abandon(std::move(request.exchange), std::exchange(request.types, {}));
   for (const Datatype* type : request.types) type->release();
   request.types.clear();
   if (request.reducer) {
@@ -131,7 +133,6 @@ void clear_collective(Request& request) {
     request.run->prepared.give(request.run);
     request.run = nullptr;
   }
-  if (request.exchange != nullptr) PlannedExchange::abandon(std::move(request.exchange));
   if (request.communicator != nullptr) {
     request.communicator->release();
     request.communicator = nullptr;

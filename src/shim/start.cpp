@@ -84,23 +84,20 @@ Request& make_request(Prepared& prepared, Communicator& comm) {
 namespace {
 
 // A persistent neighbourhood collective whose ranks all share a space. False, on all ranks alike: it goes another way.
-bool prepare_exchange(const Call& call, const Reading& reading, Communicator& comm, MPI_Request* request_out) {
-  Communicator* const group = comm.sibling();
-  if (group == nullptr) return false;
-  std::unique_ptr<PlannedExchange> exchange = PlannedExchange::make(call, reading, *group);
-  if (exchange == nullptr) {
-    group->release();
-    return false;
-  }
+// `group` is the communicator's own for this collective, whose hold is taken over.
+bool prepare_exchange(const Call& call, const Reading& reading, Communicator& group, MPI_Request* request_out) {
+  std::unique_ptr<PlannedExchange> exchange = PlannedExchange::make(call, reading, group);
+  if (exchange == nullptr) return false;
   Request& request = *make_request();
   request.exchange = std::move(exchange);
-  request.communicator = group;
+  request.communicator = &group;
   request.persistent = true;
   retain_types(reading, request);
   if (observe::Observer* observer = process().observer()) {
     const observe::CallSiteKey site{
         call.name, call.site, reading.key.bytes, "poll", PlannedExchange::kAlgorithm, observe::python_line(call.site)};
     request.call_site = observer->call_site(site, PlannedExchange::kWhy);
+    request.exchange->observe(&request.passage);
   }
   *request_out = request.handle();
   return true;
@@ -121,17 +118,17 @@ bool intercepted(const Call& call, MPI_Request* request_out, int* code) {
   Communicator& comm = *communicator_of;
   Reading reading;
   if (!read_call(call, comm, reading)) return false;
-  if (call.persistent && reading.key.operation == collectives::Operation::neighbor_alltoallv && endpoint() != nullptr &&
-      prepare_exchange(call, reading, comm, request_out)) {
-    *code = MPI_SUCCESS;
-    return true;
-  }
   Prepared* prepared = comm.cached(reading.key, reading.blocks);
   if (prepared == nullptr) prepared = prepare(reading, comm);
   if (prepared == nullptr) return false;
 
   Communicator* const carrier = call.persistent ? comm.sibling() : &comm;
   if (carrier == nullptr) return false;
+  if (call.persistent && reading.key.operation == collectives::Operation::neighbor_alltoallv &&
+      prepare_exchange(call, reading, *carrier, request_out)) {
+    *code = MPI_SUCCESS;
+    return true;
+  }
   if (!call.persistent) comm.retain();
   if (!have_request()) {
     *code = fail_start(*prepared, *carrier, MPI_ERR_NO_MEM);

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from jobs import FULL, compiled, named, passes, run_job
-from spaces import nothing_stays, space_job
+from jobs import FULL, compiled, compiled_outside, named, passes, run_job
+from spaces import SPACE, nothing_stays, space_job
 
 __all__ = ["nothing_stays"]  # around every test here
 
@@ -31,3 +31,24 @@ def test_random_neighbourhoods_equal_the_hosts(folder: Path, tmp_path: Path, nam
         assert numbers(outcome.output) == numbers(of_host.output), program
         said = "".join(file.read_text() for file in report.glob("*.json"))
         assert ("exchange plan" in said) == (plans == "1")
+
+
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_ranks_outside_of_the_space(folder: Path, name: str) -> None:
+    """Communicators of both kinds have no plans, and all ranks know."""
+    host = named(name)
+    arguments = ["60", "7"]
+    inside = [str(compiled(host, "random_neighbours", folder)), *arguments]
+    outside = [*SPACE, str(compiled_outside(host, "random_neighbours", folder)), *arguments]
+    of_host = run_job(host, 4, inside, None, seconds=300)
+    outcome = run_job(host, 2, [*SPACE, *inside, ":", "-n", "2", *outside], None, seconds=300)
+    passes(outcome)
+    assert numbers(outcome.output) == numbers(of_host.output)
+
+
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_the_host_moves_while_one_is_tested(folder: Path, name: str) -> None:
+    host = named(name)
+    outcome = space_job(host, 2, [str(compiled(host, "exchange_tested", folder))])
+    passes(outcome)
+    assert outcome.output.count("exchange_tested: right") == 2
