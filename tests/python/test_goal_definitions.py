@@ -10,6 +10,7 @@ from goal_cases import goal
 from urakata.goals import definitions, figures, readers
 from urakata.goals.definitions import Definitions
 from urakata.goals.errors import MeasurementError
+from urakata.goals.samples import Samples
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -77,6 +78,9 @@ def test_every_promise_is_defined_and_can_be_figured(defined: Definitions) -> No
         for key in ("side", "over", "under", "beside"):
             named = promised.parameters.get(key, [])
             assert set([named] if isinstance(named, str) else named) <= sides, promised.name
+        # Each figure reads its parameters before it looks for samples.
+        with pytest.raises(MeasurementError, match="has measured no"):
+            figures.FIGURES[promised.figure](promised, Samples())
 
 
 @pytest.mark.parametrize(
