@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include "base/json.hpp"
@@ -26,9 +25,13 @@ std::int64_t ns_of(clockid_t clock) {
 
 // Processes with the same one have the same CLOCK_MONOTONIC; empty: not known.
 std::string clock_name() {
-  std::string name;
-  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), name);
-  return name;
+  // Not by a stream: the C++ locales would take memory in every rank.
+  char name[64] = "";
+  if (std::FILE* file = std::fopen("/proc/sys/kernel/random/boot_id", "re"); file != nullptr) {
+    if (std::fgets(name, sizeof name, file) == nullptr) name[0] = '\0';
+    std::fclose(file);
+  }
+  return {name, std::strcspn(name, "\n")};
 }
 
 std::string host_name() {
