@@ -14,6 +14,7 @@ from urakata import cli
 from urakata.commands import goals as command
 from urakata.goals import measure
 from urakata.goals.errors import CannotMeasureError, MeasurementError
+from urakata.goals.page import page
 from urakata.goals.samples import Samples
 from urakata.paths import NotFoundError
 
@@ -64,3 +65,24 @@ def test_a_job_that_fails_is_1(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 def test_wrong_names_are_2_and_show_what_there_is(arguments: list[str]) -> None:
     done = CliRunner().invoke(cli.build_app(), ["goals", *arguments])
     assert done.exit_code == 2
+
+
+def test_the_page_has_each_goal_and_marks_what_is_short() -> None:
+    machine = {"cpu": "a processor", "cores": 2, "virtual": True, "memory_gib": 8.0, "kernel": "6.1", "commit": "abc"}
+    detail = {"compares": "one with the other", "direction": "at most", "machine": machine}
+    both = detail | {"sides": {"host": 2.0, "poll": 3.0}, "sides_unit": "us"}
+    entry = {"unit": "ratio", "target": 1.25, "samples": [1.4, 1.6]}
+    text = page(
+        {
+            "short": entry | {"value": 1.5, "met": False, "detail": both},
+            "kept": entry | {"value": 1.0, "met": True, "detail": both},
+            "impossible": entry | {"value": None, "met": None, "detail": detail | {"not_measured": "no namespaces"}},
+        }
+    )
+    assert "a processor, 2 cores, virtual machine, 8 GiB, Linux 6.1; commit abc" in text
+    rows = text.splitlines()[-3:]
+    assert (
+        rows[0]
+        == "| `short` | one with the other | **1.50** (1.40 to 1.60) | host 2.00, poll 3.00 us | <= 1.25 ratio |"
+    )
+    assert "| 1.00 (" in rows[1] and "not measured: no namespaces" in rows[2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,6 +14,7 @@ from urakata.goals.definitions import load
 from urakata.goals.errors import MeasurementError
 from urakata.goals.machine import describe_build, warnings
 from urakata.goals.measure import forget_options, measure_goals
+from urakata.goals.page import page
 from urakata.json_output import STANDARD_OUTPUT, JsonFile, write_json
 from urakata.study.machine import describe_machine
 
@@ -29,6 +31,8 @@ _EXAMPLES = """
 
   urakata goals --list --json -
 
+  urakata goals --all --page promises.md
+
 Exit code: 0 all were measured, met or not; 77 this machine cannot measure one; 1 measuring failed; 2 no such goal.
 """
 
@@ -43,6 +47,10 @@ def goals(
     show_list: Annotated[bool, typer.Option("--list", help="Show every goal, and measure nothing.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Measure every goal.")] = False,
     json_file: JsonFile = None,
+    page_file: Annotated[
+        Path | None,
+        typer.Option("--page", metavar="FILE", help="Write what was measured there, as a page of Markdown."),
+    ] = None,
 ) -> None:
     """Measure promised numbers: both sides in turn, each name in under 50 s."""
     out, err = Console(stderr=json_file == STANDARD_OUTPUT, highlight=False), Console(stderr=True, highlight=False)
@@ -75,8 +83,11 @@ def goals(
     for outcome in outcomes:
         for line in show.remarks(outcome):
             out.print(line, soft_wrap=True)
+    results = {one.goal.name: one.as_json(machine.as_json() | build) for one in outcomes}
     if json_file:
-        write_json({one.goal.name: one.as_json(machine.as_json() | build) for one in outcomes}, json_file)
+        write_json(results, json_file)
+    if page_file:
+        page_file.write_text(page(results), encoding="utf-8")
     if any(outcome.failed for outcome in outcomes):
         sys.exit(1)
     if any(outcome.figure is None for outcome in outcomes):

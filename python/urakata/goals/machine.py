@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 from urakata import paths
 from urakata.study.machine import Machine
 
@@ -15,9 +17,24 @@ def _from_cache(key: str) -> str:
     return ""
 
 
+def _commit() -> str:
+    """Of the source tree that was built; empty where there is none, or no git."""
+    source = _from_cache("CMAKE_HOME_DIRECTORY")
+    command = ["git", "-C", source, "describe", "--always", "--dirty", "--abbrev=8"]
+    try:
+        asked = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+    except OSError:
+        return ""
+    return asked.stdout.strip() if source and asked.returncode == 0 else ""
+
+
 def describe_build() -> dict[str, str]:
-    """How Urakata was built."""
-    return {"build_type": _from_cache("CMAKE_BUILD_TYPE"), "flags": _from_cache("CMAKE_CXX_FLAGS")}
+    """What was built, and how."""
+    return {
+        "commit": _commit(),
+        "build_type": _from_cache("CMAKE_BUILD_TYPE"),
+        "flags": _from_cache("CMAKE_CXX_FLAGS"),
+    }
 
 
 def warnings(machine: Machine, build: dict[str, str]) -> list[str]:

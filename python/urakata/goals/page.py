@@ -1,0 +1,42 @@
+"""All promises as one page of text: what is compared, what was measured, what is wanted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from urakata.goals.show import SIGNS, number
+
+_HEAD = """# The promises, measured
+
+Written by `./dev goals --all --page docs/promises.md`, in one run: {machine}; commit {commit}.
+What a row is and how it is measured stands in `bench/goals.toml`, how to measure it again in
+[measure-the-promises.md](measure-the-promises.md). In brackets: the spread between rounds.
+Bold: short of what is wanted.
+
+| goal | what is compared | value | sides | wanted |
+| --- | --- | --- | --- | --- |
+"""
+
+
+def _machine(of: dict[str, Any]) -> str:
+    cores = f"{of['cores']} core{'s' if of['cores'] != 1 else ''}"
+    kind = ", virtual machine" if of["virtual"] else ""
+    return f"{of['cpu']}, {cores}{kind}, {of['memory_gib']:g} GiB, Linux {of['kernel']}"
+
+
+def _row(name: str, entry: dict[str, Any]) -> str:
+    detail, unit = entry["detail"], entry["unit"]
+    wanted = f"{SIGNS[detail['direction']]} {entry['target']:g} {unit}"
+    if entry["value"] is None:
+        return f"| `{name}` | {detail['compares']} | not measured: {detail['not_measured']} | | {wanted} |"
+    value = number(entry["value"]) if entry["met"] else f"**{number(entry['value'])}**"
+    spread = f"{number(min(entry['samples']))} to {number(max(entry['samples']))}"
+    sides = ", ".join(f"{side} {number(v)}" for side, v in detail["sides"].items()) + f" {detail['sides_unit']}"
+    return f"| `{name}` | {detail['compares']} | {value} ({spread}) | {sides} | {wanted} |"
+
+
+def page(results: dict[str, dict[str, Any]]) -> str:
+    """Markdown of the goals' entries, which are what the JSON file has; there is at least one."""
+    machine = next(iter(results.values()))["detail"]["machine"]
+    head = _HEAD.format(machine=_machine(machine), commit=machine.get("commit") or "unknown")
+    return head + "".join(f"{_row(name, entry)}\n" for name, entry in results.items())
