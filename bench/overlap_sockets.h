@@ -4,10 +4,7 @@
 #ifndef URAKATA_BENCH_OVERLAP_SOCKETS_H
 #define URAKATA_BENCH_OVERLAP_SOCKETS_H
 
-#include <arpa/inet.h>
-#include <ifaddrs.h>
 #include <mpi.h>
-#include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -18,6 +15,7 @@
 #include <unistd.h>
 
 #include "overlap_operations.h"
+#include "own_address.h"
 
 static struct sockets {
   int* peer; /* a connected socket for each rank; NULL until the first use */
@@ -30,21 +28,6 @@ static struct sockets {
 static void sockets_fail(const char* what) {
   perror(what);
   MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-/* The first IPv4 address of this machine that is up and no loopback; the loopback where there is none. */
-static in_addr_t own_address(void) {
-  in_addr_t found = htonl(INADDR_LOOPBACK);
-  struct ifaddrs* all;
-  if (getifaddrs(&all) != 0) return found;
-  for (const struct ifaddrs* i = all; i; i = i->ifa_next) {
-    if (!i->ifa_addr || i->ifa_addr->sa_family != AF_INET || !(i->ifa_flags & IFF_UP)) continue;
-    if (i->ifa_flags & IFF_LOOPBACK) continue;
-    found = ((const struct sockaddr_in*)(const void*)i->ifa_addr)->sin_addr.s_addr;
-    break;
-  }
-  freeifaddrs(all);
-  return found;
 }
 
 static void* sockets_send(void* unused) {

@@ -150,6 +150,16 @@ def compiled_example(host: Host, name: str, folder: Path) -> Path:
     return _run_compiler([host.compiler, *flags, str(tree / "examples" / f"{name}.c")], target, host)
 
 
+def compiled_library(host: Host, source: str, folder: Path) -> Path:
+    """A C text compiled to a library that stands in front of the host's."""
+    name = hashlib.sha256(source.encode()).hexdigest()[:10]
+    file, target = folder / f"{name}.c", folder / f"{name}.{host.name}.so"
+    if target.exists():
+        return target
+    file.write_text(source)
+    return _run_compiler([host.compiler, "-std=c11", "-O1", "-shared", "-fPIC", str(file)], target, host)
+
+
 @dataclass
 class Outcome:
     code: int | None  # None: it did not end in time and was killed

@@ -45,6 +45,17 @@ def test_a_wrong_checksum_is_no_success() -> None:
     assert not figures.worst_ratio(goal("f", **parameters), measured).broken
 
 
+def test_a_second_quantity_may_break_a_promise() -> None:
+    # 0.5 of the host's messages, but 1.25 of its sockets.
+    measured = samples("us", host={A: [10]}, poll={A: [5]})
+    measured.add("host", "floor_us", A, 4.0)
+    measured.add("poll", "floor_us", A, 5.0)
+    parameters = {"quantity": "us", "over": "poll", "under": "host", "also": "floor_us"}
+    figure = figures.worst_ratio(goal("f", **parameters, also_at_most=1.15), measured)
+    assert figure.value == 0.5 and figure.broken == "floor_us is 1.25 at node, ibcast, 8 B, more than 1.15"
+    assert not figures.worst_ratio(goal("f", **parameters, also_at_most=1.3), measured).broken
+
+
 def test_a_session_may_compare_the_best_rounds_with_the_best_of_several_sides() -> None:
     # A: 5 over 10, the faster of 10 and 30; B: 12 over 10, the best of both sides.
     measured = samples(

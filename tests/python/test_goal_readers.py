@@ -118,6 +118,24 @@ def test_a_halo_exchange_is_compared_with_the_hosts_best_way() -> None:
         assert list(readers.READERS["halo"](ran, record)) == [("us", point, us)]
 
 
+def test_an_exchange_is_compared_with_each_way_of_the_host() -> None:
+    """The host's side stands for the way of the point, Urakata's for the collective of neighbours."""
+    arguments = ("--n", "8", "--ways", "messages,put-fence,neighbour")
+    taken = {"messages": 2.0, "put-fence": 1.5, "neighbour": 0.5}
+    records = [{"measure": "cg", "way": way, "us": 90.0, "exchange_us": us} for way, us in taken.items()]
+    points = [("messages_us", "messages"), ("put_us", "put-fence")]
+    for side, times in ((HOST, (2.0, 1.5)), (POLL, (0.5, 0.5))):
+        ran = jobs.Job(side, "node", 2, "solver", arguments, "node, 2 ranks")
+        read = [value for record in records for value in readers.READERS["solver"](ran, record)]
+        expected = zip(points, times, strict=True)
+        assert read == [(quantity, ("node, 2 ranks", "cg", way), us) for (quantity, way), us in expected]
+        alone = {**records[0], "measure": "exchange", "way": "neighbour" if side is POLL else "messages"}
+        assert next(iter(readers.READERS["solver"](ran, alone)))[2] == 90.0
+        assert list(readers.READERS["solver"](ran, {"measure": "skip", "way": "messages"})) == []
+        with pytest.raises(MeasurementError, match="in a space"):
+            list(readers.READERS["solver"](ran, {"measure": "partition", "space": True}))
+
+
 def test_examples_are_points_by_their_arguments() -> None:
     ran = jobs.Job(HOST, "node", 2, "halo_rows", ("--rows", "2"), "node, 2 ranks")
     read = list(readers.READERS["halo_rows"](ran, {"us": 5.0, "checksum": 1.5}))

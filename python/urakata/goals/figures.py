@@ -72,7 +72,8 @@ def geometric_mean_of_ratios(goal: Goal, samples: Samples) -> Figure:
 def worst_ratio(goal: Goal, samples: Samples) -> Figure:
     """The largest `over` / `under`, or / the least of several, of any point. Its spread is that of the ratio there.
 
-    Not met either if a quantity of `same` differs between the sides.
+    Not met either if a quantity of `same` differs between the sides, or if the ratio of quantity `also` is above
+    `also_at_most` at a point.
     """
     quantity, over, under = (goal.parameters[key] for key in ("quantity", "over", "under"))
     unders = [under] if isinstance(under, str) else under
@@ -83,11 +84,23 @@ def worst_ratio(goal: Goal, samples: Samples) -> Figure:
     by_point = {point: ratio(samples, point) for point in _points(goal, samples, over, quantity)}
     worst = max(by_point, key=by_point.__getitem__)
     sides = {side: samples.value(side, quantity, worst) for side in (*unders, over)}
+    broken = [_differing(goal, samples, over, *unders)]
     ordered = dict(sorted(by_point.items(), key=lambda item: -item[1]))
     detail = {"worst_point": list(worst), "ratios": _ratio_rows(ordered), "raw": samples.by_point(quantity)}
+    if also := goal.parameters.get("also"):
+        most = goal.parameters["also_at_most"]
+        others = {
+            p: max(ratios(samples, [p], also, over, s)[p] for s in unders) for p in _points(goal, samples, over, also)
+        }
+        detail |= {f"{also}_ratios": _ratio_rows(others), f"{also}_raw": samples.by_point(also)}
+        broken += [
+            f"{also} is {value:.2f} at {', '.join(p)}, more than {most:g}"
+            for p, value in others.items()
+            if value > most
+        ]
     series = samples.each_round(lambda part: ratio(part, worst), over, *unders)
     unit = goal.parameters.get("sides_unit", "us")
-    return Figure(by_point[worst], series, sides, unit, detail, _differing(goal, samples, over, *unders))
+    return Figure(by_point[worst], series, sides, unit, detail, "; ".join(filter(None, broken)))
 
 
 def worst_side_ratio(goal: Goal, samples: Samples) -> Figure:

@@ -95,6 +95,21 @@ def _halo(job: Job, record: dict[str, Any]) -> Iterator[Value]:
     )
 
 
+def _solver(job: Job, record: dict[str, Any]) -> Iterator[Value]:
+    """A point for each way that the job was asked for: the host's side stands for it, Urakata's for the persistent
+    collective of neighbours."""
+    if record["measure"] == "partition":
+        _expect_space(job, record)
+        return
+    if record["measure"] == "skip":
+        return
+    us = record["us"] if record["measure"] == "exchange" else record["exchange_us"]
+    alone = job.side.options is None
+    for way in job.arguments[job.arguments.index("--ways") + 1].split(","):
+        if way != "neighbour" and record["way"] == (way if alone else "neighbour"):
+            yield f"{way.partition('-')[0]}_us", (job.label, record["measure"], way), us
+
+
 def _memory(job: Job, record: dict[str, Any]) -> Iterator[Value]:
     _expect_space(job, record)
     quantity = "begin_kib" if record["after"] == "init" else "node_kib"
@@ -140,6 +155,7 @@ READERS: dict[str, Callable[[Job, dict[str, Any]], Iterator[Value]]] = {
     "space": _space,
     "layout": _layout,
     "halo": _halo,
+    "solver": _solver,
     "halo_rows": _mini_application,
     "halo_faces": _mini_application,
     "memory": _memory,

@@ -13,6 +13,9 @@ from urakata import paths
 from urakata.launcher import Host
 
 FLAGS = ["-std=gnu11", "-O2", "-fopenmp", "-pthread"]
+_METIS = ("-DURAKATA_METIS", "-lmetis")
+_WITH = {"solver": (_METIS, ())}
+"""What else a program is built with: what is tried first, and what where that is not installed."""
 
 
 def _built(host: Host, name: str) -> Path | None:
@@ -57,14 +60,17 @@ def _compile(host: Host, compiler: Path, source: Path) -> Path:
         environment.setdefault("I_MPI_ROOT", str(compiler.parent.parent))
     # Compiled under another name first: two commands may do this at the same time.
     partial = program.with_name(f"{source.stem}.{os.getpid()}")
-    done = subprocess.run(
-        [str(compiler), *FLAGS, "-o", str(partial), *map(str, sources), "-lm", "-ldl"],
-        capture_output=True,
-        text=True,
-        env=environment,
-        check=False,
-    )
-    if done.returncode != 0:
+    for more in _WITH.get(source.stem, ((),)):
+        done = subprocess.run(
+            [str(compiler), *FLAGS, "-o", str(partial), *map(str, sources), *more, "-lm", "-ldl"],
+            capture_output=True,
+            text=True,
+            env=environment,
+            check=False,
+        )
+        if done.returncode == 0:
+            break
+    else:
         raise paths.NotFoundError(f"{compiler} could not build {source}:\n{done.stderr.strip()}")
     partial.replace(program)
     return program

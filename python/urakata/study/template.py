@@ -10,8 +10,9 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, select_autoescape
 
 
 def data_uri(path: Path) -> str:
-    """A PNG file as an address that holds it."""
-    return "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode("ascii")
+    """A PNG or SVG file as an address that holds it."""
+    kind = "svg+xml" if path.suffix == ".svg" else "png"
+    return f"data:image/{kind};base64," + base64.b64encode(path.read_bytes()).decode("ascii")
 
 
 def render(package: str, template: str, **values: Any) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from urakata.commands.bench import overlap, space
+from urakata.commands.bench import overlap, solver, space
 
 
 def register(app: typer.Typer) -> None:
@@ -13,6 +13,7 @@ def register(app: typer.Typer) -> None:
         help="Measure what Urakata does on this machine.", no_args_is_help=True, rich_markup_mode="rich"
     )
     group.command("overlap", epilog=overlap.EXAMPLES)(overlap.overlap)
+    group.command("solver", epilog=solver.EXAMPLES)(solver.solver)
     group.command("space", epilog=space.EXAMPLES)(space.space)
 
     @group.callback()

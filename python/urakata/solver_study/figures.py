@@ -1,0 +1,109 @@
+"""The study's two figures: SpMV and CG against the number of parts, for each partition, by its three methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.ticker import NullLocator
+
+from urakata.solver_study.results import PARTITIONS, Results
+from urakata.solver_study.side import Side
+from urakata.space_study.part import Drawing
+from urakata.space_study.side import TITLES
+from urakata.study.scales import label_values
+
+# Okabe and Ito's colours, which the colour-blind can tell apart.
+_BLUE, _ORANGE, _GREEN, _PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+_Value = Callable[[Results, str, tuple[str, int]], float | None]
+
+
+def _messages(measure: str) -> _Value:
+    return lambda results, family, place: results.median(Side(family, "alone"), place, measure, "messages")
+
+
+def _one_sided(measure: str) -> _Value:
+    def value(results: Results, family: str, place: tuple[str, int]) -> float | None:
+        found = results.synchronised(Side(family, "alone"), place, measure)
+        return found[1] if found else None
+
+    return value
+
+
+def _double(measure: str) -> _Value:
+    return lambda results, family, place: results.median(Side(family, "space"), place, measure, "neighbour")
+
+
+def _lines(measure: str) -> list[tuple[str, str, str, _Value]]:
+    lines = [
+        ("Isend/Irecv/Waitall", _BLUE, "s", _messages(measure)),
+        ("one-sided, synchronised", _ORANGE, "^", _one_sided(measure)),
+        ("double-buffered", _GREEN, "o", _double(measure)),
+    ]
+    if measure == "cg":
+        lines.append(("double-buffered, pipelined CG", _PURPLE, "D", _double("pipelined")))
+    return lines
+
+
+def _panel(axes: Axes, results: Results, family: str, partition: str, measure: str, cores: int) -> bool:
+    places = [place for place in results.places() if place[0] == partition]
+    drawn = False
+    for title, colour, marker, value in _lines(measure):
+        found = {place[1]: us for place in places if (us := value(results, family, place)) is not None}
+        if found:
+            axes.plot(list(found), list(found.values()), color=colour, marker=marker, markersize=5, label=title)
+            drawn = True
+    if not drawn:
+        return False
+    parts = [place[1] for place in places]
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(parts, [str(one) for one in parts])
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_yscale("log")
+    label_values(axes)
+    if parts[-1] > cores:
+        axes.axvspan(max([cores, *(one for one in parts if one <= cores)]) * 1.1, parts[-1] * 1.15, color="#eeeeee")
+        axes.set_title(f"{PARTITIONS[partition]} (grey: more parts than cores)", fontsize=10)
+    else:
+        axes.set_title(PARTITIONS[partition], fontsize=10)
+    axes.set_xlabel("parts")
+    axes.grid(True, which="major", color="#d0d0d0", linewidth=0.7)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    return True
+
+
+def _draw(results: Results, family: str, measure: str, title: str, axis: str, cores: int, path: Path) -> bool:
+    partitions = [name for name in PARTITIONS if any(place[0] == name for place in results.places())]
+    drawn, grid = plt.subplots(
+        1, len(partitions), figsize=(0.8 + 4.4 * len(partitions), 4.6), sharey=True, squeeze=False, layout="constrained"
+    )
+    shown = [
+        _panel(axes, results, family, partition, measure, cores)
+        for axes, partition in zip(grid[0], partitions, strict=True)
+    ]
+    if any(shown):
+        grid[0][0].set_ylabel(axis)
+        drawn.suptitle(title, fontsize=11)
+        handles, labels = grid[0][shown.index(True)].get_legend_handles_labels()
+        drawn.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False, fontsize=9)
+        drawn.savefig(path)
+    plt.close(drawn)
+    return any(shown)
+
+
+def draw_all(results: Results, subtitle: str, cores: int, folder: Path) -> list[Drawing]:
+    """Writes an SVG for each host, and SpMV and CG."""
+    drawings = []
+    for family in results.families():
+        for measure, what, axis in (("spmv", "SpMV", "µs a product"), ("cg", "CG", "µs an iteration")):
+            title = f"{what}, {TITLES[family]}"
+            path = folder / f"{measure}-{family}.svg"
+            if _draw(results, family, measure, f"{title}\n{subtitle}", axis, cores, path):
+                drawings.append(Drawing(title, path))
+    return drawings

@@ -1,0 +1,165 @@
+"""Running the jobs: all sides of a partition in turn, round after round, every other round backwards."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from urakata import launcher
+from urakata.launcher import Host
+from urakata.solver_study.results import Results
+from urakata.solver_study.side import Side
+from urakata.study.plan import Refused
+from urakata.study.running import JobError, run_to_end, why
+
+if TYPE_CHECKING:
+    from urakata.hosts import Hosts
+
+# (what is being done, how many jobs are done since the last call)
+Progress = Callable[[str, int], None]
+
+
+@dataclass(frozen=True)
+class Amounts:
+    """What bench/solver is told besides partition and ways."""
+
+    n: int
+    iterations: int
+    turns: int
+    operations: int
+    measures: Sequence[str]
+
+    def arguments(self) -> list[str]:
+        """Its part of the program's command line."""
+        return [
+            *("--n", str(self.n)),
+            *("--iterations", str(self.iterations)),
+            *("--turns", str(self.turns)),
+            *("--operations", str(self.operations)),
+            *("--measure", ",".join(self.measures)),
+        ]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A side with a partition into so many parts, a rank for each."""
+
+    side: Side
+    partition: str
+    parts: int
+    ways: Sequence[str]
+
+    @property
+    def label(self) -> str:
+        """Of the progress bar and of failures."""
+        return f"{self.partition}, {self.parts} parts, {self.side.title}"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where jobs run: hosts by family with the program for each, on this machine or over test hosts."""
+
+    hosts: Mapping[str, Host]
+    programs: Mapping[str, Path]
+    timeout_s: float
+    test_hosts: Hosts | None = None
+
+
+@dataclass
+class Session:
+    """What was measured, which ways a host does not have, and which jobs failed."""
+
+    results: Results = field(default_factory=Results)
+    refused: list[Refused] = field(default_factory=list)
+    failed: list[Refused] = field(default_factory=list)
+
+
+def jobs_of(places: Sequence[tuple[str, int]], sides: Sequence[Side], ways: Sequence[str]) -> list[Job]:
+    """One round: the sides of a partition one after the other, so that what is compared runs close together."""
+    return [Job(side, partition, parts, ways) for partition, parts in places for side in sides]
+
+
+def rank_command(job: Job, place: Place, amounts: Amounts) -> list[str]:
+    """What the launcher starts for each rank."""
+    own = ["--partition", job.partition, "--ways", ",".join(job.ways)]
+    return job.side.command(place.programs[job.side.family], [*amounts.arguments(), *own])
+
+
+def count(place: Place, n: int, partition: str, parts: Sequence[int], results: Results) -> None:
+    """Takes the counts of partitions, which need no rank for each part. Raises JobError."""
+    family, host = next(iter(place.hosts.items()))
+    listed = ",".join(map(str, parts))
+    program = [str(place.programs[family]), "--n", str(n), "--partition", partition, "--count", listed]
+    said = run_to_end(host.command(1, program), host.environment(), place.timeout_s)
+    for record in _records(said):
+        if "measure" in record:
+            results.take(Side(family, "alone"), partition, 0, record)
+
+
+def _records(said: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+
+
+def _run(job: Job, place: Place, amounts: Amounts) -> str:
+    host = place.hosts[job.side.family]
+    ranks = rank_command(job, place, amounts)
+    if place.test_hosts is None:
+        # More ranks than cores are left to the scheduler.
+        line = host.command(job.parts, ranks, host.binding(job.parts))
+        return run_to_end(line, host.environment(), place.timeout_s)
+    try:
+        done = place.test_hosts.run(ranks, ranks_per_host=1, host_mpi=host, env={}, timeout=place.timeout_s)
+    except subprocess.TimeoutExpired as error:
+        raise JobError(f"not done after {place.timeout_s:g} s") from error
+    if done.returncode != 0:
+        raise JobError(why(done.returncode, done.stderr))
+    return done.stdout
+
+
+def _measure(job: Job, place: Place, amounts: Amounts, session: Session) -> None:
+    records = _records(_run(job, place, amounts))
+    for record in records:
+        if "mpi" in record:
+            if ("liburakata" in record["mpi"]) != (job.side.mode != "alone"):
+                raise JobError(f"Urakata is {'not ' if job.side.mode != 'alone' else ''}loaded: MPI is {record['mpi']}")
+        elif record["measure"] == "skip":
+            refused = Refused(f"{job.side.title}, {record['way']}", record["reason"])
+            if refused not in session.refused:
+                session.refused.append(refused)
+        elif record["measure"] == "partition" and record["space"] != (job.side.mode == "space"):
+            raise JobError("the ranks are in a space" if record["space"] else "the ranks are not in a space")
+    measured = [record for record in records if "mpi" not in record]
+    if not any("us" in record for record in measured):
+        raise JobError("the program wrote no result")
+    for record in measured:
+        session.results.take(job.side, job.partition, job.parts, record)
+
+
+def run_session(jobs: Sequence[Job], place: Place, amounts: Amounts, repeats: int, progress: Progress) -> Session:
+    """Runs every job `repeats` times. One that fails is not tried again."""
+    session = Session()
+    broken: set[str] = set()
+    for number in range(repeats):
+        for job in jobs if number % 2 == 0 else list(reversed(jobs)):
+            label = f"round {number + 1}: {job.label}"
+            progress(label, 0)
+            if job.label not in broken:
+                try:
+                    _measure(job, place, amounts, session)
+                except JobError as error:
+                    broken.add(job.label)
+                    session.failed.append(Refused(job.label, str(error)))
+            progress(label, 1)
+    session.failed += [
+        Refused("Solvers that end differently", difference) for difference in session.results.differing()
+    ]
+    return session
+
+
+def crowded(parts: Sequence[int]) -> list[int]:
+    """Numbers of parts above the cores of this machine."""
+    return [one for one in parts if one > launcher.usable_cores()]

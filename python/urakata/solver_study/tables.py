@@ -1,0 +1,153 @@
+"""The study as tables."""
+
+from __future__ import annotations
+
+import statistics
+
+from urakata.sizes import size_text
+from urakata.solver_study.results import MEASURES, PARTITIONS, STEPS, Key, Results
+from urakata.solver_study.side import Side
+from urakata.space_study.side import TITLES
+from urakata.study.text_table import TextTable, time_text
+
+_STEP_TITLES = {
+    "start": "pack, start",
+    "inner": "local rows",
+    "wait": "wait",
+    "boundary": "boundary rows",
+    "reduce": "inner products",
+    "vectors": "vectors",
+}
+
+
+def crowded_note(cores: int) -> str:
+    """What a star beside a number of parts means."""
+    return (
+        f"* more parts than the {cores} cores of this machine: ranks take turns on them, so the time is the "
+        "scheduler's as much as the exchange's."
+    )
+
+
+def _place_text(place: tuple[str, int], cores: int) -> str:
+    partition, parts = place
+    return f"{PARTITIONS[partition]}, {parts} parts{'*' if parts > cores else ''}"
+
+
+def _note(results: Results, cores: int, text: str = "") -> str:
+    crowded = any(parts > cores for _, parts in results.places())
+    return " ".join(filter(None, (text, crowded_note(cores) if crowded else "")))
+
+
+def _ratio(over: float | None, under: float | None) -> str:
+    return f"{over / under:.2f}" if over and under else "-"
+
+
+def _time(us: float | None) -> str:
+    return time_text(us) if us is not None else "-"
+
+
+def paper(results: Results, measure: str, cores: int) -> TextTable | None:
+    """The study's three methods."""
+    rows = []
+    for family in results.families():
+        alone, within = Side(family, "alone"), Side(family, "space")
+        for place in results.places():
+            mpi = results.median(alone, place, measure, "messages")
+            put = results.synchronised(alone, place, measure)
+            double = results.median(within, place, measure, "neighbour")
+            if mpi is None and put is None and double is None:
+                continue
+            of_put = put[1] if put else None
+            form = f" ({put[0]})" if put else ""
+            times = [_time(mpi), _time(of_put) + form, _time(double), _ratio(double, of_put), _ratio(double, mpi)]
+            rows.append([f"{TITLES[family]}, {_place_text(place, cores)}", *times])
+    columns = ["", "Isend/Irecv/Waitall", "one-sided, synchronised", "double-buffered", "/ one-sided", "/ Isend"]
+    what = {"exchange": "an exchange", "spmv": "a product"}.get(measure, "an iteration")
+    note = _note(results, cores, f"Time of {what}. Double-buffered: in a space; the others: the host alone.")
+    return TextTable(MEASURES[measure], columns, rows, note) if rows else None
+
+
+def steps(results: Results, measure: str, cores: int) -> TextTable | None:
+    """Where the time of an iteration goes, for each side and way."""
+    rows = []
+    for place in results.places():
+        for side in results.sides():
+            for way in results.ways():
+                row = results.rows.get(Key(side, *place, measure, way))
+                if row is None:
+                    continue
+                cells = [time_text(statistics.median(row.steps[step])) for step in STEPS]
+                rows.append([_place_text(place, cores), side.title, way, *cells, time_text(row.median)])
+    columns = ["partition", "side", "way", *(_STEP_TITLES[step] for step in STEPS), "whole"]
+    title = f"{MEASURES[measure]}: where an iteration's time goes"
+    note = _note(results, cores, "Steps: means over ranks; whole: the longest of a rank.")
+    return TextTable(title, columns, rows, note, textual=("side", "way")) if rows else None
+
+
+def times(results: Results, measure: str, cores: int) -> TextTable | None:
+    """Every way on every side."""
+    ways = results.ways()
+    rows = []
+    for place in results.places():
+        for side in results.sides():
+            medians = [results.median(side, place, measure, way) for way in ways]
+            if any(median is not None for median in medians):
+                rows.append([_place_text(place, cores), side.title, *map(_time, medians)])
+    title = f"{MEASURES[measure]}: every way"
+    return TextTable(title, ["partition", "side", *ways], rows, _note(results, cores), ("side",)) if rows else None
+
+
+def solvers(results: Results) -> TextTable | None:
+    """Iterations and residuals, which are the same for all ways and sides."""
+    rows: dict[str, list[str]] = {}
+    for key, row in results.rows.items():
+        if key.measure in ("cg", "pipelined"):
+            name = f"{TITLES[key.side.family]}, {PARTITIONS[key.partition]}, {key.parts} parts, {MEASURES[key.measure]}"
+            rows.setdefault(name, [name, str(row.iterations), f"{row.residual:.6g}"])
+    differing = "; ".join(results.differing())
+    note = f"NOT the same everywhere: {differing}" if differing else "The same on all sides and by all ways."
+    return (
+        TextTable("Iterations and residuals", ["", "iterations", "residual"], list(rows.values()), note)
+        if rows
+        else None
+    )
+
+
+def partitions(results: Results) -> TextTable | None:
+    """The exact counts."""
+    ordered = sorted(results.partitions.values(), key=lambda one: (list(PARTITIONS).index(one.partition), one.parts))
+    rows = [
+        [
+            PARTITIONS[one.partition],
+            str(one.parts),
+            f"{one.least_rows} to {one.most_rows}",
+            str(one.messages),
+            f"{one.messages / one.parts:.1f}",
+            str(one.most_neighbours),
+            size_text(one.bytes) if one.bytes % 1024 == 0 else str(one.bytes),
+            str(one.marks_two_buffers),
+            str(one.marks_one_buffer),
+        ]
+        for one in ordered
+    ]
+    columns = ["partition", "parts", "rows of a part", "messages", "of a part", "most", "bytes"]
+    columns += ["marks, two buffers", "marks, one buffer"]
+    note = (
+        "Exact counts of one exchange of all parts. Two buffers in turn take a mark for each message; one buffer takes "
+        "another by which its owner says that it may be written to."
+    )
+    return TextTable("What an exchange is", columns, rows, note) if rows else None
+
+
+def all_tables(results: Results, cores: int) -> list[TextTable]:
+    """Those that the terminal shows: what the study asks, then the counts."""
+    shown = [paper(results, measure, cores) for measure in MEASURES]
+    shown += [steps(results, "cg", cores), solvers(results), partitions(results)]
+    return [one for one in shown if one]
+
+
+def details(results: Results, cores: int) -> list[TextTable]:
+    """Further ones of the page."""
+    shown = [times(results, measure, cores) for measure in MEASURES]
+    shown += [steps(results, measure, cores) for measure in ("spmv", "pipelined")]
+    return [one for one in shown if one]
