@@ -24,7 +24,7 @@ int* make_partition(const char* name, int n, int parts);
 
 struct partition_counts {
   int least_rows, most_rows, most_neighbours;
-  int typical;  // a part that has as many neighbours as the median part
+  int typical;            // a part that has as many neighbours as the median part
   long messages, values;  // of one exchange, over all parts
 };
 struct partition_counts count_partition(const int* part_of, int n, int parts);
@@ -138,8 +138,9 @@ struct solution {
 // most `tolerance`, or after `most` iterations. Collective over MPI_COMM_WORLD.
 typedef struct solution solver(const struct matrix* matrix, const struct way* way, struct exchange* exchange, int most,
                                double tolerance, struct times* times);
-solver solve_plain;      // three steps that wait: the exchange and two MPI_Allreduce
-solver solve_pipelined;  // Ghysels and Vanroose (2014), algorithm 3 without preconditioner: one MPI_Iallreduce behind the
-                         // multiplication
+solver solve_plain;  // three steps that wait: the exchange and two MPI_Allreduce
+solver
+    solve_pipelined;  // Ghysels and Vanroose (2014), algorithm 3 without preconditioner: one MPI_Iallreduce behind the
+                      // multiplication
 
 #endif

@@ -105,8 +105,8 @@ static void send_some(struct exchange* e, struct link* link, int i) {
   const size_t all = bytes_out(e->pattern, i);
   if (link->sent == all) return;
   const char* const from = (const char*)(e->packed + e->pattern->send_at[i]);
-  link->sent += moved(send(link->socket, from + link->sent, all - link->sent, MSG_DONTWAIT | MSG_NOSIGNAL),
-                      "solver: send");
+  link->sent +=
+      moved(send(link->socket, from + link->sent, all - link->sent, MSG_DONTWAIT | MSG_NOSIGNAL), "solver: send");
 }
 
 static void receive_some(struct exchange* e, struct link* link, int i) {
@@ -134,8 +134,8 @@ void finish_sockets(struct exchange* e) {
     for (int i = 0; i < p->neighbours; ++i) {
       receive_some(e, &links[i], i);
       send_some(e, &links[i], i);
-      const short events = (short)((links[i].received < bytes_in(p, i) ? POLLIN : 0) |
-                                   (links[i].sent < bytes_out(p, i) ? POLLOUT : 0));
+      const short events =
+          (short)((links[i].received < bytes_in(p, i) ? POLLIN : 0) | (links[i].sent < bytes_out(p, i) ? POLLOUT : 0));
       if (events) own->open[open++] = (struct pollfd){links[i].socket, events, 0};
     }
     if (open == 0) return;
