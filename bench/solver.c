@@ -3,23 +3,22 @@
 //
 // Each rank has a part. Rank 0 prints JSON objects: what is loaded, {"measure": "partition", ...} with the exact counts of
 // one exchange of all parts, {"measure": "skip", ...} for each way that the host does not have, and for each measure and way
-//   {"measure": "cg", "way": "messages", "us": 812.1, "exchange_us": 31.2, "steps": {"start": 11.0, "inner": 610.5,
+//   {"measure": "cg", "way": "messages", "us": 812.1, "exchange_us": 31.2, "last_us": 29.5, "steps": {"start": 11.0, "inner": 610.5,
 //    "wait": 20.2, "boundary": 50.1, "reduce": 12.5, "vectors": 90.0}, "iterations": 21, "residual": 3.1e-09, "turns": ...}
 // Times are microseconds of one exchange, one product or one iteration: `us` the longest of a rank, steps means over the
-// ranks, so that waiting for a rank that comes late is in them. exchange_us is not: of each exchange it takes start + wait
-// of the rank with the least, which comes last and waits for nobody, and then the median over a turn's exchanges. The ways
+// ranks. exchange_us is what a rank spends in the exchange, start + wait: the mean over the ranks, and of that the median
+// over a turn's exchanges. last_us is the same of the rank with the least, which comes last and waits for nobody. The ways
 // take turns; each figure is the median of the turns.
 //
 // A way that brings wrong values, or with which a solver takes other iterations or ends with another residual than with
 // the first way, ends the job with code 2.
 #define _GNU_SOURCE
 
-#include "solver_run.h"
-
 #include <stdbool.h>
 
 #include "arguments.h"
 #include "loaded.h"
+#include "solver_run.h"
 #include "turns.h"
 
 static const char usage[] =

@@ -48,8 +48,8 @@ static void check_way(struct run* run, int which) {
     double* const out = allocate((size_t)p->rows * sizeof *out);
     for (int i = 0; i < p->rows; ++i) e->vector[i] = 1.0;
     multiply(&run->matrix, way, e, out, &unused);
-    for (int i = 0; i < p->rows; ++i)
-      wrong += out[i] != 27.0 - (double)(run->matrix.begin[i + 1] - run->matrix.begin[i]);
+    const long* const begin = run->matrix.begin;
+    for (int i = 0; i < p->rows; ++i) wrong += out[i] != 27.0 - (double)(begin[i + 1] - begin[i]);
     free(out);
   }
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -121,7 +121,7 @@ static int take_turn(struct run* run, int measure, int which, double* out, struc
 }
 
 struct series {
-  double us[MOST_TURNS], exchange_us[MOST_TURNS], step[STEPS][MOST_TURNS];
+  double us[MOST_TURNS], exchange_us[MOST_TURNS], last_us[MOST_TURNS], step[STEPS][MOST_TURNS];
 };
 
 static double median_of(const double* values, int count) {
@@ -134,8 +134,9 @@ static double median_of(const double* values, int count) {
 static void print_series(const struct run* run, int measure, int which, const struct series* s,
                          const struct solution* found) {
   const int turns = run->turns;
-  printf("{\"measure\": \"%s\", \"way\": \"%s\", \"us\": %.3f, \"exchange_us\": %.3f, \"steps\": {", measures[measure],
-         run->way[which]->name, median_of(s->us, turns), median_of(s->exchange_us, turns));
+  printf("{\"measure\": \"%s\", \"way\": \"%s\", \"us\": %.3f, \"exchange_us\": %.3f, \"last_us\": %.3f, \"steps\": {",
+         measures[measure], run->way[which]->name, median_of(s->us, turns), median_of(s->exchange_us, turns),
+         median_of(s->last_us, turns));
   for (int step = 0; step < STEPS; ++step) {
     printf("%s\"%s\": %.3f", step == 0 ? "" : ", ", step_names[step], median_of(s->step[step], turns));
   }
@@ -144,16 +145,26 @@ static void print_series(const struct run* run, int measure, int which, const st
   print_turns((const struct turn_values[]){{"us", s->us}, {"exchange_us", s->exchange_us}}, 2, turns);
 }
 
+// The median over a turn's exchanges of what `op` makes of the ranks' times. Collective.
+static double median_exchange(const struct times* times, MPI_Op op) {
+  const int count = times->products;
+  double* const all = allocate((size_t)count * sizeof *all);
+  MPI_Allreduce(times->exchange, all, count, MPI_DOUBLE, op, MPI_COMM_WORLD);
+  sort_samples(all, count);
+  const double median = count ? quantile(all, count, 0.5) : 0;
+  free(all);
+  return median;
+}
+
 // Adds a turn of `count` operations to a series. Collective.
 static void take_times(struct series* s, int turn, double count, struct times* times) {
   int ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Allreduce(MPI_IN_PLACE, times->step, STEPS, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   MPI_Allreduce(MPI_IN_PLACE, &times->all, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  MPI_Allreduce(MPI_IN_PLACE, times->exchange, times->products, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
-  sort_samples(times->exchange, times->products);
   s->us[turn] = times->all / count / 1e3;
-  s->exchange_us[turn] = times->products ? quantile(times->exchange, times->products, 0.5) / 1e3 : 0;
+  s->exchange_us[turn] = median_exchange(times, MPI_SUM) / ranks / 1e3;
+  s->last_us[turn] = median_exchange(times, MPI_MIN) / 1e3;
   for (int step = 0; step < STEPS; ++step) s->step[step][turn] = times->step[step] / count / ranks / 1e3;
 }
 

@@ -56,11 +56,12 @@ int* make_partition(const char* name, int n, int parts) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   int* const part_of = allocate((size_t)rows * sizeof *part_of);
-  if (strcmp(name, "rows") == 0 || parts == 1) {
+  const bool metis = strcmp(name, "metis") == 0;
+  if (!metis && strcmp(name, "rows") != 0) fail("--partition: '%s' is neither rows nor metis", name);
+  if (!metis || parts == 1) {
     blocks(rows, parts, part_of);
     return part_of;
   }
-  if (strcmp(name, "metis") != 0) fail("--partition: '%s' is neither rows nor metis", name);
 #ifdef URAKATA_METIS
   if (rank == 0) by_metis(n, rows, parts, part_of);
 #else

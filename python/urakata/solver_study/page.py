@@ -31,7 +31,7 @@ def write_page(document: dict[str, Any], results: Results, drawings: Sequence[Dr
 
 def write_csv(results: Results, path: Path) -> None:
     """A line for each side, partition, measure, way and round; times in microseconds."""
-    columns = ["host", "mode", "partition", "parts", "measure", "way", "round", "us", "exchange_us", *STEPS]
+    columns = ["host", "mode", "partition", "parts", "measure", "way", "round", "us", "exchange_us", "last_us", *STEPS]
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
         table.writerow([*columns, "iterations", "residual"])
@@ -39,5 +39,13 @@ def write_csv(results: Results, path: Path) -> None:
             named = [key.side.family, key.side.mode, key.partition, key.parts, key.measure, key.way]
             for number, us in enumerate(row.us):
                 steps = [row.steps[step][number] for step in STEPS]
-                values = [number + 1, us, row.exchange_us[number], *steps, row.iterations, row.residual]
+                values = [
+                    number + 1,
+                    us,
+                    row.exchange_us[number],
+                    row.last_us[number],
+                    *steps,
+                    row.iterations,
+                    row.residual,
+                ]
                 table.writerow([*named, *values])

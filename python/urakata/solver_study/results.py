@@ -33,6 +33,7 @@ class Row:
 
     us: list[float] = field(default_factory=list)
     exchange_us: list[float] = field(default_factory=list)
+    last_us: list[float] = field(default_factory=list)
     steps: dict[str, list[float]] = field(default_factory=dict)
     iterations: int = 0
     residual: float = 0.0
@@ -75,6 +76,7 @@ class Results:
             row = self.rows.setdefault(Key(side, partition, parts, record["measure"], record["way"]), Row())
             row.us.append(record["us"])
             row.exchange_us.append(record["exchange_us"])
+            row.last_us.append(record["last_us"])
             for name in STEPS:
                 row.steps.setdefault(name, []).append(record["steps"][name])
             row.iterations, row.residual = record.get("iterations", 0), record.get("residual", 0.0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import statistics
 
-from urakata.sizes import size_text
 from urakata.solver_study.results import MEASURES, PARTITIONS, STEPS, Key, Results
 from urakata.solver_study.side import Side
 from urakata.space_study.side import TITLES
@@ -67,21 +66,41 @@ def paper(results: Results, measure: str, cores: int) -> TextTable | None:
     return TextTable(MEASURES[measure], columns, rows, note) if rows else None
 
 
-def steps(results: Results, measure: str, cores: int) -> TextTable | None:
-    """Where the time of an iteration goes, for each side and way."""
-    rows = []
+def _methods(results: Results, measure: str) -> list[Key]:
+    """Of each partition the study's three methods, as far as they were measured."""
+    found = []
     for place in results.places():
-        for side in results.sides():
-            for way in results.ways():
-                row = results.rows.get(Key(side, *place, measure, way))
-                if row is None:
-                    continue
-                cells = [time_text(statistics.median(row.steps[step])) for step in STEPS]
-                rows.append([_place_text(place, cores), side.title, way, *cells, time_text(row.median)])
-    columns = ["partition", "side", "way", *(_STEP_TITLES[step] for step in STEPS), "whole"]
+        for family in results.families():
+            alone = Side(family, "alone")
+            put = results.synchronised(alone, place, measure)
+            found.append(Key(alone, *place, measure, "messages"))
+            found += [Key(alone, *place, measure, put[0])] if put else []
+            found.append(Key(Side(family, "space"), *place, measure, "neighbour"))
+    return [key for key in found if key in results.rows]
+
+
+def _all_ways(results: Results, measure: str) -> list[Key]:
+    keys = [
+        Key(side, *place, measure, way)
+        for place in results.places()
+        for side in results.sides()
+        for way in results.ways()
+    ]
+    return [key for key in keys if key in results.rows]
+
+
+def steps(results: Results, measure: str, keys: list[Key], cores: int) -> TextTable | None:
+    """Where the time of an iteration goes."""
+    rows = []
+    for key in keys:
+        row = results.rows[key]
+        name = f"{_place_text((key.partition, key.parts), cores)}: {key.side.title}, {key.way}"
+        cells = [time_text(statistics.median(row.steps[step])) for step in STEPS]
+        rows.append([name, *cells, time_text(row.median)])
+    columns = ["", *(_STEP_TITLES[step] for step in STEPS), "whole"]
     title = f"{MEASURES[measure]}: where an iteration's time goes"
     note = _note(results, cores, "Steps: means over ranks; whole: the longest of a rank.")
-    return TextTable(title, columns, rows, note, textual=("side", "way")) if rows else None
+    return TextTable(title, columns, rows, note) if rows else None
 
 
 def times(results: Results, measure: str, cores: int) -> TextTable | None:
@@ -124,7 +143,7 @@ def partitions(results: Results) -> TextTable | None:
             str(one.messages),
             f"{one.messages / one.parts:.1f}",
             str(one.most_neighbours),
-            size_text(one.bytes) if one.bytes % 1024 == 0 else str(one.bytes),
+            str(one.bytes),
             str(one.marks_two_buffers),
             str(one.marks_one_buffer),
         ]
@@ -142,12 +161,12 @@ def partitions(results: Results) -> TextTable | None:
 def all_tables(results: Results, cores: int) -> list[TextTable]:
     """Those that the terminal shows: what the study asks, then the counts."""
     shown = [paper(results, measure, cores) for measure in MEASURES]
-    shown += [steps(results, "cg", cores), solvers(results), partitions(results)]
+    shown += [steps(results, "cg", _methods(results, "cg"), cores), solvers(results), partitions(results)]
     return [one for one in shown if one]
 
 
 def details(results: Results, cores: int) -> list[TextTable]:
     """Further ones of the page."""
     shown = [times(results, measure, cores) for measure in MEASURES]
-    shown += [steps(results, measure, cores) for measure in ("spmv", "pipelined")]
+    shown += [steps(results, measure, _all_ways(results, measure), cores) for measure in ("spmv", "cg", "pipelined")]
     return [one for one in shown if one]
