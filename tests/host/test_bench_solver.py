@@ -11,8 +11,10 @@ import numpy
 import pytest
 from jobs import FULL, Outcome, compiled_library, named, passes, run_job
 from spaces import nothing_stays, space_job
+from typer.testing import CliRunner
 
 from urakata import paths
+from urakata.cli import build_app
 
 __all__ = ["nothing_stays"]  # around every test here
 
@@ -98,6 +100,22 @@ def test_a_part_of_many_is_played_by_few(name: str, ranks: int) -> None:
     for job in (run_job, space_job):
         found = records(job(named(name), ranks, program(name, *arguments), seconds=120))
         assert [record["way"] for record in found if record["measure"] == "exchange"] == WAYS
+
+
+def test_the_study_is_measured_and_shown(tmp_path: Path) -> None:
+    """Both partitions, on the host alone, under Urakata and in a space: equal residuals, figures, page, CSV."""
+    named("openmpi")
+    words = ["--n", str(EDGE), "--parts", "2", "--repeats", "1", "--iterations", "5", "-o", str(tmp_path)]
+    done = CliRunner().invoke(build_app(), ["bench", "solver", *words])
+    assert done.exit_code == 0, done.output
+    document = json.loads((tmp_path / "solver.json").read_text())
+    assert document["failed"] == [] and document["refused"] == []
+    found = {(row["mode"], row["partition"], row["measure"], row["way"]) for row in document["rows"]}
+    assert len(found) == 3 * 2 * 4 * (len(WAYS) - 1)
+    assert {row["iterations"] for row in document["rows"] if row["measure"] in ("cg", "pipelined")} == {5}
+    assert {one["parts"] for one in document["partitions"]} == {2, 4, 8, 16, 32, 64, 100}
+    names = ("index.html", "solver.csv", "spmv-openmpi.svg", "cg-openmpi.svg")
+    assert all((tmp_path / name).stat().st_size > 0 for name in names)
 
 
 LOSES_A_VALUE = """

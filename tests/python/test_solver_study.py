@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from urakata import paths
 from urakata.cli import build_app
+from urakata.commands.bench import solver
 from urakata.launcher import Host
 from urakata.solver_study import session, tables
 from urakata.solver_study.results import MEASURES, STEPS, Results, from_json
@@ -142,6 +143,16 @@ def test_a_wrong_residual_fails(tmp_path: Path) -> None:
     good, wrong = record("cg", "messages", 3.0), record("cg", "persistent", 3.0, residual=2e-9)
     (failed,) = ran(tmp_path, ALONE, {"mpi": "/libmpi.so"}, good, wrong).failed
     assert failed.what == "Solvers that end differently" and "residual 2e-09" in failed.reason
+
+
+def test_a_partition_that_cannot_be_made_is_left_out(tmp_path: Path) -> None:
+    """As METIS where the program was built without it: the others are counted."""
+    place = place_of(tmp_path, json.dumps(partition("rows", 4)))
+    results, refused = solver._count_all(place, 2, ["rows"], [2])
+    assert list(results.partitions) == [("rows", 4)] and refused == []
+    place.hosts["openmpi"].launcher.write_text("#!/bin/sh\necho no METIS >&2\nexit 2\n")
+    results, refused = solver._count_all(place, 2, ["metis"], [2])
+    assert not results.partitions and refused[0].what == "partitions by metis" and "no METIS" in refused[0].reason
 
 
 # --- what is shown ---

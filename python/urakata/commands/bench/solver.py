@@ -19,6 +19,7 @@ from urakata.json_output import JsonFile
 if TYPE_CHECKING:
     from urakata.solver_study.results import Results
     from urakata.solver_study.session import Place
+    from urakata.study.plan import Refused
 
 WAYS = ("messages", "persistent", "neighbour", "put-fence", "put-pscw", "put-flush", "put-notify", "sockets")
 _DEFAULT_WAYS = ",".join(way for way in WAYS if way != "sockets")
@@ -71,18 +72,21 @@ def _default_parts() -> list[int]:
     return [parts for parts in (2, 4, 8, 16, 32, 64, 100) if parts <= cores]
 
 
-def _count_all(
-    place: Place, n: int, partitions: list[str], parts: list[int], results: Results, warnings: list[str]
-) -> None:
+def _count_all(place: Place, n: int, partitions: list[str], parts: list[int]) -> tuple[Results, list[Refused]]:
+    """The counts of the partitions that can be made here, and why the others cannot."""
+    from urakata.solver_study.results import Results
     from urakata.solver_study.session import count
+    from urakata.study.plan import Refused
     from urakata.study.running import JobError
 
+    results, refused = Results(), []
     counted = sorted({one for one in (*_COUNTED, *parts) if one <= n**3})
     for partition in partitions:
         try:
             count(place, n, partition, counted, results)
         except JobError as error:
-            warnings.append(f"partitions by {partition} were not counted: {error}")
+            refused.append(Refused(f"partitions by {partition}", str(error)))
+    return results, refused
 
 
 def solver(
@@ -161,6 +165,10 @@ def solver(
         return
     if not only_json:
         make_folder(output)
+    counts, refused = _count_all(place, edge, partitions, chosen)
+    jobs = [job for job in jobs if (job.partition, job.parts) in counts.partitions]
+    if not jobs:
+        raise paths.NotFoundError("; ".join(f"{one.what}: {one.reason}" for one in refused))
     rounds = repeats or (2 if quick else 3)
     machine = describe_machine(*found.values())
     warnings = machine.warnings()
@@ -176,7 +184,7 @@ def solver(
         session = with_progress(
             rounds * len(jobs), lambda progress: run_session(jobs, place, amounts, rounds, progress)
         )
-    _count_all(replace(place, test_hosts=None), edge, partitions, chosen, session.results, warnings)
+    session.results.partitions = counts.partitions
     document = {
         **begin_document("solver"),
         "machine": machine.as_json(),
@@ -189,7 +197,7 @@ def solver(
             "quick": quick,
         },
         "warnings": warnings,
-        "refused": [vars(one) for one in session.refused],
+        "refused": [vars(one) for one in (*refused, *session.refused)],
         "failed": [vars(one) for one in session.failed],
         **session.results.as_json(),
     }
