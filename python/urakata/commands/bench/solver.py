@@ -109,7 +109,7 @@ def solver(
         int | None, typer.Option(min=2, help="Over so many test hosts on this machine, a rank on each.")
     ] = None,
     rate: Annotated[str, typer.Option(help="Rate of the test hosts' links.")] = "1gbit",
-    iterations: Annotated[int | None, typer.Option(min=1, help="Most of a solver.  [dim]default: 50[/dim]")] = None,
+    iterations: Annotated[int | None, typer.Option(min=1, help="Most of a solver.  [dim]default: 20[/dim]")] = None,
     repeats: Annotated[
         int | None, typer.Option(min=1, help="Rounds over all sides.  [dim]default: 3, quick 2[/dim]")
     ] = None,
@@ -149,9 +149,9 @@ def solver(
         raise typer.BadParameter("a test host has one rank: there is nobody to share a space with", param_hint="--mode")
     amounts = Amounts(
         n=edge,
-        iterations=iterations or 50,
-        turns=3 if quick else 5,
-        operations=50 if quick else 20,
+        iterations=iterations or 20,
+        turns=3,
+        operations=50 if quick else 10,
         measures=listed(measure, "--measure", list(MEASURES)),
     )
     found = {one.family: one for one in (launcher.find_host(name) for name in listed(host or "openmpi", "--host"))}
