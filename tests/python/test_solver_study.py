@@ -78,6 +78,15 @@ def test_the_methods_are_compared_where_they_belong() -> None:
     assert few and "*" not in few.rows[3][0] and "more parts" not in few.note
 
 
+def test_without_a_space_the_third_method_is_urakatas() -> None:
+    """Over hosts: the collective of neighbours under Urakata, which has another name."""
+    measured = study()
+    for key in [key for key in measured.rows if key.side == WITHIN]:
+        del measured.rows[key]
+    table = tables.paper(measured, "cg", cores=4)
+    assert table and table.columns[3] == "neighbour, Urakata" and table.rows[0][3:] == ["4 µs", "0.50", "0.40"]
+
+
 def test_solvers_must_end_alike() -> None:
     measured = study()
     assert list(measured.differing()) == []

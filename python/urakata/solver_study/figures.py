@@ -14,6 +14,7 @@ from matplotlib.ticker import NullLocator
 
 from urakata.solver_study.results import PARTITIONS, Results
 from urakata.solver_study.side import Side
+from urakata.solver_study.tables import urakata_mode
 from urakata.space_study.part import Drawing
 from urakata.space_study.side import TITLES
 from urakata.study.scales import label_values
@@ -35,25 +36,26 @@ def _one_sided(measure: str) -> _Value:
     return value
 
 
-def _double(measure: str) -> _Value:
-    return lambda results, family, place: results.median(Side(family, "space"), place, measure, "neighbour")
+def _neighbour(measure: str, mode: str) -> _Value:
+    return lambda results, family, place: results.median(Side(family, mode), place, measure, "neighbour")
 
 
-def _lines(measure: str) -> list[tuple[str, str, str, _Value]]:
+def _lines(measure: str, mode: str) -> list[tuple[str, str, str, _Value]]:
+    third = "double-buffered" if mode == "space" else "neighbour, Urakata"
     lines = [
         ("Isend/Irecv/Waitall", _BLUE, "s", _messages(measure)),
         ("one-sided, synchronised", _ORANGE, "^", _one_sided(measure)),
-        ("double-buffered", _GREEN, "o", _double(measure)),
+        (third, _GREEN, "o", _neighbour(measure, mode)),
     ]
     if measure == "cg":
-        lines.append(("double-buffered, pipelined CG", _PURPLE, "D", _double("pipelined")))
+        lines.append((f"{third}, pipelined CG", _PURPLE, "D", _neighbour("pipelined", mode)))
     return lines
 
 
 def _panel(axes: Axes, results: Results, family: str, partition: str, measure: str, cores: int) -> bool:
     places = [place for place in results.places() if place[0] == partition]
     drawn = False
-    for title, colour, marker, value in _lines(measure):
+    for title, colour, marker, value in _lines(measure, urakata_mode(results)):
         found = {place[1]: us for place in places if (us := value(results, family, place)) is not None}
         if found:
             axes.plot(list(found), list(found.values()), color=colour, marker=marker, markersize=5, label=title)

@@ -45,11 +45,17 @@ def _time(us: float | None) -> str:
     return time_text(us) if us is not None else "-"
 
 
+def urakata_mode(results: Results) -> str:
+    """The mode of the third method: in a space; where there was none, as over hosts, under Urakata."""
+    return "space" if any(side.mode == "space" for side in results.sides()) else "urakata"
+
+
 def paper(results: Results, measure: str, cores: int) -> TextTable | None:
     """The study's three methods."""
     rows = []
+    mode = urakata_mode(results)
     for family in results.families():
-        alone, within = Side(family, "alone"), Side(family, "space")
+        alone, within = Side(family, "alone"), Side(family, mode)
         for place in results.places():
             mpi = results.median(alone, place, measure, "messages")
             put = results.synchronised(alone, place, measure)
@@ -60,9 +66,10 @@ def paper(results: Results, measure: str, cores: int) -> TextTable | None:
             form = f" ({put[0]})" if put else ""
             times = [_time(mpi), _time(of_put) + form, _time(double), _ratio(double, of_put), _ratio(double, mpi)]
             rows.append([f"{TITLES[family]}, {_place_text(place, cores)}", *times])
-    columns = ["", "Isend/Irecv/Waitall", "one-sided, synchronised", "double-buffered", "/ one-sided", "/ Isend"]
+    third, where = ("double-buffered", "in a space") if mode == "space" else ("neighbour, Urakata", "under Urakata")
+    columns = ["", "Isend/Irecv/Waitall", "one-sided, synchronised", third, "/ one-sided", "/ Isend"]
     what = {"exchange": "an exchange", "spmv": "a product"}.get(measure, "an iteration")
-    note = _note(results, cores, f"Time of {what}. Double-buffered: in a space; the others: the host alone.")
+    note = _note(results, cores, f"Time of {what}. The third: {where}; the others: the host alone.")
     return TextTable(MEASURES[measure], columns, rows, note) if rows else None
 
 
@@ -75,7 +82,7 @@ def _methods(results: Results, measure: str) -> list[Key]:
             put = results.synchronised(alone, place, measure)
             found.append(Key(alone, *place, measure, "messages"))
             found += [Key(alone, *place, measure, put[0])] if put else []
-            found.append(Key(Side(family, "space"), *place, measure, "neighbour"))
+            found.append(Key(Side(family, urakata_mode(results)), *place, measure, "neighbour"))
     return [key for key in found if key in results.rows]
 
 
