@@ -3,8 +3,9 @@
 //
 // Each rank has a part. Rank 0 prints JSON objects: what is loaded, {"measure": "partition", ...} with the exact counts of
 // one exchange of all parts, {"measure": "skip", ...} for each way that the host does not have, and for each measure and way
-//   {"measure": "cg", "way": "messages", "us": 812.1, "exchange_us": 31.2, "last_us": 29.5, "steps": {"start": 11.0, "inner": 610.5,
-//    "wait": 20.2, "boundary": 50.1, "reduce": 12.5, "vectors": 90.0}, "iterations": 21, "residual": 3.1e-09, "turns": ...}
+//   {"measure": "cg", "way": "messages", "us": 812.1, "exchange_us": 31.2, "last_us": 29.5, "steps": {"start": 11.0,
+//    "inner": 610.5, "wait": 20.2, "boundary": 50.1, "reduce": 12.5, "vectors": 90.0}, "iterations": 21,
+//    "residual": 3.1e-09, "turns": ...}
 // Times are microseconds of one exchange, one product or one iteration: `us` the longest of a rank, steps means over the
 // ranks. exchange_us is what a rank spends in the exchange, start + wait: the mean over the ranks, and of that the median
 // over a turn's exchanges. last_us is the same of the rank with the least, which comes last and waits for nobody. The ways
@@ -33,8 +34,7 @@ static const char usage[] =
     "  --operations  exchanges or products for each turn (20)\n"
     "  --turns       turns for each measure (5)\n" TOGETHER_USAGE
     "\n"
-    "  --play        all ranks play one typical part of a partition into so many parts: exchange only, 2, 4, 8 ... "
-    "ranks\n"
+    "  --play        2, 4, 8 ... ranks all play one typical part of a partition into so many parts: exchange only\n"
     "  --count       only count messages and bytes of partitions into so many parts";
 
 static struct exchange make_exchange(const struct pattern* p) {
