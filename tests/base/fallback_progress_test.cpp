@@ -1,4 +1,4 @@
-// Three times there is more to do: the thread looks a fourth time once it has said that it is idle, and again when it
+// Three times there is more to do: the thread polls a fourth time once it has said that it is idle, and again when it
 // is expected to.
 #include "base/fallback_progress.hpp"
 
@@ -9,15 +9,15 @@
 namespace urakata {
 namespace {
 
-// Hangs where the thread does not look.
-TEST(FallbackProgress, LooksWhileThereIsMore) {
-  std::atomic<int> looks{0};
-  FallbackProgress fallback("test", "tests", [&] { return ++looks < 3; });
-  EXPECT_EQ(looks.load(), 0);
+// Hangs where the thread does not poll.
+TEST(FallbackProgress, PollsWhileThereIsMore) {
+  std::atomic<int> polls{0};
+  FallbackProgress fallback("test", "tests", [&] { return ++polls < 3; });
+  EXPECT_EQ(polls.load(), 0);
   fallback.expect();
-  while (looks.load() < 4) std::this_thread::yield();
+  while (polls.load() < 4) std::this_thread::yield();
   fallback.expect();
-  while (looks.load() < 5) std::this_thread::yield();
+  while (polls.load() < 5) std::this_thread::yield();
 }
 
 // Each of 1000 things left behind is seen, wherever in its loop the thread is when it is left. Hangs where one is not.

@@ -261,8 +261,8 @@ TEST_F(Pair, CreditBoundsWhatIsUnexpected) {
   EXPECT_TRUE(one_.idle() && other_.idle());
 }
 
-// A synchronous send of 8 bytes, and one of none, are done when they have been received; a standard one of 30 000 that is
-// looked at in vain is set aside.
+// A synchronous send of 8 bytes, and one of none, are done when they have been received; a standard one of 30 000 that
+// is tested in vain is set aside.
 TEST_F(Pair, ModesAreKept) {
   std::vector<std::uint64_t> out(5000, 7);
   std::vector<std::uint64_t> in(5000);
@@ -281,7 +281,7 @@ TEST_F(Pair, ModesAreKept) {
   Request* send = one_.send(LinkPeer{1}, {1, 0, 0}, words(out, 0, 3750), Mode::standard);
   ASSERT_NE(send, nullptr);
   settle();
-  for (std::uint32_t look = 1; look < Endpoint::kTests; ++look) one_.note_unsuccessful_test(*send);
+  for (std::uint32_t test = 1; test < Endpoint::kTests; ++test) one_.note_unsuccessful_test(*send);
   EXPECT_FALSE(send->done());
   one_.note_unsuccessful_test(*send);
   EXPECT_TRUE(send->done());

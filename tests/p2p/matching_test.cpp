@@ -57,17 +57,17 @@ class Matching : public ::testing::Test {
     if (posted_.empty() && unseen_ < kMostUnseen && draw(3) != 0) {
       ++unseen_;
     } else {
-      look();
+      poll();
     }
     if (const auto receive = reference_.arrive({envelope, number})) posted_[*receive].message = number;
   }
 
-  void look() {
+  void poll() {
     receiver_->progress();
     unseen_ = 0;
   }
 
-  // Takes the oldest message or none, whether the receiver has looked since it came or not.
+  // Takes the oldest message or none, whether the receiver has polled since it came or not.
   void receive_at_once() {
     Envelope pattern = any_envelope();
     if (draw(2) == 0) pattern = {pattern.context, kAnySource, kAnyTag};
@@ -87,7 +87,7 @@ class Matching : public ::testing::Test {
 
   void receive(bool matched_probe) {
     const Envelope pattern = any_envelope();
-    if (draw(2) == 0) look();
+    if (draw(2) == 0) poll();
     if (matched_probe) {
       const std::uint64_t number = ++receive_count_;
       Result found;
@@ -113,7 +113,7 @@ class Matching : public ::testing::Test {
   }
 
   void probe() {
-    look();
+    poll();
     const Envelope pattern = any_envelope();
     Result found;
     const bool there = receiver_->probe(pattern, &found);
@@ -126,7 +126,7 @@ class Matching : public ::testing::Test {
   }
 
   void cancel() {
-    look();
+    poll();
     if (posted_.empty()) return;
     auto it = posted_.lower_bound(1 + random_() % receive_count_);
     if (it == posted_.end()) return;
@@ -141,7 +141,7 @@ class Matching : public ::testing::Test {
 
   // All receives that the reference has matched must be done, with the right bytes, and no others.
   void settle() {
-    look();
+    poll();
     for (auto it = posted_.begin(); it != posted_.end();) {
       Posted& posted = it->second;
       ASSERT_EQ(posted.request->done(), posted.message.has_value()) << "receive " << it->first;
@@ -196,7 +196,7 @@ class Matching : public ::testing::Test {
   std::map<std::uint64_t, Posted> posted_;
   std::uint64_t sent_count_ = 0;
   std::uint64_t receive_count_ = 0;
-  std::uint32_t unseen_ = 0;   // messages that came since the receiver looked
+  std::uint32_t unseen_ = 0;   // messages that came since the receiver polled
   std::uint32_t quiet_ = 0;    // steps
   std::uint64_t at_once_ = 0;  // messages that were received so
 };

@@ -230,9 +230,9 @@ TEST(Traffic, SendsThatMeetDoNotHang) {
   EXPECT_TRUE(right[0] && right[1]);
 }
 
-// 0 sends 300 and 50 000 bytes to 1, which does not look, and only ever polls at its request: that is done all the
+// 0 sends 300 and 50 000 bytes to 1, which does not poll, and only ever tests its request: that is done all the
 // same.
-TEST(Traffic, ASendThatIsLookedAtIsSetAside) {
+TEST(Traffic, ASendThatIsTestedIsSetAside) {
   Endpoint sender(Callers::one);
   Endpoint receiver(Callers::one);
   for (const std::size_t bytes : {std::size_t{300}, std::size_t{50'000}}) {
@@ -240,7 +240,7 @@ TEST(Traffic, ASendThatIsLookedAtIsSetAside) {
     std::vector<std::byte> in(bytes);
     Request* send = sender.send(receiver.port(), {1, 0, 0}, {out.data(), bytes, nullptr}, Mode::standard);
     ASSERT_NE(send, nullptr);
-    for (std::uint32_t look = 1; look < Endpoint::kTests; ++look) sender.note_unsuccessful_test(*send);
+    for (std::uint32_t test = 1; test < Endpoint::kTests; ++test) sender.note_unsuccessful_test(*send);
     EXPECT_FALSE(send->done());
     sender.note_unsuccessful_test(*send);
     EXPECT_TRUE(send->done());

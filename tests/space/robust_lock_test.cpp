@@ -11,7 +11,7 @@
 namespace urakata::space {
 namespace {
 
-TEST(Turn, OfADeadTaskIsTakenFromIt) {
+TEST(RobustLock, OfADeadTaskIsTakenFromIt) {
   const pid_t child = fork();
   if (child == 0) _exit(0);
   waitpid(child, nullptr, 0);
@@ -22,7 +22,7 @@ TEST(Turn, OfADeadTaskIsTakenFromIt) {
   EXPECT_FALSE(lock_robust(holder, getpid()));
 }
 
-TEST(Turn, OfALivingTaskIsWaitedFor) {
+TEST(RobustLock, OfALivingTaskIsWaitedFor) {
   std::atomic<std::uint32_t> holder{static_cast<std::uint32_t>(getpid())};
   std::atomic<bool> ended{false};
   std::thread other([&] {

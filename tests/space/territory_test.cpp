@@ -252,7 +252,7 @@ TEST_F(OwnMappings, AreNotInAForkWhereTheProgramLeavesThemOut) {
   });
 }
 
-TEST_F(OwnMappings, AreInAForkAfterATaskDiedInItsTurn) {
+TEST_F(OwnMappings, AreInAForkAfterATaskDiedWithTheLock) {
   IN_TASK([this] {
     auto* const own = static_cast<char*>(std::malloc(kMiB));
     own[5] = 'x';
