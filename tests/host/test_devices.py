@@ -30,9 +30,9 @@ def driver(folder: Path, face: str) -> str:
 @pytest.mark.parametrize("name", HOSTS)
 def test_collectives_on_device_buffers(folder: Path, name: str, engine: str, face: str, when: str) -> None:
     host = named(name)
-    program = str(compiled(host, "device_buffers", folder))
+    program = str(compiled(host, "device_collectives", folder))
     for seed in ("1", "2"):
-        done = run_job(host, 3, [program, driver(folder, face), when, "collectives", seed], engine=engine)
+        done = run_job(host, 3, [program, driver(folder, face), when, seed, "plain"], engine=engine)
         assert done.code == 0 and "right" in done.output, done.output[-4000:]
 
 
@@ -41,19 +41,19 @@ def test_collectives_on_device_buffers(folder: Path, name: str, engine: str, fac
 @pytest.mark.parametrize("name", HOSTS)
 def test_other_forms_on_device_buffers(folder: Path, name: str, engine: str, what: str) -> None:
     host = named(name)
-    program = str(compiled(host, "device_buffers", folder))
-    done = run_job(host, 2, [program, driver(folder, "CUDA"), "early", what, "3"], engine=engine)
+    program = str(compiled(host, "device_collectives", folder))
+    done = run_job(host, 2, [program, driver(folder, "CUDA"), "early", "3", what], engine=engine)
     assert done.code == 0 and "right" in done.output, done.output[-4000:]
     if what == "mute":
         assert "CUDA cannot tell what kind of memory a buffer is" in done.output
 
 
-@pytest.mark.parametrize("what", ("messages", "collectives", "threads"))
+@pytest.mark.parametrize("what", (("messages",), ("collectives", "plain"), ("collectives", "threads")))
 @pytest.mark.parametrize("face", LIBRARIES)
 @pytest.mark.parametrize("name", HOSTS)
-def test_device_buffers_in_a_space(folder: Path, name: str, face: str, what: str) -> None:
+def test_device_buffers_in_a_space(folder: Path, name: str, face: str, what: tuple[str, ...]) -> None:
     host = named(name)
-    program = str(compiled(host, "device_buffers", folder))
+    program = str(compiled(host, f"device_{what[0]}", folder))
     for seed in ("4", "5"):
-        done = space_job(host, 3, [program, driver(folder, face), "late", what, seed])
+        done = space_job(host, 3, [program, driver(folder, face), "late", seed, *what[1:]])
         assert done.code == 0 and "right" in done.output, done.output[-4000:]
