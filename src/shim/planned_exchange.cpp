@@ -224,6 +224,19 @@ void PlannedExchange::destroy_released() {
   });
 }
 
+void PlannedExchange::stop_all() {
+  const std::lock_guard nobody(all().stepping);
+  const std::lock_guard list(all().lock);
+  all().active.clear();
+  all().count.store(0, std::memory_order_relaxed);
+}
+
+void PlannedExchange::destroy_abandoned() {
+  std::vector<std::unique_ptr<PlannedExchange>> gone;  // destroyed last, without a lock
+  const std::lock_guard list(all().lock);
+  gone.swap(all().abandoned);
+}
+
 bool exchanges_under_way() { return all().count.load(std::memory_order_relaxed) != 0; }
 
 bool progress_exchanges() {

@@ -51,6 +51,11 @@ class PlannedExchange {
   // `types`: held, of its layouts; let go of when nobody needs them.
   static void abandon(std::unique_ptr<PlannedExchange> exchange, std::vector<const Datatype*> types);
 
+  // In MPI_Finalize, when all ranks are there: none is moved on any more, be it under way or not.
+  static void stop_all();
+  // After a barrier behind stop_all(): what was abandoned is destroyed, whoever has not let go of it.
+  static void destroy_abandoned();
+
  private:
   PlannedExchange(std::span<const halo::End> out, std::span<const halo::End> in, const std::byte* from, std::byte* to,
                   const halo::Costs& costs);

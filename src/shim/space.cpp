@@ -82,6 +82,18 @@ struct Card {
   std::uint64_t port = 0;   // address
 };
 
+// Begins a barrier and calls `wait` with its request.
+template <class Wait>
+bool pass_barrier(Wait wait) {
+  MPI_Request barrier = MPI_REQUEST_NULL;
+  if (host.Ibarrier(process().world(), &barrier) != MPI_SUCCESS) {
+    log::error("the host refuses a barrier in MPI_Finalize; ranks of the space may miss messages");
+    return false;
+  }
+  wait(&barrier);
+  return true;
+}
+
 // urakata-exec has said why rank 0 is in no space. Where rank 0 is in one, the first rank that is not says it.
 void tell_outside() {
   const auto first = std::find(spaces().begin(), spaces().end(), 0U);
@@ -149,17 +161,17 @@ void stop_space_helper() {
 void leave_space() {
   if (!spaces_in_job()) return;
   HostSend::finish_detached();
-  MPI_Request barrier = MPI_REQUEST_NULL;
-  int done = 0;
-  if (host.Ibarrier(process().world(), &barrier) != MPI_SUCCESS) {
-    log::error("the host refuses a barrier in MPI_Finalize; ranks of the space may miss messages");
-  } else if (endpoint() == nullptr) {
-    host.Wait(&barrier, MPI_STATUS_IGNORE);
-  } else {
-    wait_until([&] { return host.Test(&barrier, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0; });
-  }
+  const auto asleep = [](MPI_Request* barrier) { host.Wait(barrier, MPI_STATUS_IGNORE); };
+  const auto moving = [](MPI_Request* barrier) {
+    int done = 0;
+    wait_until([&] { return host.Test(barrier, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0; });
+  };
+  const bool all_here = endpoint() == nullptr ? pass_barrier(asleep) : pass_barrier(moving);
   stop_space_helper();
+  PlannedExchange::stop_all();
   own_endpoint = nullptr;
+  // A neighbour may have moved an exchange until now.
+  if (all_here && pass_barrier(asleep)) PlannedExchange::destroy_abandoned();
 }
 
 p2p::Port* port_of(int world_rank) { return ports()[static_cast<std::size_t>(world_rank)]; }

@@ -52,3 +52,9 @@ def test_the_host_moves_while_one_is_tested(folder: Path, name: str) -> None:
     outcome = space_job(host, 2, [str(compiled(host, "exchange_tested", folder))])
     passes(outcome)
     assert outcome.output.count("exchange_tested: right") == 2
+
+
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_what_a_neighbour_never_gives_back_ends_in_finalize(folder: Path, name: str) -> None:
+    host = named(name)
+    passes(space_job(host, 2, [str(compiled(host, "left_plans", folder))]))
