@@ -92,16 +92,11 @@ bool packs_as_it_lies(MPI_Datatype handle, std::uint64_t size) {
 // An element that is too large for the host's MPI_Pack moves as a message from this process to itself. `from` and `to`
 // are one element each.
 void by_message(const void* from, MPI_Datatype from_type, void* to, MPI_Datatype to_type) {
-  static const MPI_Comm self = [] {
-    MPI_Comm made = MPI_COMM_NULL;
-    host.Comm_dup(MPI_COMM_SELF, &made);
-    return made;
-  }();
   static std::atomic<unsigned> calls{0};  // threads, and calls from within the host's waiting, are told apart
   const int tag = static_cast<int>(calls.fetch_add(1, std::memory_order_relaxed) % 32768);
   MPI_Request both[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-  host.Irecv(to, 1, to_type, 0, tag, self, &both[0]);
-  host.Isend(from, 1, from_type, 0, tag, self, &both[1]);
+  host.Irecv(to, 1, to_type, 0, tag, process().self(), &both[0]);
+  host.Isend(from, 1, from_type, 0, tag, process().self(), &both[1]);
   host.Waitall(2, both, MPI_STATUSES_IGNORE);
 }
 

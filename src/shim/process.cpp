@@ -214,6 +214,7 @@ int Process::finalise() {
     if (observer_) write_report();
     if (!host_only_) {
       host.Group_free(&world_group_);
+      host.Comm_free(&self_);
       host.Comm_free(&world_);
     }
   }

@@ -38,6 +38,8 @@ class Process {
   std::int32_t world_rank() const { return world_rank_; }
   const job::Job& job() const { return job_; }
   MPI_Comm world() const { return world_; }  // the private duplicate of MPI_COMM_WORLD
+  // That of MPI_COMM_SELF, which is the program's own: a thread of it may be in a collective there at any time.
+  MPI_Comm self() const { return self_; }
   MPI_Group world_group() const { return world_group_; }
   int largest_tag() const { return largest_tag_; }  // of the host
 
@@ -53,7 +55,7 @@ class Process {
 
  private:
   job::Facts own_facts();             // asks the host for its largest tag
-  std::int32_t make_communicators();  // the private world; returned is the lowest rank on this node
+  std::int32_t make_communicators();  // the private ones; returned is the lowest rank on this node
   // Meets the other ranks and makes everything ready for operations. False: all is the host's, on every rank alike.
   bool set_up();
   void make_engines();
@@ -66,6 +68,7 @@ class Process {
   bool multiple_ = false;  // the host allows several threads at once
   int told_level_ = MPI_THREAD_SINGLE;
   MPI_Comm world_ = MPI_COMM_NULL;
+  MPI_Comm self_ = MPI_COMM_NULL;
   MPI_Group world_group_ = MPI_GROUP_NULL;
   int largest_tag_ = 32767;  // what the standard grants
   std::int32_t world_rank_ = 0;

@@ -30,6 +30,10 @@ std::int32_t Process::make_communicators() {
   host.Comm_create_group(MPI_COMM_WORLD, world_group_, 0, &origin);  // by messages
   host.Comm_dup(origin, &world_);
   host.Comm_set_errhandler(world_, MPI_ERRORS_RETURN);
+  MPI_Group own = MPI_GROUP_NULL;
+  host.Comm_group(MPI_COMM_SELF, &own);
+  host.Comm_create_group(MPI_COMM_SELF, own, 0, &self_);
+  host.Group_free(&own);
   MPI_Comm node = MPI_COMM_NULL;
   host.Comm_split_type(origin, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
   host.Comm_free(&origin);

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "shim/host.hpp"
+#include "shim/process.hpp"
 
 namespace urakata::shim {
 
@@ -56,12 +57,25 @@ std::array<bool, kForms> try_all(MPI_Comm alone) {
   return found;
 }
 
+// A communicator of this process alone, which nothing is tried on but by those made of it: what a host notes of the
+// making goes with it. By messages.
+MPI_Comm lone() {
+  MPI_Group own = MPI_GROUP_NULL;
+  MPI_Comm made = MPI_COMM_NULL;
+  host.Comm_group(process().self(), &own);
+  host.Comm_create_group(process().self(), own, 0, &made);
+  host.Group_free(&own);
+  return made;
+}
+
 // By form: do blocks between two ranks meet in order on grids? MPI 4 says that what is sent down arrives from above.
 bool in_order_on_grids(Form form) {
   static const std::array<bool, kForms> found = [] {
     const int one = 1;
+    MPI_Comm origin = lone();
     MPI_Comm alone = MPI_COMM_NULL;
-    host.Cart_create(MPI_COMM_SELF, 1, &one, &one, 0, &alone);
+    host.Cart_create(origin, 1, &one, &one, 0, &alone);
+    host.Comm_free(&origin);
     return try_all(alone);
   }();
   return found[static_cast<std::size_t>(form)];
@@ -71,9 +85,11 @@ bool in_order_on_grids(Form form) {
 bool in_order_on_graphs(Form form) {
   static const std::array<bool, kForms> found = [] {
     const std::array<int, kTried> self = {0, 0};
+    MPI_Comm origin = lone();
     MPI_Comm alone = MPI_COMM_NULL;
-    host.Dist_graph_create_adjacent(MPI_COMM_SELF, kTried, self.data(), self.data(), kTried, self.data(), self.data(),
+    host.Dist_graph_create_adjacent(origin, kTried, self.data(), self.data(), kTried, self.data(), self.data(),
                                     MPI_INFO_NULL, 0, &alone);
+    host.Comm_free(&origin);
     return try_all(alone);
   }();
   return found[static_cast<std::size_t>(form)];

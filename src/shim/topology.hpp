@@ -32,7 +32,7 @@ struct Neighbours {
 };
 
 // Nothing where the communicator has no topology. Local: asks the host, and where one rank is a neighbour twice, the
-// first time, tries on MPI_COMM_SELF which of two blocks goes to which place: hosts differ there, from the standard, and
+// first time, tries on a private communicator which of two blocks goes to which place: hosts differ there, from the standard, and
 // in themselves by form.
 std::optional<Neighbours> read_neighbours(MPI_Comm handle);
 

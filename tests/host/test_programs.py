@@ -47,6 +47,12 @@ def test_random_neighbourhoods_equal_the_hosts(folder: Path, name: str, ranks: i
         assert [line for line in outcome.output.splitlines() if line.startswith("topology")] == lines, program
 
 
+@pytest.mark.parametrize("name", HOST_NAMES)
+def test_the_communicator_of_one_rank_is_the_programs(folder: Path, name: str) -> None:
+    host = named(name)
+    passes(run_job(host, 2, [str(compiled(host, "self_messages", folder))], "poll"))
+
+
 @pytest.mark.parametrize("engine", ("poll", "thread"))
 @pytest.mark.parametrize("name", HOST_NAMES)
 def test_random_types_equal_their_type_maps(folder: Path, name: str, engine: str) -> None:
