@@ -96,7 +96,10 @@ TEST_F(Place, IsNobodyElses) {
 class OwnMappings : public Place {
  protected:
 #if defined(__SANITIZE_ADDRESS__)
-  void SetUp() override { GTEST_SKIP() << "the address sanitizer's mmap() stands in front of the C library's"; }
+  void SetUp() override {
+    GTEST_SKIP() << "the address sanitizer's malloc() does not call the C library's mmap(), and its shadow lies where "
+                    "these tests want a page (12 TiB)";
+  }
 #endif
 
   // What `check` says, as an exit code, in a process that is task kSlot.
