@@ -96,6 +96,11 @@ constexpr std::array<Option, kRows> kTable = {{
            "into "
            "the neighbours' memory",
            kSwitch},
+    Option{
+        "BLOCKING", OptionKind::choice, OptionLevel::advanced, Agreement::equal, "auto", "",
+        "When Urakata carries blocking neighbourhood collectives, and not the host: always, never, or where that was "
+        "measured to be faster (auto)",
+        kBlockingWishes},
     Option{"TRANSPORT", OptionKind::choice, OptionLevel::basic, Agreement::combined, "auto", "",
            "How collectives' messages travel between nodes: through the host, over TCP connections of Urakata's own "
            "(wire), or by wire where TCP is the only network (auto)",

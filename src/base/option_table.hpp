@@ -16,6 +16,8 @@ inline constexpr auto kPlacements = std::to_array<std::string_view>({"auto", "sp
 inline constexpr auto kCopyings =
     std::to_array<std::string_view>({"auto", "receiver", "sender", "both"});                    // as CopyingWish
 inline constexpr auto kTransports = std::to_array<std::string_view>({"auto", "host", "wire"});  // as TransportWish
+inline constexpr auto kBlockingWishes =
+    std::to_array<std::string_view>({"auto", "always", "never"});  // as BlockingWish
 
 enum Row : std::size_t {
   kEngine,
@@ -34,6 +36,7 @@ enum Row : std::size_t {
   kSpaceCopy,
   kSpaceDevices,
   kExchangePlans,
+  kBlocking,
   kTransport,
   kWireInterface,
   kTagUb,

@@ -20,6 +20,7 @@ enum class PlacementWish : std::uint8_t { automatic, spare, shared };
 // auto: by wire where TCP is the only network between the nodes.
 enum class TransportWish : std::uint8_t { automatic, host, wire };
 enum class CopyingWish : std::uint8_t { automatic, receiver, sender, both };
+enum class BlockingWish : std::uint8_t { automatic, always, never };
 
 enum class OptionKind : std::uint8_t { choice, integer, size, text, cpu_list, algorithms };
 enum class OptionLevel : std::uint8_t { basic, advanced, test };  // test: for tests of Urakata only
@@ -76,6 +77,7 @@ struct Options {
   CopyingWish space_copy = CopyingWish::automatic;
   bool space_devices = false;
   bool exchange_plans = true;
+  BlockingWish blocking = BlockingWish::automatic;
   TransportWish transport = TransportWish::automatic;
   std::uint64_t tag_ub = 0;         // 0: what the host says
   std::string_view wire_interface;  // empty: the fastest that leads to the other nodes

@@ -26,6 +26,11 @@ class Engine {
     Instance* const one = &instance;
     start_all({&one, 1});
   }
+  // The same for one that its caller waits for at once: as start() and enter(), so leave() follows. Wakes nobody.
+  virtual void start_awaited(Instance& instance) {
+    enter();
+    begin_one(instance);
+  }
   // A caller begins to wait, and drives the domain itself until it leaves.
   virtual void enter() {}
   virtual void leave() {}
@@ -51,6 +56,10 @@ class Engine {
     if (!domain_.try_own()) return domain_.submit(starts);
     domain_.begin(starts);
     domain_.disown();
+  }
+  void begin_one(Instance& instance) {
+    Instance* const one = &instance;
+    begin({&one, 1});
   }
 
  private:

@@ -66,6 +66,12 @@ void ThreadEngine::start_all(Domain::Starts starts) {
   started_ns_.store(now_ns(), std::memory_order_relaxed);
 }
 
+// No gap begins, nor is one seen.
+void ThreadEngine::start_awaited(Instance& instance) {
+  callers_.fetch_add(1, std::memory_order_relaxed);
+  begin_one(instance);
+}
+
 void ThreadEngine::enter() {
   callers_.fetch_add(1, std::memory_order_relaxed);
   // The mean gap, the latest counting a quarter. Several callers may spoil a value; it is only an expectation.

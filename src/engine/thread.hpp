@@ -54,6 +54,7 @@ class ThreadEngine final : public Engine {
 
   std::string_view name() const override { return settings_.spare ? "thread/spare" : "thread/shared"; }
   void start_all(Domain::Starts starts) override;
+  void start_awaited(Instance& instance) override;
   void enter() override;
   void leave() override;
   void stop() override;

@@ -28,12 +28,14 @@ struct Buffer {
   const MPI_Datatype* types = nullptr;  // w-form; displacements are bytes then
 };
 
+enum class CallForm : std::uint8_t { blocking, nonblocking, persistent };
+
 // What an operation does not have stays as it is here.
 struct Call {
   collectives::Operation operation{};
   const char* name = "";  // "Iallgather", for the report
   const void* site = nullptr;
-  bool persistent = false;
+  CallForm form = CallForm::nonblocking;
   Buffer send;
   Buffer recv;  // bcast's buffer too
   MPI_Op op = MPI_OP_NULL;

@@ -99,7 +99,7 @@ bool read_neighbourhood(const Call& call, Communicator& comm, Scratch& room, Rea
   const Form form = either([](const Buffer& side) { return side.types != nullptr; })         ? Form::alltoallw
                     : either([](const Buffer& side) { return side.counts.data != nullptr; }) ? Form::alltoallv
                                                                                              : Form::alltoall;
-  reading.neighbours = known->view(form);
+  reading.neighbours = known->view(form, call.form == CallForm::blocking);
   const auto& [destinations, sources, order] = reading.neighbours;
   reading.key.in_order = order.empty();
   const auto parts = static_cast<std::uint32_t>(destinations.size());

@@ -41,14 +41,7 @@ int Failure::tell_of_array() {
   return MPI_ERR_IN_STATUS;
 }
 
-int complete(Request& request, MPI_Request* handle, MPI_Status* status, std::uint64_t begin, Failure& failure) {
-  if (request.shared) {
-    empty_status(status);
-    *handle = MPI_REQUEST_NULL;
-    return MPI_SUCCESS;
-  }
-  if (begin != 0 && request.is_message()) observe_end(request, begin);
-  if (request.is_message() && complete_fast(request, handle, status)) return MPI_SUCCESS;
+int conclude(Request& request, MPI_Status* status, std::uint64_t begin, Failure& failure) {
   const int staged = request.staging != nullptr ? settle(request) : MPI_SUCCESS;
   int code = MPI_SUCCESS;
   bool told = false;
@@ -75,6 +68,18 @@ int complete(Request& request, MPI_Request* handle, MPI_Status* status, std::uin
   if (code == MPI_SUCCESS) code = staged;
   request.active = false;
   failure.note(request, code, told);
+  return code;
+}
+
+int complete(Request& request, MPI_Request* handle, MPI_Status* status, std::uint64_t begin, Failure& failure) {
+  if (request.shared) {
+    empty_status(status);
+    *handle = MPI_REQUEST_NULL;
+    return MPI_SUCCESS;
+  }
+  if (begin != 0 && request.is_message()) observe_end(request, begin);
+  if (request.is_message() && complete_fast(request, handle, status)) return MPI_SUCCESS;
+  const int code = conclude(request, status, begin, failure);
   if (!request.persistent) {
     destroy_request(&request);
     *handle = MPI_REQUEST_NULL;

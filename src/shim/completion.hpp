@@ -38,6 +38,9 @@ class Failure {
   Circle* circle_ = nullptr;              // held
 };
 
+// A collective or message off the fast path that is finished: reports and sets the status; the request holds what it
+// held. The result and `begin` are as those of complete().
+int conclude(Request& request, MPI_Status* status, std::uint64_t begin, Failure& failure);
 // A request that is finished: reports, gives it back (or makes it inactive), sets handle and status. The result is the
 // request's MPI error code, which the program is told of through `failure`. `begin`: of the call, by observed_entry().
 int complete(Request& request, MPI_Request* handle, MPI_Status* status, std::uint64_t begin, Failure& failure);

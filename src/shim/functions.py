@@ -1,9 +1,12 @@
 """The table of collectives that Urakata may carry; generate.py makes the entry points from it, and the list of the
 host's functions for them.
 
-Each row: the operation's name in the standard, our operation, and the parameters between the communicator and its
-neighbours in order. A parameter is a kind, written as below; `s` and `r` are the send and the receive side.
+Each row: the operation's name in the standard, our operation, the parameters before the communicator in order, and
+which forms are generated beside the non-blocking and the persistent one. A parameter is a kind, written as below; `s`
+and `r` are the send and the receive side.
 """
+
+from typing import NamedTuple
 
 # kind -> (C type in the plain form, C type in the _c form, parameter name, what it sets in a Call)
 KINDS = {
@@ -31,28 +34,36 @@ KINDS = {
     "root": ("int", "int", "root", "call.root = root;"),
 }
 
-# name, operation, parameters, has a _c form
+
+class Collective(NamedTuple):
+    name: str
+    operation: str
+    parameters: str
+    large: bool = True  # has a _c form
+    blocking: bool = False  # Urakata may carry the blocking form, too
+
+
 COLLECTIVES = [
-    ("barrier", "barrier", "", False),
-    ("bcast", "bcast", "b c t root", True),
-    ("gather", "gather", "s sc st r rc rt root", True),
-    ("gatherv", "gatherv", "s sc st r rcs rds rt root", True),
-    ("scatter", "scatter", "s sc st r rc rt root", True),
-    ("scatterv", "scatterv", "s scs sds st r rc rt root", True),
-    ("allgather", "allgather", "s sc st r rc rt", True),
-    ("allgatherv", "allgatherv", "s sc st r rcs rds rt", True),
-    ("alltoall", "alltoall", "s sc st r rc rt", True),
-    ("alltoallv", "alltoallv", "s scs sds st r rcs rds rt", True),
-    ("alltoallw", "alltoallv", "s scs sds sts r rcs rds rts", True),
-    ("neighbor_allgather", "neighbor_alltoallv", "s sca st r rc rt", True),
-    ("neighbor_allgatherv", "neighbor_alltoallv", "s sca st r rcs rds rt", True),
-    ("neighbor_alltoall", "neighbor_alltoallv", "s sc st r rc rt", True),
-    ("neighbor_alltoallv", "neighbor_alltoallv", "s scs sds st r rcs rds rt", True),
-    ("neighbor_alltoallw", "neighbor_alltoallv", "s scs sbs sts r rcs rbs rts", True),
-    ("reduce", "reduce", "s r c t op root", True),
-    ("allreduce", "allreduce", "s r c t op", True),
-    ("reduce_scatter", "reduce_scatter", "s r rcs t op", True),
-    ("reduce_scatter_block", "reduce_scatter_block", "s r rc t op", True),
-    ("scan", "scan", "s r c t op", True),
-    ("exscan", "exscan", "s r c t op", True),
+    Collective("barrier", "barrier", "", large=False),
+    Collective("bcast", "bcast", "b c t root"),
+    Collective("gather", "gather", "s sc st r rc rt root"),
+    Collective("gatherv", "gatherv", "s sc st r rcs rds rt root"),
+    Collective("scatter", "scatter", "s sc st r rc rt root"),
+    Collective("scatterv", "scatterv", "s scs sds st r rc rt root"),
+    Collective("allgather", "allgather", "s sc st r rc rt"),
+    Collective("allgatherv", "allgatherv", "s sc st r rcs rds rt"),
+    Collective("alltoall", "alltoall", "s sc st r rc rt"),
+    Collective("alltoallv", "alltoallv", "s scs sds st r rcs rds rt"),
+    Collective("alltoallw", "alltoallv", "s scs sds sts r rcs rds rts"),
+    Collective("neighbor_allgather", "neighbor_alltoallv", "s sca st r rc rt", blocking=True),
+    Collective("neighbor_allgatherv", "neighbor_alltoallv", "s sca st r rcs rds rt", blocking=True),
+    Collective("neighbor_alltoall", "neighbor_alltoallv", "s sc st r rc rt", blocking=True),
+    Collective("neighbor_alltoallv", "neighbor_alltoallv", "s scs sds st r rcs rds rt", blocking=True),
+    Collective("neighbor_alltoallw", "neighbor_alltoallv", "s scs sbs sts r rcs rbs rts", blocking=True),
+    Collective("reduce", "reduce", "s r c t op root"),
+    Collective("allreduce", "allreduce", "s r c t op"),
+    Collective("reduce_scatter", "reduce_scatter", "s r rcs t op"),
+    Collective("reduce_scatter_block", "reduce_scatter_block", "s r rc t op"),
+    Collective("scan", "scan", "s r c t op"),
+    Collective("exscan", "exscan", "s r c t op"),
 ]

@@ -17,7 +17,7 @@
           X(Request_get_status) X(Cancel) X(Start) X(Startall) X(Isend) X(Irecv) X(Pack) X(Unpack) X(Reduce_local) X(Get_elements_x)     \
               X(Comm_dup) X(Comm_free) X(Comm_disconnect) X(Comm_rank) X(Comm_size) X(Comm_test_inter) X(Comm_group)   \
                   X(Comm_call_errhandler) X(Comm_set_errhandler) X(Comm_get_attr) X(Comm_split_type) X(Comm_set_info)  \
-                      X(Group_translate_ranks) X(Group_free) X(Allgather) X(Type_size_x)                               \
+                      X(Group_translate_ranks) X(Group_free) X(Type_size_x)                               \
                           X(Type_get_extent_x) X(Type_get_true_extent_x) X(Type_get_envelope) X(Type_get_contents) X(Type_contiguous) \
                               X(Type_create_struct) X(Type_commit) X(Type_free) X(Op_commutative) X(Op_free)           \
                                   X(Info_get)
@@ -31,7 +31,7 @@
               X(Comm_create_group) X(Cart_create) X(Cart_sub) X(Graph_create) X(Dist_graph_create)                     \
                   X(Dist_graph_create_adjacent) X(Intercomm_merge) X(Topo_test) X(Cartdim_get) X(Cart_shift)            \
                       X(Graph_neighbors_count) X(Graph_neighbors) X(Dist_graph_neighbors_count)                        \
-                          X(Dist_graph_neighbors) X(Neighbor_alltoall)
+                          X(Dist_graph_neighbors)
 
 // Functions that some hosts or headers lack: nullptr then.
 #if MPI_VERSION >= 4

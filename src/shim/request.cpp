@@ -191,19 +191,23 @@ MPI_Request finished_send() {
   return first->handle();
 }
 
+void clear_request(Request& request) {
+  if (request.is_message()) {
+    if (request.message.descriptor.type != nullptr) datatype_of(request.message.descriptor).release();
+    request.message.descriptor.circle->release();
+    request.message.clear();
+    request.message_site = nullptr;
+  } else {
+    clear_collective(request);
+  }
+  request.staging.reset();
+  request.persistent = false;
+  request.active = false;
+}
+
 void destroy_request(Request* request) {
   if (request->shared) return;
-  if (request->is_message()) {
-    if (request->message.descriptor.type != nullptr) datatype_of(request->message.descriptor).release();
-    request->message.descriptor.circle->release();
-    request->message.clear();
-    request->message_site = nullptr;
-  } else {
-    clear_collective(*request);
-  }
-  request->staging.reset();
-  request->persistent = false;
-  request->active = false;
+  clear_request(*request);
   give_request_back(*request);
 }
 

@@ -146,7 +146,9 @@ inline void give_request_back(Request& request) {
   kept.first = &request;
   if (++kept.count == KeptRequests::kMost) store_requests();
 }
-// Gives back what the request holds, and the request itself. The run must be finished.
+// Gives back what the request holds. The run must be finished.
+void clear_request(Request& request);
+// The same, and the request itself.
 void destroy_request(Request* request);
 
 MPI_Request request_of_fortran(std::int32_t integer);  // MPI_REQUEST_NULL if it is not one of ours

@@ -67,6 +67,11 @@ int fail_start(Prepared& prepared, Communicator& comm, int code) {
 
 Request& make_request(Prepared& prepared, Communicator& comm) {
   Request& request = *make_request();
+  give_run(request, prepared, comm);
+  return request;
+}
+
+void give_run(Request& request, Prepared& prepared, Communicator& comm) {
   Run& run = *prepared.take();
   request.run = &run;
   request.communicator = &comm;
@@ -78,7 +83,12 @@ Request& make_request(Prepared& prepared, Communicator& comm) {
   run.unpacks.clear();
   run.layout = nullptr;
   run.reducer = nullptr;
-  return request;
+}
+
+int bind(const Call& call, Reading& reading, Request& request) {
+  if (have_devices()) return bind_images(call, reading, request);
+  bind_call(call, reading, request);
+  return MPI_SUCCESS;
 }
 
 namespace {
@@ -105,6 +115,22 @@ bool prepare_exchange(const Call& call, const Reading& reading, Communicator& gr
 
 }  // namespace
 
+Communicator* accept(const Call& call, Reading& reading, Prepared*& prepared) {
+  // Everything that the host would refuse goes to it before the communicator is touched.
+  Communicator* const comm = communicator(call.comm);
+  if (comm == nullptr || !read_call(call, *comm, reading)) return nullptr;
+  prepared = comm->cached(reading.key, reading.blocks);
+  if (prepared == nullptr) prepared = prepare(reading, *comm);
+  return prepared != nullptr ? comm : nullptr;
+}
+
+observe::CallSite* call_site(observe::Observer& observer, const Call& call, const Reading& reading,
+                             const Prepared& prepared, const Communicator& comm) {
+  const observe::CallSiteKey site{call.name,           call.site,          reading.key.bytes,
+                                  comm.engine->name(), prepared.algorithm, observe::python_line(call.site)};
+  return observer.call_site(site, prepared.why);
+}
+
 bool intercepted(const Call& call, MPI_Request* request_out, int* code) {
   Process& here = process();
   if (!here.running() || here.host_only() || inside_host(call.site)) return false;
@@ -112,56 +138,46 @@ bool intercepted(const Call& call, MPI_Request* request_out, int* code) {
   const StartMeter meter;
   const std::uint64_t begin = here.observer() != nullptr ? now_ns() : 0;
 
-  // Everything that the host would refuse goes to it before the communicator is touched.
-  Communicator* const communicator_of = communicator(call.comm);
-  if (communicator_of == nullptr) return false;
-  Communicator& comm = *communicator_of;
   Reading reading;
-  if (!read_call(call, comm, reading)) return false;
-  Prepared* prepared = comm.cached(reading.key, reading.blocks);
-  if (prepared == nullptr) prepared = prepare(reading, comm);
-  if (prepared == nullptr) return false;
+  Prepared* prepared = nullptr;
+  Communicator* const accepted = accept(call, reading, prepared);
+  if (accepted == nullptr) return false;
+  Communicator& comm = *accepted;
 
-  Communicator* const carrier = call.persistent ? comm.sibling() : &comm;
+  const bool persistent = call.form == CallForm::persistent;
+  Communicator* const carrier = persistent ? comm.sibling() : &comm;
   if (carrier == nullptr) return false;
-  if (call.persistent && reading.key.operation == collectives::Operation::neighbor_alltoallv &&
+  if (persistent && reading.key.operation == collectives::Operation::neighbor_alltoallv &&
       prepare_exchange(call, reading, *carrier, request_out)) {
     *code = MPI_SUCCESS;
     return true;
   }
-  if (!call.persistent) comm.retain();
+  if (!persistent) comm.retain();
   if (!have_request()) {
     *code = fail_start(*prepared, *carrier, MPI_ERR_NO_MEM);
     return true;
   }
   Request& request = make_request(*prepared, *carrier);
-  request.persistent = call.persistent;
-  if (!have_devices()) {
-    bind_call(call, reading, request);
-  } else if (const int failure = bind_images(call, reading, request); failure != MPI_SUCCESS) {
+  request.persistent = persistent;
+  if (const int failure = bind(call, reading, request); failure != MPI_SUCCESS) {
     carrier->retain();
     destroy_request(&request);
     *code = fail_start(*prepared, *carrier, failure);
     return true;
   }
   *request_out = request.handle();
-  *code = call.persistent ? MPI_SUCCESS : submit(request, begin);
+  *code = persistent ? MPI_SUCCESS : submit(request, begin);
   if (*code != MPI_SUCCESS) {
     destroy_request(&request);
     *request_out = MPI_REQUEST_NULL;
   } else if (observe::Observer* observer = here.observer()) {
     // After the start, since python_line() may wait for another thread that waits for this operation.
-    const observe::CallSiteKey site{call.name,           call.site,           reading.key.bytes,
-                                    comm.engine->name(), prepared->algorithm, observe::python_line(call.site)};
-    request.call_site = observer->call_site(site, prepared->why);
-    if (!call.persistent) note_start(request);
+    request.call_site = call_site(*observer, call, reading, *prepared, comm);
+    if (!persistent) note_start(request);
   }
   return true;
 }
 
-namespace {
-
-// All of a start but to hand the instance to its engine.
 int make_ready(Request& request) {
   Run& run = *request.run;
   if (request.staging != nullptr) {
@@ -177,8 +193,6 @@ int make_ready(Request& request) {
   request.active = true;
   return MPI_SUCCESS;
 }
-
-}  // namespace
 
 int submit(Request& request, std::uint64_t begin) {
   if (const int code = make_ready(request); code != MPI_SUCCESS) return code;

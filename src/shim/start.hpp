@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "observe/observer.hpp"
 #include "shim/abi.hpp"
 #include "shim/call.hpp"
+#include "shim/call_reading.hpp"
 #include "shim/request.hpp"
 
 namespace urakata::shim {
@@ -14,6 +16,23 @@ namespace urakata::shim {
 // False: nothing was done; it is the host's. The decision rests on facts that are equal on all ranks, or on arguments
 // that the host will refuse.
 bool intercepted(const Call& call, MPI_Request* request, int* code);
+
+// The parts of a start, for all forms.
+
+// The communicator that carries the call, with its collective prepared and what was read of it. nullptr: it is the
+// host's, as with intercepted().
+Communicator* accept(const Call& call, Reading& reading, Prepared*& prepared);
+
+// Gives a request with nothing in it an instance of `prepared` on `comm`, whose hold it takes over.
+void give_run(Request& request, Prepared& prepared, Communicator& comm);
+// Binds the buffers of a request that has been given one. The result is an MPI error code; no handler has been called.
+int bind(const Call& call, Reading& reading, Request& request);
+// Readies an instance for its engine, after which the request is active. The result is an MPI error code; after an
+// error the other ranks have been told (fail_start()).
+int make_ready(Request& request);
+// Where the call is, for a report.
+observe::CallSite* call_site(observe::Observer& observer, const Call& call, const Reading& reading,
+                             const Prepared& prepared, const Communicator& comm);
 
 // A request with an instance of `prepared` on `comm`, whose hold it takes over, after have_request(). Buffers are still
 // to be bound.

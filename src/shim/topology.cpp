@@ -28,31 +28,41 @@ constexpr int kTried = 2;
 constexpr std::array<int, kTried> kTwo = {0, 1};
 
 // Does the first of two blocks that a rank sends to itself over a communicator of its own arrive at the first place?
-bool in_order(MPI_Comm alone, Form form) {
+bool in_order(MPI_Comm alone, Form form, bool blocking) {
   constexpr std::array<int, kTried> ones = {1, 1};
   constexpr std::array<MPI_Aint, kTried> bytes = {0, sizeof(int)};
   const std::array<MPI_Datatype, kTried> types = {MPI_INT, MPI_INT};
   std::array<int, kTried> got = kTwo;
   MPI_Request request = MPI_REQUEST_NULL;
+  const auto call = [&](auto now, auto later, auto... arguments) {
+    if (blocking) {
+      now(arguments..., alone);
+    } else {
+      later(arguments..., alone, &request);
+      host.Wait(&request, MPI_STATUS_IGNORE);
+    }
+  };
   switch (form) {
     case Form::alltoall:
-      host.Ineighbor_alltoall(kTwo.data(), 1, MPI_INT, got.data(), 1, MPI_INT, alone, &request);
+      call(host.Neighbor_alltoall, host.Ineighbor_alltoall, kTwo.data(), 1, MPI_INT, got.data(), 1, MPI_INT);
       break;
     case Form::alltoallv:
-      host.Ineighbor_alltoallv(kTwo.data(), ones.data(), kTwo.data(), MPI_INT, got.data(), ones.data(), kTwo.data(),
-                               MPI_INT, alone, &request);
+      call(host.Neighbor_alltoallv, host.Ineighbor_alltoallv, kTwo.data(), ones.data(), kTwo.data(), MPI_INT,
+           got.data(), ones.data(), kTwo.data(), MPI_INT);
       break;
     default:
-      host.Ineighbor_alltoallw(kTwo.data(), ones.data(), bytes.data(), types.data(), got.data(), ones.data(),
-                               bytes.data(), types.data(), alone, &request);
+      call(host.Neighbor_alltoallw, host.Ineighbor_alltoallw, kTwo.data(), ones.data(), bytes.data(), types.data(),
+           got.data(), ones.data(), bytes.data(), types.data());
   }
-  host.Wait(&request, MPI_STATUS_IGNORE);
   return got[0] == kTwo[0];
 }
 
-std::array<bool, kForms> try_all(MPI_Comm alone) {
-  std::array<bool, kForms> found{};
-  for (std::size_t form = 0; form < kForms; ++form) found[form] = in_order(alone, static_cast<Form>(form));
+Neighbours::Ordered try_all(MPI_Comm alone) {
+  Neighbours::Ordered found;
+  for (std::size_t form = 0; form < kForms; ++form) {
+    found.blocking[form] = in_order(alone, static_cast<Form>(form), true);
+    found.started[form] = in_order(alone, static_cast<Form>(form), false);
+  }
   host.Comm_free(&alone);
   return found;
 }
@@ -68,9 +78,9 @@ MPI_Comm lone() {
   return made;
 }
 
-// By form: do blocks between two ranks meet in order on grids? MPI 4 says that what is sent down arrives from above.
-bool in_order_on_grids(Form form) {
-  static const std::array<bool, kForms> found = [] {
+// Do blocks between two ranks meet in order on grids? MPI 4 says that what is sent down arrives from above.
+const Neighbours::Ordered& in_order_on_grids() {
+  static const Neighbours::Ordered found = [] {
     const int one = 1;
     MPI_Comm origin = lone();
     MPI_Comm alone = MPI_COMM_NULL;
@@ -78,12 +88,12 @@ bool in_order_on_grids(Form form) {
     host.Comm_free(&origin);
     return try_all(alone);
   }();
-  return found[static_cast<std::size_t>(form)];
+  return found;
 }
 
 // The same on graphs, where some hosts let the last block meet the first place.
-bool in_order_on_graphs(Form form) {
-  static const std::array<bool, kForms> found = [] {
+const Neighbours::Ordered& in_order_on_graphs() {
+  static const Neighbours::Ordered found = [] {
     const std::array<int, kTried> self = {0, 0};
     MPI_Comm origin = lone();
     MPI_Comm alone = MPI_COMM_NULL;
@@ -92,7 +102,7 @@ bool in_order_on_graphs(Form form) {
     host.Comm_free(&origin);
     return try_all(alone);
   }();
-  return found[static_cast<std::size_t>(form)];
+  return found;
 }
 
 bool repeats(std::vector<std::uint32_t> ranks) {
@@ -158,12 +168,7 @@ std::optional<Neighbours> read_neighbours(MPI_Comm handle) {
     made.turned.resize(made.sources.size());
     std::iota(made.turned.rbegin(), made.turned.rend(), 0U);
   }
-  if (repeats(made.sources)) {
-    for (std::size_t form = 0; form < kForms; ++form) {
-      const auto of = static_cast<Form>(form);
-      made.in_order[form] = kind == MPI_CART ? in_order_on_grids(of) : in_order_on_graphs(of);
-    }
-  }
+  if (repeats(made.sources)) made.in_order = kind == MPI_CART ? in_order_on_grids() : in_order_on_graphs();
   return made;
 }
 

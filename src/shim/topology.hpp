@@ -14,7 +14,7 @@
 
 namespace urakata::shim {
 
-// The forms in which several blocks between two ranks differ.
+// The operations in which several blocks between two ranks differ; each in its blocking form, too.
 enum class Form : std::uint8_t { alltoall, alltoallv, alltoallw, count_ };
 inline constexpr auto kForms = static_cast<std::size_t>(Form::count_);
 
@@ -23,11 +23,16 @@ struct Neighbours {
   std::vector<std::uint32_t>
       turned;  // its order where blocks do not meet in order: on a grid down meets up, on a graph
                // the last meets the first
-  std::array<bool, kForms> in_order = {true, true, true};
+  struct Ordered {
+    std::array<bool, kForms> blocking = {true, true, true};
+    std::array<bool, kForms> started = {true, true, true};  // non-blocking and persistent
+  };
+  Ordered in_order;
 
-  collectives::Neighbourhood view(Form form) const {
+  collectives::Neighbourhood view(Form form, bool blocking) const {
+    const std::array<bool, kForms>& of = blocking ? in_order.blocking : in_order.started;
     return {destinations, sources,
-            in_order[static_cast<std::size_t>(form)] ? std::span<const std::uint32_t>() : std::span(turned)};
+            of[static_cast<std::size_t>(form)] ? std::span<const std::uint32_t>() : std::span(turned)};
   }
 };
 

@@ -1,66 +1,16 @@
 // MPI_Wait, MPI_Waitall, MPI_Waitany, MPI_Waitsome. Where none of the requests is ours the call passes at once.
-#include <sched.h>
-
 #include <algorithm>
 
-#include "base/waiting.hpp"
 #include "shim/completion.hpp"
+#include "shim/engine_wait.hpp"
 #include "shim/entries.hpp"
 #include "shim/message_report.hpp"
-#include "shim/process.hpp"
 #include "shim/request_array.hpp"
 #include "shim/test_array.hpp"
 #include "shim/wait_until.hpp"
 
 namespace urakata::shim {
 namespace {
-
-// Drives the engines until `done` says so.
-class Waiting {
- public:
-  explicit Waiting(engine::Engine* engine) : engine_(engine), ladder_(process().oversubscribed()) {
-    if (engine_ != nullptr) engine_->enter();
-  }
-  ~Waiting() {
-    if (engine_ != nullptr) engine_->leave();
-  }
-  Waiting(const Waiting&) = delete;
-  Waiting& operator=(const Waiting&) = delete;
-
-  void step() {
-    if (process().progress().step_all(engine::Domain::kWaitBytes)) {
-      ladder_.restart();
-      idle_ = 0;
-    } else if (++idle_ < kIdle || !process().progress().sleep()) {
-      give_way();
-    }
-  }
-
- private:
-  // Steps without news until sleeping is worth its 5 us: a message that is already on the way arrives meanwhile.
-  static constexpr unsigned kIdle = 50;
-
-  // Open MPI gives its core away inside each poll when it knows that there are more ranks than cores, and never where
-  // each rank has one; doing it again after each poll would halve the chances to see a message. MPICH leaves it to us.
-  // Where only the wire is awaited the host is seldom polled, so the core is ours to give away: to a rank that shares
-  // it, or to nobody.
-  void give_way() {
-    if (process().progress().told()) {
-      sched_yield();
-      return;
-    }
-#if defined(URAKATA_ABI_OPENMPI)
-    constexpr unsigned kHostSteps = 16;
-    if (process().oversubscribed() && idle_ % kHostSteps == 0) ladder_.step();
-#else
-    ladder_.step();
-#endif
-  }
-
-  engine::Engine* engine_;
-  Ladder ladder_;
-  unsigned idle_ = 0;
-};
 
 void wait_for(Request& request) {
   if (request.finished()) return;

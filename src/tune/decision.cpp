@@ -307,6 +307,8 @@ Choice choose(Operation operation, std::uint64_t bytes, std::uint32_t ranks, boo
 // step.
 bool receives_in_turn(Medium medium) { return medium == Medium::node; }
 
+bool blocking_pays(Medium medium) { return medium == Medium::wire; }
+
 std::uint64_t segment_of(Medium medium, const Costs& costs) {
   return inside_node(medium) ? 0 : longest_segment(costs, medium);
 }

@@ -47,6 +47,16 @@ void drive_both(Engine& first, const Instance& of_first, Engine& second, const I
   }
 }
 
+// As a blocking call.
+void start_and_drive(Engine& engine, transport::Group& group, Instance& instance) {
+  prepare(group, instance);
+  engine.start_awaited(instance);
+  while (!instance.finished()) {
+    if (!engine.step()) std::this_thread::yield();
+  }
+  engine.leave();
+}
+
 // As a program that computes: nothing of the engine is called.
 void look_on(const Instance& instance) {
   while (!instance.finished()) std::this_thread::yield();
@@ -279,6 +289,39 @@ TEST_P(Helper, GivesEveryAbandonedInstanceBackOnce) {
   engine.stop();
   EXPECT_EQ(given_back, abandoned);
   for (const Exchange& exchange : exchanges) EXPECT_EQ(exchange.to, 1U);
+}
+
+// Rank 1's blocking calls leave its helper as it was: what is started between them is finished while rank 1 computes.
+void mix_blocking_calls(Engine& first, transport::Group& of_first, Engine& second, transport::Group& of_second) {
+  Exchange blocking;
+  Exchange exchange;
+  for (exchange.from = 1; exchange.from <= 30; ++exchange.from) {
+    blocking.from = 2 * exchange.from;
+    start(first, of_first, blocking.sender);
+    start_and_drive(second, of_second, blocking.receiver);
+    ASSERT_EQ(blocking.to, blocking.from);
+    start(first, of_first, exchange.sender);
+    start(second, of_second, exchange.receiver);
+    look_on(exchange.sender);
+    look_on(exchange.receiver);
+    look_on(blocking.sender);
+    ASSERT_EQ(exchange.to, exchange.from);
+  }
+}
+
+TEST_P(Helper, IsAsBeforeAfterABlockingCall) {
+  ThreadEngine first(domains[0], settings(GetParam()));
+  ThreadEngine second(domains[1], settings(GetParam()));
+  mix_blocking_calls(first, groups[0], second, groups[1]);
+}
+
+TEST(FallbackProgress, IsAsBeforeAfterABlockingCall) {
+  Network network(9);
+  Domain domains[] = {Domain(attach(network, 0)), Domain(attach(network, 1))};
+  TestGroup groups[] = {TestGroup(0, 2, 1), TestGroup(1, 2, 1)};
+  FallbackEngine first(domains[0]);
+  FallbackEngine second(domains[1]);
+  mix_blocking_calls(first, groups[0], second, groups[1]);
 }
 
 // Engine `poll` with a helper for the fallback: starts make a step, and what is pending moves though no caller comes

@@ -25,7 +25,11 @@ def test_random_neighbourhoods_equal_the_hosts(folder: Path, tmp_path: Path, nam
     for plans in ("1", "0"):
         report = tmp_path / plans
         report.mkdir()
-        variables = {"URAKATA_EXCHANGE_PLANS": plans, "URAKATA_REPORT": str(report)}
+        variables = {
+            "URAKATA_EXCHANGE_PLANS": plans,
+            "URAKATA_BLOCKING": "always",
+            "URAKATA_REPORT": str(report),
+        }
         outcome = space_job(host, ranks, program, seconds=900, environment=variables)
         passes(outcome)
         assert numbers(outcome.output) == numbers(of_host.output), program

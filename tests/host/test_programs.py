@@ -42,7 +42,7 @@ def test_random_neighbourhoods_equal_the_hosts(folder: Path, name: str, ranks: i
     lines = [line for line in of_host.output.splitlines() if line.startswith("topology")]
     assert len(lines) == int(program[1])
     for engine in ("poll", "thread"):
-        outcome = run_job(host, ranks, program, engine, seconds=900)
+        outcome = run_job(host, ranks, program, engine, seconds=900, environment={"URAKATA_BLOCKING": "always"})
         passes(outcome)
         assert [line for line in outcome.output.splitlines() if line.startswith("topology")] == lines, program
 
@@ -51,6 +51,27 @@ def test_random_neighbourhoods_equal_the_hosts(folder: Path, name: str, ranks: i
 def test_the_communicator_of_one_rank_is_the_programs(folder: Path, name: str) -> None:
     host = named(name)
     passes(run_job(host, 2, [str(compiled(host, "self_messages", folder))], "poll"))
+
+
+@pytest.mark.parametrize("engine", ("poll", "thread"))
+@pytest.mark.parametrize("name", HOST_NAMES)
+def test_blocking_neighbourhoods_by_threads_at_once(folder: Path, tmp_path: Path, name: str, engine: str) -> None:
+    """And the same is refused, in the same way."""
+    host = named(name)
+    program = [str(compiled(host, "blocking_neighbours", folder)), "2", "500" if FULL else "50"]
+    of_host = run_job(host, 3, program, None)
+    passes(of_host)
+    refused = [line for line in of_host.output.splitlines() if line.startswith("refused")]
+    assert len(refused) == 1
+    variables = {"URAKATA_BLOCKING": "always", "URAKATA_REPORT": str(tmp_path)}
+    outcome = run_job(host, 3, program, engine, seconds=120, environment=variables)
+    passes(outcome)
+    assert [line for line in outcome.output.splitlines() if line.startswith("refused")] == refused
+    rows = {row.operation: row for row in summarise(tmp_path).rows}
+    row = rows["Neighbor_allgather"]
+    assert (row.hidden.share, row.hidden.why) == (None, "a blocking call: nothing can be hidden")
+    assert row.times["start"].max == row.times["gap"].max == 0
+    assert row.times["wait"].count == row.started
 
 
 @pytest.mark.parametrize("engine", ("poll", "thread"))

@@ -1,10 +1,11 @@
-// Random neighbourhood collectives, non-blocking and persistent. What all ranks have got comes out as one number for each
-// topology: under the host and under Urakata it must be the same.
+// Random neighbourhood collectives: blocking, non-blocking and persistent. What all ranks have got comes out as one
+// number for each topology: under the host and under Urakata it must be the same.
 //
 //     random_neighbours [TOPOLOGIES [SEED [FIRST]]]      prints the seed
 //
 // Each topology is a grid (with dimensions of one and two, periodic or not), a graph or a distributed graph with one-way
-// edges, edges to oneself and several between two ranks. On each a few operations are under way at once.
+// edges, edges to oneself and several between two ranks. On each a few operations are under way at once, and blocking
+// ones while they are.
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,6 +19,8 @@
 enum { kMostNeighbours = 32, kOperations = 4, kStarts = 3, kMostRanks = 16 };
 
 typedef enum { ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW, KINDS } Kind;
+typedef enum { BLOCKING, NONBLOCKING, PERSISTENT_FORM } Form;
+static const char* const form_names[] = {"blocking", "non-blocking", "persistent"};
 static const char* const names[] = {"allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw"};
 
 // One side of an operation: what the calls take.
@@ -30,7 +33,7 @@ typedef struct {
 
 typedef struct {
   Kind kind;
-  bool persistent;
+  Form form;
   Side send, recv;
   int *outgoing, *got;
   MPI_Request request;
@@ -149,7 +152,7 @@ static void draw_side(Side* side, Kind kind, uint64_t draw, const int* neighbour
 
 static void draw_operation(Operation* o, const Topology* t, Random* shared, Random* own) {
   o->kind = (Kind)below(shared, KINDS);
-  o->persistent = HAVE_PERSISTENT && one_in(shared, 2);
+  o->form = (Form)below(shared, HAVE_PERSISTENT ? 3 : 2);
   const uint64_t draw = random_next(shared);
   draw_side(&o->send, o->kind, draw, t->destinations, t->out, true, own);
   draw_side(&o->recv, o->kind, draw, t->sources, t->in, false, own);
@@ -165,7 +168,9 @@ static void draw_operation(Operation* o, const Topology* t, Random* shared, Rand
 #define INIT(Name, ARGS) abort()
 #endif
 #define ISSUE(Name, Iname, ARGS)             \
-  if (o->persistent)                         \
+  if (o->form == BLOCKING)                   \
+    CALL(MPI_##Name, UNPACK ARGS);           \
+  else if (o->form == PERSISTENT_FORM)       \
     INIT(Name, ARGS);                        \
   else                                       \
     CALL(MPI_##Iname, UNPACK ARGS, request); \
@@ -213,7 +218,8 @@ static uint64_t run(int topology, uint64_t seed) {
   for (int i = 0; i < kOperations; ++i) {
     Operation* o = &operations[i];
     draw_operation(o, &t, &shared, &own);
-    if (o->persistent) issue(o, t.comm, &o->request);
+    o->request = MPI_REQUEST_NULL;
+    if (o->form == PERSISTENT_FORM) issue(o, t.comm, &o->request);
   }
   uint64_t hash = (uint64_t)rank;
   for (int s = 0; s < kStarts; ++s) {
@@ -223,7 +229,7 @@ static uint64_t run(int topology, uint64_t seed) {
       Operation* o = &operations[i];
       for (size_t k = 0; k < buffer_bytes / sizeof(int); ++k) o->outgoing[k] = (int)random_next(&own);
       memset(o->got, 0x55, buffer_bytes);
-      if (o->persistent)
+      if (o->form == PERSISTENT_FORM)
         MPI_Start(&o->request);
       else
         issue(o, t.comm, &o->request);
@@ -232,10 +238,7 @@ static uint64_t run(int topology, uint64_t seed) {
     if (one_in(&own, 2)) {
       MPI_Waitall(kOperations, requests, MPI_STATUSES_IGNORE);
     } else {
-      for (int left = kOperations; left > 0; --left) {
-        int done = 0;
-        MPI_Waitany(kOperations, requests, &done, MPI_STATUS_IGNORE);
-      }
+      for (int done = 0; done != MPI_UNDEFINED;) MPI_Waitany(kOperations, requests, &done, MPI_STATUS_IGNORE);
     }
     for (int i = 0; i < kOperations; ++i) {
       const Operation* o = &operations[i];
@@ -243,15 +246,14 @@ static uint64_t run(int topology, uint64_t seed) {
       for (size_t k = 0; k < buffer_bytes / sizeof(int); ++k) own_hash = mixed(own_hash, (unsigned)o->got[k]);
       hash = mixed(hash, own_hash);
       if (verbose) {
-        fprintf(stderr, "topology %d, %s, rank %d of %d, start %d: %s%s, %d in, %d out: %016llx\n", topology, t.shape,
-                rank, ranks, s, o->persistent ? "persistent " : "", names[o->kind], t.in, t.out,
-                (unsigned long long)own_hash);
+        fprintf(stderr, "topology %d, %s, rank %d of %d, start %d: %s %s, %d in, %d out: %016llx\n", topology, t.shape,
+                rank, ranks, s, form_names[o->form], names[o->kind], t.in, t.out, (unsigned long long)own_hash);
       }
     }
   }
   for (int i = 0; i < kOperations; ++i) {
     Operation* o = &operations[i];
-    if (o->persistent) MPI_Request_free(&o->request);
+    if (o->form == PERSISTENT_FORM) MPI_Request_free(&o->request);
     free(o->outgoing);
     free(o->got);
   }

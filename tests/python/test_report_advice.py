@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from urakata.report.advice import LATE, LEAVE, SHARED_COST, Facts, advise
+from urakata.report.advice import BLOCKING, LATE, LEAVE, SHARED_COST, Facts, advise
 
 COMPUTES = Facts("poll", {"ENGINE": "poll"}, waits=10, gap=1e6, wait=5e5, late=0.0, hidden=0.0)
 THREAD = {"ENGINE": "thread", "PLACEMENT": "auto"}
@@ -69,6 +69,13 @@ def test_thread_without_a_helper_is_told_of_placement_shared_and_its_cost() -> N
 @pytest.mark.parametrize("engine", ["poll", "thread/shared", "thread/spare"])
 def test_late_ranks_are_not_the_engines_matter(engine: str) -> None:
     assert advise(replace(COMPUTES, engine=engine, late=4e5)) == LATE
+
+
+@pytest.mark.parametrize("engine", ["poll", "thread/shared", "thread/spare"])
+def test_a_blocking_call_is_not_told_to_start_earlier(engine: str) -> None:
+    blocking = replace(COMPUTES, engine=engine, gap=0.0, hidden=None, blocking=True)
+    assert advise(blocking) == BLOCKING
+    assert advise(replace(blocking, late=4e5)) == LATE
 
 
 def test_a_short_wait_is_left_alone() -> None:

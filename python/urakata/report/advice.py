@@ -8,6 +8,7 @@ from dataclasses import dataclass
 LEAVE = "leave as it is"
 LATE = "most of the waiting is for ranks that begin later than others: balance the work; no engine can hide it"
 LITTLE = "the program computes too little between start and wait to hide anything: start earlier"
+BLOCKING = "a blocking call, in which nothing can be hidden: its non-blocking form can be started earlier"
 SHARED_COST = (
     "a helper beside the program: it costs its wake-ups, and the host's small operations take up to a fifth longer"
 )
@@ -24,6 +25,7 @@ class Facts:
     wait: float
     late: float | None
     hidden: float | None
+    blocking: bool = False  # a blocking call: all of it is waiting
 
 
 def _computes(facts: Facts) -> bool:
@@ -57,6 +59,8 @@ def advise(facts: Facts) -> str:
         return LEAVE
     if facts.late is not None and facts.late > 0.5 * facts.wait:
         return LATE
+    if facts.blocking:
+        return BLOCKING
     if not _computes(facts):
         return f"{LITTLE}, or run with --engine poll" if facts.engine.startswith("thread/") else LITTLE
     if facts.engine == "poll":

@@ -5,7 +5,7 @@ What was hidden, and for how long late ranks were waited for: hidden.py.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +64,11 @@ class Row:
         return self.engine.startswith("thread/")
 
     @property
+    def blocking(self) -> bool:
+        """Blocking calls, which have no start."""
+        return self.times["wait"].count != 0 and self.times["start"].max == 0
+
+    @property
     def exposed_ns(self) -> float:
         """Mean time that an instance kept the program inside MPI."""
         ended = self.times["wait"].count
@@ -72,9 +77,11 @@ class Row:
     @property
     def advice(self) -> str:
         wait, gap, hidden = self.times["wait"], self.times["gap"], self.hidden
-        facts = Facts(self.engine, self.asked, wait.count, gap.mean, wait.mean, hidden.late_ns, hidden.share)
+        facts = Facts(
+            self.engine, self.asked, wait.count, gap.mean, wait.mean, hidden.late_ns, hidden.share, self.blocking
+        )
         text = advise(facts)
-        if hidden.share is None and wait.count:
+        if hidden.share is None and wait.count and not self.blocking:
             operation = self.operation.removesuffix("_c").lower()
             text += f"; hidden is unknown: {hidden.why}"
             if operation.startswith("i"):
@@ -119,6 +126,8 @@ def summarise(folder: Path) -> Summary:
                 times.add(site[name])
     for row in rows.values():
         row.hidden = measure(row.seen, row.helped)
+        if row.blocking:
+            row.hidden = replace(row.hidden, share=None, why="a blocking call: nothing can be hidden")
     ordered = sorted(rows.values(), key=lambda row: row.exposed_ns * row.times["wait"].count, reverse=True)
     return Summary(ranks, ordered, merge_messages(ranks, names))
 

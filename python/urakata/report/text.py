@@ -30,6 +30,8 @@ def bytes_text(size: int) -> str:
 
 
 def hidden_text(row: Row) -> str:
+    if row.blocking:
+        return "none"
     return "unknown" if row.hidden.share is None else f"{100 * row.hidden.share:.0f} %"
 
 
