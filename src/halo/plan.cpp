@@ -150,10 +150,11 @@ void Plan::retire() {
 }
 
 bool Plan::released() const {
-  return std::all_of(out_.begin(), out_.end(),
-                     [](const OutEdge& e) { return e.receiver_gone.load(std::memory_order_acquire); }) &&
-         std::all_of(in_.begin(), in_.end(),
-                     [](const InEdge& e) { return e.sender_gone.load(std::memory_order_acquire); });
+  const auto left = [](const void* peer, const std::atomic<bool>& gone) {
+    return peer == nullptr || gone.load(std::memory_order_acquire);
+  };
+  return std::ranges::all_of(out_, [&](const OutEdge& e) { return left(e.in, e.receiver_gone); }) &&
+         std::ranges::all_of(in_, [&](const InEdge& e) { return left(e.out, e.sender_gone); });
 }
 
 }  // namespace urakata::halo

@@ -4,7 +4,8 @@
 //   1. Each rank makes its plan from its ends of the edges, in its own order. For each edge the sender's end must be
 //      joined with the receiver's: the caller carries record() of the one to join() of the other, by any means that
 //      pairs the k-th edge from a rank to another with the k-th (an MPI_Neighbor_alltoall of the records does so with
-//      edges that are named twice, and with those from a rank to itself).
+//      edges that are named twice, and with those from a rank to itself). An end without bytes that leads to nobody
+//      (MPI_PROC_NULL) is not joined.
 //   2. A barrier; then fit() tells each sender what join() has told the receiver. Unless all edges of all ranks are
 //      Fit::good no exchange may begin, which the caller has all ranks agree on.
 // A plan stays where it is. Its layouts outlive it, may be read by all ranks, and are known in canonical form.

@@ -66,9 +66,9 @@ bool agreed(MPI_Comm comm, bool own) {
 
 }  // namespace
 
-PlannedExchange::PlannedExchange(std::span<const halo::End> out, std::span<const halo::End> in, const std::byte* from,
-                                 std::byte* to, const halo::Costs& costs)
-    : plan_(endpoint()->port(), out, in, costs), from_(from), to_(to) {
+PlannedExchange::PlannedExchange(std::span<const halo::End> out, std::span<const halo::End> in,
+                                 const halo::Costs& costs)
+    : plan_(endpoint()->port(), out, in, costs) {
   fetch_add(all().landing, plan_.landing_bytes(), std::memory_order_relaxed);
   const std::lock_guard guard(all().lock);
   ++all().made;
@@ -84,17 +84,25 @@ PlannedExchange::~PlannedExchange() {
 }
 
 std::unique_ptr<PlannedExchange> PlannedExchange::make_here(const Reading& reading) {
-  if (!options().exchange_plans || have_devices() || !have_request()) return nullptr;
+  if (!have_request()) return nullptr;
   const auto out = ends(reading.send, reading.neighbours.destinations);
   const auto in = ends(reading.recv, reading.neighbours.sources);
-  if (!out || !in) return nullptr;
+  std::unique_ptr<PlannedExchange> made = out && in ? make(*out, *in) : nullptr;
+  if (made != nullptr) {
+    made->bind(static_cast<const std::byte*>(reading.send.address),
+               static_cast<std::byte*>(const_cast<void*>(reading.recv.address)));
+  }
+  return made;
+}
+
+std::unique_ptr<PlannedExchange> PlannedExchange::make(std::span<const halo::End> out, std::span<const halo::End> in) {
+  if (!options().exchange_plans || have_devices()) return nullptr;
+  destroy_released();
   halo::Costs costs;
   costs.landing_budget = std::min(costs.landing_budget,
                                   kMostLanding - std::min(kMostLanding, all().landing.load(std::memory_order_relaxed)));
-  auto* const to = static_cast<std::byte*>(const_cast<void*>(reading.recv.address));
   try {
-    std::unique_ptr<PlannedExchange> made(
-        new PlannedExchange(*out, *in, static_cast<const std::byte*>(reading.send.address), to, costs));
+    std::unique_ptr<PlannedExchange> made(new PlannedExchange(out, in, costs));
     const std::lock_guard guard(all().lock);
     all().active.reserve(all().made);
     return made;
@@ -108,15 +116,14 @@ std::unique_ptr<PlannedExchange> PlannedExchange::make(const Call& call, const R
   // Of a circle that is not mixed all ranks are in the space, and know so.
   const Circle* const circle_of = circle(call.comm);
   if (circle_of == nullptr || circle_of->mixed) return nullptr;
-  destroy_released();
   std::unique_ptr<PlannedExchange> made = make_here(reading);
   if (!agreed(call.comm, made != nullptr)) return nullptr;
-  return agreed(call.comm, made->join(reading, group)) ? std::move(made) : nullptr;
+  return agreed(call.comm, made->join_all(reading, group)) ? std::move(made) : nullptr;
 }
 
 // Carries the record of each edge to the one that it leads to. Messages between two ranks do not overtake, so the k-th
 // edge from one to the other meets the k-th place.
-bool PlannedExchange::join(const Reading& reading, const Communicator& group) {
+bool PlannedExchange::join_all(const Reading& reading, const Communicator& group) {
   const auto& [destinations, sources, order] = reading.neighbours;
   constexpr int kBytes = sizeof(halo::Record);
   std::vector<MPI_Request> requests;
@@ -164,7 +171,12 @@ bool PlannedExchange::progress() {
   const std::lock_guard guard(lock_, std::adopt_lock);
   if (done_.load(std::memory_order_relaxed)) return false;
   const bool moved = plan_.progress();
-  if (!plan_.complete()) return moved;
+  return settle() || moved;
+}
+
+// Is the exchange over? Then all that follows from it. Under lock_, where the exchange is under way.
+bool PlannedExchange::settle() {
+  if (!plan_.complete()) return false;
   {
     const std::lock_guard list(all().lock);
     std::erase(all().active, this);
@@ -172,6 +184,22 @@ bool PlannedExchange::progress() {
   fetch_add(all().count, ~std::size_t{0}, std::memory_order_relaxed);
   end();
   return true;
+}
+
+bool PlannedExchange::ready(std::size_t in) {
+  const std::lock_guard guard(lock_);
+  if (done_.load(std::memory_order_relaxed)) return true;
+  const bool here = plan_.ready(in);
+  settle();
+  return here;
+}
+
+std::optional<std::size_t> PlannedExchange::ready_any() {
+  const std::lock_guard guard(lock_);
+  const bool was_done = done_.load(std::memory_order_relaxed);
+  const std::optional<std::size_t> found = plan_.ready_any();
+  if (!was_done) settle();
+  return found;
 }
 
 void PlannedExchange::end() {

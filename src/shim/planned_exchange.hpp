@@ -1,5 +1,5 @@
-// Persistent neighbourhood collectives of a communicator whose ranks all share this rank's space: an exchange plan
-// (halo/plan.hpp) behind one of our requests.
+// An exchange plan (halo/plan.hpp) of this rank, under way or not: of a persistent neighbourhood collective, behind one of
+// our requests, or of a halo of urakata.h. All ranks of the communicator share this rank's space.
 //
 // Nobody moves a plan but its rank, in calls of the program and where the host calls us while the program is blocked in
 // it (Progress); where it cannot, the helper that looks after messages.
@@ -8,7 +8,10 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -25,9 +28,15 @@ class PlannedExchange {
   static constexpr std::string_view kAlgorithm = "exchange plan";
   static constexpr std::string_view kWhy = "all ranks share a space";
 
-  // Collective over the communicator, of which `group` has a context that nothing uses. nullptr, on all ranks alike: not
-  // to be had here. Otherwise make_request() may be called. The layouts must outlive it. The reading is used up.
+  // Of a persistent collective. Collective over the communicator, of which `group` has a context that nothing uses.
+  // nullptr, on all ranks alike: not to be had here. Otherwise make_request() may be called. The layouts must outlive it.
+  // The reading is used up.
   static std::unique_ptr<PlannedExchange> make(const Call& call, const Reading& reading, const Communicator& group);
+  // Of edges whose ends the caller joins, as halo/plan.hpp says, which has all ranks agree. nullptr: not to be had on this
+  // rank. The layouts must outlive it.
+  static std::unique_ptr<PlannedExchange> make(std::span<const halo::End> out, std::span<const halo::End> in);
+  halo::Record record(std::size_t out) { return plan_.record(out); }
+  halo::Fit join(std::size_t in, const halo::Record& record) { return plan_.join(in, record); }
 
   PlannedExchange(const PlannedExchange&) = delete;
   PlannedExchange& operator=(const PlannedExchange&) = delete;
@@ -37,12 +46,20 @@ class PlannedExchange {
   // Who is told of the end of each exchange; nullptr: nobody.
   void observe(observe::Passage* passage) { observed_ = passage; }
 
+  // What the ends' offsets count from, in exchanges that begin from now on. The one before is done.
+  void bind(const std::byte* from, std::byte* to) {
+    from_ = from;
+    to_ = to;
+  }
   // The exchange before is done. Does not allocate.
   void begin();
   // Is the exchange that was begun last complete? The program may use its buffers then.
   bool done() const { return done_.load(std::memory_order_acquire); }
   // Moves it on, if nobody else does. Returns whether anything moved.
   bool progress();
+  // As the plan's, of the exchange that was begun last.
+  bool ready(std::size_t in);
+  std::optional<std::size_t> ready_any();
   // Returns when it is done, having moved everything else as well.
   void wait();
 
@@ -57,17 +74,17 @@ class PlannedExchange {
   static void destroy_abandoned();
 
  private:
-  PlannedExchange(std::span<const halo::End> out, std::span<const halo::End> in, const std::byte* from, std::byte* to,
-                  const halo::Costs& costs);
-  bool join(const Reading& reading, const Communicator& group);
+  PlannedExchange(std::span<const halo::End> out, std::span<const halo::End> in, const halo::Costs& costs);
+  bool join_all(const Reading& reading, const Communicator& group);
+  bool settle();
   void end();
   void retire();
   static std::unique_ptr<PlannedExchange> make_here(const Reading& reading);
   static void destroy_released();
 
   halo::Plan plan_;
-  const std::byte* const from_;
-  std::byte* const to_;
+  const std::byte* from_ = nullptr;
+  std::byte* to_ = nullptr;
   SpinLock lock_;           // of plan_ and abandoned_
   bool abandoned_ = false;  // to be retired when it is done
   observe::Passage* observed_ = nullptr;

@@ -61,5 +61,27 @@ TEST(Plan, IsReleasedWhenAllNeighboursHaveRetired) {
   EXPECT_TRUE(all.rank[0].plan->released());
 }
 
+// An end that leads to nobody is there at once, and is waited for by nobody.
+TEST(Plan, EndsThatLeadToNobodyAreNotJoined) {
+  p2p::Port port;
+  constexpr std::uint32_t kNobody = ~0U;
+  const End to_nobody{kNobody, 0, 0, nullptr};
+  const End own{0, 0, 8, nullptr};
+  Plan plan(port, std::vector<End>{own, to_nobody}, std::vector<End>{to_nobody, own});
+  EXPECT_EQ(plan.join(1, plan.record(0)), Fit::good);
+  const std::uint64_t sent = 7;
+  std::uint64_t got = 0;
+  plan.begin(reinterpret_cast<const std::byte*>(&sent), reinterpret_cast<std::byte*>(&got));
+  EXPECT_EQ(plan.ready_any(), 0U);
+  EXPECT_TRUE(plan.ready(0));
+  EXPECT_EQ(plan.ready_any(), 1U);
+  EXPECT_EQ(plan.ready_any(), std::nullopt);
+  EXPECT_EQ(got, 7U);
+  EXPECT_TRUE(plan.complete());
+  EXPECT_FALSE(plan.released());
+  plan.retire();
+  EXPECT_TRUE(plan.released());
+}
+
 }  // namespace
 }  // namespace urakata::halo::test
