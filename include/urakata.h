@@ -89,6 +89,73 @@ URAKATA_API int ura_start(ura_schedule* schedule, void* const* buffers, MPI_Requ
 /* MPI_ERR_PENDING while a start of it is not completed. Sets the pointer to null. */
 URAKATA_API int ura_free(ura_schedule** schedule);
 
+/* --- Exchanges with neighbours ---
+ *
+ * A halo sends the same elements of a vector to the same neighbours again and again, and receives others: what a solver
+ * does before each product of its matrix with a vector. Where all ranks of the communicator share a space an exchange is
+ * a put into each neighbour's memory, without messages and handshakes; else the host's persistent messages.
+ *
+ *     ura_halo* halo;
+ *     ura_halo_side send = {n, ranks, counts, owned_indices, length};
+ *     ura_halo_side receive = {n, ranks, counts, ghost_indices, length};
+ *     ura_halo_create(comm, sizeof(double), &send, &receive, &halo);   // all ranks of comm
+ *     for (...) {
+ *       ura_halo_begin(halo, x, x);
+ *       ... rows that need no ghost element ...
+ *       ura_halo_end(halo);
+ *       ... the other rows ...
+ *     }
+ *     ura_halo_free(&halo);
+ *
+ * Several halos may be under way at once, on one communicator too. One is used by one thread at a time. */
+typedef struct ura_halo ura_halo;
+
+/* The neighbours of one side, and the elements that go to each of them, or come from it. */
+typedef struct ura_halo_side {
+  int neighbours;
+  const int* ranks;   /* one for each neighbour: of the communicator, also the own; one may stand more than once, as
+                         several neighbours; MPI_PROC_NULL: nothing goes there */
+  const int* counts;  /* how many elements, for each neighbour; may be 0 */
+  const int* indices; /* of the elements: neighbour 0's first, then neighbour 1's, ... */
+  MPI_Count length;   /* of the vector, in elements: all indices are below */
+} ura_halo_side;
+
+/* Collective over an intracommunicator; waits for the others. What is given is copied. An element is `element_bytes`
+ * bytes. An index may stand several times on the sending side, and once on the receiving one. Where rank a names b k
+ * times as one that it sends to, b names a k times as one that it receives from, with the same counts in that order.
+ * MPI_ERR_ARG, on all ranks and with nothing made, where that is not so or an index is outside of its vector; the rank
+ * where it is wrong says which. MPI_ERR_COMM: not an intracommunicator.
+ * For elements that lie otherwise, or longer vectors: with a datatype for each neighbour, one element of which is what
+ * goes there or comes from there. The types may be freed afterwards. */
+URAKATA_API int ura_halo_create(MPI_Comm comm, MPI_Aint element_bytes, const ura_halo_side* send,
+                                const ura_halo_side* receive, ura_halo** halo);
+URAKATA_API int ura_halo_create_types(MPI_Comm comm, int send_neighbours, const int* send_ranks,
+                                      const MPI_Datatype* send_types, int receive_neighbours, const int* receive_ranks,
+                                      const MPI_Datatype* receive_types, ura_halo** halo);
+
+/* The name under which its exchanges stand in the report, instead of "ura_halo"; copied. Not while one is under way. */
+URAKATA_API int ura_halo_name(ura_halo* halo, const char* name);
+
+/* Starts an exchange: of elements of `send_vector` into elements of `receive_vector`, which may be the same vector, and
+ * others each time. Returns without waiting. Until the exchange is ended the elements that are sent are not written, and
+ * those that come are not touched but as ura_halo_ready() says; an element that comes is none of those that are sent.
+ * All ranks of the communicator begin the same number of exchanges. MPI_ERR_PENDING: the last one is not ended. */
+URAKATA_API int ura_halo_begin(ura_halo* halo, const void* send_vector, void* receive_vector);
+
+/* Is everything here that comes from this neighbour of the receiving side? Then the program may use those elements. To be
+ * called between begin and end, any number of times; does not wait. */
+URAKATA_API int ura_halo_ready(ura_halo* halo, int neighbour, int* flag);
+
+/* A neighbour of the receiving side of whom everything is here, each once in an exchange; -1: none now, or no more. */
+URAKATA_API int ura_halo_ready_any(ura_halo* halo, int* neighbour);
+
+/* Waits until everything is here and what is sent may be written again. */
+URAKATA_API int ura_halo_end(ura_halo* halo);
+
+/* Collective, as MPI_Comm_free is, but does not wait: neighbours may still be in their last exchange. MPI_ERR_PENDING:
+ * this rank's is not ended. Sets the pointer to null. */
+URAKATA_API int ura_halo_free(ura_halo** halo);
+
 /* Is Urakata loaded? Without it the functions above must not be called. */
 static inline int ura_available(void) {
   unsigned long long (*volatile function)(void) = ura_allocations;

@@ -19,7 +19,7 @@
                   X(Comm_call_errhandler) X(Comm_set_errhandler) X(Comm_get_attr) X(Comm_split_type) X(Comm_set_info)  \
                       X(Group_translate_ranks) X(Group_free) X(Type_size_x)                               \
                           X(Type_get_extent_x) X(Type_get_true_extent_x) X(Type_get_envelope) X(Type_get_contents) X(Type_contiguous) \
-                              X(Type_create_struct) X(Type_commit) X(Type_free) X(Op_commutative) X(Op_free)           \
+                              X(Type_create_struct) X(Type_indexed) X(Type_dup) X(Type_commit) X(Type_free) X(Op_commutative) X(Op_free)           \
                                   X(Info_get)
 
 // The program's own messages and communicators.

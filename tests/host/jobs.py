@@ -91,6 +91,7 @@ def compiled_outside(host: Host, name: str, folder: Path) -> Path:
     if target.exists():
         return target
     flags = ["-std=c11", "-D_DEFAULT_SOURCE", "-O1", "-g", "-pthread", "-fno-pie", "-no-pie"]
+    flags.append(f"-I{PROGRAMS.parents[1] / 'include'}")
     return _run_compiler([host.compiler, *flags, *_c_files(name)], target, host)
 
 

@@ -1,0 +1,107 @@
+#include "shim/user_halo.hpp"
+
+#include <utility>
+
+#include "base/clock.hpp"
+#include "shim/message.hpp"
+#include "shim/process.hpp"
+
+namespace urakata::shim {
+
+namespace {
+
+// While somebody observes: the time of a call.
+std::uint64_t time_of(const observe::CallSite* site) { return site != nullptr ? now_ns() : 0; }
+
+void note(observe::EventKind kind, std::uint64_t begin, std::uint64_t end, const observe::CallSite& site) {
+  if (observe::Track* track = process().observer()->caller()) track->add(kind, begin, end, site.number());
+}
+
+}  // namespace
+
+UserHalo::~UserHalo() {
+  if (plan_ != nullptr) PlannedExchange::abandon(std::move(plan_), std::move(types_));
+}
+
+void UserHalo::name(std::string_view given) {
+  observe::Observer* const observer = process().observer();
+  if (observer == nullptr) return;
+  const observe::CallSiteKey site{given,
+                                  site_,
+                                  bytes_,
+                                  planned() ? "poll" : "host",
+                                  planned() ? PlannedExchange::kAlgorithm : "persistent messages",
+                                  observe::python_line(site_)};
+  call_site_ = observer->call_site(site, why_);
+  if (planned()) plan_->observe(&passage_);
+}
+
+int UserHalo::begin(const void* from, void* to) {
+  const std::uint64_t begin = time_of(call_site_);
+  if (begin != 0) passage_.started(begin);
+  int code = MPI_SUCCESS;
+  if (planned()) {
+    plan_->bind(static_cast<const std::byte*>(from), static_cast<std::byte*>(to));
+    plan_->begin();
+  } else {
+    code = host_->begin(from, to);
+  }
+  if (code != MPI_SUCCESS) return code;
+  under_way_ = true;
+  if (begin != 0) {
+    passage_.returned(now_ns(), 0);
+    passage_.at(call_site_);
+    note(observe::EventKind::start, begin, passage_.returned(), *call_site_);
+  }
+  return MPI_SUCCESS;
+}
+
+template <class Ask, class Answer>
+int UserHalo::test(Ask ask, const Answer& here) {
+  int code = ask();
+  if (code != MPI_SUCCESS || here) return code;
+  const std::uint64_t begin = time_of(call_site_);
+  if (!process().host_only()) process().progress().step_all();
+  code = ask();
+  if (here) return code;
+  note_unsuccessful_call();  // the host's messages move, too
+  if (begin != 0) passage_.tested(begin, now_ns(), 0);
+  return code;
+}
+
+int UserHalo::ready(std::size_t in, bool* here) {
+  const auto ask = [&]() -> int {
+    if (!planned()) return host_->ready(in, here);
+    *here = plan_->ready(in);
+    return MPI_SUCCESS;
+  };
+  return test(ask, *here);
+}
+
+int UserHalo::ready_any(std::optional<std::size_t>* in) {
+  const auto ask = [&]() -> int {
+    if (!planned()) return host_->ready_any(in);
+    *in = plan_->ready_any();
+    return MPI_SUCCESS;
+  };
+  return test(ask, *in);
+}
+
+int UserHalo::end() {
+  const std::uint64_t begin = time_of(call_site_);
+  int code = MPI_SUCCESS;
+  if (planned()) {
+    plan_->wait();
+  } else {
+    code = host_->wait();
+  }
+  under_way_ = false;
+  if (begin != 0) {
+    const std::uint64_t end = now_ns();
+    passage_.finished(begin, end, 0, {process().world_rank(), -1, 0, 0});  // no number tells it from others
+    note(observe::EventKind::wait, begin, end, *call_site_);
+  }
+  return code;
+}
+
+}  // namespace urakata::shim

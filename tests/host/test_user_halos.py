@@ -1,0 +1,133 @@
+"""Halos of urakata.h: against plain messages, in a space and out of it, on all ranks alike."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from jobs import (
+    FULL,
+    HOST_NAMES,
+    PROGRAMS,
+    Host,
+    Outcome,
+    compiled,
+    compiled_example,
+    compiled_outside,
+    named,
+    passes,
+    run_job,
+)
+from spaces import SPACE, lives_in_a_space, nothing_stays, space_job
+from test_mpi4py import library, suite
+
+from urakata import paths
+from urakata.report.summary import Row, summarise
+
+__all__ = ["nothing_stays"]  # around every test here
+
+CASES = "3000" if FULL else "60"
+SEED = os.environ.get("URAKATA_TEST_SEED", "11")
+
+
+def is_right(outcome: Outcome) -> None:
+    passes(outcome)
+    assert "random_halos: right" in outcome.output, outcome.output
+
+
+def rows(folder: Path) -> list[Row]:
+    return [row for row in summarise(folder).rows if row.operation in ("ura_halo", "random halo")]
+
+
+def job(host: Host, ranks: int, command: list[str], way: str, environment: dict[str, str] | None = None) -> Outcome:
+    """In a space, with an engine, or under Urakata with all left to the host."""
+    if way == "space":
+        return space_job(host, ranks, command, seconds=900, environment=environment)
+    if way != "host":
+        return run_job(host, ranks, command, way, seconds=900, environment=environment)
+    under = [str(paths.program("urakata-exec")), "--engine", "host", "--"]
+    return run_job(host, ranks, [*under, *command], seconds=900, environment=environment)
+
+
+@pytest.mark.parametrize("ranks", (1, 2, 3, 4, 6) if FULL else (1, 4))
+@pytest.mark.parametrize("way", ("host", "poll", "thread", "space") if FULL else ("host", "thread", "space"))
+@pytest.mark.parametrize("name", HOST_NAMES if FULL else ("openmpi", "mpich"))
+def test_random_halos_equal_plain_messages(folder: Path, name: str, way: str, ranks: int) -> None:
+    host = named(name)
+    is_right(job(host, ranks, [str(compiled(host, "random_halos", folder)), CASES, SEED], way))
+
+
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_the_report_says_which_way_halos_go(folder: Path, tmp_path: Path, name: str) -> None:
+    """By plans in a space; by messages where there are none, or a communicator has one rank only."""
+    host = named(name)
+    program = [str(compiled(host, "random_halos", folder)), "12", SEED]
+    for plans in ("1", "0"):
+        variables = {"URAKATA_EXCHANGE_PLANS": plans, "URAKATA_REPORT": str(tmp_path / plans)}
+        is_right(space_job(host, 3, program, environment=variables))
+        found = {(row.algorithm, row.engine, row.why) for row in rows(tmp_path / plans)}
+        apart = ("persistent messages", "host", "not all ranks share a space")
+        refused = ("persistent messages", "host", "a rank cannot have an exchange plan of it")
+        together = ("exchange plan", "poll", "all ranks share a space")
+        assert found - {apart} == {together if plans == "1" else refused}
+    assert {row.operation for row in rows(tmp_path / "1")} == {"ura_halo", "random halo"}
+    assert all("random_halos" in row.place for row in rows(tmp_path / "1"))
+
+
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_ranks_outside_of_the_space(folder: Path, tmp_path: Path, name: str) -> None:
+    """Communicators of both kinds have messages, and all ranks know; the ranks inside have plans among themselves."""
+    host = named(name)
+    arguments = ["60", SEED]
+    inside = [str(compiled(host, "random_halos", folder)), *arguments]
+    outside = [*SPACE, str(compiled_outside(host, "random_halos", folder)), *arguments]
+    variables = {"URAKATA_REPORT": str(tmp_path)}
+    is_right(run_job(host, 2, [*SPACE, *inside, ":", "-n", "2", *outside], seconds=300, environment=variables))
+    assert {row.algorithm for row in rows(tmp_path)} == {"exchange plan", "persistent messages"}
+
+
+@pytest.mark.parametrize("way", ("host", "poll", "space"))
+@pytest.mark.parametrize("name", HOST_NAMES if FULL else ("openmpi", "mpich"))
+def test_what_does_not_fit_is_refused_on_all_ranks(folder: Path, name: str, way: str) -> None:
+    host = named(name)
+    outcome = job(host, 2, [str(compiled(host, "bad_halos", folder))], way)
+    passes(outcome)
+    assert outcome.output.count("bad_halos: right") == 2, outcome.output
+    for words in (
+        "index -7, number 1 in the list of send neighbour 0 (rank 0), is not in a vector of 10 elements",
+        "index 10, number 0 in the list of receive neighbour 1 (rank 0), is not in a vector of 10 elements",
+        "index 9 stands twice in the lists of the receive neighbours",
+        "send neighbour 1 (rank 2) is not in the communicator, which has 2 ranks",
+        "-1 elements for send neighbour 1 (rank 0)",
+        "rank 0 sends 16 bytes, and receive neighbour 0 here is to get 8",
+        "rank 0 names this rank 2 times",
+    ):
+        assert f"ura_halo_create: {words}" in outcome.output, outcome.output
+
+
+@pytest.mark.parametrize("way", ("poll", "space"))
+@pytest.mark.parametrize("name", HOST_NAMES)
+def test_a_solver_that_overlaps_its_inner_rows(folder: Path, tmp_path: Path, name: str, way: str) -> None:
+    """Every digit as on one rank; also with more ranks than rows of cells, and on one rank."""
+    host = named(name)
+    program = str(compiled_example(host, "jacobi", folder))
+    for ranks, edge in ((4, 30), (4, 3), (1, 5)):
+        variables = {"URAKATA_REPORT": str(tmp_path / f"{ranks}-{edge}")}
+        outcome = job(host, ranks, [program, "--edge", str(edge)], way, variables)
+        passes(outcome)
+        assert f"jacobi: {edge} x {edge} cells on {ranks} ranks, 200 iterations: right" in outcome.output
+    (row,) = summarise(tmp_path / "4-30").rows
+    by = "exchange plan" if way == "space" else "persistent messages"
+    assert (row.operation, row.algorithm, row.started, row.ranks) == ("halo of x", by, 800, 4)
+
+
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_the_same_solver_in_python(name: str) -> None:
+    host = named(name)
+    python = suite()[0]
+    variables = {"MPI4PY_LIBMPI": str(library(host))}
+    for way in ("poll", "space") if lives_in_a_space(python) else ("poll",):
+        outcome = job(host, 3, [python, str(PROGRAMS.parents[1] / "examples" / "jacobi.py")], way, variables)
+        passes(outcome)
+        assert "jacobi.py: right" in outcome.output, outcome.output
