@@ -31,6 +31,7 @@ PROMISED = [
     "cg-exchange",
     "cg-exchange-space",
     "cg-double-buffer",
+    "halo-start-ns",
     "nbc-shared-8b-us",
     "nbc-shared-vs-mpich-async",
     "overlap-hidden",

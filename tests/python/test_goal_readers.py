@@ -136,6 +136,18 @@ def test_an_exchange_is_compared_with_each_way_of_the_host() -> None:
             list(readers.READERS["solver"](ran, {"measure": "partition", "space": True}))
 
 
+def test_starts_of_plans_stand_beside_the_hosts_persistent_messages() -> None:
+    def read(side: Side, way: str, allocations: int | None) -> list[readers.Value]:
+        ran = jobs.Job(side, "node", 2, "neighbours", (), "node, 2 ranks")
+        return list(readers.READERS["neighbours"](ran, {"way": way, "call_ns": 150.0, "allocations": allocations}))
+
+    point = ("node, 2 ranks", "halo")
+    beside = ("node, 2 ranks", "neighbour-persistent")
+    assert read(HOST, "persistent", None) == [("call_ns", point, 150.0), ("call_ns", beside, 150.0)]
+    assert not read(HOST, "neighbour-persistent", None) and not read(POLL, "persistent", 0)
+    assert read(POLL, "halo", 0) == [("call_ns", point, 150.0), ("allocations", point, 0)]
+
+
 def test_examples_are_points_by_their_arguments() -> None:
     ran = jobs.Job(HOST, "node", 2, "halo_rows", ("--rows", "2"), "node, 2 ranks")
     read = list(readers.READERS["halo_rows"](ran, {"us": 5.0, "checksum": 1.5}))

@@ -110,6 +110,16 @@ def _solver(job: Job, record: dict[str, Any]) -> Iterator[Value]:
             yield f"{way.partition('-')[0]}_us", (job.label, record["measure"], way), us
 
 
+def _neighbours(job: Job, record: dict[str, Any]) -> Iterator[Value]:
+    """The host's persistent messages stand beside each way that has exchange plans under Urakata."""
+    plans = ("halo", "neighbour-persistent")
+    shown_as = {"persistent": plans} if job.side.options is None else {way: (way,) for way in plans}
+    for way in shown_as.get(record["way"], ()):
+        for quantity in ("call_ns", "allocations"):
+            if record[quantity] is not None:
+                yield quantity, (job.label, way), record[quantity]
+
+
 def _memory(job: Job, record: dict[str, Any]) -> Iterator[Value]:
     _expect_space(job, record)
     quantity = "begin_kib" if record["after"] == "init" else "node_kib"
@@ -156,6 +166,7 @@ READERS: dict[str, Callable[[Job, dict[str, Any]], Iterator[Value]]] = {
     "layout": _layout,
     "halo": _halo,
     "solver": _solver,
+    "neighbours": _neighbours,
     "halo_rows": _mini_application,
     "halo_faces": _mini_application,
     "memory": _memory,
