@@ -77,6 +77,10 @@ int HostExchange::begin(const void* from, void* to) {
   arrived_.clear();
   told_ = 0;
   if (const int code = messages_of(from, to, &present_); code != MPI_SUCCESS) return code;
+  // MPICH's MPI_Testany does not tell of a persistent message from nobody.
+  for (std::size_t i = 0; i < in_.ranks.size(); ++i) {
+    if (in_.ranks[i] == MPI_PROC_NULL) note(i);
+  }
   if (present_->empty()) return MPI_SUCCESS;  // Open MPI refuses to start none
   return host.Startall(static_cast<int>(present_->size()), present_->data());
 }
@@ -103,7 +107,9 @@ int HostExchange::ready_any(std::optional<std::size_t>* in) {
     int flag = 0;
     int index = MPI_UNDEFINED;  // stays so where nothing is left to come
     code = host.Testany(static_cast<int>(in_.ranks.size()), present_->data(), &index, &flag, MPI_STATUS_IGNORE);
-    if (flag != 0 && index != MPI_UNDEFINED) note(static_cast<std::size_t>(index));
+    if (flag != 0 && index != MPI_UNDEFINED && !here_[static_cast<std::size_t>(index)]) {
+      note(static_cast<std::size_t>(index));
+    }
   }
   *in = told_ < arrived_.size() ? std::optional(arrived_[told_++]) : std::nullopt;
   return code;
