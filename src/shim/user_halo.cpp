@@ -33,11 +33,10 @@ void UserHalo::name(std::string_view given) {
                                   planned() ? PlannedExchange::kAlgorithm : "persistent messages",
                                   observe::python_line(site_)};
   call_site_ = observer->call_site(site, why_);
-  if (planned()) plan_->observe(&passage_);
 }
 
 int UserHalo::begin(const void* from, void* to) {
-  const std::uint64_t begin = time_of(call_site_);
+  const std::uint64_t begin = process().observer() != nullptr ? now_ns() : 0;
   if (begin != 0) passage_.started(begin);
   int code = MPI_SUCCESS;
   if (planned()) {
@@ -50,6 +49,7 @@ int UserHalo::begin(const void* from, void* to) {
   under_way_ = true;
   if (begin != 0) {
     passage_.returned(now_ns(), 0);
+    if (call_site_ == nullptr) name("ura_halo");
     passage_.at(call_site_);
     note(observe::EventKind::start, begin, passage_.returned(), *call_site_);
   }

@@ -142,7 +142,7 @@ Result<std::unique_ptr<UserHalo>> UserHalo::make(MPI_Comm comm, Result<HaloSide>
     made->host_ =
         std::make_unique<HostExchange>(std::exchange(own.comm, MPI_COMM_NULL), std::move(*out), std::move(*in));
   }
-  made->name("ura_halo");
+  if (made->planned() && process().observer() != nullptr) made->plan_->observe(&made->passage_);
   return made;
 }
 
