@@ -4,10 +4,10 @@
 //
 // Protocol
 //   eager       up to eager_bytes(): envelope and payload in one frame. The send is finished when the link has it.
-//   rendezvous  anything larger, and synchronous sends of any size: an RTS with envelope and size. When a receive has
-//               matched it, the receiver answers with a CTS that says how many bytes it wants (fewer where it
-//               truncates); the link then moves those from the sender's elements to the receiver's by itself. Where it
-//               wants none the CTS ends the message.
+//   rendezvous  anything larger, synchronous sends of any size, and what there is no credit for: an RTS with envelope
+//               and size. When a receive has matched it, the receiver answers with a CTS that says how many bytes it
+//               wants (fewer where it truncates); the link then moves those from the sender's elements to the
+//               receiver's by itself. Where it wants none the CTS ends the message.
 //   cancel      is never told: an endpoint takes back receives that it has not matched; a send that has left stays.
 //   failure     the link tells of it once: everything open with that peer ends with Outcome::failed, also what is sent
 //               to it, and what matches an RTS of its, from then on. The eager messages that have come stay.
@@ -15,9 +15,10 @@
 // Order: eager frames and RTS arrive at a peer in the order in which the endpoint has handed them on; nothing else need
 // keep any order, so payload may go beside them and by several ways.
 //
-// Credit: the link decides how much it takes, by refusing eager frames and RTS; CTS and payload it must take, of which
-// there is at most one for each open request. An endpoint keeps what arrives unexpected, so a link bounds that memory
-// by counting at the sender what consumed() has not yet given back at the receiver.
+// Credit: an endpoint keeps the eager messages that arrive unexpected, so the link bounds that memory by counting at the
+// sender what consumed() has not yet given back at the receiver, and refuses an eager frame that would be too much. Its
+// RTS goes in its place: no message ever waits for one before it to be received. All other frames the link must take;
+// of each kind there is at most one for each open request.
 //
 // Ownership: an eager payload is the caller's again when the call returns. Elements stay what and where they are until
 // the event sent or received, or failed: from then on the link touches them no more.
@@ -66,22 +67,22 @@ class Link {
   virtual std::uint64_t eager_bytes() const = 0;
   virtual bool failed(LinkPeer peer) const = 0;
 
-  // False: no credit now; nothing was done. news() says when to try again.
+  // False: no credit now; nothing was done.
   virtual bool send_eager(LinkPeer to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes) = 0;
-  virtual bool send_rts(LinkPeer to, const Envelope& envelope, std::uint64_t bytes, LinkTicket send) = 0;
-
+  // The event cts follows.
+  virtual void send_rts(LinkPeer to, const Envelope& envelope, std::uint64_t bytes, LinkTicket send) = 0;
   // The answer to an RTS: its payload's first `bytes` are wanted, in `target`. The event received follows, but for 0.
   virtual void send_cts(LinkPeer to, LinkTicket send, LinkTicket receive, const Elements& target,
                         std::uint64_t bytes) = 0;
   // The answer to a CTS: the first `bytes`, more than 0, of `source`. The event sent follows.
   virtual void send_payload(LinkPeer to, LinkTicket receive, const Elements& source, std::uint64_t bytes,
                             LinkTicket send) = 0;
-  // The endpoint keeps nothing more of an eager message with so many bytes, or of an RTS (0).
+  // The endpoint keeps nothing more of an eager message with so many bytes.
   virtual void consumed(LinkPeer from, std::uint64_t bytes) = 0;
 
   // Moves on what can move without waiting. Returns whether anything did.
   virtual bool poll(Events& events) = 0;
-  // Would poll() do anything, or would a frame be taken that was refused? Cheap: asked by whoever waits.
+  // Would poll() do anything? Cheap: asked by whoever waits.
   virtual bool news() const = 0;
 };
 

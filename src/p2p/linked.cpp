@@ -49,18 +49,12 @@ void Endpoint::deliver_linked(Request& receive, Unexpected& message) { linked_->
 
 Request* Endpoint::Linked::send(LinkPeer to, const Envelope& envelope, const Buffer& buffer, Mode mode) {
   const std::uint64_t bytes = buffer.bytes();
-  const bool whole = bytes > link.eager_bytes() || mode == Mode::synchronous;
   const bool broken = link.failed(to);
-  bool behind = false;
-  if (!waiting_.empty()) {
-    if (flush()) here_.port_.wake();  // another thread's send may be done
-    for (const Request* r = waiting_.first(); r != nullptr && !behind; r = r->next) behind = r->peer == to;
-  }
-  if (!whole && !behind && !broken && send_eager_now(to, envelope, buffer)) return nullptr;
+  const bool eager = bytes <= link.eager_bytes() && mode != Mode::synchronous;
+  if (!broken && eager && send_eager(to, envelope, buffer)) return nullptr;
 
   Request& request = here_.new_request();
   request.is_send = true;
-  request.whole = whole;
   request.movable = mode == Mode::standard && bytes <= kMovable;
   request.tests = 0;
   request.buffer = buffer;
@@ -78,17 +72,19 @@ Request* Endpoint::Linked::send(LinkPeer to, const Envelope& envelope, const Buf
   request.queued = true;
   if (bytes == 0) {
     request.source = {};
-  } else if (buffer.closed() || mode == Mode::buffered || (!whole && !buffer.plain())) {
+  } else if (buffer.closed() || mode == Mode::buffered) {
     here_.pack_all(request);
     request.moved = std::exchange(request.movable, false);
   } else {
     request.source = buffer.elements();
   }
-  if (behind || !push(request)) waiting_.push(request);
+  rts_sent_.push(request);
+  link.send_rts(to, envelope, bytes, ticket_of(request));
   return &request;
 }
 
-bool Endpoint::Linked::send_eager_now(LinkPeer to, const Envelope& envelope, const Buffer& buffer) {
+// False: there is no credit.
+bool Endpoint::Linked::send_eager(LinkPeer to, const Envelope& envelope, const Buffer& buffer) {
   const std::uint64_t bytes = buffer.bytes();
   if (buffer.plain() || bytes == 0) return link.send_eager(to, envelope, buffer.address, bytes);
   Block packed = here_.spare_.take(bytes);
@@ -96,23 +92,6 @@ bool Endpoint::Linked::send_eager_now(LinkPeer to, const Envelope& envelope, con
   const bool taken = link.send_eager(to, envelope, packed.get(), bytes);
   here_.spare_.give(std::move(packed));
   return taken;
-}
-
-// Hands a send to the link. False: it does not take it now.
-bool Endpoint::Linked::push(Request& send) {
-  if (send.whole) {
-    if (!link.send_rts(send.peer, send.envelope, bytes_of(send.source), ticket_of(send))) return false;
-    rts_sent_.push(send);
-    return true;
-  }
-  if (!link.send_eager(send.peer, send.envelope, send.source.address, send.source.count)) return false;
-  here_.finish(send);
-  return true;
-}
-
-bool Endpoint::Linked::flush() {
-  return waiting_.take_in_order([](const Request& send) { return send.peer; },
-                                [&](Request& send) { return push(send); });
 }
 
 bool Endpoint::Linked::cts(LinkPeer from, LinkTicket send, LinkTicket receive, std::uint64_t bytes) {
@@ -201,7 +180,6 @@ void Endpoint::Linked::accept(Request& receive, LinkPeer from, std::uint64_t byt
   const std::uint64_t wanted = std::min(bytes, buffer.bytes());
   if (wanted < bytes) receive.result.outcome = Outcome::truncated;
   receive.result.bytes = wanted;
-  link.consumed(from, 0);
   Elements target;
   if (wanted != 0 && buffer.closed()) {
     receive.packed = here_.spare_.take(wanted);
@@ -224,13 +202,8 @@ void Endpoint::Linked::received(LinkTicket ticket) {
 
 // --- progress and failure ---
 
-bool Endpoint::Linked::step() {
-  const bool moved = link.poll(*this);
-  return (!waiting_.empty() && flush()) || moved;
-}
-
 void Endpoint::Linked::failed(LinkPeer peer) {
-  for (Queue<Request>* queue : {&waiting_, &rts_sent_, &sending_, &receiving_}) {
+  for (Queue<Request>* queue : {&rts_sent_, &sending_, &receiving_}) {
     queue->take_all([&](Request& request) {
       if (request.peer != peer) return false;
       request.result.outcome = Outcome::failed;

@@ -1,6 +1,6 @@
 // What an endpoint has under way by its link. See link.hpp for the protocol.
 //
-// A request is in one of the queues from its start to its end: a send in waiting, rts_sent, sending; a receive, once it
+// A request is in one of the queues from its start to its end: a send in rts_sent, sending; a receive, once it
 // has matched an RTS, in receiving. Sends keep Request::queued set as long.
 //
 // Thread-safety: by whoever has the endpoint's lock.
@@ -19,8 +19,8 @@ class Endpoint::Linked final : public Link::Events {
   Request* send(LinkPeer to, const Envelope& envelope, const Buffer& buffer, Mode mode);
   // The rest of Endpoint::deliver(), for a message that has come by the link.
   void deliver(Request& receive, Unexpected& message);
-  bool step();
-  bool idle() const { return waiting_.empty() && rts_sent_.empty() && sending_.empty() && receiving_.empty(); }
+  bool step() { return link.poll(*this); }
+  bool idle() const { return rts_sent_.empty() && sending_.empty() && receiving_.empty(); }
 
   void eager(LinkPeer from, const Envelope& envelope, std::byte* payload, std::uint64_t bytes) override;
   void rts(LinkPeer from, const Envelope& envelope, std::uint64_t bytes, LinkTicket send) override;
@@ -32,15 +32,12 @@ class Endpoint::Linked final : public Link::Events {
   Link& link;
 
  private:
-  bool send_eager_now(LinkPeer to, const Envelope& envelope, const Buffer& buffer);
-  bool push(Request& send);
-  bool flush();
+  bool send_eager(LinkPeer to, const Envelope& envelope, const Buffer& buffer);
   Request* match(const Envelope& envelope);
   Unexpected& keep(LinkPeer from, const Envelope& envelope, Kind kind, std::uint64_t bytes);
   void accept(Request& receive, LinkPeer from, std::uint64_t bytes, LinkTicket send);
 
   Endpoint& here_;
-  Queue<Request> waiting_;    // sends that the link has not taken yet, oldest first
   Queue<Request> rts_sent_;   // sends whose RTS is on its way
   Queue<Request> sending_;    // sends whose payload is
   Queue<Request> receiving_;  // receives whose payload is

@@ -9,8 +9,8 @@
 // Payload goes by writev from its place, and comes by readv straight into it. It goes in pieces of up to kPiece, one
 // payload of a pair after the other; elements with holes are packed and unpacked a piece at a time.
 //
-// Credit: what a peer has sent and the endpoint has not consumed is at most `credit` bytes, kFrame of them for each
-// frame; it is given back by the quarter.
+// Credit: the eager messages that a peer has sent and the endpoint has not consumed are at most `credit` bytes, kFrame of
+// them for each; it is given back by the quarter.
 //
 // Failure: where one of a pair's connections breaks, what has come by either is still taken, and the peer has failed.
 // So who has sent and ends loses nothing if flushed() has said so before. A process that ends with nothing open is told
@@ -51,7 +51,7 @@ class WireLink final : public p2p::Link, private Connection::Sink {
 
   struct Settings {
     std::uint64_t eager_bytes = 64UL << 10;
-    std::uint64_t credit = 1UL << 20;  // for each peer; more than 4/3 of eager_bytes + kFrame
+    std::uint64_t credit = 1UL << 20;  // for each peer; more than 4/3 of eager_bytes + kFrame: all become eager again
   };
 
   // The wire outlives the link, and knows the addresses before the first message. One link for each wire.
@@ -65,7 +65,7 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   std::uint64_t eager_bytes() const override { return settings_.eager_bytes; }
   bool failed(LinkPeer peer) const override;
   bool send_eager(LinkPeer to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes) override;
-  bool send_rts(LinkPeer to, const Envelope& envelope, std::uint64_t bytes, LinkTicket send) override;
+  void send_rts(LinkPeer to, const Envelope& envelope, std::uint64_t bytes, LinkTicket send) override;
   void send_cts(LinkPeer to, LinkTicket send, LinkTicket receive, const Elements& target, std::uint64_t bytes) override;
   void send_payload(LinkPeer to, LinkTicket receive, const Elements& source, std::uint64_t bytes,
                     LinkTicket send) override;
@@ -112,7 +112,6 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   bool piece_arrived(Peer& from, const Frame& frame);
 
   Peer& peer(LinkPeer rank);
-  bool spend(LinkPeer to, std::uint64_t bytes);
   bool send(LinkPeer to, const Frame& frame, std::span<const std::byte> payload);
   void push(LinkPeer to);
   bool connect(LinkPeer to, Channel& channel);

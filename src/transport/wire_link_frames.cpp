@@ -52,20 +52,16 @@ bool WireLink::send(LinkPeer to, const Frame& frame, std::span<const std::byte> 
   return !connection.broken();
 }
 
-bool WireLink::spend(LinkPeer to, std::uint64_t bytes) {
+bool WireLink::send_eager(LinkPeer to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes) {
   std::uint64_t& credit = peer(to).credit;
   if (credit < bytes + kFrame) return false;
   credit -= bytes + kFrame;
-  return true;
+  return send(to, frame_of(FrameKind::eager, envelope, bytes), {payload, bytes});
 }
 
-bool WireLink::send_eager(LinkPeer to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes) {
-  return spend(to, bytes) && send(to, frame_of(FrameKind::eager, envelope, bytes), {payload, bytes});
-}
-
-bool WireLink::send_rts(LinkPeer to, const Envelope& envelope, std::uint64_t bytes, LinkTicket ticket) {
+void WireLink::send_rts(LinkPeer to, const Envelope& envelope, std::uint64_t bytes, LinkTicket ticket) {
   const Rendezvous tail{bytes, ticket};
-  return spend(to, 0) && send(to, frame_of(FrameKind::link_rts, envelope, sizeof tail), bytes_of(tail));
+  send(to, frame_of(FrameKind::link_rts, envelope, sizeof tail), bytes_of(tail));
 }
 
 void WireLink::send_cts(LinkPeer to, LinkTicket ticket, LinkTicket receive, const Elements& target,

@@ -76,14 +76,13 @@ class FakeLink final : public Link {
   bool failed(LinkPeer peer) const override { return failed_.contains(peer); }
 
   bool send_eager(LinkPeer to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes) override {
-    if (!spend(to, bytes)) return false;
+    if (credit_[to] < bytes + kFrame) return false;
+    credit_[to] -= bytes + kFrame;
     put(to, {Frame::Kind::eager, envelope, bytes, 0, {}, {}, {payload, payload + bytes}});
     return true;
   }
-  bool send_rts(LinkPeer to, const Envelope& envelope, std::uint64_t bytes, LinkTicket send) override {
-    if (!spend(to, 0)) return false;
+  void send_rts(LinkPeer to, const Envelope& envelope, std::uint64_t bytes, LinkTicket send) override {
     put(to, {Frame::Kind::rts, envelope, bytes, 0, send, {}, {}});
-    return true;
   }
   void send_cts(LinkPeer to, LinkTicket send, LinkTicket receive, const Elements& target,
                 std::uint64_t bytes) override {
@@ -140,11 +139,6 @@ class FakeLink final : public Link {
   };
 
   void put(LinkPeer to, Frame frame) { network_.put(own_, static_cast<int>(to), std::move(frame), true); }
-  bool spend(LinkPeer to, std::uint64_t bytes) {
-    if (credit_[to] < bytes + kFrame) return false;
-    credit_[to] -= bytes + kFrame;
-    return true;
-  }
 
   void take(LinkPeer from, Frame& frame, Events& events) {
     switch (frame.kind) {

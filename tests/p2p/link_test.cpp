@@ -234,7 +234,7 @@ class Pair : public ::testing::Test {
   Endpoint& other_ = *world_.endpoints[1];
 };
 
-// 0 sends 1 2 3 ... to 1, which does not receive: what 1 keeps is bounded by its credit, and all arrives in order.
+// 0 sends 1 2 3 ... to 1, which does not receive: what leaves is bounded by the credit, and all arrives in order.
 TEST_F(Pair, CreditBoundsWhatIsUnexpected) {
   constexpr std::size_t kMany = 3000;
   std::vector<std::uint64_t> numbers(kMany);
@@ -259,6 +259,46 @@ TEST_F(Pair, CreditBoundsWhatIsUnexpected) {
   }
   settle();
   EXPECT_TRUE(one_.idle() && other_.idle());
+}
+
+// 0 sends 1 2 3 ... and at last 0, which 1 receives first. What there is no credit for is a
+// rendezvous, also a message of no bytes.
+TEST_F(Pair, UnreceivedMessagesKeepNoLaterOneOut) {
+  constexpr std::size_t kMany = 600;
+  std::vector<std::uint64_t> numbers(kMany);
+  std::vector<Request*> sends;
+  for (std::size_t i = 0; i < kMany; ++i) {
+    numbers[i] = i + 1;
+    sends.push_back(one_.send(LinkPeer{1}, {1, 0, 0}, words(numbers, i, 1), Mode::standard));
+  }
+  std::vector<std::uint64_t> last(1, 0);
+  sends.push_back(one_.send(LinkPeer{1}, {1, 0, 1}, words(last, 0, 1), Mode::standard));
+  sends.push_back(one_.send(LinkPeer{1}, {1, 0, 2}, {}, Mode::standard));
+  std::vector<std::uint64_t> got(1, 77);
+  Request& nothing = other_.receive({1, 0, 2}, words(got, 0, 1));
+  Request& receive = other_.receive({1, 0, 1}, words(got, 0, 1));
+  for (int i = 0; i < 20; ++i) settle();  // a few frames a step
+  ASSERT_TRUE(receive.done() && nothing.done());
+  EXPECT_EQ(got[0], 0U);
+  EXPECT_EQ(nothing.result.bytes, 0U);
+  other_.release(receive);
+  other_.release(nothing);
+  for (std::size_t i = 0; i < kMany; ++i) {
+    Request& next = other_.receive({1, kAnySource, 0}, words(got, 0, 1));
+    settle();
+    ASSERT_TRUE(next.done());
+    ASSERT_EQ(got[0], i + 1);
+    other_.release(next);
+  }
+  settle();
+  for (Request* send : sends) {
+    if (send == nullptr) continue;
+    EXPECT_TRUE(send->done());
+    one_.release(*send);
+  }
+  EXPECT_TRUE(one_.idle() && other_.idle());
+  // The credit is back.
+  EXPECT_EQ(one_.send(LinkPeer{1}, {1, 0, 3}, words(last, 0, 1), Mode::standard), nullptr);
 }
 
 // A synchronous send of 8 bytes, and one of none, are done when they have been received; a standard one of 30 000 that

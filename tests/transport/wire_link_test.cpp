@@ -344,6 +344,37 @@ TEST_F(WireLinkPair, CreditBoundsWhatIsUnexpected) {
   while (!one().idle() || !nodes_[0].link->flushed()) step();
 }
 
+// 0 sends 1 2 3 ..., five times the credit, and then 0, which 1 receives first.
+TEST_F(WireLinkPair, UnreceivedMessagesKeepNoLaterOneOut) {
+  constexpr std::uint64_t kMany = 200;
+  std::vector<std::vector<std::uint64_t>> numbers;
+  std::vector<Request*> sends;
+  for (std::uint64_t i = 1; i <= kMany; ++i) {
+    numbers.emplace_back(100, i);
+    sends.push_back(one().send(LinkPeer{1}, {1, 0, 0}, buffer(numbers.back()), Mode::standard));
+  }
+  std::vector<std::uint64_t> last(100, 0);
+  sends.push_back(one().send(LinkPeer{1}, {1, 0, 1}, buffer(last), Mode::standard));
+  std::vector<std::uint64_t> got(100, 77);
+  Request& receive = other().receive({1, 0, 1}, buffer(got));
+  for (int steps = 0; steps < 1'000'000 && !receive.done(); ++steps) step();
+  ASSERT_TRUE(receive.done());
+  EXPECT_EQ(got, last);
+  other().release(receive);
+  for (const std::vector<std::uint64_t>& expected : numbers) {
+    Request& next = other().receive({1, 0, 0}, buffer(got));
+    while (!next.done()) step();
+    ASSERT_EQ(got, expected);
+    other().release(next);
+  }
+  for (Request* send : sends) {
+    if (send == nullptr) continue;
+    while (!send->done()) step();
+    one().release(*send);
+  }
+  while (!nodes_[0].link->flushed() || !nodes_[1].link->flushed()) step();
+}
+
 // A message of 64 MiB is on its way when one of 8 B is sent: that arrives before.
 TEST_F(WireLinkPair, ASmallMessageDoesNotStandBehindALongOne) {
   std::vector<std::uint64_t> out(8UL << 20, 7);
