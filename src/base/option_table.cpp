@@ -105,6 +105,9 @@ constexpr std::array<Option, kRows> kTable = {{
            "How collectives' messages travel between nodes: through the host, over TCP connections of Urakata's own "
            "(wire), or by wire where TCP is the only network (auto)",
            kTransports},
+    Option{"WIRE_MESSAGES", OptionKind::choice, OptionLevel::basic, Agreement::combined, "0", "",
+           "1: the program's own messages to ranks that transport wire reaches go by wire, too; 0: through the host",
+           kSwitch},
     Option{"WIRE_INTERFACE", OptionKind::text, OptionLevel::advanced, Agreement::none, "", "",
            "Network interface of transport wire (such as eth1); empty: the fastest that leads to the other nodes"},
     Option{"TAG_UB",

@@ -38,6 +38,7 @@ enum Row : std::size_t {
   kExchangePlans,
   kBlocking,
   kTransport,
+  kWireMessages,
   kWireInterface,
   kTagUb,
   kPeerTimeout,

@@ -84,6 +84,7 @@ class Settings {
     options_.exchange_plans = switched(values_[kExchangePlans]).value_or(1) == 1;
     options_.blocking = static_cast<BlockingWish>(choice(kBlockingWishes, values_[kBlocking]).value_or(0));
     options_.transport = static_cast<TransportWish>(choice(kTransports, values_[kTransport]).value_or(0));
+    options_.wire_messages = switched(values_[kWireMessages]).value_or(0) == 1;
     options_.wire_interface = values_[kWireInterface];
     options_.tag_ub = number(values_[kTagUb]).value_or(0);
     options_.peer_timeout_s = number(values_[kPeerTimeout]).value_or(30);

@@ -79,6 +79,7 @@ struct Options {
   bool exchange_plans = true;
   BlockingWish blocking = BlockingWish::automatic;
   TransportWish transport = TransportWish::automatic;
+  bool wire_messages = false;
   std::uint64_t tag_ub = 0;         // 0: what the host says
   std::string_view wire_interface;  // empty: the fastest that leads to the other nodes
   std::uint64_t peer_timeout_s = 30;

@@ -7,8 +7,8 @@ namespace urakata::messages {
 
 Circle* Circle::make(Host& host, HostHandle communicator, std::int32_t own_rank, std::uint32_t own_context,
                      std::vector<Peer> peers) {
-  const auto here = std::count_if(peers.begin(), peers.end(), [](const Peer& peer) { return peer.port != nullptr; });
-  return here < 2 ? nullptr : new Circle(host, communicator, own_rank, own_context, std::move(peers));
+  const auto reached = std::count_if(peers.begin(), peers.end(), [](const Peer& peer) { return peer.reached(); });
+  return reached < 2 ? nullptr : new Circle(host, communicator, own_rank, own_context, std::move(peers));
 }
 
 Circle::Circle(Host& host, HostHandle of, std::int32_t own_rank, std::uint32_t own_context, std::vector<Peer> all)
@@ -16,7 +16,8 @@ Circle::Circle(Host& host, HostHandle of, std::int32_t own_rank, std::uint32_t o
       rank(own_rank),
       context(own_context),
       peers(std::move(all)),
-      mixed(std::any_of(peers.begin(), peers.end(), [](const Peer& peer) { return peer.port == nullptr; })),
+      mixed(std::any_of(peers.begin(), peers.end(), [](const Peer& peer) { return !peer.reached(); })),
+      wide(std::any_of(peers.begin(), peers.end(), [](const Peer& peer) { return peer.port == nullptr; })),
       host_(host) {}
 
 void Circle::end() {

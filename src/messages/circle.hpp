@@ -1,5 +1,6 @@
-// A circle: a communicator with ranks that share this rank's space, so that the program's own messages between them
-// travel there. It is mixed if it has other ranks too: messages with those are the host's, on the same communicator.
+// A circle: a communicator with ranks that this rank's endpoint reaches, in its space or by a link, so that the
+// program's own messages between them go by endpoints. It is mixed if it has other ranks too: messages with those are
+// the host's, on the same communicator.
 //
 // Each rank numbers its circles itself; a message carries the number that its receiver has chosen (job/contexts.hpp).
 //
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "messages/host.hpp"
+#include "p2p/link.hpp"
 #include "p2p/port.hpp"
 
 namespace urakata::messages {
@@ -18,12 +20,15 @@ namespace urakata::messages {
 class Circle {
  public:
   struct Peer {
-    p2p::Port* port = nullptr;  // nullptr: not in this rank's space
-    std::uint32_t context = 0;  // the peer's number for this circle
+    p2p::Port* port = nullptr;          // nullptr: not in this rank's space
+    std::uint32_t context = 0;          // the peer's number for this circle
+    p2p::LinkPeer link = p2p::kNoPeer;  // of one that is not in this rank's space
+
+    bool reached() const { return port != nullptr || link != p2p::kNoPeer; }
   };
 
-  // nullptr where fewer than two ranks are in this rank's space: the host has such a communicator. The circle belongs
-  // to its users.
+  // nullptr where the endpoint reaches fewer than two ranks, this one among them: the host has such a communicator. The
+  // circle belongs to its users.
   static Circle* make(Host& host, HostHandle communicator, std::int32_t own_rank, std::uint32_t own_context,
                       std::vector<Peer> peers);
 
@@ -31,7 +36,8 @@ class Circle {
   const std::int32_t rank;
   const std::uint32_t context;  // own number
   const std::vector<Peer> peers;
-  const bool mixed;
+  const bool mixed;  // not all are reached
+  const bool wide;   // not all are in this rank's space
 
   // What the program promises, each as it has said last.
   static constexpr unsigned kNoAnySource = 1;  // mpi_assert_no_any_source
@@ -41,8 +47,10 @@ class Circle {
   bool unordered() const { return promises.load(std::memory_order_relaxed) != 0; }
 
   bool has(int rank_of_peer) const { return static_cast<std::size_t>(rank_of_peer) < peers.size(); }
-  // Of a rank that it has: is it outside this rank's space?
-  bool outside(int rank_of_peer) const { return peers[static_cast<std::size_t>(rank_of_peer)].port == nullptr; }
+  // Of a rank that it has: does the endpoint not reach it?
+  bool outside(int rank_of_peer) const { return !peers[static_cast<std::size_t>(rank_of_peer)].reached(); }
+  // Is it reached by the link?
+  bool linked(int rank_of_peer) const { return peers[static_cast<std::size_t>(rank_of_peer)].link != p2p::kNoPeer; }
 
   void retain() { add(1); }
   // The last user frees the host's communicator as well, where the program has freed it before.

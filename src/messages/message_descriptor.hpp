@@ -14,19 +14,25 @@
 
 namespace urakata::messages {
 
-// Where a message comes from: a rank of the space, one outside of it (on a mixed circle, through the host), or either.
-enum class Carrier : std::uint8_t { space, by_host, either };
+// Where a message comes from: a rank of the space, one that the endpoint reaches by its link, or, on a mixed circle, one
+// that it does not reach (through the host) or either kind. From any source it is the last of these that is possible.
+enum class Carrier : std::uint8_t { space, link, by_host, either };
+// Is it the endpoint's alone?
+inline bool by_endpoint(Carrier carrier) { return carrier <= Carrier::link; }
 
 // A send or a receive that is ours to handle, with arguments that have been checked.
 struct MessageDescriptor {
   Circle* circle = nullptr;
   const layout::Layout* type = nullptr;  // of an element
-  p2p::Port* to = nullptr;               // of a send; nullptr: a receive
+  p2p::Port* to = nullptr;               // of a send to a rank of the space
+  p2p::LinkPeer peer = p2p::kNoPeer;     // of a send by the link
   p2p::Mode mode = p2p::Mode::standard;
   Carrier carrier = Carrier::space;  // of a receive
   std::int64_t count = 0;            // of elements
   p2p::Buffer buffer;
   p2p::Envelope envelope;  // of a send; the pattern of a receive
+
+  bool is_send() const { return to != nullptr || peer != p2p::kNoPeer; }
 };
 
 // A copy to be handed on by reference. Member by member: the descriptor itself can stay in registers then.
@@ -36,6 +42,7 @@ struct MessageDescriptor {
   return {descriptor.circle,
           descriptor.type,
           descriptor.to,
+          descriptor.peer,
           descriptor.mode,
           descriptor.carrier,
           descriptor.count,
@@ -56,14 +63,17 @@ struct MessageDescriptor {
 [[gnu::always_inline]] inline void route_receive(std::int32_t source, std::int32_t tag, MessageDescriptor& descriptor) {
   const Circle& in = *descriptor.circle;
   const bool any = source == p2p::kAnySource;
-  if (in.mixed && any) descriptor.carrier = Carrier::either;
-  if (in.mixed && !any && in.outside(source)) descriptor.carrier = Carrier::by_host;
+  if (in.wide && any) descriptor.carrier = in.mixed ? Carrier::either : Carrier::link;
+  if (in.wide && !any) {
+    const Circle::Peer& peer = in.peers[static_cast<std::size_t>(source)];
+    if (peer.port == nullptr) descriptor.carrier = peer.reached() ? Carrier::link : Carrier::by_host;
+  }
   descriptor.envelope.context = in.context;
   descriptor.envelope.source = source;
   descriptor.envelope.tag = tag;
 }
 
-// The same for a send to a rank of descriptor.circle. False: it goes through the host.
+// The same for a send to a rank of descriptor.circle. False: that is not in the space.
 [[gnu::always_inline]] inline bool route_send(std::int32_t dest, std::int32_t tag, p2p::Mode mode,
                                               MessageDescriptor& descriptor) {
   const Circle::Peer& peer = descriptor.circle->peers[static_cast<std::size_t>(dest)];
@@ -72,6 +82,16 @@ struct MessageDescriptor {
   descriptor.envelope.source = descriptor.circle->rank;
   descriptor.envelope.tag = tag;
   descriptor.to = peer.port;
+  descriptor.mode = mode;
+  return true;
+}
+
+// The same for one that is not in the space. False: it goes through the host.
+inline bool route_send_by_link(std::int32_t dest, std::int32_t tag, p2p::Mode mode, MessageDescriptor& descriptor) {
+  const Circle::Peer& peer = descriptor.circle->peers[static_cast<std::size_t>(dest)];
+  if (peer.link == p2p::kNoPeer) return false;
+  descriptor.envelope = {peer.context, descriptor.circle->rank, tag};
+  descriptor.peer = peer.link;
   descriptor.mode = mode;
   return true;
 }

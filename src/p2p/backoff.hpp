@@ -2,6 +2,7 @@
 // DESIGN.md. One object for each wait.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "p2p/port.hpp"
@@ -13,6 +14,12 @@ struct BackoffSettings {
   unsigned pauses = 0;          // between two polls; see pauses_between_polls()
   // What else the rank has to keep moving while it waits (the host can only be polled). Returns whether anything moved.
   bool (*poll)() = nullptr;
+  // Sleeps until what the rank waits for may have come, for at most so many nanoseconds, where no other rank would wake
+  // it: there is none in its space, and a link tells by a descriptor. It spins for a short time only before that, since
+  // each poll is a system call. nullptr: by the port.
+  void (*sleep)(std::uint64_t ns) = nullptr;
+  std::atomic<unsigned>* waiting = nullptr;  // how many wait at the moment, where somebody wants to know; relaxed
+  std::uint64_t longest_nap = 800'000;       // ns; naps end by themselves: the host tells nobody that it has news
 };
 
 inline void rest(unsigned pauses) {
@@ -28,7 +35,17 @@ unsigned pauses_between_polls();
 class Backoff {
  public:
   Backoff(Port& port, const BackoffSettings& backoff_settings)
-      : port_(port), backoff_settings_(backoff_settings), spins_(spins(backoff_settings)) {}
+      : port_(port),
+        backoff_settings_(backoff_settings),
+        spins_(spins(backoff_settings)),
+        yields_(yields(backoff_settings)) {
+    if (backoff_settings_.waiting != nullptr) backoff_settings_.waiting->fetch_add(1, std::memory_order_relaxed);
+  }
+  ~Backoff() {
+    if (backoff_settings_.waiting != nullptr) backoff_settings_.waiting->fetch_sub(1, std::memory_order_relaxed);
+  }
+  Backoff(const Backoff&) = delete;
+  Backoff& operator=(const Backoff&) = delete;
 
   // After a poll of everything that found nothing new. `ready`: what is waited for has come after all.
   template <class Ready>
@@ -45,12 +62,11 @@ class Backoff {
     }
     if (backoff_settings_.poll != nullptr && backoff_settings_.poll()) {
       restart();
-    } else if (taken_ < spins_ + (backoff_settings_.oversubscribed ? kYieldsOversubscribed : kYields)) {
+    } else if (taken_ < spins_ + yields_) {
       ++taken_;
       yield();
     } else {
-      port_.sleep(nap_ns_, [&] { return ready() || port_.inbox.peek() != nullptr || port_.assist.load() != nullptr; });
-      if (nap_ns_ < kLongestNap) nap_ns_ *= 2;
+      nap(ready);
     }
   }
   // Spinning has been in vain; where nobody may spin, all the yielding.
@@ -66,19 +82,33 @@ class Backoff {
   static constexpr unsigned kSpinsWithPauses = 500;  // with pauses between polls; some 40 us
   static constexpr unsigned kYields = 2000;          // about a millisecond
   static constexpr unsigned kYieldsOversubscribed = 20;
-  // Naps end by themselves: the host tells nobody that it has news.
+  static constexpr unsigned kSpinsByLink = 100;       // some 50 us
   static constexpr std::uint64_t kFirstNap = 50'000;  // ns
-  static constexpr std::uint64_t kLongestNap = 800'000;
 
   static unsigned spins(const BackoffSettings& backoff_settings) {
     if (backoff_settings.oversubscribed) return 0;
+    if (backoff_settings.sleep != nullptr) return kSpinsByLink;
     return backoff_settings.pauses == 0 ? kSpins : kSpinsWithPauses;
   }
+  static unsigned yields(const BackoffSettings& backoff_settings) {
+    return backoff_settings.oversubscribed || backoff_settings.sleep != nullptr ? kYieldsOversubscribed : kYields;
+  }
   static void yield();
+
+  template <class Ready>
+  void nap(Ready ready) {
+    if (backoff_settings_.sleep != nullptr) {
+      backoff_settings_.sleep(nap_ns_);
+    } else {
+      port_.sleep(nap_ns_, [&] { return ready() || port_.inbox.peek() != nullptr || port_.assist.load() != nullptr; });
+    }
+    if (nap_ns_ < backoff_settings_.longest_nap) nap_ns_ *= 2;
+  }
 
   Port& port_;
   const BackoffSettings& backoff_settings_;
   unsigned spins_;
+  unsigned yields_;
   unsigned taken_ = 0;
   std::uint64_t nap_ns_ = kFirstNap;
 };

@@ -57,6 +57,7 @@ Request* Endpoint::send(Port& to, const Envelope& envelope, const Buffer& buffer
   request.buffer = buffer;
   request.envelope = envelope;
   request.to = &to;
+  request.result.outcome = Outcome::good;
   request.finished.store(false, std::memory_order_relaxed);
   prepare(request, mode);
   if (request.movable && request.packed.room != 0) {  // packed it is set aside already

@@ -78,8 +78,9 @@ class Endpoint {
   // As the other send(), to a peer beyond the link. The request's result says whether it has failed.
   Request* send(LinkPeer to, const Envelope& envelope, const Buffer& buffer, Mode mode);
   // The rank beyond the link is lost: posted receives that name it end with the outcome `failed`. (Which rank of a
-  // communicator a peer of the link is, only the caller knows.)
+  // communicator a peer of the link is, only the caller knows.) `source` kAnySource: those that name none.
   void fail_receives(std::uint32_t context, std::int32_t source);
+  bool lost(LinkPeer peer);
 
   // Starts a receive. `pattern` may have wildcards.
   Request& receive(const Envelope& pattern, const Buffer& buffer);
@@ -187,7 +188,7 @@ class Endpoint {
   const BackoffSettings backoff_settings_;
   const CopyingSettings copying_;
 
-  CallerLock lock_;  // by any thread of the rank that may call
+  alignas(kLine) CallerLock lock_;  // by any thread of the rank that may call; in one line with the first queues
 
   // Touched by the thread that holds the lock, and by nobody else; locking acquires, unlocking releases.
   Queue<Request> posted_;         // receives that wait for a message, oldest first

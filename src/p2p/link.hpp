@@ -37,6 +37,7 @@ namespace urakata::p2p {
 
 // A rank beyond the link, by a number that all of the endpoint's communicators agree on.
 enum class LinkPeer : std::int32_t {};
+inline constexpr LinkPeer kNoPeer{-1};
 
 // A request at its endpoint. The other side only hands it back.
 enum class LinkTicket : std::uint64_t {};

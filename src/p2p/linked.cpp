@@ -40,6 +40,11 @@ void Endpoint::fail_receives(std::uint32_t context, std::int32_t source) {
   });
 }
 
+bool Endpoint::lost(LinkPeer peer) {
+  const Guard guard(lock_);
+  return linked_->link.failed(peer);
+}
+
 bool Endpoint::link_news() const { return linked_->link.news(); }
 bool Endpoint::step_link() { return linked_->step(); }
 bool Endpoint::link_idle() const { return linked_ == nullptr || linked_->idle(); }

@@ -29,7 +29,7 @@ struct Buffer {
   }
 };
 
-// `failed`: the peer beyond the link is lost. A send by a link has an outcome too.
+// `failed`: the peer beyond the link is lost. A send has an outcome too, which is `good` or that.
 enum class Outcome : std::uint8_t { good, truncated, cancelled, failed };
 
 // What became of a receive, or what a probe has found.

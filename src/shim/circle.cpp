@@ -46,13 +46,22 @@ void open_circle(MPI_Comm made, const job::Place& place) {
   const std::vector<int> world = world_ranks(made);
   std::vector<Circle::Peer> peers;
   peers.reserve(world.size());
-  for (const int member : world) peers.push_back({port_of(member), place.circle_of(member)});
+  for (const int member : world) {
+    p2p::Port* const port = port_of(member);
+    peers.push_back({port, place.circle_of(member), port != nullptr ? p2p::kNoPeer : link_to(member)});
+  }
   int rank = 0;
   host.Comm_rank(made, &rank);
   const std::uint32_t own = place.circle_of(process().world_rank());
   if (Circle* const opened = Circle::make(message_host(), bits(made), rank, own, std::move(peers))) {
     registry().insert(made, opened);
   }
+}
+
+void for_each_circle(const std::function<void(const Circle&)>& visit) {
+  registry().for_each([&](const Circle* one) {
+    if (one != nullptr) visit(*one);
+  });
 }
 
 void note_promises(MPI_Comm handle, MPI_Info info) {

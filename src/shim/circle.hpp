@@ -1,10 +1,12 @@
 // The circles of this process (messages/circle.hpp): from a communicator's handle to its circle.
 //
-// Communicators that are not known (shim/kin.hpp) stay with the host, as do those where no two ranks share a space. All
-// ranks decide alike, since all know who shares one.
+// Communicators that are not known (shim/kin.hpp) stay with the host, as do those of which the endpoint reaches nobody.
+// Both sides of a pair decide alike, since all know who shares a space and who has a link.
 //
 // Thread-safety: circle() by any thread; the others as MPI says of the calls that they stand for.
 #pragma once
+
+#include <functional>
 
 #include "job/contexts.hpp"
 #include "messages/circle.hpp"
@@ -29,6 +31,8 @@ inline Circle* circle(MPI_Comm handle) {
 
 // A communicator is known from now on, with the numbers of this place.
 void open_circle(MPI_Comm made, const job::Place& place);
+
+void for_each_circle(const std::function<void(const Circle&)>& visit);
 
 // The program has given the communicator these hints.
 void note_promises(MPI_Comm handle, MPI_Info info);

@@ -33,7 +33,7 @@ bool look_for_devices() {
   const std::uint32_t now = loads.load(std::memory_order_acquire);
   if (looked.load(std::memory_order_relaxed) == now) return true;  // the flag is up, so there is one
   const bool any = device::look();
-  if (any && endpoint() != nullptr && !options().space_devices) tell_once();
+  if (any && ranks_in_space() != 0 && !options().space_devices) tell_once();
   looked.store(now, std::memory_order_relaxed);
   if (!any) {
     host.may_have_devices.store(false, std::memory_order_seq_cst);

@@ -24,14 +24,9 @@ namespace urakata::shim {
   return sent_at_once(descriptor) ? MPI_SUCCESS : send_other_now(copy_of(descriptor));
 }
 
-[[gnu::always_inline]] inline int receive_now(const MessageDescriptor& descriptor, MPI_Status* status) {
-  if (descriptor.carrier != Carrier::space) return receive_mixed_now(copy_of(descriptor), status);
+// A blocking receive by the endpoint. The result is an MPI error code; the error handler has been called.
+[[gnu::always_inline]] inline int receive_and_wait(const MessageDescriptor& descriptor, MPI_Status* status) {
   p2p::Endpoint& here = *endpoint();
-  p2p::Result result;
-  if (here.receive_at_once(descriptor.envelope, descriptor.buffer, &result)) {
-    set_status(status, result);
-    return MPI_SUCCESS;
-  }
   retain(descriptor.buffer);
   p2p::Request& open = here.receive(descriptor.envelope, descriptor.buffer);
   here.wait(open);
@@ -40,6 +35,16 @@ namespace urakata::shim {
   give_back(open);
   if (code != MPI_SUCCESS) host.Comm_call_errhandler(comm_of(*descriptor.circle), code);
   return code;
+}
+
+[[gnu::always_inline]] inline int receive_now(const MessageDescriptor& descriptor, MPI_Status* status) {
+  if (descriptor.carrier != Carrier::space) return receive_other_now(copy_of(descriptor), status);
+  p2p::Result result;
+  if (endpoint()->receive_at_once(descriptor.envelope, descriptor.buffer, &result)) {
+    set_status(status, result);
+    return MPI_SUCCESS;
+  }
+  return receive_and_wait(descriptor, status);
 }
 
 // The request of a send or a receive, which is started. The result is an MPI error code; the error handler has been

@@ -71,7 +71,7 @@ namespace urakata::shim {
 
 // Where the entry points of messages go.
 enum class MessagePath : std::uint8_t {
-  space,     // this process has an endpoint in a space, or the host is not found yet
+  space,     // this process has an endpoint, or the host is not found yet
   host,      // straight to the host
   observed,  // either, and the report is told
 };

@@ -4,11 +4,13 @@
 
 #include "shim/completion.hpp"
 #include "shim/devices.hpp"
+#include "shim/fast_path.hpp"
 #include "shim/host.hpp"
 #include "shim/request.hpp"
 #include "shim/space.hpp"
 #include "shim/status.hpp"
 #include "shim/wait_until.hpp"
+#include "shim/wire_messages.hpp"
 
 namespace urakata::shim {
 
@@ -19,9 +21,16 @@ void release_layout_and_circle(const p2p::Request& request) {
   static_cast<Circle*>(request.owner)->drop();
 }
 
-int refuse(const MessageDescriptor& descriptor, int code) {
-  host.Comm_call_errhandler(comm_of(*descriptor.circle), code);
-  return code;
+// A request of the endpoint's is left open.
+void expect(const MessageDescriptor& descriptor) {
+  expect_messages();
+  if (descriptor.circle->wide) expect_by_link(descriptor.buffer.bytes());
+}
+
+// The MPI error code of a request that need not be waited for any more. Of a send that was set aside nobody will know
+// more.
+int outcome_of(const p2p::Request& request) {
+  return request.finished.load(std::memory_order_acquire) ? code_of(request.result) : MPI_SUCCESS;
 }
 
 // The end of a receive of a mixed circle, of which the host has told the program where it was the host's.
@@ -48,11 +57,28 @@ bool outside(int rank, MPI_Comm comm) {
   return in != nullptr && in->has(rank) && in->outside(rank);
 }
 
-void end_send(p2p::Request& request, p2p::Mode mode) {
-  if (mode != p2p::Mode::buffered) endpoint()->wait(request);
+int refuse(const MessageDescriptor& descriptor, int code) {
+  host.Comm_call_errhandler(comm_of(*descriptor.circle), code);
+  return code;
+}
+
+p2p::Request* open_send(const MessageDescriptor& descriptor) {
+  p2p::Endpoint& here = *endpoint();
+  if (descriptor.to != nullptr) {
+    return here.send(*descriptor.to, descriptor.envelope, descriptor.buffer, descriptor.mode);
+  }
+  p2p::Request* const open = here.send(descriptor.peer, descriptor.envelope, descriptor.buffer, descriptor.mode);
+  if (open == nullptr && link()->sending()) expect(descriptor);
+  return open;
+}
+
+int end_send(p2p::Request& request, const MessageDescriptor& descriptor) {
+  if (descriptor.mode != p2p::Mode::buffered) endpoint()->wait(request);
+  const int code = outcome_of(request);
   // Buffered or set aside it still has to go on its way, and the program may go into the host now.
-  if (!request.finished.load(std::memory_order_relaxed)) expect_messages();
+  if (!request.finished.load(std::memory_order_relaxed)) expect(descriptor);
   give_back(request);
+  return code == MPI_SUCCESS ? code : refuse(descriptor, code);
 }
 
 void leave_behind(p2p::Request& request, Circle& circle) {
@@ -62,14 +88,14 @@ void leave_behind(p2p::Request& request, Circle& circle) {
 }
 
 int send_other_now(const MessageDescriptor& descriptor) {
-  if (p2p::Request* open = endpoint()->send(*descriptor.to, descriptor.envelope, descriptor.buffer, descriptor.mode)) {
-    retain(descriptor.buffer);
-    end_send(*open, descriptor.mode);
-  }
-  return MPI_SUCCESS;
+  p2p::Request* const open = open_send(descriptor);
+  if (open == nullptr) return MPI_SUCCESS;
+  retain(descriptor.buffer);
+  return end_send(*open, descriptor);
 }
 
-int receive_mixed_now(const MessageDescriptor& descriptor, MPI_Status* status) {
+int receive_other_now(const MessageDescriptor& descriptor, MPI_Status* status) {
+  if (messages::by_endpoint(descriptor.carrier)) return receive_and_wait(descriptor, status);
   if (!have_request()) return no_request(descriptor);
   Request& request = make_message(descriptor);
   start_message(request);
@@ -105,16 +131,16 @@ int start_message(Request& request) {
   }
   const MessageDescriptor& descriptor = request.message.descriptor;
   request.active = true;
-  if (descriptor.carrier != Carrier::space) {
+  if (!messages::by_endpoint(descriptor.carrier)) {
     request.message.mixed = messages::MixedReceive::start(*mixed_queue, descriptor, &request);
-    expect_messages();
-  } else if (descriptor.to == nullptr) {
+    expect(descriptor);
+  } else if (!descriptor.is_send()) {
     request.message.open = &here.receive(descriptor.envelope, descriptor.buffer);
   } else {
-    request.message.open = here.send(*descriptor.to, descriptor.envelope, descriptor.buffer, descriptor.mode);
+    request.message.open = open_send(descriptor);
   }
-  if (request.message.open != nullptr) expect_messages();
-  if (descriptor.to != nullptr && request.message.open != nullptr && descriptor.mode == p2p::Mode::buffered) {
+  if (request.message.open != nullptr) expect(descriptor);
+  if (descriptor.is_send() && request.message.open != nullptr && descriptor.mode == p2p::Mode::buffered) {
     retain(descriptor.buffer);
     give_back(*request.message.open);
     request.message.open = nullptr;
@@ -149,8 +175,8 @@ int run_staged(const MessageDescriptor& descriptor, MPI_Status* status) {
 int send_other_later(const MessageDescriptor& descriptor, MPI_Request* handle) {
   const bool buffered = descriptor.mode == p2p::Mode::buffered;
   if (!buffered && !have_request()) return no_request(descriptor);
-  p2p::Request* open = endpoint()->send(*descriptor.to, descriptor.envelope, descriptor.buffer, descriptor.mode);
-  if (open != nullptr) expect_messages();
+  p2p::Request* open = open_send(descriptor);
+  if (open != nullptr) expect(descriptor);
   if (open != nullptr && buffered) {
     retain(descriptor.buffer);
     give_back(*open);
@@ -167,14 +193,14 @@ int send_other_later(const MessageDescriptor& descriptor, MPI_Request* handle) {
 }
 
 int send_beside(Request& request, MessageDescriptor send) {
-  p2p::Endpoint& here = *endpoint();
   if (have_devices()) {
     if (const int code = stage_beside(request, send); code != MPI_SUCCESS) {
       return refuse(request.message.descriptor, code);
     }
   }
-  request.message.beside = here.send(*send.to, send.envelope, send.buffer, send.mode);
+  request.message.beside = open_send(send);
   if (request.message.beside == nullptr) return MPI_SUCCESS;
+  expect(send);
   retain(send.buffer);  // the request holds the receive's
   if (send.mode == p2p::Mode::buffered) {
     give_back(*request.message.beside);
@@ -214,9 +240,12 @@ int finish_message(Request& request, MPI_Status* status, bool* told) {
   } else {
     message_status(request, status);
   }
-  if (message.beside != nullptr) give_back(*message.beside);
+  if (message.beside != nullptr) {
+    if (code == MPI_SUCCESS) code = outcome_of(*message.beside);
+    give_back(*message.beside);
+  }
   if (message.open != nullptr) {
-    if (message.descriptor.to == nullptr) code = code_of(message.open->result);
+    if (code == MPI_SUCCESS) code = outcome_of(*message.open);
     endpoint()->release(*message.open);
   }
   message.mixed.reset();
@@ -234,9 +263,9 @@ void message_status(const Request& request, MPI_Status* status) {
     } else {
       set_status(status, end.result);
     }
-  } else if (message.descriptor.to == nullptr && message.open != nullptr) {
+  } else if (!message.descriptor.is_send() && message.open != nullptr) {
     set_status(status, message.open->result);
-  } else if (message.descriptor.to == nullptr && request.active) {
+  } else if (!message.descriptor.is_send() && request.active) {
     nobodys_status(status);
   } else {
     empty_status(status);
@@ -257,7 +286,7 @@ bool abandon_message(Request& request) {
 void cancel_message(Request& request) {
   Message& message = request.message;
   if (message.mixed != nullptr) message.mixed->cancel();
-  if (message.descriptor.to == nullptr && message.open != nullptr) endpoint()->cancel(*message.open);
+  if (!message.descriptor.is_send() && message.open != nullptr) endpoint()->cancel(*message.open);
 }
 
 void give_way() {

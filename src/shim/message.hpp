@@ -22,7 +22,7 @@ struct Message {
   p2p::Request* beside = nullptr;                 // the send of an Isendrecv, whose receive is `open`
   MessageDescriptor descriptor;                   // descriptor.circle is nullptr: the request is something else
   p2p::Unexpected* matched = nullptr;             // what MPI_Mprobe has found, until MPI_Mrecv
-  std::unique_ptr<messages::MixedReceive> mixed;  // instead of `open`, where descriptor.carrier is not the space
+  std::unique_ptr<messages::MixedReceive> mixed;  // instead of `open`, where the message may be the host's
 
   bool done() const {
     if (open != nullptr ? !open->done() : mixed != nullptr && !mixed->done()) return false;
@@ -33,6 +33,7 @@ struct Message {
     descriptor.circle = nullptr;
     descriptor.type = nullptr;
     descriptor.to = nullptr;
+    descriptor.peer = p2p::kNoPeer;
     descriptor.carrier = Carrier::space;
     open = beside = nullptr;
     matched = nullptr;
@@ -40,7 +41,7 @@ struct Message {
   }
 };
 
-// Is it a rank outside this rank's space, on a mixed circle?
+// Is it a rank that the endpoint does not reach, on a mixed circle?
 bool outside(int rank, MPI_Comm comm);
 // Is there no need to wait for other receives, so that the host may have a receive from outside, or a probe, at once?
 inline bool at_once(const MessageDescriptor& descriptor) {
@@ -63,13 +64,18 @@ inline void give_back(p2p::Request& request) {
 // The same for a request that the program has given back: MPI_Comm_disconnect waits for it.
 void leave_behind(p2p::Request& request, Circle& circle);
 
-// The end of a blocking call's send, whose buffer is held: returns when the program may use the buffer again.
-void end_send(p2p::Request& request, p2p::Mode mode);
+// Starts a send at the endpoint: as Endpoint::send().
+p2p::Request* open_send(const MessageDescriptor& descriptor);
+// The end of a blocking call's send, whose buffer is held: returns when the program may use the buffer again. The
+// result is an MPI error code; the error handler has been called.
+int end_send(p2p::Request& request, const MessageDescriptor& descriptor);
 
 // Blocking calls whose message is not on the fast path. The result is an MPI error code; the error handler has been
 // called.
 int send_other_now(const MessageDescriptor& descriptor);
-int receive_mixed_now(const MessageDescriptor& descriptor, MPI_Status* status);
+int receive_other_now(const MessageDescriptor& descriptor, MPI_Status* status);
+// The error handler is called. Returns the code.
+int refuse(const MessageDescriptor& descriptor, int code);
 
 // No request is left (have_request() of request.hpp) for the call: the error handler is called. The result is
 // MPI_ERR_NO_MEM.
@@ -96,7 +102,7 @@ void note_unsuccessful_test(Request& request);
 // Such a call has found nothing done: as if it waited, the host moves. Nothing where the rank is in no space.
 void note_unsuccessful_call();
 
-// The MPI error code of a receive that is done.
+// The MPI error code of a message that is done.
 inline int code_of(const p2p::Result& result) {
   if (result.outcome == p2p::Outcome::failed) return MPI_ERR_OTHER;
   return result.outcome == p2p::Outcome::truncated ? MPI_ERR_TRUNCATE : MPI_SUCCESS;

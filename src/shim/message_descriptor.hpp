@@ -56,13 +56,23 @@ inline const Datatype& datatype_of(const MessageDescriptor& descriptor) {
   return probing(source, tag, comm, descriptor) && describe(address, count, type, descriptor);
 }
 
-// The same for a send.
+// The same for a send to a rank of the space.
 [[gnu::always_inline]] inline bool outgoing(const void* address, std::int64_t count, MPI_Datatype type, int dest,
                                             int tag, MPI_Comm comm, p2p::Mode mode, MessageDescriptor& descriptor) {
   if (endpoint() == nullptr) return false;
   descriptor.circle = circle(comm);
   return descriptor.circle != nullptr && descriptor.circle->has(dest) && tag >= 0 && tag <= largest_tag() &&
          messages::route_send(dest, tag, mode, descriptor) &&
+         describe(const_cast<void*>(address), count, type, descriptor);
+}
+
+// The same for one that goes by the link.
+[[gnu::noinline]] inline bool outgoing_by_link(const void* address, std::int64_t count, MPI_Datatype type, int dest,
+                                               int tag, MPI_Comm comm, p2p::Mode mode, MessageDescriptor& descriptor) {
+  if (endpoint() == nullptr) return false;
+  descriptor.circle = circle(comm);
+  return descriptor.circle != nullptr && descriptor.circle->has(dest) && tag >= 0 && tag <= largest_tag() &&
+         messages::route_send_by_link(dest, tag, mode, descriptor) &&
          describe(const_cast<void*>(address), count, type, descriptor);
 }
 

@@ -8,6 +8,7 @@
 #include "shim/process.hpp"
 #include "shim/request.hpp"
 #include "shim/space.hpp"
+#include "shim/wire_messages.hpp"
 
 namespace urakata::shim {
 
@@ -18,8 +19,10 @@ thread_local std::uint64_t waited_until = 0;
 const char* carrier(int peer, MPI_Comm comm) {
   const Circle* const in = endpoint() != nullptr ? circle(comm) : nullptr;
   if (in == nullptr) return "host";
-  if (peer == MPI_ANY_SOURCE) return in->mixed ? "space or host" : "space";
-  return in->has(peer) && !in->outside(peer) ? "space" : "host";
+  if (peer == MPI_ANY_SOURCE && link() == nullptr) return in->mixed ? "space or host" : "space";
+  if (peer == MPI_ANY_SOURCE) return in->mixed ? "any way" : in->wide ? "space or wire" : "space";
+  if (!in->has(peer) || in->outside(peer)) return "host";
+  return in->linked(peer) ? "wire" : "space";
 }
 
 observe::MessageSite* site_of(const char* operation, const void* address, const char* carried_by) {
@@ -93,7 +96,7 @@ void observe_start(const Request& request) {
   if (request.message_site == nullptr) return;
   request.message_site->started();
   const MessageDescriptor& descriptor = request.message.descriptor;
-  if (descriptor.to != nullptr) {
+  if (descriptor.is_send()) {
     request.message_site->moved(static_cast<std::uint64_t>(descriptor.count) * descriptor.type->size);
   }
 }
@@ -109,7 +112,7 @@ void observe_other_waiting() { waited_until = now_ns(); }
 void observe_end(Request& request, std::uint64_t begin) {
   if (request.message_site == nullptr || !request.active) return;
   observe_waiting(request, begin);
-  if (request.message.descriptor.to == nullptr) {
+  if (!request.message.descriptor.is_send()) {
     MPI_Status status{};
     message_status(request, &status);
     request.message_site->moved(size_of(status));

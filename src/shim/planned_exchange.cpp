@@ -113,9 +113,9 @@ std::unique_ptr<PlannedExchange> PlannedExchange::make(std::span<const halo::End
 
 std::unique_ptr<PlannedExchange> PlannedExchange::make(const Call& call, const Reading& reading,
                                                        const Communicator& group) {
-  // Of a circle that is not mixed all ranks are in the space, and know so.
+  // Of a circle that is not wide all ranks are in the space, and know so.
   const Circle* const circle_of = circle(call.comm);
-  if (circle_of == nullptr || circle_of->mixed) return nullptr;
+  if (circle_of == nullptr || circle_of->wide) return nullptr;
   std::unique_ptr<PlannedExchange> made = make_here(reading);
   if (!agreed(call.comm, made != nullptr)) return nullptr;
   return agreed(call.comm, made->join_all(reading, group)) ? std::move(made) : nullptr;

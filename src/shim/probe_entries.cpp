@@ -7,6 +7,7 @@
 #include "shim/request.hpp"
 #include "shim/status.hpp"
 #include "shim/wait_until.hpp"
+#include "shim/wire_messages.hpp"
 
 namespace urakata::shim {
 namespace {
@@ -18,7 +19,7 @@ bool space_first() {
   return ++turn % 2 == 0;
 }
 
-bool find_in_space(const MessageDescriptor& descriptor, MPI_Status* status) {
+bool find_here(const MessageDescriptor& descriptor, MPI_Status* status) {
   p2p::Result found;
   if (!endpoint()->probe(descriptor.envelope, &found)) return false;
   set_status(status, found);
@@ -26,14 +27,14 @@ bool find_in_space(const MessageDescriptor& descriptor, MPI_Status* status) {
 }
 
 bool find(const MessageDescriptor& descriptor, MPI_Status* status) {
-  if (descriptor.carrier == Carrier::space) return find_in_space(descriptor, status);
+  if (messages::by_endpoint(descriptor.carrier)) return find_here(descriptor, status);
   if (descriptor.carrier == Carrier::by_host) return probe_host(descriptor, status);
-  if (space_first()) return find_in_space(descriptor, status) || probe_host(descriptor, status);
-  return probe_host(descriptor, status) || find_in_space(descriptor, status);
+  if (space_first()) return find_here(descriptor, status) || probe_host(descriptor, status);
+  return probe_host(descriptor, status) || find_here(descriptor, status);
 }
 
 // After have_request(), since what is taken must not be lost.
-bool take_in_space(const MessageDescriptor& descriptor, MPI_Message* message, MPI_Status* status) {
+bool take_here(const MessageDescriptor& descriptor, MPI_Message* message, MPI_Status* status) {
   p2p::Result found;
   p2p::Unexpected* matched = endpoint()->take(descriptor.envelope, &found);
   if (matched == nullptr) return false;
@@ -45,10 +46,10 @@ bool take_in_space(const MessageDescriptor& descriptor, MPI_Message* message, MP
 }
 
 bool take(const MessageDescriptor& descriptor, MPI_Message* message, MPI_Status* status) {
-  if (descriptor.carrier == Carrier::space) return take_in_space(descriptor, message, status);
+  if (messages::by_endpoint(descriptor.carrier)) return take_here(descriptor, message, status);
   if (descriptor.carrier == Carrier::by_host) return take_from_host(descriptor, message, status);
-  if (space_first()) return take_in_space(descriptor, message, status) || take_from_host(descriptor, message, status);
-  return take_from_host(descriptor, message, status) || take_in_space(descriptor, message, status);
+  if (space_first()) return take_here(descriptor, message, status) || take_from_host(descriptor, message, status);
+  return take_from_host(descriptor, message, status) || take_here(descriptor, message, status);
 }
 
 // The request becomes that of the receive. False: an argument is wrong, which is for the host to say of a receive from
@@ -91,8 +92,9 @@ using namespace urakata::shim;
 URAKATA_EXPORT int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   MessageDescriptor descriptor;
   if (probing(source, tag, comm, descriptor) && !at_once(descriptor)) {
-    wait_until([&] { return find(descriptor, status); });
-    return MPI_SUCCESS;
+    bool found = false;
+    wait_until([&] { return (found = find(descriptor, status)) || lost(descriptor); });
+    return found ? MPI_SUCCESS : refuse(descriptor, MPI_ERR_OTHER);
   }
   need_host();
   return host.Probe(source, tag, comm, status);
@@ -113,8 +115,9 @@ URAKATA_EXPORT int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* m
   MessageDescriptor descriptor;
   if (probing(source, tag, comm, descriptor) && !at_once(descriptor)) {
     if (!have_request()) return no_request(descriptor);
-    wait_until([&] { return take(descriptor, message, status); });
-    return MPI_SUCCESS;
+    bool taken = false;
+    wait_until([&] { return (taken = take(descriptor, message, status)) || lost(descriptor); });
+    return taken ? MPI_SUCCESS : refuse(descriptor, MPI_ERR_OTHER);
   }
   need_host();
   return host.Mprobe(source, tag, comm, message, status);

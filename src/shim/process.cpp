@@ -21,6 +21,7 @@
 #include "shim/refusal.hpp"
 #include "shim/space.hpp"
 #include "shim/staging.hpp"
+#include "shim/wire_messages.hpp"
 #include "space/heap.hpp"
 #include "space/own_mappings.hpp"
 #include "space/registry.hpp"
@@ -144,6 +145,7 @@ bool Process::set_up() {
     log::warning_of_all("%s transport wire: %s; the host carries all %smessages", wiring_.any() ? "not all by" : "no",
                         wiring_.why().c_str(), wiring_.any() ? "other " : "");
   }
+  open_link();
   make_engines();
   // exit() without MPI_Finalize: the helpers must be gone before the libraries are taken down. A forked child has none,
   // and may lack the memory of theirs.
@@ -152,6 +154,9 @@ bool Process::set_up() {
     if (getpid() == owner) process().stop_helpers();
   });
   enter_space(wish.space, multiple_);
+  if (endpoint() != nullptr) {
+    start_link_helper(*endpoint(), placement_.helpers.empty() ? CpuSet() : placement_.helpers.front());
+  }
   return true;
 }
 
@@ -189,7 +194,7 @@ engine::Engine* Process::next_engine(const std::vector<std::int32_t>& world_rank
 }
 
 void Process::stop_helpers() {
-  stop_space_helper();
+  stop_message_helpers();
   for (engine::Engine* engine : engines_.all()) engine->stop();
 }
 

@@ -17,6 +17,7 @@
 #include "shim/host.hpp"
 #include "shim/process.hpp"
 #include "shim/space.hpp"
+#include "shim/wire_messages.hpp"
 #include "space/registry.hpp"
 
 namespace urakata::shim {
@@ -79,6 +80,10 @@ void Process::write_report() {
     if (used == 0) continue;
     helpers_ns += used;
     meta.helpers.push_back({placement_.spare ? "spare core" : "shared core", "", static_cast<double>(used) * 1e-9});
+  }
+  if (const std::uint64_t used = link_helper != nullptr ? link_helper->cpu_ns() : 0; used != 0) {
+    helpers_ns += used;
+    meta.helpers.push_back({"messages between nodes", "", static_cast<double>(used) * 1e-9});
   }
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

@@ -12,6 +12,7 @@
 #include "shim/process.hpp"
 #include "shim/space.hpp"
 #include "shim/staging.hpp"
+#include "shim/wire_messages.hpp"
 
 namespace urakata::shim {
 
@@ -25,6 +26,7 @@ int progress_hook() { return process().progress().step_engines() ? 1 : 0; }
 bool progress_messages() {
   if (on_helper_thread) return false;
   bool moved = endpoint() != nullptr && endpoint()->progress();
+  end_lost_receives();
   moved = progress_mixed() || moved;
   moved = progress_exchanges() || moved;
   return settle_left_behind() || moved;
@@ -40,6 +42,7 @@ void Progress::open(bool wire, MPI_Comm world) {
     const std::vector<int>& its = engine->domain().news();
     news.insert(news.end(), its.begin(), its.end());
   }
+  if (link() != nullptr) news.push_back(link()->descriptor());
   watch_ = std::make_unique<SocketWatch>(std::move(news));
 }
 

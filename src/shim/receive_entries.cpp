@@ -77,7 +77,8 @@ bool exchanging(const Side& in, Exchange& both) {
   }
   const auto mode = both.copies ? p2p::Mode::buffered : p2p::Mode::standard;
   if (both.sends && !both.by_host &&
-      !outgoing(out.address, out.count, out.type, out.peer, out.tag, both.comm, mode, both.send)) {
+      !outgoing(out.address, out.count, out.type, out.peer, out.tag, both.comm, mode, both.send) &&
+      !outgoing_by_link(out.address, out.count, out.type, out.peer, out.tag, both.comm, mode, both.send)) {
     return false;
   }
   return (both.sends && !both.by_host) || (both.receives && !at_once(both.receive));
@@ -104,7 +105,7 @@ int exchange_now(const Exchange& both, MPI_Status* status) {
     code = start_staged(send, &staged);
     if (code != MPI_SUCCESS) return code;
   } else if (both.sends) {
-    out = endpoint()->send(*send.to, send.envelope, send.buffer, send.mode);
+    out = open_send(send);
     if (out != nullptr) retain(send.buffer);
   }
   if (both.receives) {
@@ -113,7 +114,10 @@ int exchange_now(const Exchange& both, MPI_Status* status) {
   } else {
     nobodys_status(status);
   }
-  if (out != nullptr) end_send(*out, send.mode);
+  if (out != nullptr) {
+    const int sent = end_send(*out, send);
+    if (code == MPI_SUCCESS) code = sent;
+  }
   if (staged != MPI_REQUEST_NULL) finish_staged(staged, MPI_STATUS_IGNORE);
   if (both.by_host) {
     const int sent = by_host.finish();

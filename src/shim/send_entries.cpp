@@ -10,10 +10,29 @@ namespace {
 
 constexpr int kHosts = -1;  // no MPI error code
 
+// Those by the link, apart: the others need no stack.
+[[gnu::noinline]] int send_by_link(const void* buffer, std::int64_t count, MPI_Datatype type, int dest, int tag,
+                                   MPI_Comm comm, p2p::Mode mode) {
+  MessageDescriptor descriptor;
+  if (!outgoing_by_link(buffer, count, type, dest, tag, comm, mode, descriptor)) return kHosts;
+  if (have_devices() && needs_staging(descriptor)) return run_staged(descriptor, MPI_STATUS_IGNORE);
+  return send_other_now(descriptor);
+}
+
+[[gnu::noinline]] int start_send_by_link(const void* buffer, std::int64_t count, MPI_Datatype type, int dest, int tag,
+                                         MPI_Comm comm, p2p::Mode mode, MPI_Request* request) {
+  MessageDescriptor descriptor;
+  if (!outgoing_by_link(buffer, count, type, dest, tag, comm, mode, descriptor)) return kHosts;
+  if (have_devices() && needs_staging(descriptor)) return start_staged(descriptor, request);
+  return send_other_later(descriptor, request);
+}
+
 // Each of them for all modes and both kinds of counts: an MPI error code, or kHosts where the call is the host's.
 int send(const void* buffer, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, p2p::Mode mode) {
   MessageDescriptor descriptor;
-  if (!outgoing(buffer, count, type, dest, tag, comm, mode, descriptor)) return kHosts;
+  if (!outgoing(buffer, count, type, dest, tag, comm, mode, descriptor)) {
+    return send_by_link(buffer, count, type, dest, tag, comm, mode);
+  }
   if (have_devices()) {
     const MessageDescriptor other = copy_of(descriptor);
     if (needs_staging(other)) return run_staged(other, MPI_STATUS_IGNORE);
@@ -24,7 +43,10 @@ int send(const void* buffer, std::int64_t count, MPI_Datatype type, int dest, in
 int start_send(const void* buffer, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
                p2p::Mode mode, MPI_Request* request) {
   MessageDescriptor descriptor;
-  if (request == nullptr || !outgoing(buffer, count, type, dest, tag, comm, mode, descriptor)) return kHosts;
+  if (request == nullptr) return kHosts;
+  if (!outgoing(buffer, count, type, dest, tag, comm, mode, descriptor)) {
+    return start_send_by_link(buffer, count, type, dest, tag, comm, mode, request);
+  }
   if (have_devices()) {
     const MessageDescriptor other = copy_of(descriptor);
     if (needs_staging(other)) return start_staged(other, request);
@@ -35,7 +57,10 @@ int start_send(const void* buffer, std::int64_t count, MPI_Datatype type, int de
 int prepare_send(const void* buffer, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
                  p2p::Mode mode, MPI_Request* request) {
   MessageDescriptor descriptor;
-  if (request == nullptr || !outgoing(buffer, count, type, dest, tag, comm, mode, descriptor)) return kHosts;
+  if (request == nullptr || (!outgoing(buffer, count, type, dest, tag, comm, mode, descriptor) &&
+                             !outgoing_by_link(buffer, count, type, dest, tag, comm, mode, descriptor))) {
+    return kHosts;
+  }
   return prepare_message(descriptor, request);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <vector>
 
 #include "base/log.hpp"
@@ -15,6 +16,7 @@
 #include "shim/planned_exchange.hpp"
 #include "shim/process.hpp"
 #include "shim/wait_until.hpp"
+#include "shim/wire_messages.hpp"
 #include "space/crash_report.hpp"
 #include "space/registry.hpp"
 #include "tune/costs.hpp"
@@ -34,7 +36,13 @@ std::vector<std::uint64_t>& spaces() {
   return *all;
 }
 
-// While a rank waits for its space: our own collectives, and the host, which moves when it is asked anything.
+// Has each rank of MPI_COMM_WORLD a link?
+std::vector<bool>& links() {
+  static auto* all = new std::vector<bool>;
+  return *all;
+}
+
+// While a rank waits for messages: our own collectives, and the host, which moves when it is asked anything.
 bool poll_others() {
   const bool moved = process().progress().step_all();
   int flag = 0;
@@ -72,7 +80,7 @@ p2p::CopyingSettings own_copying() {
 }
 
 p2p::Callers callers(bool helper) {
-  if (process().told_level() == MPI_THREAD_MULTIPLE) return p2p::Callers::many;
+  if (process().told_level() == MPI_THREAD_MULTIPLE || link_has_helper()) return p2p::Callers::many;
   return helper && host.progress_register == nullptr ? p2p::Callers::one_and_helper : p2p::Callers::one;
 }
 
@@ -80,6 +88,7 @@ p2p::Callers callers(bool helper) {
 struct Card {
   std::uint64_t space = 0;  // identity of its space and of its port's protocol; 0: in none
   std::uint64_t port = 0;   // address
+  std::uint64_t link = 0;   // 1: it has one
 };
 
 // Begins a barrier and calls `wait` with its request.
@@ -92,6 +101,20 @@ bool pass_barrier(Wait wait) {
   }
   wait(&barrier);
   return true;
+}
+
+p2p::BackoffSettings own_backoff(bool in_space) {
+  p2p::BackoffSettings settings{process().oversubscribed(), in_space ? p2p::pauses_between_polls() : 0, poll_others};
+  if (link() != nullptr) wait_by_link(in_space, settings);
+  return settings;
+}
+
+std::size_t ranks_by_link() {
+  std::size_t count = 0;
+  for (std::size_t rank = 0; rank < links().size(); ++rank) {
+    if (link_to(static_cast<int>(rank)) != p2p::kNoPeer) ++count;
+  }
+  return count;
 }
 
 // urakata-exec has said why rank 0 is in no space. Where rank 0 is in one, the first rank that is not says it.
@@ -114,26 +137,38 @@ constinit int tag_limit = 0;
 void enter_space(bool wanted, bool helper) {
   const auto membership = wanted ? space::own_membership() : std::nullopt;
   Card own;
-  p2p::Endpoint* made = nullptr;
+  std::unique_ptr<p2p::Endpoint> opened;
+  if (membership || link() != nullptr) {
+    opened = std::make_unique<p2p::Endpoint>(callers(helper), own_backoff(membership.has_value()), own_copying());
+    own.link = link() != nullptr ? 1 : 0;
+  }
   if (membership) {
     space::report_crashes(*membership);
-    // Stays: others may still look at its port.
-    made = new p2p::Endpoint(callers(helper), {process().oversubscribed(), p2p::pauses_between_polls(), poll_others},
-                             own_copying());
-    own = {membership->registry->identity ^ p2p::Port::kProtocol, reinterpret_cast<std::uint64_t>(&made->port())};
+    own.space = membership->registry->identity ^ p2p::Port::kProtocol;
+    own.port = reinterpret_cast<std::uint64_t>(&opened->port());
   }
   int ranks = 1;
   host.Comm_size(MPI_COMM_WORLD, &ranks);
   std::vector<Card> cards(static_cast<std::size_t>(ranks));
   constexpr int kWords = sizeof(Card) / sizeof(std::uint64_t);
   host.Allgather(&own, kWords, MPI_UINT64_T, cards.data(), kWords, MPI_UINT64_T, process().world());
-  for (const Card& card : cards) spaces().push_back(card.space);
+  for (const Card& card : cards) {
+    spaces().push_back(card.space);
+    links().push_back(card.link != 0);
+  }
   if (wanted && !membership) tell_outside();
-  if (made == nullptr) return;
+  const std::size_t linked = ranks_by_link();
+  if (opened == nullptr || (!membership && linked == 0)) return;
+  p2p::Endpoint* const made = opened.release();  // stays: others may still look at its port
 
   for (const Card& card : cards) {
     // NOLINTNEXTLINE(performance-no-int-to-ptr)
-    ports().push_back(card.space == own.space ? reinterpret_cast<p2p::Port*>(card.port) : nullptr);
+    ports().push_back(membership && card.space == own.space ? reinterpret_cast<p2p::Port*>(card.port) : nullptr);
+  }
+  ports()[static_cast<std::size_t>(process().world_rank())] = &made->port();
+  if (linked != 0) {
+    made->attach(*link());
+    log::information("the program's messages to %zu of %d ranks go by transport wire", linked, ranks);
   }
   tag_limit = process().largest_tag();
   open_mixed_queue(*made, process().told_level() == MPI_THREAD_MULTIPLE);
@@ -143,23 +178,26 @@ void enter_space(bool wanted, bool helper) {
   if (host.progress_register != nullptr) {
     process().progress().hook();
   } else if (helper) {
-    fallback = new FallbackProgress("urakata/space", "messages in the space", [made] {
+    fallback = new FallbackProgress("urakata/space", "messages of the program", [made] {
       made->progress_if_free();
       progress_mixed();
       progress_exchanges();
-      return made->open() || mixed_queue->waiting() || exchanges_under_way();
+      const bool sending = link() != nullptr && link()->sending();
+      return made->open() || sending || mixed_queue->waiting() || exchanges_under_way();
     });
   }
-  log::detail("%zu of %d ranks share this rank's space", ranks_in_space(), ranks);
+  if (membership) log::detail("%zu of %d ranks share this rank's space", ranks_in_space(), ranks);
   open_circle(MPI_COMM_WORLD, kin_of(MPI_COMM_WORLD)->place);
 }
 
-void stop_space_helper() {
+void stop_message_helpers() {
   if (fallback != nullptr) fallback->stop();
+  stop_link_helper();
 }
 
 void leave_space() {
-  if (!spaces_in_job()) return;
+  if (!endpoints_in_job()) return;
+  if (link() != nullptr) link()->expect_ends();
   HostSend::finish_detached();
   const auto asleep = [](MPI_Request* barrier) { host.Wait(barrier, MPI_STATUS_IGNORE); };
   const auto moving = [](MPI_Request* barrier) {
@@ -167,8 +205,9 @@ void leave_space() {
     wait_until([&] { return host.Test(barrier, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0; });
   };
   const bool all_here = endpoint() == nullptr ? pass_barrier(asleep) : pass_barrier(moving);
-  stop_space_helper();
+  stop_message_helpers();
   PlannedExchange::stop_all();
+  flush_link();
   own_endpoint = nullptr;
   // A neighbour may have moved an exchange until now.
   if (all_here && pass_barrier(asleep)) PlannedExchange::destroy_abandoned();
@@ -176,12 +215,21 @@ void leave_space() {
 
 p2p::Port* port_of(int world_rank) { return ports()[static_cast<std::size_t>(world_rank)]; }
 
-std::size_t ranks_in_space() {
-  return ports().size() - static_cast<std::size_t>(std::count(ports().begin(), ports().end(), nullptr));
+p2p::LinkPeer link_to(int world_rank) {
+  const bool reached = link() != nullptr && links()[static_cast<std::size_t>(world_rank)] &&
+                       process().wiring().by_wire(process().world_rank(), world_rank);
+  return reached ? p2p::LinkPeer{world_rank} : p2p::kNoPeer;
 }
 
-bool spaces_in_job() {
-  return std::any_of(spaces().begin(), spaces().end(), [](std::uint64_t space) { return space != 0; });
+std::size_t ranks_in_space() {
+  const auto own = static_cast<std::size_t>(process().world_rank());
+  if (own >= spaces().size() || spaces()[own] == 0) return 0;
+  return static_cast<std::size_t>(std::count(spaces().begin(), spaces().end(), spaces()[own]));
+}
+
+bool endpoints_in_job() {
+  return std::any_of(spaces().begin(), spaces().end(), [](std::uint64_t space) { return space != 0; }) ||
+         std::find(links().begin(), links().end(), true) != links().end();
 }
 
 }  // namespace urakata::shim

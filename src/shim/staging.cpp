@@ -162,7 +162,7 @@ int stage_message(Request& request) {
     descriptor.buffer.address = request.staging->message;  // it has been started before
     request.staging->recv.reset();
   }
-  const bool sends = descriptor.to != nullptr;
+  const bool sends = descriptor.is_send();
   const void* address = descriptor.buffer.address;
   const p2p::Buffer& buffer = descriptor.buffer;
   const int code =
@@ -187,7 +187,7 @@ int settle(Request& request) {
   Staging& staging = *request.staging;
   if (!request.active || staging.recv == nullptr || std::exchange(staging.written, true)) return MPI_SUCCESS;
   if (request.is_message()) {
-    if (request.message.descriptor.to != nullptr) return MPI_SUCCESS;
+    if (request.message.descriptor.is_send()) return MPI_SUCCESS;
     return code_of(staging.recv->store(received(request)));
   }
   return request.run->error == 0 ? code_of(staging.recv->store()) : MPI_SUCCESS;

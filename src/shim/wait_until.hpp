@@ -1,4 +1,4 @@
-// Waits in a space: moves on everything that is ours, the rank's messages and collectives, until something is so.
+// Waits where there is an endpoint: moves on everything that is ours, the rank's messages and collectives, until something is so.
 #pragma once
 
 #include "p2p/backoff.hpp"
@@ -7,7 +7,7 @@
 
 namespace urakata::shim {
 
-// Returns once `over` has returned true; it is not called again then. The rank is in a space.
+// Returns once `over` has returned true; it is not called again then. The rank has an endpoint.
 template <class Over>
 void wait_until(Over over) {
   p2p::Backoff backoff(endpoint()->port(), endpoint()->backoff_settings());

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <string>
 #include <utility>
 
@@ -157,7 +158,7 @@ void WireLink::end(LinkPeer rank) {
     }
   }
   const bool wanted = !other.held.empty() || !other.leaving.empty() || !other.landings.empty();
-  if (code != 0 || wanted) {
+  if (wanted || (code != 0 && !ends_expected_)) {
     log::error("lost the connection to rank %d: %s", static_cast<std::int32_t>(rank),
                code == 0 ? "its process has ended" : std::strerror(code));
   }
@@ -169,6 +170,7 @@ void WireLink::end(LinkPeer rank) {
   other.held.clear();
   other.leaving.clear();
   other.landings.clear();
+  lost_peers_.fetch_add(1, std::memory_order_relaxed);
   events_->failed(rank);
 }
 
@@ -201,10 +203,32 @@ bool WireLink::news() const {
   if (more_.load(std::memory_order_relaxed)) return true;
   const unsigned asked = asked_.load(std::memory_order_relaxed);
   asked_.store(asked + 1, std::memory_order_relaxed);
-  if (asked % kAsk != 0 || forked()) return false;
+  const bool now = settings_.waiting != nullptr && settings_.waiting->load(std::memory_order_relaxed) != 0;
+  if ((!now && asked % kAsk != 0) || forked()) return false;
+  if (settings_.waiting != nullptr) return true;
   pollfd watched{.fd = epoll_, .events = POLLIN, .revents = 0};
   const KeptErrno kept;
   return ::poll(&watched, 1, 0) > 0 || now_ns() >= next_look_ns_.load(std::memory_order_relaxed);
+}
+
+void WireLink::wait(std::uint64_t ns) const {
+  if (forked() || more_.load(std::memory_order_relaxed)) return;
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  const timespec timeout{.tv_sec = static_cast<time_t>(ns / kSecond), .tv_nsec = static_cast<long>(ns % kSecond)};
+  pollfd watched{.fd = epoll_, .events = POLLIN, .revents = 0};
+  const KeptErrno kept;
+  if (::ppoll(&watched, 1, &timeout, nullptr) > 0) asked_.store(0, std::memory_order_relaxed);
+}
+
+void WireLink::note_sending() {
+  const auto gone = [](const Channel& channel) { return !channel.open || channel.open->queue().empty(); };
+  sending_.store(std::ranges::any_of(peers_,
+                                     [&](const auto& entry) {
+                                       const Peer& one = entry.second;
+                                       return !one.failed && (!one.held.empty() || !one.leaving.empty() ||
+                                                              !gone(one.ordered) || !gone(one.bulk));
+                                     }),
+                 std::memory_order_relaxed);
 }
 
 bool WireLink::poll(Events& events) {
@@ -231,6 +255,7 @@ bool WireLink::poll(Events& events) {
   for (const LinkPeer rank : std::exchange(lost_, {})) end(rank);
   buried_.clear();
   events_ = nullptr;
+  if (moved && sending()) note_sending();
   return moved;
 }
 

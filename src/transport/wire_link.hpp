@@ -52,6 +52,9 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   struct Settings {
     std::uint64_t eager_bytes = 64UL << 10;
     std::uint64_t credit = 1UL << 20;  // for each peer; more than 4/3 of eager_bytes + kFrame: all become eager again
+    // While callers wait, so many, news() always says yes and poll() asks the kernel. Else, and where this is nullptr
+    // (whoever waits for a message of a space asks all the time), it is asked now and then.
+    const std::atomic<unsigned>* waiting = nullptr;
   };
 
   // The wire outlives the link, and knows the addresses before the first message. One link for each wire.
@@ -61,6 +64,14 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   // Everything taken has been acknowledged by the peers' kernels: this process may end.
   bool flushed() const;
   int descriptor() const { return epoll_; }
+  // Sleeps until there is something to do, for at most so many nanoseconds. By any thread.
+  void wait(std::uint64_t ns) const;
+  // How many peers have failed. By any thread.
+  unsigned lost() const { return lost_peers_.load(std::memory_order_relaxed); }
+  // Is something on its way out that needs further polls? By any thread.
+  bool sending() const { return sending_.load(std::memory_order_relaxed); }
+  // From now on peers may end: nothing is said of it where nothing is wanted of them.
+  void expect_ends() { ends_expected_ = true; }
 
   std::uint64_t eager_bytes() const override { return settings_.eager_bytes; }
   bool failed(LinkPeer peer) const override;
@@ -71,7 +82,6 @@ class WireLink final : public p2p::Link, private Connection::Sink {
                     LinkTicket send) override;
   void consumed(LinkPeer from, std::uint64_t bytes) override;
   bool poll(Events& events) override;
-  // Asks the kernel only now and then: whoever waits for a message of the space asks all the time.
   bool news() const override;
 
  private:
@@ -121,6 +131,7 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   void serve(Connection& connection, std::uint32_t events);
   void look();
   void lose(LinkPeer rank);
+  void note_sending();
   void end(LinkPeer rank);
   void bury(std::unique_ptr<Connection>& connection);
   bool forked() const;
@@ -144,6 +155,9 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   // nothing is read on its word without the lock.
   std::atomic<bool> more_{false};
   mutable std::atomic<unsigned> asked_{0};  // calls of news(); relaxed
+  std::atomic<unsigned> lost_peers_{0};     // stored likewise, loaded by any thread
+  std::atomic<bool> ends_expected_{false};
+  std::atomic<bool> sending_{false};  // stored likewise
 };
 
 }  // namespace urakata::transport

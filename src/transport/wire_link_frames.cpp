@@ -43,11 +43,13 @@ bool WireLink::send(LinkPeer to, const Frame& frame, std::span<const std::byte> 
   if (!connect(to, other.ordered)) {
     out.keep_payload();
     other.held.push_back(std::move(out));
+    sending_.store(true, std::memory_order_relaxed);
     return !other.failed;
   }
   Connection& connection = *other.ordered.open;
   if (connection.send(std::move(out))) return true;
   connection.queue().back().keep_payload();
+  sending_.store(true, std::memory_order_relaxed);
   if (connection.broken()) lose(to);
   return !connection.broken();
 }
@@ -77,6 +79,7 @@ void WireLink::send_payload(LinkPeer to, LinkTicket receive, const Elements& sou
   Peer& other = peer(to);
   if (other.failed) return;
   other.leaving.push_back({receive, source, bytes, 0, ticket});
+  sending_.store(true, std::memory_order_relaxed);
   if (other.leaving.size() == 1) push(to);
 }
 

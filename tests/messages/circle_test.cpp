@@ -62,6 +62,39 @@ TEST_F(CircleTest, NeedsTwoRanksOfTheSpace) {
   EXPECT_FALSE(whole->close());
 }
 
+// 0 and 1 share a space, a link leads to 2, and 3 is the host's: or all but 0 are reached by the link.
+TEST_F(CircleTest, ReachesRanksByALink) {
+  std::vector<Circle::Peer> peers{{&ports_[0], 10}, {&ports_[1], 11}, {nullptr, 12, p2p::LinkPeer{5}}, {}};
+  Circle* circle = Circle::make(host_, kCommunicator, 0, 10, peers);
+  ASSERT_NE(circle, nullptr);
+  EXPECT_TRUE(circle->mixed && circle->wide && circle->linked(2) && !circle->outside(2) && circle->outside(3));
+  MessageDescriptor send;
+  send.circle = circle;
+  EXPECT_FALSE(route_send(2, 5, p2p::Mode::buffered, send));
+  EXPECT_FALSE(route_send_by_link(3, 5, p2p::Mode::buffered, send) || send.is_send());
+  ASSERT_TRUE(route_send_by_link(2, 5, p2p::Mode::buffered, send));
+  EXPECT_TRUE(send.is_send());
+  EXPECT_EQ(send.peer, p2p::LinkPeer{5});
+  EXPECT_EQ(send.envelope, (p2p::Envelope{12, 0, 5}));
+  EXPECT_EQ(copy_of(send).peer, send.peer);
+  const auto way = [](Circle* in, std::int32_t source) {
+    MessageDescriptor receive;
+    receive.circle = in;
+    route_receive(source, 0, receive);
+    return receive.carrier;
+  };
+  EXPECT_EQ(way(circle, 1), Carrier::space);
+  EXPECT_EQ(way(circle, 2), Carrier::link);
+  EXPECT_EQ(way(circle, 3), Carrier::by_host);
+  EXPECT_EQ(way(circle, p2p::kAnySource), Carrier::either);
+  peers = {{&ports_[0], 10}, {nullptr, 12, p2p::LinkPeer{1}}};
+  Circle* alone = Circle::make(host_, kCommunicator, 0, 10, peers);
+  ASSERT_NE(alone, nullptr);
+  EXPECT_TRUE(!alone->mixed && alone->wide);
+  EXPECT_EQ(way(alone, p2p::kAnySource), Carrier::link);
+  EXPECT_FALSE(circle->close() || alone->close());
+}
+
 // The program frees the handle while a request is open: the host's communicator goes with the last request.
 TEST_F(CircleTest, FreesTheCommunicatorWithItsLastUser) {
   Circle* circle = make(2);

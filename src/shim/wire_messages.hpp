@@ -1,0 +1,51 @@
+// The program's own messages between nodes by transport wire: this process's link, and the helper that moves it while
+// the program computes.
+//
+// Two ranks use it where transport wire joins their nodes and both have a link (WIRE_MESSAGES). An endpoint without a
+// space is there for its sake alone; messages to other ranks of the node then stay with the host.
+//
+// Thread-safety: open_link(), start_link_helper() and stop_link_helper() by the thread that calls MPI_Init and
+// MPI_Finalize; the rest by any between.
+#pragma once
+
+#include <cstdint>
+
+#include "base/cpu_set.hpp"
+#include "messages/message_descriptor.hpp"
+#include "p2p/backoff.hpp"
+#include "shim/link_helper.hpp"
+#include "transport/wire_link.hpp"
+
+namespace urakata::shim {
+
+// Opens the link where this rank may have one. Before enter_space().
+void open_link();
+
+// Constant after open_link(), and it stays. nullptr: there is none.
+extern constinit transport::WireLink* own_link;
+inline transport::WireLink* link() { return own_link; }
+// Does a helper move it while the program computes? Then the endpoint has many callers.
+bool link_has_helper();
+
+// How the endpoint waits that has the link. `in_space`: ranks of its space may wake it.
+void wait_by_link(bool in_space, p2p::BackoffSettings& settings);
+
+// The helper; nullptr: there is none. `cpus`: where it runs; empty: where the calling thread may.
+extern constinit LinkHelper* link_helper;
+void start_link_helper(p2p::Endpoint& endpoint, const CpuSet& cpus);
+void stop_link_helper();
+
+// The rank leaves a request of its endpoint open that may need the link, and goes its way. `bytes`: of the message.
+inline void expect_by_link(std::uint64_t bytes) {
+  if (link_helper != nullptr) link_helper->expect(bytes > link()->eager_bytes());
+}
+
+// Ends the receives that wait for ranks that are lost. Nothing where none is.
+void end_lost_receives();
+// Is the rank lost that a receive or a probe names, or where it names none, one of those that it may come from?
+bool lost(const messages::MessageDescriptor& pattern);
+
+// In MPI_Finalize, when all ranks are there: until everything has left.
+void flush_link();
+
+}  // namespace urakata::shim
