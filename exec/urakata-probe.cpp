@@ -1,7 +1,7 @@
 // urakata-probe LIBRARY...: what `urakata check` cannot know without being a rank. Started by the host's launcher like
 // any program, it loads the first of the MPI libraries that loads, asks for the highest thread level, and prints one
-// line of JSON: the host's version and thread level, this rank's CPUs, where its helpers would sit, and whether it
-// lives in a space.
+// line of JSON: the host's version and thread level, this rank's CPUs, where its helpers would sit, which engines are to
+// be had, and whether it lives in a space.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -17,6 +17,8 @@
 #include "cores.hpp"
 #include "mpi_need.hpp"
 #include "space/registry.hpp"
+#include "tune/engine_choice.hpp"
+#include "tune/placement.hpp"
 
 namespace urakata {
 namespace {
@@ -24,7 +26,8 @@ namespace {
 constexpr const char* kUsage = R"(usage: urakata-probe LIBRARY...
 
 Says as one line of JSON what a rank finds where it is started: the host MPI, of which LIBRARY is the file (the first
-that loads), its thread level, this rank's CPUs, where its helpers would sit, and whether it lives in a space.
+that loads), its thread level, this rank's CPUs, where its helpers would sit, which engines are to be had and, where not,
+why, and whether it lives in a space.
 `urakata check` starts it and shows what it says.
 
 Example:
@@ -52,8 +55,9 @@ std::string_view level_name(const ThreadLevels& levels, int level) {
   return level >= levels.funneled ? "funneled" : "single";
 }
 
-// Starts and ends MPI, and says what it is: writes the fields of the host, or "error".
-void ask_host(std::span<char*> libraries, JsonWriter& json) {
+// Starts and ends MPI, and says what it is: writes the fields of the host, or "error". Returned is whether it allows
+// calls by several threads at once.
+bool ask_host(std::span<char*> libraries, JsonWriter& json) {
   void* library = nullptr;
   std::string name;
   std::string why = "no MPI library was named";
@@ -69,7 +73,10 @@ void ask_host(std::span<char*> libraries, JsonWriter& json) {
   int (*init)(int*, char***, int, int*) = nullptr;
   int (*version)(char*, int*) = nullptr;
   int (*finalize)() = nullptr;
-  const auto fail = [&json](std::string_view reason) { json.key("error").string(reason); };
+  const auto fail = [&json](std::string_view reason) {
+    json.key("error").string(reason);
+    return false;
+  };
   if (library == nullptr) return fail(why);
   if (!find(library, "MPI_Init_thread", init) || !find(library, "MPI_Get_library_version", version) ||
       !find(library, "MPI_Finalize", finalize)) {
@@ -87,10 +94,11 @@ void ask_host(std::span<char*> libraries, JsonWriter& json) {
   line = line.substr(0, line.find('\n'));
   json.key("library").string(name).key("abi").string(urakata::name(abi)).key("version").string(line);
   json.key("thread_level").string(level_name(levels, provided));
+  return provided >= levels.multiple;
 }
 
 void put(JsonWriter& json, const Topology& topology, const Crew& crew, PlacementWish wish) {
-  const Placement found = place_helpers(topology, crew, wish, options().helper_cpus, options().domains);
+  const tune::Placement found = tune::place_helpers(topology, crew, wish, options().helper_cpus, options().domains);
   CpuSet cpus;
   for (const CpuSet& one : found.helpers) cpus = cpus | one;
   json.key(name(wish))
@@ -104,10 +112,19 @@ void put(JsonWriter& json, const Topology& topology, const Crew& crew, Placement
   json.key("reason").string(found.reason).key("refusal").string(found.refusal).end();
 }
 
+void put_engines(JsonWriter& json, bool threads, const tune::Placement& placement) {
+  json.key("engines").array();
+  for (const tune::EngineFinding& engine : tune::find_engines(threads, placement)) {
+    json.object().key("name").string(engine.name).key("usable").boolean(engine.usable).key("why").string(engine.why);
+    json.end();
+  }
+  json.end();
+}
+
 int probe(std::span<char*> libraries) {
   JsonWriter json;
   json.object().key("host").object();
-  ask_host(libraries, json);
+  const bool threads = ask_host(libraries, json);
   json.end();
   // After MPI_Init, since some hosts bind only then.
   const Crew crew = crew_of_this_process();
@@ -121,7 +138,10 @@ int probe(std::span<char*> libraries) {
     put(json, topology, crew, wish);
   }
   json.end();
-  const bool crowded = place_helpers(topology, crew, PlacementWish::shared, "", 1).oversubscribed;
+  const Options& wish = options();
+  put_engines(json, threads,
+              tune::place_helpers(topology, crew, PlacementWish::automatic, wish.helper_cpus, wish.domains));
+  const bool crowded = tune::place_helpers(topology, crew, PlacementWish::shared, "", 1).oversubscribed;
   json.key("oversubscribed").boolean(crowded).end();
   return std::puts(json.text().c_str()) < 0 ? 1 : 0;
 }

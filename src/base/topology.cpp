@@ -4,61 +4,9 @@
 #include <cstdlib>
 
 #include "base/launcher.hpp"
+#include "base/options.hpp"
 
 namespace urakata {
-namespace {
-
-std::string several(std::size_t count, const char* one, const char* many) {
-  return std::to_string(count) + " " + (count == 1 ? one : many);
-}
-
-// Without the others' masks: how many ranks may run where this one may, itself included.
-std::size_t guessed_sharers(const Topology& topology, const Crew& crew) {
-  const std::size_t cores = std::max<std::size_t>(topology.cores.size(), 1);
-  return std::max<std::size_t>((crew.ranks * topology.within(crew.mask).size() + cores - 1) / cores, 1);
-}
-
-// The cores that this rank need not share with others, and how many ranks it was dealt out among.
-std::vector<Core> own_cores(const Topology& topology, const Crew& crew) {
-  const std::vector<Core> mine = topology.within(crew.mask);
-  // The ranks that may run where this one may, in the order of the node.
-  std::size_t sharers = guessed_sharers(topology, crew);
-  std::size_t place = crew.rank % sharers;
-  CpuSet others;
-  if (crew.masks) {
-    sharers = crew.masks->alike;
-    place = crew.masks->before;
-    others = crew.masks->different;
-  }
-  std::vector<Core> free;
-  std::ranges::copy_if(mine, std::back_inserter(free), [&](const Core& core) { return !core.cpus.meets(others); });
-  if (sharers <= 1) return free;
-  const std::size_t from = place * free.size() / sharers;
-  const std::size_t to = (place + 1) * free.size() / sharers;
-  return {free.begin() + static_cast<std::ptrdiff_t>(from), free.begin() + static_cast<std::ptrdiff_t>(to)};
-}
-
-// Do the node's ranks have more threads than cores to run on?
-bool oversubscribed(const Topology& topology, const Crew& crew) {
-  if (crew.threads > topology.within(crew.mask).size()) return true;
-  if (!crew.masks) return crew.threads * guessed_sharers(topology, crew) > topology.within(crew.mask).size();
-  return crew.masks->meeting * crew.threads > topology.within(crew.masks->together).size();
-}
-
-bool crowded(const Topology& topology, const Crew& crew) {
-  return crew.masks && crew.ranks > topology.within(crew.mask | crew.masks->different).size();
-}
-
-Placement shared(const Topology& topology, const Crew& crew, std::size_t helpers) {
-  Placement placement;
-  placement.oversubscribed = oversubscribed(topology, crew);
-  placement.crowded = crowded(topology, crew);
-  placement.helpers.assign(helpers, crew.mask);
-  placement.reason = "shared: helpers run on the rank's own CPUs " + crew.mask.text();
-  return placement;
-}
-
-}  // namespace
 
 void Crew::note(std::size_t which, const CpuSet& its) {
   if (!masks) masks.emplace();
@@ -143,66 +91,6 @@ Crew crew_of_this_process() {
     crew.ranks = static_cast<std::size_t>(started.local_ranks);
   }
   return crew;
-}
-
-Placement place_helpers(const Topology& topology, const Crew& crew, PlacementWish wish, std::string_view helper_cpus,
-                        std::size_t helpers) {
-  if (!helper_cpus.empty()) {
-    Placement placement = shared(topology, crew, helpers);
-    const Result<CpuSet> list = CpuSet::from_text(helper_cpus);
-    if (!list || list->empty() || !list->without(topology.cpus()).empty()) {
-      placement.refusal = "HELPER_CPUS=" + std::string(helper_cpus) + " is not within the node's CPUs " +
-                          topology.cpus().text() + "; helpers share the rank's cores";
-      return placement;
-    }
-    std::vector<std::size_t> cpus;
-    for (std::size_t cpu = 0; cpu < CpuSet::kLimit; ++cpu) {
-      if (list->has(cpu)) cpus.push_back(cpu);
-    }
-    CpuSet used;
-    for (std::size_t helper = 0; helper < helpers; ++helper) {
-      placement.helpers[helper] = CpuSet{};
-      placement.helpers[helper].add(cpus[(crew.rank * helpers + helper) % cpus.size()]);
-      used = used | placement.helpers[helper];
-    }
-    placement.spare = !used.meets(crew.mask);
-    placement.reason = "HELPER_CPUS gives CPUs " + used.text();
-    return placement;
-  }
-
-  Placement placement = shared(topology, crew, helpers);
-  if (wish == PlacementWish::shared) return placement;
-  placement.within_node = wish != PlacementWish::automatic;
-  const std::vector<Core> own = own_cores(topology, crew);
-  if (own.size() <= crew.threads) {
-    const std::string why = several(own.size(), "core", "cores") + " for this rank (CPUs " + crew.mask.text() + ", " +
-                            several(crew.ranks, "rank", "ranks") + " on the node), and " +
-                            several(crew.threads, "thread", "threads") + " to compute";
-    placement.reason = (placement.within_node ? "shared: no spare core: "
-                                              : "shared, and only for messages to other nodes: no spare core: ") +
-                       why;
-    if (wish == PlacementWish::spare) {
-      placement.refused_spare = true;
-      placement.refusal =
-          "no core is spare: " + why + ". Start fewer ranks or threads, or bind each rank to more cores";
-    }
-    return placement;
-  }
-  // The program keeps the first cores; of the others, the last first, those near the first core's memory before the
-  // rest.
-  std::vector<Core> spare(own.rbegin(), own.rend() - static_cast<std::ptrdiff_t>(crew.threads));
-  std::ranges::stable_partition(spare, [&](const Core& core) { return core.node == own.front().node; });
-  spare.resize(std::min(spare.size(), helpers));
-  CpuSet used;
-  for (std::size_t helper = 0; helper < helpers; ++helper) {
-    placement.helpers[helper] = spare[helper % spare.size()].cpus;
-    used = used | placement.helpers[helper];
-  }
-  placement.spare = true;
-  placement.within_node = true;
-  placement.reason = "spare: " + several(own.size(), "core", "cores") + " for this rank and " +
-                     several(crew.threads, "thread", "threads") + " to compute; helpers on CPUs " + used.text();
-  return placement;
 }
 
 }  // namespace urakata

@@ -1,4 +1,4 @@
-// The node's cores, and where this rank's helpers belong.
+// The node's cores, and the ranks that share them.
 //
 // hwloc lives in urakata-exec alone, which hands its findings on as text (kCoresVariable), so that the preloaded
 // library needs no library of its own. Everything here is a function of its arguments, and so tested on machines that
@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "base/cpu_set.hpp"
-#include "base/options.hpp"
 #include "base/result.hpp"
 
 namespace urakata {
@@ -63,23 +62,5 @@ struct Crew {
 std::size_t program_threads();
 // The crew as the launcher's environment and this process's mask describe it: the others' masks are not known.
 Crew crew_of_this_process();
-
-struct Placement {
-  bool spare = false;  // on a core that no rank needs; else beside the program, on the rank's own cores
-  // For operations whose ranks are all on this node, too: beside the program a helper can only take as long for copying
-  // as the program would later (DESIGN.md, 6b), so there it must have been asked for.
-  bool within_node = true;
-  bool oversubscribed = false;  // the ranks' threads outnumber the cores: nobody should spin
-  bool crowded = false;         // the node's ranks outnumber the cores of all their masks; the same on all of them
-  std::vector<CpuSet> helpers;  // one set per helper
-  std::string reason;           // one sentence for `urakata check` and the report
-  std::string refusal;          // why a wish was not granted; empty: it was, or there was none
-  bool refused_spare = false;   // PLACEMENT spare was that wish: the job is not to run
-};
-
-// Places `helpers` helpers. PLACEMENT spare that cannot be had is shared, with `refusal`; so is a HELPER_CPUS list with
-// a CPU that the node does not have.
-Placement place_helpers(const Topology& topology, const Crew& crew, PlacementWish wish, std::string_view helper_cpus,
-                        std::size_t helpers);
 
 }  // namespace urakata

@@ -10,63 +10,30 @@ namespace urakata::engine {
 
 namespace {
 
-bool thread_needs_threads(const Environment& run) { return run.wish == EngineKind::thread && run.helpers_pay; }
-
-Status thread_usable(const Environment& run) {
-  if (run.wish != EngineKind::thread) return Error{"only --engine thread makes helpers"};
-  if (!run.helpers_pay) {
-    return Error{"no helper, since all ranks are on this node (--placement shared makes one); it would be " +
-                 run.placement};
-  }
-  if (!run.threads) {
-    return Error{
-        "the host does not allow calls by several threads (MPI_THREAD_MULTIPLE): engine poll instead of thread"};
-  }
-  return Nothing{};
-}
-
-std::unique_ptr<Engine> make_thread(Domain& domain, const Environment&, const HelperSettings& settings) {
+std::unique_ptr<Engine> make_thread(Domain& domain, bool, const HelperSettings& settings) {
   return std::make_unique<ThreadEngine>(domain, settings);
 }
 
-// Without a hook in the host's waiting a fallback progress thread keeps MPI's progress rule, where threads may call.
-bool poll_needs_threads(const Environment& run) { return run.wish != EngineKind::host && !run.hook; }
-
-Status poll_usable(const Environment&) { return Nothing{}; }
-
-std::unique_ptr<Engine> make_poll(Domain& domain, const Environment& run, const HelperSettings&) {
-  if (run.hook || !run.threads) return std::make_unique<PollEngine>(domain);
-  return std::make_unique<FallbackEngine>(domain);
+std::unique_ptr<Engine> make_poll(Domain& domain, bool fallback, const HelperSettings&) {
+  if (fallback) return std::make_unique<FallbackEngine>(domain);
+  return std::make_unique<PollEngine>(domain);
 }
 
-constexpr std::array kTable = {
-    EngineRow{"thread", true, thread_needs_threads, thread_usable, make_thread},
-    EngineRow{"poll", false, poll_needs_threads, poll_usable, make_poll},
-};
+constexpr std::array kTable = {EngineRow{"thread", true, make_thread}, EngineRow{"poll", false, make_poll}};
 
 }  // namespace
 
 std::span<const EngineRow> engine_table() { return kTable; }
 
-const EngineRow* engine_row(std::string_view name) {
-  const auto* const row = std::ranges::find(kTable, name, &EngineRow::name);
-  return row != kTable.end() ? row : nullptr;
-}
-
-bool need_threads(const Environment& environment) {
-  return std::ranges::any_of(kTable, [&](const EngineRow& row) { return row.needs_threads(environment); });
-}
-
-void Engines::make(const Environment& environment, std::size_t helpers,
+void Engines::make(std::span<const std::string_view> names, bool fallback, std::size_t helpers,
                    const std::function<std::unique_ptr<Domain>()>& make_domain,
                    const std::function<HelperSettings(std::size_t)>& settings) {
-  environment_ = environment;
   for (const EngineRow& row : kTable) {
-    if (!row.usable(environment_).ok()) continue;
+    if (std::ranges::find(names, row.name) == names.end()) continue;
     Kind& kind = kinds_.emplace_back(Kind{&row});
     for (std::size_t i = 0; i < (row.helpers ? helpers : 1); ++i) {
       domains_.push_back(make_domain());
-      kind.engines.push_back(row.make(*domains_.back(), environment_, row.helpers ? settings(i) : HelperSettings{}));
+      kind.engines.push_back(row.make(*domains_.back(), fallback, row.helpers ? settings(i) : HelperSettings{}));
       all_.push_back(kind.engines.back().get());
     }
   }
@@ -83,13 +50,6 @@ Engine* Engines::next(bool callers_only) {
 Engine* Engines::named(std::string_view name) const {
   const auto kind = std::ranges::find_if(kinds_, [&](const Kind& one) { return one.row->name == name; });
   return kind != kinds_.end() ? kind->engines.front().get() : nullptr;
-}
-
-std::string Engines::why_not(std::string_view name) const {
-  const EngineRow* const row = engine_row(name);
-  if (row == nullptr) return "there is no engine of this name";
-  const Status usable = row->usable(environment_);
-  return usable.ok() ? "" : usable.error().message;
 }
 
 }  // namespace urakata::engine

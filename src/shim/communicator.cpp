@@ -153,7 +153,8 @@ Status own_choice(Communicator& comm, std::string_view name, engine::Engine*& en
   }
   engine = *kind == EngineKind::host ? nullptr : process().engines().named(name);
   if (engine == nullptr && *kind != EngineKind::host) {
-    return Error{"engine " + std::string(name) + " is not to be had in this run: " + process().engines().why_not(name)};
+    return Error{"engine " + std::string(name) +
+                 " is not to be had in this run: " + process().engine_choice().why_not(name)};
   }
   return Nothing{};
 }

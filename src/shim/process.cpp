@@ -59,15 +59,16 @@ std::unique_ptr<engine::Domain> make_domain(transport::Failures& failures, trans
   return std::make_unique<engine::Domain>(std::move(transport));
 }
 
-// As far as can be known before MPI_Init: are all ranks on this node, and would helpers be of no use there? Then none
-// is made, and the host is not asked for MPI_THREAD_MULTIPLE, with which its own small operations take up to a fifth
-// longer. (Where the host cannot call us while a rank waits, engine `poll` asks for it all the same.)
-bool all_within_node() {
+// What the launcher, the masks and the host say before MPI_Init.
+tune::RunFacts run_facts() {
   const Launcher started = launcher();
-  if (started.ranks < 1 || started.local_ranks != started.ranks) return false;
   const Options& wish = options();
-  return !place_helpers(Topology::of_this_node(), crew_of_this_process(), wish.placement, wish.helper_cpus, 1)
-              .within_node;
+  tune::RunFacts facts{.asked = wish.engine, .hook = host.progress_register != nullptr};
+  facts.one_node = started.ranks >= 1 && started.local_ranks == started.ranks;
+  facts.within_node = !facts.one_node || tune::place_helpers(Topology::of_this_node(), crew_of_this_process(),
+                                                             wish.placement, wish.helper_cpus, 1)
+                                             .within_node;
+  return facts;
 }
 
 }  // namespace
@@ -86,17 +87,14 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
   log::set_verbosity(wish.verbose);
   warn_of_unknown_variables();
   host_only_ = wish.engine == EngineKind::host;
-  const engine::EngineRow* const wished = engine::engine_row(name(wish.engine));
-  environment_.wish = wish.engine;
-  environment_.helpers_pay = wished != nullptr && wished->helpers && !all_within_node();
-  environment_.hook = host.progress_register != nullptr;
-  const bool helper = engine::need_threads(environment_);
+  facts_ = run_facts();
+  const bool threads = tune::asks_for_threads(facts_);
   int got = required;
   const int code = [&] {
     const auto task = wish.space ? space::own_membership() : std::nullopt;
     const space::FreshTables fresh(task.has_value());
     const space::SharedFiles shared(task);
-    return host.Init_thread(argc, argv, helper ? MPI_THREAD_MULTIPLE : required, &got);
+    return host.Init_thread(argc, argv, threads ? MPI_THREAD_MULTIPLE : required, &got);
   }();
   if (code != MPI_SUCCESS) return code;
   told_level_ = std::min(required, got);
@@ -134,9 +132,8 @@ bool Process::set_up() {
   HostBootstrap world(world_);
   if (!job_.meet(world, leader, crew)) return false;
   const std::size_t helpers = std::max<std::uint32_t>(wish.domains, 1);
-  placement_ = place_helpers(Topology::of_this_node(), crew, wish.placement, wish.helper_cpus, helpers);
+  placement_ = tune::place_helpers(Topology::of_this_node(), crew, wish.placement, wish.helper_cpus, helpers);
   oversubscribed_ = placement_.oversubscribed;
-  engine_why_ = placement_.reason;
   if (!job_.note_crowded(world, placement_.crowded)) return false;
   const auto own = static_cast<std::int32_t>(world.rank());
   wiring_.set_up(world, job_.nodes(), job::own_wire_facts(job_.nodes(), own), failures_, wish.peer_timeout_ns());
@@ -153,7 +150,7 @@ bool Process::set_up() {
   std::atexit([] {
     if (getpid() == owner) process().stop_helpers();
   });
-  enter_space(wish.space, multiple_);
+  enter_space(wish.space, engine_choice_.fallback);
   if (endpoint() != nullptr) {
     start_link_helper(*endpoint(), placement_.helpers.empty() ? CpuSet() : placement_.helpers.front());
   }
@@ -162,16 +159,9 @@ bool Process::set_up() {
 
 void Process::make_engines() {
   const Options& wish = options();
-  environment_.threads = multiple_;
-  environment_.placement = placement_.reason;
-  const engine::EngineRow& wished = *engine::engine_row(name(wish.engine));
-  if (const Status usable = wished.usable(environment_); !usable.ok()) {
-    engine_why_ = usable.error().message;
-    if (environment_.helpers_pay) log::warning_of_all("%s", engine_why_.c_str());
-  } else if (wished.helpers && !placement_.refusal.empty()) {
-    if (placement_.refused_spare) refuse_job("--placement spare: " + placement_.refusal);
-    log::warning_of_all("%s", placement_.refusal.c_str());
-  }
+  engine_choice_ = tune::choose_engines(facts_, multiple_, placement_);
+  if (!engine_choice_.refusal.empty()) refuse_job(engine_choice_.refusal);
+  if (!engine_choice_.warning.empty()) log::warning_of_all("%s", engine_choice_.warning.c_str());
   const std::size_t count = std::max<std::uint32_t>(wish.domains, 1);
   const auto settings = [&](std::size_t i) {
     engine::HelperSettings made;
@@ -185,12 +175,13 @@ void Process::make_engines() {
     return made;
   };
   engines_.make(
-      environment_, count, [this] { return make_domain(failures_, wiring_.wire()); }, settings);
+      engine_choice_.usable(), engine_choice_.fallback, count,
+      [this] { return make_domain(failures_, wiring_.wire()); }, settings);
   progress_.open(wiring_.wire() != nullptr, world_);
 }
 
 engine::Engine* Process::next_engine(const std::vector<std::int32_t>& world_ranks) {
-  return engines_.next(!placement_.within_node && job_.same_node(world_ranks));
+  return engines_.next(tune::by_callers(placement_, job_.same_node(world_ranks)));
 }
 
 void Process::stop_helpers() {

@@ -11,13 +11,14 @@
 #include <string_view>
 #include <vector>
 
-#include "base/topology.hpp"
 #include "engine/engines.hpp"
 #include "job/job.hpp"
 #include "job/wiring.hpp"
 #include "observe/observer.hpp"
 #include "shim/abi.hpp"
 #include "shim/progress.hpp"
+#include "tune/engine_choice.hpp"
+#include "tune/placement.hpp"
 
 namespace urakata::shim {
 
@@ -44,6 +45,7 @@ class Process {
   int largest_tag() const { return largest_tag_; }  // of the host
 
   const engine::Engines& engines() const { return engines_; }
+  const tune::EngineChoice& engine_choice() const { return engine_choice_; }
   // The engine for the next communicator, of these ranks of MPI_COMM_WORLD: engines of the kind that pays there, dealt
   // out in turn. nullptr: host.
   engine::Engine* next_engine(const std::vector<std::int32_t>& world_ranks);
@@ -74,14 +76,14 @@ class Process {
   std::int32_t world_rank_ = 0;
   job::Job job_;
 
-  engine::Environment environment_;
+  tune::RunFacts facts_;
+  tune::EngineChoice engine_choice_;
   engine::Engines engines_;
   Progress progress_{engines_};
   transport::Failures failures_{MPI_ERR_OTHER};
   job::Wiring wiring_;
   std::unique_ptr<observe::Observer> observer_;
-  std::string engine_why_;
-  Placement placement_;
+  tune::Placement placement_;
   std::uint64_t init_ns_ = 0;
 };
 

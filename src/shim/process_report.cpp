@@ -60,7 +60,7 @@ void Process::write_report() {
   meta.host_mpi = std::string(version).substr(0, std::string(version).find('\n'));
   meta.abi = kAbi;
   meta.engine = host_only_ ? "host" : std::string(engines_.best().name());
-  meta.engine_why = engine_why_;
+  meta.engine_why = engine_choice_.why;
   meta.transport = wiring_.wire() != nullptr ? "wire" : "host";
   meta.transport_why = wiring_.why();
   meta.space.asked = options().space;

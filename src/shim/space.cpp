@@ -81,7 +81,7 @@ p2p::CopyingSettings own_copying() {
 
 p2p::Callers callers(bool helper) {
   if (process().told_level() == MPI_THREAD_MULTIPLE || link_has_helper()) return p2p::Callers::many;
-  return helper && host.progress_register == nullptr ? p2p::Callers::one_and_helper : p2p::Callers::one;
+  return helper ? p2p::Callers::one_and_helper : p2p::Callers::one;
 }
 
 // What each rank tells all others.

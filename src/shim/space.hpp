@@ -11,9 +11,9 @@
 
 namespace urakata::shim {
 
-// Finds out who shares a space with this rank and who is reached by its link, and opens the circle of MPI_COMM_WORLD. Collective over MPI_COMM_WORLD,
-// also for ranks that were not started to be in a space (`wanted`). `helper`: where the
-// host cannot call us while the program is blocked in it, a thread of ours may look after the messages.
+// Finds out who shares a space with this rank and who is reached by its link, and opens the circle of MPI_COMM_WORLD.
+// Collective over MPI_COMM_WORLD, also for ranks that were not started to be in a space (`wanted`). `helper`: the host
+// cannot call us while the program is blocked in it, so a thread of ours looks after the messages.
 void enter_space(bool wanted, bool helper);
 
 // Collective, when the program sends no more: returns when all ranks are here, so that what they still wait for from this rank has been moved.

@@ -3,10 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
 #include <span>
 #include <string_view>
-#include <vector>
 
 namespace urakata {
 namespace {
@@ -14,20 +12,6 @@ namespace {
 CpuSet cpus(std::string_view text) { return *CpuSet::from_text(text); }
 
 const Topology kNode = *Topology::from_text("0,4/1,5|2,6/3,7");
-
-Crew crew(std::string_view mask, std::size_t rank = 0, std::size_t ranks = 1, std::size_t threads = 1) {
-  return {.rank = rank, .ranks = ranks, .mask = cpus(mask), .threads = threads};
-}
-
-void know(Crew& crew, const std::vector<std::string_view>& masks) {
-  std::size_t which = 0;
-  for (const std::string_view mask : masks) crew.note(which++, cpus(mask));
-}
-
-Placement place(const Crew& crew, PlacementWish wish = PlacementWish::automatic, std::size_t helpers = 1,
-                std::string_view list = "") {
-  return place_helpers(kNode, crew, wish, list, helpers);
-}
 
 TEST(CpuSet, TextGoesBothWays) {
   for (const char* text : {"", "0", "0-3,8", "5,7,9-11", "0-4095"}) EXPECT_EQ(cpus(text).text(), text);
@@ -66,121 +50,6 @@ TEST(Topology, TextGoesBothWays) {
 TEST(Topology, HardwareThreadsOfACoreAreOneCore) {
   EXPECT_EQ(kNode.within(cpus("0,4")).size(), 1U);
   EXPECT_EQ(kNode.within(cpus("0,5")).size(), 2U);
-}
-
-TEST(Placement, ARankWithTwoCoresAndOneThreadHasASpareOne) {
-  const Placement placement = place(crew("0,1,4,5"));
-  EXPECT_TRUE(placement.spare);
-  EXPECT_EQ(placement.helpers[0], cpus("1,5"));
-  EXPECT_FALSE(placement.oversubscribed);
-}
-
-TEST(Placement, TheOtherHardwareThreadOfTheOnlyCoreIsNotSpare) {
-  EXPECT_FALSE(place(crew("0,4")).spare);
-  EXPECT_EQ(place(crew("0,4")).helpers[0], cpus("0,4"));
-}
-
-TEST(Placement, AutoTakesSharedSilentlyAndSpareIsRefusedWithTheReason) {
-  EXPECT_EQ(place(crew("0,4")).refusal, "");
-  const Placement refused = place(crew("0,4"), PlacementWish::spare);
-  EXPECT_FALSE(refused.spare);
-  EXPECT_NE(refused.refusal.find("no core is spare: 1 core for this rank (CPUs 0,4, 1 rank on the node), and 1 thread"),
-            std::string::npos)
-      << refused.refusal;
-}
-
-TEST(Placement, SharedStaysOnTheRanksOwnCoresThoughOthersAreFree) {
-  EXPECT_EQ(place(crew("0-7"), PlacementWish::shared).helpers[0], cpus("0-7"));
-}
-
-TEST(Placement, ThreadsOfTheProgramComeFirst) {
-  EXPECT_TRUE(place(crew("0-7", 0, 1, 3)).spare);
-  EXPECT_FALSE(place(crew("0-7", 0, 1, 4)).spare);
-  EXPECT_FALSE(place(crew("0-7", 0, 1, 4)).oversubscribed);
-  EXPECT_TRUE(place(crew("0-7", 0, 1, 5)).oversubscribed);
-}
-
-TEST(Placement, TheSpareCoreIsNearTheFirstCoresMemory) { EXPECT_EQ(place(crew("0-7")).helpers[0], cpus("1,5")); }
-
-TEST(Placement, UnboundRanksDealOutTheNode) {
-  EXPECT_EQ(place(crew("0-7", 0, 2)).helpers[0], cpus("1,5"));
-  EXPECT_EQ(place(crew("0-7", 1, 2)).helpers[0], cpus("3,7"));
-  EXPECT_FALSE(place(crew("0-7", 1, 4)).spare);
-  EXPECT_FALSE(place(crew("0-7", 1, 4)).oversubscribed);
-  EXPECT_TRUE(place(crew("0-7", 1, 5)).oversubscribed);
-}
-
-TEST(Placement, ACoreThatAnotherRankMayUseIsNotSpare) {
-  Crew known = crew("0,1,4,5", 0, 2);
-  know(known, {"0,1,4,5", "1,5"});
-  EXPECT_FALSE(place(known).spare);
-  EXPECT_TRUE(place(crew("0,1,4,5", 0, 2)).spare);
-}
-
-// As Open MPI binds more than two ranks: each to all cores of a package.
-TEST(Placement, RanksBoundToAPackageDealItOut) {
-  for (const bool known : {true, false}) {
-    Crew three = crew("0,1,4,5", 1, 3);
-    Crew four = crew("0,1,4,5", 1, 4);
-    Crew five = crew("0,1,4,5", 1, 5);
-    if (known) {
-      constexpr std::string_view kOwn = "0,1,4,5";
-      constexpr std::string_view kOther = "2,3,6,7";
-      know(three, {kOwn, kOwn, kOther});
-      know(four, {kOwn, kOwn, kOther, kOther});
-      know(five, {kOwn, kOwn, kOther, kOther, kOwn});
-    }
-    EXPECT_FALSE(place(three).spare);
-    EXPECT_FALSE(place(four).spare);
-    EXPECT_FALSE(place(four).oversubscribed);
-    EXPECT_TRUE(place(five).oversubscribed);
-  }
-}
-
-TEST(Placement, RanksBoundToTheSameCoreAreOversubscribed) {
-  Crew known = crew("0", 0, 2);
-  know(known, {"0", "0"});
-  EXPECT_TRUE(place(known).oversubscribed);
-}
-
-// They choose algorithms by it, so they must find the same, whatever their own cores are.
-TEST(Placement, AllRanksOfANodeFindItCrowdedOrNone) {
-  const auto crowded = [](const std::vector<std::string_view>& masks) -> bool {
-    std::vector<bool> found;
-    for (std::size_t rank = 0; rank < masks.size(); ++rank) {
-      Crew known = crew(masks[rank], rank, masks.size());
-      know(known, masks);
-      found.push_back(place(known).crowded);
-    }
-    EXPECT_EQ(std::set<bool>(found.begin(), found.end()).size(), 1U);
-    return found.front();
-  };
-  EXPECT_TRUE(crowded({"0", "0"}));
-  EXPECT_TRUE(crowded({"0", "0", "1"}));
-  EXPECT_FALSE(crowded({"0", "0", "1-3"}));
-  EXPECT_FALSE(crowded({"0,1,4,5", "0,1,4,5", "2,3,6,7", "2,3,6,7"}));
-  EXPECT_TRUE(crowded({"0,1,4,5", "0,1,4,5", "0,1,4,5", "2,3,6,7", "2,3,6,7"}));
-}
-
-TEST(Placement, SeveralHelpersTakeSeveralSpareCoresAndThenShareThem) {
-  const Placement placement = place(crew("0-7", 0, 1, 2), PlacementWish::spare, 3);
-  ASSERT_EQ(placement.helpers.size(), 3U);
-  EXPECT_EQ(placement.helpers[0], cpus("3,7"));
-  EXPECT_EQ(placement.helpers[1], cpus("2,6"));
-  EXPECT_EQ(placement.helpers[2], cpus("3,7"));
-}
-
-TEST(Placement, TheListIsTakenInTurnByTheNodesRanks) {
-  EXPECT_EQ(place(crew("0", 0, 2), PlacementWish::automatic, 1, "6-7").helpers[0], cpus("6"));
-  EXPECT_EQ(place(crew("1", 1, 2), PlacementWish::automatic, 1, "6-7").helpers[0], cpus("7"));
-  EXPECT_TRUE(place(crew("1", 1, 2), PlacementWish::automatic, 1, "6-7").spare);
-  EXPECT_FALSE(place(crew("0-7"), PlacementWish::automatic, 1, "6").spare);
-}
-
-TEST(Placement, AListWithACpuThatTheNodeLacksIsRefused) {
-  const Placement placement = place(crew("0"), PlacementWish::automatic, 1, "7-8");
-  EXPECT_NE(placement.refusal.find("HELPER_CPUS=7-8 is not within the node's CPUs 0-7"), std::string::npos);
-  EXPECT_EQ(placement.helpers[0], cpus("0"));
 }
 
 }  // namespace

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "base/options.hpp"
 #include "cluster.hpp"
 #include "engine/fallback.hpp"
 #include "engine/poll.hpp"
@@ -11,25 +14,17 @@ namespace {
 
 using engine::Engine;
 using engine::Engines;
-using engine::Environment;
 using engine::HelperSettings;
 
-// A run that was started with --engine thread, between nodes, on a host that has all that an engine may want.
-Environment with_helpers() {
-  Environment run;
-  run.wish = EngineKind::thread;
-  run.hook = true;
-  run.threads = true;
-  run.placement = "on a shared core";
-  return run;
-}
+const std::vector<std::string_view> kBoth = {"thread", "poll"};
+const std::vector<std::string_view> kPoll = {"poll"};
 
 class EngineTable : public testing::Test {
  protected:
-  Engines& made(const Environment& run, std::size_t helpers = 1) {
+  Engines& made(const std::vector<std::string_view>& names, bool fallback = false, std::size_t helpers = 1) {
     engines_ = std::make_unique<Engines>();
     engines_->make(
-        run, helpers, [this] { return std::make_unique<engine::Domain>(attach(network_, 0)); },
+        names, fallback, helpers, [this] { return std::make_unique<engine::Domain>(attach(network_, 0)); },
         [this](std::size_t i) {
           settings_of.push_back(i);
           HelperSettings settings;
@@ -46,19 +41,15 @@ class EngineTable : public testing::Test {
 };
 
 TEST_F(EngineTable, HasARowForEachChoiceButHost) {
-  for (const engine::EngineRow& row : engine::engine_table()) {
-    EXPECT_TRUE(engine_named(row.name).ok()) << row.name;
-    EXPECT_EQ(engine::engine_row(row.name), &row);
-  }
+  std::set<std::string_view> names{"host"};
+  for (const engine::EngineRow& row : engine::engine_table()) names.insert(row.name);
   const auto option = option_named("ENGINE");
   ASSERT_TRUE(option.ok());
-  for (const std::string_view name : (*option)->choices) {
-    EXPECT_EQ(engine::engine_row(name) != nullptr, name != "host") << name;
-  }
+  EXPECT_EQ(names, std::set<std::string_view>((*option)->choices.begin(), (*option)->choices.end()));
 }
 
 TEST_F(EngineTable, HelpersAreDealtOutInTurn) {
-  Engines& engines = made(with_helpers(), 2);
+  Engines& engines = made(kBoth, false, 2);
   EXPECT_EQ(settings_of, (std::vector<std::size_t>{0, 1}));
   ASSERT_EQ(engines.all().size(), 3U);
   Engine* const first = engines.named("thread");
@@ -75,18 +66,13 @@ TEST_F(EngineTable, HelpersAreDealtOutInTurn) {
   EXPECT_NE(second, poll);
   EXPECT_NE(&second->domain(), &first->domain());
   EXPECT_EQ(engines.next(false), first);
-  EXPECT_EQ(engines.why_not("thread"), "");
-  EXPECT_EQ(engines.why_not("poll"), "");
 }
 
-TEST_F(EngineTable, AHostWithoutAHookHasTheFallbackThreadForCallersBesideHelpers) {
-  Environment run = with_helpers();
-  run.hook = false;
-  for (const EngineKind wish : {EngineKind::thread, EngineKind::poll}) {
-    run.wish = wish;
-    Engines& engines = made(run);
-    EXPECT_EQ(engines.named("thread") != nullptr, wish == EngineKind::thread);
-    EXPECT_EQ(&engines.best(), engines.named(wish == EngineKind::thread ? "thread" : "poll"));
+TEST_F(EngineTable, CallersHaveTheFallbackThreadWhereTheHostDoesNotCall) {
+  for (const auto& names : {kBoth, kPoll}) {
+    Engines& engines = made(names, true);
+    EXPECT_EQ(engines.named("thread") != nullptr, names == kBoth);
+    EXPECT_EQ(&engines.best(), engines.named(names.front()));
     Engine* const fallback = engines.next(true);
     EXPECT_NE(dynamic_cast<engine::FallbackEngine*>(fallback), nullptr);
     EXPECT_EQ(fallback->name(), "poll");
@@ -94,54 +80,13 @@ TEST_F(EngineTable, AHostWithoutAHookHasTheFallbackThreadForCallersBesideHelpers
   }
 }
 
-TEST_F(EngineTable, OneThreadAtATimeMeansCallersOnly) {
-  Environment run = with_helpers();
-  run.threads = false;
-  for (const bool hook : {false, true}) {
-    run.hook = hook;
-    EXPECT_TRUE(engine::engine_row("poll")->usable(run).ok());
-    EXPECT_FALSE(engine::engine_row("thread")->usable(run).ok());
-  }
-  run.hook = false;
-  Engines& engines = made(run, 2);
+TEST_F(EngineTable, WithoutHelpersThereIsOneForAllCallers) {
+  Engines& engines = made(kPoll, false, 2);
   EXPECT_TRUE(settings_of.empty());
   ASSERT_EQ(engines.all().size(), 1U);
   EXPECT_NE(dynamic_cast<engine::PollEngine*>(&engines.best()), nullptr);
   EXPECT_EQ(engines.next(false), &engines.best());
-  EXPECT_NE(engines.why_not("thread").find("MPI_THREAD_MULTIPLE"), std::string::npos);
-}
-
-TEST_F(EngineTable, WhereHelpersDoNotPayItSaysWhereTheyWouldBe) {
-  Environment run = with_helpers();
-  run.helpers_pay = false;
-  const Engines& engines = made(run);
   EXPECT_EQ(engines.named("thread"), nullptr);
-  EXPECT_EQ(engines.why_not("thread"),
-            "no helper, since all ranks are on this node (--placement shared makes one); it would be on a shared core");
-}
-
-TEST_F(EngineTable, HelpersMustBeWished) {
-  Environment run = with_helpers();
-  run.wish = EngineKind::poll;
-  const Engines& engines = made(run);
-  EXPECT_EQ(engines.named("thread"), nullptr);
-  EXPECT_EQ(engines.why_not("thread"), "only --engine thread makes helpers");
-}
-
-TEST_F(EngineTable, AsksForThreadsOnlyWhereAnEngineHasOne) {
-  for (const bool hook : {false, true}) {
-    for (const bool pay : {false, true}) {
-      Environment run;
-      run.hook = hook;
-      run.helpers_pay = pay;
-      run.wish = EngineKind::host;
-      EXPECT_FALSE(need_threads(run));
-      run.wish = EngineKind::poll;
-      EXPECT_EQ(need_threads(run), !hook);
-      run.wish = EngineKind::thread;
-      EXPECT_EQ(need_threads(run), pay || !hook);
-    }
-  }
 }
 
 }  // namespace

@@ -84,24 +84,22 @@ def _ask(host: launcher.Host, ranks: int) -> list[dict[str, Any]]:
 
 
 def _engines(ranks: list[dict[str, Any]]) -> list[Finding]:
+    """As the ranks say; each engine by the rank that can do least: that has none, else that has no spare core."""
     host = ranks[0]["host"]
-    library = paths.preload_libraries() / f"liburakata-{host.get('abi', '')}.so"
+    said = list(zip(*(rank["engines"] for rank in ranks), strict=True))
     if "error" in host:
         why = f"the host cannot be asked: {host['error']}"
-        return [Finding("host", False, why), Finding("poll", False, why), Finding("thread", False, why)]
-    found = [Finding("host", True, "everything is left to the host")]
-    if not library.is_file():
-        why = f"{library} is not built; rebuild with this host's headers at hand"
-        return [*found, Finding("poll", False, why), Finding("thread", False, why)]
-    found.append(Finding("poll", True, "operations progress inside MPI calls"))
-    if host["thread_level"] != "multiple":
-        why = f"the host gives thread level {host['thread_level']}, and a helper needs multiple; use --engine poll"
-        return [*found, Finding("thread", False, why)]
-    seats = [rank["placement"]["auto"] for rank in ranks]
-    where = "on spare cores" if all(seat["spare"] for seat in seats) else "on the ranks' own cores (shared)"
-    if not all(seat["within_node"] for seat in seats):
-        where += ", only for messages to other nodes; --placement shared: for all"
-    return [*found, Finding("thread", True, f"helpers would run {where}")]
+        return [Finding(engine[0]["name"], False, why) for engine in said]
+    spare = [rank["placement"]["auto"]["spare"] for rank in ranks]
+    found = [
+        Finding(**min(zip(engine, spare, strict=True), key=lambda rank: (rank[0]["usable"], rank[1]))[0])
+        for engine in said
+    ]
+    library = paths.preload_libraries() / f"liburakata-{host['abi']}.so"
+    if library.is_file():
+        return found
+    why = f"{library} is not built; rebuild with this host's headers at hand"
+    return [engine if engine.name == "host" else Finding(engine.name, False, why) for engine in found]
 
 
 def _space() -> Finding:

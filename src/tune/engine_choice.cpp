@@ -1,0 +1,102 @@
+#include "tune/engine_choice.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace urakata::tune {
+namespace {
+
+// Of the engine with helpers: not all ranks are on this node, or helpers were asked for all the same.
+bool helpers_pay(const RunFacts& facts) {
+  return facts.asked == EngineKind::thread && (!facts.one_node || facts.within_node);
+}
+
+bool thread_needs_threads(const RunFacts& facts) { return helpers_pay(facts); }
+
+std::string why_no_thread(const RunFacts& facts, bool threads, const Placement& placement) {
+  if (facts.asked != EngineKind::thread) return "only --engine thread makes helpers";
+  if (!helpers_pay(facts)) {
+    return "no helper, since all ranks are on this node (--placement shared makes one); it would be " +
+           placement.reason;
+  }
+  if (threads) return "";
+  return "the host does not allow calls by several threads (MPI_THREAD_MULTIPLE): engine poll instead of thread";
+}
+
+std::string how_thread(const Placement& placement) {
+  std::string how = placement.spare ? "on spare cores" : "on the ranks' own cores (shared)";
+  if (!placement.within_node) how += ", only for messages to other nodes; --placement shared: for all";
+  return "helpers would run " + how;
+}
+
+// Without a hook in the host's waiting a fallback progress thread keeps MPI's progress rule, where threads may call.
+bool poll_needs_threads(const RunFacts& facts) { return facts.asked != EngineKind::host && !facts.hook; }
+
+std::string why_no_poll(const RunFacts&, bool, const Placement&) { return ""; }
+
+std::string how_poll(const Placement&) { return "operations progress inside MPI calls"; }
+
+struct Row {
+  EngineKind engine;
+  bool (*needs_threads)(const RunFacts& facts);
+  std::string (*why_not)(const RunFacts& facts, bool threads, const Placement& placement);
+  std::string (*how)(const Placement& placement);  // where it is to be had
+};
+
+// Best first, as engine/engines.cpp has them.
+constexpr std::array kTable = {
+    Row{EngineKind::thread, thread_needs_threads, why_no_thread, how_thread},
+    Row{EngineKind::poll, poll_needs_threads, why_no_poll, how_poll},
+};
+
+}  // namespace
+
+bool asks_for_threads(const RunFacts& facts) {
+  return std::ranges::any_of(kTable, [&](const Row& row) { return row.needs_threads(facts); });
+}
+
+EngineChoice choose_engines(const RunFacts& facts, bool threads, const Placement& placement) {
+  EngineChoice choice;
+  for (const Row& row : kTable) {
+    choice.engines.push_back({name(row.engine), row.why_not(facts, threads, placement)});
+  }
+  choice.fallback = !facts.hook && threads;
+  if (const std::string why_not = choice.why_not(name(facts.asked)); !why_not.empty()) {
+    choice.why = why_not;
+    if (helpers_pay(facts)) choice.warning = why_not;
+    return choice;
+  }
+  choice.why = placement.reason;
+  if (facts.asked != EngineKind::thread) return choice;
+  if (placement.refused_spare) {
+    choice.refusal = "--placement spare: " + placement.refusal;
+  } else {
+    choice.warning = placement.refusal;
+  }
+  return choice;
+}
+
+std::vector<std::string_view> EngineChoice::usable() const {
+  std::vector<std::string_view> names;
+  for (const Engine& engine : engines) {
+    if (engine.why_not.empty()) names.push_back(engine.name);
+  }
+  return names;
+}
+
+std::string EngineChoice::why_not(std::string_view name) const {
+  const auto found = std::ranges::find(engines, name, &Engine::name);
+  return found != engines.end() ? found->why_not : "there is no engine of this name";
+}
+
+std::vector<EngineFinding> find_engines(bool threads, const Placement& placement) {
+  std::vector<EngineFinding> found{{name(EngineKind::host), true, "everything is left to the host"}};
+  for (auto row = kTable.rbegin(); row != kTable.rend(); ++row) {
+    std::string why_not = row->why_not({.asked = row->engine}, threads, placement);
+    const bool usable = why_not.empty();
+    found.push_back({name(row->engine), usable, usable ? row->how(placement) : std::move(why_not)});
+  }
+  return found;
+}
+
+}  // namespace urakata::tune

@@ -1,0 +1,59 @@
+// Who advances operations: the engines of a run, and which kind of them a communicator gets.
+//
+// Everything here is a function of its arguments. The shim asks before the host's MPI_Init, when all ranks have met, and
+// for each communicator; `urakata check` asks for a job that it does not start.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/options.hpp"
+#include "tune/placement.hpp"
+
+namespace urakata::tune {
+
+// What is known of a run before the host's MPI_Init.
+struct RunFacts {
+  EngineKind asked = EngineKind::thread;
+  bool hook = false;        // the host calls Urakata while a rank waits in it
+  bool one_node = false;    // all ranks are on this node, as the launcher says
+  bool within_node = true;  // Placement::within_node, as far as this rank's mask tells
+};
+
+// Is the host to be asked for calls by several threads at once? MPI_THREAD_MULTIPLE makes its own small operations up
+// to a fifth longer, so only where an engine of the run has a thread.
+bool asks_for_threads(const RunFacts& facts);
+
+struct EngineChoice {
+  struct Engine {
+    std::string_view name;  // a choice of option ENGINE
+    std::string why_not;    // and what to do; empty: it is to be had
+  };
+  std::vector<Engine> engines;  // all that there are, best first
+  // The host can call Urakata only by a thread of ours, which keeps MPI's progress rule for engine `poll` and for
+  // messages in a space.
+  bool fallback = false;
+  std::string why;      // for the report: where helpers are, or why there are none
+  std::string warning;  // one line for all ranks; empty: none
+  std::string refusal;  // what was asked for cannot be had, and the job is not to run; empty: it is
+
+  std::vector<std::string_view> usable() const;  // best first
+  std::string why_not(std::string_view name) const;
+};
+
+// `facts.asked` is not `host`. `threads`: the host allows calls by several threads at once.
+EngineChoice choose_engines(const RunFacts& facts, bool threads, const Placement& placement);
+
+// Do callers advance the operations of a communicator, though the run may have helpers? (DESIGN.md, 6b)
+inline bool by_callers(const Placement& placement, bool same_node) { return !placement.within_node && same_node; }
+
+// An engine of a job of several nodes that is not started yet: is it to be had here, and how, or why not?
+struct EngineFinding {
+  std::string_view name;
+  bool usable = true;
+  std::string why;
+};
+std::vector<EngineFinding> find_engines(bool threads, const Placement& placement);
+
+}  // namespace urakata::tune

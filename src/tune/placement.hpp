@@ -1,0 +1,34 @@
+// Where a rank's helpers belong.
+//
+// A function of its arguments, and so tested on machines that we lack.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/options.hpp"
+#include "base/topology.hpp"
+
+namespace urakata::tune {
+
+struct Placement {
+  bool spare = false;  // on a core that no rank needs; else beside the program, on the rank's own cores
+  // For operations whose ranks are all on this node, too: beside the program a helper can only take as long for copying
+  // as the program would later (DESIGN.md, 6b), so there it must have been asked for.
+  bool within_node = true;
+  bool oversubscribed = false;  // the ranks' threads outnumber the cores: nobody should spin
+  bool crowded = false;         // the node's ranks outnumber the cores of all their masks; the same on all of them
+  std::vector<CpuSet> helpers;  // one set per helper
+  std::string reason;           // one sentence for `urakata check` and the report
+  std::string refusal;          // why a wish was not granted; empty: it was, or there was none
+  bool refused_spare = false;   // PLACEMENT spare was that wish: the job is not to run
+};
+
+// Places `helpers` helpers. PLACEMENT spare that cannot be had is shared, with `refusal`; so is a HELPER_CPUS list with
+// a CPU that the node does not have.
+Placement place_helpers(const Topology& topology, const Crew& crew, PlacementWish wish, std::string_view helper_cpus,
+                        std::size_t helpers);
+
+}  // namespace urakata::tune

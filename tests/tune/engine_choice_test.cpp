@@ -1,0 +1,127 @@
+// golden/engines.txt has what is chosen from every combination of facts, one a line:
+//   asked, all ranks on one node, helpers of use within it, the host's hook, its threads, where helpers are
+//   | asks for threads; engines, best first, + where with the fallback thread; for ranks of one node
+//   | why | warning | refusal
+// "<reason>" stands for the placement's reason, "<refusal>" for what it refuses.
+#include "tune/engine_choice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace urakata::tune {
+namespace {
+
+struct Placed {
+  std::string_view name;
+  Placement placement;
+};
+
+std::vector<Placed> placements() {
+  const Topology node = *Topology::from_text("0/1/2/3");
+  const auto place = [&](std::string_view mask, PlacementWish wish, std::string_view list) {
+    return place_helpers(node, {.mask = *CpuSet::from_text(mask)}, wish, list, 1);
+  };
+  return {{"spare", place("0-3", PlacementWish::automatic, "")},
+          {"shared", place("0", PlacementWish::shared, "")},
+          {"other-nodes", place("0", PlacementWish::automatic, "")},
+          {"spare-refused", place("0", PlacementWish::spare, "")},
+          {"listed", place("0", PlacementWish::automatic, "3")},
+          {"list-refused", place("0", PlacementWish::automatic, "9")}};
+}
+
+std::string with(std::string text, const std::string& part, const std::string& word) {
+  const std::size_t at = part.empty() ? std::string::npos : text.find(part);
+  return at == std::string::npos ? text : text.replace(at, part.size(), word);
+}
+
+std::string line(const RunFacts& facts, bool threads, const Placed& placed) {
+  const EngineChoice choice = choose_engines(facts, threads, placed.placement);
+  const auto flag = [](bool on, const char* name) { return " " + std::string(on ? "" : "!") + name; };
+  const auto text = [&](const std::string& said) {
+    const std::string known =
+        with(with(said, placed.placement.reason, "<reason>"), placed.placement.refusal, "<refusal>");
+    return std::string(known.empty() ? " |" : " | ") + known;
+  };
+  std::string made = std::string(name(facts.asked)) + flag(facts.one_node, "one_node") +
+                     flag(facts.within_node, "within") + flag(facts.hook, "hook") + flag(threads, "threads") + " " +
+                     std::string(placed.name) + " |" + flag(asks_for_threads(facts), "asks") + ";";
+  for (const std::string_view engine : choice.usable()) made += " " + std::string(engine);
+  made += std::string(choice.fallback ? "+" : "") + "; " + (by_callers(placed.placement, true) ? "callers" : "best");
+  return made + text(choice.why) + text(choice.warning) + text(choice.refusal);
+}
+
+TEST(EngineChoice, OfEveryCombinationOfFactsIsAsWrittenDown) {
+  std::ifstream golden(GOLDEN_FOLDER "/engines.txt");
+  ASSERT_TRUE(golden.good());
+  std::string expected;
+  for (const EngineKind asked : {EngineKind::poll, EngineKind::thread}) {
+    for (unsigned facts = 0; facts < 16; ++facts) {
+      for (const Placed& placed : placements()) {
+        const RunFacts run{
+            .asked = asked, .hook = (facts & 4U) != 0, .one_node = (facts & 1U) != 0, .within_node = (facts & 2U) != 0};
+        ASSERT_TRUE(std::getline(golden, expected));
+        EXPECT_EQ(line(run, (facts & 8U) != 0, placed), expected);
+      }
+    }
+  }
+  EXPECT_FALSE(std::getline(golden, expected));
+}
+
+TEST(EngineChoice, EngineHostAsksForNothing) {
+  for (unsigned facts = 0; facts < 8; ++facts) {
+    EXPECT_FALSE(asks_for_threads({.asked = EngineKind::host,
+                                   .hook = (facts & 1U) != 0,
+                                   .one_node = (facts & 2U) != 0,
+                                   .within_node = (facts & 4U) != 0}));
+  }
+}
+
+TEST(EngineChoice, KnowsEachChoiceOfTheOptionButHost) {
+  const EngineChoice choice = choose_engines({}, true, {});
+  std::set<std::string_view> known{"host"};
+  for (const EngineChoice::Engine& engine : choice.engines) known.insert(engine.name);
+  const auto option = option_named("ENGINE");
+  ASSERT_TRUE(option.ok());
+  EXPECT_EQ(known, std::set<std::string_view>((*option)->choices.begin(), (*option)->choices.end()));
+  EXPECT_EQ(choice.why_not("nowhere"), "there is no engine of this name");
+}
+
+TEST(EngineChoice, OnlyOperationsWithinTheNodeAreForCallers) {
+  for (const Placed& placed : placements()) {
+    EXPECT_FALSE(by_callers(placed.placement, false)) << placed.name;
+    EXPECT_EQ(by_callers(placed.placement, true), placed.name == "other-nodes") << placed.name;
+  }
+}
+
+// As `urakata check` says it, before any job.
+TEST(EngineChoice, OfAJobThatIsNotStartedItSaysWhereHelpersWouldBe) {
+  const auto thread = [](bool threads, const Placement& placement) {
+    const std::vector<EngineFinding> found = find_engines(threads, placement);
+    EXPECT_EQ(found.size(), 3U);
+    EXPECT_EQ(found[0].why, "everything is left to the host");
+    EXPECT_EQ(found[1].why, "operations progress inside MPI calls");
+    EXPECT_TRUE(found[0].usable && found[1].usable);
+    EXPECT_EQ(found[2].name, "thread");
+    return (found[2].usable ? "" : "not: ") + found[2].why;
+  };
+  const std::vector<std::string> expected{"helpers would run on spare cores",
+                                          "helpers would run on the ranks' own cores (shared)",
+                                          "helpers would run on the ranks' own cores (shared), only for messages to "
+                                          "other nodes; --placement shared: for all",
+                                          "helpers would run on the ranks' own cores (shared)",
+                                          "helpers would run on spare cores",
+                                          "helpers would run on the ranks' own cores (shared)"};
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(thread(true, placements()[i].placement), expected[i]);
+    EXPECT_EQ(thread(false, placements()[i].placement),
+              "not: the host does not allow calls by several threads (MPI_THREAD_MULTIPLE): engine poll instead of "
+              "thread");
+  }
+}
+
+}  // namespace
+}  // namespace urakata::tune
