@@ -115,7 +115,7 @@ std::string options_table() {
   text += "\n" + row("cost", "value", "from", "default", "what it is");
   for (const tune::CostRow& cost : tune::cost_table()) {
     text += row(cost.name(), cost_text(cost, tune::costs()), cost_origin(cost), cost_text(cost, {}),
-                std::string(cost.sentence) + " (" + std::string(cost.unit) + ")");
+                std::string(cost.sentence) + " (" + std::string(cost.unit) + "; " + std::string(cost.measured) + ")");
   }
   return text;
 }
@@ -129,7 +129,8 @@ void add_costs(JsonWriter& json) {
     tune::Costs standard;
     json.object().key("name").string(cost.name()).key("value").real(cost.in(in_force));
     json.key("origin").string(cost_origin(cost)).key("default").real(cost.in(standard));
-    json.key("unit").string(cost.unit).key("sentence").string(cost.sentence).end();
+    json.key("unit").string(cost.unit).key("sentence").string(cost.sentence).key("measured").string(cost.measured);
+    json.end();
   }
   json.end();
 }

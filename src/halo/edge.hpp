@@ -115,6 +115,7 @@ struct alignas(kLine) OutEdge {
   std::uint64_t own_pieces = 0;  // of the present share
   Elements source;               // but for the address, constant, and read by the receiver
 
+  std::uint64_t piece = 0;                 // bytes of one of a share; set by the receiver in join()
   std::atomic<bool> receiver_gone{false};  // by the receiver, release, once
   Ready ready;                             // by the receiver
   Share shares[2];
@@ -144,6 +145,7 @@ struct alignas(kLine) InEdge {
   std::uint64_t landing_room = 0;
   bool one_way = false;
   bool direct = false;
+  std::uint64_t piece = 0;  // bytes of one, where it is offered and both copy
   // Set by join().
   OutEdge* out = nullptr;
   p2p::Port* sender = nullptr;

@@ -19,7 +19,8 @@ Fit InEdge::join(OutEdge& edge) {
   edge.target = target;
   edge.credit = one_way;
   edge.direct = direct;
-  edge.whole = landing != nullptr || p2p::pieces_of(bytes) == 1;
+  edge.piece = piece;
+  edge.whole = landing != nullptr || p2p::pieces_of(bytes, piece) == 1;
   return edge.fit;
 }
 
@@ -36,7 +37,8 @@ void InEdge::begin(std::uint64_t k, std::byte* address, Counts& counts) {
 }
 
 bool InEdge::news(std::uint64_t k) const {
-  if (shared) return out->shares[k % 2].by_sender.load(std::memory_order_acquire) + own_pieces == p2p::pieces_of(bytes);
+  if (shared)
+    return out->shares[k % 2].by_sender.load(std::memory_order_acquire) + own_pieces == p2p::pieces_of(bytes, piece);
   return arrivals[k % 2].mark.load(std::memory_order_acquire) >> kWayBits == k;
 }
 
@@ -78,11 +80,10 @@ void InEdge::claim_pieces(std::uint64_t k, Counts& counts) {
   Elements source{nullptr, out->source.count, out->source.shape};
   std::memcpy(&source.address, arrivals[k % 2].payload, sizeof source.address);
   Share& share = out->shares[k % 2];
-  const std::uint64_t pieces = p2p::pieces_of(bytes);
-  const std::uint64_t step = p2p::piece_of(bytes);
+  const std::uint64_t pieces = p2p::pieces_of(bytes, piece);
   for (; share.claimed.fetch_add(1, std::memory_order_relaxed) < pieces; ++own_pieces) {
-    const std::uint64_t at = own_pieces * step;
-    p2p::move(source, target, at, std::min(step, bytes - at));
+    const std::uint64_t at = own_pieces * piece;
+    p2p::move(source, target, at, std::min(piece, bytes - at));
   }
   if (own_pieces == 0) return;
   counts.pieces_received += own_pieces;

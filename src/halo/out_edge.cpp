@@ -19,13 +19,13 @@ bool OutEdge::advance(std::uint64_t k, Counts& counts) {
   if (stage == Stage::held && put(k, counts)) return true;
   if (stage == Stage::offered && ready.mark.load(std::memory_order_acquire) >= k) share(k, counts);
   if (stage == Stage::held) return false;
-  return shares[k % 2].by_receiver.load(std::memory_order_acquire) + own_pieces == p2p::pieces_of(bytes);
+  return shares[k % 2].by_receiver.load(std::memory_order_acquire) + own_pieces == p2p::pieces_of(bytes, piece);
 }
 
 bool OutEdge::news(std::uint64_t k) const {
   if (stage == Stage::held) return turn_free(k);
   if (stage == Stage::offered && ready.mark.load(std::memory_order_acquire) >= k) return true;
-  return shares[k % 2].by_receiver.load(std::memory_order_acquire) + own_pieces == p2p::pieces_of(bytes);
+  return shares[k % 2].by_receiver.load(std::memory_order_acquire) + own_pieces == p2p::pieces_of(bytes, piece);
 }
 
 // Invariant 2.
@@ -83,11 +83,11 @@ void OutEdge::share(std::uint64_t k, Counts& counts) {
   Share& share = shares[k % 2];
   Elements to = target;
   to.address = ready.target.load(std::memory_order_relaxed);
-  const std::uint64_t pieces = p2p::pieces_of(bytes);
-  const std::uint64_t step = p2p::piece_of(bytes);
-  for (std::uint64_t at = pieces * step; share.claimed.fetch_add(1, std::memory_order_relaxed) < pieces; ++own_pieces) {
-    at -= step;
-    p2p::move(source, to, at, std::min(step, bytes - at));
+  const std::uint64_t pieces = p2p::pieces_of(bytes, piece);
+  for (std::uint64_t at = pieces * piece; share.claimed.fetch_add(1, std::memory_order_relaxed) < pieces;
+       ++own_pieces) {
+    at -= piece;
+    p2p::move(source, to, at, std::min(piece, bytes - at));
   }
   if (own_pieces == 0) return;
   counts.pieces_sent += own_pieces;

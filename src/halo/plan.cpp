@@ -45,6 +45,7 @@ Plan::Plan(p2p::Port& port, std::span<const End> out, std::span<const End> in, c
     edge.bytes = bytes_of(in[i]);
     edge.receiver = &port;
     edge.target = elements_of(in[i]);
+    edge.piece = p2p::piece_of(edge.bytes, costs.pieces);
     edge.one_way = !std::binary_search(receivers.begin(), receivers.end(), in[i].peer);
     (edge.bytes == 0 ? empty_ : receiving_).push_back(static_cast<std::uint32_t>(i));
   }

@@ -38,6 +38,7 @@
 #include "halo/counts.hpp"
 #include "halo/edge.hpp"
 #include "p2p/backoff.hpp"
+#include "p2p/pieces.hpp"
 
 namespace urakata::halo {
 
@@ -59,6 +60,9 @@ struct Costs {
   std::uint64_t direct_least = 8 << 10;     // bytes from which an edge that could land has ready marks
   std::uint64_t landing_most = 64 << 10;    // bytes up to which an edge has landing places
   std::uint64_t landing_budget = 16 << 20;  // bytes of all landing places of the plan
+  p2p::PieceSizes pieces = {};              // of what is offered, and both copy
+
+  bool operator==(const Costs&) const = default;
 };
 
 // What travels along an edge to join it. Plain data, good in the space only.

@@ -52,10 +52,10 @@ bool near(const Elements& from) {
 // 1.05 to 1.1 of the time of one. On AMD's the two are faster.
 std::optional<Copying> choose_on_intel(const Elements& from, std::uint64_t bytes, const CopyingSettings& settings) {
   const std::uint64_t shared = settings.share_from;
-  constexpr std::uint64_t kCrowded = 16;  // whole lines 1 KiB apart; the sender's first cache has room for few
   if (bytes < 2 * shared) {
     if (!blocks_below(from, settings.short_block + 1) || !near(from)) return Copying::receiver;
-    if (bytes < shared || blocks_below(from, settings.short_block) || crowding(from) < kCrowded) return Copying::sender;
+    if (bytes < shared || blocks_below(from, settings.short_block) || crowding(from) < settings.crowded)
+      return Copying::sender;
     return std::nullopt;
   }
   if (blocks_below(from, settings.short_block + 1) && near(from) && span(from) >= settings.loose * bytes)

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "p2p/elements.hpp"
+#include "p2p/pieces.hpp"
 
 namespace urakata::p2p {
 
@@ -15,8 +16,14 @@ enum class Copying : std::uint8_t {
 };
 
 // From which sizes on who copies; bytes of payload, if nothing else is said. Each rank of a space may have its own.
+// Compact, since what every message touches of an endpoint stands behind it.
 struct CopyingSettings {
   std::optional<Copying> always = std::nullopt;  // elements with holes; chosen for each message where it is not said
+  // On Intel's processors: how many times less of a cache whole lines have for which packing pays, too. (16: those that
+  // lie 1 KiB apart; the sender's first cache has room for few.)
+  std::uint16_t crowded = 16;
+  // On Intel's processors: bytes of memory for each byte of payload, from which on short blocks lie loosely.
+  std::uint32_t loose = 3;
   // Below, packing, unpacking and one way for the sender's word and its lines take less than a receiver that reads the
   // elements in place: it needs a line of the sender for where they are before it can ask for the first of them.
   std::uint64_t pack_below = 4 << 10;
@@ -25,11 +32,12 @@ struct CopyingSettings {
   std::uint64_t share_from = 8 << 10;
   std::uint64_t share_plain_from = 64 << 10;
   // Blocks below this, a line, take several times as long to read out of another core's cache as to pack.
-  std::uint64_t short_block = 64;
+  std::uint32_t short_block = 64;
   // In an exchange blocks of up to so many bytes are packed.
-  std::uint64_t exchange_block = 128;
-  // On Intel's processors: bytes of memory for each byte of payload, from which on short blocks lie loosely.
-  std::uint64_t loose = 3;
+  std::uint32_t exchange_block = 128;
+  // Up to here a standard send that waits in vain keeps its payload aside.
+  std::uint64_t set_aside_most = 64 << 10;
+  PieceSizes pieces = {};  // of what two share
 
   bool operator==(const CopyingSettings&) const = default;
 };

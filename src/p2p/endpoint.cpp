@@ -51,7 +51,7 @@ Request* Endpoint::send(Port& to, const Envelope& envelope, const Buffer& buffer
   Request& request = new_request();
   request.is_send = true;
   request.whole = whole;
-  request.movable = mode == Mode::standard && bytes <= kMovable;
+  request.movable = mode == Mode::standard && bytes <= copying_.set_aside_most;
   request.tests = 0;
   request.place.store(Request::Place::buffer, std::memory_order_relaxed);
   request.buffer = buffer;

@@ -10,7 +10,7 @@
 //                with one counter: so whoever is faster copies more, and nobody waits for a sender that computes.
 //                Payload in short blocks, too little to share, is packed by the sender when it sends (copying.hpp);
 //                from share_from on after it has told, and the receiver unpacks what is there meanwhile.
-//                Up to kMovable bytes a standard send whose payload was packed is done, and one that waits for long,
+//                Up to set_aside_most bytes a standard send whose payload was packed is done, and one that waits for long,
 //                or is tested many times, copies its payload aside and is done: as the host would have it,
 //                programs in which both sides send first do not hang.
 //   full inbox   the sender keeps the send in its own list, in order for each receiver, and fills slots when it makes
@@ -53,8 +53,7 @@ enum class Mode : std::uint8_t {
 
 class Endpoint {
  public:
-  static constexpr std::uint64_t kEager = 256;         // payload bytes of the largest eager message
-  static constexpr std::uint64_t kMovable = 64 << 10;  // payload bytes that a standard send may keep aside
+  static constexpr std::uint64_t kEager = 256;  // payload bytes of the largest eager message
   static constexpr std::uint32_t kTests =
       64;  // unsuccessful: by then they have cost about what setting a send aside does
 
@@ -160,7 +159,7 @@ class Endpoint {
   void prepare(Request& send, Mode mode);
   void pack_all(Request& send);
   void set_packed(Request& send);
-  static void pack_on(Request& send);
+  void pack_on(Request& send) const;
   void pull(Request& receive, const Rts& rts);
   void copy_in(Request& receive, const Elements& from);
   bool pull_shared(Request& receive, const Rts& rts);

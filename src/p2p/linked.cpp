@@ -60,7 +60,7 @@ Request* Endpoint::Linked::send(LinkPeer to, const Envelope& envelope, const Buf
 
   Request& request = here_.new_request();
   request.is_send = true;
-  request.movable = mode == Mode::standard && bytes <= kMovable;
+  request.movable = mode == Mode::standard && bytes <= here_.copying_.set_aside_most;
   request.tests = 0;
   request.buffer = buffer;
   request.envelope = envelope;

@@ -8,16 +8,20 @@
 
 namespace urakata::p2p {
 
-// Bytes claimed at a time: few enough that both sides end at about the same time, not so few that claiming costs.
-inline std::uint64_t piece_of(std::uint64_t bytes) {
-  constexpr std::uint64_t kLeast = 2 << 10;
-  constexpr std::uint64_t kMost = 32 << 10;
-  return std::clamp(bytes / 8 / kLine * kLine, kLeast, kMost);
+// Bytes claimed at a time: few enough that both sides end at about the same time, not so few that claiming costs. Whole
+// lines, `least` not above `most`. The two who share must go by one size: the receiver chooses it, and tells the sender.
+struct PieceSizes {
+  std::uint32_t least = 2 << 10;
+  std::uint32_t most = 32 << 10;
+
+  bool operator==(const PieceSizes&) const = default;
+};
+
+inline std::uint64_t piece_of(std::uint64_t bytes, const PieceSizes& sizes = {}) {
+  return std::clamp<std::uint64_t>(bytes / 8 / kLine * kLine, sizes.least, sizes.most);
 }
 
-inline std::uint64_t pieces_of(std::uint64_t bytes) {
-  const std::uint64_t step = piece_of(bytes);
-  return (bytes + step - 1) / step;
-}
+// How many pieces of this size there are.
+inline std::uint64_t pieces_of(std::uint64_t bytes, std::uint64_t piece) { return (bytes + piece - 1) / piece; }
 
 }  // namespace urakata::p2p

@@ -16,7 +16,7 @@ class Port {
  public:
   // Changes with the meaning of any byte here, of Slot, of Request, or of what that refers to (Elements,
   // layout::Shape): ranks of different builds do not mix.
-  static constexpr std::uint64_t kProtocol = 0x7572612d70327008;
+  static constexpr std::uint64_t kProtocol = 0x7572612d70327009;
 
   Inbox inbox;  // filled by all ranks, emptied by the endpoint's
 

@@ -19,7 +19,7 @@ Elements payload_of(const Rts& rts) {
 // Is there one more piece for whoever asks? The receiver takes pieces from the front and the sender from the back, so
 // that each has a part of its own, and they meet in at most one line of memory where the payload lies in one piece.
 bool claim_piece(Request& send) {
-  return send.claimed.fetch_add(1, std::memory_order_relaxed) < pieces_of(send.shared_bytes);
+  return send.claimed.fetch_add(1, std::memory_order_relaxed) < pieces_of(send.shared_bytes, send.piece);
 }
 
 bool worth_sharing(const Request& receive, const Rts& rts, const CopyingSettings& copying) {
@@ -65,10 +65,10 @@ void Endpoint::prepare(Request& send, Mode mode) {
 }
 
 // Packs a send whose RTS is out; the receiver unpacks what is there meanwhile.
-void Endpoint::pack_on(Request& send) {
+void Endpoint::pack_on(Request& send) const {
   const Elements elements = send.buffer.elements();
   const std::uint64_t bytes = send.source.count;
-  const std::uint64_t step = piece_of(bytes);
+  const std::uint64_t step = piece_of(bytes, copying_.pieces);
   for (std::uint64_t at = 0; at < bytes; at += step) {
     const std::uint64_t piece = std::min(step, bytes - at);
     move(elements, send.source, at, piece);
@@ -98,9 +98,9 @@ void Endpoint::set_packed(Request& send) {
 // `helped`, and only this side gives the request back, so it stays what it is for as long as this runs.
 void Endpoint::help(Request& send) {
   const std::uint64_t bytes = send.shared_bytes;
-  const std::uint64_t step = piece_of(bytes);
+  const std::uint64_t step = send.piece;
   const Elements target = send.target;
-  for (std::uint64_t at = pieces_of(bytes) * step; claim_piece(send);) {
+  for (std::uint64_t at = pieces_of(bytes, step) * step; claim_piece(send);) {
     at -= step;
     const std::uint64_t piece = std::min(step, bytes - at);
     move(send.source, target, at, piece);
@@ -211,14 +211,15 @@ bool Endpoint::pull_shared(Request& receive, const Rts& rts) {
   const Elements source = payload_of(rts);
   const Elements target = receive.buffer.elements();
   const std::uint64_t bytes = receive.result.bytes;
+  const std::uint64_t step = piece_of(bytes, copying_.pieces);
   send.target = target;
   send.shared_bytes = bytes;
+  send.piece = step;
   send.claimed.store(0, std::memory_order_relaxed);
   send.helped.store(0, std::memory_order_relaxed);
   Request* none = nullptr;
   if (!rts.sender->assist.compare_exchange_strong(none, &send, std::memory_order_release)) return false;
   rts.sender->wake();
-  const std::uint64_t step = piece_of(bytes);
   std::uint64_t copied = 0;
   while (claim_piece(send)) {
     const std::uint64_t piece = std::min(step, bytes - copied);

@@ -83,6 +83,7 @@ struct alignas(kLine) Request {
   std::uint64_t shared_bytes = 0;
   std::atomic<std::uint64_t> claimed{0};  // pieces
   std::atomic<std::uint64_t> helped{0};   // bytes copied by the sender
+  std::uint64_t piece = 0;                // bytes of one; set with shared_bytes
   std::atomic<std::uint64_t> ready{0};    // bytes packed, of Form::packing
 
   // Of a receive that waits for its sender's last pieces. The owner's.

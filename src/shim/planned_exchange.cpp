@@ -12,6 +12,7 @@
 #include "base/threads.hpp"
 #include "base/waiting.hpp"
 #include "shim/circle.hpp"
+#include "shim/copying.hpp"
 #include "shim/devices.hpp"
 #include "shim/host.hpp"
 #include "shim/host_bootstrap.hpp"
@@ -24,9 +25,6 @@ namespace urakata::shim {
 namespace {
 
 using collectives::Neighbourhood;
-
-// Bytes of landing places that a process has at most.
-constexpr std::uint64_t kMostLanding = 64 << 20;
 
 struct All {
   SpinLock lock;
@@ -98,9 +96,7 @@ std::unique_ptr<PlannedExchange> PlannedExchange::make_here(const Reading& readi
 std::unique_ptr<PlannedExchange> PlannedExchange::make(std::span<const halo::End> out, std::span<const halo::End> in) {
   if (!options().exchange_plans || have_devices()) return nullptr;
   destroy_released();
-  halo::Costs costs;
-  costs.landing_budget = std::min(costs.landing_budget,
-                                  kMostLanding - std::min(kMostLanding, all().landing.load(std::memory_order_relaxed)));
+  const halo::Costs costs = exchange_costs(all().landing.load(std::memory_order_relaxed));
   try {
     std::unique_ptr<PlannedExchange> made(new PlannedExchange(out, in, costs));
     const std::lock_guard guard(all().lock);

@@ -14,11 +14,7 @@ namespace urakata::shim {
 
 namespace {
 
-// An algorithm whose ranks send nothing but their inputs takes a message for each pair, and room for all inputs on each
-// rank. Beyond these the host has the reduction, on all ranks alike. Nothing is cut: a ring of segments would have
-// senders wait for reductions.
-constexpr std::uint32_t kInputsOnlyRanks = 64;
-constexpr std::uint64_t kInputsOnlyBytes = 16UL * 1024 * 1024;
+// Of an algorithm whose ranks send nothing but their inputs: a ring of segments would have senders wait for reductions.
 constexpr std::uint64_t kUncut = std::uint64_t{1} << 40U;
 
 const collectives::Algorithm* inputs_only(collectives::Operation operation) {
@@ -43,7 +39,7 @@ Result<std::shared_ptr<const schedule::Schedule>> build(const collectives::Algor
 
 Prepared* prepare(const Reading& reading, Communicator& comm) {
   const Key& key = reading.key;
-  if (key.inputs_only && (comm.ranks > kInputsOnlyRanks || key.bytes * comm.ranks > kInputsOnlyBytes)) return nullptr;
+  if (key.inputs_only && !tune::inputs_only_pays(key.bytes, comm.ranks)) return nullptr;
   count_allocation();
   const auto choice =
       tune::choose(key.operation, key.bytes, comm.ranks, key.commutative, comm.medium(), comm.ranks_per_node);

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/log.hpp"
-#include "base/options.hpp"
 #include "shim/circle.hpp"
+#include "shim/copying.hpp"
 #include "shim/host.hpp"
 #include "shim/host_send.hpp"
 #include "shim/kin.hpp"
@@ -19,7 +19,6 @@
 #include "shim/wire_messages.hpp"
 #include "space/crash_report.hpp"
 #include "space/registry.hpp"
-#include "tune/costs.hpp"
 
 namespace urakata::shim {
 
@@ -48,35 +47,6 @@ bool poll_others() {
   int flag = 0;
   host.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, process().world(), &flag, MPI_STATUS_IGNORE);
   return moved;
-}
-
-constexpr p2p::CopyingSettings copying_settings(const tune::CopyCosts& costs) {
-  const auto whole = [](double value) { return static_cast<std::uint64_t>(value); };
-  return {.pack_below = whole(costs.pack_below),
-          .share_from = whole(costs.share_from),
-          .share_plain_from = whole(costs.share_plain_from),
-          .short_block = whole(costs.short_block),
-          .exchange_block = whole(costs.exchange_block),
-          .loose = whole(costs.loose)};
-}
-static_assert(copying_settings(tune::CopyCosts{}) == p2p::CopyingSettings{}, "the same defaults");
-
-p2p::CopyingSettings own_copying() {
-  p2p::CopyingSettings settings = copying_settings(tune::costs().copy);
-  switch (options().space_copy) {
-    case CopyingWish::receiver:
-      settings.always = p2p::Copying::receiver;
-      break;
-    case CopyingWish::sender:
-      settings.always = p2p::Copying::sender;
-      break;
-    case CopyingWish::both:
-      settings.always = p2p::Copying::both;
-      break;
-    case CopyingWish::automatic:
-      break;
-  }
-  return settings;
 }
 
 p2p::Callers callers(bool helper) {

@@ -17,6 +17,9 @@ namespace {
 constexpr double kLongest = 1e12;  // ns
 constexpr double kMostBytes = 1ULL << 40U;
 constexpr double kMostBlock = 1 << 20;
+constexpr double kMostCrowding = 1 << 15;
+constexpr double kMostPiece = 1 << 30;
+constexpr double kLine = 64;            // of a cache
 constexpr double kLeastSegment = 1024;  // shorter ones make schedules and messages without end
 
 template <auto kGroup, auto kField>
@@ -24,55 +27,85 @@ double& in(Costs& costs) {
   return costs.*kGroup.*kField;
 }
 
+constexpr std::string_view kNotMeasured = "assumed";
+constexpr std::string_view kOwnCores = "bench/nbc.c, 2 to 4 ranks with a core each (Granite Rapids, Open MPI 5)";
+constexpr std::string_view kSharedCores = "bench/nbc.c, 4 ranks on 2 cores";
+constexpr std::string_view kHosts = "bench/nbc.c over `urakata hosts`, links of 1 Gb/s";
+constexpr std::string_view kLayouts = "bench/layout.c (Granite Rapids)";
+constexpr std::string_view kFaces = "examples/halo_faces.c";
+constexpr std::string_view kPlans = "tests/halo/bench_test.cpp (Granite Rapids, 2 ranks)";
+
 template <auto kGroup>
-constexpr std::array<CostRow, 7> link_rows(std::string_view group) {
-  return {{{group, "step", "ns", "From the start of a send until the receiver can go on", 0, kLongest,
+constexpr std::array<CostRow, 7> link_rows(std::string_view group, std::string_view measured) {
+  return {{{group, "step", "ns", "From the start of a send until the receiver can go on", measured, 0, kLongest,
             in<kGroup, &LinkCosts::step>},
-           {group, "message", "ns", "Each further message, sent and received, while others are under way", 0, kLongest,
-            in<kGroup, &LinkCosts::message>},
-           {group, "ask", "ns", "More for a step above common.eager_bytes, where the receiver is asked first", 0,
-            kLongest, in<kGroup, &LinkCosts::ask>},
-           {group, "segment", "ns", "Each further segment of a stream", 0, kLongest, in<kGroup, &LinkCosts::segment>},
-           {group, "byte", "ns", "Each byte moved", 0, kLongest, in<kGroup, &LinkCosts::byte>},
-           {group, "add", "ns", "Each byte reduced", 0, kLongest, in<kGroup, &LinkCosts::add>},
-           {group, "segment_bytes", "bytes", "Longest segment of a message that travels in pieces", kLeastSegment,
-            kMostBytes, in<kGroup, &LinkCosts::segment_bytes>}}};
+           {group, "message", "ns", "Each further message, sent and received, while others are under way", measured, 0,
+            kLongest, in<kGroup, &LinkCosts::message>},
+           {group, "ask", "ns", "More for a step above common.eager_bytes, where the receiver is asked first", measured,
+            0, kLongest, in<kGroup, &LinkCosts::ask>},
+           {group, "segment", "ns", "Each further segment of a stream", measured, 0, kLongest,
+            in<kGroup, &LinkCosts::segment>},
+           {group, "byte", "ns", "Each byte moved", measured, 0, kLongest, in<kGroup, &LinkCosts::byte>},
+           {group, "add", "ns", "Each byte reduced", measured, 0, kLongest, in<kGroup, &LinkCosts::add>},
+           {group, "segment_bytes", "bytes", "Longest segment of a message that travels in pieces", measured,
+            kLeastSegment, kMostBytes, in<kGroup, &LinkCosts::segment_bytes>}}};
 }
 
 constexpr auto kOthers = std::to_array<CostRow>({
-    {"common", "eager_bytes", "bytes", "Longest message that goes without asking the receiver", 1, kMostBytes,
-     in<&Costs::common, &CommonCosts::eager_bytes>},
-    {"common", "turn", "ns", "Until the next of several ranks on a core has its turn", 0, kLongest,
+    {"common", "eager_bytes", "bytes", "Longest message that goes without asking the receiver", kOwnCores, 1,
+     kMostBytes, in<&Costs::common, &CommonCosts::eager_bytes>},
+    {"common", "turn", "ns", "Until the next of several ranks on a core has its turn", kSharedCores, 0, kLongest,
      in<&Costs::common, &CommonCosts::turn>},
-    {"common", "few_ranks", "ranks", "So many can be heard all at once", 2, kMostBytes,
+    {"common", "few_ranks", "ranks", "So many can be heard all at once", kNotMeasured, 2, kMostBytes,
      in<&Costs::common, &CommonCosts::few_ranks>},
-    {"common", "many_ranks", "ranks", "More that send to one another get into each other's way", 2, kMostBytes,
-     in<&Costs::common, &CommonCosts::many_ranks>},
-    {"common", "flat_bytes", "bytes", "Up to here readers of the same memory do not wait for each other", 0, kMostBytes,
-     in<&Costs::common, &CommonCosts::flat_bytes>},
-    {"common", "cache_bytes", "bytes", "From here a block has left the cache when it is passed on", 0, kMostBytes,
-     in<&Costs::common, &CommonCosts::cache_bytes>},
-    {"common", "pack_block", "ns", "To pack or unpack one small block", 0, kLongest,
+    {"common", "many_ranks", "ranks", "More that send to one another get into each other's way", kNotMeasured, 2,
+     kMostBytes, in<&Costs::common, &CommonCosts::many_ranks>},
+    {"common", "inputs_ranks", "ranks", "Where no rank may reduce for others, more leave a reduction to the host",
+     kNotMeasured, 2, kMostBytes, in<&Costs::common, &CommonCosts::inputs_ranks>},
+    {"common", "inputs_bytes", "bytes", "Likewise, where the inputs of all ranks are more", kNotMeasured, 0, kMostBytes,
+     in<&Costs::common, &CommonCosts::inputs_bytes>},
+    {"common", "flat_bytes", "bytes", "Up to here readers of the same memory do not wait for each other", kOwnCores, 0,
+     kMostBytes, in<&Costs::common, &CommonCosts::flat_bytes>},
+    {"common", "cache_bytes", "bytes", "From here a block has left the cache when it is passed on", kOwnCores, 0,
+     kMostBytes, in<&Costs::common, &CommonCosts::cache_bytes>},
+    {"common", "pack_block", "ns", "To pack or unpack one small block", kNotMeasured, 0, kLongest,
      in<&Costs::common, &CommonCosts::pack_block>},
-    {"copy", "pack_below", "bytes", "In a space, below this elements with holes are packed by the sender", 1,
+    {"copy", "pack_below", "bytes", "In a space, below this elements with holes are packed by the sender", kLayouts, 1,
      kMostBytes, in<&Costs::copy, &CopyCosts::pack_below>},
-    {"copy", "share_from", "bytes", "In a space, from here two ranks copy a message that has holes", 1, kMostBytes,
-     in<&Costs::copy, &CopyCosts::share_from>},
-    {"copy", "share_plain_from", "bytes", "In a space, from here two ranks copy a message without holes", 1, kMostBytes,
-     in<&Costs::copy, &CopyCosts::share_plain_from>},
-    {"copy", "short_block", "bytes", "In a space, shorter blocks are packed where they are few or on a list", 0,
-     kMostBlock, in<&Costs::copy, &CopyCosts::short_block>},
-    {"copy", "exchange_block", "bytes", "In a space, blocks up to this are packed by a sender that also receives", 0,
-     kMostBlock, in<&Costs::copy, &CopyCosts::exchange_block>},
-    {"copy", "loose", "ratio", "In a space on Intel, from so much memory a payload byte short blocks are packed", 0,
-     kMostBlock, in<&Costs::copy, &CopyCosts::loose>},
-    {"helper", "gap", "ns", "A helper on the program's core is woken where longer passes from start to wait", 0,
-     kLongest, in<&Costs::helper, &HelperCosts::gap>},
+    {"copy", "share_from", "bytes", "In a space, from here two ranks copy a message that has holes", kLayouts, 1,
+     kMostBytes, in<&Costs::copy, &CopyCosts::share_from>},
+    {"copy", "share_plain_from", "bytes", "In a space, from here two ranks copy a message without holes",
+     "`urakata bench space` (Granite Rapids)", 1, kMostBytes, in<&Costs::copy, &CopyCosts::share_plain_from>},
+    {"copy", "short_block", "bytes", "In a space, shorter blocks are packed where they are few or on a list", kLayouts,
+     0, kMostBlock, in<&Costs::copy, &CopyCosts::short_block>},
+    {"copy", "exchange_block", "bytes", "In a space, blocks up to this are packed by a sender that also receives",
+     kFaces, 0, kMostBlock, in<&Costs::copy, &CopyCosts::exchange_block>},
+    {"copy", "loose", "ratio", "In a space on Intel, from so much memory a payload byte short blocks are packed",
+     kLayouts, 0, kMostBlock, in<&Costs::copy, &CopyCosts::loose>},
+    {"copy", "crowded", "ratio", "In a space on Intel, whole lines with so many times less cache are packed, too",
+     kLayouts, 1, kMostCrowding, in<&Costs::copy, &CopyCosts::crowded>},
+    {"copy", "set_aside_most", "bytes", "In a space, up to here a send that waits in vain keeps its payload aside",
+     kNotMeasured, 0, kMostBytes, in<&Costs::copy, &CopyCosts::set_aside_most>},
+    {"copy", "piece_least", "bytes", "Shortest piece of what two ranks copy; rounded down to whole lines", kNotMeasured,
+     kLine, kMostPiece, in<&Costs::copy, &CopyCosts::piece_least>},
+    {"copy", "piece_most", "bytes", "Longest piece of what two ranks copy; not below the shortest", kNotMeasured, kLine,
+     kMostPiece, in<&Costs::copy, &CopyCosts::piece_most>},
+    {"exchange", "direct_least", "bytes", "Exchange plans: from here a receiver says that it is there", kPlans, 0,
+     kMostBytes, in<&Costs::exchange, &ExchangeCosts::direct_least>},
+    {"exchange", "landing_most", "bytes", "Exchange plans: up to here a payload lands where no receiver is there yet",
+     kPlans, 0, kMostBytes, in<&Costs::exchange, &ExchangeCosts::landing_most>},
+    {"exchange", "plan_landing", "bytes", "Exchange plans: most memory for that in a plan", kNotMeasured, 0, kMostBytes,
+     in<&Costs::exchange, &ExchangeCosts::plan_landing>},
+    {"exchange", "all_landing", "bytes", "Exchange plans: most memory for that in a process", kNotMeasured, 0,
+     kMostBytes, in<&Costs::exchange, &ExchangeCosts::all_landing>},
+    {"helper", "gap", "ns", "A helper on the program's core is woken where longer passes from start to wait",
+     "`urakata bench overlap`, Ibcast and Iallgather of 1 MiB", 0, kLongest, in<&Costs::helper, &HelperCosts::gap>},
 });
 
 constexpr auto kTable = [] {
-  constexpr std::array kLinks = {link_rows<&Costs::node>("node"), link_rows<&Costs::crowded>("crowded"),
-                                 link_rows<&Costs::host>("host"), link_rows<&Costs::wire>("wire")};
+  constexpr std::array kLinks = {link_rows<&Costs::node>("node", kOwnCores),
+                                 link_rows<&Costs::crowded>("crowded", kSharedCores),
+                                 link_rows<&Costs::host>("host", kHosts), link_rows<&Costs::wire>("wire", kHosts)};
   std::array<CostRow, 4 * kLinks[0].size() + kOthers.size()> all{};
   auto* to = all.begin();
   for (const auto& rows : kLinks) to = std::copy(rows.begin(), rows.end(), to);

@@ -4,7 +4,11 @@
 // Only their ratios matter, and only roughly: a wrong guess by two moves the border between two algorithms to where
 // they differ little. What is here was measured on the project's own machines, as each row says; it is not measured
 // when a job starts, since runs of the same job would then add in different orders. All ranks run the same arithmetic,
-// so the costs must be equal on all of them (job/job.hpp looks after that).
+// so the costs must be equal on all of them (job/job.hpp looks after that). Those of copying each rank may have for
+// itself: of what two have to agree on, one tells the other.
+//
+// What stays a constant in the code: sizes that are laid out in memory which ranks share (payload in a line, eager
+// messages, slots of an inbox), and how long loops wait and how much a step may take.
 //
 // Thread-safety: all by any thread.
 #pragma once
@@ -35,8 +39,12 @@ struct CommonCosts {
   // one. Of 4 ranks on 2 cores an allreduce of 32 KiB took 1.5 of the host's time as rabenseifner (16 messages), 1.25
   // as recursive doubling (8), 1.0 by way of rank 0 (6).
   double turn = 3000;
-  double few_ranks = 8;              // that one can hear all at once
-  double many_ranks = 32;            // from which on those that send to one another get into each other's way
+  double few_ranks = 8;    // that one can hear all at once
+  double many_ranks = 32;  // from which on those that send to one another get into each other's way
+  // Of a reduction in which ranks send nothing but their inputs: a message for each pair of ranks, and room for all
+  // inputs on each.
+  double inputs_ranks = 64;
+  double inputs_bytes = 16 * 1024 * 1024;
   double flat_bytes = 128 * 1024;    // up to which readers of the same memory do not wait for each other
   double cache_bytes = 1024 * 1024;  // from which a block has left the cache when it is passed on
   double pack_block = 20;            // ns to pack or unpack one small block
@@ -50,6 +58,18 @@ struct CopyCosts {
   double short_block = 64;
   double exchange_block = 128;
   double loose = 3;
+  double crowded = 16;
+  double set_aside_most = 64 * 1024;
+  double piece_least = 2 * 1024;
+  double piece_most = 32 * 1024;
+};
+
+// Of exchange plans: for halo::Costs, which has the reasons, but for all_landing.
+struct ExchangeCosts {
+  double direct_least = 8 * 1024;
+  double landing_most = 64 * 1024;
+  double plan_landing = 16 * 1024 * 1024;
+  double all_landing = 64 * 1024 * 1024;  // bytes of landing places that a process has at most
 };
 
 struct HelperCosts {
@@ -73,6 +93,7 @@ struct Costs {
   LinkCosts wire = {20000, 4500, 0, 10000, 4, 0.1, 64 * 1024};
   CommonCosts common;
   CopyCosts copy;
+  ExchangeCosts exchange;
   HelperCosts helper;
 };
 
@@ -82,7 +103,8 @@ struct CostRow {
   std::string_view key;
   std::string_view unit;
   std::string_view sentence;
-  double least;  // both ends included
+  std::string_view measured;  // by what the default was, and where; or that it is assumed
+  double least;               // both ends included
   double most;
   double& (*in)(Costs& costs);
 

@@ -309,6 +309,10 @@ bool receives_in_turn(Medium medium) { return medium == Medium::node; }
 
 bool blocking_pays(Medium medium) { return medium == Medium::wire; }
 
+bool inputs_only_pays(std::uint64_t bytes, std::uint32_t ranks, const Costs& costs) {
+  return ranks <= costs.common.inputs_ranks && static_cast<double>(bytes) * ranks <= costs.common.inputs_bytes;
+}
+
 std::uint64_t segment_of(Medium medium, const Costs& costs) {
   return inside_node(medium) ? 0 : longest_segment(costs, medium);
 }

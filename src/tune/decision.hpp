@@ -38,6 +38,10 @@ bool blocking_pays(Medium medium);
 // Does a rank that receives copy the message itself, as soon as it comes, so that what it hands on has to wait?
 bool receives_in_turn(Medium medium);
 
+// Does a reduction in which no rank may reduce for others pay by messages for each pair of ranks, with room for all
+// inputs? Else the host has it, on all ranks alike.
+bool inputs_only_pays(std::uint64_t bytes, std::uint32_t ranks, const Costs& costs = tune::costs());
+
 // Of an algorithm that the user has chosen, in bytes; 0: the algorithm's own.
 std::uint64_t segment_of(Medium medium, const Costs& costs = tune::costs());
 

@@ -89,6 +89,7 @@ TEST(Plan, ACreditComesBackInAOneWayRelation) {
 // 1 MiB without landing places: the sender keeps its buffer until both are there; whoever comes second copies.
 TEST(Plan, LargePayloadsAreCopiedByWhoeverComesSecond) {
   constexpr std::uint64_t kBytes = 1 << 20;
+  const std::uint64_t pieces = p2p::pieces_of(kBytes, p2p::piece_of(kBytes));
   Neighbourhood all(2, {edge(0, 1, kBytes)});
   all.join_all();
   Rank& sender = all.rank[0];
@@ -99,16 +100,34 @@ TEST(Plan, LargePayloadsAreCopiedByWhoeverComesSecond) {
   EXPECT_TRUE(test(receiver));
   EXPECT_TRUE(holds_all(receiver, all, 1));
   EXPECT_TRUE(test(sender));
-  EXPECT_EQ(receiver.plan->counts().pieces_received, p2p::pieces_of(kBytes));
+  EXPECT_EQ(receiver.plan->counts().pieces_received, pieces);
 
   begin(receiver, all, 2);
   begin(sender, all, 2);
   EXPECT_TRUE(sender.plan->complete());
   EXPECT_TRUE(test(receiver));
   EXPECT_TRUE(holds_all(receiver, all, 2));
-  EXPECT_EQ(sender.plan->counts().pieces_sent, p2p::pieces_of(kBytes));
+  EXPECT_EQ(sender.plan->counts().pieces_sent, pieces);
   EXPECT_EQ(sender.plan->counts().offered, 2U);
-  EXPECT_EQ(sender.plan->counts().copies() + receiver.plan->counts().copies(), 2 * p2p::pieces_of(kBytes));
+  EXPECT_EQ(sender.plan->counts().copies() + receiver.plan->counts().copies(), 2 * pieces);
+}
+
+// The receiver says how long a piece is: 100 000 bytes in pieces of 64 are 1563, whoever copies them.
+TEST(Plan, ThePiecesAreTheReceivers) {
+  Neighbourhood all(2, {edge(0, 1, 100'000)}, {.landing_most = 0, .pieces = {64, 64}});
+  all.rank[0].make({.landing_most = 0});
+  all.join_all();
+  begin(all.rank[0], all, 1);
+  begin(all.rank[1], all, 1);
+  EXPECT_TRUE(test(all.rank[1]));
+  EXPECT_EQ(all.rank[1].plan->counts().pieces_received, 1563U);
+  EXPECT_TRUE(test(all.rank[0]));
+  begin(all.rank[1], all, 2);
+  begin(all.rank[0], all, 2);
+  EXPECT_TRUE(test(all.rank[0]));
+  EXPECT_EQ(all.rank[0].plan->counts().pieces_sent, 1563U);
+  EXPECT_TRUE(test(all.rank[1]));
+  EXPECT_TRUE(holds_all(all.rank[1], all, 2));
 }
 
 // A sender that is at its next exchange has no piece of the last left for a receiver that looks late.

@@ -38,6 +38,24 @@ def test_random_neighbourhoods_equal_the_hosts(folder: Path, tmp_path: Path, nam
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_costs_change_the_ways_and_no_result(folder: Path, name: str) -> None:
+    """Payloads beyond a line go straight to their place, are offered in pieces of a line, or always land."""
+    host = named(name)
+    program = [str(compiled(host, "random_neighbours", folder)), "40", "5"]
+    of_host = run_job(host, 3, program, None, seconds=300)
+    passes(of_host)
+    for costs in (
+        "exchange.direct_least=0",
+        "exchange.landing_most=0,copy.piece_least=64,copy.piece_most=64",
+        "exchange.all_landing=0,copy.piece_most=1G",
+        "exchange.landing_most=1G,exchange.plan_landing=1G",
+    ):
+        outcome = space_job(host, 3, program, seconds=300, environment={"URAKATA_COSTS": costs})
+        passes(outcome)
+        assert numbers(outcome.output) == numbers(of_host.output), (program, costs)
+
+
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_ranks_outside_of_the_space(folder: Path, name: str) -> None:
     """Communicators of both kinds have no plans, and all ranks know."""
     host = named(name)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from jobs import FULL, HOST_NAMES, compiled, compiled_outside, named, passes, run_job
-from spaces import SPACE, space_job
+from spaces import EXEC, SPACE, space_job
 
 from urakata.hosts import Hosts, available
 
@@ -38,6 +38,20 @@ def test_ranks_in_and_out_of_a_space(folder: Path, name: str, within: int, witho
     assert f"{within} of {within + without} ranks share this rank's space" in outcome.output
     said = f"{without} of {within + without} ranks run as ordinary processes, outside the space; this one: it is not"
     assert outcome.output.count(said) == 1, outcome.output[-4000:]
+
+
+@pytest.mark.parametrize("name", HOST_NAMES)
+def test_ranks_may_differ_in_what_copying_costs(folder: Path, name: str) -> None:
+    """Two ranks share whatever is longer than a line, in pieces of one; the third goes by the defaults."""
+    host = named(name)
+    program = [str(compiled(host, "random_messages", folder)), "--rounds", ROUNDS, "--seed", "7"]
+    costs = ",".join(
+        f"copy.{key}"
+        for key in ("pack_below=1", "share_from=64", "share_plain_from=64", "piece_least=64", "piece_most=64")
+    )
+    outcome = run_job(host, 2, [EXEC, "--space", "--costs", costs, "--", *program, ":", "-n", "1", *SPACE, *program])
+    passes(outcome)
+    assert "COSTS: 1 of 3 ranks" in outcome.output
 
 
 @pytest.mark.parametrize("without", (0, 1))

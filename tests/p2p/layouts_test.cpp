@@ -194,7 +194,12 @@ INSTANTIATE_TEST_SUITE_P(EveryWay, Layouts,
                          name_of);
 
 // All that may be packed in pieces is, or nothing is; two copy everything, or nothing.
-constexpr CopyingSettings kSmall{.pack_below = 1, .share_from = 1, .share_plain_from = 1, .short_block = 1 << 20};
+constexpr CopyingSettings kSmall{.pack_below = 1,
+                                 .share_from = 1,
+                                 .share_plain_from = 1,
+                                 .short_block = 1 << 20,
+                                 .set_aside_most = 0,
+                                 .pieces = {64, 128}};
 constexpr CopyingSettings kLarge{.pack_below = 1, .share_from = 1 << 30, .share_plain_from = 1 << 30, .short_block = 0};
 constexpr CopyingSettings kPacking{.pack_below = 1 << 30, .share_from = 512, .share_plain_from = 512};
 INSTANTIATE_TEST_SUITE_P(EveryThreshold, Layouts,
@@ -211,9 +216,9 @@ TEST(LayoutsChoice, GoesByTheThresholds) {
   const Elements from{nullptr, 1, &every_second};
   EXPECT_EQ(choose_copying(from, 8000, {}, false), Copying::sender);
   EXPECT_EQ(choose_copying(from, 8000, {.pack_below = 8001, .short_block = 0}, false), Copying::sender);
-  EXPECT_EQ(choose_copying(from, 8000, {.share_from = 4000, .loose = 4}, false), Copying::both);
-  EXPECT_EQ(choose_copying(from, 8000, {.share_from = 4000, .loose = 4}, true), Copying::sender) << "an exchange";
-  EXPECT_EQ(choose_copying(from, 8000, {.share_from = 4000, .exchange_block = 0, .loose = 4}, true), Copying::both);
+  EXPECT_EQ(choose_copying(from, 8000, {.loose = 4, .share_from = 4000}, false), Copying::both);
+  EXPECT_EQ(choose_copying(from, 8000, {.loose = 4, .share_from = 4000}, true), Copying::sender) << "an exchange";
+  EXPECT_EQ(choose_copying(from, 8000, {.loose = 4, .share_from = 4000, .exchange_block = 0}, true), Copying::both);
   EXPECT_EQ(choose_copying(from, 8000, {.share_from = 8001, .short_block = 0}, false), Copying::receiver);
 }
 

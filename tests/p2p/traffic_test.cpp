@@ -230,6 +230,26 @@ TEST(Traffic, SendsThatMeetDoNotHang) {
   EXPECT_TRUE(right[0] && right[1]);
 }
 
+// Of 1000 and 1001 bytes that nobody receives, where 1000 are the most to be kept aside, the former are done.
+TEST(Traffic, OnlyShortSendsAreSetAside) {
+  Endpoint sender(Callers::one, {}, {.set_aside_most = 1000});
+  Endpoint receiver(Callers::one);
+  for (const std::size_t bytes : {std::size_t{1000}, std::size_t{1001}}) {
+    std::vector<std::byte> out(bytes, std::byte{5});
+    std::vector<std::byte> got(bytes);
+    Request* send = sender.send(receiver.port(), {1, 0, 0}, {out.data(), bytes, nullptr}, Mode::standard);
+    ASSERT_NE(send, nullptr);
+    for (std::uint32_t test = 0; test < Endpoint::kTests; ++test) sender.note_unsuccessful_test(*send);
+    EXPECT_EQ(send->done(), bytes == 1000);
+    Request& receive = receiver.receive({1, 0, 0}, {got.data(), bytes, nullptr});
+    receiver.wait(receive);
+    receiver.release(receive);
+    EXPECT_EQ(got, out);
+    EXPECT_TRUE(send->done());
+    sender.release(*send);
+  }
+}
+
 // 0 sends 300 and 50 000 bytes to 1, which does not poll, and only ever tests its request: that is done all the
 // same.
 TEST(Traffic, ASendThatIsTestedIsSetAside) {

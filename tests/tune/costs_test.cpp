@@ -31,6 +31,7 @@ TEST(Costs, EveryRowHasItsOwnPlaceAndADefaultThatIsValid) {
     const Result<double> again = cost_value(row, written_cost(row.in(standard)));
     ASSERT_TRUE(again.ok()) << again.error().message;
     EXPECT_EQ(*again, row.in(standard)) << row.name();
+    EXPECT_FALSE(row.measured.empty()) << row.name();
     ASSERT_TRUE(cost_named(row.name()).ok());
     EXPECT_EQ(*cost_named(row.name()), &row);
   }
@@ -79,6 +80,18 @@ TEST(Costs, DecideOnTheSegment) {
     EXPECT_EQ(segment_of(Medium::wire, costs), longest);
     EXPECT_EQ(segment_of(Medium::host, costs), 32 * KiB);
   }
+}
+
+// 64 ranks of 256 KiB each are 16 MiB of inputs.
+TEST(Costs, DecideOnTheReductionsThatTheHostHas) {
+  const auto pays = [](std::uint64_t bytes, std::uint32_t ranks, std::string_view list) {
+    return inputs_only_pays(bytes, ranks, *read_costs(list));
+  };
+  EXPECT_TRUE(pays(256 * KiB, 64, ""));
+  EXPECT_FALSE(pays(256 * KiB + 1, 64, ""));
+  EXPECT_FALSE(pays(8, 65, ""));
+  EXPECT_TRUE(pays(8, 65, "common.inputs_ranks=65"));
+  EXPECT_TRUE(pays(256 * KiB + 1, 64, "common.inputs_bytes=32M"));
 }
 
 // Any costs lead to an algorithm that there is.

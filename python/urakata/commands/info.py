@@ -64,7 +64,7 @@ def info(
             option["origin"],
             option["sentence"],
         )
-    costs = Table("cost", "value", "default", "unit", "from", "what it is", **_STYLE)
+    costs = Table("cost", "value", "default", "unit", "from", "what it is", "measured by", **_STYLE)
     costs.columns[0].no_wrap = True
     for cost in next(option["costs"] for option in options if option["name"] == "COSTS"):
         value, default = f"{cost['value']:.12g}", f"{cost['default']:.12g}"
@@ -75,6 +75,7 @@ def info(
             cost["unit"],
             cost["origin"],
             cost["sentence"],
+            cost["measured"],
         )
     console = Console(highlight=False)
     console.print(table)
