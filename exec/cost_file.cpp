@@ -2,9 +2,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <optional>
+#include <string_view>
+#include <system_error>
 
 #include "tune/costs.hpp"
 
@@ -16,6 +20,10 @@ namespace {
 
 std::string place(const std::string& path, const toml::source_region& region) {
   return path + ":" + std::to_string(region.begin.line) + ": ";
+}
+
+bool is_group(std::string_view name) {
+  return std::ranges::find(tune::cost_table(), name, &tune::CostRow::group) != tune::cost_table().end();
 }
 
 std::optional<std::string> written(const toml::node& node) {
@@ -45,21 +53,31 @@ Result<std::string> cost_list(const std::string& value) {
     if (const Result<tune::Costs> read = tune::read_costs(value); !read) return Error{"COSTS: " + read.error().message};
     return value;
   }
-  if (access(value.c_str(), R_OK) != 0) {
-    return Error{"COSTS: " + value + ": " + std::strerror(errno) + "; name a TOML file, or write name=value,..."};
+  std::error_code unknown;
+  const bool folder = std::filesystem::is_directory(value, unknown);  // which the parser takes for an empty file
+  if (folder || access(value.c_str(), R_OK) != 0) {
+    const int failure = folder ? EISDIR : errno;
+    return Error{"COSTS: " + value + ": " + std::strerror(failure) + "; name a TOML file, or write name=value,..."};
   }
   const toml::parse_result parsed = toml::parse_file(value);
-  if (!parsed) return Error{place(value, parsed.error().source()) + std::string(parsed.error().description())};
+  if (!parsed) {
+    return Error{place(value, parsed.error().source()) + std::string(parsed.error().description()) +
+                 "; a TOML file of costs has lines such as step = 2000 below a heading such as [host]"};
+  }
   std::string list;
   for (const auto& [group, node] : parsed.table()) {
     const toml::table* const table = node.as_table();
-    if (table == nullptr) {
-      return Error{place(value, group.source()) + std::string(group.str()) +
-                   " stands in no group; write it below a heading such as [node] or [copy]"};
+    const std::string name(group.str());
+    const auto wrong = [&](std::string_view what) {
+      return Error{place(value, group.source()).append(name).append(what)};
+    };
+    if (table == nullptr && is_group(name)) {
+      return wrong(" is a group of costs; write it once, as a heading such as [node], and its costs below");
     }
+    if (table == nullptr) return wrong(" stands in no group; write it below a heading such as [node] or [copy]");
+    if (table->empty() && !is_group(name)) return wrong(" is no group of costs; `urakata info` lists them");
     for (const auto& [key, cost] : *table) {
-      const std::string name = std::string(group.str()) + "." + std::string(key.str());
-      if (Status added = add(list, value, name, key, cost); !added) return added.error();
+      if (Status added = add(list, value, name + "." + std::string(key.str()), key, cost); !added) return added.error();
     }
   }
   return list;

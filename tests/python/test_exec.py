@@ -160,14 +160,25 @@ def test_a_file_replaces_costs(tmp_path: Path) -> None:
 
 
 def test_costs_without_a_file(tmp_path: Path) -> None:
-    costs = costs_in_force("--set", "COSTS=copy.share_from=16K", cwd=tmp_path)
+    costs = costs_in_force("--set", "COSTS=copy.share_from=16K,exchange.landing_most=8K", cwd=tmp_path)
     assert costs["copy.share_from"] == (16384, "command line")
+    assert costs["exchange.landing_most"] == (8192, "command line")
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[node\n", "costs.toml:1: "),
+        (
+            "[node\n",
+            "saw '\\n'; a TOML file of costs has lines such as step = 2000 below a heading such as [host]",
+        ),
+        ("[node]\nstep = 1\nstep = 2\n", "costs.toml:3: "),
+        ("[copy]\n[[node]]\nstep = 1\n", "costs.toml:2: node is a group of costs; write it once, as a heading"),
+        ("\n[nood]\n", "costs.toml:2: nood is no group of costs; `urakata info` lists them"),
+        (
+            "[copy]\npiece_least = '32'\n",
+            "costs.toml:2: copy.piece_least=32: not a valid cost; use 64 to 1073741824",
+        ),
         ("[node]\n\nstpe = 1\n", 'costs.toml:3: no cost is called "node.stpe"; did you mean node.step?'),
         ("[nood]\nstep = 1\n", 'costs.toml:2: no cost is called "nood.step"; did you mean node.step?'),
         ("[node]\nstep = -1\n", "costs.toml:2: node.step=-1: not a valid cost; use 0 to 1e+12 ns"),
@@ -190,6 +201,7 @@ def test_bad_costs_are_refused_with_path_and_line(tmp_path: Path, text: str, mes
     [
         ("nowhere.toml", "COSTS: nowhere.toml: No such file or directory; name a TOML file, or write name=value,..."),
         ("node.stpe=1", 'COSTS: no cost is called "node.stpe"; did you mean node.step?'),
+        (".", "COSTS: .: Is a directory; name a TOML file, or write name=value,..."),
     ],
 )
 def test_bad_costs_are_refused_without_a_file_too(tmp_path: Path, value: str, message: str) -> None:
