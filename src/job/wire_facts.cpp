@@ -1,4 +1,4 @@
-// What this rank says of itself for transport `wire`: options, limits, network interfaces.
+// What this rank says of itself for transport `wire`: limits, network interfaces.
 #include <dirent.h>
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -82,14 +82,14 @@ std::size_t descriptors_allowed() {
 
 }  // namespace
 
-WireFacts own_wire_facts(std::span<const std::int32_t> nodes, std::int32_t rank) {
+WireFacts own_wire_facts(std::span<const std::int32_t> nodes, std::int32_t rank, bool wanted, bool better_first) {
   WireFacts facts;
-  if (options().transport == TransportWish::host) {
+  if (!wanted) {
     facts.obstacle = WireFacts::Obstacle::asked;
   } else if (descriptors_wanted(nodes, nodes[static_cast<std::size_t>(rank)]) > descriptors_allowed()) {
     facts.obstacle = WireFacts::Obstacle::descriptors;
   }
-  facts.fast = options().transport == TransportWish::automatic && has_fast_network();
+  facts.fast = better_first && has_fast_network();
   facts.addresses = own_addresses();
   return facts;
 }

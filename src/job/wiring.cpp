@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <optional>
 #include <utility>
 
@@ -139,26 +138,34 @@ class Round {
 
 }  // namespace
 
-void Wiring::nobody(std::string why) {
-  why_ = std::move(why);
-  wire_.reset();
-}
+// What the ranks have found, and the addresses by which; where Network::nothing says why not, nothing.
+struct Wiring::Found {
+  Network network;
+  std::vector<Contact> contacts;  // of each rank
+  // chosen[rank * steps.size() + k]: the address by which it reaches the node steps[k] further on.
+  std::vector<std::uint8_t> chosen;
+  std::vector<std::int32_t> first;  // of each node: the first rank with a wire; -1: none has
+  std::vector<std::size_t> steps;   // how far from each node those are that it tries
+};
 
-void Wiring::set_up(Bootstrap& bootstrap, std::span<const std::int32_t> nodes, const WireFacts& own,
-                    transport::Failures& failures, std::uint64_t timeout_ns) {
+Wiring::Found Wiring::find(Bootstrap& bootstrap, std::span<const std::int32_t> nodes, const WireFacts& own,
+                           transport::Failures& failures, std::uint64_t timeout_ns) {
+  Found found;
+  Network& network = found.network;
+  const auto nothing = [&found](const char* why) {
+    found.network.nothing = why;
+    return std::move(found);
+  };
   std::vector<std::int32_t> leaders(nodes.begin(), nodes.end());
   std::ranges::sort(leaders);
   leaders.erase(std::unique(leaders.begin(), leaders.end()), leaders.end());
-  const std::size_t count = leaders.size();
+  const std::size_t count = network.nodes = leaders.size();
   for (const std::int32_t leader : nodes) {
-    node_.push_back(static_cast<std::int32_t>(std::ranges::lower_bound(leaders, leader) - leaders.begin()));
+    network.node.push_back(static_cast<std::int32_t>(std::ranges::lower_bound(leaders, leader) - leaders.begin()));
   }
-  usable_.assign(nodes.size(), false);
-  fast_.assign(nodes.size(), false);
-  joined_.assign(count * count, false);
-  if (count == 1) return nobody("all ranks are on one node");
+  if (count == 1) return nothing("all ranks are on one node");
   const auto secret = secret_of_job(bootstrap);
-  if (!secret) return nobody("the system has no random numbers for the job's secret");
+  if (!secret) return nothing("the system has no random numbers for the job's secret");
 
   const auto rank = static_cast<std::int32_t>(bootstrap.rank());
   Contact mine{.obstacle = own.obstacle, .fast = static_cast<std::uint8_t>(own.fast)};
@@ -172,23 +179,30 @@ void Wiring::set_up(Bootstrap& bootstrap, std::span<const std::int32_t> nodes, c
   }
   mine.addresses = static_cast<std::uint32_t>(std::min(own.addresses.size(), kMostAddresses));
   std::copy_n(own.addresses.begin(), mine.addresses, mine.address.begin());
-  const auto contacts = bootstrap.gathered(mine);
-  if (contacts.empty()) return nobody("the host refuses");
-  first_.assign(count, -1);
+  const std::vector<Contact>& contacts = found.contacts = bootstrap.gathered(mine);
+  if (contacts.empty()) return nothing("the host refuses");
+  std::vector<std::int32_t>& first = found.first;
+  first.assign(count, -1);
+  for (const Contact& contact : contacts) {
+    network.wire.push_back(contact.obstacle == WireFacts::Obstacle::none);
+    network.better.push_back(contact.fast != 0);
+  }
   for (std::size_t other = contacts.size(); other-- > 0;) {
-    usable_[other] = contacts[other].obstacle == WireFacts::Obstacle::none;
-    fast_[other] = contacts[other].fast != 0;
-    if (usable_[other]) first_[static_cast<std::size_t>(node_[other])] = static_cast<std::int32_t>(other);
+    if (network.wire[other]) {
+      first[static_cast<std::size_t>(network.node[other])] = static_cast<std::int32_t>(other);
+    } else {
+      network.obstacle = text_of(contacts[other].obstacle);
+    }
   }
 
-  for (std::size_t step = 1; step < count; step = count <= kAllPairs ? step + 1 : step * 2) steps_.push_back(step);
-  std::vector<std::uint8_t> chosen(steps_.size(), kNone);
-  const auto node = static_cast<std::size_t>(node_of(rank));
-  if (first_[node] == rank) {
+  for (std::size_t step = 1; step < count; step = count <= kAllPairs ? step + 1 : step * 2) found.steps.push_back(step);
+  std::vector<std::uint8_t> chosen(found.steps.size(), kNone);
+  const auto node = static_cast<std::size_t>(network.node[bootstrap.rank()]);
+  if (first[node] == rank) {
     std::vector<std::int32_t> ranks;
     std::vector<std::vector<ListenAddress>> listen_addresses;
-    for (const std::size_t step : steps_) {
-      ranks.push_back(first_[(node + step) % count]);
+    for (const std::size_t step : found.steps) {
+      ranks.push_back(first[(node + step) % count]);
       listen_addresses.push_back(ranks.back() >= 0 ? contacts[static_cast<std::size_t>(ranks.back())].listen_addresses()
                                                    : std::vector<ListenAddress>{});
     }
@@ -203,103 +217,62 @@ void Wiring::set_up(Bootstrap& bootstrap, std::span<const std::int32_t> nodes, c
       sched_yield();
     }
   }
-  std::vector<std::uint8_t> all(chosen.size() * contacts.size());
-  if (!bootstrap.allgather(std::as_bytes(std::span(chosen)), std::as_writable_bytes(std::span(all)))) {
-    return nobody("the host refuses");
+  found.chosen.resize(chosen.size() * contacts.size());
+  if (!bootstrap.allgather(std::as_bytes(std::span(chosen)), std::as_writable_bytes(std::span(found.chosen)))) {
+    return nothing("the host refuses");
   }
-  join(contacts, all);
-  if (pairs_ == 0) return nobody(std::move(why_));
-  if (wire_) set_addresses(contacts, all, rank);
+  join(found);
+  return found;
 }
 
-// Which nodes reach each other. chosen[rank * steps + k]: the address by which it reaches the node steps_[k] further
-// on.
-void Wiring::join(std::span<const Contact> contacts, std::span<const std::uint8_t> chosen) {
-  const std::size_t count = first_.size();
-  const std::size_t possible = count * (count - 1) / 2;
+// Which nodes reach each other.
+void Wiring::join(Found& found) {
+  const std::size_t count = found.network.nodes;
   const auto reaches = [&](std::size_t from, std::size_t step) {
-    const auto prober = first_[from];
-    return prober >= 0 && chosen[static_cast<std::size_t>(prober) * steps_.size() + step] != kNone;
+    const auto prober = found.first[from];
+    return prober >= 0 && found.chosen[static_cast<std::size_t>(prober) * found.steps.size() + step] != kNone;
   };
   bool sampled = true;  // the nodes that were tried
   for (std::size_t from = 0; from < count; ++from) {
-    for (std::size_t step = 0; step < steps_.size(); ++step) sampled = sampled && reaches(from, step);
+    for (std::size_t step = 0; step < found.steps.size(); ++step) sampled = sampled && reaches(from, step);
   }
-  std::string apart;
+  std::vector<bool>& joined = found.network.joined;
+  joined.resize(count * count);
   for (std::size_t one = 0; one < count; ++one) {
     for (std::size_t other = one + 1; other < count; ++other) {
-      const bool meet =
+      joined[one * count + other] = joined[other * count + one] =
           count > kAllPairs ? sampled : reaches(one, other - one - 1) && reaches(other, count + one - other - 1);
-      joined_[one * count + other] = joined_[other * count + one] = meet;
-      if (meet && !(fast_[static_cast<std::size_t>(first_[one])] && fast_[static_cast<std::size_t>(first_[other])])) {
-        ++pairs_;
-      } else if (apart.empty()) {
-        const auto leader = [&](std::size_t node) {
-          return std::to_string(std::ranges::find(node_, static_cast<std::int32_t>(node)) - node_.begin());
-        };
-        apart =
-            meet ? "the nodes of ranks " + leader(one) + " and " + leader(other) +
-                       " have a network that the host drives better than TCP"
-                 : "the nodes of ranks " + leader(one) + " and " + leader(other) + " do not reach each other over TCP";
-      }
     }
-  }
-  all_ = pairs_ == possible && std::ranges::all_of(usable_, std::identity{});
-  if (pairs_ == possible) {
-    why_ = "TCP is the only network between the nodes";
-  } else if (pairs_ != 0) {
-    why_ = std::to_string(pairs_) + " of " + std::to_string(possible) + " pairs of nodes; " + apart;
-  } else {
-    const auto without = std::ranges::find(usable_, false);
-    why_ = without == usable_.end()
-               ? apart
-               : "rank " + std::to_string(without - usable_.begin()) +
-                     " has none: " + text_of(contacts[static_cast<std::size_t>(without - usable_.begin())].obstacle);
   }
 }
 
-void Wiring::set_addresses(std::span<const Contact> contacts, std::span<const std::uint8_t> chosen,
-                           std::int32_t own_rank) {
-  const std::size_t count = first_.size();
-  const auto own = static_cast<std::size_t>(node_of(own_rank));
-  std::vector<ListenAddress> listen_addresses(node_.size());
+void Wiring::set_up(Bootstrap& bootstrap, std::span<const std::int32_t> nodes, const WireFacts& own,
+                    transport::Failures& failures, std::uint64_t timeout_ns, const Decide& decide) {
+  const Found found = find(bootstrap, nodes, own, failures, timeout_ns);
+  const std::vector<bool> by_wire = decide(found.network);
+  if (by_wire.empty()) {
+    wire_.reset();
+  } else if (wire_) {
+    set_addresses(found, by_wire, static_cast<std::int32_t>(bootstrap.rank()));
+  }
+}
+
+void Wiring::set_addresses(const Found& found, const std::vector<bool>& by_wire, std::int32_t own_rank) {
+  const std::vector<std::int32_t>& node_of = found.network.node;
+  const std::size_t count = found.network.nodes;
+  const auto own = static_cast<std::size_t>(node_of[static_cast<std::size_t>(own_rank)]);
+  std::vector<ListenAddress> listen_addresses(node_of.size());
   for (std::size_t other = 0; other < listen_addresses.size(); ++other) {
-    const auto node = static_cast<std::size_t>(node_[other]);
-    if (!by_wire(own_rank, static_cast<std::int32_t>(other))) continue;
+    if (!by_wire[other]) continue;
+    const auto node = static_cast<std::size_t>(node_of[other]);
     // Of many nodes only the one before it has tried each address for sure.
     const std::size_t from = count <= kAllPairs ? own : (node + count - 1) % count;
     const std::size_t step = count <= kAllPairs ? (node + count - own) % count - 1 : 0;
-    const std::uint8_t which = chosen[static_cast<std::size_t>(first_[from]) * steps_.size() + step];
-    const Contact& first = contacts[static_cast<std::size_t>(first_[node])];
-    listen_addresses[other] = listen_address(first.address[which], contacts[other].listen_port);
+    const std::uint8_t which = found.chosen[static_cast<std::size_t>(found.first[from]) * found.steps.size() + step];
+    const Contact& first = found.contacts[static_cast<std::size_t>(found.first[node])];
+    listen_addresses[other] = listen_address(first.address[which], found.contacts[other].listen_port);
   }
   wire_->set_addresses(std::move(listen_addresses));
-}
-
-bool Wiring::by_wire(std::int32_t one, std::int32_t other) const {
-  const auto a = static_cast<std::size_t>(one);
-  const auto b = static_cast<std::size_t>(other);
-  const auto at = static_cast<std::size_t>(node_[a]) * first_.size() + static_cast<std::size_t>(node_[b]);
-  return node_[a] != node_[b] && usable_[a] && usable_[b] && !(fast_[a] && fast_[b]) && joined_[at];
-}
-
-bool Wiring::covers(Ranks ranks) const {
-  if (pairs_ == 0) return false;
-  // Ranks of one node differ in two things only, so one of each kind stands for all.
-  std::vector<bool> seen(4 * first_.size());
-  std::vector<std::int32_t> kinds;
-  for (const std::int32_t rank : ranks) {
-    const auto at = static_cast<std::size_t>(rank);
-    const std::size_t kind = 4 * static_cast<std::size_t>(node_[at]) + (usable_[at] ? 2U : 0U) + (fast_[at] ? 1U : 0U);
-    if (!seen[kind]) kinds.push_back(rank);
-    seen[kind] = true;
-  }
-  for (const std::int32_t one : kinds) {
-    for (const std::int32_t other : kinds) {
-      if (node_of(one) != node_of(other) && !by_wire(one, other)) return false;
-    }
-  }
-  return true;
 }
 
 }  // namespace urakata::job

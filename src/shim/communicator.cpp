@@ -35,7 +35,7 @@ Communicator::Communicator(MPI_Comm handle, std::vector<std::int32_t> world_rank
   one_node = process().job().same_node(world);
   all_remote = process().job().nodes_apart(world);
   ranks_per_node = process().job().ranks_per_node(world);
-  by_wire_ = process().wiring().covers(world);
+  by_wire_ = process().transports().covers(world);
   contexts.reserve(world.size());
   for (const std::int32_t member : world) contexts.push_back(place_.context_of(member));
   context = contexts[rank];
@@ -57,8 +57,7 @@ Communicator::~Communicator() {
 }
 
 tune::Medium Communicator::medium() const {
-  if (one_node) return process().job().crowded(world) ? tune::Medium::crowded : tune::Medium::node;
-  return by_wire_ ? tune::Medium::wire : tune::Medium::host;
+  return tune::medium_of(one_node, one_node && process().job().crowded(world), by_wire_);
 }
 
 const Neighbours* Communicator::neighbours() {

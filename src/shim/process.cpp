@@ -136,11 +136,15 @@ bool Process::set_up() {
   oversubscribed_ = placement_.oversubscribed;
   if (!job_.note_crowded(world, placement_.crowded)) return false;
   const auto own = static_cast<std::int32_t>(world.rank());
-  wiring_.set_up(world, job_.nodes(), job::own_wire_facts(job_.nodes(), own), failures_, wish.peer_timeout_ns());
-  log::information("transport %s: %s", wiring_.wire() != nullptr ? "wire" : "host", wiring_.why().c_str());
-  if (!wiring_.all() && wish.transport == TransportWish::wire) {
-    log::warning_of_all("%s transport wire: %s; the host carries all %smessages", wiring_.any() ? "not all by" : "no",
-                        wiring_.why().c_str(), wiring_.any() ? "other " : "");
+  const tune::TransportTerms terms = tune::transport_terms(wish.transport);
+  wiring_.set_up(world, job_.nodes(), job::own_wire_facts(job_.nodes(), own, terms.wire, terms.better), failures_,
+                 wish.peer_timeout_ns(), [&](const Network& found) {
+                   transports_ = tune::TransportChoice(found);
+                   return transports_.peers(own);
+                 });
+  log::information("transport %s: %s", wiring_.wire() != nullptr ? "wire" : "host", transports_.why().c_str());
+  if (const std::string warning = transports_.warning(wish.transport); !warning.empty()) {
+    log::warning_of_all("%s", warning.c_str());
   }
   open_link();
   make_engines();

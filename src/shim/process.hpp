@@ -19,6 +19,7 @@
 #include "shim/progress.hpp"
 #include "tune/engine_choice.hpp"
 #include "tune/placement.hpp"
+#include "tune/transport_choice.hpp"
 
 namespace urakata::shim {
 
@@ -34,7 +35,7 @@ class Process {
   bool host_only() const { return host_only_; }   // engine host: everything passes untouched
   int told_level() const { return told_level_; }  // the thread level that the program knows of
   bool oversubscribed() const { return oversubscribed_; }
-  const job::Wiring& wiring() const { return wiring_; }
+  const tune::TransportChoice& transports() const { return transports_; }
 
   std::int32_t world_rank() const { return world_rank_; }
   const job::Job& job() const { return job_; }
@@ -82,6 +83,7 @@ class Process {
   Progress progress_{engines_};
   transport::Failures failures_{MPI_ERR_OTHER};
   job::Wiring wiring_;
+  tune::TransportChoice transports_;
   std::unique_ptr<observe::Observer> observer_;
   tune::Placement placement_;
   std::uint64_t init_ns_ = 0;

@@ -62,7 +62,7 @@ void Process::write_report() {
   meta.engine = host_only_ ? "host" : std::string(engines_.best().name());
   meta.engine_why = engine_choice_.why;
   meta.transport = wiring_.wire() != nullptr ? "wire" : "host";
-  meta.transport_why = wiring_.why();
+  meta.transport_why = transports_.why();
   meta.space.asked = options().space;
   meta.space.ranks = static_cast<std::uint32_t>(ranks_in_space());
   if (meta.space.asked && meta.space.ranks == 0) {

@@ -15,6 +15,12 @@ namespace urakata::tune {
 // between nodes, through the host or by transport `wire`.
 enum class Medium : std::uint8_t { node, crowded, host, wire };
 
+// `crowded`: a node's ranks outnumber its cores. `by_wire`: all messages between nodes go by wire.
+constexpr Medium medium_of(bool one_node, bool crowded, bool by_wire) {
+  if (one_node) return crowded ? Medium::crowded : Medium::node;
+  return by_wire ? Medium::wire : Medium::host;
+}
+
 struct Choice {
   std::string_view algorithm;
   std::uint64_t segment = 0;  // bytes; 0: the algorithm's own

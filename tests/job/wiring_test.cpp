@@ -14,6 +14,7 @@
 
 #include "meeting.hpp"
 #include "transport/wire.hpp"
+#include "tune/transport_choice.hpp"
 
 namespace urakata::job {
 namespace {
@@ -34,7 +35,8 @@ const Address kNowhere = four(0xffffffffU);
 
 // A job whose rank r is on node nodes[r], which says `facts[r]` of itself.
 struct Wired {
-  Wired(std::vector<std::int32_t> on, const std::vector<WireFacts>& facts) : nodes(std::move(on)) {
+  Wired(std::vector<std::int32_t> on, const std::vector<WireFacts>& facts)
+      : nodes(std::move(on)), choices(nodes.size()) {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       failures.push_back(std::make_unique<transport::Failures>(16));
       wirings.push_back(std::make_unique<Wiring>());
@@ -42,7 +44,10 @@ struct Wired {
     Meeting meeting(nodes.size());
     meeting.run([&](Bootstrap& member) {
       const std::size_t rank = member.rank();
-      wirings[rank]->set_up(member, nodes, facts[rank], *failures[rank], kTimeout);
+      wirings[rank]->set_up(member, nodes, facts[rank], *failures[rank], kTimeout, [&](const Network& found) {
+        choices[rank] = tune::TransportChoice(found);
+        return choices[rank].peers(static_cast<std::int32_t>(rank));
+      });
     });
   }
 
@@ -52,22 +57,23 @@ struct Wired {
     const auto ranks = static_cast<int>(nodes.size());
     for (int a = 0; a < ranks; ++a) {
       for (int b = a + 1; b < ranks; ++b) {
-        const bool by_wire = wirings[0]->by_wire(a, b);
+        const bool by_wire = choices[0].by_wire(a, b);
         if (by_wire) found.emplace_back(a, b);
-        for (const auto& one : wirings) EXPECT_EQ(one->by_wire(a, b), by_wire) << a << " " << b;
+        for (const auto& one : choices) EXPECT_EQ(one.by_wire(a, b), by_wire) << a << " " << b;
         for (const auto& [here, there] : {std::pair(a, b), std::pair(b, a)}) {
           const transport::Wire* wire = wirings[static_cast<std::size_t>(here)]->wire();
           EXPECT_EQ(wire != nullptr && wire->reaches(there), by_wire) << here << " " << there;
         }
       }
     }
-    for (const auto& one : wirings) EXPECT_EQ(one->why(), wirings[0]->why());
+    for (const auto& one : choices) EXPECT_EQ(one.why(), choices[0].why());
     return found;
   }
 
   std::vector<std::int32_t> nodes;
   std::vector<std::unique_ptr<transport::Failures>> failures;
   std::vector<std::unique_ptr<Wiring>> wirings;
+  std::vector<tune::TransportChoice> choices;
 };
 
 WireFacts at(Address address) { return {.addresses = {address}}; }
@@ -78,8 +84,8 @@ using Pairs = std::vector<std::pair<int, int>>;
 TEST(Wiring, RanksOfDifferentNodesTalkByWire) {
   const Wired job({0, 0, 2, 2}, std::vector<WireFacts>(4, at(kHere)));
   EXPECT_EQ(job.pairs(), (Pairs{{0, 2}, {0, 3}, {1, 2}, {1, 3}}));
-  EXPECT_TRUE(job.wirings[0]->all());
-  EXPECT_TRUE(job.wirings[0]->covers(std::vector{0, 1, 2, 3}));
+  EXPECT_TRUE(job.choices[0].all());
+  EXPECT_TRUE(job.choices[0].covers(std::vector{0, 1, 2, 3}));
 }
 
 TEST(Wiring, OneRankWithoutLeavesItToTheOthers) {
@@ -87,8 +93,8 @@ TEST(Wiring, OneRankWithoutLeavesItToTheOthers) {
   facts[2].obstacle = WireFacts::Obstacle::descriptors;
   const Wired job({0, 0, 2, 2}, facts);
   EXPECT_EQ(job.pairs(), (Pairs{{0, 3}, {1, 3}}));
-  EXPECT_FALSE(job.wirings[1]->covers(std::vector{0, 1, 2, 3}));
-  EXPECT_TRUE(job.wirings[1]->covers(std::vector{0, 1, 3}));
+  EXPECT_FALSE(job.choices[1].covers(std::vector{0, 1, 2, 3}));
+  EXPECT_TRUE(job.choices[1].covers(std::vector{0, 1, 3}));
   EXPECT_EQ(job.wirings[2]->wire(), nullptr);
 }
 
@@ -96,10 +102,10 @@ TEST(Wiring, OneRankWithoutLeavesItToTheOthers) {
 TEST(Wiring, ANodeThatCannotBeReachedGoesByTheHost) {
   const Wired job({0, 1, 2}, {at(kHere), at(kHere), at(kNowhere)});
   EXPECT_EQ(job.pairs(), (Pairs{{0, 1}}));
-  EXPECT_FALSE(job.wirings[0]->all());
-  EXPECT_FALSE(job.wirings[0]->covers(std::vector{0, 1, 2}));
-  EXPECT_TRUE(job.wirings[2]->covers(std::vector{0, 1}));
-  EXPECT_NE(job.wirings[0]->why().find("1 of 3 pairs"), std::string::npos) << job.wirings[0]->why();
+  EXPECT_FALSE(job.choices[0].all());
+  EXPECT_FALSE(job.choices[0].covers(std::vector{0, 1, 2}));
+  EXPECT_TRUE(job.choices[2].covers(std::vector{0, 1}));
+  EXPECT_NE(job.choices[0].why().find("1 of 3 pairs"), std::string::npos) << job.choices[0].why();
 }
 
 TEST(Wiring, TheSecondAddressIsTakenWhereTheFirstLeadsNowhere) {
@@ -118,8 +124,8 @@ TEST(Wiring, OnlyNodesThatShareABetterNetworkUseIt) {
 TEST(Wiring, WhereNobodyIsReachedThereIsNoWire) {
   const Wired job({0, 1, 2}, std::vector<WireFacts>(3, at(kNowhere)));
   EXPECT_TRUE(job.pairs().empty());
-  EXPECT_NE(job.wirings[0]->why().find("ranks 0 and 1 do not reach each other"), std::string::npos)
-      << job.wirings[0]->why();
+  EXPECT_NE(job.choices[0].why().find("ranks 0 and 1 do not reach each other"), std::string::npos)
+      << job.choices[0].why();
 }
 
 // 65 nodes are more than are tried pair by pair: one that cannot be reached leaves all to the host.

@@ -1,0 +1,23 @@
+// The record of the network between the nodes of a job: what all ranks have found together in MPI_Init (job/wiring.hpp),
+// the same on each. Which messages go by transport `wire` follows from it (tune/transport_choice.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace urakata {
+
+struct Network {
+  std::string nothing;             // why nothing was found, "all ranks are on one node"; empty: all of this is known
+  std::vector<std::int32_t> node;  // of each rank, counted from 0
+  std::size_t nodes = 0;
+  std::vector<bool> wire;     // of each rank: it can and may talk by wire
+  std::string_view obstacle;  // why the first rank that does not, does not; lives as long as the process
+  std::vector<bool> better;   // of each rank: its node has a network that is to be preferred
+  std::vector<bool> joined;   // of each pair of nodes, row by row: they reach each other over TCP, in both directions
+};
+
+}  // namespace urakata
