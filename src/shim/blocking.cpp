@@ -39,7 +39,7 @@ thread_local std::vector<const Datatype*> CallRequest::types_;
 // Can a communicator's blocking collectives be ours? Where none can be no communicator is looked at, since that alone
 // would have the host's waiting drive the engines.
 bool any_of(const Process& here) {
-  if (options().blocking == BlockingWish::automatic) return here.wiring().wire() != nullptr;
+  if (options().blocking == BlockingWish::automatic) return here.wire() != nullptr;
   return options().blocking == BlockingWish::always;
 }
 

@@ -36,6 +36,7 @@ class Process {
   int told_level() const { return told_level_; }  // the thread level that the program knows of
   bool oversubscribed() const { return oversubscribed_; }
   const tune::TransportChoice& transports() const { return transports_; }
+  transport::Wire* wire() const { return wiring_.wire(); }  // nullptr: this rank has none
 
   std::int32_t world_rank() const { return world_rank_; }
   const job::Job& job() const { return job_; }

@@ -187,7 +187,7 @@ p2p::Port* port_of(int world_rank) { return ports()[static_cast<std::size_t>(wor
 
 p2p::LinkPeer link_to(int world_rank) {
   const bool reached = link() != nullptr && links()[static_cast<std::size_t>(world_rank)] &&
-                       process().wiring().by_wire(process().world_rank(), world_rank);
+                       process().transports().by_wire(process().world_rank(), world_rank);
   return reached ? p2p::LinkPeer{world_rank} : p2p::kNoPeer;
 }
 

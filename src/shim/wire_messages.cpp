@@ -25,10 +25,10 @@ constinit transport::WireLink* own_link = nullptr;
 constinit LinkHelper* link_helper = nullptr;
 
 void open_link() {
-  const job::Wiring& wiring = process().wiring();
-  if (!options().wire_messages || wiring.wire() == nullptr || !wiring.any()) return;
+  transport::Wire* const wire = process().wire();
+  if (!options().wire_messages || wire == nullptr || !process().transports().any()) return;
   const bool in_space = options().space && space::own_membership().has_value();
-  auto opened = transport::WireLink::open(*wiring.wire(), {.waiting = in_space ? nullptr : &waiting});
+  auto opened = transport::WireLink::open(*wire, {.waiting = in_space ? nullptr : &waiting});
   if (!opened.ok()) return log::warning("%s", opened.error().message.c_str());
   own_link = opened->release();
 }
