@@ -39,7 +39,8 @@ Facts usual() { return {true, 100, std::vector<std::uint64_t>(equal_options(), 7
 
 TEST(Job, OptionsThatDecideWhichMessagesThereAreMustBeEqual) {
   for (const Option& option : option_table()) {
-    const bool decides = option.name == "ALGORITHM" || option.name == "SEGMENT" || option.name == "COSTS";
+    const bool decides =
+        option.name == "ALGORITHM" || option.name == "SEGMENT" || option.name == "COSTS" || option.name == "BLOCKING";
     EXPECT_EQ(option.agreement == Agreement::equal, decides) << option.name;
   }
   EXPECT_EQ(own_facts().options.size(), equal_options());
@@ -68,7 +69,7 @@ TEST(Job, OneRankWithoutAnEngineLeavesAllToTheHostOnEveryRank) {
   EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
 }
 
-// Ranks 1 and 3 have other COSTS: 0 and 2 are alike, and 1 and 3, and no others.
+// Ranks 1 and 3 have another BLOCKING: 0 and 2 are alike, and 1 and 3, and no others.
 TEST(Job, RanksWithEqualOptionsAreAlike) {
   testing::internal::CaptureStderr();
   const Agreed all = agreed(4, [](std::size_t rank) {
@@ -84,7 +85,7 @@ TEST(Job, RanksWithEqualOptionsAreAlike) {
     EXPECT_FALSE(job.alike(Ranks{2, 3}));
   }
   const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find("COSTS: 2 of 4 ranks"), std::string::npos) << said;
+  EXPECT_NE(said.find("BLOCKING: 2 of 4 ranks"), std::string::npos) << said;
   EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
 }
 
