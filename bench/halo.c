@@ -209,10 +209,7 @@ static void measure(struct grid* g, int cells, double milliseconds) {
     for (int turn = 0; turn < 3; ++turn) {
       sweep(g, turn, false);
       exchange(g, (enum way)way);
-      if (!sweep(g, turn, true)) {
-        fprintf(stderr, "halo: %s brings wrong cells\n", names[way]);
-        MPI_Abort(MPI_COMM_WORLD, 1);
-      }
+      if (!sweep(g, turn, true)) end_job("halo: %s brings wrong cells", names[way]);
     }
   }
   int count = 0;

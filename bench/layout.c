@@ -103,9 +103,7 @@ static void check(const struct exchange* e, int bytes, size_t span) {
     for (int i = 0; i < bytes; ++i) packed[i] = 0;
     MPI_Pack(e->memory, 1, e->in, packed, bytes, &position, MPI_COMM_WORLD);
     for (int i = 0; i < bytes; ++i) {
-      if (packed[i] == (unsigned char)(i * 7 + i / 256)) continue;
-      fprintf(stderr, "layout: byte %d of %d arrived wrong\n", i, bytes);
-      MPI_Abort(MPI_COMM_WORLD, 1);
+      if (packed[i] != (unsigned char)(i * 7 + i / 256)) end_job("layout: byte %d of %d arrived wrong", i, bytes);
     }
   }
   free(packed);

@@ -125,9 +125,7 @@ static void measure(struct exchange* e, enum way way, int starts) {
     if (i >= 0) calls[i] = spent;
     end(e, way);
     for (size_t k = 0; i < 0 && k < e->bytes * (size_t)e->neighbours; ++k) {
-      if (e->in[k] == e->other + 1) continue;
-      fprintf(stderr, "neighbours: %s brings wrong bytes\n", names[way]);
-      MPI_Abort(MPI_COMM_WORLD, 1);
+      if (e->in[k] != e->other + 1) end_job("neighbours: %s brings wrong bytes", names[way]);
     }
   }
   const double made = ura_available() ? (double)(ura_allocations() - before) : -1;
@@ -161,10 +159,7 @@ int main(int argc, char** argv) {
   parse_options(argc, argv, options, 3, usage);
   MPI_Comm_rank(MPI_COMM_WORLD, &e.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (ranks != 2 || neighbours > MOST) {
-    fprintf(stderr, "neighbours: two ranks, and at most %d neighbours\n", MOST);
-    MPI_Abort(MPI_COMM_WORLD, 2);
-  }
+  if (ranks != 2 || neighbours > MOST) fail("neighbours: two ranks, and at most %d neighbours", MOST);
   e.other = 1 - e.rank;
   e.neighbours = (int)neighbours;
   e.bytes = (size_t)bytes;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ending.h"
 #include "overlap_clock.h"
 #include "overlap_operations.h"
 #include "overlap_sockets.h"
@@ -37,10 +38,7 @@ static int rank, ranks;
 static struct team team;
 
 static void* checked(void* memory) {
-  if (!memory) {
-    fprintf(stderr, "overlap: rank %d has no memory left\n", rank);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-  }
+  if (!memory) end_job("overlap: rank %d has no memory left", rank);
   return memory;
 }
 

@@ -1,4 +1,4 @@
-/* The collectives of the overlap benchmark: how each is started, which buffers it needs, and what must come out.
+/* The operations of the overlap benchmark, collectives and messages: how each is started, which buffers it needs, and what must come out.
 
    "bytes" is what one rank contributes to one receiver, as in the OSU benchmarks: a rank's block for allgather,
    alltoall, gather, scatter and reduce_scatter_block, the whole buffer for the others. Reductions add floats, or
@@ -104,6 +104,16 @@ static int start_iexscan(const struct call* c, MPI_Request* q) {
   return MPI_Iexscan(c->send, c->recv, reduced_count(c), reduced_type(c), MPI_SUM, MPI_COMM_WORLD, q);
 }
 
+/* The program's own messages on a ring: to the rank after, from the one before. The request that the caller gets is the
+   receive's; the send's is here, and finish() and probe() end both. Of two ranks the bytes of `sockets`. */
+static MPI_Request ring_send = MPI_REQUEST_NULL;
+static int rank_before(const struct call* c) { return (c->rank + c->ranks - 1) % c->ranks; }
+static int start_isend(const struct call* c, MPI_Request* q) {
+  const int from = rank_before(c), bytes = (int)c->bytes;
+  MPI_Irecv((char*)c->recv + (size_t)from * c->bytes, bytes, MPI_BYTE, from, 0, MPI_COMM_WORLD, q);
+  return MPI_Isend(c->send, bytes, MPI_BYTE, (c->rank + 1) % c->ranks, 0, MPI_COMM_WORLD, &ring_send);
+}
+
 /* Sum of what the ranks below `below` send to `to`. */
 static int sum_below(int below, int to) {
   int sum = 0;
@@ -129,6 +139,7 @@ static int from_neighbour(const struct call* c, int block) {
   if (block >= neighbour_count(c)) return -1;
   return token(neighbour(c, block), neighbour_count(c) - 1 - block);
 }
+static int from_one_before(const struct call* c, int block) { return block == rank_before(c) ? token(block, 0) : -1; }
 static int from_root_to_me(const struct call* c, int block) {
   (void)block;
   return token(0, c->rank);
@@ -165,6 +176,7 @@ static const struct operation operations[] = {
     {"ireduce", ONE, ONE, 1, 1, start_ireduce, sum_all},
     {"ireduce_scatter_block", ALL, ONE, 1, 0, start_ireduce_scatter_block, sum_to_me},
     {"iscan", ONE, ONE, 1, 0, start_iscan, sum_up_to_me},
+    {"isend", ONE, ALL, 0, 0, start_isend, from_one_before},
     {"iscatter", ALL, ONE, 0, 0, start_iscatter, from_root_to_me},
 };
 enum { OPERATIONS = sizeof operations / sizeof operations[0] };

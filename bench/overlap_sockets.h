@@ -4,6 +4,7 @@
 #ifndef URAKATA_BENCH_OVERLAP_SOCKETS_H
 #define URAKATA_BENCH_OVERLAP_SOCKETS_H
 
+#include <errno.h>
 #include <mpi.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -11,9 +12,11 @@
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "ending.h"
 #include "overlap_operations.h"
 #include "own_address.h"
 
@@ -25,10 +28,7 @@ static struct sockets {
   sem_t begin[2], end;
 } sockets;
 
-static void sockets_fail(const char* what) {
-  perror(what);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-}
+static void sockets_fail(const char* what) { end_job("%s: %s", what, strerror(errno)); }
 
 static void* sockets_send(void* unused) {
   (void)unused;
@@ -142,10 +142,13 @@ static void sockets_close(void) {
 
 static const struct operation sockets_operation = {"sockets", ONE, ALL, 0, 0, start_sockets, from_each};
 
-/* MPI_Wait and MPI_Test for an operation of either sort. */
+/* MPI_Wait and MPI_Test for an operation of any sort. */
 static void finish(const struct operation* op, MPI_Request* request) {
   if (op == &sockets_operation) {
     wait_sockets();
+  } else if (op->start == start_isend) {
+    MPI_Request both[2] = {*request, ring_send};
+    MPI_Waitall(2, both, MPI_STATUSES_IGNORE);
   } else {
     MPI_Wait(request, MPI_STATUS_IGNORE);
   }
@@ -154,6 +157,9 @@ static void finish(const struct operation* op, MPI_Request* request) {
 static void probe(const struct operation* op, MPI_Request* request, int* done) {
   if (op == &sockets_operation) {
     *done = test_sockets();
+  } else if (op->start == start_isend) {
+    MPI_Request both[2] = {*request, ring_send};
+    MPI_Testall(2, both, done, MPI_STATUSES_IGNORE);
   } else {
     MPI_Test(request, done, MPI_STATUS_IGNORE);
   }

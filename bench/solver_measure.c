@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "solver_run.h"
@@ -11,17 +10,6 @@
 const char* const measures[MEASURES] = {"exchange", "spmv", "cg", "pipelined"};
 // Residuals may differ by rounding: an MPI adds in an order of its own choice, and another in each operation if it likes.
 static const double same_residual = 1e-6;
-
-// Says on every rank what is wrong, since the first that ends the job takes the others along, and ends it with code 2.
-static void wrong_result(const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  vfprintf(stderr, format, arguments);
-  va_end(arguments);
-  fputc('\n', stderr);
-  fflush(stderr);
-  MPI_Abort(MPI_COMM_WORLD, 2);
-}
 
 // What a row's value is in the turn in which rank `rank` holds it.
 static double sample(int id, int rank, int turn) { return (double)id * 4096.0 + rank + turn * 0.25; }
@@ -53,7 +41,7 @@ static void check_way(struct run* run, int which) {
     free(out);
   }
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  if (wrong) wrong_result("solver: %s brings %d wrong values", way->name, wrong);
+  if (wrong) end_job("solver: %s brings %d wrong values", way->name, wrong);
 }
 
 // Writes what is sent and reads what came, as a solver does: data that nobody touches stay in caches.
@@ -94,12 +82,11 @@ static void products(struct run* run, int which, double* out, struct times* time
 static void check_solution(const char* way, const struct solution* found, const struct solution* first) {
   if (found->iterations != first->iterations ||
       !(fabs(found->residual - first->residual) <= same_residual * first->residual)) {
-    wrong_result("solver: %s ends after %d iterations with residual %.12g, the first way after %d with %.12g", way,
-                 found->iterations, found->residual, first->iterations, first->residual);
+    end_job("solver: %s ends after %d iterations with residual %.12g, the first way after %d with %.12g", way,
+            found->iterations, found->residual, first->iterations, first->residual);
   }
   if (!(fabs(found->checked - found->residual) <= 1e-3 * found->residual + 1e-10)) {
-    wrong_result("solver: %s ends with residual %.12g, but the solution's is %.12g", way, found->residual,
-                 found->checked);
+    end_job("solver: %s ends with residual %.12g, but the solution's is %.12g", way, found->residual, found->checked);
   }
 }
 

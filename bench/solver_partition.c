@@ -43,8 +43,7 @@ static void by_metis(int n, int rows, int parts, int* part_of) {
   options[METIS_OPTION_SEED] = 1;
   if (METIS_PartGraphKway(&vertices, &constraints, begin, around, NULL, NULL, NULL, &wanted, NULL, NULL, options, &cut,
                           part_of) != METIS_OK) {
-    fprintf(stderr, "solver: METIS cannot split %d rows into %d parts\n", rows, parts);
-    MPI_Abort(MPI_COMM_WORLD, 1);
+    end_job("solver: METIS cannot split %d rows into %d parts", rows, parts);
   }
   free(around);
   free(begin);

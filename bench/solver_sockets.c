@@ -23,10 +23,7 @@ struct sockets {
   struct pollfd* open;  // as many
 };
 
-static void broken(const char* what) {
-  perror(what);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-}
+static void broken(const char* what) { end_job("%s: %s", what, strerror(errno)); }
 
 static int call(const struct sockaddr_in* to, int tag) {
   const int made = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

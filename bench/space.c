@@ -9,32 +9,29 @@
 //   {"measure": "setup", "cores": [0, 1], "space": true}
 //   {"measure": "line", "bytes": 64, "ns": 140.2, "fast_ns": 139.0, "low_ns": 139.8, "high_ns": 141.0,
 //    "turns": {"ns": [140.2, ...]}}
-// measure is one of line (one way), half-round-trip (the usual ping-pong), fresh (one message that the sender has just
-// written and the receiver reads), memcpy and stream (the time for one message of many; has "window" too). A
-// half round trip has "over_line", too: in each turn over the line of that turn, the median. That is the ratio to
-// believe where a virtual machine's cores are now near each other, now far. What arrives is compared with what was
-// sent.
+// measure is one of line (one way), half-round-trip (the usual ping-pong), persistent (the same by persistent requests),
+// fresh (one message that the sender has just written and the receiver reads), memcpy and stream (the time for one
+// message of many; has "window" too). Half round trips have "over_line", too: in each turn over the line of that turn,
+// the median; persistent ones "over_half_round_trip" likewise. These are the ratios to believe where a virtual machine's
+// cores are now near each other, now far. What arrives is compared with what was sent.
 #define _GNU_SOURCE
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "arguments.h"
+#include "line.h"
 #include "loaded.h"
 #include "turns.h"
 
 static const char usage[] =
     "usage: space [--measure LIST] [--sizes LIST] [--turns N] [--budget-ms N] [--window N]\n"
     "             [--together I/N:FILE]\n"
-    "  --measure    of line, memcpy, latency, fresh, stream (all)\n"
+    "  --measure    of line, memcpy, latency, persistent, fresh, stream (all)\n"
     "  --sizes      message sizes in bytes, with K and M (0,1,2,4 ... 4M); of streams and memcpy those above 0\n"
     "  --turns      how often each is measured (21)\n"
     "  --budget-ms  after so long no further turn begins, but for the first three (3000); not where jobs take turns\n"
     "  --window     messages outstanding in a stream; fewer where they would be more than 8 MiB (64)\n" TOGETHER_USAGE;
 
 enum {
-  LINE_TRIPS = 5000,
   MOST_WINDOW = 256,
   WINDOW_BYTES = 8 << 20,
   LARGEST_SIZE = 64 << 20,
@@ -45,8 +42,8 @@ enum {
 };
 
 // The names, in the order of `enum measure`.
-static const char* const measures[] = {"line", "memcpy", "latency", "fresh", "stream"};
-enum measure { LINE, MEMCPY, LATENCY, FRESH, STREAM, MEASURES };
+static const char* const measures[] = {"line", "memcpy", "latency", "persistent", "fresh", "stream"};
+enum measure { LINE, MEMCPY, LATENCY, PERSISTENT, FRESH, STREAM, MEASURES };
 
 struct settings {
   bool wanted[MEASURES];
@@ -65,7 +62,7 @@ static char *out, *in;
 
 static struct settings parse(int argc, char** argv) {
   static char all_sizes[] = "0,1,2,4,8,16,32,64,128,256,512,1K,2K,4K,8K,16K,32K,64K,128K,256K,512K,1M,2M,4M";
-  static char all_measures[] = "line,memcpy,latency,fresh,stream";
+  static char all_measures[] = "line,memcpy,latency,persistent,fresh,stream";
   char *sizes = all_sizes, *wanted = all_measures, *together = NULL;
   long turns = 21, budget_ms = 3000, window = 64;
   const struct option options[] = {{"--measure", &wanted, NULL, 0}, {"--sizes", &sizes, NULL, 0},
@@ -83,20 +80,13 @@ static struct settings parse(int argc, char** argv) {
   for (int i = 0; i < count; ++i) {
     int m = 0;
     while (m < MEASURES && strcmp(names[i], measures[m]) != 0) ++m;
-    if (m == MEASURES) fail("--measure: '%s' is none of line, memcpy, latency, fresh, stream", names[i]);
+    if (m == MEASURES) fail("--measure: '%s' is none of line, memcpy, latency, persistent, fresh, stream", names[i]);
     s.wanted[m] = true;
   }
   return s;
 }
 
 // Where the ranks sit ----------------------------------------------------------------------------------------------
-
-static void pin(int core) {
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET((size_t)core, &one);
-  if (sched_setaffinity(0, sizeof one, &one) != 0) fail("cannot run on core %d", core);
-}
 
 // The first core that is allowed, other than `taken`; -1 where there is none.
 static int first_core(const cpu_set_t* allowed, int taken) {
@@ -122,38 +112,6 @@ static void settle(void) {
 }
 
 // The floor ----------------------------------------------------------------------------------------------------------
-
-static _Alignas(128) atomic_long there;
-static _Alignas(128) atomic_long back;
-
-static void* answer(void* unused) {
-  (void)unused;
-  pin(cores[1]);
-  for (long i = 1; i <= LINE_TRIPS; ++i) {
-    while (atomic_load_explicit(&there, memory_order_acquire) != i) {
-    }
-    atomic_store_explicit(&back, i, memory_order_release);
-  }
-  return NULL;
-}
-
-// Nanoseconds that a cache line takes from core to core, one way.
-static double line_ns(void) {
-  atomic_store(&there, 0);
-  atomic_store(&back, 0);
-  pthread_t other;
-  if (pthread_create(&other, NULL, answer, NULL) != 0) fail("cannot start a thread");
-  double begin = 0;
-  for (long i = 1; i <= LINE_TRIPS; ++i) {
-    if (i == LINE_TRIPS / 5 + 1) begin = now_ns();
-    atomic_store_explicit(&there, i, memory_order_release);
-    while (atomic_load_explicit(&back, memory_order_acquire) != i) {
-    }
-  }
-  const double took = now_ns() - begin;
-  pthread_join(other, NULL);
-  return took / (LINE_TRIPS - LINE_TRIPS / 5) / 2;
-}
 
 static double memcpy_ns(long bytes) {
   const long times = (1 << 20) / (bytes + 64) + 2;
@@ -208,6 +166,32 @@ static double half_round_trip_ns(long bytes, int turn) {
   }
   const double took = now_ns() - begin;
   check("ping-pong", bytes, turn, 1 - rank);
+  return took / (double)trips / 2;
+}
+
+// The same by persistent requests, each started and waited for in its turn.
+static double persistent_ns(long bytes, int turn) {
+  long trips = (2 << 20) / (bytes + 1000);
+  if (trips < 4) trips = 4;
+  const int size = (int)bytes;
+  fill(bytes, turn);
+  MPI_Request send, receive;
+  MPI_Send_init(out, size, MPI_BYTE, 1 - rank, TAG, MPI_COMM_WORLD, &send);
+  MPI_Recv_init(in, size, MPI_BYTE, 1 - rank, TAG, MPI_COMM_WORLD, &receive);
+  MPI_Barrier(MPI_COMM_WORLD);
+  double begin = 0;
+  for (long i = -trips / 4 - 1; i < trips; ++i) {
+    if (i == 0) begin = now_ns();
+    for (int half = 0; half < 2; ++half) {
+      MPI_Request* const request = half == rank ? &send : &receive;
+      MPI_Start(request);
+      MPI_Wait(request, MPI_STATUS_IGNORE);
+    }
+  }
+  const double took = now_ns() - begin;
+  MPI_Request_free(&send);
+  MPI_Request_free(&receive);
+  check("persistent ping-pong", bytes, turn, 1 - rank);
   return took / (double)trips / 2;
 }
 
@@ -286,18 +270,24 @@ struct series {
   double values[MOST_TURNS];
 };
 
-// Sorts the samples. `over` may be NULL: samples of the same turns that each is divided by.
-static void print_series(const char* measure, long bytes, int window, struct series* series, const struct series* over,
+// What samples are divided by, turn by turn.
+struct floor {
+  const char* name;  // of the ratio; NULL: none
+  const struct series* series;
+};
+
+// Sorts the samples. `floors`: two.
+static void print_series(const char* measure, long bytes, int window, struct series* series, const struct floor* floors,
                          int turns) {
   if (rank != 0) return;
   const struct series in_turn = *series;
   printf("{\"measure\": \"%s\", \"bytes\": %ld, ", measure, bytes);
   if (window) printf("\"window\": %d, ", window);
-  if (over) {
+  for (int f = 0; floors && f < 2 && floors[f].name; ++f) {
     double ratios[MOST_TURNS];
-    for (int t = 0; t < turns; ++t) ratios[t] = series->values[t] / over->values[t];
+    for (int t = 0; t < turns; ++t) ratios[t] = series->values[t] / floors[f].series->values[t];
     sort_samples(ratios, turns);
-    printf("\"over_line\": %.4f, ", quantile(ratios, turns, 0.5));
+    printf("\"%s\": %.4f, ", floors[f].name, quantile(ratios, turns, 0.5));
   }
   sort_samples(series->values, turns);
   printf("\"ns\": %.3f, \"fast_ns\": %.3f, \"low_ns\": %.3f, \"high_ns\": %.3f", quantile(series->values, turns, 0.5),
@@ -316,7 +306,7 @@ static void run(const struct settings* s) {
     turns_next();
     begin_alone();
     if (rank == 0) {
-      if (s->wanted[LINE]) line->values[t] = line_ns();
+      if (s->wanted[LINE]) line->values[t] = line_ns(cores[1]);
       for (int i = 0; s->wanted[MEMCPY] && i < s->size_count; ++i)
         by_size[MEMCPY][i].values[t] = memcpy_ns(s->sizes[i]);
     }
@@ -324,6 +314,7 @@ static void run(const struct settings* s) {
     for (int i = 0; i < s->size_count; ++i) {
       const long bytes = s->sizes[i];
       if (s->wanted[LATENCY]) by_size[LATENCY][i].values[t] = half_round_trip_ns(bytes, t);
+      if (s->wanted[PERSISTENT]) by_size[PERSISTENT][i].values[t] = persistent_ns(bytes, t);
       if (s->wanted[FRESH]) by_size[FRESH][i].values[t] = fresh_ns(bytes);
       if (s->wanted[STREAM] && bytes > 0)
         by_size[STREAM][i].values[t] = stream_ns(bytes, window_of(bytes, s->window), t);
@@ -334,8 +325,13 @@ static void run(const struct settings* s) {
   }
   for (int i = 0; i < s->size_count; ++i) {
     const long bytes = s->sizes[i];
-    if (s->wanted[LATENCY])
-      print_series("half-round-trip", bytes, 0, &by_size[LATENCY][i], s->wanted[LINE] ? line : NULL, turns);
+    // The persistent form first, since what it is compared with is sorted when it is printed.
+    const struct floor by_line = {s->wanted[LINE] ? "over_line" : NULL, line};
+    const struct floor by_own = {s->wanted[LATENCY] ? "over_half_round_trip" : NULL, &by_size[LATENCY][i]};
+    const struct floor two[] = {s->wanted[LINE] ? by_line : by_own, s->wanted[LINE] ? by_own : (struct floor){0}};
+    const struct floor one[] = {by_line, {0}};
+    if (s->wanted[PERSISTENT]) print_series("persistent", bytes, 0, &by_size[PERSISTENT][i], two, turns);
+    if (s->wanted[LATENCY]) print_series("half-round-trip", bytes, 0, &by_size[LATENCY][i], one, turns);
     if (s->wanted[FRESH]) print_series("fresh", bytes, 0, &by_size[FRESH][i], NULL, turns);
     if (s->wanted[MEMCPY] && bytes > 0) print_series("memcpy", bytes, 0, &by_size[MEMCPY][i], NULL, turns);
     if (s->wanted[STREAM] && bytes > 0)

@@ -34,10 +34,7 @@ static inline void fill(struct suite* s, int stride) {
 }
 
 static inline void expect(int got, int wanted, const char* operation) {
-  if (got == wanted) return;
-  // Not fail(): any rank may be the one that sees it.
-  fprintf(stderr, "suite: %s gave %d instead of %d\n", operation, got, wanted);
-  MPI_Abort(MPI_COMM_WORLD, 2);
+  if (got != wanted) end_job("suite: %s gave %d instead of %d", operation, got, wanted);
 }
 
 // The first `count` integers from `at` on are what `from` sends to `to`.

@@ -1,34 +1,18 @@
-// Clock, samples and failure for the programs in bench/. Everything is static: each program is one translation unit or
+// Clock and samples for the programs in bench/. Everything is static: each program is one translation unit or
 // few, and none of them shares a library with Urakata.
 #ifndef URAKATA_BENCH_TIMING_H
 #define URAKATA_BENCH_TIMING_H
 
-#include <mpi.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+
+#include "ending.h"
 
 // Nanoseconds of the monotonic clock; about 20-25 ns a call where the kernel's vDSO serves it.
 static inline double now_ns(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
-// Says what is wrong on rank 0 and ends the whole job with exit code 2.
-static inline void fail(const char* format, ...) {
-  int number = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &number);
-  if (number == 0) {
-    va_list arguments;
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-    fflush(stderr);
-  }
-  MPI_Abort(MPI_COMM_WORLD, 2);
 }
 
 static inline int compare_doubles(const void* left, const void* right) {

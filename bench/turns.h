@@ -29,7 +29,7 @@
 #define TOGETHER_USAGE "  --together    I/N:FILE: take turns with other jobs, as job I of N that share FILE"
 #define TURNS_USAGE "  --turns       turns for each point (1)\n" TOGETHER_USAGE
 
-enum { MOST_TURNS = 1000, TURNS_PATIENCE_S = 20 };
+enum { MOST_TURNS = 1000, TURNS_TIMEOUT_S = 20 };
 
 struct turns_page {
   atomic_uint turn;    // 0 until all have come; then it is job (turn - 1) % jobs that runs
@@ -43,10 +43,10 @@ static struct {
 
 // Sleeps until `turn` is at least `wanted`.
 static void turns_await(unsigned wanted) {
-  const struct timespec patience = {TURNS_PATIENCE_S, 0};
+  const struct timespec timeout = {TURNS_TIMEOUT_S, 0};
   for (unsigned now; (now = atomic_load(&turns_state.page->turn)) < wanted;) {
-    if (syscall(SYS_futex, &turns_state.page->turn, FUTEX_WAIT, now, &patience, NULL, 0) != 0 && errno == ETIMEDOUT)
-      fail("--together: another job has not taken its turn within %d s", TURNS_PATIENCE_S);
+    if (syscall(SYS_futex, &turns_state.page->turn, FUTEX_WAIT, now, &timeout, NULL, 0) != 0 && errno == ETIMEDOUT)
+      fail("--together: another job has not taken its turn within %d s", TURNS_TIMEOUT_S);
   }
   MPI_Barrier(MPI_COMM_WORLD);
 }

@@ -90,7 +90,7 @@ MpiNeed look_into(const char* name, const void* caller) {
   loader.path = object_of(caller);
   if (Result<Elf> elf = read_elf(loader.path)) loader.elf = *elf;
   const std::string path = present->search.libraries().find(name, &loader);
-  return path.empty() ? MpiNeed{} : present->search.look(path);
+  return path.empty() ? MpiNeed{} : present->search.need_of(path);
 }
 
 void load_before(const MpiNeed& need) {

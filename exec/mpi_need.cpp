@@ -45,7 +45,7 @@ std::string_view name(Abi abi) {
   return {};
 }
 
-MpiNeed MpiSearch::look(const std::string& path, const Loader* loader) {
+MpiNeed MpiSearch::need_of(const std::string& path, const Loader* loader) {
   MpiNeed need;
   std::deque<Loader> found;  // a deque keeps its elements in place: later ones point at earlier ones
   const auto open = [&](const std::string& file, const Loader* by) {

@@ -34,7 +34,7 @@ struct MpiNeed {
 class MpiSearch {
  public:
   // `path` is a program or library. Breadth first, so that a program's own choice goes before a library's.
-  MpiNeed look(const std::string& path, const Loader* loader = nullptr);
+  MpiNeed need_of(const std::string& path, const Loader* loader = nullptr);
   LibrarySearch& libraries() { return libraries_; }
 
  private:

@@ -42,7 +42,7 @@ Preload choose_preload(const Program& program, const std::string& libraries) {
     case Reach::preload:
       break;
   }
-  const MpiNeed need = MpiSearch().look(program.interpreter);
+  const MpiNeed need = MpiSearch().need_of(program.interpreter);
   if (need.abi == Abi::unknown) {
     return {"", path + " needs " + need.library +
                     ", which Urakata does not know (it knows libmpi.so.40, libmpi.so.12, "

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/site_list.hpp"
 #include "cost_file.hpp"
 
 namespace urakata {
@@ -68,6 +69,16 @@ Status apply_settings(const std::vector<Setting>& command_line, AlgorithmCheck a
     if (!list) return list.error();
     if (*list != setting.value) setting.origin = setting.value + ", " + setting.origin;
     setting.value = *list;
+  }
+
+  // Which hosts there are is known in MPI_Init only; what is written wrongly, here.
+  const Option& sites = **option_named("SITES");
+  const Setting* const list = last_of(settings, sites);
+  const char* const value = list != nullptr ? list->value.c_str() : in_environment(sites);
+  if (value != nullptr && SiteList::is_list(value)) {
+    const Result<std::string> text = site_list_text(value);
+    if (!text) return text.error();
+    if (const Result<SiteList> read = read_site_list(value, *text); !read) return read.error();
   }
 
   std::string origins;

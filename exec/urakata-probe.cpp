@@ -14,10 +14,12 @@
 #include "base/json.hpp"
 #include "base/options.hpp"
 #include "base/topology.hpp"
+#include "chain/ring.hpp"
 #include "cores.hpp"
 #include "mpi_need.hpp"
 #include "space/registry.hpp"
 #include "tune/engine_choice.hpp"
+#include "tune/messages_choice.hpp"
 #include "tune/placement.hpp"
 
 namespace urakata {
@@ -97,8 +99,9 @@ bool ask_host(std::span<char*> libraries, JsonWriter& json) {
   return provided >= levels.multiple;
 }
 
-void put(JsonWriter& json, const Topology& topology, const Crew& crew, PlacementWish wish) {
-  const tune::Placement found = tune::place_helpers(topology, crew, wish, options().helper_cpus, options().domains);
+void put(JsonWriter& json, const Topology& topology, const NodeRanks& node_ranks, PlacementWish wish) {
+  const tune::Placement found =
+      tune::place_helpers(topology, node_ranks, wish, options().helper_cpus, options().domains);
   CpuSet cpus;
   for (const CpuSet& one : found.helpers) cpus = cpus | one;
   json.key(name(wish))
@@ -113,8 +116,9 @@ void put(JsonWriter& json, const Topology& topology, const Crew& crew, Placement
 }
 
 void put_engines(JsonWriter& json, bool threads, const tune::Placement& placement) {
+  const std::string no_kernel = tune::kernel_obstacle(chain::why_no_chains(), placement);
   json.key("engines").array();
-  for (const tune::EngineFinding& engine : tune::find_engines(threads, placement)) {
+  for (const tune::EngineFinding& engine : tune::find_engines(threads, placement, no_kernel)) {
     json.object().key("name").string(engine.name).key("usable").boolean(engine.usable).key("why").string(engine.why);
     json.end();
   }
@@ -127,21 +131,27 @@ int probe(std::span<char*> libraries) {
   const bool threads = ask_host(libraries, json);
   json.end();
   // After MPI_Init, since some hosts bind only then.
-  const Crew crew = crew_of_this_process();
+  const NodeRanks node_ranks = ranks_of_this_node();
   const Result<Topology> found = find_cores();
   const Topology topology = found && !found->cores.empty() ? *found : Topology::of_this_node();
-  json.key("rank").number(crew.rank).key("ranks").number(crew.ranks).key("cpus").string(crew.mask.text());
-  json.key("cores").number(topology.within(crew.mask).size()).key("node_cores").number(topology.cores.size());
-  json.key("threads").number(crew.threads).key("in_space").boolean(space::own_space().has_value());
+  json.key("rank")
+      .number(node_ranks.rank)
+      .key("ranks")
+      .number(node_ranks.ranks)
+      .key("cpus")
+      .string(node_ranks.mask.text());
+  json.key("cores").number(topology.within(node_ranks.mask).size()).key("node_cores").number(topology.cores.size());
+  json.key("threads").number(node_ranks.threads).key("in_space").boolean(space::own_space().has_value());
   json.key("placement").object();
   for (const PlacementWish wish : {PlacementWish::automatic, PlacementWish::spare, PlacementWish::shared}) {
-    put(json, topology, crew, wish);
+    put(json, topology, node_ranks, wish);
   }
   json.end();
   const Options& wish = options();
   put_engines(json, threads,
-              tune::place_helpers(topology, crew, PlacementWish::automatic, wish.helper_cpus, wish.domains));
-  const bool crowded = tune::place_helpers(topology, crew, PlacementWish::shared, "", 1).oversubscribed;
+              tune::place_helpers(topology, node_ranks, PlacementWish::automatic, wish.helper_cpus, wish.domains));
+  json.key("messages").string(tune::messages_rule(wish.wire_messages));
+  const bool crowded = tune::place_helpers(topology, node_ranks, PlacementWish::shared, "", 1).oversubscribed;
   json.key("oversubscribed").boolean(crowded).end();
   return std::puts(json.text().c_str()) < 0 ? 1 : 0;
 }

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
 
-_PATIENCE = 5.0  # seconds for the launcher to end its ranks, then for what is left to end by itself
-_LOOK = 0.05  # seconds
+_TIMEOUT = 5.0  # seconds for the launcher to end its ranks, then for what is left to end by itself
+_POLL = 0.05  # seconds
 
 
 def _parents() -> dict[int, int]:
@@ -44,10 +44,10 @@ def with_descendants(processes: Iterable[int]) -> set[int]:
 
 
 def _ended(processes: set[int], awaited: Callable[[set[int]], bool]) -> set[int]:
-    """Waits until awaited(those that run) or patience is at an end; gives those that run."""
-    deadline = time.monotonic() + _PATIENCE
+    """Waits until awaited(those that run) or the time is up; gives those that run."""
+    deadline = time.monotonic() + _TIMEOUT
     while not awaited(processes := with_descendants(processes)) and time.monotonic() < deadline:
-        time.sleep(_LOOK)
+        time.sleep(_POLL)
     return processes
 
 

@@ -30,9 +30,12 @@ class Host:
     family: str
     version: str
 
-    def environment(self) -> dict[str, str]:
-        """The caller's environment with what this host's launcher needs added."""
+    def environment(self, space: bool = False) -> dict[str, str]:
+        """The caller's environment with what this host's launcher needs added, also for ranks in a space."""
         environment = dict(os.environ)
+        if space and self.family == "openmpi":
+            # Ranks in a space ask PMIx for this; a launcher that does otherwise crashes in MPI_Comm_spawn.
+            environment.setdefault("PMIX_MCA_gds", "hash")
         # Wheels find their own parts (Intel's proxies, Open MPI's daemons) through PATH.
         environment["PATH"] = f"{self.launcher.parent}{os.pathsep}{environment.get('PATH', os.defpath)}"
         library = self.launcher.parent.parent / "lib"
@@ -113,8 +116,10 @@ def _launcher_in(folder: Path) -> Path | None:
 
 def _named(family: str) -> Path | None:
     folder = paths.hosts()
-    if folder and (launcher := _launcher_in(folder / family)):
-        return launcher
+    return (_launcher_in(folder / family) if folder else None) or _of_system(family)
+
+
+def _of_system(family: str) -> Path | None:
     for name in _SYSTEM_LAUNCHERS[family]:
         if found := shutil.which(name):
             return Path(found)
@@ -135,7 +140,8 @@ class Linked:
         launcher = _launcher_in(Path(self.path).parent.parent) if self.path.startswith("/") else None
         if launcher and launcher.parent != Path("/usr/bin"):
             return launcher
-        return _named(self.families[0])
+        own = self.path.startswith(("/lib", "/usr/lib"))
+        return (_of_system(self.families[0]) if own else None) or _named(self.families[0])
 
 
 _FAMILIES_OF = {"libmpi.so.40": ("openmpi",), "libmpi.so.12": ("mpich", "impi"), "libmpich.so.12": ("mpich", "impi")}

@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/log.hpp"
+#include "base/node_warnings.hpp"
 
 namespace urakata {
 
@@ -59,7 +59,7 @@ HelperThread::HelperThread(const std::string& name, const char* what, std::funct
     if (pthread_getcpuclockid(thread_.native_handle(), &clock) == 0) clock_.store(clock, std::memory_order_relaxed);
     pthread_setname_np(thread_.native_handle(), name.c_str());
   } catch (const std::system_error& error) {
-    log::warning("no helper, so %s advance in MPI calls only: %s", what, error.what());
+    log::warning_of_node("no helper, so %s advance in MPI calls only: %s", what, error.what());
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }

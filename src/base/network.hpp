@@ -18,6 +18,18 @@ struct Network {
   std::string_view obstacle;  // why the first rank that does not, does not; lives as long as the process
   std::vector<bool> better;   // of each rank: its node has a network that is to be preferred
   std::vector<bool> joined;   // of each pair of nodes, row by row: they reach each other over TCP, in both directions
+  // Likewise: the least time of a round trip that either of the two has seen; 0: not known.
+  std::vector<std::uint32_t> round_trip_us;
+};
+
+// Where the ranks of a job are: nodes with short round trips between them are at one site. The same on each rank.
+struct Sites {
+  std::size_t count = 1;
+  std::vector<std::int32_t> of;    // of each rank; empty: all are at one
+  std::vector<std::string> names;  // of each site
+  std::string why;                 // one sentence: how they were found
+  // Of each pair of sites, row by row, us; within a site the longest round trip, between two the shortest. 0: not known.
+  std::vector<std::uint32_t> round_trip_us;
 };
 
 }  // namespace urakata

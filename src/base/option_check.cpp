@@ -29,7 +29,9 @@ Status check_algorithms(const Option& option, std::string_view value, AlgorithmC
 
 }  // namespace
 
-bool is_switch(const Option& option) { return option.choices.data() == written::kSwitch.data(); }
+bool is_switch(const Option& option) {
+  return option.choices.data() == written::kSwitch.data() || option.choices.data() == written::kSwitchOrAuto.data();
+}
 
 std::string valid_values(const Option& option) {
   switch (option.kind) {
@@ -54,8 +56,8 @@ Status check_option(const Option& option, std::string_view value, AlgorithmCheck
   if (value.empty()) return Nothing{};  // the default
   switch (option.kind) {
     case OptionKind::choice:
-      good =
-          is_switch(option) ? written::switched(value).has_value() : written::choice(option.choices, value).has_value();
+      good = written::choice(option.choices, value).has_value() ||
+             (is_switch(option) && written::switched(value).has_value());
       break;
     case OptionKind::integer:
     case OptionKind::size: {

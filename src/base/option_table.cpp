@@ -10,6 +10,7 @@ namespace table {
 namespace {
 
 using written::kSwitch;
+using written::kSwitchOrAuto;
 
 constexpr std::uint64_t kSizes = std::uint64_t{1} << 62U;
 
@@ -18,8 +19,9 @@ constexpr std::uint64_t kSizes = std::uint64_t{1} << 62U;
 // Rows in the order of Row.
 constexpr std::array<Option, kRows> kTable = {{
     Option{"ENGINE", OptionKind::choice, OptionLevel::basic, Agreement::combined, "thread", "",
-           "Who advances operations: the host MPI (nothing is taken over), the program's own MPI calls, or a helper "
-           "thread",
+           "Who advances operations: the host MPI (nothing is taken over), the program's own MPI calls, a helper "
+           "thread, or, "
+           "between nodes, the Linux kernel",
            kEngines},
     Option{"PLACEMENT", OptionKind::choice, OptionLevel::basic, Agreement::none, "auto", "",
            "Where helpers run: on a spare core, on the rank's own (shared), or (auto) spare where there is one, else "
@@ -91,11 +93,11 @@ constexpr std::array<Option, kRows> kTable = {{
         "SPACE_DEVICES", OptionKind::choice, OptionLevel::advanced, Agreement::none, "0", "",
         "1: programs linked to the driver of a GPU are tried in a space, where drivers do not expect several processes",
         kSwitch},
-    Option{"EXCHANGE_PLANS", OptionKind::choice, OptionLevel::advanced, Agreement::none, "1", "",
-           "0: persistent neighbourhood collectives inside a space go by schedules, as between nodes, and not by puts "
-           "into "
-           "the neighbours' memory",
-           kSwitch},
+    Option{
+        "EXCHANGE_PLANS", OptionKind::choice, OptionLevel::advanced, Agreement::none, "1", "",
+        "0: persistent neighbourhood collectives go by schedules, and halos of urakata.h by the host's messages, and "
+        "not by puts to the neighbours",
+        kSwitch},
     Option{
         "BLOCKING", OptionKind::choice, OptionLevel::advanced, Agreement::equal, "auto", "",
         "When Urakata carries blocking neighbourhood collectives, and not the host: always, never, or where that was "
@@ -106,10 +108,37 @@ constexpr std::array<Option, kRows> kTable = {{
            "(wire), or by wire where TCP is the only network (auto)",
            kTransports},
     Option{"WIRE_MESSAGES", OptionKind::choice, OptionLevel::basic, Agreement::combined, "0", "",
-           "1: the program's own messages to ranks that transport wire reaches go by wire, too; 0: through the host",
-           kSwitch},
+           "1: the program's own messages to ranks that transport wire reaches go by wire, too; 0: through the host; "
+           "auto: by wire where that joins all nodes, and no space is asked for",
+           kSwitchOrAuto},
     Option{"WIRE_INTERFACE", OptionKind::text, OptionLevel::advanced, Agreement::none, "", "",
            "Network interface of transport wire (such as eth1); empty: the fastest that leads to the other nodes"},
+    Option{
+        "SITES", OptionKind::text, OptionLevel::basic, Agreement::equal, "auto", "",
+        "Which nodes are at which site: found by the time of a round trip (auto), all at one (one), a file with a line "
+        "for each site, or the lines themselves, such as left:a1 a2;right:b*"},
+    Option{"LANES",
+           OptionKind::integer,
+           OptionLevel::advanced,
+           Agreement::equal,
+           "0",
+           "",
+           "How many nodes of a site send and receive what a collective exchanges with other sites; 0: as many as pay",
+           {},
+           0,
+           1024},
+    Option{"STREAMS",
+           OptionKind::integer,
+           OptionLevel::advanced,
+           Agreement::equal,
+           "0",
+           "",
+           "Connections between two ranks at different sites, in each direction; 0: as many as pay",
+           {},
+           0,
+           64},
+    Option{"CONGESTION", OptionKind::text, OptionLevel::advanced, Agreement::none, "", "",
+           "Congestion control of connections between sites (such as bbr); empty: the system's"},
     Option{"TAG_UB",
            OptionKind::integer,
            OptionLevel::test,

@@ -11,7 +11,8 @@ namespace urakata::table {
 
 inline constexpr std::string_view kPrefix = "URAKATA_";  // of the rows' names in the environment
 
-inline constexpr auto kEngines = std::to_array<std::string_view>({"host", "poll", "thread"});      // as EngineKind
+inline constexpr auto kEngines =
+    std::to_array<std::string_view>({"host", "poll", "thread", "kernel"});                         // as EngineKind
 inline constexpr auto kPlacements = std::to_array<std::string_view>({"auto", "spare", "shared"});  // as PlacementWish
 inline constexpr auto kCopyings =
     std::to_array<std::string_view>({"auto", "receiver", "sender", "both"});                    // as CopyingWish
@@ -40,6 +41,10 @@ enum Row : std::size_t {
   kTransport,
   kWireMessages,
   kWireInterface,
+  kSites,
+  kLanes,
+  kStreams,
+  kCongestion,
   kTagUb,
   kPeerTimeout,
   kRows

@@ -22,6 +22,7 @@ using written::choice;
 using written::cut;
 using written::number;
 using written::switched;
+using written::switched_or_auto;
 
 // Variables that urakata-exec and the Python command use among themselves.
 constexpr std::array kInternal = {"URAKATA_ORIGINS"sv,       "URAKATA_CORES"sv,    "URAKATA_TEST_FULL"sv,
@@ -84,8 +85,12 @@ class Settings {
     options_.exchange_plans = switched(values_[kExchangePlans]).value_or(1) == 1;
     options_.blocking = static_cast<BlockingWish>(choice(kBlockingWishes, values_[kBlocking]).value_or(0));
     options_.transport = static_cast<TransportWish>(choice(kTransports, values_[kTransport]).value_or(0));
-    options_.wire_messages = switched(values_[kWireMessages]).value_or(0) == 1;
+    options_.wire_messages = static_cast<MessagesWish>(switched_or_auto(values_[kWireMessages]).value_or(0));
     options_.wire_interface = values_[kWireInterface];
+    options_.sites = values_[kSites];
+    options_.lanes = static_cast<std::uint32_t>(number(values_[kLanes]).value_or(0));
+    options_.streams = static_cast<std::uint32_t>(number(values_[kStreams]).value_or(0));
+    options_.congestion = values_[kCongestion];
     options_.tag_ub = number(values_[kTagUb]).value_or(0);
     options_.peer_timeout_s = number(values_[kPeerTimeout]).value_or(30);
     options_.nap_us = number(values_[kNap]).value_or(0);

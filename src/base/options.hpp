@@ -15,12 +15,14 @@
 
 namespace urakata {
 
-enum class EngineKind : std::uint8_t { host, poll, thread };
+enum class EngineKind : std::uint8_t { host, poll, thread, kernel };
 enum class PlacementWish : std::uint8_t { automatic, spare, shared };
 // auto: by wire where TCP is the only network between the nodes.
 enum class TransportWish : std::uint8_t { automatic, host, wire };
 enum class CopyingWish : std::uint8_t { automatic, receiver, sender, both };
 enum class BlockingWish : std::uint8_t { automatic, always, never };
+// auto: by wire where tune/messages_choice.hpp says so.
+enum class MessagesWish : std::uint8_t { host, wire, automatic };
 
 enum class OptionKind : std::uint8_t { choice, integer, size, text, cpu_list, algorithms };
 enum class OptionLevel : std::uint8_t { basic, advanced, test };  // test: for tests of Urakata only
@@ -48,8 +50,8 @@ Result<const Option*> option_named(std::string_view name);
 std::string_view name(EngineKind engine);
 std::string_view name(PlacementWish placement);
 Result<EngineKind> engine_named(std::string_view name);  // error lists the valid names
-bool is_switch(const Option& option);                    // 0 or 1; alone on a command line it means 1
-std::string valid_values(const Option& option);          // "host, poll or thread", "1 to 64"
+bool is_switch(const Option& option);                    // 0, 1 or perhaps auto; alone on a command line it means 1
+std::string valid_values(const Option& option);          // "host, poll, thread or kernel", "1 to 64"
 
 // Says whether an operation has an algorithm; an empty operation asks whether any operation has it. Base knows no
 // algorithms, so whoever does hands this in.
@@ -79,9 +81,13 @@ struct Options {
   bool exchange_plans = true;
   BlockingWish blocking = BlockingWish::automatic;
   TransportWish transport = TransportWish::automatic;
-  bool wire_messages = false;
+  MessagesWish wire_messages = MessagesWish::host;
   std::uint64_t tag_ub = 0;         // 0: what the host says
   std::string_view wire_interface;  // empty: the fastest that leads to the other nodes
+  std::string_view sites;           // "auto", "one", or which nodes are at which site (job/sites.hpp)
+  std::uint32_t lanes = 0;          // delegates of a site that carry an operation; 0: of least cost
+  std::uint32_t streams = 0;        // connections of each pair of delegates; 0: as many as pay
+  std::string_view congestion;      // control of connections between sites; empty: the system's
   std::uint64_t peer_timeout_s = 30;
   std::uint64_t peer_timeout_ns() const { return peer_timeout_s * 1'000'000'000U; }
 

@@ -8,7 +8,7 @@
 
 namespace urakata {
 
-void Crew::note(std::size_t which, const CpuSet& its) {
+void NodeRanks::note(std::size_t which, const CpuSet& its) {
   if (!masks) masks.emplace();
   if (its == mask) {
     ++masks->alike;
@@ -81,16 +81,16 @@ std::size_t program_threads() {
   return threads < 1 ? 1 : static_cast<std::size_t>(threads);
 }
 
-Crew crew_of_this_process() {
+NodeRanks ranks_of_this_node() {
   const Launcher started = launcher();
-  Crew crew;
-  crew.mask = CpuSet::allowed();
-  crew.threads = program_threads();
+  NodeRanks node_ranks;
+  node_ranks.mask = CpuSet::allowed();
+  node_ranks.threads = program_threads();
   if (started.local_ranks > 0 && started.local_rank >= 0 && started.local_rank < started.local_ranks) {
-    crew.rank = static_cast<std::size_t>(started.local_rank);
-    crew.ranks = static_cast<std::size_t>(started.local_ranks);
+    node_ranks.rank = static_cast<std::size_t>(started.local_rank);
+    node_ranks.ranks = static_cast<std::size_t>(started.local_ranks);
   }
-  return crew;
+  return node_ranks;
 }
 
 }  // namespace urakata

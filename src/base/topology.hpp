@@ -46,7 +46,7 @@ struct Masks {
 };
 
 // What is known of the ranks of the node.
-struct Crew {
+struct NodeRanks {
   std::size_t rank = 0;  // this one, among the ranks of the node
   std::size_t ranks = 1;
   CpuSet mask;              // where this rank may run
@@ -60,7 +60,7 @@ struct Crew {
 
 // Threads that a rank computes with: OMP_NUM_THREADS, or 1.
 std::size_t program_threads();
-// The crew as the launcher's environment and this process's mask describe it: the others' masks are not known.
-Crew crew_of_this_process();
+// The ranks of this node as the launcher's environment and this process's mask describe them: the others' masks are not known.
+NodeRanks ranks_of_this_node();
 
 }  // namespace urakata

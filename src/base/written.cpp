@@ -26,6 +26,10 @@ std::optional<std::size_t> switched(std::string_view value) {
   return choice(kSwitch, value);
 }
 
+std::optional<std::size_t> switched_or_auto(std::string_view value) {
+  return same(value, kSwitchOrAuto[2]) ? 2 : switched(value);
+}
+
 std::optional<std::uint64_t> number(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

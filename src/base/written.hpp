@@ -16,6 +16,8 @@ namespace urakata::written {
 
 inline constexpr auto kSwitch = std::to_array<std::string_view>({"0", "1"});
 
+inline constexpr auto kSwitchOrAuto = std::to_array<std::string_view>({"0", "1", "auto"});
+
 // Case does not count, '-' is as good as '_'.
 bool same(std::string_view a, std::string_view b);
 
@@ -24,6 +26,8 @@ std::optional<std::size_t> choice(std::span<const std::string_view> choices, std
 
 // 0 or 1; there are words for them too.
 std::optional<std::size_t> switched(std::string_view value);
+// The same, or 2: auto.
+std::optional<std::size_t> switched_or_auto(std::string_view value);
 
 std::optional<std::uint64_t> number(std::string_view text);
 

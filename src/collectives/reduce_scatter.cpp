@@ -96,7 +96,7 @@ Built ring(const char* name, const Arguments& arguments, const Partition& blocks
   Plan plan(name, arguments, kReductionSegment);
   const std::uint32_t n = arguments.ranks;
   const std::uint32_t r = arguments.rank;
-  if (n == 1) {
+  if (n <= 1) {
     plan.copy(whole_input(plan, blocks), final_place(plan, blocks));
     return plan.commit();
   }

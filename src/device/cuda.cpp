@@ -78,6 +78,11 @@ Status connect(void* library) {
       .status();
 }
 
+bool deserted(void* library) {
+  int (*initialise)(unsigned flags) = nullptr;
+  return Functions(library).find("cuInit", initialise).status() && initialise(0) == kNoDevice;
+}
+
 Error error_of(const std::string& what, int code) {
   const char* text = nullptr;
   cuda.text(code, &text);
@@ -147,8 +152,11 @@ int copy_one(const Rows& rows, Direction direction, void* stream) {
 
 using Copies = Streamed<cuda, Current, copy_one, error_of>;
 
+constexpr std::array<const char*, 4> kNodes = {"/dev/nvidiactl", "/dev/nvmap", "/dev/nvgpu", "/dev/dxg"};
+
 }  // namespace
 
-constinit const Driver kCuda = {"CUDA", "libcuda.so", connect, place_of, Copies::copy, Copies::pin, Copies::unpin};
+constinit const Driver kCuda = {"CUDA",   "libcuda.so", kNodes,      connect,      deserted,
+                                place_of, Copies::copy, Copies::pin, Copies::unpin};
 
 }  // namespace urakata::device

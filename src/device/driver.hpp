@@ -39,8 +39,14 @@ struct Driver {
   std::string_view name;
   std::string_view library;  // what its file name begins with
 
+  // Without any of these files of the kernel's there is none of its devices on this machine, or it is a far one.
+  std::span<const char* const> nodes;
+
   // Looks its functions up in the library. Error: one is missing.
   Status (*connect)(void* library);
+  // Initialises it, and says whether it finds that there is no device. Called only where there is no node: else the
+  // program could no longer choose its devices, which some do by the environment, after MPI_Init.
+  bool (*deserted)(void* library);
   // Asked each time, since addresses are used again. Managed memory counts as the processor's, and so does everything
   // as long as the program has not initialised the driver. Error: the driver does not tell.
   Result<Place> (*place_of)(const void* address);

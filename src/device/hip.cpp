@@ -1,4 +1,5 @@
 // HIP: libamdhip64.so.
+#include <array>
 #include <string>
 
 #include "device/driver.hpp"
@@ -66,6 +67,15 @@ Status connect(void* library) {
   return found;
 }
 
+bool deserted(void* library) {
+  int (*count)(int* devices) = nullptr;
+  int devices = 0;
+  if (!Functions(library).find("hipGetDeviceCount", count).status()) return false;
+  const bool none = count(&devices) == kNoDevice;
+  if (none) hip.last_error();
+  return none;
+}
+
 Error error_of(const std::string& what, int code) {
   return Error{"HIP cannot " + what + ": " + hip.text(code) + " (" + std::to_string(code) + ")"};
 }
@@ -109,8 +119,11 @@ int copy_one(const Rows& rows, Direction direction, void* stream) {
 
 using Copies = Streamed<hip, Current, copy_one, error_of>;
 
+constexpr std::array<const char*, 2> kNodes = {"/dev/kfd", "/dev/dxg"};
+
 }  // namespace
 
-constinit const Driver kHip = {"HIP", "libamdhip64.so", connect, place_of, Copies::copy, Copies::pin, Copies::unpin};
+constinit const Driver kHip = {"HIP",    "libamdhip64.so", kNodes,      connect,      deserted,
+                               place_of, Copies::copy,     Copies::pin, Copies::unpin};
 
 }  // namespace urakata::device

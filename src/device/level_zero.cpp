@@ -2,6 +2,7 @@
 //
 // A context of ours for each driver of the loader tells of all memory of that driver, whatever context it was made in.
 // Each device that has been met has one command list that copies at once, used by one thread at a time.
+#include <array>
 #include <deque>
 #include <mutex>
 #include <string>
@@ -91,6 +92,11 @@ Status connect(void* library) {
       .status();
 }
 
+bool deserted(void* library) {
+  unsigned (*initialise)(std::uint32_t flags) = nullptr;
+  return Functions(library).find("zeInit", initialise).status() && initialise(0) == kUninitialised;
+}
+
 Error error_of(const std::string& what, unsigned code) {
   return Error{"Level Zero cannot " + what + " (error " + std::to_string(code) + ")"};
 }
@@ -164,8 +170,11 @@ Status copy(const Place& place, std::span<const Rows> all, Direction direction) 
 bool pin(const Place& /*place*/, void* /*pages*/, std::size_t /*bytes*/) { return false; }
 void unpin(const Place& /*place*/, void* /*pages*/) {}
 
+constexpr std::array<const char*, 3> kNodes = {"/dev/dri/renderD128", "/dev/accel/accel0", "/dev/dxg"};
+
 }  // namespace
 
-constinit const Driver kLevelZero = {"Level Zero", "libze_loader.so", connect, place_of, copy, pin, unpin};
+constinit const Driver kLevelZero = {"Level Zero", "libze_loader.so", kNodes, connect, deserted, place_of, copy, pin,
+                                     unpin};
 
 }  // namespace urakata::device

@@ -2,7 +2,9 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <mutex>
@@ -39,6 +41,11 @@ State connect(const Driver& driver, const std::string& file) {
         file.c_str(), done.error().message.c_str(), std::string(driver.name).c_str());
     return State::useless;
   }
+  const auto is_there = [](const char* node) { return access(node, F_OK) == 0; };
+  if (std::ranges::none_of(driver.nodes, is_there) && driver.deserted(library)) {
+    log::detail("%s is loaded, and finds no device: it is left alone", file.c_str());
+    return State::useless;
+  }
   log::detail("%s is loaded: buffers in memory of %s devices are staged", file.c_str(),
               std::string(driver.name).c_str());
   return State::there;
@@ -48,7 +55,7 @@ State connect(const Driver& driver, const std::string& file) {
 
 std::span<const Driver* const> drivers() { return kDrivers; }
 
-bool look() {
+bool find_drivers() {
   static std::mutex lock;
   const std::scoped_lock guard(lock);
   Files files;

@@ -111,6 +111,20 @@ void Domain::end_broken() {
     }
     instance = following;
   }
+  note_listening();
+}
+
+void Domain::note_listening() {
+  const bool listening = transport_->listening();
+  if (listening == listening_.load(std::memory_order_relaxed)) return;
+  constexpr std::uint64_t kOne = kThroughMemory + 1;  // comes by no socket alone
+  if (listening) {
+    listening_.store(true, std::memory_order_relaxed);
+    fetch_add(pending_, kOne, std::memory_order_seq_cst);
+  } else {
+    fetch_add(pending_, 0 - kOne, std::memory_order_seq_cst);
+    listening_.store(false, std::memory_order_relaxed);
+  }
 }
 
 void Domain::finish(Instance& instance) {
@@ -158,6 +172,7 @@ unsigned Domain::advance(bool caller, std::int64_t bytes) {
     }
   }
   if (broken_) end_broken();
+  if (listening_.load(std::memory_order_relaxed)) note_listening();
   note_told();
   return finished + (moved ? 1U : 0U);
 }

@@ -27,6 +27,7 @@ class Domain {
   explicit Domain(std::unique_ptr<transport::Transport> transport)
       : transport_(std::move(transport)), news_(transport_->news()), failures_(transport_->failures()) {}
 
+  transport::Transport& transport() { return *transport_; }
   // The transport's; see there.
   const std::vector<int>& news() const { return news_; }
   // What tells of all that is pending.
@@ -66,6 +67,10 @@ class Domain {
   // with submit and the look for such an announcement after it.
   std::uint32_t pending() const { return static_cast<std::uint32_t>(pending_.load(std::memory_order_seq_cst)); }
 
+  // The same without what stands for none: after a failure the domain counts one more as long as others may still tell of
+  // theirs, so that it is advanced.
+  bool unfinished() const { return pending() > (listening_.load(std::memory_order_relaxed) ? 1U : 0U); }
+
   // Is something pending whose messages all come over the network? Then whoever has nothing to do may sleep until the
   // network has news. False as soon as one pending instance may get messages through shared memory, which tells nobody.
   bool network_only() const {
@@ -100,6 +105,7 @@ class Domain {
   bool admit();
   bool told_of(const transport::Group& group) const;
   void end_broken();
+  void note_listening();
   void run(Instance& instance, Budget& budget);
   void finish(Instance& instance);
 
@@ -107,6 +113,7 @@ class Domain {
   alignas(64) std::atomic<bool> owned_{false};
   std::atomic<Instance*> inbox_{nullptr};  // newest first; release on push, acquire on take
   std::atomic<bool> told_{false};          // written by the owner
+  std::atomic<bool> listening_{false};     // likewise
   std::atomic<std::uint64_t> pending_{0};  // the weights of all that is pending
 
   // by the owner

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "engine/fallback.hpp"
+#include "engine/kernel.hpp"
 #include "engine/poll.hpp"
 
 namespace urakata::engine {
@@ -19,20 +20,30 @@ std::unique_ptr<Engine> make_poll(Domain& domain, bool fallback, const HelperSet
   return std::make_unique<PollEngine>(domain);
 }
 
-constexpr std::array kTable = {EngineRow{"thread", true, make_thread}, EngineRow{"poll", false, make_poll}};
+std::unique_ptr<Domain> kernel_domain(const transport::Failures& failures) {
+  return std::make_unique<Domain>(std::make_unique<ConduitTransport>(failures));
+}
+
+std::unique_ptr<Engine> make_kernel(Domain& domain, bool, const HelperSettings&) {
+  return std::make_unique<KernelEngine>(domain, static_cast<ConduitTransport&>(domain.transport()));
+}
+
+// The last runs only what was made for it.
+constexpr std::array kTable = {EngineRow{"thread", true, make_thread}, EngineRow{"poll", false, make_poll},
+                               EngineRow{"kernel", false, make_kernel, kernel_domain}};
 
 }  // namespace
 
 std::span<const EngineRow> engine_table() { return kTable; }
 
 void Engines::make(std::span<const std::string_view> names, bool fallback, std::size_t helpers,
-                   const std::function<std::unique_ptr<Domain>()>& make_domain,
+                   const transport::Failures& failures, const std::function<std::unique_ptr<Domain>()>& make_domain,
                    const std::function<HelperSettings(std::size_t)>& settings) {
   for (const EngineRow& row : kTable) {
     if (std::ranges::find(names, row.name) == names.end()) continue;
     Kind& kind = kinds_.emplace_back(Kind{&row});
     for (std::size_t i = 0; i < (row.helpers ? helpers : 1); ++i) {
-      domains_.push_back(make_domain());
+      domains_.push_back(row.domain != nullptr ? row.domain(failures) : make_domain());
       kind.engines.push_back(row.make(*domains_.back(), fallback, row.helpers ? settings(i) : HelperSettings{}));
       all_.push_back(kind.engines.back().get());
     }

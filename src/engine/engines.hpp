@@ -27,6 +27,8 @@ struct EngineRow {
   // Fallback: the host does not call Urakata while a rank waits in it, and a thread of ours may call the host.
   // Settings: of its helper, where it has one.
   std::unique_ptr<Engine> (*make)(Domain& domain, bool fallback, const HelperSettings& settings);
+  // Its domain, where that is no ordinary one; nullptr: it is.
+  std::unique_ptr<Domain> (*domain)(const transport::Failures& failures) = nullptr;
 };
 
 std::span<const EngineRow> engine_table();
@@ -34,16 +36,16 @@ std::span<const EngineRow> engine_table();
 class Engines {
  public:
   // Makes those of these names: of an engine with helpers one for each of `helpers`, with settings(i). `fallback`: see
-  // EngineRow::make.
+  // EngineRow::make. `failures`: where what other ranks tell is left.
   void make(std::span<const std::string_view> names, bool fallback, std::size_t helpers,
-            const std::function<std::unique_ptr<Domain>()>& make_domain,
+            const transport::Failures& failures, const std::function<std::unique_ptr<Domain>()>& make_domain,
             const std::function<HelperSettings(std::size_t)>& settings);
 
   const std::vector<Engine*>& all() const { return all_; }
   // The best; there is one after make().
   Engine& best() const { return *kinds_.front().engines.front(); }
-  // For a new communicator: of the best row, dealt out in turn. `callers_only`: of the best one without helpers, if
-  // there is one. nullptr before make().
+  // For a new communicator: of the best row that runs everything, dealt out in turn. `callers_only`: of the best one
+  // without helpers, if there is one. nullptr before make().
   Engine* next(bool callers_only);
   // By its row's name; nullptr where it was not made.
   Engine* named(std::string_view name) const;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+
+#include "chain/conduit.hpp"
 
 namespace urakata::engine {
 
@@ -65,6 +68,7 @@ void Instance::activate() {
   queue_.clear();
   unfinished_ = static_cast<std::uint32_t>(states_.size());
   in_flight_ = 0;
+  handed_over_ = false;
   given_up_ = false;
   move_ = 0;
   moved_ = 0;
@@ -120,23 +124,45 @@ void Instance::finish_iteration(NodeId id, std::uint32_t iteration) {
 void Instance::complete(NodeId node, std::uint32_t iteration, int code) {
   --in_flight_;
   if (code != 0) fail(code);
-  if (error == 0) finish_iteration(node, iteration);
+  if (error != 0) return;
+  if (node == kWhole) {
+    count_work(program->bytes);
+  } else {
+    finish_iteration(node, iteration);
+  }
 }
 
 void Instance::fail(int code) {
   if (error == 0 && phase_ < Phase::unpack) error = code;
 }
 
+// That this operation has failed.
+void Instance::tell(std::int32_t member, transport::Transport& transport) {
+  const auto peer = static_cast<std::size_t>(member);
+  if (member < 0 || peer == group->rank || !group->to_be_told(member)) return;
+  transport.tell(group->world[peer],
+                 {.from = group->world[group->rank], .origin = group->context, .context = group->contexts[peer]});
+}
+
+// What was sent and may wait for a receive that never comes.
+void Instance::withdraw(transport::Transport& transport) {
+  for (NodeId id = 0; id < states_.size(); ++id) {
+    const Node& node = schedule_.nodes()[id];
+    if (node.kind != Kind::send) continue;
+    const std::int32_t peer = group->world[static_cast<std::size_t>(node.peer)];
+    const std::int32_t tag = group->tag_to(node.peer, sequence, node.channel);
+    if (states_[id].done < states_[id].next) transport.withdraw(peer, group->world[group->rank], tag);
+  }
+}
+
 void Instance::end_early(transport::Transport& transport) {
   if (!given_up_) {
     given_up_ = true;
     in_flight_ -= transport.cancel(this);
-    for (const Node& node : schedule_.nodes()) {
-      if (node.peer < 0 || !group->to_be_told(node.peer)) continue;
-      const auto peer = static_cast<std::size_t>(node.peer);
-      transport.tell(group->world[peer],
-                     {.from = group->world[group->rank], .origin = group->context, .context = group->contexts[peer]});
-    }
+    for (const Node& node : schedule_.nodes()) tell(node.peer, transport);
+    if (in_flight_ != 0) withdraw(transport);
+    const auto ranks = static_cast<std::int32_t>(group->world.size());
+    for (std::int32_t peer = 0; tells_all && peer < ranks; ++peer) tell(peer, transport);
   }
   if (in_flight_ == 0) phase_ = Phase::done;
 }
@@ -235,10 +261,32 @@ bool Instance::run_moves(std::vector<Move>& moves, bool pack, Budget& budget) {
   return true;
 }
 
+// All of it within the call that starts it, the copies before it too: whoever comes later is no owner of the requests.
+bool Instance::hand_over(transport::Transport& transport) {
+  if (!handed_over_) {
+    Budget unbounded{std::numeric_limits<std::int64_t>::max(), true, true};
+    run_moves(packs, true, unbounded);
+    phase_ = Phase::graph;
+    handed_over_ = true;
+    ++in_flight_;
+    if (!conduit->start(*program, buffers_, this)) {
+      --in_flight_;
+      fail(transport.failures().code);
+      end_early(transport);
+      return false;
+    }
+  }
+  return in_flight_ == 0;
+}
+
 bool Instance::advance(transport::Transport& transport, Budget& budget) {
   if (error != 0) {
     end_early(transport);
     return true;
+  }
+  if (conduit != nullptr && phase_ < Phase::unpack) {
+    if (!hand_over(transport)) return true;
+    phase_ = Phase::unpack;
   }
   if (phase_ == Phase::pack) {
     if (!run_moves(packs, true, budget)) return false;

@@ -14,11 +14,16 @@
 #include <span>
 #include <vector>
 
+#include "chain/program.hpp"
 #include "layout/layout.hpp"
 #include "reduce/reducer.hpp"
 #include "schedule/schedule.hpp"
 #include "transport/group.hpp"
 #include "transport/transport.hpp"
+
+namespace urakata::chain {
+class Conduit;
+}
 
 namespace urakata::engine {
 
@@ -59,9 +64,13 @@ class Instance {
   std::uint64_t sequence = 0;
   const reduce::Reducer* reducer = nullptr;
   const layout::Layout* layout =
-      nullptr;  // of all buffers, where a reduction works on elements with holes; else nullptr
+      nullptr;             // of all buffers, where a reduction works on elements with holes; else nullptr
+  bool tells_all = false;  // where it fails, every member; else those that it exchanges messages with
   std::vector<Move> packs;
   std::vector<Move> unpacks;
+  // Both, where the kernel runs the whole of the graph (engine kernel).
+  chain::Conduit* conduit = nullptr;
+  const chain::Program* program = nullptr;
   void bind(schedule::BufferId buffer, std::byte* address) { buffers_[buffer] = address; }
   void expect_work() { work_.store(0, std::memory_order_relaxed); }
   // Allocates the temporaries (kept for later starts). shift: true lower bound of the elements that they hold; reach:
@@ -72,6 +81,7 @@ class Instance {
   Instance* next = nullptr;  // link of the domain's queue or list
   Instance* previous = nullptr;
   void activate();
+  static constexpr schedule::NodeId kWhole = ~schedule::NodeId{0};  // in a ticket: the whole of the graph
   // A message of this instance is finished.
   void complete(schedule::NodeId node, std::uint32_t iteration, int code);
   // Starts whatever is ready; false when the budget ended first or only the caller could go on.
@@ -116,28 +126,39 @@ class Instance {
   void finish_iteration(schedule::NodeId id, std::uint32_t iteration);
   bool start_iterations(schedule::NodeId id, transport::Transport& transport, Budget& budget);
   bool run_moves(std::vector<Move>& moves, bool pack, Budget& budget);
+  void tell(std::int32_t member, transport::Transport& transport);
+  void withdraw(transport::Transport& transport);
   void end_early(transport::Transport& transport);
+  bool hand_over(transport::Transport& transport);
   void copy(const schedule::Node& node, std::uint32_t iteration, std::uint64_t bytes);
   void post(schedule::NodeId id, std::uint32_t iteration, transport::Transport& transport);
   std::byte* at(const schedule::Place& place, std::uint32_t iteration) const {
     return buffers_[place.buffer] + schedule::offset_of(place, iteration);
   }
 
+  // Constant after construction.
   const schedule::Schedule& schedule_;
   const bool brief_;
+
+  // By the caller before submit: bind(), bind_temps(). Then the owner's.
   std::vector<std::byte*> buffers_;
+  std::unique_ptr<std::byte[]> temporaries_;
+  std::uint64_t room_ = 0;  // bytes of all temporaries
+
+  // By the domain's owner.
   std::vector<State> states_;
   std::vector<schedule::NodeId> queue_;  // nodes that may have become ready; a stack with room for every node
-  std::unique_ptr<std::byte[]> temporaries_;
-  std::uint64_t room_ = 0;          // bytes of all temporaries
-  std::vector<std::byte> scratch_;  // for copies of elements with holes
+  std::vector<std::byte> scratch_;       // for copies of elements with holes
   std::uint64_t in_flight_ = 0;
   std::uint32_t unfinished_ = 0;  // nodes with iterations left
   Phase phase_ = Phase::pack;
-  bool given_up_ = false;               // it has failed, its messages were given up, and its peers told
-  std::atomic<std::uint64_t> work_{0};  // written by the domain's owner
-  std::size_t move_ = 0;                // the move in progress, and how many of its elements are moved
+  bool handed_over_ = false;  // its graph is run by the kernel
+  bool given_up_ = false;     // it has failed, its messages were given up, and its peers told
+  std::size_t move_ = 0;      // the move in progress, and how many of its elements are moved
   std::uint64_t moved_ = 0;
+
+  // Stored by the owner (by the caller before submit), loaded by anyone; relaxed.
+  std::atomic<std::uint64_t> work_{0};
 };
 
 }  // namespace urakata::engine

@@ -1,6 +1,6 @@
 // Engine `thread`: a helper runs the domain while the program computes.
 //
-// The helper is in one of four states:
+// The helper is in one of five states (base/helper_states.hpp):
 //   working    something is pending and no caller waits. It advances the domain and, on a shared core, naps between
 //              steps: short naps while messages move, longer ones (up to `nap_ns`) while nothing does. On a spare core
 //              it spins.
@@ -10,6 +10,8 @@
 //              has been pending for a short while: long naps, so that a starting call need not wake it and small
 //              operations do not pay for it. Where the program has lately computed for long between start and wait, the
 //              start does wake it.
+//   resting    dozing for so long that the start of what is not brief wakes it too. Naps double while nobody wakes the
+//              helper and it finds nothing to do.
 //   asleep     nothing has been pending for `linger_ns`: no wake-up at all until a starting call sends one.
 //
 // Starting costs a queue entry, and posting the first messages where they are few and short; a system call only if the
@@ -21,6 +23,8 @@
 #include <string>
 
 #include "base/cpu_set.hpp"
+#include "base/helper_gaps.hpp"
+#include "base/helper_states.hpp"
 #include "base/helper_thread.hpp"
 #include "base/socket_watch.hpp"
 #include "engine/engine.hpp"
@@ -32,6 +36,8 @@ namespace urakata::engine {
 // Ibcast and Iallgather of 1 MiB took 1.2 and 1.07 of the host's overall time where it was woken, and 1.0 and 0.92
 // where not. A helper that is awake stands back as long.
 inline constexpr std::uint64_t kLongGap = 300'000;  // ns
+
+inline constexpr std::uint64_t kFirstDoze = 1'000'000;  // ns
 
 struct HelperSettings {
   std::string name = "urakata";    // of the thread, at most 15 characters
@@ -61,23 +67,23 @@ class ThreadEngine final : public Engine {
   std::uint64_t helper_cpu_ns() const override { return helper_.cpu_ns(); }
 
  private:
-  enum State : std::uint32_t { kWorking, kListening, kDozing, kAsleep, kStopping };
+  using State = HelperStates::State;
 
   void run();
   void doze();
-  bool stands_back() const;
+  // Is the program expected back so soon that a helper on its core is not worth the wake-ups?
+  bool stands_back() const { return !settings_.spare && gaps_.ends_soon(); }
   bool listen();
   void nap(std::uint64_t ns);  // or until the network has news, where all messages come that way
   void wake(State from);
 
   HelperSettings settings_;
-  SocketWatch watch_;                           // the helper's
-  std::atomic<std::uint32_t> state_{kWorking};  // futex word; written by the helper, and by whoever wakes it
-  std::atomic<std::uint32_t> callers_{0};       // that wait at the moment
-  std::atomic<bool> stopping_{false};
-  std::atomic<std::uint64_t> started_ns_{0};  // the latest start
-  std::atomic<std::uint64_t> gap_ns_{0};      // mean time from a start to the next wait
-  HelperThread helper_;                       // the last: it uses the others
+  SocketWatch watch_;  // the helper's
+  HelperStates states_;
+  std::atomic<std::uint32_t> callers_{0};  // that wait at the moment
+  HelperGaps gaps_;                        // from a start to the next wait
+  std::uint64_t doze_ns_ = kFirstDoze;     // the helper's: the next nap
+  HelperThread helper_;                    // the last: it uses the others
 };
 
 }  // namespace urakata::engine

@@ -30,13 +30,13 @@
 //   5. The sender's elements are read until its k is complete: by itself, or, offered, by the receiver, which says so
 //      (`by_receiver`) when there is no more to claim.
 //   6. Edges without bytes carry nothing: they have no marks, and prove nothing (2a).
-//   7. Nobody touches the memory of the other end after having said `gone` there.
+//   7. Nobody touches the memory of the other end after having said `gone` or `failed` there. A plan that has failed says so
+//      at all its ends, and ends an exchange only when those whose edges are under way have said so, too.
 //
 // Every store that the other end may sleep for is followed by Port::wake(). A change of any byte here asks for a new
 // p2p::Port::kProtocol: ranks of different builds do not share memory.
 //
-// The place for edges between nodes is beside these: a plan asks its edges to begin, to move on and whether they have
-// news, and knows nothing of how.
+// Edges between nodes have the same protocol with frames for marks: far_edges.hpp.
 #pragma once
 
 #include <atomic>
@@ -115,9 +115,10 @@ struct alignas(kLine) OutEdge {
   std::uint64_t own_pieces = 0;  // of the present share
   Elements source;               // but for the address, constant, and read by the receiver
 
-  std::uint64_t piece = 0;                 // bytes of one of a share; set by the receiver in join()
-  std::atomic<bool> receiver_gone{false};  // by the receiver, release, once
-  Ready ready;                             // by the receiver
+  std::uint64_t piece = 0;                   // bytes of one of a share; set by the receiver in join()
+  std::atomic<bool> receiver_gone{false};    // by the receiver, release, once
+  std::atomic<bool> receiver_failed{false};  // likewise
+  Ready ready;                               // by the receiver
   Share shares[2];
 
  private:
@@ -134,6 +135,8 @@ struct alignas(kLine) InEdge {
   void begin(std::uint64_t k, std::byte* address, Counts& counts);
   // Is the payload of k in the elements? Does what is needed for that, if it can be done now.
   bool take(std::uint64_t k, Counts& counts);
+  // After a failure: the same, without the sender's memory.
+  bool take_here(std::uint64_t k, Counts& counts);
   // Would take() do anything?
   bool news(std::uint64_t k) const;
 
@@ -155,8 +158,9 @@ struct alignas(kLine) InEdge {
   std::uint64_t own_pieces = 0;
   Elements target;
 
-  std::atomic<bool> sender_gone{false};  // by the sender, release, once
-  Arrival arrivals[2];                   // by the sender
+  std::atomic<bool> sender_gone{false};    // by the sender, release, once
+  std::atomic<bool> sender_failed{false};  // likewise
+  Arrival arrivals[2];                     // by the sender
 
  private:
   void claim_pieces(std::uint64_t k, Counts& counts);

@@ -73,6 +73,12 @@ bool InEdge::take(std::uint64_t k, Counts& counts) {
   return true;
 }
 
+bool InEdge::take_here(std::uint64_t k, Counts& counts) {
+  const std::uint64_t mark = arrivals[k % 2].mark.load(std::memory_order_acquire);
+  const bool offered = static_cast<Way>(mark & ((1U << kWayBits) - 1)) == Way::offered;
+  return taken == k || (!offered && take(k, counts));
+}
+
 void InEdge::claim_pieces(std::uint64_t k, Counts& counts) {
   shared = true;
   own_pieces = 0;

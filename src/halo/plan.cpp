@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "halo/far_edges.hpp"
+
 namespace urakata::halo {
 
 namespace {
@@ -25,8 +27,15 @@ constexpr std::uint64_t whole_lines(std::uint64_t bytes) { return (bytes + kLine
 
 }  // namespace
 
-Plan::Plan(p2p::Port& port, std::span<const End> out, std::span<const End> in, const Costs& costs)
+Plan::Plan(p2p::Port& port, std::span<const End> out, std::span<const End> in, const Costs& costs,
+           transport::PutWire* wire)
     : port_(port), out_(out.size()), in_(in.size()) {
+  const auto is_far = [](const End& end) { return end.far != End::kNear && bytes_of(end) != 0; };
+  if (wire != nullptr && (std::ranges::any_of(out, is_far) || std::ranges::any_of(in, is_far))) {
+    far_ = std::make_unique<FarEdges>(*wire);
+    out_number_.resize(out.size(), kNear);
+    in_number_.resize(in.size(), kNear);
+  }
   std::vector<std::uint32_t> receivers;
   for (std::size_t i = 0; i < out.size(); ++i) {
     OutEdge& edge = out_[i];
@@ -37,42 +46,73 @@ Plan::Plan(p2p::Port& port, std::span<const End> out, std::span<const End> in, c
     if (edge.bytes == 0) continue;
     sending_.push_back(static_cast<std::uint32_t>(i));
     receivers.push_back(out[i].peer);
+    if (is_far(out[i])) out_number_[i] = far_->add_out(out[i].far, edge.source, edge.bytes);
   }
   std::sort(receivers.begin(), receivers.end());
   for (std::size_t i = 0; i < in.size(); ++i) {
     InEdge& edge = in_[i];
+    from_far_.push_back(in[i].far != End::kNear);
     edge.offset = in[i].offset;
     edge.bytes = bytes_of(in[i]);
     edge.receiver = &port;
     edge.target = elements_of(in[i]);
     edge.piece = p2p::piece_of(edge.bytes, costs.pieces);
     edge.one_way = !std::binary_search(receivers.begin(), receivers.end(), in[i].peer);
+    if (is_far(in[i])) in_number_[i] = far_->add_in(in[i].far, edge.target, edge.bytes, edge.one_way);
     (edge.bytes == 0 ? empty_ : receiving_).push_back(static_cast<std::uint32_t>(i));
   }
+  near_ = sending_.size() + receiving_.size() != (far_ != nullptr ? far_->size() : 0);
   give_landing(costs);
   waiting_.reserve(receiving_.size());
   leaving_.reserve(sending_.size());
   arrived_.reserve(in_.size());
 }
 
+Plan::~Plan() = default;
+
+bool Plan::failed() const { return failed_ || (far_ != nullptr && far_->failed()); }
+
+std::size_t Plan::from_far() const { return far_ != nullptr ? far_->sources() : 0; }
+
 void Plan::give_landing(const Costs& costs) {
-  for (InEdge& edge : in_) {
+  for (std::uint32_t i = 0; i < in_.size(); ++i) {
+    InEdge& edge = in_[i];
+    const bool far = far_in(i);
     edge.direct = edge.bytes > kInLine;
-    if (edge.bytes <= kInLine || edge.bytes > costs.landing_most) continue;
+    if (far ? edge.bytes > costs.far_landing_most : edge.bytes <= kInLine || edge.bytes > costs.landing_most) continue;
     const std::uint64_t room = whole_lines(edge.bytes);
     if (landing_bytes_ + 2 * room > costs.landing_budget) continue;
     edge.landing_room = room;
     edge.direct = edge.bytes >= costs.direct_least;
     landing_bytes_ += 2 * room;
   }
-  if (landing_bytes_ == 0) return;
-  landing_ = std::make_unique_for_overwrite<Line[]>(landing_bytes_ / kLine);
-  std::byte* next = landing_[0].bytes;
-  for (InEdge& edge : in_) {
+  if (landing_bytes_ != 0) landing_ = std::make_unique_for_overwrite<Line[]>(landing_bytes_ / kLine);
+  std::byte* next = landing_bytes_ != 0 ? landing_[0].bytes : nullptr;
+  for (std::uint32_t i = 0; i < in_.size(); ++i) {
+    InEdge& edge = in_[i];
     if (edge.landing_room == 0) continue;
     edge.landing = next;
     next += 2 * edge.landing_room;
+    if (far_in(i)) far_->land(in_number_[i], edge.landing, edge.landing_room);
   }
+  if (far_ != nullptr) landing_bytes_ += far_->make_rooms();
+}
+
+Record Plan::record(std::size_t out) {
+  Record made{.edge = &out_[out], .bytes = out_[out].bytes};
+  if (far_out(static_cast<std::uint32_t>(out))) {
+    made.plan = far_->number();
+    made.out = out_number_[out];
+  }
+  return made;
+}
+
+Fit Plan::join(std::size_t in, const Record& record) {
+  if (!from_far_[in]) return in_[in].join(*record.edge);
+  const std::uint64_t bytes = in_[in].bytes;
+  if (record.bytes != bytes) return record.bytes > bytes ? Fit::sender_longer : Fit::sender_shorter;
+  if (bytes != 0) far_->join(in_number_[in], record.plan, record.out);
+  return Fit::good;
 }
 
 void Plan::begin(const std::byte* from, std::byte* to) {
@@ -80,35 +120,90 @@ void Plan::begin(const std::byte* from, std::byte* to) {
   ++counts_.exchanges;
   told_ = 0;
   arrived_.assign(empty_.begin(), empty_.end());
+  if (failed()) return end_failed();
   waiting_.assign(receiving_.begin(), receiving_.end());
   for (const std::uint32_t i : sending_) {
     if (out_[i].direct || out_[i].credit) __builtin_prefetch(&out_[i].ready);
   }
-  for (const std::uint32_t i : receiving_) in_[i].begin(k, displaced(to, in_[i].offset), counts_);
+  for (const std::uint32_t i : receiving_) {
+    std::byte* const address = displaced(to, in_[i].offset);
+    far_in(i) ? far_->begin_in(k, in_number_[i], address, counts_) : in_[i].begin(k, address, counts_);
+  }
+  if (far_ != nullptr) far_->tell_ready(k, counts_);
   for (const std::uint32_t i : sending_) {
     counts_.bytes += out_[i].bytes;
-    if (!out_[i].begin(k, displaced(from, out_[i].offset), counts_)) leaving_.push_back(i);
+    std::byte* const address = displaced(from, out_[i].offset);
+    const bool left =
+        far_out(i) ? far_->begin_out(k, out_number_[i], address, counts_) : out_[i].begin(k, address, counts_);
+    if (!left) leaving_.push_back(i);
   }
   // What was offered to neighbours that are here already: only when all have been told.
-  if (!leaving_.empty()) std::erase_if(leaving_, [&](std::uint32_t i) { return out_[i].advance(k, counts_); });
+  if (!leaving_.empty()) std::erase_if(leaving_, [this](std::uint32_t i) { return advance(i); });
+}
+
+bool Plan::take(std::uint32_t in) {
+  return far_in(in) ? far_->here(exchange_, in_number_[in]) : in_[in].take(exchange_, counts_);
+}
+
+bool Plan::advance(std::uint32_t out) {
+  return far_out(out) ? far_->advance(exchange_, out_number_[out], counts_) : out_[out].advance(exchange_, counts_);
+}
+
+bool Plan::told_of_failure() {
+  failed_ =
+      failed() ||
+      std::ranges::any_of(out_, [](const OutEdge& e) { return e.receiver_failed.load(std::memory_order_acquire); }) ||
+      std::ranges::any_of(in_, [](const InEdge& e) { return e.sender_failed.load(std::memory_order_acquire); });
+  return failed_;
+}
+
+// Invariant 7 of edge.hpp. A sender that is through with the exchange may say nothing for long, but then what it has sent
+// is here.
+void Plan::end_failed() {
+  if (!failed_) told_of_failure();
+  for (const OutEdge& edge : out_) {
+    if (edge.in != nullptr && !edge.in->sender_failed.exchange(true, std::memory_order_acq_rel)) edge.receiver->wake();
+  }
+  for (const InEdge& edge : in_) {
+    if (edge.out != nullptr && !edge.out->receiver_failed.exchange(true, std::memory_order_acq_rel))
+      edge.sender->wake();
+  }
+  if (far_ != nullptr && !far_->give_up()) return;
+  std::erase_if(waiting_, [this](std::uint32_t i) {
+    return far_in(i) || in_[i].sender_failed.load(std::memory_order_acquire) || in_[i].take_here(exchange_, counts_);
+  });
+  std::erase_if(leaving_, [this](std::uint32_t i) {
+    return far_out(i) || out_[i].receiver_failed.load(std::memory_order_acquire);
+  });
 }
 
 bool Plan::progress() {
-  const std::uint64_t k = exchange_;
+  constexpr unsigned kSeldom = 64;  // calls in vain from one look for failures to the next
   const std::size_t before = waiting_.size() + leaving_.size();
   if (before == 0) return false;
-  std::erase_if(waiting_, [&](std::uint32_t i) {
-    if (!in_[i].take(k, counts_)) return false;
-    arrived_.push_back(i);
-    return true;
-  });
-  std::erase_if(leaving_, [&](std::uint32_t i) { return out_[i].advance(k, counts_); });
+  if (!failed()) {
+    std::erase_if(waiting_, [this](std::uint32_t i) {
+      if (!take(i)) return false;
+      arrived_.push_back(i);
+      return true;
+    });
+    std::erase_if(leaving_, [this](std::uint32_t i) { return advance(i); });
+  }
+  if (waiting_.size() + leaving_.size() != before) return true;
+  if (failed() || (++in_vain_ % kSeldom == 0 && told_of_failure())) end_failed();
   return waiting_.size() + leaving_.size() != before;
 }
 
 bool Plan::news() const {
-  return std::any_of(waiting_.begin(), waiting_.end(), [&](std::uint32_t i) { return in_[i].news(exchange_); }) ||
-         std::any_of(leaving_.begin(), leaving_.end(), [&](std::uint32_t i) { return out_[i].news(exchange_); });
+  return std::ranges::any_of(waiting_,
+                             [this](std::uint32_t i) {
+                               return far_in(i) ? far_->here(exchange_, in_number_[i]) : in_[i].news(exchange_);
+                             }) ||
+         std::ranges::any_of(leaving_,
+                             [this](std::uint32_t i) {
+                               return far_out(i) ? far_->news(exchange_, out_number_[i]) : out_[i].news(exchange_);
+                             }) ||
+         (!complete() && failed());
 }
 
 void Plan::wait(const p2p::BackoffSettings& settings) {
@@ -126,13 +221,13 @@ bool Plan::ready(std::size_t in) {
   const auto edge = static_cast<std::uint32_t>(in);
   const auto found = std::find(waiting_.begin(), waiting_.end(), edge);
   if (found == waiting_.end()) return true;
-  if (in_[in].take(exchange_, counts_)) {
+  if (!failed() && take(edge)) {
     waiting_.erase(found);
     arrived_.push_back(edge);
     return true;
   }
   progress();
-  return in_[in].taken == exchange_;
+  return std::ranges::find(waiting_, edge) == waiting_.end();
 }
 
 std::optional<std::size_t> Plan::ready_any() {

@@ -1,4 +1,5 @@
-// An exchange plan: all edges of one rank of one neighbourhood, inside a space. The protocol is in edge.hpp.
+// An exchange plan: all edges of one rank of one neighbourhood. The protocol of those inside a space is in edge.hpp, that
+// of those between nodes in far_edges.hpp; a plan may have both.
 //
 // Making one
 //   1. Each rank makes its plan from its ends of the edges, in its own order. For each edge the sender's end must be
@@ -19,7 +20,9 @@
 // What it costs: begin() and what moves on after it allocate nothing, take no lock, never wait, and make no system call
 // but to wake a neighbour that sleeps. Per edge: three to five lines of memory, and the landing places.
 //
-// A neighbour that dies: its payloads do not come; the end of the space's job is what ends the waiting.
+// A neighbour that dies: inside a space its payloads do not come, and the end of the space's job is what ends the waiting.
+// Where one on another node is lost, or says that its plan has failed, this plan has failed(): the exchange under way is
+// complete() with the elements in any state once progress() has told the neighbours, and all later ones at once.
 //
 // Ending it. Neighbours write to the plan until they have completed their last exchange. retire() says that this rank is
 // done; the memory is given back when released() says that all neighbours have retired theirs. No message is needed,
@@ -40,7 +43,13 @@
 #include "p2p/backoff.hpp"
 #include "p2p/pieces.hpp"
 
+namespace urakata::transport {
+class PutWire;
+}
+
 namespace urakata::halo {
+
+class FarEdges;
 
 // One end of an edge.
 struct End {
@@ -48,6 +57,9 @@ struct End {
   std::ptrdiff_t offset;       // bytes from the address that begin() is given to that of the elements
   std::uint64_t count;         // elements
   const layout::Shape* shape;  // nullptr: plain bytes
+  std::int32_t far = kNear;    // the other rank's number for the wire, where it shares no memory with this one
+
+  static constexpr std::int32_t kNear = -1;
 };
 
 // What to do with payloads of which size, at the receiver of an edge. Ranks may differ.
@@ -61,24 +73,34 @@ struct Costs {
   std::uint64_t landing_most = 64 << 10;    // bytes up to which an edge has landing places
   std::uint64_t landing_budget = 16 << 20;  // bytes of all landing places of the plan
   p2p::PieceSizes pieces = {};              // of what is offered, and both copy
+  // The same as landing_most for edges between nodes. To ask takes half a round trip, in which 512 KiB can be copied out
+  // of a landing place (25 us over the networks that transport wire is for, 20 GB/s and less); and who is there in time
+  // has no copy.
+  std::uint64_t far_landing_most = 512 << 10;
 
   bool operator==(const Costs&) const = default;
 };
 
-// What travels along an edge to join it. Plain data, good in the space only.
+// What travels along an edge to join it. Plain data.
 struct Record {
-  OutEdge* edge;
+  OutEdge* edge = nullptr;  // in the space only; nullptr: there is no plan
+  std::uint64_t bytes = 0;
+  std::int32_t plan = 0;  // between nodes: number of the sender's, and of the edge there
+  std::uint32_t out = 0;
 };
 
 class Plan {
  public:
-  Plan(p2p::Port& port, std::span<const End> out, std::span<const End> in, const Costs& costs = {});
+  // `wire`: outlives it; nullptr where no end is far.
+  Plan(p2p::Port& port, std::span<const End> out, std::span<const End> in, const Costs& costs = {},
+       transport::PutWire* wire = nullptr);
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
+  ~Plan();
 
-  Record record(std::size_t out) { return {&out_[out]}; }
-  Fit join(std::size_t in, const Record& record) { return in_[in].join(*record.edge); }
-  Fit fit(std::size_t out) const { return out_[out].fit; }
+  Record record(std::size_t out);
+  Fit join(std::size_t in, const Record& record);
+  Fit fit(std::size_t out) const { return out_[out].fit; }  // of an end that is not far
 
   // `from` and `to`: what the ends' offsets count from; may differ from exchange to exchange.
   void begin(const std::byte* from, std::byte* to);
@@ -88,6 +110,13 @@ class Plan {
   // Would it? Takes nothing, stores nothing.
   bool news() const;
   bool complete() const { return waiting_.empty() && leaving_.empty(); }
+  bool failed() const;
+  // Has it edges with bytes from or to this space, the rank itself among it? And between nodes?
+  bool any_near() const { return near_; }
+  bool any_far() const { return far_ != nullptr; }
+  // How many receiving ends with bytes are of which kind.
+  std::size_t from_near() const { return receiving_.size() - from_far(); }
+  std::size_t from_far() const;
   // Returns when the exchange is complete. For a rank that has nothing else to move on but by `settings`.
   void wait(const p2p::BackoffSettings& settings);
 
@@ -104,11 +133,24 @@ class Plan {
   std::uint64_t landing_bytes() const { return landing_bytes_; }
 
  private:
+  static constexpr std::uint32_t kNear = UINT32_MAX;
+
   void give_landing(const Costs& costs);
+  bool far_in(std::uint32_t in) const { return far_ != nullptr && in_number_[in] != kNear; }
+  bool far_out(std::uint32_t out) const { return far_ != nullptr && out_number_[out] != kNear; }
+  bool take(std::uint32_t in);
+  bool advance(std::uint32_t out);
+  bool told_of_failure();
+  void end_failed();
 
   p2p::Port& port_;
   std::vector<OutEdge> out_;
   std::vector<InEdge> in_;
+  // Of the edges between nodes, which take these two's bytes and offsets only: their numbers in far_, or kNear.
+  std::vector<std::uint32_t> out_number_;
+  std::vector<std::uint32_t> in_number_;
+  std::vector<bool> from_far_;     // by receiving end, also of those without bytes
+  std::unique_ptr<FarEdges> far_;  // nullptr: there are none
   struct alignas(kLine) Line {
     std::byte bytes[kLine];
   };
@@ -120,6 +162,9 @@ class Plan {
   std::vector<std::uint32_t> empty_;
 
   std::uint64_t exchange_ = 0;
+  bool near_ = false;
+  bool failed_ = false;
+  unsigned in_vain_ = 0;  // calls of progress()
   // Of the present exchange; with room for all edges.
   std::vector<std::uint32_t> waiting_;  // receiving edges whose payload is not here
   std::vector<std::uint32_t> leaving_;  // sending edges whose payload has not left

@@ -15,7 +15,7 @@ constexpr std::uint32_t kFirstCircle = 1;
 
 // The next number for a circle. One process, one space: the numbers are a process's own.
 std::atomic<std::uint32_t>& next_circle() {
-  static std::atomic<std::uint32_t> next{kFirstCircle + Family::kFixed};
+  static std::atomic<std::uint32_t> next{kFirstCircle + ChildContexts::kFixed};
   return next;
 }
 
@@ -46,20 +46,21 @@ void Contexts::give(Span span) {
   std::fill_n(taken_.begin() + span.first, span.length, false);
 }
 
-const Run::Start& Run::of(std::int32_t world_rank) const {
+const ContextRun::Start& ContextRun::of(std::int32_t world_rank) const {
   if (starts.empty()) return everywhere;
   return *std::ranges::lower_bound(starts, world_rank, {}, &Start::rank);
 }
 
-Place::Place(std::shared_ptr<const Run> run, std::int32_t index, Contexts& contexts, std::int32_t own_rank)
+MemberContexts::MemberContexts(std::shared_ptr<const ContextRun> run, std::int32_t index, Contexts& contexts,
+                               std::int32_t own_rank)
     : run_(std::move(run)), index_(index), contexts_(&contexts) {
   if (has_context()) own_ = context_of(own_rank);
 }
 
-Place::Place(Place&& other) noexcept
+MemberContexts::MemberContexts(MemberContexts&& other) noexcept
     : run_(std::exchange(other.run_, nullptr)), index_(other.index_), own_(other.own_), contexts_(other.contexts_) {}
 
-Place& Place::operator=(Place&& other) noexcept {
+MemberContexts& MemberContexts::operator=(MemberContexts&& other) noexcept {
   give();
   run_ = std::exchange(other.run_, nullptr);
   index_ = other.index_;
@@ -68,34 +69,34 @@ Place& Place::operator=(Place&& other) noexcept {
   return *this;
 }
 
-void Place::give() {
+void MemberContexts::give() {
   if (has_context() && contexts_ != nullptr) contexts_->give({own_, 1});
 }
 
-void Family::fix(std::int32_t contexts) {
-  auto run = std::make_shared<Run>();
+void ChildContexts::fix(std::int32_t contexts) {
+  auto run = std::make_shared<ContextRun>();
   run->everywhere = {0, 0, kFirstCircle};
   run->length = contexts;
   run->contexts = contexts;
   run_ = std::move(run);
 }
 
-bool Family::refill(Bootstrap& members) {
+bool ChildContexts::refill(Bootstrap& members) {
   drop();
   length_ = std::min(2 * length_, kLongest);
-  struct Card {
-    Run::Start start;
+  struct RunRecord {
+    ContextRun::Start start;
     std::int32_t contexts;
   };
   const Contexts::Span taken = contexts_.take(length_);
   const std::uint32_t circle = next_circle().fetch_add(static_cast<std::uint32_t>(length_), std::memory_order_relaxed);
-  const auto cards = members.gathered(Card{{own_rank_, taken.first, circle}, taken.length});
-  if (cards.empty()) {
+  const auto records = members.gathered(RunRecord{{own_rank_, taken.first, circle}, taken.length});
+  if (records.empty()) {
     contexts_.give(taken);
     return false;
   }
-  auto run = std::make_shared<Run>();
-  const Card least = std::ranges::min(cards, {}, &Card::contexts);  // the first of them
+  auto run = std::make_shared<ContextRun>();
+  const RunRecord least = std::ranges::min(records, {}, &RunRecord::contexts);  // the first of them
   run->length = length_;
   run->contexts = least.contexts;
   if (least.contexts == 0 && least.start.rank == own_rank_) {
@@ -104,15 +105,15 @@ bool Family::refill(Bootstrap& members) {
         "others "
         "are freed");
   }
-  for (const Card& card : cards) run->starts.push_back(card.start);
-  std::ranges::sort(run->starts, {}, &Run::Start::rank);
+  for (const RunRecord& record : records) run->starts.push_back(record.start);
+  std::ranges::sort(run->starts, {}, &ContextRun::Start::rank);
   contexts_.give({taken.first + run->contexts, taken.length - run->contexts});
   run_ = std::move(run);
   next_ = 0;
   return true;
 }
 
-void Family::drop() {
+void ChildContexts::drop() {
   if (run_ != nullptr && next_ < run_->contexts) {
     contexts_.give({run_->of(own_rank_).context + next_, run_->contexts - next_});
   }

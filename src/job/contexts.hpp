@@ -11,8 +11,8 @@
 // Contexts are few and given back; where a member has no room the children get *none*, on all members alike. Circles'
 // numbers are never used twice: a message that nobody received may lie about longer than its communicator.
 //
-// Thread-safety: Contexts by any thread. A Family by one thread at a time (calls that make communicators from the same
-// one, or prepare collectives on it, must not overlap by MPI's own rules); an agreed Run is constant.
+// Thread-safety: Contexts by any thread. ChildContexts by one thread at a time (calls that make communicators from the same
+// one, or prepare collectives on it, must not overlap by MPI's own rules); an agreed ContextRun is constant.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ class Contexts {
 };
 
 // Numbers that the members of a communicator have agreed on.
-struct Run {
+struct ContextRun {
   struct Start {
     std::int32_t rank = 0;  // of MPI_COMM_WORLD
     std::int32_t context = 0;
@@ -58,14 +58,15 @@ struct Run {
   const Start& of(std::int32_t world_rank) const;
 };
 
-// A child's place in a run. While it lives its context is this process's.
-class Place {
+// What a child has of a run: for each member its context, and its number for the circle. While this lives the own
+// context is this process's.
+class MemberContexts {
  public:
-  Place() = default;
-  Place(std::shared_ptr<const Run> run, std::int32_t index, Contexts& contexts, std::int32_t own_rank);
-  Place(Place&& other) noexcept;
-  Place& operator=(Place&& other) noexcept;
-  ~Place() { give(); }
+  MemberContexts() = default;
+  MemberContexts(std::shared_ptr<const ContextRun> run, std::int32_t index, Contexts& contexts, std::int32_t own_rank);
+  MemberContexts(MemberContexts&& other) noexcept;
+  MemberContexts& operator=(MemberContexts&& other) noexcept;
+  ~MemberContexts() { give(); }
 
   // The context is not given to another communicator: messages of this one may still be under way.
   void retire() { contexts_ = nullptr; }
@@ -80,28 +81,28 @@ class Place {
  private:
   void give();
 
-  std::shared_ptr<const Run> run_;
+  std::shared_ptr<const ContextRun> run_;
   std::int32_t index_ = 0;
   std::int32_t own_ = 0;  // the own context
   Contexts* contexts_ = nullptr;
 };
 
-// What is made from one communicator.
-class Family {
+// The contexts for what is made from one communicator.
+class ChildContexts {
  public:
-  Family(Contexts& contexts, std::int32_t own_rank) : contexts_(contexts), own_rank_(own_rank) {}
-  ~Family() { drop(); }
-  Family(const Family&) = delete;
-  Family& operator=(const Family&) = delete;
+  ChildContexts(Contexts& contexts, std::int32_t own_rank) : contexts_(contexts), own_rank_(own_rank) {}
+  ~ChildContexts() { drop(); }
+  ChildContexts(const ChildContexts&) = delete;
+  ChildContexts& operator=(const ChildContexts&) = delete;
 
   // MPI_COMM_WORLD's: the same numbers on all ranks, of which Contexts::reset has set aside the contexts. The first
-  // place is its own.
+  // are its own.
   void fix(std::int32_t contexts);
   bool used_up() const { return run_ == nullptr || next_ == run_->length; }
   // Collective over the members. False: the host refuses.
   bool refill(Bootstrap& members);
   // Not where it is used up.
-  Place next() { return {run_, next_++, contexts_, own_rank_}; }
+  MemberContexts next() { return {run_, next_++, contexts_, own_rank_}; }
 
   static constexpr std::int32_t kFixed = 64;  // length of MPI_COMM_WORLD's run
 
@@ -110,7 +111,7 @@ class Family {
 
   Contexts& contexts_;
   std::int32_t own_rank_;
-  std::shared_ptr<const Run> run_;
+  std::shared_ptr<const ContextRun> run_;
   std::int32_t next_ = 0;
   std::int32_t length_ = 4;  // of the run before; each is twice as long, from 8 to 64
 };

@@ -34,29 +34,33 @@ std::string differing(std::span<const std::uint64_t> own, std::span<const std::u
 Facts own_facts() {
   Facts facts;
   facts.engine = options().engine != EngineKind::host;
+  facts.kernel = options().engine == EngineKind::kernel;
   for_each_equal([&](const Option& option) { facts.options.push_back(hash(option_value(option))); });
   return facts;
 }
 
 bool Job::agree(Bootstrap& bootstrap, const Facts& own) {
-  // One message of words: engine and contexts, then the options.
+  // One message of words: engine (a bit whether there is one, a bit whether it is kernel) and contexts, then the options.
   const std::size_t words = 1 + own.options.size();
   std::vector<std::uint64_t> mine{(own.engine ? std::uint64_t{1} << 32U : 0) |
+                                  (own.kernel ? std::uint64_t{1} << 33U : 0) |
                                   static_cast<std::uint32_t>(own.contexts)};
   mine.insert(mine.end(), own.options.begin(), own.options.end());
   std::vector<std::uint64_t> all(words * bootstrap.ranks());
   if (!bootstrap.allgather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)))) return false;
 
-  const auto card = [&](std::size_t rank) { return std::span(all).subspan(rank * words, words); };
-  const auto options_of = [&](std::size_t rank) { return card(rank).subspan(1); };
+  const auto record = [&](std::size_t rank) { return std::span(all).subspan(rank * words, words); };
+  const auto options_of = [&](std::size_t rank) { return record(rank).subspan(1); };
   std::vector<std::int32_t> kinds(bootstrap.ranks());
   std::size_t hosts = 0;
   std::size_t first_host = 0;
+  std::size_t kernels = 0;
+  std::size_t first_kernel = 0;
   std::size_t others = 0;
   std::size_t first_other = 0;
   contexts_ = own.contexts;
   for (std::size_t rank = bootstrap.ranks(); rank-- > 0;) {
-    contexts_ = std::min(contexts_, static_cast<std::int32_t>(card(rank)[0]));
+    contexts_ = std::min(contexts_, static_cast<std::int32_t>(record(rank)[0]));
     std::size_t like = 0;
     while (!std::ranges::equal(options_of(like), options_of(rank))) ++like;
     kinds[rank] = static_cast<std::int32_t>(like);
@@ -64,7 +68,11 @@ bool Job::agree(Bootstrap& bootstrap, const Facts& own) {
       ++others;
       first_other = rank;
     }
-    if (card(rank)[0] >> 32U == 0) {
+    if (record(rank)[0] >> 33U != 0) {
+      ++kernels;
+      first_kernel = rank;
+    }
+    if (record(rank)[0] >> 32U == 0) {
       ++hosts;
       first_host = rank;
     }
@@ -75,6 +83,11 @@ bool Job::agree(Bootstrap& bootstrap, const Facts& own) {
                    hosts, bootstrap.ranks());
     }
     return false;
+  }
+  all_kernel_ = kernels == bootstrap.ranks();
+  if (kernels != 0 && !all_kernel_ && first_kernel == bootstrap.rank()) {
+    log::warning("engine thread instead of kernel: ENGINE is kernel on %zu of %zu ranks only, this one the first",
+                 kernels, bootstrap.ranks());
   }
   if (others != 0) {
     if (first_other == bootstrap.rank()) {
@@ -88,28 +101,28 @@ bool Job::agree(Bootstrap& bootstrap, const Facts& own) {
   return true;
 }
 
-bool Job::meet(Bootstrap& bootstrap, std::int32_t leader, Crew& crew) {
+bool Job::meet(Bootstrap& bootstrap, std::int32_t leader, NodeRanks& node_ranks) {
   // First how much there is to tell, then no more than that: what the host allocates for larger messages it keeps.
-  struct Card {
+  struct RankRecord {
     std::int32_t leader = 0;
     std::int32_t words = 0;  // of the mask, up to the last that is not 0
   };
-  const auto cards = bootstrap.gathered(Card{leader, static_cast<std::int32_t>(crew.mask.used_words())});
-  if (cards.empty()) return false;
-  const auto longest = static_cast<std::size_t>(std::ranges::max(cards, {}, &Card::words).words);
-  std::vector<std::uint64_t> words(cards.size() * longest);
-  if (!bootstrap.allgather(std::as_bytes(std::span(crew.mask.words()).first(longest)),
+  const auto records = bootstrap.gathered(RankRecord{leader, static_cast<std::int32_t>(node_ranks.mask.used_words())});
+  if (records.empty()) return false;
+  const auto longest = static_cast<std::size_t>(std::ranges::max(records, {}, &RankRecord::words).words);
+  std::vector<std::uint64_t> words(records.size() * longest);
+  if (!bootstrap.allgather(std::as_bytes(std::span(node_ranks.mask.words()).first(longest)),
                            std::as_writable_bytes(std::span(words)))) {
     return false;
   }
-  for (const Card& card : cards) nodes_.push_back(card.leader);
-  crew.ranks = static_cast<std::size_t>(std::ranges::count(nodes_, leader));
-  crew.rank = static_cast<std::size_t>(
+  for (const RankRecord& record : records) nodes_.push_back(record.leader);
+  node_ranks.ranks = static_cast<std::size_t>(std::ranges::count(nodes_, leader));
+  node_ranks.rank = static_cast<std::size_t>(
       std::count(nodes_.begin(), nodes_.begin() + static_cast<std::ptrdiff_t>(bootstrap.rank()), leader));
   std::size_t which = 0;  // of the node's ranks
-  for (std::size_t other = 0; other < cards.size(); ++other) {
+  for (std::size_t other = 0; other < records.size(); ++other) {
     if (nodes_[other] != leader) continue;
-    crew.note(which++, CpuSet::from_words({words.data() + other * longest, longest}));
+    node_ranks.note(which++, CpuSet::from_words({words.data() + other * longest, longest}));
   }
   return true;
 }

@@ -23,6 +23,7 @@ namespace urakata::job {
 // What a rank says of itself.
 struct Facts {
   bool engine = false;        // it has one; else the host carries all
+  bool kernel = false;        // that is engine kernel
   std::int32_t contexts = 0;  // numbers that its tags have room for (transport/group.hpp)
   // Of each option that must be equal a number for its value, in the order of the table.
   std::vector<std::uint64_t> options;
@@ -36,11 +37,12 @@ class Job {
 
   // Collective. False: all is the host's, on every rank alike. Where ranks differ one of them says so.
   bool agree(Bootstrap& bootstrap, const Facts& own);
-  // Collective. Who is on which node: `leader` is the lowest rank on this one. `crew` learns of its ranks' masks.
-  bool meet(Bootstrap& bootstrap, std::int32_t leader, Crew& crew);
+  // Collective. Who is on which node: `leader` is the lowest rank on this one. `node_ranks` learns of its ranks' masks.
+  bool meet(Bootstrap& bootstrap, std::int32_t leader, NodeRanks& node_ranks);
   // Collective. Do this node's ranks outnumber their cores, as far as this rank can see?
   bool note_crowded(Bootstrap& bootstrap, bool crowded);
 
+  bool all_kernel() const { return all_kernel_; }      // every rank has engine kernel
   std::int32_t contexts() const { return contexts_; }  // of the rank with the least room
   bool alike(Ranks ranks) const;                       // equal in all that must be
 
@@ -52,6 +54,7 @@ class Job {
 
  private:
   std::int32_t contexts_ = 0;
+  bool all_kernel_ = true;
   std::vector<std::int32_t> kinds_;  // of each rank: the lowest rank with equal options; empty: all are equal
   std::vector<std::int32_t> nodes_;
   std::vector<bool> crowded_;  // of each rank

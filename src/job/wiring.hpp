@@ -59,6 +59,7 @@ class Wiring {
 
   Found find(Bootstrap& bootstrap, std::span<const std::int32_t> nodes, const WireFacts& own,
              transport::Failures& failures, std::uint64_t timeout_ns);
+  bool probe(Bootstrap& bootstrap, Found& found);
   static void join(Found& found);
   void set_addresses(const Found& found, const std::vector<bool>& by_wire, std::int32_t own_rank);
 

@@ -97,21 +97,21 @@ inline void one_by_one(Pointer& at) {
   asm volatile("" : "+r"(at));
 }
 
-template <class Way, class Length>
-void row(typename Way::Packed packed, typename Way::Elements at, std::uint64_t columns, std::int64_t stride,
+template <class Direction, class Length>
+void row(typename Direction::Packed packed, typename Direction::Elements at, std::uint64_t columns, std::int64_t stride,
          Length length) {
   for (; columns >= 4; columns -= 4) {
     one_by_one(at);
-    Way::move(packed, at, length);
-    Way::move(packed + length.bytes, at + stride, length);
-    Way::move(packed + 2 * length.bytes, at + 2 * stride, length);
-    Way::move(packed + 3 * length.bytes, at + 3 * stride, length);
+    Direction::move(packed, at, length);
+    Direction::move(packed + length.bytes, at + stride, length);
+    Direction::move(packed + 2 * length.bytes, at + 2 * stride, length);
+    Direction::move(packed + 3 * length.bytes, at + 3 * stride, length);
     packed += 4 * length.bytes;
     at += 4 * stride;
   }
   for (; columns != 0; --columns) {
     one_by_one(at);
-    Way::move(packed, at, length);
+    Direction::move(packed, at, length);
     packed += length.bytes;
     at += stride;
   }
@@ -146,14 +146,14 @@ bool picked(std::byte* packed, const std::byte* at, std::uint64_t columns, std::
 
 // Rows that lie closer than their columns, as in a transposition: kRows of them at a time, so that a line of memory is
 // used whole while it is in the cache.
-template <class Way, std::uint64_t kRows, class Length>
-void columns_first(typename Way::Packed packed, typename Way::Elements at, const Run& run, Length length) {
+template <class Direction, std::uint64_t kRows, class Length>
+void columns_first(typename Direction::Packed packed, typename Direction::Elements at, const Run& run, Length length) {
   const std::uint64_t row_bytes = run.columns * length.bytes;
   for (std::uint64_t c = 0; c < run.columns; ++c) {
-    typename Way::Packed to = packed;
-    typename Way::Elements from = at;
+    typename Direction::Packed to = packed;
+    typename Direction::Elements from = at;
     for (std::uint64_t r = 0; r < kRows; ++r) {
-      Way::move(to, from, length);
+      Direction::move(to, from, length);
       to += row_bytes;
       from += run.row_stride;
     }
@@ -162,8 +162,8 @@ void columns_first(typename Way::Packed packed, typename Way::Elements at, const
   }
 }
 
-template <class Way, class Length>
-void rows_of_blocks(typename Way::Packed packed, typename Way::Elements at, const Run& run, Length length) {
+template <class Direction, class Length>
+void rows_of_blocks(typename Direction::Packed packed, typename Direction::Elements at, const Run& run, Length length) {
   constexpr std::uint64_t kLine = 64;
   constexpr std::uint64_t kRows = 8;
   constexpr std::uint64_t kManyLines = 256;  // more than stay in the first cache until the next row comes
@@ -173,47 +173,47 @@ void rows_of_blocks(typename Way::Packed packed, typename Way::Elements at, cons
   if (run.columns >= kManyLines && length.bytes < kLine && distance(run.row_stride) < kLine &&
       distance(run.stride) >= kLine) {
     for (; r + kRows <= run.rows; r += kRows) {
-      columns_first<Way, kRows>(packed, at, run, length);
+      columns_first<Direction, kRows>(packed, at, run, length);
       packed += kRows * row_bytes;
       at += static_cast<std::int64_t>(kRows) * run.row_stride;
     }
   }
   for (; r < run.rows; ++r) {
-    row<Way>(packed, at, run.columns, run.stride, length);
+    row<Direction>(packed, at, run.columns, run.stride, length);
     packed += row_bytes;
     at += run.row_stride;
   }
 }
 
-template <class Way, class Length>
-void rows_of_pieces(typename Way::Packed packed, typename Way::Elements at, const Run& run, Length length) {
+template <class Direction, class Length>
+void rows_of_pieces(typename Direction::Packed packed, typename Direction::Elements at, const Run& run, Length length) {
   for (std::uint64_t r = 0; r < run.rows; ++r) {
     const std::int64_t* offset = run.offsets;
     std::uint64_t columns = run.columns;
     for (; columns >= 4; columns -= 4) {
       one_by_one(packed);
-      Way::move(packed, at + offset[0], length);
-      Way::move(packed + length.bytes, at + offset[1], length);
-      Way::move(packed + 2 * length.bytes, at + offset[2], length);
-      Way::move(packed + 3 * length.bytes, at + offset[3], length);
+      Direction::move(packed, at + offset[0], length);
+      Direction::move(packed + length.bytes, at + offset[1], length);
+      Direction::move(packed + 2 * length.bytes, at + offset[2], length);
+      Direction::move(packed + 3 * length.bytes, at + offset[3], length);
       packed += 4 * length.bytes;
       offset += 4;
     }
     for (; columns != 0; --columns) {
       one_by_one(packed);
-      Way::move(packed, at + *offset++, length);
+      Direction::move(packed, at + *offset++, length);
       packed += length.bytes;
     }
     at += run.row_stride;
   }
 }
 
-template <class Way>
-void rows_of_unequal_pieces(typename Way::Packed packed, typename Way::Elements at, const Run& run) {
+template <class Direction>
+void rows_of_unequal_pieces(typename Direction::Packed packed, typename Direction::Elements at, const Run& run) {
   for (std::uint64_t r = 0; r < run.rows; ++r) {
     for (std::uint64_t c = 0; c < run.columns; ++c) {
       const Told length{run.positions[c + 1] - run.positions[c]};
-      Way::move(packed, at + run.offsets[c], length);
+      Direction::move(packed, at + run.offsets[c], length);
       packed += length.bytes;
     }
     at += run.row_stride;
@@ -251,14 +251,14 @@ void with_length(std::uint64_t block, Visit visit) {
   }
 }
 
-template <class Way>
-void rows(typename Way::Packed packed, typename Way::Elements at, const Run& run) {
+template <class Direction>
+void rows(typename Direction::Packed packed, typename Direction::Elements at, const Run& run) {
   if (run.block == 0) {
-    rows_of_unequal_pieces<Way>(packed, at, run);
+    rows_of_unequal_pieces<Direction>(packed, at, run);
   } else if (run.offsets != nullptr) {
-    with_length(run.block, [&](auto length) { rows_of_pieces<Way>(packed, at, run, length); });
+    with_length(run.block, [&](auto length) { rows_of_pieces<Direction>(packed, at, run, length); });
   } else {
-    with_length(run.block, [&](auto length) { rows_of_blocks<Way>(packed, at, run, length); });
+    with_length(run.block, [&](auto length) { rows_of_blocks<Direction>(packed, at, run, length); });
   }
 }
 

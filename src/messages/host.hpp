@@ -23,7 +23,8 @@ class Host {
 
   // As MPI_Iprobe on the descriptor's communicator with its pattern: is there a message, and what is its envelope?
   virtual bool probe(const MessageDescriptor& pattern, p2p::Envelope* found) = 0;
-  // As MPI_Improbe for a message that probe() has found. False: another thread has taken it.
+  // As MPI_Improbe for `found`, which is the envelope of a message that probe() has found or a descriptor's pattern. False:
+  // there is none (any more).
   virtual bool take(const MessageDescriptor& pattern, const p2p::Envelope& found, HostHandle* message) = 0;
 
   // As MPI_Irecv into the descriptor's buffer. Where it fails there is no request, and the error handler was called.

@@ -1,5 +1,7 @@
 #include "messages/mixed_queue.hpp"
 
+#include <algorithm>
+
 namespace urakata::messages {
 namespace {
 
@@ -42,7 +44,7 @@ bool MixedQueue::free_for_host(const MessageDescriptor& descriptor) {
 
 bool MixedQueue::find_at_host(const MessageDescriptor& descriptor, p2p::Envelope* found) {
   poll();
-  return host_.probe(descriptor, found) && !claims(*found);
+  return probe(descriptor, found) && !claims(*found);
 }
 
 void MixedQueue::start(MixedReceive& entry) {
@@ -54,17 +56,28 @@ void MixedQueue::start(MixedReceive& entry) {
     constexpr unsigned kFair = 8;
     p2p::Envelope found;
     HostHandle message = 0;
-    if (++turns_ % kFair == 0 && !disturbs(descriptor) && host_.probe(descriptor, &found) &&
-        host_.take(descriptor, found, &message)) {
+    if (++unasked_ > kFair && !disturbs(descriptor) && probe(descriptor, &found) && take(descriptor, found, &message)) {
       return receive(entry, message);
     }
     entry.open_ = &endpoint_.receive(descriptor.envelope, descriptor.buffer);
-    if (!endpoint_.posted(*entry.open_)) return entry.state_.store(State::at_space, std::memory_order_release);
+    if (!endpoint_.posted(*entry.open_)) {
+      note_bringer(entry, false);
+      return entry.state_.store(State::at_space, std::memory_order_release);
+    }
   }
   open_.fetch_add(1, std::memory_order_relaxed);
   waiting_.fetch_add(1, std::memory_order_relaxed);
   queue_.push(entry);
-  poll();
+}
+
+bool MixedQueue::probe(const MessageDescriptor& pattern, p2p::Envelope* found) {
+  unasked_ = 0;
+  return host_.probe(pattern, found);
+}
+
+bool MixedQueue::take(const MessageDescriptor& pattern, const p2p::Envelope& found, HostHandle* message) {
+  unasked_ = 0;
+  return host_.take(pattern, found, message);
 }
 
 bool MixedQueue::poll() {
@@ -86,13 +99,25 @@ bool MixedQueue::poll() {
       continue;
     }
     if (in_vain != nullptr && in_vain->descriptor_.envelope == descriptor.envelope) continue;
+    if (!concurrent_ && now.open_ != nullptr && endpoint_.one_open()) {  // this one, so nothing can come in between
+      if (!endpoint_.withdraw(*now.open_)) continue;
+      HostHandle message = 0;
+      if (take(descriptor, descriptor.envelope, &message)) {
+        leave(now);
+        receive(now, message);
+        moved = true;
+      } else {
+        endpoint_.restore(*now.open_);
+      }
+      continue;
+    }
     p2p::Envelope found;
-    if (!host_.probe(descriptor, &found)) {
+    if (!probe(descriptor, &found)) {
       in_vain = &now;
     } else if (!claims(found, &now)) {
       if (now.open_ != nullptr && !endpoint_.withdraw(*now.open_)) continue;  // leaves at the next poll
       HostHandle message = 0;
-      if (host_.take(descriptor, found, &message)) {
+      if (take(descriptor, found, &message)) {
         leave(now);
         receive(now, message);
         moved = true;
@@ -112,6 +137,7 @@ void MixedQueue::leave(MixedReceive& entry) {
 
 void MixedQueue::leave_by_endpoint(MixedReceive& entry) {
   leave(entry);
+  note_bringer(entry, false);
   if (!entry.abandoned_) return entry.state_.store(State::at_space, std::memory_order_release);
   host_.leave_to_endpoint(*entry.open_, entry.descriptor_);
   host_.dispose(entry.owner_);
@@ -135,6 +161,14 @@ void MixedQueue::forget_at_host(MixedReceive& entry) {
   open_.fetch_sub(1, std::memory_order_relaxed);
 }
 
+// Each turn of the host's is calls of the kernel, too, and where ranks share a core often gives it to another one. So who
+// brings little is asked seldom, but at once again after it has brought something a few times.
+void MixedQueue::note_bringer(const MixedReceive& entry, bool by_host) {
+  constexpr unsigned kMostTurns = 8;  // as often as Open MPI looks after what seldom has news
+  if (entry.descriptor_.carrier != Carrier::either) return;
+  turns_of_endpoint_.store(by_host ? kMostTurns : std::max(1U, turns_of_endpoint() / 2), std::memory_order_relaxed);
+}
+
 void MixedQueue::post(MixedReceive& entry) {
   HostHandle request = 0;
   const int code = host_.receive(entry.descriptor_, &request);
@@ -144,6 +178,7 @@ void MixedQueue::post(MixedReceive& entry) {
 void MixedQueue::receive(MixedReceive& entry, HostHandle message) {
   HostHandle request = 0;
   const int code = host_.receive(entry.descriptor_, message, &request);
+  note_bringer(entry, true);
   enter_host(entry, code, request);
 }
 

@@ -3,8 +3,11 @@
 // A receive from any source is posted at the endpoint and stands in a queue, in which a receive that could take the
 // same message stands behind it. While the queue is looked through, the host is asked for each entry whether it has a
 // message (MPI_Iprobe); if so the receive is taken back from the endpoint, and MPI_Improbe and MPI_Imrecv receive the
-// message. If the endpoint has matched the receive before, it just leaves the queue. An entry never gets a message that
-// an earlier one could take. A receive from outside that no entry of the queue can disturb goes to the host at once.
+// message. (Where it is the endpoint's only open request and one thread calls, it is taken back first, and posted again if
+// MPI_Improbe finds nothing: that is one question less.) Who has brought the last messages is asked most
+// (turns_of_endpoint()). If the endpoint has matched the receive before, it just leaves the
+// queue. An entry never gets a message that an earlier one could take. A receive from outside that no entry of the queue
+// can disturb goes to the host at once.
 //
 // The queue is looked through whenever the rank makes progress, also from within the host's own waiting.
 //
@@ -52,6 +55,11 @@ class MixedQueue {
   bool progress();
   // Are there receives that wait for their turn? Those need further polls. By any thread.
   bool waiting() const { return waiting_.load(std::memory_order_acquire) != 0; }
+  // Or receives that the host is at? By any thread.
+  bool open() const { return open_.load(std::memory_order_acquire) != 0; }
+  // While receives from any source wait, in how many turns the endpoint need be asked once where that takes calls of the
+  // kernel: in each where it has brought the last messages, in few where the host has. By any thread.
+  unsigned turns_of_endpoint() const { return turns_of_endpoint_.load(std::memory_order_relaxed); }
   // May the host have this receive, or probe, of a message from outside at once? False: an entry of the queue could
   // take the same message, or another thread may be about to start such a receive. By any thread.
   bool free_for_host(const MessageDescriptor& descriptor);
@@ -65,7 +73,11 @@ class MixedQueue {
   friend class MixedReceive;
 
   bool disturbs(const MessageDescriptor& descriptor, const MixedReceive* before = nullptr) const;
+  // As the host's.
+  bool probe(const MessageDescriptor& pattern, p2p::Envelope* found);
+  bool take(const MessageDescriptor& pattern, const p2p::Envelope& found, HostHandle* message);
   bool claims(const p2p::Envelope& message, const MixedReceive* before = nullptr) const;
+  // A poll is to follow where it is queued then.
   void start(MixedReceive& entry);
   // Looks through the queue. Returns whether anything moved.
   bool poll();
@@ -75,6 +87,7 @@ class MixedQueue {
   void leave_by_endpoint(MixedReceive& entry);
   void forget_at_host(MixedReceive& entry);
   void enter_host(MixedReceive& entry, int code, HostHandle request);
+  void note_bringer(const MixedReceive& entry, bool by_host);
   // The host's receive from one rank.
   void post(MixedReceive& entry);
   // The host's receive of a message that was taken.
@@ -88,7 +101,8 @@ class MixedQueue {
   p2p::Queue<MixedReceive> at_host_;
   std::atomic<std::uint32_t> open_{0};     // in both
   std::atomic<std::uint32_t> waiting_{0};  // in queue_
-  unsigned turns_ = 0;
+  std::atomic<unsigned> turns_of_endpoint_{1};
+  unsigned unasked_ = 0;  // receives that have started since the host was asked
 };
 
 }  // namespace urakata::messages

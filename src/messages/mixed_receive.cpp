@@ -10,7 +10,14 @@ std::unique_ptr<MixedReceive> MixedReceive::start(MixedQueue& queue, const Messa
   std::unique_ptr<MixedReceive> made(new MixedReceive(queue, descriptor, owner));
   const MixedQueue::Lock lock(queue);
   queue.start(*made);
+  if (made->state_.load(std::memory_order_relaxed) == State::queued) queue.poll();
   return made;
+}
+
+MixedReceive::MixedReceive(MixedQueue& queue, const MessageDescriptor& descriptor)
+    : MixedReceive(queue, descriptor, nullptr) {
+  const MixedQueue::Lock lock(queue);
+  queue.start(*this);
 }
 
 MixedReceive::End MixedReceive::end() {
@@ -18,6 +25,7 @@ MixedReceive::End MixedReceive::end() {
     const MixedQueue::Lock lock(queue_);
     if (state_.load(std::memory_order_relaxed) == State::queued) {  // the endpoint has done it since the last poll
       queue_.leave(*this);
+      queue_.note_bringer(*this, false);
       state_.store(State::at_space, std::memory_order_relaxed);
       queue_.poll();  // those behind it
     }

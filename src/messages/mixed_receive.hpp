@@ -29,6 +29,11 @@ class MixedReceive {
   // Starts the receive that the descriptor tells of. `owner` is whatever Host::dispose() needs. Both outlive the
   // receive.
   static std::unique_ptr<MixedReceive> start(MixedQueue& queue, const MessageDescriptor& descriptor, void* owner);
+  // The same for a caller that waits for it at once, until it is done, and so asks the host soon. Nobody can cancel it, or
+  // give it back.
+  MixedReceive(MixedQueue& queue, const MessageDescriptor& descriptor);
+  MixedReceive(const MixedReceive&) = delete;
+  MixedReceive& operator=(const MixedReceive&) = delete;
 
   // The caller need not wait any more.
   bool done() const {

@@ -30,28 +30,28 @@ bool CallSite::matches(const CallSiteKey& key) const {
          engine_ == key.engine && algorithm_ == key.algorithm;
 }
 
-void Passage::started(std::uint64_t begin) {
-  *this = Passage();
+void ObservedInstance::started(std::uint64_t begin) {
+  *this = ObservedInstance();
   begin_ = begin;
 }
 
-void Passage::returned(std::uint64_t end, std::uint64_t work) {
+void ObservedInstance::returned(std::uint64_t end, std::uint64_t work) {
   returned_ = end;
   work_inside_ = work;
 }
 
-void Passage::at(CallSite* site) {
+void ObservedInstance::at(CallSite* site) {
   site_ = site;
   site->started.fetch_add(1, std::memory_order_relaxed);
   site->start.add(returned_ - begin_);
 }
 
-void Passage::tested(std::uint64_t begin, std::uint64_t end, std::uint64_t work) {
+void ObservedInstance::tested(std::uint64_t begin, std::uint64_t end, std::uint64_t work) {
   tests_ += end - begin;
   work_inside_ += work - work_before_;
 }
 
-void Passage::finished(std::uint64_t begin, std::uint64_t end, std::uint64_t work, const Identity& identity) {
+void ObservedInstance::finished(std::uint64_t begin, std::uint64_t end, std::uint64_t work, const Identity& identity) {
   if (site_ == nullptr) return;
   const std::uint64_t done = done_ == 0 ? end : done_;
   const std::uint64_t between = begin > returned_ ? begin - returned_ : 0;

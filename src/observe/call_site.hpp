@@ -73,10 +73,10 @@ class CallSite {
   std::uint32_t number_;
 };
 
-// One instance from start to end, as part of its request. The caller owns it, but for `done`, which whoever finishes
+// The times of one instance from start to end, as part of its request. The caller owns it, but for `done`, which whoever finishes
 // the instance calls once, before it publishes the end with release order. Times are CLOCK_MONOTONIC in ns; `work` is
 // how much of the instance is done at the moment, in any unit.
-class Passage {
+class ObservedInstance {
  public:
   void started(std::uint64_t begin);                     // before anybody else may see the instance
   void returned(std::uint64_t end, std::uint64_t work);  // the operation is started

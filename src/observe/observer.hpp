@@ -1,7 +1,7 @@
 // The observer of one process: its call sites, its time line, and the file that they end up in.
 //
 // There is none unless a report was asked for, so that observing costs one branch when off. Usage, in the shim:
-//     if (observer != nullptr) request.passage.at(observer->call_site(key, why));
+//     if (observer != nullptr) request.observed.at(observer->call_site(key, why));
 //
 // Contract. call_site(), message_site(), caller(), helper() and Track::add may be called by any thread at any time. The
 // first two allocate only at the first sight of a key; every other call on the fast path allocates nothing, and none
@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "observe/call_site.hpp"
+#include "observe/call_site_table.hpp"
 #include "observe/message_site.hpp"
-#include "observe/site_table.hpp"
 #include "observe/timeline.hpp"
 
 namespace urakata::observe {
@@ -23,7 +23,7 @@ namespace urakata::observe {
 class Observer {
  public:
   static constexpr std::uint32_t kMaxCallSites =
-      SiteTable<CallSite, CallSiteKey>::kMost;  // from there on all further keys share one site, "(others)"
+      CallSiteTable<CallSite, CallSiteKey>::kMost;  // from there on all further keys share one site, "(others)"
   static constexpr std::uint32_t kEvents = 1 << 16;
 
   // `helpers` tracks besides the callers' if there is a time line, of `events` events each.
@@ -42,8 +42,8 @@ class Observer {
   const std::vector<std::unique_ptr<Track>>& tracks() const { return tracks_; }
 
  private:
-  SiteTable<CallSite, CallSiteKey> sites_;
-  SiteTable<MessageSite, MessageKey> message_sites_;
+  CallSiteTable<CallSite, CallSiteKey> sites_;
+  CallSiteTable<MessageSite, MessageKey> message_sites_;
   CallSite others_;
   MessageSite other_messages_;
   std::vector<std::unique_ptr<Track>> tracks_;  // constant after construction

@@ -114,8 +114,18 @@ std::string text_of(const Observer& observer, const Meta& meta) {
   json.key("program").string(meta.program).key("host_mpi").string(meta.host_mpi).key("abi").string(meta.abi);
   json.key("engine").string(meta.engine).key("engine_why").string(meta.engine_why);
   json.key("transport").string(meta.transport).key("transport_why").string(meta.transport_why);
+  json.key("messages_by").string(meta.messages).key("messages_why").string(meta.messages_why);
   json.key("space").object().key("asked").boolean(meta.space.asked).key("ranks").number(meta.space.ranks);
   json.key("why").string(meta.space.why).end();
+  if (!meta.sites.found.empty()) {
+    json.key("sites").object().key("found").string(meta.sites.found).key("ways").array();
+    for (const Meta::Sites::Traffic& way : meta.sites.ways) {
+      json.object().key("site").string(way.site).key("round_trip_ms").real(way.round_trip_ms);
+      json.key("bytes").number(way.bytes).key("pieces").number(way.pieces).key("again").number(way.again);
+      json.key("lanes").number(way.lanes).key("lost").number(way.lost).end();
+    }
+    json.end().end();
+  }
   json.key("init_ns").number(meta.init_ns).key("finalize_ns").number(meta.finalize_ns);
   // Event times are monotonic; ranks on different nodes are laid side by side by adding this.
   json.key("realtime_minus_monotonic_ns").signed_number(ns_of(CLOCK_REALTIME) - ns_of(CLOCK_MONOTONIC));

@@ -31,11 +31,26 @@ struct Meta {
   std::string engine_why;  // e.g. why a spare core was refused
   std::string transport;   // of our messages between nodes: host or wire
   std::string transport_why;
+  std::string messages;  // by what the program's own go between nodes: host or wire
+  std::string messages_why;
   struct Space {
     bool asked = false;
     std::uint32_t ranks = 0;  // that share this rank's, with itself; 0: it is in none
     std::string why;          // it is in none
   } space;
+  struct Sites {
+    std::string found;  // where the job's nodes are, and how that is known; empty: at one site
+    struct Traffic {    // what this rank has sent to another site
+      std::string site;
+      double round_trip_ms = 0;
+      std::uint64_t bytes = 0;
+      std::uint64_t pieces = 0;
+      std::uint64_t again = 0;  // pieces of lost lanes
+      std::uint32_t lanes = 0;  // the most at a time to a rank
+      std::uint32_t lost = 0;   // lanes
+    };
+    std::vector<Traffic> ways;
+  } sites;
   std::uint64_t init_ns = 0;  // CLOCK_MONOTONIC at MPI_Init's return and at MPI_Finalize's beginning
   std::uint64_t finalize_ns = 0;
   struct Devices {

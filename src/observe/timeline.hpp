@@ -44,8 +44,8 @@ class Track {
   std::vector<Event> events() const;  // oldest first
 
  private:
-  // Relaxed atomics, so that two writers of which one laps the other spoil an event and nothing else.
-  struct Cell {
+  // Relaxed atomics, so that two writers of which one overtakes the other spoil an event and nothing else.
+  struct Entry {
     std::atomic<std::uint64_t> begin{0};
     std::atomic<std::uint64_t> end{0};
     std::atomic<std::uint64_t> what{0};  // site << 32 | thread << 16 | kind
@@ -53,7 +53,7 @@ class Track {
 
   std::string name_;
   std::uint64_t mask_;
-  std::unique_ptr<Cell[]> cells_;
+  std::unique_ptr<Entry[]> entries_;
   std::atomic<std::uint64_t> next_{0};
 };
 

@@ -14,11 +14,17 @@ struct BackoffSettings {
   unsigned pauses = 0;          // between two polls; see pauses_between_polls()
   // What else the rank has to keep moving while it waits (the host can only be polled). Returns whether anything moved.
   bool (*poll)() = nullptr;
+  // Where the poll finds nothing it has given the core away by itself. To do it once more would halve how often this rank
+  // looks, beside one on its core that does it once.
+  bool poll_gives_way = false;
   // Sleeps until what the rank waits for may have come, for at most so many nanoseconds, where no other rank would wake
   // it: there is none in its space, and a link tells by a descriptor. It spins for a short time only before that, since
   // each poll is a system call. nullptr: by the port.
   void (*sleep)(std::uint64_t ns) = nullptr;
+  bool (*told)() =
+      nullptr;  // with `sleep`: does the descriptor tell of all that is waited for? Else sleeping is put off
   std::atomic<unsigned>* waiting = nullptr;  // how many wait at the moment, where somebody wants to know; relaxed
+  void (*entered)() = nullptr;               // called where a wait begins; together with `waiting`
   std::uint64_t longest_nap = 800'000;       // ns; naps end by themselves: the host tells nobody that it has news
 };
 
@@ -39,7 +45,9 @@ class Backoff {
         backoff_settings_(backoff_settings),
         spins_(spins(backoff_settings)),
         yields_(yields(backoff_settings)) {
-    if (backoff_settings_.waiting != nullptr) backoff_settings_.waiting->fetch_add(1, std::memory_order_relaxed);
+    if (backoff_settings_.waiting == nullptr) return;
+    backoff_settings_.waiting->fetch_add(1, std::memory_order_relaxed);
+    if (backoff_settings_.entered != nullptr) backoff_settings_.entered();
   }
   ~Backoff() {
     if (backoff_settings_.waiting != nullptr) backoff_settings_.waiting->fetch_sub(1, std::memory_order_relaxed);
@@ -55,19 +63,18 @@ class Backoff {
   // The same with as many pauses while it spins.
   template <class Ready>
   void step(Ready ready, unsigned pauses) {
-    if (taken_ < spins_) {
-      if (++taken_ > kBareSpins) pause();
-      rest(pauses);
-      return;
-    }
+    if (spin(pauses)) return;
     if (backoff_settings_.poll != nullptr && backoff_settings_.poll()) {
       restart();
-    } else if (taken_ < spins_ + yields_) {
-      ++taken_;
-      yield();
     } else {
-      nap(ready);
+      give_way(ready);
     }
+  }
+  // The same where the poll of everything has been that of the settings, too.
+  template <class Ready>
+  void step_after_all(Ready ready) {
+    if (spin(backoff_settings_.pauses)) return;
+    give_way(ready);
   }
   // Spinning has been in vain; where nobody may spin, all the yielding.
   bool tried() const { return backoff_settings_.oversubscribed ? taken_ >= kYieldsOversubscribed : taken_ > spins_; }
@@ -95,12 +102,34 @@ class Backoff {
   }
   static void yield();
 
+  // False: it is not the time for that any more.
+  bool spin(unsigned pauses) {
+    if (taken_ >= spins_) return false;
+    if (++taken_ > kBareSpins) pause();
+    rest(pauses);
+    return true;
+  }
+
+  template <class Ready>
+  void give_way(Ready ready) {
+    if (taken_ < spins_ + yields_ || (taken_ < kYields && !told())) {
+      ++taken_;
+      if (!backoff_settings_.poll_gives_way) yield();
+    } else {
+      nap(ready);
+    }
+  }
+
+  bool told() const { return backoff_settings_.sleep == nullptr || backoff_settings_.told(); }
+
   template <class Ready>
   void nap(Ready ready) {
     if (backoff_settings_.sleep != nullptr) {
       backoff_settings_.sleep(nap_ns_);
     } else {
-      port_.sleep(nap_ns_, [&] { return ready() || port_.inbox.peek() != nullptr || port_.assist.load() != nullptr; });
+      port_.sleep(nap_ns_, [&] {
+        return ready() || port_.inbox.peek() != nullptr || port_.assist.load() != nullptr || port_.further_news();
+      });
     }
     if (nap_ns_ < backoff_settings_.longest_nap) nap_ns_ *= 2;
   }

@@ -28,6 +28,9 @@ class CallerLock {
   // May threads of the program call at once? Then nobody may keep the lock while waiting.
   bool contended() const { return callers_ == Callers::many; }
 
+  // Does only one thread ever call at a time?
+  bool alone() const { return callers_ == Callers::one; }
+
   void lock() {
     if (callers_ == Callers::one) return;
     if (callers_ == Callers::one_and_helper && !on_helper_thread) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "p2p/message_slots.hpp"
@@ -31,6 +32,11 @@ bool Endpoint::pending_to(const Port& to) const {
 
 Request* Endpoint::send(Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode) {
   const Guard guard(lock_);
+  return send_unpaired(to, envelope, buffer, mode);
+}
+
+Request* Endpoint::send_unpaired(Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode) {
+  if (Pairs* const pairs = this->pairs(); pairs != nullptr && pairs->sends_to(to)) pairs->before_send(to, envelope);
   const std::uint64_t bytes = buffer.bytes();
   const bool whole = bytes > kEager || mode == Mode::synchronous;
   bool behind = false;
@@ -48,10 +54,19 @@ Request* Endpoint::send(Port& to, const Envelope& envelope, const Buffer& buffer
     if (eager_at_once(to, envelope, payload, bytes)) return nullptr;
   }
 
+  Request& request = make_send(to, envelope, buffer, mode, whole);
+  launch(request);
+  return &request;
+}
+
+// A send of which nobody has heard yet.
+Request& Endpoint::make_send(Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode, bool whole) {
   Request& request = new_request();
   request.is_send = true;
   request.whole = whole;
-  request.movable = mode == Mode::standard && bytes <= copying_.set_aside_most;
+  request.queued = false;
+  request.end = nullptr;
+  request.movable = mode == Mode::standard && buffer.bytes() <= copying_.set_aside_most;
   request.tests = 0;
   request.place.store(Request::Place::buffer, std::memory_order_relaxed);
   request.buffer = buffer;
@@ -59,17 +74,33 @@ Request* Endpoint::send(Port& to, const Envelope& envelope, const Buffer& buffer
   request.to = &to;
   request.result.outcome = Outcome::good;
   request.finished.store(false, std::memory_order_relaxed);
-  prepare(request, mode);
+  try {
+    prepare(request, mode);
+  } catch (const std::bad_alloc&) {  // it must be packed, and cannot be
+    request.result.outcome = Outcome::failed;
+    request.movable = request.queued = false;
+    finish(request);
+    return request;
+  }
   if (request.movable && request.packed.room != 0) {  // packed it is set aside already
     request.movable = false;
     request.moved = true;
   }
-  if (behind || !push(request)) {
-    request.queued = true;
-    list(pending_, request);
+  return request;
+}
+
+void Endpoint::launch(Request& send) {
+  if (send.result.outcome == Outcome::failed) return;  // it could not be packed
+  if (pending_to(*send.to) || !push(send)) {
+    send.queued = true;
+    list(pending_, send);
   }
-  if (request.form == Form::packing) pack_on(request);
-  return &request;
+  if (send.form == Form::packing) pack_on(send);
+}
+
+Rts Endpoint::rts_of(Request& send) {
+  const std::uint64_t bytes = send.source.count * (send.form == Form::shaped ? send.source.shape->size() : 1);
+  return {&send, &port_, send.source.address, bytes, send.form, send.movable, send.end != nullptr};
 }
 
 // Fills slots for a send of the list, or returns false.
@@ -82,14 +113,13 @@ bool Endpoint::push(Request& send) {
   }
   std::uint64_t position = 0;
   if (!send.to->inbox.claim(1, &position)) return false;
-  const std::uint64_t bytes = send.source.count * (send.form == Form::shaped ? send.source.shape->size() : 1);
-  const Rts rts{&send, &port_, send.source.address, bytes, send.form, send.movable};
+  const Rts rts = rts_of(send);
   std::array<std::byte, sizeof rts> payload;
   std::memcpy(payload.data(), &rts, sizeof rts);
   Port& to = *send.to;
   send.queued = false;
   if (send.abandoned) list(abandoned_, send);
-  fill(to.inbox, position, 1, send.envelope, Kind::rendezvous, payload.data(), payload.size(), false);
+  fill(to.inbox, position, 1, ++order_, send.envelope, Kind::rendezvous, payload.data(), payload.size(), false);
   to.wake();
   return true;
 }
@@ -120,25 +150,22 @@ Request& Endpoint::receive(Unexpected& message, const Buffer& buffer) {
 
 void Endpoint::arrive(const Slot& slot) {
   sent_last_ = false;
+  if (Pairs* const pairs = this->pairs(); pairs != nullptr && pairs->receives_from(slot.first.envelope.source)) {
+    pairs->before_arrival(slot.first.envelope, slot.first.order);
+  }
   Request* receive = posted_.take([&](const Request& r) { return matches(r.envelope, slot.first.envelope); });
   if (receive != nullptr) {
     receive->posted = false;
     deliver(*receive, slot);
   } else {
     unexpected_.push(keep(slot));
-    port_.inbox.pop(slot.first.slots);
+    port_.inbox.pop(slot.first.slots());
   }
 }
 
 Unexpected& Endpoint::keep(const Slot& slot) {
-  const bool eager = slot.first.kind == Kind::eager;
-  const bool large = eager && slot.first.bytes > Unexpected::kSmall;
-  Unexpected& unexpected = large ? large_unexpected_.take() : small_unexpected_.take();
-  unexpected.envelope = slot.first.envelope;
-  unexpected.kind = slot.first.kind;
-  if (eager) {
-    if (large && unexpected.large == nullptr) unexpected.large = std::make_unique<std::byte[]>(kEager);
-    unexpected.bytes = slot.first.bytes;
+  Unexpected& unexpected = keep(slot.first.envelope, slot.first.kind(), slot.first.order, slot.first.bytes());
+  if (unexpected.kind == Kind::eager) {
     gather(port_.inbox, slot, unexpected.payload(), unexpected.bytes);
   } else {
     unexpected.rts = rts_in(slot);
@@ -147,16 +174,28 @@ Unexpected& Endpoint::keep(const Slot& slot) {
   return unexpected;
 }
 
+// With room for an eager payload of so many bytes.
+Unexpected& Endpoint::keep(const Envelope& envelope, Kind kind, std::uint32_t order, std::uint64_t bytes) {
+  const bool large = kind == Kind::eager && bytes > Unexpected::kSmall;
+  Unexpected& unexpected = large ? large_unexpected_.take() : small_unexpected_.take();
+  unexpected.envelope = envelope;
+  unexpected.kind = kind;
+  unexpected.order = order;
+  unexpected.bytes = bytes;
+  if (large && unexpected.large == nullptr) unexpected.large = std::make_unique<std::byte[]>(kEager);
+  return unexpected;
+}
+
 // The inbox's oldest message into a receive.
 void Endpoint::deliver(Request& receive, const Slot& slot) {
   receive.result = {slot.first.envelope.source, slot.first.envelope.tag, 0, Outcome::good};
-  if (slot.first.kind == Kind::rendezvous) {
+  if (slot.first.kind() == Kind::rendezvous) {
     const Rts rts = rts_in(slot);
     port_.inbox.pop(1);
     pull(receive, rts);
     return;
   }
-  const std::uint64_t bytes = slot.first.bytes;
+  const std::uint64_t bytes = slot.first.bytes();
   if (receive.buffer.plain() && bytes <= receive.buffer.bytes()) {
     gather(port_.inbox, slot, receive.buffer.address, bytes);
     receive.result.bytes = bytes;
@@ -165,7 +204,7 @@ void Endpoint::deliver(Request& receive, const Slot& slot) {
     gather(port_.inbox, slot, payload.data(), bytes);
     store(receive, payload.data(), bytes);
   }
-  port_.inbox.pop(slot.first.slots);
+  port_.inbox.pop(slot.first.slots());
   finish(receive);
 }
 
@@ -194,9 +233,16 @@ void Endpoint::store(Request& receive, std::byte* payload, std::uint64_t bytes) 
 
 // --- probes and cancels ---
 
+void Endpoint::prepare_probe(const Envelope& pattern) {
+  if (Pairs* const pairs = this->pairs(); pairs != nullptr && pairs->receives_from(pattern.source)) {
+    pairs->before_receive(pattern);
+  }
+  if (step()) port_.wake();  // requests of other threads may be done
+}
+
 bool Endpoint::probe(const Envelope& pattern, Result* found) {
   const Guard guard(lock_);
-  if (step()) port_.wake();  // requests of other threads may be done
+  prepare_probe(pattern);
   for (const Unexpected* a = unexpected_.first(); a != nullptr; a = a->next) {
     if (!matches(pattern, a->envelope)) continue;
     *found = {a->envelope.source, a->envelope.tag, a->bytes, Outcome::good};
@@ -207,7 +253,7 @@ bool Endpoint::probe(const Envelope& pattern, Result* found) {
 
 Unexpected* Endpoint::take(const Envelope& pattern, Result* found) {
   const Guard guard(lock_);
-  if (step()) port_.wake();  // requests of other threads may be done
+  prepare_probe(pattern);
   Unexpected* message = unexpected_.take([&](const Unexpected& a) { return matches(pattern, a.envelope); });
   if (message != nullptr) *found = {message->envelope.source, message->envelope.tag, message->bytes, Outcome::good};
   return message;
@@ -215,6 +261,7 @@ Unexpected* Endpoint::take(const Envelope& pattern, Result* found) {
 
 bool Endpoint::cancel(Request& request) {
   const Guard guard(lock_);
+  if (request.persistent != nullptr) pairs()->end(*request.persistent, nullptr);
   if (!take_back(request)) return false;
   request.result = {kAnySource, kAnyTag, 0, Outcome::cancelled};
   finish(request);

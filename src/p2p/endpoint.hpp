@@ -68,7 +68,7 @@ class Endpoint {
 
   // Starts a send. nullptr: it is finished already. Otherwise the caller ends with release().
   Request* send(Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode);
-  // The same for the usual message, which is plain bytes and eager. False: nothing was done, send() is needed.
+  // The fast path of send(): a message of plain bytes, and eager. False: nothing was done, send() is needed.
   bool send_at_once(Port& to, const Envelope& envelope, const Buffer& buffer);
 
   // From now on messages also come and go by this link, which outlives the endpoint. Before the first message; the
@@ -80,10 +80,13 @@ class Endpoint {
   // communicator a peer of the link is, only the caller knows.) `source` kAnySource: those that name none.
   void fail_receives(std::uint32_t context, std::int32_t source);
   bool lost(LinkPeer peer);
+  // Where a posted receive waits for this rank of the context, or with `from_any` for any: the loss of the peer that it is
+  // becomes known, also where nothing has gone between the two yet.
+  void watch(std::uint32_t context, std::int32_t source, bool from_any, LinkPeer peer);
 
   // Starts a receive. `pattern` may have wildcards.
   Request& receive(const Envelope& pattern, const Buffer& buffer);
-  // The whole of the usual receive, without a request: of plain bytes, while nothing else is under way here, and an
+  // The fast path of a whole receive, without a request: of plain bytes, while nothing else is under way here, and an
   // eager message that fits is here or comes soon. False: nothing was done, receive() is needed.
   bool receive_at_once(const Envelope& pattern, const Buffer& buffer, Result* result);
 
@@ -92,6 +95,17 @@ class Endpoint {
   // Takes that message out of matching; nullptr if there is none. The caller ends with receive() of it.
   Unexpected* take(const Envelope& pattern, Result* found);
   Request& receive(Unexpected& message, const Buffer& buffer);
+
+  // Starts of a persistent request, which may become one of a fixed pair (pair.hpp): as send() and receive(). The arguments
+  // are the same each time, but for the buffer's address. `persistent` stays where it is until end().
+  void expect_pairs();  // once before
+  Request* start(Persistent& send, Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode);
+  Request& start(Persistent& receive, const Envelope& pattern, const Buffer& buffer);
+  // Instead of the other release(), of a receive that is finished.
+  void release(Persistent& receive, Request& request);
+  // The request does not pair any more. `open`: that of its present start, if any; from now on it is like any other, and
+  // what is here for it is matched.
+  void end(Persistent& persistent, Request* open);
 
   // Takes a receive back that has not been matched: it is finished then, with the outcome `cancelled`. False: too late.
   bool cancel(Request& request);
@@ -109,6 +123,9 @@ class Endpoint {
 
   // The same for a helper, which does nothing while a thread of the rank is at it.
   void progress_if_free();
+  // The same of the link alone, for its helper, which must not enter the host: what only a layout can unpack is left to the
+  // threads of the rank. (A space's messages unpack where they are matched.)
+  void progress_link_if_free();
 
   // Returns when the request is done. The caller still ends with release().
   void wait(Request& request) {
@@ -122,7 +139,7 @@ class Endpoint {
   }
 
   // Gives a request back. One that is not finished goes on by itself, and its buffer has to stay until then;
-  // `release_layout` is then called with it at the end, by a thread of the rank that is in the endpoint.
+  // `release_layout` is then called with it at the end, by the thread that is in the endpoint, a helper too.
   void release(Request& request, void (*release_layout)(const Request&) = nullptr);
 
   // Nothing is left that others wait for: no send of ours is in our list or unfinished after its release(), and nothing
@@ -131,25 +148,39 @@ class Endpoint {
 
   // Has the rank requests that it has not given back, or that go on by themselves? By any thread.
   bool open() const { return open_.load(std::memory_order_seq_cst) != 0; }
+  // Exactly one? By any thread.
+  bool one_open() const { return open_.load(std::memory_order_relaxed) == 1; }
 
  private:
   using Guard = std::lock_guard<CallerLock>;
 
+  class Pairs;
+
+  Pairs* pairs() const { return pairs_.load(std::memory_order_acquire); }
   bool listless() const { return pending_.empty() && abandoned_.empty() && finishing_.empty(); }
   bool eager_at_once(Port& to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes);
   bool pending_to(const Port& to) const;
   const Slot* soon_here();
+  Request* send_unpaired(Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode);
+  Request& make_send(Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode, bool whole);
+  void launch(Request& send);
+  Rts rts_of(Request& send);
   bool push(Request& send);
   bool flush();
   void arrive(const Slot& slot);
   Unexpected& keep(const Slot& slot);
+  Unexpected& keep(const Envelope& envelope, Kind kind, std::uint32_t order, std::uint64_t bytes);
   void deliver(Request& receive, const Slot& slot);
   void deliver(Request& receive, Unexpected& message);
   void store(Request& receive, std::byte* payload, std::uint64_t bytes);
   void match(Request& receive);
+  void prepare_probe(const Envelope& pattern);
   bool match_unexpected(Request& receive);
   bool take_back(Request& receive);
   Request& new_request();
+  void count_open(int more) {
+    open_.store(open_.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(more), std::memory_order_relaxed);
+  }
   void finish(Request& request);
   void recycle(Request& request);
   void dispose(Request& request);
@@ -209,8 +240,12 @@ class Endpoint {
   bool sent_last_ = false;              // a small message was sent, and none has come since
   std::atomic<bool> streaming_{false};  // messages come one after the other
 
+  std::uint32_t order_ = 0;  // of what was handed on last; see older()
+
   // nullptr: no link. Constant after attach(); here because whoever waits reads it with listed_.
   std::unique_ptr<Linked> linked_;
+  std::atomic<Pairs*> pairs_{nullptr};  // constant once set
+  std::unique_ptr<Pairs> own_pairs_;
 
   // By every rank of the space.
   Port port_;

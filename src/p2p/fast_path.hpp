@@ -4,6 +4,7 @@
 
 #include "p2p/endpoint.hpp"
 #include "p2p/message_slots.hpp"
+#include "p2p/pairs.hpp"
 
 namespace urakata::p2p {
 
@@ -12,7 +13,7 @@ namespace urakata::p2p {
   const std::uint32_t slots = slots_for(bytes);
   std::uint64_t position = 0;
   if (!to.inbox.claim(slots, &position)) return false;
-  fill(to.inbox, position, slots, envelope, Kind::eager, payload, bytes, sent_last_);
+  fill(to.inbox, position, slots, ++order_, envelope, Kind::eager, payload, bytes, sent_last_);
   sent_last_ = true;
   to.wake();
   return true;
@@ -21,6 +22,7 @@ namespace urakata::p2p {
 [[gnu::always_inline]] inline bool Endpoint::send_at_once(Port& to, const Envelope& envelope, const Buffer& buffer) {
   if (buffer.layout != nullptr || buffer.count > kEager) return false;
   const Guard guard(lock_);
+  if (const Pairs* const pairs = this->pairs(); pairs != nullptr && pairs->sends_to(to)) return false;
   return pending_.empty() && eager_at_once(to, envelope, buffer.address, buffer.count);
 }
 
@@ -64,26 +66,29 @@ inline const Slot* Endpoint::soon_here() {
   if (buffer.layout != nullptr || lock_.contended()) return false;
   const Guard guard(lock_);
   if (!posted_.empty() || !unexpected_.empty()) return false;
+  if (const Pairs* const pairs = this->pairs(); pairs != nullptr && pairs->receives_from(pattern.source)) return false;
   const Slot* const slot = soon_here();
-  if (slot == nullptr || slot->first.kind != Kind::eager || slot->first.bytes > buffer.count ||
+  if (slot == nullptr || slot->first.kind() != Kind::eager || slot->first.bytes() > buffer.count ||
       !matches(pattern, slot->first.envelope)) {
     return false;
   }
-  *result = {slot->first.envelope.source, slot->first.envelope.tag, slot->first.bytes, Outcome::good};
-  gather(port_.inbox, *slot, buffer.address, slot->first.bytes);
-  port_.inbox.pop(slot->first.slots);
+  *result = {slot->first.envelope.source, slot->first.envelope.tag, slot->first.bytes(), Outcome::good};
+  gather(port_.inbox, *slot, buffer.address, slot->first.bytes());
+  port_.inbox.pop(slot->first.slots());
   sent_last_ = false;
   return true;
 }
 
 inline void Endpoint::match(Request& receive) {
+  Pairs* const pairs = this->pairs();
+  if (pairs != nullptr && pairs->receives_from(receive.envelope.source)) pairs->before_receive(receive.envelope);
   if (!unexpected_.empty() && match_unexpected(receive)) return;
   receive.posted = true;
   posted_.push(receive);
 }
 
 inline Request& Endpoint::new_request() {
-  open_.store(open_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  count_open(1);
   Request& request = requests_.take();
   request.movable = false;  // it may have been a send
   return request;
@@ -98,11 +103,20 @@ inline Request& Endpoint::new_request() {
   }
 }
 
+inline void Endpoint::release(Persistent& receive, Request& request) {
+  {
+    const Guard guard(lock_);
+    if (pairs()->keeps(receive, request)) return;
+    request.persistent = nullptr;
+  }
+  release(request);
+}
+
 inline void Endpoint::recycle(Request& request) {
   request.abandoned = false;
   request.moved = false;
   requests_.give(request);
-  open_.store(open_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+  count_open(-1);
 }
 
 }  // namespace urakata::p2p

@@ -69,6 +69,8 @@ class Inbox {
     if (after - head_.load(std::memory_order_relaxed) >= kMostTaken) give_back();
   }
 
+  std::uint64_t tail() const { return tail_.load(std::memory_order_relaxed); }  // behind all that are claimed
+
   // Are there slots that are taken and not given back to the producers?
   bool owes() const { return head_.load(std::memory_order_relaxed) != next(); }
   void give_back() {

@@ -67,6 +67,8 @@ class Link {
   // Payload bytes of the largest eager message; constant.
   virtual std::uint64_t eager_bytes() const = 0;
   virtual bool failed(LinkPeer peer) const = 0;
+  // From now on the event failed follows where this peer is lost, also where nothing has been sent to it.
+  virtual void watch(LinkPeer peer) = 0;
 
   // False: no credit now; nothing was done.
   virtual bool send_eager(LinkPeer to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes) = 0;

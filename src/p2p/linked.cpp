@@ -40,12 +40,21 @@ void Endpoint::fail_receives(std::uint32_t context, std::int32_t source) {
   });
 }
 
+void Endpoint::watch(std::uint32_t context, std::int32_t source, bool from_any, LinkPeer peer) {
+  const Guard guard(lock_);
+  for (const Request* receive = posted_.first(); receive != nullptr; receive = receive->next) {
+    const Envelope& awaited = receive->envelope;
+    if (awaited.context != context) continue;
+    if (awaited.source == source || (from_any && awaited.source == kAnySource)) return linked_->link.watch(peer);
+  }
+}
+
 bool Endpoint::lost(LinkPeer peer) {
   const Guard guard(lock_);
   return linked_->link.failed(peer);
 }
 
-bool Endpoint::link_news() const { return linked_->link.news(); }
+bool Endpoint::link_news() const { return linked_->news(); }
 bool Endpoint::step_link() { return linked_->step(); }
 bool Endpoint::link_idle() const { return linked_ == nullptr || linked_->idle(); }
 void Endpoint::deliver_linked(Request& receive, Unexpected& message) { linked_->deliver(receive, message); }
@@ -142,9 +151,10 @@ Unexpected& Endpoint::Linked::keep(LinkPeer from, const Envelope& envelope, Kind
 
 void Endpoint::Linked::eager(LinkPeer from, const Envelope& envelope, std::byte* payload, std::uint64_t bytes) {
   if (Request* const receive = match(envelope)) {
-    here_.store(*receive, payload, bytes);
+    const bool left = receive->buffer.closed() && !may_unpack() && leave(*receive, payload, bytes);
+    if (!left) here_.store(*receive, payload, bytes);
     link.consumed(from, bytes);
-    here_.finish(*receive);
+    if (!left) here_.finish(*receive);
     return;
   }
   Unexpected& unexpected = keep(from, envelope, Kind::linked_eager, bytes);
@@ -201,8 +211,44 @@ void Endpoint::Linked::accept(Request& receive, LinkPeer from, std::uint64_t byt
 void Endpoint::Linked::received(LinkTicket ticket) {
   Request* const receive = receiving_.take([&](const Request& r) { return ticket_of(r) == ticket; });
   if (receive == nullptr) return;
-  if (receive->packed.room != 0) here_.copy_in(*receive, {receive->packed.get(), receive->result.bytes, nullptr});
-  here_.finish(*receive);
+  if (receive->packed.room == 0) return here_.finish(*receive);
+  if (may_unpack()) {
+    unpack(*receive);
+  } else {
+    leave(*receive);
+  }
+}
+
+// An eager payload. False: there is nothing to unpack.
+bool Endpoint::Linked::leave(Request& receive, const std::byte* payload, std::uint64_t bytes) {
+  const std::uint64_t wanted = std::min(bytes, receive.buffer.bytes());
+  if (wanted == 0) return false;
+  receive.packed = here_.spare_.take(wanted);
+  std::copy_n(payload, wanted, receive.packed.get());
+  receive.result.bytes = wanted;
+  if (wanted < bytes) receive.result.outcome = Outcome::truncated;
+  leave(receive);
+  return true;
+}
+
+void Endpoint::Linked::leave(Request& receive) {
+  left_.push(receive);
+  any_left_.store(true, std::memory_order_relaxed);
+}
+
+bool Endpoint::Linked::unpack_left() {
+  if (left_.empty()) return false;
+  any_left_.store(false, std::memory_order_relaxed);
+  left_.take_all([&](Request& receive) {
+    unpack(receive);
+    return true;
+  });
+  return true;
+}
+
+void Endpoint::Linked::unpack(Request& receive) {
+  here_.copy_in(receive, {receive.packed.get(), receive.result.bytes, nullptr});
+  here_.finish(receive);
 }
 
 // --- progress and failure ---

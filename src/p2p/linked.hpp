@@ -1,10 +1,13 @@
 // What an endpoint has under way by its link. See link.hpp for the protocol.
 //
 // A request is in one of the queues from its start to its end: a send in rts_sent, sending; a receive, once it
-// has matched an RTS, in receiving. Sends keep Request::queued set as long.
+// has matched an RTS, in receiving. Sends keep Request::queued set as long. Receives whose payload a helper has taken in
+// and only their layout can unpack, which may enter the host, are in left until a thread of the rank comes by.
 //
-// Thread-safety: by whoever has the endpoint's lock.
+// Thread-safety: by whoever has the endpoint's lock; news() by any thread.
 #pragma once
+
+#include <atomic>
 
 #include "p2p/endpoint.hpp"
 #include "p2p/link.hpp"
@@ -19,8 +22,12 @@ class Endpoint::Linked final : public Link::Events {
   Request* send(LinkPeer to, const Envelope& envelope, const Buffer& buffer, Mode mode);
   // The rest of Endpoint::deliver(), for a message that has come by the link.
   void deliver(Request& receive, Unexpected& message);
-  bool step() { return link.poll(*this); }
-  bool idle() const { return rts_sent_.empty() && sending_.empty() && receiving_.empty(); }
+  bool step() {
+    const bool moved = may_unpack() && unpack_left();
+    return link.poll(*this) || moved;
+  }
+  bool idle() const { return rts_sent_.empty() && sending_.empty() && receiving_.empty() && left_.empty(); }
+  bool news() const { return link.news() || (any_left_.load(std::memory_order_relaxed) && may_unpack()); }
 
   void eager(LinkPeer from, const Envelope& envelope, std::byte* payload, std::uint64_t bytes) override;
   void rts(LinkPeer from, const Envelope& envelope, std::uint64_t bytes, LinkTicket send) override;
@@ -36,11 +43,20 @@ class Endpoint::Linked final : public Link::Events {
   Request* match(const Envelope& envelope);
   Unexpected& keep(LinkPeer from, const Envelope& envelope, Kind kind, std::uint64_t bytes);
   void accept(Request& receive, LinkPeer from, std::uint64_t bytes, LinkTicket send);
+  static bool may_unpack() { return !on_helper_thread; }
+  bool leave(Request& receive, const std::byte* payload, std::uint64_t bytes);
+  void leave(Request& receive);
+  bool unpack_left();
+  void unpack(Request& receive);
 
   Endpoint& here_;
   Queue<Request> rts_sent_;   // sends whose RTS is on its way
   Queue<Request> sending_;    // sends whose payload is
   Queue<Request> receiving_;  // receives whose payload is
+  Queue<Request> left_;       // receives whose payload is here, in Request::packed
+  // left_ has something. Stored by who has the lock, loaded by any thread: relaxed, since nothing is read on its word
+  // without the lock.
+  std::atomic<bool> any_left_{false};
 };
 
 }  // namespace urakata::p2p

@@ -30,9 +30,9 @@ namespace urakata::p2p {
   }
 }
 
-// Fills the `slots` slots from `position` on, which the caller has claimed, so that the consumer may take them.
-// `stream`: more messages are likely to follow.
-[[gnu::always_inline]] inline void fill(Inbox& inbox, std::uint64_t position, std::uint32_t slots,
+// Fills the `slots` slots from `position` on, which the caller has claimed, so that the consumer may take them. `order`:
+// the sender's number of the message. `stream`: more messages are likely to follow.
+[[gnu::always_inline]] inline void fill(Inbox& inbox, std::uint64_t position, std::uint32_t slots, std::uint32_t order,
                                         const Envelope& envelope, Kind kind, const std::byte* payload,
                                         std::size_t bytes, bool stream) {
   // Lines of the messages that follow, so that the receiver gives them up in time. Not the next one: the receiver may
@@ -45,12 +45,11 @@ namespace urakata::p2p {
   } else {
     fill_payload(inbox, position, slots, payload, bytes);
   }
-  first.first.kind = kind;
-  first.first.slots = static_cast<std::uint16_t>(slots);
+  first.first.head = Slot::First::head_of(kind, slots, kind == Kind::eager ? bytes : 0);
+  first.first.order = order;
   first.first.envelope.context = envelope.context;
   first.first.envelope.source = envelope.source;
   first.first.envelope.tag = envelope.tag;
-  first.first.bytes = static_cast<std::uint32_t>(bytes);
   first.stamp.store(Inbox::sequence(position), std::memory_order_release);
 }
 
@@ -60,7 +59,7 @@ inline void gather(Inbox& inbox, const Slot& first, std::byte* to, std::size_t b
     small_copy(to, first.first.payload, bytes);
     return;
   }
-  for (std::uint32_t i = 1; i < first.first.slots; ++i) __builtin_prefetch(&inbox.slot(inbox.next() + i));
+  for (std::uint32_t i = 1; i < first.first.slots(); ++i) __builtin_prefetch(&inbox.slot(inbox.next() + i));
   std::memcpy(to, first.first.payload, Slot::kPayload);
   std::size_t at = Slot::kPayload;
   for (std::uint64_t position = inbox.next() + 1; at < bytes; ++position) {

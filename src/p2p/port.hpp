@@ -14,9 +14,9 @@ namespace urakata::p2p {
 
 class Port {
  public:
-  // Changes with the meaning of any byte here, of Slot, of Request, or of what that refers to (Elements,
-  // layout::Shape): ranks of different builds do not mix.
-  static constexpr std::uint64_t kProtocol = 0x7572612d70327009;
+  // Changes with the meaning of any byte here, of Slot, of Request, of Put and the two ends of a pair, or of what these
+  // refer to (Elements, layout::Shape): ranks of different builds do not mix.
+  static constexpr std::uint64_t kProtocol = 0x7572612d7032700b;
 
   Inbox inbox;  // filled by all ranks, emptied by the endpoint's
 
@@ -24,6 +24,20 @@ class Port {
   // the receiver if it is nullptr (release); taken by this rank (acquire), or back by the receiver before it stores the
   // request's `finished`.
   alignas(kLine) std::atomic<Request*> assist{nullptr};
+
+  // What tells the rank of news besides inbox and assist. The rank's own.
+  class Further {
+   public:
+    virtual bool news() const = 0;
+
+   protected:
+    ~Further() = default;
+  };
+  std::atomic<const Further*> further{nullptr};  // constant once set, release; acquire
+  bool further_news() const {
+    const Further* const more = further.load(std::memory_order_acquire);
+    return more != nullptr && more->news();
+  }
 
   // Wakes the threads of the rank that sleep. After whatever they may be waiting for was stored.
   void wake() {

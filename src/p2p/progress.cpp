@@ -1,4 +1,6 @@
 // How an endpoint moves on, and waits.
+#include <new>
+
 #include "base/waiting.hpp"
 #include "p2p/endpoint.hpp"
 
@@ -18,7 +20,7 @@ constexpr unsigned kRests = 8;      // pauses between two polls
 // Without the lock, and without a store: a rank that waits polls here all the time.
 bool Endpoint::news() const {
   return port_.inbox.peek() != nullptr || port_.assist.load(std::memory_order_relaxed) != nullptr ||
-         listed_.load(std::memory_order_relaxed) || (linked_ != nullptr && link_news());
+         listed_.load(std::memory_order_relaxed) || (linked_ != nullptr && link_news()) || port_.further_news();
 }
 
 void Endpoint::list(Queue<Request>& queue, Request& request) {
@@ -48,9 +50,20 @@ void Endpoint::progress_if_free() {
   if (moved) port_.wake();
 }
 
+void Endpoint::progress_link_if_free() {
+  if (!link_news() || !lock_.try_lock()) return;
+  const bool moved = step_link();
+  lock_.unlock();
+  if (moved) port_.wake();
+}
+
 bool Endpoint::step(const Request* awaited) {
   // First: a stream of the space ends the step early.
   bool moved = linked_ != nullptr && step_link();
+  if (Pairs* const pairs = this->pairs(); pairs != nullptr && pairs->step()) {
+    if (awaited != nullptr && awaited->done()) return true;
+    moved = true;
+  }
   for (unsigned i = 0; i < kStepMessages; ++i) {
     const Slot* slot = port_.inbox.peek();
     if (slot == nullptr) break;
@@ -85,6 +98,10 @@ bool Endpoint::step(const Request* awaited) {
 }
 
 void Endpoint::wait_long(Request& request) {
+  if (Pairs* const pairs = this->pairs()) {
+    pairs->await(request);
+    if (request.done()) return;
+  }
   Backoff backoff(port_, backoff_settings_);
   // Tested last before a nap: what comes by the link after that wakes the rank.
   const auto ready = [&] { return request.done() || (linked_ != nullptr && link_news()); };
@@ -106,7 +123,11 @@ void Endpoint::set_aside(Request& request) {
   if (!request.movable || request.done()) return;
   if (request.packed.room == 0) {
     // The source stays what it is: the receiver may already be reading from it.
-    request.packed = spare_.take(request.buffer.bytes());
+    try {
+      request.packed = spare_.take(request.buffer.bytes());
+    } catch (const std::bad_alloc&) {
+      return;  // the sender waits for its receiver
+    }
     move(request.source, {request.packed.get(), request.buffer.bytes(), nullptr}, 0, request.buffer.bytes());
   }
   if (request.queued) {  // nobody has seen it yet

@@ -21,6 +21,17 @@ class Queue {
     ++size_;
   }
 
+  // Before the first item for which `before` holds; as the last where it holds for none.
+  template <class Before>
+  void insert(T& item, Before before) {
+    T** link = &first_;
+    while (*link != nullptr && !before(**link)) link = &(*link)->next;
+    if (*link == nullptr) return push(item);
+    item.next = *link;
+    *link = &item;
+    ++size_;
+  }
+
   // Takes out the first item for which `wanted` holds; nullptr if there is none.
   template <class Wanted>
   T* take(Wanted wanted) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <new>
 
 #include "base/waiting.hpp"
 #include "p2p/endpoint.hpp"
@@ -128,6 +129,7 @@ void fetch(const Rts& rts) {
 
 void Endpoint::pull(Request& receive, const Rts& rts) {
   fetch(rts);
+  if (rts.pairs && receive.persistent != nullptr) pairs()->meet(receive, rts);
   Request& send = *rts.request;
   const std::uint64_t room = receive.buffer.bytes();
   if (rts.bytes > room) receive.result.outcome = Outcome::truncated;
@@ -173,8 +175,8 @@ void Endpoint::copy_as_packed(const Request& receive, const Rts& rts) const {
   }
 }
 
-// The payload, as much of it as the receive's result says.
-void Endpoint::copy_in(Request& receive, const Elements& from) {
+// The payload, as much of it as the receive's result says. Without memory for it the receive fails.
+void Endpoint::copy_in(Request& receive, const Elements& from) try {
   const Buffer& buffer = receive.buffer;
   const std::uint64_t bytes = receive.result.bytes;
   if (!buffer.closed()) {
@@ -203,6 +205,8 @@ void Endpoint::copy_in(Request& receive, const Elements& from) {
     spare_.give(std::move(element));
   }
   spare_.give(std::move(gathered));
+} catch (const std::bad_alloc&) {
+  receive.result.outcome = Outcome::failed;
 }
 
 // True: the copy is done, or the sender is about to finish its last pieces of it. False: the sender helps another.

@@ -13,6 +13,9 @@
 
 namespace urakata::p2p {
 
+struct Persistent;
+struct SendEnd;
+
 // Elements in memory. The memory and the layout belong to the caller and outlive the operation.
 struct Buffer {
   std::byte* address = nullptr;
@@ -92,6 +95,11 @@ struct alignas(kLine) Request {
   std::uint64_t missing = 0;  // bytes of those pieces
 
   LinkPeer peer{};  // of a message that goes by a link. The owner's
+
+  // See pair.hpp. The owner's; of a send, constant from the RTS on.
+  Persistent* persistent = nullptr;  // of a receive
+  SendEnd* end = nullptr;            // of a send that would pair
+  std::uint64_t generation = 0;      // of that
 
   // The caller need not wait any more.
   bool done() const { return finished.load(std::memory_order_acquire) || moved; }

@@ -1,6 +1,6 @@
 // A slot: one cache line of an inbox, and what a message looks like in it.
 //
-//     first slot    stamp | kind, slots | context | source | tag | bytes | 40 bytes of payload, or an RTS
+//     first slot    stamp | kind, slots, bytes | order | context | source | tag | 40 bytes of payload, or an RTS
 //     further slot  stamp | 60 bytes of payload
 //
 // A slot is filled when its stamp is that of the receiver's present sequence around the inbox. The stamp of a message's
@@ -48,21 +48,32 @@ struct Rts {
   std::uint64_t bytes = 0;
   Form form = Form::plain;
   bool movable = false;  // see Request::place
+  bool pairs = false;    // Request::end offers a fixed pair (pair.hpp)
 };
 
+// A sender numbers what it hands on, to whomever it goes: of two numbers of one sender the older is the one that is behind.
+inline bool older(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) < 0; }
+
 // In slots the first two; what has come by a link has kinds of its own.
-enum class Kind : std::uint16_t { eager, rendezvous, linked_eager, linked_rts };
+enum class Kind : std::uint8_t { eager, rendezvous, linked_eager, linked_rts };
 
 struct alignas(kLine) Slot {
   static constexpr std::size_t kPayload = 40;  // bytes in the first slot
   static constexpr std::size_t kFurther = 60;  // and in each further one
 
   struct First {
-    Kind kind;
-    std::uint16_t slots;  // of this message
+    // One word, since a store of its parts would be several: kind, slots of this message, payload bytes of an eager one.
+    std::uint32_t head;
+    std::uint32_t order;  // see older()
     Envelope envelope;
-    std::uint32_t bytes;  // payload of an eager message
     std::byte payload[kPayload];
+
+    static std::uint32_t head_of(Kind kind, std::uint32_t slots, std::size_t bytes) {
+      return static_cast<std::uint32_t>(kind) | slots << 8U | static_cast<std::uint32_t>(bytes) << 16U;
+    }
+    Kind kind() const { return static_cast<Kind>(head & 0xffU); }
+    std::uint32_t slots() const { return head >> 8U & 0xffU; }
+    std::uint32_t bytes() const { return head >> 16U; }
   };
 
   Slot() : further{} {}

@@ -18,6 +18,7 @@ struct Unexpected {
   Unexpected* next = nullptr;
   Envelope envelope;
   Kind kind = Kind::eager;
+  std::uint32_t order = 0;  // the sender's, of a message of the space; see older()
   std::uint64_t bytes = 0;
   Rts rts;                             // of a rendezvous
   std::byte small[kSmall]{};           // of an eager message, unless `large` is there

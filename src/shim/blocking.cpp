@@ -36,24 +36,27 @@ class CallRequest {
 };
 thread_local std::vector<const Datatype*> CallRequest::types_;
 
+bool among_neighbours(const Call& call) { return call.operation == collectives::Operation::neighbor_alltoallv; }
+
 // Can a communicator's blocking collectives be ours? Where none can be no communicator is looked at, since that alone
 // would have the host's waiting drive the engines.
-bool any_of(const Process& here) {
-  if (options().blocking == BlockingWish::automatic) return here.wire() != nullptr;
-  return options().blocking == BlockingWish::always;
+bool any_of(const Process& here, const Call& call) {
+  if (options().blocking != BlockingWish::automatic) return options().blocking == BlockingWish::always;
+  return among_neighbours(call) ? here.wire() != nullptr : here.sites().count > 1;
 }
 
-bool ours(const Communicator& comm) {
-  return options().blocking == BlockingWish::always || tune::blocking_pays(comm.medium());
+bool ours(const Communicator& comm, const Call& call) {
+  if (options().blocking == BlockingWish::always) return true;
+  return among_neighbours(call) ? tune::blocking_pays(comm.medium()) : !comm.sites.empty();
 }
 
 }  // namespace
 
 bool performed(const Call& call, int* code) {
   Process& here = process();
-  if (!here.running() || here.host_only() || !any_of(here) || inside_host(call.site)) return false;
+  if (!here.running() || here.host_only() || !any_of(here, call) || inside_host(call.call_site)) return false;
   Communicator* const comm = communicator(call.comm);
-  if (comm == nullptr || !ours(*comm)) return false;
+  if (comm == nullptr || !ours(*comm, call)) return false;
   observe::Observer* const observer = here.observer();
   const std::uint64_t begin = observer != nullptr ? now_ns() : 0;
   Reading reading;
@@ -61,29 +64,34 @@ bool performed(const Call& call, int* code) {
   if (accept(call, reading, prepared) == nullptr) return false;
 
   comm->retain();
+  if (prepared == nullptr) {
+    *code = fail_start(*comm, MPI_ERR_NO_MEM);
+    return true;
+  }
   CallRequest made;
   Request& request = *made;
-  give_run(request, *prepared, *comm);
-  if (const int failure = bind(call, reading, request); failure != MPI_SUCCESS) {
+  if (const int failure = bind(call, reading, *prepared, *comm, request); failure != MPI_SUCCESS) {
     comm->retain();
-    *code = fail_start(*prepared, *comm, failure);
+    *code = fail_start(*comm, failure);
     return true;
   }
   if (observer != nullptr) {  // all of the call is waiting: it has no start and no gap
-    request.passage.started(begin);
-    request.passage.returned(begin, 0);
+    request.observed.started(begin);
+    request.observed.returned(begin, 0);
   }
   *code = make_ready(request);
   if (*code != MPI_SUCCESS) return true;
   engine::Engine* const engine = comm->engine;
-  engine->start_awaited(*request.run);
-  if (observer != nullptr) {  // after the start, as in intercepted()
+  if (observer == nullptr) {
+    engine->start_awaited(*request.run);
+  } else {  // after the start, as in intercepted(): a helper goes on meanwhile
+    engine->start(*request.run);
     request.call_site = call_site(*observer, call, reading, *prepared, *comm);
-    request.passage.at(request.call_site);
-    request.passage.entered(0);
+    request.observed.at(request.call_site);
+    request.observed.entered(0);
   }
   {
-    Waiting waiting(engine, true);
+    Waiting waiting(engine, observer == nullptr);
     while (!request.run->finished()) waiting.step();
   }
   Failure failure;

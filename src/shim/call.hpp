@@ -18,7 +18,7 @@ struct Numbers {
   }
 };
 
-struct Buffer {
+struct CallBuffer {
   const void* address = nullptr;
   std::int64_t count = 0;
   bool for_all = false;  // one block, for all neighbours
@@ -34,10 +34,10 @@ enum class CallForm : std::uint8_t { blocking, nonblocking, persistent };
 struct Call {
   collectives::Operation operation{};
   const char* name = "";  // "Iallgather", for the report
-  const void* site = nullptr;
+  const void* call_site = nullptr;
   CallForm form = CallForm::nonblocking;
-  Buffer send;
-  Buffer recv;  // bcast's buffer too
+  CallBuffer send;
+  CallBuffer recv;  // bcast's buffer too
   MPI_Op op = MPI_OP_NULL;
   int root = 0;
   MPI_Comm comm = MPI_COMM_NULL;

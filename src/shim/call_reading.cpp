@@ -96,9 +96,9 @@ bool read_neighbourhood(const Call& call, Communicator& comm, Scratch& room, Rea
   if (known == nullptr || reading.key.in_place || call.recv.address == MPI_IN_PLACE) return false;
   // A rank without neighbours on one side may have no arrays there.
   const auto either = [&](auto given) { return given(call.send) || given(call.recv); };
-  const Form form = either([](const Buffer& side) { return side.types != nullptr; })         ? Form::alltoallw
-                    : either([](const Buffer& side) { return side.counts.data != nullptr; }) ? Form::alltoallv
-                                                                                             : Form::alltoall;
+  const Form form = either([](const CallBuffer& side) { return side.types != nullptr; })         ? Form::alltoallw
+                    : either([](const CallBuffer& side) { return side.counts.data != nullptr; }) ? Form::alltoallv
+                                                                                                 : Form::alltoall;
   reading.neighbours = known->view(form, call.form == CallForm::blocking);
   const auto& [destinations, sources, order] = reading.neighbours;
   reading.key.in_order = order.empty();
@@ -138,7 +138,7 @@ bool read_reduction(const Call& call, std::uint32_t ranks, std::vector<std::uint
     words.push_back(static_cast<std::uint64_t>(call.recv.counts[p]) * element->size);
     key.bytes += words.back();
   }
-  key.bytes /= ranks;  // the mean block, by which the algorithm is chosen
+  key.bytes /= std::max(ranks, 1U);  // the mean block, by which the algorithm is chosen
   return true;
 }
 

@@ -2,7 +2,7 @@
 
 namespace urakata::shim {
 
-bool describe(const Buffer& buffer, std::uint32_t parts, std::vector<Block>& blocks, Side& side) {
+bool describe(const CallBuffer& buffer, std::uint32_t parts, std::vector<Block>& blocks, Side& side) {
   side.address = buffer.address;
   if (parts == 0) return true;
   const Datatype* type = buffer.types == nullptr ? datatype(buffer.type) : nullptr;

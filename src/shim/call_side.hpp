@@ -26,6 +26,6 @@ struct Side {
 };
 
 // The side as `parts` blocks, which lie in `blocks`. False where the host must be the one to complain.
-bool describe(const Buffer& buffer, std::uint32_t parts, std::vector<Block>& blocks, Side& side);
+bool describe(const CallBuffer& buffer, std::uint32_t parts, std::vector<Block>& blocks, Side& side);
 
 }  // namespace urakata::shim

@@ -41,18 +41,18 @@ Circle* look_up_circle(MPI_Comm handle) {
   return handle != MPI_COMM_NULL ? registry().insert(handle, nullptr) : nullptr;
 }
 
-void open_circle(MPI_Comm made, const job::Place& place) {
+void open_circle(MPI_Comm made, const job::MemberContexts& contexts) {
   if (endpoint() == nullptr) return;
   const std::vector<int> world = world_ranks(made);
   std::vector<Circle::Peer> peers;
   peers.reserve(world.size());
   for (const int member : world) {
     p2p::Port* const port = port_of(member);
-    peers.push_back({port, place.circle_of(member), port != nullptr ? p2p::kNoPeer : link_to(member)});
+    peers.push_back({port, contexts.circle_of(member), port != nullptr ? p2p::kNoPeer : link_to(member)});
   }
   int rank = 0;
   host.Comm_rank(made, &rank);
-  const std::uint32_t own = place.circle_of(process().world_rank());
+  const std::uint32_t own = contexts.circle_of(process().world_rank());
   if (Circle* const opened = Circle::make(message_host(), bits(made), rank, own, std::move(peers))) {
     registry().insert(made, opened);
   }

@@ -1,6 +1,7 @@
 // The circles of this process (messages/circle.hpp): from a communicator's handle to its circle.
 //
-// Communicators that are not known (shim/kin.hpp) stay with the host, as do those of which the endpoint reaches nobody.
+// Communicators that are not known (shim/communicator_origin.hpp) stay with the host, as do those of which the endpoint
+// reaches nobody.
 // Both sides of a pair decide alike, since all know who shares a space and who has a link.
 //
 // Thread-safety: circle() by any thread; the others as MPI says of the calls that they stand for.
@@ -8,10 +9,10 @@
 
 #include <functional>
 
+#include "base/handle_map.hpp"
 #include "job/contexts.hpp"
 #include "messages/circle.hpp"
 #include "shim/abi.hpp"
-#include "shim/handle_map.hpp"
 
 namespace urakata::shim {
 
@@ -29,8 +30,8 @@ inline Circle* circle(MPI_Comm handle) {
   return found.known ? found.object : look_up_circle(handle);
 }
 
-// A communicator is known from now on, with the numbers of this place.
-void open_circle(MPI_Comm made, const job::Place& place);
+// A communicator is known from now on, with these numbers.
+void open_circle(MPI_Comm made, const job::MemberContexts& contexts);
 
 void for_each_circle(const std::function<void(const Circle&)>& visit);
 

@@ -5,12 +5,12 @@
 #include <mutex>
 #include <numeric>
 
+#include "base/handle_map.hpp"
 #include "base/log.hpp"
 #include "base/waiting.hpp"
-#include "shim/handle_map.hpp"
+#include "shim/communicator_origin.hpp"
 #include "shim/host.hpp"
 #include "shim/host_bootstrap.hpp"
-#include "shim/kin.hpp"
 #include "shim/process.hpp"
 
 namespace urakata::shim {
@@ -27,8 +27,9 @@ HandleMap<MPI_Comm, Communicator>& registry() {
 }  // namespace
 
 Communicator::Communicator(MPI_Comm handle, std::vector<std::int32_t> world_ranks, std::uint32_t own_rank,
-                           job::Place place, std::shared_ptr<job::Family> family)
-    : handle_(handle), place_(std::move(place)), family_(std::move(family)) {
+                           job::MemberContexts numbers, std::shared_ptr<job::ChildContexts> children,
+                           ConduitHolder conduit)
+    : handle_(handle), numbers_(std::move(numbers)), children_(std::move(children)) {
   world = std::move(world_ranks);
   rank = own_rank;
   ranks = static_cast<std::uint32_t>(world.size());
@@ -36,15 +37,34 @@ Communicator::Communicator(MPI_Comm handle, std::vector<std::int32_t> world_rank
   all_remote = process().job().nodes_apart(world);
   ranks_per_node = process().job().ranks_per_node(world);
   by_wire_ = process().transports().covers(world);
+  if (process().sites().count > 1) {
+    for (const std::int32_t member : world) {
+      sites.push_back(process().sites().of[static_cast<std::size_t>(member)]);
+    }
+    if (std::ranges::adjacent_find(sites, std::not_equal_to{}) == sites.end()) sites.clear();
+  }
+  if (!sites.empty()) {
+    std::vector<std::int32_t> nodes;
+    for (const std::int32_t member : world) nodes.push_back(process().job().nodes()[static_cast<std::size_t>(member)]);
+    placement_.emplace(sites, nodes);
+  }
   contexts.reserve(world.size());
-  for (const std::int32_t member : world) contexts.push_back(place_.context_of(member));
+  if (!numbers_.known()) return;  // the part of another that the kernel runs
+  for (const std::int32_t member : world) contexts.push_back(numbers_.context_of(member));
   context = contexts[rank];
+  if (conduit == nullptr) return;
+  chained_.reset(new Communicator(handle_, world, rank, job::MemberContexts(), children_));
+  chained_->keeper_ = this;
+  chained_->conduit_ = std::move(conduit);
+  chained_->engine = process().engines().named("kernel");
+  for (const std::int32_t number : contexts) chained_->contexts.push_back(number + kKernelContexts);
+  chained_->context = context + kKernelContexts;
 }
 
 Communicator* Communicator::sibling() {
-  job::Place place = next_place(handle_, *family_);
-  if (!place.has_context()) return nullptr;
-  auto* made = new Communicator(handle_, world, rank, std::move(place), family_);
+  job::MemberContexts numbers = next_contexts(handle_, *children_);
+  if (!numbers.has_context()) return nullptr;
+  auto* made = new Communicator(handle_, world, rank, std::move(numbers), children_);
   made->engine = engine;
   retain();
   made->origin_ = this;
@@ -52,7 +72,7 @@ Communicator* Communicator::sibling() {
 }
 
 Communicator::~Communicator() {
-  if (broken()) place_.retire();  // see transport/failures.hpp
+  if (broken() && numbers_.known()) numbers_.retire();  // see transport/failures.hpp
   if (origin_ != nullptr) origin_->release();
 }
 
@@ -66,7 +86,7 @@ const Neighbours* Communicator::neighbours() {
 }
 
 void Communicator::release() {
-  if (fetch_add(users_, ~0U, std::memory_order_acq_rel) == 1) delete this;
+  if (fetch_add(keeper_->users_, ~0U, std::memory_order_acq_rel) == 1) delete keeper_;
 }
 
 Prepared* Communicator::cached(const Key& key, std::span<const std::uint64_t> blocks) {
@@ -117,15 +137,15 @@ Communicator* communicator(MPI_Comm handle) {
   if (found.known) return found.object != nullptr && found.object->engine != nullptr ? found.object : nullptr;
 
   Communicator* made = nullptr;
-  Kin* const kin = kin_of(handle);
-  if (kin != nullptr && kin->place.has_context()) {
+  CommunicatorOrigin* const origin = origin_of(handle);
+  if (origin != nullptr && origin->contexts.has_context()) {
     std::vector<std::int32_t> world = world_ranks(handle);
     int rank = 0;
     host.Comm_rank(handle, &rank);
     if (world.size() > 1 && process().job().alike(world)) {
       engine::Engine* engine = process().next_engine(world);
-      made = new Communicator(handle, std::move(world), static_cast<std::uint32_t>(rank), std::move(kin->place),
-                              kin->family);
+      made = new Communicator(handle, std::move(world), static_cast<std::uint32_t>(rank), std::move(origin->contexts),
+                              origin->children, std::move(origin->conduit));
       made->engine = engine;
       process().progress().hook();
     }
@@ -135,27 +155,41 @@ Communicator* communicator(MPI_Comm handle) {
 }
 
 void forget_communicator(MPI_Comm handle) {
-  forget_kin(handle);
+  forget_origin(handle);
   if (Communicator* gone = registry().erase(handle)) gone->release();
 }
 
 namespace {
 
+enum class Wish : std::uint8_t { intercepted, chained, hosted, refused };
+
 // What a rank makes of its own wish, before it knows the others'.
-Status own_choice(Communicator& comm, std::string_view name, engine::Engine*& engine, bool& pending) {
+Result<Wish> own_choice(Communicator& comm, std::string_view name, engine::Engine*& engine, bool& pending) {
+  if (name.empty()) {
+    if (engine == nullptr) return Wish::hosted;
+    return comm.by_kernel() != nullptr ? Wish::chained : Wish::intercepted;
+  }
   const auto kind = engine_named(name);
   if (!kind.ok()) return kind.error();
-  pending = !comm.idle();
+  pending = !comm.quiet();
   if (pending) {
     return Error{"cannot change to engine " + std::string(name) +
                  " while non-blocking collectives are pending; complete them first"};
   }
   engine = *kind == EngineKind::host ? nullptr : process().engines().named(name);
-  if (engine == nullptr && *kind != EngineKind::host) {
+  if (*kind == EngineKind::host) return Wish::hosted;
+  if (engine == nullptr) {
     return Error{"engine " + std::string(name) +
                  " is not to be had in this run: " + process().engine_choice().why_not(name)};
   }
-  return Nothing{};
+  if (*kind != EngineKind::kernel) return Wish::intercepted;
+  if (!comm.has_kernel_part()) {
+    return Error{
+        "engine kernel is not to be had for this communicator: that takes 2 to 64 ranks, each on a node of its "
+        "own, which reach each other by transport wire"};
+  }
+  engine = &process().engines().best();  // for what the kernel does not run
+  return Wish::chained;
 }
 
 }  // namespace
@@ -173,28 +207,27 @@ Status choose_engine(MPI_Comm handle, std::string_view name, bool* pending) {
         " for a communicator whose collectives are the host's: Urakata carries "
         "intracommunicators of at least two ranks of MPI_COMM_WORLD, in a run that was started with an engine"};
   }
-  // Poll or thread is each rank's own affair; host or not is decided by all together.
-  enum class Wish : std::uint8_t { intercepted, hosted, refused };
+  // Poll or thread is each rank's own affair; host or not, and kernel or not, is decided by all together.
   engine::Engine* engine = comm->engine;
-  const Status own = name.empty() ? Status(Nothing{}) : own_choice(*comm, name, engine, *pending);
-  Wish wish = engine != nullptr ? Wish::intercepted : Wish::hosted;
-  if (!own.ok()) wish = Wish::refused;
+  const Result<Wish> own = own_choice(*comm, name, engine, *pending);
   HostBootstrap members(handle);
-  const auto all = members.gathered(wish);
+  const auto all = members.gathered(own.ok() ? *own : Wish::refused);
   if (!own.ok()) return own.error();
   if (std::ranges::find(all, Wish::refused) != all.end()) {
     return Error{"another rank of the communicator cannot change its engine; all keep theirs"};
   }
   if (all.empty() || std::ranges::adjacent_find(all, std::not_equal_to{}) != all.end()) {
-    return Error{"engine host must be chosen by all ranks of the communicator, or by none; all keep theirs"};
+    return Error{
+        "engine host, or kernel, must be chosen by all ranks of the communicator, or by none; all keep theirs"};
   }
   comm->engine = engine;
+  comm->want_kernel(*own == Wish::chained);
   return Nothing{};
 }
 
 bool pending_on(MPI_Comm handle) {
   const auto found = registry().find(handle);
-  return found.object != nullptr && !found.object->idle();
+  return found.object != nullptr && !found.object->quiet();
 }
 
 void drain(MPI_Comm handle) {

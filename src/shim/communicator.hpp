@@ -1,4 +1,4 @@
-// What the shim knows of a communicator: the group, its place among the tags, its engine, its prepared collectives.
+// What the shim knows of a communicator: the group, its contexts in the tags, its engine, its prepared collectives.
 //
 // A Communicator lives from the first non-blocking collective on the handle until the handle is freed and the last
 // operation on it is finished. Messages travel on one private duplicate of MPI_COMM_WORLD (see transport/group.hpp).
@@ -18,7 +18,9 @@
 #include "base/threads.hpp"
 #include "engine/engine.hpp"
 #include "job/contexts.hpp"
+#include "lanes/placement.hpp"
 #include "shim/abi.hpp"
+#include "shim/conduits.hpp"
 #include "shim/prepared.hpp"
 #include "shim/topology.hpp"
 #include "transport/group.hpp"
@@ -28,9 +30,10 @@ namespace urakata::shim {
 
 class Communicator final : public transport::Group {
  public:
-  // `place` has a context.
-  Communicator(MPI_Comm handle, std::vector<std::int32_t> world_ranks, std::uint32_t own_rank, job::Place place,
-               std::shared_ptr<job::Family> family);
+  // `numbers` has a context.
+  Communicator(MPI_Comm handle, std::vector<std::int32_t> world_ranks, std::uint32_t own_rank,
+               job::MemberContexts numbers, std::shared_ptr<job::ChildContexts> children,
+               ConduitHolder conduit = nullptr);
 
   // A communicator of the same group with a context of its own, for one persistent collective: those may be started in
   // another order on each rank, so they cannot share a sequence. Held once by the caller; holds this one, which has the
@@ -40,7 +43,19 @@ class Communicator final : public transport::Group {
   MPI_Comm handle() const { return handle_; }
   engine::Engine* engine = nullptr;  // constant while an operation is pending
 
+  // The part of it whose operations the kernel runs, with a sequence and an engine of its own; it lives as long as this.
+  // nullptr: the kernel runs none.
+  Communicator* by_kernel() { return kernel_wanted_ ? chained_.get() : nullptr; }
+  bool has_kernel_part() const { return chained_ != nullptr; }
+  void want_kernel(bool wanted) { kernel_wanted_ = wanted; }
+  chain::Conduit* conduit() const { return conduit_.get(); }  // of such a part
+  // Is every operation finished that was started, also by the kernel?
+  bool quiet() const { return idle() && (chained_ == nullptr || chained_->idle()); }
+
   tune::Medium medium() const;
+
+  // Where its ranks are; nullptr: all are at one site.
+  const lanes::Placement* placement() const { return placement_ ? &*placement_ : nullptr; }
 
   // Those of its topology; nullptr where it has none.
   const Neighbours* neighbours();
@@ -50,17 +65,25 @@ class Communicator final : public transport::Group {
   // Keeps one that is not cached yet, in the place of an idle one where there are many. What was given, as cached.
   Prepared* keep(std::unique_ptr<Prepared> made);
 
-  void retain() { fetch_add(users_, 1U, std::memory_order_relaxed); }
+  void retain() { fetch_add(keeper_->users_, 1U, std::memory_order_relaxed); }
   void release();
 
  private:
   ~Communicator();
 
   MPI_Comm handle_;
-  job::Place place_;
-  std::shared_ptr<job::Family> family_;
-  bool by_wire_ = false;                 // all messages between its nodes go by wire
-  Communicator* origin_ = nullptr;       // of a sibling; held
+  job::MemberContexts numbers_;
+  std::shared_ptr<job::ChildContexts> children_;
+  std::optional<lanes::Placement> placement_;
+  bool by_wire_ = false;            // all messages between its nodes go by wire
+  Communicator* origin_ = nullptr;  // of a sibling; held
+  struct Part {
+    void operator()(Communicator* part) const { delete part; }
+  };
+  std::unique_ptr<Communicator, Part> chained_;
+  Communicator* keeper_ = this;  // who counts the users
+  ConduitHolder conduit_;
+  bool kernel_wanted_ = true;
   std::atomic<std::uint32_t> users_{1};  // the handle's own until it is freed
 
   std::once_flag neighbours_read_;
@@ -75,14 +98,15 @@ class Communicator final : public transport::Group {
 std::vector<std::int32_t> world_ranks(MPI_Comm handle);
 
 // The communicator of a handle whose non-blocking collectives Urakata carries; nullptr where they are the host's: not
-// known (shim/kin.hpp), of one rank, of ranks whose options differ, without a context, or switched to engine `host`.
+// known (shim/communicator_origin.hpp), of one rank, of ranks whose options differ, without a context, or switched to
+// engine `host`.
 Communicator* communicator(MPI_Comm handle);
 
 // MPI_Comm_free or MPI_Comm_disconnect is about to free the handle.
 void forget_communicator(MPI_Comm handle);
 
-// Chooses the engine of a communicator by name ("host", "poll", "thread"; empty: as it is). Collective: engine host is
-// for all ranks or for none, and where one rank fails, nothing changes on any. `pending`: this one fails since operations
+// Chooses the engine of a communicator by name ("host", "poll", "thread", "kernel"; empty: as it is). Collective: engine
+// host or kernel is for all ranks or for none, and where one rank fails, nothing changes on any. `pending`: this one fails since operations
 // are pending.
 Status choose_engine(MPI_Comm handle, std::string_view name, bool* pending);
 

@@ -1,7 +1,7 @@
 // The calls that make communicators: the host makes them, and where ranks share a space they become circles.
 #include "shim/circle.hpp"
+#include "shim/communicator_origin.hpp"
 #include "shim/entries.hpp"
-#include "shim/kin.hpp"
 
 namespace urakata::shim {
 namespace {

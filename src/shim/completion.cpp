@@ -49,15 +49,15 @@ int conclude(Request& request, MPI_Status* status, std::uint64_t begin, Failure&
     code = finish_message(request, status, &told);
   } else {
     if (request.active) {
-      if (request.run != nullptr) code = request.run->error;
+      code = request.run != nullptr ? request.run->error : request.exchange->error();
       if (request.call_site != nullptr) {
         const std::uint64_t end = now_ns();
         const Communicator& comm = *request.communicator;
         // Instances of an exchange have no number by which ranks could tell them.
         const bool known = request.run != nullptr && comm.contexts.size() == comm.ranks;
-        request.passage.finished(begin, end, request.work(),
-                                 {comm.world.front(), known ? comm.contexts.front() : -1,
-                                  known ? request.run->sequence : 0, known ? comm.ranks : 0});
+        request.observed.finished(begin, end, request.work(),
+                                  {comm.world.front(), known ? comm.contexts.front() : -1,
+                                   known ? request.run->sequence : 0, known ? comm.ranks : 0});
         if (observe::Track* track = process().observer()->caller()) {
           track->add(observe::EventKind::wait, begin, end, request.call_site->number());
         }
@@ -79,6 +79,7 @@ int complete(Request& request, MPI_Request* handle, MPI_Status* status, std::uin
   }
   if (begin != 0 && request.is_message()) observe_end(request, begin);
   if (request.is_message() && complete_fast(request, handle, status)) return MPI_SUCCESS;
+  if (request.persistent && request.is_message() && stop_fast(request, status)) return MPI_SUCCESS;
   const int code = conclude(request, status, begin, failure);
   if (!request.persistent) {
     destroy_request(&request);
@@ -126,7 +127,7 @@ std::uint64_t observed_entry(int count, const MPI_Request* requests) {
   for (int i = 0; i < count; ++i) {
     Request* const request = is_ours(requests[i]) ? find_request(requests[i]) : nullptr;
     if (request != nullptr && request->active && request->call_site != nullptr) {
-      request->passage.entered(request->work());
+      request->observed.entered(request->work());
     }
   }
   return now_ns();

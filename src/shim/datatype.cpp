@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <climits>
 #include <cstddef>
+#include <new>
 #include <numeric>
 #include <vector>
 
 #include "layout/moving.hpp"
 #include "shim/host.hpp"
 #include "shim/large_count.hpp"
+#include "shim/left_types.hpp"
 #include "shim/process.hpp"
 #include "shim/type_tree.hpp"
 
@@ -116,7 +118,11 @@ Datatype::Datatype(MPI_Datatype given) : handle_(given) {
   true_lb = true_lower;
   true_extent = static_cast<std::uint64_t>(true_length);
   predefined_ = is_predefined(given);
-  if (const auto map = type_map_of(given)) shape_.emplace(*map);
+  try {
+    if (const auto map = type_map_of(given)) shape_.emplace(*map);
+  } catch (const std::bad_alloc&) {  // a long list of blocks: the host moves it
+    shape_.reset();
+  }
   contiguous = shape_.has_value() ? shape_->contiguous()
                                   : bytes == length && bytes == true_length && true_lower == 0 && lower == 0;
   if (predefined_) {
@@ -128,10 +134,14 @@ Datatype::Datatype(MPI_Datatype given) : handle_(given) {
 
 void Datatype::release() const {
   if (predefined_ || users_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  int finalized = 0;
-  host.Finalized(&finalized);
   MPI_Datatype handle = handle_;
-  if (finalized == 0) host.Type_free(&handle);
+  if (on_helper_thread) {
+    leave_type(handle);
+  } else {
+    int finalized = 0;
+    host.Finalized(&finalized);
+    if (finalized == 0) host.Type_free(&handle);
+  }
   delete this;
 }
 

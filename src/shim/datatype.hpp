@@ -13,11 +13,11 @@
 #include <atomic>
 #include <optional>
 
+#include "base/handle_map.hpp"
 #include "layout/layout.hpp"
 #include "layout/shape.hpp"
 #include "reduce/reducer.hpp"
 #include "shim/abi.hpp"
-#include "shim/handle_map.hpp"
 
 namespace urakata::shim {
 

@@ -32,7 +32,7 @@ void tell_once() {
 bool look_for_devices() {
   const std::uint32_t now = loads.load(std::memory_order_acquire);
   if (looked.load(std::memory_order_relaxed) == now) return true;  // the flag is up, so there is one
-  const bool any = device::look();
+  const bool any = device::find_drivers();
   if (any && ranks_in_space() != 0 && !options().space_devices) tell_once();
   looked.store(now, std::memory_order_relaxed);
   if (!any) {

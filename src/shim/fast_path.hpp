@@ -75,7 +75,7 @@ namespace urakata::shim {
 
 // The end of the fast path's receive request, which is done. False: nothing was done, complete() is needed.
 [[gnu::always_inline]] inline bool complete_fast(Request& request, MPI_Request* handle, MPI_Status* status) {
-  Message& message = request.message;
+  MessageState& message = request.message;
   if (message.open == nullptr || message.descriptor.to != nullptr || message.descriptor.type != nullptr ||
       message.beside != nullptr || request.persistent || message.open->result.outcome != p2p::Outcome::good) {
     return false;
@@ -88,6 +88,23 @@ namespace urakata::shim {
   request.active = false;
   give_request_back(request);
   *handle = MPI_REQUEST_NULL;
+  return true;
+}
+
+// The same for a persistent message, which becomes inactive.
+[[gnu::always_inline]] inline bool stop_fast(Request& request, MPI_Status* status) {
+  MessageState& message = request.message;
+  if (!request.active || request.staging != nullptr || message.mixed != nullptr) return false;
+  if (message.descriptor.is_send()) {
+    if (message.open != nullptr) return false;
+    empty_status(status);
+  } else {
+    if (message.open == nullptr || message.open->result.outcome != p2p::Outcome::good) return false;
+    set_status(status, message.open->result);
+    endpoint()->release(message.persistent, *message.open);
+    message.open = nullptr;
+  }
+  request.active = false;
   return true;
 }
 

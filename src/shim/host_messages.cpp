@@ -71,10 +71,11 @@ bool HostMessages::done([[maybe_unused]] MPI_Request request) {
 void HostMessages::cancel(MPI_Request* request) { host.Cancel(request); }
 
 // Notices have the largest tag, which no context has (Process::own_facts).
-static_assert(sizeof(transport::Notice) == 3 * sizeof(int));
+constexpr int kNotice = 4;  // integers
+static_assert(sizeof(transport::Notice) == kNotice * sizeof(int));
 
 int HostMessages::isend_notice(std::int32_t peer, const transport::Notice& notice, MPI_Request* request) {
-  return host.Isend(&notice, 3, MPI_INT, peer, process().largest_tag(), private_world(), request);
+  return host.Isend(&notice, kNotice, MPI_INT, peer, process().largest_tag(), private_world(), request);
 }
 
 bool HostMessages::take_notice(transport::Notice* notice) {
@@ -83,7 +84,15 @@ bool HostMessages::take_notice(transport::Notice* notice) {
   const int code =
       host.Improbe(MPI_ANY_SOURCE, process().largest_tag(), private_world(), &found, &message, MPI_STATUS_IGNORE);
   return code == MPI_SUCCESS && found != 0 &&
-         host.Mrecv(notice, 3, MPI_INT, &message, MPI_STATUS_IGNORE) == MPI_SUCCESS;
+         host.Mrecv(notice, kNotice, MPI_INT, &message, MPI_STATUS_IGNORE) == MPI_SUCCESS;
+}
+
+// Into no memory: the host says that the message was too long, and the send is done all the same.
+bool HostMessages::take_away(std::int32_t peer, std::int32_t tag, MPI_Request* request) {
+  int found = 0;
+  MPI_Message message = MPI_MESSAGE_NULL;
+  const int code = host.Improbe(peer, tag, private_world(), &found, &message, MPI_STATUS_IGNORE);
+  return code == MPI_SUCCESS && found != 0 && host.Imrecv(nullptr, 0, MPI_BYTE, &message, request) == MPI_SUCCESS;
 }
 
 bool HostMessages::test(MPI_Request* request, int* error) {

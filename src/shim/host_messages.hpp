@@ -17,6 +17,7 @@ struct HostMessages {
   static void cancel(MPI_Request* request);
   static int isend_notice(std::int32_t peer, const transport::Notice& notice, MPI_Request* request);
   static bool take_notice(transport::Notice* notice);
+  static bool take_away(std::int32_t peer, std::int32_t tag, MPI_Request* request);
 };
 
 // CPU time (ns, by the time stamp counter) that this thread has spent in host calls of ours; counted only while

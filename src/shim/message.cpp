@@ -48,6 +48,18 @@ int end_mixed(const messages::MixedReceive::End& end, MPI_Status* status, bool* 
   return code_of(end.result);
 }
 
+// Its progress asks the host as well, and each question is calls of the kernel, so nobody asks a second time.
+void wait_for(const messages::MixedReceive& receive, p2p::Backoff& backoff) {
+  const auto done = [&] { return receive.done(); };
+  while (!done()) {
+    if (process().progress().step_engines()) {
+      backoff.restart();
+    } else {
+      backoff.step_after_all(done);
+    }
+  }
+}
+
 }  // namespace
 
 void release_layout(const p2p::Request& request) { static_cast<const Datatype*>(request.buffer.layout)->release(); }
@@ -60,6 +72,12 @@ bool outside(int rank, MPI_Comm comm) {
 int refuse(const MessageDescriptor& descriptor, int code) {
   host.Comm_call_errhandler(comm_of(*descriptor.circle), code);
   return code;
+}
+
+void end_pair(Request& request) {
+  if (!request.persistent || endpoint() == nullptr) return;
+  p2p::Request* const open = request.message.open;
+  endpoint()->end(request.message.persistent, request.message.descriptor.is_send() ? nullptr : open);
 }
 
 p2p::Request* open_send(const MessageDescriptor& descriptor) {
@@ -96,12 +114,18 @@ int send_other_now(const MessageDescriptor& descriptor) {
 
 int receive_other_now(const MessageDescriptor& descriptor, MPI_Status* status) {
   if (messages::by_endpoint(descriptor.carrier)) return receive_and_wait(descriptor, status);
-  if (!have_request()) return no_request(descriptor);
-  Request& request = make_message(descriptor);
-  start_message(request);
-  wait_for_message(request);
-  MPI_Request handle = request.handle();
-  return complete(request, &handle, status, 0);
+  datatype_of(descriptor).retain();
+  bool told = false;
+  int code = MPI_SUCCESS;
+  {
+    // From the start on: a helper on this core would take the message that this call is about to look for.
+    p2p::Backoff backoff(endpoint()->port(), endpoint()->backoff_settings());
+    messages::MixedReceive receive(*mixed_queue, descriptor);
+    wait_for(receive, backoff);
+    code = end_mixed(receive.end(), status, &told);
+  }
+  datatype_of(descriptor).release();
+  return code == MPI_SUCCESS || told ? code : refuse(descriptor, code);
 }
 
 int no_request(const MessageDescriptor& descriptor) { return refuse(descriptor, MPI_ERR_NO_MEM); }
@@ -116,6 +140,7 @@ Request& make_message(const MessageDescriptor& descriptor) {
 
 int prepare_message(const MessageDescriptor& descriptor, MPI_Request* handle) {
   if (!have_request()) return no_request(descriptor);
+  endpoint()->expect_pairs();
   Request& request = make_message(descriptor);
   request.persistent = true;
   *handle = request.handle();
@@ -134,6 +159,11 @@ int start_message(Request& request) {
   if (!messages::by_endpoint(descriptor.carrier)) {
     request.message.mixed = messages::MixedReceive::start(*mixed_queue, descriptor, &request);
     expect(descriptor);
+  } else if (request.persistent && descriptor.to != nullptr) {
+    request.message.open =
+        here.start(request.message.persistent, *descriptor.to, descriptor.envelope, descriptor.buffer, descriptor.mode);
+  } else if (request.persistent && !descriptor.is_send()) {
+    request.message.open = &here.start(request.message.persistent, descriptor.envelope, descriptor.buffer);
   } else if (!descriptor.is_send()) {
     request.message.open = &here.receive(descriptor.envelope, descriptor.buffer);
   } else {
@@ -214,7 +244,8 @@ void wait_for_message(Request& request) {
     if (part != nullptr) endpoint()->wait(*part);
   }
   if (request.message.mixed != nullptr) {
-    wait_until([&] { return request.message.mixed->done(); });
+    p2p::Backoff backoff(endpoint()->port(), endpoint()->backoff_settings());
+    wait_for(*request.message.mixed, backoff);
   }
 }
 
@@ -232,7 +263,7 @@ void note_unsuccessful_call() {
 }
 
 int finish_message(Request& request, MPI_Status* status, bool* told) {
-  Message& message = request.message;
+  MessageState& message = request.message;
   *told = false;
   int code = MPI_SUCCESS;
   if (message.mixed != nullptr) {
@@ -246,7 +277,11 @@ int finish_message(Request& request, MPI_Status* status, bool* told) {
   }
   if (message.open != nullptr) {
     if (code == MPI_SUCCESS) code = outcome_of(*message.open);
-    endpoint()->release(*message.open);
+    if (request.persistent && !message.descriptor.is_send()) {
+      endpoint()->release(message.persistent, *message.open);
+    } else {
+      endpoint()->release(*message.open);
+    }
   }
   message.mixed.reset();
   message.open = message.beside = nullptr;
@@ -254,7 +289,7 @@ int finish_message(Request& request, MPI_Status* status, bool* told) {
 }
 
 void message_status(const Request& request, MPI_Status* status) {
-  const Message& message = request.message;
+  const MessageState& message = request.message;
   if (message.mixed != nullptr) {
     const messages::MixedReceive::End end = message.mixed->settled();
     int flag = 0;
@@ -273,7 +308,8 @@ void message_status(const Request& request, MPI_Status* status) {
 }
 
 bool abandon_message(Request& request) {
-  Message& message = request.message;
+  MessageState& message = request.message;
+  end_pair(request);
   if (message.open != nullptr) {
     retain(message.open->buffer);
     leave_behind(*message.open, *message.descriptor.circle);
@@ -284,7 +320,7 @@ bool abandon_message(Request& request) {
 }
 
 void cancel_message(Request& request) {
-  Message& message = request.message;
+  MessageState& message = request.message;
   if (message.mixed != nullptr) message.mixed->cancel();
   if (!message.descriptor.is_send() && message.open != nullptr) endpoint()->cancel(*message.open);
 }

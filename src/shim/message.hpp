@@ -17,12 +17,13 @@ namespace urakata::shim {
 struct Request;
 
 // What a Request holds where it stands for a message. Its circle and its type are held.
-struct Message {
+struct MessageState {
   p2p::Request* open = nullptr;                   // nullptr: finished, or not started
   p2p::Request* beside = nullptr;                 // the send of an Isendrecv, whose receive is `open`
   MessageDescriptor descriptor;                   // descriptor.circle is nullptr: the request is something else
   p2p::Unexpected* matched = nullptr;             // what MPI_Mprobe has found, until MPI_Mrecv
   std::unique_ptr<messages::MixedReceive> mixed;  // instead of `open`, where the message may be the host's
+  p2p::Persistent persistent;                     // of a persistent request
 
   bool done() const {
     if (open != nullptr ? !open->done() : mixed != nullptr && !mixed->done()) return false;
@@ -38,6 +39,7 @@ struct Message {
     open = beside = nullptr;
     matched = nullptr;
     mixed.reset();
+    persistent = {};
   }
 };
 
@@ -115,6 +117,9 @@ void message_status(const Request& request, MPI_Status* status);
 // As MPI_Request_free: what is active is finished without the program. False: the caller destroys the request. True: it
 // is destroyed when it is over, and the caller must not touch it any more.
 bool abandon_message(Request& request);
+
+// A persistent request is one of a fixed pair no more.
+void end_pair(Request& request);
 
 // As MPI_Cancel: a receive that is not matched is done then; everything else goes on.
 void cancel_message(Request& request);

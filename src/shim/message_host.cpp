@@ -2,6 +2,7 @@
 
 #include <climits>
 
+#include "shim/asking_host.hpp"
 #include "shim/communicator.hpp"
 #include "shim/host.hpp"
 #include "shim/message.hpp"
@@ -22,6 +23,7 @@ class MessageHost final : public messages::Host {
   bool probe(const MessageDescriptor& pattern, p2p::Envelope* found) override {
     int flag = 0;
     MPI_Status status;
+    const AskingHost asking;
     host.Iprobe(host_source(pattern.envelope), host_tag(pattern.envelope), comm_of(*pattern.circle), &flag, &status);
     if (flag != 0) *found = {pattern.envelope.context, status.MPI_SOURCE, status.MPI_TAG};
     return flag != 0;
@@ -30,7 +32,8 @@ class MessageHost final : public messages::Host {
   bool take(const MessageDescriptor& pattern, const p2p::Envelope& found, HostHandle* message) override {
     int flag = 0;
     MPI_Message taken = MPI_MESSAGE_NULL;
-    host.Improbe(found.source, found.tag, comm_of(*pattern.circle), &flag, &taken, MPI_STATUS_IGNORE);
+    const AskingHost asking;
+    host.Improbe(host_source(found), host_tag(found), comm_of(*pattern.circle), &flag, &taken, MPI_STATUS_IGNORE);
     *message = bits(taken);
     return flag != 0;
   }

@@ -1,6 +1,7 @@
 #include "shim/message_report.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "base/clock.hpp"
 #include "shim/circle.hpp"
@@ -8,7 +9,6 @@
 #include "shim/process.hpp"
 #include "shim/request.hpp"
 #include "shim/space.hpp"
-#include "shim/wire_messages.hpp"
 
 namespace urakata::shim {
 
@@ -16,18 +16,36 @@ namespace {
 
 thread_local std::uint64_t waited_until = 0;
 
+// Are there other ranks of this one's space, such as the link reaches, and such as only the host does?
+struct Reached {
+  explicit Reached(const Circle& in) : by_host(in.mixed) {
+    for (std::size_t rank = 0; rank < in.peers.size(); ++rank) {
+      near = near || (in.peers[rank].port != nullptr && static_cast<std::int32_t>(rank) != in.rank);
+      linked = linked || in.peers[rank].link != p2p::kNoPeer;
+    }
+  }
+  bool near = false;
+  bool linked = false;
+  bool by_host;
+};
+
 const char* carrier(int peer, MPI_Comm comm) {
   const Circle* const in = endpoint() != nullptr ? circle(comm) : nullptr;
   if (in == nullptr) return "host";
-  if (peer == MPI_ANY_SOURCE && link() == nullptr) return in->mixed ? "space or host" : "space";
-  if (peer == MPI_ANY_SOURCE) return in->mixed ? "any way" : in->wide ? "space or wire" : "space";
+  if (peer == MPI_ANY_SOURCE) {
+    constexpr std::array kWays = {"itself", "space",         "wire",         "space or wire",
+                                  "host",   "space or host", "wire or host", "space, wire or host"};
+    const Reached reached(*in);
+    return kWays[(reached.near ? 1U : 0U) + (reached.linked ? 2U : 0U) + (reached.by_host ? 4U : 0U)];
+  }
   if (!in->has(peer) || in->outside(peer)) return "host";
-  return in->linked(peer) ? "wire" : "space";
+  if (in->linked(peer)) return "wire";
+  return peer == in->rank && !Reached(*in).near ? "itself" : "space";
 }
 
-observe::MessageSite* site_of(const char* operation, const void* address, const char* carried_by) {
+observe::MessageSite* site_of(const char* operation, const void* address, const char* carrier) {
   if (inside_host(address)) return nullptr;
-  return process().observer()->message_site({operation, address, carried_by});
+  return process().observer()->message_site({operation, address, carrier});
 }
 
 std::uint64_t size_of(std::int64_t count, MPI_Datatype type) {

@@ -1,9 +1,9 @@
 #include "shim/operation.hpp"
 
-#include <climits>
 #include <optional>
 
-#include "shim/handle_map.hpp"
+#include "base/handle_map.hpp"
+#include "base/int_pieces.hpp"
 #include "shim/host.hpp"
 
 namespace urakata::shim {
@@ -37,13 +37,10 @@ void apply_user(const reduce::Reducer& self, const void* in, void* inout, std::u
   const auto& reducer = static_cast<const UserReducer&>(self);
   const auto* from = static_cast<const std::byte*>(in);
   auto* to = static_cast<std::byte*>(inout);
-  while (count != 0) {
-    const int piece = static_cast<int>(count < INT_MAX ? count : INT_MAX);
-    host.Reduce_local(from, to, piece, reducer.type->handle(), reducer.operation->handle());
-    from += static_cast<std::uint64_t>(piece) * reducer.extent;
-    to += static_cast<std::uint64_t>(piece) * reducer.extent;
-    count -= static_cast<std::uint64_t>(piece);
-  }
+  in_int_pieces(count, [&](std::uint64_t first, int piece) {
+    host.Reduce_local(from + first * reducer.extent, to + first * reducer.extent, piece, reducer.type->handle(),
+                      reducer.operation->handle());
+  });
 }
 
 }  // namespace

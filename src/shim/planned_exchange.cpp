@@ -4,6 +4,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -11,13 +12,16 @@
 #include "base/options.hpp"
 #include "base/threads.hpp"
 #include "base/waiting.hpp"
-#include "shim/circle.hpp"
 #include "shim/copying.hpp"
 #include "shim/devices.hpp"
+#include "shim/engine_wait.hpp"
 #include "shim/host.hpp"
 #include "shim/host_bootstrap.hpp"
+#include "shim/process.hpp"
+#include "shim/process_sites.hpp"
 #include "shim/request.hpp"
 #include "shim/space.hpp"
+#include "shim/staging.hpp"
 #include "shim/wait_until.hpp"
 
 namespace urakata::shim {
@@ -26,10 +30,14 @@ namespace {
 
 using collectives::Neighbourhood;
 
+constexpr std::uint64_t kLongestNap = 100'000;  // ns, while a neighbour in the space and the wire may both bring news
+
 struct All {
   SpinLock lock;
   std::vector<PlannedExchange*> active;   // under way; has room for all
   std::atomic<std::size_t> count{0};      // of those
+  std::atomic<std::size_t> near{0};       // likewise, with edges inside the space
+  std::atomic<bool> stopped{false};       // by stop_all()
   std::size_t made = 0;                   // that exist; so much room `active` has
   std::atomic<std::uint64_t> landing{0};  // bytes of all landing places
   // Whose memory a neighbour may still need. They are destroyed by whoever holds `stepping`, since others have looked
@@ -42,16 +50,28 @@ All& all() {
   return *made;
 }
 
+// May a payload go to another node by a put? A plan is moved in its rank's calls only. Where a helper moves the
+// communicator's schedules, what the kernel does not take at once is better off with that: what is beyond a connection's
+// first window, by default.
+bool leaves(std::uint64_t bytes, const Communicator& group) {
+  constexpr std::uint64_t kWindow = 128 << 10;
+  return bytes <= kWindow || group.engine == nullptr || group.engine->name() != "thread";
+}
+
 // The edges of one side that lead to somebody; nothing where the elements of one are not known in canonical form.
-std::optional<std::vector<halo::End>> ends(const Side& side, std::span<const std::uint32_t> ranks) {
+std::optional<std::vector<halo::End>> ends(const Side& side, std::span<const std::uint32_t> ranks,
+                                           const Communicator& group) {
   std::vector<halo::End> made;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (ranks[i] == Neighbourhood::kNobody) continue;
     const Block& block = side.blocks[side.blocks.size() == 1 ? 0 : i];
     const bool plain = block.type->contiguous;
     if (!plain && block.elements != 0 && block.type->shape() == nullptr) return std::nullopt;
+    const auto way = PlannedExchange::way_to(group.world[ranks[i]]);
+    if (!way || (*way != halo::End::kNear && !leaves(block.elements * block.type->size, group))) return std::nullopt;
     made.push_back({ranks[i], static_cast<std::ptrdiff_t>(block.displacement),
-                    plain ? block.elements * block.type->size : block.elements, plain ? nullptr : block.type->shape()});
+                    plain ? block.elements * block.type->size : block.elements, plain ? nullptr : block.type->shape(),
+                    *way});
   }
   return made;
 }
@@ -62,12 +82,31 @@ bool agreed(MPI_Comm comm, bool own) {
   return !all.empty() && std::ranges::all_of(all, [](std::uint8_t one) { return one != 0; });
 }
 
+// What edges within a space are woken by. A rank without one may still be its own neighbour.
+p2p::Port& port() {
+  if (endpoint() != nullptr) return endpoint()->port();
+  static auto* own = new p2p::Port;
+  return *own;
+}
+
 }  // namespace
+
+bool PlannedExchange::any_in_job() { return endpoints_in_job() || process().transports().any(); }
+
+std::optional<std::int32_t> PlannedExchange::way_to(std::int32_t world_rank) {
+  const std::int32_t own = process().world_rank();
+  if (world_rank == own || (endpoint() != nullptr && port_of(world_rank) != nullptr)) return halo::End::kNear;
+  if (process().wire() == nullptr || !process().transports().by_wire(own, world_rank)) return std::nullopt;
+  // Over a long link one connection is not enough.
+  if (process().lanes() != nullptr && ranks_at_other_sites()[static_cast<std::size_t>(world_rank)]) return std::nullopt;
+  return world_rank;
+}
 
 PlannedExchange::PlannedExchange(std::span<const halo::End> out, std::span<const halo::End> in,
                                  const halo::Costs& costs)
-    : plan_(endpoint()->port(), out, in, costs) {
+    : plan_(port(), out, in, costs, process().wire()) {
   fetch_add(all().landing, plan_.landing_bytes(), std::memory_order_relaxed);
+  if (plan_.any_far()) process().progress().hook();  // neighbours may wait while the program is blocked in the host
   const std::lock_guard guard(all().lock);
   ++all().made;
 }
@@ -81,20 +120,37 @@ PlannedExchange::~PlannedExchange() {
   for (const Datatype* type : types_) type->release();
 }
 
-std::unique_ptr<PlannedExchange> PlannedExchange::make_here(const Reading& reading) {
-  if (!have_request()) return nullptr;
-  const auto out = ends(reading.send, reading.neighbours.destinations);
-  const auto in = ends(reading.recv, reading.neighbours.sources);
+void PlannedExchange::Extent::operator+=(const Extent& other) {
+  near += other.near;
+  far += other.far;
+  landing += other.landing;
+}
+
+void PlannedExchange::tell(const Extent& of_all) {
+  const auto edges = [](std::uint64_t count, const char* where) {
+    return std::to_string(count) + (count == 1 ? " edge " : " edges ") + where;
+  };
+  why_ = of_all.near != 0 || of_all.far == 0 ? edges(of_all.near, "by stores") : "";
+  if (of_all.far != 0) why_ += (why_.empty() ? "" : ", ") + edges(of_all.far, "by put frames");
+  why_ += "; landing places: " + std::to_string((of_all.landing + 1023) / 1024) + " KiB";
+}
+
+std::unique_ptr<PlannedExchange> PlannedExchange::make_here(const Reading& reading, const Communicator& group) try {
+  if (!have_request() || (have_devices() && needs_staging(reading))) return nullptr;
+  const auto out = ends(reading.send, reading.neighbours.destinations, group);
+  const auto in = ends(reading.recv, reading.neighbours.sources, group);
   std::unique_ptr<PlannedExchange> made = out && in ? make(*out, *in) : nullptr;
   if (made != nullptr) {
     made->bind(static_cast<const std::byte*>(reading.send.address),
                static_cast<std::byte*>(const_cast<void*>(reading.recv.address)));
   }
   return made;
+} catch (const std::bad_alloc&) {
+  return nullptr;
 }
 
 std::unique_ptr<PlannedExchange> PlannedExchange::make(std::span<const halo::End> out, std::span<const halo::End> in) {
-  if (!options().exchange_plans || have_devices()) return nullptr;
+  if (!options().exchange_plans) return nullptr;
   destroy_released();
   const halo::Costs costs = exchange_costs(all().landing.load(std::memory_order_relaxed));
   try {
@@ -107,14 +163,22 @@ std::unique_ptr<PlannedExchange> PlannedExchange::make(std::span<const halo::End
   }
 }
 
-std::unique_ptr<PlannedExchange> PlannedExchange::make(const Call& call, const Reading& reading,
+std::unique_ptr<PlannedExchange> PlannedExchange::make(const Call& call, const Reading* reading,
                                                        const Communicator& group) {
-  // Of a circle that is not wide all ranks are in the space, and know so.
-  const Circle* const circle_of = circle(call.comm);
-  if (circle_of == nullptr || circle_of->wide) return nullptr;
-  std::unique_ptr<PlannedExchange> made = make_here(reading);
+  if (!any_in_job()) return nullptr;
+  std::unique_ptr<PlannedExchange> made = reading != nullptr ? make_here(*reading, group) : nullptr;
   if (!agreed(call.comm, made != nullptr)) return nullptr;
-  return agreed(call.comm, made->join_all(reading, group)) ? std::move(made) : nullptr;
+  struct Joined {
+    bool good;
+    Extent extent;
+  };
+  HostBootstrap members(call.comm);
+  const auto all = members.gathered(Joined{made->join_all(*reading, group), made->extent()});
+  if (all.empty() || !std::ranges::all_of(all, &Joined::good)) return nullptr;
+  Extent sum;
+  for (const Joined& one : all) sum += one.extent;
+  made->tell(sum);
+  return made;
 }
 
 // Carries the record of each edge to the one that it leads to. Messages between two ranks do not overtake, so the k-th
@@ -159,6 +223,7 @@ void PlannedExchange::begin() {
   const std::lock_guard list(all().lock);
   all().active.push_back(this);
   fetch_add(all().count, std::size_t{1}, std::memory_order_relaxed);
+  if (!all_far()) fetch_add(all().near, std::size_t{1}, std::memory_order_relaxed);
   expect_messages();
 }
 
@@ -178,6 +243,7 @@ bool PlannedExchange::settle() {
     std::erase(all().active, this);
   }
   fetch_add(all().count, ~std::size_t{0}, std::memory_order_relaxed);
+  if (!all_far()) fetch_add(all().near, ~std::size_t{0}, std::memory_order_relaxed);
   end();
   return true;
 }
@@ -206,20 +272,34 @@ void PlannedExchange::end() {
 
 // After the barrier of MPI_Finalize a neighbour may be gone, and needs no word any more.
 void PlannedExchange::retire() {
-  if (endpoint() != nullptr) plan_.retire();
+  if (!all().stopped.load(std::memory_order_relaxed)) plan_.retire();
 }
 
 void PlannedExchange::wait() {
+  if (all_far()) {
+    Waiting waiting(nullptr);
+    while (!done()) waiting.step();
+    return;
+  }
   constexpr unsigned kAlone = 100;  // tests of this one before others are moved, too
   for (unsigned i = 0; i < kAlone && !process().oversubscribed(); ++i) {
     progress();
     if (done()) return;
     pause();
   }
-  wait_until([&] {
+  const auto over = [this] {
     progress();
     return done();
-  });
+  };
+  if (endpoint() == nullptr) {  // it is its own neighbour, and others are far
+    Waiting waiting(nullptr);
+    while (!over()) waiting.step();
+    return;
+  }
+  p2p::BackoffSettings settings = endpoint()->backoff_settings();
+  // A neighbour in the space wakes it from a nap, the wire does not.
+  if (plan_.any_far()) settings.longest_nap = std::min(settings.longest_nap, kLongestNap);
+  wait_until(over, settings);
 }
 
 void PlannedExchange::abandon(std::unique_ptr<PlannedExchange> exchange, std::vector<const Datatype*> types) {
@@ -253,6 +333,8 @@ void PlannedExchange::stop_all() {
   const std::lock_guard list(all().lock);
   all().active.clear();
   all().count.store(0, std::memory_order_relaxed);
+  all().near.store(0, std::memory_order_relaxed);
+  all().stopped.store(true, std::memory_order_relaxed);
 }
 
 void PlannedExchange::destroy_abandoned() {
@@ -262,10 +344,19 @@ void PlannedExchange::destroy_abandoned() {
 }
 
 bool exchanges_under_way() { return all().count.load(std::memory_order_relaxed) != 0; }
+bool near_exchanges_under_way() { return all().near.load(std::memory_order_relaxed) != 0; }
+
+void start_exchange_helper() {
+  fallback = new FallbackProgress("urakata/exchange", "exchange plans", [] {
+    progress_exchanges();
+    return exchanges_under_way();
+  });
+}
 
 bool progress_exchanges() {
   if (!exchanges_under_way() || !all().stepping.try_lock()) return false;
   const std::lock_guard stepping(all().stepping, std::adopt_lock);
+  if (process().wire() != nullptr) process().wire()->step();
   bool moved = false;
   for (std::size_t i = 0;; ++i) {
     PlannedExchange* next = nullptr;

@@ -1,8 +1,9 @@
 // An exchange plan (halo/plan.hpp) of this rank, under way or not: of a persistent neighbourhood collective, behind one of
-// our requests, or of a halo of urakata.h. All ranks of the communicator share this rank's space.
+// our requests, or of a halo of urakata.h. Its neighbours share this rank's space, or transport wire leads to them.
 //
 // Nobody moves a plan but its rank, in calls of the program and where the host calls us while the program is blocked in
-// it (Progress); where it cannot, the helper that looks after messages.
+// it (Progress); where it cannot, the helper that looks after messages, or one for plans alone. What comes from other
+// nodes is taken in by whoever polls the wire.
 //
 // Thread-safety: by any thread; a plan belongs to one at a time.
 #pragma once
@@ -12,29 +13,33 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/spin_lock.hpp"
 #include "halo/plan.hpp"
 #include "observe/call_site.hpp"
 #include "shim/call.hpp"
 #include "shim/call_reading.hpp"
-#include "shim/spin_lock.hpp"
 
 namespace urakata::shim {
 
 class PlannedExchange {
  public:
   static constexpr std::string_view kAlgorithm = "exchange plan";
-  static constexpr std::string_view kWhy = "all ranks share a space";
 
+  // May ranks of this job have plans? The same on all.
+  static bool any_in_job();
   // Of a persistent collective. Collective over the communicator, of which `group` has a context that nothing uses.
   // nullptr, on all ranks alike: not to be had here. Otherwise make_request() may be called. The layouts must outlive it.
-  // The reading is used up.
-  static std::unique_ptr<PlannedExchange> make(const Call& call, const Reading& reading, const Communicator& group);
+  // The reading is used up; nullptr: this rank has no memory, and the others are told.
+  static std::unique_ptr<PlannedExchange> make(const Call& call, const Reading* reading, const Communicator& group);
   // Of edges whose ends the caller joins, as halo/plan.hpp says, which has all ranks agree. nullptr: not to be had on this
   // rank. The layouts must outlive it.
   static std::unique_ptr<PlannedExchange> make(std::span<const halo::End> out, std::span<const halo::End> in);
+  // Which way leads to a rank of MPI_COMM_WORLD, for halo::End::far; nothing: none that plans have.
+  static std::optional<std::int32_t> way_to(std::int32_t world_rank);
   halo::Record record(std::size_t out) { return plan_.record(out); }
   halo::Fit join(std::size_t in, const halo::Record& record) { return plan_.join(in, record); }
 
@@ -44,7 +49,7 @@ class PlannedExchange {
   ~PlannedExchange();
 
   // Who is told of the end of each exchange; nullptr: nobody.
-  void observe(observe::Passage* passage) { observed_ = passage; }
+  void observe(observe::ObservedInstance* observed) { observed_ = observed; }
 
   // What the ends' offsets count from, in exchanges that begin from now on. The one before is done.
   void bind(const std::byte* from, std::byte* to) {
@@ -57,6 +62,21 @@ class PlannedExchange {
   bool done() const { return done_.load(std::memory_order_acquire); }
   // Moves it on, if nobody else does. Returns whether anything moved.
   bool progress();
+  // Of the exchange that was begun last and is done; MPI_SUCCESS, or the code of an error that nobody has been told yet.
+  int error() const { return plan_.failed() ? kFailure : MPI_SUCCESS; }
+  // Does the network alone bring what is waited for?
+  bool all_far() const { return !plan_.any_near(); }
+  // For the report: of all ranks' plans, the edges by their ways and the bytes of landing places. Each tells of its own,
+  // and is told the sum, from which why() is made.
+  struct Extent {
+    std::uint64_t near = 0;
+    std::uint64_t far = 0;
+    std::uint64_t landing = 0;
+    void operator+=(const Extent& other);
+  };
+  Extent extent() const { return {plan_.from_near(), plan_.from_far(), plan_.landing_bytes()}; }
+  void tell(const Extent& of_all);
+  std::string_view why() const { return why_; }
   // As the plan's, of the exchange that was begun last.
   bool ready(std::size_t in);
   std::optional<std::size_t> ready_any();
@@ -74,12 +94,14 @@ class PlannedExchange {
   static void destroy_abandoned();
 
  private:
+  static constexpr int kFailure = MPI_ERR_OTHER;
+
   PlannedExchange(std::span<const halo::End> out, std::span<const halo::End> in, const halo::Costs& costs);
   bool join_all(const Reading& reading, const Communicator& group);
   bool settle();
   void end();
   void retire();
-  static std::unique_ptr<PlannedExchange> make_here(const Reading& reading);
+  static std::unique_ptr<PlannedExchange> make_here(const Reading& reading, const Communicator& group);
   static void destroy_released();
 
   halo::Plan plan_;
@@ -87,14 +109,20 @@ class PlannedExchange {
   std::byte* to_ = nullptr;
   SpinLock lock_;           // of plan_ and abandoned_
   bool abandoned_ = false;  // to be retired when it is done
-  observe::Passage* observed_ = nullptr;
+  observe::ObservedInstance* observed_ = nullptr;
+  std::string why_;
   std::vector<const Datatype*> types_;  // held, once it is abandoned
   std::atomic<bool> done_{true};
 };
 
 // Moves on all exchanges that are under way. Returns whether anything moved.
 bool progress_exchanges();
-// Are any under way?
+// Are any under way? And such of whose end the wire's descriptor does not tell?
 bool exchanges_under_way();
+bool near_exchanges_under_way();
+
+// Where the host cannot call us while the program is blocked in it and nobody looks after messages: begins to move plans
+// by a helper, and ends it.
+void start_exchange_helper();
 
 }  // namespace urakata::shim

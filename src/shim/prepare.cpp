@@ -8,6 +8,8 @@
 #include "base/log.hpp"
 #include "base/options.hpp"
 #include "collectives/schedule_table.hpp"
+#include "shim/between_sites.hpp"
+#include "shim/chained.hpp"
 #include "tune/decision.hpp"
 
 namespace urakata::shim {
@@ -35,13 +37,24 @@ Result<std::shared_ptr<const schedule::Schedule>> build(const collectives::Algor
   return shared->keep(algorithm, arguments, std::move(*built));
 }
 
+Prepared* keep(const Reading& reading, Communicator& comm, std::shared_ptr<const schedule::Schedule> schedule,
+               std::string_view algorithm, std::string_view why) {
+  auto made = std::make_unique<Prepared>();
+  made->key = reading.key;
+  made->blocks.assign(reading.blocks.begin(), reading.blocks.end());
+  made->schedule = std::move(schedule);
+  made->algorithm = algorithm;
+  made->why = why;
+  return comm.keep(std::move(made));
+}
+
 }  // namespace
 
 Prepared* prepare(const Reading& reading, Communicator& comm) {
   const Key& key = reading.key;
   if (key.inputs_only && !tune::inputs_only_pays(key.bytes, comm.ranks)) return nullptr;
   count_allocation();
-  const auto choice =
+  tune::Choice choice =
       tune::choose(key.operation, key.bytes, comm.ranks, key.commutative, comm.medium(), comm.ranks_per_node);
   std::string_view why = choice.why;
   collectives::Arguments given = arguments_of(reading, comm);
@@ -50,6 +63,15 @@ Prepared* prepare(const Reading& reading, Communicator& comm) {
   const collectives::Algorithm* algorithm = nullptr;
   bool bare = false;
   const std::string_view wish = options().algorithm_for(collectives::name(key.operation), &bare);
+  if (comm.placement() != nullptr && wish.empty() && !key.inputs_only) {
+    const BetweenSites between = between_sites(key.operation, given, *comm.placement());
+    if (between.schedule != nullptr) return keep(reading, comm, between.schedule, between.name, between.why);
+    if (!between.algorithm.empty()) {
+      choice = {.algorithm = between.algorithm, .segment = 0, .why = between.why};
+      given.segment = options().segment;
+      why = choice.why;
+    }
+  }
   if (!wish.empty()) {
     const auto forced = collectives::algorithm_named(key.operation, wish);
     if (forced.ok() && (key.commutative || !(*forced)->commutative_only)) {
@@ -67,6 +89,12 @@ Prepared* prepare(const Reading& reading, Communicator& comm) {
     const auto chosen = collectives::algorithm_named(key.operation, choice.algorithm);
     algorithm = chosen.ok() ? *chosen : &collectives::algorithms(key.operation).front();
   }
+  const collectives::Algorithm* const by_kernel =
+      comm.has_kernel_part() ? chainable(key.operation, *algorithm, given) : nullptr;
+  if (by_kernel != nullptr && by_kernel != algorithm) {
+    algorithm = by_kernel;
+    why = "the first that the kernel can run";
+  }
   auto schedule = build(*algorithm, given);
   if (!schedule.ok()) {  // this algorithm does not suit the arguments; the first one suits all
     why = "the algorithm asked for does not suit these arguments";
@@ -78,6 +106,14 @@ Prepared* prepare(const Reading& reading, Communicator& comm) {
     return nullptr;
   }
   auto made = std::make_unique<Prepared>();
+  if (by_kernel != nullptr) {
+    auto program = chained(key.operation, *by_kernel, **schedule);
+    if (!program.ok()) {  // others have taken it for one: see tests/chain
+      log::error("engine kernel: %s", program.error().message.c_str());
+      return nullptr;
+    }
+    made->program = std::move(*program);
+  }
   made->key = key;
   made->blocks.assign(reading.blocks.begin(), reading.blocks.end());
   made->schedule = std::move(*schedule);

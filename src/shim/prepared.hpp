@@ -7,9 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/spin_lock.hpp"
+#include "chain/program.hpp"
 #include "collectives/collectives.hpp"
 #include "engine/instance.hpp"
-#include "shim/spin_lock.hpp"
 
 namespace urakata::shim {
 
@@ -41,6 +42,7 @@ struct Prepared {
   Key key;
   std::vector<std::uint64_t> blocks;  // v-forms: send bytes, send displacements, recv bytes, recv displacements
   std::shared_ptr<const schedule::Schedule> schedule;
+  std::shared_ptr<const chain::Program> program;  // nullptr: the kernel does not run it
   std::string_view algorithm;
   std::string_view why;
   std::uint64_t last_use = 0;

@@ -9,15 +9,23 @@
 #include "base/clock.hpp"
 #include "base/launcher.hpp"
 #include "base/log.hpp"
+#include "base/node_warnings.hpp"
 #include "base/options.hpp"
+#include "base/reserve.hpp"
 #include "base/threads.hpp"
 #include "base/waiting.hpp"
+#include "chain/ring.hpp"
+#include "job/shared_lines.hpp"
 #include "shim/communicator.hpp"
+#include "shim/communicator_origin.hpp"
+#include "shim/conduits.hpp"
 #include "shim/datatype.hpp"
 #include "shim/host.hpp"
 #include "shim/host_bootstrap.hpp"
 #include "shim/host_messages.hpp"
-#include "shim/kin.hpp"
+#include "shim/left_types.hpp"
+#include "shim/planned_exchange.hpp"
+#include "shim/process_sites.hpp"
 #include "shim/refusal.hpp"
 #include "shim/space.hpp"
 #include "shim/staging.hpp"
@@ -27,6 +35,7 @@
 #include "space/registry.hpp"
 #include "transport/route.hpp"
 #include "tune/costs.hpp"
+#include "tune/link_choice.hpp"
 
 namespace urakata::shim {
 
@@ -52,10 +61,13 @@ void helper_progressed(std::uint64_t begin, std::uint64_t end) {
   }
 }
 
-std::unique_ptr<engine::Domain> make_domain(transport::Failures& failures, transport::Wire* wire) {
+std::unique_ptr<engine::Domain> make_domain(transport::Failures& failures, transport::Wire* wire,
+                                            transport::Lanes* lanes) {
   std::unique_ptr<transport::Transport> transport =
       std::make_unique<transport::HostTransport<HostMessages>>(failures, options().peer_timeout_ns());
-  if (wire != nullptr) transport = std::make_unique<transport::Route>(std::move(transport), *wire);
+  if (wire != nullptr) {
+    transport = std::make_unique<transport::Route>(std::move(transport), *wire, lanes, ranks_at_other_sites());
+  }
   return std::make_unique<engine::Domain>(std::move(transport));
 }
 
@@ -65,7 +77,7 @@ tune::RunFacts run_facts() {
   const Options& wish = options();
   tune::RunFacts facts{.asked = wish.engine, .hook = host.progress_register != nullptr};
   facts.one_node = started.ranks >= 1 && started.local_ranks == started.ranks;
-  facts.within_node = !facts.one_node || tune::place_helpers(Topology::of_this_node(), crew_of_this_process(),
+  facts.within_node = !facts.one_node || tune::place_helpers(Topology::of_this_node(), ranks_of_this_node(),
                                                              wish.placement, wish.helper_cpus, 1)
                                              .within_node;
   return facts;
@@ -117,6 +129,7 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
 
 bool Process::set_up() {
   const Options& wish = options();
+  reserve::set_aside();
   HostBootstrap all(MPI_COMM_WORLD);
   if (!job_.agree(all, own_facts())) return false;
   if (job_.contexts() == 0) {
@@ -126,13 +139,13 @@ bool Process::set_up() {
   }
   register_predefined();
   world_rank_ = static_cast<std::int32_t>(all.rank());
-  open_world_kin(job_.contexts());
-  Crew crew = crew_of_this_process();
+  open_world_origin(job_.contexts());
+  NodeRanks node_ranks = ranks_of_this_node();
   const std::int32_t leader = make_communicators();
   HostBootstrap world(world_);
-  if (!job_.meet(world, leader, crew)) return false;
+  if (!job_.meet(world, leader, node_ranks)) return false;
   const std::size_t helpers = std::max<std::uint32_t>(wish.domains, 1);
-  placement_ = tune::place_helpers(Topology::of_this_node(), crew, wish.placement, wish.helper_cpus, helpers);
+  placement_ = tune::place_helpers(Topology::of_this_node(), node_ranks, wish.placement, wish.helper_cpus, helpers);
   oversubscribed_ = placement_.oversubscribed;
   if (!job_.note_crowded(world, placement_.crowded)) return false;
   const auto own = static_cast<std::int32_t>(world.rank());
@@ -140,14 +153,28 @@ bool Process::set_up() {
   wiring_.set_up(world, job_.nodes(), job::own_wire_facts(job_.nodes(), own, terms.wire, terms.better), failures_,
                  wish.peer_timeout_ns(), [&](const Network& found) {
                    transports_ = tune::TransportChoice(found);
+                   sites_ = meet_sites(world, found);
                    return transports_.peers(own);
                  });
   log::information("transport %s: %s", wiring_.wire() != nullptr ? "wire" : "host", transports_.why().c_str());
   if (const std::string warning = transports_.warning(wish.transport); !warning.empty()) {
     log::warning_of_all("%s", warning.c_str());
   }
-  open_link();
+  open_lanes();
+  messages_choice_ = tune::choose_messages(wish.wire_messages, wish.space, transports_);
+  if (wiring_.wire() != nullptr)
+    log::information("the program's messages between nodes: %s", messages_choice_.why.c_str());
+  if (messages_choice_.by_wire && wiring_.wire() != nullptr) open_link(tune::link_has_helper(facts_));
+  if (facts_.asked == EngineKind::kernel) {
+    if (job_.all_kernel()) {
+      facts_.no_kernel = why_no_kernel(world);
+    } else {
+      facts_.asked = EngineKind::thread;
+    }
+  }
+  log::withhold_node_warnings();
   make_engines();
+  open_world_conduit();
   // exit() without MPI_Finalize: the helpers must be gone before the libraries are taken down. A forked child has none,
   // and may lack the memory of theirs.
   static const pid_t owner = getpid();
@@ -156,16 +183,29 @@ bool Process::set_up() {
   });
   enter_space(wish.space, engine_choice_.fallback);
   if (endpoint() != nullptr) {
-    start_link_helper(*endpoint(), placement_.helpers.empty() ? CpuSet() : placement_.helpers.front());
+    start_link_helper(*endpoint(), {.cpus = placement_.helpers.empty() ? CpuSet() : placement_.helpers.front(),
+                                    .spare = placement_.spare,
+                                    .long_gap_ns = static_cast<std::uint64_t>(tune::costs().helper.gap)});
   }
+  if (fallback == nullptr && wire() != nullptr && engine_choice_.fallback) start_exchange_helper();
+  const auto warnings = job::share_lines(world, job_.nodes(), log::withheld_node_warnings());
+  for (const std::string& line : warnings.here) log::warning("%s", line.c_str());
   return true;
+}
+
+// On all ranks alike.
+std::string Process::why_no_kernel(job::Bootstrap& world) {
+  std::string obstacle = tune::kernel_obstacle(chain::why_no_chains(), placement_);
+  if (obstacle.empty() && wiring_.wire() == nullptr) obstacle = "no transport wire: " + transports_.why();
+  return set_up_conduits(world, std::move(obstacle));
 }
 
 void Process::make_engines() {
   const Options& wish = options();
   engine_choice_ = tune::choose_engines(facts_, multiple_, placement_);
-  if (!engine_choice_.refusal.empty()) refuse_job(engine_choice_.refusal);
-  if (!engine_choice_.warning.empty()) log::warning_of_all("%s", engine_choice_.warning.c_str());
+  HostBootstrap world(world_);
+  refuse_together(world, job_.nodes(), engine_choice_.refusal);
+  if (!engine_choice_.warning.empty()) log::warning_of_node("%s", engine_choice_.warning.c_str());
   const std::size_t count = std::max<std::uint32_t>(wish.domains, 1);
   const auto settings = [&](std::size_t i) {
     engine::HelperSettings made;
@@ -179,8 +219,8 @@ void Process::make_engines() {
     return made;
   };
   engines_.make(
-      engine_choice_.usable(), engine_choice_.fallback, count,
-      [this] { return make_domain(failures_, wiring_.wire()); }, settings);
+      engine_choice_.usable(), engine_choice_.fallback, count, failures_,
+      [this] { return make_domain(failures_, wiring_.wire(), lanes_); }, settings);
   progress_.open(wiring_.wire() != nullptr, world_);
 }
 
@@ -190,6 +230,7 @@ engine::Engine* Process::next_engine(const std::vector<std::int32_t>& world_rank
 
 void Process::stop_helpers() {
   stop_message_helpers();
+  stop_conduits();
   for (engine::Engine* engine : engines_.all()) engine->stop();
 }
 
@@ -202,14 +243,16 @@ int Process::finalise() {
       // Operations whose requests were freed: other ranks need our part in them.
       Ladder ladder(oversubscribed_);
       auto pending = [&] {
-        return std::ranges::any_of(engines_.all(), [](engine::Engine* e) { return e->domain().pending() != 0; });
+        return std::ranges::any_of(engines_.all(), [](engine::Engine* e) { return e->domain().unfinished(); });
       };
       while (pending()) {
         if (!progress_.step_all()) ladder.step();
       }
       settle_left_behind();
+      settle_lanes();
       progress_.unhook();
       stop_helpers();
+      free_left_types();
     }
     if (observer_) write_report();
     if (!host_only_) {

@@ -18,8 +18,13 @@
 #include "shim/abi.hpp"
 #include "shim/progress.hpp"
 #include "tune/engine_choice.hpp"
+#include "tune/messages_choice.hpp"
 #include "tune/placement.hpp"
 #include "tune/transport_choice.hpp"
+
+namespace urakata::transport {
+class Lanes;
+}
 
 namespace urakata::shim {
 
@@ -36,6 +41,9 @@ class Process {
   int told_level() const { return told_level_; }  // the thread level that the program knows of
   bool oversubscribed() const { return oversubscribed_; }
   const tune::TransportChoice& transports() const { return transports_; }
+  const std::string& sites_text() const { return sites_text_; }
+  const Sites& sites() const { return sites_; }             // of the job
+  transport::Lanes* lanes() const { return lanes_; }        // nullptr: there is one site, or no wire between them
   transport::Wire* wire() const { return wiring_.wire(); }  // nullptr: this rank has none
 
   std::int32_t world_rank() const { return world_rank_; }
@@ -62,6 +70,9 @@ class Process {
   std::int32_t make_communicators();  // the private ones; returned is the lowest rank on this node
   // Meets the other ranks and makes everything ready for operations. False: all is the host's, on every rank alike.
   bool set_up();
+  std::string why_no_kernel(job::Bootstrap& world);
+  Sites meet_sites(job::Bootstrap& world, const Network& network);
+  void open_lanes();
   void make_engines();
   void write_report();
 
@@ -85,6 +96,10 @@ class Process {
   transport::Failures failures_{MPI_ERR_OTHER};
   job::Wiring wiring_;
   tune::TransportChoice transports_;
+  tune::MessagesChoice messages_choice_;
+  Sites sites_;
+  std::string sites_text_;             // for people
+  transport::Lanes* lanes_ = nullptr;  // lives as long as the process
   std::unique_ptr<observe::Observer> observer_;
   tune::Placement placement_;
   std::uint64_t init_ns_ = 0;

@@ -16,6 +16,7 @@
 #include "p2p/fence.hpp"
 #include "shim/host.hpp"
 #include "shim/process.hpp"
+#include "shim/process_sites.hpp"
 #include "shim/space.hpp"
 #include "shim/wire_messages.hpp"
 #include "space/registry.hpp"
@@ -59,10 +60,15 @@ void Process::write_report() {
   host.Get_library_version(version, &length);
   meta.host_mpi = std::string(version).substr(0, std::string(version).find('\n'));
   meta.abi = kAbi;
-  meta.engine = host_only_ ? "host" : std::string(engines_.best().name());
+  meta.engine = host_only_                            ? "host"
+                : engines_.named("kernel") != nullptr ? "kernel"
+                                                      : std::string(engines_.best().name());
   meta.engine_why = engine_choice_.why;
   meta.transport = wiring_.wire() != nullptr ? "wire" : "host";
   meta.transport_why = transports_.why();
+  meta.messages = link() != nullptr ? "wire" : "host";
+  meta.messages_why = messages_choice_.why;
+  meta.sites = report_of_sites();
   meta.space.asked = options().space;
   meta.space.ranks = static_cast<std::uint32_t>(ranks_in_space());
   if (meta.space.asked && meta.space.ranks == 0) {

@@ -6,7 +6,9 @@
 
 #include "base/helper_thread.hpp"
 #include "base/threads.hpp"
+#include "shim/asking_host.hpp"
 #include "shim/host.hpp"
+#include "shim/left_types.hpp"
 #include "shim/message_host.hpp"
 #include "shim/planned_exchange.hpp"
 #include "shim/process.hpp"
@@ -20,15 +22,16 @@ namespace {
 
 constexpr std::uint64_t kCallerSleep = 500'000;  // ns; the news may be another thread's start, which no socket tells
 
-int progress_hook() { return process().progress().step_engines() ? 1 : 0; }
+int progress_hook() { return !AskingHost::now() && process().progress().step_engines() ? 1 : 0; }
 
 // They move by the program's threads only, which are one at a time where it says so.
 bool progress_messages() {
   if (on_helper_thread) return false;
   bool moved = endpoint() != nullptr && endpoint()->progress();
-  end_lost_receives();
+  check_link();
   moved = progress_mixed() || moved;
   moved = progress_exchanges() || moved;
+  free_left_types();
   return settle_left_behind() || moved;
 }
 
@@ -71,11 +74,13 @@ bool Progress::step_all(std::int64_t bytes) {
 
 void Progress::poll_host() {
   int flag = 0;
+  const AskingHost asking;
   host.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, world_, &flag, MPI_STATUS_IGNORE);
 }
 
 Wakeup Progress::wakeup() const {
-  bool pending = false;
+  if (near_exchanges_under_way()) return Wakeup::none;
+  bool pending = exchanges_under_way();
   Wakeup weakest = Wakeup::news;
   for (engine::Engine* engine : engines_.all()) {
     if (engine->domain().pending() == 0) continue;
@@ -86,7 +91,6 @@ Wakeup Progress::wakeup() const {
 }
 
 bool Progress::sleep() {
-  if (exchanges_under_way()) return false;
   const Wakeup by = wakeup();
   if (by == Wakeup::none || watched_.exchange(true, std::memory_order_acquire)) return false;
   const bool slept = watch_->wait(by, kCallerSleep);

@@ -11,8 +11,9 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/reserve.hpp"
+#include "base/spin_lock.hpp"
 #include "shim/host.hpp"
-#include "shim/spin_lock.hpp"
 
 namespace urakata::shim {
 
@@ -154,7 +155,9 @@ bool fetch_requests() {
   KeptRequests& kept = kept_requests;
   Free& free = all_free();
   const std::lock_guard guard(free.lock);
-  if (const char* why = free.first == nullptr ? grow(free) : nullptr; why != nullptr) {
+  const char* why = reserve::enough() ? nullptr : "the process has no memory";
+  if (why == nullptr && free.first == nullptr) why = grow(free);
+  if (why != nullptr) {
     if (!std::exchange(free.told, true)) {
       log::error("%u requests of Urakata are in use at once and %s: what needs one ends with MPI_ERR_NO_MEM",
                  request_table.made.load(std::memory_order_relaxed), why);
@@ -193,6 +196,7 @@ MPI_Request finished_send() {
 
 void clear_request(Request& request) {
   if (request.is_message()) {
+    end_pair(request);
     if (request.message.descriptor.type != nullptr) datatype_of(request.message.descriptor).release();
     request.message.descriptor.circle->release();
     request.message.clear();

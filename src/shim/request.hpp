@@ -19,12 +19,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/handle_map.hpp"
 #include "observe/call_site.hpp"
 #include "observe/message_site.hpp"
 #include "shim/abi.hpp"
 #include "shim/communicator.hpp"
 #include "shim/datatype.hpp"
-#include "shim/handle_map.hpp"
 #include "shim/message.hpp"
 #include "shim/operation.hpp"
 #include "shim/planned_exchange.hpp"
@@ -40,7 +40,7 @@ struct alignas(64) Request {
   bool active = false;
   bool shared = false;      // stands for all sends that were finished when they were started; never changes
   Request* next = nullptr;  // of the free ones
-  Message message;          // where the request stands for a message in a space instead of a `run`
+  MessageState message;     // where the request stands for a message in a space instead of a `run`
   Communicator* communicator = nullptr;
   Run* run = nullptr;
   std::unique_ptr<PlannedExchange> exchange;  // instead of `run`: a neighbourhood collective inside the space
@@ -48,7 +48,7 @@ struct alignas(64) Request {
   std::optional<UserReducer> reducer;      // of a user-defined operation; held
   std::vector<const Datatype*> types;      // held
   observe::CallSite* call_site = nullptr;  // nullptr: nobody observes
-  observe::Passage passage;
+  observe::ObservedInstance observed;
   observe::MessageSite* message_site = nullptr;  // of a message; nullptr: nobody observes
 
   inline MPI_Request handle() const;

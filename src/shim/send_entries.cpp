@@ -4,6 +4,7 @@
 #include "shim/fast_path.hpp"
 #include "shim/host.hpp"
 #include "shim/message_report.hpp"
+#include "shim/wire_messages.hpp"
 
 namespace urakata::shim {
 namespace {
@@ -31,7 +32,7 @@ constexpr int kHosts = -1;  // no MPI error code
 int send(const void* buffer, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, p2p::Mode mode) {
   MessageDescriptor descriptor;
   if (!outgoing(buffer, count, type, dest, tag, comm, mode, descriptor)) {
-    return send_by_link(buffer, count, type, dest, tag, comm, mode);
+    return link() != nullptr ? send_by_link(buffer, count, type, dest, tag, comm, mode) : kHosts;
   }
   if (have_devices()) {
     const MessageDescriptor other = copy_of(descriptor);
@@ -45,7 +46,7 @@ int start_send(const void* buffer, std::int64_t count, MPI_Datatype type, int de
   MessageDescriptor descriptor;
   if (request == nullptr) return kHosts;
   if (!outgoing(buffer, count, type, dest, tag, comm, mode, descriptor)) {
-    return start_send_by_link(buffer, count, type, dest, tag, comm, mode, request);
+    return link() != nullptr ? start_send_by_link(buffer, count, type, dest, tag, comm, mode, request) : kHosts;
   }
   if (have_devices()) {
     const MessageDescriptor other = copy_of(descriptor);
@@ -57,8 +58,9 @@ int start_send(const void* buffer, std::int64_t count, MPI_Datatype type, int de
 int prepare_send(const void* buffer, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
                  p2p::Mode mode, MPI_Request* request) {
   MessageDescriptor descriptor;
-  if (request == nullptr || (!outgoing(buffer, count, type, dest, tag, comm, mode, descriptor) &&
-                             !outgoing_by_link(buffer, count, type, dest, tag, comm, mode, descriptor))) {
+  if (request == nullptr ||
+      (!outgoing(buffer, count, type, dest, tag, comm, mode, descriptor) &&
+       (link() == nullptr || !outgoing_by_link(buffer, count, type, dest, tag, comm, mode, descriptor)))) {
     return kHosts;
   }
   return prepare_message(descriptor, request);

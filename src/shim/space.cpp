@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "base/log.hpp"
+#include "shim/asking_host.hpp"
 #include "shim/circle.hpp"
+#include "shim/communicator_origin.hpp"
 #include "shim/copying.hpp"
 #include "shim/host.hpp"
 #include "shim/host_send.hpp"
-#include "shim/kin.hpp"
 #include "shim/message_host.hpp"
 #include "shim/planned_exchange.hpp"
 #include "shim/process.hpp"
@@ -45,6 +46,7 @@ std::vector<bool>& links() {
 bool poll_others() {
   const bool moved = process().progress().step_all();
   int flag = 0;
+  const AskingHost asking;
   host.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, process().world(), &flag, MPI_STATUS_IGNORE);
   return moved;
 }
@@ -55,7 +57,7 @@ p2p::Callers callers(bool helper) {
 }
 
 // What each rank tells all others.
-struct Card {
+struct SpaceRecord {
   std::uint64_t space = 0;  // identity of its space and of its port's protocol; 0: in none
   std::uint64_t port = 0;   // address
   std::uint64_t link = 0;   // 1: it has one
@@ -106,7 +108,7 @@ constinit int tag_limit = 0;
 
 void enter_space(bool wanted, bool helper) {
   const auto membership = wanted ? space::own_membership() : std::nullopt;
-  Card own;
+  SpaceRecord own;
   std::unique_ptr<p2p::Endpoint> opened;
   if (membership || link() != nullptr) {
     opened = std::make_unique<p2p::Endpoint>(callers(helper), own_backoff(membership.has_value()), own_copying());
@@ -119,21 +121,21 @@ void enter_space(bool wanted, bool helper) {
   }
   int ranks = 1;
   host.Comm_size(MPI_COMM_WORLD, &ranks);
-  std::vector<Card> cards(static_cast<std::size_t>(ranks));
-  constexpr int kWords = sizeof(Card) / sizeof(std::uint64_t);
-  host.Allgather(&own, kWords, MPI_UINT64_T, cards.data(), kWords, MPI_UINT64_T, process().world());
-  for (const Card& card : cards) {
-    spaces().push_back(card.space);
-    links().push_back(card.link != 0);
+  std::vector<SpaceRecord> records(static_cast<std::size_t>(ranks));
+  constexpr int kWords = sizeof(SpaceRecord) / sizeof(std::uint64_t);
+  host.Allgather(&own, kWords, MPI_UINT64_T, records.data(), kWords, MPI_UINT64_T, process().world());
+  for (const SpaceRecord& record : records) {
+    spaces().push_back(record.space);
+    links().push_back(record.link != 0);
   }
   if (wanted && !membership) tell_outside();
   const std::size_t linked = ranks_by_link();
   if (opened == nullptr || (!membership && linked == 0)) return;
   p2p::Endpoint* const made = opened.release();  // stays: others may still look at its port
 
-  for (const Card& card : cards) {
+  for (const SpaceRecord& record : records) {
     // NOLINTNEXTLINE(performance-no-int-to-ptr)
-    ports().push_back(membership && card.space == own.space ? reinterpret_cast<p2p::Port*>(card.port) : nullptr);
+    ports().push_back(membership && record.space == own.space ? reinterpret_cast<p2p::Port*>(record.port) : nullptr);
   }
   ports()[static_cast<std::size_t>(process().world_rank())] = &made->port();
   if (linked != 0) {
@@ -157,7 +159,7 @@ void enter_space(bool wanted, bool helper) {
     });
   }
   if (membership) log::detail("%zu of %d ranks share this rank's space", ranks_in_space(), ranks);
-  open_circle(MPI_COMM_WORLD, kin_of(MPI_COMM_WORLD)->place);
+  open_circle(MPI_COMM_WORLD, origin_of(MPI_COMM_WORLD)->contexts);
 }
 
 void stop_message_helpers() {
@@ -166,7 +168,7 @@ void stop_message_helpers() {
 }
 
 void leave_space() {
-  if (!endpoints_in_job()) return;
+  if (!PlannedExchange::any_in_job()) return;
   if (link() != nullptr) link()->expect_ends();
   HostSend::finish_detached();
   const auto asleep = [](MPI_Request* barrier) { host.Wait(barrier, MPI_STATUS_IGNORE); };

@@ -1,15 +1,18 @@
 #include "shim/staging.hpp"
 
+#include <algorithm>
+#include <array>
 #include <mutex>
 #include <utility>
 #include <vector>
 
 #include "base/log.hpp"
+#include "base/spin_lock.hpp"
 #include "shim/call_binding.hpp"
 #include "shim/completion.hpp"
 #include "shim/host.hpp"
 #include "shim/request.hpp"
-#include "shim/spin_lock.hpp"
+#include "shim/without_memory.hpp"
 
 namespace urakata::shim {
 
@@ -35,12 +38,14 @@ Staging& staging_of(Request& request) {
 
 // The buffer's image takes its place, where it needs one.
 int stage(std::vector<Image::Part> parts, const void*& address, Request& request, std::unique_ptr<Image> Staging::*to) {
-  Result<std::unique_ptr<Image>> made = Image::of(std::move(parts));
-  if (!made) return failed(made.error());
-  if (*made == nullptr) return MPI_SUCCESS;
-  address = (*made)->at(address);
-  staging_of(request).*to = std::move(*made);
-  return MPI_SUCCESS;
+  return or_no_memory([&] {
+    Result<std::unique_ptr<Image>> made = Image::of(std::move(parts));
+    if (!made) return failed(made.error());
+    if (*made == nullptr) return int{MPI_SUCCESS};
+    address = (*made)->at(address);
+    staging_of(request).*to = std::move(*made);
+    return int{MPI_SUCCESS};
+  });
 }
 
 Elements elements_of(const Datatype& type, const std::byte* address, std::uint64_t count) {
@@ -57,8 +62,7 @@ void retain(const std::vector<Image::Part>& parts, Request& request) {
 }
 
 // A side of an operation that only moves. own_only: of what is input; ~0: all blocks.
-int stage_side(Side& side, Request& request, std::unique_ptr<Image> Staging::*to, bool in, bool out,
-               std::uint32_t own_only) {
+std::vector<Image::Part> parts_of(const Side& side, bool in, bool out, std::uint32_t own_only) {
   std::vector<Image::Part> parts;
   const std::byte* const at = static_cast<const std::byte*>(side.address);
   if (side.blocks.size() == 1 && !side.holes) {  // it may stand for as many as there are ranks
@@ -73,6 +77,12 @@ int stage_side(Side& side, Request& request, std::unique_ptr<Image> Staging::*to
                        in && (own_only == ~0U || own_only == p), out});
     }
   }
+  return parts;
+}
+
+int stage_side(Side& side, Request& request, std::unique_ptr<Image> Staging::*to, bool in, bool out,
+               std::uint32_t own_only) {
+  std::vector<Image::Part> parts = parts_of(side, in, out, own_only);
   retain(parts, request);
   return stage(std::move(parts), side.address, request, to);
 }
@@ -98,7 +108,7 @@ int stage_reduction(Call& call, const Reading& reading, Request& request) {
   } else if (key.operation == Operation::reduce_scatter_block) {
     all *= request.communicator->ranks;
   }
-  const auto part = [&](const Buffer& buffer, std::uint64_t bytes, bool in) {
+  const auto part = [&](const CallBuffer& buffer, std::uint64_t bytes, bool in) {
     const auto* const at = static_cast<const std::byte*>(buffer.address);
     return Image::Part{elements_of(element, at, bytes / element.size), in, !in};
   };
@@ -148,6 +158,13 @@ int fetch(Request& request) {
     if (const int code = code_of(image->fetch()); code != MPI_SUCCESS) return code;
   }
   return MPI_SUCCESS;
+}
+
+bool needs_staging(const Reading& reading) {
+  return std::ranges::any_of(std::array{&reading.send, &reading.recv}, [](const Side* side) {
+    const auto made = Image::of(parts_of(*side, false, false, ~0U));
+    return !made || *made != nullptr;
+  });
 }
 
 bool needs_staging(const MessageDescriptor& descriptor) {

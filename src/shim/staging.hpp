@@ -32,6 +32,8 @@ struct Staging {
 // Of a collective that is about to be bound: the addresses of what is staged become those of its images. The types are
 // held by the request.
 int stage_call(Call& call, Reading& reading, Request& request);
+// Has a collective that only moves a buffer that must be staged? As needs_staging().
+[[gnu::cold]] bool needs_staging(const Reading& reading);
 // Of a bound collective that is about to start.
 int fetch(Request& request);
 

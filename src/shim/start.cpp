@@ -1,11 +1,15 @@
 #include "shim/start.hpp"
 
 #include <atomic>
+#include <memory>
+#include <new>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/reserve.hpp"
 #include "base/threads.hpp"
+#include "schedule/builder.hpp"
 #include "shim/call_binding.hpp"
 #include "shim/call_reading.hpp"
 #include "shim/completion.hpp"
@@ -16,28 +20,33 @@
 #include "shim/process.hpp"
 #include "shim/space.hpp"
 #include "shim/start_meter.hpp"
+#include "shim/without_memory.hpp"
 
 namespace urakata::shim {
 
 namespace {
 
-void note_end(engine::Instance& instance) { static_cast<Request*>(instance.user)->passage.done(now_ns()); }
+void note_end(engine::Instance& instance) { static_cast<Request*>(instance.user)->observed.done(now_ns()); }
 
 void note_start(Request& request) {
-  observe::Passage& passage = request.passage;
-  passage.at(request.call_site);
+  observe::ObservedInstance& observed = request.observed;
+  observed.at(request.call_site);
   if (observe::Track* track = process().observer()->caller()) {
-    track->add(observe::EventKind::start, passage.begin(), passage.returned(), request.call_site->number());
+    track->add(observe::EventKind::start, observed.begin(), observed.returned(), request.call_site->number());
   }
 }
 
 void give_back(engine::Instance& instance) { destroy_request(static_cast<Request*>(instance.user)); }
 
-void give_back_failed(engine::Instance& instance) {
+// Of an operation that could not be started, which has its own Prepared.
+void discard(engine::Instance& instance) {
   auto& comm = *static_cast<Communicator*>(instance.user);
-  auto& run = static_cast<Run&>(instance);
-  run.prepared.give(&run);
+  const std::unique_ptr<Prepared> prepared(&static_cast<Run&>(instance).prepared);
   comm.release();
+}
+
+std::shared_ptr<const schedule::Schedule> schedule_of_nothing() {
+  return std::make_shared<const schedule::Schedule>(std::move(*schedule::Builder("nothing", 1, 0, 0).commit()));
 }
 
 // Binds a call whose buffers may not be in the processor's memory. The result is an MPI error code.
@@ -48,33 +57,34 @@ void give_back_failed(engine::Instance& instance) {
   return code;
 }
 
-}  // namespace
-
-int fail_start(Prepared& prepared, Communicator& comm, int code) {
-  MPI_Comm const handle = comm.handle();
-  Run& run = *prepared.take();
+// fail_start() without the error handler.
+void end_on_all(Communicator& comm, int code) {
+  auto prepared = std::make_unique<Prepared>();
+  prepared->schedule = schedule_of_nothing();
+  Run& run = *prepared.release()->take();
   run.group = &comm;
   run.user = &comm;
-  run.on_abandoned = give_back_failed;
-  run.on_finish = nullptr;
+  run.on_abandoned = discard;
   run.error = code;
+  run.tells_all = true;
   run.sequence = fetch_add(comm.next_sequence, std::uint64_t{1}, std::memory_order_relaxed);
   run.outcome.store(engine::Instance::Outcome::abandoned, std::memory_order_relaxed);
   comm.engine->start(run);
+}
+
+}  // namespace
+
+int fail_start(Communicator& comm, int code) {
+  MPI_Comm const handle = comm.handle();
+  end_on_all(comm, code);
   host.Comm_call_errhandler(handle, code);
   return code;
 }
 
-Request& make_request(Prepared& prepared, Communicator& comm) {
-  Request& request = *make_request();
-  give_run(request, prepared, comm);
-  return request;
-}
-
 void give_run(Request& request, Prepared& prepared, Communicator& comm) {
+  request.communicator = &comm;
   Run& run = *prepared.take();
   request.run = &run;
-  request.communicator = &comm;
   run.group = &comm;
   run.user = &request;
   run.on_abandoned = give_back;
@@ -83,31 +93,42 @@ void give_run(Request& request, Prepared& prepared, Communicator& comm) {
   run.unpacks.clear();
   run.layout = nullptr;
   run.reducer = nullptr;
+  run.conduit = comm.conduit();
+  run.program = prepared.program.get();
 }
 
-int bind(const Call& call, Reading& reading, Request& request) {
-  if (have_devices()) return bind_images(call, reading, request);
-  bind_call(call, reading, request);
-  return MPI_SUCCESS;
+int bind(const Call& call, Reading& reading, Prepared& prepared, Communicator& comm, Request& request) {
+  return or_no_memory([&] {
+    give_run(request, prepared, comm);
+    if (have_devices()) return bind_images(call, reading, request);
+    bind_call(call, reading, request);
+    return int{MPI_SUCCESS};
+  });
 }
 
 namespace {
 
-// A persistent neighbourhood collective whose ranks all share a space. False, on all ranks alike: it goes another way.
-// `group` is the communicator's own for this collective, whose hold is taken over.
-bool prepare_exchange(const Call& call, const Reading& reading, Communicator& group, MPI_Request* request_out) {
-  std::unique_ptr<PlannedExchange> exchange = PlannedExchange::make(call, reading, group);
+// A persistent neighbourhood collective by exchange plans. False, on all ranks alike: it goes another way.
+// `group` is the communicator's own for this collective, whose hold is taken over. `reading`: nullptr where this rank has
+// no memory to take part, which the others are told.
+bool prepare_exchange(const Call& call, const Reading* reading_or_none, Communicator& group, MPI_Request* request_out) {
+  std::unique_ptr<PlannedExchange> exchange = PlannedExchange::make(call, reading_or_none, group);
   if (exchange == nullptr) return false;
+  const Reading& reading = *reading_or_none;
   Request& request = *make_request();
   request.exchange = std::move(exchange);
   request.communicator = &group;
   request.persistent = true;
   retain_types(reading, request);
   if (observe::Observer* observer = process().observer()) {
-    const observe::CallSiteKey site{
-        call.name, call.site, reading.key.bytes, "poll", PlannedExchange::kAlgorithm, observe::python_line(call.site)};
-    request.call_site = observer->call_site(site, PlannedExchange::kWhy);
-    request.exchange->observe(&request.passage);
+    const observe::CallSiteKey site{call.name,
+                                    call.call_site,
+                                    reading.key.bytes,
+                                    "poll",
+                                    PlannedExchange::kAlgorithm,
+                                    observe::python_line(call.call_site)};
+    request.call_site = observer->call_site(site, request.exchange->why());
+    request.exchange->observe(&request.observed);
   }
   *request_out = request.handle();
   return true;
@@ -115,25 +136,40 @@ bool prepare_exchange(const Call& call, const Reading& reading, Communicator& gr
 
 }  // namespace
 
+namespace {
+
+// Persistent collectives may be started in another order on each rank, so they are never the kernel's.
+Communicator* carrier_of(const Prepared& prepared, Communicator& comm) {
+  return prepared.program != nullptr && comm.by_kernel() != nullptr ? comm.by_kernel() : &comm;
+}
+
+}  // namespace
+
 Communicator* accept(const Call& call, Reading& reading, Prepared*& prepared) {
   // Everything that the host would refuse goes to it before the communicator is touched.
   Communicator* const comm = communicator(call.comm);
-  if (comm == nullptr || !read_call(call, *comm, reading)) return nullptr;
-  prepared = comm->cached(reading.key, reading.blocks);
-  if (prepared == nullptr) prepared = prepare(reading, *comm);
-  return prepared != nullptr ? comm : nullptr;
+  if (comm == nullptr || !reserve::enough()) return comm;
+  try {
+    if (!read_call(call, *comm, reading)) return nullptr;
+    prepared = comm->cached(reading.key, reading.blocks);
+    if (prepared == nullptr) prepared = prepare(reading, *comm);
+    return prepared != nullptr ? comm : nullptr;
+  } catch (const std::bad_alloc&) {
+    prepared = nullptr;
+    return comm;
+  }
 }
 
 observe::CallSite* call_site(observe::Observer& observer, const Call& call, const Reading& reading,
                              const Prepared& prepared, const Communicator& comm) {
-  const observe::CallSiteKey site{call.name,           call.site,          reading.key.bytes,
-                                  comm.engine->name(), prepared.algorithm, observe::python_line(call.site)};
+  const observe::CallSiteKey site{call.name,           call.call_site,     reading.key.bytes,
+                                  comm.engine->name(), prepared.algorithm, observe::python_line(call.call_site)};
   return observer.call_site(site, prepared.why);
 }
 
 bool intercepted(const Call& call, MPI_Request* request_out, int* code) {
   Process& here = process();
-  if (!here.running() || here.host_only() || inside_host(call.site)) return false;
+  if (!here.running() || here.host_only() || inside_host(call.call_site)) return false;
   if (request_out == nullptr) return false;
   const StartMeter meter;
   const std::uint64_t begin = here.observer() != nullptr ? now_ns() : 0;
@@ -144,25 +180,31 @@ bool intercepted(const Call& call, MPI_Request* request_out, int* code) {
   if (accepted == nullptr) return false;
   Communicator& comm = *accepted;
 
+  // On all ranks, also where it cannot be prepared: a persistent collective's place is everybody's.
   const bool persistent = call.form == CallForm::persistent;
-  Communicator* const carrier = persistent ? comm.sibling() : &comm;
+  Communicator* const carrier = persistent ? comm.sibling() : prepared != nullptr ? carrier_of(*prepared, comm) : &comm;
   if (carrier == nullptr) return false;
-  if (persistent && reading.key.operation == collectives::Operation::neighbor_alltoallv &&
-      prepare_exchange(call, reading, *carrier, request_out)) {
+  if (persistent && call.operation == collectives::Operation::neighbor_alltoallv &&
+      prepare_exchange(call, prepared != nullptr ? &reading : nullptr, *carrier, request_out)) {
     *code = MPI_SUCCESS;
     return true;
   }
-  if (!persistent) comm.retain();
-  if (!have_request()) {
-    *code = fail_start(*prepared, *carrier, MPI_ERR_NO_MEM);
+  if (!persistent) carrier->retain();
+  if (prepared == nullptr || !have_request()) {
+    // Where it is not known whose it is on the other ranks, it ends in both.
+    if (prepared == nullptr && !persistent && comm.by_kernel() != nullptr) {
+      comm.by_kernel()->retain();
+      end_on_all(*comm.by_kernel(), MPI_ERR_NO_MEM);
+    }
+    *code = fail_start(*carrier, MPI_ERR_NO_MEM);
     return true;
   }
-  Request& request = make_request(*prepared, *carrier);
+  Request& request = *make_request();
   request.persistent = persistent;
-  if (const int failure = bind(call, reading, request); failure != MPI_SUCCESS) {
+  if (const int failure = bind(call, reading, *prepared, *carrier, request); failure != MPI_SUCCESS) {
     carrier->retain();
     destroy_request(&request);
-    *code = fail_start(*prepared, *carrier, failure);
+    *code = fail_start(*carrier, failure);
     return true;
   }
   *request_out = request.handle();
@@ -172,7 +214,7 @@ bool intercepted(const Call& call, MPI_Request* request_out, int* code) {
     *request_out = MPI_REQUEST_NULL;
   } else if (observe::Observer* observer = here.observer()) {
     // After the start, since python_line() may wait for another thread that waits for this operation.
-    request.call_site = call_site(*observer, call, reading, *prepared, comm);
+    request.call_site = call_site(*observer, call, reading, *prepared, *carrier);
     if (!persistent) note_start(request);
   }
   return true;
@@ -183,7 +225,7 @@ int make_ready(Request& request) {
   if (request.staging != nullptr) {
     if (const int code = fetch(request); code != MPI_SUCCESS) {
       request.communicator->retain();
-      return fail_start(run.prepared, *request.communicator, code);
+      return fail_start(*request.communicator, code);
     }
   }
   run.sequence = fetch_add(request.communicator->next_sequence, std::uint64_t{1}, std::memory_order_relaxed);
@@ -197,10 +239,10 @@ int make_ready(Request& request) {
 int submit(Request& request, std::uint64_t begin) {
   if (const int code = make_ready(request); code != MPI_SUCCESS) return code;
   Run& run = *request.run;
-  if (begin != 0) request.passage.started(begin);
+  if (begin != 0) request.observed.started(begin);
   request.communicator->engine->start(run);
   if (begin != 0) {
-    request.passage.returned(now_ns(), run.work());
+    request.observed.returned(now_ns(), run.work());
     if (request.call_site != nullptr) note_start(request);  // else by the caller, when it knows where
   }
   return MPI_SUCCESS;
@@ -209,11 +251,11 @@ int submit(Request& request, std::uint64_t begin) {
 int start_again(Request& request) {
   const std::uint64_t begin = request.call_site != nullptr ? now_ns() : 0;
   if (request.run != nullptr) return submit(request, begin);
-  if (begin != 0) request.passage.started(begin);
+  if (begin != 0) request.observed.started(begin);
   request.active = true;
   request.exchange->begin();
   if (begin != 0) {
-    request.passage.returned(now_ns(), 0);
+    request.observed.returned(now_ns(), 0);
     note_start(request);
   }
   return MPI_SUCCESS;
@@ -244,7 +286,7 @@ void StartList::start() {
 
 void StartList::note_begin() {
   for (const engine::Instance* instance : instances_) {
-    static_cast<Request*>(instance->user)->passage.started(begin_);
+    static_cast<Request*>(instance->user)->observed.started(begin_);
   }
 }
 
@@ -254,7 +296,7 @@ void StartList::note_returned() {
   const std::uint64_t returned = begin_ + (end - begin_) / instances_.size();
   for (const engine::Instance* instance : instances_) {
     auto& request = *static_cast<Request*>(instance->user);
-    request.passage.returned(returned, instance->work());
+    request.observed.returned(returned, instance->work());
     if (request.call_site != nullptr) note_start(request);
   }
   begin_ = end;

@@ -20,13 +20,15 @@ bool intercepted(const Call& call, MPI_Request* request, int* code);
 // The parts of a start, for all forms.
 
 // The communicator that carries the call, with its collective prepared and what was read of it. nullptr: it is the
-// host's, as with intercepted().
+// host's, as with intercepted(). Without a prepared collective: there is no memory for it here, and other ranks may have
+// it, so the start is to fail.
 Communicator* accept(const Call& call, Reading& reading, Prepared*& prepared);
 
 // Gives a request with nothing in it an instance of `prepared` on `comm`, whose hold it takes over.
 void give_run(Request& request, Prepared& prepared, Communicator& comm);
-// Binds the buffers of a request that has been given one. The result is an MPI error code; no handler has been called.
-int bind(const Call& call, Reading& reading, Request& request);
+// The same, and binds its buffers. The result is an MPI error code; no handler has been called, and the request holds
+// what it was given.
+int bind(const Call& call, Reading& reading, Prepared& prepared, Communicator& comm, Request& request);
 // Readies an instance for its engine, after which the request is active. The result is an MPI error code; after an
 // error the other ranks have been told (fail_start()).
 int make_ready(Request& request);
@@ -34,14 +36,10 @@ int make_ready(Request& request);
 observe::CallSite* call_site(observe::Observer& observer, const Call& call, const Reading& reading,
                              const Prepared& prepared, const Communicator& comm);
 
-// A request with an instance of `prepared` on `comm`, whose hold it takes over, after have_request(). Buffers are still
-// to be bound.
-Request& make_request(Prepared& prepared, Communicator& comm);
-
 // An operation that cannot be started here may have been started by the other ranks: it takes its turn as an instance
-// that nobody waits for, which ends with the error and has them told. Takes over a hold of the communicator. The result
-// is `code`; the error handler has been called.
-[[gnu::cold]] int fail_start(Prepared& prepared, Communicator& comm, int code);
+// that nobody waits for, which ends with the error and has all of the communicator told. Takes over a hold of the
+// communicator. The result is `code`; the error handler has been called.
+[[gnu::cold]] int fail_start(Communicator& comm, int code);
 
 // Submits the instance of a request whose buffers are bound. `begin` is the time of the call for the report, or 0.
 int submit(Request& request, std::uint64_t begin);

@@ -1,6 +1,7 @@
 #include "shim/test_array.hpp"
 
-#include <atomic>
+#include <algorithm>
+#include <cstdint>
 
 #include "shim/completion.hpp"
 #include "shim/host.hpp"
@@ -13,7 +14,7 @@ namespace {
 constexpr int kStale = -1;
 
 // The index, `from` or more, of the next request of ours that is active and finished; `count`: there is none; kStale: a
-// handle of ours before it is not in use. *active becomes true where one is active; those before it were looked at in
+// handle of ours before it is not in use. *active becomes true where one is active; those before it were tested in
 // vain.
 int next_finished(int from, int count, const MPI_Request* requests, bool* active) {
   for (int i = from; i < count; ++i) {
@@ -28,17 +29,43 @@ int next_finished(int from, int count, const MPI_Request* requests, bool* active
   return count;
 }
 
-// Of a generator that threads may disturb.
-std::uint32_t next_chance() {
-  static std::atomic<std::uint32_t> state{1};
-  const std::uint32_t next = state.load(std::memory_order_relaxed) * 1664525U + 1013904223U;
-  state.store(next, std::memory_order_relaxed);
-  return next >> 8U;  // the lowest bits follow a short cycle
-}
+// Requests are tested from the first on, as hosts do and programs expect, and ours before theirs. What is done each
+// time would so keep the others out: when the same place of an array has been found often enough in a row, the test
+// begins behind it, or in turn with the host's.
+class Order {
+ public:
+  explicit Order(const MPI_Request* requests) : requests_(requests) {
+    if (last.requests != requests || last.times < kInRow) return;
+    last.times = 0;
+    theirs_first = ++turns % 2 == 0;
+    first = last.index + 1;
+  }
+  void found(int index) const {
+    const bool again = last.requests == requests_ && last.index == index;
+    last = {requests_, index, again ? last.times + 1 : 1};
+  }
+
+  bool theirs_first = false;
+  int first = 0;
+
+ private:
+  static constexpr unsigned kInRow = 64;
+  struct Last {
+    const MPI_Request* requests = nullptr;
+    int index = 0;
+    unsigned times = 0;
+  };
+  static thread_local Last last;
+  static thread_local unsigned turns;
+
+  const MPI_Request* const requests_;
+};
+thread_local Order::Last Order::last;
+thread_local unsigned Order::turns = 0;
 
 // Completes one of ours that is finished: the next from `first` on, or, where that is none, from the beginning.
-int look_at_ours(int first, int count, MPI_Request* requests, int* index, bool* active, MPI_Status* status,
-                 std::uint64_t begin) {
+int test_ours(int first, int count, MPI_Request* requests, int* index, bool* active, MPI_Status* status,
+              std::uint64_t begin) {
   int found = next_finished(first, count, requests, active);
   if (found == count) {
     found = next_finished(0, first, requests, active);
@@ -50,7 +77,7 @@ int look_at_ours(int first, int count, MPI_Request* requests, int* index, bool* 
 }
 
 // Has the host complete one of its own.
-int look_at_theirs(int count, MPI_Request* requests, int* index, bool* active, MPI_Status* status) {
+int test_theirs(int count, MPI_Request* requests, int* index, bool* active, MPI_Status* status) {
   MPI_Request* const theirs = without_ours(count, requests);
   if (!host_has_some()) return MPI_SUCCESS;
   int flag = 0;
@@ -66,15 +93,14 @@ int test_any_of(int count, MPI_Request* requests, int* index, bool* none_active,
                 std::uint64_t begin) {
   *index = MPI_UNDEFINED;
   *none_active = false;
-  // Whoever is tested first each time keeps the others out, if it is done each time.
-  const std::uint32_t chance = next_chance();
-  const bool theirs_first = (chance & 1U) != 0;
+  const Order order(requests);
   bool ours_active = false;
   bool theirs_active = false;
-  for (const bool theirs : {theirs_first, !theirs_first}) {
-    const int code = theirs ? look_at_theirs(count, requests, index, &theirs_active, status)
-                            : look_at_ours(static_cast<int>((chance >> 1U) % static_cast<unsigned>(count)), count,
-                                           requests, index, &ours_active, status, begin);
+  for (const bool theirs : {order.theirs_first, !order.theirs_first}) {
+    const int code = theirs
+                         ? test_theirs(count, requests, index, &theirs_active, status)
+                         : test_ours(std::min(order.first, count), count, requests, index, &ours_active, status, begin);
+    if (*index != MPI_UNDEFINED) order.found(*index);
     if (code != MPI_SUCCESS || *index != MPI_UNDEFINED) return code;
   }
   if (ours_active) {

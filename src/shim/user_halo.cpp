@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "shim/host.hpp"
 #include "shim/message.hpp"
 #include "shim/process.hpp"
 
@@ -21,6 +22,13 @@ void note(observe::EventKind kind, std::uint64_t begin, std::uint64_t end, const
 
 UserHalo::~UserHalo() {
   if (plan_ != nullptr) PlannedExchange::abandon(std::move(plan_), std::move(types_));
+  if (comm_ != MPI_COMM_NULL) host.Comm_free(&comm_);
+}
+
+int UserHalo::failure() {
+  const int code = plan_->error();
+  if (code != MPI_SUCCESS) host.Comm_call_errhandler(comm_ != MPI_COMM_NULL ? comm_ : MPI_COMM_WORLD, code);
+  return code;
 }
 
 void UserHalo::name(std::string_view given) {
@@ -37,7 +45,7 @@ void UserHalo::name(std::string_view given) {
 
 int UserHalo::begin(const void* from, void* to) {
   const std::uint64_t begin = process().observer() != nullptr ? now_ns() : 0;
-  if (begin != 0) passage_.started(begin);
+  if (begin != 0) observed_.started(begin);
   int code = MPI_SUCCESS;
   if (planned()) {
     plan_->bind(static_cast<const std::byte*>(from), static_cast<std::byte*>(to));
@@ -48,24 +56,28 @@ int UserHalo::begin(const void* from, void* to) {
   if (code != MPI_SUCCESS) return code;
   under_way_ = true;
   if (begin != 0) {
-    passage_.returned(now_ns(), 0);
+    observed_.returned(now_ns(), 0);
     if (call_site_ == nullptr) name("ura_halo");
-    passage_.at(call_site_);
-    note(observe::EventKind::start, begin, passage_.returned(), *call_site_);
+    observed_.at(call_site_);
+    note(observe::EventKind::start, begin, observed_.returned(), *call_site_);
   }
   return MPI_SUCCESS;
 }
 
 template <class Ask, class Answer>
-int UserHalo::test(Ask ask, const Answer& here) {
+int UserHalo::test(Ask ask, Answer& here) {
   int code = ask();
+  if (planned() && plan_->error() != MPI_SUCCESS) {
+    here = {};
+    return failure();
+  }
   if (code != MPI_SUCCESS || here) return code;
   const std::uint64_t begin = time_of(call_site_);
   if (!process().host_only()) process().progress().step_all();
   code = ask();
   if (here) return code;
   note_unsuccessful_call();  // the host's messages move, too
-  if (begin != 0) passage_.tested(begin, now_ns(), 0);
+  if (begin != 0) observed_.tested(begin, now_ns(), 0);
   return code;
 }
 
@@ -92,13 +104,14 @@ int UserHalo::end() {
   int code = MPI_SUCCESS;
   if (planned()) {
     plan_->wait();
+    code = failure();
   } else {
     code = host_->wait();
   }
   under_way_ = false;
   if (begin != 0) {
     const std::uint64_t end = now_ns();
-    passage_.finished(begin, end, 0, {process().world_rank(), -1, 0, 0});  // no number tells it from others
+    observed_.finished(begin, end, 0, {process().world_rank(), -1, 0, 0});  // no number tells it from others
     note(observe::EventKind::wait, begin, end, *call_site_);
   }
   return code;

@@ -44,8 +44,11 @@ class UserHalo {
   UserHalo() = default;
   // Asks; where the answer is no, moves on everything that is ours and asks once more.
   template <class Ask, class Answer>
-  int test(Ask ask, const Answer& here);
+  int test(Ask ask, Answer& here);
 
+  int failure();  // of the plan; its error handler is told
+
+  MPI_Comm comm_ = MPI_COMM_NULL;          // its own, of a plan that may fail
   std::unique_ptr<PlannedExchange> plan_;  // one of the two
   std::unique_ptr<HostExchange> host_;
   std::vector<const Datatype*> types_;  // held, of the plan
@@ -57,7 +60,7 @@ class UserHalo {
   const void* site_ = nullptr;
   std::string_view why_;
   observe::CallSite* call_site_ = nullptr;  // nullptr: nobody observes
-  observe::Passage passage_;
+  observe::ObservedInstance observed_;
 };
 
 }  // namespace urakata::shim

@@ -2,8 +2,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "shim/circle.hpp"
+#include "shim/communicator.hpp"
 #include "shim/datatype.hpp"
+#include "shim/devices.hpp"
 #include "shim/halo_meeting.hpp"
 #include "shim/host.hpp"
 #include "shim/host_bootstrap.hpp"
@@ -21,32 +22,39 @@ struct Outcome {
   Means means = Means::none;
   std::uint64_t bytes = 0;
   std::uint64_t neighbours = 0;
+  PlannedExchange::Extent extent;
 };
 
-std::optional<std::vector<halo::End>> ends(const HaloSide& side) {
+// `world`: the rank in MPI_COMM_WORLD of each of the communicator.
+std::optional<std::vector<halo::End>> ends(const HaloSide& side, std::span<const std::int32_t> world) {
   std::vector<halo::End> made;
   for (std::size_t i = 0; i < side.ranks.size(); ++i) {
     const auto peer = static_cast<std::uint32_t>(side.ranks[i]);
+    const auto way =
+        side.ranks[i] == MPI_PROC_NULL ? std::optional(halo::End::kNear) : PlannedExchange::way_to(world[peer]);
+    if (!way) return std::nullopt;
     if (side.bytes[i] == 0) {
-      made.push_back({peer, 0, 0, nullptr});
+      made.push_back({peer, 0, 0, nullptr, *way});
       continue;
     }
     const Datatype* const type = datatype(side.types[i].handle());
     const layout::Shape* const shape = type != nullptr ? type->shape() : nullptr;
     if (shape == nullptr) return std::nullopt;
     if (shape->blocks() == 1) {
-      made.push_back({peer, static_cast<std::ptrdiff_t>(shape->start()), shape->size(), nullptr});
+      made.push_back({peer, static_cast<std::ptrdiff_t>(shape->start()), shape->size(), nullptr, *way});
     } else {
-      made.push_back({peer, 0, 1, shape});
+      made.push_back({peer, 0, 1, shape, *way});
     }
   }
   return made;
 }
 
-// nullptr: not to be had on this rank.
-std::unique_ptr<PlannedExchange> plan_of(const HaloSide& out, const HaloSide& in) {
-  const auto sends = ends(out);
-  const auto receives = ends(in);
+// nullptr: not to be had on this rank. Which vectors will be exchanged is not known yet, so all of them may be a device's.
+std::unique_ptr<PlannedExchange> plan_of(const HaloSide& out, const HaloSide& in, MPI_Comm comm) {
+  const std::vector<std::int32_t> world = world_ranks(comm);
+  if (have_devices() || world.empty()) return nullptr;
+  const auto sends = ends(out, world);
+  const auto receives = ends(in, world);
   return sends && receives ? PlannedExchange::make(*sends, *receives) : nullptr;
 }
 
@@ -66,7 +74,7 @@ Result<Means> join(PlannedExchange* plan, const HaloSide& in, const std::vector<
   return means;
 }
 
-void hold(const HaloSide& side, std::vector<const Datatype*>& types) {
+void retain(const HaloSide& side, std::vector<const Datatype*>& types) {
   for (std::size_t i = 0; i < side.types.size(); ++i) {
     if (side.bytes[i] == 0) continue;
     types.push_back(datatype(side.types[i].handle()));
@@ -108,10 +116,8 @@ Result<std::unique_ptr<UserHalo>> UserHalo::make(MPI_Comm comm, Result<HaloSide>
   std::unique_ptr<UserHalo> made(new UserHalo);
   made->sources_ = in->ranks.size();
   made->site_ = site;
-  // Of a circle that is not mixed all ranks are in the space, and know so.
-  const Circle* const circle_of = process().host_only() ? nullptr : circle(comm);
-  const bool together = circle_of != nullptr && !circle_of->mixed;
-  std::unique_ptr<PlannedExchange> plan = together ? plan_of(*out, *in) : nullptr;
+  const bool possible = !process().host_only() && PlannedExchange::any_in_job();
+  std::unique_ptr<PlannedExchange> plan = possible ? plan_of(*out, *in, comm) : nullptr;
 
   std::vector<EdgeWord> words(out->ranks.size());
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -120,29 +126,36 @@ Result<std::unique_ptr<UserHalo>> UserHalo::make(MPI_Comm comm, Result<HaloSide>
   }
   const auto told = meet(own.comm, out->ranks, words, in->ranks);
   const auto best = told.ok() ? join(plan.get(), *in, *told) : Result<Means>(told.error());
-  const auto all = members.gathered(Outcome{best.ok() ? *best : Means::none, sum(out->bytes), out->ranks.size()});
+  const auto all = members.gathered(Outcome{best.ok() ? *best : Means::none, sum(out->bytes), out->ranks.size(),
+                                            plan != nullptr ? plan->extent() : PlannedExchange::Extent{}});
   if (!best.ok()) return best.error();
   std::uint64_t bytes = 0;
   std::uint64_t neighbours = 0;
+  PlannedExchange::Extent extent;
   Means means = all.empty() ? Means::none : Means::plan;
   for (const Outcome& one : all) {
     means = std::min(means, one.means);
     bytes += one.bytes;
     neighbours += one.neighbours;
+    extent += one.extent;
   }
   if (means == Means::none) return of_others();
   made->bytes_ = bytes / std::max<std::uint64_t>(neighbours, 1);
   if (means == Means::plan) {
     made->plan_ = std::move(plan);
-    made->why_ = PlannedExchange::kWhy;
-    hold(*out, made->types_);
-    hold(*in, made->types_);
+    made->plan_->tell(extent);
+    made->why_ = made->plan_->why();
+    retain(*out, made->types_);
+    retain(*in, made->types_);
+    // For its error handler. Where nodes are joined on one rank, they are on all.
+    if (process().transports().any()) made->comm_ = std::exchange(own.comm, MPI_COMM_NULL);
   } else {
-    made->why_ = together ? "a rank cannot have an exchange plan of it" : "not all ranks share a space";
+    made->why_ = possible ? "a rank cannot have an exchange plan of it"
+                          : "ranks share no space, and transport wire joins no nodes";
     made->host_ =
         std::make_unique<HostExchange>(std::exchange(own.comm, MPI_COMM_NULL), std::move(*out), std::move(*in));
   }
-  if (made->planned() && process().observer() != nullptr) made->plan_->observe(&made->passage_);
+  if (made->planned() && process().observer() != nullptr) made->plan_->observe(&made->observed_);
   return made;
 }
 

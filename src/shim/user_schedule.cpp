@@ -5,6 +5,7 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/reserve.hpp"
 #include "device/runtime.hpp"
 #include "schedule/builder.hpp"
 #include "shim/abi.hpp"
@@ -15,6 +16,7 @@
 #include "shim/operation.hpp"
 #include "shim/process.hpp"
 #include "shim/start.hpp"
+#include "shim/without_memory.hpp"
 #include "urakata.h"
 
 using urakata::schedule::BufferId;
@@ -71,7 +73,7 @@ int ura_begin(MPI_Comm comm, int buffers, ura_schedule** schedule) {
   if (of == nullptr) {
     return refuse("ura_begin", MPI_ERR_COMM,
                   "Urakata carries intracommunicators of at least two ranks of MPI_COMM_WORLD, between MPI_Init and "
-                  "MPI_Finalize, with engine poll or thread");
+                  "MPI_Finalize, with engine poll, thread or kernel");
   }
   of->retain();
   auto* made = new ura_schedule;
@@ -198,13 +200,22 @@ int ura_start(ura_schedule* schedule, void* const* buffers, MPI_Request* request
   urakata::observe::Observer* observer = shim::process().observer();
   const std::uint64_t begin = observer != nullptr ? urakata::now_ns() : 0;
   schedule->own->retain();
-  if (!shim::have_request()) return shim::fail_start(schedule->prepared, *schedule->own, MPI_ERR_NO_MEM);
-  shim::Request& made = shim::make_request(schedule->prepared, *schedule->own);
+  if (!urakata::reserve::enough() || !shim::have_request()) return shim::fail_start(*schedule->own, MPI_ERR_NO_MEM);
+  shim::Request& made = *shim::make_request();
+  const int failure = shim::or_no_memory([&] {
+    shim::give_run(made, schedule->prepared, *schedule->own);
+    made.run->bind_temps(0);
+    return int{MPI_SUCCESS};
+  });
+  if (failure != MPI_SUCCESS) {
+    schedule->own->retain();
+    shim::destroy_request(&made);
+    return shim::fail_start(*schedule->own, failure);
+  }
   for (int buffer = 0; buffer < schedule->buffers; ++buffer) {
     made.run->bind(static_cast<BufferId>(buffer),
                    static_cast<std::byte*>(buffers[buffer]));  // NOLINT: not null where there are
   }
-  made.run->bind_temps(0);
   made.run->reducer = schedule->reducer;
   if (observer != nullptr) {
     made.call_site =

@@ -69,7 +69,8 @@ void wait_for_some(int count, const MPI_Request* requests, Done done) {
   Waiting waiting(engine_of(count, requests));
   const bool messages = std::any_of(requests, requests + count, [](MPI_Request handle) {
     const Request* request = is_ours(handle) ? find_request(handle) : nullptr;
-    return request != nullptr && (request->is_message() || request->exchange != nullptr);
+    if (request == nullptr) return false;
+    return request->is_message() || (request->exchange != nullptr && endpoint() != nullptr);
   });
   if (messages) return wait_until(done);
   while (!done()) waiting.step();

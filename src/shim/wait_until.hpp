@@ -9,8 +9,8 @@ namespace urakata::shim {
 
 // Returns once `over` has returned true; it is not called again then. The rank has an endpoint.
 template <class Over>
-void wait_until(Over over) {
-  p2p::Backoff backoff(endpoint()->port(), endpoint()->backoff_settings());
+void wait_until(Over over, const p2p::BackoffSettings& settings = endpoint()->backoff_settings()) {
+  p2p::Backoff backoff(endpoint()->port(), settings);
   bool is_over = false;
   const auto test = [&] { return is_over = is_over || over(); };
   while (!test()) {

@@ -5,6 +5,8 @@
 #include "base/log.hpp"
 #include "base/options.hpp"
 #include "shim/circle.hpp"
+#include "shim/host.hpp"
+#include "shim/message_host.hpp"
 #include "shim/process.hpp"
 #include "shim/wait_until.hpp"
 #include "space/registry.hpp"
@@ -14,47 +16,85 @@ namespace urakata::shim {
 namespace {
 
 constinit std::atomic<unsigned> waiting{0};  // callers; by any thread, relaxed
+constinit bool with_helper = false;          // constant after open_link()
+
+void note_wait() {
+  if (link_helper != nullptr) link_helper->note_wait();
+}
 
 void sleep_by_link(std::uint64_t ns) { link()->wait(ns); }
+
+// The host tells nobody of its messages, and a receive from any source may wait for one of those, too.
+bool asks_host() { return mixed_queue != nullptr && mixed_queue->open(); }
+// Open MPI that was told of more ranks than cores.
+bool host_gives_way() {
+  if (host.set_yield_when_idle == nullptr) return false;
+  const bool gives_way = host.set_yield_when_idle(false);
+  host.set_yield_when_idle(gives_way);
+  return gives_way;
+}
+
+bool told_by_link() { return !asks_host(); }
+unsigned turns_of_link() { return asks_host() ? mixed_queue->turns_of_endpoint() : 1; }
 
 bool lost(const Circle::Peer& peer) { return peer.link != p2p::kNoPeer && endpoint()->lost(peer.link); }
 
 }  // namespace
 
 constinit transport::WireLink* own_link = nullptr;
-constinit LinkHelper* link_helper = nullptr;
+constinit transport::LinkHelper* link_helper = nullptr;
+constinit std::atomic<unsigned> checks_seen{0};
 
-void open_link() {
-  transport::Wire* const wire = process().wire();
-  if (!options().wire_messages || wire == nullptr || !process().transports().any()) return;
+void open_link(bool helper) {
   const bool in_space = options().space && space::own_membership().has_value();
-  auto opened = transport::WireLink::open(*wire, {.waiting = in_space ? nullptr : &waiting});
+  auto opened =
+      transport::WireLink::open(*process().wire(), {.waiting = in_space ? nullptr : &waiting, .turns = turns_of_link});
   if (!opened.ok()) return log::warning("%s", opened.error().message.c_str());
   own_link = opened->release();
+  with_helper = helper;
 }
 
-bool link_has_helper() { return own_link != nullptr && process().engines().named("thread") != nullptr; }
+bool link_has_helper() { return with_helper; }
 
 void wait_by_link(bool in_space, p2p::BackoffSettings& settings) {
   constexpr std::uint64_t kLongestNap = 100'000;  // ns; another rank's message wakes it from that, the link's does not
   settings.waiting = &waiting;
+  settings.entered = note_wait;
   if (in_space) {
     settings.longest_nap = kLongestNap;
   } else {
     settings.sleep = sleep_by_link;
+    settings.told = told_by_link;
+    settings.poll_gives_way = host_gives_way();
   }
 }
 
-void start_link_helper(p2p::Endpoint& of, const CpuSet& cpus) {
-  if (link_has_helper()) link_helper = new LinkHelper(of, *own_link, waiting, cpus);
+void start_link_helper(p2p::Endpoint& of, const transport::LinkHelper::Settings& settings) {
+  if (link_has_helper()) link_helper = new transport::LinkHelper(of, *own_link, waiting, settings);
 }
 
 void stop_link_helper() {
   if (link_helper != nullptr) link_helper->stop();
 }
 
-void end_lost_receives() {
-  if (own_link == nullptr || own_link->lost() == 0) return;
+// Whom receives wait for is watched from now on.
+void watch_awaited() {
+  constexpr std::ptrdiff_t kFew = 64;  // connections for one receive from any source
+  for_each_circle([](const Circle& circle) {
+    const auto linked = [](const Circle::Peer& peer) { return peer.link != p2p::kNoPeer; };
+    const bool few = std::ranges::count_if(circle.peers, linked) <= kFew;
+    for (std::size_t rank = 0; rank < circle.peers.size(); ++rank) {
+      const Circle::Peer& peer = circle.peers[rank];
+      if (linked(peer)) endpoint()->watch(circle.context, static_cast<std::int32_t>(rank), few, peer.link);
+    }
+  });
+}
+
+void end_receives_of_lost() {
+  if (endpoint() == nullptr) return;  // in MPI_Finalize
+  const unsigned checks = own_link->checks();
+  if (checks_seen.exchange(checks, std::memory_order_relaxed) != checks) watch_awaited();
+  if (own_link->lost() == 0) return;
   for_each_circle([](const Circle& circle) {
     bool any = false;
     for (std::size_t rank = 0; rank < circle.peers.size(); ++rank) {

@@ -8,31 +8,31 @@
 // MPI_Finalize; the rest by any between.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
-#include "base/cpu_set.hpp"
 #include "messages/message_descriptor.hpp"
 #include "p2p/backoff.hpp"
-#include "shim/link_helper.hpp"
+#include "transport/link_helper.hpp"
 #include "transport/wire_link.hpp"
 
 namespace urakata::shim {
 
-// Opens the link where this rank may have one. Before enter_space().
-void open_link();
+// Opens the link, which gets a helper where the endpoint is. Before enter_space(), and only where transport wire is there.
+void open_link(bool helper);
 
 // Constant after open_link(), and it stays. nullptr: there is none.
 extern constinit transport::WireLink* own_link;
 inline transport::WireLink* link() { return own_link; }
-// Does a helper move it while the program computes? Then the endpoint has many callers.
+// Is a helper to move it while the program computes? Then the endpoint has many callers.
 bool link_has_helper();
 
 // How the endpoint waits that has the link. `in_space`: ranks of its space may wake it.
 void wait_by_link(bool in_space, p2p::BackoffSettings& settings);
 
-// The helper; nullptr: there is none. `cpus`: where it runs; empty: where the calling thread may.
-extern constinit LinkHelper* link_helper;
-void start_link_helper(p2p::Endpoint& endpoint, const CpuSet& cpus);
+// The helper; nullptr: there is none.
+extern constinit transport::LinkHelper* link_helper;
+void start_link_helper(p2p::Endpoint& endpoint, const transport::LinkHelper::Settings& settings);
 void stop_link_helper();
 
 // The rank leaves a request of its endpoint open that may need the link, and goes its way. `bytes`: of the message.
@@ -40,8 +40,15 @@ inline void expect_by_link(std::uint64_t bytes) {
   if (link_helper != nullptr) link_helper->expect(bytes > link()->eager_bytes());
 }
 
-// Ends the receives that wait for ranks that are lost. Nothing where none is.
-void end_lost_receives();
+// Ends the receives that wait for ranks that are lost, and now and then has the connections watched to those that
+// receives wait for. To be called in each poll by threads of the program.
+void end_receives_of_lost();
+extern constinit std::atomic<unsigned> checks_seen;  // of the link's; relaxed
+inline void check_link() {
+  if (own_link == nullptr) return;
+  if (own_link->lost() != 0 || own_link->checks() != checks_seen.load(std::memory_order_relaxed))
+    end_receives_of_lost();
+}
 // Is the rank lost that a receive or a probe names, or where it names none, one of those that it may come from?
 bool lost(const messages::MessageDescriptor& pattern);
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kMostPassed = 250;  // the kernel takes 253 at once
 constexpr char kMore = 0;
-constexpr int kMostPauses = 4000;  // of 1 ms: the keeper is less patient
+constexpr int kMostPauses = 4000;  // of 1 ms: the keeper gives up sooner
 constexpr std::size_t kMostTexts = std::size_t{64} << 20U;
 constexpr std::size_t kMostDescriptors = 65536;
 

@@ -84,7 +84,7 @@ class Keeper {
   Keeper(Descriptor listening, Descriptor children, Registry& registry)
       : listening_(std::move(listening)), children_(std::move(children)), registry_(registry) {}
 
-  void welcome(Descriptor socket) {
+  void accept(Descriptor socket) {
     ucred peer{};
     socklen_t bytes = sizeof peer;
     if (!same_user(socket.number()) || getsockopt(socket.number(), SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) {
@@ -115,16 +115,16 @@ class Keeper {
         if ((watched_[i].revents & ~POLLOUT) != 0) listen_to(pair);
       }
       std::erase_if(pairs_, [](const Pair& one) { return !one.socket && one.task == 0; });
-      if (watched_[0].revents != 0) open_door();
+      if (watched_[0].revents != 0) accept_next();
     }
   }
 
  private:
   Descriptor accepted() const { return Descriptor(accept4(listening_.number(), nullptr, nullptr, SOCK_CLOEXEC)); }
 
-  void open_door() {
+  void accept_next() {
     if (Descriptor next = accepted(); next) {
-      welcome(std::move(next));
+      accept(std::move(next));
     } else if (errno == EMFILE || errno == ENFILE) {
       spare_.reset();
       if (const Descriptor refused = accepted(); refused) {
@@ -254,7 +254,7 @@ class Keeper {
 
   Descriptor listening_;
   Descriptor children_;  // SIGCHLD as a descriptor
-  // Given up for a moment where there are no descriptors left, to refuse whoever knocks.
+  // Given up for a moment where there are no descriptors left, to refuse whoever connects.
   Descriptor spare_{fcntl(children_.number(), F_DUPFD_CLOEXEC, 0)};
   Registry& registry_;
   std::vector<Pair> pairs_;
@@ -299,7 +299,7 @@ int keep(int listening, int founder, int break_failure) {
     return 1;
   }
   Keeper keeper(Descriptor(listening), std::move(children), *registry);
-  keeper.welcome(Descriptor(founder));
+  keeper.accept(Descriptor(founder));
   keeper.run();
   return 0;
 }

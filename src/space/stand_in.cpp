@@ -55,7 +55,7 @@ bool orphaned_at_start() {
 // What the task has now must not stay open here: pipes end when their last holder closes them. Messages still go to
 // descriptor 2. The connection to Hydra stays: it takes the end of that for the end of the rank, and would kill this
 // process before it could tell how the task ended.
-void let_go_of(const std::vector<int>& descriptors) {
+void close_all(const std::vector<int>& descriptors) {
   const char* const process_manager = std::getenv("PMI_FD");
   const int kept = process_manager != nullptr ? std::atoi(process_manager) : -1;
   const Descriptor nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
@@ -121,7 +121,7 @@ Error stand_in_for(const Command& command, const std::string& keeper, const std:
     if (note.kind == NoteKind::started) {
       const bool shared_group = attributes.process_group == ProcessGroup::shared;
       const Post post{socket->release(), note.value, note.sender, shared_group ? 1 : 0, parent, launcher().rank};
-      let_go_of(descriptors);
+      close_all(descriptors);
       go_on_as(stand_in, post);
     }
     reason = Error{note.text.data()};

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/socket_watch.hpp"
+#include "transport/tcp_facts.hpp"
 
 namespace urakata::transport {
 
@@ -33,6 +34,8 @@ bool has_payload(FrameKind kind) {
     case FrameKind::link_rts:
     case FrameKind::link_cts:
     case FrameKind::piece:
+    case FrameKind::lane_piece:
+    case FrameKind::put:
       return true;
     default:
       return false;
@@ -93,6 +96,11 @@ void Connection::watched_by(int epoll) {
 bool Connection::delivered() const {
   int on_its_way = 0;
   return broken_ || (queue_.empty() && (ioctl(socket_, SIOCOUTQ, &on_its_way) != 0 || on_its_way == 0));
+}
+
+std::uint32_t Connection::round_trip_us() const {
+  const TcpFacts facts = tcp_facts(socket_);
+  return facts.least_round_trip_us != 0 ? facts.least_round_trip_us : facts.common.tcpi_rtt;
 }
 
 bool Connection::write(Outgoing& out) {
@@ -195,7 +203,14 @@ void Connection::wake_after(std::uint64_t bytes) {
 
 bool Connection::receive(Sink& sink) {
   if (connecting_) return true;  // an error, which flush() will find
-  return read(sink) != Read::ended;
+  const bool between = left_ == 0;
+  Read last = read(sink);
+  // A long payload has begun: what is here of the rest is taken at once. The kernel would not tell of it before there is
+  // more, which can lack room there.
+  if (last == Read::some && between && left_ != 0) last = read(sink);
+  if (last == Read::ended) return false;
+  wake_after(left_);
+  return true;
 }
 
 void Connection::receive_rest(Sink& sink) {
@@ -224,7 +239,6 @@ Connection::Read Connection::read(Sink& sink) {
     fail(EPROTO);
     return Read::ended;
   }
-  wake_after(left_);
   return Read::some;
 }
 

@@ -14,36 +14,10 @@
 #include <deque>
 #include <vector>
 
+#include "transport/frame.hpp"
 #include "transport/transport.hpp"
 
 namespace urakata::transport {
-
-enum class FrameKind : std::uint32_t {
-  hello = 0x75726101,  // the first frame of whoever connects: `tag` is his rank, `bytes` and `id` the job's secret
-  probe,               // of whoever only wants to know who lives here, likewise
-  hello_ack,           // the answer to either, likewise
-  message,             // `tag`; `bytes` of payload follow
-  rts,                 // `tag`; a message of `bytes` waits at the sender under the number `id`
-  cts,                 // back to the sender: the receive for message `id` is there
-  payload,             // `bytes` of payload of message `id` follow
-  notice,              // operations on context `tag` have failed; `id`: the sender's own number for it
-  // Of the connections for the program's own messages (wire_link.hpp).
-  hello_ordered,  // in place of hello: this is to be the pair's connection for frames in order
-  hello_bulk,     // likewise, for payload
-  eager,          // `tag`; `id`: the rest of the envelope; `bytes` of payload follow
-  link_rts,       // likewise; what follows says how large the payload is and which send's
-  link_cts,       // the answer to the RTS of send `id`; what follows says whose, and how much is wanted
-  credit,         // `bytes` of credit are given back
-  piece,          // the next `bytes` of payload for receive `id` follow
-};
-
-struct Frame {
-  FrameKind kind = FrameKind::hello;
-  std::int32_t tag = 0;
-  std::uint64_t bytes = 0;
-  std::uint64_t id = 0;
-};
-static_assert(sizeof(Frame) == 24);
 
 class Connection {
  public:
@@ -102,6 +76,10 @@ class Connection {
 
   // Nothing more in or out, and no news of it.
   void end() { fail(0); }
+
+  // The least time of a round trip so far, of the handshake's packets too; 0: not known.
+  std::uint32_t round_trip_us() const;
+  int socket() const { return socket_; }
 
   bool broken() const { return broken_; }
   int error() const { return error_; }  // errno of what broke it; 0: the other side closed it

@@ -4,6 +4,9 @@
 // it has in progress on that communicator, and tells on. Whoever waits, waits for a message of a rank that waits in its
 // turn or has failed, so word gets to everybody who would else wait for ever.
 //
+// A send to a rank that will never receive it can wait for ever, and the host takes no send back. So its rank tells the
+// other one to throw the message away when it comes.
+//
 // A notice names the communicator by the numbers that teller and told have for it. The teller never uses its number
 // again, so a notice that comes late cannot be taken for one about another communicator.
 #pragma once
@@ -19,6 +22,8 @@ struct Notice {
   std::int32_t from = 0;     // the teller's rank on the private communicator
   std::int32_t origin = 0;   // the teller's context number
   std::int32_t context = 0;  // that of the rank which is told
+  static constexpr std::int32_t kNone = -1;
+  std::int32_t withdrawn = kNone;  // else no operation has failed: the tag of messages to be thrown away
 };
 
 // All notices that have come to this process, in order. Thread-safety: everything by anyone.

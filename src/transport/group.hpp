@@ -36,6 +36,7 @@ class Group {
   bool one_node = true;              // all ranks share memory, as far as the host knows
   bool all_remote = false;           // no two ranks do: all messages come over the network
   std::uint32_t ranks_per_node = 1;  // the most that do, where the ranks of each node follow each other; else 1
+  std::vector<std::int32_t> sites;   // site of each group rank, as the job numbers them; empty: all are at one
   std::vector<std::int32_t> world;   // rank on the private communicator of each group rank
 
   std::int32_t context = 0;            // the number this process has chosen

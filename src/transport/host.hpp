@@ -17,6 +17,8 @@
 //     static int isend_notice(std::int32_t peer, const Notice&, Request*);
 //     // The next notice that another rank has sent; false: there is none.
 //     static bool take_notice(Notice*);
+//     // Begins to receive a message that no receive has met, and keeps nothing of it; false: it is not there.
+//     static bool take_away(std::int32_t peer, std::int32_t tag, Request*);
 #pragma once
 
 #include <algorithm>
@@ -32,8 +34,8 @@ namespace urakata::transport {
 template <class Api>
 class HostTransport final : public Transport {
  public:
-  // Notices go to `failures`. `patience_ns`: how long a message that was given up may take to end.
-  HostTransport(Failures& failures, std::uint64_t patience_ns) : failures_(failures), patience_ns_(patience_ns) {}
+  // Notices go to `failures`. `timeout_ns`: how long a message that was given up may take to end.
+  HostTransport(Failures& failures, std::uint64_t timeout_ns) : failures_(failures), timeout_ns_(timeout_ns) {}
 
   int send(const Message& message, Ticket ticket, bool* finished) override {
     typename Api::Request request;
@@ -56,7 +58,10 @@ class HostTransport final : public Transport {
 
   std::span<const Completion> poll() override {
     completions_.clear();
-    if (requests_.empty()) return {};
+    if (requests_.empty()) {
+      if (listening()) hear();
+      return {};
+    }
     if (requests_.size() == 1) {
       int error = 0;
       if (Api::test(requests_.data(), &error)) {
@@ -96,16 +101,21 @@ class HostTransport final : public Transport {
       if (tickets_[i].instance != instance) continue;
       if (states_[i] == State::receiving) Api::cancel(&requests_[i]);
       states_[i] = State::given_up;
-      give_up_ns_ = now_ns() + patience_ns_;
+      give_up_ns_ = now_ns() + timeout_ns_;
     }
     return 0;
   }
 
   const Failures& failures() const override { return failures_; }
   void tell(std::int32_t peer, const Notice& notice) override {
+    listen();
     notices_.push_back({notice, {}});
     if (Api::isend_notice(peer, notices_.back().notice, &notices_.back().request) != 0) notices_.pop_back();
   }
+  void withdraw(std::int32_t peer, std::int32_t own, std::int32_t tag) override {
+    tell(peer, {.from = own, .withdrawn = tag});
+  }
+  bool listening() const override { return listen_until_ns_ != 0; }
 
  private:
   enum class State : std::uint8_t { sending, receiving, given_up };
@@ -118,8 +128,11 @@ class HostTransport final : public Transport {
   // core away in each such test: an Iallgather of 512 B by four ranks on two cores then takes 1.4 times as long.
   static constexpr std::uint64_t kShort = 256;
 
-  // Polls in vain after which it is worth asking for notices.
+  // Polls in vain after which it is worth asking for notices: of one that polls all the time, and of one that sleeps in
+  // between.
   static constexpr unsigned kVain = 256;
+  static constexpr unsigned kVainSlow = 16;
+  static constexpr std::uint64_t kSlow = 1'000'000;  // ns since they were asked for
 
   void keep(typename Api::Request request, Ticket ticket, State state) {
     requests_.push_back(request);
@@ -133,11 +146,30 @@ class HostTransport final : public Transport {
     states_.clear();
   }
 
-  void in_vain() {
-    if (++vain_ % kVain != 0) return;
-    for (Notice notice; Api::take_notice(&notice);) failures_.add(notice);
+  void listen() { listen_until_ns_ = now_ns() + timeout_ns_; }
+
+  void hear() {
+    heard_ns_ = coarse_now_ns();
+    for (Notice notice; Api::take_notice(&notice);) {
+      listen();
+      if (notice.withdrawn == Notice::kNone) {
+        failures_.add(notice);
+      } else {  // all that have come: one before it, of which its sender knows no more, would be met first
+        for (typename Api::Request request; Api::take_away(notice.from, notice.withdrawn, &request);) {
+          taken_away_.push_back(request);
+        }
+      }
+    }
     int error = 0;
     while (!notices_.empty() && Api::test(&notices_.front().request, &error)) notices_.pop_front();
+    std::erase_if(taken_away_, [&](typename Api::Request& request) { return Api::test(&request, &error); });
+    if (listening() && now_ns() >= listen_until_ns_) listen_until_ns_ = 0;
+  }
+
+  void in_vain() {
+    if (++vain_ % kVainSlow != 0) return;
+    if (vain_ % kVain != 0 && coarse_now_ns() - heard_ns_ < kSlow) return;
+    hear();
     if (give_up_ns_ == 0 || now_ns() < give_up_ns_) return;
     // The other side does not do its part: what the host still holds of these messages it keeps.
     give_up_ns_ = 0;
@@ -165,10 +197,14 @@ class HostTransport final : public Transport {
   }
 
   Failures& failures_;
-  const std::uint64_t patience_ns_;
+  const std::uint64_t timeout_ns_;
   std::uint64_t give_up_ns_ = 0;  // when the messages that were given up are to have ended; 0: there are none
   unsigned vain_ = 0;             // polls that found nothing
-  std::deque<Sent> notices_;      // that may still be under way
+  std::uint64_t heard_ns_ = 0;    // when notices were asked for
+  // Until when there is reason to ask although nothing is in flight; 0: there is none.
+  std::uint64_t listen_until_ns_ = 0;
+  std::deque<Sent> notices_;                       // that may still be under way
+  std::vector<typename Api::Request> taken_away_;  // of others' messages
   std::vector<typename Api::Request> requests_;
   std::vector<Ticket> tickets_;
   std::vector<State> states_;

@@ -1,5 +1,9 @@
 // A transport moves the messages of send and recv nodes. One object serves one progress domain and is used by the
 // domain's owner only; no call blocks.
+//
+// What a transport can do is told by its operations, and by no record of capabilities: most of it differs from peer to
+// peer, since Route sends one way by the host and another by wire. So what a transport cannot do, or need not, has a
+// default that says so: withdraw(), listening(), news(), wakeup().
 #pragma once
 
 #include <cstddef>
@@ -57,6 +61,11 @@ class Transport {
   // `notice.origin` from now on is thrown away, so nothing may be posted with it any more. Where the peer cannot be
   // told it has an error of its own.
   virtual void tell(std::int32_t peer, const Notice& notice) = 0;
+  // A send from `own` to `peer` that was given up may wait for its receive: the peer is to throw away what has come with this tag.
+  // Nothing where the transport takes its sends back by itself.
+  virtual void withdraw(std::int32_t /*peer*/, std::int32_t /*own*/, std::int32_t /*tag*/) {}
+  // Something has failed lately, and others may still tell of it: there is reason to poll although nothing is in flight.
+  virtual bool listening() const { return false; }
   // Where the transport leaves what others tell.
   virtual const Failures& failures() const = 0;
 
@@ -64,7 +73,7 @@ class Transport {
   // Descriptors that are readable while poll() would find something, for whoever has nothing else to do. By anyone.
   virtual std::vector<int> news() const { return {}; }
   // What tells of all that is in flight: news(), or nobody. (Only a domain's groups know what comes over sockets.)
-  virtual Wakeup wakeup() const { return in_flight() == 0 ? Wakeup::news : Wakeup::none; }
+  virtual Wakeup wakeup() const { return in_flight() == 0 && !listening() ? Wakeup::news : Wakeup::none; }
 };
 
 }  // namespace urakata::transport

@@ -14,22 +14,16 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "base/socket_watch.hpp"
 
 namespace urakata::transport {
 
 namespace {
 
-int on(int socket, int level, int name) {
-  const int one = 1;
-  return setsockopt(socket, level, name, &one, sizeof one);
-}
-
+constexpr const char* kInstead = "; the host carries them";
 constexpr unsigned kPollsPerCheck = 64;  // polls from one reading of the clock to the next
 
 Error cannot(const char* what) {
-  return Error{std::string("cannot ") + what + " for messages between nodes: " + std::strerror(errno) +
-               "; the host carries them"};
+  return Error{std::string("cannot ") + what + " for messages between nodes: " + std::strerror(errno) + kInstead};
 }
 
 }  // namespace
@@ -40,42 +34,18 @@ Result<std::unique_ptr<Wire>> Wire::open(std::int32_t rank, Secret secret, Failu
   wire->epoll_ = epoll_create1(EPOLL_CLOEXEC);
   wire->accepting_ = epoll_create1(EPOLL_CLOEXEC);
   if (wire->epoll_ < 0 || wire->accepting_ < 0) return cannot("make an epoll set");
-  wire->guests_news_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (wire->guests_news_ < 0) return cannot("make an eventfd");
-  // One listener for IPv6 and IPv4, or for IPv4 where there is no IPv6.
-  sockaddr_in6 both{};
-  both.sin6_family = AF_INET6;
-  both.sin6_addr = in6addr_any;
-  sockaddr_in plain{};
-  plain.sin_family = AF_INET;
-  plain.sin_addr.s_addr = htonl(INADDR_ANY);
-  const int no = 0;
-  wire->listener_ = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (wire->listener_ >= 0) {
-    setsockopt(wire->listener_, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
-    if (bind(wire->listener_, reinterpret_cast<sockaddr*>(&both), sizeof both) != 0) {
-      close(wire->listener_);
-      wire->listener_ = -1;
-    }
-  }
-  if (wire->listener_ < 0) {
-    wire->listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (wire->listener_ < 0) return cannot("make a socket");
-    if (bind(wire->listener_, reinterpret_cast<sockaddr*>(&plain), sizeof plain) != 0) return cannot("bind a socket");
-  }
-  sockaddr_storage bound{};
-  socklen_t size = sizeof bound;
-  if (listen(wire->listener_, SOMAXCONN) != 0 ||
-      getsockname(wire->listener_, reinterpret_cast<sockaddr*>(&bound), &size) != 0)
-    return cannot("listen on a socket");
-  SocketWatch::leave_out(wire->listener_);
-  // Both kinds of address have the port at the same place.
-  wire->listen_port_ = ntohs(reinterpret_cast<const sockaddr_in*>(&bound)->sin_port);
+  wire->accepted_news_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  wire->accepted_lanes_news_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (wire->accepted_news_ < 0 || wire->accepted_lanes_news_ < 0) return cannot("make an eventfd");
+  const auto listener = open_listener("messages between nodes");
+  if (!listener.ok()) return Error{listener.error().message + kInstead};
+  wire->listener_ = listener->descriptor;
+  wire->listen_port_ = listener->port;
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.ptr = nullptr;  // the listener
   if (epoll_ctl(wire->accepting_, EPOLL_CTL_ADD, wire->listener_, &event) != 0) return cannot("watch a socket");
-  event.data.ptr = wire.get();  // who asks to be let in
+  event.data.ptr = wire.get();  // who connects
   if (epoll_ctl(wire->epoll_, EPOLL_CTL_ADD, wire->accepting_, &event) != 0) return cannot("watch a socket");
   return wire;
 }
@@ -84,12 +54,10 @@ Wire::~Wire() {
   probes_.clear();
   peers_.clear();
   connections_.clear();
-  guests_.clear();
-  if (listener_ >= 0) {
-    SocketWatch::closed(listener_);
-    close(listener_);
-  }
-  for (const int made : {guests_news_, accepting_, epoll_}) {
+  accepted_.clear();
+  accepted_lanes_.clear();
+  close_listener(listener_);
+  for (const int made : {accepted_news_, accepted_lanes_news_, accepting_, epoll_}) {
     if (made >= 0) close(made);
   }
 }
@@ -104,8 +72,8 @@ std::unique_ptr<Connection> Wire::connect_to(const ListenAddress& listener, std:
                                              int by) const {
   const int made = socket(listener.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (made < 0) return nullptr;
-  on(made, IPPROTO_TCP, TCP_NODELAY);
-  keep_alive(made);
+  set_option(made, IPPROTO_TCP, TCP_NODELAY, 1);
+  keep_alive(made, timeout_ns_);
   const int code = connect(made, reinterpret_cast<const sockaddr*>(&listener.address), listener.length);
   if (code != 0 && errno != EINPROGRESS) {
     close(made);
@@ -118,24 +86,12 @@ std::unique_ptr<Connection> Wire::connect_to(const ListenAddress& listener, std:
   return connection;
 }
 
-// An idle connection is asked for a sign of life after half of the timeout, and a few times more in the other half.
-void Wire::keep_alive(int made) const {
-  const auto half = static_cast<int>(timeout_ns_ / 2'000'000'000);
-  const int idle = std::max(half, 1);
-  const int interval = std::max(half / 4, 1);
-  const int times = idle / interval;
-  on(made, SOL_SOCKET, SO_KEEPALIVE);
-  setsockopt(made, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
-  setsockopt(made, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
-  setsockopt(made, IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof times);
-}
-
 void Wire::accept_connections() {
   while (strangers_ < kMostStrangers) {
     const int made = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (made < 0) return;
-    on(made, IPPROTO_TCP, TCP_NODELAY);
-    keep_alive(made);
+    set_option(made, IPPROTO_TCP, TCP_NODELAY, 1);
+    keep_alive(made, timeout_ns_);
     connections_.push_back(std::make_unique<Connection>(made, accepting_, false));
     ++strangers_;
   }
@@ -188,6 +144,7 @@ Wire::Answer Wire::answer(std::int32_t rank) {
     if (probe.opened && answer.opened < 0) {
       answer.opened = index;
       answer.better_may_come = answer.more_may_come;
+      answer.round_trip_us = probe.round_trip_us;
     }
     if (!probe.opened && probe.connection && !probe.connection->broken()) answer.more_may_come = true;
     ++index;
@@ -234,6 +191,7 @@ bool Wire::hello_ack(Connection& from, std::int32_t rank) {
   const auto probe = std::ranges::find_if(probes_, [&](const Probe& one) { return one.connection.get() == &from; });
   if (probe != probes_.end()) {
     probe->opened = rank == from.rank;
+    probe->round_trip_us = from.round_trip_us();
     return probe->opened;
   }
   Peer& other = peer(from.rank);
@@ -243,25 +201,33 @@ bool Wire::hello_ack(Connection& from, std::int32_t rank) {
   return true;
 }
 
-// A connection that is not for us. True: it has gone to the guests.
+// A connection that is not for us. True: it waits for its owner among those accepted.
 bool Wire::hand_over(Connection& from, const Frame& frame) {
   const auto found = std::ranges::find_if(connections_, [&](const auto& one) { return one.get() == &from; });
   if (found == connections_.end() || from.named) return false;
   from.named = true;
   from.rank = frame.tag;
   from.watched_by(-1);
-  guests_.push_back({.connection = std::move(*found), .kind = frame.kind});
+  const bool lane = frame.kind == FrameKind::hello_lane;
+  (lane ? accepted_lanes_ : accepted_).push_back({.connection = std::move(*found), .kind = frame.kind});
   connections_.erase(found);
   const std::uint64_t one = 1;
-  [[maybe_unused]] const auto written = write(guests_news_, &one, sizeof one);
+  [[maybe_unused]] const auto written = write(lane ? accepted_lanes_news_ : accepted_news_, &one, sizeof one);
   return true;
 }
 
-std::vector<Wire::Guest> Wire::guests() {
+std::vector<Wire::Accepted> Wire::accepted() {
   const std::lock_guard guard(lock_);
   std::uint64_t word = 0;
-  [[maybe_unused]] const auto got = read(guests_news_, &word, sizeof word);
-  return std::exchange(guests_, {});
+  [[maybe_unused]] const auto got = read(accepted_news_, &word, sizeof word);
+  return std::exchange(accepted_, {});
+}
+
+std::vector<Wire::Accepted> Wire::accepted_lanes() {
+  const std::lock_guard guard(lock_);
+  std::uint64_t word = 0;
+  [[maybe_unused]] const auto got = read(accepted_lanes_news_, &word, sizeof word);
+  return std::exchange(accepted_lanes_, {});
 }
 
 void Wire::link(Peer& to, Connection& connection) {
@@ -271,10 +237,9 @@ void Wire::link(Peer& to, Connection& connection) {
     ours->end();
   }
   for (Connection::Outgoing& out : std::exchange(to.held, {})) {
+    const Connection::Outgoing who{.frame = out.frame, .port = out.port, .ticket = out.ticket};
     const bool reported = out.reported;
-    auto* const port = static_cast<WirePort*>(out.port);
-    const Ticket ticket = out.ticket;
-    if (connection.send(std::move(out)) && reported) complete(*port, ticket, 0);
+    if (connection.send(std::move(out)) && reported) report(who);
   }
 }
 
@@ -320,6 +285,7 @@ void Wire::lost(Connection& connection) {
   bool wanted =
       other.current || !other.posted.empty() || !other.cts_sent.empty() || other.current_unexpected != nullptr;
   const auto lose = [&](const Connection::Outgoing& out) {
+    if (is_put(out.frame.kind)) return;  // whose sink is told below
     wanted = true;
     if (out.port != nullptr) complete(*static_cast<WirePort*>(out.port), out.ticket, failure_);
   };
@@ -330,6 +296,8 @@ void Wire::lost(Connection& connection) {
   other.held.clear();
   other.waiting.clear();
   lose_receives(other);
+  other.current_put = nullptr;
+  for (const auto& [number, sink] : sinks_) wanted = sink->lost(connection.rank) || wanted;
   if (wanted) {
     log::error("lost the connection to rank %d: %s", connection.rank,
                connection.error() == 0 ? "its process has ended" : std::strerror(connection.error()));

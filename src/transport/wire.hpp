@@ -14,8 +14,8 @@
 // connection is the one: the higher rank sends nothing on its own before the lower has sent hello_ack, which it does
 // only if it has not begun itself.
 //
-// Every connection begins with the job's secret, so that only the job's own processes get in. Whoever connects and does
-// not name it is shown out after a while, and while many are silent no more are let in.
+// Every connection begins with the job's secret, so that only those of the job's own processes are accepted. One that
+// does not name it is closed after a while, and while many are silent no more are accepted.
 //
 // A node that does not answer any more is noticed within the timeout: the kernel asks on idle connections
 // (keepalive), and poll() checks now and then those with bytes that nobody acknowledges, and connects to whoever a
@@ -26,8 +26,6 @@
 // Thread-safety: everything by anyone, under the Wire's own lock; a port is its domain's, hence used by one thread at a
 // time. No call blocks.
 #pragma once
-
-#include <sys/socket.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -43,25 +41,15 @@
 
 #include "base/result.hpp"
 #include "transport/connection.hpp"
+#include "transport/puts.hpp"
+#include "transport/sockets.hpp"
 #include "transport/transport.hpp"
 
 namespace urakata::transport {
 
-struct Secret {
-  std::uint64_t low = 0;
-  std::uint64_t high = 0;
-  bool operator==(const Secret&) const = default;
-};
-
-// An address with a port: IPv4 or IPv6.
-struct ListenAddress {
-  sockaddr_storage address{};
-  socklen_t length = 0;
-};
-
 class WirePort;
 
-class Wire final : private Connection::Sink {
+class Wire final : public PutWire, private Connection::Sink {
  public:
   static constexpr std::uint64_t kEager = 128UL * 1024;
 
@@ -82,6 +70,7 @@ class Wire final : private Connection::Sink {
     int opened = -1;               // the index of the first listener that was found to be the right one; -1: none yet
     bool better_may_come = false;  // from a listener before that one
     bool more_may_come = false;    // from any listener
+    std::uint32_t round_trip_us = 0;  // to `opened`; 0: not known
   };
   Answer answer(std::int32_t rank);
   void step() { poll(nullptr); }
@@ -90,23 +79,34 @@ class Wire final : private Connection::Sink {
 
   // Where each process can be reached, by rank; length 0: not by wire. Once, before the first message.
   void set_addresses(std::vector<ListenAddress> listen_addresses) { addresses_ = std::move(listen_addresses); }
+  const ListenAddress& address_of(std::int32_t rank) const { return addresses_[static_cast<std::size_t>(rank)]; }
   bool reaches(std::int32_t rank) const { return addresses_[static_cast<std::size_t>(rank)].length != 0; }
 
   // Readable while there is something to do here.
   int news() const { return epoll_; }
 
+  // --- puts of exchange plans (puts.hpp), by the same connections ---
+
+  std::int32_t add(PutSink& sink) override;
+  void remove(std::int32_t number) override;
+  bool put(std::int32_t to, const Frame& frame, const std::byte* payload, PutSink& from, std::uint32_t edge) override;
+  void give_up(PutSink& sink) override;
+
   // --- for connections that belong to somebody else: those of the program's own messages (wire_link.hpp) ---
 
   // A connection that another process has made with hello_ordered or hello_bulk. No epoll set watches it; who takes it
   // answers by greet().
-  struct Guest {
+  struct Accepted {
     std::unique_ptr<Connection> connection;  // `rank` and `named` are set
     FrameKind kind = FrameKind::hello_ordered;
   };
-  std::vector<Guest> guests();
-  int guests_news() const { return guests_news_; }  // readable while there are guests
-  // Lets in who connects. Readable while somebody does: accepting(), a part of news().
-  void admit() { poll(nullptr, accepting_); }
+  std::vector<Accepted> accepted();
+  int accepted_news() const { return accepted_news_; }  // readable while there are some
+  // The same for those made with hello_lane (lanes.hpp).
+  std::vector<Accepted> accepted_lanes();
+  int accepted_lanes_news() const { return accepted_lanes_news_; }
+  // Accepts who connects. Readable while somebody does: accepting(), a part of news().
+  void accept_pending() { poll(nullptr, accepting_); }
   int accepting() const { return accepting_; }
   // A connection to the rank, watched by the epoll set `by`; its first frame is on its way. nullptr: it cannot be made;
   // errno says why.
@@ -152,6 +152,7 @@ class Wire final : private Connection::Sink {
     // The payload that is coming in at the moment.
     std::unique_ptr<Posted> current;
     Unexpected* current_unexpected = nullptr;
+    PutSink* current_put = nullptr;      // whose payload it is; nullptr: nobody's any more
     std::vector<std::byte> thrown_away;  // a payload that does not fit, or that nobody wants any more
   };
 
@@ -172,7 +173,6 @@ class Wire final : private Connection::Sink {
   bool arrived(Connection& from, const Frame& frame) override;
 
   Peer& peer(std::int32_t rank);
-  void keep_alive(int socket) const;
   void check_connections();
   void watch_listener();
   bool is_over(std::int32_t tag) const;
@@ -189,6 +189,9 @@ class Wire final : private Connection::Sink {
   void send_cts(Peer& to, std::uint64_t id, Posted&& receive);
   void cts_sent(Peer& to, std::uint64_t id);
   void report(const Connection::Outgoing& sent);
+  void abandon(PutSink& sink);
+  std::byte* place_put(std::int32_t from, Peer& sender, const Frame& frame);
+  bool put_arrived(std::int32_t from, Peer& sender, const Frame& frame);
   int deliver(Unexpected& unexpected, Posted& receive);
   int unpack(Posted& receive, std::uint64_t bytes);
   int too_long(std::uint64_t bytes, std::uint64_t room);
@@ -198,18 +201,22 @@ class Wire final : private Connection::Sink {
   void lose_receives(Peer& peer);
   void end(const Posted& receive, int error);  // complete(), unless it was given up
 
+  // Constant once open() has ended.
   const std::int32_t rank_;
   const Secret secret_;
   Failures& failures_;
   const int failure_;
   const std::uint64_t timeout_ns_;
-  std::vector<ListenAddress> addresses_;
   int listener_ = -1;
   int epoll_ = -1;
-  int accepting_ = -1;    // an epoll set in epoll_: the listener, and who has come in and is not yet named
-  int guests_news_ = -1;  // eventfd
+  int accepting_ = -1;  // an epoll set in epoll_: the listener, and whose connection was accepted and is not yet named
+  int accepted_news_ = -1;        // eventfd
+  int accepted_lanes_news_ = -1;  // likewise
   std::uint16_t listen_port_ = 0;
+  // Constant once set_addresses() has ended.
+  std::vector<ListenAddress> addresses_;
 
+  // Under the lock, by anyone.
   std::mutex lock_;
   std::unordered_map<std::int32_t, Peer> peers_;
   std::vector<std::unique_ptr<Connection>> connections_;
@@ -217,14 +224,18 @@ class Wire final : private Connection::Sink {
     std::int32_t rank = -1;
     std::unique_ptr<Connection> connection;
     bool opened = false;
+    std::uint32_t round_trip_us = 0;
   };
   std::vector<Probe> probes_;
   WirePort* polling_ = nullptr;  // whose poll it is
   std::vector<Connection::Outgoing> sent_;
+  std::map<std::int32_t, PutSink*> sinks_;  // by number
+  std::int32_t next_sink_ = 0;
   std::set<std::int32_t> over_;  // our contexts whose operations have failed: what comes for them is thrown away
   std::size_t strangers_ = 0;    // of connections_: the other side has not named the secret
   bool listener_shut_ = false;   // since there are too many of these
-  std::vector<Guest> guests_;
+  std::vector<Accepted> accepted_;
+  std::vector<Accepted> accepted_lanes_;
   unsigned polls_ = 0;
   std::uint64_t next_check_ns_ = 0;
 };
@@ -253,10 +264,15 @@ class WirePort final : public Transport {
   friend class Wire;
   int posted(bool done, int error, Ticket ticket, bool* finished);
 
+  // Constant.
   Wire& wire_;
   int news_ = -1;
-  bool told_ = false;                 // by the wire's lock: there is a word in news_
-  std::vector<Completion> finished_;  // by the wire's lock
+
+  // Under the wire's lock, by anyone.
+  bool told_ = false;  // there is a word in news_
+  std::vector<Completion> finished_;
+
+  // By who owns the domain. (poll() swaps the first with finished_, under the wire's lock.)
   std::vector<Completion> reported_;
   std::size_t in_flight_ = 0;
 };

@@ -38,16 +38,16 @@ WireLink::WireLink(Wire& wire, const Settings& settings)
       settings_(settings),
       forks_(count_forks()),
       epoll_(epoll_create1(EPOLL_CLOEXEC)),
-      next_look_ns_(now_ns() + wire.timeout_ns() / 4) {}
+      next_check_ns_(now_ns() + wire.timeout_ns() / 4) {}
 
 Result<std::unique_ptr<WireLink>> WireLink::open(Wire& wire, const Settings& settings) {
   std::unique_ptr<WireLink> link(new WireLink(wire, settings));
   epoll_event event{};
   event.events = EPOLLIN;
-  event.data.ptr = &wire;  // who asks to be let in
+  event.data.ptr = &wire;  // who connects
   bool watched = link->epoll_ >= 0 && epoll_ctl(link->epoll_, EPOLL_CTL_ADD, wire.accepting(), &event) == 0;
-  event.data.ptr = nullptr;  // the guests
-  watched = watched && epoll_ctl(link->epoll_, EPOLL_CTL_ADD, wire.guests_news(), &event) == 0;
+  event.data.ptr = nullptr;  // those that the wire has accepted for us
+  watched = watched && epoll_ctl(link->epoll_, EPOLL_CTL_ADD, wire.accepted_news(), &event) == 0;
   if (watched) return link;
   return Error{std::string("cannot watch the sockets of messages between nodes: ") + std::strerror(errno) +
                "; the host carries them"};
@@ -70,6 +70,11 @@ WireLink::Peer& WireLink::peer(LinkPeer rank) {
 bool WireLink::failed(LinkPeer rank) const {
   const auto found = peers_.find(rank);
   return forked() || (found != peers_.end() && found->second.failed);
+}
+
+void WireLink::watch(LinkPeer rank) {
+  const KeptErrno kept;
+  if (!forked() && !peer(rank).failed) connect(rank, peer(rank).ordered);
 }
 
 bool WireLink::flushed() const {
@@ -96,20 +101,20 @@ bool WireLink::connect(LinkPeer to, Channel& channel) {
   return false;
 }
 
-void WireLink::adopt(Wire::Guest&& guest) {
-  const LinkPeer rank{guest.connection->rank};
+void WireLink::adopt(Wire::Accepted&& accepted) {
+  const LinkPeer rank{accepted.connection->rank};
   Peer& other = peer(rank);
-  Channel& channel = guest.kind == FrameKind::hello_bulk ? other.bulk : other.ordered;
-  // Where one is open, this one was let go before we saw it.
-  if (other.failed || channel.open || guest.connection->broken()) return;
-  if (channel.asked && wire_.rank() < guest.connection->rank) {
-    channel.let_go = std::move(guest.connection);
+  Channel& channel = accepted.kind == FrameKind::hello_bulk ? other.bulk : other.ordered;
+  // Where one is open, this one was given up before we saw it.
+  if (other.failed || channel.open || accepted.connection->broken()) return;
+  if (channel.asked && wire_.rank() < accepted.connection->rank) {
+    channel.superseded = std::move(accepted.connection);
     return;
   }
   bury(channel.asked);
-  guest.connection->watched_by(epoll_);
-  wire_.greet(*guest.connection, FrameKind::hello_ack);
-  channel.open = std::move(guest.connection);
+  accepted.connection->watched_by(epoll_);
+  wire_.greet(*accepted.connection, FrameKind::hello_ack);
+  channel.open = std::move(accepted.connection);
   opened(rank, channel);
 }
 
@@ -118,7 +123,7 @@ bool WireLink::answered(Connection& from) {
   for (Channel* channel : {&other.ordered, &other.bulk}) {
     if (channel->asked.get() != &from) continue;
     channel->open = std::move(channel->asked);
-    channel->let_go.reset();
+    channel->superseded.reset();
     opened(LinkPeer{from.rank}, *channel);
     return true;
   }
@@ -160,7 +165,7 @@ void WireLink::end(LinkPeer rank) {
   const bool wanted = !other.held.empty() || !other.leaving.empty() || !other.landings.empty();
   if (wanted || (code != 0 && !ends_expected_)) {
     log::error("lost the connection to rank %d: %s", static_cast<std::int32_t>(rank),
-               code == 0 ? "its process has ended" : std::strerror(code));
+               code == 0 ? "it was closed there, as when its process ends" : std::strerror(code));
   }
   for (Channel* channel : {&other.ordered, &other.bulk}) {
     bury(channel->open);
@@ -187,10 +192,11 @@ void WireLink::serve(Connection& connection, std::uint32_t events) {
 }
 
 // Who has gone without a word?
-void WireLink::look() {
+void WireLink::check_peers() {
   const std::uint64_t quarter = wire_.timeout_ns() / 4;
-  next_look_ns_.store(now_ns() + quarter, std::memory_order_relaxed);
-  wire_.admit();
+  next_check_ns_.store(now_ns() + quarter, std::memory_order_relaxed);
+  checks_.fetch_add(1, std::memory_order_relaxed);
+  wire_.accept_pending();
   for (auto& [rank, other] : peers_) {
     for (const Channel* channel : {&other.ordered, &other.bulk}) {
       Connection* const connection = channel->open ? channel->open.get() : channel->asked.get();
@@ -204,11 +210,12 @@ bool WireLink::news() const {
   const unsigned asked = asked_.load(std::memory_order_relaxed);
   asked_.store(asked + 1, std::memory_order_relaxed);
   const bool now = settings_.waiting != nullptr && settings_.waiting->load(std::memory_order_relaxed) != 0;
-  if ((!now && asked % kAsk != 0) || forked()) return false;
+  const unsigned every = !now ? kAsk : settings_.turns != nullptr ? settings_.turns() : 1;
+  if (asked % every != 0 || forked()) return false;
   if (settings_.waiting != nullptr) return true;
   pollfd watched{.fd = epoll_, .events = POLLIN, .revents = 0};
   const KeptErrno kept;
-  return ::poll(&watched, 1, 0) > 0 || now_ns() >= next_look_ns_.load(std::memory_order_relaxed);
+  return ::poll(&watched, 1, 0) > 0 || now_ns() >= next_check_ns_.load(std::memory_order_relaxed);
 }
 
 void WireLink::wait(std::uint64_t ns) const {
@@ -240,14 +247,14 @@ bool WireLink::poll(Events& events) {
   for (int i = 0; i < count; ++i) {
     const epoll_event& one = found[static_cast<std::size_t>(i)];
     if (one.data.ptr == &wire_) {
-      wire_.admit();
+      wire_.accept_pending();
     } else if (one.data.ptr == nullptr) {
-      for (Wire::Guest& guest : wire_.guests()) adopt(std::move(guest));
+      for (Wire::Accepted& made : wire_.accepted()) adopt(std::move(made));
     } else {
       serve(*static_cast<Connection*>(one.data.ptr), one.events);
     }
   }
-  if (now_ns() >= next_look_ns_.load(std::memory_order_relaxed)) look();
+  if (now_ns() >= next_check_ns_.load(std::memory_order_relaxed)) check_peers();
   const bool moved = count > 0 || more_.load(std::memory_order_relaxed);
   more_.store(false, std::memory_order_relaxed);
   for (const LinkPeer rank : std::exchange(unfinished_, {})) push(rank);

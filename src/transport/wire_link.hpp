@@ -1,13 +1,15 @@
 // The link (p2p/link.hpp) by transport `wire`: the program's own messages between nodes over TCP connections of ours.
 //
 // A pair of processes has up to two connections for them, besides the one of our collectives, so that neither stands in
-// the other's way: `ordered` for all frames that must keep their order or are short (eager messages, RTS, CTS, credit),
-// and `bulk` for payload, so that small messages do not stand behind long ones. Each is made when it is first wanted, by
+// the other's way: `ordered` for all frames that must keep their order or are short (eager messages, RTS, CTS, credit, the
+// payload of a rendezvous that is no longer than an eager one), and `bulk` for other payload, so that small messages, be they
+// synchronous or without credit, do not stand behind long ones. Each is made when it is first wanted, by
 // either side: by the Wire's listener, with the job's secret. Where both begin at once, the lower rank's is the one, and
-// the higher rank's is let go; frames wait until both sides know which (`hello_ack`).
+// the higher rank's is closed; frames wait until both sides know which (`hello_ack`).
 //
 // Payload goes by writev from its place, and comes by readv straight into it. It goes in pieces of up to kPiece, one
-// payload of a pair after the other; elements with holes are packed and unpacked a piece at a time.
+// payload of a pair after the other; elements with holes are packed and unpacked a piece at a time. A short payload is one
+// piece; where many frames wait for `ordered`, which would keep copies of them, it goes by `bulk`, too.
 //
 // Credit: the eager messages that a peer has sent and the endpoint has not consumed are at most `credit` bytes, kFrame of
 // them for each; it is given back by the quarter.
@@ -55,6 +57,9 @@ class WireLink final : public p2p::Link, private Connection::Sink {
     // While callers wait, so many, news() always says yes and poll() asks the kernel. Else, and where this is nullptr
     // (whoever waits for a message of a space asks all the time), it is asked now and then.
     const std::atomic<unsigned>* waiting = nullptr;
+    // Of how many calls of news() one asks the kernel then; nullptr: each does. More than one where callers ask somebody
+    // else as well, who is likelier to have what they wait for.
+    unsigned (*turns)() = nullptr;
   };
 
   // The wire outlives the link, and knows the addresses before the first message. One link for each wire.
@@ -68,6 +73,8 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   void wait(std::uint64_t ns) const;
   // How many peers have failed. By any thread.
   unsigned lost() const { return lost_peers_.load(std::memory_order_relaxed); }
+  // How often poll() has checked for peers that are gone without a word: four times in the wire's timeout. By any thread.
+  unsigned checks() const { return checks_.load(std::memory_order_relaxed); }
   // Is something on its way out that needs further polls? By any thread.
   bool sending() const { return sending_.load(std::memory_order_relaxed); }
   // From now on peers may end: nothing is said of it where nothing is wanted of them.
@@ -75,6 +82,7 @@ class WireLink final : public p2p::Link, private Connection::Sink {
 
   std::uint64_t eager_bytes() const override { return settings_.eager_bytes; }
   bool failed(LinkPeer peer) const override;
+  void watch(LinkPeer peer) override;
   bool send_eager(LinkPeer to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes) override;
   void send_rts(LinkPeer to, const Envelope& envelope, std::uint64_t bytes, LinkTicket send) override;
   void send_cts(LinkPeer to, LinkTicket send, LinkTicket receive, const Elements& target, std::uint64_t bytes) override;
@@ -86,10 +94,10 @@ class WireLink final : public p2p::Link, private Connection::Sink {
 
  private:
   struct Channel {
-    std::unique_ptr<Connection> open;    // both sides know that it is the one
-    std::unique_ptr<Connection> asked;   // made by us, while the peer has not said hello_ack
-    std::unique_ptr<Connection> let_go;  // the peer's, in place of which it will find ours; nobody looks at it
-    std::vector<std::byte> room;         // of a payload that does not go straight to its place
+    std::unique_ptr<Connection> open;        // both sides know that it is the one
+    std::unique_ptr<Connection> asked;       // made by us, while the peer has not said hello_ack
+    std::unique_ptr<Connection> superseded;  // the peer's, in place of which it will find ours; not read
+    std::vector<std::byte> room;             // of a payload that does not go straight to its place
   };
   struct Landing {  // a payload on its way here
     Elements target;
@@ -119,29 +127,33 @@ class WireLink final : public p2p::Link, private Connection::Sink {
 
   std::byte* place(Connection& from, const Frame& frame) override;
   bool arrived(Connection& from, const Frame& frame) override;
-  bool piece_arrived(Peer& from, const Frame& frame);
+  bool piece_arrived(Peer& from, const Channel& by, const Frame& frame);
 
   Peer& peer(LinkPeer rank);
   bool send(LinkPeer to, const Frame& frame, std::span<const std::byte> payload);
+  bool send_short(LinkPeer to, LinkTicket receive, const Elements& source, std::uint64_t bytes, LinkTicket send);
   void push(LinkPeer to);
   bool connect(LinkPeer to, Channel& channel);
-  void adopt(Wire::Guest&& guest);
+  void adopt(Wire::Accepted&& accepted);
   bool answered(Connection& from);
   void opened(LinkPeer rank, Channel& channel);
   void serve(Connection& connection, std::uint32_t events);
-  void look();
+  void check_peers();
   void lose(LinkPeer rank);
   void note_sending();
   void end(LinkPeer rank);
   void bury(std::unique_ptr<Connection>& connection);
   bool forked() const;
 
+  // Constant once open() has ended.
   Wire& wire_;
   const Settings settings_;
   const std::uint32_t forks_;  // of this process's line, when the link was made
-  int epoll_ = -1;             // the news of who connects and of the guests, and all connections
+  int epoll_ = -1;             // the news of who connects and of what was accepted for us, and all connections
 
+  // By who has the endpoint's lock.
   std::unordered_map<LinkPeer, Peer> peers_;
+  std::vector<std::byte> short_;                     // a short payload of elements with holes, while it is handed on
   std::vector<LinkTicket> sent_;                     // to be told
   std::vector<LinkPeer> lost_;                       // to be told
   std::vector<LinkPeer> unfinished_;                 // more of their payload would have gone
@@ -149,15 +161,17 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   std::vector<Connection::Outgoing> gone_;           // for flush(): nobody waits for any
   Events* events_ = nullptr;                         // of the poll() that runs
 
-  // By who has the endpoint's lock; loaded by any thread, relaxed.
-  std::atomic<std::uint64_t> next_look_ns_;
-  // One of the three lists is not empty. Stored by who has the endpoint's lock, loaded by any thread: relaxed, since
-  // nothing is read on its word without the lock.
-  std::atomic<bool> more_{false};
-  mutable std::atomic<unsigned> asked_{0};  // calls of news(); relaxed
-  std::atomic<unsigned> lost_peers_{0};     // stored likewise, loaded by any thread
-  std::atomic<bool> ends_expected_{false};
-  std::atomic<bool> sending_{false};  // stored likewise
+  // Stored by who has the endpoint's lock, loaded by any thread: relaxed, since nothing is read on their word without
+  // the lock.
+  std::atomic<std::uint64_t> next_check_ns_;
+  std::atomic<bool> more_{false};  // one of the three lists is not empty
+  std::atomic<unsigned> lost_peers_{0};
+  std::atomic<unsigned> checks_{0};
+  std::atomic<bool> sending_{false};
+
+  // By any thread; relaxed.
+  mutable std::atomic<unsigned> asked_{0};  // calls of news()
+  std::atomic<bool> ends_expected_{false};  // stored in MPI_Finalize
 };
 
 }  // namespace urakata::transport

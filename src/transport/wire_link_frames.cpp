@@ -10,7 +10,8 @@ namespace urakata::transport {
 
 namespace {
 
-constexpr unsigned kPiecesAtOnce = 4;  // of one peer's, so that one step does not take long
+constexpr unsigned kPiecesAtOnce = 4;   // of one peer's, so that one step does not take long
+constexpr std::size_t kFewFrames = 16;  // that wait for a connection: a MiB at most
 
 // What follows an RTS (the send) and a CTS (the receive).
 struct Rendezvous {
@@ -77,10 +78,28 @@ void WireLink::send_cts(LinkPeer to, LinkTicket ticket, LinkTicket receive, cons
 void WireLink::send_payload(LinkPeer to, LinkTicket receive, const Elements& source, std::uint64_t bytes,
                             LinkTicket ticket) {
   Peer& other = peer(to);
-  if (other.failed) return;
+  if (other.failed || send_short(to, receive, source, bytes, ticket)) return;
   other.leaving.push_back({receive, source, bytes, 0, ticket});
   sending_.store(true, std::memory_order_relaxed);
   if (other.leaving.size() == 1) push(to);
+}
+
+// A payload that may go before others. False: it goes as they do.
+bool WireLink::send_short(LinkPeer to, LinkTicket receive, const Elements& source, std::uint64_t bytes,
+                          LinkTicket ticket) {
+  const Channel& ordered = peer(to).ordered;
+  if (bytes > settings_.eager_bytes || !ordered.open || ordered.open->queue().size() > kFewFrames) return false;
+  const std::byte* payload = source.address;
+  if (source.shape != nullptr) {
+    short_.resize(std::max(short_.size(), bytes));
+    p2p::pack(source, 0, std::span(short_).first(bytes));
+    payload = short_.data();
+  }
+  const Frame frame{.kind = FrameKind::piece, .bytes = bytes, .id = static_cast<std::uint64_t>(receive)};
+  if (!send(to, frame, {payload, bytes})) return true;  // the peer is lost, and this send with it
+  sent_.push_back(ticket);
+  more_.store(true, std::memory_order_relaxed);
+  return true;
 }
 
 // Payload, as much as the kernel takes now.
@@ -141,9 +160,10 @@ std::byte* WireLink::place(Connection& from, const Frame& frame) {
       break;
     case FrameKind::piece: {
       const auto found = other.landings.find(LinkTicket{frame.id});
-      if (found == other.landings.end() || ordered) return nullptr;
+      if (found == other.landings.end()) return nullptr;
       const Landing& landing = found->second;
-      known = frame.bytes <= std::min(kPiece, landing.bytes - landing.at);
+      known = ordered ? frame.bytes == landing.bytes && landing.at == 0 && frame.bytes <= settings_.eager_bytes
+                      : frame.bytes <= std::min(kPiece, landing.bytes - landing.at);
       if (known && landing.target.shape == nullptr) return landing.target.address + landing.at;
       break;
     }
@@ -176,18 +196,18 @@ bool WireLink::arrived(Connection& from, const Frame& frame) {
       other.credit += frame.bytes;
       return true;
     case FrameKind::piece:
-      return piece_arrived(other, frame);
+      return piece_arrived(other, &from == other.ordered.open.get() ? other.ordered : other.bulk, frame);
     default:
       return false;
   }
 }
 
-bool WireLink::piece_arrived(Peer& from, const Frame& frame) {
+bool WireLink::piece_arrived(Peer& from, const Channel& by, const Frame& frame) {
   const auto found = from.landings.find(LinkTicket{frame.id});
   if (found == from.landings.end() || frame.bytes == 0) return false;
   Landing& landing = found->second;
   if (landing.target.shape != nullptr) {
-    p2p::unpack(std::span(from.bulk.room).first(frame.bytes), landing.target, landing.at);
+    p2p::unpack(std::span(by.room).first(frame.bytes), landing.target, landing.at);
   }
   landing.at += frame.bytes;
   if (landing.at == landing.bytes) {

@@ -68,7 +68,9 @@ void Wire::cts_sent(Peer& to, std::uint64_t id) {
 }
 
 void Wire::report(const Connection::Outgoing& sent) {
-  if (sent.port != nullptr) complete(*static_cast<WirePort*>(sent.port), sent.ticket, 0);
+  if (sent.port == nullptr) return;
+  if (is_put(sent.frame.kind)) return static_cast<PutSink*>(sent.port)->left(sent.ticket.node);
+  complete(*static_cast<WirePort*>(sent.port), sent.ticket, 0);
 }
 
 // --- what has failed -------------------------------------------------------------------------------------------------
@@ -199,6 +201,7 @@ int Wire::unpack(Posted& receive, std::uint64_t bytes) {
 std::byte* Wire::place(Connection& from, const Frame& frame) {
   if (!from.open) return nullptr;
   Peer& sender = peer(from.rank);
+  if (frame.kind == FrameKind::put) return place_put(from.rank, sender, frame);
   if (frame.kind == FrameKind::payload) {
     const auto found = sender.cts_sent.find(frame.id);
     if (found == sender.cts_sent.end() || frame.bytes > found->second.message.bytes) return nullptr;
@@ -234,6 +237,7 @@ bool Wire::arrived(Connection& from, const Frame& frame) {
       return !from.ours && from.rank < 0 && secret && frame.tag >= 0 && hello(from, frame.tag);
     case FrameKind::hello_ordered:
     case FrameKind::hello_bulk:
+    case FrameKind::hello_lane:
       return !from.ours && from.rank < 0 && secret && frame.tag >= 0 && hand_over(from, frame);
     case FrameKind::probe:
       if (from.ours || !secret) return false;
@@ -251,6 +255,11 @@ bool Wire::arrived(Connection& from, const Frame& frame) {
       return true;
     case FrameKind::rts:
       return from.open && rts_received(peer(from.rank), frame);
+    case FrameKind::put:
+    case FrameKind::put_open:
+    case FrameKind::put_ready:
+    case FrameKind::put_over:
+      return from.open && put_arrived(from.rank, peer(from.rank), frame);
     case FrameKind::message:
     case FrameKind::payload:
       if (!from.open) return false;

@@ -54,8 +54,8 @@ constexpr std::array<CostRow, 7> link_rows(std::string_view group, std::string_v
 constexpr auto kOthers = std::to_array<CostRow>({
     {"common", "eager_bytes", "bytes", "Longest message that goes without asking the receiver", kOwnCores, 1,
      kMostBytes, in<&Costs::common, &CommonCosts::eager_bytes>},
-    {"common", "turn", "ns", "Until the next of several ranks on a core has its turn", kSharedCores, 0, kLongest,
-     in<&Costs::common, &CommonCosts::turn>},
+    {"common", "time_slice", "ns", "Until the next of several ranks on a core has the core", kSharedCores, 0, kLongest,
+     in<&Costs::common, &CommonCosts::time_slice>},
     {"common", "few_ranks", "ranks", "So many can be heard all at once", kNotMeasured, 2, kMostBytes,
      in<&Costs::common, &CommonCosts::few_ranks>},
     {"common", "many_ranks", "ranks", "More that send to one another get into each other's way", kNotMeasured, 2,
@@ -129,6 +129,7 @@ Result<const CostRow*> cost_named(std::string_view name) {
     if (names.back() == name) return &row;
   }
   const std::vector<std::string_view> candidates(names.begin(), names.end());
+  if (name == "common.turn") return Error{"the cost common.turn is called common.time_slice now"};
   const std::string_view near = nearest(name, candidates);
   return Error{"no cost is called " + written::quoted(name) +
                (near.empty() ? "; `urakata info` lists them" : "; did you mean " + std::string(near) + "?")};

@@ -35,10 +35,10 @@ struct LinkCosts {
 
 struct CommonCosts {
   double eager_bytes = 4096;  // longest message that goes without asking the receiver
-  // ns until the next of several ranks on a core has its turn. No message arrives there before its receiver has got
+  // ns until the next of several ranks on a core has the core. No message arrives there before its receiver has got
   // one. Of 4 ranks on 2 cores an allreduce of 32 KiB took 1.5 of the host's time as rabenseifner (16 messages), 1.25
   // as recursive doubling (8), 1.0 by way of rank 0 (6).
-  double turn = 3000;
+  double time_slice = 3000;
   double few_ranks = 8;    // that one can hear all at once
   double many_ranks = 32;  // from which on those that send to one another get into each other's way
   // Of a reduction in which ranks send nothing but their inputs: a message for each pair of ranks, and room for all

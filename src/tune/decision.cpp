@@ -102,12 +102,12 @@ class Model {
   Choice allreduce() const {
     const double shares = b_ * (n_ - 1) / n_;
     if (crowded_) {  // what counts is how many messages there are in all
-      return best(
-          {{"reduce_bcast", 2 * (n_ - 1) * common_.turn + steps_ * (2 * moved(b_) + added(b_)),
-            "shared cores: fewest messages"},
-           {"rabenseifner",
-            unless(in_order_ || n_ == 2, 2 * steps_ * n_ * common_.turn + 2 * (2 * moved(shares) + added(shares))),
-            kShared, longest_}});
+      return best({{"reduce_bcast", 2 * (n_ - 1) * common_.time_slice + steps_ * (2 * moved(b_) + added(b_)),
+                    "shared cores: fewest messages"},
+                   {"rabenseifner",
+                    unless(in_order_ || n_ == 2,
+                           2 * steps_ * n_ * common_.time_slice + 2 * (2 * moved(shares) + added(shares))),
+                    kShared, longest_}});
     }
     const double whole = step(b_) + moved(b_) + added(b_);
     return best(

@@ -3,18 +3,23 @@
 #include <algorithm>
 #include <array>
 
+#include "tune/link_choice.hpp"
+
 namespace urakata::tune {
 namespace {
 
 // Of the engine with helpers: not all ranks are on this node, or helpers were asked for all the same.
 bool helpers_pay(const RunFacts& facts) {
-  return facts.asked == EngineKind::thread && (!facts.one_node || facts.within_node);
+  const bool wanted = facts.asked == EngineKind::thread || facts.asked == EngineKind::kernel;
+  return wanted && (!facts.one_node || facts.within_node);
 }
 
 bool thread_needs_threads(const RunFacts& facts) { return helpers_pay(facts); }
 
 std::string why_no_thread(const RunFacts& facts, bool threads, const Placement& placement) {
-  if (facts.asked != EngineKind::thread) return "only --engine thread makes helpers";
+  if (facts.asked != EngineKind::thread && facts.asked != EngineKind::kernel) {
+    return "only --engine thread makes helpers";
+  }
   if (!helpers_pay(facts)) {
     return "no helper, since all ranks are on this node (--placement shared makes one); it would be " +
            placement.reason;
@@ -36,6 +41,18 @@ std::string why_no_poll(const RunFacts&, bool, const Placement&) { return ""; }
 
 std::string how_poll(const Placement&) { return "operations progress inside MPI calls"; }
 
+bool kernel_needs_threads(const RunFacts&) { return false; }  // nor does what is left to engine thread ask for more
+
+std::string why_no_kernel(const RunFacts& facts, bool, const Placement&) {
+  if (facts.asked != EngineKind::kernel) return "only --engine kernel hands operations to the kernel";
+  return facts.no_kernel;
+}
+
+std::string how_kernel(const Placement&) {
+  return "the kernel would carry on broadcasts, allgathers and alltoalls between nodes, in the time of the ranks' own "
+         "threads; it ends their blocking system calls (EINTR)";
+}
+
 struct Row {
   EngineKind engine;
   bool (*needs_threads)(const RunFacts& facts);
@@ -47,6 +64,7 @@ struct Row {
 constexpr std::array kTable = {
     Row{EngineKind::thread, thread_needs_threads, why_no_thread, how_thread},
     Row{EngineKind::poll, poll_needs_threads, why_no_poll, how_poll},
+    Row{EngineKind::kernel, kernel_needs_threads, why_no_kernel, how_kernel},
 };
 
 }  // namespace
@@ -55,7 +73,28 @@ bool asks_for_threads(const RunFacts& facts) {
   return std::ranges::any_of(kTable, [&](const Row& row) { return row.needs_threads(facts); });
 }
 
+std::string kernel_obstacle(const std::string& no_chains, const Placement& placement) {
+  if (!no_chains.empty()) return no_chains;
+  if (placement.oversubscribed) {
+    return "ranks share cores here, and the kernel carries a rank's operations on only while that rank has its core "
+           "(give each rank a core of its own)";
+  }
+  return "";
+}
+
+bool link_has_helper(const RunFacts& facts) { return helpers_pay(facts); }
+
 EngineChoice choose_engines(const RunFacts& facts, bool threads, const Placement& placement) {
+  if (facts.asked == EngineKind::kernel && !facts.no_kernel.empty()) {
+    RunFacts instead = facts;
+    instead.asked = EngineKind::thread;
+    EngineChoice choice = choose_engines(instead, threads, placement);
+    std::ranges::find(choice.engines, name(EngineKind::kernel), &EngineChoice::Engine::name)->why_not = facts.no_kernel;
+    const std::string line = "engine thread instead of kernel: " + facts.no_kernel;
+    choice.warning = choice.warning.empty() ? line : line + "; " + choice.warning;
+    choice.why = choice.why.empty() ? line : line + "; " + choice.why;
+    return choice;
+  }
   EngineChoice choice;
   for (const Row& row : kTable) {
     choice.engines.push_back({name(row.engine), row.why_not(facts, threads, placement)});
@@ -67,7 +106,7 @@ EngineChoice choose_engines(const RunFacts& facts, bool threads, const Placement
     return choice;
   }
   choice.why = placement.reason;
-  if (facts.asked != EngineKind::thread) return choice;
+  if (facts.asked == EngineKind::poll) return choice;
   if (placement.refused_spare) {
     choice.refusal = "--placement spare: " + placement.refusal;
   } else {
@@ -89,12 +128,13 @@ std::string EngineChoice::why_not(std::string_view name) const {
   return found != engines.end() ? found->why_not : "there is no engine of this name";
 }
 
-std::vector<EngineFinding> find_engines(bool threads, const Placement& placement) {
+std::vector<EngineFinding> find_engines(bool threads, const Placement& placement, const std::string& no_kernel) {
   std::vector<EngineFinding> found{{name(EngineKind::host), true, "everything is left to the host"}};
-  for (auto row = kTable.rbegin(); row != kTable.rend(); ++row) {
-    std::string why_not = row->why_not({.asked = row->engine}, threads, placement);
+  for (const EngineKind engine : {EngineKind::poll, EngineKind::thread, EngineKind::kernel}) {
+    const auto row = std::ranges::find(kTable, engine, &Row::engine);
+    std::string why_not = row->why_not({.asked = engine, .no_kernel = no_kernel}, threads, placement);
     const bool usable = why_not.empty();
-    found.push_back({name(row->engine), usable, usable ? row->how(placement) : std::move(why_not)});
+    found.push_back({name(engine), usable, usable ? row->how(placement) : std::move(why_not)});
   }
   return found;
 }

@@ -16,9 +16,10 @@ namespace urakata::tune {
 // What is known of a run before the host's MPI_Init.
 struct RunFacts {
   EngineKind asked = EngineKind::thread;
-  bool hook = false;        // the host calls Urakata while a rank waits in it
-  bool one_node = false;    // all ranks are on this node, as the launcher says
-  bool within_node = true;  // Placement::within_node, as far as this rank's mask tells
+  bool hook = false;           // the host calls Urakata while a rank waits in it
+  bool one_node = false;       // all ranks are on this node, as the launcher says
+  bool within_node = true;     // Placement::within_node, as far as this rank's mask tells
+  std::string no_kernel = {};  // why the job cannot have engine kernel, where that was asked for; empty: it can
 };
 
 // Is the host to be asked for calls by several threads at once? MPI_THREAD_MULTIPLE makes its own small operations up
@@ -45,6 +46,9 @@ struct EngineChoice {
 // `facts.asked` is not `host`. `threads`: the host allows calls by several threads at once.
 EngineChoice choose_engines(const RunFacts& facts, bool threads, const Placement& placement);
 
+// Why a rank cannot have engine kernel; empty: it can. `no_chains`: why the kernel cannot run them (chain/ring.hpp).
+std::string kernel_obstacle(const std::string& no_chains, const Placement& placement);
+
 // Do callers advance the operations of a communicator, though the run may have helpers? (DESIGN.md, 6b)
 inline bool by_callers(const Placement& placement, bool same_node) { return !placement.within_node && same_node; }
 
@@ -54,6 +58,7 @@ struct EngineFinding {
   bool usable = true;
   std::string why;
 };
-std::vector<EngineFinding> find_engines(bool threads, const Placement& placement);
+// `no_kernel`: kernel_obstacle().
+std::vector<EngineFinding> find_engines(bool threads, const Placement& placement, const std::string& no_kernel);
 
 }  // namespace urakata::tune

@@ -10,22 +10,22 @@ std::string several(std::size_t count, const char* one, const char* many) {
 }
 
 // Without the others' masks: how many ranks may run where this one may, itself included.
-std::size_t guessed_sharers(const Topology& topology, const Crew& crew) {
+std::size_t guessed_sharers(const Topology& topology, const NodeRanks& node_ranks) {
   const std::size_t cores = std::max<std::size_t>(topology.cores.size(), 1);
-  return std::max<std::size_t>((crew.ranks * topology.within(crew.mask).size() + cores - 1) / cores, 1);
+  return std::max<std::size_t>((node_ranks.ranks * topology.within(node_ranks.mask).size() + cores - 1) / cores, 1);
 }
 
 // The cores that this rank need not share with others, and how many ranks it was dealt out among.
-std::vector<Core> own_cores(const Topology& topology, const Crew& crew) {
-  const std::vector<Core> mine = topology.within(crew.mask);
+std::vector<Core> own_cores(const Topology& topology, const NodeRanks& node_ranks) {
+  const std::vector<Core> mine = topology.within(node_ranks.mask);
   // The ranks that may run where this one may, in the order of the node.
-  std::size_t sharers = guessed_sharers(topology, crew);
-  std::size_t place = crew.rank % sharers;
+  std::size_t sharers = guessed_sharers(topology, node_ranks);
+  std::size_t place = node_ranks.rank % sharers;
   CpuSet others;
-  if (crew.masks) {
-    sharers = crew.masks->alike;
-    place = crew.masks->before;
-    others = crew.masks->different;
+  if (node_ranks.masks) {
+    sharers = node_ranks.masks->alike;
+    place = node_ranks.masks->before;
+    others = node_ranks.masks->different;
   }
   std::vector<Core> free;
   std::ranges::copy_if(mine, std::back_inserter(free), [&](const Core& core) { return !core.cpus.meets(others); });
@@ -36,31 +36,32 @@ std::vector<Core> own_cores(const Topology& topology, const Crew& crew) {
 }
 
 // Do the node's ranks have more threads than cores to run on?
-bool oversubscribed(const Topology& topology, const Crew& crew) {
-  if (crew.threads > topology.within(crew.mask).size()) return true;
-  if (!crew.masks) return crew.threads * guessed_sharers(topology, crew) > topology.within(crew.mask).size();
-  return crew.masks->meeting * crew.threads > topology.within(crew.masks->together).size();
+bool oversubscribed(const Topology& topology, const NodeRanks& node_ranks) {
+  if (node_ranks.threads > topology.within(node_ranks.mask).size()) return true;
+  if (!node_ranks.masks)
+    return node_ranks.threads * guessed_sharers(topology, node_ranks) > topology.within(node_ranks.mask).size();
+  return node_ranks.masks->meeting * node_ranks.threads > topology.within(node_ranks.masks->together).size();
 }
 
-bool crowded(const Topology& topology, const Crew& crew) {
-  return crew.masks && crew.ranks > topology.within(crew.mask | crew.masks->different).size();
+bool crowded(const Topology& topology, const NodeRanks& node_ranks) {
+  return node_ranks.masks && node_ranks.ranks > topology.within(node_ranks.mask | node_ranks.masks->different).size();
 }
 
-Placement shared(const Topology& topology, const Crew& crew, std::size_t helpers) {
+Placement shared(const Topology& topology, const NodeRanks& node_ranks, std::size_t helpers) {
   Placement placement;
-  placement.oversubscribed = oversubscribed(topology, crew);
-  placement.crowded = crowded(topology, crew);
-  placement.helpers.assign(helpers, crew.mask);
-  placement.reason = "shared: helpers run on the rank's own CPUs " + crew.mask.text();
+  placement.oversubscribed = oversubscribed(topology, node_ranks);
+  placement.crowded = crowded(topology, node_ranks);
+  placement.helpers.assign(helpers, node_ranks.mask);
+  placement.reason = "shared: helpers run on the rank's own CPUs " + node_ranks.mask.text();
   return placement;
 }
 
 }  // namespace
 
-Placement place_helpers(const Topology& topology, const Crew& crew, PlacementWish wish, std::string_view helper_cpus,
-                        std::size_t helpers) {
+Placement place_helpers(const Topology& topology, const NodeRanks& node_ranks, PlacementWish wish,
+                        std::string_view helper_cpus, std::size_t helpers) {
   if (!helper_cpus.empty()) {
-    Placement placement = shared(topology, crew, helpers);
+    Placement placement = shared(topology, node_ranks, helpers);
     const Result<CpuSet> list = CpuSet::from_text(helper_cpus);
     if (!list || list->empty() || !list->without(topology.cpus()).empty()) {
       placement.refusal = "HELPER_CPUS=" + std::string(helper_cpus) + " is not within the node's CPUs " +
@@ -74,22 +75,22 @@ Placement place_helpers(const Topology& topology, const Crew& crew, PlacementWis
     CpuSet used;
     for (std::size_t helper = 0; helper < helpers; ++helper) {
       placement.helpers[helper] = CpuSet{};
-      placement.helpers[helper].add(cpus[(crew.rank * helpers + helper) % cpus.size()]);
+      placement.helpers[helper].add(cpus[(node_ranks.rank * helpers + helper) % cpus.size()]);
       used = used | placement.helpers[helper];
     }
-    placement.spare = !used.meets(crew.mask);
+    placement.spare = !used.meets(node_ranks.mask);
     placement.reason = "HELPER_CPUS gives CPUs " + used.text();
     return placement;
   }
 
-  Placement placement = shared(topology, crew, helpers);
+  Placement placement = shared(topology, node_ranks, helpers);
   if (wish == PlacementWish::shared) return placement;
   placement.within_node = wish != PlacementWish::automatic;
-  const std::vector<Core> own = own_cores(topology, crew);
-  if (own.size() <= crew.threads) {
-    const std::string why = several(own.size(), "core", "cores") + " for this rank (CPUs " + crew.mask.text() + ", " +
-                            several(crew.ranks, "rank", "ranks") + " on the node), and " +
-                            several(crew.threads, "thread", "threads") + " to compute";
+  const std::vector<Core> own = own_cores(topology, node_ranks);
+  if (own.size() <= node_ranks.threads) {
+    const std::string why = several(own.size(), "core", "cores") + " for this rank (CPUs " + node_ranks.mask.text() +
+                            ", " + several(node_ranks.ranks, "rank", "ranks") + " on the node), and " +
+                            several(node_ranks.threads, "thread", "threads") + " to compute";
     placement.reason = (placement.within_node ? "shared: no spare core: "
                                               : "shared, and only for messages to other nodes: no spare core: ") +
                        why;
@@ -102,7 +103,7 @@ Placement place_helpers(const Topology& topology, const Crew& crew, PlacementWis
   }
   // The program keeps the first cores; of the others, the last first, those near the first core's memory before the
   // rest.
-  std::vector<Core> spare(own.rbegin(), own.rend() - static_cast<std::ptrdiff_t>(crew.threads));
+  std::vector<Core> spare(own.rbegin(), own.rend() - static_cast<std::ptrdiff_t>(node_ranks.threads));
   std::ranges::stable_partition(spare, [&](const Core& core) { return core.node == own.front().node; });
   spare.resize(std::min(spare.size(), helpers));
   CpuSet used;
@@ -113,7 +114,7 @@ Placement place_helpers(const Topology& topology, const Crew& crew, PlacementWis
   placement.spare = true;
   placement.within_node = true;
   placement.reason = "spare: " + several(own.size(), "core", "cores") + " for this rank and " +
-                     several(crew.threads, "thread", "threads") + " to compute; helpers on CPUs " + used.text();
+                     several(node_ranks.threads, "thread", "threads") + " to compute; helpers on CPUs " + used.text();
   return placement;
 }
 

@@ -28,7 +28,7 @@ struct Placement {
 
 // Places `helpers` helpers. PLACEMENT spare that cannot be had is shared, with `refusal`; so is a HELPER_CPUS list with
 // a CPU that the node does not have.
-Placement place_helpers(const Topology& topology, const Crew& crew, PlacementWish wish, std::string_view helper_cpus,
-                        std::size_t helpers);
+Placement place_helpers(const Topology& topology, const NodeRanks& node_ranks, PlacementWish wish,
+                        std::string_view helper_cpus, std::size_t helpers);
 
 }  // namespace urakata::tune

@@ -33,7 +33,7 @@ TEST(Options, MisspeltNameIsToldTheNearest) {
 }
 
 TEST(Options, BadValueIsToldTheValidOnes) {
-  EXPECT_EQ(refusal("ENGINE", "turbo"), "URAKATA_ENGINE=turbo: not a valid value; use host, poll or thread");
+  EXPECT_EQ(refusal("ENGINE", "turbo"), "URAKATA_ENGINE=turbo: not a valid value; use host, poll, thread or kernel");
   EXPECT_EQ(refusal("DOMAINS", "0"), "URAKATA_DOMAINS=0: not a valid value; use 1 to 64");
   EXPECT_EQ(refusal("VERBOSE", "-1"), "URAKATA_VERBOSE=-1: not a valid value; use 0 to 3");
 }

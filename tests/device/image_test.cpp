@@ -45,7 +45,7 @@ class ImageTest : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     ASSERT_NE(library.library, nullptr) << dlerror();
-    ASSERT_TRUE(look());
+    ASSERT_TRUE(find_drivers());
     library.use(9);
     at = static_cast<std::byte*>(library.make(kBytes, kOwner, 0));
     bytes.resize(kBytes);

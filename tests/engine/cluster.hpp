@@ -47,9 +47,9 @@ class Cluster {
  public:
   static constexpr int kSteps = 100'000;  // enough for all that a test does; more means that something is stuck
 
-  explicit Cluster(int ranks, std::uint64_t seed = 1) : network_(seed), random_(seed) {
+  explicit Cluster(int ranks, std::uint64_t seed = 1, std::uint64_t timeout_ns = 0) : network_(seed), random_(seed) {
     for (int r = 0; r < ranks; ++r) {
-      domains_.push_back(std::make_unique<engine::Domain>(attach(network_, r)));
+      domains_.push_back(std::make_unique<engine::Domain>(attach(network_, r, timeout_ns)));
       groups_.push_back(std::make_unique<TestGroup>(r, ranks, 1));
     }
   }
@@ -65,11 +65,11 @@ class Cluster {
   bool step(bool caller = true) {
     return domain(std::uniform_int_distribution<int>(0, ranks() - 1)(random_)).advance(caller);
   }
-  // Steps until nothing is pending; false: it does not end.
+  // Steps until all operations are over; false: it does not end.
   bool settle(bool caller = true) {
     for (int i = 0; i < kSteps; ++i) {
       bool pending = false;
-      for (const auto& domain : domains_) pending = pending || domain->pending() != 0;
+      for (const auto& domain : domains_) pending = pending || domain->unfinished();
       if (!pending) return true;
       step(caller);
     }

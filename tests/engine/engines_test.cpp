@@ -24,7 +24,7 @@ class EngineTable : public testing::Test {
   Engines& made(const std::vector<std::string_view>& names, bool fallback = false, std::size_t helpers = 1) {
     engines_ = std::make_unique<Engines>();
     engines_->make(
-        names, fallback, helpers, [this] { return std::make_unique<engine::Domain>(attach(network_, 0)); },
+        names, fallback, helpers, failures_, [this] { return std::make_unique<engine::Domain>(attach(network_, 0)); },
         [this](std::size_t i) {
           settings_of.push_back(i);
           HelperSettings settings;
@@ -37,6 +37,7 @@ class EngineTable : public testing::Test {
 
  private:
   Network network_{1};
+  transport::Failures failures_{1};
   std::unique_ptr<Engines> engines_;
 };
 

@@ -125,6 +125,33 @@ TEST(Failure, WhatOneRankCannotStartEndsOnAll) {
   }
 }
 
+// Rank 1 cannot start its part and has nothing else to do. What was sent to it, and waits for a receive, ends at once all
+// the same: it takes it away when it is told.
+TEST(Failure, WhatWasSentToARankThatCannotStartIsTakenAway) {
+  constexpr std::uint64_t kAnHour = 3'600'000'000'000;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Cluster cluster(3, seed, kAnHour);
+    Rings rings(3);
+    schedule::Builder nothing("nothing", 3, 1, 0);
+    const schedule::Schedule none = made(nothing);
+    Instance failed(none);
+    prepare(cluster.group(1), failed);
+    failed.error = kBroken;
+    failed.tells_all = true;
+    const std::uint64_t when = seed % 4;  // how long after the others
+    for (std::uint64_t i = 0; i <= 3; ++i) {
+      if (i == when) cluster.domain(1).submit(failed);
+      if (i == 1) cluster.start(0, *rings.instances[0]);
+      if (i == 2) cluster.start(2, *rings.instances[2]);
+      for (std::uint64_t steps = 0; steps < seed; ++steps) cluster.step();
+    }
+    ASSERT_TRUE(cluster.settle());
+    for (const int r : {0, 2}) EXPECT_NE(rings.instances[static_cast<std::size_t>(r)]->error, 0);
+    EXPECT_TRUE(cluster.domain(1).pending() != 0 && !cluster.domain(1).unfinished());  // others may tell of more
+  }
+}
+
 // A notice that names this group's number here and an earlier one there is about a group that is gone.
 TEST(Failure, ALateNoticeOfAnotherGroupDoesNothing) {
   Cluster cluster(3);

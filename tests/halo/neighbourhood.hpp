@@ -13,6 +13,7 @@
 #include "halo/plan.hpp"
 #include "layout/moving.hpp"
 #include "p2p/port.hpp"
+#include "put_network.hpp"
 
 namespace urakata::halo::test {
 
@@ -45,13 +46,20 @@ struct TestEdge {
 // One rank's part. The k-th sending end is that of the k-th edge from this rank, and likewise the receiving ones.
 class Rank {
  public:
-  Rank(std::uint32_t self, const std::vector<TestEdge>& edges) {
+  // `spaces`: of each rank; empty: all share one.
+  Rank(std::uint32_t self, const std::vector<TestEdge>& edges, const std::vector<std::uint32_t>& spaces = {}) {
+    const auto end = [&](std::uint32_t peer) -> End {
+      const bool far = !spaces.empty() && spaces[peer] != spaces[self];
+      return {peer, 0, 0, nullptr, far ? static_cast<std::int32_t>(peer) : End::kNear};
+    };
     for (std::size_t i = 0; i < edges.size(); ++i) {
-      if (edges[i].from == self) add(sending, out_ends_, sent_, {edges[i].to, 0, 0, nullptr}, edges[i].out, i);
-      if (edges[i].to == self) add(receiving, in_ends_, received_, {edges[i].from, 0, 0, nullptr}, edges[i].in, i);
+      if (edges[i].from == self) add(sending, out_ends_, sent_, end(edges[i].to), edges[i].out, i);
+      if (edges[i].to == self) add(receiving, in_ends_, received_, end(edges[i].from), edges[i].in, i);
     }
   }
-  void make(const Costs& costs) { plan = std::make_unique<Plan>(port, out_ends_, in_ends_, costs); }
+  void make(const Costs& costs, transport::PutWire* wire = nullptr) {
+    plan = std::make_unique<Plan>(port, out_ends_, in_ends_, costs, wire);
+  }
 
   void begin() { plan->begin(sent_.data(), received_.data()); }
   // The payload that is the next to be sent.
@@ -106,10 +114,11 @@ class Rank {
 
 // All ranks of a neighbourhood, for tests that play them by one thread.
 struct Neighbourhood {
-  explicit Neighbourhood(std::uint32_t ranks, std::vector<TestEdge> with, const Costs& costs = {.direct_least = 512})
-      : edges(std::move(with)) {
-    for (std::uint32_t r = 0; r < ranks; ++r) rank.emplace_back(r, edges);
-    for (Rank& one : rank) one.make(costs);
+  explicit Neighbourhood(std::uint32_t ranks, std::vector<TestEdge> with, const Costs& costs = {.direct_least = 512},
+                         const std::vector<std::uint32_t>& spaces = {})
+      : edges(std::move(with)), network(ranks, [this] { return leaves; }) {
+    for (std::uint32_t r = 0; r < ranks; ++r) rank.emplace_back(r, edges, spaces);
+    for (std::uint32_t r = 0; r < ranks; ++r) rank[r].make(costs, spaces.empty() ? nullptr : &network.of(r));
   }
   Record record(std::size_t edge) {
     Rank& from = rank[edges[edge].from];
@@ -123,7 +132,17 @@ struct Neighbourhood {
     for (Rank& one : rank) join(one);
   }
 
+  // All that is under way between spaces arrives, in pieces of so many bytes.
+  void deliver(std::size_t piece = 1000) {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (std::uint32_t r = 0; r < rank.size(); ++r) moved = network.of(r).poll(piece) || moved;
+    }
+  }
+
   std::vector<TestEdge> edges;
+  bool leaves = true;  // do puts between spaces leave at once?
+  PutNetwork network;
   std::deque<Rank> rank;
 };
 

@@ -1,6 +1,7 @@
 // Random neighbourhoods with threads for ranks: edges that go one way, both ways, twice and to oneself; plain, strided
 // and listed elements of 0 B to 1 MiB; two plans that overlap; ranks that come late, look in any way that there is, and
-// use their buffers again at once. Every payload comes, whole, and nothing beside it is written.
+// use their buffers again at once. Every payload comes, whole, and nothing beside it is written. In every second round the
+// ranks lie in several spaces, and one more thread takes in what comes from the others', as helpers do.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -22,7 +23,12 @@ namespace {
 // What all ranks of one round share.
 struct Round {
   explicit Round(std::uint64_t seed)
-      : dice(seed), ranks(1 + static_cast<std::uint32_t>(dice.below(4))), barrier(ranks) {
+      : dice(seed),
+        ranks(1 + static_cast<std::uint32_t>(dice.below(4))),
+        barrier(ranks),
+        network(ranks, [this] { return puts.fetch_add(1) % 3 != 0; }) {
+    const std::uint64_t count = dice.one_in(2) ? 1 : 1 + dice.below(ranks);
+    for (std::uint32_t r = 0; r < ranks; ++r) spaces.push_back(static_cast<std::uint32_t>(dice.below(count)));
     for (auto& one : edges) one = draw_edges(dice, ranks);
     std::uint64_t bytes = 1;
     for (const auto& one : edges) {
@@ -37,13 +43,19 @@ struct Round {
   std::array<std::vector<TestEdge>, 2> edges;
   std::array<std::vector<Record>, 2> records;
   std::uint64_t exchanges = 0;
+  std::vector<std::uint32_t> spaces;  // of each rank
+  std::atomic<std::uint64_t> puts{0};
+  PutNetwork network;
   std::atomic<std::uint64_t> wrong{0};
 };
 
+constexpr std::size_t kPiece = 20'000;  // bytes that come from another space at once
+
 thread_local std::array<Rank*, 2> own{};  // of the thread's rank, one for each plan
+thread_local TestWire* own_wire = nullptr;
 
 bool move_all_on() {
-  bool moved = false;
+  bool moved = own_wire->poll(kPiece);
   for (Rank* rank : own) moved = rank->plan->progress() || moved;
   return moved;
 }
@@ -51,10 +63,14 @@ bool move_all_on() {
 class Player {
  public:
   Player(Round& round, std::uint32_t self, std::uint64_t seed)
-      : round_(round), dice_(seed), rank_{Rank(self, round.edges[0]), Rank(self, round.edges[1])} {}
+      : round_(round),
+        dice_(seed),
+        wire_(round.network.of(self)),
+        rank_{Rank(self, round.edges[0], round.spaces), Rank(self, round.edges[1], round.spaces)} {}
 
   void play() {
     own = {&rank_[0], &rank_[1]};
+    own_wire = &wire_;
     for (std::size_t p = 0; p < 2; ++p) set_up(p);
     for (std::uint64_t k = 1; k <= round_.exchanges; ++k) {
       const std::size_t first = dice_.below(2);
@@ -67,6 +83,7 @@ class Player {
       while (!rank.plan->released()) std::this_thread::yield();
       rank.plan.reset();
     }
+    round_.barrier.arrive_and_wait();  // what others wait for from here has left
   }
 
  private:
@@ -77,7 +94,7 @@ class Player {
 
   void set_up(std::size_t p) {
     Rank& rank = rank_[p];
-    rank.make(draw_costs(dice_));
+    rank.make(draw_costs(dice_), &wire_);
     for (std::size_t i = 0; i < rank.sending.size(); ++i) round_.records[p][rank.sending[i]] = rank.plan->record(i);
     round_.barrier.arrive_and_wait();
     for (std::size_t i = 0; i < rank.receiving.size(); ++i) {
@@ -139,6 +156,7 @@ class Player {
 
   Round& round_;
   Dice dice_;
+  TestWire& wire_;
   std::array<Rank, 2> rank_;
 };
 
@@ -162,7 +180,17 @@ TEST(Plan, RandomNeighbourhoods) {
     for (std::uint32_t r = 0; r < round.ranks; ++r) {
       threads.emplace_back([&, r] { Player(round, r, own_seed + 1 + r).play(); });
     }
+    std::atomic<bool> over{false};
+    std::thread helper([&] {
+      for (std::uint32_t r = 0; !over; r = (r + 1) % round.ranks) {
+        round.network.of(r).poll(kPiece);
+        std::this_thread::yield();
+      }
+    });
     for (std::thread& thread : threads) thread.join();
+    over = true;
+    helper.join();
+    round.wrong += round.network.refused();
     exchanges += 2 * round.exchanges * round.ranks;
     ASSERT_EQ(round.wrong.load(), 0U) << "round " << number;
   }

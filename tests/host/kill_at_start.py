@@ -21,7 +21,7 @@ import tempfile
 import time
 from pathlib import Path
 
-PATIENCE = 30.0  # seconds
+TIMEOUT = 30.0  # seconds
 JOBS = 5  # started for a round, each after one that ended before it was seen
 PARTIES = ("launcher", "stand-in", "keeper", "task")
 
@@ -83,7 +83,7 @@ def strike(command: list[str], party: str, chance: random.Random) -> str:
 
 
 def kill_one(job: subprocess.Popen[bytes], party: str, chance: random.Random) -> str:
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while not (targets := members(party, job.pid)):
         if job.poll() is not None and not processes():
             if job.returncode != 0:
@@ -108,7 +108,7 @@ def kill_one(job: subprocess.Popen[bytes], party: str, chance: random.Random) ->
 
 def all_gone(job: subprocess.Popen[bytes]) -> bool:
     """Waits for the end of the last process: an orphan's parent is process 1, so that the kernel tells us."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
     try:
         while job.poll() is None or processes():

@@ -116,3 +116,16 @@ def test_many_communicators_with_room(folder: Path, name: str) -> None:
 def test_a_type_that_cannot_be_described_goes_the_same_way(folder: Path, name: str, count: str) -> None:
     host = named(name)
     passes(run_job(host, 2, [str(compiled(host, "deep_type", folder)), count], "poll", seconds=120 if FULL else 30))
+
+
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_what_is_said_of_a_node_is_said_once(folder: Path, tmp_path: Path, name: str) -> None:
+    """Also where it is true of a rank that is not the first."""
+    program = str(compiled(named(name), "space_end", folder))
+    bad = under("--engine", "thread", "--placement", "shared", "--helper-cpus", "1000")
+    words = "HELPER_CPUS=1000 is not within the node's CPUs"
+    for cases, speaker in ((bad,), 0), ((under("--engine", "thread", "--placement", "shared"), bad, bad), 1):
+        outcome = run_job(named(name), 3, [*by_rank(tmp_path, *cases), program, "code", "0"])
+        passes(outcome)
+        assert outcome.output.count(words) == 1, outcome.output
+        assert f"[rank {speaker}] {words}" in outcome.output

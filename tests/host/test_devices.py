@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from jobs import PROGRAMS, compiled, named, run_job
+from jobs import FULL, PROGRAMS, compiled, named, run_job
 from spaces import nothing_stays, space_job
 
 __all__ = ["nothing_stays"]  # around every test here
@@ -16,10 +16,16 @@ HOSTS = ("openmpi", "mpich")
 LIBRARIES = {"CUDA": "libcuda.so.1", "HIP": "libamdhip64.so.6", "LEVEL_ZERO": "libze_loader.so.1"}
 
 
-def driver(folder: Path, face: str) -> str:
-    target = folder / LIBRARIES[face]
+def numbers(output: str) -> list[str]:
+    return [line for line in output.splitlines() if line.startswith("topology")]
+
+
+def driver(folder: Path, face: str, *more: str) -> str:
+    target = folder.joinpath(*more) / LIBRARIES[face]
     if not target.exists():
+        target.parent.mkdir(exist_ok=True)
         flags = ["-shared", "-fPIC", "-O1", "-g", "-fvisibility=hidden", "-pthread", f"-DFACE={face}"]
+        flags += [f"-D{word}" for word in more]
         subprocess.run(["cc", *flags, str(PROGRAMS / "false_driver.c"), "-o", str(target)], check=True)
     return str(target)
 
@@ -31,7 +37,7 @@ def driver(folder: Path, face: str) -> str:
 def test_collectives_on_device_buffers(folder: Path, name: str, engine: str, face: str, when: str) -> None:
     host = named(name)
     program = str(compiled(host, "device_collectives", folder))
-    for seed in ("1", "2"):
+    for seed in ("1", "2", "3", "4") if FULL else ("1" if when == "early" else "2",):
         done = run_job(host, 3, [program, driver(folder, face), when, seed, "plain"], engine=engine)
         assert done.code == 0 and "right" in done.output, done.output[-4000:]
 
@@ -54,6 +60,46 @@ def test_other_forms_on_device_buffers(folder: Path, name: str, engine: str, wha
 def test_device_buffers_in_a_space(folder: Path, name: str, face: str, what: tuple[str, ...]) -> None:
     host = named(name)
     program = str(compiled(host, f"device_{what[0]}", folder))
-    for seed in ("4", "5"):
+    for seed in ("4", "5", "6") if FULL else ("4",):
         done = space_job(host, 3, [program, driver(folder, face), "late", seed, *what[1:]])
+        assert done.code == 0 and "right" in done.output, done.output[-4000:]
+
+
+@pytest.mark.parametrize("more", ((), ("DESERTED",)))
+@pytest.mark.parametrize("face", LIBRARIES)
+def test_a_driver_that_is_only_loaded_keeps_no_exchange_plan_away(
+    folder: Path, tmp_path: Path, face: str, more: tuple[str, ...]
+) -> None:
+    """As by hwloc and UCX, which load what is installed. Without a device it is left alone."""
+    host = named("openmpi")
+    program = [str(compiled(host, "random_neighbours", folder)), "20", "3"]
+    nodes = ("dri/renderD128", "accel/accel0", "kfd", "dxg", "nvidiactl", "nvmap", "nvgpu")
+    if more and any((Path("/dev") / node).exists() for node in nodes):
+        pytest.skip("there is a device here")
+    of_host = run_job(host, 3, program)
+    variables = {"LD_PRELOAD": driver(folder, face, *more), "URAKATA_REPORT": str(tmp_path)}
+    done = space_job(host, 3, program, environment=variables)
+    assert done.code == 0, done.output[-4000:]
+    assert numbers(done.output) == numbers(of_host.output)
+    said = "".join(file.read_text() for file in tmp_path.glob("*.json"))
+    assert "exchange plan" in said
+    assert ("is in use in a space" in done.output) == (not more), done.output[-4000:]
+
+
+@pytest.mark.parametrize("engine", ("poll", "thread"))
+@pytest.mark.parametrize("name", HOSTS)
+def test_a_real_device(folder: Path, name: str, engine: str) -> None:
+    """The same program with the driver that is installed, where there is one with a device."""
+    source, library, probe = PROGRAMS / "real_cuda.c", folder / "real_cuda.so", folder / "real_cuda"
+    flags = ["-O1", "-g", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror"]
+    subprocess.run(["cc", *flags, "-shared", str(source), "-o", str(library), "-ldl"], check=True)
+    subprocess.run(["cc", *flags, "-DPROGRAM", str(source), "-o", str(probe), "-ldl"], check=True)
+    asked = subprocess.run([str(probe)], capture_output=True, text=True, timeout=60)
+    if asked.returncode == 77:
+        pytest.skip(asked.stdout.strip())
+    assert asked.returncode == 0, asked.stderr
+    host = named(name)
+    program = str(compiled(host, "device_collectives", folder))
+    for when, seed in (("early", "1"), ("late", "2")):
+        done = run_job(host, 3, [program, str(library), when, seed, "plain"], engine=engine, seconds=120)
         assert done.code == 0 and "right" in done.output, done.output[-4000:]

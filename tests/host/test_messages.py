@@ -24,6 +24,16 @@ def test_random_messages_arrive_as_sent(folder: Path, name: str, ranks: int) -> 
     passes(space_job(host, ranks, program, seconds=SECONDS))
 
 
+@pytest.mark.parametrize("ranks", (2, 3) if FULL else (3,))
+@pytest.mark.parametrize("name", HOST_NAMES)
+def test_persistent_and_ordinary_messages_mixed(folder: Path, name: str, ranks: int) -> None:
+    """Persistent requests become fixed pairs, and whatever could take their messages ends these."""
+    host = named(name)
+    rounds = "12000" if FULL else "300"  # some 100 000 messages and more
+    program = [str(compiled(host, "fixed_pairs", folder)), "--rounds", rounds, "--seed", str(ranks)]
+    passes(space_job(host, ranks, program, seconds=SECONDS))
+
+
 @pytest.mark.parametrize(("within", "without"), ((2, 2), (3, 1), (2, 1)) if FULL else ((2, 1),))
 @pytest.mark.parametrize("name", HOST_NAMES)
 def test_ranks_in_and_out_of_a_space(folder: Path, name: str, within: int, without: int) -> None:
@@ -96,10 +106,23 @@ def test_messages_without_a_request_are_not_lost(folder: Path, name: str) -> Non
     assert outcome.output.count("4096 requests of Urakata are in use at once and there is no memory for more") == 1
 
 
+@pytest.mark.parametrize("how", ("one", "all"))
+@pytest.mark.parametrize("name", HOST_NAMES)
+def test_where_one_rank_has_no_memory_every_message_ends(folder: Path, name: str, how: str) -> None:
+    host = named(name)
+    passes(space_job(host, 3, [str(compiled(host, "no_memory", folder)), how, "40"]))
+
+
 @pytest.mark.parametrize("name", HOST_NAMES)
 def test_disconnecting_waits_for_requests_given_back(folder: Path, name: str) -> None:
     host = named(name)
     passes(space_job(host, 2, [str(compiled(host, "given_back", folder))]))
+
+
+@pytest.mark.parametrize("name", HOST_NAMES)
+def test_sends_that_have_left_are_not_cancelled(folder: Path, name: str) -> None:
+    host = named(name)
+    passes(space_job(host, 2, [str(compiled(host, "cancelled_sends", folder))]))
 
 
 @pytest.mark.parametrize("name", HOST_NAMES)

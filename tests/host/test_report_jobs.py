@@ -129,7 +129,7 @@ def test_costs_of_a_file_change_the_algorithm(tmp_path: Path, name: str) -> None
         "out = bytearray(512)\n"
         "MPI.COMM_WORLD.Iallreduce([bytearray(512), MPI.DOUBLE], [out, MPI.DOUBLE]).Wait()\n"
     )
-    (tmp_path / "costs.toml").write_text("[node]\nstep = 0\nmessage = 0\n[common]\nturn = 0\n")
+    (tmp_path / "costs.toml").write_text("[node]\nstep = 0\nmessage = 0\n[common]\ntime_slice = 0\n")
     used: list[str] = []
     for more in ([], ["--costs", str(tmp_path / "costs.toml")]):
         (report := tmp_path / f"report{len(used)}").mkdir()

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from jobs import FULL, compiled, named
+from jobs import FULL, compiled, named, run_job
 
 from urakata import paths
 from urakata.hosts import Hosts, available
@@ -49,6 +49,18 @@ def test_collectives_by_wire_are_right(hosts: Hosts, folder: Path, engine: str, 
     code, output = run(hosts, "openmpi", program, "--engine", engine, per_host=per_host)
     assert code == 0 and " 0 wrong" in output, output[-3000:]
     assert output.count("transport wire: ") == 3 * per_host, output[:3000]
+
+
+@pytest.mark.parametrize("engine", ("poll", "thread"))
+def test_neighbourhoods_by_wire_are_right(hosts: Hosts, folder: Path, engine: str) -> None:
+    """The same numbers come out of what all ranks got as under the host alone."""
+    program = [str(compiled(named("openmpi"), "random_neighbours", folder)), "300" if FULL else "30", "6"]
+    code, output = run(hosts, "openmpi", program, "--engine", engine, "--blocking", "always", per_host=2)
+    assert code == 0, output[-3000:]
+    assert output.count("transport wire: ") == 6, output[:3000]
+    alone = run_job(named("openmpi"), 6, program).output
+    lines = [[line for line in of.splitlines() if line.startswith("topology")] for of in (alone, output)]
+    assert lines[0] == lines[1] and len(lines[0]) == int(program[1]), program
 
 
 @pytest.mark.parametrize("engine", ("poll", "thread"))
@@ -114,10 +126,13 @@ def cut(hosts: Hosts, one: int, other: int) -> None:
         hosts.execute(here, [*words, "nud", "permanent"])
 
 
-@pytest.mark.parametrize("engine", ("poll", "thread"))
-def test_where_one_link_breaks_every_rank_gets_an_error(folder: Path, tmp_path: Path, engine: str) -> None:
+@pytest.mark.parametrize(
+    ("engine", "what"),
+    (("poll", "all"), ("thread", "all"), ("thread", "neighbours"), ("poll", "neighbours"), ("poll", "halo")),
+)
+def test_where_one_link_breaks_every_rank_gets_an_error(folder: Path, tmp_path: Path, engine: str, what: str) -> None:
     """Host 0 has no part in the link between 1 and 2."""
-    program = [str(compiled(named("openmpi"), "lost_link", folder)), str(tmp_path)]
+    program = [str(compiled(named("openmpi"), "lost_link", folder)), str(tmp_path), what]
     with Hosts(count=3) as own, ThreadPoolExecutor(1) as pool:
         options = ("--engine", engine, "--set", "PEER_TIMEOUT=4")
         job = pool.submit(run, own, "openmpi", program, *options)

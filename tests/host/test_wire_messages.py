@@ -12,6 +12,7 @@ from jobs import FULL, compiled, named, run_job
 
 from urakata import paths
 from urakata.hosts import Hosts, available
+from urakata.report.summary import summarise
 
 pytestmark = pytest.mark.skipif(not available()[0], reason=f"no test hosts here: {available()[1]}")
 
@@ -83,6 +84,31 @@ def test_with_a_space_on_each_node(pair: Hosts, folder: Path, name: str, engine:
     assert "ordinary process" not in outcome[1], outcome[1][-3000:]
 
 
+@pytest.mark.parametrize(("per_host", "space"), ((1, ()), (2, ()), (2, ("--space",))))
+@pytest.mark.parametrize("engine", ENGINES)
+def test_exchanges_that_come_again(
+    pair: Hosts, folder: Path, engine: str, per_host: int, space: tuple[str, ...]
+) -> None:
+    """Halos, neighbourhoods and fixed pairs, of ranks that share memory and of others."""
+    host, ranks = named("openmpi"), 2 * per_host
+    linked = ranks - per_host
+
+    def by_wire(*program: str) -> str:
+        outcome = run(pair, "openmpi", list(program), "--engine", engine, *space, per_host=per_host)
+        passes(outcome, ranks, linked)
+        return outcome[1]
+
+    halos = by_wire(str(compiled(host, "random_halos", folder)), "300" if FULL else "20", str(ranks))
+    assert "random_halos: right" in halos, halos[-3000:]
+    by_wire(str(compiled(host, "fixed_pairs", folder)), "--rounds", "3000" if FULL else "60", "--seed", str(ranks))
+    neighbours = [str(compiled(host, "random_neighbours", folder)), "300" if FULL else "15", str(ranks)]
+    alone, found = (
+        [line for line in output.splitlines() if line.startswith("topology")]
+        for output in (run_job(host, ranks, neighbours).output, by_wire(*neighbours))
+    )
+    assert found == alone and len(found) == int(neighbours[1]), neighbours
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", NAMES)
 def test_threads_at_once(hosts: Hosts, folder: Path, name: str, engine: str) -> None:
@@ -113,8 +139,50 @@ def test_errors_are_those_of_the_host(pair: Hosts, folder: Path, name: str) -> N
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_a_forked_child_touches_no_connection(pair: Hosts, folder: Path, engine: str) -> None:
+    program = [str(compiled(named("openmpi"), "forks", folder)), "12"]
+    passes(run(pair, "openmpi", program, "--engine", engine), 2, 1)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_disconnecting_waits_for_requests_given_back(pair: Hosts, folder: Path, engine: str) -> None:
     passes(run(pair, "openmpi", [str(compiled(named("openmpi"), "given_back", folder))], "--engine", engine), 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("space", "carriers"),
+    (
+        ((), {"wire", "wire or host"}),
+        (("--space",), {"space", "wire", "space or wire"}),
+    ),
+)
+def test_the_report_names_who_carries(
+    pair: Hosts, folder: Path, tmp_path: Path, space: tuple[str, ...], carriers: set[str]
+) -> None:
+    program = random_messages(folder, "openmpi", 3)
+    passes(run(pair, "openmpi", program, *space, "--report", str(tmp_path), per_host=2), 4, 2)
+    assert {row.carrier for row in summarise(tmp_path).messages} - {"host", "itself"} == carriers
+
+
+def test_a_job_decides_for_itself(pair: Hosts, folder: Path, tmp_path: Path) -> None:
+    program = random_messages(folder, "openmpi", 4)
+    auto = ("--wire-messages", "auto", "--report")
+    passes(run(pair, "openmpi", program, *auto, str(tmp_path / "apart")), 2, 1)
+    code, output = run(pair, "openmpi", program, *auto, str(tmp_path / "space"), "--space")
+    assert code == 0 and "ranks go by transport wire" not in output, output[-3000:]
+    for folder_of, by, why in (
+        ("apart", "wire", "by wire: TCP is"),
+        ("space", "host", "through the host, since inside"),
+    ):
+        ranks = summarise(tmp_path / folder_of).ranks
+        assert len(ranks) == 2 and all(rank["messages_by"] == by for rank in ranks), ranks
+        assert all(rank["messages_why"].startswith(why) for rank in ranks), ranks
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_sends_that_have_left_are_not_cancelled(hosts: Hosts, folder: Path, engine: str) -> None:
+    program = [str(compiled(named("openmpi"), "cancelled_sends", folder))]
+    passes(run(hosts, "openmpi", program, "--engine", engine), 3, 2)
 
 
 def test_one_rank_without_leaves_all_to_the_host(pair: Hosts, folder: Path) -> None:

@@ -27,7 +27,7 @@ TEST(Contexts, AreTakenInSpansAndGivenBackOneByOne) {
 
 // Of a family of three ranks, of which rank 1 has many communicators already, the k-th child has a number that each
 // knows of all: no rank has the same for two children that live.
-TEST(Family, MembersKnowEachOthersNumbers) {
+TEST(ChildContexts, MembersKnowEachOthersNumbers) {
   constexpr std::size_t kRanks = 3;
   constexpr int kChildren = 200;
   std::array<std::array<std::array<std::int32_t, kRanks>, kChildren>, kRanks> seen{};
@@ -36,14 +36,14 @@ TEST(Family, MembersKnowEachOthersNumbers) {
     const auto rank = static_cast<std::int32_t>(all.rank());
     Contexts contexts;
     contexts.reset(1000, rank == 1 ? 700 : 3);
-    Family family(contexts, rank);
-    std::vector<Place> alive;
+    ChildContexts family(contexts, rank);
+    std::vector<MemberContexts> alive;
     std::set<std::int32_t> own;
     for (int child = 0; child < kChildren; ++child) {
       if (family.used_up()) {
         ASSERT_TRUE(family.refill(all));
       }
-      Place place = family.next();
+      MemberContexts place = family.next();
       ASSERT_TRUE(place.has_context());
       for (std::size_t other = 0; other < kRanks; ++other) {
         seen[static_cast<std::size_t>(all.rank())][static_cast<std::size_t>(child)][other] =
@@ -62,14 +62,14 @@ TEST(Family, MembersKnowEachOthersNumbers) {
 }
 
 // Rank 1 has room for 5 only: from the sixth that lives the children have none, on both ranks, until some are freed.
-TEST(Family, ChildrenForWhichAMemberHasNoRoomHaveNoContextOnAnyRank) {
+TEST(ChildContexts, ChildrenForWhichAMemberHasNoRoomHaveNoContextOnAnyRank) {
   testing::internal::CaptureStderr();
   std::array<std::vector<bool>, 2> has;
   simulated::Meeting(2).run([&](Bootstrap& all) {
     Contexts contexts;
     contexts.reset(all.rank() == 1 ? 5 : 500, 0);
-    Family family(contexts, static_cast<std::int32_t>(all.rank()));
-    std::vector<Place> alive;
+    ChildContexts family(contexts, static_cast<std::int32_t>(all.rank()));
+    std::vector<MemberContexts> alive;
     for (int child = 0; child < 300; ++child) {
       if (family.used_up()) {
         ASSERT_TRUE(family.refill(all));
@@ -87,18 +87,18 @@ TEST(Family, ChildrenForWhichAMemberHasNoRoomHaveNoContextOnAnyRank) {
 }
 
 // What is not used goes back: a communicator that is freed leaves as much room as there was.
-TEST(Family, GivesBackAllThatItHeld) {
+TEST(ChildContexts, GivesBackAllThatItHeld) {
   simulated::Meeting(1).run([](Bootstrap& all) {
     Contexts contexts;
     contexts.reset(64, 0);
     {
-      Family family(contexts, 0);
+      ChildContexts family(contexts, 0);
       for (int child = 0; child < 10; ++child) {
         if (family.used_up()) {
           ASSERT_TRUE(family.refill(all));
         }
-        Place moved = family.next();
-        Place place;
+        MemberContexts moved = family.next();
+        MemberContexts place;
         place = std::move(moved);
       }
     }
@@ -107,11 +107,11 @@ TEST(Family, GivesBackAllThatItHeld) {
 }
 
 // Each kind of collective made persistent once, as test suites do with each communicator: 18 children, two exchanges.
-TEST(Family, AHandfulOfPersistentCollectivesTakesTwoExchanges) {
+TEST(ChildContexts, AHandfulOfPersistentCollectivesTakesTwoExchanges) {
   simulated::Meeting(1).run([](Bootstrap& all) {
     Contexts contexts;
     contexts.reset(64, 0);
-    Family family(contexts, 0);
+    ChildContexts family(contexts, 0);
     int exchanges = 0;
     for (int child = 0; child < 18; ++child) {
       if (family.used_up()) {
@@ -125,14 +125,14 @@ TEST(Family, AHandfulOfPersistentCollectivesTakesTwoExchanges) {
 }
 
 // MPI_COMM_WORLD's: the same numbers everywhere, and the exchanged ones after them.
-TEST(Family, TheFixedRunNeedsNoExchange) {
+TEST(ChildContexts, TheFixedRunNeedsNoExchange) {
   Contexts contexts;
   contexts.reset(100, 3);
-  Family family(contexts, 5);
+  ChildContexts family(contexts, 5);
   family.fix(3);
   for (std::int32_t child = 0; child < 3; ++child) {
     ASSERT_FALSE(family.used_up());
-    const Place place = family.next();
+    const MemberContexts place = family.next();
     EXPECT_EQ(place.context_of(5), child);
     EXPECT_EQ(place.context_of(77), child);
     EXPECT_EQ(place.circle_of(77), static_cast<std::uint32_t>(child) + 1);

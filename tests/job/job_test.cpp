@@ -35,12 +35,13 @@ Agreed agreed(std::size_t ranks, const std::function<Facts(std::size_t)>& facts)
   return result;
 }
 
-Facts usual() { return {true, 100, std::vector<std::uint64_t>(equal_options(), 7)}; }
+Facts usual() { return {true, false, 100, std::vector<std::uint64_t>(equal_options(), 7)}; }
 
 TEST(Job, OptionsThatDecideWhichMessagesThereAreMustBeEqual) {
   for (const Option& option : option_table()) {
-    const bool decides =
-        option.name == "ALGORITHM" || option.name == "SEGMENT" || option.name == "COSTS" || option.name == "BLOCKING";
+    const bool decides = option.name == "ALGORITHM" || option.name == "SEGMENT" || option.name == "COSTS" ||
+                         option.name == "BLOCKING" || option.name == "SITES" || option.name == "LANES" ||
+                         option.name == "STREAMS";
     EXPECT_EQ(option.agreement == Agreement::equal, decides) << option.name;
   }
   EXPECT_EQ(own_facts().options.size(), equal_options());
@@ -69,6 +70,26 @@ TEST(Job, OneRankWithoutAnEngineLeavesAllToTheHostOnEveryRank) {
   EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
 }
 
+TEST(Job, EngineKernelIsForAllRanksOrForNone) {
+  testing::internal::CaptureStderr();
+  const Agreed some = agreed(3, [](std::size_t rank) {
+    Facts facts = usual();
+    facts.kernel = rank != 0;
+    return facts;
+  });
+  for (const Job& job : some.jobs) EXPECT_FALSE(job.all_kernel());
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("engine thread instead of kernel: ENGINE is kernel on 2 of 3 ranks only"), std::string::npos)
+      << said;
+  EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
+  const Agreed all = agreed(3, [](std::size_t) {
+    Facts facts = usual();
+    facts.kernel = true;
+    return facts;
+  });
+  for (const Job& job : all.jobs) EXPECT_TRUE(job.all_kernel());
+}
+
 // Ranks 1 and 3 have another BLOCKING: 0 and 2 are alike, and 1 and 3, and no others.
 TEST(Job, RanksWithEqualOptionsAreAlike) {
   testing::internal::CaptureStderr();
@@ -85,7 +106,7 @@ TEST(Job, RanksWithEqualOptionsAreAlike) {
     EXPECT_FALSE(job.alike(Ranks{2, 3}));
   }
   const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find("BLOCKING: 2 of 4 ranks"), std::string::npos) << said;
+  EXPECT_NE(said.find("STREAMS: 2 of 4 ranks"), std::string::npos) << said;
   EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
 }
 
@@ -96,15 +117,15 @@ TEST(Job, NodesAreKnownAndCrowdedIfAnyRankSaysSo) {
   std::vector<Job> jobs(5);
   simulated::Meeting(5).run([&](Bootstrap& all) {
     const std::size_t rank = all.rank();
-    Crew crew;
-    crew.mask = *CpuSet::from_text(masks[rank]);
+    NodeRanks node_ranks;
+    node_ranks.mask = *CpuSet::from_text(masks[rank]);
     Job& job = jobs[rank];
-    ASSERT_TRUE(job.meet(all, leaders[rank], crew));
-    EXPECT_EQ(crew.ranks, leaders[rank] == 0 ? 3U : 2U);
-    EXPECT_EQ(crew.rank, (std::array{0U, 1U, 0U, 1U, 2U})[rank]);
-    ASSERT_TRUE(crew.masks.has_value());
-    EXPECT_EQ(crew.masks->alike, (std::array{2U, 1U, 1U, 1U, 2U})[rank]);
-    EXPECT_EQ(crew.masks->before, rank == 4 ? 1U : 0U);
+    ASSERT_TRUE(job.meet(all, leaders[rank], node_ranks));
+    EXPECT_EQ(node_ranks.ranks, leaders[rank] == 0 ? 3U : 2U);
+    EXPECT_EQ(node_ranks.rank, (std::array{0U, 1U, 0U, 1U, 2U})[rank]);
+    ASSERT_TRUE(node_ranks.masks.has_value());
+    EXPECT_EQ(node_ranks.masks->alike, (std::array{2U, 1U, 1U, 1U, 2U})[rank]);
+    EXPECT_EQ(node_ranks.masks->before, rank == 4 ? 1U : 0U);
     ASSERT_TRUE(job.note_crowded(all, rank == 4));
   });
   for (const Job& job : jobs) {

@@ -256,6 +256,61 @@ TEST(MixedReceive, AStreamOfTheSpaceKeepsNobodyOut) {
   EXPECT_TRUE(outside);
 }
 
+// What a blocking call has on its stack: from either side, also behind an older receive, and refused.
+TEST(MixedReceive, ACallerThatWaitsHoldsItsReceiveItself) {
+  Scene scene;
+  const auto older = scene.receive(p2p::kAnySource, 1);
+  const auto receive_now = [&](std::int32_t from, std::int32_t tag) {
+    std::uint64_t payload = 0;
+    MessageDescriptor descriptor;
+    descriptor.circle = scene.circle;
+    descriptor.buffer = {reinterpret_cast<std::byte*>(&payload), 8, nullptr};
+    route_receive(from, tag, descriptor);
+    MixedReceive receive(scene.queue, descriptor);
+    scene.settle();
+    EXPECT_TRUE(receive.done());
+    const MixedReceive::End end = receive.end();
+    if (end.request.has_value()) scene.host.complete(*end.request);
+    return end.code != 0 ? 0 : payload;
+  };
+  for (const std::int32_t source : {1, 3}) {
+    scene.send(source, 0, static_cast<std::uint64_t>(source));
+    EXPECT_EQ(receive_now(p2p::kAnySource, 0), static_cast<std::uint64_t>(source));
+  }
+  scene.send(3, 0, 5);
+  EXPECT_EQ(receive_now(3, 0), 5U);
+  scene.send(3, 1, 6);
+  scene.send(3, 1, 7);
+  EXPECT_EQ(receive_now(p2p::kAnySource, 1), 7U);  // the first is the older receive's
+  ASSERT_TRUE(older->mixed->done());
+  EXPECT_EQ(scene.end(*older)->source, 3);
+  EXPECT_EQ(*older->payload, 6U);
+  scene.host.refusal = 15;
+  EXPECT_EQ(receive_now(3, 0), 0U);
+}
+
+// Who has brought the last messages is asked most: the endpoint in each turn, or in few where the host has.
+TEST(MixedReceive, WhoBringsMessagesIsAskedMost) {
+  Scene scene;
+  const auto receive = [&](std::int32_t source) {
+    const auto any = scene.receive(p2p::kAnySource, 0);
+    scene.send(source, 0, 1);
+    scene.settle();
+    ASSERT_TRUE(any->mixed->done());
+    scene.end(*any);
+  };
+  EXPECT_EQ(scene.queue.turns_of_endpoint(), 1U);
+  receive(3);
+  const unsigned most = scene.queue.turns_of_endpoint();
+  EXPECT_GT(most, 1U);
+  receive(1);
+  EXPECT_LT(scene.queue.turns_of_endpoint(), most);
+  for (unsigned i = 0; i < most; ++i) receive(1);
+  EXPECT_EQ(scene.queue.turns_of_endpoint(), 1U);
+  receive(4);
+  EXPECT_EQ(scene.queue.turns_of_endpoint(), most);
+}
+
 TEST(MixedReceive, ReceivesFromOutsideStandBehindThoseFromAnySource) {
   Scene scene;
   MessageDescriptor from_outside;

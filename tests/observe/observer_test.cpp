@@ -99,18 +99,18 @@ TEST(Observer, FourThreadsAtTheSameKeysGetTheSameSites) {
   EXPECT_EQ(seen[0][6]->start.sum(), 28u);
 }
 
-TEST(Passage, HelperFinishesWhileTheProgramComputes) {
+TEST(ObservedInstance, HelperFinishesWhileTheProgramComputes) {
   // start 100..110, helper done at 500, a test 300..320 in between, wait 1000..1005.
   Observer observer(false);
   CallSite* site = observer.call_site(key_at(0), "");
-  Passage passage;
-  passage.started(100);
-  passage.returned(110, 0);
-  passage.at(site);
-  passage.tested(300, 320, 0);
-  passage.done(500);
-  passage.finished(1000, 1005, 0, {});
-  EXPECT_EQ(passage.call_site(), nullptr);
+  ObservedInstance observed;
+  observed.started(100);
+  observed.returned(110, 0);
+  observed.at(site);
+  observed.tested(300, 320, 0);
+  observed.done(500);
+  observed.finished(1000, 1005, 0, {});
+  EXPECT_EQ(observed.call_site(), nullptr);
   EXPECT_EQ(site->started.load(), 1u);
   EXPECT_EQ(site->start.sum(), 10u);
   EXPECT_EQ(site->gap.sum(), 870u);
@@ -120,32 +120,32 @@ TEST(Passage, HelperFinishesWhileTheProgramComputes) {
   EXPECT_EQ(site->overlapped.sum(), 390u);
 }
 
-TEST(Passage, WaitedForAtOnceHasNoGap) {
+TEST(ObservedInstance, WaitedForAtOnceHasNoGap) {
   // start 100..110, wait 112..510, the host says nothing of when it was done.
   Observer observer(false);
   CallSite* site = observer.call_site(key_at(0), "");
-  Passage passage;
-  passage.started(100);
-  passage.returned(110, 0);
-  passage.at(site);
-  passage.finished(112, 510, 0, {});
+  ObservedInstance observed;
+  observed.started(100);
+  observed.returned(110, 0);
+  observed.at(site);
+  observed.finished(112, 510, 0, {});
   EXPECT_EQ(site->in_flight.sum(), 410u);
   EXPECT_EQ(site->overlapped.sum(), 2u);
   EXPECT_EQ(site->test.count(), 0u);
 }
 
-TEST(Passage, WorkInTheGapIsWhatStartAndTestsAndWaitDidNotDo) {
+TEST(ObservedInstance, WorkInTheGapIsWhatStartAndTestsAndWaitDidNotDo) {
   // 100 units: 10 in the start, 20 in the gap, 5 in a test, 25 in the gap, 40 in the wait.
   Observer observer(false);
   CallSite* site = observer.call_site(key_at(0), "");
-  Passage passage;
-  passage.started(100);
-  passage.returned(110, 10);
-  passage.at(site);
-  passage.entered(30);
-  passage.tested(200, 210, 35);
-  passage.entered(60);
-  passage.finished(300, 400, 100, {.first = 3, .context = 7, .sequence = 41, .ranks = 2});
+  ObservedInstance observed;
+  observed.started(100);
+  observed.returned(110, 10);
+  observed.at(site);
+  observed.entered(30);
+  observed.tested(200, 210, 35);
+  observed.entered(60);
+  observed.finished(300, 400, 100, {.first = 3, .context = 7, .sequence = 41, .ranks = 2});
   ASSERT_EQ(site->samples.all().size(), 1u);
   const Sample& sample = site->samples.all()[0];
   EXPECT_EQ(sample.work, 100u);
@@ -190,11 +190,11 @@ TEST(Samples, FewAreAllKept) {
   EXPECT_EQ(samples.all().size(), Samples::kMost);
 }
 
-TEST(Passage, UnobservedIsIgnored) {
-  Passage passage;
-  passage.done(5);
-  passage.finished(1, 2, 0, {});
-  EXPECT_EQ(passage.call_site(), nullptr);
+TEST(ObservedInstance, UnobservedIsIgnored) {
+  ObservedInstance observed;
+  observed.done(5);
+  observed.finished(1, 2, 0, {});
+  EXPECT_EQ(observed.call_site(), nullptr);
 }
 
 TEST(Times, KeepsExtremes) {

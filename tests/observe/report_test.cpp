@@ -39,12 +39,12 @@ TEST_F(Report, WritesOneFileForTheRankWithNothingLeftBeside) {
   CallSite* site = observer.call_site(
       {.operation = "Ibcast", .address = this, .bytes = 64, .engine = "thread", .algorithm = "chain", .python = &line},
       "large \"message\"");
-  Passage passage;
-  passage.started(10);
-  passage.returned(20, 1);
-  passage.at(site);
-  passage.entered(3);
-  passage.finished(30, 40, 4, {.first = 2, .context = 1, .sequence = 9, .ranks = 3});
+  ObservedInstance observed;
+  observed.started(10);
+  observed.returned(20, 1);
+  observed.at(site);
+  observed.entered(3);
+  observed.finished(30, 40, 4, {.first = 2, .context = 1, .sequence = 9, .ranks = 3});
   observer.caller()->add(EventKind::start, 10, 20, site->number());
   observer.helper(0)->add(EventKind::progress, 12, 14);
   MessageSite* messages = observer.message_site({.operation = "Irecv", .address = this, .carrier = "space"});

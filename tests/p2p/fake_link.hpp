@@ -74,6 +74,7 @@ class FakeLink final : public Link {
 
   std::uint64_t eager_bytes() const override { return kEagerBytes; }
   bool failed(LinkPeer peer) const override { return failed_.contains(peer); }
+  void watch(LinkPeer) override {}  // cut() tells everybody
 
   bool send_eager(LinkPeer to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes) override {
     if (credit_[to] < bytes + kFrame) return false;

@@ -23,18 +23,18 @@ void passes(std::uint64_t limit) {
     const std::size_t bytes = number % 3 == 0 ? payload.size() : sizeof number;
     std::uint64_t position = 0;
     ASSERT_TRUE(inbox->claim(slots_for(bytes), &position));
-    fill(*inbox, position, slots_for(bytes), {}, Kind::eager, payload.data(), bytes, false);
+    fill(*inbox, position, slots_for(bytes), 0, {}, Kind::eager, payload.data(), bytes, false);
     const Slot* const come = inbox->peek();
     ASSERT_NE(come, nullptr) << "at " << inbox->next();
     int got = -1;
     gather(*inbox, *come, reinterpret_cast<std::byte*>(&got), sizeof got);
     EXPECT_EQ(got, number);
-    inbox->pop(come->first.slots);
+    inbox->pop(come->first.slots());
   }
 }
 
-TEST(Inbox, GoesOnAfterAllLapsOf32Bits) { passes(std::uint64_t{Inbox::kSlots} << 32U); }
-TEST(Inbox, GoesOnAfterAllLapsOf31Bits) { passes(std::uint64_t{Inbox::kSlots} << 31U); }
+TEST(Inbox, GoesOnAfterAllSequenceNumbersOf32Bits) { passes(std::uint64_t{Inbox::kSlots} << 32U); }
+TEST(Inbox, GoesOnAfterAllSequenceNumbersOf31Bits) { passes(std::uint64_t{Inbox::kSlots} << 31U); }
 
 }  // namespace
 }  // namespace urakata::p2p

@@ -117,12 +117,18 @@ std::string name_of(const ::testing::TestParamInfo<Both>& both) { return both.pa
 
 class Layouts : public ::testing::TestWithParam<Both> {};
 
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr int kMessages = 100;
+#else
+constexpr int kMessages = 400;
+#endif
+
 TEST_P(Layouts, GoFromElementsToElements) {
   const std::uint64_t seed = std::random_device{}();
   printf("seed %llu\n", static_cast<unsigned long long>(seed));
   RandomTypes random(seed);
   std::vector<Message> messages;
-  for (int i = 0; i < 400; ++i) messages.emplace_back(random);
+  for (int i = 0; i < kMessages; ++i) messages.emplace_back(random);
   FakeNetwork network;
   FakeLink to_receiver(network, 0, 2, 50'000, seed);
   FakeLink to_sender(network, 1, 2, 50'000, seed + 1);

@@ -12,7 +12,9 @@
 #include <tuple>
 #include <vector>
 
+#include "base/helper_thread.hpp"
 #include "fake_link.hpp"
+#include "layout/layout.hpp"
 #include "p2p/endpoint.hpp"
 
 namespace urakata::p2p::test {
@@ -335,6 +337,58 @@ TEST_F(Pair, ModesAreKept) {
   EXPECT_EQ(in[3749], 7U);
   EXPECT_EQ(in[3750], 0U);
   other_.release(receive);
+  EXPECT_TRUE(one_.idle() && other_.idle());
+}
+
+// Pairs of words with one left out behind each, which only this class can move; that is for the threads of the rank.
+class Closed final : public layout::Layout {
+ public:
+  Closed() {
+    size = 16;
+    extent = true_extent = 24;
+    contiguous = false;
+  }
+  void pack(const std::byte* base, std::uint64_t first, std::uint64_t count, std::byte* packed) const override {
+    EXPECT_FALSE(on_helper_thread);
+    for (std::uint64_t i = 0; i < count; ++i) std::memcpy(packed + i * size, base + (first + i) * extent, size);
+  }
+  void unpack(const std::byte* packed, std::byte* base, std::uint64_t first, std::uint64_t count) const override {
+    EXPECT_FALSE(on_helper_thread);
+    for (std::uint64_t i = 0; i < count; ++i) std::memcpy(base + (first + i) * extent, packed + i * size, size);
+  }
+};
+
+// 48 bytes, and 48 000, some of which there is no room for. A helper does what can be done without the layout: the sender is
+// done, and the receiver when one of its own threads comes by.
+TEST_F(Pair, AHelperLeavesWhatOnlyTheLayoutUnpacks) {
+  const Closed type;
+  for (const std::size_t count : {std::size_t{3}, std::size_t{3000}}) {
+    std::vector<std::uint64_t> out(3 * count, 7);
+    std::vector<std::uint64_t> in(3 * count, 1);
+    const auto elements = [&](std::vector<std::uint64_t>& of, std::size_t most) {
+      return Buffer{reinterpret_cast<std::byte*>(of.data()), most, &type};
+    };
+    Request& receive = other_.receive({1, 0, 0}, elements(in, count - 1));
+    Request* const send = one_.send(LinkPeer{1}, {1, 0, 0}, elements(out, count), Mode::standard);
+    on_helper_thread = true;
+    for (int i = 0; i < 200; ++i) {
+      one_.progress_link_if_free();
+      other_.progress_link_if_free();
+    }
+    on_helper_thread = false;
+    EXPECT_TRUE(send == nullptr || send->finished.load());
+    EXPECT_FALSE(receive.done());
+    EXPECT_FALSE(other_.idle());
+    EXPECT_EQ(in[0], 1U);
+    other_.progress();
+    ASSERT_TRUE(receive.done());
+    EXPECT_EQ(receive.result.outcome, Outcome::truncated);
+    EXPECT_EQ(receive.result.bytes, 16 * (count - 1));
+    for (std::size_t i = 0; i < in.size(); ++i) ASSERT_EQ(in[i], i % 3 == 2 || i / 3 == count - 1 ? 1U : 7U) << i;
+    if (send != nullptr) one_.release(*send);
+    other_.release(receive);
+  }
+  settle();
   EXPECT_TRUE(one_.idle() && other_.idle());
 }
 

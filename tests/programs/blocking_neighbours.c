@@ -1,5 +1,6 @@
 // Blocking neighbourhood collectives by several threads at once, each on a ring of its own, while each has a
-// non-blocking one under way there; then one that the host refuses, by the error handler of its communicator.
+// non-blocking one under way there; then what the host refuses, in each form of the call, by the error handler of its
+// communicator.
 //
 //     blocking_neighbours [THREADS [ROUNDS]]        exit code 77: the host does not give MPI_THREAD_MULTIPLE
 #include <mpi.h>
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "features.h"
 #include "need_threads.h"
 
 enum { kMostThreads = 8, kIntegers = 3000 };
@@ -82,6 +84,41 @@ static int refuse(MPI_Comm ring, int rank) {
          MPI_Neighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, ring) != MPI_SUCCESS || told != before;
 }
 
+enum { kForms = HAVE_PERSISTENT ? 3 : 2 };
+static const char* const forms[] = {"blocking", "non-blocking", "persistent"};
+
+static int try_form(int form, int count, MPI_Datatype type, MPI_Comm comm) {
+  static int out[2], in[2];
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (form == 0) return MPI_Neighbor_alltoall(out, count, type, in, count, MPI_INT, comm);
+  if (form == 1) return MPI_Ineighbor_alltoall(out, count, type, in, count, MPI_INT, comm, &request);
+#if HAVE_PERSISTENT
+  return PERSISTENT(Neighbor_alltoall)(out, count, type, in, count, MPI_INT, comm, MPI_INFO_NULL, &request);
+#else
+  return MPI_SUCCESS;
+#endif
+}
+
+// Prints what the host, or who stands before it, says. (A communicator without a topology is fatal to Open MPI.)
+static void refuse_all(MPI_Comm ring, int rank) {
+  const struct {
+    const char* what;
+    int count;
+    MPI_Datatype type;
+  } cases[] = {{"no type", 1, MPI_DATATYPE_NULL}, {"a count below 0", -1, MPI_INT}};
+  for (int form = 0; form < kForms; ++form) {
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; ++i) {
+      int class = MPI_SUCCESS;
+      told = 0;
+      told_class = MPI_SUCCESS;
+      MPI_Error_class(try_form(form, cases[i].count, cases[i].type, ring), &class);
+      if (rank != 0) continue;
+      printf("refused: %s, %s: class %d, handler told %d times, of class %d, of %s\n", forms[form], cases[i].what,
+             class, told, told_class, told != 0 && told_of != ring ? "another" : "its own");
+    }
+  }
+}
+
 int main(int argc, char** argv) {
   need_threads(&argc, &argv);
   int threads = argc > 1 ? atoi(argv[1]) : 2, size = 0, rank = 0;
@@ -105,6 +142,7 @@ int main(int argc, char** argv) {
     MPI_Comm_free(&works[t].ring);
   }
   wrong += refuse(ring, rank);
+  refuse_all(ring, rank);
   MPI_Comm_free(&ring);
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0) printf("blocking_neighbours: %d threads, %d wrong\n", threads, wrong);

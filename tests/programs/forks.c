@@ -1,4 +1,4 @@
-/* A program that forks while collectives are in progress: its results are right, whatever becomes of the child.
+/* A program that forks while collectives and messages are in progress: its results are right, whatever becomes of the child.
  *
  *     forks [ROUNDS]
  *
@@ -11,11 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { COUNT = 1 << 17, EACH = 1 << 12, SMALL = 16 };
+enum { COUNT = 1 << 17, EACH = 1 << 14, SMALL = 16 };
 
 static int rank, ranks;
 static long *in, *sum, *out, *all;
 static long few[SMALL];
+static long passed[EACH], got[EACH]; /* to the next rank, from the one before */
 
 static int child_of(int kind, const int ends[2]) {
   char word = 0;
@@ -31,6 +32,8 @@ static int child_of(int kind, const int ends[2]) {
       memset(out, 1, (size_t)ranks * EACH * sizeof *out);
       memset(all, 1, (size_t)ranks * EACH * sizeof *all);
       memset(few, 1, sizeof few);
+      memset(passed, 1, sizeof passed);
+      memset(got, 1, sizeof got);
       close(ends[1]);
       _exit(read(ends[0], &word, 1) == 1 && word == 'e' ? 7 : 1);
   }
@@ -43,6 +46,7 @@ static int wrong_results(int round) {
     for (int i = 0; i < EACH; ++i) wrong += all[p * EACH + i] != 1000L * p + rank + round;
   }
   for (int i = 0; i < SMALL; ++i) wrong += few[i] != round - i;
+  for (int i = 0; i < EACH; ++i) wrong += got[i] != (rank + ranks - 1) % ranks + round * i;
   return wrong;
 }
 
@@ -52,17 +56,24 @@ static int one_round(int round) {
   for (int i = 0; i < SMALL; ++i) few[i] = rank == 0 ? round - i : -1;
   memset(sum, 0, COUNT * sizeof *sum);
   memset(all, 0, (size_t)ranks * EACH * sizeof *all);
+  for (int i = 0; i < EACH; ++i) passed[i] = rank + round * i;
+  memset(got, 0, sizeof got);
 
   int ends[2];
   if (pipe(ends) != 0) return 1;
-  MPI_Request requests[3];
+  MPI_Request requests[5];
   MPI_Iallreduce(in, sum, COUNT, MPI_LONG, MPI_SUM, MPI_COMM_WORLD, &requests[0]);
   MPI_Ialltoall(out, EACH, MPI_LONG, all, EACH, MPI_LONG, MPI_COMM_WORLD, &requests[1]);
+  /* Now below, now above what is sent before its receive is known. */
+  const int count = round % 2 ? EACH : SMALL, from = (rank + ranks - 1) % ranks, to = (rank + 1) % ranks;
+  for (int i = count; i < EACH; ++i) got[i] = from + round * i;
+  MPI_Irecv(got, count, MPI_LONG, from, 0, MPI_COMM_WORLD, &requests[3]);
+  MPI_Isend(passed, count, MPI_LONG, to, 0, MPI_COMM_WORLD, &requests[4]);
   fflush(stdout);
   const pid_t child = fork();
   if (child == 0) child_of(round % 3, ends);
   MPI_Ibcast(few, SMALL, MPI_LONG, 0, MPI_COMM_WORLD, &requests[2]);
-  MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+  MPI_Waitall(5, requests, MPI_STATUSES_IGNORE);
   int status = 0;
   int wrong = wrong_results(round) + (write(ends[1], "e", 1) != 1);
   close(ends[1]);

@@ -26,7 +26,8 @@ static const char* const names[] = {"allgather", "allgatherv", "alltoall", "allt
 // One side of an operation: what the calls take.
 typedef struct {
   int counts[kMostNeighbours], displacements[kMostNeighbours];
-  MPI_Aint bytes[kMostNeighbours];
+  MPI_Count large_counts[kMostNeighbours];  // the same, for the calls that end in _c
+  MPI_Aint large_displacements[kMostNeighbours], bytes[kMostNeighbours];
   MPI_Datatype types[kMostNeighbours];
   MPI_Datatype type;
 } Side;
@@ -34,6 +35,7 @@ typedef struct {
 typedef struct {
   Kind kind;
   Form form;
+  bool large;  // by the call that ends in _c
   Side send, recv;
   int *outgoing, *got;
   MPI_Request request;
@@ -48,7 +50,8 @@ typedef struct {
 
 static int rank, ranks;
 static bool verbose;
-static MPI_Datatype spaced;  // an int, and two that are left alone
+static MPI_Datatype spaced;   // an int, and two that are left alone
+static MPI_Datatype shifted;  // an int between two that are left alone
 // Of the present topology: elements of the longest block, ints that a block has room in, and bytes of a buffer.
 static int longest, room;
 static size_t buffer_bytes;
@@ -135,24 +138,34 @@ static int length(Kind kind, uint64_t draw, int from, int to) {
   return one_in(&r, 5) ? 0 : between(&r, 1, longest);
 }
 
+static MPI_Datatype draw_type(Random* own) {
+  const int which = below(own, 4);
+  return which < 2 ? MPI_INT : which == 2 ? spaced : shifted;
+}
+
 static void draw_side(Side* side, Kind kind, uint64_t draw, const int* neighbours, int count, bool sends, Random* own) {
-  side->type = one_in(own, 2) ? spaced : MPI_INT;
+  side->type = draw_type(own);
   for (int i = 0; i < count; ++i) {
     const int peer = neighbours[i] == MPI_PROC_NULL ? 0 : neighbours[i];
     const int elements = length(kind, draw, sends ? rank : peer, sends ? peer : rank);
-    side->types[i] = kind != ALLTOALLW ? side->type : one_in(own, 2) ? spaced : MPI_INT;
+    side->types[i] = kind != ALLTOALLW ? side->type : draw_type(own);
     side->counts[i] = elements;
-    side->displacements[i] = i * room / (side->type == spaced ? 3 : 1);
+    side->displacements[i] = i * room / (side->type == MPI_INT ? 1 : 3);
     side->bytes[i] = (MPI_Aint)(i * room) * (MPI_Aint)sizeof(int);
   }
   if (kind == ALLGATHER || kind == ALLTOALL || (kind == ALLGATHERV && sends)) {
     side->counts[0] = length(kind, draw, rank, rank);  // all alike, also where there is no neighbour
+  }
+  for (int i = 0; i < kMostNeighbours; ++i) {
+    side->large_counts[i] = side->counts[i];
+    side->large_displacements[i] = side->displacements[i];
   }
 }
 
 static void draw_operation(Operation* o, const Topology* t, Random* shared, Random* own) {
   o->kind = (Kind)below(shared, KINDS);
   o->form = (Form)below(shared, HAVE_PERSISTENT ? 3 : 2);
+  o->large = one_in(own, 2) && HAVE_LARGE_COUNT;  // each rank as it likes
   const uint64_t draw = random_next(shared);
   draw_side(&o->send, o->kind, draw, t->destinations, t->out, true, own);
   draw_side(&o->recv, o->kind, draw, t->sources, t->in, false, own);
@@ -176,7 +189,7 @@ static void draw_operation(Operation* o, const Topology* t, Random* shared, Rand
     CALL(MPI_##Iname, UNPACK ARGS, request); \
   break
 
-static void issue(const Operation* o, MPI_Comm comm, MPI_Request* request) {
+static void issue_small(const Operation* o, MPI_Comm comm, MPI_Request* request) {
   const Side *s = &o->send, *r = &o->recv;
   const int* out = o->outgoing;
   int* in = o->got;
@@ -195,6 +208,45 @@ static void issue(const Operation* o, MPI_Comm comm, MPI_Request* request) {
       ISSUE(Neighbor_alltoallw, Ineighbor_alltoallw,
             (out, s->counts, s->bytes, s->types, in, r->counts, r->bytes, r->types, comm));
   }
+}
+
+#if HAVE_LARGE_COUNT
+#define ISSUE_LARGE(Name, Iname, ARGS)                              \
+  if (o->form == BLOCKING)                                          \
+    CALL(MPI_##Name##_c, UNPACK ARGS);                              \
+  else if (o->form == PERSISTENT_FORM)                              \
+    CALL(MPI_##Name##_init_c, UNPACK ARGS, MPI_INFO_NULL, request); \
+  else                                                              \
+    CALL(MPI_##Iname##_c, UNPACK ARGS, request);                    \
+  break
+
+static void issue_large(const Operation* o, MPI_Comm comm, MPI_Request* request) {
+  const Side *s = &o->send, *r = &o->recv;
+  const MPI_Count *sends = s->large_counts, *receives = r->large_counts;
+  const int* out = o->outgoing;
+  int* in = o->got;
+  switch (o->kind) {
+    case ALLGATHER:
+      ISSUE_LARGE(Neighbor_allgather, Ineighbor_allgather, (out, sends[0], s->type, in, receives[0], r->type, comm));
+    case ALLGATHERV:
+      ISSUE_LARGE(Neighbor_allgatherv, Ineighbor_allgatherv,
+                  (out, sends[0], s->type, in, receives, r->large_displacements, r->type, comm));
+    case ALLTOALL:
+      ISSUE_LARGE(Neighbor_alltoall, Ineighbor_alltoall, (out, sends[0], s->type, in, receives[0], r->type, comm));
+    case ALLTOALLV:
+      ISSUE_LARGE(Neighbor_alltoallv, Ineighbor_alltoallv,
+                  (out, sends, s->large_displacements, s->type, in, receives, r->large_displacements, r->type, comm));
+    default:
+      ISSUE_LARGE(Neighbor_alltoallw, Ineighbor_alltoallw,
+                  (out, sends, s->bytes, s->types, in, receives, r->bytes, r->types, comm));
+  }
+}
+#else
+static void issue_large(const Operation* o, MPI_Comm comm, MPI_Request* request) { issue_small(o, comm, request); }
+#endif
+
+static void issue(const Operation* o, MPI_Comm comm, MPI_Request* request) {
+  o->large ? issue_large(o, comm, request) : issue_small(o, comm, request);
 }
 
 static uint64_t mixed(uint64_t hash, uint64_t more) {
@@ -275,6 +327,13 @@ int main(int argc, char** argv) {
   MPI_Type_contiguous(1, MPI_INT, &number);
   MPI_Type_create_resized(number, 0, 3 * (MPI_Aint)sizeof(int), &spaced);
   MPI_Type_commit(&spaced);
+  const MPI_Aint second = sizeof(int);
+  const int one = 1;
+  MPI_Datatype middle;
+  MPI_Type_create_hindexed(1, &one, &second, MPI_INT, &middle);
+  MPI_Type_create_resized(middle, 0, 3 * (MPI_Aint)sizeof(int), &shifted);
+  MPI_Type_commit(&shifted);
+  MPI_Type_free(&middle);
   if (rank == 0) printf("random_neighbours: seed %llu, %d topologies\n", (unsigned long long)seed, topologies);
   for (int i = first; i < first + topologies; ++i) {
     const uint64_t hash = run(i, seed);
@@ -283,6 +342,7 @@ int main(int argc, char** argv) {
     if (rank == 0) printf("topology %d: %016llx\n", i, (unsigned long long)all);
   }
   MPI_Type_free(&spaced);
+  MPI_Type_free(&shifted);
   MPI_Type_free(&number);
   MPI_Finalize();
   return 0;

@@ -82,7 +82,7 @@ def test_project_file_is_read_unasked(tmp_path: Path) -> None:
     [
         ("engine = \n", "job.toml:1:"),
         ('\nengin = "poll"\n', 'job.toml:2: no option is called "engin"; did you mean ENGINE?'),
-        ('engine = "turbo"\n', "job.toml:1: URAKATA_ENGINE=turbo: not a valid value; use host, poll or thread"),
+        ('engine = "turbo"\n', "job.toml:1: URAKATA_ENGINE=turbo: not a valid value; use host, poll, thread or kernel"),
         ("engine = 1979-05-27\n", "job.toml:1: engine has a value of the wrong type"),
     ],
 )
@@ -103,7 +103,7 @@ def test_missing_config_file_is_refused() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--engine", "turbo"], "use host, poll or thread"),
+        (["--engine", "turbo"], "use host, poll, thread or kernel"),
         (["--engien", "poll"], "did you mean ENGINE?"),
         (["--set", "NAP_US=0"], "use 1 to 1000000"),
         (["--set", "NAP_US"], "write NAME=VALUE"),

@@ -121,6 +121,10 @@ def test_the_floor_of_overlap_is_shown_and_not_judged() -> None:
     figure = figures.overlap_measure(asked, measured)
     assert figure.value == pytest.approx(0.3)
     assert figure.sides == {"thread": pytest.approx(0.3), "sockets": pytest.approx(0.2)}
+    asked = goal("f", 0.8, "at least", measure="theft", side="thread", beside="thread", floor="sockets", of_floor=True)
+    figure = figures.overlap_measure(asked, measured)
+    assert figure.value == pytest.approx(1.5) and figure.samples == [pytest.approx(1.5)]
+    assert figure.sides == {"thread": pytest.approx(0.3), "sockets": pytest.approx(0.2)}
 
 
 def test_a_missing_quantity_is_an_error_that_names_it() -> None:

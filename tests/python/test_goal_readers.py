@@ -33,6 +33,13 @@ def test_a_suite_is_one_point() -> None:
     assert read == [("ms", ("3 hosts, 1gbit", "12 communicators, 8 rounds"), 850.5)]
 
 
+def test_a_work_queue_is_a_point_by_workers_and_size() -> None:
+    record = {"bytes": 4096, "ranks": 4, "near": 1, "us": 9.5}
+    label = "2 hosts of 2 ranks, 1gbit"
+    read = list(readers.READERS["queue"](job(HOST, label, "queue"), record))
+    assert read == [("us", (label, "1 of 3 near", "4 KiB"), 9.5)]
+
+
 def test_reductions_are_points_by_buffers_and_come_from_their_side() -> None:
     space = Side("space", "openmpi", ("--space",))
     read = readers.READERS["allreduce"]
@@ -64,8 +71,19 @@ def test_messages_are_read_with_their_floor() -> None:
             {"measure": trip[0], "bytes": 8, "ns": 165.0, "over_line": 1.2},
             [("us", (ranks, *trip), 0.165), ("over_line", (ranks, *trip), 1.2)],
         ),
+        (
+            {"measure": "persistent", "bytes": 8, "ns": 150.0, "over_line": 1.21, "over_half_round_trip": 0.945},
+            [
+                ("us", (ranks, "persistent", "8 B"), 0.15),
+                ("over_line", (ranks, "persistent", "8 B"), 1.21),
+                ("over_own", (ranks, "persistent", "8 B"), 1.05),
+            ],
+        ),
         ({"measure": "memcpy", "bytes": 4096, "ns": 60.0}, [("memcpy_us", (ranks, "memcpy", "4 KiB"), 0.06)]),
-        ({"measure": "stream", "bytes": 8, "ns": 50.0}, [("million_per_second", (ranks, "stream", "8 B"), 20.0)]),
+        (
+            {"measure": "stream", "bytes": 8, "ns": 50.0},
+            [("million_per_second", (ranks, "stream", "8 B"), 20.0), ("stream_us", (ranks, "stream", "8 B"), 0.05)],
+        ),
     ):
         assert list(read(job(space), record)) == [(q, p, pytest.approx(value)) for q, p, value in values]
 

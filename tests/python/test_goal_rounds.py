@@ -54,11 +54,12 @@ def test_all_sides_compute_the_amount_that_the_first_side_found() -> None:
 
 
 def test_a_session_says_how_many_hosts() -> None:
-    def ranks(**parameters: object) -> tuple[int, str]:
-        table = {"jobs": [{"place": "hosts", "arguments": []}], **parameters}
+    def ranks(per_host: int = 1, **parameters: object) -> tuple[int, str]:
+        table = {"jobs": [{"place": "hosts", "arguments": [], "per_host": per_host}], **parameters}
         made = Session("s", "suite", 1.0, 1, "median", False, (HOST,), table)
         (only,) = session.make_jobs(made)
-        assert session.count_hosts(made) == only.ranks
+        assert session.count_hosts(made) * per_host == only.ranks
         return only.ranks, only.label
 
     assert ranks() == (4, "4 hosts, 1gbit") and ranks(hosts=3) == (3, "3 hosts, 1gbit")
+    assert ranks(per_host=2, hosts=2) == (4, "2 hosts of 2 ranks, 1gbit")

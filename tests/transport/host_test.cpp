@@ -127,7 +127,7 @@ TEST(HostTransport, AFailedPollEndsEveryMessage) {
 }
 
 // Of two receives one has met its message when both are given up: that one's message still comes, the other is taken
-// back, and a send that nobody receives is let go when patience is at its end.
+// back, and a send that nobody receives ends when its time is up.
 TEST(HostTransport, WhatIsGivenUpEnds) {
   Network network(5);
   network.nothing_at_once();

@@ -139,6 +139,16 @@ class Network {
     waiting.pop_front();
     return true;
   }
+  bool take_away(int rank, int peer, int tag, Operation** request) {
+    const std::lock_guard guard(lock_);
+    auto& parcels = queues_[{peer, rank, tag}].parcels;
+    if (parcels.empty()) return false;
+    if (parcels.front().sender != nullptr) parcels.front().sender->finished = true;
+    parcels.pop_front();
+    *request = &add(rank, {});
+    (*request)->finished = true;
+    return true;
+  }
 
   // Of each rank.
   transport::Failures& failures(int rank) { return failures_[static_cast<std::size_t>(rank)]; }
@@ -332,16 +342,17 @@ struct Api {
     return network->isend_notice(Rank, peer, notice, request);
   }
   static bool take_notice(transport::Notice* notice) { return network->take_notice(Rank, notice); }
+  static bool take_away(int peer, int tag, Request* request) { return network->take_away(Rank, peer, tag, request); }
 };
 
 // A rank's transport on the network. One network at a time. A message that was given up and cannot be taken back is let
-// go at once.
+// go after `timeout_ns`.
 template <int Rank = 0>
-std::unique_ptr<transport::Transport> attach(Network& network, int rank) {
+std::unique_ptr<transport::Transport> attach(Network& network, int rank, std::uint64_t timeout_ns = 0) {
   if constexpr (Rank < kMaxRanks) {
-    if (rank != Rank) return attach<Rank + 1>(network, rank);
+    if (rank != Rank) return attach<Rank + 1>(network, rank, timeout_ns);
     Api<Rank>::network = &network;
-    return std::make_unique<transport::HostTransport<Api<Rank>>>(network.failures(Rank), 0);
+    return std::make_unique<transport::HostTransport<Api<Rank>>>(network.failures(Rank), timeout_ns);
   } else {
     return nullptr;
   }

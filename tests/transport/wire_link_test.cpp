@@ -2,7 +2,6 @@
 // or fails where its connection is torn down.
 #include "transport/wire_link.hpp"
 
-#include <arpa/inet.h>
 #include <dirent.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -15,268 +14,17 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <random>
 #include <thread>
-#include <tuple>
 #include <vector>
 
-#include "layout/moving.hpp"
-#include "p2p/endpoint.hpp"
+#include "link_traffic.hpp"
 
 namespace urakata::transport {
 namespace {
 
-using p2p::Buffer;
-using p2p::Endpoint;
-using p2p::Envelope;
-using p2p::kAnySource;
-using p2p::kAnyTag;
-using p2p::LinkPeer;
-using p2p::Mode;
-using p2p::Outcome;
-using p2p::Request;
-
-Failures failures(16);
-
-struct Node {
-  std::unique_ptr<Wire> wire;
-  std::unique_ptr<WireLink> link;
-  std::unique_ptr<Endpoint> endpoint;
-};
-
-std::vector<Node> job(std::int32_t ranks, const WireLink::Settings& settings = {}) {
-  constexpr std::uint64_t kTimeout = 60'000'000'000;  // longer than any test
-  std::vector<Node> nodes;
-  std::vector<ListenAddress> addresses;
-  for (std::int32_t rank = 0; rank < ranks; ++rank) {
-    nodes.emplace_back().wire = std::move(*Wire::open(rank, {.low = 1, .high = 2}, failures, kTimeout));
-    auto& four = reinterpret_cast<sockaddr_in&>(addresses.emplace_back().address);
-    four.sin_family = AF_INET;
-    four.sin_port = htons(nodes.back().wire->listen_port());
-    four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    addresses.back().length = sizeof four;
-  }
-  for (Node& node : nodes) {
-    node.wire->set_addresses(addresses);
-    node.link = std::move(*WireLink::open(*node.wire, settings));
-    node.endpoint = std::make_unique<Endpoint>(p2p::Callers::one);
-    node.endpoint->attach(*node.link);
-  }
-  return nodes;
-}
-
-// Three blocks of 8 bytes, 12 apart, every 40 bytes.
-class Holes final : public layout::Layout {
- public:
-  Holes() {
-    size = 24;
-    extent = 40;
-    contiguous = false;
-  }
-  const layout::Shape* shape() const override { return &shape_; }
-  void pack(const std::byte* base, std::uint64_t first, std::uint64_t count, std::byte* packed) const override {
-    layout::pack({shape_, base, first + count}, first * size, {packed, count * size});
-  }
-  void unpack(const std::byte* packed, std::byte* base, std::uint64_t first, std::uint64_t count) const override {
-    layout::unpack({packed, count * size}, {shape_, base, first + count}, first * size);
-  }
-
- private:
-  layout::Shape shape_{layout::TypeMap::resized(0, 40, layout::TypeMap::hvector(3, 1, 12, layout::TypeMap::bytes(8)))};
-};
-const Holes holes;
-
-// Memory for a payload of up to so many bytes, plain or as elements with holes.
-struct Room {
-  std::vector<std::byte> memory;
-  Buffer buffer;
-
-  void make(std::uint64_t bytes, bool with_holes) {
-    const std::uint64_t count = bytes / holes.size;
-    memory.resize(with_holes ? count * holes.extent : bytes);
-    buffer = with_holes ? Buffer{memory.data(), count, &holes} : Buffer{memory.data(), bytes, nullptr};
-  }
-  void write(const std::vector<std::byte>& payload) { p2p::unpack(payload, buffer.elements(), 0); }
-  std::vector<std::byte> read(std::uint64_t bytes) const {
-    std::vector<std::byte> payload(bytes);
-    p2p::pack(buffer.elements(), 0, payload);
-    return payload;
-  }
-};
-
-struct Header {
-  std::int32_t source = 0;
-  std::int32_t tag = 0;
-  std::uint64_t number = 0;
-  std::uint64_t bytes = 0;
-};
-static_assert(sizeof(Header) == 24);
-
-constexpr std::uint64_t kLargest = 8UL << 20;
-constexpr std::int32_t kTags = 3;
-
-std::uint64_t size_of(std::uint64_t draw) {
-  if (draw % 256 == 0) return kLargest - draw / 256 % 1000;
-  if (draw % 32 == 1) return 100'000 + draw / 32 % 700'000;
-  if (draw % 16 == 2) return (64 << 10) + draw / 16 % 2;
-  if (draw % 8 == 3) return draw / 8 % (64 << 10);
-  return draw / 8 % 300;
-}
-
-std::byte filling(const Header& header, std::size_t at) {
-  return static_cast<std::byte>(header.number * 31 + at + at / 251 + static_cast<std::uint64_t>(header.source) * 5);
-}
-
-// As much of the header as there is room for, and the filling.
-std::vector<std::byte> payload_of(const Header& header) {
-  std::vector<std::byte> payload(header.bytes);
-  for (std::size_t i = 0; i < payload.size(); ++i) payload[i] = filling(header, i);
-  if (payload.size() >= sizeof header) std::memcpy(payload.data(), &header, sizeof header);
-  return payload;
-}
-
-// One of several ranks that send to all others and receive by wildcards.
-class Rank {
- public:
-  Rank(std::int32_t own, std::int32_t ranks, std::uint64_t each, std::uint64_t seed, Node& node)
-      : own_(own), ranks_(ranks), each_(each), random_(seed + static_cast<std::uint64_t>(own)), node_(node) {
-    next_.resize(static_cast<std::size_t>(ranks));
-  }
-
-  std::uint64_t total() const { return each_ * kTags * static_cast<std::uint64_t>(ranks_ - 1); }
-  bool over() { return taken_.size() == total() && sent_ == total() && here().idle() && open_sends() == 0; }
-
-  void turn() {
-    if (sent_ < total()) send();
-    for (Receiving& r : receives_) {
-      if (r.request == nullptr && taken_.size() < total()) post(r);
-    }
-    here().progress();
-    for (Receiving& r : receives_) {
-      if (r.request == nullptr) continue;
-      if (!r.request->done() && (taken_.size() == total() || random_() % 64 == 0)) here().cancel(*r.request);
-      if (!r.request->done()) continue;
-      if (r.request->result.outcome != Outcome::cancelled) take(r);
-      here().release(*r.request);
-      r.request = nullptr;
-    }
-  }
-
-  // In the order in which they were posted, receives have got the messages of one source and tag in the order in which
-  // these were sent, and each once.
-  void check() {
-    ASSERT_EQ(bad_, 0U);
-    std::sort(taken_.begin(), taken_.end());
-    std::vector<std::array<std::uint64_t, kTags>> next(static_cast<std::size_t>(ranks_));
-    for (const auto& [posted, source, tag, number] : taken_) {
-      auto& expected = next[static_cast<std::size_t>(source)][static_cast<std::size_t>(tag)];
-      if (number != kUnknown) {
-        ASSERT_EQ(number, expected) << "rank " << own_ << " from " << source << " tag " << tag;
-      }
-      ++expected;
-    }
-    EXPECT_TRUE(node_.link->flushed());
-  }
-
- private:
-  static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};  // the number of a message without room for a header
-
-  struct Sending {
-    Request* request = nullptr;
-    Room room;
-  };
-  struct Receiving {
-    Request* request = nullptr;
-    std::uint64_t posted = 0;
-    Room room;
-  };
-
-  Endpoint& here() { return *node_.endpoint; }
-
-  std::size_t open_sends() {
-    std::size_t open = 0;
-    for (Sending& s : sends_) {
-      if (s.request != nullptr && s.request->done()) {
-        here().release(*s.request);
-        s.request = nullptr;
-      }
-      open += s.request != nullptr ? 1 : 0;
-    }
-    return open;
-  }
-
-  void send() {
-    open_sends();
-    const auto free = std::find_if(sends_.begin(), sends_.end(), [](const auto& s) { return s.request == nullptr; });
-    const auto to = static_cast<std::int32_t>(random_() % static_cast<std::uint64_t>(ranks_));
-    const auto tag = static_cast<std::int32_t>(random_() % kTags);
-    std::uint64_t& number = next_[static_cast<std::size_t>(to)][static_cast<std::size_t>(tag)];
-    if (free == sends_.end() || to == own_ || number == each_) return;
-    Header header{own_, tag, number++, size_of(random_())};
-    const bool with_holes = random_() % 3 == 0;
-    if (with_holes) header.bytes -= header.bytes % holes.size;
-    free->room.make(header.bytes, with_holes);
-    free->room.write(payload_of(header));
-    const auto mode = static_cast<Mode>(random_() % 3);
-    free->request = here().send(LinkPeer{to}, {7, own_, tag}, free->room.buffer, mode);
-    ++sent_;
-  }
-
-  void post(Receiving& r) {
-    r.room.make(random_() % 16 == 0 ? random_() % 2000 : kLargest, random_() % 3 == 0);
-    r.posted = ++posts_;
-    const auto one = static_cast<std::int32_t>(random_() % static_cast<std::uint64_t>(ranks_));
-    const Envelope pattern{7, random_() % 4 == 0 && one != own_ ? one : kAnySource,
-                           random_() % 2 == 0 ? kAnyTag : static_cast<std::int32_t>(random_() % kTags)};
-    p2p::Result found;
-    if (random_() % 4 != 0) {
-      r.request = &here().receive(pattern, r.room.buffer);
-    } else if (p2p::Unexpected* const message = here().take(pattern, &found)) {
-      r.request = &here().receive(*message, r.room.buffer);
-    }
-  }
-
-  void take(const Receiving& r) {
-    const p2p::Result& result = r.request->result;
-    const std::vector<std::byte> payload = r.room.read(result.bytes);
-    Header header{result.source, result.tag, kUnknown, result.bytes};
-    const std::uint64_t room = r.room.buffer.bytes();
-    if (payload.size() >= sizeof header) {
-      std::memcpy(&header, payload.data(), sizeof header);
-      const std::vector<std::byte> expected = payload_of(header);
-      if (result.bytes != std::min(header.bytes, room) || header.source != result.source || header.tag != result.tag ||
-          !std::equal(payload.begin(), payload.end(), expected.begin())) {
-        ++bad_;
-      }
-    }
-    if (result.outcome != (header.bytes > room ? Outcome::truncated : Outcome::good) && header.number != kUnknown) {
-      ++bad_;
-    }
-    taken_.emplace_back(r.posted, result.source, result.tag, header.number);
-  }
-
-  const std::int32_t own_;
-  const std::int32_t ranks_;
-  const std::uint64_t each_;
-  std::mt19937_64 random_;
-  Node& node_;
-  std::array<Sending, 8> sends_;
-  std::array<Receiving, 6> receives_;
-  std::vector<std::array<std::uint64_t, kTags>> next_;
-  std::vector<std::tuple<std::uint64_t, std::int32_t, std::int32_t, std::uint64_t>> taken_;
-  std::uint64_t sent_ = 0;
-  std::uint64_t posts_ = 0;
-  std::uint64_t bad_ = 0;
-};
-
-std::uint64_t drawn_seed() {
-  const char* const given = std::getenv("SEED");
-  const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
-  printf("SEED=%llu\n", static_cast<unsigned long long>(seed));
-  return seed;
-}
+using namespace test;
 
 class Ranks : public ::testing::TestWithParam<std::int32_t> {};
 
@@ -398,6 +146,40 @@ TEST_F(WireLinkPair, ASmallMessageDoesNotStandBehindALongOne) {
   other().release(receive);
 }
 
+// The same where the small one is a rendezvous: one element with holes, as many as fit an eager message, and none.
+TEST_F(WireLinkPair, ASmallSynchronousMessageDoesNotStandBehindALongOne) {
+  std::vector<std::uint64_t> out(8UL << 20, 7);
+  std::vector<std::uint64_t> in(out.size());
+  Request& large = other().receive({1, 0, 1}, buffer(in));
+  Request* const send = one().send(LinkPeer{1}, {1, 0, 1}, buffer(out), Mode::standard);
+  ASSERT_NE(send, nullptr);
+  while (in[0] == 0) step();
+  const Holes type;
+  constexpr std::size_t kMost = 170;
+  for (const std::size_t count : {std::size_t{1}, kMost, std::size_t{0}}) {
+    std::vector<std::uint8_t> small(40 * kMost, 9);
+    std::vector<std::uint8_t> got(40 * kMost);
+    const auto elements = [&](std::vector<std::uint8_t>& of) {
+      return Buffer{reinterpret_cast<std::byte*>(of.data()), count, &type};
+    };
+    Request& receive = other().receive({1, 0, 2}, elements(got));
+    Request* const synchronous = one().send(LinkPeer{1}, {1, 0, 2}, elements(small), Mode::synchronous);
+    ASSERT_NE(synchronous, nullptr);
+    while (!receive.done() || !synchronous->done()) step();
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      const bool sent = i < 40 * count && i % 40 < 32 && i % 40 % 12 < 8;
+      ASSERT_EQ(got[i], sent ? 9 : 0) << i;
+    }
+    one().release(*synchronous);
+    other().release(receive);
+  }
+  EXPECT_FALSE(large.done());
+  while (!large.done() || !send->done() || !nodes_[0].link->flushed()) step();
+  EXPECT_EQ(in, out);
+  one().release(*send);
+  other().release(large);
+}
+
 // Whoever sleeps by the descriptor is woken by what comes: 0 and 1 send 8 B to and fro, each only when it is told.
 TEST_F(WireLinkPair, TheDescriptorTells) {
   const auto wait = [](Node& node, const Request* receive) {
@@ -462,6 +244,34 @@ TEST_F(WireLinkPair, WhoEndsWhenAllIsFlushedLosesNothing) {
   while (!last->done()) other().progress();
   EXPECT_EQ(last->result.outcome, Outcome::failed);
   other().release(*last);
+}
+
+// Who waits for a peer with which nothing has been exchanged yet can have its loss noticed, too.
+TEST(WireLink, TheLossOfAWatchedPeerIsNoticed) {
+  std::vector<Node> nodes = job(3);
+  Endpoint& here = *nodes[0].endpoint;
+  std::uint64_t got = 0;
+  const auto receive = [&](std::int32_t source) -> Request& {
+    return here.receive({1, source, 0}, {reinterpret_cast<std::byte*>(&got), sizeof got, nullptr});
+  };
+  Request& named = receive(1);
+  Request& any = receive(kAnySource);
+  here.watch(2, 1, true, LinkPeer{1});  // another context's
+  here.watch(1, 2, false, LinkPeer{2});
+  here.watch(1, 1, false, LinkPeer{1});
+  for (const std::size_t gone : {std::size_t{1}, std::size_t{2}}) {
+    nodes[gone].endpoint.reset();
+    nodes[gone].link.reset();
+    nodes[gone].wire.reset();
+  }
+  while (!here.lost(LinkPeer{1})) here.progress();
+  EXPECT_FALSE(here.lost(LinkPeer{2}));
+  here.watch(1, 2, true, LinkPeer{2});
+  while (!here.lost(LinkPeer{2})) here.progress();
+  for (Request* request : {&named, &any}) {
+    EXPECT_TRUE(here.cancel(*request));
+    here.release(*request);
+  }
 }
 
 // A child of the program sees every peer as failed, and the parent's messages go on.

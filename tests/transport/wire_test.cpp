@@ -295,7 +295,7 @@ TEST(Wire, APeerThatEndsFailsWhatWaitsForIt) {
   EXPECT_TRUE(finished);
 }
 
-TEST(Wire, AKnockFindsTheRightDoorAndNobodyElseIsLetIn) {
+TEST(Wire, AHandshakeFindsTheRightListenerAndNobodyElseIsAccepted) {
   auto wires = job(2);
   auto stranger = Wire::open(1, {.low = 1, .high = 2}, failures, kTimeout);
   ASSERT_TRUE(stranger.ok());

@@ -1,6 +1,6 @@
 // golden/engines.txt has what is chosen from every combination of facts, one a line:
 //   asked, all ranks on one node, helpers of use within it, the host's hook, its threads, where helpers are
-//   | asks for threads; engines, best first, + where with the fallback thread; for ranks of one node
+//   | asks for threads; engines, best first, + where with the fallback thread; for ranks of one node; a helper for the link
 //   | why | warning | refusal
 // "<reason>" stands for the placement's reason, "<refusal>" for what it refuses.
 #include "tune/engine_choice.hpp"
@@ -11,6 +11,8 @@
 #include <set>
 #include <string>
 #include <vector>
+
+#include "tune/link_choice.hpp"
 
 namespace urakata::tune {
 namespace {
@@ -51,6 +53,7 @@ std::string line(const RunFacts& facts, bool threads, const Placed& placed) {
                      std::string(placed.name) + " |" + flag(asks_for_threads(facts), "asks") + ";";
   for (const std::string_view engine : choice.usable()) made += " " + std::string(engine);
   made += std::string(choice.fallback ? "+" : "") + "; " + (by_callers(placed.placement, true) ? "callers" : "best");
+  made += link_has_helper(facts) ? "; link" : "";
   return made + text(choice.why) + text(choice.warning) + text(choice.refusal);
 }
 
@@ -58,7 +61,7 @@ TEST(EngineChoice, OfEveryCombinationOfFactsIsAsWrittenDown) {
   std::ifstream golden(GOLDEN_FOLDER "/engines.txt");
   ASSERT_TRUE(golden.good());
   std::string expected;
-  for (const EngineKind asked : {EngineKind::poll, EngineKind::thread}) {
+  for (const EngineKind asked : {EngineKind::poll, EngineKind::thread, EngineKind::kernel}) {
     for (unsigned facts = 0; facts < 16; ++facts) {
       for (const Placed& placed : placements()) {
         const RunFacts run{
@@ -90,6 +93,24 @@ TEST(EngineChoice, KnowsEachChoiceOfTheOptionButHost) {
   EXPECT_EQ(choice.why_not("nowhere"), "there is no engine of this name");
 }
 
+TEST(EngineChoice, WhereThereIsNoEngineKernelEngineThreadTakesItsPlaceWithTheReason) {
+  const Placement placement = placements()[1].placement;
+  const RunFacts facts{.asked = EngineKind::kernel, .hook = true, .no_kernel = "too old"};
+  const EngineChoice choice = choose_engines(facts, true, placement);
+  EXPECT_EQ(choice.usable(), (std::vector<std::string_view>{"thread", "poll"}));
+  EXPECT_EQ(choice.why_not("kernel"), "too old");
+  EXPECT_EQ(choice.warning, "engine thread instead of kernel: too old");
+  EXPECT_EQ(choice.why, "engine thread instead of kernel: too old; " + placement.reason);
+}
+
+TEST(EngineChoice, TheKernelIsNotForRanksThatShareCores) {
+  EXPECT_EQ(kernel_obstacle("", {}), "");
+  EXPECT_EQ(kernel_obstacle("too old", {}), "too old");
+  Placement shared;
+  shared.oversubscribed = true;
+  EXPECT_NE(kernel_obstacle("", shared).find("ranks share cores here"), std::string::npos);
+}
+
 TEST(EngineChoice, OnlyOperationsWithinTheNodeAreForCallers) {
   for (const Placed& placed : placements()) {
     EXPECT_FALSE(by_callers(placed.placement, false)) << placed.name;
@@ -100,8 +121,11 @@ TEST(EngineChoice, OnlyOperationsWithinTheNodeAreForCallers) {
 // As `urakata check` says it, before any job.
 TEST(EngineChoice, OfAJobThatIsNotStartedItSaysWhereHelpersWouldBe) {
   const auto thread = [](bool threads, const Placement& placement) {
-    const std::vector<EngineFinding> found = find_engines(threads, placement);
-    EXPECT_EQ(found.size(), 3U);
+    const std::vector<EngineFinding> found = find_engines(threads, placement, "old");
+    EXPECT_EQ(found.size(), 4U);
+    EXPECT_EQ(found[3].name, "kernel");
+    EXPECT_EQ(found[3].why, "old");
+    EXPECT_FALSE(found[3].usable);
     EXPECT_EQ(found[0].why, "everything is left to the host");
     EXPECT_EQ(found[1].why, "operations progress inside MPI calls");
     EXPECT_TRUE(found[0].usable && found[1].usable);

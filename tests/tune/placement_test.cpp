@@ -14,35 +14,35 @@ CpuSet cpus(std::string_view text) { return *CpuSet::from_text(text); }
 
 const Topology kNode = *Topology::from_text("0,4/1,5|2,6/3,7");
 
-Crew crew(std::string_view mask, std::size_t rank = 0, std::size_t ranks = 1, std::size_t threads = 1) {
+NodeRanks node_ranks(std::string_view mask, std::size_t rank = 0, std::size_t ranks = 1, std::size_t threads = 1) {
   return {.rank = rank, .ranks = ranks, .mask = cpus(mask), .threads = threads};
 }
 
-void know(Crew& crew, const std::vector<std::string_view>& masks) {
+void know(NodeRanks& node_ranks, const std::vector<std::string_view>& masks) {
   std::size_t which = 0;
-  for (const std::string_view mask : masks) crew.note(which++, cpus(mask));
+  for (const std::string_view mask : masks) node_ranks.note(which++, cpus(mask));
 }
 
-Placement place(const Crew& crew, PlacementWish wish = PlacementWish::automatic, std::size_t helpers = 1,
+Placement place(const NodeRanks& node_ranks, PlacementWish wish = PlacementWish::automatic, std::size_t helpers = 1,
                 std::string_view list = "") {
-  return place_helpers(kNode, crew, wish, list, helpers);
+  return place_helpers(kNode, node_ranks, wish, list, helpers);
 }
 
 TEST(Placement, ARankWithTwoCoresAndOneThreadHasASpareOne) {
-  const Placement placement = place(crew("0,1,4,5"));
+  const Placement placement = place(node_ranks("0,1,4,5"));
   EXPECT_TRUE(placement.spare);
   EXPECT_EQ(placement.helpers[0], cpus("1,5"));
   EXPECT_FALSE(placement.oversubscribed);
 }
 
 TEST(Placement, TheOtherHardwareThreadOfTheOnlyCoreIsNotSpare) {
-  EXPECT_FALSE(place(crew("0,4")).spare);
-  EXPECT_EQ(place(crew("0,4")).helpers[0], cpus("0,4"));
+  EXPECT_FALSE(place(node_ranks("0,4")).spare);
+  EXPECT_EQ(place(node_ranks("0,4")).helpers[0], cpus("0,4"));
 }
 
 TEST(Placement, AutoTakesSharedSilentlyAndSpareIsRefusedWithTheReason) {
-  EXPECT_EQ(place(crew("0,4")).refusal, "");
-  const Placement refused = place(crew("0,4"), PlacementWish::spare);
+  EXPECT_EQ(place(node_ranks("0,4")).refusal, "");
+  const Placement refused = place(node_ranks("0,4"), PlacementWish::spare);
   EXPECT_FALSE(refused.spare);
   EXPECT_NE(refused.refusal.find("no core is spare: 1 core for this rank (CPUs 0,4, 1 rank on the node), and 1 thread"),
             std::string::npos)
@@ -50,39 +50,39 @@ TEST(Placement, AutoTakesSharedSilentlyAndSpareIsRefusedWithTheReason) {
 }
 
 TEST(Placement, SharedStaysOnTheRanksOwnCoresThoughOthersAreFree) {
-  EXPECT_EQ(place(crew("0-7"), PlacementWish::shared).helpers[0], cpus("0-7"));
+  EXPECT_EQ(place(node_ranks("0-7"), PlacementWish::shared).helpers[0], cpus("0-7"));
 }
 
 TEST(Placement, ThreadsOfTheProgramComeFirst) {
-  EXPECT_TRUE(place(crew("0-7", 0, 1, 3)).spare);
-  EXPECT_FALSE(place(crew("0-7", 0, 1, 4)).spare);
-  EXPECT_FALSE(place(crew("0-7", 0, 1, 4)).oversubscribed);
-  EXPECT_TRUE(place(crew("0-7", 0, 1, 5)).oversubscribed);
+  EXPECT_TRUE(place(node_ranks("0-7", 0, 1, 3)).spare);
+  EXPECT_FALSE(place(node_ranks("0-7", 0, 1, 4)).spare);
+  EXPECT_FALSE(place(node_ranks("0-7", 0, 1, 4)).oversubscribed);
+  EXPECT_TRUE(place(node_ranks("0-7", 0, 1, 5)).oversubscribed);
 }
 
-TEST(Placement, TheSpareCoreIsNearTheFirstCoresMemory) { EXPECT_EQ(place(crew("0-7")).helpers[0], cpus("1,5")); }
+TEST(Placement, TheSpareCoreIsNearTheFirstCoresMemory) { EXPECT_EQ(place(node_ranks("0-7")).helpers[0], cpus("1,5")); }
 
 TEST(Placement, UnboundRanksDealOutTheNode) {
-  EXPECT_EQ(place(crew("0-7", 0, 2)).helpers[0], cpus("1,5"));
-  EXPECT_EQ(place(crew("0-7", 1, 2)).helpers[0], cpus("3,7"));
-  EXPECT_FALSE(place(crew("0-7", 1, 4)).spare);
-  EXPECT_FALSE(place(crew("0-7", 1, 4)).oversubscribed);
-  EXPECT_TRUE(place(crew("0-7", 1, 5)).oversubscribed);
+  EXPECT_EQ(place(node_ranks("0-7", 0, 2)).helpers[0], cpus("1,5"));
+  EXPECT_EQ(place(node_ranks("0-7", 1, 2)).helpers[0], cpus("3,7"));
+  EXPECT_FALSE(place(node_ranks("0-7", 1, 4)).spare);
+  EXPECT_FALSE(place(node_ranks("0-7", 1, 4)).oversubscribed);
+  EXPECT_TRUE(place(node_ranks("0-7", 1, 5)).oversubscribed);
 }
 
 TEST(Placement, ACoreThatAnotherRankMayUseIsNotSpare) {
-  Crew known = crew("0,1,4,5", 0, 2);
+  NodeRanks known = node_ranks("0,1,4,5", 0, 2);
   know(known, {"0,1,4,5", "1,5"});
   EXPECT_FALSE(place(known).spare);
-  EXPECT_TRUE(place(crew("0,1,4,5", 0, 2)).spare);
+  EXPECT_TRUE(place(node_ranks("0,1,4,5", 0, 2)).spare);
 }
 
 // As Open MPI binds more than two ranks: each to all cores of a package.
 TEST(Placement, RanksBoundToAPackageDealItOut) {
   for (const bool known : {true, false}) {
-    Crew three = crew("0,1,4,5", 1, 3);
-    Crew four = crew("0,1,4,5", 1, 4);
-    Crew five = crew("0,1,4,5", 1, 5);
+    NodeRanks three = node_ranks("0,1,4,5", 1, 3);
+    NodeRanks four = node_ranks("0,1,4,5", 1, 4);
+    NodeRanks five = node_ranks("0,1,4,5", 1, 5);
     if (known) {
       constexpr std::string_view kOwn = "0,1,4,5";
       constexpr std::string_view kOther = "2,3,6,7";
@@ -98,7 +98,7 @@ TEST(Placement, RanksBoundToAPackageDealItOut) {
 }
 
 TEST(Placement, RanksBoundToTheSameCoreAreOversubscribed) {
-  Crew known = crew("0", 0, 2);
+  NodeRanks known = node_ranks("0", 0, 2);
   know(known, {"0", "0"});
   EXPECT_TRUE(place(known).oversubscribed);
 }
@@ -108,7 +108,7 @@ TEST(Placement, AllRanksOfANodeFindItCrowdedOrNone) {
   const auto crowded = [](const std::vector<std::string_view>& masks) -> bool {
     std::vector<bool> found;
     for (std::size_t rank = 0; rank < masks.size(); ++rank) {
-      Crew known = crew(masks[rank], rank, masks.size());
+      NodeRanks known = node_ranks(masks[rank], rank, masks.size());
       know(known, masks);
       found.push_back(place(known).crowded);
     }
@@ -123,7 +123,7 @@ TEST(Placement, AllRanksOfANodeFindItCrowdedOrNone) {
 }
 
 TEST(Placement, SeveralHelpersTakeSeveralSpareCoresAndThenShareThem) {
-  const Placement placement = place(crew("0-7", 0, 1, 2), PlacementWish::spare, 3);
+  const Placement placement = place(node_ranks("0-7", 0, 1, 2), PlacementWish::spare, 3);
   ASSERT_EQ(placement.helpers.size(), 3U);
   EXPECT_EQ(placement.helpers[0], cpus("3,7"));
   EXPECT_EQ(placement.helpers[1], cpus("2,6"));
@@ -131,14 +131,14 @@ TEST(Placement, SeveralHelpersTakeSeveralSpareCoresAndThenShareThem) {
 }
 
 TEST(Placement, TheListIsTakenInTurnByTheNodesRanks) {
-  EXPECT_EQ(place(crew("0", 0, 2), PlacementWish::automatic, 1, "6-7").helpers[0], cpus("6"));
-  EXPECT_EQ(place(crew("1", 1, 2), PlacementWish::automatic, 1, "6-7").helpers[0], cpus("7"));
-  EXPECT_TRUE(place(crew("1", 1, 2), PlacementWish::automatic, 1, "6-7").spare);
-  EXPECT_FALSE(place(crew("0-7"), PlacementWish::automatic, 1, "6").spare);
+  EXPECT_EQ(place(node_ranks("0", 0, 2), PlacementWish::automatic, 1, "6-7").helpers[0], cpus("6"));
+  EXPECT_EQ(place(node_ranks("1", 1, 2), PlacementWish::automatic, 1, "6-7").helpers[0], cpus("7"));
+  EXPECT_TRUE(place(node_ranks("1", 1, 2), PlacementWish::automatic, 1, "6-7").spare);
+  EXPECT_FALSE(place(node_ranks("0-7"), PlacementWish::automatic, 1, "6").spare);
 }
 
 TEST(Placement, AListWithACpuThatTheNodeLacksIsRefused) {
-  const Placement placement = place(crew("0"), PlacementWish::automatic, 1, "7-8");
+  const Placement placement = place(node_ranks("0"), PlacementWish::automatic, 1, "7-8");
   EXPECT_NE(placement.refusal.find("HELPER_CPUS=7-8 is not within the node's CPUs 0-7"), std::string::npos);
   EXPECT_EQ(placement.helpers[0], cpus("0"));
 }

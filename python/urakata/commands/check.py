@@ -129,6 +129,11 @@ def _devices() -> Finding:
     return Finding("device memory", True, f"{said}: {what}")
 
 
+def _messages(ranks: list[dict[str, Any]]) -> Finding:
+    """By what the program's own messages between nodes would go; rank 0 speaks for all."""
+    return Finding("messages between nodes", True, ranks[0]["messages"])
+
+
 def _test_hosts() -> Finding:
     from urakata.hosts import available
 
@@ -191,7 +196,7 @@ def check(
     chosen = launcher.find_host(host)
     answers = _ask(chosen, ranks)
     engines = _engines(answers)
-    space, devices, hosts = _space(), _devices(), _test_hosts()
+    messages, space, devices, hosts = _messages(answers), _space(), _devices(), _test_hosts()
     if as_json:
         write_json(
             {
@@ -200,13 +205,14 @@ def check(
                 "family": chosen.family,
                 "ranks": answers,
                 "engines": [asdict(engine) for engine in engines],
+                "messages": asdict(messages),
                 "space": asdict(space),
                 "device_memory": asdict(devices),
                 "test_hosts": asdict(hosts),
             }
         )
     else:
-        _print(chosen, answers, engines, [space, devices, hosts])
+        _print(chosen, answers, engines, [messages, space, devices, hosts])
     if not all(engine.usable for engine in engines):
         raise typer.Exit(2 if "error" in answers[0]["host"] else 1)
 

@@ -135,7 +135,7 @@ def run(
         ),
     ] = None,
     engine: Annotated[
-        str | None, typer.Option(metavar="ENGINE", help="host, poll or thread.", show_default=False)
+        str | None, typer.Option(metavar="ENGINE", help="host, poll, thread or kernel.", show_default=False)
     ] = None,
     placement: Annotated[
         str | None,
@@ -198,11 +198,7 @@ def run(
         return
     if report:
         _prepare_report(report)
-    environment = chosen.environment()
-    if space and chosen.family == "openmpi":
-        # Ranks in a space ask PMIx for this; a launcher that does otherwise crashes in MPI_Comm_spawn.
-        environment.setdefault("PMIX_MCA_gds", "hash")
-    code = run_job(command, environment)
+    code = run_job(command, chosen.environment(space))
     if report:
         _show_report(report)
     raise typer.Exit(code)

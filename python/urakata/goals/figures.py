@@ -103,6 +103,21 @@ def worst_ratio(goal: Goal, samples: Samples) -> Figure:
     return Figure(by_point[worst], series, sides, unit, detail, "; ".join(filter(None, broken)))
 
 
+def least_ratio(goal: Goal, samples: Samples) -> Figure:
+    """The least ratio of any point: the least of several sides (`over`) / `under`. Its spread is that of this ratio."""
+    quantity, overs, under = (goal.parameters[key] for key in ("quantity", "over", "under"))
+
+    def ratio(part: Samples, point: Point) -> float:
+        return min(part.value(side, quantity, point) for side in overs) / part.value(under, quantity, point)
+
+    by_point = {point: ratio(samples, point) for point in _points(goal, samples, under, quantity)}
+    worst = min(by_point, key=by_point.__getitem__)
+    sides = {side: samples.value(side, quantity, worst) for side in (*overs, under)}
+    detail = {"worst_point": list(worst), "ratios": _ratio_rows(by_point), "raw": samples.by_point(quantity)}
+    series = samples.each_round(lambda part: ratio(part, worst), *overs, under)
+    return Figure(by_point[worst], series, sides, "us", detail)
+
+
 def worst_side_ratio(goal: Goal, samples: Samples) -> Figure:
     """The largest of several sides (`over`) divided by the side `under`, at one point."""
     quantity, overs, under = (goal.parameters[key] for key in ("quantity", "over", "under"))
@@ -201,7 +216,8 @@ def bypass_excess(goal: Goal, samples: Samples) -> Figure:
 def overlap_measure(goal: Goal, samples: Samples) -> Figure:
     """`measure` (hidden or theft) of each operation at the median over its sizes, of the worst operation.
 
-    The operation `floor`, where one is named, is judged by nothing: it stands beside the sides.
+    The operation `floor`, where one is named, is judged by nothing: it stands beside the sides. With `of_floor` the
+    figure is the part of what it has, on side `beside` in the same run.
     """
     measure = goal.parameters["measure"]
     worst = min if goal.direction == "at least" else max
@@ -216,20 +232,28 @@ def overlap_measure(goal: Goal, samples: Samples) -> Figure:
     def figure(part: Samples, which: str) -> float:
         return worst(by_operation(part, which).values())
 
+    def at_floor(part: Samples) -> float:
+        return median([part.value(beside, measure, p) for p in points if p[1] == floor])
+
+    def of_side(part: Samples) -> float:
+        return figure(part, side) / (at_floor(part) if goal.parameters.get("of_floor") else 1.0)
+
     sides = {s: figure(samples, s) for s in (beside, side)}
     if floor:
-        sides[floor] = median([samples.value(beside, measure, p) for p in points if p[1] == floor])
+        sides[floor] = at_floor(samples)
     detail = {
         "by_operation": {s: by_operation(samples, s) for s in (beside, side)},
         "by_point": [{"point": list(p), **{s: samples.value(s, measure, p) for s in (beside, side)}} for p in points],
         "raw": [row for q in (measure, "pure", "compute_alone", "compute", "overall") for row in samples.by_point(q)],
     }
-    return Figure(sides[side], samples.each_round(lambda part: figure(part, side), side), sides, goal.unit, detail)
+    by_round = samples.each_round(of_side, *({side, beside} if floor else {side}))
+    return Figure(of_side(samples), by_round, sides, goal.unit, detail)
 
 
 FIGURES: dict[str, Callable[[Goal, Samples], Figure]] = {
     "geometric-mean-of-ratios": geometric_mean_of_ratios,
     "worst-ratio": worst_ratio,
+    "least-ratio": least_ratio,
     "worst-side-ratio": worst_side_ratio,
     "largest": largest,
     "excess": excess,

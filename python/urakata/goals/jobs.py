@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from urakata import launcher, paths
 from urakata.goals.definitions import Side
 from urakata.goals.errors import CannotMeasureError, MeasurementError
-from urakata.hosts import Hosts, HostsError, available
+from urakata.hosts import Hosts, HostsError, Sites, available
 
 Records = list[dict[str, Any]]
 
@@ -128,16 +128,21 @@ def end_group(process: subprocess.Popen[str]) -> None:
 
 
 class AcrossHosts:
-    """The test hosts, one rank on each."""
+    """The test hosts, with equally many ranks on each."""
 
     def __init__(self, hosts: Hosts) -> None:
         self._hosts = hosts
 
     def run(self, job: Job) -> Records:
         environment = {**job.side.environment, "OMP_NUM_THREADS": "1"}
+        per_host = job.ranks // self._hosts.count
         try:
             done = self._hosts.run(
-                program_line(job), ranks_per_host=1, host_mpi=job.side.host, env=environment, timeout=JOB_SECONDS
+                program_line(job),
+                ranks_per_host=per_host,
+                host_mpi=job.side.host,
+                env=environment,
+                timeout=JOB_SECONDS,
             )
         except subprocess.TimeoutExpired:
             raise _failure(job, f"still running after {JOB_SECONDS:.0f} s, ended", "") from None
@@ -147,18 +152,20 @@ class AcrossHosts:
 
 
 @contextlib.contextmanager
-def open_places(wanted: set[str], hosts: int, rate: str) -> Iterator[dict[str, Place]]:
-    """The places named node and hosts, as far as wanted. CannotMeasureError where test hosts are not possible."""
+def open_places(wanted: set[str], hosts: int, rate: str, sites: Sites | None = None) -> Iterator[dict[str, Place]]:
+    """The places named node, hosts and sites, as far as wanted, the latter two not both. CannotMeasureError where test
+    hosts are not possible."""
     places: dict[str, Place] = {"node": Node()} if "node" in wanted else {}
-    if "hosts" not in wanted:
+    across = wanted & {"hosts", "sites"}
+    if not across:
         yield places
         return
-    possible, reason = available()
+    possible, reason = available(sites=sites is not None)
     if not possible:
         raise CannotMeasureError(f"test hosts are not possible here: {reason}")
     try:
-        with Hosts(count=hosts, rate=rate) as opened:
-            places["hosts"] = AcrossHosts(opened)
+        with Hosts(count=hosts, rate=rate) if sites is None else Hosts(sites=sites) as opened:
+            places[across.pop()] = AcrossHosts(opened)
             yield places
     except HostsError as error:
         raise MeasurementError(f"test hosts: {error}") from error

@@ -15,6 +15,8 @@ from urakata.goals.readers import READERS
 from urakata.goals.rounds import Notice, alternate
 from urakata.goals.samples import TOGETHER, Samples
 from urakata.goals.together import compare_turns, run_together
+from urakata.hosts import LinkSettings, Sites
+from urakata.hosts.sites import parse_sites
 
 HOSTS = 4
 """Test hosts of a session that does not say how many."""
@@ -33,15 +35,38 @@ def _ranks(wanted: int | str) -> int:
 
 
 def count_hosts(session: Session) -> int:
-    """Test hosts, one rank on each, for the session's jobs across hosts."""
+    """Test hosts for the session's jobs across hosts."""
     return int(session.parameters.get("hosts", HOSTS))
+
+
+def sites_of(session: Session) -> Sites | None:
+    """The sites of a session that has any, with equal links between them."""
+    if "sites" not in session.parameters:
+        return None
+    given = session.parameters
+    link = LinkSettings(
+        delay_us=round(1000 * given["delay_ms"]),
+        rate=round(1e6 * given["link_mbit"]),
+        flow_rate=round(1e6 * given["flow_mbit"]),
+        loss=given.get("loss_percent", 0.0) / 100,
+    )
+    return Sites(parse_sites(given["sites"]), link)
 
 
 def _job(session: Session, side: Side, table: dict[str, Any]) -> Job:
     place = table["place"]
     hosts = count_hosts(session)
-    ranks = hosts if place == "hosts" else _ranks(table["ranks"])
-    label = f"{hosts} hosts, {RATE}" if place == "hosts" else f"node, {ranks} ranks"
+    sites = sites_of(session)
+    if place == "sites" and sites is not None:
+        ranks = sum(sites.sizes)
+        label = f"sites {session.parameters['sites']}, {session.parameters['delay_ms']:g} ms"
+    elif place == "hosts":
+        per_host = int(table.get("per_host", 1))
+        ranks = hosts * per_host
+        label = f"{hosts} hosts{f' of {per_host} ranks' if per_host != 1 else ''}, {RATE}"
+    else:
+        ranks = _ranks(table["ranks"])
+        label = f"node, {ranks} ranks"
     if side.options is not None:
         side = replace(side, options=(*side.options, *table.get("options", ())))
     return Job(side, place, ranks, session.kind, tuple(table["arguments"]), label)
@@ -101,7 +126,7 @@ def measure(session: Session, notice: Notice) -> Samples:
                     samples.add(job.side.name, quantity, point, value)
 
     jobs = make_jobs(session)
-    with open_places({job.place for job in jobs}, count_hosts(session), RATE) as places:
+    with open_places({job.place for job in jobs}, count_hosts(session), RATE, sites_of(session)) as places:
         if session.kind == "overlap":
             jobs = fix_work(jobs, places, notice)
         seconds = session.seconds - (time.monotonic() - begin)

@@ -2,8 +2,15 @@
 
 with Hosts(count=4, rate="1gbit") as hosts:
     done = hosts.run(["urakata-exec", "--", "./app"], host_mpi="openmpi")
+
+The hosts can lie on several sites, joined by long links:
+
+with Hosts(sites=Sites([4, 4], LinkSettings(delay_us=8000, rate=400_000_000, flow_rate=25_000_000))) as hosts:
+    ...
 """
 
-from urakata.hosts.instance import Hosts, HostsError, available
+from urakata.hosts.command import HostsError
+from urakata.hosts.instance import Hosts, available
+from urakata.hosts.sites import LinkSettings, Sites
 
-__all__ = ["Hosts", "HostsError", "available"]
+__all__ = ["Hosts", "HostsError", "LinkSettings", "Sites", "available"]

@@ -5,10 +5,8 @@ from __future__ import annotations
 import functools
 import json
 import os
-import select
 import shlex
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -18,13 +16,15 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
-from urakata import launcher
-from urakata.hosts import keeper, launch, links, wire
+from urakata import launcher, paths
+from urakata.hosts import gateway, keeper, launch, links, long_links, wire
+from urakata.hosts.command import GRACE, Command, HostsError
+from urakata.hosts.sites import Sites
 
 _PREFIX = "urakata-hosts-"
 _START_LIMIT = 20.0
-_GRACE = 3.0
 
 _PACKAGES = str(Path(__file__).resolve().parents[2])
 
@@ -38,80 +38,16 @@ def _program(module: str) -> list[str]:
     return [sys.executable, "-S", "-E", "-c", code]
 
 
-class HostsError(Exception):
-    """The hosts cannot be made, or have gone away; the text says why."""
-
-
-class Command:
-    """A command that runs on one host. Leaving it without finish() and being collected ends it."""
-
-    def __init__(
-        self, arguments: Sequence[str], connection: socket.socket, outputs: tuple[int, int] | None, instance: Hosts
-    ) -> None:
-        self._arguments = list(arguments)
-        self._connection = connection
-        self._outputs = outputs
-        self._instance = instance
-
-    def signal(self, number: int) -> None:
-        """Sends a signal to the command's process group."""
-        self._connection.sendall(bytes([number]))
-
-    def finish(self, timeout: float | None = None) -> subprocess.CompletedProcess[str]:
-        """Waits for the end. The output is text where it was captured, else None. When `timeout` seconds have passed
-        or an exception (KeyboardInterrupt) comes, the command is ended before that is raised."""
-        try:
-            if not self._ends_within(timeout):
-                raise subprocess.TimeoutExpired(self._arguments, timeout or 0)
-            status = wire.status(self._connection)
-        except BaseException as reason:
-            self._end()
-            if isinstance(reason, subprocess.TimeoutExpired):
-                out, err = self._texts()
-                raise subprocess.TimeoutExpired(self._arguments, timeout or 0, out, err) from None
-            raise
-        finally:
-            self._connection.close()
-        if status is None:
-            raise HostsError("the test hosts have ended while a command ran on them")
-        out, err = self._texts()
-        return subprocess.CompletedProcess(self._arguments, status, out, err)
-
-    def _ends_within(self, seconds: float | None) -> bool:
-        return bool(select.select([self._connection], [], [], seconds)[0])
-
-    def _end(self) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
-            try:
-                self.signal(number)
-            except OSError:
-                return
-            if self._ends_within(_GRACE):
-                return
-
-    def _texts(self) -> tuple[str | None, str | None]:
-        if self._outputs is None:
-            return None, None
-        texts = []
-        for output in self._outputs:
-            os.lseek(output, 0, os.SEEK_SET)
-            with os.fdopen(output, "rb") as opened:
-                texts.append(opened.read().decode(errors="replace"))
-        self._outputs = None
-        return texts[0], texts[1]
-
-    def __del__(self) -> None:
-        self._connection.close()
-        for output in self._outputs or ():
-            os.close(output)
-
-
 class Hosts:
     """`count` hosts, each with a network, host name, /etc/hosts, process numbers, IPC, /dev/shm and $TMPDIR of its own;
     all other files are the machine's. Names: host0, host1, ...
 
     rate: of each link in each direction, such as "1gbit"; None: as fast as the machine.
-    delay: one way between any two hosts, such as "8ms"; needs netem in the kernel (see available()).
+    delay: one way between any two hosts, such as "8ms"; needs netem in the kernel (see available()). Not with sites.
+    sites: hosts lie on several sites, joined by long links; `count` is then theirs. Hosts are numbered site by site.
+    congestion: TCP's congestion control of all hosts towards other sites, such as "bbr", or one for each host; None:
+    the machine's.
+    settings: more of /proc/sys/net on every host, such as {"net.ipv4.tcp_slow_start_after_idle": "0"}.
     split_cpus: CPUs are dealt out to the hosts; where there are fewer CPUs than hosts, each host gets one and shares it
     with others, so that no host has more of the machine than another. False: all hosts may use all CPUs.
 
@@ -120,19 +56,36 @@ class Hosts:
     """
 
     def __init__(
-        self, count: int = 4, rate: str | None = "1gbit", delay: str | None = None, split_cpus: bool = True
+        self,
+        count: int = 4,
+        rate: str | None = "1gbit",
+        delay: str | None = None,
+        split_cpus: bool = True,
+        *,
+        sites: Sites | None = None,
+        congestion: str | Sequence[str] | None = None,
+        settings: Mapping[str, str] | None = None,
     ) -> None:
+        count = count if sites is None else sum(sites.sizes)
         if not 1 <= count <= links.MAX_HOSTS:
             raise ValueError(f"the number of hosts is {count}: it must be 1 to {links.MAX_HOSTS}")
+        if sites is not None and delay is not None:
+            raise ValueError("the delay is the sites' links' own: it is set in their settings")
         self.count = count
         self.rate = links.parse_rate(rate) if rate is not None else None
         """Bits a second of each link in each direction."""
+        self.sites = sites or Sites([count])
         self._delay_us = links.parse_delay(delay) if delay is not None else None
+        self._settings = _check_settings(settings or {})
+        self._congestion = _for_each_host(count, congestion)
+        if congestion is not None and not self.sites.pairs():
+            raise ValueError("a congestion control can be chosen for long links only, so with two sites or more")
         self.names = [links.host_name(i) for i in range(count)]
-        self.addresses = [links.address(i) for i in range(count)]
+        self.addresses = [links.address(self.sites.sizes, i) for i in range(count)]
         self.cpus = _share_out(count, split_cpus)
         """For each host the CPUs that its processes may use."""
         self._folder = ""
+        self._link_program = ""
         self._keeper: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._lock = threading.Lock()
@@ -142,6 +95,10 @@ class Hosts:
         sweep()
         if not all(shutil.which(tool, path=links.SYSTEM_PATH) for tool in ("ip", "tc")):
             raise HostsError("the programs ip and tc are needed: install iproute2")
+        if self.sites.pairs():
+            if reason := gateway.tun_usable():
+                raise HostsError(reason)
+            self._link_program = str(paths.program("urakata-link"))
         self._folder = tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=_base_folder())
         try:
             self._fill_folder()
@@ -159,13 +116,23 @@ class Hosts:
     def _fill_folder(self) -> None:
         folder = Path(self._folder)
         (folder / "tmp").mkdir()
-        (folder / "hosts").write_text(links.hosts_file(self.count))
+        (folder / "hosts").write_text(links.hosts_file(self.sites.sizes))
         agent = folder / "agent"
         agent.write_text(f'#!/bin/sh\nexec {shlex.join([*_program("agent"), self._folder])} "$@"\n')
         agent.chmod(0o700)
 
     def _start_keeper(self) -> None:
-        plan = links.Plan(self.count, self.rate, self._delay_us, self._folder, self.cpus)
+        plan = links.Plan(
+            self.sites.sizes,
+            self.rate,
+            self._delay_us,
+            self._folder,
+            self.cpus,
+            settings=self._settings,
+            congestion=self._congestion,
+            long_links=[(*pair, self.sites.commands(*pair)) for pair in self.sites.pairs()],
+            link_program=self._link_program,
+        )
         self._control, far_end = socket.socketpair()
         with far_end:
             self._keeper = subprocess.Popen(
@@ -273,7 +240,7 @@ class Hosts:
         """Kills what a job that was cut off has left on the hosts."""
         for host in range(self.count):
             try:
-                self.execute(host, ["/bin/sh", "-c", "kill -KILL -1"], timeout=_GRACE)
+                self.execute(host, ["/bin/sh", "-c", "kill -KILL -1"], timeout=GRACE)
             except (HostsError, subprocess.TimeoutExpired):
                 return
 
@@ -283,9 +250,36 @@ class Hosts:
         texts = [self.execute(host, ["cat", *names], timeout=10).stdout.split() for host in range(self.count)]
         return [(int(received), int(sent)) for received, sent in texts]
 
+    def control(self, first: int, second: int, command: str) -> dict[str, Any]:
+        """Gives a command to the long link between two sites, the first of which has the lower number: see
+        long_links.ask()."""
+        return long_links.ask(self._folder, first, second, command)
+
     def start_module(self, host: int, module: str, arguments: Sequence[str]) -> Command:
         """Starts main() of a module of this package on a host."""
         return self.start(host, [*_program(module), *arguments])
+
+
+def _check_settings(settings: Mapping[str, str]) -> dict[str, str]:
+    """What to write below /proc/sys on every host."""
+    for name in settings:
+        if not name.startswith("net.") or ".." in name or "/" in name:
+            raise ValueError(f"the setting {name!r} is not one of a host's network, such as net.ipv4.tcp_rmem")
+    return dict(settings)
+
+
+def _for_each_host(count: int, congestion: str | Sequence[str] | None) -> list[str | None]:
+    """For each host its congestion control, None: the machine's."""
+    each: list[str | None] = (
+        [congestion] * count if congestion is None or isinstance(congestion, str) else [*congestion]
+    )
+    if len(each) != count:
+        raise ValueError(f"{len(each)} congestion controls are named for {count} hosts")
+    known = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
+    for name in filter(None, each):
+        if name not in known:
+            raise ValueError(f"this kernel has no congestion control {name!r}: there are {', '.join(known)}")
+    return each
 
 
 def _share_out(count: int, split: bool) -> list[list[int]]:
@@ -304,6 +298,11 @@ def _base_folder() -> str:
     return folder if len(folder) < 60 else "/tmp"
 
 
+def running(owner: int | None) -> str:
+    """The folder of the one instance with sites that runs, or of that which a process has made: see long_links."""
+    return long_links.running(_base_folder(), _PREFIX, owner)
+
+
 def sweep() -> None:
     """Removes folders whose owner was killed together with its keeper; nothing else of an instance can be left."""
     for folder in Path(_base_folder()).glob(f"{_PREFIX}*"):
@@ -313,14 +312,15 @@ def sweep() -> None:
 
 
 @functools.cache
-def available(delay: bool = False) -> tuple[bool, str]:
-    """Whether test hosts can be made here, found by making two; if not, why. delay: with delayed links."""
+def available(delay: bool = False, sites: bool = False) -> tuple[bool, str]:
+    """Whether test hosts can be made here, found by making two; if not, why. delay: with delayed links. sites: on two
+    sites, joined by a long link."""
     try:
         started = time.monotonic()
-        with Hosts(count=2, delay="1ms" if delay else None) as hosts:
+        with Hosts(count=2, delay="1ms" if delay else None, sites=Sites([1, 1]) if sites else None) as hosts:
             name = hosts.execute(1, ["uname", "-n"], timeout=10).stdout.strip()
         seconds = time.monotonic() - started
-    except HostsError as error:
+    except (HostsError, paths.NotFoundError) as error:
         return False, str(error)
     if name != links.host_name(1):
         return False, f"a host is called {name!r} instead of {links.host_name(1)!r}"

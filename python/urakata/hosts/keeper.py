@@ -4,6 +4,8 @@ keeper           outside: waits for the first process and leaves with it
   first          PID 1 of the instance's PID namespace; mount namespace; network namespace with the bridge
     stage        one per host: makes the host's namespaces (network, name, mounts, IPC, PID) and waits
       host       PID 1 of the host: runs what it is asked to (server.py)
+    gateway      with several sites, one for each: a network namespace with the bridge instead (gateway.py)
+    urakata-link one for each pair of sites: carries packets between two gateways
 
 The first process watches the owner's end of the control socket. When the owner closes it or dies, the first process
 leaves, and the kernel kills all that was started in the instance and takes down its mounts, interfaces and names. When
@@ -18,10 +20,11 @@ import os
 import signal
 import socket
 from collections.abc import Callable
+from pathlib import Path
 
-from urakata.hosts import links, namespaces, server, wire
+from urakata.hosts import gateway, links, namespaces, server, sites, wire
 
-_READY = b"r"
+_READY = gateway.READY
 _FAILED = b"f"
 
 
@@ -41,6 +44,14 @@ def _wait(child: int) -> int:
     return max(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
 
 
+def _write_setting(name: str, value: str) -> None:
+    path = Path("/proc/sys") / name.replace(".", "/")
+    try:
+        path.write_text(value)
+    except OSError as error:
+        raise OSError(error.errno, f"setting {name} to {value}: {error.strerror}") from error
+
+
 def _stage(plan: links.Plan, index: int, parent: socket.socket) -> int:
     """Makes host `index`; says so when its namespaces stand, and again when it takes commands."""
     try:
@@ -51,7 +62,11 @@ def _stage(plan: links.Plan, index: int, parent: socket.socket) -> int:
         parent.sendall(_READY)
         if parent.recv(1) != _READY:
             return 1
-        links.run_batch("ip", links.host_commands(index))
+        links.run_batch("ip", links.host_commands(plan.sites, index))
+        if len(plan.sites) > 1:
+            links.run_batch("ip", sites.host_route(links.place(plan.sites, index)[0], plan.congestion[index]))
+        for name, value in plan.settings.items():
+            _write_setting(name, value)
         links.run_batch("tc", links.shape_commands("eth0", plan.rate, None))
         namespaces.set_host_name(links.host_name(index))
         namespaces.bind(f"{plan.folder}/hosts", "/etc/hosts")
@@ -86,21 +101,82 @@ def _expect_ready(stages: list[socket.socket]) -> None:
             raise OSError(f"{links.host_name(index)}: {answer[1:].decode() or 'it ended at once'}")
 
 
+def _start_all(count: int, main: Callable[[int, socket.socket], int]) -> tuple[list[int], list[socket.socket]]:
+    """Starts `count` processes, each with its number and an end of a socket pair; their PIDs and the other ends."""
+    pids, ends = [], []
+    for index in range(count):
+        here, there = socket.socketpair()
+        pids.append(start_process(lambda i=index, end=there: main(i, end)))  # type: ignore[misc]
+        there.close()
+        ends.append(here)
+    return pids, ends
+
+
+def _gateway(plan: links.Plan, site: int, pids: list[int], parent: socket.socket) -> int:
+    try:
+        gateway.serve(plan, site, pids, parent)
+    except OSError as error:
+        parent.sendall(_FAILED + str(error.strerror or error).encode())
+        return 1
+    return 0
+
+
+def _build_gateways(plan: links.Plan, pids: list[int]) -> dict[tuple[int, int], int]:
+    """Starts the gateways; the descriptors of their devices by (site, other site)."""
+    devices = {}
+    _, ends = _start_all(len(plan.sites), lambda site, end: _gateway(plan, site, pids, end))
+    for site, end in enumerate(ends):
+        answer, descriptors, _, _ = socket.recv_fds(end, 4096, sites.MAX_SITES, socket.MSG_CMSG_CLOEXEC)
+        if answer != _READY:
+            raise OSError(f"gateway of site {site}: {answer[1:].decode() or 'it ended at once'}")
+        end.detach()  # held open: the gateway goes when this process does
+        others = [other for other in range(len(plan.sites)) if other != site]
+        devices.update({(site, other): device for other, device in zip(others, descriptors, strict=True)})
+    return devices
+
+
+def _long_link(plan: links.Plan, first: int, second: int, commands: list[str], devices: list[int], ready: int) -> int:
+    """Becomes urakata-link."""
+    namespaces.die_with_parent()
+    words = [plan.link_program, wire.link_path(plan.folder, first, second), *map(str, [ready, *devices]), *commands]
+    for descriptor in (ready, *devices):
+        os.set_inheritable(descriptor, True)
+    os.execv(plan.link_program, words)
+    return 1
+
+
+def _build_long_links(plan: links.Plan, devices: dict[tuple[int, int], int]) -> None:
+    waiting = []
+    for first, second, commands in plan.long_links:
+        here, there = os.pipe()
+        ends = [devices[first, second], devices[second, first]]
+        start_process(lambda a=first, b=second, c=commands, e=ends, r=there: _long_link(plan, a, b, c, e, r))  # type: ignore[misc]
+        os.close(there)
+        waiting.append((first, second, here))
+    for device in devices.values():
+        os.close(device)
+    for first, second, ready in waiting:
+        if os.read(ready, 1) != _READY:
+            raise OSError(f"the link between the sites {first} and {second} did not start")
+        os.close(ready)
+
+
 def _build(plan: links.Plan) -> None:
     namespaces.make_mounts_private()
     namespaces.mount_proc()
-    pids, stages = [], []
-    for index in range(plan.count):
-        here, there = socket.socketpair()
-        pids.append(start_process(lambda i=index, end=there: _stage(plan, i, end)))  # type: ignore[misc]
-        there.close()
-        stages.append(here)
+    pids, stages = _start_all(plan.count, lambda index, end: _stage(plan, index, end))
     _expect_ready(stages)
-    links.run_batch("ip", links.bridge_commands(plan.count, pids))
+    if len(plan.sites) > 1:
+        devices = _build_gateways(plan, pids)
+    else:
+        links.run_batch("ip", links.bridge_commands(range(plan.count), pids))
     for stage in stages:
         stage.sendall(_READY)
-    for_ports = [links.shape_commands(f"link{i}", plan.rate, plan.delay_us) for i in range(plan.count)]
-    links.run_batch("tc", "\n".join(filter(None, for_ports)))
+    if len(plan.sites) > 1:
+        _build_long_links(plan, devices)
+    else:
+        for_ports = [links.shape_commands(f"link{i}", plan.rate, plan.delay_us) for i in range(plan.count)]
+        links.run_batch("tc", "\n".join(filter(None, for_ports)))
     _expect_ready(stages)
 
 

@@ -1,6 +1,7 @@
-"""The network between test hosts, as input for `ip -batch` and `tc -batch`; nothing is run here.
+"""The network of a site of test hosts, as input for `ip -batch` and `tc -batch`; nothing is run here.
 
-Every host has one interface, eth0, the end of a veth pair; the other ends, link0, link1, ..., are ports of one bridge.
+Without sites all hosts are one. Every host has one interface, eth0, the end of a veth pair; the other ends, link0,
+link1, ..., are ports of one bridge.
 The bridge and the ports live in a network namespace of their own, so no name and no address can meet one outside.
 A token bucket (tbf) on eth0 shapes what the host sends, another on its port what it receives.
 """
@@ -10,7 +11,8 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 MTU = 9000
 """Bytes. Large frames, so that headers take less than 1 % of the set rate and a gigabit costs little CPU."""
@@ -24,6 +26,9 @@ QUEUE = 4 << 20
 """Bytes that wait at a link before packets are dropped, when several hosts send to one: a switch with deep buffers."""
 
 MAX_HOSTS = 200
+
+NETWORK = "10.87"
+"""The first two bytes of all addresses; the third is the site's number."""
 
 SYSTEM_PATH = "/usr/sbin:/sbin:/usr/bin:/bin"
 """Where ip and tc are; an ordinary user's PATH lacks the first two."""
@@ -60,35 +65,52 @@ def host_name(index: int) -> str:
     return f"host{index}"
 
 
-def address(index: int) -> str:
-    """IPv4 address of a host."""
-    return f"10.87.0.{index + 1}"
+def members(sizes: Sequence[int], site: int) -> list[int]:
+    """The hosts of a site: hosts are numbered site by site."""
+    first = sum(sizes[:site])
+    return list(range(first, first + sizes[site]))
 
 
-def hosts_file(count: int) -> str:
+def place(sizes: Sequence[int], index: int) -> tuple[int, int]:
+    """The site of a host and its number there."""
+    site = 0
+    while index >= sizes[site]:
+        index -= sizes[site]
+        site += 1
+    return site, index
+
+
+def address(sizes: Sequence[int], index: int) -> str:
+    """IPv4 address of a host, where the sites have these sizes."""
+    site, number = place(sizes, index)
+    return f"{NETWORK}.{site}.{number + 1}"
+
+
+def hosts_file(sizes: Sequence[int]) -> str:
     """What the hosts find at /etc/hosts."""
-    return "".join(["127.0.0.1 localhost\n"] + [f"{address(i)} {host_name(i)}\n" for i in range(count)])
+    lines = [f"{address(sizes, i)} {host_name(i)}\n" for i in range(sum(sizes))]
+    return "".join(["127.0.0.1 localhost\n", *lines])
 
 
-def bridge_commands(count: int, pids: list[int]) -> str:
+def bridge_commands(hosts: Sequence[int], pids: Sequence[int]) -> str:
     """For ip, in the bridge's namespace: the bridge and a pair for each host, whose far end goes to its namespace."""
     lines = ["link add name switch type bridge stp_state 0 forward_delay 0"]
-    for i in range(count):
+    for i, pid in zip(hosts, pids, strict=True):
         packets = f"mtu {MTU} gso_max_size {SEGMENTATION}"
-        lines.append(f"link add name link{i} {packets} type veth peer name eth0 {packets} netns {pids[i]}")
+        lines.append(f"link add name link{i} {packets} type veth peer name eth0 {packets} netns {pid}")
         lines.append(f"link set dev link{i} addrgenmode none")
         lines.append(f"link set dev link{i} master switch up")
     lines += ["link set dev switch addrgenmode none", "link set dev switch up"]
     return "\n".join(lines)
 
 
-def host_commands(index: int) -> str:
+def host_commands(sizes: Sequence[int], index: int) -> str:
     """For ip, in a host's namespace: its address."""
     return "\n".join(
         [
             "link set dev lo up",
             "link set dev eth0 addrgenmode none",
-            f"address add {address(index)}/24 dev eth0",
+            f"address add {address(sizes, index)}/24 dev eth0",
             "link set dev eth0 up",
         ]
     )
@@ -111,12 +133,26 @@ def shape_commands(device: str, rate: int | None, delay_us: int | None) -> str:
 class Plan:
     """What an instance consists of; travels as JSON to the process that makes it."""
 
-    count: int
+    sites: list[int]
+    """Hosts of each site; one site has neither gateway nor long link."""
     rate: int | None
     delay_us: int | None
     folder: str
     cpus: list[list[int]]
     """For each host the CPUs that its processes may use."""
+    long_links: list[tuple[int, int, list[str]]] = field(default_factory=list)
+    """Two sites, and what the link between them is told before it starts."""
+    link_program: str = ""
+    """The path of urakata-link."""
+    settings: dict[str, str] = field(default_factory=dict)
+    """What is written below /proc/sys on every host."""
+    congestion: list[str | None] = field(default_factory=list)
+    """For each host the congestion control towards other sites; None: the machine's."""
+
+    @property
+    def count(self) -> int:
+        """Hosts in all."""
+        return sum(self.sites)
 
 
 def run_batch(program: str, commands: str) -> None:

@@ -32,6 +32,11 @@ def socket_path(folder: str, host: str) -> str:
     return f"{folder}/{host}.socket"
 
 
+def link_path(folder: str, first: int, second: int) -> str:
+    """Where the long link between two sites of an instance is controlled; the first site has the lower number."""
+    return f"{folder}/link-{first}-{second}.socket"
+
+
 def receive(connection: socket.socket, size: int) -> bytes:
     """Exactly size bytes; fewer only at the end of the connection."""
     data = b""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 LEAVE = "leave as it is"
 LATE = "most of the waiting is for ranks that begin later than others: balance the work; no engine can hide it"
+ALSO_LATE = "of the waiting are for ranks that begin later than others: balance the work; no engine can hide those"
 LITTLE = "the program computes too little between start and wait to hide anything: start earlier"
 BLOCKING = "a blocking call, in which nothing can be hidden: its non-blocking form can be started earlier"
 SHARED_COST = (
@@ -27,14 +28,23 @@ class Facts:
     hidden: float | None
     blocking: bool = False  # a blocking call: all of it is waiting
 
+    @property
+    def own(self) -> float:
+        """Of the wait: what is the operation's, and not for ranks that begin later."""
+        return max(0.0, self.wait - (self.late or 0.0))
+
+
+_SHORT = 20_000.0  # ns of waiting that are left alone
+_LARGE = 0.25  # a part of the wait that is worth a word beside the other
+
 
 def _computes(facts: Facts) -> bool:
-    return facts.gap > 0.5 * facts.wait and facts.gap > 10_000
+    return facts.gap > 0.5 * facts.own and facts.gap > 10_000
 
 
 def _without_helper(facts: Facts) -> str:
     if facts.asked.get("ENGINE") != "thread":
-        waiting, computing = f"{facts.wait / 1e3:.0f} us of waiting", f"{facts.gap / 1e3:.0f} us of computing"
+        waiting, computing = f"{facts.own / 1e3:.0f} us of waiting", f"{facts.gap / 1e3:.0f} us of computing"
         return f"run with --engine thread: {waiting} stand against {computing}"
     if facts.asked.get("PLACEMENT", "auto") == "auto":
         return f"run with --placement shared ({SHARED_COST}), or with fewer ranks or threads, so that a core is spare"
@@ -49,16 +59,8 @@ def _with_helper(facts: Facts) -> str:
     return f"{LEAVE}: little is hidden, with a core of the helper's own and an algorithm that was chosen"
 
 
-def advise(facts: Facts) -> str:
-    """One sentence without its full stop."""
-    if facts.engine == "host":
-        return "runs on the host: with --engine poll or thread this report can say more"
-    if facts.waits == 0:
-        return "no instance was waited for: nothing to say"
-    if facts.wait < 20_000:
-        return LEAVE
-    if facts.late is not None and facts.late > 0.5 * facts.wait:
-        return LATE
+def _of_the_engine(facts: Facts) -> str:
+    """What to do about the part of the waiting that is the operation's."""
     if facts.blocking:
         return BLOCKING
     if not _computes(facts):
@@ -68,3 +70,22 @@ def advise(facts: Facts) -> str:
     if facts.hidden is not None and facts.hidden < 0.3:
         return _with_helper(facts)
     return LEAVE
+
+
+def advise(facts: Facts) -> str:
+    """One sentence without its full stop."""
+    if facts.engine == "host":
+        return "runs on the host: with --engine poll or thread this report can say more"
+    if facts.waits == 0:
+        return "no instance was waited for: nothing to say"
+    if facts.wait < _SHORT:
+        return LEAVE
+    late = facts.late or 0.0
+    if facts.own < max(_SHORT, _LARGE * facts.wait):
+        return LATE
+    text = _of_the_engine(facts)
+    if late < max(_SHORT, _LARGE * facts.wait):
+        return text
+    if text == LEAVE:
+        return f"{late / 1e3:.0f} us {ALSO_LATE}"
+    return f"{text}; besides, {late / 1e3:.0f} us {ALSO_LATE}"

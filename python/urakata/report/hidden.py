@@ -127,7 +127,7 @@ class Clocks:
         return (middle if one < other else -middle), error
 
 
-def look(
+def examine(
     parts: Mapping[int, Sample], operation: str, size: int, clock: Mapping[int, str], clocks: Clocks
 ) -> list[Seen]:
     """What an instance of which all ranks' samples are there says of each rank, in their order."""
@@ -221,7 +221,7 @@ def samples_of(ranks: Iterable[Mapping[str, Any]]) -> dict[tuple[int, int], list
     for parts in whole:
         site = next(iter(parts.values()))[0]
         plain = {rank: sample for rank, (_, sample) in parts.items()}
-        looked = look(plain, site["operation"], site["bytes"], clock, clocks)
-        for (number, (own_site, _)), seen in zip(parts.items(), looked, strict=False):  # none where nothing can be said
+        told = examine(plain, site["operation"], site["bytes"], clock, clocks)
+        for (number, (own_site, _)), seen in zip(parts.items(), told, strict=False):  # none where nothing can be said
             found[number, own_site["number"]].append(seen)
     return found

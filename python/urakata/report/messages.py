@@ -13,7 +13,7 @@ class MessageRow:
 
     place: str
     operation: str
-    carrier: str  # "space", "wire", "host", "space or host", "space or wire", "any way"
+    carrier: str  # "space", "wire", "host", "itself", or for any source several, as "space or wire"
     ranks: int = 0
     messages: int = 0
     sized: int = 0

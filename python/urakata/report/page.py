@@ -73,7 +73,7 @@ def page(summary: Summary) -> str:
         + f"<td>{escape(row.place)}</td></tr>"
         for row in summary.messages
     )
-    columns = ("message", "carried by", "count", "bytes", "waited", "call site")
+    columns = ("message", "carrier", "count", "bytes", "waited", "call site")
     messages = (
         f"<h2>The program's own messages</h2><table><tr>{''.join(f'<th>{head}</th>' for head in columns)}</tr>"
         f"{sites}</table>"

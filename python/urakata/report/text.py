@@ -75,7 +75,11 @@ def show(summary: Summary, console: Console) -> None:
         _show_messages(summary, console)
     for rank in summary.ranks:
         _show_helpers(summary, rank, console)
+        _show_sites(rank, console)
         _show_devices(rank, console)
+
+
+_CPUS = re.compile(r"(own )?CPUs \d+(?:[,-]\d+)*")  # in a reason: what differs from rank to rank
 
 
 def engine_lines(ranks: list[dict[str, Any]]) -> list[str]:
@@ -83,7 +87,7 @@ def engine_lines(ranks: list[dict[str, Any]]) -> list[str]:
     alike: dict[tuple[str, str, str], list[int]] = {}
     for rank in ranks:
         asked = {option["name"]: option["value"] for option in rank["options"]}.get("ENGINE", rank["engine"])
-        why = re.sub(r"CPUs [\d,-]+", "CPUs of its own", rank["engine_why"])  # what differs from rank to rank
+        why = re.sub(_CPUS, lambda found: "own CPUs" if found[1] else "CPUs of its own", rank["engine_why"])
         alike.setdefault((asked, rank["engine"], why), []).append(rank["rank"])
     lines = []
     for (asked, got, why), numbers in alike.items():
@@ -127,7 +131,7 @@ def _show_messages(summary: Summary, console: Console) -> None:
     """The program's own messages: a table of their own, since nothing in it can be compared with a collective's row."""
     table = Table(header_style="bold", box=box.SIMPLE, padding=(0, 1, 0, 0))
     table.add_column("message")
-    table.add_column("carried by", no_wrap=True)
+    table.add_column("carrier", no_wrap=True)
     for heading in ("count", "bytes", "waited"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("call site")
@@ -151,9 +155,26 @@ def _show_helpers(summary: Summary, rank: dict[str, Any], console: Console) -> N
         line += f"helpers {summary.helper_seconds(rank):.3f} CPU s ({where})"
     if rank.get("transport") == "wire":
         line += "; " * bool(rank["helpers"]) + "messages between nodes by wire"
+        line += ", the program's own too" * (rank.get("messages_by") == "wire")
     elif not rank["helpers"]:
         return
     _line(console, line)
+
+
+def _show_sites(rank: dict[str, Any], console: Console) -> None:
+    """What a rank has sent to other sites; where they are stands once, with rank 0."""
+    if not (sites := rank.get("sites")):
+        return
+    if rank["rank"] == 0:
+        _line(console, sites["found"])
+    for way in sites["ways"]:
+        if not way["bytes"]:
+            continue
+        line = f"rank {rank['rank']}: {bytes_text(way['bytes'])} to site {way['site']} "
+        line += f"(round trip {way['round_trip_ms']:.1f} ms) in {way['pieces']} pieces over {way['lanes']} lanes"
+        if way["lost"]:
+            line += f", of which {way['lost']} were lost; {way['again']} pieces went again"
+        _line(console, line)
 
 
 def _show_devices(rank: dict[str, Any], console: Console) -> None:

@@ -17,7 +17,7 @@ from urakata.solver_study.side import Side
 from urakata.solver_study.tables import urakata_mode
 from urakata.space_study.part import Drawing
 from urakata.space_study.side import TITLES
-from urakata.study.scales import label_values
+from urakata.study.scales import begin_axes, label_values
 
 # Okabe and Ito's colours, which the colour-blind can tell apart.
 _BLUE, _ORANGE, _GREEN, _PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
@@ -74,9 +74,7 @@ def _panel(axes: Axes, results: Results, family: str, partition: str, measure: s
     else:
         axes.set_title(PARTITIONS[partition], fontsize=10)
     axes.set_xlabel("parts")
-    axes.grid(True, which="major", color="#d0d0d0", linewidth=0.7)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    begin_axes(axes)
     return True
 
 

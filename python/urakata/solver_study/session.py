@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +14,11 @@ from urakata.launcher import Host
 from urakata.solver_study.results import Results
 from urakata.solver_study.side import Side
 from urakata.study.plan import Refused
-from urakata.study.running import JobError, run_to_end, why
+from urakata.study.running import JobError, run_on_hosts, run_to_end
+from urakata.study.turns import Progress, in_turns
 
 if TYPE_CHECKING:
     from urakata.hosts import Hosts
-
-# (what is being done, how many jobs are done since the last call)
-Progress = Callable[[str, int], None]
 
 
 @dataclass(frozen=True)
@@ -111,13 +109,7 @@ def _run(job: Job, place: Place, amounts: Amounts) -> str:
         # More ranks than cores are left to the scheduler.
         line = host.command(job.parts, ranks, host.binding(job.parts))
         return run_to_end(line, host.environment(), place.timeout_s)
-    try:
-        done = place.test_hosts.run(ranks, ranks_per_host=1, host_mpi=host, env={}, timeout=place.timeout_s)
-    except subprocess.TimeoutExpired as error:
-        raise JobError(f"not done after {place.timeout_s:g} s") from error
-    if done.returncode != 0:
-        raise JobError(why(done.returncode, done.stderr))
-    return done.stdout
+    return run_on_hosts(place.test_hosts, 1, ranks, host, {}, place.timeout_s).said
 
 
 def _measure(job: Job, place: Place, amounts: Amounts, session: Session) -> None:
@@ -142,18 +134,9 @@ def _measure(job: Job, place: Place, amounts: Amounts, session: Session) -> None
 def run_session(jobs: Sequence[Job], place: Place, amounts: Amounts, repeats: int, progress: Progress) -> Session:
     """Runs every job `repeats` times. One that fails is not tried again."""
     session = Session()
-    broken: set[str] = set()
-    for number in range(repeats):
-        for job in jobs if number % 2 == 0 else list(reversed(jobs)):
-            label = f"round {number + 1}: {job.label}"
-            progress(label, 0)
-            if job.label not in broken:
-                try:
-                    _measure(job, place, amounts, session)
-                except JobError as error:
-                    broken.add(job.label)
-                    session.failed.append(Refused(job.label, str(error)))
-            progress(label, 1)
+    session.failed += in_turns(
+        [(job.label, partial(_measure, job, place, amounts, session)) for job in jobs], repeats, progress
+    )
     session.failed += [
         Refused("Solvers that end differently", difference) for difference in session.results.differing()
     ]

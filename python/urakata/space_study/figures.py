@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from urakata.space_study.part import Drawing
 from urakata.space_study.results import Results
 from urakata.space_study.side import Side
-from urakata.study.scales import label_sizes, label_values
+from urakata.study.scales import begin_axes, label_sizes, label_values
 
 # Okabe and Ito's colours, which the colour-blind can tell apart.
 _COLOURS = {"openmpi": "#0072B2", "mpich": "#D55E00", "impi": "#009E73"}
@@ -47,9 +47,7 @@ def style(side: Side) -> dict[str, Any]:
 def begin(width: float, height: float) -> tuple[Figure, Axes]:
     """An empty figure in inches."""
     drawn, axes = plt.subplots(figsize=(width, height), layout="constrained")
-    axes.grid(True, which="major", color="#d0d0d0", linewidth=0.7)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    begin_axes(axes)
     return drawn, axes
 
 

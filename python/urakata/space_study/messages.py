@@ -20,8 +20,9 @@ LINE_BYTES = 64
 # A rank's core copies from here on; below, a message is a line or a few.
 COPIED = 4096
 
-_QUICK = ["--sizes", "0,8,64,512,4K,32K,256K,1M,4M", "--turns", "11", "--budget-ms", "1500"]
-_STUDY = ["--turns", "21", "--budget-ms", "6000"]
+_MEASURES = ["--measure", "line,memcpy,latency,fresh,stream"]
+_QUICK = [*_MEASURES, "--sizes", "0,8,64,512,4K,32K,256K,1M,4M", "--turns", "11", "--budget-ms", "1500"]
+_STUDY = [*_MEASURES, "--turns", "21", "--budget-ms", "6000"]
 
 
 def _runs(quick: bool) -> list[Run]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,7 @@ from urakata.space_study.results import Results
 from urakata.space_study.side import Side
 from urakata.study.plan import Refused
 from urakata.study.running import JobError, run_to_end
-
-# (what is being done, how many jobs are done since the last call)
-Progress = Callable[[str, int], None]
+from urakata.study.turns import Progress, in_turns
 
 
 @dataclass(frozen=True)
@@ -92,15 +91,7 @@ def _measure(job: Job, place: Place, results: Results) -> None:
 def run_session(jobs: Sequence[Job], place: Place, repeats: int, progress: Progress) -> Session:
     """Runs every job `repeats` times. One that fails is not tried again."""
     session = Session()
-    broken: set[str] = set()
-    for number in range(repeats):
-        for job in jobs if number % 2 == 0 else list(reversed(jobs)):
-            progress(f"round {number + 1}: {job.label}", 0)
-            if job.label not in broken:
-                try:
-                    _measure(job, place, session.results)
-                except JobError as error:
-                    broken.add(job.label)
-                    session.failed.append(Refused(job.label, str(error)))
-            progress(f"round {number + 1}: {job.label}", 1)
+    session.failed += in_turns(
+        [(job.label, partial(_measure, job, place, session.results)) for job in jobs], repeats, progress
+    )
     return session

@@ -47,6 +47,7 @@ OPERATIONS = (
     "ireduce_scatter_block",
     "iscan",
     "iscatter",
+    "isend",
     "sockets",
 )
 KINDS = ("paper", "compute", "memory")

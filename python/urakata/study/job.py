@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +13,7 @@ from urakata import paths
 from urakata.launcher import Host, taken_along
 from urakata.study.configuration import OF_HOST_ASYNC, Configuration
 from urakata.study.plan import ASYNC_VARIABLES
-from urakata.study.running import JobError, run_to_end, why
+from urakata.study.running import JobError, run_on_hosts, run_to_end
 
 if TYPE_CHECKING:
     from urakata.hosts import Hosts
@@ -142,7 +141,8 @@ def run_job(configuration: Configuration, place: Place, amounts: Amounts) -> Out
     added = variables(configuration, place)
     ranks = rank_command(configuration, place, amounts)
     if place.test_hosts:
-        said = _on_test_hosts(place, place.test_hosts, configuration.ranks_per_node, ranks, added)
+        per_host = configuration.ranks_per_node
+        said = run_on_hosts(place.test_hosts, per_host, ranks, place.host, added, place.timeout_s).said
     else:
         arguments = launcher_arguments(configuration, place, added)
         count = str(configuration.ranks_per_node * place.nodes)
@@ -154,15 +154,3 @@ def run_job(configuration: Configuration, place: Place, amounts: Amounts) -> Out
     if not outcome.results and not outcome.skips:
         raise JobError("the program wrote no result")
     return outcome
-
-
-def _on_test_hosts(place: Place, hosts: Hosts, ranks_per_host: int, command: list[str], added: dict[str, str]) -> str:
-    try:
-        done = hosts.run(
-            command, ranks_per_host=ranks_per_host, host_mpi=place.host, env=added, timeout=place.timeout_s
-        )
-    except subprocess.TimeoutExpired as error:
-        raise JobError(f"not done after {place.timeout_s:g} s") from error
-    if done.returncode != 0:
-        raise JobError(why(done.returncode, done.stderr))
-    return done.stdout

@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 
 from urakata.study.configuration import Configuration
 from urakata.study.results import Results, Row
-from urakata.study.scales import label_sizes, label_values
+from urakata.study.scales import begin_axes, label_sizes, label_values
 
 # Okabe and Ito's colours, which the colour-blind can tell apart; marker and dash differ too.
 _STYLES = {
@@ -136,8 +136,7 @@ def draw(figure: Figure, results: Results, operation: str, kind: str, subtitle: 
             axes.set_yscale("log")
         else:
             axes.set_ylim(-4, 104)
-        axes.grid(True, which="major", color="#d0d0d0", linewidth=0.7)
-        axes.spines[["top", "right"]].set_visible(False)
+        begin_axes(axes)
         axes.set_title(_panel_title(here), fontsize=11)
         if axes in grid[:, 0]:
             axes.set_ylabel(figure.axis)

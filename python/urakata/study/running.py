@@ -5,35 +5,88 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from urakata import job_guard
+from urakata.launcher import Host
+
+if TYPE_CHECKING:
+    from urakata.hosts import Hosts
 
 
 class JobError(Exception):
     """A job failed; the text is one line of why."""
 
 
+@dataclass(frozen=True)
+class Done:
+    """A launcher that has ended: its exit code, what it and its ranks wrote, and the time from its start to its end."""
+
+    code: int
+    said: str
+    complaints: str
+    seconds: float
+
+
+def run(command: list[str], environment: dict[str, str], timeout_s: float) -> Done:
+    """Runs a launcher to its end. Raises JobError where it cannot be started or takes too long. Nothing of the job
+    outlives the call, nor this process."""
+    begin = time.monotonic()
+    with job_guard.Guard() as guard:
+        try:
+            job = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                encoding="utf-8",
+                errors="replace",
+                env=environment,
+                start_new_session=True,
+                preexec_fn=guard.announce,
+            )
+        except OSError as error:
+            raise JobError(f"{command[0]}: {error.strerror}") from error
+        try:
+            said, complaints = job.communicate(timeout=timeout_s)
+        except subprocess.TimeoutExpired as error:
+            raise JobError(f"not done after {timeout_s:g} s") from error
+        finally:
+            _end(job)
+    return Done(job.returncode, said, complaints, time.monotonic() - begin)
+
+
 def run_to_end(command: list[str], environment: dict[str, str], timeout_s: float) -> str:
     """Runs a launcher and gives what it wrote to stdout. Raises JobError where it fails or takes too long."""
-    job = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-        errors="replace",
-        env=environment,
-        start_new_session=True,
-    )
+    done = run(command, environment, timeout_s)
+    if done.code != 0:
+        raise JobError(why(done.code, done.complaints))
+    return done.said
+
+
+def run_on_hosts(
+    hosts: Hosts,
+    ranks_per_host: int,
+    command: Sequence[str],
+    host: Host,
+    environment: Mapping[str, str],
+    timeout_s: float,
+) -> Done:
+    """Runs a job on the test hosts to its good end. `environment`: added to the ranks'. Raises JobError where it
+    fails or takes too long."""
+    begin = time.monotonic()
     try:
-        said, complaints = job.communicate(timeout=timeout_s)
+        done = hosts.run(command, ranks_per_host=ranks_per_host, host_mpi=host, env=environment, timeout=timeout_s)
     except subprocess.TimeoutExpired as error:
         raise JobError(f"not done after {timeout_s:g} s") from error
-    finally:
-        _end(job)
-    if job.returncode != 0:
-        raise JobError(why(job.returncode, complaints))
-    return said
+    if done.returncode != 0:
+        raise JobError(why(done.returncode, done.stderr))
+    return Done(done.returncode, done.stdout, done.stderr, time.monotonic() - begin)
 
 
 def _end(job: subprocess.Popen[str]) -> None:

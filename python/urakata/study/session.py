@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from urakata.study.configuration import Configuration
@@ -10,6 +10,7 @@ from urakata.study.job import Amounts, Place, Record, run_job
 from urakata.study.plan import Plan, Refused, rounds, threads_for
 from urakata.study.results import Results
 from urakata.study.running import JobError
+from urakata.study.turns import Progress
 
 
 @dataclass
@@ -33,10 +34,6 @@ class Session:
                 one = row.configuration
                 found.append(f"WRONG RESULT: {one.operation}, {one.place}, {row.bytes} B: do not trust its times")
         return found
-
-
-# (what is being done, how many message sizes are done since the last call)
-Progress = Callable[[str, int], None]
 
 
 def steps(plan: Plan, amounts: Amounts, repeats: int) -> int:

@@ -186,8 +186,10 @@ void prepare(Collective* c, MPI_Comm comm, const char* comm_name, Abilities able
   c->comm_name = comm_name;
   MPI_Comm_size(comm, &c->size);
   MPI_Comm_rank(comm, &c->rank);
+  static const Operation moving[] = {BCAST, ALLGATHER, ALLTOALL};
+  const bool moves = able.mostly_moving && !one_in(shared, 4);
   if (c->size == 1) able = (Abilities){0};
-  c->operation = (Operation)below(shared, OPERATIONS);
+  c->operation = moves ? moving[below(shared, 3)] : (Operation)below(shared, OPERATIONS);
   const int pick = below(shared, 8);
   c->form = NONBLOCKING;
   if (HAVE_LARGE_COUNT && pick < 2 && c->operation != BARRIER) c->form = NONBLOCKING_LARGE;

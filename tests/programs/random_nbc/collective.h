@@ -85,6 +85,7 @@ typedef struct {
   bool early_free;  // of handles while an operation runs
   bool persistent;
   bool derived_types;
+  bool mostly_moving;  // draw mostly operations that engine kernel runs
 } Abilities;
 
 // Draws everything but the data. `shared` gives the same on all ranks, `local` does not.

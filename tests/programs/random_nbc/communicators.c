@@ -1,5 +1,7 @@
 #include "communicators.h"
 
+#include "../random.h"
+
 void make_communicators(Communicator* all) {
   int size = 0;
   int rank = 0;
@@ -40,6 +42,20 @@ void make_communicators(Communicator* all) {
   const int weight = 1;
   MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &before, &weight, 1, &next, &weight, MPI_INFO_NULL, 0,
                                  &all[n++].comm);
+}
+
+void choose_engines(Communicator* all, uint64_t seed) {
+  static const char* const engines[] = {"kernel", "thread", "poll", "host"};
+  Random random = random_of(seed, 77, 0);
+  for (int i = 1; i < kCommunicators; ++i) {
+    const char* engine = engines[below(&random, 4)];
+    if (all[i].comm == MPI_COMM_NULL) continue;
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "urakata_engine", engine);
+    MPI_Comm_set_info(all[i].comm, info);
+    MPI_Info_free(&info);
+  }
 }
 
 void free_communicators(Communicator* all) {

@@ -3,6 +3,7 @@
 #define URAKATA_TESTS_COMMUNICATORS_H
 
 #include <mpi.h>
+#include <stdint.h>
 
 typedef struct {
   const char* name;
@@ -12,6 +13,8 @@ typedef struct {
 enum { kCommunicators = 8 };
 
 void make_communicators(Communicator* all);
+// Under Urakata with engine kernel: an engine for each, drawn from the seed.
+void choose_engines(Communicator* all, uint64_t seed);
 void free_communicators(Communicator* all);
 
 #endif

@@ -1,6 +1,7 @@
 // Random non-blocking and persistent collectives against the host's blocking ones.
 //
 //     random_nbc [--seed N] [--cases N] [--batch N] [--verbose] [--no-early-free] [--no-persistent] [--no-derived]
+//                [--mostly-moving] [--mixed-engines]
 //
 // A batch starts a few operations on a few communicators, with messages between them, completes them all in a random
 // way, and compares every byte of every buffer with what the blocking operation leaves. Each batch is a function of the
@@ -170,15 +171,19 @@ int main(int argc, char** argv) {
   text = argument(argc, argv, "--batch");
   const int only = text != NULL ? atoi(text) : -1;
   setting.able = (Abilities){.early_free = true, .persistent = true, .derived_types = true};
+  bool mixed = false;
   for (int i = 1; i < argc; ++i) {
     if (strcmp(argv[i], "--verbose") == 0) setting.verbose = true;
     if (strcmp(argv[i], "--no-early-free") == 0) setting.able.early_free = false;
     if (strcmp(argv[i], "--no-persistent") == 0) setting.able.persistent = false;
     if (strcmp(argv[i], "--no-derived") == 0) setting.able.derived_types = false;
+    if (strcmp(argv[i], "--mostly-moving") == 0) setting.able.mostly_moving = true;
+    if (strcmp(argv[i], "--mixed-engines") == 0) mixed = true;
   }
   signal(SIGALRM, too_slow);
   find_primitives();
   make_communicators(setting.communicators);
+  if (mixed) choose_engines(setting.communicators, setting.seed);
   MPI_Comm_dup(MPI_COMM_WORLD, &setting.exact);
   MPI_Comm_dup(MPI_COMM_WORLD, &setting.any);
 

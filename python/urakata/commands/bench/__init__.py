@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from urakata.commands.bench import overlap, solver, space
+from urakata.commands.bench import kernel, overlap, sites, solver, space
 
 
 def register(app: typer.Typer) -> None:
@@ -12,7 +12,9 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(
         help="Measure what Urakata does on this machine.", no_args_is_help=True, rich_markup_mode="rich"
     )
+    group.command("kernel", epilog=kernel.EXAMPLES)(kernel.kernel)
     group.command("overlap", epilog=overlap.EXAMPLES)(overlap.overlap)
+    group.command("sites", epilog=sites.EXAMPLES)(sites.sites)
     group.command("solver", epilog=solver.EXAMPLES)(solver.solver)
     group.command("space", epilog=space.EXAMPLES)(space.space)
 

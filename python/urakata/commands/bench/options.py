@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
 
 import typer
+
+Timeout = Annotated[float, typer.Option(min=1, help="Seconds after which a job is given up.")]
+Earlier = Annotated[Path | None, typer.Option("--from", help="Show an earlier run's folder or JSON; measure nothing.")]
 
 
 def listed(text: str, option: str, allowed: Sequence[str] | None = None) -> list[str]:

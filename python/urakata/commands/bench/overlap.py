@@ -12,7 +12,7 @@ from rich.console import Console
 
 from urakata import launcher, paths
 from urakata.commands.bench.document import begin_document, conclude, make_folder, show_again, show_notes
-from urakata.commands.bench.options import listed, numbers, parse_sizes
+from urakata.commands.bench.options import Earlier, Timeout, listed, numbers, parse_sizes
 from urakata.commands.bench.progress import with_progress
 from urakata.commands.run import check_options
 from urakata.json_output import JsonFile
@@ -151,14 +151,12 @@ def overlap(
     program: Annotated[
         Path | None, typer.Option(help="bench/overlap, built for this host.  [dim]default: built when needed[/dim]")
     ] = None,
-    timeout: Annotated[float, typer.Option(min=1, help="Seconds after which a job is given up.")] = 600.0,
+    timeout: Timeout = 600.0,
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for page, figures and JSON.")] = Path(
         "urakata-overlap"
     ),
     only_json: JsonFile = None,
-    again: Annotated[
-        Path | None, typer.Option("--from", help="Show an earlier run's folder or JSON; measure nothing.")
-    ] = None,
+    again: Earlier = None,
     quick: Annotated[
         bool, typer.Option("--quick", help=f"A first look: sizes {_QUICK_SIZES}, one division, short loops.")
     ] = False,

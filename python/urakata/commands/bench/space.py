@@ -10,7 +10,7 @@ from rich.console import Console
 
 from urakata import launcher, paths
 from urakata.commands.bench.document import begin_document, conclude, make_folder, show_again, show_notes
-from urakata.commands.bench.options import listed
+from urakata.commands.bench.options import Earlier, Timeout, listed
 from urakata.commands.bench.progress import with_progress
 from urakata.json_output import JsonFile
 
@@ -81,14 +81,12 @@ def space(
     repeats: Annotated[
         int | None, typer.Option(min=1, help="Rounds over all sides.  [dim]default: 5, quick 2[/dim]")
     ] = None,
-    timeout: Annotated[float, typer.Option(min=1, help="Seconds after which a job is given up.")] = 120.0,
+    timeout: Timeout = 120.0,
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for page, figures and JSON.")] = Path(
         "urakata-space"
     ),
     only_json: JsonFile = None,
-    again: Annotated[
-        Path | None, typer.Option("--from", help="Show an earlier run's folder or JSON; measure nothing.")
-    ] = None,
+    again: Earlier = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and rounds.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be measured.")] = False,
 ) -> None:

@@ -1,0 +1,72 @@
+// Who carries a collective on while ranks compute, and what that costs: the study of kernel-level asynchronous
+// collectives (Nomura, Ishikawa et al., 2010-2011), with engines of today.
+//
+// Ranks have a core each where there are as many; with three ranks on two cores the relay, rank 1, has one alone.
+//
+//   --part hop    three ranks, MPI_Ibcast along the chain 0, 1, 2 (options of the run must say so): from the start on rank
+//                 0 to the end on rank 2, while rank 1 computes without a call; what that takes from its computation, and
+//                 in how many interruptions; what its starting call takes.
+//   --part lost   the same while rank 1 repeats a product of small matrices with a test after each; CPU time lost is what
+//                 is not products.
+//   --part group  any number of ranks: MPI_Ibcast, MPI_Iallgather, MPI_Ialltoall, each rank computing without a call from
+//                 its start until all has come; then all the CPU time that it took from their computations, starting and
+//                 waiting calls included, and io_uring's kernel threads.
+//   --method      collective; in parts hop and lost also explicit: the program's own messages and tests; in part lost
+//                 blocked: a thread of the program that blocks in recv(). The variable KERNEL_METHOD says so, too.
+// Each prints a JSON object a line for each size; medians, and quartiles beside.
+#define _GNU_SOURCE
+#include "kernel.h"
+
+#include <string.h>
+
+#include "arguments.h"
+#include "loaded.h"
+
+static const char usage[] =
+    "usage: kernel --part hop|lost|group [--method collective|explicit|blocked] [--sizes LIST] [--repetitions N]\n"
+    "              [--test-us N] [--product N] [--budget-ms N]\n"
+    "  --sizes        bytes (64)\n"
+    "  --repetitions  of parts hop and lost (500)\n"
+    "  --test-us      between two tests of part hop, method explicit (100)\n"
+    "  --product      edge of the matrices of part lost (4)\n"
+    "  --budget-ms    for each operation and size of part group (100)";
+
+static int find(const char* option, const char* text, const char* const* names, int count) {
+  for (int i = 0; i < count; ++i)
+    if (strcmp(text, names[i]) == 0) return i;
+  fail("%s: there is no '%s'\n%s", option, text, usage);
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  static const char* const parts[] = {"hop", "lost", "group"};
+  static const char* const methods[] = {"collective", "explicit", "blocked"};
+  static void (*const measure[])(const struct settings*) = {measure_hop, measure_lost, measure_group};
+  static char standard[] = "64";
+  char *part = "", *sizes = standard;
+  char* method = getenv("KERNEL_METHOD");
+  if (!method) method = "collective";
+  long repetitions = 500, test_us = 100, product = 4, budget_ms = 100;
+  int ranks = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const struct option options[] = {{"--part", &part, NULL, 0},          {"--method", &method, NULL, 0},
+                                   {"--sizes", &sizes, NULL, 0},        {"--repetitions", NULL, &repetitions, 1},
+                                   {"--test-us", NULL, &test_us, 1},    {"--product", NULL, &product, 1},
+                                   {"--budget-ms", NULL, &budget_ms, 1}};
+  parse_options(argc, argv, options, 7, usage);
+  const int which = find("--part", part, parts, 3);
+  struct settings settings = {.method = (enum method)find("--method", method, methods, 3),
+                              .repetitions = (int)repetitions,
+                              .test_us = (double)test_us,
+                              .product = product,
+                              .budget_ns = 1e6 * (double)budget_ms};
+  settings.size_count = parse_numbers("--sizes", sizes, 1, settings.sizes);
+  if (which != 2 && ranks != RELAY_RANKS) fail("parts hop and lost are of %d ranks", RELAY_RANKS);
+  if ((which == 2 && settings.method != COLLECTIVE) || (which == 0 && settings.method == BLOCKED))
+    fail("--method %s is not of part %s", method, part);
+  print_loaded();
+  measure[which](&settings);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,82 @@
+// What the parts of bench/kernel share.
+#ifndef URAKATA_BENCH_KERNEL_H
+#define URAKATA_BENCH_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "timing.h"
+
+// How a relay hands on what comes.
+enum method {
+  COLLECTIVE,  // MPI_Ibcast: the host's own, or by the engine that Urakata was started with
+  EXPLICIT,    // the program's own MPI_Irecv, MPI_Isend and MPI_Test
+  BLOCKED,     // a thread of the program that blocks in recv() and send() on sockets: what any engine has to beat
+};
+
+struct settings {
+  enum method method;
+  long sizes[64];
+  int size_count;
+  int repetitions;
+  double test_us;    // between two tests of EXPLICIT in part `hop`
+  long product;      // edge of the matrices in part `lost`
+  double budget_ns;  // for one size in part `group`
+};
+
+// Parts: each measures all sizes and prints a JSON object for each.
+void measure_hop(const struct settings* settings);
+void measure_lost(const struct settings* settings);
+void measure_group(const struct settings* settings);
+
+// --- sockets of the program's own between the three ranks of a relay ---
+
+enum { SOURCE, RELAY, SINK, RELAY_RANKS };
+
+// A connected socket to each of the other two ranks. Collective over MPI_COMM_WORLD.
+void open_sockets(int sockets[RELAY_RANKS]);
+void tell(int socket);      // one byte
+void wait_for(int socket);  // sleeps until it is there
+void send_all(int socket, const void* bytes, size_t count);
+void receive_all(int socket, void* bytes, size_t count);
+
+// --- what a core loses while it computes without a call ---
+
+// A loop that does nothing but read the processor's counter, which is no call, finds what interrupts it: a turn that
+// takes longer than a few others was interrupted for the rest of its time.
+static inline unsigned long long ticks(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+  unsigned long long value;
+  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(value));
+  return value;
+#else
+  return (unsigned long long)now_ns();
+#endif
+}
+
+struct loss {
+  double ns;     // in all
+  long breaks;   // interruptions
+  double spent;  // of the loop, in all
+};
+
+// Turns of an undisturbed loop, and what this core loses when nothing goes on, for each nanosecond. Once, by each rank.
+struct calm {
+  double tick_ns;            // of the counter
+  unsigned long long limit;  // ticks of a turn that was interrupted
+  double turn;               // ticks of one that was not
+  double lost;
+};
+struct calm measure_calm(void);
+
+// Computes until the byte has the value, for at most `most_ns`; adds what was lost meanwhile. False: it has not come.
+bool compute_until(const volatile unsigned char* byte, unsigned char value, double most_ns, const struct calm* calm,
+                   struct loss* loss);
+// The same for a time.
+void compute_for(double ns, const struct calm* calm, struct loss* loss);
+
+int io_workers(void);  // kernel threads of io_uring that work for this process
+
+#endif

@@ -1,0 +1,127 @@
+// Sockets and lost time: see kernel.h.
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "kernel.h"
+#include "own_address.h"
+
+void open_sockets(int sockets[RELAY_RANKS]) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const int door = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  struct sockaddr_in mine = {.sin_family = AF_INET, .sin_addr.s_addr = own_address()}, all[RELAY_RANKS];
+  socklen_t length = sizeof mine;
+  if (bind(door, (struct sockaddr*)&mine, sizeof mine) != 0 || listen(door, RELAY_RANKS) != 0 ||
+      getsockname(door, (struct sockaddr*)&mine, &length) != 0)
+    fail("cannot open a socket");
+  MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, MPI_COMM_WORLD);
+  for (int low = 0; low < RELAY_RANKS; ++low) {
+    for (int high = low + 1; high < RELAY_RANKS; ++high) {
+      const int one = 1;
+      int made = -1;
+      if (rank == low) made = accept(door, NULL, NULL);
+      if (rank == high) {
+        made = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (connect(made, (struct sockaddr*)&all[low], sizeof all[low]) != 0) fail("cannot connect two ranks");
+      }
+      if (made >= 0) setsockopt(made, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+      if (rank == low) sockets[high] = made;
+      if (rank == high) sockets[low] = made;
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+  }
+  close(door);
+}
+
+void send_all(int socket, const void* bytes, size_t count) {
+  for (size_t sent = 0; sent < count;) {
+    const ssize_t more = send(socket, (const char*)bytes + sent, count - sent, MSG_NOSIGNAL);
+    if (more <= 0) fail("a socket of the benchmark's broke");
+    sent += (size_t)more;
+  }
+}
+
+void receive_all(int socket, void* bytes, size_t count) {
+  for (size_t got = 0; got < count;) {
+    const ssize_t more = recv(socket, (char*)bytes + got, count - got, MSG_WAITALL);
+    if (more <= 0) fail("a socket of the benchmark's broke");
+    got += (size_t)more;
+  }
+}
+
+void tell(int socket) { send_all(socket, "", 1); }
+
+void wait_for(int socket) {
+  char byte;
+  receive_all(socket, &byte, 1);
+}
+
+// Well above a turn, and below any interrupt.
+static const double limit_ns = 400;
+
+static unsigned long long turn(unsigned long long before, const struct calm* calm, struct loss* loss) {
+  const unsigned long long now = ticks(), took = now - before;
+  if (took > calm->limit) {
+    loss->ns += ((double)took - calm->turn) * calm->tick_ns;
+    ++loss->breaks;
+  }
+  return now;
+}
+
+struct calm measure_calm(void) {
+  enum { TURNS = 20001 };
+  static double turns[TURNS];
+  const double begin = now_ns();
+  const unsigned long long first = ticks();
+  spin_ns(50e6);
+  struct calm calm = {.tick_ns = (now_ns() - begin) / (double)(ticks() - first)};
+  unsigned long long before = ticks();
+  for (int i = 0; i < TURNS; ++i) {
+    const unsigned long long now = ticks();
+    turns[i] = (double)(now - before);
+    before = now;
+  }
+  sort_samples(turns, TURNS);
+  calm.turn = quantile(turns, TURNS, 0.5);
+  calm.limit = (unsigned long long)(calm.turn + limit_ns / calm.tick_ns);
+  struct loss loss = {0};
+  compute_for(100e6, &calm, &loss);
+  calm.lost = loss.ns / loss.spent;
+  return calm;
+}
+
+bool compute_until(const volatile unsigned char* byte, unsigned char value, double most_ns, const struct calm* calm,
+                   struct loss* loss) {
+  const unsigned long long begin = ticks(), end = begin + (unsigned long long)(most_ns / calm->tick_ns);
+  bool here = *byte == value;
+  unsigned long long at = begin;
+  while (!here && at < end) {
+    at = turn(at, calm, loss);
+    here = *byte == value;
+  }
+  loss->spent += (double)(at - begin) * calm->tick_ns;
+  return here;
+}
+
+void compute_for(double ns, const struct calm* calm, struct loss* loss) {
+  const unsigned char never = 0;
+  compute_until(&never, 1, ns, calm, loss);
+}
+
+int io_workers(void) {
+  int found = 0;
+  DIR* tasks = opendir("/proc/self/task");
+  for (struct dirent* task; tasks && (task = readdir(tasks));) {
+    char path[300], name[32] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%s/comm", task->d_name);
+    FILE* file = fopen(path, "re");
+    if (file && fgets(name, sizeof name, file) && strncmp(name, "iou-wrk", 7) == 0) ++found;
+    if (file) fclose(file);
+  }
+  if (tasks) closedir(tasks);
+  return found;
+}

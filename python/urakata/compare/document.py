@@ -1,0 +1,77 @@
+"""The comparison as JSON, and as one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+import shlex
+import statistics
+from pathlib import Path
+from typing import Any
+
+from urakata.compare import figure, tables
+from urakata.compare.session import Question, Session, Trials
+from urakata.compare.verdict import Verdict, command_line
+from urakata.study.machine import Machine
+from urakata.study.template import data_uri, render
+
+# Starting a job takes a second or so.
+SHORT_S = 5.0
+
+
+def _side(question: Question, session: Session, trials: Trials) -> dict[str, Any]:
+    said: dict[str, Any] = {
+        "name": trials.side.name,
+        "title": trials.side.title,
+        "command": shlex.join(question.command(trials.side)),
+        "seconds": trials.seconds,
+        "notes": trials.lines,
+        "failure": trials.failure,
+        "refusal": trials.refusal,
+    }
+    if trials.usable:
+        said["ratio"] = vars(session.ratio(trials))
+    return said
+
+
+def as_json(question: Question, session: Session, verdict: Verdict, compared: str, machine: Machine) -> dict[str, Any]:
+    """All that was measured and concluded; times in seconds."""
+    warnings = machine.warnings()
+    if question.ranks > machine.cores:
+        warnings.append(f"{question.ranks} ranks share {machine.cores} cores: times are the scheduler's, too")
+    if session.host.seconds and statistics.median(session.host.seconds) < SHORT_S:
+        warnings.append(
+            f"runs of less than {SHORT_S:g} s are to a large part the starting of the job, which a space shortens: "
+            "take a longer input where that is not what you want to know"
+        )
+    return {
+        "program": shlex.join(question.program),
+        "ranks": question.ranks,
+        "machine": machine.as_json(),
+        "verdict": verdict.text,
+        "side": verdict.side.name,
+        "use": shlex.join(command_line(verdict.side, question)),
+        "ratio": vars(verdict.ratio) if verdict.ratio else None,
+        "ended": session.ended,
+        "output": compared,
+        "sides": [_side(question, session, trials) for trials in session.trials],
+        "warnings": warnings,
+        "refused": [vars(one) for one in session.refused()],
+        "failed": [vars(one) for one in session.failed()],
+    }
+
+
+def write_page(document: dict[str, Any], session: Session, verdict: Verdict, folder: Path) -> None:
+    """index.html with its figure, compare.svg, beside."""
+    title = f"{document['program']}, {document['ranks']} ranks"
+    image = folder / "compare.svg"
+    drawn = figure.draw(session, verdict.side, title if len(title) <= 90 else title[:87] + "...", image)
+    (folder / "index.html").write_text(
+        render(
+            "urakata.compare",
+            "compare.html.j2",
+            document=document,
+            shown=tables.table(session, verdict, document["output"]),
+            notes=tables.notes(session),
+            figure=data_uri(image) if drawn else "",
+        ),
+        encoding="utf-8",
+    )

@@ -1,0 +1,71 @@
+"""Whether two runs of a program wrote the same.
+
+Ranks write in any order, so the lines of a run are a multiset. What differs from run to run with the host alone (times,
+say) cannot be held against a side: lines whose numbers do are compared without their numbers, all others as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_SHOWN = 100  # characters of a line
+
+
+def _kind(line: str) -> str:
+    """The line without its numbers; columns that these shift are evened out."""
+    return " ".join(_NUMBER.sub("#", line).split())
+
+
+class Reference:
+    """What the host alone writes."""
+
+    def __init__(self, outputs: Sequence[str], ignored: Iterable[str] = ()) -> None:
+        """`outputs`: of one run each, one at least. `ignored`: regular expressions; what they match is left out.
+        Raises re.error."""
+        self._ignored = [re.compile(one) for one in ignored]
+        self._varying: set[str] = set()  # kinds of lines
+        runs = [self._kept(output) for output in outputs]
+        for run in runs[1:]:
+            first, other = Counter(runs[0]), Counter(run)
+            self._varying |= {_kind(line) for line in (first - other) + (other - first)}
+        lines = [self._lines(run) for run in runs]
+        self._first = lines[0]
+        self._comparable = all(one == lines[0] for one in lines)
+
+    def _kept(self, output: str) -> list[str]:
+        lines = []
+        for line in output.splitlines():
+            for pattern in self._ignored:
+                line = pattern.sub("", line)
+            if line.strip():
+                lines.append(line.rstrip())
+        return lines
+
+    def _lines(self, kept: list[str]) -> Counter[str]:
+        return Counter(kind if (kind := _kind(line)) in self._varying else line for line in kept)
+
+    @property
+    def compared(self) -> str:
+        """What of an output is compared, in words."""
+        if not self._comparable:
+            return "not compared: it differs between runs of the host alone (--ignore REGEX leaves out what does)"
+        if not self._first:
+            return "not compared: the program writes nothing"
+        if self._varying:
+            kinds = "1 kind of line" if len(self._varying) == 1 else f"{len(self._varying)} kinds of lines"
+            return f"compared; {kinds} without the numbers, which differ between runs of the host alone"
+        return "compared"
+
+    def difference(self, output: str) -> str:
+        """A line that only the host's output or only this one has; empty where there is none."""
+        if not self._comparable:
+            return ""
+        ours = self._lines(self._kept(output))
+        for found, where in ((ours - self._first, "only here"), (self._first - ours, "only with the host alone")):
+            if found:
+                line = min(found)
+                return f"{where}: {line if len(line) <= _SHOWN else line[: _SHOWN - 3] + '...'}"
+        return ""

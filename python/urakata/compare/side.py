@@ -1,0 +1,58 @@
+"""The sides of a comparison: ways to run one program, cheapest first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from urakata import launcher, paths
+
+
+@dataclass(frozen=True)
+class Side:
+    """`options` are urakata-exec's, None to leave Urakata out; `words` are those of `urakata run` that say the same."""
+
+    name: str
+    title: str
+    options: tuple[str, ...] | None
+    words: tuple[str, ...] = ()
+
+    @property
+    def space(self) -> bool:
+        return "SPACE=1" in (self.options or ())
+
+    def ranks_command(self, program: list[str], more: list[str]) -> list[str]:
+        """What the launcher starts for each rank; `more`: options of the user's for every side with Urakata."""
+        if self.options is None:
+            return program
+        return [str(paths.program("urakata-exec")), *self.options, *more, "--", *program]
+
+    def command(
+        self, host: launcher.Host, ranks: int, program: list[str], more: list[str], own: list[str]
+    ) -> list[str]:
+        """The launcher's command line; `own`: arguments of the user's for it."""
+        return host.command(ranks, self.ranks_command(program, more), own)
+
+
+HOST = Side("host", "host alone", None)
+
+# Cheapest first: no thread, a thread beside the computation, a core for it; each without and with a space.
+ENGINES = {
+    "poll": ("poll", ("--engine", "poll")),
+    "shared": ("thread, shared", ("--engine", "thread", "--placement", "shared")),
+    "spare": ("thread, spare", ("--engine", "thread", "--placement", "spare")),
+}
+
+
+def sides_of(engines: list[str], spaces: list[bool]) -> list[Side]:
+    """The host, then each engine without a space and with one, as `spaces` says."""
+    found = [HOST]
+    for space in spaces:
+        for name, (title, options) in ENGINES.items():
+            if name not in engines:
+                continue
+            if space:
+                options_in = (*options, "--set", "SPACE=1")
+                found.append(Side(f"{name}+space", f"{title}, space", options_in, (*options, "--space")))
+            else:
+                found.append(Side(name, title, options, options))
+    return found

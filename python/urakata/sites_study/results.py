@@ -1,0 +1,87 @@
+"""What the jobs have measured: for each link, operation, size and method a value each round, and what was predicted."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Key:
+    """What a row is of. `bytes`: of the largest buffer."""
+
+    bed: str
+    operation: str
+    bytes: int
+    method: str
+
+
+@dataclass
+class Row:
+    """`us`: from the moment at which all begin to the last rank's end, the median of each job. `predicted_us` and
+    `chosen`: of Urakata's model, where it was asked."""
+
+    us: list[float] = field(default_factory=list)
+    predicted_us: float | None = None
+    chosen: str = ""
+
+
+@dataclass
+class Results:
+    """In the order in which they came."""
+
+    rows: dict[Key, Row] = field(default_factory=dict)
+
+    def take(self, bed: str, method: str, record: Mapping[str, Any], sites: Iterable[Mapping[str, Any]]) -> None:
+        """Takes a record of bench/sites, and what the report of rank 0 says of its call sites."""
+        key = Key(bed, record["operation"], record["bytes"], method)
+        row = self.rows.setdefault(key, Row())
+        row.us.append(record["us"])
+        for site in sites:
+            of_rank = record["bytes"] // record["ranks"]
+            if site["operation"].lower() == record["operation"] and site["bytes"] in (record["bytes"], of_rank):
+                row.chosen = site["algorithm"]
+                row.predicted_us = predicted_us(site["why"])
+
+    def us(self, key: Key) -> float | None:
+        """The median over rounds; None where it was not measured."""
+        row = self.rows.get(key)
+        return statistics.median(row.us) if row and row.us else None
+
+    def beds(self) -> list[str]:
+        """The links."""
+        return list(dict.fromkeys(key.bed for key in self.rows))
+
+    def operations(self, bed: str) -> list[str]:
+        """Those that were run across a link."""
+        return list(dict.fromkeys(key.operation for key in self.rows if key.bed == bed))
+
+    def sizes(self, bed: str, operation: str) -> list[int]:
+        """Sizes of an operation."""
+        return sorted({key.bytes for key in self.rows if (key.bed, key.operation) == (bed, operation)})
+
+    def methods(self, bed: str, operation: str) -> list[str]:
+        """Those that were run of an operation."""
+        return list(dict.fromkeys(key.method for key in self.rows if (key.bed, key.operation) == (bed, operation)))
+
+    def as_json(self) -> dict[str, Any]:
+        """All values of all rounds."""
+        return {"rows": [{**asdict(key), **asdict(row)} for key, row in self.rows.items()]}
+
+
+def predicted_us(why: str) -> float | None:
+    """What the report says of the algorithm taken: 'predicted: 2 lanes 14.2 ms, 1 lane 20 ms'."""
+    found = re.search(r"predicted: (?:straight|\d+ lanes?) ([0-9.e+-]+) ms", why)
+    return float(found[1]) * 1e3 if found else None
+
+
+def from_json(document: Mapping[str, Iterable[Mapping[str, Any]]]) -> Results:
+    """What Results.as_json wrote."""
+    results = Results()
+    for row in document["rows"]:
+        key = Key(row["bed"], row["operation"], row["bytes"], row["method"])
+        results.rows[key] = Row(list(row["us"]), row["predicted_us"], row["chosen"])
+    return results

@@ -1,0 +1,73 @@
+"""The study as tables."""
+
+from __future__ import annotations
+
+import statistics
+
+from urakata.sites_study.results import Key, Results
+from urakata.sizes import size_text
+from urakata.study.text_table import TextTable, time_text
+
+
+def _best_forced(results: Results, bed: str, operation: str, size: int) -> float | None:
+    forced = [
+        us
+        for method in results.methods(bed, operation)
+        if method.startswith("lanes ") and (us := results.us(Key(bed, operation, size, method))) is not None
+    ]
+    return min(forced, default=None)
+
+
+def _row(results: Results, bed: str, operation: str, size: int, methods: list[str]) -> list[str]:
+    cells = [size_text(size)]
+    for method in methods:
+        us = results.us(Key(bed, operation, size, method))
+        cells.append(time_text(us) if us is not None else "-")
+    chosen = results.rows.get(Key(bed, operation, size, "urakata"))
+    ours = results.us(Key(bed, operation, size, "urakata"))
+    predicted = chosen.predicted_us if chosen else None
+    best = _best_forced(results, bed, operation, size)
+    cells.append(chosen.chosen if chosen and chosen.chosen else "-")
+    cells.append(time_text(predicted) if predicted is not None else "-")
+    cells.append(f"{ours / best:.2f}" if ours is not None and best else "-")
+    return cells
+
+
+def operation_table(results: Results, bed: str, operation: str) -> TextTable:
+    """A row for each size: each method's time, what Urakata chose and predicted, and its time over the best forced."""
+    methods = results.methods(bed, operation)
+    columns = ["in all", *methods, "chosen", "predicted", "/ best lanes"]
+    rows = [_row(results, bed, operation, size, methods) for size in results.sizes(bed, operation)]
+    return TextTable(
+        f"{operation}, {bed}",
+        columns,
+        rows,
+        "Medians over rounds of the medians of each; to the last end.",
+        ("chosen",),
+    )
+
+
+def model_table(results: Results) -> TextTable | None:
+    """How far predictions were from what was measured, for each link and operation, forced lanes included."""
+    rows = []
+    for bed in results.beds():
+        for operation in results.operations(bed):
+            errors = []
+            for key, row in results.rows.items():
+                if (key.bed, key.operation) == (bed, operation) and row.predicted_us and row.us:
+                    us = statistics.median(row.us)
+                    errors.append(abs(row.predicted_us - us) / us)
+            if errors:
+                rows.append([f"{operation}, {bed}", *(f"{100 * f(errors):.0f} %" for f in (statistics.median, max))])
+    columns = ["", "median", "worst"]
+    note = "|predicted - measured| / measured, over sizes and numbers of lanes."
+    return TextTable("Error of the model", columns, rows, note) if rows else None
+
+
+def all_tables(results: Results) -> list[TextTable]:
+    """One for each link and operation, and the model's errors."""
+    tables = [
+        operation_table(results, bed, operation) for bed in results.beds() for operation in results.operations(bed)
+    ]
+    model = model_table(results)
+    return [*tables, model] if model else tables

@@ -1,0 +1,105 @@
+// From an MPI handle to an object of ours. Handles are pointers or integers, depending on the ABI.
+//
+// Thread-safety: all members by any thread. find() takes no lock when the thread asks for one of the handles that it
+// asked for last; insert() and erase() make all threads forget those.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <unordered_map>
+
+namespace urakata {
+
+template <class Handle>
+std::uintptr_t bits(Handle handle) {
+  static_assert(sizeof(Handle) <= sizeof(std::uintptr_t));
+  std::uintptr_t value = 0;
+  std::memcpy(&value, &handle, sizeof handle);
+  return value;
+}
+
+// The handle with these bits.
+template <class Handle>
+Handle handle_of(std::uintptr_t bits) {
+  Handle handle{};
+  std::memcpy(&handle, &bits, sizeof handle);
+  return handle;
+}
+
+// One map per Object type: the thread's memory of recent handles is kept per type, and does not need the map.
+template <class Handle, class Object>
+class HandleMap {
+ public:
+  struct Found {
+    Object* object = nullptr;
+    bool known = false;  // the handle is in the map, perhaps with nullptr: "known to be none of our business"
+  };
+
+  // Inline, for calls that are measured in nanoseconds. Not known: find() may know it.
+  static Found recall(Handle handle) {
+    const std::uintptr_t key = bits(handle);
+    const Recent& recent = recent_of(key);
+    const bool known = recent.epoch == epoch_.load(std::memory_order_acquire) && recent.key == key;
+    return {recent.object, known};
+  }
+
+  Found find(Handle handle) {
+    const Found found = recall(handle);
+    return found.known ? found : search(bits(handle));
+  }
+
+  // Returns what the handle stands for then: not `object` where another thread has inserted one first.
+  Object* insert(Handle handle, Object* object) {
+    const std::lock_guard lock(mutex_);
+    Object*& there = map_[bits(handle)];
+    if (there == nullptr) there = object;
+    epoch_.fetch_add(1, std::memory_order_release);
+    return there;
+  }
+
+  // The object that was there, for the caller to dispose of.
+  Object* erase(Handle handle) {
+    const std::lock_guard lock(mutex_);
+    const auto it = map_.find(bits(handle));
+    if (it == map_.end()) return nullptr;
+    Object* object = it->second;
+    map_.erase(it);
+    epoch_.fetch_add(1, std::memory_order_release);
+    return object;
+  }
+
+  template <class Visit>
+  void for_each(Visit visit) {
+    const std::lock_guard lock(mutex_);
+    for (auto& [key, object] : map_) visit(object);
+  }
+
+ private:
+  struct Recent {
+    std::uint64_t epoch = 0;
+    std::uintptr_t key = 0;
+    Object* object = nullptr;
+  };
+  // Small: where a program opens its MPI late, all thread-local storage of this library must fit into the rest (about
+  // 1.5 KiB) that the linker keeps for such libraries.
+  static inline constinit thread_local std::array<Recent, 8> recent_{};
+  static Recent& recent_of(std::uintptr_t key) { return recent_[(key ^ key >> 8U) % recent_.size()]; }
+
+  // Apart, so that the fast path of find() needs no stack.
+  [[gnu::noinline]] Found search(std::uintptr_t key) {
+    const std::lock_guard lock(mutex_);
+    const auto it = map_.find(key);
+    if (it == map_.end()) return {};
+    recent_of(key) = {epoch_.load(std::memory_order_relaxed), key, it->second};
+    return {it->second, true};
+  }
+
+  static inline constinit std::atomic<std::uint64_t> epoch_{1};
+  std::mutex mutex_;
+  std::unordered_map<std::uintptr_t, Object*> map_;
+};
+
+}  // namespace urakata

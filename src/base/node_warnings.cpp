@@ -1,0 +1,48 @@
+#include "base/node_warnings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdarg>
+#include <cstdio>
+#include <mutex>
+#include <utility>
+
+#include "base/log.hpp"
+
+namespace urakata::log {
+namespace {
+
+std::mutex lock;
+bool withholding = false;
+std::vector<std::string> kept;
+
+}  // namespace
+
+void warning_of_node(const char* format, ...) {
+  std::array<char, 2000> text{};  // as much as log::warning() gives
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text.data(), text.size(), format, arguments);
+  va_end(arguments);
+  {
+    const std::lock_guard guard(lock);
+    if (withholding) {
+      if (std::ranges::find(kept, text.data()) == kept.end()) kept.emplace_back(text.data());
+      return;
+    }
+  }
+  warning("%s", text.data());
+}
+
+void withhold_node_warnings() {
+  const std::lock_guard guard(lock);
+  withholding = true;
+}
+
+std::vector<std::string> withheld_node_warnings() {
+  const std::lock_guard guard(lock);
+  withholding = false;
+  return std::exchange(kept, {});
+}
+
+}  // namespace urakata::log

@@ -1,0 +1,129 @@
+// A conduit: what a communicator's operations need that the kernel runs, and nothing else uses: a connection to each
+// other rank, and a ring.
+//
+// Operations use the connections one after the other, in the order of their starts, which is the same on all ranks: each
+// is submitted when the end of the one before it has been seen (a ring serves one conduit, so operations of other
+// communicators do not stand in its way).
+//
+// Who starts. Requests go on in the time of the thread that submitted them, and are cancelled when it ends. So those
+// that the program's main thread starts are submitted by itself; what others start is submitted by a thread of ours,
+// which sleeps in between. All of it meets in one order on the same connections, so which thread it was is no rank's
+// affair but its own.
+//
+// Failure. A request that ends with an error or with fewer bytes than it was to move, a peer that does not answer for
+// the timeout: all connections are shut down and the conduit is broken. Every operation that has not ended by then ends
+// with an error, as do all that come later; peers see their connections end and do likewise. Buffers are in use until an
+// operation's end is told.
+//
+// Thread-safety: start() and reap() by one thread at a time, who owns the engine's domain; the rest by anyone.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "base/result.hpp"
+#include "chain/program.hpp"
+#include "chain/ring.hpp"
+
+namespace urakata::chain {
+
+class Submitter;
+
+class Conduit {
+ public:
+  struct Peer {
+    int socket = -1;        // blocking, connected; the conduit's from now on. -1: the rank itself
+    std::int32_t rank = 0;  // of MPI_COMM_WORLD, for messages to the user
+  };
+  // `peers`: by rank of the group. `context`: the communicator's own number. `submitter` outlives the conduit.
+  static Result<std::unique_ptr<Conduit>> open(std::vector<Peer> peers, std::int32_t context, Submitter& submitter,
+                                               std::uint64_t timeout_ns);
+  ~Conduit();
+  Conduit(const Conduit&) = delete;
+  Conduit& operator=(const Conduit&) = delete;
+
+  std::int32_t context() const { return context_; }
+  int descriptor() const { return news_; }  // readable while there is something to reap
+  std::size_t in_flight() const { return in_flight_.load(std::memory_order_relaxed); }
+  bool broken() const { return broken_; }
+  // May something have ended that was not reaped? Without a call or a lock.
+  bool news() const { return broken() || newest_.load(std::memory_order_acquire)->news(); }
+
+  // Begins an operation; false: the conduit is broken, or becomes so. `buffers`: the address of each of the program's
+  // buffers. Program and buffers stay until the end is told, with `whose`. Allocates nothing once as many operations
+  // have been in flight before, with as many gates and entries.
+  bool start(const Program& program, std::span<std::byte* const> buffers, void* whose);
+
+  struct Done {
+    void* whose = nullptr;
+    bool failed = false;
+  };
+  // Appends the operations that have ended.
+  void reap(std::vector<Done>& done);
+  // Breaks it: nothing more comes, and what is in flight ends soon.
+  void discard();
+  bool runs(const void* whose);  // is it in flight here?
+
+ private:
+  friend class Submitter;
+
+  struct Operation {
+    const Program* program = nullptr;
+    void* whose = nullptr;  // nullptr: the record is free
+    std::vector<std::byte*> buffers = {};
+    std::vector<int> gates = {};
+    std::size_t left = 0;  // requests that have not ended
+    bool failed = false;
+  };
+  // Rings that have become too small stay, since what they hold may not have ended; they are few.
+  struct Served {
+    std::unique_ptr<Ring> ring;
+    std::size_t pending = 0;  // requests that were not reaped
+  };
+
+  Conduit(std::vector<Peer> peers, std::int32_t context, Submitter& submitter, std::uint64_t timeout_ns)
+      : context_(context), timeout_ns_(timeout_ns), submitter_(submitter), peers_(std::move(peers)) {}
+
+  bool make_room(std::size_t entries);
+  Operation* free_operation(const Program& program);
+  void submit(bool handed_over);
+  void put(std::size_t operation, std::size_t at);
+  void take(const Ring::Outcome& outcome, std::vector<Done>& done);
+  void end(Operation& operation, std::vector<Done>& done);
+  void shut();
+  void check_peers();
+  void tell(const Operation& operation, std::size_t at, std::int32_t value);
+
+  // Constant once open() has ended.
+  const std::int32_t context_;
+  const std::uint64_t timeout_ns_;
+  Submitter& submitter_;
+  const std::vector<Peer> peers_;
+  int news_ = -1;  // an epoll set of the rings
+
+  // Stored under the lock, loaded by anyone.
+  std::atomic<bool> broken_{false};
+  std::atomic<Ring*> newest_{nullptr};  // of rings_; release and acquire
+  std::atomic<std::size_t> in_flight_{0};
+
+  // Under the lock, since the submitter's thread uses it as well.
+  std::mutex lock_;
+  std::deque<Served> rings_;                            // the last is the one for new operations
+  std::vector<std::unique_ptr<Operation>> operations_;  // by number, which the requests' numbers hold
+  bool shut_ = false;
+  std::size_t handed_over_ = 0;   // operations that the submitter has not submitted yet
+  std::vector<unsigned> silent_;  // checks in a row at which a peer was silent
+  std::uint64_t next_check_ns_ = 0;
+  unsigned reaps_ = 0;
+
+  // By the kernel, while requests are in flight: what messages without payload, and gates, move.
+  std::uint64_t token_in_ = 0, token_out_ = 0, signal_ = 1;
+};
+
+}  // namespace urakata::chain

@@ -1,0 +1,150 @@
+#include "chain/listener.hpp"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "base/clock.hpp"
+
+namespace urakata::chain {
+namespace {
+
+constexpr std::size_t kMostPending = 64;
+constexpr std::uint64_t kHandshakeTimeout = 2'000'000'000;  // ns, from accept() to the whole of the handshake
+constexpr int kPoll = 50;                                   // ms
+
+Error cannot(const std::string& what) { return Error{"cannot " + what + ": " + std::strerror(errno)}; }
+
+int milliseconds_until(std::uint64_t until_ns) {
+  const std::uint64_t now = now_ns();
+  return now >= until_ns ? 0 : static_cast<int>(std::min<std::uint64_t>((until_ns - now) / 1'000'000 + 1, 60'000));
+}
+
+void ready_for_operations(int socket, std::uint64_t timeout_ns) {
+  transport::set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+  transport::keep_alive(socket, timeout_ns);
+  fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) & ~O_NONBLOCK);  // else requests end where they should wait
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Listener>> Listener::open(std::int32_t rank, transport::Secret secret,
+                                                 std::uint64_t timeout_ns) {
+  const auto opened = transport::open_listener("operations that the kernel runs");
+  if (!opened.ok()) return opened.error();
+  std::unique_ptr<Listener> made(new Listener(rank, secret, timeout_ns));
+  made->listener_ = opened->descriptor;
+  made->port_ = opened->port;
+  return made;
+}
+
+Listener::~Listener() {
+  for (const Pending& one : pending_) close(one.socket);
+  for (const auto& [key, socket] : accepted_) close(socket);
+  transport::close_listener(listener_);
+}
+
+Result<int> Listener::connect_to(const Member& member, std::uint64_t until_ns) const {
+  const int made = socket(member.address.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (made < 0) return cannot("make a socket");
+  const auto failed = [&](const char* what) {
+    const Error error = cannot(what + (" rank " + std::to_string(member.rank)));
+    close(made);
+    return error;
+  };
+  if (::connect(made, reinterpret_cast<const sockaddr*>(&member.address.address), member.address.length) != 0) {
+    if (errno != EINPROGRESS) return failed("connect to");
+    pollfd room{.fd = made, .events = POLLOUT, .revents = 0};
+    while (poll(&room, 1, milliseconds_until(until_ns)) < 0 && errno == EINTR) {
+    }
+    int code = room.revents == 0 ? ETIMEDOUT : 0;
+    socklen_t size = sizeof code;
+    if (code == 0) getsockopt(made, SOL_SOCKET, SO_ERROR, &code, &size);
+    errno = code;
+    if (code != 0) return failed("connect to");
+  }
+  const Handshake handshake{.low = secret_.low, .high = secret_.high, .rank = rank_, .context = member.context};
+  if (send(made, &handshake, sizeof handshake, MSG_NOSIGNAL) != sizeof handshake) return failed("shake hands with");
+  return made;
+}
+
+// Accepts who connects within that time, and takes the handshakes that have come.
+void Listener::accept_for(int milliseconds) {
+  std::vector<pollfd> watched{{.fd = listener_, .events = POLLIN, .revents = 0}};
+  {
+    const std::lock_guard guard(lock_);
+    for (const Pending& one : pending_) watched.push_back({.fd = one.socket, .events = POLLIN, .revents = 0});
+  }
+  poll(watched.data(), watched.size(), milliseconds);
+  const std::lock_guard guard(lock_);
+  while (pending_.size() < kMostPending) {
+    const int made = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (made < 0) break;
+    pending_.push_back({.socket = made, .since_ns = now_ns()});
+  }
+  std::erase_if(pending_, [&](const Pending& one) {
+    Handshake handshake;
+    const ssize_t here = recv(one.socket, &handshake, sizeof handshake, MSG_PEEK);
+    if (here == sizeof handshake) {
+      // What follows is an operation's.
+      const bool ours = recv(one.socket, &handshake, sizeof handshake, 0) == sizeof handshake &&
+                        transport::Secret{.low = handshake.low, .high = handshake.high} == secret_ &&
+                        accepted_.try_emplace({handshake.context, handshake.rank}, one.socket).second;
+      if (!ours) close(one.socket);
+      return true;
+    }
+    const bool waits = here > 0 || (here < 0 && (errno == EAGAIN || errno == EINTR));
+    if (waits && now_ns() - one.since_ns < kHandshakeTimeout) return false;
+    close(one.socket);
+    return true;
+  });
+}
+
+Result<std::vector<Conduit::Peer>> Listener::connect(std::span<const Member> members, std::size_t own) {
+  const std::uint64_t until = now_ns() + timeout_ns_;
+  std::vector<Conduit::Peer> peers(members.size());
+  const auto failed = [&](Error error) {
+    for (const Conduit::Peer& peer : peers) {
+      if (peer.socket >= 0) close(peer.socket);
+    }
+    return error;
+  };
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    peers[i].rank = members[i].rank;
+    if (i >= own) continue;
+    const auto made = connect_to(members[i], until);
+    if (!made.ok()) return failed(made.error());
+    peers[i].socket = *made;
+  }
+  for (std::size_t missing = members.size() - 1 - own; missing != 0;) {
+    {
+      const std::lock_guard guard(lock_);
+      for (std::size_t i = own + 1; i < members.size(); ++i) {
+        const auto found = accepted_.find({members[own].context, members[i].rank});
+        if (peers[i].socket >= 0 || found == accepted_.end()) continue;
+        peers[i].socket = found->second;
+        accepted_.erase(found);
+        --missing;
+      }
+    }
+    if (missing == 0) break;
+    if (now_ns() >= until) {
+      errno = ETIMEDOUT;
+      return failed(cannot("connect all ranks"));
+    }
+    accept_for(kPoll);
+  }
+  for (const Conduit::Peer& peer : peers) {
+    if (peer.socket >= 0) ready_for_operations(peer.socket, timeout_ns_);
+  }
+  return peers;
+}
+
+}  // namespace urakata::chain

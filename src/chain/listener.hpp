@@ -1,0 +1,72 @@
+// The listener of a process for conduits' connections.
+//
+// All ranks of a communicator connect in the call that makes it: each to those before it, and it accepts those after it.
+// A connection begins with a handshake: the job's secret, the rank, and the number that the rank it leads to has for
+// the communicator; then it carries nothing but the bytes of operations.
+//
+// Thread-safety: connect() by any thread, several at once.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+#include "chain/conduit.hpp"
+#include "transport/sockets.hpp"
+
+namespace urakata::chain {
+
+class Listener {
+ public:
+  static Result<std::unique_ptr<Listener>> open(std::int32_t rank, transport::Secret secret, std::uint64_t timeout_ns);
+  ~Listener();
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  std::uint16_t port() const { return port_; }
+
+  struct Member {
+    std::int32_t rank = 0;             // of MPI_COMM_WORLD
+    std::int32_t context = 0;          // its number for the communicator
+    transport::ListenAddress address;  // of its listener
+  };
+  // A connection to each other member, by rank of the group; `own` is this rank's. Returns when all are there, or with
+  // an error after the timeout. Blocks.
+  Result<std::vector<Conduit::Peer>> connect(std::span<const Member> members, std::size_t own);
+
+ private:
+  struct Handshake {
+    std::uint64_t low = 0, high = 0;  // the job's secret
+    std::int32_t rank = 0;            // who connects
+    std::int32_t context = 0;         // of the communicator, for who is connected to
+  };
+  static_assert(sizeof(Handshake) == 24);
+  struct Pending {  // accepted, and its handshake has not come
+    int socket = -1;
+    std::uint64_t since_ns = 0;
+  };
+
+  Listener(std::int32_t rank, transport::Secret secret, std::uint64_t timeout_ns)
+      : rank_(rank), secret_(secret), timeout_ns_(timeout_ns) {}
+  Result<int> connect_to(const Member& member, std::uint64_t until_ns) const;
+  void accept_for(int milliseconds);
+
+  // Constant once open() has ended.
+  const std::int32_t rank_;
+  const transport::Secret secret_;
+  const std::uint64_t timeout_ns_;
+  int listener_ = -1;
+  std::uint16_t port_ = 0;
+
+  // Under the lock, by anyone.
+  std::mutex lock_;
+  std::vector<Pending> pending_;
+  std::map<std::pair<std::int32_t, std::int32_t>, int> accepted_;  // (own context, rank): not taken yet
+};
+
+}  // namespace urakata::chain

@@ -1,0 +1,48 @@
+#include "chain/submitter.hpp"
+
+#include "base/waiting.hpp"
+#include "chain/conduit.hpp"
+
+namespace urakata::chain {
+
+bool Submitter::hand_over(Conduit& conduit) {
+  const std::lock_guard guard(lock_);
+  if (!thread_) thread_ = std::make_unique<HelperThread>("urakata/chains", "operations", [this] { run(); });
+  if (!thread_->runs()) return false;
+  queue_.push_back(&conduit);
+  calls_.fetch_add(1, std::memory_order_release);
+  futex_wake(calls_);
+  return true;
+}
+
+// Asleep it runs what the kernel has for its requests, too.
+void Submitter::run() {
+  for (;;) {
+    const std::uint32_t seen = calls_.load(std::memory_order_acquire);
+    Conduit* next = nullptr;
+    {
+      const std::lock_guard guard(lock_);
+      if (!queue_.empty()) {
+        next = queue_.front();
+        queue_.pop_front();
+      }
+    }
+    if (next != nullptr) {
+      next->submit(true);
+    } else if (stopping_.load(std::memory_order_acquire)) {
+      return;
+    } else {
+      futex_wait(calls_, seen);
+    }
+  }
+}
+
+void Submitter::stop() {
+  if (!thread_ || !thread_->runs()) return;
+  stopping_.store(true, std::memory_order_release);
+  calls_.fetch_add(1, std::memory_order_release);
+  futex_wake(calls_);
+  thread_->join();
+}
+
+}  // namespace urakata::chain

@@ -1,0 +1,46 @@
+// Who submits to the rings of a process: the thread that called MPI_Init, itself, and for all others a thread of ours,
+// made when it is first needed.
+//
+// Thread-safety: hand_over() by any thread; made and stopped by the thread that calls MPI_Init and MPI_Finalize.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+
+#include "base/helper_thread.hpp"
+
+namespace urakata::chain {
+
+class Conduit;
+
+class Submitter {
+ public:
+  Submitter() : owner_(pthread_self()) {}
+  ~Submitter() { stop(); }
+  Submitter(const Submitter&) = delete;
+  Submitter& operator=(const Submitter&) = delete;
+
+  // Is the calling thread the one whose requests live as long as the program?
+  bool by_itself() const { return pthread_equal(owner_, pthread_self()) != 0; }
+  // Has the thread of ours submit the conduit's next operation. False: there is no such thread.
+  bool hand_over(Conduit& conduit);
+  // Nothing of any conduit is in flight any more.
+  void stop();
+
+ private:
+  void run();
+
+  const pthread_t owner_;
+  std::mutex lock_;
+  std::deque<Conduit*> queue_;
+  std::atomic<std::uint32_t> calls_{0};  // futex word: grows with each operation, and at the end
+  std::atomic<bool> stopping_{false};
+  std::unique_ptr<HelperThread> thread_;
+};
+
+}  // namespace urakata::chain

@@ -1,0 +1,146 @@
+// The edges of a plan to and from ranks that share no memory with it, by put frames (transport/puts.hpp). The protocol is
+// that of edge.hpp with frames for marks: a connection brings a pair's frames in order, so that a payload's last byte is
+// its mark.
+//
+// Exchanges are numbered as there. The payload of k goes as frames of up to a slice, each of which names edge and exchange.
+// With k it goes
+//     direct    the receiver has begun k: the frame is read into its elements, or, with holes, into a room from where it
+//               is unpacked;
+//     landed    it has not: into the landing place of the turn of k, k mod 2, from where begin() unpacks it.
+// An edge without a landing place (large, or beyond the budget) *asks*: its sender waits for the receiver's ready frame
+// of k, so it has no landed payloads. Nobody announces anything, and no frame waits for a receive to be posted.
+//
+// Invariants
+//   1. and 2. as in edge.hpp, with a ready frame for the ready mark: a symmetric relation proves that the turn is free;
+//      in a relation that goes one way ready k - 1 does; where an edge asks, ready k proves that the elements are.
+//   3. The frames of an edge come in order and without gaps: the next one is of exchange `came` + 1, at byte `at`.
+//   4. The elements are written to from begin() of k on to the last byte of k, under the sink's lock or by the wire's
+//      read, which give_up() ends.
+//   5. The sender's elements are read until its payload has left; the wire says so.
+//
+// Setting up. The receiver's join() sends back, by wire, which edge is which, and whether it asks or needs credit; puts
+// are held until that is here. So the means by which records travel need only lead from senders to receivers.
+//
+// Failure. Where a neighbour is lost, or says that its plan has failed, this one has failed: whoever waits is told, and
+// tells all neighbours that are left (put_over). So word gets to all whom plans connect, and nothing hangs.
+//
+// Thread-safety: the functions by one thread at a time, the plan's; the sink's by whoever polls the wire.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <vector>
+
+#include "halo/counts.hpp"
+#include "halo/edge.hpp"
+#include "transport/puts.hpp"
+
+namespace urakata::halo {
+
+class FarEdges final : private transport::PutSink {
+ public:
+  explicit FarEdges(transport::PutWire& wire) : wire_(wire), number_(wire.add(*this)) {}
+  FarEdges(const FarEdges&) = delete;
+  FarEdges& operator=(const FarEdges&) = delete;
+  ~FarEdges() { wire_.remove(number_); }
+
+  // The plan's number in frames to this rank.
+  std::int32_t number() const { return number_; }
+  std::size_t size() const { return out_.size() + in_.size(); }
+  std::size_t sources() const { return in_.size(); }
+
+  // Ends are added before any is joined; each has bytes. `rank`: of the wire's. Returned is the edge's number here.
+  std::uint32_t add_out(std::int32_t rank, const Elements& source, std::uint64_t bytes);
+  // `landing`: two places, `landing_room` bytes apart; nullptr: the edge asks.
+  std::uint32_t add_in(std::int32_t rank, const Elements& target, std::uint64_t bytes, bool one_way);
+  void land(std::uint32_t in, std::byte* landing, std::uint64_t landing_room);
+  // After that: memory for slices with holes that do not land. Returned is how many bytes.
+  std::uint64_t make_rooms();
+
+  // The sender's `out` of its plan with this number leads here. Tells it so.
+  void join(std::uint32_t in, std::int32_t plan, std::uint32_t out);
+
+  void begin_in(std::uint64_t k, std::uint32_t in, std::byte* address, Counts& counts);
+  // After all of these: whoever has to know is told.
+  void tell_ready(std::uint64_t k, Counts& counts);
+  // As those of OutEdge.
+  bool begin_out(std::uint64_t k, std::uint32_t out, std::byte* address, Counts& counts);
+  bool advance(std::uint64_t k, std::uint32_t out, Counts& counts);
+  bool news(std::uint64_t k, std::uint32_t out) const;
+  // Is the payload of k in the elements?
+  bool here(std::uint64_t k, std::uint32_t in) const { return in_[in].taken.load(std::memory_order_acquire) >= k; }
+
+  bool failed() const { return failed_.load(std::memory_order_acquire); }
+  // After a failure: no elements are touched any more when it returns. True: all neighbours that are left know.
+  bool give_up();
+
+ private:
+  static constexpr std::int32_t kNone = -1;
+  struct Peer {
+    std::int32_t rank = 0;
+    std::atomic<std::int32_t> plan{kNone};  // its number there; known once an edge is joined. Relaxed
+    bool tell = false;                      // ready frames
+    bool told = false;                      // that this plan has failed
+    std::vector<std::byte> room;  // of the slice that comes from there, where it is to be unpacked and has not landed
+    std::atomic<std::uint64_t> ready{0};  // the latest that has come; by the sink, release
+    std::atomic<bool> lost{false};        // likewise
+  };
+  struct Out {
+    // Constant.
+    Peer* peer = nullptr;
+    std::uint64_t bytes = 0;
+    // By the sink, before `open` (release); constant then.
+    std::int32_t plan = 0;  // the receiver's
+    std::uint32_t in = 0;
+    bool asks = false;
+    bool credit = false;
+    std::atomic<bool> open{false};
+    std::atomic<bool> left{true};  // the last put; by the plan before it, by the sink after, release
+    // The plan's.
+    Elements source;
+    std::uint64_t at = 0;
+    std::vector<std::byte> packed;  // the slice under way, of elements with holes
+  };
+  struct In {
+    // Constant once it is joined.
+    Peer* peer = nullptr;
+    std::uint64_t bytes = 0;
+    std::byte* landing = nullptr;
+    std::uint64_t landing_room = 0;
+    bool one_way = false;
+    // Under the lock.
+    Elements target;
+    std::uint64_t begun = 0;
+    std::uint64_t came = 0;               // exchanges whose payload is here, whole
+    std::uint64_t at = 0;                 // bytes of the next one
+    bool unpacks = false;                 // the slice under way is not read straight into the elements
+    std::atomic<std::uint64_t> taken{0};  // exchanges whose payload is in the elements
+  };
+
+  std::byte* place(std::int32_t from, const transport::Frame& frame) override;
+  bool arrived(std::int32_t from, const transport::Frame& frame) override;
+  void left(std::uint32_t edge) override { out_[edge].left.store(true, std::memory_order_release); }
+  bool lost(std::int32_t rank) override;
+
+  Peer& peer(std::int32_t rank);
+  In* in_of(std::int32_t from, const transport::Frame& frame);
+  bool opened(std::int32_t from, const transport::Frame& frame);
+  bool slice_arrived(std::int32_t from, const transport::Frame& frame);
+  std::byte* landing_of(const In& in, std::uint64_t k) const { return in.landing + k % 2 * in.landing_room; }
+  bool may_go(std::uint64_t k, const Out& out) const;
+  void fail() { failed_.store(true, std::memory_order_release); }
+
+  transport::PutWire& wire_;
+  // Complete before the first edge is joined.
+  std::deque<Peer> peers_;
+  std::deque<Out> out_;
+  std::deque<In> in_;
+  std::mutex lock_;
+  std::atomic<bool> failed_{false};
+  const std::int32_t number_;  // the last: from then on the sink is called
+};
+
+}  // namespace urakata::halo

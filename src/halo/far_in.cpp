@@ -1,0 +1,170 @@
+// The receivers' ends of edges between nodes.
+#include <algorithm>
+
+#include "halo/far_edges.hpp"
+
+namespace urakata::halo {
+
+namespace {
+
+using transport::Frame;
+using transport::FrameKind;
+
+// What a frame put_open says of an edge, besides the number of the receiver's plan.
+constexpr std::uint64_t kAsks = std::uint64_t{1} << 32U;
+constexpr std::uint64_t kCredit = std::uint64_t{1} << 33U;
+
+constexpr std::uint64_t id_of(std::uint32_t high, std::uint32_t low) { return std::uint64_t{high} << 32U | low; }
+constexpr std::uint32_t high_of(std::uint64_t id) { return static_cast<std::uint32_t>(id >> 32U); }
+constexpr std::uint32_t low_of(std::uint64_t id) { return static_cast<std::uint32_t>(id); }
+
+}  // namespace
+
+FarEdges::Peer& FarEdges::peer(std::int32_t rank) {
+  const auto found = std::ranges::find(peers_, rank, &Peer::rank);
+  if (found != peers_.end()) return *found;
+  Peer& made = peers_.emplace_back();
+  made.rank = rank;
+  return made;
+}
+
+std::uint32_t FarEdges::add_in(std::int32_t rank, const Elements& target, std::uint64_t bytes, bool one_way) {
+  In& in = in_.emplace_back();
+  in.peer = &peer(rank);
+  in.bytes = bytes;
+  in.target = target;
+  in.one_way = one_way;
+  return static_cast<std::uint32_t>(in_.size() - 1);
+}
+
+void FarEdges::land(std::uint32_t in, std::byte* landing, std::uint64_t landing_room) {
+  in_[in].landing = landing;
+  in_[in].landing_room = landing_room;
+}
+
+std::uint64_t FarEdges::make_rooms() {
+  std::uint64_t all = 0;
+  for (In& in : in_) {
+    in.peer->tell = in.peer->tell || in.one_way || in.landing == nullptr;
+    if (in.landing != nullptr || in.target.shape == nullptr) continue;
+    std::vector<std::byte>& room = in.peer->room;
+    room.resize(std::max(room.size(), std::min(in.bytes, transport::PutWire::kSlice)));
+  }
+  for (const Peer& one : peers_) all += one.room.size();
+  return all;
+}
+
+void FarEdges::join(std::uint32_t number, std::int32_t plan, std::uint32_t out) {
+  const In& in = in_[number];
+  in.peer->plan.store(plan, std::memory_order_relaxed);
+  const std::uint64_t how = (in.landing == nullptr ? kAsks : 0) | (in.one_way ? kCredit : 0);
+  wire_.put(in.peer->rank,
+            {.kind = FrameKind::put_open,
+             .tag = plan,
+             .bytes = how | static_cast<std::uint32_t>(number_),
+             .id = id_of(out, number)},
+            nullptr, *this, 0);
+}
+
+bool FarEdges::opened(std::int32_t from, const Frame& frame) {
+  const std::uint32_t number = high_of(frame.id);
+  if (number >= out_.size() || out_[number].peer->rank != from) return false;
+  Out& out = out_[number];
+  out.in = low_of(frame.id);
+  out.asks = (frame.bytes & kAsks) != 0;
+  out.credit = (frame.bytes & kCredit) != 0;
+  out.plan = static_cast<std::int32_t>(low_of(frame.bytes));
+  out.peer->plan.store(out.plan, std::memory_order_relaxed);
+  out.open.store(true, std::memory_order_release);
+  return true;
+}
+
+void FarEdges::begin_in(std::uint64_t k, std::uint32_t number, std::byte* address, Counts& counts) {
+  In& in = in_[number];
+  const std::lock_guard guard(lock_);
+  in.target.address = address;
+  in.begun = k;
+  const bool whole = in.came >= k;  // that of k + 1 may be here as well
+  const std::uint64_t landed = whole ? in.bytes : in.at;
+  if (landed == 0) return;
+  p2p::unpack({landing_of(in, k), landed}, in.target, 0);
+  ++counts.unpacked;
+  if (whole) in.taken.store(k, std::memory_order_release);
+}
+
+void FarEdges::tell_ready(std::uint64_t k, Counts& counts) {
+  for (Peer& one : peers_) {
+    if (!one.tell || one.lost.load(std::memory_order_acquire)) continue;
+    wire_.put(one.rank, {.kind = FrameKind::put_ready, .tag = one.plan.load(std::memory_order_relaxed), .id = k},
+              nullptr, *this, 0);
+    ++counts.ready_marks;
+  }
+}
+
+// --- the sink: under the wire's lock ---------------------------------------------------------------------------------
+
+FarEdges::In* FarEdges::in_of(std::int32_t from, const Frame& frame) {
+  const std::uint32_t number = high_of(frame.id);
+  if (number >= in_.size() || in_[number].peer->rank != from) return nullptr;
+  return &in_[number];
+}
+
+std::byte* FarEdges::place(std::int32_t from, const Frame& frame) {
+  In* const in = in_of(from, frame);
+  if (in == nullptr) return nullptr;
+  const std::lock_guard guard(lock_);
+  const std::uint64_t k = in->came + 1;
+  if (low_of(frame.id) != low_of(k) || frame.bytes > in->bytes - in->at) return nullptr;
+  in->unpacks = in->begun != k || in->target.shape != nullptr;
+  if (!in->unpacks) return in->target.address + in->at;
+  if (in->landing != nullptr) return landing_of(*in, k) + in->at;
+  return in->begun == k && frame.bytes <= in->peer->room.size() ? in->peer->room.data() : nullptr;
+}
+
+bool FarEdges::arrived(std::int32_t from, const Frame& frame) {
+  switch (frame.kind) {
+    case FrameKind::put:
+      return slice_arrived(from, frame);
+    case FrameKind::put_open:
+      return opened(from, frame);
+    case FrameKind::put_ready: {
+      const auto found = std::ranges::find(peers_, from, &Peer::rank);
+      if (found == peers_.end()) return false;
+      found->ready.store(frame.id, std::memory_order_release);
+      return true;
+    }
+    default:
+      fail();
+      return true;
+  }
+}
+
+bool FarEdges::slice_arrived(std::int32_t from, const Frame& frame) {
+  In& in = *in_of(from, frame);
+  const std::lock_guard guard(lock_);
+  const std::uint64_t k = in.came + 1;
+  if (in.unpacks && in.begun == k) {
+    const std::byte* room = in.landing != nullptr ? landing_of(in, k) + in.at : in.peer->room.data();
+    p2p::unpack({room, frame.bytes}, in.target, in.at);
+  }
+  in.at += frame.bytes;
+  if (in.at < in.bytes) return true;
+  in.at = 0;
+  in.came = k;
+  if (in.begun == k) in.taken.store(k, std::memory_order_release);
+  return true;
+}
+
+bool FarEdges::lost(std::int32_t rank) {
+  const auto found = std::ranges::find(peers_, rank, &Peer::rank);
+  if (found == peers_.end()) return false;
+  const bool known = found->lost.exchange(true, std::memory_order_acq_rel);
+  fail();
+  if (known) return false;
+  const std::lock_guard guard(lock_);
+  const auto open = [&](const auto& edge) { return edge.peer == &*found; };
+  return std::ranges::any_of(in_, [&](const In& in) { return open(in) && in.came < in.begun; }) ||
+         std::ranges::any_of(out_, [&](const Out& out) { return open(out) && !out.left.load(); });
+}
+
+}  // namespace urakata::halo

@@ -1,0 +1,181 @@
+#include "job/link_rates.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "base/clock.hpp"
+
+namespace urakata::job {
+
+namespace {
+
+constexpr std::uint32_t kMostStreams = 16;
+constexpr std::uint64_t kOfStream = 16UL * 1024;  // bytes of a message for each connection
+constexpr double kSettlingTrips = 6;              // in which TCP's windows grow from 10 segments to 64 times as much
+constexpr double kCountedTrips = 4;
+constexpr std::uint64_t kLeastCounted = 8 * transport::Lanes::kLeastPiece;
+constexpr std::int32_t kDataTag = -1;  // no group's
+constexpr std::int32_t kWordTag = -2;
+
+// One pair of ranks: messages of `bytes`, of which more are under way than arrive in a round trip.
+class Pair {
+ public:
+  Pair(transport::Lanes& lanes, const LinkProbe& probe, double round_trip_s, std::uint64_t bytes)
+      : lanes_(lanes),
+        port_(lanes),
+        round_trip_s_(round_trip_s),
+        settling_s_(std::max(probe.least_s, kSettlingTrips * round_trip_s)),
+        counted_s_(std::max(probe.least_s, kCountedTrips * round_trip_s)),
+        most_(probe.most_bytes / 2),
+        data_(bytes) {}
+
+  // bytes/s, by when what arrives is acknowledged; 0 where the lanes are lost.
+  double send(std::int32_t to) {
+    const std::uint64_t begin = now_ns(), before = lanes_.traffic(to).acked;
+    std::uint64_t sent = 0, acked = 0, first = 0;
+    double now = 0, first_s = 0;
+    bool settled = false;
+    do {
+      for (; sent < acked + under_way(now, acked); sent += data_.size()) {
+        post(true, kWordTag, to, std::span(&more_, 1));
+        post(true, kDataTag, to, data_);
+      }
+      step();
+      now = static_cast<double>(now_ns() - begin) * 1e-9;
+      acked = lanes_.traffic(to).acked - before;
+      if (!settled && (now >= settling_s_ || acked >= most_)) settled = true, first = acked, first_s = now;
+    } while (!failed_ &&
+             (!settled || acked - first < kLeastCounted || (now - first_s < counted_s_ && acked - first < most_)));
+    post(true, kWordTag, to, std::span(&end_, 1));
+    while (open_ != 0) step();
+    while (!lanes_.settled()) sched_yield();  // nothing of it in what is measured next
+    return failed_ ? 0 : static_cast<double>(acked - first) / (now - first_s);
+  }
+
+  void receive(std::int32_t from) {
+    for (;;) {
+      std::byte word{};
+      post(false, kWordTag, from, std::span(&word, 1));
+      while (open_ != 0) step();
+      if (word == end_) return;
+      post(false, kDataTag, from, data_);
+      while (open_ != 0) step();
+    }
+  }
+
+ private:
+  // Bytes: four times as many as have arrived in a round trip, so that they grow faster than TCP's windows.
+  std::uint64_t under_way(double now, std::uint64_t acked) {
+    if (acked != 0 && now - trip_s_ >= round_trip_s_) {
+      if (trip_s_ != 0) {
+        const double in_trip = static_cast<double>(acked - trip_acked_) * round_trip_s_ / (now - trip_s_);
+        under_way_ = std::max(under_way_, static_cast<std::uint64_t>(4 * in_trip));
+      }
+      trip_s_ = now, trip_acked_ = acked;
+    }
+    return std::max(under_way_, 8 * data_.size());
+  }
+
+  void post(bool sends, std::int32_t tag, std::int32_t peer, std::span<std::byte> memory) {
+    const transport::Message message{
+        .address = memory.data(), .bytes = memory.size(), .layout = nullptr, .peer = peer, .tag = tag};
+    bool finished = false;
+    const int error = sends ? port_.send(message, {}, &finished) : port_.recv(message, {}, &finished);
+    if (error != 0) failed_ = true;
+    if (error == 0 && !finished) ++open_;
+  }
+  void step() {
+    const auto done = port_.poll();
+    if (done.empty()) sched_yield();
+    for (const transport::Completion& each : done) failed_ = failed_ || each.error != 0;
+    open_ -= std::min(open_, done.size());
+  }
+
+  transport::Lanes& lanes_;
+  transport::LanesPort port_;
+  const double round_trip_s_, settling_s_, counted_s_;
+  const std::uint64_t most_;  // bytes
+  std::vector<std::byte> data_;
+  std::byte more_{1}, end_{0};
+  std::size_t open_ = 0;
+  bool failed_ = false;
+  std::uint64_t under_way_ = 0;
+  double trip_s_ = 0;  // when the latest round trip began, and what had arrived by then
+  std::uint64_t trip_acked_ = 0;
+};
+
+// The lowest rank of each node of a site.
+std::vector<std::int32_t> delegates(const Sites& sites, std::span<const std::int32_t> nodes, std::size_t site) {
+  std::vector<std::int32_t> found;
+  for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
+    if (sites.of[rank] == static_cast<std::int32_t>(site) && nodes[rank] == static_cast<std::int32_t>(rank)) {
+      found.push_back(static_cast<std::int32_t>(rank));
+    }
+  }
+  return found;
+}
+
+void meet(Bootstrap& world, transport::Lanes& lanes) {
+  if (!world.begin_barrier()) return;
+  while (!world.barrier_passed()) {
+    lanes.settled();
+    sched_yield();
+  }
+}
+
+// What left[i] sends to right[i], all pairs at once. Collective over the job; bytes/s, 0 where the host refuses or the lanes are lost.
+double rate(Bootstrap& world, transport::Lanes& lanes, const LinkProbe& probe, double round_trip_s,
+            std::span<const std::int32_t> left, std::span<const std::int32_t> right, std::uint32_t streams) {
+  meet(world, lanes);
+  lanes.set_streams(streams);
+  double own = 0;
+  const auto rank = static_cast<std::int32_t>(world.rank());
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    if (rank != left[i] && rank != right[i]) continue;
+    Pair pair(lanes, probe, round_trip_s, streams * kOfStream);
+    if (rank == left[i]) {
+      own = pair.send(right[i]);
+    } else {
+      pair.receive(left[i]);
+    }
+  }
+  meet(world, lanes);
+  double sum = 0;
+  for (const double each : world.gathered(own)) sum += each;
+  return sum;
+}
+
+}  // namespace
+
+std::optional<LinkRates> measure_links(Bootstrap& world, transport::Lanes& lanes, const Sites& sites,
+                                       std::span<const std::int32_t> nodes, const LinkProbe& probe) {
+  std::optional<LinkRates> rates;
+  std::size_t most = 1;
+  for (std::size_t one = 0; one < sites.count; ++one) {
+    for (std::size_t other = one + 1; other < sites.count; ++other) {
+      const auto left = delegates(sites, nodes, one);
+      const auto right = delegates(sites, nodes, other);
+      most = std::max({most, left.size(), right.size()});
+      const std::size_t pairs = std::min(left.size(), right.size());
+      const std::span senders = std::span(left).first(pairs), receivers = std::span(right).first(pairs);
+      const double round_trip_s = sites.round_trip_us[one * sites.count + other] * 1e-6;
+      const auto measured = [&](std::size_t of, std::uint32_t streams) {
+        return rate(world, lanes, probe, round_trip_s, senders.first(of), receivers.first(of), streams);
+      };
+      LinkFacts facts{.delay = round_trip_s / 2};
+      facts.stream = measured(1, 1);
+      facts.pair = std::max(measured(1, kMostStreams), facts.stream);
+      facts.link = pairs == 1 ? facts.pair : std::max(measured(pairs, kMostStreams), facts.pair);
+      if (facts.stream == 0) return std::nullopt;
+      if (!rates || facts.link < rates->slowest.link) rates = LinkRates{.slowest = facts};
+    }
+  }
+  meet(world, lanes);
+  if (rates) rates->most_nodes = static_cast<std::uint32_t>(most);
+  return rates;
+}
+
+}  // namespace urakata::job

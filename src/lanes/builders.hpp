@@ -1,0 +1,20 @@
+// The builders behind lanes.hpp, one file for each operation.
+#pragma once
+
+#include <cstdint>
+
+#include "base/result.hpp"
+#include "lanes/lanes.hpp"
+
+namespace urakata::lanes {
+
+using Built = Result<schedule::Schedule>;
+
+Built scatter(const Arguments& arguments, const Placement& placement, std::uint32_t lanes);
+Built gather(const Arguments& arguments, const Placement& placement, std::uint32_t lanes);
+Built bcast(const Arguments& arguments, const Placement& placement, std::uint32_t lanes);
+Built allgather(const Arguments& arguments, const Placement& placement, std::uint32_t lanes, bool blocks_differ);
+Built reduce(const Arguments& arguments, const Placement& placement, std::uint32_t lanes);
+Built allreduce(const Arguments& arguments, const Placement& placement, std::uint32_t lanes);
+
+}  // namespace urakata::lanes

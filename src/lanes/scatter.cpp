@@ -1,0 +1,80 @@
+// Scatter and gather between sites: the way of each block, or of its share of a lane, from the root or to it.
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "lanes/builders.hpp"
+#include "lanes/shares.hpp"
+#include "lanes/ways.hpp"
+
+namespace urakata::lanes {
+
+namespace {
+
+using collectives::kRecvBuffer;
+using collectives::kSendBuffer;
+
+// Calls visit(ranks from the root on, rank, offset, bytes, step) for each stream. A block of the root's own site has no
+// stops on its way.
+template <class Visit>
+void for_each_way(const Arguments& arguments, const Placement& placement, std::uint32_t lanes, Visit&& visit) {
+  const Rank root = arguments.root;
+  const Site home = placement.site_of(root);
+  std::uint32_t step = 0;
+  // What has the longest way first.
+  for (Site site = 0; site < placement.sites(); ++site) {
+    if (site == home) continue;
+    if (lanes == 0) {
+      for (const Rank rank : placement.members(site)) {
+        visit(std::array{root, root, root, rank}, rank, std::uint64_t{0}, arguments.bytes, step++);
+      }
+      continue;
+    }
+    for_each_part(
+        placement.members(site), lanes, [&](Rank) { return arguments.bytes; },
+        [&](std::uint32_t lane, Rank rank, std::uint64_t offset, std::uint64_t bytes) {
+          visit(std::array{root, placement.delegate(home, lane, root), placement.delegate(site, lane), rank}, rank,
+                offset, bytes, step++);
+        });
+  }
+  for (const Rank rank : placement.members(home)) {
+    if (rank != root || !arguments.in_place) {
+      visit(std::array{root, root, root, rank}, rank, std::uint64_t{0}, arguments.bytes, step);
+    }
+    ++step;
+  }
+}
+
+// Of the root's buffer, and of a rank's own.
+Piece in_all(const Arguments& arguments, schedule::BufferId buffer, Rank rank, std::uint64_t offset,
+             std::uint64_t bytes) {
+  return {.buffer = buffer, .offset = static_cast<std::int64_t>(rank * arguments.bytes + offset), .bytes = bytes};
+}
+Piece in_own(schedule::BufferId buffer, std::uint64_t offset, std::uint64_t bytes) {
+  return {.buffer = buffer, .offset = static_cast<std::int64_t>(offset), .bytes = bytes};
+}
+
+}  // namespace
+
+Built scatter(const Arguments& arguments, const Placement& placement, std::uint32_t lanes) {
+  Plan plan("scatter/lanes", arguments);
+  for_each_way(arguments, placement, lanes,
+               [&](std::array<Rank, 4> way, Rank rank, std::uint64_t offset, std::uint64_t bytes, std::uint32_t step) {
+                 carry(plan, way, in_all(arguments, kSendBuffer, rank, offset, bytes),
+                       in_own(kRecvBuffer, offset, bytes), step);
+               });
+  return plan.commit();
+}
+
+Built gather(const Arguments& arguments, const Placement& placement, std::uint32_t lanes) {
+  Plan plan("gather/lanes", arguments);
+  for_each_way(arguments, placement, lanes,
+               [&](std::array<Rank, 4> way, Rank rank, std::uint64_t offset, std::uint64_t bytes, std::uint32_t step) {
+                 const std::array back{way[3], way[2], way[1], way[0]};
+                 carry(plan, back, in_own(kSendBuffer, offset, bytes),
+                       in_all(arguments, kRecvBuffer, rank, offset, bytes), step);
+               });
+  return plan.commit();
+}
+
+}  // namespace urakata::lanes

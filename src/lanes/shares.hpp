@@ -1,0 +1,34 @@
+// The blocks that cross between two sites, one after another, cut into shares for the lanes.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "lanes/placement.hpp"
+
+namespace urakata::lanes {
+
+// Calls part(lane, rank, offset, bytes) for each stretch of the block of a rank of `ranks` that is one lane's: lane after
+// lane, rank after rank. bytes_of(rank): of its block.
+template <class BytesOf, class Part>
+void for_each_part(std::span<const Rank> ranks, std::uint32_t lanes, BytesOf&& bytes_of, Part&& part) {
+  std::uint64_t total = 0;
+  for (const Rank rank : ranks) total += bytes_of(rank);
+  std::uint64_t begin = 0;
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+    const std::uint64_t end = total / lanes * (lane + 1) + std::min<std::uint64_t>(lane + 1, total % lanes);
+    std::uint64_t at = 0;  // where the block of `rank` begins
+    for (const Rank rank : ranks) {
+      const std::uint64_t bytes = bytes_of(rank);
+      const std::uint64_t from = std::max(begin, at);
+      const std::uint64_t to = std::min(end, at + bytes);
+      if (from < to) part(lane, rank, from - at, to - from);
+      at += bytes;
+    }
+    begin = end;
+  }
+}
+
+}  // namespace urakata::lanes

@@ -1,0 +1,82 @@
+#include "shim/communicator_origin.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/handle_map.hpp"
+#include "base/log.hpp"
+#include "shim/circle.hpp"
+#include "shim/communicator.hpp"
+#include "shim/host.hpp"
+#include "shim/host_bootstrap.hpp"
+#include "shim/process.hpp"
+
+namespace urakata::shim {
+
+namespace {
+
+HandleMap<MPI_Comm, CommunicatorOrigin>& registry() {
+  static auto* map = new HandleMap<MPI_Comm, CommunicatorOrigin>;
+  return *map;
+}
+
+job::Contexts& all_contexts() {
+  static auto* all = new job::Contexts;
+  return *all;
+}
+
+std::shared_ptr<job::ChildContexts> new_children() {
+  return std::make_shared<job::ChildContexts>(all_contexts(), process().world_rank());
+}
+
+bool intercepts() { return process().running() && !process().host_only(); }
+
+void add(MPI_Comm made, job::MemberContexts contexts) {
+  open_circle(made, contexts);
+  ConduitHolder conduit = open_conduit(made, contexts);
+  registry().insert(made, new CommunicatorOrigin{std::move(contexts), new_children(), std::move(conduit)});
+}  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): held by the registry
+
+}  // namespace
+
+void open_world_origin(std::int32_t limit) {
+  const std::int32_t fixed = std::clamp(limit / 4, 1, job::ChildContexts::kFixed);
+  all_contexts().reset(limit, fixed);
+  auto children = new_children();
+  children->fix(fixed);
+  job::MemberContexts own = children->next();
+  registry().insert(MPI_COMM_WORLD, new CommunicatorOrigin{std::move(own), std::move(children), nullptr});
+}  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): held by the registry
+
+void open_world_conduit() {
+  CommunicatorOrigin& origin = *origin_of(MPI_COMM_WORLD);
+  origin.conduit = open_conduit(MPI_COMM_WORLD, origin.contexts);
+  if (origin.conduit != nullptr) log::information("engine kernel: MPI_COMM_WORLD has a conduit");
+}
+
+job::MemberContexts next_contexts(MPI_Comm handle, job::ChildContexts& children) {
+  if (children.used_up()) {
+    HostBootstrap members(handle);
+    if (!children.refill(members)) return {};
+  }
+  return children.next();
+}
+
+void note_child(MPI_Comm parent, MPI_Comm made) {
+  const CommunicatorOrigin* const from = intercepts() ? origin_of(parent) : nullptr;
+  if (from == nullptr) return;
+  job::MemberContexts contexts = next_contexts(parent, *from->children);
+  if (made != MPI_COMM_NULL && contexts.known()) add(made, std::move(contexts));
+}
+
+void note_made(MPI_Comm made) {
+  if (made == MPI_COMM_NULL || !intercepts() || world_ranks(made).empty()) return;
+  job::MemberContexts contexts = next_contexts(made, *new_children());
+  if (contexts.known()) add(made, std::move(contexts));
+}
+
+CommunicatorOrigin* origin_of(MPI_Comm handle) { return registry().find(handle).object; }
+
+void forget_origin(MPI_Comm handle) { delete registry().erase(handle); }
+
+}  // namespace urakata::shim

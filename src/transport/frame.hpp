@@ -1,0 +1,47 @@
+// What goes first in each frame of a connection of transport `wire`.
+#pragma once
+
+#include <cstdint>
+
+namespace urakata::transport {
+
+enum class FrameKind : std::uint32_t {
+  hello = 0x75726101,  // the first frame of whoever connects: `tag` is his rank, `bytes` and `id` the job's secret
+  probe,               // of whoever only wants to know who lives here, likewise
+  hello_ack,           // the answer to either, likewise
+  message,             // `tag`; `bytes` of payload follow
+  rts,                 // `tag`; a message of `bytes` waits at the sender under the number `id`
+  cts,                 // back to the sender: the receive for message `id` is there
+  payload,             // `bytes` of payload of message `id` follow
+  notice,              // operations on context `tag` have failed; `id`: the sender's own number for it
+  // Of the connections for the program's own messages (wire_link.hpp).
+  hello_ordered,  // in place of hello: this is to be the pair's connection for frames in order
+  hello_bulk,     // likewise, for payload
+  eager,          // `tag`; `id`: the rest of the envelope; `bytes` of payload follow
+  link_rts,       // likewise; what follows says how large the payload is and which send's
+  link_cts,       // the answer to the RTS of send `id`; what follows says whose, and how much is wanted
+  credit,         // `bytes` of credit are given back
+  piece,          // the next `bytes` of payload for receive `id` follow
+  // Of the connections between sites (lanes.hpp).
+  hello_lane,  // in place of hello: this is to be one of the lanes from him to us
+  lane_piece,  // `tag`; `id`: which message of that tag, and where in it the `bytes` of payload that follow belong
+  lane_ack,    // back to the sender: so many pieces (`bytes`) of this connection have come
+  lane_go,     // back to the sender: the receive of message `id` of `tag` is there
+  // Of exchange plans (puts.hpp); `tag` is the addressee's plan.
+  put,        // `id`: which edge, and of which exchange the `bytes` of payload that follow are
+  put_open,   // back to the sender: `id`: two ends are joined; `bytes`: what the sender has to know of it
+  put_ready,  // back to the sender: the receiver has begun exchange `id`
+  put_over,   // the sender's end of the plan has failed
+};
+
+constexpr bool is_put(FrameKind kind) { return kind >= FrameKind::put && kind <= FrameKind::put_over; }
+
+struct Frame {
+  FrameKind kind = FrameKind::hello;
+  std::int32_t tag = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t id = 0;
+};
+static_assert(sizeof(Frame) == 24);
+
+}  // namespace urakata::transport

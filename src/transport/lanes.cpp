@@ -1,0 +1,262 @@
+#include "transport/lanes.hpp"
+
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+namespace urakata::transport {
+
+namespace {
+
+constexpr long kTick = 100'000'000;  // ns
+
+}  // namespace
+
+Lanes::Lanes(Wire& wire, Failures& failures, Settings settings)
+    : wire_(wire),
+      failures_(failures),
+      failure_(failures.code),
+      settings_(std::move(settings)),
+      epoll_(epoll_create1(EPOLL_CLOEXEC)),
+      timer_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)),
+      streams_(settings_.streams) {}
+
+Result<std::unique_ptr<Lanes>> Lanes::open(Wire& wire, Failures& failures, const Settings& settings) {
+  std::unique_ptr<Lanes> lanes(new Lanes(wire, failures, settings));
+  bool watched = lanes->epoll_ >= 0 && lanes->timer_ >= 0;
+  const auto watch = [&](int descriptor, void* what) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.ptr = what;
+    watched = watched && epoll_ctl(lanes->epoll_, EPOLL_CTL_ADD, descriptor, &event) == 0;
+  };
+  watch(wire.accepting(), &wire);              // who connects
+  watch(wire.accepted_lanes_news(), nullptr);  // who has been
+  watch(lanes->timer_, lanes.get());
+  if (watched) return lanes;
+  return Error{std::string("cannot watch the sockets of messages between sites: ") + std::strerror(errno) +
+               "; each pair of ranks has one connection"};
+}
+
+Lanes::~Lanes() {
+  peers_.clear();
+  buried_.clear();
+  if (timer_ >= 0) close(timer_);
+  if (epoll_ >= 0) close(epoll_);
+}
+
+std::map<std::int32_t, Lanes::Traffic> Lanes::traffic() {
+  const std::lock_guard guard(lock_);
+  std::map<std::int32_t, Traffic> all;
+  for (const auto& [rank, peer] : peers_) all[rank] = peer.traffic;
+  return all;
+}
+
+Lanes::Traffic Lanes::traffic(std::int32_t rank) {
+  const std::lock_guard guard(lock_);
+  const auto found = peers_.find(rank);
+  return found == peers_.end() ? Traffic{} : found->second.traffic;
+}
+
+// --- sending ---------------------------------------------------------------------------------------------------------
+
+// The lane that has the least under way, of those that can take more.
+Lanes::Lane* Lanes::free_lane(Peer& to) {
+  Lane* best = nullptr;
+  std::uint32_t count = 0;
+  for (Lane& lane : to.lanes) {
+    if (!lane.out || !lane.connection->open || lane.connection->broken()) continue;
+    if (++count > streams_) break;
+    if (lane.busy) continue;
+    if (best == nullptr || lane.unacked_bytes < best->unacked_bytes) best = &lane;
+  }
+  return best;
+}
+
+// Gives lanes what they take.
+void Lanes::push(std::int32_t rank, Peer& to) {
+  for (std::size_t at = 0; at < to.waiting.size();) {
+    Outgoing& message = *to.waiting[at];
+    if (!message.more()) {
+      to.waiting.erase(to.waiting.begin() + static_cast<std::ptrdiff_t>(at));
+      continue;
+    }
+    if (message.again.empty() && !message.go && message.next >= kPush) {
+      ++at;
+      continue;
+    }
+    Lane* const lane = free_lane(to);
+    if (lane == nullptr) break;
+    if (!give(rank, to, message, *lane)) continue;  // the lane is lost
+  }
+  if (!to.waiting.empty()) open_lanes(rank, to);
+}
+
+// The next piece of the message. Towards the end of all that waits pieces are shorter, so that lanes end together.
+bool Lanes::give(std::int32_t rank, Peer& to, Outgoing& message, Lane& lane) {
+  Outgoing::Span piece{};
+  if (!message.again.empty()) {
+    piece = message.again.back();
+    message.again.pop_back();
+    ++to.traffic.again;
+  } else {
+    const std::uint64_t share = std::clamp(to.backlog / (2UL * streams_), kLeastPiece, kMostPiece);
+    std::uint64_t left = message.bytes - message.next;
+    if (!message.go) left = std::min(left, kPush - message.next);
+    piece = {message.next, left < share + share / 2 ? left : share};
+    message.next += piece.bytes;
+    message.given = message.next == message.bytes;
+    to.backlog -= piece.bytes;
+  }
+  ++to.traffic.pieces;
+  to.traffic.bytes += piece.bytes;
+  message.unacked.insert(piece.offset);
+  lane.unacked.push_back({&message, piece.offset, piece.bytes});
+  lane.unacked_bytes += piece.bytes;
+  ++message.queued;
+  lane.busy = true;
+  const bool gone =
+      lane.connection->send({.frame = {.kind = FrameKind::lane_piece,
+                                       .tag = message.tag,
+                                       .bytes = piece.bytes,
+                                       .id = piece.offset << kNumberBits | (message.number & kNumberMask)},
+                             .payload = message.payload + static_cast<std::ptrdiff_t>(piece.offset - message.from),
+                             .ticket = message.ticket});
+  if (lane.connection->broken()) {
+    lose(rank, to, lane);
+    return false;
+  }
+  if (gone) {
+    lane.busy = false;
+    handed(to, message);
+  }
+  return true;
+}
+
+// The kernel has all of a piece.
+void Lanes::handed(Peer& to, Outgoing& message) {
+  --message.queued;
+  if (message.queued == 0 && !message.more() && message.port != nullptr) sent_all(to, message);
+}
+
+// Nobody need wait for what the kernel has, if we can send it again.
+void Lanes::sent_all(Peer& /*to*/, Outgoing& message) {
+  if (!message.unacked.empty() && message.bytes - *message.unacked.begin() > kMostKept) return;
+  keep(message);
+  complete(*std::exchange(message.port, nullptr), message.ticket, 0);
+}
+
+// What is not acknowledged is ours from now on.
+void Lanes::keep(Outgoing& message) {
+  if (!message.kept.empty() || message.unacked.empty()) return;
+  const std::uint64_t from = *message.unacked.begin();
+  const std::byte* const begin = message.payload + static_cast<std::ptrdiff_t>(from - message.from);
+  message.kept.assign(begin, begin + static_cast<std::ptrdiff_t>(message.bytes - from));
+  message.payload = message.kept.data();
+  message.from = from;
+}
+
+// --- progress --------------------------------------------------------------------------------------------------------
+
+void Lanes::serve(Lane& lane, std::uint32_t events) {
+  const std::int32_t rank = lane.rank;
+  Peer& other = peers_[rank];
+  Connection& connection = *lane.connection;
+  if (connection.broken()) return;
+  if ((events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) != 0 && connection.flush(gone_) && lane.out && lane.busy &&
+      connection.queue().empty()) {
+    lane.busy = false;
+    handed(other, *lane.unacked.back().message);
+    push(rank, other);
+  }
+  if ((events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0 && !connection.broken()) connection.receive(*this);
+  if (connection.broken() && by_connection_.contains(&connection)) {  // else it has been lost on the way
+    lose(rank, other, lane);
+    push(rank, other);
+  }
+}
+
+void Lanes::poll(LanesPort* port) {
+  const std::lock_guard guard(lock_);
+  polling_ = port;
+  std::array<epoll_event, 32> found;
+  const int count = epoll_wait(epoll_, found.data(), static_cast<int>(found.size()), 0);
+  for (int i = 0; i < count; ++i) {
+    const epoll_event& one = found[static_cast<std::size_t>(i)];
+    if (one.data.ptr == &wire_) {
+      wire_.accept_pending();
+    } else if (one.data.ptr == nullptr) {
+      for (Wire::Accepted& made : wire_.accepted_lanes()) adopt(std::move(made));
+    } else if (one.data.ptr == this) {
+      tick();
+    } else if (const auto at = by_connection_.find(static_cast<const Connection*>(one.data.ptr));
+               at != by_connection_.end()) {
+      serve(*at->second, one.events);
+    }
+  }
+  acknowledge();
+  buried_.clear();
+  if (count > 0) arm();
+  if (port != nullptr) {
+    if (port->told_) {
+      port->told_ = false;
+      std::uint64_t word = 0;
+      [[maybe_unused]] const auto got = read(port->news_, &word, sizeof word);
+    }
+    port->reported_.swap(port->finished_);
+  }
+  polling_ = nullptr;
+}
+
+// One word for all pieces of a connection that came meanwhile.
+void Lanes::acknowledge() {
+  for (Lane* lane : std::exchange(to_acknowledge_, {})) {
+    if (lane->connection->broken() || lane->told == lane->come) continue;
+    lane->told = lane->come;
+    lane->connection->send({.frame = {.kind = FrameKind::lane_ack, .bytes = lane->come}});
+  }
+}
+
+bool Lanes::wants(const Peer& peer) const {
+  return !peer.outgoing.empty() ||
+         std::ranges::any_of(peer.incoming, [](const auto& entry) { return entry.second.port != nullptr; });
+}
+
+// The clock ticks while something could be lost.
+void Lanes::arm() {
+  const bool wanted =
+      std::ranges::any_of(peers_, [this](const auto& entry) { return !entry.second.failed && wants(entry.second); });
+  if (wanted == armed_) return;
+  armed_ = wanted;
+  itimerspec times{};
+  if (wanted) times.it_value.tv_nsec = times.it_interval.tv_nsec = kTick;
+  timerfd_settime(timer_, 0, &times, nullptr);
+}
+
+bool Lanes::settled() {
+  poll(nullptr);
+  const std::lock_guard guard(lock_);
+  return std::ranges::all_of(peers_,
+                             [](const auto& entry) { return entry.second.failed || entry.second.outgoing.empty(); });
+}
+
+void Lanes::put(LanesPort& port, const Ticket& ticket, int error) {
+  const std::lock_guard guard(lock_);
+  complete(port, ticket, error);
+}
+
+void Lanes::complete(LanesPort& port, const Ticket& ticket, int error) {
+  port.finished_.push_back({ticket, error});
+  if (&port == polling_ || port.told_) return;
+  port.told_ = true;
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = write(port.news_, &one, sizeof one);
+}
+
+}  // namespace urakata::transport

@@ -1,0 +1,272 @@
+// Transport `lanes`: messages between sites, each cut into pieces that go over several connections at once.
+//
+// One TCP connection does not fill a long link: its window, its share, or a limit on each flow hold it back. So a pair
+// of ranks at different sites has several connections in each direction, its *lanes*. A message is cut into pieces. Each
+// carries the number of its message and its place in it, goes to whichever lane is free, the emptiest first, and lands
+// straight in its place; so lanes may differ in speed, and one may be lost.
+//
+//   lane_piece  tag; id: 44 bits of offset in the message, 20 of its number; payload
+//   lane_ack    so many pieces of this connection have come, be they in place or in memory of ours
+//   lane_go     the receive of message `id` (20 bits) of `tag` is there
+//
+// Messages of one peer and tag meet by number: the k-th that is sent meets the k-th receive. Nobody is asked before the
+// first kPush bytes of a message go, since asking takes a round trip; what comes before its receive is kept here. The
+// rest of a longer message waits for lane_go.
+//
+// A send is finished when the kernel has taken all of it; what is not acknowledged then is copied, up to kMostKept,
+// beyond which it is finished when that has been acknowledged. A lane that breaks, or whose other end acknowledges
+// nothing while other lanes of the pair go on, is given up: its pieces go over the others. Pieces that come twice are
+// thrown away, and one that is under way into a buffer while its twin ends the message is led elsewhere. A lost lane is
+// made anew after kAgain. When all of a pair are lost, and no new one can be made for the Wire's timeout (at once where
+// nobody listens at the other end any more), its messages end with an error.
+//
+// Connections are made by the Wire's listener and secret, at a pair's first message and as many as its backlog keeps
+// busy. No SO_RCVBUF or SO_SNDBUF is set, so windows grow as the kernel sees fit. Little is left unsent in the kernel
+// (TCP_NOTSENT_LOWAT), or a piece that was given to a slow lane could not go to a fast one.
+//
+// Thread-safety: everything by anyone, under a lock of its own, below which the Wire's may be taken; a port is its
+// domain's, hence used by one thread at a time. No call blocks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+#include "transport/connection.hpp"
+#include "transport/transport.hpp"
+#include "transport/wire.hpp"
+
+namespace urakata::transport {
+
+class LanesPort;
+
+class Lanes final : private Connection::Sink {
+ public:
+  static constexpr std::uint64_t kPush = 4UL * 1024 * 1024;      // what 1 Gb/s delivers in 32 ms: a round trip
+  static constexpr std::uint64_t kMostKept = 8UL * 1024 * 1024;  // of a message
+  static constexpr std::uint64_t kMostPiece = 64UL * 1024;
+  static constexpr std::uint64_t kLeastPiece = 8UL * 1024;
+  static constexpr std::uint64_t kAgain = 500'000'000;  // ns
+
+  struct Settings {
+    std::uint32_t streams = 4;  // lanes of a pair, in each direction
+    std::string congestion;     // control, by the kernel's name; empty: the system's
+  };
+  static Result<std::unique_ptr<Lanes>> open(Wire& wire, Failures& failures, const Settings& settings);
+  ~Lanes() override;
+
+  // How many lanes a pair has from now on; those that there are stay, but no more than so many are used.
+  void set_streams(std::uint32_t streams) {
+    const std::lock_guard guard(lock_);
+    streams_ = streams;
+  }
+  std::uint32_t streams() const { return streams_; }
+
+  int news() const { return epoll_; }  // readable while there is something to do here
+  // Moves on what is under way. True: all that was sent has been acknowledged, or cannot be any more.
+  bool settled();
+
+  // What has gone to a rank.
+  struct Traffic {
+    std::uint64_t bytes = 0;  // payload
+    std::uint64_t acked = 0;  // bytes of it that have been acknowledged
+    std::uint64_t pieces = 0;
+    std::uint64_t again = 0;  // pieces of lost lanes, sent anew
+    std::uint32_t lanes = 0;  // the most at a time
+    std::uint32_t lost = 0;   // lanes
+  };
+  std::map<std::int32_t, Traffic> traffic();
+  Traffic traffic(std::int32_t rank);
+
+ private:
+  friend class LanesPort;
+
+  static constexpr unsigned kNumberBits = 20;
+  static constexpr std::uint64_t kNumberMask = (1U << kNumberBits) - 1;
+
+  struct Outgoing {  // a message on its way out
+    std::int32_t tag = 0;
+    std::uint64_t number = 0;
+    const std::byte* payload = nullptr;  // from offset `from` on
+    std::uint64_t from = 0;
+    std::uint64_t bytes = 0;
+    std::vector<std::byte> kept;  // the payload, where it is ours
+    std::uint64_t next = 0;       // what lies before it has been given to lanes
+    bool given = false;           // all has, once
+    bool go = false;              // the receive is there
+    std::uint32_t queued = 0;     // pieces that a lane has and the kernel has not
+    struct Span {
+      std::uint64_t offset, bytes;
+    };
+    std::vector<Span> again;          // pieces of lost lanes
+    std::set<std::uint64_t> unacked;  // offsets
+    LanesPort* port = nullptr;        // nullptr: nobody waits for it
+    Ticket ticket;
+
+    bool more() const { return !given || !again.empty(); }
+  };
+  struct Incoming {             // a message that is coming in
+    LanesPort* port = nullptr;  // nullptr: its receive is not there yet
+    Ticket ticket;
+    Message message;
+    std::vector<std::byte> packed;                               // where the payload arrives, for a layout with holes
+    bool told = false;                                           // lane_go has gone
+    std::uint64_t come = 0;                                      // bytes
+    std::set<std::uint64_t> pieces;                              // offsets of those that have come
+    std::map<std::uint64_t, std::vector<std::byte>> unexpected;  // pieces that have come before the receive, by offset
+
+    std::byte* room() { return message.layout != nullptr ? packed.data() : message.address; }
+  };
+  using Key = std::pair<std::int32_t, std::uint64_t>;  // tag, number
+  struct Given {
+    Outgoing* message;
+    std::uint64_t offset, bytes;
+  };
+  struct Lane {
+    std::unique_ptr<Connection> connection;
+    std::int32_t rank = -1;
+    bool out = false;  // ours, for what we send; else for what we receive
+    // Of what we send:
+    std::uint64_t made_ns = 0;
+    bool busy = false;          // the last of `unacked` is not all in the kernel
+    std::deque<Given> unacked;  // oldest first
+    std::uint64_t unacked_bytes = 0;
+    std::uint64_t acked = 0;  // pieces
+    // Of what we receive: the piece that is coming in at the moment.
+    bool placed = false;
+    bool thrown_away = false;
+    bool aside = false;  // it goes to `spill`, since its receive is not there yet
+    Key key{};
+    std::uint64_t offset = 0;
+    std::vector<std::byte> spill;
+    std::uint64_t come = 0, told = 0;  // pieces, and as many of them as have been acknowledged
+  };
+  struct Peer {
+    std::list<Lane> lanes;
+    std::list<Outgoing> outgoing;
+    std::deque<Outgoing*> waiting;  // those that have more() to give
+    std::uint64_t backlog = 0;      // bytes that are to be given
+    std::map<Key, Incoming> incoming;
+    std::unordered_map<std::int32_t, std::uint64_t> sent, posted;  // messages of a tag
+    std::uint64_t down_since_ns = 0;                               // no lane could be made since then; 0: one is there
+    std::uint64_t again_ns = 0;                                    // no lane is made before
+    bool failed = false;
+    Traffic traffic;
+  };
+
+  Lanes(Wire& wire, Failures& failures, Settings settings);
+
+  bool send(LanesPort& port, const Message& message, Ticket ticket);
+  bool recv(LanesPort& port, const Message& message, Ticket ticket, int* error);
+  void poll(LanesPort* port);
+  std::size_t cancel(const void* instance);
+  void over(std::int32_t context);
+
+  // lanes_messages.cpp
+  std::byte* place(Connection& from, const Frame& frame) override;
+  bool arrived(Connection& from, const Frame& frame) override;
+  void acknowledged(Peer& to, Lane& lane, std::uint64_t pieces);
+  void go(Peer& to, std::int32_t tag, std::uint64_t number);
+  void tell_go(Lane& lane, Incoming& incoming, const Key& key);
+  bool landed(Peer& from, Lane& lane, const Frame& frame);
+  int conclude(Incoming& incoming);
+  void divert(Lane& lane);
+  std::byte* throw_away(Lane& lane, std::uint64_t bytes);
+  void keep(Outgoing& message);
+  bool is_over(std::int32_t tag) const;
+
+  // lanes.cpp
+  void push(std::int32_t rank, Peer& to);
+  bool give(std::int32_t rank, Peer& to, Outgoing& message, Lane& lane);
+  void handed(Peer& to, Outgoing& message);
+  void sent_all(Peer& to, Outgoing& message);
+  Lane* free_lane(Peer& to);
+  void serve(Lane& lane, std::uint32_t events);
+  bool wants(const Peer& peer) const;  // something of it
+  void arm();
+  void acknowledge();
+
+  // lanes_connections.cpp
+  std::size_t alive(const Peer& to, bool out, bool open) const;
+  void open_lanes(std::int32_t rank, Peer& to);
+  void adopt(Wire::Accepted&& accepted);
+  void shape(int socket) const;
+  void lose(std::int32_t rank, Peer& of, Lane& lane);
+  void fail(std::int32_t rank, Peer& peer);
+  void check_lanes(std::int32_t rank, Peer& peer, std::uint64_t now);
+  void tick();
+
+  void complete(LanesPort& port, const Ticket& ticket, int error);
+  void put(LanesPort& port, const Ticket& ticket, int error);
+
+  // Constant once open() has ended.
+  Wire& wire_;
+  Failures& failures_;
+  const int failure_;
+  const Settings settings_;
+  int epoll_ = -1;
+  int timer_ = -1;  // ticks while there is something that could be lost
+
+  // Stored under the lock, in MPI_Init; constant from then on, and loaded by anyone.
+  std::uint32_t streams_;
+
+  // Under the lock, by anyone.
+  std::mutex lock_;
+  bool armed_ = false;  // the timer is
+  std::map<std::int32_t, Peer> peers_;
+  std::unordered_map<const Connection*, Lane*> by_connection_;
+  std::vector<std::unique_ptr<Connection>> buried_;  // until no event can name them
+  std::vector<Lane*> to_acknowledge_;
+  std::set<std::int32_t> over_;  // our contexts whose operations have failed: what comes for them is thrown away
+  LanesPort* polling_ = nullptr;
+  std::vector<Connection::Outgoing> gone_;
+};
+
+// One domain's transport through the lanes.
+class LanesPort final : public Transport {
+ public:
+  explicit LanesPort(Lanes& lanes);
+  ~LanesPort() override;
+  LanesPort(const LanesPort&) = delete;
+  LanesPort& operator=(const LanesPort&) = delete;
+
+  int send(const Message& message, Ticket ticket, bool* finished) override;
+  int recv(const Message& message, Ticket ticket, bool* finished) override;
+  std::span<const Completion> poll() override;
+  std::size_t in_flight() const override { return in_flight_; }
+  std::size_t cancel(const void* instance) override;
+  // Takes note only: word goes by the pair's ordinary connection (Route).
+  void tell(std::int32_t peer, const Notice& notice) override;
+  const Failures& failures() const override { return lanes_.failures_; }
+  std::vector<int> news() const override { return {lanes_.news(), news_}; }
+  Wakeup wakeup() const override { return Wakeup::news; }
+
+ private:
+  friend class Lanes;
+  int posted(bool done, int error, Ticket ticket, bool* finished);
+
+  // Constant.
+  Lanes& lanes_;
+  int news_ = -1;
+
+  // Under the lanes' lock, by anyone.
+  bool told_ = false;  // there is a word in news_
+  std::vector<Completion> finished_;
+
+  // By who owns the domain. (poll() swaps the first with finished_, under the lanes' lock.)
+  std::vector<Completion> reported_;
+  std::size_t in_flight_ = 0;
+};
+
+}  // namespace urakata::transport

@@ -1,0 +1,198 @@
+// The lanes of a pair: made, accepted, watched and given up.
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "transport/lanes.hpp"
+#include "transport/tcp_facts.hpp"
+
+namespace urakata::transport {
+
+namespace {
+
+constexpr int kUnsent = 32 * 1024;  // bytes that wait in the kernel for their turn, at most
+constexpr std::uint32_t kSilence =
+    600;  // ms without an acknowledgement: three lost packets in a row, one after another
+constexpr std::uint32_t kConnecting = 3000;
+constexpr std::uint32_t kRoundTrips = 8;  // likewise; the longer of the two
+
+}  // namespace
+
+std::size_t Lanes::alive(const Peer& to, bool out, bool open) const {
+  return static_cast<std::size_t>(std::ranges::count_if(to.lanes, [&](const Lane& lane) {
+    return lane.out == out && !lane.connection->broken() && (lane.connection->open || !open);
+  }));
+}
+
+void Lanes::shape(int socket) const {
+  setsockopt(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kUnsent, sizeof kUnsent);
+  if (settings_.congestion.empty()) return;
+  const std::string& wanted = settings_.congestion;
+  if (setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, wanted.data(), static_cast<socklen_t>(wanted.size())) != 0) {
+    static const bool told = [&] {
+      log::warning("CONGESTION=%s: %s; connections between sites have the system's congestion control", wanted.c_str(),
+                   std::strerror(errno));
+      return true;
+    }();
+    static_cast<void>(told);
+  }
+}
+
+// As many as the backlog keeps busy.
+void Lanes::open_lanes(std::int32_t rank, Peer& to) {
+  const std::size_t here = alive(to, true, false);
+  const std::uint64_t pieces = std::max<std::uint64_t>((to.backlog + kMostPiece - 1) / kMostPiece, 1);
+  const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(streams_, pieces));
+  if (here >= wanted) return;
+  if (to.again_ns != 0 && now_ns() < to.again_ns) return;
+  for (std::size_t i = here; i < wanted; ++i) {
+    auto made = wire_.connect_to(rank, FrameKind::hello_lane, epoll_);
+    if (!made) {
+      to.again_ns = now_ns() + kAgain;
+      if (alive(to, true, false) == 0 && to.down_since_ns == 0) to.down_since_ns = now_ns();
+      return;
+    }
+    shape(made->socket());
+    Lane& lane = to.lanes.emplace_back();
+    lane.rank = rank;
+    lane.out = true;
+    lane.made_ns = now_ns();
+    by_connection_[made.get()] = &lane;
+    lane.connection = std::move(made);
+  }
+}
+
+void Lanes::adopt(Wire::Accepted&& accepted) {
+  const std::int32_t rank = accepted.connection->rank;
+  if (accepted.connection->broken()) return;
+  Peer& from = peers_[rank];
+  accepted.connection->watched_by(epoll_);
+  accepted.connection->open = true;
+  wire_.greet(*accepted.connection, FrameKind::hello_ack);
+  Lane& lane = from.lanes.emplace_back();
+  lane.rank = rank;
+  by_connection_[accepted.connection.get()] = &lane;
+  lane.connection = std::move(accepted.connection);
+  from.down_since_ns = 0;
+}
+
+// --- what is lost ----------------------------------------------------------------------------------------------------
+
+void Lanes::tick() {
+  std::uint64_t word = 0;
+  [[maybe_unused]] const auto got = read(timer_, &word, sizeof word);
+  const std::uint64_t now = now_ns();
+  for (auto& [rank, peer] : peers_) {
+    if (!peer.failed && wants(peer)) check_lanes(rank, peer, now);
+  }
+}
+
+// Does the other node still acknowledge what its lanes bring?
+void Lanes::check_lanes(std::int32_t rank, Peer& peer, std::uint64_t now) {
+  std::vector<Lane*> silent;
+  bool heard = false;
+  for (Lane& lane : peer.lanes) {
+    if (!lane.out || lane.connection->broken()) continue;
+    const TcpFacts facts = tcp_facts(lane.connection->socket());
+    const bool open = lane.connection->open;
+    const std::uint64_t silence_ms = !open                            ? (now - lane.made_ns) / 1'000'000
+                                     : facts.common.tcpi_unacked != 0 ? facts.common.tcpi_last_ack_recv
+                                                                      : 0;
+    const std::uint64_t bound = std::max<std::uint64_t>(open ? kSilence : kConnecting,
+                                                        std::uint64_t{kRoundTrips} * facts.common.tcpi_rtt / 1000);
+    if (silence_ms > bound) {
+      silent.push_back(&lane);
+    } else {
+      heard = heard || open;
+    }
+    if (silence_ms > wire_.timeout_ns() / 1'000'000) lane.connection->end();
+  }
+  if (heard && !silent.empty()) {
+    log::information("%zu of %zu lanes to rank %d acknowledge nothing: what they had goes over the others",
+                     silent.size(), alive(peer, true, false), rank);
+    for (Lane* lane : silent) lane->connection->end();
+  }
+  for (auto it = peer.lanes.begin(); it != peer.lanes.end();) {
+    Lane& lane = *it++;
+    if (lane.connection->broken()) lose(rank, peer, lane);
+  }
+  if (peer.failed) return;
+  for (auto& [key, incoming] : peer.incoming) {
+    if (incoming.port == nullptr || incoming.pieces.empty()) continue;
+    for (Lane& lane : peer.lanes) {
+      if (!lane.out) tell_go(lane, incoming, key);
+    }
+  }
+  // Whoever only receives learns by a connection of its own whether the other process is still there.
+  if (peer.lanes.empty() && (peer.again_ns == 0 || now >= peer.again_ns)) open_lanes(rank, peer);
+  push(rank, peer);
+  if (peer.down_since_ns != 0 && now - peer.down_since_ns > wire_.timeout_ns()) fail(rank, peer);
+}
+
+// What the lane had and is not acknowledged goes over others.
+void Lanes::lose(std::int32_t rank, Peer& of, Lane& lane) {
+  const int code = lane.connection->error();
+  const bool out = lane.out;
+  if (out && wants(of)) ++of.traffic.lost;
+  if (lane.busy && !lane.unacked.empty()) --lane.unacked.back().message->queued;
+  for (const Given& given : lane.unacked) {
+    Outgoing& message = *given.message;
+    message.unacked.erase(given.offset);
+    if (!message.more()) of.waiting.push_front(&message);
+    message.again.push_back({given.offset, given.bytes});
+  }
+  std::erase(to_acknowledge_, &lane);
+  by_connection_.erase(lane.connection.get());
+  lane.connection->end();
+  buried_.push_back(std::move(lane.connection));
+  of.lanes.remove_if([&](const Lane& one) { return &one == &lane; });
+  if (of.failed) return;
+  const std::uint64_t now = now_ns();
+  if (out) {
+    of.again_ns = now + kAgain;
+    if (alive(of, true, true) == 0 && of.down_since_ns == 0) {
+      of.down_since_ns = now;
+      of.again_ns = 0;
+    }
+    // Nobody listens there any more: the process has ended.
+    if (code == ECONNREFUSED && alive(of, true, true) == 0 && wants(of)) return fail(rank, of);
+  } else {
+    for (auto& [key, incoming] : of.incoming) incoming.told = false;  // it may have been lost
+  }
+  if (of.lanes.empty() && wants(of)) open_lanes(rank, of);
+}
+
+void Lanes::fail(std::int32_t rank, Peer& peer) {
+  const bool wanted = wants(peer);
+  peer.failed = true;
+  for (Outgoing& message : peer.outgoing) {
+    if (message.port != nullptr) complete(*message.port, message.ticket, failure_);
+  }
+  for (auto& [key, incoming] : peer.incoming) {
+    if (incoming.port != nullptr) complete(*incoming.port, incoming.ticket, failure_);
+  }
+  peer.waiting.clear();
+  peer.backlog = 0;
+  for (Lane& lane : peer.lanes) {
+    by_connection_.erase(lane.connection.get());
+    std::erase(to_acknowledge_, &lane);
+    lane.connection->end();
+    buried_.push_back(std::move(lane.connection));
+  }
+  peer.lanes.clear();
+  peer.outgoing.clear();
+  peer.incoming.clear();
+  if (wanted) {
+    log::error("lost all lanes to rank %d: its process has ended, or its site has not answered for %llu s", rank,
+               static_cast<unsigned long long>(wire_.timeout_ns() / 1'000'000'000));
+  }
+}
+
+}  // namespace urakata::transport

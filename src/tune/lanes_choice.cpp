@@ -1,0 +1,59 @@
+#include "tune/lanes_choice.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "lanes/model.hpp"
+
+namespace urakata::tune {
+
+using collectives::Operation;
+
+namespace {
+
+std::string milliseconds(double seconds) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3g ms", seconds * 1e3);
+  return text.data();
+}
+
+std::string words(const lanes::Cost& cost) {
+  const std::string lanes =
+      cost.lanes == 0 ? "straight" : std::to_string(cost.lanes) + (cost.lanes == 1 ? " lane" : " lanes");
+  return lanes + " " + milliseconds(cost.seconds);
+}
+
+}  // namespace
+
+LanesChoice choose_lanes(Operation operation, const collectives::Arguments& arguments,
+                         const lanes::Placement& placement, const LinkFacts* links, std::uint32_t streams,
+                         std::uint32_t asked) {
+  const std::uint32_t wish = std::min(asked, placement.most_lanes());
+  const bool straight = operation == Operation::scatter || operation == Operation::gather;
+  if (links == nullptr) {
+    return {wish != 0 ? wish : straight ? 0 : placement.most_lanes(), "between sites, whose links were not measured"};
+  }
+  const auto all = lanes::costs(operation, arguments, placement, *links, streams);
+  auto best = std::ranges::min_element(all, {}, &lanes::Cost::seconds);
+  if (wish != 0) best = std::ranges::find(all, wish, &lanes::Cost::lanes);
+  std::string why = (wish != 0 ? "asked for; predicted: " : "predicted: ") + words(*best);
+  if (best != all.begin()) why += ", " + words(*(best - 1));
+  if (best + 1 != all.end()) why += ", " + words(*(best + 1));
+  return {best->lanes, std::move(why)};
+}
+
+std::string_view default_between_sites(Operation operation) {
+  switch (operation) {
+    case Operation::gatherv:
+    case Operation::scatterv:
+      return "linear";
+    case Operation::alltoall:
+    case Operation::alltoallv:
+      return "spread";
+    default:
+      return "";
+  }
+}
+
+}  // namespace urakata::tune

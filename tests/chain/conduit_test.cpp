@@ -1,0 +1,280 @@
+// Conduits joined by real connections, in one process: rank 0 sends rank 1 what the programs say.
+#include "chain/conduit.hpp"
+
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <numeric>
+#include <thread>
+
+#include "chain/compile.hpp"
+#include "chain/listener.hpp"
+#include "chain/submitter.hpp"
+#include "schedule/builder.hpp"
+
+namespace urakata::chain {
+namespace {
+
+using schedule::Builder;
+using schedule::kRecvBuffer;
+using schedule::kSendBuffer;
+
+constexpr std::uint64_t kTimeout = 5'000'000'000;
+
+// One end: its buffers and what has ended on it.
+struct End {
+  std::unique_ptr<Conduit> conduit;
+  std::vector<Conduit::Done> done = {};
+
+  // Looks until so many operations have ended. A test that waits for ever is ended by its runner.
+  void wait(std::size_t count) {
+    while (done.size() < count) conduit->reap(done);
+  }
+};
+
+class Joined : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string why = why_no_chains(); !why.empty()) GTEST_SKIP() << why;
+    std::array<int, 2> sockets = connected();
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      std::vector<Conduit::Peer> peers(2);
+      for (std::size_t other = 0; other < 2; ++other) peers[other].rank = static_cast<std::int32_t>(other);
+      peers[1 - rank].socket = sockets[rank];
+      sockets_[rank] = sockets[rank];
+      auto made = Conduit::open(std::move(peers), static_cast<std::int32_t>(rank), submitter_, kTimeout);
+      ASSERT_TRUE(made.ok()) << made.error().message;
+      ends_[rank].conduit = std::move(*made);
+    }
+  }
+  void TearDown() override { submitter_.stop(); }
+
+  static std::array<int, 2> connected() {
+    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    EXPECT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
+    EXPECT_EQ(listen(listener, 1), 0);
+    EXPECT_EQ(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size), 0);
+    const int one = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    EXPECT_EQ(connect(one, reinterpret_cast<sockaddr*>(&address), size), 0);
+    const int other = accept(listener, nullptr, nullptr);
+    close(listener);
+    return {one, other};
+  }
+
+  // Each sends its send buffer and receives into its receive buffer, in pieces.
+  static Program swap_of(std::uint32_t rank, std::uint64_t bytes, std::uint64_t piece, std::uint64_t short_bytes) {
+    Builder builder("swap", 2, rank);
+    const schedule::Chunks chunks = schedule::cut(bytes, piece);
+    builder.recv(1 - rank, {.buffer = kRecvBuffer}, chunks, {});
+    builder.send(1 - rank, {.buffer = kSendBuffer}, chunks, {});
+    return *compile(*builder.commit(), {.short_bytes = short_bytes});
+  }
+
+  Submitter submitter_;
+  std::array<End, 2> ends_;
+  std::array<int, 2> sockets_{};  // the conduits'
+};
+
+std::vector<std::byte> pattern(std::size_t bytes, unsigned seed) {
+  std::vector<std::byte> made(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) made[i] = static_cast<std::byte>(i * 7 + seed * 13 + 1);
+  return made;
+}
+
+// An operation of both ends, with buffers of its own.
+struct Swap {
+  std::array<std::vector<std::byte>, 2> out, in;
+
+  Swap(std::size_t bytes, unsigned seed) {
+    for (unsigned rank = 0; rank < 2; ++rank) {
+      out[rank] = pattern(bytes, 2 * seed + rank);
+      in[rank].resize(bytes);
+    }
+  }
+  bool start(End& end, std::size_t rank, const Program& program) {
+    const std::array<std::byte*, 2> buffers{out[rank].data(), in[rank].data()};
+    return end.conduit->start(program, buffers, this);
+  }
+  void expect_swapped() const {
+    EXPECT_EQ(in[0], out[1]);
+    EXPECT_EQ(in[1], out[0]);
+  }
+};
+
+TEST_F(Joined, OperationsOfAllSizesMoveTheRightBytes) {
+  for (const std::uint64_t bytes : {1UL, 64UL, 8192UL, 8193UL, 100'000UL, 5'000'000UL}) {
+    for (const std::uint64_t piece : {bytes, bytes / 7 + 1}) {
+      const std::array<Program, 2> programs{swap_of(0, bytes, piece, kShortBytes),
+                                            swap_of(1, bytes, piece, kShortBytes)};
+      Swap swap(bytes, 3);
+      for (std::size_t rank = 0; rank < 2; ++rank) {
+        ends_[rank].done.clear();
+        ASSERT_TRUE(swap.start(ends_[rank], rank, programs[rank]));
+      }
+      while (ends_[0].done.empty() || ends_[1].done.empty()) {
+        for (End& end : ends_) end.conduit->reap(end.done);
+      }
+      swap.expect_swapped();
+      EXPECT_FALSE(ends_[0].done[0].failed || ends_[1].done[0].failed);
+      EXPECT_EQ(ends_[0].done[0].whose, &swap);
+    }
+  }
+}
+
+// Many are in flight at once on one side before the other begins; they end in the order of their starts. Some need a
+// larger ring than there is, which then takes over in their midst.
+TEST_F(Joined, OperationsInFlightKeepTheirOrder) {
+  constexpr std::size_t kOperations = 40;
+  std::vector<std::unique_ptr<Swap>> swaps;
+  std::vector<std::array<Program, 2>> programs;
+  for (std::size_t i = 0; i < kOperations; ++i) {
+    const std::uint64_t bytes = i % 3 == 0 ? 40'000 : 10 + i;
+    const std::uint64_t piece = i == 21 ? 30 : i % 3 == 0 ? 10'000 : 5;  // the 22nd has 1334 pieces each way
+    programs.push_back({swap_of(0, bytes, piece, kShortBytes), swap_of(1, bytes, piece, kShortBytes)});
+    swaps.push_back(std::make_unique<Swap>(bytes, static_cast<unsigned>(i)));
+  }
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    for (std::size_t i = 0; i < kOperations; ++i) {
+      ASSERT_TRUE(swaps[i]->start(ends_[rank], rank, programs[i][rank]));
+    }
+  }
+  EXPECT_EQ(ends_[0].conduit->in_flight(), kOperations);
+  while (ends_[0].done.size() < kOperations || ends_[1].done.size() < kOperations) {
+    for (End& end : ends_) end.conduit->reap(end.done);
+  }
+  for (std::size_t i = 0; i < kOperations; ++i) {
+    swaps[i]->expect_swapped();
+    EXPECT_EQ(ends_[0].done[i].whose, swaps[i].get());
+    EXPECT_FALSE(ends_[0].done[i].failed || ends_[1].done[i].failed);
+  }
+  EXPECT_EQ(ends_[0].conduit->in_flight(), 0U);
+}
+
+// What a thread starts that ends before the operation does is carried on all the same, and in order.
+TEST_F(Joined, AThreadThatStartsMayEnd) {
+  const std::array<Program, 2> programs{swap_of(0, 1000, 10, kShortBytes), swap_of(1, 1000, 10, kShortBytes)};
+  std::array<std::unique_ptr<Swap>, 4> swaps;
+  for (unsigned i = 0; i < swaps.size(); ++i) swaps[i] = std::make_unique<Swap>(1000, i);
+  for (std::size_t i = 0; i < swaps.size(); ++i) {
+    if (i % 2 == 0) {
+      std::thread([&] { EXPECT_TRUE(swaps[i]->start(ends_[0], 0, programs[0])); }).join();
+    } else {
+      EXPECT_TRUE(swaps[i]->start(ends_[0], 0, programs[0]));
+    }
+  }
+  for (auto& swap : swaps) EXPECT_TRUE(swap->start(ends_[1], 1, programs[1]));
+  while (ends_[0].done.size() < swaps.size() || ends_[1].done.size() < swaps.size()) {
+    for (End& end : ends_) end.conduit->reap(end.done);
+  }
+  for (const auto& swap : swaps) swap->expect_swapped();
+}
+
+// The other side ends in the middle of a message: this one's operations end with an error, later ones do not begin.
+TEST_F(Joined, APeerThatEndsFailsWhatIsInFlight) {
+  const std::array<Program, 2> programs{swap_of(0, 100'000, 1000, 0), swap_of(1, 100'000, 1000, 0)};
+  Swap first(100'000, 1);
+  Swap second(100'000, 2);
+  ASSERT_TRUE(first.start(ends_[0], 0, programs[0]));
+  ASSERT_TRUE(second.start(ends_[0], 0, programs[0]));
+  ASSERT_EQ(write(sockets_[1], first.out[1].data(), 1500), 1500);
+  ends_[1].conduit.reset();
+  ends_[0].wait(2);
+  EXPECT_TRUE(ends_[0].done[0].failed && ends_[0].done[1].failed);
+  EXPECT_EQ(std::memcmp(first.in[0].data(), first.out[1].data(), 1000), 0);
+  EXPECT_TRUE(ends_[0].conduit->broken());
+  EXPECT_FALSE(first.start(ends_[0], 0, programs[0]));
+}
+
+// At each request of an operation: the peer's connection ends just there.
+TEST_F(Joined, WhereverAConnectionEndsTheOperationEnds) {
+  TearDown();
+  for (std::size_t cut = 0; cut < 40; cut += 3) {
+    SetUp();
+    const Program program = swap_of(0, 40, 4, cut % 2 == 0 ? 0 : kShortBytes);
+    Swap swap(40, 1);
+    ASSERT_TRUE(swap.start(ends_[0], 0, program));
+    ASSERT_EQ(write(sockets_[1], swap.out[1].data(), cut), static_cast<ssize_t>(cut));
+    shutdown(sockets_[1], SHUT_RDWR);
+    ends_[0].wait(1);
+    EXPECT_TRUE(ends_[0].done[0].failed) << cut;
+    ends_[0].done.clear();
+    for (End& end : ends_) end.conduit.reset();
+  }
+}
+
+TEST_F(Joined, DiscardingEndsWhatWaitsAtGates) {
+  Builder builder("relay", 2, 0);
+  const schedule::Chunks chunks = schedule::cut(100, 10);
+  const auto in = builder.recv(1, {.buffer = kRecvBuffer}, chunks, {});
+  builder.each(in, builder.send(1, {.buffer = kRecvBuffer}, chunks, {}));
+  const Program program = *compile(*builder.commit(), {.short_bytes = 0});
+  ASSERT_EQ(program.gates, 1U);
+  Swap swap(100, 1);
+  ASSERT_TRUE(swap.start(ends_[0], 0, program));
+  EXPECT_TRUE(ends_[0].conduit->runs(&swap));
+  ends_[0].conduit->discard();
+  ends_[0].wait(1);
+  EXPECT_TRUE(ends_[0].done[0].failed);
+  EXPECT_FALSE(ends_[0].conduit->runs(&swap));
+}
+
+// Ranks connect, whoever comes first; a stranger's connection and one with a wrong secret are not accepted.
+TEST(Listener, RanksOfACommunicatorConnect) {
+  constexpr std::size_t kRanks = 4;
+  const transport::Secret secret{.low = 5, .high = 6};
+  std::vector<std::unique_ptr<Listener>> listeners;
+  std::vector<Listener::Member> members;
+  for (std::size_t rank = 0; rank < kRanks; ++rank) {
+    auto opened = Listener::open(static_cast<std::int32_t>(rank), secret, kTimeout);
+    ASSERT_TRUE(opened.ok());
+    listeners.push_back(std::move(*opened));
+    Listener::Member member{
+        .rank = static_cast<std::int32_t>(rank), .context = static_cast<std::int32_t>(10 + rank), .address = {}};
+    auto& address = reinterpret_cast<sockaddr_in&>(member.address.address);
+    address.sin_family = AF_INET;
+    address.sin_port = htons(listeners.back()->port());
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    member.address.length = sizeof address;
+    members.push_back(member);
+  }
+  const int stranger = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(connect(stranger, reinterpret_cast<sockaddr*>(&members[0].address.address), members[0].address.length), 0);
+  const std::array<std::uint64_t, 3> handshake{5, 7, 1};
+  ASSERT_EQ(write(stranger, handshake.data(), sizeof handshake), static_cast<ssize_t>(sizeof handshake));
+  std::vector<std::vector<Conduit::Peer>> peers(kRanks);
+  std::vector<std::thread> threads;
+  for (std::size_t rank = 0; rank < kRanks; ++rank) {
+    threads.emplace_back([&, rank] {
+      auto connected = listeners[rank]->connect(members, rank);
+      EXPECT_TRUE(connected.ok()) << connected.error().message;
+      if (connected.ok()) peers[rank] = std::move(*connected);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (std::size_t from = 0; from < kRanks; ++from) {
+    for (std::size_t to = 0; to < kRanks; ++to) {
+      if (from == to) continue;
+      const std::size_t word = from * kRanks + to;
+      ASSERT_EQ(write(peers[from][to].socket, &word, sizeof word), static_cast<ssize_t>(sizeof word));
+      std::size_t got = 0;
+      ASSERT_EQ(recv(peers[to][from].socket, &got, sizeof got, MSG_WAITALL), static_cast<ssize_t>(sizeof got));
+      EXPECT_EQ(got, word);
+    }
+  }
+  for (const auto& all : peers) {
+    for (const Conduit::Peer& peer : all) {
+      if (peer.socket >= 0) close(peer.socket);
+    }
+  }
+  close(stranger);
+}
+
+}  // namespace
+}  // namespace urakata::chain

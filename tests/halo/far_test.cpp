@@ -1,0 +1,225 @@
+// Edges between nodes, step by step: one thread plays all ranks, each in a space of its own, and hands them the frames.
+#include <gtest/gtest.h>
+
+#include "halo/plan.hpp"
+#include "neighbourhood.hpp"
+
+namespace urakata::halo::test {
+namespace {
+
+constexpr std::uint64_t kLarge = 600 << 10;  // more than two slices
+
+// Both send 4 KiB and neither waits for a word: one frame each, for whoever begins first as for whoever is late.
+TEST(FarEdges, NobodyAnnouncesAnythingWhereTheRelationIsSymmetric) {
+  Neighbourhood all(2, {edge(0, 1, 4096), edge(1, 0, 4096)}, {}, {0, 1});
+  all.join_all();
+  all.deliver();
+  for (std::uint64_t k = 1; k <= 4; ++k) {
+    begin(all.rank[0], all, k);
+    EXPECT_FALSE(test(all.rank[0]));
+    all.deliver(7);  // to a receiver that has not begun: it lands
+    begin(all.rank[1], all, k);
+    EXPECT_TRUE(test(all.rank[1]));
+    EXPECT_FALSE(all.rank[0].plan->news());
+    all.deliver(7);  // straight to its place
+    EXPECT_TRUE(all.rank[0].plan->news());
+    for (Rank& rank : all.rank) {
+      EXPECT_TRUE(test(rank));
+      EXPECT_TRUE(holds_all(rank, all, k));
+    }
+  }
+  EXPECT_EQ(all.rank[0].plan->counts().put_frames, 4U);
+  EXPECT_EQ(all.rank[0].plan->counts().ready_marks, 0U);
+  EXPECT_EQ(all.rank[0].plan->counts().unpacked, 0U);
+  EXPECT_EQ(all.rank[1].plan->counts().unpacked, 4U);
+  EXPECT_EQ(all.rank[0].plan->from_far(), 1U);
+  EXPECT_EQ(all.rank[0].plan->from_near(), 0U);
+  EXPECT_FALSE(all.rank[0].plan->any_near());
+  EXPECT_EQ(all.network.refused(), 0U);
+}
+
+// A sender two exchanges ahead of a receiver from which nothing comes back: its third put is held.
+TEST(FarEdges, ACreditComesBackInAOneWayRelation) {
+  Neighbourhood all(2, {edge(0, 1, 8)}, {}, {0, 1});
+  all.join_all();
+  all.deliver();
+  Rank& sender = all.rank[0];
+  Rank& receiver = all.rank[1];
+  for (std::uint64_t k = 1; k <= 3; ++k) {
+    begin(sender, all, k);
+    EXPECT_EQ(sender.plan->complete(), k < 3);
+    all.deliver();
+  }
+  EXPECT_FALSE(sender.plan->news());
+  for (std::uint64_t k = 1; k <= 2; ++k) {
+    begin(receiver, all, k);
+    EXPECT_TRUE(test(receiver));
+    EXPECT_TRUE(holds_all(receiver, all, k));
+    all.deliver();
+    EXPECT_EQ(sender.plan->news(), k == 2);
+  }
+  EXPECT_TRUE(test(sender));
+  begin(receiver, all, 3);
+  all.deliver();
+  EXPECT_TRUE(test(receiver));
+  EXPECT_TRUE(holds_all(receiver, all, 3));
+  EXPECT_EQ(sender.plan->counts().held, 1U);
+  EXPECT_EQ(receiver.plan->counts().ready_marks, 3U);
+}
+
+// Before the receiver's answer is here nothing goes.
+TEST(FarEdges, PutsAreHeldUntilTheEdgeIsJoined) {
+  Neighbourhood all(2, {edge(0, 1, 100), edge(1, 0, 100)}, {}, {0, 1});
+  begin(all.rank[0], all, 1);
+  all.join_all();
+  EXPECT_FALSE(all.rank[0].plan->news());
+  all.deliver();
+  EXPECT_TRUE(all.rank[0].plan->news());
+  EXPECT_FALSE(test(all.rank[0]));
+  begin(all.rank[1], all, 1);
+  all.deliver();
+  for (Rank& rank : all.rank) {
+    EXPECT_TRUE(test(rank));
+    EXPECT_TRUE(holds_all(rank, all, 1));
+  }
+}
+
+// 600 KiB without a landing place, strided on one side or the other: the sender waits for the receiver, then it comes in
+// three slices.
+TEST(FarEdges, LargePayloadsAskAndGoInSlices) {
+  const Form rows = strided(kLarge / 1024, 1024, 24);
+  Neighbourhood all(2, {{0, 1, rows, plain(kLarge)}, {0, 1, plain(kLarge), rows}}, {}, {0, 1});
+  all.leaves = false;
+  all.join_all();
+  all.deliver();
+  EXPECT_EQ(all.rank[1].plan->landing_bytes(), transport::PutWire::kSlice);
+  for (std::uint64_t k = 1; k <= 3; ++k) {
+    begin(all.rank[0], all, k);
+    all.deliver();
+    EXPECT_FALSE(all.rank[0].plan->news());
+    begin(all.rank[1], all, k);
+    unsigned steps = 0;
+    for (bool over = false; !over && steps < 20; ++steps) {
+      all.deliver(1001);
+      const bool first = test(all.rank[0]);
+      const bool second = test(all.rank[1]);
+      over = first && second;
+    }
+    EXPECT_LE(steps, 5U);
+    EXPECT_TRUE(holds_all(all.rank[1], all, k));
+  }
+  EXPECT_EQ(all.rank[0].plan->counts().put_frames, 3 * 2 * 3U);
+}
+
+// A receiver that begins in the middle of a payload of several slices has what had landed unpacked, and the rest goes on.
+TEST(FarEdges, AReceiverMayBeginInTheMiddleOfAPayload) {
+  const Form rows = strided(kLarge / 1024, 1024, 24);
+  Neighbourhood all(2, {{0, 1, rows, rows}, edge(1, 0, 8)}, {.landing_budget = 4 << 20, .far_landing_most = 1 << 20},
+                    {0, 1});
+  all.join_all();
+  all.deliver();
+  for (const std::size_t before : {300'000U, 100U, 500'000U}) {
+    static std::uint64_t k = 0;
+    ++k;
+    begin(all.rank[0], all, k);
+    all.network.of(1).poll(before);
+    begin(all.rank[1], all, k);
+    EXPECT_FALSE(test(all.rank[1]));
+    all.deliver();
+    for (Rank& rank : all.rank) {
+      EXPECT_TRUE(test(rank));
+      EXPECT_TRUE(holds_all(rank, all, k));
+    }
+  }
+}
+
+// What is beyond the budget asks.
+TEST(FarEdges, LandingPlacesKeepWithinTheBudget) {
+  Neighbourhood all(2, {edge(0, 1, 1000), edge(0, 1, 1000), edge(0, 1, 100)}, {.landing_budget = 2500}, {0, 1});
+  EXPECT_EQ(all.rank[1].plan->landing_bytes(), 2 * 1024U + 2 * 128U);
+  all.join_all();
+  all.deliver();
+  begin(all.rank[0], all, 1);
+  EXPECT_EQ(all.rank[0].plan->counts().held, 1U);
+  begin(all.rank[1], all, 1);
+  all.deliver();
+  EXPECT_TRUE(test(all.rank[0]));
+  all.deliver();
+  EXPECT_TRUE(test(all.rank[1]));
+  EXPECT_TRUE(holds_all(all.rank[1], all, 1));
+}
+
+TEST(FarEdges, BothEndsAreToldThatTheyDoNotFit) {
+  Neighbourhood all(2, {{0, 1, plain(9), plain(8)}, {0, 1, plain(0), plain(3)}, {0, 1, plain(0), plain(0)}}, {},
+                    {0, 1});
+  EXPECT_EQ(all.rank[1].plan->join(0, all.record(0)), Fit::sender_longer);
+  EXPECT_EQ(all.rank[1].plan->join(1, all.record(1)), Fit::sender_shorter);
+  EXPECT_EQ(all.rank[1].plan->join(2, all.record(2)), Fit::good);
+}
+
+// A ring of four in two spaces. One link breaks: all four plans fail, those that have no part in it in the next exchange
+// at the latest, and nobody waits for ever; what comes afterwards is written nowhere.
+TEST(FarEdges, OneLostLinkEndsAllPlansThatHangTogether) {
+  for (const bool idle : {false, true}) {
+    std::vector<TestEdge> ring;
+    for (std::uint32_t r = 0; r < 4; ++r) {
+      ring.push_back(edge(r, (r + 1) % 4, 5000));
+      ring.push_back(edge((r + 1) % 4, r, 5000));
+    }
+    Neighbourhood all(4, ring, {}, {0, 0, 1, 1});
+    all.join_all();
+    all.deliver();
+    for (std::uint32_t r = 0; !idle && r < 4; ++r) {
+      if (r != 2) begin(all.rank[r], all, 1);
+    }
+    all.network.of(1).lose(2);
+    all.network.of(2).lose(1);
+    for (std::uint32_t r = 0; r < 4; ++r) {
+      if (idle || r == 2) begin(all.rank[r], all, 1);
+    }
+    for (std::uint64_t k = 1; k <= 3; ++k) {
+      std::array<bool, 4> over{};
+      for (unsigned step = 0; step < 300; ++step) {
+        all.deliver(100);
+        for (std::size_t r = 0; r < 4; ++r) over[r] = test(all.rank[r]);
+      }
+      for (std::size_t r = 0; r < 4; ++r) {
+        EXPECT_TRUE(over[r]) << r;
+        EXPECT_TRUE(k == 1 || all.rank[r].plan->failed()) << r;
+        if (k < 3) holds_all(all.rank[r], all, k);  // clears
+        if (k < 3) begin(all.rank[r], all, k + 1);
+      }
+    }
+    for (Rank& rank : all.rank) {
+      for (std::size_t i = 0; i < rank.receiving.size(); ++i) EXPECT_TRUE(rank.holds(i, Bytes(5000, std::byte{0xEE})));
+    }
+  }
+}
+
+// Frames that no plan of this program would send end the connection, and touch nothing.
+TEST(FarEdges, WrongFramesAreRefused) {
+  using transport::Frame;
+  using transport::FrameKind;
+  struct Nobody final : transport::PutSink {
+    std::byte* place(std::int32_t, const Frame&) override { return nullptr; }
+    bool arrived(std::int32_t, const Frame&) override { return false; }
+    void left(std::uint32_t) override {}
+    bool lost(std::int32_t) override { return false; }
+  } nobody;
+  const Bytes payload(4096);
+  const auto put = [](std::uint64_t edge, std::uint64_t k, std::uint64_t bytes) {
+    return Frame{.kind = FrameKind::put, .tag = 0, .bytes = bytes, .id = edge << 32U | k};
+  };
+  for (const Frame& frame : {put(0, 1, 101), put(0, 2, 100), put(1, 1, 100), put(2, 1, 100), put(3, 1, 600),
+                             Frame{.kind = FrameKind::put_open, .id = 7UL << 32U}}) {
+    Neighbourhood all(3, {edge(0, 1, 100), edge(2, 1, 100), edge(0, 1, kLarge)}, {}, {0, 1, 2});
+    all.join_all();
+    all.deliver();
+    all.network.of(0).put(1, frame, payload.data(), nobody, 0);
+    all.deliver();
+    EXPECT_EQ(all.network.refused(), 1U);
+  }
+}
+
+}  // namespace
+}  // namespace urakata::halo::test

@@ -1,0 +1,95 @@
+"""Exchange plans over test hosts: edges between nodes by put frames, with a space on each node and without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from jobs import FULL, compiled, named, run_job
+
+from urakata import paths
+from urakata.hosts import Hosts, available
+from urakata.report.summary import summarise
+
+pytestmark = pytest.mark.skipif(not available()[0], reason=f"no test hosts here: {available()[1]}")
+
+EXEC = str(paths.program("urakata-exec"))
+SECONDS = 600.0 if FULL else 100.0
+
+
+@pytest.fixture(scope="module")
+def hosts() -> Iterator[Hosts]:
+    with Hosts(count=3) as made:
+        yield made
+
+
+def run(hosts: Hosts, name: str, program: list[str], *options: str, per_host: int = 2) -> tuple[int, str]:
+    host = named(name)
+    done = hosts.run(
+        [EXEC, *options, "--", *program],
+        ranks_per_host=per_host,
+        host_mpi=host.launcher,
+        env=host.environment,
+        timeout=SECONDS,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def numbers(output: str) -> list[str]:
+    return [line for line in output.splitlines() if line.startswith("topology")]
+
+
+WAYS = {
+    "apart": ("--engine", "poll"),
+    "spaces": ("--engine", "poll", "--space"),
+    "thread": ("--engine", "thread"),
+    "asking": ("--engine", "poll", "--space", "--set", "COSTS=exchange.plan_landing=0"),
+}
+
+
+@pytest.mark.parametrize("per_host", (1, 2))
+@pytest.mark.parametrize("way", WAYS)
+def test_random_neighbourhoods_equal_the_hosts(
+    hosts: Hosts, folder: Path, tmp_path: Path, way: str, per_host: int
+) -> None:
+    """Without a space, ranks of a node that are neighbours have schedules, and all ranks know."""
+    program = [str(compiled(named("openmpi"), "random_neighbours", folder)), "600" if FULL else "20", "8"]
+    options = (*WAYS[way], "--set", f"REPORT={tmp_path}")
+    code, output = run(hosts, "openmpi", program, *options, per_host=per_host)
+    assert code == 0, output[-3000:]
+    alone = run_job(named("openmpi"), 3 * per_host, program).output
+    assert numbers(alone) == numbers(output) and len(numbers(alone)) == int(program[1]), program
+    said = [row.why for row in summarise(tmp_path).rows if row.algorithm == "exchange plan"]
+    if "--space" in options or per_host == 1:
+        assert any("by put frames" in why for why in said)
+    if "--space" in options:  # without one a rank's edges to itself are by stores
+        assert any("by stores, " in why for why in said)
+
+
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+@pytest.mark.parametrize("way", ("apart", "spaces"))
+def test_random_halos_equal_plain_messages(hosts: Hosts, folder: Path, tmp_path: Path, name: str, way: str) -> None:
+    program = [str(compiled(named(name), "random_halos", folder)), "1000" if FULL else "30", "9"]
+    per_host = 2 if way == "spaces" else 1
+    code, output = run(hosts, name, program, *WAYS[way], "--set", f"REPORT={tmp_path}", per_host=per_host)
+    assert code == 0 and "random_halos: right" in output, output[-3000:]
+    assert any("by put frames" in row.why for row in summarise(tmp_path).rows)
+
+
+@pytest.mark.parametrize("where", ("neighbours", "halo"))
+@pytest.mark.parametrize("way", ("apart", "spaces"))
+def test_a_killed_neighbour_ends_the_job(hosts: Hosts, folder: Path, way: str, where: str) -> None:
+    program = [str(compiled(named("openmpi"), "killed_in_exchange", folder)), where]
+    code, output = run(hosts, "openmpi", program, *WAYS[way], per_host=2 if way == "spaces" else 1)
+    assert code not in (0, 124), output[-3000:]
+
+
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+@pytest.mark.parametrize("way", ("apart", "asking"))
+def test_a_plan_moves_while_its_rank_is_blocked_in_the_host(folder: Path, name: str, way: str) -> None:
+    """Also a large payload, for which the receiver has to say that it is there."""
+    program = [str(compiled(named(name), "blocked_halo", folder))]
+    with Hosts(count=2) as two:
+        code, output = run(two, name, program, *WAYS[way], per_host=1)
+    assert code == 0 and output.count("blocked_halo: right") == 2, output[-3000:]

@@ -1,0 +1,174 @@
+"""Engine kernel: jobs over several test hosts, a rank on each, whose collectives the Linux kernel carries on."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from jobs import FULL, compiled, named
+from typer.testing import CliRunner
+
+from urakata import paths
+from urakata.cli import build_app
+from urakata.hosts import Hosts, available
+from urakata.kernel_study.methods import PARTS
+
+pytestmark = pytest.mark.skipif(not available()[0], reason=f"no test hosts here: {available()[1]}")
+
+EXEC = str(paths.program("urakata-exec"))
+CONDUIT = "engine kernel: MPI_COMM_WORLD has a conduit"
+CASES = "50000" if FULL else "500"
+SECONDS = 1500.0 if FULL else 120.0
+
+
+@pytest.fixture(scope="module")
+def hosts() -> Iterator[Hosts]:
+    with Hosts(count=3) as made:
+        yield made
+
+
+def run(hosts: Hosts, program: list[str], *options: str, name: str = "openmpi", per_host: int = 1) -> tuple[int, str]:
+    host = named(name)
+    words = ["--engine", "kernel", "--verbose", "2", *options]
+    done = hosts.run(
+        [EXEC, *words, "--", *program],
+        ranks_per_host=per_host,
+        host_mpi=host.launcher,
+        env=host.environment,
+        timeout=SECONDS,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module", autouse=True)
+def needs_a_ring(hosts: Hosts, folder: Path) -> None:
+    """Skips all where this kernel has none; which right is missing, the line says."""
+    program = [str(compiled(named("openmpi"), "no_requests", folder))]
+    _, output = run(hosts, program)
+    if CONDUIT not in output and (said := re.search("engine thread instead of kernel: .*io_uring.*", output)):
+        pytest.skip(said.group())
+
+
+@pytest.mark.parametrize("extra", ([], ["--mostly-moving"], ["--mostly-moving", "--mixed-engines"]))
+def test_collectives_are_right(hosts: Hosts, folder: Path, extra: list[str]) -> None:
+    """With all that engine thread has beside them, on the same communicators and on others."""
+    seed = str(time.time_ns() % 1_000_000)
+    program = [str(compiled(named("openmpi"), "random_nbc", folder)), "--cases", CASES, "--seed", seed, *extra]
+    code, output = run(hosts, program)
+    assert code == 0 and " 0 wrong" in output, output[-3000:]
+    assert output.count(CONDUIT) == 3, output[:3000]
+
+
+def test_mpich(hosts: Hosts, folder: Path) -> None:
+    program = [str(compiled(named("mpich"), "threads_nbc", folder)), "3", "30"]
+    code, output = run(hosts, program, name="mpich")
+    assert code == 0 and " 0 wrong" in output, output[-3000:]
+    assert output.count(CONDUIT) == 3, output[:3000]
+
+
+def test_what_other_threads_start_goes_on_too(hosts: Hosts, folder: Path) -> None:
+    program = [str(compiled(named("openmpi"), "threads_nbc", folder)), "3", "30"]
+    code, output = run(hosts, program)
+    assert code == 0 and " 0 wrong" in output, output[-3000:]
+    assert output.count(CONDUIT) == 3, output[:3000]
+
+
+def test_forks_while_collectives_are_in_progress(hosts: Hosts, folder: Path) -> None:
+    program = [str(compiled(named("openmpi"), "forks", folder)), "12"]
+    code, output = run(hosts, program)
+    assert code == 0, output[-3000:]
+    assert output.count(CONDUIT) == 3, output[:3000]
+
+
+def test_the_study_measures_all_methods(tmp_path: Path) -> None:
+    file = tmp_path / "kernel.json"
+    words = ["bench", "kernel", "--quick", "--part", "fine,group", "--sizes", "1K", "--json", str(file)]
+    said = CliRunner().invoke(build_app(), words)
+    assert said.exit_code == 0, said.output
+    rows = json.loads(file.read_text())["rows"]
+    assert {row["method"] for row in rows if row["part"] == "fine"} == set(PARTS["fine"].methods)
+    of_group = [row for row in rows if row["part"] == "group"]
+    assert {row["operation"] for row in of_group} == {"ibcast", "iallgather", "ialltoall"}
+    assert all(row["values"]["workers"] == [0] for row in of_group)
+
+
+@pytest.mark.parametrize("how", ("exit", "kill"))
+def test_a_rank_that_ends_early_ends_the_job(hosts: Hosts, folder: Path, tmp_path: Path, how: str) -> None:
+    program = [str(compiled(named("openmpi"), "early_exit", folder)), how, str(tmp_path)]
+    code, output = run(hosts, program)
+    assert code != 0, output[-3000:]
+    assert {path.name for path in tmp_path.iterdir()} == {"0", "1", "2"}, output[-3000:]
+    assert output.count(CONDUIT) == 3, output[:3000]
+
+
+def test_where_one_link_breaks_every_rank_gets_an_error(folder: Path, tmp_path: Path) -> None:
+    """Host 0 has no part in the link between 1 and 2."""
+    program = [str(compiled(named("openmpi"), "lost_link", folder)), str(tmp_path)]
+    with Hosts(count=3) as own, ThreadPoolExecutor(1) as pool:
+        job = pool.submit(run, own, program, "--set", "PEER_TIMEOUT=4")
+        while not job.done() and len(list(tmp_path.glob("works.*"))) < 3:
+            time.sleep(0.05)
+        for here, there in ((1, 2), (2, 1)):
+            words = ["ip", "neigh", "replace", own.addresses[there], "lladdr", "02:00:00:00:00:01", "dev", "eth0"]
+            own.execute(here, [*words, "nud", "permanent"])
+        _, output = job.result()
+    assert len(list(tmp_path.glob("failed.*"))) == 3, output[-3000:]
+    assert output.count(CONDUIT) == 3, output[:3000]
+
+
+def _instead(output: str, why: str) -> None:
+    assert output.count("engine thread instead of kernel: ") == 1, output[:3000]
+    assert re.search("engine thread instead of kernel: .*" + why, output), output[:3000]
+    assert CONDUIT not in output
+
+
+def test_without_io_uring_it_is_engine_thread(hosts: Hosts, folder: Path) -> None:
+    """On one host only: all go by what the worst off has."""
+    host = named("openmpi")
+    without = compiled(host, "without_uring", folder)
+    program = f"{compiled(host, 'random_nbc', folder)} --cases 50"
+    start = f"{EXEC} --engine kernel --verbose 2 -- {program}"
+    done = hosts.run(
+        ["sh", "-c", f'[ "$(hostname)" != host2 ] || exec {without} {start}; exec {start}'],
+        host_mpi=host.launcher,
+        env=host.environment,
+        timeout=SECONDS,
+    )
+    output = done.stdout + done.stderr
+    assert done.returncode == 0 and " 0 wrong" in output, output[-3000:]
+    _instead(output, "rank 2: the kernel gives no io_uring .*kernel.io_uring_disabled")
+
+
+def test_where_not_all_ranks_have_it_it_is_engine_thread(hosts: Hosts, folder: Path) -> None:
+    host = named("openmpi")
+    program = f"{compiled(host, 'random_nbc', folder)} --cases 50"
+    choice = 'engine=kernel; [ "$(hostname)" != host2 ] || engine=thread'
+    done = hosts.run(
+        ["sh", "-c", f"{choice}; exec {EXEC} --engine $engine --verbose 2 -- {program}"],
+        host_mpi=host.launcher,
+        env=host.environment,
+        timeout=SECONDS,
+    )
+    output = done.stdout + done.stderr
+    assert done.returncode == 0 and " 0 wrong" in output, output[-3000:]
+    _instead(output, "ENGINE is kernel on 2 of 3 ranks only, this one the first")
+
+
+def test_without_the_wire_it_is_engine_thread(hosts: Hosts, folder: Path) -> None:
+    program = [str(compiled(named("openmpi"), "random_nbc", folder)), "--cases", "50"]
+    code, output = run(hosts, program, "--transport", "host")
+    assert code == 0 and " 0 wrong" in output, output[-3000:]
+    _instead(output, "no transport wire")
+
+
+def test_several_ranks_of_a_node_have_engine_thread(hosts: Hosts, folder: Path) -> None:
+    """They share a core here, too, which is what is said."""
+    program = [str(compiled(named("openmpi"), "random_nbc", folder)), "--cases", "100"]
+    code, output = run(hosts, program, per_host=2)
+    assert code == 0 and " 0 wrong" in output, output[-3000:]
+    _instead(output, "ranks share cores here")

@@ -1,0 +1,54 @@
+"""Messages between four test hosts by transport wire, while their connections are torn down: what needed one ends with
+an error, the rest arrives, nothing hangs. With --full for ten minutes."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from jobs import FULL, compiled, named
+
+from urakata import paths
+from urakata.hosts import Hosts, available
+
+pytestmark = pytest.mark.skipif(not available()[0], reason=f"no test hosts here: {available()[1]}")
+
+SECONDS = 300.0 if FULL else 0.0
+"""For each engine; at least one job."""
+TEARS = 8 if FULL else 4
+JOB_SECONDS = 60.0
+
+
+@pytest.fixture(scope="module")
+def hosts() -> Iterator[Hosts]:
+    with Hosts(count=4) as made:
+        yield made
+
+
+@pytest.mark.parametrize("engine", ("poll", "thread"))
+def test_torn_connections_end_what_needs_them(hosts: Hosts, folder: Path, engine: str) -> None:
+    host = named("openmpi")
+    program = str(compiled(host, "torn_messages", folder))
+    begin = time.monotonic()
+    lost = 0
+    while True:
+        seed = random.SystemRandom().randrange(1 << 31)
+        print(f"seed {seed}")
+        done = hosts.run(
+            [
+                *(str(paths.program("urakata-exec")), "--wire-messages", "--engine", engine),
+                *("--set", "PEER_TIMEOUT=8", "--", program, str(seed), str(TEARS)),
+            ],
+            host_mpi=host.launcher,
+            env=host.environment,
+            timeout=JOB_SECONDS,
+        )
+        output = done.stdout + done.stderr
+        assert done.returncode == 0 and f"seed {seed}: " in output, output[-3000:]
+        lost += int(output.split(f"seed {seed}: ")[1].split()[0])
+        if time.monotonic() - begin >= SECONDS:
+            break
+    assert lost != 0

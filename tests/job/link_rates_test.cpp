@@ -1,0 +1,93 @@
+// Links measured over loopback, with few bytes: what is asked is who measures, and that all come to the same.
+#include "job/link_rates.hpp"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "meeting.hpp"
+#include "transport/wire.hpp"
+
+namespace urakata::job {
+namespace {
+
+constexpr transport::Secret kSecret{.low = 0x1234567812345678U, .high = 42};
+constexpr std::uint64_t kTimeout = 60'000'000'000;  // ns; longer than any test
+constexpr LinkProbe kProbe{.least_s = 1e-6, .most_bytes = 4UL * 1024 * 1024};
+
+// Each rank's wire and lanes, in one process.
+struct Ranks {
+  transport::Failures failures{16};
+  std::vector<std::unique_ptr<transport::Wire>> wires;
+  std::vector<std::unique_ptr<transport::Lanes>> lanes;
+
+  explicit Ranks(std::int32_t ranks) {
+    std::vector<transport::ListenAddress> addresses;
+    for (std::int32_t rank = 0; rank < ranks; ++rank) {
+      auto wire = transport::Wire::open(rank, kSecret, failures, kTimeout);
+      if (!wire.ok()) ADD_FAILURE() << wire.error().message;
+      wires.push_back(std::move(*wire));
+      transport::ListenAddress listener;
+      auto& four = reinterpret_cast<sockaddr_in&>(listener.address);
+      four.sin_family = AF_INET;
+      four.sin_port = htons(wires.back()->listen_port());
+      four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      listener.length = sizeof four;
+      addresses.push_back(listener);
+    }
+    for (auto& wire : wires) {
+      wire->set_addresses(addresses);
+      auto opened = transport::Lanes::open(*wire, failures, {.streams = 4, .congestion = ""});
+      if (!opened.ok()) ADD_FAILURE() << opened.error().message;
+      lanes.push_back(std::move(*opened));
+    }
+  }
+};
+
+// sites[rank], nodes[rank]; round trips of 1 ms between sites.
+std::vector<std::optional<LinkRates>> measured(const std::vector<std::int32_t>& at,
+                                               const std::vector<std::int32_t>& nodes, std::size_t count) {
+  Sites sites;
+  sites.count = count;
+  sites.of = at;
+  sites.round_trip_us.assign(count * count, 1000);
+  Ranks ranks(static_cast<std::int32_t>(at.size()));
+  std::vector<std::optional<LinkRates>> found(at.size());
+  simulated::Meeting(at.size()).run(
+      [&](Bootstrap& all) { found[all.rank()] = measure_links(all, *ranks.lanes[all.rank()], sites, nodes, kProbe); });
+  return found;
+}
+
+void expect_alike(const std::vector<std::optional<LinkRates>>& found, std::uint32_t most_nodes) {
+  for (const auto& rates : found) {
+    ASSERT_TRUE(rates.has_value());
+    EXPECT_EQ(rates->most_nodes, most_nodes);
+    EXPECT_EQ(rates->slowest.delay, 0.0005);
+    EXPECT_GT(rates->slowest.stream, 0);
+    EXPECT_GE(rates->slowest.pair, rates->slowest.stream);
+    EXPECT_GE(rates->slowest.link, rates->slowest.pair);
+    EXPECT_EQ(rates->slowest.stream, found[0]->slowest.stream);
+    EXPECT_EQ(rates->slowest.link, found[0]->slowest.link);
+  }
+}
+
+// Ranks 0 1 | 2 3 4, of which 3 and 4 share a node.
+TEST(LinkRates, AreTheSameOnRanksThatMeasureAndOnOthers) {
+  expect_alike(measured({0, 0, 1, 1, 1}, {0, 1, 2, 3, 3}, 2), 2);
+}
+
+// One node against three: one pair measures.
+TEST(LinkRates, OfSitesOfUnequalSizes) { expect_alike(measured({0, 1, 1, 1}, {0, 1, 2, 3}, 2), 3); }
+
+TEST(LinkRates, OfThreeSitesTheSlowestLinkCounts) { expect_alike(measured({0, 1, 2}, {0, 1, 2}, 3), 1); }
+
+TEST(LinkRates, OfOneSiteThereAreNone) {
+  for (const auto& rates : measured({0, 0}, {0, 1}, 1)) EXPECT_FALSE(rates.has_value());
+}
+
+}  // namespace
+}  // namespace urakata::job

@@ -1,0 +1,306 @@
+// Messages over lanes: in pieces, by number, with lanes that break while they go.
+#include "transport/lanes.hpp"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "transport/group.hpp"
+
+namespace urakata::transport {
+namespace {
+
+constexpr int kFailure = 16;
+constexpr std::uint64_t kTimeout = 60'000'000'000;  // longer than any test
+constexpr Secret kSecret{.low = 0x1234567812345678U, .high = 42};
+
+ListenAddress loopback(std::uint16_t number) {
+  ListenAddress listener;
+  auto& four = reinterpret_cast<sockaddr_in&>(listener.address);
+  four.sin_family = AF_INET;
+  four.sin_port = htons(number);
+  four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  listener.length = sizeof four;
+  return listener;
+}
+
+// The processes of a job, each at a site of its own.
+struct Job {
+  Failures failures{kFailure};
+  std::vector<std::unique_ptr<Wire>> wires;
+  std::vector<std::unique_ptr<Lanes>> lanes;
+  std::vector<std::unique_ptr<LanesPort>> ports;
+
+  explicit Job(std::int32_t ranks, std::uint64_t timeout_ns = kTimeout, std::uint32_t streams = 4) {
+    std::vector<ListenAddress> addresses;
+    for (std::int32_t rank = 0; rank < ranks; ++rank) {
+      auto wire = Wire::open(rank, kSecret, failures, timeout_ns);
+      if (!wire.ok()) ADD_FAILURE() << wire.error().message;
+      wires.push_back(std::move(*wire));
+      addresses.push_back(loopback(wires.back()->listen_port()));
+    }
+    for (auto& wire : wires) {
+      wire->set_addresses(addresses);
+      auto opened = Lanes::open(*wire, failures, {.streams = streams, .congestion = ""});
+      if (!opened.ok()) ADD_FAILURE() << opened.error().message;
+      lanes.push_back(std::move(*opened));
+      ports.push_back(std::make_unique<LanesPort>(*lanes.back()));
+    }
+  }
+  // Breaks one of the lanes that rank `from` has made to rank `to`, if it has any: `which` counts them.
+  void cut(std::size_t to, unsigned which) const {
+    std::vector<int> found;
+    for (int socket = 0; socket < 1024; ++socket) {
+      sockaddr_storage peer{};
+      socklen_t size = sizeof peer;
+      if (getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &size) != 0) continue;
+      if (ntohs(reinterpret_cast<sockaddr_in&>(peer).sin_port) == wires[to]->listen_port()) found.push_back(socket);
+    }
+    if (!found.empty()) shutdown(found[which % found.size()], SHUT_RDWR);
+  }
+};
+
+std::vector<std::byte> filled(std::size_t size, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<std::byte> bytes(size);
+  for (auto& byte : bytes) byte = static_cast<std::byte>(random());
+  return bytes;
+}
+
+// Messages of all lengths under few tags between three ranks, posted early or late: each receive gets the next message of
+// its peer and tag. `cuts`: of 1000 steps so many break a lane.
+void exchange(Job& job, unsigned seed, int messages, unsigned cuts) {
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  struct Slot {
+    std::vector<std::byte> sent, room;
+  };
+  struct Way {
+    std::size_t sends = 0, receives = 0;
+    std::vector<Slot*> slots;
+  };
+  std::deque<Slot> slots;
+  std::map<std::array<int, 3>, Way> ways;  // from, to, tag
+  constexpr std::size_t kSizes[] = {0, 1, 24, 4096, 32768, 65536, 131072, 131073, 1'000'000, 5'000'000};
+  std::size_t open = 0;
+  const auto post = [&](bool sends, const std::array<int, 3>& ends, Way& way) {
+    const auto [from, to, tag] = ends;
+    Slot& slot = *way.slots[sends ? way.sends++ : way.receives++];
+    std::vector<std::byte>& bytes = sends ? slot.sent : slot.room;
+    const Message message{
+        .address = bytes.data(), .bytes = bytes.size(), .layout = nullptr, .peer = sends ? to : from, .tag = tag};
+    LanesPort& port = *job.ports[static_cast<std::size_t>(sends ? from : to)];
+    bool finished = false;
+    EXPECT_EQ(sends ? port.send(message, {}, &finished) : port.recv(message, {}, &finished), 0);
+    if (!finished) ++open;
+  };
+  for (int made = 0; made < messages || open != 0;) {
+    const int from = static_cast<int>(random() % 3);
+    const std::array<int, 3> ends{from, (from + 1 + static_cast<int>(random() % 2)) % 3,
+                                  static_cast<int>(random() % 3)};
+    Way& way = ways[ends];
+    if (made < messages && random() % 2 == 0) {
+      Slot& slot = slots.emplace_back();
+      slot.sent = filled(kSizes[random() % std::size(kSizes)], static_cast<unsigned>(random()));
+      slot.room.resize(slot.sent.size());
+      way.slots.push_back(&slot);
+      ++made;
+    }
+    if (way.sends < way.slots.size() && random() % 2 == 0) post(true, ends, way);
+    if (way.receives < way.slots.size() && random() % 2 == 0) post(false, ends, way);
+    if (made == messages) {  // the rest of everything
+      for (auto& [rest_ends, rest] : ways) {
+        while (rest.sends < rest.slots.size()) post(true, rest_ends, rest);
+        while (rest.receives < rest.slots.size()) post(false, rest_ends, rest);
+      }
+    }
+    for (auto& port : job.ports) {
+      for (const Completion& done : port->poll()) {
+        EXPECT_EQ(done.error, 0);
+        --open;
+      }
+    }
+    if (cuts != 0 && random() % 1000 < cuts) job.cut(random() % 3, static_cast<unsigned>(random()));
+  }
+  for (const Slot& slot : slots) EXPECT_TRUE(slot.sent == slot.room) << slot.sent.size() << " bytes";
+}
+
+TEST(Lanes, MessagesOfAPeerAndTagMeetInOrder) {
+  Job job(3);
+  exchange(job, std::random_device{}(), 150, 0);
+}
+
+TEST(Lanes, WhatALostLaneHadGoesOverOthers) {
+  Job job(3);
+  exchange(job, std::random_device{}(), 150, 20);
+  std::uint32_t lost = 0;
+  for (auto& lanes : job.lanes) {
+    for (const auto& [rank, traffic] : lanes->traffic()) lost += traffic.lost;
+  }
+  EXPECT_GT(lost, 0U);
+}
+
+// A lane from rank 0 to rank 1 whose other end is played by hand.
+class LaneByHand {
+ public:
+  explicit LaneByHand(Job& job) : to_(*job.ports[1]), socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    const ListenAddress listener = loopback(job.wires[1]->listen_port());
+    EXPECT_EQ(connect(socket_, reinterpret_cast<const sockaddr*>(&listener.address), listener.length), 0);
+    send(Frame{.kind = FrameKind::hello_lane, .tag = 0, .bytes = kSecret.low, .id = kSecret.high});
+    EXPECT_EQ(next().kind, FrameKind::hello_ack);
+  }
+  ~LaneByHand() { close(); }
+  LaneByHand(const LaneByHand&) = delete;
+  LaneByHand& operator=(const LaneByHand&) = delete;
+
+  void send(const Frame& frame) { send(std::as_bytes(std::span(&frame, 1))); }
+  // Until rank 1 has read them.
+  void send(std::span<const std::byte> bytes) {
+    EXPECT_EQ(write(socket_, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+    for (int on_its_way = 1; on_its_way != 0;) {
+      to_.poll();
+      ASSERT_EQ(ioctl(socket_, SIOCOUTQ, &on_its_way), 0);
+    }
+    to_.poll();
+  }
+  Frame next() {
+    Frame frame;
+    while (recv(socket_, &frame, sizeof frame, MSG_DONTWAIT) != sizeof frame) to_.poll();
+    return frame;
+  }
+  void close() {
+    if (socket_ >= 0) ::close(std::exchange(socket_, -1));
+    to_.poll();
+  }
+
+ private:
+  LanesPort& to_;
+  int socket_;
+};
+
+// A lane is given up with half of a piece on its way, which comes anew by another; of the two the later may be read first.
+TEST(Lanes, APieceThatComesTwiceIsThatWhichCameWhole) {
+  const std::vector<std::byte> sent = filled(1000, 1);
+  const std::span<const std::byte> all(sent);
+  const Frame piece{.kind = FrameKind::lane_piece, .tag = 5, .bytes = sent.size(), .id = 0};
+  for (const bool late : {false, true}) {
+    for (const bool lost_is_first : {false, true}) {
+      Job job(2);
+      std::vector<std::byte> room(sent.size());
+      bool finished = false;
+      const Message message{.address = room.data(), .bytes = room.size(), .layout = nullptr, .peer = 0, .tag = 5};
+      LaneByHand lost(job);
+      LaneByHand whole(job);
+      for (LaneByHand* lane : lost_is_first ? std::array{&lost, &whole} : std::array{&whole, &lost}) {
+        lane->send(piece);
+        lane->send(all.first(500));
+      }
+      if (!late) job.ports[1]->recv(message, {}, &finished);
+      EXPECT_FALSE(finished);
+      lost.close();
+      whole.send(all.subspan(500));
+      EXPECT_EQ(whole.next().kind, FrameKind::lane_ack);
+      if (late) {
+        job.ports[1]->recv(message, {}, &finished);
+        EXPECT_TRUE(finished);
+      }
+      EXPECT_EQ(job.ports[1]->in_flight(), 0U) << (late ? "late" : "posted") << (lost_is_first ? ", lost first" : "");
+      EXPECT_TRUE(room == sent);
+    }
+  }
+}
+
+// One lane only: when it is lost another is made.
+TEST(Lanes, ALostLaneIsMadeAnew) {
+  Job job(3, kTimeout, 1);
+  exchange(job, std::random_device{}(), 100, 20);
+}
+
+// A large message uses as many lanes as there may be.
+TEST(Lanes, AreAsManyAsAskedFor) {
+  Job job(2, kTimeout, 3);
+  std::vector<std::byte> sent = filled(8'000'000, 1);
+  std::vector<std::byte> room(sent.size());
+  bool finished = false;
+  std::size_t open = 0;
+  job.ports[0]->send({.address = sent.data(), .bytes = sent.size(), .layout = nullptr, .peer = 1, .tag = 5}, {},
+                     &finished);
+  open += finished ? 0U : 1U;
+  job.ports[1]->recv({.address = room.data(), .bytes = room.size(), .layout = nullptr, .peer = 0, .tag = 5}, {},
+                     &finished);
+  open += finished ? 0U : 1U;
+  while (open != 0) {
+    for (auto& port : job.ports) open -= port->poll().size();
+  }
+  EXPECT_TRUE(sent == room);
+  while (!job.lanes[0]->settled()) job.ports[1]->poll();
+  const Lanes::Traffic traffic = job.lanes[0]->traffic()[1];
+  EXPECT_EQ(traffic.lanes, 3U);
+  EXPECT_EQ(traffic.bytes, sent.size());
+}
+
+// The other process has ended: what is wanted of it ends with an error.
+TEST(Lanes, APeerThatIsGoneIsAnError) {
+  Job job(2);
+  std::vector<std::byte> room(100);
+  bool finished = true;
+  job.ports[0]->recv({.address = room.data(), .bytes = room.size(), .layout = nullptr, .peer = 1, .tag = 5}, {},
+                     &finished);
+  ASSERT_FALSE(finished);
+  job.ports[1].reset();
+  job.lanes[1].reset();
+  job.wires[1].reset();
+  for (;;) {
+    const auto done = job.ports[0]->poll();
+    if (done.empty()) continue;
+    EXPECT_EQ(done.front().error, kFailure);
+    break;
+  }
+  std::vector<std::byte> sent(100);
+  job.ports[0]->send({.address = sent.data(), .bytes = sent.size(), .layout = nullptr, .peer = 1, .tag = 5}, {},
+                     nullptr);
+  EXPECT_EQ(job.ports[0]->poll().front().error, kFailure);
+}
+
+// What is given up uses no memory of the program's any more, and what comes for it later is thrown away.
+TEST(Lanes, WhatIsGivenUpIsTakenBack) {
+  Job job(2);
+  std::vector<std::byte> sent = filled(40'000'000, 1);
+  std::vector<std::byte> room(sent.size());
+  int instance = 0;
+  bool finished = false;
+  job.ports[0]->send({.address = sent.data(), .bytes = sent.size(), .layout = nullptr, .peer = 1, .tag = 5},
+                     {&instance, 0, 0}, &finished);
+  job.ports[1]->recv({.address = room.data(), .bytes = room.size(), .layout = nullptr, .peer = 0, .tag = 5},
+                     {&instance, 0, 0}, &finished);
+  for (int i = 0; i < 10; ++i) {
+    for (auto& port : job.ports) ASSERT_TRUE(port->poll().empty());
+  }
+  EXPECT_EQ(job.ports[0]->cancel(&instance), 1U);
+  EXPECT_EQ(job.ports[1]->cancel(&instance), 1U);
+  std::ranges::fill(room, std::byte{7});
+  sent.assign(sent.size(), std::byte{9});
+  for (int i = 0; i < 1000; ++i) {
+    for (auto& port : job.ports) EXPECT_TRUE(port->poll().empty());
+  }
+  EXPECT_TRUE(std::ranges::all_of(room, [](std::byte one) { return one == std::byte{7}; }));
+}
+
+}  // namespace
+}  // namespace urakata::transport

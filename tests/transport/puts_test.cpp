@@ -1,0 +1,176 @@
+// Puts by transport wire, over real sockets: to sinks by number, mixed with other messages, and when a connection is lost.
+#include "transport/puts.hpp"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "transport/wire.hpp"
+
+namespace urakata::transport {
+namespace {
+
+constexpr Secret kSecret{.low = 77, .high = 78};
+constexpr std::uint64_t kTimeout = 60'000'000'000;
+Failures failures(16);
+
+using Bytes = std::vector<std::byte>;
+
+struct Sink final : PutSink {
+  Bytes room = Bytes(PutWire::kSlice);
+  std::vector<std::uint64_t> came;  // ids, in order
+  std::vector<Bytes> payloads;
+  unsigned gone = 0;
+  std::vector<std::int32_t> lost_ranks;
+
+  std::byte* place(std::int32_t /*from*/, const Frame& frame) override {
+    return frame.id == kWrong ? nullptr : room.data();
+  }
+  bool arrived(std::int32_t /*from*/, const Frame& frame) override {
+    came.push_back(frame.id);
+    if (frame.kind == FrameKind::put) {
+      payloads.emplace_back(room.begin(), room.begin() + static_cast<std::ptrdiff_t>(frame.bytes));
+    }
+    return true;
+  }
+  void left(std::uint32_t /*edge*/) override { ++gone; }
+  bool lost(std::int32_t rank) override {
+    lost_ranks.push_back(rank);
+    return false;
+  }
+  static constexpr std::uint64_t kWrong = 99;
+};
+
+struct Pair {
+  Pair() {
+    std::vector<ListenAddress> addresses(2);
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+      auto opened = Wire::open(rank, kSecret, failures, kTimeout);
+      if (!opened.ok()) ADD_FAILURE() << opened.error().message;
+      wire[static_cast<std::size_t>(rank)] = std::move(*opened);
+    }
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      auto& four = reinterpret_cast<sockaddr_in&>(addresses[rank].address);
+      four.sin_family = AF_INET;
+      four.sin_port = htons(wire[rank]->listen_port());
+      four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      addresses[rank].length = sizeof four;
+    }
+    for (auto& one : wire) one->set_addresses(addresses);
+  }
+  template <class Over>
+  bool until(Over over) {
+    for (int i = 0; i < 1'000'000 && !over(); ++i) {
+      for (auto& one : wire) {
+        if (one) one->step();
+      }
+    }
+    return over();
+  }
+  std::array<std::unique_ptr<Wire>, 2> wire;
+};
+
+Frame put(std::int32_t sink, std::uint64_t bytes, std::uint64_t id) {
+  return {.kind = FrameKind::put, .tag = sink, .bytes = bytes, .id = id};
+}
+
+// 40 puts of 256 KiB to a receiver that reads nothing meanwhile: more than any socket has room for. All come, in order, and
+// of those that did not leave at once the sender is told.
+TEST(Puts, ComeInOrderAndSayWhenTheyHaveLeft) {
+  constexpr std::uint64_t kPuts = 40;
+  Pair job;
+  Sink from;
+  Sink to;
+  job.wire[0]->add(from);
+  const std::int32_t number = job.wire[1]->add(to);
+  std::vector<Bytes> payloads;
+  unsigned waiting = 0;
+  for (std::uint64_t id = 0; id < kPuts; ++id) {
+    payloads.emplace_back(PutWire::kSlice, static_cast<std::byte>(id));
+    if (id == 1) {
+      EXPECT_TRUE(job.until([&] { return to.came.size() == 1; }));  // connected
+    }
+    waiting += job.wire[0]->put(1, put(number, PutWire::kSlice, id), payloads.back().data(), from, 3) ? 0 : 1;
+  }
+  EXPECT_LT(waiting, kPuts);
+  EXPECT_GT(waiting, 1U);
+  EXPECT_TRUE(job.until([&] { return to.came.size() == kPuts && from.gone == waiting; }));
+  EXPECT_EQ(to.payloads, payloads);
+  for (std::uint64_t id = 0; id < kPuts; ++id) EXPECT_EQ(to.came[id], id);
+}
+
+// A new connection takes 200 KiB at once, though its receiver does not read: whoever has put may go and compute.
+TEST(Puts, ANewConnectionHasRoomForAPut) {
+  Pair job;
+  Sink from;
+  Sink to;
+  job.wire[0]->add(from);
+  const std::int32_t number = job.wire[1]->add(to);
+  const Bytes payload(200 << 10, std::byte{5});
+  job.wire[0]->put(1, {.kind = FrameKind::put_ready, .tag = number, .id = 1}, nullptr, from, 0);
+  EXPECT_TRUE(job.until([&] { return to.came.size() == 1; }));
+  EXPECT_TRUE(job.wire[0]->put(1, put(number, payload.size(), 2), payload.data(), from, 0));
+  EXPECT_TRUE(job.until([&] { return to.payloads.size() == 1; }));
+  EXPECT_EQ(to.payloads.front(), payload);
+}
+
+// What comes for a sink that is gone is thrown away, and what a sink gave up goes nowhere; the connection stays.
+TEST(Puts, SinksMayGoWhilePutsAreUnderWay) {
+  Pair job;
+  Sink from;
+  Sink stays;
+  auto goes = std::make_optional<Sink>();
+  job.wire[0]->add(from);
+  const std::int32_t kept = job.wire[1]->add(stays);
+  const std::int32_t gone = job.wire[1]->add(*goes);
+  const Bytes payload(PutWire::kSlice, std::byte{1});
+  for (std::uint64_t id = 0; id < 40; ++id) {
+    job.wire[0]->put(1, put(gone, payload.size(), id), payload.data(), from, 0);
+  }
+  EXPECT_TRUE(job.until([&] { return goes->came.size() == 3; }));
+  job.wire[1]->remove(gone);
+  goes.reset();
+  job.wire[0]->give_up(from);
+  job.wire[0]->put(1, put(kept, 5, 41), payload.data(), from, 0);
+  EXPECT_TRUE(job.until([&] { return stays.came.size() == 1; }));
+  EXPECT_EQ(stays.came.front(), 41U);
+}
+
+// The peer ends: every sink is told, then and at each later put.
+TEST(Puts, LostPeersAreTold) {
+  Pair job;
+  Sink from;
+  Sink to;
+  Sink idle;
+  job.wire[0]->add(from);
+  job.wire[0]->add(idle);
+  const std::int32_t number = job.wire[1]->add(to);
+  const std::byte payload{};
+  job.wire[0]->put(1, put(number, 1, 1), &payload, from, 0);
+  EXPECT_TRUE(job.until([&] { return to.came.size() == 1; }));
+  job.wire[1].reset();
+  EXPECT_TRUE(job.until([&] { return !from.lost_ranks.empty() && !idle.lost_ranks.empty(); }));
+  EXPECT_FALSE(job.wire[0]->put(1, put(number, 1, 2), &payload, from, 0));
+  EXPECT_EQ(from.lost_ranks, (std::vector<std::int32_t>{1, 1}));
+}
+
+// What cannot be ends the connection there.
+TEST(Puts, WrongFramesEndTheConnection) {
+  Pair job;
+  Sink from;
+  Sink to;
+  job.wire[0]->add(from);
+  const std::int32_t number = job.wire[1]->add(to);
+  const std::byte payload{};
+  job.wire[0]->put(1, put(number, 1, Sink::kWrong), &payload, from, 0);
+  EXPECT_TRUE(job.until([&] { return !to.lost_ranks.empty(); }));
+  EXPECT_TRUE(to.came.empty());
+}
+
+}  // namespace
+}  // namespace urakata::transport
