@@ -1,8 +1,8 @@
 // A call site of the program's own messages: how many, how large, and how long the program waited for them.
 //
 // Contract. The key is constant after construction. All counters are relaxed atomics, as in call_site.hpp. Where
-// something is not seen (a non-blocking receive that the host carries does not tell how much came), `sized` or
-// `waited` stay behind `messages`.
+// something is not seen (a non-blocking receive that the host carries does not tell how much came), `sized`, `waited`
+// or `timed` stay behind `messages`.
 #pragma once
 
 #include <atomic>
@@ -38,12 +38,25 @@ class MessageSite {
   }
   void waited_for(std::uint64_t ns) { add(waited_ns, ns); }  // any number of times for one message
   void ended() { add(waited, 1); }                           // all of its waiting was seen
+  void brief() { add(done_at_once, 1); }                     // it was over when its starting call was
+  // A message has been transferred whose life was seen: see message_overlap.hpp. Times in ns.
+  void transferred(std::uint64_t life, std::uint64_t gap, std::uint64_t hidden) {
+    add(timed, 1);
+    add(life_ns, life);
+    add(gap_ns, gap);
+    add(hidden_ns, hidden);
+  }
 
   std::atomic<std::uint64_t> messages{0};
   std::atomic<std::uint64_t> sized{0};  // of them: those that `bytes` sums up
   std::atomic<std::uint64_t> bytes{0};
   std::atomic<std::uint64_t> waited{0};     // of them: those whose waiting is all in `waited_ns`
   std::atomic<std::uint64_t> waited_ns{0};  // inside blocking calls, waits and tests; a moment counts for one message
+  std::atomic<std::uint64_t> done_at_once{0};  // of them: had nothing to hide
+  std::atomic<std::uint64_t> timed{0};         // of the rest: those of which the following are sums
+  std::atomic<std::uint64_t> life_ns{0};
+  std::atomic<std::uint64_t> gap_ns{0};     // the most that can have been hidden of it
+  std::atomic<std::uint64_t> hidden_ns{0};  // the least
 
  private:
   static void add(std::atomic<std::uint64_t>& to, std::uint64_t value) {

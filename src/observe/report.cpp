@@ -93,6 +93,11 @@ void put(JsonWriter& json, const MessageSite& site, const Meta& meta) {
   number("bytes", site.bytes);
   number("waited", site.waited);
   number("waited_ns", site.waited_ns);
+  number("done_at_once", site.done_at_once);
+  number("timed", site.timed);
+  number("life_ns", site.life_ns);
+  number("gap_ns", site.gap_ns);
+  number("hidden_ns", site.hidden_ns);
   json.end();
 }
 
@@ -115,6 +120,7 @@ std::string text_of(const Observer& observer, const Meta& meta) {
   json.key("engine").string(meta.engine).key("engine_why").string(meta.engine_why);
   json.key("transport").string(meta.transport).key("transport_why").string(meta.transport_why);
   json.key("messages_by").string(meta.messages).key("messages_why").string(meta.messages_why);
+  json.key("messages_helper").boolean(meta.messages_helper);
   json.key("space").object().key("asked").boolean(meta.space.asked).key("ranks").number(meta.space.ranks);
   json.key("why").string(meta.space.why).end();
   if (!meta.sites.found.empty()) {

@@ -33,6 +33,7 @@ struct Meta {
   std::string transport_why;
   std::string messages;  // by what the program's own go between nodes: host or wire
   std::string messages_why;
+  bool messages_helper = false;  // a helper moves them while the program computes
   struct Space {
     bool asked = false;
     std::uint32_t ranks = 0;  // that share this rank's, with itself; 0: it is in none

@@ -80,6 +80,8 @@ class Endpoint {
   // communicator a peer of the link is, only the caller knows.) `source` kAnySource: those that name none.
   void fail_receives(std::uint32_t context, std::int32_t source);
   bool lost(LinkPeer peer);
+  // Of a message by the link that has not been given back.
+  Transfer transfer(const Request& request);
   // Where a posted receive waits for this rank of the context, or with `from_any` for any: the loss of the peer that it is
   // becomes known, also where nothing has gone between the two yet.
   void watch(std::uint32_t context, std::int32_t source, bool from_any, LinkPeer peer);

@@ -91,6 +91,7 @@ inline Request& Endpoint::new_request() {
   count_open(1);
   Request& request = requests_.take();
   request.movable = false;  // it may have been a send
+  request.timed = false;
   return request;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/clock.hpp"
+
 namespace urakata::p2p {
 
 namespace {
@@ -52,6 +54,11 @@ void Endpoint::watch(std::uint32_t context, std::int32_t source, bool from_any, 
 bool Endpoint::lost(LinkPeer peer) {
   const Guard guard(lock_);
   return linked_->link.failed(peer);
+}
+
+Transfer Endpoint::transfer(const Request& request) {
+  const Guard guard(lock_);
+  return linked_->transfer(request);
 }
 
 bool Endpoint::link_news() const { return linked_->news(); }
@@ -116,6 +123,7 @@ bool Endpoint::Linked::cts(LinkPeer from, LinkTicket send, LinkTicket receive, s
   if (bytes == 0) {
     here_.finish(*request);
   } else {
+    begin(*request, from, bytes);
     sending_.push(*request);
     link.send_payload(from, receive, request->source, bytes, send);
   }
@@ -124,6 +132,7 @@ bool Endpoint::Linked::cts(LinkPeer from, LinkTicket send, LinkTicket receive, s
 
 void Endpoint::Linked::sent(LinkTicket send) {
   if (Request* const request = sending_.take([&](const Request& r) { return ticket_of(r) == send; })) {
+    end(*request);
     here_.finish(*request);
   }
 }
@@ -204,13 +213,14 @@ void Endpoint::Linked::accept(Request& receive, LinkPeer from, std::uint64_t byt
   }
   link.send_cts(from, send, ticket_of(receive), target, wanted);
   if (wanted == 0) return here_.finish(receive);
-  receive.peer = from;
+  begin(receive, from, wanted);
   receiving_.push(receive);
 }
 
 void Endpoint::Linked::received(LinkTicket ticket) {
   Request* const receive = receiving_.take([&](const Request& r) { return ticket_of(r) == ticket; });
   if (receive == nullptr) return;
+  end(*receive);
   if (receive->packed.room == 0) return here_.finish(*receive);
   if (may_unpack()) {
     unpack(*receive);
@@ -249,6 +259,26 @@ bool Endpoint::Linked::unpack_left() {
 void Endpoint::Linked::unpack(Request& receive) {
   here_.copy_in(receive, {receive.packed.get(), receive.result.bytes, nullptr});
   here_.finish(receive);
+}
+
+// --- for who looks on ---
+
+void Endpoint::Linked::begin(Request& request, LinkPeer peer, std::uint64_t bytes) {
+  request.peer = peer;
+  request.transfer = {.met = now_ns(), .bytes = bytes};
+  request.timed = true;
+}
+
+void Endpoint::Linked::end(Request& request) {
+  request.transfer.over = now_ns();
+  request.transfer.moved = request.transfer.bytes;
+}
+
+Transfer Endpoint::Linked::transfer(const Request& request) const {
+  if (!request.timed) return {};
+  Transfer found = request.transfer;
+  if (found.over == 0) found.moved = link.moved(request.peer, ticket_of(request), request.is_send);
+  return found;
 }
 
 // --- progress and failure ---

@@ -22,6 +22,7 @@ class Endpoint::Linked final : public Link::Events {
   Request* send(LinkPeer to, const Envelope& envelope, const Buffer& buffer, Mode mode);
   // The rest of Endpoint::deliver(), for a message that has come by the link.
   void deliver(Request& receive, Unexpected& message);
+  Transfer transfer(const Request& request) const;
   bool step() {
     const bool moved = may_unpack() && unpack_left();
     return link.poll(*this) || moved;
@@ -44,6 +45,8 @@ class Endpoint::Linked final : public Link::Events {
   Unexpected& keep(LinkPeer from, const Envelope& envelope, Kind kind, std::uint64_t bytes);
   void accept(Request& receive, LinkPeer from, std::uint64_t bytes, LinkTicket send);
   static bool may_unpack() { return !on_helper_thread; }
+  void begin(Request& request, LinkPeer peer, std::uint64_t bytes);
+  static void end(Request& request);
   bool leave(Request& receive, const std::byte* payload, std::uint64_t bytes);
   void leave(Request& receive);
   bool unpack_left();

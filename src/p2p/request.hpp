@@ -43,6 +43,14 @@ struct Result {
   Outcome outcome = Outcome::good;
 };
 
+// The payload of a rendezvous by a link, as one end sees it. Times are CLOCK_MONOTONIC in ns.
+struct Transfer {
+  std::uint64_t met = 0;    // both sides had begun the message, as this one learnt then; 0: not yet, or there is none
+  std::uint64_t over = 0;   // all has left or come; 0: not yet
+  std::uint64_t bytes = 0;  // in all
+  std::uint64_t moved = 0;  // of them: so far
+};
+
 // A receive of an eager message needs no more than the first two lines: many requests are open at once, and all of them
 // should fit into the first cache.
 struct alignas(kLine) Request {
@@ -69,6 +77,7 @@ struct alignas(kLine) Request {
   // the sender moves it, whichever comes first.
   enum class Place : std::uint8_t { buffer, taken, moved };
   std::atomic<Place> place{Place::buffer};
+  bool timed = false;  // `transfer` says something. The owner's
 
   // The owner's.
   Result result;
@@ -94,7 +103,9 @@ struct alignas(kLine) Request {
   Port* partner_port = nullptr;
   std::uint64_t missing = 0;  // bytes of those pieces
 
-  LinkPeer peer{};  // of a message that goes by a link. The owner's
+  // Of a message that goes by a link. The owner's.
+  LinkPeer peer{};
+  Transfer transfer;  // but for `moved`, which is asked of the link
 
   // See pair.hpp. The owner's; of a send, constant from the RTS on.
   Persistent* persistent = nullptr;  // of a receive

@@ -124,13 +124,14 @@ int complain(const Communicator* communicator_of, int code) {
 
 std::uint64_t observed_entry(int count, const MPI_Request* requests) {
   if (process().observer() == nullptr) return 0;
+  const std::uint64_t begin = now_ns();
   for (int i = 0; i < count; ++i) {
     Request* const request = is_ours(requests[i]) ? find_request(requests[i]) : nullptr;
-    if (request != nullptr && request->active && request->call_site != nullptr) {
-      request->observed.entered(request->work());
-    }
+    if (request == nullptr || !request->active) continue;
+    if (request->call_site != nullptr) request->observed.entered(request->work());
+    if (request->is_message()) observe_entry(*request, begin);
   }
-  return now_ns();
+  return begin;
 }
 
 }  // namespace urakata::shim

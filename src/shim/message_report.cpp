@@ -60,6 +60,15 @@ std::uint64_t size_of(const MPI_Status& status) {
   return bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;  // MPI_UNDEFINED is negative
 }
 
+// Of a message that goes by the link alone: what the endpoint knows of its transfer.
+observe::SeenTransfer transfer_of(const Request& request) {
+  const MessageDescriptor& descriptor = request.message.descriptor;
+  const bool linked = descriptor.peer != p2p::kNoPeer || descriptor.carrier == Carrier::link;
+  if (!linked || request.message.open == nullptr) return {};
+  const p2p::Transfer found = endpoint()->transfer(*request.message.open);
+  return {.met = found.met, .over = found.over, .bytes = found.bytes, .moved = found.moved};
+}
+
 }  // namespace
 
 ObservedMessage::ObservedMessage(const char* operation, const void* address, int peer, MPI_Comm comm)
@@ -105,17 +114,41 @@ void ObservedMessage::attach(MPI_Request handle) {
   if (request == nullptr) return;
   if (request->shared) {
     site_->ended();  // a send that was finished when it was started: there is nothing to wait for
+    site_->brief();
   } else {
     request->message_site = site_;
+    request->message_overlap = {};
+    if (request->active) request->message_overlap.left(now_ns(), transfer_of(*request));
   }
 }
 
-void observe_start(const Request& request) {
+void observe_start(Request& request) {
   if (request.message_site == nullptr) return;
+  request.message_overlap = {};
   request.message_site->started();
   const MessageDescriptor& descriptor = request.message.descriptor;
   if (descriptor.is_send()) {
     request.message_site->moved(static_cast<std::uint64_t>(descriptor.count) * descriptor.type->size);
+  }
+}
+
+void observe_started(Request& request) {
+  if (request.message_site == nullptr || !request.active) return;
+  if (request.message.open == nullptr && request.message.mixed == nullptr) request.message_site->brief();
+  request.message_overlap.left(now_ns(), transfer_of(request));
+}
+
+void observe_entry(Request& request, std::uint64_t begin) {
+  if (request.message_site != nullptr) request.message_overlap.entered(begin, transfer_of(request));
+}
+
+void observe_exit(int count, const MPI_Request* requests) {
+  std::uint64_t now = 0;
+  for (int i = 0; i < count; ++i) {
+    Request* const request = is_ours(requests[i]) ? find_request(requests[i]) : nullptr;
+    if (request == nullptr || !request->active || request->message_site == nullptr) continue;
+    if (now == 0) now = now_ns();
+    request->message_overlap.left(now, transfer_of(*request));
   }
 }
 
@@ -130,6 +163,7 @@ void observe_other_waiting() { waited_until = now_ns(); }
 void observe_end(Request& request, std::uint64_t begin) {
   if (request.message_site == nullptr || !request.active) return;
   observe_waiting(request, begin);
+  request.message_overlap.ended(*request.message_site, transfer_of(request));
   if (!request.message.descriptor.is_send()) {
     MPI_Status status{};
     message_status(request, &status);

@@ -38,8 +38,12 @@ class ObservedMessage {
   std::uint64_t begin_ = 0;
 };
 
-// A persistent request of ours has been started.
-void observe_start(const Request& request);
+// A persistent request of ours is about to be started, and has been.
+void observe_start(Request& request);
+void observe_started(Request& request);
+// A call that waits for the request or tests it begins at `begin`; one has left those of these open that are.
+void observe_entry(Request& request, std::uint64_t begin);
+void observe_exit(int count, const MPI_Request* requests);
 // The program has waited for the request, or tested it, since `begin` (observed_entry()) or since it waited for another
 // one; so a moment counts once, for the message that was waited for first.
 void observe_waiting(const Request& request, std::uint64_t begin);

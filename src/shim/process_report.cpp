@@ -68,6 +68,7 @@ void Process::write_report() {
   meta.transport_why = transports_.why();
   meta.messages = link() != nullptr ? "wire" : "host";
   meta.messages_why = messages_choice_.why;
+  meta.messages_helper = link_helper != nullptr;
   meta.sites = report_of_sites();
   meta.space.asked = options().space;
   meta.space.ranks = static_cast<std::uint32_t>(ranks_in_space());

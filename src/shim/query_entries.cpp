@@ -1,6 +1,7 @@
 // MPI_Request_get_status and its kin: the state of requests, which stay as they are.
 #include "shim/completion.hpp"
 #include "shim/entries.hpp"
+#include "shim/message_report.hpp"
 #include "shim/process.hpp"
 #include "shim/request_array.hpp"
 
@@ -10,7 +11,9 @@ namespace {
 int status_of(MPI_Request handle, int* flag, MPI_Status* status) {
   Request* request = find_request(handle);
   if (request == nullptr) return stale();
+  const std::uint64_t begin = observed_entry(1, &handle);
   if (!request->finished()) process().progress().step_all();
+  if (begin != 0) observe_exit(1, &handle);
   *flag = request->finished() ? 1 : 0;
   if (*flag != 0 && request->staging != nullptr) {
     if (const int code = settle(*request); code != MPI_SUCCESS) return complain(request->communicator, code);

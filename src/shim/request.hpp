@@ -21,6 +21,7 @@
 
 #include "base/handle_map.hpp"
 #include "observe/call_site.hpp"
+#include "observe/message_overlap.hpp"
 #include "observe/message_site.hpp"
 #include "shim/abi.hpp"
 #include "shim/communicator.hpp"
@@ -50,6 +51,7 @@ struct alignas(64) Request {
   observe::CallSite* call_site = nullptr;  // nullptr: nobody observes
   observe::ObservedInstance observed;
   observe::MessageSite* message_site = nullptr;  // of a message; nullptr: nobody observes
+  observe::MessageOverlap message_overlap;       // with it
 
   inline MPI_Request handle() const;
   bool is_message() const { return message.descriptor.circle != nullptr; }

@@ -39,8 +39,11 @@ int start_one(MPI_Request* handle, StartList* list = nullptr) {
   if (request == nullptr) return stale();
   if (!request->persistent || request->active) return complain(request->communicator, MPI_ERR_REQUEST);
   if (request->is_message()) {
-    if (host.message_path == MessagePath::observed) observe_start(*request);
-    return start_message(*request);
+    const bool observed = host.message_path == MessagePath::observed;
+    if (observed) observe_start(*request);
+    const int code = start_message(*request);
+    if (observed) observe_started(*request);
+    return code;
   }
   return list != nullptr && request->run != nullptr ? list->add(*request) : start_again(*request);
 }

@@ -84,6 +84,7 @@ int wait_any(int count, MPI_Request* requests, int* index, MPI_Status* status) {
     code = test_any_of(count, requests, index, &none, status, begin);
     return code != MPI_SUCCESS || none || *index != MPI_UNDEFINED;
   });
+  if (begin != 0) observe_exit(count, requests);
   return code;
 }
 
@@ -94,6 +95,7 @@ int wait_some(int count, MPI_Request* requests, int* done, int* indices, MPI_Sta
     code = test_some_of(count, requests, done, indices, statuses, begin);
     return code != MPI_SUCCESS || *done != 0;
   });
+  if (begin != 0) observe_exit(count, requests);
   return code;
 }
 

@@ -69,6 +69,8 @@ bool Connection::fail(int code) {
   error_ = code;
   // A socket that is broken would have news for ever.
   epoll_ctl(epoll_, EPOLL_CTL_DEL, socket_, nullptr);
+  // Whoever sends what cannot be is told: the socket may stay open as long as the process lives.
+  if (code == EPROTO) shutdown(socket_, SHUT_WR);
   return false;
 }
 
@@ -101,6 +103,13 @@ bool Connection::delivered() const {
 std::uint32_t Connection::round_trip_us() const {
   const TcpFacts facts = tcp_facts(socket_);
   return facts.least_round_trip_us != 0 ? facts.least_round_trip_us : facts.common.tcpi_rtt;
+}
+
+std::uint64_t Connection::left_to_send() const {
+  std::uint64_t bytes = 0;
+  for (const Outgoing& out : queue_) bytes += has_payload(out.frame.kind) ? out.frame.bytes : 0;
+  const std::uint64_t gone = gone_ > sizeof(Frame) ? gone_ - sizeof(Frame) : 0;  // of the first one's payload
+  return bytes - std::min(bytes, gone);
 }
 
 bool Connection::write(Outgoing& out) {

@@ -68,6 +68,12 @@ class Connection {
   // and nobody waits for it. Returns how many there were.
   std::size_t take_back(const void* instance);
   std::uint64_t incoming() const { return frame_.bytes; }  // of the payload under way, all of it
+  // Bytes that have come of the payload under way, if it is that of such a frame; else 0.
+  std::uint64_t come_of(FrameKind kind, std::uint64_t id) const {
+    return left_ != 0 && frame_.kind == kind && frame_.id == id ? frame_.bytes - left_ : 0;
+  }
+  // Bytes of payload that wait for room.
+  std::uint64_t left_to_send() const;
   // The rest of the payload under way comes to its place in `room` instead, which has space for all of it.
   void divert(std::byte* room) { to_ = room + (frame_.bytes - left_); }
   // Has the other node shown no sign of life for `silence_ms`, although the kernel had asked for one at this call and

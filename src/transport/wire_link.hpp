@@ -88,6 +88,7 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   void send_cts(LinkPeer to, LinkTicket send, LinkTicket receive, const Elements& target, std::uint64_t bytes) override;
   void send_payload(LinkPeer to, LinkTicket receive, const Elements& source, std::uint64_t bytes,
                     LinkTicket send) override;
+  std::uint64_t moved(LinkPeer peer, LinkTicket ticket, bool send) const override;
   void consumed(LinkPeer from, std::uint64_t bytes) override;
   bool poll(Events& events) override;
   bool news() const override;

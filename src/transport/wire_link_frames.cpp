@@ -136,6 +136,24 @@ void WireLink::push(LinkPeer to) {
   }
 }
 
+// Of a send only the first payload has begun, and nothing else waits for `bulk`.
+std::uint64_t WireLink::moved(LinkPeer rank, LinkTicket ticket, bool send) const {
+  const auto found = peers_.find(rank);
+  if (found == peers_.end()) return 0;
+  const Peer& other = found->second;
+  if (send) {
+    const bool begun = !other.leaving.empty() && other.leaving.front().send == ticket;
+    return begun && other.bulk.open ? other.leaving.front().at - other.bulk.open->left_to_send() : 0;
+  }
+  const auto landing = other.landings.find(ticket);
+  if (landing == other.landings.end()) return 0;
+  std::uint64_t come = landing->second.at;
+  for (const Channel* channel : {&other.ordered, &other.bulk}) {
+    if (channel->open) come += channel->open->come_of(FrameKind::piece, static_cast<std::uint64_t>(ticket));
+  }
+  return come;
+}
+
 void WireLink::consumed(LinkPeer from, std::uint64_t bytes) {
   std::uint64_t& owed = peer(from).owed;
   owed += bytes + kFrame;

@@ -54,6 +54,7 @@ TEST_F(Report, WritesOneFileForTheRankWithNothingLeftBeside) {
   messages->waited_for(12);
   messages->moved(8);
   messages->ended();
+  messages->transferred(100, 60, 50);
   Meta meta;
   meta.space = {true, 0, "it is static"};
   meta.rank = 3;
@@ -76,7 +77,8 @@ TEST_F(Report, WritesOneFileForTheRankWithNothingLeftBeside) {
         R"("fences":17)", R"("python":{"file":"/a/app.py","line":12,"function":"Solver.step"})",
         R"("space":{"asked":true,"ranks":0,"why":"it is static"})",
         R"("messages":[{"operation":"Irecv","carrier":"space",)",
-        R"("messages":2,"sized":1,"bytes":8,"waited":1,"waited_ns":42})"}) {
+        R"("messages":2,"sized":1,"bytes":8,"waited":1,"waited_ns":42,)",
+        R"("done_at_once":0,"timed":1,"life_ns":100,"gap_ns":60,"hidden_ns":50})"}) {
     EXPECT_NE(text.str().find(part), std::string::npos) << part << " is not in " << text.str();
   }
 }

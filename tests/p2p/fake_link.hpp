@@ -87,12 +87,20 @@ class FakeLink final : public Link {
   }
   void send_cts(LinkPeer to, LinkTicket send, LinkTicket receive, const Elements& target,
                 std::uint64_t bytes) override {
-    if (bytes != 0) landings_[receive] = {to, target, bytes};
+    if (bytes != 0) landings_[receive] = {to, target, bytes, bytes};
     put(to, {Frame::Kind::cts, {}, bytes, 0, send, receive, {}});
   }
   void send_payload(LinkPeer to, LinkTicket receive, const Elements& source, std::uint64_t bytes,
                     LinkTicket send) override {
     leaving_[send] = {to, receive, source, bytes, 0};
+  }
+  std::uint64_t moved(LinkPeer, LinkTicket ticket, bool send) const override {
+    if (send) {
+      const auto leaving = leaving_.find(ticket);
+      return leaving != leaving_.end() ? leaving->second.at : 0;
+    }
+    const auto landing = landings_.find(ticket);
+    return landing != landings_.end() ? landing->second.bytes - landing->second.missing : 0;
   }
   void consumed(LinkPeer from, std::uint64_t bytes) override {
     put(from, {Frame::Kind::credit, {}, bytes + kFrame, 0, {}, {}, {}});
@@ -129,6 +137,7 @@ class FakeLink final : public Link {
   struct Landing {
     LinkPeer from;
     Elements target;
+    std::uint64_t bytes = 0;
     std::uint64_t missing = 0;
   };
   struct Leaving {

@@ -340,6 +340,46 @@ TEST_F(Pair, ModesAreKept) {
   EXPECT_TRUE(one_.idle() && other_.idle());
 }
 
+// Of 40 000 bytes some are on their way, then all are over, at both ends; of 8 that come with their envelope nothing is
+// told, also by a request that has been used before.
+TEST_F(Pair, WhoLooksOnSeesTheTransfer) {
+  std::vector<std::uint64_t> out(5000, 7);
+  std::vector<std::uint64_t> in(5000);
+  for (int round = 0; round < 2; ++round) {
+    Request& receive = other_.receive({1, 0, 0}, words(in, 0, 5000));
+    Request* const send = one_.send(LinkPeer{1}, {1, 0, 0}, words(out, 0, 5000), Mode::standard);
+    ASSERT_NE(send, nullptr);
+    EXPECT_EQ(one_.transfer(*send).met, 0U);
+    EXPECT_EQ(other_.transfer(receive).met, 0U);
+    std::uint64_t last = 0;
+    bool half = false;
+    while (!receive.done() || !send->done()) {
+      one_.progress();
+      other_.progress();
+      const Transfer now = other_.transfer(receive);
+      EXPECT_GE(now.moved, last);
+      EXPECT_EQ(now.over != 0, receive.done());
+      half = half || (now.moved > 0 && now.moved < 40'000);
+      last = now.moved;
+    }
+    EXPECT_TRUE(half);
+    for (const Transfer& end : {one_.transfer(*send), other_.transfer(receive)}) {
+      EXPECT_NE(end.met, 0U);
+      EXPECT_GE(end.over, end.met);
+      EXPECT_EQ(end.bytes, 40'000U);
+      EXPECT_EQ(end.moved, 40'000U);
+    }
+    one_.release(*send);
+    other_.release(receive);
+    Request& brief = other_.receive({1, 0, 1}, words(in, 0, 1));
+    EXPECT_EQ(one_.send(LinkPeer{1}, {1, 0, 1}, words(out, 0, 1), Mode::standard), nullptr);
+    settle();
+    EXPECT_TRUE(brief.done());
+    EXPECT_EQ(other_.transfer(brief).met, 0U);
+    other_.release(brief);
+  }
+}
+
 // Pairs of words with one left out behind each, which only this class can move; that is for the threads of the rank.
 class Closed final : public layout::Layout {
  public:

@@ -144,8 +144,8 @@ def test_messages_stand_in_a_table_of_their_own(folder: Path) -> None:
     table = lines[lines.index("The program's own messages") :]
     rows = [line.split() for line in table if line.strip().startswith("Irecv")]
     assert rows == [
-        ["Irecv", "space", "20", "20", "KiB", "6", "ms", "app+0x2000"],
-        ["Irecv_c", "host", "20", "-", "-", "app+0x2000"],
+        ["Irecv", "space", "20", "20", "KiB", "6", "ms", "-", "app+0x2000"],
+        ["Irecv_c", "host", "20", "-", "-", "-", "app+0x2000"],
     ]
     both = as_json(summarise(folder))["messages"]
     assert [(row["messages"], row["bytes"], row["wait_ns"]) for row in both] == [
@@ -153,6 +153,45 @@ def test_messages_stand_in_a_table_of_their_own(folder: Path) -> None:
         (20, None, None),
     ]
     assert "The program's own messages" in page(summarise(folder))
+
+
+@pytest.mark.parametrize(
+    ("changes", "helper", "word"),
+    (
+        ({}, True, "80 %"),
+        ({"hidden_ns": 300}, True, "30 %"),
+        ({"hidden_ns": 300}, False, "unknown"),  # the kernel may have moved the rest
+        ({"hidden_ns": 750}, False, "75 %"),
+        ({"timed": 8}, True, "unknown"),
+        ({"timed": 8, "done_at_once": 2}, True, "80 %"),
+        ({"timed": 0, "life_ns": 0, "gap_ns": 0, "hidden_ns": 0}, True, "unknown"),
+        ({"timed": 0, "life_ns": 0, "gap_ns": 0, "hidden_ns": 0, "done_at_once": 10}, True, "none"),
+        ({"operation": "Send", "timed": 0, "life_ns": 0, "gap_ns": 0, "hidden_ns": 0}, True, "none"),
+        ({"operation": "Recv_init", "timed": 9}, True, "unknown"),
+        ({"carrier": "space", "timed": 0, "life_ns": 0, "gap_ns": 0, "hidden_ns": 0}, True, "-"),
+        ({"carrier": "wire or host", "timed": 0, "life_ns": 0, "gap_ns": 0, "hidden_ns": 0}, True, "unknown"),
+    ),
+)
+def test_what_was_hidden_of_messages_by_wire(folder: Path, changes: dict[str, Any], helper: bool, word: str) -> None:
+    times = {"carrier": "wire", "timed": 10, "life_ns": 1000, "gap_ns": 800, "hidden_ns": 800, "done_at_once": 0}
+    site_of = message(**{**times, **changes})
+    ranks = [rank(n, call_sites=[], messages=[site_of], messages_helper=helper) for n in (0, 1)]
+    lines = shown(folder, *ranks)
+    (row,) = (line.split() for line in lines if line.split()[:1] == [site_of["operation"]])
+    assert row[row.index("ms") + 1 : row.index("app+0x2000")] == word.split()
+    (told,) = as_json(summarise(folder))["messages"]
+    assert told["hidden"] == (pytest.approx(float(word[:-2]) / 100) if word.endswith("%") else None)
+    assert f'<td class="n">{word}</td>' in page(summarise(folder))
+
+
+def test_the_way_of_messages_is_told_where_there_was_a_choice(folder: Path) -> None:
+    whys = ("by wire: so", "through the host, since", "by wire: so")
+    by = [{"transport": "wire", "messages_why": why} for why in whys]
+    lines = shown(folder, *(rank(n, ranks=3, messages=[message()], **one) for n, one in enumerate(by)))
+    assert "the program's own messages between nodes (rank 0, 2): by wire: so" in lines
+    assert "the program's own messages between nodes (rank 1): through the host, since" in lines
+    lines = shown(folder, *(rank(n, ranks=3, messages_why="through the host") for n in range(3)))
+    assert not any("messages between nodes" in line for line in lines)
 
 
 def test_messages_do_not_become_rows_of_collectives(folder: Path) -> None:

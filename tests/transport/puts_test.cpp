@@ -159,7 +159,7 @@ TEST(Puts, LostPeersAreTold) {
   EXPECT_EQ(from.lost_ranks, (std::vector<std::int32_t>{1, 1}));
 }
 
-// What cannot be ends the connection there.
+// What cannot be ends the connection, at both ends.
 TEST(Puts, WrongFramesEndTheConnection) {
   Pair job;
   Sink from;
@@ -170,6 +170,7 @@ TEST(Puts, WrongFramesEndTheConnection) {
   job.wire[0]->put(1, put(number, 1, Sink::kWrong), &payload, from, 0);
   EXPECT_TRUE(job.until([&] { return !to.lost_ranks.empty(); }));
   EXPECT_TRUE(to.came.empty());
+  EXPECT_TRUE(job.until([&] { return !from.lost_ranks.empty(); }));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from urakata.report.summary import Row, Summary
-from urakata.report.text import bytes_text, hidden_text, known_time, short_place, time_text
+from urakata.report.text import bytes_text, hidden_part, hidden_text, known_time, short_place, time_text
 
 _STYLE = """
 body{font:14px/1.5 system-ui,sans-serif;max-width:1200px;margin:2rem auto;padding:0 1rem;color:#222}
@@ -68,12 +68,13 @@ def page(summary: Summary) -> str:
                 row.messages,
                 "-" if row.bytes is None else bytes_text(row.bytes),
                 known_time(row.wait_ns),
+                hidden_part(row),
             )
         )
         + f"<td>{escape(row.place)}</td></tr>"
         for row in summary.messages
     )
-    columns = ("message", "carrier", "count", "bytes", "waited", "call site")
+    columns = ("message", "carrier", "count", "bytes", "waited", "hidden", "call site")
     messages = (
         f"<h2>The program's own messages</h2><table><tr>{''.join(f'<th>{head}</th>' for head in columns)}</tr>"
         f"{sites}</table>"

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from urakata.report.messages import space_lines
+from urakata.report.messages import MessageRow, carrier_lines, space_lines
 from urakata.report.summary import Row, Summary, summarise
 
 
@@ -35,6 +35,10 @@ def hidden_text(row: Row) -> str:
     return "unknown" if row.hidden.share is None else f"{100 * row.hidden.share:.0f} %"
 
 
+def hidden_part(row: MessageRow) -> str:
+    return row.hidden_word if row.hidden is None else f"{100 * row.hidden:.0f} %"
+
+
 def known_time(ns: float | None) -> str:
     return "-" if ns is None else time_text(ns)
 
@@ -55,7 +59,7 @@ def show(summary: Summary, console: Console) -> None:
     first = summary.ranks[0]
     console.print(f"[bold]{escape(first.get('program', ''))}[/bold]  {first['ranks']} ranks", highlight=False)
     console.print(escape(first.get("host_mpi", "")), highlight=False, style="dim")
-    for line in engine_lines(summary.ranks) + space_lines(summary.ranks):
+    for line in engine_lines(summary.ranks) + space_lines(summary.ranks) + carrier_lines(summary.ranks):
         _line(console, line)
     if summary.missing:
         lost = ", ".join(str(rank) for rank in summary.missing)
@@ -132,18 +136,18 @@ def _show_messages(summary: Summary, console: Console) -> None:
     table = Table(header_style="bold", box=box.SIMPLE, padding=(0, 1, 0, 0))
     table.add_column("message")
     table.add_column("carrier", no_wrap=True)
-    for heading in ("count", "bytes", "waited"):
+    for heading in ("count", "bytes", "waited", "hidden"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("call site")
     for row in summary.messages:
         size = "-" if row.bytes is None else bytes_text(row.bytes)
-        cells = (row.operation, row.carrier, str(row.messages), size, known_time(row.wait_ns), short_place(row.place))
-        table.add_row(*(escape(cell) for cell in cells))
+        seen = (str(row.messages), size, known_time(row.wait_ns), hidden_part(row))
+        table.add_row(*(escape(cell) for cell in (row.operation, row.carrier, *seen, short_place(row.place))))
     console.print("The program's own messages", style="bold")
     console.print(table)
     console.print(
-        "bytes, waited: sums over all ranks; waited: inside blocking calls, waits and tests; -: not seen, since the "
-        "host carries them.",
+        "bytes, waited: sums over all ranks; waited: inside blocking calls, waits and tests; hidden: of what goes by "
+        "wire; -: not seen, since another carries them.",
         style="dim",
     )
 
