@@ -26,9 +26,6 @@ bool has_entries(const char* folder) {
   return found;
 }
 
-// A network that the host drives without the kernel's TCP: InfiniBand and its like, Slingshot.
-bool has_fast_network() { return has_entries("/sys/class/infiniband") || has_entries("/sys/class/cxi"); }
-
 long speed_of(const char* interface) {
   const std::string path = std::string("/sys/class/net/") + interface + "/speed";
   long speed = 0;
@@ -68,11 +65,13 @@ std::vector<Address> own_addresses() {
   return addresses;
 }
 
-// A connection with each rank of another node, for a moment two where both begin, and what program and host need.
-std::size_t descriptors_wanted(std::span<const std::int32_t> nodes, std::int32_t own_node) {
+// So many connections with each rank of another node, for a moment twice as many where both begin, and what program and
+// host need.
+std::size_t descriptors_wanted(std::span<const std::int32_t> nodes, std::int32_t rank, std::size_t connections) {
   constexpr std::size_t kOthers = 256;
-  return 2 * static_cast<std::size_t>(std::ranges::count_if(nodes, [&](auto node) { return node != own_node; })) +
-         kOthers;
+  const std::int32_t own_node = nodes[static_cast<std::size_t>(rank)];
+  const auto apart = std::ranges::count_if(nodes, [&](auto node) { return node != own_node; });
+  return 2 * connections * static_cast<std::size_t>(apart) + kOthers;
 }
 
 std::size_t descriptors_allowed() {
@@ -82,14 +81,21 @@ std::size_t descriptors_allowed() {
 
 }  // namespace
 
+bool has_better_network() { return has_entries("/sys/class/infiniband") || has_entries("/sys/class/cxi"); }
+
+bool room_for_link(std::span<const std::int32_t> nodes, std::int32_t rank) {
+  constexpr std::size_t kOfLink = 2;
+  return descriptors_wanted(nodes, rank, 1 + kOfLink) <= descriptors_allowed();
+}
+
 WireFacts own_wire_facts(std::span<const std::int32_t> nodes, std::int32_t rank, bool wanted, bool better_first) {
   WireFacts facts;
   if (!wanted) {
     facts.obstacle = WireFacts::Obstacle::asked;
-  } else if (descriptors_wanted(nodes, nodes[static_cast<std::size_t>(rank)]) > descriptors_allowed()) {
+  } else if (descriptors_wanted(nodes, rank, 1) > descriptors_allowed()) {
     facts.obstacle = WireFacts::Obstacle::descriptors;
   }
-  facts.fast = better_first && has_fast_network();
+  facts.fast = better_first && has_better_network();
   facts.addresses = own_addresses();
   return facts;
 }

@@ -39,6 +39,10 @@ struct WireFacts {
 // As the limits of this process and the network interfaces say. nodes[rank]: see Job::nodes(). `wanted`: it may talk by
 // wire. `better_first`: a network that the host drives better than TCP is to be preferred.
 WireFacts own_wire_facts(std::span<const std::int32_t> nodes, std::int32_t rank, bool wanted, bool better_first);
+// A network that the host drives without the kernel's TCP: InfiniBand and its like, Slingshot.
+bool has_better_network();
+// Does the limit allow the connections of this rank's link (transport/wire_link.hpp), besides those of the wire?
+bool room_for_link(std::span<const std::int32_t> nodes, std::int32_t rank);
 
 class Wiring {
  public:

@@ -161,10 +161,7 @@ bool Process::set_up() {
     log::warning_of_all("%s", warning.c_str());
   }
   open_lanes();
-  messages_choice_ = tune::choose_messages(wish.wire_messages, wish.space, transports_);
-  if (wiring_.wire() != nullptr)
-    log::information("the program's messages between nodes: %s", messages_choice_.why.c_str());
-  if (messages_choice_.by_wire && wiring_.wire() != nullptr) open_link(tune::link_has_helper(facts_));
+  choose_messages(world);
   if (facts_.asked == EngineKind::kernel) {
     if (job_.all_kernel()) {
       facts_.no_kernel = why_no_kernel(world);
@@ -191,6 +188,29 @@ bool Process::set_up() {
   const auto warnings = job::share_lines(world, job_.nodes(), log::withheld_node_warnings());
   for (const std::string& line : warnings.here) log::warning("%s", line.c_str());
   return true;
+}
+
+// Opens the link, if this rank is to have one.
+void Process::choose_messages(job::Bootstrap& world) {
+  const Options& wish = options();
+  const auto own = static_cast<std::int32_t>(world.rank());
+  const bool helper = tune::link_has_helper(facts_);
+  tune::MessagesFacts facts{.asked = wish.wire_messages, .space = wish.space};
+  std::vector<tune::MessagesFacts> all(world.ranks(), facts);
+  if (transports_.any()) {
+    facts.better = job::has_better_network();
+    facts.room = job::room_for_link(job_.nodes(), own);
+    facts.moves = facts_.hook || multiple_ || helper;
+    all = world.gathered(facts);
+    if (all.empty()) {
+      messages_choice_.why = "through the host, which refuses the meeting of the ranks";
+      return;
+    }
+  }
+  messages_choice_ = tune::choose_messages(all, own, transports_, sites_.count);
+  if (wiring_.wire() != nullptr)
+    log::information("the program's messages between nodes: %s", messages_choice_.why.c_str());
+  if (messages_choice_.by_wire) open_link(helper);
 }
 
 // On all ranks alike.

@@ -70,6 +70,7 @@ class Process {
   std::int32_t make_communicators();  // the private ones; returned is the lowest rank on this node
   // Meets the other ranks and makes everything ready for operations. False: all is the host's, on every rank alike.
   bool set_up();
+  void choose_messages(job::Bootstrap& world);
   std::string why_no_kernel(job::Bootstrap& world);
   Sites meet_sites(job::Bootstrap& world, const Network& network);
   void open_lanes();

@@ -1,9 +1,12 @@
 // Whether the program's own messages between nodes go by transport `wire`, as collectives' do.
 //
-// Functions of their arguments, which all ranks know alike but for the option. Where ranks of a pair differ in that, the
-// host carries their messages: both need a link.
+// Functions of what all ranks know alike. Each rank says of itself what decides; then all come to the same of each
+// rank. Where both ranks of a pair that wire joins have a link, their messages go by it, and else through the host.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 
 #include "base/options.hpp"
@@ -11,13 +14,25 @@
 
 namespace urakata::tune {
 
-struct MessagesChoice {
-  bool by_wire = false;
-  std::string why;  // one sentence: by what they go, and why
+// What a rank says of itself.
+struct MessagesFacts {
+  MessagesWish asked = MessagesWish::host;
+  bool space = false;   // it is to be in one
+  bool better = false;  // its node has a network that the host drives better than TCP, whatever TRANSPORT says of it
+  bool room = true;     // it may have the descriptors of all connections that its link could have
+  bool moves = true;    // its link is moved also while the program waits in the host
 };
 
-// auto: by wire where that joins all ranks of different nodes, and this rank is in no space. `space`: it is to be in one.
-MessagesChoice choose_messages(MessagesWish asked, bool space, const TransportChoice& transports);
+struct MessagesChoice {
+  bool by_wire = false;  // this rank has a link, and there is a rank that it reaches by it
+  std::string why;       // one sentence: by what they go, and why
+};
+
+// Of rank `own`; facts[rank]. auto: all ranks by wire, where that joins all of them, each has a node of its own, none of
+// them is in a space or at another site, and nothing that they have said speaks against it; else none of those that said
+// auto.
+MessagesChoice choose_messages(std::span<const MessagesFacts> facts, std::int32_t own,
+                               const TransportChoice& transports, std::size_t sites);
 
 // What will decide in a job that is not started yet; one sentence.
 std::string messages_rule(MessagesWish asked);

@@ -49,6 +49,10 @@ TransportChoice::TransportChoice(Network network) : network_(std::move(network))
   }
   const std::size_t possible = count * (count - 1) / 2;
   const auto without = std::ranges::find(network_.wire, false);
+  if (without != network_.wire.end()) {
+    lacking_ =
+        "rank " + std::to_string(without - network_.wire.begin()) + " has none: " + std::string(network_.obstacle);
+  }
   all_ = pairs_ == possible && without == network_.wire.end();
   if (pairs_ == possible) {
     why_ = "TCP is the only network between the nodes";
@@ -57,7 +61,7 @@ TransportChoice::TransportChoice(Network network) : network_(std::move(network))
   } else if (without == network_.wire.end()) {
     why_ = apart;
   } else {
-    why_ = "rank " + std::to_string(without - network_.wire.begin()) + " has none: " + std::string(network_.obstacle);
+    why_ = lacking_;
   }
 }
 

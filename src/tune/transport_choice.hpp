@@ -32,7 +32,9 @@ class TransportChoice {
   TransportChoice() = default;  // all through the host
   explicit TransportChoice(Network network);
 
-  const std::string& why() const { return why_; }  // one sentence: who talks by wire, or why nobody does
+  const std::string& why() const { return why_; }          // one sentence: who talks by wire, or why nobody does
+  const std::string& lacking() const { return lacking_; }  // the first rank that cannot, and why; empty: all can
+  bool ranks_share_nodes() const { return network_.node.size() > network_.nodes; }
   bool any() const { return pairs_ != 0; }
   bool all() const { return all_; }  // all pairs of ranks on different nodes do
   // One line for all ranks, where the job asked for transport wire and has not got it for all; empty: it has.
@@ -51,6 +53,7 @@ class TransportChoice {
   std::size_t pairs_ = 0;  // of nodes whose ranks talk by wire, those that can
   bool all_ = false;
   std::string why_;
+  std::string lacking_;
 };
 
 }  // namespace urakata::tune

@@ -164,6 +164,25 @@ def test_the_report_names_who_carries(
     assert {row.carrier for row in summarise(tmp_path).messages} - {"host", "itself"} == carriers
 
 
+@pytest.mark.parametrize(("engine", "way"), (("thread", "wait"), ("thread", "come"), ("poll", "poll")))
+def test_the_report_tells_what_was_hidden(pair: Hosts, folder: Path, tmp_path: Path, engine: str, way: str) -> None:
+    """4 MiB each way: all is hidden of what comes while the program computes, and nothing where nobody moves it."""
+    program = [str(compiled(named("openmpi"), "hidden_messages", folder)), way]
+    options = ("--engine", engine, "--placement", "shared", "--report", str(tmp_path))
+    outcome = run(pair, "openmpi", program, *options)
+    passes(outcome, 2, 1)
+    assert outcome[1].count("right") == 2, outcome[1]
+    rows = {row.operation: row for row in summarise(tmp_path).messages}
+    for row in (rows["Irecv"], rows["Isend"]):
+        assert (row.messages, row.timed, row.waited) == (10, 10, 10), row
+        assert 0 <= row.hidden_ns <= row.gap_ns <= row.life_ns, row
+        assert row.hidden is not None or (engine == "poll" and row.gap_ns > 0), row
+    if way == "poll":
+        assert rows["Irecv"].hidden_ns == rows["Isend"].hidden_ns == 0, rows
+    if way == "come":
+        assert rows["Irecv"].hidden is not None and rows["Irecv"].hidden > 0.5, rows
+
+
 def test_a_job_decides_for_itself(pair: Hosts, folder: Path, tmp_path: Path) -> None:
     program = random_messages(folder, "openmpi", 4)
     auto = ("--wire-messages", "auto", "--report")
@@ -172,11 +191,48 @@ def test_a_job_decides_for_itself(pair: Hosts, folder: Path, tmp_path: Path) -> 
     assert code == 0 and "ranks go by transport wire" not in output, output[-3000:]
     for folder_of, by, why in (
         ("apart", "wire", "by wire: TCP is"),
-        ("space", "host", "through the host, since inside"),
+        ("space", "host", "through the host, since rank 0 is to be in a space"),
     ):
         ranks = summarise(tmp_path / folder_of).ranks
         assert len(ranks) == 2 and all(rank["messages_by"] == by for rank in ranks), ranks
         assert all(rank["messages_why"].startswith(why) for rank in ranks), ranks
+
+
+@pytest.mark.parametrize(
+    ("before", "options", "whys"),
+    (
+        ("", "--sites 'left:host0;right:host1'", ("through the host, since the nodes are at 2 sites",) * 2),
+        (
+            "options='--wire-messages 0'",
+            "",
+            ("through the host, as option WIRE_MESSAGES of rank 1", "through the host, as option WIRE_MESSAGES says"),
+        ),
+        ("options=--space", "", ("through the host, since rank 1 is to be in a space",) * 2),
+        ("ulimit -n 260", "", ("through the host, since the limit of descriptors of rank 1",) * 2),
+        ("ulimit -n 250", "", ("through the host: rank 1 has none: its limit of descriptors",) * 2),
+        ("ulimit -n 250; options='--wire-messages 1'", "", ("through the host: rank 1 has none",) * 2),
+        ("options='--wire-messages 1'", "", ("by wire: TCP is", "by wire to all ranks that it reaches")),
+    ),
+)
+def test_one_rank_or_the_network_leaves_all_to_the_host(
+    pair: Hosts, folder: Path, tmp_path: Path, before: str, options: str, whys: tuple[str, str]
+) -> None:
+    """With auto, where rank 1 is another than rank 0, or the nodes are at two sites: all ranks come to the same."""
+    host = named("openmpi")
+    program = f"{compiled(host, 'random_messages', folder)} --rounds 3 --seed 1"
+    alone = f'[ "$(hostname)" != host1 ] || {{ {before or ":"}; }}'
+    words = f"--report {tmp_path} --wire-messages auto {options} $options"
+    done = pair.run(
+        ["sh", "-c", f"{alone}; exec {EXEC} {words} -- {program}"],
+        host_mpi=host.launcher,
+        env=host.environment,
+        timeout=float(SECONDS),
+    )
+    output = done.stdout + done.stderr
+    assert done.returncode == 0 and "messages, seed 1" in output, output[-3000:]
+    for rank, why in zip(summarise(tmp_path).ranks, whys, strict=True):
+        assert rank["messages_why"].startswith(why), rank["messages_why"]
+        assert rank["messages_by"] == ("wire" if why.startswith("by wire") else "host"), rank
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -198,6 +254,20 @@ def test_one_rank_without_leaves_all_to_the_host(pair: Hosts, folder: Path) -> N
     output = done.stdout + done.stderr
     assert done.returncode == 0 and "messages, seed 1" in output, output[-3000:]
     assert "ranks go by transport wire" not in output, output[-3000:]
+
+
+@pytest.mark.parametrize("how", ("send", "receive", "any", "small", "compute"))
+@pytest.mark.parametrize("name", NAMES)
+def test_a_killed_rank_ends_the_job(hosts: Hosts, folder: Path, name: str, how: str) -> None:
+    """In the midst of messages; nothing stays behind."""
+    code, output = run(hosts, name, [str(compiled(named(name), "killed_in_messages", folder)), how])
+    assert code not in (0, 124), output[-3000:]
+    assert output.count("pid ") == 3, output[-3000:]
+    end = time.monotonic() + SECONDS
+    for host in range(3):
+        while hosts.execute(host, ["pgrep", "-x", "killed_in_messa"]).returncode == 0:  # a name's first 15 letters
+            assert time.monotonic() < end, f"a rank on host{host} is still there"
+            time.sleep(0.05)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

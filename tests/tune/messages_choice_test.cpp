@@ -1,7 +1,13 @@
+// golden/messages.txt has who carries the program's own messages of three ranks, one case a line:
+//   the nodes of the ranks, wire: which ranks can talk by it, joined: which pairs of nodes (0-1, 0-2, 1-2) reach each
+//   other, asked: of each rank 0, 1 or a (auto), then what else ranks say of themselves, and how many sites there are
+//   | of each rank w (wire) or h (host) | why, of each rank that says something else than the one before it
 #include "tune/messages_choice.hpp"
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,53 +15,151 @@
 namespace urakata::tune {
 namespace {
 
-// Three nodes of a rank each, of which as many pairs reach each other.
-TransportChoice joined(std::size_t pairs) {
+struct Case {
+  std::vector<std::int32_t> node = {0, 1, 2};
+  unsigned wire = 7;    // bit r: of rank r
+  unsigned joined = 7;  // bit i: of the i-th pair of nodes
+  std::string asked = "aaa";
+  std::string space = "";   // the ranks of which it is so, "02"
+  std::string better = "";  // likewise, and so on
+  std::string cramped = "";
+  std::string stuck = "";
+  std::size_t sites = 1;
+};
+
+std::size_t nodes_of(const Case& one) { return static_cast<std::size_t>(one.node.back()) + 1; }
+bool bit(unsigned bits, std::size_t at) { return (bits >> at & 1U) != 0; }
+bool has(const std::string& ranks, std::size_t rank) { return ranks.find(std::to_string(rank)) != std::string::npos; }
+
+TransportChoice transports_of(const Case& one) {
   Network network;
-  network.node = {0, 1, 2};
-  network.nodes = 3;
-  network.wire.assign(3, true);
-  network.better.assign(3, false);
-  network.joined.assign(9, false);
-  for (std::size_t pair = 0; pair < pairs; ++pair) {
-    const std::size_t one = pair == 2 ? 1 : 0;
-    const std::size_t other = pair == 0 ? 1 : 2;
-    network.joined[one * 3 + other] = network.joined[other * 3 + one] = true;
+  network.node = one.node;
+  network.nodes = nodes_of(one);
+  network.obstacle = "the host was asked for";
+  network.better.assign(one.node.size(), false);  // TRANSPORT wire: it does not count
+  for (std::size_t rank = 0; rank < one.node.size(); ++rank) network.wire.push_back(bit(one.wire, rank));
+  network.joined.assign(network.nodes * network.nodes, false);
+  std::size_t pair = 0;
+  for (std::size_t a = 0; a < network.nodes; ++a) {
+    for (std::size_t b = a + 1; b < network.nodes; ++b, ++pair) {
+      network.joined[a * network.nodes + b] = network.joined[b * network.nodes + a] = bit(one.joined, pair);
+    }
   }
   return TransportChoice(network);
 }
 
-TEST(MessagesChoice, IsAsTheTableSays) {
-  struct Row {
-    MessagesWish asked;
-    bool space;
-    std::size_t pairs;
-    bool by_wire;
-    std::string_view why;  // how it begins
-  };
-  const std::vector<Row> table = {
-      {MessagesWish::host, false, 3, false, "through the host, as option WIRE_MESSAGES says"},
-      {MessagesWish::host, true, 0, false, "through the host, as option WIRE_MESSAGES says"},
-      {MessagesWish::wire, false, 3, true, "by wire to all ranks that it reaches"},
-      {MessagesWish::wire, true, 3, true, "by wire to all ranks that it reaches"},
-      {MessagesWish::wire, false, 1, true, "by wire to all ranks that it reaches"},
-      {MessagesWish::wire, false, 0, false, "through the host: the nodes of ranks 0 and 1"},
-      {MessagesWish::automatic, false, 3, true, "by wire: TCP is the only network between the nodes"},
-      {MessagesWish::automatic, true, 3, false, "through the host, since inside a space"},
-      {MessagesWish::automatic, false, 2, false, "through the host, since wire does not join all nodes: 2 of 3"},
-      {MessagesWish::automatic, true, 1, false, "through the host, since wire does not join all nodes: 1 of 3"},
-      {MessagesWish::automatic, false, 0, false, "through the host: the nodes of ranks 0 and 1"},
-  };
-  for (const Row& row : table) {
-    const MessagesChoice choice = choose_messages(row.asked, row.space, joined(row.pairs));
-    EXPECT_EQ(choice.by_wire, row.by_wire) << row.why;
-    EXPECT_TRUE(std::string_view(choice.why).starts_with(row.why)) << choice.why;
+std::vector<MessagesFacts> facts_of(const Case& one) {
+  std::vector<MessagesFacts> facts;
+  for (std::size_t rank = 0; rank < one.node.size(); ++rank) {
+    facts.push_back({.asked = one.asked[rank] == '0'   ? MessagesWish::host
+                              : one.asked[rank] == '1' ? MessagesWish::wire
+                                                       : MessagesWish::automatic,
+                     .space = has(one.space, rank),
+                     .better = has(one.better, rank),
+                     .room = !has(one.cramped, rank),
+                     .moves = !has(one.stuck, rank)});
+  }
+  return facts;
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const char first : {'0', '1', 'a'}) {
+    for (const char second : {'0', '1', 'a'}) {
+      for (const char third : {'0', '1', 'a'}) all.push_back({.asked = {first, second, third}});
+    }
+  }
+  for (const char* asked : {"aaa", "111", "a1a"}) {
+    for (unsigned joined = 0; joined < 7; ++joined) all.push_back({.joined = joined, .asked = asked});
+    all.push_back({.wire = 5, .joined = 2, .asked = asked});
+    all.push_back({.node = {0, 0, 1}, .joined = 1, .asked = asked});
+    all.push_back({.node = {0, 0, 1}, .wire = 5, .joined = 1, .asked = asked});
+    all.push_back({.asked = asked, .space = "012"});
+    all.push_back({.asked = asked, .space = "1"});
+    all.push_back({.asked = asked, .better = "1"});
+    all.push_back({.asked = asked, .better = "12"});
+    all.push_back({.node = {0, 0, 1}, .joined = 1, .asked = asked, .better = "01"});
+    all.push_back({.node = {0, 0, 1}, .joined = 1, .asked = asked, .better = "12"});
+    all.push_back({.asked = asked, .cramped = "2"});
+    all.push_back({.asked = asked, .stuck = "1"});
+    all.push_back({.asked = asked, .sites = 2});
+    all.push_back({.asked = asked, .space = "0", .better = "01", .cramped = "1", .stuck = "2", .sites = 3});
+  }
+  return all;
+}
+
+std::string line(const Case& one) {
+  std::string text;
+  for (const std::int32_t node : one.node) text += std::to_string(node);
+  text += " wire ";
+  for (std::size_t rank = 0; rank < one.node.size(); ++rank) text += bit(one.wire, rank) ? '1' : '0';
+  text += " joined ";
+  for (std::size_t pair = 0; pair < nodes_of(one) * (nodes_of(one) - 1) / 2; ++pair)
+    text += bit(one.joined, pair) ? '1' : '0';
+  text += " asked " + one.asked;
+  const std::array<std::pair<const char*, const std::string*>, 4> flags = {{
+      {" space ", &one.space},
+      {" better ", &one.better},
+      {" cramped ", &one.cramped},
+      {" stuck ", &one.stuck},
+  }};
+  for (const auto& [name, ranks] : flags) {
+    if (!ranks->empty()) text += name + *ranks;
+  }
+  if (one.sites != 1) text += " sites " + std::to_string(one.sites);
+  text += " | ";
+  std::string whys;
+  std::string last;
+  for (std::size_t rank = 0; rank < one.node.size(); ++rank) {
+    const MessagesChoice choice =
+        choose_messages(facts_of(one), static_cast<std::int32_t>(rank), transports_of(one), one.sites);
+    text += choice.by_wire ? 'w' : 'h';
+    if (choice.why != last) whys += " | " + choice.why;
+    last = choice.why;
+  }
+  return text + whys;
+}
+
+TEST(MessagesChoice, OfEachCaseIsAsWrittenDown) {
+  std::ifstream golden(GOLDEN_FOLDER "/messages.txt");
+  ASSERT_TRUE(golden.good());
+  std::string expected;
+  for (const Case& one : cases()) {
+    ASSERT_TRUE(std::getline(golden, expected)) << line(one);
+    EXPECT_EQ(line(one), expected);
+  }
+  EXPECT_FALSE(std::getline(golden, expected));
+}
+
+// A rank that is said to go by wire has a peer that is said so, too, and that it reaches.
+TEST(MessagesChoice, NobodyGoesByWireAlone) {
+  for (const Case& one : cases()) {
+    const TransportChoice transports = transports_of(one);
+    const auto by_wire = [&](std::size_t rank) {
+      return choose_messages(facts_of(one), static_cast<std::int32_t>(rank), transports, one.sites).by_wire;
+    };
+    for (std::size_t rank = 0; rank < one.node.size(); ++rank) {
+      bool reaches = false;
+      for (std::size_t other = 0; other < one.node.size(); ++other) {
+        reaches = reaches || (transports.by_wire(static_cast<std::int32_t>(rank), static_cast<std::int32_t>(other)) &&
+                              by_wire(other));
+      }
+      EXPECT_EQ(by_wire(rank), by_wire(rank) && reaches) << line(one);
+    }
   }
 }
 
 TEST(MessagesChoice, WhereAllRanksAreOnOneNodeThereIsNothingToChoose) {
-  const MessagesChoice choice = choose_messages(MessagesWish::automatic, false, TransportChoice());
-  EXPECT_FALSE(choice.by_wire);
+  Network one_node;
+  one_node.nothing = "all ranks are on one node";
+  one_node.node = {0, 0};
+  one_node.nodes = 1;
+  for (const MessagesWish asked : {MessagesWish::wire, MessagesWish::automatic}) {
+    const std::vector<MessagesFacts> facts(2, {.asked = asked});
+    const MessagesChoice choice = choose_messages(facts, 1, TransportChoice(one_node), 1);
+    EXPECT_FALSE(choice.by_wire);
+    EXPECT_EQ(choice.why, "through the host: all ranks are on one node");
+  }
 }
 
 TEST(MessagesChoice, TheRuleNamesEachWish) {
