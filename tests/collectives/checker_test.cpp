@@ -271,11 +271,21 @@ TEST_P(Mutation, OfAnyPeerOffsetOrSizeIsFound) {
   }
 }
 
+// All but those whose edges pace and order no data.
+class MutationOfOrder : public Mutation {};
+
+std::vector<Named> ordering() {
+  std::vector<Named> all = everything();
+  std::erase_if(all, [](const Named& one) {
+    const bool paces = one.operation == Operation::alltoall || one.operation == Operation::alltoallv;
+    return paces && one.algorithm->name == "pairwise";
+  });
+  return all;
+}
+
 // An edge may be dropped unnoticed only where others order the same; the schedule must then still be right for the
 // order that remains, which the proof says. Of the edges into sends of received data none may.
-TEST_P(Mutation, DroppedEdgesAreFoundWhereNoOtherEdgeOrdersTheSame) {
-  const bool paces = GetParam().operation == Operation::alltoall || GetParam().operation == Operation::alltoallv;
-  if (paces && GetParam().algorithm->name == "pairwise") GTEST_SKIP() << "its edges pace, they order no data";
+TEST_P(MutationOfOrder, DroppedEdgesAreFoundWhereNoOtherEdgeOrdersTheSame) {
   std::size_t dropped = 0;
   std::size_t noticed = 0;
   for (std::uint32_t r = 0; r < schedules_.size(); ++r) {
@@ -291,9 +301,12 @@ TEST_P(Mutation, DroppedEdgesAreFoundWhereNoOtherEdgeOrdersTheSame) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Mutation, ::testing::ValuesIn(everything()), [](const auto& named) {
+std::string name_of(const ::testing::TestParamInfo<Named>& named) {
   return std::string(name(named.param.operation)) + "_" + std::string(named.param.algorithm->name);
-});
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Mutation, ::testing::ValuesIn(everything()), name_of);
+INSTANTIATE_TEST_SUITE_P(All, MutationOfOrder, ::testing::ValuesIn(ordering()), name_of);
 
 }  // namespace
 }  // namespace urakata::collectives
