@@ -11,6 +11,8 @@
 //   --part group  any number of ranks: MPI_Ibcast, MPI_Iallgather, MPI_Ialltoall, each rank computing without a call from
 //                 its start until all has come; then all the CPU time that it took from their computations, starting and
 //                 waiting calls included, and io_uring's kernel threads.
+//   --part small  any number of ranks: MPI_Iallreduce of floats and of doubles, each waited for at once, one after the
+//                 other; what the start takes of it; and the elements of all results that are not what the processor has.
 //   --method      collective; in parts hop and lost also explicit: the program's own messages and tests; in part lost
 //                 blocked: a thread of the program that blocks in recv(). The variable KERNEL_METHOD says so, too.
 // Each prints a JSON object a line for each size; medians, and quartiles beside.
@@ -23,10 +25,11 @@
 #include "loaded.h"
 
 static const char usage[] =
-    "usage: kernel --part hop|lost|group [--method collective|explicit|blocked] [--sizes LIST] [--repetitions N]\n"
+    "usage: kernel --part hop|lost|group|small [--method collective|explicit|blocked] [--sizes LIST] [--repetitions "
+    "N]\n"
     "              [--test-us N] [--product N] [--budget-ms N]\n"
     "  --sizes        bytes (64)\n"
-    "  --repetitions  of parts hop and lost (500)\n"
+    "  --repetitions  of parts hop, lost and small (500)\n"
     "  --test-us      between two tests of part hop, method explicit (100)\n"
     "  --product      edge of the matrices of part lost (4)\n"
     "  --budget-ms    for each operation and size of part group (100)";
@@ -39,9 +42,9 @@ static int find(const char* option, const char* text, const char* const* names, 
 }
 
 int main(int argc, char** argv) {
-  static const char* const parts[] = {"hop", "lost", "group"};
+  static const char* const parts[] = {"hop", "lost", "group", "small"};
   static const char* const methods[] = {"collective", "explicit", "blocked"};
-  static void (*const measure[])(const struct settings*) = {measure_hop, measure_lost, measure_group};
+  static void (*const measure[])(const struct settings*) = {measure_hop, measure_lost, measure_group, measure_small};
   static char standard[] = "64";
   char *part = "", *sizes = standard;
   char* method = getenv("KERNEL_METHOD");
@@ -55,15 +58,15 @@ int main(int argc, char** argv) {
                                    {"--test-us", NULL, &test_us, 1},    {"--product", NULL, &product, 1},
                                    {"--budget-ms", NULL, &budget_ms, 1}};
   parse_options(argc, argv, options, 7, usage);
-  const int which = find("--part", part, parts, 3);
+  const int which = find("--part", part, parts, 4);
   struct settings settings = {.method = (enum method)find("--method", method, methods, 3),
                               .repetitions = (int)repetitions,
                               .test_us = (double)test_us,
                               .product = product,
                               .budget_ns = 1e6 * (double)budget_ms};
   settings.size_count = parse_numbers("--sizes", sizes, 1, settings.sizes);
-  if (which != 2 && ranks != RELAY_RANKS) fail("parts hop and lost are of %d ranks", RELAY_RANKS);
-  if ((which == 2 && settings.method != COLLECTIVE) || (which == 0 && settings.method == BLOCKED))
+  if (which < 2 && ranks != RELAY_RANKS) fail("parts hop and lost are of %d ranks", RELAY_RANKS);
+  if ((which >= 2 && settings.method != COLLECTIVE) || (which == 0 && settings.method == BLOCKED))
     fail("--method %s is not of part %s", method, part);
   print_loaded();
   measure[which](&settings);

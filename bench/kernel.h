@@ -28,6 +28,7 @@ struct settings {
 void measure_hop(const struct settings* settings);
 void measure_lost(const struct settings* settings);
 void measure_group(const struct settings* settings);
+void measure_small(const struct settings* settings);
 
 // --- sockets of the program's own between the three ranks of a relay ---
 

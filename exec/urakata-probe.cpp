@@ -3,10 +3,12 @@
 // line of JSON: the host's version and thread level, this rank's CPUs, where its helpers would sit, which engines are to
 // be had, and whether it lives in a space.
 #include <dlfcn.h>
+#include <net/if.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdio>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +23,7 @@
 #include "tune/engine_choice.hpp"
 #include "tune/messages_choice.hpp"
 #include "tune/placement.hpp"
+#include "xdp/table.hpp"
 
 namespace urakata {
 namespace {
@@ -115,12 +118,25 @@ void put(JsonWriter& json, const Topology& topology, const NodeRanks& node_ranks
   json.key("reason").string(found.reason).key("refusal").string(found.refusal).end();
 }
 
+// Where this user may have small collectives by byte code, or what is missing for that.
+std::string byte_code_here() {
+  const std::unique_ptr<struct if_nameindex, void (*)(struct if_nameindex*)> all(if_nameindex(), if_freenameindex);
+  std::string places;
+  for (const struct if_nameindex* one = all.get(); one != nullptr && one->if_index != 0; ++one) {
+    if (xdp::Table::open(one->if_index).ok()) places.append(places.empty() ? "" : ", ").append(one->if_name);
+  }
+  if (places.empty())
+    return "; small reductions are engine thread's (urakata kernel attach, by root, would change that)";
+  return "; small reductions by byte code attached at " + places;
+}
+
 void put_engines(JsonWriter& json, bool threads, const tune::Placement& placement) {
   const std::string no_kernel = tune::kernel_obstacle(chain::why_no_chains(), placement);
   json.key("engines").array();
   for (const tune::EngineFinding& engine : tune::find_engines(threads, placement, no_kernel)) {
-    json.object().key("name").string(engine.name).key("usable").boolean(engine.usable).key("why").string(engine.why);
-    json.end();
+    const bool kernel = engine.usable && engine.name == name(EngineKind::kernel);
+    json.object().key("name").string(engine.name).key("usable").boolean(engine.usable);
+    json.key("why").string(kernel ? engine.why + byte_code_here() : engine.why).end();
   }
   json.end();
 }

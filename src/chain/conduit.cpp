@@ -276,6 +276,18 @@ bool Conduit::runs(const void* whose) {
   return std::ranges::any_of(operations_, [&](const auto& one) { return one->whose == whose; });
 }
 
+void Conduit::look_at_peers() {
+  const std::lock_guard guard(lock_);
+  for (const Peer& peer : peers_) {
+    tcp_info info{};
+    socklen_t size = sizeof info;
+    if (broken() || peer.socket < 0 || getsockopt(peer.socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) continue;
+    if (info.tcpi_state == TCP_ESTABLISHED) continue;
+    log::error("lost the connection to rank %d: its process has ended", peer.rank);
+    shut();
+  }
+}
+
 // Has a peer not answered for the timeout?
 void Conduit::check_peers() {
   const std::uint64_t now = now_ns();

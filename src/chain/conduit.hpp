@@ -69,6 +69,8 @@ class Conduit {
   // Breaks it: nothing more comes, and what is in flight ends soon.
   void discard();
   bool runs(const void* whose);  // is it in flight here?
+  // Has a peer's process ended? Breaks the conduit; for when no request is in flight, which would tell it.
+  void look_at_peers();
 
  private:
   friend class Submitter;

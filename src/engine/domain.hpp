@@ -90,9 +90,13 @@ class Domain {
     Instance* back_ = nullptr;
   };
 
-  // What an instance adds to pending_: one, and another in the upper half where its group has ranks that share memory.
+  // What an instance adds to pending_: one, and another in the upper half where its group has ranks that share memory, or
+  // nobody tells of its end.
   static constexpr std::uint64_t kThroughMemory = std::uint64_t{1} << 32U;
-  static std::uint64_t weight(const Instance& instance) { return instance.group->all_remote ? 1 : kThroughMemory + 1; }
+  static std::uint64_t weight(const Instance& instance) {
+    const bool told = instance.group->all_remote && (instance.carrier == nullptr || instance.carrier->tells());
+    return told ? 1 : kThroughMemory + 1;
+  }
 
   static std::uint64_t weight(Starts starts);
 

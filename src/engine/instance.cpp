@@ -4,8 +4,6 @@
 #include <cstring>
 #include <limits>
 
-#include "chain/conduit.hpp"
-
 namespace urakata::engine {
 
 using schedule::Edge;
@@ -126,7 +124,7 @@ void Instance::complete(NodeId node, std::uint32_t iteration, int code) {
   if (code != 0) fail(code);
   if (error != 0) return;
   if (node == kWhole) {
-    count_work(program->bytes);
+    count_work(carrier->bytes());
   } else {
     finish_iteration(node, iteration);
   }
@@ -269,7 +267,7 @@ bool Instance::hand_over(transport::Transport& transport) {
     phase_ = Phase::graph;
     handed_over_ = true;
     ++in_flight_;
-    if (!conduit->start(*program, buffers_, this)) {
+    if (!carrier->start(buffers_, this)) {
       --in_flight_;
       fail(transport.failures().code);
       end_early(transport);
@@ -284,7 +282,7 @@ bool Instance::advance(transport::Transport& transport, Budget& budget) {
     end_early(transport);
     return true;
   }
-  if (conduit != nullptr && phase_ < Phase::unpack) {
+  if (carrier != nullptr && phase_ < Phase::unpack) {
     if (!hand_over(transport)) return true;
     phase_ = Phase::unpack;
   }

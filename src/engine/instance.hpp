@@ -14,16 +14,12 @@
 #include <span>
 #include <vector>
 
-#include "chain/program.hpp"
+#include "engine/carrier.hpp"
 #include "layout/layout.hpp"
 #include "reduce/reducer.hpp"
 #include "schedule/schedule.hpp"
 #include "transport/group.hpp"
 #include "transport/transport.hpp"
-
-namespace urakata::chain {
-class Conduit;
-}
 
 namespace urakata::engine {
 
@@ -68,9 +64,7 @@ class Instance {
   bool tells_all = false;  // where it fails, every member; else those that it exchanges messages with
   std::vector<Move> packs;
   std::vector<Move> unpacks;
-  // Both, where the kernel runs the whole of the graph (engine kernel).
-  chain::Conduit* conduit = nullptr;
-  const chain::Program* program = nullptr;
+  Carrier* carrier = nullptr;  // where the kernel carries on the whole of the graph (engine kernel)
   void bind(schedule::BufferId buffer, std::byte* address) { buffers_[buffer] = address; }
   void expect_work() { work_.store(0, std::memory_order_relaxed); }
   // Allocates the temporaries (kept for later starts). shift: true lower bound of the elements that they hold; reach:

@@ -8,64 +8,100 @@
 
 namespace urakata::engine {
 
-ConduitTransport::ConduitTransport(const transport::Failures& failures)
+namespace {
+constexpr unsigned kWaitsPerLook = 1 << 14;  // a system call for each peer
+}
+
+CarrierTransport::CarrierTransport(const transport::Failures& failures)
     : failures_(failures), news_(epoll_create1(EPOLL_CLOEXEC)) {}
 
-ConduitTransport::~ConduitTransport() {
+CarrierTransport::~CarrierTransport() {
   if (news_ >= 0) close(news_);
 }
 
-void ConduitTransport::add(chain::Conduit& conduit) {
+void CarrierTransport::add(KernelPart& part) {
   const std::lock_guard guard(lock_);
   epoll_event event{};
   event.events = EPOLLIN;
-  epoll_ctl(news_, EPOLL_CTL_ADD, conduit.descriptor(), &event);
-  conduits_.push_back(&conduit);
+  epoll_ctl(news_, EPOLL_CTL_ADD, part.conduit->descriptor(), &event);
+  parts_.push_back(&part);
 }
 
-void ConduitTransport::remove(chain::Conduit& conduit) {
+void CarrierTransport::remove(KernelPart& part) {
   const std::lock_guard guard(lock_);
-  epoll_ctl(news_, EPOLL_CTL_DEL, conduit.descriptor(), nullptr);
-  std::erase(conduits_, &conduit);
+  epoll_ctl(news_, EPOLL_CTL_DEL, part.conduit->descriptor(), nullptr);
+  std::erase(parts_, &part);
 }
 
 // Instances that engine kernel runs post no messages of their own.
-int ConduitTransport::send(const transport::Message&, transport::Ticket, bool*) { return failures_.code; }
-int ConduitTransport::recv(const transport::Message&, transport::Ticket, bool*) { return failures_.code; }
+int CarrierTransport::send(const transport::Message&, transport::Ticket, bool*) { return failures_.code; }
+int CarrierTransport::recv(const transport::Message&, transport::Ticket, bool*) { return failures_.code; }
 
-std::span<const transport::Completion> ConduitTransport::poll() {
+std::span<const transport::Completion> CarrierTransport::poll() {
   const std::lock_guard guard(lock_);
   done_.clear();
-  for (chain::Conduit* conduit : conduits_) conduit->reap(done_);
-  reported_.clear();
-  for (const chain::Conduit::Done& one : done_) {
-    reported_.push_back({{one.whose, Instance::kWhole, 0}, one.failed ? failures_.code : 0});
+  small_done_.clear();
+  for (KernelPart* part : parts_) {
+    part->conduit->reap(done_);
+    if (part->channel == nullptr) continue;
+    part->channel->reap(small_done_);
+    if (part->channel->in_flight() != 0 && ++waits_ % kWaitsPerLook == 0) part->conduit->look_at_peers();
+    discard_both(*part);
   }
+  reported_.clear();
+  const auto report = [&](void* whose, bool failed) {
+    reported_.push_back({{whose, Instance::kWhole, 0}, failed ? failures_.code : 0});
+  };
+  for (const chain::Conduit::Done& one : done_) report(one.whose, one.failed);
+  for (const xdp::Channel::Done& one : small_done_) report(one.whose, one.failed);
   return reported_;
 }
 
-std::size_t ConduitTransport::in_flight() const {
+// A conduit's connections tell of a peer that is gone, and tell peers that this rank has given up; so a channel and its
+// communicator's conduit break together.
+void CarrierTransport::discard_both(KernelPart& part) {
+  if (part.conduit->broken() == part.channel->broken()) return;
+  if (part.channel->broken()) {
+    part.conduit->discard();
+  } else {
+    part.channel->discard();
+    part.channel->reap(small_done_);
+  }
+}
+
+std::size_t CarrierTransport::in_flight() const {
   const std::lock_guard guard(lock_);
   std::size_t sum = 0;
-  for (const chain::Conduit* conduit : conduits_) sum += conduit->in_flight();
+  for (const KernelPart* part : parts_) {
+    sum += part->conduit->in_flight();
+    if (part->channel != nullptr) sum += part->channel->in_flight();
+  }
   return sum;
 }
 
 // Nothing can be taken back: the connections end, and with them soon what is in flight.
-std::size_t ConduitTransport::cancel(const void* instance) {
+std::size_t CarrierTransport::cancel(const void* instance) {
   const std::lock_guard guard(lock_);
-  for (chain::Conduit* conduit : conduits_) {
-    if (conduit->runs(instance)) conduit->discard();
+  for (KernelPart* part : parts_) {
+    if (part->conduit->runs(instance)) part->conduit->discard();
+    if (part->channel != nullptr && part->channel->runs(instance)) part->channel->discard();
   }
   return 0;
 }
 
 // Peers see their connections end.
-void ConduitTransport::tell(std::int32_t, const transport::Notice& notice) {
+void CarrierTransport::tell(std::int32_t, const transport::Notice& notice) {
   const std::lock_guard guard(lock_);
-  for (chain::Conduit* conduit : conduits_) {
-    if (conduit->context() == notice.origin) conduit->discard();
+  for (KernelPart* part : parts_) {
+    if (part->conduit->context() == notice.origin) part->conduit->discard();
   }
+}
+
+Wakeup CarrierTransport::wakeup() const {
+  const std::lock_guard guard(lock_);
+  const bool silent = std::ranges::any_of(
+      parts_, [](const KernelPart* part) { return part->channel != nullptr && part->channel->in_flight() != 0; });
+  return silent ? Wakeup::none : Wakeup::news;
 }
 
 void KernelEngine::start_all(Domain::Starts starts) {

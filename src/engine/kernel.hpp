@@ -1,7 +1,8 @@
 // Engine `kernel`: whole operations are handed to the Linux kernel, which carries them on by itself (chain/conduit.hpp).
 //
-// It runs instances whose schedule was compiled and whose group has a conduit. What a domain is to other engines, who
-// post message after message, is here only the order of starts and ends: the transport knows conduits and no messages.
+// It runs instances whose schedule was compiled and whose group has a conduit, and small collectives of a group that has
+// a channel (xdp/channel.hpp). What a domain is to other engines, who post message after message, is here only the order
+// of starts and ends: the transport knows conduits and channels, and no messages.
 // A start hands the operation over within the call, by the calling thread, since requests belong to the thread that
 // submits them; so it waits for whoever polls the domain at the moment, which is for less than a step.
 #pragma once
@@ -11,20 +12,66 @@
 #include <vector>
 
 #include "chain/conduit.hpp"
+#include "engine/carrier.hpp"
 #include "engine/engine.hpp"
+#include "xdp/channel.hpp"
 
 namespace urakata::engine {
 
-class ConduitTransport final : public transport::Transport {
+// A schedule that was compiled, on its communicator's conduit.
+class ChainedGraph final : public Carrier {
  public:
-  explicit ConduitTransport(const transport::Failures& failures);
-  ~ConduitTransport() override;
-  ConduitTransport(const ConduitTransport&) = delete;
-  ConduitTransport& operator=(const ConduitTransport&) = delete;
+  ChainedGraph() = default;
+  ChainedGraph(chain::Conduit& conduit, const chain::Program& program) : conduit_(&conduit), program_(&program) {}
+  bool start(std::span<std::byte* const> buffers, void* instance) override {
+    return conduit_->start(*program_, buffers, instance);
+  }
+  bool news() const override { return conduit_->news(); }
+  bool tells() const override { return true; }
+  std::uint64_t bytes() const override { return program_->bytes; }
 
-  // By any thread. A conduit that goes has nothing in flight.
-  void add(chain::Conduit& conduit);
-  void remove(chain::Conduit& conduit);
+ private:
+  chain::Conduit* conduit_ = nullptr;
+  const chain::Program* program_ = nullptr;
+};
+
+// A small collective of a channel. `give` and `take`: the buffers of what it gives and of its result.
+class SmallCollective final : public Carrier {
+ public:
+  SmallCollective() = default;
+  SmallCollective(xdp::Channel& channel, const xdp::Channel::Work& work, schedule::BufferId give,
+                  schedule::BufferId take)
+      : channel_(&channel), work_(work), give_(give), take_(take) {}
+  bool start(std::span<std::byte* const> buffers, void* instance) override {
+    return channel_->start(work_, buffers[give_], buffers[take_], instance);
+  }
+  bool news() const override { return channel_->news(); }
+  bool tells() const override { return false; }
+  std::uint64_t bytes() const override { return URA_XDP_BYTES_OF(work_.form); }
+
+ private:
+  xdp::Channel* channel_ = nullptr;
+  xdp::Channel::Work work_ = {};
+  schedule::BufferId give_ = 0;
+  schedule::BufferId take_ = 0;
+};
+
+// What a communicator has of the kernel for itself.
+struct KernelPart {
+  std::unique_ptr<chain::Conduit> conduit;
+  std::unique_ptr<xdp::Channel> channel;  // nullptr: there is none
+};
+
+class CarrierTransport final : public transport::Transport {
+ public:
+  explicit CarrierTransport(const transport::Failures& failures);
+  ~CarrierTransport() override;
+  CarrierTransport(const CarrierTransport&) = delete;
+  CarrierTransport& operator=(const CarrierTransport&) = delete;
+
+  // By any thread. A part that goes has nothing in flight.
+  void add(KernelPart& part);
+  void remove(KernelPart& part);
 
   int send(const transport::Message& message, transport::Ticket ticket, bool* finished) override;
   int recv(const transport::Message& message, transport::Ticket ticket, bool* finished) override;
@@ -34,28 +81,33 @@ class ConduitTransport final : public transport::Transport {
   void tell(std::int32_t peer, const transport::Notice& notice) override;
   const transport::Failures& failures() const override { return failures_; }
   std::vector<int> news() const override { return {news_}; }
-  Wakeup wakeup() const override { return Wakeup::news; }
+  // What byte code computes tells nobody.
+  Wakeup wakeup() const override;
 
  private:
+  void discard_both(KernelPart& part);
+
   const transport::Failures& failures_;
   int news_;  // an epoll set of all conduits
   mutable std::mutex lock_;
-  std::vector<chain::Conduit*> conduits_;
-  std::vector<chain::Conduit::Done> done_;  // kept for its room
+  std::vector<KernelPart*> parts_;
+  std::vector<chain::Conduit::Done> done_;  // kept for their room
+  std::vector<xdp::Channel::Done> small_done_;
+  unsigned waits_ = 0;  // polls in vain of channels with something in flight
   std::vector<transport::Completion> reported_;
 };
 
 class KernelEngine final : public Engine {
  public:
   // The domain's transport is the given one.
-  KernelEngine(Domain& domain, ConduitTransport& transport) : Engine(domain), transport_(transport) {}
+  KernelEngine(Domain& domain, CarrierTransport& transport) : Engine(domain), transport_(transport) {}
   std::string_view name() const override { return "kernel"; }
   void start_all(Domain::Starts starts) override;
   void start_awaited(Instance& instance) override { start(instance); }
-  ConduitTransport& conduits() { return transport_; }
+  CarrierTransport& carriers() { return transport_; }
 
  private:
-  ConduitTransport& transport_;
+  CarrierTransport& transport_;
 };
 
 }  // namespace urakata::engine

@@ -28,7 +28,7 @@ HandleMap<MPI_Comm, Communicator>& registry() {
 
 Communicator::Communicator(MPI_Comm handle, std::vector<std::int32_t> world_ranks, std::uint32_t own_rank,
                            job::MemberContexts numbers, std::shared_ptr<job::ChildContexts> children,
-                           ConduitHolder conduit)
+                           KernelPartHolder kernel_part)
     : handle_(handle), numbers_(std::move(numbers)), children_(std::move(children)) {
   world = std::move(world_ranks);
   rank = own_rank;
@@ -52,10 +52,10 @@ Communicator::Communicator(MPI_Comm handle, std::vector<std::int32_t> world_rank
   if (!numbers_.known()) return;  // the part of another that the kernel runs
   for (const std::int32_t member : world) contexts.push_back(numbers_.context_of(member));
   context = contexts[rank];
-  if (conduit == nullptr) return;
+  if (kernel_part == nullptr) return;
   chained_.reset(new Communicator(handle_, world, rank, job::MemberContexts(), children_));
   chained_->keeper_ = this;
-  chained_->conduit_ = std::move(conduit);
+  chained_->kernel_part_ = std::move(kernel_part);
   chained_->engine = process().engines().named("kernel");
   for (const std::int32_t number : contexts) chained_->contexts.push_back(number + kKernelContexts);
   chained_->context = context + kKernelContexts;
@@ -145,7 +145,7 @@ Communicator* communicator(MPI_Comm handle) {
     if (world.size() > 1 && process().job().alike(world)) {
       engine::Engine* engine = process().next_engine(world);
       made = new Communicator(handle, std::move(world), static_cast<std::uint32_t>(rank), std::move(origin->contexts),
-                              origin->children, std::move(origin->conduit));
+                              origin->children, std::move(origin->kernel_part));
       made->engine = engine;
       process().progress().hook();
     }

@@ -33,7 +33,7 @@ class Communicator final : public transport::Group {
   // `numbers` has a context.
   Communicator(MPI_Comm handle, std::vector<std::int32_t> world_ranks, std::uint32_t own_rank,
                job::MemberContexts numbers, std::shared_ptr<job::ChildContexts> children,
-               ConduitHolder conduit = nullptr);
+               KernelPartHolder kernel_part = nullptr);
 
   // A communicator of the same group with a context of its own, for one persistent collective: those may be started in
   // another order on each rank, so they cannot share a sequence. Held once by the caller; holds this one, which has the
@@ -48,7 +48,7 @@ class Communicator final : public transport::Group {
   Communicator* by_kernel() { return kernel_wanted_ ? chained_.get() : nullptr; }
   bool has_kernel_part() const { return chained_ != nullptr; }
   void want_kernel(bool wanted) { kernel_wanted_ = wanted; }
-  chain::Conduit* conduit() const { return conduit_.get(); }  // of such a part
+  engine::KernelPart* kernel_part() const { return kernel_part_.get(); }  // of such a part
   // Is every operation finished that was started, also by the kernel?
   bool quiet() const { return idle() && (chained_ == nullptr || chained_->idle()); }
 
@@ -82,7 +82,7 @@ class Communicator final : public transport::Group {
   };
   std::unique_ptr<Communicator, Part> chained_;
   Communicator* keeper_ = this;  // who counts the users
-  ConduitHolder conduit_;
+  KernelPartHolder kernel_part_;
   bool kernel_wanted_ = true;
   std::atomic<std::uint32_t> users_{1};  // the handle's own until it is freed
 

@@ -33,8 +33,8 @@ bool intercepts() { return process().running() && !process().host_only(); }
 
 void add(MPI_Comm made, job::MemberContexts contexts) {
   open_circle(made, contexts);
-  ConduitHolder conduit = open_conduit(made, contexts);
-  registry().insert(made, new CommunicatorOrigin{std::move(contexts), new_children(), std::move(conduit)});
+  KernelPartHolder kernel_part = open_conduit(made, contexts);
+  registry().insert(made, new CommunicatorOrigin{std::move(contexts), new_children(), std::move(kernel_part)});
 }  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): held by the registry
 
 }  // namespace
@@ -50,8 +50,10 @@ void open_world_origin(std::int32_t limit) {
 
 void open_world_conduit() {
   CommunicatorOrigin& origin = *origin_of(MPI_COMM_WORLD);
-  origin.conduit = open_conduit(MPI_COMM_WORLD, origin.contexts);
-  if (origin.conduit != nullptr) log::information("engine kernel: MPI_COMM_WORLD has a conduit");
+  origin.kernel_part = open_conduit(MPI_COMM_WORLD, origin.contexts);
+  if (origin.kernel_part == nullptr) return;
+  log::information("engine kernel: MPI_COMM_WORLD has a conduit%s",
+                   origin.kernel_part->channel != nullptr ? ", and byte code for small collectives" : "");
 }
 
 job::MemberContexts next_contexts(MPI_Comm handle, job::ChildContexts& children) {

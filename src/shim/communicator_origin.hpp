@@ -20,7 +20,7 @@ namespace urakata::shim {
 struct CommunicatorOrigin {
   job::MemberContexts contexts;                  // its own, until the communicator's first collective takes it over
   std::shared_ptr<job::ChildContexts> children;  // for what is made from it
-  ConduitHolder conduit;                         // likewise; nullptr: there is none
+  KernelPartHolder kernel_part;                  // likewise; nullptr: there is none
 };
 
 // MPI_COMM_WORLD, with `contexts` numbers in the tags. Once, in MPI_Init.

@@ -51,11 +51,70 @@ transport::ListenAddress listener_of(std::int32_t rank) {
   return address;
 }
 
+// Why a rank has no channel, told once: it is the same for all communicators. Nothing where no byte code is attached at all.
+void tell_of_no_channel(std::size_t rank, const char* why) {
+  static bool told = false;
+  if (!told) log::information("engine kernel: small collectives not by byte code: rank %zu: %s", rank, why);
+  told = true;
+}
+
+// Collective over the communicator of these ranks. nullptr, on all ranks alike: small collectives are not for byte code.
+std::unique_ptr<xdp::Channel> open_channel(job::Bootstrap& members, const std::vector<std::int32_t>& world) {
+  const std::size_t ranks = world.size();
+  if (ranks > URA_XDP_RANKS) return nullptr;
+  struct ChannelRecord {
+    xdp::Side side;
+    std::uint64_t token = 0;  // the first rank's counts
+    std::array<char, 200> why{};
+  };
+  ChannelRecord own;
+  std::string why;
+  std::unique_ptr<xdp::Channel> made;
+  const transport::ListenAddress address = process().wire()->address_of(world[members.rank() == 0 ? 1 : 0]);
+  if (address.address.ss_family != AF_INET) {
+    why = "nodes reach each other by IPv6, which byte code does not know";
+  } else if (getrandom(&own.token, sizeof own.token, 0) != sizeof own.token || own.token == 0) {
+    why = "there are no random numbers for a secret";
+  } else {
+    auto opened =
+        xdp::Channel::open(reinterpret_cast<const sockaddr_in&>(address.address), options().peer_timeout_ns());
+    if (opened.ok()) {
+      made = std::move(*opened);
+      own.side = made->side();
+    } else {
+      why = opened.error().message;
+    }
+  }
+  std::memcpy(own.why.data(), why.data(), std::min(why.size(), own.why.size() - 1));
+  const std::vector<ChannelRecord> all = members.gathered(own);
+  if (all.size() != ranks) return nullptr;
+  std::vector<xdp::Side> sides;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    if (all[rank].why[0] != 0) {
+      tell_of_no_channel(rank, all[rank].why.data());
+      return nullptr;
+    }
+    sides.push_back(all[rank].side);
+  }
+  made->join(std::move(sides), static_cast<std::uint32_t>(members.rank()), all.front().token);
+  if (members.gathered(std::uint8_t{1}).size() != ranks) return nullptr;  // nobody sends before all take
+  if (const Status heard = made->greet(); !heard.ok()) why = heard.error().message;
+  own.why = {};
+  std::memcpy(own.why.data(), why.data(), std::min(why.size(), own.why.size() - 1));
+  const std::vector<ChannelRecord> after = members.gathered(own);
+  for (std::size_t rank = 0; rank < after.size(); ++rank) {
+    if (after[rank].why[0] == 0) continue;
+    tell_of_no_channel(rank, after[rank].why.data());
+    return nullptr;
+  }
+  return after.size() == ranks ? std::move(made) : nullptr;
+}
+
 }  // namespace
 
-void ConduitClosed::operator()(chain::Conduit* conduit) const {
-  if (engine::KernelEngine* const engine = kernel()) engine->conduits().remove(*conduit);
-  delete conduit;
+void KernelPartClosed::operator()(engine::KernelPart* part) const {
+  if (engine::KernelEngine* const engine = kernel()) engine->carriers().remove(*part);
+  delete part;
 }
 
 std::string set_up_conduits(job::Bootstrap& world, std::string obstacle) {
@@ -88,7 +147,7 @@ std::string set_up_conduits(job::Bootstrap& world, std::string obstacle) {
   return "";
 }
 
-ConduitHolder open_conduit(MPI_Comm comm, const job::MemberContexts& contexts) {
+KernelPartHolder open_conduit(MPI_Comm comm, const job::MemberContexts& contexts) {
   if (conduits == nullptr || kernel() == nullptr || !contexts.has_context()) return nullptr;
   const std::vector<std::int32_t> ranks = world_ranks(comm);
   const job::Job& job = process().job();
@@ -101,14 +160,14 @@ ConduitHolder open_conduit(MPI_Comm comm, const job::MemberContexts& contexts) {
   with.reserve(ranks.size());
   for (const std::int32_t rank : ranks) with.push_back({rank, contexts.context_of(rank), listener_of(rank)});
   std::string why;
-  ConduitHolder made;
+  KernelPartHolder made;
   auto peers = conduits->listener->connect(with, members.rank());
   if (peers.ok()) {
     auto opened = chain::Conduit::open(std::move(*peers), contexts.context_of(process().world_rank()) + kKernelContexts,
                                        conduits->submitter, options().peer_timeout_ns());
     if (opened.ok()) {
-      made.reset(opened->release());
-      kernel()->conduits().add(*made);
+      made.reset(new engine::KernelPart{std::move(*opened), nullptr});
+      kernel()->carriers().add(*made);
     } else {
       why = opened.error().message;
     }
@@ -119,6 +178,7 @@ ConduitHolder open_conduit(MPI_Comm comm, const job::MemberContexts& contexts) {
     log::warning("engine thread instead of kernel for a communicator of %zu ranks: %s", ranks.size(), why.c_str());
   const auto all = members.gathered(static_cast<std::uint8_t>(made != nullptr));
   if (all.empty() || std::ranges::find(all, 0) != all.end()) made.reset();
+  if (made) made->channel = open_channel(members, ranks);
   return made;
 }
 

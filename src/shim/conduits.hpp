@@ -1,4 +1,4 @@
-// Conduits of this process's communicators, for engine `kernel` (chain/conduit.hpp).
+// Conduits and channels of this process's communicators, for engine `kernel` (chain/conduit.hpp, xdp/channel.hpp).
 //
 // All ranks of MPI_COMM_WORLD find out in MPI_Init whether they can have them; then each communicator that the program
 // makes gets one in the call that makes it, where its ranks are at most kMostRanks, each on a node of its own, and all
@@ -21,18 +21,19 @@ namespace urakata::shim {
 // The numbers of communicators' parts for the kernel begin here: beyond the contexts that are in tags.
 inline constexpr std::int32_t kKernelContexts = 1 << 20;
 
-// Conduits, and what their engine does with them when they come and go.
-struct ConduitClosed {
-  void operator()(chain::Conduit* conduit) const;
+// What a communicator has of the kernel, and what the engine does with it when it comes and goes.
+struct KernelPartClosed {
+  void operator()(engine::KernelPart* part) const;
 };
-using ConduitHolder = std::unique_ptr<chain::Conduit, ConduitClosed>;
+using KernelPartHolder = std::unique_ptr<engine::KernelPart, KernelPartClosed>;
 
 // Collective over MPI_COMM_WORLD, `world` being the private one. `obstacle`: why this rank cannot have engine kernel;
 // empty: it can. Returns why the job has none, on all ranks alike; empty: it has.
 std::string set_up_conduits(job::Bootstrap& world, std::string obstacle);
 
-// Collective over the communicator. nullptr, on all of its ranks alike: it has no conduit.
-ConduitHolder open_conduit(MPI_Comm comm, const job::MemberContexts& contexts);
+// Collective over the communicator. nullptr, on all of its ranks alike: it has no conduit. Whether it has a channel is alike
+// on all ranks, too.
+KernelPartHolder open_conduit(MPI_Comm comm, const job::MemberContexts& contexts);
 
 // Nothing is in flight any more: the thread that submits for others ends.
 void stop_conduits();

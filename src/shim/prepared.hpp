@@ -11,6 +11,7 @@
 #include "chain/program.hpp"
 #include "collectives/collectives.hpp"
 #include "engine/instance.hpp"
+#include "engine/kernel.hpp"
 
 namespace urakata::shim {
 
@@ -36,6 +37,8 @@ struct Run : engine::Instance {
   Prepared& prepared;
   std::vector<std::byte> packed_send;  // packed copies of buffers whose types have holes
   std::vector<std::byte> packed_recv;
+  engine::ChainedGraph chained;  // what the kernel carries on is one of these
+  engine::SmallCollective small;
 };
 
 struct Prepared {

@@ -18,6 +18,7 @@
 #include "shim/host_messages.hpp"
 #include "shim/prepare.hpp"
 #include "shim/process.hpp"
+#include "shim/small_collectives.hpp"
 #include "shim/space.hpp"
 #include "shim/start_meter.hpp"
 #include "shim/without_memory.hpp"
@@ -93,13 +94,29 @@ void give_run(Request& request, Prepared& prepared, Communicator& comm) {
   run.unpacks.clear();
   run.layout = nullptr;
   run.reducer = nullptr;
-  run.conduit = comm.conduit();
-  run.program = prepared.program.get();
+  run.carrier = nullptr;
 }
+
+namespace {
+
+// The rest of an instance whose operation the kernel carries on. `part`: the communicator's.
+void hand_to_kernel(const Reading& reading, const Prepared& prepared, Communicator& comm, Run& run) {
+  const engine::KernelPart* const part = comm.kernel_part();
+  if (part == nullptr) return;
+  if (by_byte_code(reading, part)) {
+    carry_by_byte_code(reading, *part, run);
+  } else {
+    run.chained = {*part->conduit, *prepared.program};
+    run.carrier = &run.chained;
+  }
+}
+
+}  // namespace
 
 int bind(const Call& call, Reading& reading, Prepared& prepared, Communicator& comm, Request& request) {
   return or_no_memory([&] {
     give_run(request, prepared, comm);
+    hand_to_kernel(reading, prepared, comm, *request.run);
     if (have_devices()) return bind_images(call, reading, request);
     bind_call(call, reading, request);
     return int{MPI_SUCCESS};
@@ -139,8 +156,10 @@ bool prepare_exchange(const Call& call, const Reading* reading_or_none, Communic
 namespace {
 
 // Persistent collectives may be started in another order on each rank, so they are never the kernel's.
-Communicator* carrier_of(const Prepared& prepared, Communicator& comm) {
-  return prepared.program != nullptr && comm.by_kernel() != nullptr ? comm.by_kernel() : &comm;
+Communicator* carrier_of(const Reading& reading, const Prepared& prepared, Communicator& comm) {
+  Communicator* const part = comm.by_kernel();
+  if (part == nullptr) return &comm;
+  return prepared.program != nullptr || by_byte_code(reading, part->kernel_part()) ? part : &comm;
 }
 
 }  // namespace
@@ -162,9 +181,14 @@ Communicator* accept(const Call& call, Reading& reading, Prepared*& prepared) {
 
 observe::CallSite* call_site(observe::Observer& observer, const Call& call, const Reading& reading,
                              const Prepared& prepared, const Communicator& comm) {
-  const observe::CallSiteKey site{call.name,           call.call_site,     reading.key.bytes,
-                                  comm.engine->name(), prepared.algorithm, observe::python_line(call.call_site)};
-  return observer.call_site(site, prepared.why);
+  const bool byte_code = by_byte_code(reading, comm.kernel_part());
+  const observe::CallSiteKey site{call.name,
+                                  call.call_site,
+                                  reading.key.bytes,
+                                  comm.engine->name(),
+                                  byte_code ? kByteCode : prepared.algorithm,
+                                  observe::python_line(call.call_site)};
+  return observer.call_site(site, byte_code ? kWhyByteCode : prepared.why);
 }
 
 bool intercepted(const Call& call, MPI_Request* request_out, int* code) {
@@ -182,7 +206,9 @@ bool intercepted(const Call& call, MPI_Request* request_out, int* code) {
 
   // On all ranks, also where it cannot be prepared: a persistent collective's place is everybody's.
   const bool persistent = call.form == CallForm::persistent;
-  Communicator* const carrier = persistent ? comm.sibling() : prepared != nullptr ? carrier_of(*prepared, comm) : &comm;
+  Communicator* const carrier = persistent            ? comm.sibling()
+                                : prepared != nullptr ? carrier_of(reading, *prepared, comm)
+                                                      : &comm;
   if (carrier == nullptr) return false;
   if (persistent && call.operation == collectives::Operation::neighbor_alltoallv &&
       prepare_exchange(call, prepared != nullptr ? &reading : nullptr, *carrier, request_out)) {

@@ -80,6 +80,8 @@ PROMISED = [
     "kernel-elapsed-coarse",
     "kernel-elapsed-small",
     "kernel-submit-ns",
+    "xdp-allreduce",
+    "xdp-exact",
     "sites-scatter-rate",
     "sites-scatter-vs-host",
     "sites-gather-rate",

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from urakata import launcher, paths
 from urakata.goals.definitions import Side
 from urakata.goals.errors import CannotMeasureError, MeasurementError
-from urakata.hosts import Hosts, HostsError, Sites, available
+from urakata.hosts import Hosts, HostsError, Sites, available, byte_code
 
 Records = list[dict[str, Any]]
 
@@ -152,9 +152,11 @@ class AcrossHosts:
 
 
 @contextlib.contextmanager
-def open_places(wanted: set[str], hosts: int, rate: str, sites: Sites | None = None) -> Iterator[dict[str, Place]]:
+def open_places(
+    wanted: set[str], hosts: int, rate: str, sites: Sites | None = None, with_byte_code: bool = False
+) -> Iterator[dict[str, Place]]:
     """The places named node, hosts and sites, as far as wanted, the latter two not both. CannotMeasureError where test
-    hosts are not possible."""
+    hosts are not possible. with_byte_code: that for small collectives is attached on them."""
     places: dict[str, Place] = {"node": Node()} if "node" in wanted else {}
     across = wanted & {"hosts", "sites"}
     if not across:
@@ -165,6 +167,8 @@ def open_places(wanted: set[str], hosts: int, rate: str, sites: Sites | None = N
         raise CannotMeasureError(f"test hosts are not possible here: {reason}")
     try:
         with Hosts(count=hosts, rate=rate) if sites is None else Hosts(sites=sites) as opened:
+            if with_byte_code:
+                byte_code.attach(opened)
             places[across.pop()] = AcrossHosts(opened)
             yield places
     except HostsError as error:

@@ -168,7 +168,7 @@ def _kernel(job: Job, record: dict[str, Any]) -> Iterator[Value]:
     """`lost_wanted_us` is what another method may lose to be as good as this side: of the explicit one, a third."""
     what = record.get("operation", record["part"])
     point = (job.label, what, size_text(record["bytes"]))
-    for quantity in ("us", "stolen_us", "start_ns", "cpu_us", "workers"):
+    for quantity in ("us", "stolen_us", "start_ns", "cpu_us", "workers", "wrong"):
         if quantity in record:
             yield quantity, point, record[quantity]
     if "lost_us" in record:

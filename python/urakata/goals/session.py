@@ -126,7 +126,8 @@ def measure(session: Session, notice: Notice) -> Samples:
                     samples.add(job.side.name, quantity, point, value)
 
     jobs = make_jobs(session)
-    with open_places({job.place for job in jobs}, count_hosts(session), RATE, sites_of(session)) as places:
+    wanted = {job.place for job in jobs}
+    with open_places(wanted, count_hosts(session), RATE, sites_of(session), session.byte_code) as places:
         if session.kind == "overlap":
             jobs = fix_work(jobs, places, notice)
         seconds = session.seconds - (time.monotonic() - begin)

@@ -27,6 +27,9 @@ EXAMPLES = """
 
   urakata hosts run -n 4 -- urakata-exec --engine thread -- ./app    with Urakata
 
+  urakata hosts run -n 4 --byte-code -- urakata-exec --engine kernel -- ./app
+                                                                     small collectives by byte code; as root
+
 The exit code is the job's; 77 where this machine permits no test hosts.
 """
 
@@ -58,9 +61,12 @@ def run(
     seed: options.SeedOption = 1,
     congestion: options.CongestionOption = None,
     settings: options.SettingOption = None,
+    with_byte_code: Annotated[
+        bool, typer.Option("--byte-code", help="Attach byte code for small collectives (urakata kernel) on every host.")
+    ] = False,
 ) -> None:
     """Run an MPI job across test hosts."""
-    from urakata.hosts import HostsError
+    from urakata.hosts import HostsError, byte_code
     from urakata.hosts.launch import find_mpi
 
     host_mpi = find_mpi(mpi)
@@ -72,6 +78,8 @@ def run(
     stdin = None if sys.stdin is None or sys.stdin.isatty() else 0
     try:
         with hosts:
+            if with_byte_code:
+                byte_code.attach(hosts)
             done = hosts.run(
                 program, ranks_per_host=per_host, host_mpi=host_mpi, env=environment, capture=False, stdin=stdin
             )

@@ -1,0 +1,33 @@
+// Byte code for small reductions at a network interface (xdp/frame.h): attached, detached, looked at. Needs root.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace urakata {
+
+struct AttachWish {
+  std::string interface;
+  std::string byte_code;     // file
+  std::vector<uid_t> users;  // who may reduce there; at most URA_XDP_USERS
+  bool generic = false;      // in the kernel's own part, for interfaces whose driver does not run byte code itself
+};
+
+// Other programs at the interface stay, by libxdp's dispatcher. What it was attached with before is replaced.
+Status attach(const AttachWish& wish);
+// Also what is left of one that ended half way. The interface's name, as it is now.
+Status detach(const std::string& interface);
+
+struct Attached {
+  std::string interface;
+  bool native = false;  // by the interface's driver
+  std::vector<uid_t> users;
+};
+// Of this network namespace.
+std::vector<Attached> attached_here();
+
+}  // namespace urakata

@@ -1,0 +1,81 @@
+"""urakata kernel: byte code for small collectives at network interfaces, for administrators."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import Annotated
+
+import typer
+
+from urakata import paths
+from urakata.hosts import byte_code
+from urakata.json_output import JsonFlag
+
+_ATTACH_EXAMPLES = """
+[bold]Examples[/bold]
+
+  sudo urakata kernel attach eth0 --user anna --user ben    on every node of the job, once
+
+  sudo urakata kernel attach eth0 --user anna --generic     where the driver runs no byte code
+
+Jobs of these users with --engine kernel then have small MPI_Iallreduce, Ireduce, Ibcast and Ibarrier between
+nodes computed by the kernel: docs/progress-without-a-thread.md. It stays until it is detached or the machine starts
+anew. Exit code 1: it could not be attached; the line says why, the verifier's reason among it.
+"""
+
+_DETACH_EXAMPLES = """
+[bold]Examples[/bold]
+
+  sudo urakata kernel detach eth0
+
+Jobs that use it then get an MPI error on what is under way. Nothing is left behind; also what an attach that was
+killed half way has left goes.
+"""
+
+_LIST_EXAMPLES = """
+[bold]Examples[/bold]
+
+  sudo urakata kernel list --json
+"""
+
+
+def _call(*words: str) -> None:
+    raise typer.Exit(subprocess.run([str(paths.program("urakata-kernel")), *words], check=False).returncode)
+
+
+def attach(
+    interface: Annotated[str, typer.Argument(help="Network interface, such as eth0.")],
+    user: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Who may use it; may be repeated. Without: who calls.")
+    ] = None,
+    generic: Annotated[
+        bool,
+        typer.Option("--generic", help="In the kernel's own part, not the driver's: any interface, a little slower."),
+    ] = False,
+) -> None:
+    """Attach it to an interface, beside other programs there. What was attached before is replaced."""
+    users = [word for name in user or [] for word in ("--user", name)]
+    _call("attach", interface, byte_code.file(), *users, *(["--generic"] if generic else []))
+
+
+def detach(interface: Annotated[str, typer.Argument(help="Network interface, such as eth0.")]) -> None:
+    """Detach it from an interface."""
+    _call("detach", interface)
+
+
+def show(as_json: JsonFlag = False) -> None:
+    """Show where it is attached, and for whom."""
+    _call("list", *(["--json"] if as_json else []))
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands kernel attach, detach and list."""
+    group = typer.Typer(
+        help="Byte code at network interfaces that computes small collectives, for administrators.",
+        no_args_is_help=True,
+        rich_markup_mode="rich",
+    )
+    group.command("attach", epilog=_ATTACH_EXAMPLES)(attach)
+    group.command("detach", epilog=_DETACH_EXAMPLES)(detach)
+    group.command("list", epilog=_LIST_EXAMPLES)(show)
+    app.add_typer(group, name="kernel")

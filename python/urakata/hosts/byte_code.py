@@ -1,0 +1,33 @@
+"""Byte code for small collectives at the interfaces of test hosts, as `urakata kernel attach` puts it at real ones."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from urakata import paths
+from urakata.hosts.command import HostsError
+
+if TYPE_CHECKING:
+    from urakata.hosts.instance import Hosts
+
+
+def file() -> str:
+    """The byte code. NotFoundError: it was left out when Urakata was built."""
+    path = paths.preload_libraries() / "reduce.bpf.o"
+    if not path.is_file():
+        raise paths.NotFoundError(
+            f"there is no {path}: Urakata was built without byte code (it takes clang, libbpf-dev and libxdp-dev)"
+        )
+    return str(path)
+
+
+def attach(hosts: Hosts) -> None:
+    """On every host, for who calls; in the kernel's own part, since a link of test hosts sends nothing from a driver's
+    byte code unless both of its ends run some. HostsError: the kernel refuses it, or the right is missing."""
+    if os.geteuid() != 0:
+        raise HostsError("byte code is attached by root only")
+    for host, name in enumerate(hosts.names):
+        done = hosts.execute(host, [str(paths.program("urakata-kernel")), "attach", "eth0", file(), "--generic"])
+        if done.returncode != 0:
+            raise HostsError(f"{name}: {done.stderr.strip().removeprefix('urakata-kernel: ')}")

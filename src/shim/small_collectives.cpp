@@ -1,0 +1,94 @@
+#include "shim/small_collectives.hpp"
+
+#include <array>
+#include <optional>
+
+namespace urakata::shim {
+
+namespace {
+
+using collectives::Operation;
+using reduce::Op;
+using reduce::Type;
+
+std::optional<ura_xdp_operation> operation_of(Operation operation) {
+  switch (operation) {
+    case Operation::allreduce:
+      return URA_XDP_ALLREDUCE;
+    case Operation::reduce:
+      return URA_XDP_REDUCE;
+    case Operation::bcast:
+      return URA_XDP_BCAST;
+    case Operation::barrier:
+      return URA_XDP_BARRIER;
+    default:
+      return std::nullopt;
+  }
+}
+
+struct NamedReducer {
+  const reduce::Reducer* reducer;
+  ura_xdp_op op;
+  ura_xdp_type type;
+};
+
+// Those that byte code has; byte code's bit operations do not ask for the type.
+constexpr std::array kOps = {Op::sum, Op::prod, Op::min, Op::max, Op::band, Op::bor, Op::bxor};
+constexpr std::array kTypes = {Type::i8,  Type::i16, Type::i32, Type::i64, Type::u8,
+                               Type::u16, Type::u32, Type::u64, Type::f32, Type::f64};
+using NamedReducers = std::array<NamedReducer, kOps.size() * kTypes.size()>;
+
+const NamedReducers* name_reducers() {
+  auto* const made = new NamedReducers;
+  for (std::size_t at = 0; at < made->size(); ++at) {
+    const std::size_t op = at / kTypes.size();
+    const std::size_t type = at % kTypes.size();
+    (*made)[at] = {reduce::builtin(kOps[op], kTypes[type]), static_cast<ura_xdp_op>(op),
+                   static_cast<ura_xdp_type>(type)};
+  }
+  return made;
+}
+
+const NamedReducer* known(const reduce::Reducer* reducer) {
+  static const NamedReducers* const all = name_reducers();
+  if (reducer == nullptr) return nullptr;
+  for (const NamedReducer& one : *all) {
+    if (one.reducer == reducer) return &one;
+  }
+  return nullptr;
+}
+
+// nullopt: byte code does not have it.
+std::optional<xdp::Channel::Work> work_of(const Reading& reading) {
+  const auto operation = operation_of(reading.key.operation);
+  if (!operation || reading.key.bytes > URA_XDP_BYTES) return std::nullopt;
+  xdp::Channel::Work work;
+  const auto bytes = static_cast<std::uint32_t>(reading.key.bytes);
+  if (*operation == URA_XDP_BARRIER || *operation == URA_XDP_BCAST) {
+    if (bytes == 0 && *operation == URA_XDP_BCAST) return std::nullopt;
+    work.form = URA_XDP_FORM(*operation, reading.key.root & (URA_XDP_RANKS - 1), 0, 0, bytes);
+    return work;
+  }
+  const NamedReducer* const found = known(reading.meaning.builtin);
+  if (found == nullptr || bytes == 0 || reading.element == nullptr || !reading.element->contiguous) return std::nullopt;
+  work.reducer = found->reducer;
+  work.form = URA_XDP_FORM(*operation, reading.key.root & (URA_XDP_RANKS - 1), found->op, found->type, bytes);
+  return work;
+}
+
+}  // namespace
+
+bool by_byte_code(const Reading& reading, const engine::KernelPart* part) {
+  if (part == nullptr || part->channel == nullptr) return false;
+  return reading.key.bytes <= part->channel->most() && work_of(reading).has_value();
+}
+
+void carry_by_byte_code(const Reading& reading, const engine::KernelPart& part, Run& run) {
+  const bool bcast = reading.key.operation == Operation::bcast;
+  const bool from_result = bcast || reading.key.in_place;
+  run.small = {*part.channel, *work_of(reading), from_result ? schedule::kRecvBuffer : schedule::kSendBuffer,
+               schedule::kRecvBuffer};
+  run.carrier = &run.small;
+}
+
+}  // namespace urakata::shim

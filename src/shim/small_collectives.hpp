@@ -1,0 +1,19 @@
+// Which collectives byte code at the nodes' interfaces computes (xdp/channel.hpp).
+#pragma once
+
+#include "shim/call_reading.hpp"
+#include "shim/communicator.hpp"
+#include "shim/prepared.hpp"
+
+namespace urakata::shim {
+
+inline constexpr const char* kByteCode = "byte code";  // the algorithm's name in a report
+inline constexpr const char* kWhyByteCode = "small, and byte code is attached on all nodes";
+
+// Of a call on a communicator with this part; nullptr: it has none. False, on all ranks alike: it goes another way.
+bool by_byte_code(const Reading& reading, const engine::KernelPart* part);
+
+// Hands such a call's instance to the part's channel.
+void carry_by_byte_code(const Reading& reading, const engine::KernelPart& part, Run& run);
+
+}  // namespace urakata::shim

@@ -1,0 +1,19 @@
+// Where the tables of an interface are (frame.h): one file for each user, in a bpffs of ours, which others may look
+// through. Interfaces are named by number and network namespace, since names come again in every namespace.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+
+namespace urakata::xdp {
+
+inline constexpr std::string_view kMountPoint = "/run/urakata/bpf";
+
+// The folder of an interface of this network namespace.
+std::string folder_of(unsigned interface);
+// The file of a user's table there.
+std::string table_of(unsigned interface, uid_t user);
+
+}  // namespace urakata::xdp

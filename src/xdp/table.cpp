@@ -1,0 +1,89 @@
+#include "xdp/table.hpp"
+
+#include <linux/bpf.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "base/file_bytes.hpp"
+#include "xdp/places.hpp"
+
+namespace urakata::xdp {
+
+namespace {
+
+constexpr std::size_t kBytes = sizeof(ura_xdp_slot) * URA_XDP_SLOTS;
+
+// When a process began, in the kernel's ticks since the machine's start; 0: it is gone. Its name, in brackets, may hold
+// anything, so fields are counted from the last bracket on, behind which the third begins.
+std::uint32_t begin_of(pid_t process) {
+  const std::string text = file_bytes("/proc/" + std::to_string(process) + "/stat", 4096);
+  std::size_t at = text.rfind(')');
+  if (at == std::string::npos) return 0;
+  constexpr int kBegin = 22;
+  for (int field = 2; field < kBegin; ++field) {
+    at = text.find(' ', at + 1);
+    if (at == std::string::npos) return 0;
+  }
+  std::uint64_t ticks = 0;
+  std::from_chars(text.data() + at + 1, text.data() + text.size(), ticks);
+  return static_cast<std::uint32_t>(ticks) | 1;  // never 0
+}
+
+std::uint64_t owner_of(pid_t process) { return static_cast<std::uint64_t>(process) << 32U | begin_of(process); }
+
+bool lives(std::uint64_t owner) {
+  return begin_of(static_cast<pid_t>(owner >> 32U)) == static_cast<std::uint32_t>(owner);
+}
+
+int open_pinned(const std::string& path) {
+  bpf_attr wish{};
+  wish.pathname = reinterpret_cast<std::uint64_t>(path.c_str());
+  return static_cast<int>(syscall(SYS_bpf, BPF_OBJ_GET, &wish, sizeof wish));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Table>> Table::open(unsigned interface) {
+  const std::string path = table_of(interface, geteuid());
+  const int map = open_pinned(path);
+  if (map < 0) {
+    const int error = errno;
+    if (error == ENOENT) return Error{"no byte code is attached for this user (urakata kernel attach, by root)"};
+    return Error{path + ": " + std::strerror(error)};
+  }
+  void* const mapped = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
+  const int error = errno;
+  close(map);
+  if (mapped == MAP_FAILED) return Error{"mapping " + path + ": " + std::strerror(error)};
+  return std::shared_ptr<Table>(new Table(static_cast<ura_xdp_slot*>(mapped), true));
+}
+
+Table::~Table() {
+  if (mapped_) munmap(slots_, kBytes);
+}
+
+ura_xdp_slot* Table::claim() {
+  const std::uint64_t own = owner_of(getpid());
+  for (ura_xdp_slot* slot = slots_; slot != slots_ + URA_XDP_SLOTS; ++slot) {
+    unsigned long long before = __atomic_load_n(&slot->owner, __ATOMIC_ACQUIRE);
+    if (before != 0 && lives(before)) continue;
+    if (!__atomic_compare_exchange_n(&slot->owner, &before, own, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) continue;
+    __atomic_store_n(&slot->token, 0, __ATOMIC_SEQ_CST);
+    return slot;
+  }
+  return nullptr;
+}
+
+void Table::release(ura_xdp_slot& slot) {
+  __atomic_store_n(&slot.token, 0, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&slot.owner, 0, __ATOMIC_RELEASE);
+}
+
+}  // namespace urakata::xdp

@@ -1,0 +1,36 @@
+// This user's table at a network interface (frame.h), in this process's memory.
+//
+// Slots are claimed and let go by processes; what a process that is gone had claimed is claimed anew.
+//
+// Thread-safety: all calls by any thread.
+#pragma once
+
+#include <memory>
+
+#include "base/result.hpp"
+#include "xdp/frame.h"
+
+namespace urakata::xdp {
+
+class Table {
+ public:
+  // Error: why this user may not reduce at the interface, for the user to read.
+  static Result<std::shared_ptr<Table>> open(unsigned interface);
+  // Over memory of the caller's, which outlives it: for tests.
+  static std::shared_ptr<Table> over(ura_xdp_slot* slots) { return std::shared_ptr<Table>(new Table(slots, false)); }
+  ~Table();
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+
+  // A slot that nobody else uses, taking no frames yet; nullptr: there is none.
+  ura_xdp_slot* claim();
+  static void release(ura_xdp_slot& slot);
+  std::uint16_t number_of(const ura_xdp_slot& slot) const { return static_cast<std::uint16_t>(&slot - slots_); }
+
+ private:
+  Table(ura_xdp_slot* slots, bool mapped) : slots_(slots), mapped_(mapped) {}
+  ura_xdp_slot* const slots_;
+  const bool mapped_;
+};
+
+}  // namespace urakata::xdp

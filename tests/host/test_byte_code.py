@@ -1,0 +1,130 @@
+"""Small collectives by byte code at the interfaces of test hosts, under engine kernel."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from jobs import FULL, compiled, named
+from typer.testing import CliRunner
+
+from urakata import paths
+from urakata.cli import build_app
+from urakata.hosts import Hosts, HostsError, available, byte_code
+
+pytestmark = pytest.mark.skipif(not available()[0], reason=f"no test hosts here: {available()[1]}")
+
+EXEC = str(paths.program("urakata-exec"))
+BYTE_CODE = "MPI_COMM_WORLD has a conduit, and byte code for small collectives"
+CASES = "20000" if FULL else "500"
+SECONDS = 1500.0 if FULL else 120.0
+
+
+def attach(hosts: Hosts) -> None:
+    """Skips where the right or what builds it is missing."""
+    try:
+        byte_code.attach(hosts)
+    except (HostsError, paths.NotFoundError) as error:
+        pytest.skip(f"no byte code here: {error}")
+
+
+@pytest.fixture(scope="module")
+def hosts() -> Iterator[Hosts]:
+    with Hosts(count=3) as made:
+        attach(made)
+        yield made
+
+
+def run(hosts: Hosts, program: list[str], *options: str, name: str = "openmpi") -> tuple[int, str]:
+    host = named(name)
+    words = ["--engine", "kernel", "--verbose", "2", *options]
+    done = hosts.run([EXEC, *words, "--", *program], host_mpi=host.launcher, env=host.environment, timeout=SECONDS)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_collectives_are_right(hosts: Hosts, folder: Path, name: str) -> None:
+    """Those that byte code has and all others, mixed, on many communicators."""
+    seed = str(time.time_ns() % 1_000_000)
+    program = [str(compiled(named(name), "random_nbc", folder)), "--cases", CASES, "--seed", seed]
+    code, output = run(hosts, program, name=name)
+    assert code == 0 and " 0 wrong" in output, output[-3000:]
+    assert output.count(BYTE_CODE) == 3, output[:3000]
+
+
+def test_sums_are_the_processors(hosts: Hosts, tmp_path: Path) -> None:
+    """Bit for bit, of numbers that are hard to add, between three hosts; and it was byte code that added them."""
+    report = tmp_path / "report"
+    program = str(paths.program("bench/openmpi/kernel"))
+    words = ["--part", "small", "--sizes", "8,1408", "--repetitions", "300"]
+    code, output = run(hosts, [program, *words], "--report", str(report))
+    assert code == 0, output[-3000:]
+    records = [json.loads(line) for line in output.splitlines() if line.startswith('{"part"')]
+    assert len(records) == 4 and all(record["wrong"] == 0 for record in records), output[-3000:]
+    said = CliRunner().invoke(build_app(), ["report", str(report), "--json"])
+    assert "byte code" in said.output, said.output
+
+
+def test_a_rank_that_ends_early_ends_the_job(hosts: Hosts, folder: Path, tmp_path: Path) -> None:
+    """And leaves its slots to the next job."""
+    program = [str(compiled(named("openmpi"), "early_exit", folder)), "kill", str(tmp_path)]
+    code, output = run(hosts, program)
+    assert code != 0 and output.count(BYTE_CODE) == 3, output[-3000:]
+    code, output = run(hosts, [str(compiled(named("openmpi"), "random_nbc", folder)), "--cases", "50"])
+    assert code == 0 and output.count(BYTE_CODE) == 3, output[-3000:]
+
+
+def test_where_it_is_detached_under_a_job_operations_end(folder: Path) -> None:
+    program = [str(compiled(named("openmpi"), "endless_allreduce", folder))]
+    with Hosts(count=2) as own, ThreadPoolExecutor(1) as pool:
+        attach(own)
+        job = pool.submit(run, own, program, "--set", "PEER_TIMEOUT=4")
+        time.sleep(3)
+        kernel = str(paths.program("urakata-kernel"))
+        assert own.execute(1, [kernel, "detach", "eth0"]).returncode == 0
+        code, output = job.result()
+        assert own.execute(1, [kernel, "list"]).stdout == "at no interface\n"
+    assert code == 0 and output.count("ended with an error") == 2, output[-3000:]
+
+
+def test_what_is_not_urakatas_passes(hosts: Hosts) -> None:
+    listen = "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(('', 7777)); s.settimeout(20)"
+    receiver = hosts.start(1, ["python3", "-c", f"{listen}; print(flush=True); print(s.recv(99))"])
+    receiver.wait_for_line()
+    # As a frame of Urakata's begins, for a communicator that there is not.
+    send = "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); "
+    send += f"s.sendto(bytes.fromhex('7572 6b31') + bytes(60), ('{hosts.addresses[1]}', 7777))"
+    assert hosts.execute(0, ["python3", "-c", send]).returncode == 0
+    assert "urk1" in receiver.finish(20).stdout
+
+
+def test_others_can_neither_attach_nor_read(hosts: Hosts) -> None:
+    kernel = str(paths.program("urakata-kernel"))
+    nobody = ["setpriv", "--reuid", "65534", "--clear-groups"]
+    done = hosts.execute(0, [*nobody, kernel, "attach", "eth0", byte_code.file()])
+    assert done.returncode == 1 and "only root" in done.stderr, done.stderr
+    table = hosts.execute(0, ["find", "/run/urakata/bpf", "-name", "0"]).stdout.strip()
+    assert table
+    done = hosts.execute(0, [*nobody, "test", "-r", table])
+    assert done.returncode == 1
+
+
+def test_what_the_kernel_refuses_is_told(hosts: Hosts, tmp_path: Path) -> None:
+    kernel = str(paths.program("urakata-kernel"))
+    done = hosts.execute(0, [kernel, "attach", "eth7", byte_code.file()])
+    assert done.returncode == 1 and "there is no interface eth7" in done.stderr, done.stderr
+    broken = tmp_path / "broken.o"
+    broken.write_bytes(Path(byte_code.file()).read_bytes()[:500])
+    done = hosts.execute(0, [kernel, "attach", "lo", str(broken)])
+    assert done.returncode == 1 and "reading" in done.stderr, done.stderr
+
+
+def test_where_it_is_not_attached_it_is_the_engines(folder: Path) -> None:
+    with Hosts(count=2) as own:
+        code, output = run(own, [str(compiled(named("openmpi"), "random_nbc", folder)), "--cases", "50"])
+    assert code == 0 and " 0 wrong" in output, output[-3000:]
+    assert "no byte code is attached for this user" in output and BYTE_CODE not in output, output[:3000]

@@ -1,0 +1,267 @@
+// Channels against the same operations in one place, over networks that are good and bad.
+#include "xdp/channel.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "base/clock.hpp"
+#include "network.hpp"
+
+namespace urakata::xdp {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+constexpr std::array kOps = {reduce::Op::sum,  reduce::Op::prod, reduce::Op::min, reduce::Op::max,
+                             reduce::Op::band, reduce::Op::bor,  reduce::Op::bxor};
+constexpr std::array kTypes = {reduce::Type::i8,  reduce::Type::i16, reduce::Type::i32, reduce::Type::i64,
+                               reduce::Type::u8,  reduce::Type::u16, reduce::Type::u32, reduce::Type::u64,
+                               reduce::Type::f32, reduce::Type::f64};
+
+// One collective: what each rank gives, and what it gets.
+struct Collective {
+  Channel::Work work;
+  std::vector<Bytes> give;
+  std::vector<Bytes> take;
+  Bytes expected;
+
+  bool takes(std::uint32_t rank) const {
+    return ura_xdp_needs(work.form, rank, static_cast<std::uint32_t>(give.size())) != 0;
+  }
+};
+
+// Floating-point numbers that are no NaN: of those only that one comes is promised.
+void fill(Bytes& bytes, unsigned type, std::mt19937_64& random) {
+  for (std::byte& one : bytes) one = static_cast<std::byte>(random());
+  if (type == URA_XDP_F32) {
+    for (std::size_t at = 0; at + 4 <= bytes.size(); at += 4) {
+      const float value =
+          std::ldexp(static_cast<float>(static_cast<std::int32_t>(random())), static_cast<int>(random() % 250) - 160);
+      std::memcpy(bytes.data() + at, &value, 4);
+    }
+  }
+  if (type == URA_XDP_F64) {
+    for (std::size_t at = 0; at + 8 <= bytes.size(); at += 8) {
+      const double value = std::ldexp(static_cast<double>(static_cast<std::int64_t>(random())),
+                                      static_cast<int>(random() % 1900) - 1100);
+      std::memcpy(bytes.data() + at, &value, 8);
+    }
+  }
+}
+
+Collective any_collective(std::uint32_t ranks, std::mt19937_64& random) {
+  Collective made;
+  const auto operation = static_cast<std::uint32_t>(random() % 4);
+  const auto op = static_cast<std::uint32_t>(random() % kOps.size());
+  const bool bits = op >= URA_XDP_BAND;
+  const auto type = static_cast<std::uint32_t>(random() % (bits ? 8 : kTypes.size()));
+  const auto root = static_cast<std::uint32_t>(random() % ranks);
+  const reduce::Reducer* const reducer = reduce::builtin(kOps[op], kTypes[type]);
+  const bool reduces = operation == URA_XDP_ALLREDUCE || operation == URA_XDP_REDUCE;
+  std::uint32_t bytes = operation == URA_XDP_BARRIER ? 0 : static_cast<std::uint32_t>(1 + random() % URA_XDP_BYTES);
+  if (random() % 2 == 0) bytes = std::min(bytes, 64U);
+  if (reduces) {
+    const auto size = static_cast<std::uint32_t>(reducer->size);
+    bytes = std::max(bytes / size, 1U) * size;
+    made.work.reducer = reducer;
+  }
+  made.work.form = URA_XDP_FORM(operation, root, reduces ? op : 0, reduces ? type : 0, bytes);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    made.give.emplace_back(bytes);
+    fill(made.give.back(), reduces ? type : 0, random);
+    made.take.emplace_back(bytes);
+  }
+  made.expected = made.give[operation == URA_XDP_BCAST ? root : 0];
+  for (std::uint32_t rank = 1; reduces && rank < ranks; ++rank) {
+    Bytes joined = made.give[rank];
+    reducer->apply(*reducer, made.expected.data(), joined.data(), bytes / reducer->size);
+    made.expected = joined;
+  }
+  return made;
+}
+
+bool start(Channel& channel, Collective& one, std::uint32_t rank) {
+  return channel.start(one.work, one.give[rank].data(), one.take[rank].data(), &one);
+}
+
+// All ranks go through the same collectives, each at its own pace, with up to `most` of them at a time.
+void run_all(Network& network, std::vector<Collective>& all, std::size_t most, std::mt19937_64& random) {
+  const std::size_t ranks = network.channels.size();
+  std::vector<std::size_t> begun(ranks);
+  std::vector<std::size_t> ended(ranks);
+  std::vector<Channel::Done> done;
+  const auto over = [&] { return std::ranges::all_of(ended, [&](std::size_t count) { return count == all.size(); }); };
+  while (!over()) {
+    const std::size_t rank = random() % ranks;
+    Channel& channel = *network.channels[rank];
+    if (begun[rank] != all.size() && begun[rank] - ended[rank] < most && random() % 2 == 0) {
+      ASSERT_TRUE(start(channel, all[begun[rank]], static_cast<std::uint32_t>(rank)));
+      ++begun[rank];
+    }
+    if (random() % 3 == 0) network.deliver(random() % 16 == 0 ? SIZE_MAX : random() % 4);
+    done.clear();
+    channel.reap(done);
+    for (const Channel::Done& one : done) {
+      Collective& expected = all[ended[rank]++];
+      ASSERT_EQ(one.whose, &expected);
+      ASSERT_FALSE(one.failed);
+      if (expected.takes(static_cast<std::uint32_t>(rank))) {
+        ASSERT_EQ(expected.take[rank], expected.expected)
+            << "operation " << ended[rank] - 1 << " form " << expected.work.form;
+      }
+    }
+  }
+}
+
+struct Case {
+  double losses;
+  double doubles;
+  bool mixes;
+  std::size_t count;
+};
+
+class Channels : public testing::TestWithParam<Case> {};
+
+TEST_P(Channels, AllRanksHaveTheSameResultsAsOnePlace) {
+  const auto seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  for (const std::uint32_t ranks : {2U, 3U, 5U, 16U}) {
+    Network network(ranks, random());
+    network.losses = GetParam().losses;
+    network.doubles = GetParam().doubles;
+    network.mixes = GetParam().mixes;
+    std::vector<Collective> all;
+    for (std::size_t i = 0; i < GetParam().count; ++i) all.push_back(any_collective(ranks, random));
+    run_all(network, all, 1 + random() % (2 * URA_XDP_CELLS), random);
+    if (HasFatalFailure()) return;
+    EXPECT_EQ(network.passed_on, 0U);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, Channels,
+                         testing::Values(Case{0, 0, false, 600}, Case{0, 0.2, true, 400}, Case{0.01, 0.01, true, 200}));
+
+TEST(Channel, OneDelayOfTheRanksThatWaitAndNoneForTheOthers) {
+  Network network(3);
+  std::mt19937_64 random(1);
+  Collective one = any_collective(3, random);
+  one.work.form = URA_XDP_FORM(URA_XDP_BARRIER, 0, 0, 0, 0);
+  for (std::uint32_t rank = 0; rank < 3; ++rank) ASSERT_TRUE(start(*network.channels[rank], one, rank));
+  network.deliver();
+  for (const auto& channel : network.channels) {
+    std::vector<Channel::Done> done;
+    channel->reap(done);
+    EXPECT_EQ(done.size(), 1U);
+    EXPECT_EQ(channel->counts().frames, 2U);  // one to each other
+  }
+}
+
+TEST(Channel, RanksThatDisagreeGetAnError) {
+  Network network(2);
+  std::array<std::byte, 8> bytes{};
+  const reduce::Reducer* const sum = reduce::builtin(reduce::Op::sum, reduce::Type::i32);
+  const Channel::Work four{URA_XDP_FORM(URA_XDP_ALLREDUCE, 0, URA_XDP_SUM, URA_XDP_I32, 4), sum};
+  const Channel::Work eight{URA_XDP_FORM(URA_XDP_ALLREDUCE, 0, URA_XDP_SUM, URA_XDP_I32, 8), sum};
+  ASSERT_TRUE(network.channels[0]->start(four, bytes.data(), bytes.data(), nullptr));
+  ASSERT_TRUE(network.channels[1]->start(eight, bytes.data(), bytes.data(), nullptr));
+  network.deliver();
+  for (const auto& channel : network.channels) {
+    std::vector<Channel::Done> done;
+    channel->reap(done);
+    ASSERT_EQ(done.size(), 1U);
+    EXPECT_TRUE(done.front().failed);
+  }
+}
+
+// A root that runs ahead waits for those who have not taken what it gave, and asks them.
+TEST(Channel, ARootThatRunsAheadIsHeldBack) {
+  Network network(2);
+  const Channel::Work work{URA_XDP_FORM(URA_XDP_BCAST, 0, 0, 0, 8), nullptr};
+  constexpr std::uint64_t kCount = 100;
+  std::array<std::uint64_t, kCount> sent{};
+  std::vector<Channel::Done> done;
+  for (std::uint64_t i = 0; i < kCount; ++i) {
+    sent[i] = i;
+    auto* const at = reinterpret_cast<std::byte*>(&sent[i]);
+    ASSERT_TRUE(network.channels[0]->start(work, at, at, nullptr));
+  }
+  for (unsigned i = 0; i < 20; ++i) {
+    network.deliver();
+    network.channels[0]->reap(done);
+  }
+  EXPECT_LE(done.size(), 2 * std::size_t{URA_XDP_CELLS});  // the other's cells, and its own
+  for (std::uint64_t i = 0; i < kCount; ++i) {
+    std::uint64_t got = ~std::uint64_t{0};
+    auto* const at = reinterpret_cast<std::byte*>(&got);
+    ASSERT_TRUE(network.channels[1]->start(work, at, at, nullptr));
+    std::vector<Channel::Done> mine;
+    while (mine.empty()) {
+      network.channels[0]->reap(done);
+      network.deliver();
+      network.channels[1]->reap(mine);
+    }
+    EXPECT_EQ(got, i);
+  }
+}
+
+TEST(Channel, AFrameOfAnotherCommunicatorIsNotTaken) {
+  Network network(2);
+  network.slot(1).token = 1;
+  const Channel::Work work{URA_XDP_FORM(URA_XDP_BARRIER, 0, 0, 0, 0), nullptr};
+  ASSERT_TRUE(network.channels[0]->start(work, nullptr, nullptr, nullptr));
+  network.deliver();
+  EXPECT_EQ(network.slot(1).taken, 0U);
+  EXPECT_EQ(network.passed_on, 1U);
+}
+
+// A rank may be late for ever, as long as its node answers.
+TEST(Channel, ANodeThatDoesNotAnswerBreaksItAndALateRankDoesNot) {
+  constexpr std::uint64_t kTimeout = 50'000'000;
+  Network network(2, 1, kTimeout);
+  const Channel::Work work{URA_XDP_FORM(URA_XDP_BARRIER, 0, 0, 0, 0), nullptr};
+  ASSERT_TRUE(network.channels[0]->start(work, nullptr, nullptr, nullptr));
+  std::vector<Channel::Done> done;
+  const auto look_for = [&](std::uint64_t ns) {
+    for (const std::uint64_t begin = now_ns(); now_ns() - begin < ns && done.empty();) {
+      network.deliver();
+      network.channels[0]->reap(done);
+    }
+  };
+  look_for(4 * kTimeout);
+  EXPECT_TRUE(done.empty());
+  network.losses = 1;
+  look_for(100 * kTimeout);
+  ASSERT_EQ(done.size(), 1U);
+  EXPECT_TRUE(done.front().failed);
+}
+
+TEST(Channel, WhatIsBrokenFailsWhatIsUnderWayAndAllLater) {
+  Network network(2);
+  const Channel::Work work{URA_XDP_FORM(URA_XDP_BARRIER, 0, 0, 0, 0), nullptr};
+  ASSERT_TRUE(network.channels[0]->start(work, nullptr, nullptr, nullptr));
+  network.channels[0]->discard();
+  std::vector<Channel::Done> done;
+  network.channels[0]->reap(done);
+  ASSERT_EQ(done.size(), 1U);
+  EXPECT_TRUE(done.front().failed);
+  EXPECT_FALSE(network.channels[0]->start(work, nullptr, nullptr, nullptr));
+}
+
+TEST(Table, SlotsAreClaimedOnceAndAnewWhenTheirProcessIsGone) {
+  const std::unique_ptr<ura_xdp_slot[]> slots(new ura_xdp_slot[URA_XDP_SLOTS]());
+  const auto table = Table::over(slots.get());
+  for (unsigned i = 0; i < URA_XDP_SLOTS; ++i) EXPECT_NE(table->claim(), nullptr);
+  EXPECT_EQ(table->claim(), nullptr);
+  slots[5].owner += 1;  // began at another time: it is another process that is gone
+  EXPECT_EQ(table->claim(), &slots[5]);
+  Table::release(slots[7]);
+  EXPECT_EQ(table->claim(), &slots[7]);
+}
+
+}  // namespace
+}  // namespace urakata::xdp

@@ -1,0 +1,3 @@
+#pragma once
+
+#define bpf_htons(value) __builtin_bswap16(value)
