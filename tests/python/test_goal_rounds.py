@@ -56,7 +56,7 @@ def test_all_sides_compute_the_amount_that_the_first_side_found() -> None:
 def test_a_session_says_how_many_hosts() -> None:
     def ranks(per_host: int = 1, **parameters: object) -> tuple[int, str]:
         table = {"jobs": [{"place": "hosts", "arguments": [], "per_host": per_host}], **parameters}
-        made = Session("s", "suite", 1.0, 1, "median", False, (HOST,), table)
+        made = Session("s", "suite", 1.0, 1, "median", False, False, (HOST,), table)
         (only,) = session.make_jobs(made)
         assert session.count_hosts(made) * per_host == only.ranks
         return only.ranks, only.label

@@ -39,7 +39,13 @@ def test_the_help_of_every_command_has_examples(name: str) -> None:
 # What runs a program or changes something, and has nothing of its own to tell.
 DOING = {
     f"urakata {one}"
-    for one in ("run", "debug", "schedule", *(f"hosts {two}" for two in ("run", "cut", "restore", "set")))
+    for one in (
+        "run",
+        "debug",
+        "schedule",
+        *(f"hosts {two}" for two in ("run", "cut", "restore", "set")),
+        *(f"kernel {two}" for two in ("attach", "detach")),
+    )
 }
 
 

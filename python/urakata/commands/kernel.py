@@ -14,9 +14,9 @@ from urakata.json_output import JsonFlag
 _ATTACH_EXAMPLES = """
 [bold]Examples[/bold]
 
-  sudo urakata kernel attach eth0 --user anna --user ben    on every node of the job, once
+  urakata kernel attach eth0 --user anna --user ben    on every node of the job, once
 
-  sudo urakata kernel attach eth0 --user anna --generic     where the driver runs no byte code
+  urakata kernel attach eth0 --user anna --generic     where the driver runs no byte code
 
 Jobs of these users with --engine kernel then have small MPI_Iallreduce, Ireduce, Ibcast and Ibarrier between
 nodes computed by the kernel: docs/progress-without-a-thread.md. It stays until it is detached or the machine starts
@@ -26,7 +26,7 @@ anew. Exit code 1: it could not be attached; the line says why, the verifier's r
 _DETACH_EXAMPLES = """
 [bold]Examples[/bold]
 
-  sudo urakata kernel detach eth0
+  urakata kernel detach eth0
 
 Jobs that use it then get an MPI error on what is under way. Nothing is left behind; also what an attach that was
 killed half way has left goes.
@@ -35,7 +35,7 @@ killed half way has left goes.
 _LIST_EXAMPLES = """
 [bold]Examples[/bold]
 
-  sudo urakata kernel list --json
+  urakata kernel list --json
 """
 
 
