@@ -107,7 +107,9 @@ Status make_mount_point() {
 
 // The table of one user, where he finds it, and in the map of all users. Its slots are empty but for the user's number.
 Status give_table(int users, unsigned interface, unsigned number, uid_t user) {
-  LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+  bpf_map_create_opts options{};
+  options.sz = sizeof options;
+  options.map_flags = BPF_F_MMAPABLE;
   const int table =
       bpf_map_create(BPF_MAP_TYPE_ARRAY, "urakata_table", sizeof(__u32), sizeof(ura_xdp_slot), URA_XDP_SLOTS, &options);
   if (table < 0) return failed("making a table for user " + std::to_string(user), table);
