@@ -6,12 +6,15 @@
 // split, a ring, a group's, two groups. On each it does --rounds rounds of 1 to 16 integers: all collectives, blocking
 // and non-blocking, every second time persistent, and messages in all modes. All results are checked. Rank 0 prints
 //   {"ranks": 3, "communicators": 12, "rounds": 4, "ms": 55.1}
-// ms: of one turn, on the slowest rank; the median over turns. It ends with "turns": {"ms": [...]}.
+// ms: of one turn, on the slowest rank; the median over turns. It ends with "turns": {"ms": [...]}. Then it prints
+//   {"threads": 6, "sockets": 18, "segments": 52871}
+// what the processes of all ranks have at the end, and how many segments with data their connections have sent.
 #define _GNU_SOURCE
 #include <string.h>
 
 #include "arguments.h"
 #include "loaded.h"
+#include "process_counts.h"
 #include "suite_collectives.h"
 #include "suite_messages.h"
 #include "turns.h"
@@ -82,6 +85,15 @@ static void run_round(struct suite* s, enum kind kind, int round) {
   cancelled_receive(s);
 }
 
+static void print_counts(int rank) {
+  const struct process_counts own = count_process();
+  struct process_counts all = own;
+  MPI_Reduce(&own, &all, 3, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0) {
+    printf("{\"threads\": %ld, \"sockets\": %ld, \"segments\": %ld}\n", all.threads, all.sockets, all.segments);
+  }
+}
+
 // The time of one turn on the slowest rank, at rank 0, in milliseconds.
 static double turn(struct suite* s, long communicators, long rounds) {
   int rank, ranks;
@@ -140,6 +152,7 @@ int main(int argc, char** argv) {
            quantile(sorted, (int)turns, 0.5));
     print_turns(&(struct turn_values){"ms", ms}, 1, (int)turns);
   }
+  print_counts(rank);
   MPI_Buffer_detach(&buffered, &size);
   free(buffered);
   MPI_Finalize();

@@ -92,6 +92,16 @@ PROMISED = [
     "sites-collectives-bcast",
     "sites-collectives-allgather",
     "sites-collectives-allreduce",
+    "sites-small",
+    "sites-worst",
+    "sites-choice-regret-median",
+    "sites-model-error",
+    "sites-bytes",
+    "sites-unequal",
+    "sites-loss",
+    "sites-loss-bbr",
+    "sites-cut",
+    "sites-none",
 ]
 
 

@@ -28,6 +28,8 @@ class Side:
     host: str
     options: tuple[str, ...] | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
+    flows: Mapping[str, Any] = field(default_factory=dict)
+    """What is done to single connections across the long link meanwhile: see flows.Watch."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,8 @@ class Definitions:
 
 def _side(name: str, table: dict[str, Any]) -> Side:
     options = table.get("options")
-    return Side(name, table["host"], None if options is None else tuple(options), table.get("environment", {}))
+    given = None if options is None else tuple(options)
+    return Side(name, table["host"], given, table.get("environment", {}), table.get("flows", {}))
 
 
 def _session(name: str, table: dict[str, Any]) -> Session:

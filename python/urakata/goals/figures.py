@@ -164,6 +164,53 @@ def largest(goal: Goal, samples: Samples) -> Figure:
     return Figure(sides[side], series, sides, goal.unit, {"raw": raw}, "; ".join(broken))
 
 
+def least(goal: Goal, samples: Samples) -> Figure:
+    """The least value of `quantity` at any point of `side`."""
+    quantity, side = goal.parameters["quantity"], goal.parameters["side"]
+    points = _points(goal, samples, side, quantity)
+
+    def of(part: Samples) -> float:
+        return min(part.value(side, quantity, p) for p in points)
+
+    return Figure(
+        of(samples), samples.each_round(of, side), {side: of(samples)}, goal.unit, {"raw": samples.by_point(quantity)}
+    )
+
+
+def worst_median(goal: Goal, samples: Samples) -> Figure:
+    """The largest of several sides' medians (`side`) of `quantity` over all points."""
+    quantity, sides = goal.parameters["quantity"], goal.parameters["side"]
+
+    def of(part: Samples, side: str) -> float:
+        return median(part.value(side, quantity, p) for p in _points(goal, samples, side, quantity))
+
+    def figure(part: Samples) -> float:
+        return max(of(part, side) for side in sides)
+
+    each = {side: of(samples, side) for side in sides}
+    detail = {"raw": samples.by_point(quantity)}
+    return Figure(figure(samples), samples.each_round(figure, *sides), each, goal.unit, detail)
+
+
+def median_ratio(goal: Goal, samples: Samples) -> Figure:
+    """The median over all points of `over` / `under`, or / the least of several."""
+    quantity, over, under = (goal.parameters[key] for key in ("quantity", "over", "under"))
+    unders = [under] if isinstance(under, str) else under
+    points = _points(goal, samples, over, quantity)
+
+    def by_point(part: Samples) -> dict[Point, float]:
+        return {
+            p: part.value(over, quantity, p) / min(part.value(side, quantity, p) for side in unders) for p in points
+        }
+
+    def figure(part: Samples) -> float:
+        return median(by_point(part).values())
+
+    sides = {side: median(samples.value(side, quantity, p) for p in points) for side in (*unders, over)}
+    detail = {"ratios": _ratio_rows(by_point(samples)), "raw": samples.by_point(quantity)}
+    return Figure(figure(samples), samples.each_round(figure, over, *unders), sides, "us", detail)
+
+
 def excess(goal: Goal, samples: Samples) -> Figure:
     """`quantity` of `over` less that, or `under_quantity`, of `under`, each at its largest point, times `scale`."""
     over, under, quantity, scale = (goal.parameters[key] for key in ("over", "under", "quantity", "scale"))
@@ -256,6 +303,9 @@ FIGURES: dict[str, Callable[[Goal, Samples], Figure]] = {
     "least-ratio": least_ratio,
     "worst-side-ratio": worst_side_ratio,
     "largest": largest,
+    "least": least,
+    "worst-median": worst_median,
+    "median-ratio": median_ratio,
     "excess": excess,
     "bypass-excess": bypass_excess,
     "overlap-measure": overlap_measure,

@@ -9,13 +9,16 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Protocol
 
 from urakata import launcher, paths
+from urakata.goals import crossing
 from urakata.goals.definitions import Side
 from urakata.goals.errors import CannotMeasureError, MeasurementError
+from urakata.goals.flows import Watch
 from urakata.hosts import Hosts, HostsError, Sites, available, byte_code
 
 Records = list[dict[str, Any]]
@@ -38,6 +41,8 @@ class Job:
     arguments: tuple[str, ...]
     label: str
     """What differs between the jobs of a side, such as "node, 4 ranks"; the first part of its points."""
+    link: Mapping[str, float] = field(default_factory=dict)
+    """Of jobs over sites: delay_ms, link_mbit, flow_mbit."""
 
 
 class Place(Protocol):
@@ -134,6 +139,18 @@ class AcrossHosts:
         self._hosts = hosts
 
     def run(self, job: Job) -> Records:
+        if crossing.REPORT in (job.side.options or ()):
+            with tempfile.TemporaryDirectory(prefix="report-", ignore_cleanup_errors=True) as folder:
+                options = [folder if word == crossing.REPORT else word for word in job.side.options or ()]
+                records = self._run(replace(job, side=replace(job.side, options=tuple(options))))
+                crossing.add_reports(records, Path(folder))
+                return records
+        if job.side.flows:
+            with Watch(self._hosts, job.side.flows):
+                return self._run(job)
+        return self._run(job)
+
+    def _run(self, job: Job) -> Records:
         environment = {**job.side.environment, "OMP_NUM_THREADS": "1"}
         per_host = job.ranks // self._hosts.count
         try:
@@ -153,10 +170,16 @@ class AcrossHosts:
 
 @contextlib.contextmanager
 def open_places(
-    wanted: set[str], hosts: int, rate: str, sites: Sites | None = None, with_byte_code: bool = False
+    wanted: set[str],
+    hosts: int,
+    rate: str,
+    sites: Sites | None = None,
+    with_byte_code: bool = False,
+    congestion: str | None = None,
 ) -> Iterator[dict[str, Place]]:
     """The places named node, hosts and sites, as far as wanted, the latter two not both. CannotMeasureError where test
-    hosts are not possible. with_byte_code: that for small collectives is attached on them."""
+    hosts are not possible. with_byte_code: that for small collectives is attached on them. congestion: TCP's control
+    towards other sites; None: the machine's."""
     places: dict[str, Place] = {"node": Node()} if "node" in wanted else {}
     across = wanted & {"hosts", "sites"}
     if not across:
@@ -166,7 +189,11 @@ def open_places(
     if not possible:
         raise CannotMeasureError(f"test hosts are not possible here: {reason}")
     try:
-        with Hosts(count=hosts, rate=rate) if sites is None else Hosts(sites=sites) as opened:
+        made = Hosts(count=hosts, rate=rate) if sites is None else Hosts(sites=sites, congestion=congestion)
+    except ValueError as error:
+        raise CannotMeasureError(str(error)) from error
+    try:
+        with made as opened:
             if with_byte_code:
                 byte_code.attach(opened)
             places[across.pop()] = AcrossHosts(opened)

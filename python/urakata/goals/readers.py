@@ -143,6 +143,10 @@ def _empty(job: Job, record: dict[str, Any]) -> Iterator[Value]:
 
 
 def _suite(job: Job, record: dict[str, Any]) -> Iterator[Value]:
+    if "threads" in record:
+        for quantity in ("threads", "sockets", "segments"):
+            yield quantity, (job.label, "whole job"), record[quantity]
+        return
     yield "ms", (job.label, f"{record['communicators']} communicators, {record['rounds']} rounds"), record["ms"]
 
 
@@ -176,8 +180,42 @@ def _kernel(job: Job, record: dict[str, Any]) -> Iterator[Value]:
         yield "lost_wanted_us", point, record["lost_us"] / (3.0 if job.side.name == "explicit" else 1.0)
 
 
+_PAYLOAD = 1448 / 1500
+"""Of what a long link carries, TCP's payload."""
+
+
+def _least_crossing(record: dict[str, Any]) -> float:
+    """Bytes that an operation has to bring across the link between two sites, both ways together."""
+    ranks, remote, whole = record["ranks"], record["remote_bytes"], record["bytes"]
+    block = whole // ranks
+    home = ranks - remote // block
+    return float(
+        {
+            "scatter": remote,
+            "gather": remote,
+            "bcast": whole,
+            "reduce": whole,
+            "allgather": ranks * block,
+            "allreduce": 2 * whole,
+            "alltoall": 2 * home * (ranks - home) * block,
+        }[record["operation"]]
+    )
+
+
 def _sites(job: Job, record: dict[str, Any]) -> Iterator[Value]:
-    yield "us", _collective_point(job, record), record["us"]
+    """over_ideal: the time over one delay and the remote bytes at the rate of the link. of_sum: the rate of the remote
+    bytes over the sum of the connections' rates, where these were set."""
+    point = _collective_point(job, record)
+    us, remote_bits = record["us"], 8 * record["remote_bytes"]
+    yield "us", point, us
+    if job.link:
+        yield "over_ideal", point, us / (1e3 * job.link["delay_ms"] + remote_bits / (job.link["link_mbit"] * _PAYLOAD))
+    if rates := job.side.flows.get("rates_mbit"):
+        yield "of_sum", point, remote_bits / us / (sum(rates) * _PAYLOAD)
+    if (predicted := record.get("predicted_us")) is not None:
+        yield "model_error", point, abs(predicted - us) / us
+    if "crossed_bytes" in record:
+        yield "of_least_bytes", point, record["crossed_bytes"] / _least_crossing(record)
 
 
 READERS: dict[str, Callable[[Job, dict[str, Any]], Iterator[Value]]] = {

@@ -69,7 +69,8 @@ def _job(session: Session, side: Side, table: dict[str, Any]) -> Job:
         label = f"node, {ranks} ranks"
     if side.options is not None:
         side = replace(side, options=(*side.options, *table.get("options", ())))
-    return Job(side, place, ranks, session.kind, tuple(table["arguments"]), label)
+    link = {name: session.parameters[name] for name in ("delay_ms", "link_mbit", "flow_mbit") if sites is not None}
+    return Job(side, place, ranks, session.kind, tuple(table["arguments"]), label, link)
 
 
 def make_jobs(session: Session) -> list[Job]:
@@ -127,7 +128,8 @@ def measure(session: Session, notice: Notice) -> Samples:
 
     jobs = make_jobs(session)
     wanted = {job.place for job in jobs}
-    with open_places(wanted, count_hosts(session), RATE, sites_of(session), session.byte_code) as places:
+    bed = (sites_of(session), session.byte_code, session.parameters.get("congestion"))
+    with open_places(wanted, count_hosts(session), RATE, *bed) as places:
         if session.kind == "overlap":
             jobs = fix_work(jobs, places, notice)
         seconds = session.seconds - (time.monotonic() - begin)
