@@ -1,0 +1,46 @@
+"""mpi4py's own tests of collectives between two sites: they give the same results as the host alone."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from jobs import FULL, named
+from test_mpi4py import library, results, suite
+
+from urakata import paths
+from urakata.hosts import Hosts, LinkSettings, Sites, available
+
+pytestmark = [
+    pytest.mark.skipif(not available(sites=True)[0], reason=f"no sites here: {available(sites=True)[1]}"),
+    pytest.mark.skipif(not FULL, reason="takes minutes: URAKATA_TEST_FULL=1"),
+]
+
+COLLECTIVES = ["--no-numpy", "-i", r"test_cco.*\.py"]
+SECONDS = 1800.0
+
+
+def run(hosts: Hosts, *options: str) -> tuple[int, str]:
+    """The suite with these options of urakata-exec, without any the host alone."""
+    host = named("openmpi")
+    command = [*suite(), *COLLECTIVES]
+    if options:
+        command = [str(paths.program("urakata-exec")), "--verbose", "2", *options, "--", *command]
+    environment = {**host.environment, "MPI4PY_LIBMPI": str(library(host))}
+    done = hosts.run(command, ranks_per_host=1, host_mpi=host.launcher, env=environment, timeout=SECONDS)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_collectives_between_two_sites() -> None:
+    """Two hosts here and one there, 2 ms one way."""
+    with Hosts(sites=Sites([2, 1], LinkSettings(delay_us=2000, rate=400_000_000))) as hosts:
+        code, output = run(hosts)
+        expected = results(output)
+        assert len(expected[0]) == 3, output[-3000:]
+        for way in (("--engine", "poll"), ("--engine", "thread"), ("--engine", "poll", "--lanes", "2")):
+            got_code, output = run(hosts, *way)
+            assert not re.search("runs untouched|ordinary process", output), output[:3000]
+            assert "2 sites (0: 2 nodes, 1: 1 node)" in output, output[:3000]
+            got = results(output)
+            assert (got_code, *got[:2]) == (code, *expected[:2]), f"{way}\n{output[-3000:]}"
+            assert not got[2] ^ expected[2], f"{way}: in one of both only {got[2] ^ expected[2]}"
