@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/json.hpp"
+#include "base/known_links.hpp"
 #include "base/options.hpp"
 #include "tune/costs.hpp"
 
@@ -53,6 +54,15 @@ std::string_view cost_origin(const tune::CostRow& row) {
 // Of the costs in force, and of the defaults.
 std::string cost_text(const tune::CostRow& row, tune::Costs costs) { return tune::written_cost(row.in(costs)); }
 
+// As people give it: of what was read from a file of links, the file.
+std::string shown_value(const Option& option) {
+  const std::string_view value = option_value(option);
+  if (option.name == "LINK_RATES") {
+    if (const Result<KnownLinks> known = read_known_links(value)) return known->file;
+  }
+  return std::string(value);
+}
+
 std::string or_dash(std::string_view text) { return text.empty() ? "-" : std::string(text); }
 
 }  // namespace
@@ -99,7 +109,7 @@ std::string help_text() {
 std::string options_table() {
   std::size_t value_width = 5, origin_width = 4;
   for (const Option& option : option_table()) {
-    value_width = std::max(value_width, option_value(option).size());
+    value_width = std::max(value_width, shown_value(option).size());
     origin_width = std::max(origin_width, option_origin(option).size());
   }
   const auto row = [&](std::string_view name, std::string_view value, std::string_view origin,
@@ -109,7 +119,7 @@ std::string options_table() {
   };
   std::string text = row("option", "value", "from", "default", "what it does");
   for (const Option& option : option_table()) {
-    text += row("URAKATA_" + std::string(option.name), or_dash(option_value(option)), option_origin(option),
+    text += row("URAKATA_" + std::string(option.name), or_dash(shown_value(option)), option_origin(option),
                 or_dash(option.standard), option.sentence);
   }
   text += "\n" + row("cost", "value", "from", "default", "what it is");
@@ -142,7 +152,7 @@ std::string options_json() {
   json.array();
   for (const Option& option : option_table()) {
     json.object().key("name").string(option.name).key("variable").string("URAKATA_" + std::string(option.name));
-    json.key("value").string(option_value(option)).key("origin").string(option_origin(option));
+    json.key("value").string(shown_value(option)).key("origin").string(option_origin(option));
     json.key("default").string(option.standard).key("unit").string(option.unit);
     json.key("level").string(option.level == OptionLevel::basic      ? "basic"
                              : option.level == OptionLevel::advanced ? "advanced"

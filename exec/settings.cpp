@@ -6,8 +6,11 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/known_links.hpp"
+#include "base/launcher.hpp"
 #include "base/site_list.hpp"
 #include "cost_file.hpp"
+#include "link_file.hpp"
 
 namespace urakata {
 namespace {
@@ -36,6 +39,50 @@ std::string config_path(const std::vector<Setting>& command_line) {
   return access(kProjectFile, F_OK) == 0 ? kProjectFile : "";
 }
 
+// The setting of the option that is in force, last of all; nullptr: it has its default.
+Setting* in_force(std::vector<Setting>& settings, const Option& option) {
+  if (const Setting* const last = last_of(settings, option)) {
+    settings.push_back(Setting(*last));
+  } else if (const char* const value = in_environment(option)) {
+    settings.push_back({&option, value, "environment"});
+  } else {
+    return nullptr;
+  }
+  return &settings.back();
+}
+
+// The program has no reader of files in it, and ranks agree on what a file says, not on its name.
+Status read_files(std::vector<Setting>& settings) {
+  const auto replace = [](Setting& setting, const std::string& value) {
+    if (value != setting.value) setting.origin = setting.value + ", " + setting.origin;
+    setting.value = value;
+  };
+  if (Setting* const costs = in_force(settings, **option_named("COSTS"))) {
+    const Result<std::string> list = cost_list(costs->value);
+    if (!list) return list.error();
+    replace(*costs, *list);
+  }
+  // Of the rates rank 0's count, and other nodes need not have the file.
+  const Option& rates = **option_named("LINK_RATES");
+  if (launcher().rank > 0) {
+    settings.push_back({&rates, std::string(kMeasureLinks), "rank 0's counts"});
+    return Nothing{};
+  }
+  Setting* setting = in_force(settings, rates);
+  if (setting == nullptr || setting->value.empty() || setting->value == kUsersLinks) {
+    const std::string users = users_link_file();
+    if (access(users.c_str(), R_OK) != 0) return Nothing{};
+    settings.push_back({&rates, users, "the user's file"});
+    setting = &settings.back();
+  }
+  // What a urakata-exec around this one has read stays.
+  if (setting->value == kMeasureLinks || read_known_links(setting->value).ok()) return Nothing{};
+  const Result<std::string> known = known_links_of(setting->value);
+  if (!known) return known.error();
+  replace(*setting, *known);
+  return Nothing{};
+}
+
 }  // namespace
 
 Status apply_settings(const std::vector<Setting>& command_line, AlgorithmCheck algorithm_check) {
@@ -56,20 +103,7 @@ Status apply_settings(const std::vector<Setting>& command_line, AlgorithmCheck a
   }
   settings.insert(settings.end(), command_line.begin(), command_line.end());
 
-  // The program has no reader of files in it, and ranks agree on what the file says, not on its name.
-  const Option& costs = **option_named("COSTS");
-  if (const Setting* const last = last_of(settings, costs)) {
-    settings.push_back(*last);
-  } else if (const char* const value = in_environment(costs)) {
-    settings.push_back({&costs, value, "environment"});
-  }
-  if (!settings.empty() && settings.back().option == &costs) {
-    Setting& setting = settings.back();
-    const Result<std::string> list = cost_list(setting.value);
-    if (!list) return list.error();
-    if (*list != setting.value) setting.origin = setting.value + ", " + setting.origin;
-    setting.value = *list;
-  }
+  if (Status read = read_files(settings); !read) return read.error();
 
   // Which hosts there are is known in MPI_Init only; what is written wrongly, here.
   const Option& sites = **option_named("SITES");

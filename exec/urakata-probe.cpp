@@ -1,7 +1,8 @@
 // urakata-probe LIBRARY...: what `urakata check` cannot know without being a rank. Started by the host's launcher like
 // any program, it loads the first of the MPI libraries that loads, asks for the highest thread level, and prints one
 // line of JSON: the host's version and thread level, this rank's CPUs, where its helpers would sit, which engines are to
-// be had, and whether it lives in a space.
+// be had, and whether it lives in a space. With --job it only starts and ends MPI: under urakata-exec, whose preloaded
+// library then finds out what it finds out of every job, and reports it.
 #include <dlfcn.h>
 #include <net/if.h>
 #include <unistd.h>
@@ -28,15 +29,16 @@
 namespace urakata {
 namespace {
 
-constexpr const char* kUsage = R"(usage: urakata-probe LIBRARY...
+constexpr const char* kUsage = R"(usage: urakata-probe [--job] LIBRARY...
 
 Says as one line of JSON what a rank finds where it is started: the host MPI, of which LIBRARY is the file (the first
 that loads), its thread level, this rank's CPUs, where its helpers would sit, which engines are to be had and, where not,
 why, and whether it lives in a space.
-`urakata check` starts it and shows what it says.
+`urakata check` starts it and shows what it says. With --job it is a job that does nothing, and says nothing.
 
 Example:
   mpirun -n 2 urakata-probe libmpi.so.40
+  mpirun -n 8 urakata-exec --link-rates links.toml -- urakata-probe --job libmpi.so.40
 )";
 
 constexpr std::size_t kVersionText = 8192;  // MPI_MAX_LIBRARY_VERSION_STRING is at most this in every ABI
@@ -172,6 +174,17 @@ int probe(std::span<char*> libraries) {
   return std::puts(json.text().c_str()) < 0 ? 1 : 0;
 }
 
+// A job of nothing.
+int begin_and_end(std::span<char*> libraries) {
+  JsonWriter json;
+  json.object();
+  ask_host(libraries, json);
+  json.end();
+  if (json.text().find("\"error\"") == std::string::npos) return 0;
+  std::fprintf(stderr, "%s\n", json.text().c_str());
+  return 1;
+}
+
 }  // namespace
 }  // namespace urakata
 
@@ -179,6 +192,9 @@ int main(int count, char** arguments) {
   const auto libraries = std::span(arguments, static_cast<std::size_t>(count)).subspan(1);
   if (!libraries.empty() && (libraries[0] == std::string_view("--help") || libraries[0] == std::string_view("-h"))) {
     return std::fputs(urakata::kUsage, stdout) < 0 ? 1 : 0;
+  }
+  if (!libraries.empty() && libraries[0] == std::string_view("--job")) {
+    return urakata::begin_and_end(libraries.subspan(1));
   }
   return urakata::probe(libraries);
 }

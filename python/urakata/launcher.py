@@ -14,6 +14,13 @@ from urakata import paths
 
 FAMILIES = ("openmpi", "mpich", "impi")
 
+# What the MPI library of a family is called.
+_SONAMES = {
+    "openmpi": ("libmpi.so.40",),
+    "mpich": ("libmpi.so.12", "libmpich.so.12"),
+    "impi": ("libmpi.so.12",),
+}
+
 # How distributions call the launcher of one family where several are installed.
 _SYSTEM_LAUNCHERS = {
     "openmpi": ("mpirun.openmpi",),
@@ -61,6 +68,16 @@ class Host:
     def binding(self, ranks: int) -> list[str]:
         """Arguments that bind as many ranks as there are cores to one each; more are left to the scheduler."""
         return ["--bind-to" if self.family == "openmpi" else "-bind-to", "core"] if ranks <= usable_cores() else []
+
+
+def libraries(host: Host) -> list[str]:
+    """The host's MPI library: beside the launcher, else as the linker finds it."""
+    prefix = host.launcher.resolve().parent.parent
+    if prefix == Path("/usr"):
+        return list(reversed(_SONAMES[host.family]))  # Debian's MPICH is libmpich, where libmpi may be anyone's
+    folders = [prefix / "lib", prefix / "lib64"]
+    beside = [folder / name for folder in folders for name in _SONAMES[host.family]]
+    return [str(path) for path in beside if path.is_file()] or list(_SONAMES[host.family])
 
 
 def taken_along(more: Iterable[str] = ()) -> list[str]:

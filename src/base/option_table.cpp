@@ -117,6 +117,10 @@ constexpr std::array<Option, kRows> kTable = {{
         "SITES", OptionKind::text, OptionLevel::basic, Agreement::equal, "auto", "",
         "Which nodes are at which site: found by the time of a round trip (auto), all at one (one), a file with a line "
         "for each site, or the lines themselves, such as left:a1 a2;right:b*"},
+    Option{"LINK_RATES", OptionKind::text, OptionLevel::basic, Agreement::combined, "auto", "",
+           "What the links between sites carry: rank 0's TOML file, to which is added what it lacks (`urakata tune "
+           "sites`), "
+           "the user's own file if there is one (auto), or measured in MPI_Init (measure)"},
     Option{"LANES",
            OptionKind::integer,
            OptionLevel::advanced,

@@ -42,6 +42,7 @@ enum Row : std::size_t {
   kWireMessages,
   kWireInterface,
   kSites,
+  kLinkRates,
   kLanes,
   kStreams,
   kCongestion,

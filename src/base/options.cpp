@@ -88,6 +88,7 @@ class Settings {
     options_.wire_messages = static_cast<MessagesWish>(switched_or_auto(values_[kWireMessages]).value_or(0));
     options_.wire_interface = values_[kWireInterface];
     options_.sites = values_[kSites];
+    options_.link_rates = values_[kLinkRates];
     options_.lanes = static_cast<std::uint32_t>(number(values_[kLanes]).value_or(0));
     options_.streams = static_cast<std::uint32_t>(number(values_[kStreams]).value_or(0));
     options_.congestion = values_[kCongestion];

@@ -48,12 +48,17 @@ Built exchange_all(const char* name, const Arguments& arguments, const Exchange&
   const std::uint32_t n = arguments.ranks;
   const std::uint32_t r = arguments.rank;
   std::vector<Nodes> stepped;
-  for (std::uint32_t step = 1; step < n; ++step) {
+  // All at once: receives first, by which a transport knows what it is in when it sends (transport/lanes.hpp).
+  if (ahead == 0) {
+    for (std::uint32_t step = 1; step < n; ++step) plan.recv((r + n - step) % n, blocks.in((r + n - step) % n));
+    for (std::uint32_t step = 1; step < n; ++step) plan.send((r + step) % n, blocks.out((r + step) % n));
+  }
+  for (std::uint32_t step = 1; step < n && ahead != 0; ++step) {
     const std::uint32_t from = (r + n - step) % n;
     const std::uint32_t to = (r + step) % n;
     const Nodes got = plan.recv(from, blocks.in(from));
     const Nodes sent = plan.send(to, blocks.out(to));
-    if (ahead != 0 && stepped.size() >= ahead) plan.after(stepped[stepped.size() - ahead], got + sent);
+    if (stepped.size() >= ahead) plan.after(stepped[stepped.size() - ahead], got + sent);
     if (const Nodes both = got + sent; !both.empty()) stepped.push_back(both);
   }
   plan.copy(blocks.out(r), blocks.in(r));

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
+#include <numeric>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -16,6 +18,10 @@ constexpr std::uint32_t kMostStreams = 16;
 constexpr std::uint64_t kOfStream = 16UL * 1024;  // bytes of a message for each connection
 constexpr double kSettlingTrips = 6;              // in which TCP's windows grow from 10 segments to 64 times as much
 constexpr double kCountedTrips = 4;
+// Under way at least, in messages: between sites TCP's windows hold back more; inside one the time until a rank that waits
+// on a shared core sees what has come.
+constexpr std::uint64_t kBetween = 8;
+constexpr std::uint64_t kInside = 256;
 constexpr std::uint64_t kLeastCounted = 8 * transport::Lanes::kLeastPiece;
 constexpr std::int32_t kDataTag = -1;  // no group's
 constexpr std::int32_t kWordTag = -2;
@@ -23,14 +29,15 @@ constexpr std::int32_t kWordTag = -2;
 // One pair of ranks: messages of `bytes`, of which more are under way than arrive in a round trip.
 class Pair {
  public:
-  Pair(transport::Lanes& lanes, const LinkProbe& probe, double round_trip_s, std::uint64_t bytes)
+  Pair(transport::Lanes& lanes, const LinkProbe& probe, double round_trip_s, std::uint64_t bytes, std::uint64_t least)
       : lanes_(lanes),
         port_(lanes),
         round_trip_s_(round_trip_s),
         settling_s_(std::max(probe.least_s, kSettlingTrips * round_trip_s)),
         counted_s_(std::max(probe.least_s, kCountedTrips * round_trip_s)),
         most_(probe.most_bytes / 2),
-        data_(bytes) {}
+        data_(bytes),
+        under_way_(least * bytes) {}
 
   // bytes/s, by when what arrives is acknowledged; 0 where the lanes are lost.
   double send(std::int32_t to) {
@@ -76,7 +83,7 @@ class Pair {
       }
       trip_s_ = now, trip_acked_ = acked;
     }
-    return std::max(under_way_, 8 * data_.size());
+    return under_way_;
   }
 
   void post(bool sends, std::int32_t tag, std::int32_t peer, std::span<std::byte> memory) {
@@ -102,7 +109,7 @@ class Pair {
   std::byte more_{1}, end_{0};
   std::size_t open_ = 0;
   bool failed_ = false;
-  std::uint64_t under_way_ = 0;
+  std::uint64_t under_way_;
   double trip_s_ = 0;  // when the latest round trip began, and what had arrived by then
   std::uint64_t trip_acked_ = 0;
 };
@@ -126,16 +133,19 @@ void meet(Bootstrap& world, transport::Lanes& lanes) {
   }
 }
 
-// What left[i] sends to right[i], all pairs at once. Collective over the job; bytes/s, 0 where the host refuses or the lanes are lost.
-double rate(Bootstrap& world, transport::Lanes& lanes, const LinkProbe& probe, double round_trip_s,
-            std::span<const std::int32_t> left, std::span<const std::int32_t> right, std::uint32_t streams) {
+using Ranks = std::span<const std::int32_t>;
+
+// What left[i] sends to right[i], all pairs at once. Collective over the job; of each pair bytes/s, 0 where the host refuses or
+// the lanes are lost.
+std::vector<double> rates(Bootstrap& world, transport::Lanes& lanes, const LinkProbe& probe, double round_trip_s,
+                          Ranks left, Ranks right, std::uint32_t streams, std::uint64_t least = kBetween) {
   meet(world, lanes);
   lanes.set_streams(streams);
   double own = 0;
   const auto rank = static_cast<std::int32_t>(world.rank());
   for (std::size_t i = 0; i < left.size(); ++i) {
     if (rank != left[i] && rank != right[i]) continue;
-    Pair pair(lanes, probe, round_trip_s, streams * kOfStream);
+    Pair pair(lanes, probe, round_trip_s, streams * kOfStream, least);
     if (rank == left[i]) {
       own = pair.send(right[i]);
     } else {
@@ -143,39 +153,99 @@ double rate(Bootstrap& world, transport::Lanes& lanes, const LinkProbe& probe, d
     }
   }
   meet(world, lanes);
-  double sum = 0;
-  for (const double each : world.gathered(own)) sum += each;
-  return sum;
+  const std::vector<double> all = world.gathered(own);
+  std::vector<double> found;
+  for (const std::int32_t each : left) found.push_back(all.empty() ? 0 : all[static_cast<std::size_t>(each)]);
+  return found;
 }
+
+// Of packets that the first rank of `left` has sent to the first of `right` while the function ran.
+template <class Function>
+double loss_of(Bootstrap& world, transport::Lanes& lanes, Ranks left, Ranks right, Function function) {
+  const bool sends = static_cast<std::int32_t>(world.rank()) == left.front();
+  const auto before = sends ? lanes.packets(right.front()) : transport::Lanes::Packets{};
+  function();
+  double own = 0;
+  if (sends) {
+    const auto after = lanes.packets(right.front());
+    const auto sent = static_cast<double>(after.sent - before.sent);
+    own = sent > 0 ? static_cast<double>(after.again - before.again) / sent : 0;
+  }
+  const std::vector<double> all = world.gathered(own);
+  return all.empty() ? 0 : all[static_cast<std::size_t>(left.front())];
+}
+
+// Between two nodes of each site, all sites at once; 0 of a site that has but one.
+std::vector<double> rates_inside(Bootstrap& world, transport::Lanes& lanes, const LinkProbe& probe, const Sites& sites,
+                                 const std::vector<std::vector<std::int32_t>>& at) {
+  std::vector<std::int32_t> left, right;
+  for (const auto& site : at) {
+    if (site.size() < 2) continue;
+    left.push_back(site[0]);
+    right.push_back(site[1]);
+  }
+  std::vector<double> found(at.size(), 0);
+  if (left.empty()) return found;
+  double round_trip_s = 0;
+  for (std::size_t site = 0; site < at.size(); ++site) {
+    round_trip_s = std::max(round_trip_s, sites.round_trip_us[site * sites.count + site] * 1e-6);
+  }
+  const auto measured = rates(world, lanes, probe, round_trip_s, left, right, 1, kInside);
+  for (std::size_t site = 0, next = 0; site < at.size(); ++site) {
+    if (at[site].size() >= 2) found[site] = measured[next++];
+  }
+  return found;
+}
+
+// The lesser of what two sites have; 0: neither is known.
+double lesser(double one, double other) { return one == 0 || other == 0 ? std::max(one, other) : std::min(one, other); }
 
 }  // namespace
 
+const LinkFacts& LinkRates::slowest() const {
+  return **std::ranges::min_element(of, {}, [](const std::optional<LinkFacts>& link) {
+    return link ? link->link : std::numeric_limits<double>::infinity();
+  });
+}
+
 std::optional<LinkRates> measure_links(Bootstrap& world, transport::Lanes& lanes, const Sites& sites,
-                                       std::span<const std::int32_t> nodes, const LinkProbe& probe) {
-  std::optional<LinkRates> rates;
-  std::size_t most = 1;
+                                       std::span<const std::int32_t> nodes, const LinkTable& known,
+                                       const LinkProbe& probe) {
+  if (sites.count < 2) return std::nullopt;
+  LinkRates found{.of = known};
+  found.of.resize(sites.count * sites.count);
+  std::vector<std::vector<std::int32_t>> at;
+  for (std::size_t site = 0; site < sites.count; ++site) {
+    at.push_back(delegates(sites, nodes, site));
+    found.most_nodes = std::max(found.most_nodes, static_cast<std::uint32_t>(at.back().size()));
+  }
+  std::vector<double> inside;  // of each site
   for (std::size_t one = 0; one < sites.count; ++one) {
     for (std::size_t other = one + 1; other < sites.count; ++other) {
-      const auto left = delegates(sites, nodes, one);
-      const auto right = delegates(sites, nodes, other);
-      most = std::max({most, left.size(), right.size()});
-      const std::size_t pairs = std::min(left.size(), right.size());
-      const std::span senders = std::span(left).first(pairs), receivers = std::span(right).first(pairs);
+      auto& facts = found.of[one * sites.count + other];
+      auto& mirrored = found.of[other * sites.count + one];
+      if (facts) {
+        mirrored = facts;
+        continue;
+      }
+      if (inside.empty()) inside = rates_inside(world, lanes, probe, sites, at);
+      const std::size_t pairs = std::min(at[one].size(), at[other].size());
+      const Ranks senders = Ranks(at[one]).first(pairs), receivers = Ranks(at[other]).first(pairs);
       const double round_trip_s = sites.round_trip_us[one * sites.count + other] * 1e-6;
       const auto measured = [&](std::size_t of, std::uint32_t streams) {
-        return rate(world, lanes, probe, round_trip_s, senders.first(of), receivers.first(of), streams);
+        const auto all = rates(world, lanes, probe, round_trip_s, senders.first(of), receivers.first(of), streams);
+        return std::accumulate(all.begin(), all.end(), 0.0);
       };
-      LinkFacts facts{.delay = round_trip_s / 2};
-      facts.stream = measured(1, 1);
-      facts.pair = std::max(measured(1, kMostStreams), facts.stream);
-      facts.link = pairs == 1 ? facts.pair : std::max(measured(pairs, kMostStreams), facts.pair);
-      if (facts.stream == 0) return std::nullopt;
-      if (!rates || facts.link < rates->slowest.link) rates = LinkRates{.slowest = facts};
+      facts = LinkFacts{.delay = round_trip_s / 2, .inside = lesser(inside[one], inside[other])};
+      facts->loss = loss_of(world, lanes, senders, receivers, [&] { facts->stream = measured(1, 1); });
+      facts->pair = std::max(measured(1, kMostStreams), facts->stream);
+      facts->link = pairs == 1 ? facts->pair : std::max(measured(pairs, kMostStreams), facts->pair);
+      if (facts->stream == 0) return std::nullopt;
+      mirrored = facts;
     }
   }
-  meet(world, lanes);
-  if (rates) rates->most_nodes = static_cast<std::uint32_t>(most);
-  return rates;
+  if (!inside.empty()) meet(world, lanes);
+  return found;
 }
 
 }  // namespace urakata::job

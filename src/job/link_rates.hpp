@@ -1,9 +1,11 @@
-// What the links between the job's sites carry, measured once in MPI_Init, for the choice of lanes and connections.
+// What the links between the job's sites carry, for the choice of lanes and connections: known from before
+// (known_rates.hpp), or measured in MPI_Init.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "base/link_facts.hpp"
 #include "base/network.hpp"
@@ -12,9 +14,14 @@
 
 namespace urakata::job {
 
+// Of each pair of sites, row by row; the same both ways. std::nullopt: not known.
+using LinkTable = std::vector<std::optional<LinkFacts>>;
+
 struct LinkRates {
-  LinkFacts slowest;             // of the links
+  LinkTable of;                  // some is known
   std::uint32_t most_nodes = 1;  // of a site
+
+  const LinkFacts& slowest() const;  // of the links
 };
 
 // A pair sends until TCP's windows have grown, and then as long again, in which what arrives is counted: each as long as a
@@ -24,11 +31,13 @@ struct LinkProbe {
   std::uint64_t most_bytes = 64UL * 1024 * 1024;
 };
 
-// Collective over the job; the same on each rank. Takes some forty round trips for each pair of sites, at least 0.4 s: by one
-// connection between two nodes, by as many as there may be between them, and by those of all nodes that the smaller site
-// has. `nodes`: as Job::nodes().
-// nullopt: the host refuses, or lanes were lost. Leaves the lanes with the most connections that there may be.
+// Collective over the job; the same on each rank. Takes some forty round trips for each pair of sites that is not known, at
+// least 0.4 s: by one connection between two nodes, by as many as there may be between them, and by those of all nodes that
+// the smaller site has; and once, where a site has two nodes, 0.14 s between them. `nodes`: as Job::nodes().
+// nullopt: there is one site, the host refuses, or lanes were lost. Leaves the lanes with the most connections that there
+// may be, if it has measured anything.
 std::optional<LinkRates> measure_links(Bootstrap& world, transport::Lanes& lanes, const Sites& sites,
-                                       std::span<const std::int32_t> nodes, const LinkProbe& probe = {});
+                                       std::span<const std::int32_t> nodes, const LinkTable& known,
+                                       const LinkProbe& probe = {});
 
 }  // namespace urakata::job

@@ -57,9 +57,19 @@ std::uint32_t streams_for(const LinkFacts& facts, std::uint32_t lanes) {
   return static_cast<std::uint32_t>(std::clamp(std::ceil(wanted * 1.1 - 0.25), 1.0, 16.0));
 }
 
+std::uint32_t first_streams_for(const LinkFacts& facts, std::uint32_t lanes, std::uint32_t streams,
+                                std::uint64_t first_flight) {
+  const double round_trip = 2 * facts.delay * facts.link;  // bytes
+  const double wanted =
+      round_trip / (std::max(lanes, 1U) * static_cast<double>(std::max<std::uint64_t>(first_flight, 1)));
+  return static_cast<std::uint32_t>(
+      std::clamp(std::ceil(wanted), static_cast<double>(streams), std::max(16.0, static_cast<double>(streams))));
+}
+
 std::vector<Cost> costs(Operation operation, const Arguments& arguments, const Placement& placement,
                         const LinkFacts& facts, std::uint32_t streams) {
   const Crossing what = crossing(operation, arguments, placement);
+  const double inside = facts.inside > 0 ? facts.inside : kInside;
   const double segment = std::min<double>(static_cast<double>(kSegment), what.bytes);
   std::vector<Cost> all;
   for (std::uint32_t lanes = what.direct ? 0 : 1; lanes <= placement.most_lanes(); ++lanes) {
@@ -70,8 +80,8 @@ std::vector<Cost> costs(Operation operation, const Arguments& arguments, const P
     } else {
       const double handed = what.bytes * (lanes - 1) / lanes;
       const double hops = lanes == 1 ? 1 : 2;
-      seconds += std::max(what.bytes / rate(facts, lanes, streams), handed / kInside);
-      seconds += (hops + 1) * (segment / kInside + kHop);
+      seconds += std::max(what.bytes / rate(facts, lanes, streams), handed / inside);
+      seconds += (hops + 1) * (segment / inside + kHop);
     }
     all.push_back({.lanes = lanes, .seconds = seconds});
   }

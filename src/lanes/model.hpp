@@ -21,13 +21,19 @@
 
 namespace urakata::lanes {
 
-inline constexpr double kInside = 125e6;  // bytes/s: 1 Gb/s; only its ratio to a long link's rate matters
+inline constexpr double kInside = 125e6;  // bytes/s, B where no site has two nodes to measure it with
 inline constexpr double kHop = 200e-6;    // s: a message inside a site, and the relay's part
 
 double rate(const LinkFacts& facts, std::uint32_t lanes, std::uint32_t streams);
 
 // Connections of a pair of ranks with which `lanes` lanes fill the link; 1 to 16.
 std::uint32_t streams_for(const LinkFacts& facts, std::uint32_t lanes);
+
+// Connections of a pair of ranks that are worth having for short messages, at least `streams` and at most 16: so many that
+// what `lanes` lanes send before the first answer, `first_flight` bytes on each connection, fills the link for a round
+// trip.
+std::uint32_t first_streams_for(const LinkFacts& facts, std::uint32_t lanes, std::uint32_t streams,
+                                std::uint64_t first_flight);
 
 struct Cost {
   std::uint32_t lanes = 0;  // as build() takes it

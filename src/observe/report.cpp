@@ -130,6 +130,13 @@ std::string text_of(const Observer& observer, const Meta& meta) {
       json.key("bytes").number(way.bytes).key("pieces").number(way.pieces).key("again").number(way.again);
       json.key("lanes").number(way.lanes).key("lost").number(way.lost).end();
     }
+    json.end().key("links").array();
+    for (const Meta::Sites::Link& link : meta.sites.links) {
+      json.object().key("one").string(link.one).key("other").string(link.other).key("source").string(link.source);
+      json.key("delay_ms").real(link.delay_ms).key("stream_mbit").real(link.stream_mbit);
+      json.key("pair_mbit").real(link.pair_mbit).key("link_mbit").real(link.link_mbit);
+      json.key("inside_mbit").real(link.inside_mbit).key("loss_percent").real(link.loss_percent).end();
+    }
     json.end().end();
   }
   json.key("init_ns").number(meta.init_ns).key("finalize_ns").number(meta.finalize_ns);

@@ -51,6 +51,12 @@ struct Meta {
       std::uint32_t lost = 0;   // lanes
     };
     std::vector<Traffic> ways;
+    struct Link {  // between two sites of the job
+      std::string one, other;
+      std::string source;  // a file, or "measured in MPI_Init"
+      double delay_ms = 0, stream_mbit = 0, pair_mbit = 0, link_mbit = 0, inside_mbit = 0, loss_percent = 0;
+    };
+    std::vector<Link> links;  // empty: not known
   } sites;
   std::uint64_t init_ns = 0;  // CLOCK_MONOTONIC at MPI_Init's return and at MPI_Finalize's beginning
   std::uint64_t finalize_ns = 0;

@@ -10,7 +10,7 @@
 #include "lanes/lanes.hpp"
 #include "shim/prepared.hpp"
 #include "shim/process.hpp"
-#include "shim/process_sites.hpp"
+#include "shim/site_links.hpp"
 #include "transport/lanes.hpp"
 #include "tune/lanes_choice.hpp"
 

@@ -270,6 +270,7 @@ int Process::finalise() {
       }
       settle_left_behind();
       settle_lanes();
+      judge_links();
       progress_.unhook();
       stop_helpers();
       free_left_types();

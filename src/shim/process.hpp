@@ -74,6 +74,7 @@ class Process {
   std::string why_no_kernel(job::Bootstrap& world);
   Sites meet_sites(job::Bootstrap& world, const Network& network);
   void open_lanes();
+  void judge_links();  // collective
   void make_engines();
   void write_report();
 

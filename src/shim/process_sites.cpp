@@ -4,22 +4,19 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <span>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/options.hpp"
 #include "base/waiting.hpp"
-#include "job/link_rates.hpp"
 #include "job/site_exchange.hpp"
 #include "job/sites.hpp"
-#include "lanes/model.hpp"
 #include "shim/host.hpp"
 #include "shim/host_bootstrap.hpp"
 #include "shim/process.hpp"
 #include "shim/refusal.hpp"
+#include "shim/site_links.hpp"
 #include "transport/lanes.hpp"
 
 namespace urakata::shim {
@@ -28,26 +25,7 @@ namespace {
 
 constexpr std::uint32_t kStreams = 4;
 
-std::optional<LinkFacts> slowest;
-
-// Sets the number of the lanes' connections to what fills the slowest link.
-void measure(job::Bootstrap& world, transport::Lanes& lanes, const Sites& sites, std::span<const std::int32_t> nodes) {
-  const std::uint64_t begin = now_ns();
-  const std::optional<job::LinkRates> rates = job::measure_links(world, lanes, sites, nodes);
-  if (!rates) return;
-  slowest = rates->slowest;
-  const std::uint32_t streams = lanes::streams_for(*slowest, rates->most_nodes);
-  lanes.set_streams(streams);
-  log::information(
-      "the slowest link carries %.1f Mb/s by one connection, %.1f by two nodes, %.1f by all; %u connections for a pair "
-      "of ranks (measured in %.2f s)",
-      slowest->stream * 8e-6, slowest->pair * 8e-6, slowest->link * 8e-6, streams,
-      static_cast<double>(now_ns() - begin) * 1e-9);
-}
-
 }  // namespace
-
-const LinkFacts* slowest_link() { return slowest ? &*slowest : nullptr; }
 
 Sites Process::meet_sites(job::Bootstrap& world, const Network& network) {
   std::array<char, 256> name{};
@@ -84,7 +62,7 @@ void Process::open_lanes() {
   if (all.empty() || std::ranges::find(all, Has::neither) != all.end()) {
     delete std::exchange(lanes_, nullptr);
   } else if (lanes_ != nullptr && options().streams == 0 && std::ranges::find(all, Has::no_wire) == all.end()) {
-    measure(world, *lanes_, sites_, job_.nodes());
+    learn_links(world, *lanes_, sites_, job_.nodes());
   }
 }
 
@@ -118,6 +96,7 @@ observe::Meta::Sites report_of_sites() {
     }
   }
   told.ways.erase(told.ways.begin() + static_cast<std::ptrdiff_t>(own));
+  told.links = report_of_links(sites);
   return told;
 }
 
@@ -129,6 +108,13 @@ void settle_lanes() {
     process().progress().step_all();
     ladder.step();
   }
+}
+
+void Process::judge_links() {
+  if (sites_.count < 2) return;
+  HostBootstrap world(world_);
+  // As in open_lanes(): one that lacks them has learnt nothing, and then none has.
+  if (lanes_ != nullptr && slowest_link() != nullptr) shim::judge_links(world, *lanes_, sites_);
 }
 
 }  // namespace urakata::shim

@@ -3,16 +3,12 @@
 
 #include <vector>
 
-#include "base/link_facts.hpp"
 #include "observe/report.hpp"
 
 namespace urakata::shim {
 
 // Of each rank of MPI_COMM_WORLD: is it at another site than this one? Empty: there is one site.
 std::vector<bool> ranks_at_other_sites();
-
-// Of the slowest link between the job's sites; nullptr: not measured.
-const LinkFacts* slowest_link();
 
 // Waits until what has gone to other sites has come there, or its lanes are lost.
 void settle_lanes();

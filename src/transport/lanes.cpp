@@ -14,7 +14,9 @@ namespace urakata::transport {
 
 namespace {
 
-constexpr long kTick = 100'000'000;  // ns
+constexpr long kTick = 100'000'000;           // ns
+constexpr std::uint64_t kLeastDealt = 1400;   // bytes that one packet carries
+constexpr std::uint64_t kLeastFlight = 4096;  // bytes of a first flight that are worth a piece
 
 }  // namespace
 
@@ -25,7 +27,8 @@ Lanes::Lanes(Wire& wire, Failures& failures, Settings settings)
       settings_(std::move(settings)),
       epoll_(epoll_create1(EPOLL_CLOEXEC)),
       timer_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)),
-      streams_(settings_.streams) {}
+      streams_(settings_.streams),
+      most_(settings_.streams) {}
 
 Result<std::unique_ptr<Lanes>> Lanes::open(Wire& wire, Failures& failures, const Settings& settings) {
   std::unique_ptr<Lanes> lanes(new Lanes(wire, failures, settings));
@@ -67,20 +70,35 @@ Lanes::Traffic Lanes::traffic(std::int32_t rank) {
 // --- sending ---------------------------------------------------------------------------------------------------------
 
 // The lane that has the least under way, of those that can take more.
-Lanes::Lane* Lanes::free_lane(Peer& to) {
-  Lane* best = nullptr;
+Lanes::Free Lanes::free_lane(Peer& to) {
+  Free best;
+  const std::uint32_t streams = shared(streams_), most = shared(most_);
   std::uint32_t count = 0;
   for (Lane& lane : to.lanes) {
     if (!lane.out || !lane.connection->open || lane.connection->broken()) continue;
-    if (++count > streams_) break;
+    if (++count > most) break;
     if (lane.busy) continue;
-    if (best == nullptr || lane.unacked_bytes < best->unacked_bytes) best = &lane;
+    const bool first_flight = lane.unacked_bytes + kLeastFlight <= kFirstFlight;
+    if (count > streams && !first_flight) continue;
+    if (lane.unacked_bytes == 0) ++best.idle;
+    if (best.lane != nullptr && lane.unacked_bytes >= best.lane->unacked_bytes) continue;
+    best.lane = &lane;
+    best.room = first_flight ? kFirstFlight - lane.unacked_bytes : kMostPiece;
   }
   return best;
 }
 
+void Lanes::note(Peer& peer) {
+  const bool awaited =
+      std::ranges::any_of(peer.incoming, [](const auto& entry) { return entry.second.port != nullptr; });
+  if (awaited == peer.awaited) return;
+  peer.awaited = awaited;
+  awaited_ += awaited ? 1U : -1U;
+}
+
 // Gives lanes what they take.
 void Lanes::push(std::int32_t rank, Peer& to) {
+  if (!to.waiting.empty()) open_lanes(rank, to);
   for (std::size_t at = 0; at < to.waiting.size();) {
     Outgoing& message = *to.waiting[at];
     if (!message.more()) {
@@ -91,25 +109,29 @@ void Lanes::push(std::int32_t rank, Peer& to) {
       ++at;
       continue;
     }
-    Lane* const lane = free_lane(to);
-    if (lane == nullptr) break;
-    if (!give(rank, to, message, *lane)) continue;  // the lane is lost
+    const Free free = free_lane(to);
+    if (free.lane == nullptr) break;
+    give(rank, to, message, free);
   }
-  if (!to.waiting.empty()) open_lanes(rank, to);
 }
 
 // The next piece of the message. Towards the end of all that waits pieces are shorter, so that lanes end together.
-bool Lanes::give(std::int32_t rank, Peer& to, Outgoing& message, Lane& lane) {
+void Lanes::give(std::int32_t rank, Peer& to, Outgoing& message, const Free& free) {
+  Lane& lane = *free.lane;
   Outgoing::Span piece{};
   if (!message.again.empty()) {
     piece = message.again.back();
     message.again.pop_back();
     ++to.traffic.again;
   } else {
-    const std::uint64_t share = std::clamp(to.backlog / (2UL * streams_), kLeastPiece, kMostPiece);
+    // What fits into the first flights of idle lanes is dealt out to them alike.
+    const bool fits = free.idle != 0 && to.backlog <= free.idle * kFirstFlight;
+    const std::uint64_t share =
+        fits ? std::max((to.backlog + free.idle - 1) / free.idle, kLeastDealt)
+             : std::min(std::clamp(to.backlog / (2UL * shared(streams_)), kLeastPiece, kMostPiece), free.room);
     std::uint64_t left = message.bytes - message.next;
     if (!message.go) left = std::min(left, kPush - message.next);
-    piece = {message.next, left < share + share / 2 ? left : share};
+    piece = {message.next, left < share + share / 2 && left <= free.room ? left : share};
     message.next += piece.bytes;
     message.given = message.next == message.bytes;
     to.backlog -= piece.bytes;
@@ -130,13 +152,12 @@ bool Lanes::give(std::int32_t rank, Peer& to, Outgoing& message, Lane& lane) {
                              .ticket = message.ticket});
   if (lane.connection->broken()) {
     lose(rank, to, lane);
-    return false;
+    return;
   }
   if (gone) {
     lane.busy = false;
     handed(to, message);
   }
-  return true;
 }
 
 // The kernel has all of a piece.
@@ -180,6 +201,7 @@ void Lanes::serve(Lane& lane, std::uint32_t events) {
     lose(rank, other, lane);
     push(rank, other);
   }
+  note(other);
 }
 
 void Lanes::poll(LanesPort* port) {

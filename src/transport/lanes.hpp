@@ -24,10 +24,18 @@
 // busy. No SO_RCVBUF or SO_SNDBUF is set, so windows grow as the kernel sees fit. Little is left unsent in the kernel
 // (TCP_NOTSENT_LOWAT), or a piece that was given to a slow lane could not go to a fast one.
 //
+// A connection that is new, or was idle, sends kFirstFlight at once and then waits for a round trip. So what fits into the
+// first flights of all lanes goes in them, and there may be more lanes than fill the link: those beyond that number
+// never have more than a first flight under way.
+//
+// How many lanes a pair has is reckoned for pairs of nodes. A rank that receives from several peers when it sends is in an
+// exchange of all with all, with as many times more pairs: they share the lanes of one.
+//
 // Thread-safety: everything by anyone, under a lock of its own, below which the Wire's may be taken; a port is its
 // domain's, hence used by one thread at a time. No call blocks.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -57,7 +65,8 @@ class Lanes final : private Connection::Sink {
   static constexpr std::uint64_t kMostKept = 8UL * 1024 * 1024;  // of a message
   static constexpr std::uint64_t kMostPiece = 64UL * 1024;
   static constexpr std::uint64_t kLeastPiece = 8UL * 1024;
-  static constexpr std::uint64_t kAgain = 500'000'000;  // ns
+  static constexpr std::uint64_t kFirstFlight = 14'000;  // 10 packets of 1448 bytes (RFC 6928), less the frames' heads
+  static constexpr std::uint64_t kAgain = 500'000'000;   // ns
 
   struct Settings {
     std::uint32_t streams = 4;  // lanes of a pair, in each direction
@@ -66,10 +75,12 @@ class Lanes final : private Connection::Sink {
   static Result<std::unique_ptr<Lanes>> open(Wire& wire, Failures& failures, const Settings& settings);
   ~Lanes() override;
 
-  // How many lanes a pair has from now on; those that there are stay, but no more than so many are used.
-  void set_streams(std::uint32_t streams) {
+  // How many lanes a pair has from now on, and how many it has for first flights; those that there are stay, but no more than
+  // so many are used.
+  void set_streams(std::uint32_t streams, std::uint32_t most = 0) {
     const std::lock_guard guard(lock_);
     streams_ = streams;
+    most_ = std::max(streams, most);
   }
   std::uint32_t streams() const { return streams_; }
 
@@ -88,6 +99,23 @@ class Lanes final : private Connection::Sink {
   };
   std::map<std::int32_t, Traffic> traffic();
   Traffic traffic(std::int32_t rank);
+
+  // TCP's packets with data that the lanes to a rank have sent, those of lost lanes apart, and how many of them again.
+  struct Packets {
+    std::uint64_t sent = 0, again = 0;
+  };
+  Packets packets(std::int32_t rank);
+
+  // The time in which most went to a site: from the first byte that was to go there until all that was had come. Only of what
+  // is as long as note_sites() said.
+  struct Busiest {
+    std::uint64_t bytes = 0;  // 0: there was none
+    double seconds = 0;
+    std::uint32_t connections = 0;
+  };
+  // sites[rank]; `least`: bytes that go at a time to one of them, by which such a time is judged.
+  void note_sites(std::span<const std::int32_t> sites, std::uint64_t least);
+  Busiest busiest(std::int32_t site);
 
  private:
   friend class LanesPort;
@@ -152,17 +180,29 @@ class Lanes final : private Connection::Sink {
     std::vector<std::byte> spill;
     std::uint64_t come = 0, told = 0;  // pieces, and as many of them as have been acknowledged
   };
+  struct Free {
+    Lane* lane = nullptr;    // nullptr: none
+    std::uint64_t room = 0;  // bytes that it may take
+    std::size_t idle = 0;    // lanes that have nothing under way
+  };
   struct Peer {
     std::list<Lane> lanes;
     std::list<Outgoing> outgoing;
     std::deque<Outgoing*> waiting;  // those that have more() to give
     std::uint64_t backlog = 0;      // bytes that are to be given
+    bool awaited = false;           // a receive from it is there
     std::map<Key, Incoming> incoming;
     std::unordered_map<std::int32_t, std::uint64_t> sent, posted;  // messages of a tag
     std::uint64_t down_since_ns = 0;                               // no lane could be made since then; 0: one is there
     std::uint64_t again_ns = 0;                                    // no lane is made before
     bool failed = false;
     Traffic traffic;
+  };
+
+  struct Busy {              // of a site
+    std::uint64_t open = 0;  // bytes of messages that have not come
+    std::uint64_t begin_ns = 0, bytes = 0;
+    Busiest most;
   };
 
   Lanes(Wire& wire, Failures& failures, Settings settings);
@@ -172,6 +212,10 @@ class Lanes final : private Connection::Sink {
   void poll(LanesPort* port);
   std::size_t cancel(const void* instance);
   void over(std::int32_t context);
+
+  // lanes_busy.cpp
+  void begin_busy(std::int32_t rank, std::uint64_t bytes);
+  void end_busy(std::int32_t rank, std::uint64_t bytes);
 
   // lanes_messages.cpp
   std::byte* place(Connection& from, const Frame& frame) override;
@@ -188,10 +232,12 @@ class Lanes final : private Connection::Sink {
 
   // lanes.cpp
   void push(std::int32_t rank, Peer& to);
-  bool give(std::int32_t rank, Peer& to, Outgoing& message, Lane& lane);
+  void give(std::int32_t rank, Peer& to, Outgoing& message, const Free& free);
   void handed(Peer& to, Outgoing& message);
   void sent_all(Peer& to, Outgoing& message);
-  Lane* free_lane(Peer& to);
+  Free free_lane(Peer& to);
+  void note(Peer& peer);
+  std::uint32_t shared(std::uint32_t lanes) const { return std::max(lanes / std::max(awaited_, 1U), 1U); }
   void serve(Lane& lane, std::uint32_t events);
   bool wants(const Peer& peer) const;  // something of it
   void arm();
@@ -219,15 +265,19 @@ class Lanes final : private Connection::Sink {
   int timer_ = -1;  // ticks while there is something that could be lost
 
   // Stored under the lock, in MPI_Init; constant from then on, and loaded by anyone.
-  std::uint32_t streams_;
+  std::uint32_t streams_, most_;
 
   // Under the lock, by anyone.
   std::mutex lock_;
-  bool armed_ = false;  // the timer is
+  bool armed_ = false;         // the timer is
+  std::uint32_t awaited_ = 0;  // peers that are
   std::map<std::int32_t, Peer> peers_;
   std::unordered_map<const Connection*, Lane*> by_connection_;
   std::vector<std::unique_ptr<Connection>> buried_;  // until no event can name them
   std::vector<Lane*> to_acknowledge_;
+  std::vector<std::int32_t> site_;  // of each rank; empty: nobody asks how busy
+  std::uint64_t busy_least_ = 0;
+  std::map<std::int32_t, Busy> busy_;
   std::set<std::int32_t> over_;  // our contexts whose operations have failed: what comes for them is thrown away
   LanesPort* polling_ = nullptr;
   std::vector<Connection::Outgoing> gone_;

@@ -48,8 +48,8 @@ void Lanes::shape(int socket) const {
 // As many as the backlog keeps busy.
 void Lanes::open_lanes(std::int32_t rank, Peer& to) {
   const std::size_t here = alive(to, true, false);
-  const std::uint64_t pieces = std::max<std::uint64_t>((to.backlog + kMostPiece - 1) / kMostPiece, 1);
-  const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(streams_, pieces));
+  const std::uint64_t flights = std::max<std::uint64_t>((to.backlog + kFirstFlight - 1) / kFirstFlight, 1);
+  const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(shared(most_), flights));
   if (here >= wanted) return;
   if (to.again_ns != 0 && now_ns() < to.again_ns) return;
   for (std::size_t i = here; i < wanted; ++i) {
@@ -81,6 +81,20 @@ void Lanes::adopt(Wire::Accepted&& accepted) {
   by_connection_[accepted.connection.get()] = &lane;
   lane.connection = std::move(accepted.connection);
   from.down_since_ns = 0;
+}
+
+Lanes::Packets Lanes::packets(std::int32_t rank) {
+  const std::lock_guard guard(lock_);
+  Packets all;
+  const auto found = peers_.find(rank);
+  if (found == peers_.end()) return all;
+  for (const Lane& lane : found->second.lanes) {
+    if (!lane.out || lane.connection->broken()) continue;
+    const TcpFacts facts = tcp_facts(lane.connection->socket());
+    all.sent += facts.data_segments_out;
+    all.again += facts.common.tcpi_total_retrans;
+  }
+  return all;
 }
 
 // --- what is lost ----------------------------------------------------------------------------------------------------
@@ -172,6 +186,7 @@ void Lanes::lose(std::int32_t rank, Peer& of, Lane& lane) {
 void Lanes::fail(std::int32_t rank, Peer& peer) {
   const bool wanted = wants(peer);
   peer.failed = true;
+  site_.clear();
   for (Outgoing& message : peer.outgoing) {
     if (message.port != nullptr) complete(*message.port, message.ticket, failure_);
   }
@@ -189,6 +204,7 @@ void Lanes::fail(std::int32_t rank, Peer& peer) {
   peer.lanes.clear();
   peer.outgoing.clear();
   peer.incoming.clear();
+  note(peer);
   if (wanted) {
     log::error("lost all lanes to rank %d: its process has ended, or its site has not answered for %llu s", rank,
                static_cast<unsigned long long>(wire_.timeout_ns() / 1'000'000'000));

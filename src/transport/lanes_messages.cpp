@@ -33,6 +33,7 @@ bool Lanes::send(LanesPort& port, const Message& message, Ticket ticket) {
     out.payload = out.kept.data();
   }
   to.backlog += message.bytes;
+  begin_busy(message.peer, message.bytes);
   to.waiting.push_back(&out);
   push(message.peer, to);
   if (to.failed) {
@@ -56,6 +57,7 @@ void Lanes::acknowledged(Peer& to, Lane& lane, std::uint64_t pieces) {
     lane.unacked.pop_front();
     lane.unacked_bytes -= given.bytes;
     to.traffic.acked += given.bytes;
+    end_busy(lane.rank, given.bytes);
     ++lane.acked;
     Outgoing& message = *given.message;
     message.unacked.erase(given.offset);
@@ -109,6 +111,7 @@ bool Lanes::recv(LanesPort& port, const Message& message, Ticket ticket, int* er
       break;
     }
   }
+  note(from);
   if (!armed_) arm();
   return false;
 }
@@ -249,6 +252,7 @@ bool Lanes::landed(Peer& from, Lane& lane, const Frame& frame) {
 std::size_t Lanes::cancel(const void* instance) {
   const std::lock_guard guard(lock_);
   std::size_t taken = 0;
+  site_.clear();  // nobody judges the links by a job whose operations fail
   for (auto& [rank, peer] : peers_) {
     for (auto it = peer.outgoing.begin(); it != peer.outgoing.end();) {
       Outgoing& message = *it;
@@ -283,6 +287,7 @@ std::size_t Lanes::cancel(const void* instance) {
       }
       it = peer.incoming.erase(it);
     }
+    note(peer);
   }
   arm();
   return taken;

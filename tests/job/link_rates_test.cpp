@@ -50,15 +50,17 @@ struct Ranks {
 
 // sites[rank], nodes[rank]; round trips of 1 ms between sites.
 std::vector<std::optional<LinkRates>> measured(const std::vector<std::int32_t>& at,
-                                               const std::vector<std::int32_t>& nodes, std::size_t count) {
+                                               const std::vector<std::int32_t>& nodes, std::size_t count,
+                                               const LinkTable& known = {}) {
   Sites sites;
   sites.count = count;
   sites.of = at;
   sites.round_trip_us.assign(count * count, 1000);
   Ranks ranks(static_cast<std::int32_t>(at.size()));
   std::vector<std::optional<LinkRates>> found(at.size());
-  simulated::Meeting(at.size()).run(
-      [&](Bootstrap& all) { found[all.rank()] = measure_links(all, *ranks.lanes[all.rank()], sites, nodes, kProbe); });
+  simulated::Meeting(at.size()).run([&](Bootstrap& all) {
+    found[all.rank()] = measure_links(all, *ranks.lanes[all.rank()], sites, nodes, known, kProbe);
+  });
   return found;
 }
 
@@ -66,12 +68,12 @@ void expect_alike(const std::vector<std::optional<LinkRates>>& found, std::uint3
   for (const auto& rates : found) {
     ASSERT_TRUE(rates.has_value());
     EXPECT_EQ(rates->most_nodes, most_nodes);
-    EXPECT_EQ(rates->slowest.delay, 0.0005);
-    EXPECT_GT(rates->slowest.stream, 0);
-    EXPECT_GE(rates->slowest.pair, rates->slowest.stream);
-    EXPECT_GE(rates->slowest.link, rates->slowest.pair);
-    EXPECT_EQ(rates->slowest.stream, found[0]->slowest.stream);
-    EXPECT_EQ(rates->slowest.link, found[0]->slowest.link);
+    EXPECT_EQ(rates->slowest().delay, 0.0005);
+    EXPECT_GT(rates->slowest().stream, 0);
+    EXPECT_GE(rates->slowest().pair, rates->slowest().stream);
+    EXPECT_GE(rates->slowest().link, rates->slowest().pair);
+    EXPECT_EQ(rates->slowest().stream, found[0]->slowest().stream);
+    EXPECT_EQ(rates->slowest().link, found[0]->slowest().link);
   }
 }
 
@@ -84,6 +86,32 @@ TEST(LinkRates, AreTheSameOnRanksThatMeasureAndOnOthers) {
 TEST(LinkRates, OfSitesOfUnequalSizes) { expect_alike(measured({0, 1, 1, 1}, {0, 1, 2, 3}, 2), 3); }
 
 TEST(LinkRates, OfThreeSitesTheSlowestLinkCounts) { expect_alike(measured({0, 1, 2}, {0, 1, 2}, 3), 1); }
+
+// Sites 0 and 2 are known, and slow: 5 bytes/s. The other two pairs are measured, and nobody is asked about that one.
+TEST(LinkRates, WhatIsKnownIsNotMeasured) {
+  LinkTable known(9);
+  known[2] = known[6] = LinkFacts{.delay = 1, .stream = 5, .pair = 5, .link = 5, .inside = 7};
+  const auto found = measured({0, 0, 1, 2}, {0, 1, 2, 3}, 3, known);
+  for (const auto& rates : found) {
+    ASSERT_TRUE(rates.has_value());
+    EXPECT_EQ(&rates->slowest(), &*rates->of[2]);
+    EXPECT_EQ(rates->of[2]->stream, 5);
+    EXPECT_EQ(rates->of[6]->inside, 7);
+    EXPECT_GT(rates->of[1]->stream, 5);
+    EXPECT_EQ(rates->of[1]->link, rates->of[3]->link);
+    EXPECT_EQ(rates->of[1]->inside, rates->of[5]->inside + rates->of[1]->inside);  // only site 0 has two nodes
+    EXPECT_FALSE(rates->of[0].has_value());
+  }
+}
+
+TEST(LinkRates, NothingIsMeasuredWhereAllIsKnown) {
+  LinkTable known(4);
+  known[1] = known[2] = LinkFacts{.delay = 1, .stream = 2, .pair = 3, .link = 4};
+  for (const auto& rates : measured({0, 1}, {0, 1}, 2, known)) {
+    ASSERT_TRUE(rates.has_value());
+    EXPECT_EQ(rates->slowest().link, 4);
+  }
+}
 
 TEST(LinkRates, OfOneSiteThereAreNone) {
   for (const auto& rates : measured({0, 0}, {0, 1}, 1)) EXPECT_FALSE(rates.has_value());

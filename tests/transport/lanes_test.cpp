@@ -255,6 +255,39 @@ TEST(Lanes, AreAsManyAsAskedFor) {
   EXPECT_EQ(traffic.bytes, sent.size());
 }
 
+// A message that goes from rank 0 to rank 1, to its end.
+void pass_on(Job& job, std::size_t bytes) {
+  std::vector<std::byte> sent = filled(bytes, 1), room(bytes);
+  std::size_t open = 0;
+  bool finished = false;
+  job.ports[0]->send({.address = sent.data(), .bytes = bytes, .layout = nullptr, .peer = 1, .tag = 5}, {}, &finished);
+  open += finished ? 0U : 1U;
+  job.ports[1]->recv({.address = room.data(), .bytes = bytes, .layout = nullptr, .peer = 0, .tag = 5}, {}, &finished);
+  open += finished ? 0U : 1U;
+  while (open != 0) {
+    for (auto& port : job.ports) open -= port->poll().size();
+  }
+  while (!job.lanes[0]->settled()) job.ports[1]->poll();
+  EXPECT_TRUE(sent == room);
+}
+
+// Of 8 lanes 2 are for long messages; 80 000 bytes fit into the first flights of 8, and 5000 are four packets.
+TEST(Lanes, FirstFlightsGoOverMoreLanes) {
+  Job job(2);
+  for (auto& lanes : job.lanes) lanes->set_streams(2, 8);
+  const auto traffic = [&] { return job.lanes[0]->traffic()[1]; };
+  while (traffic().lanes < 8) pass_on(job, 8'000'000);
+  std::uint64_t pieces = traffic().pieces;
+  pass_on(job, 80'000);
+  EXPECT_EQ(traffic().pieces - pieces, 8U);
+  pieces = traffic().pieces;
+  pass_on(job, 5000);
+  EXPECT_EQ(traffic().pieces - pieces, 4U);
+  pieces = traffic().pieces;
+  pass_on(job, 1500);
+  EXPECT_EQ(traffic().pieces - pieces, 1U);
+}
+
 // The other process has ended: what is wanted of it ends with an error.
 TEST(Lanes, APeerThatIsGoneIsAnError) {
   Job job(2);

@@ -44,6 +44,24 @@ TEST(LanesChoice, ManyLanesWhereANodesOwnLinkIsNarrow) {
   EXPECT_EQ(wide.lanes, 1U) << wide.why;
 }
 
+// Where what the root hands on takes longer than what crosses: 3/4 of it at 10 MB/s against a quarter at 12.
+TEST(LanesChoice, FewerLanesWhereASiteIsSlowInside) {
+  LinkFacts facts = kNarrowNodes;
+  facts.inside = 10e6;
+  const LanesChoice slow = choose_lanes(Operation::bcast, of(64 << 20), two_sites(), &facts, 4, 0);
+  EXPECT_EQ(slow.lanes, 2U) << slow.why;
+  facts.inside = 1e9;
+  EXPECT_EQ(choose_lanes(Operation::bcast, of(64 << 20), two_sites(), &facts, 4, 0).lanes, 4U);
+}
+
+// 768 kB are on the way in a round trip: 54 first flights.
+TEST(LanesChoice, FirstFlightsOfAllNodesFillTheLink) {
+  EXPECT_EQ(lanes::first_streams_for(kNarrowNodes, 4, 4, 14'000), 14U);
+  EXPECT_EQ(lanes::first_streams_for(kNarrowNodes, 1, 4, 14'000), 16U);
+  EXPECT_EQ(lanes::first_streams_for(kNarrowNodes, 64, 4, 14'000), 4U);
+  EXPECT_EQ(lanes::first_streams_for(kNarrowNodes, 1, 20, 14'000), 20U);
+}
+
 TEST(LanesChoice, IsTheCheapestOfThePredictedAndSaysWhatItsNeighboursCost) {
   for (const Operation operation : {Operation::bcast, Operation::scatter, Operation::allreduce}) {
     for (const std::uint64_t bytes : {8U, 65536U, 64U << 20U}) {

@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import subprocess
+import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,11 +19,6 @@ from rich.table import Table
 from urakata import launcher, paths
 from urakata.json_output import JsonFlag, write_json
 
-_SONAMES = {
-    "openmpi": ("libmpi.so.40",),
-    "mpich": ("libmpi.so.12", "libmpich.so.12"),
-    "impi": ("libmpi.so.12",),
-}
 _DRIVERS = {"CUDA": "cuda", "HIP": "amdhip64", "Level Zero": "ze_loader"}  # as src/device/ knows them
 _TIME_LIMIT = 60  # seconds; a launcher that needs longer for a program that does nothing is not usable
 
@@ -32,6 +28,8 @@ _EPILOG = """
   urakata check
 
   urakata check -n 2 --host mpich          as a job of 2 ranks would see it
+
+  urakata check -n 8 --launcher-argument=--hostfile --launcher-argument=nodes.txt     and the sites of these nodes
 
   OMP_NUM_THREADS=4 urakata check --json
 
@@ -48,19 +46,9 @@ class Finding:
     why: str
 
 
-def _libraries(host: launcher.Host) -> list[str]:
-    """The host's MPI library: beside the launcher, else as the linker finds it."""
-    prefix = host.launcher.resolve().parent.parent
-    if prefix == Path("/usr"):
-        return list(reversed(_SONAMES[host.family]))  # Debian's MPICH is libmpich, where libmpi may be anyone's
-    folders = [prefix / "lib", prefix / "lib64"]
-    beside = [folder / name for folder in folders for name in _SONAMES[host.family]]
-    return [str(path) for path in beside if path.is_file()] or list(_SONAMES[host.family])
-
-
-def _ask(host: launcher.Host, ranks: int) -> list[dict[str, Any]]:
+def _ask(host: launcher.Host, ranks: int, arguments: list[str]) -> list[dict[str, Any]]:
     """What each rank of a job of this size finds, in the order of ranks. Raises NotFoundError."""
-    command = host.command(ranks, [str(paths.program("urakata-probe")), *_libraries(host)])
+    command = host.command(ranks, [str(paths.program("urakata-probe")), *launcher.libraries(host)], arguments)
     try:
         job = subprocess.run(
             command,
@@ -134,6 +122,21 @@ def _messages(ranks: list[dict[str, Any]]) -> Finding:
     return Finding("messages between nodes", True, ranks[0]["messages"])
 
 
+def _sites(host: launcher.Host, ranks: int, arguments: list[str]) -> dict[str, Any]:
+    """Where a job's ranks are, and what the links between their sites carry, as rank 0 of one says."""
+    from urakata import site_links
+
+    none: dict[str, Any] = {"found": "all ranks are at one site", "ways": [], "links": []}
+    if ranks == 1:
+        return none
+    run = site_links.of_host(host, ranks, arguments)
+    try:
+        found = site_links.ask(run, launcher.libraries(host), Path(tempfile.gettempdir()), rates="auto")
+    except paths.NotFoundError as error:
+        return none | {"found": f"not known: {error}"}
+    return found.sites or none
+
+
 def _test_hosts() -> Finding:
     from urakata.hosts import available
 
@@ -141,7 +144,15 @@ def _test_hosts() -> Finding:
     return Finding("test hosts", usable, why if not usable else "urakata hosts run")
 
 
-def _print(host: launcher.Host, ranks: list[dict[str, Any]], engines: list[Finding], others: list[Finding]) -> None:
+def _print(
+    host: launcher.Host,
+    ranks: list[dict[str, Any]],
+    engines: list[Finding],
+    others: list[Finding],
+    sites: dict[str, Any],
+) -> None:
+    from urakata import site_links
+
     first = ranks[0]
     asked = first["host"]
     console = Console(highlight=False, soft_wrap=True)
@@ -182,6 +193,9 @@ def _print(host: launcher.Host, ranks: list[dict[str, Any]], engines: list[Findi
         name = f"engine {finding.name}" if finding in engines else finding.name
         usable.add_row(name, "[green]yes[/green]" if finding.usable else "[red]no[/red]", finding.why)
     console.print(usable)
+    console.print(f"\n[bold]sites[/bold]  {sites['found']}")
+    for link in sites["links"]:
+        console.print(site_links.described(link))
 
 
 def check(
@@ -190,13 +204,19 @@ def check(
         str | None,
         typer.Option(help="openmpi, mpich, impi, a launcher, or the folder of an MPI.", show_default=False),
     ] = None,
+    launcher_arguments: Annotated[
+        list[str] | None,
+        typer.Option("--launcher-argument", metavar="ARG", help="Handed to mpirun as it is; may be repeated."),
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Show what is usable here: host, thread level, cores, where helpers would sit; if not, why and what to do."""
     chosen = launcher.find_host(host)
-    answers = _ask(chosen, ranks)
+    arguments = launcher_arguments or []
+    answers = _ask(chosen, ranks, arguments)
     engines = _engines(answers)
     messages, space, devices, hosts = _messages(answers), _space(), _devices(), _test_hosts()
+    sites = _sites(chosen, ranks, arguments)
     if as_json:
         write_json(
             {
@@ -209,10 +229,11 @@ def check(
                 "space": asdict(space),
                 "device_memory": asdict(devices),
                 "test_hosts": asdict(hosts),
+                "sites": sites,
             }
         )
     else:
-        _print(chosen, answers, engines, [messages, space, devices, hosts])
+        _print(chosen, answers, engines, [messages, space, devices, hosts], sites)
     if not all(engine.usable for engine in engines):
         raise typer.Exit(2 if "error" in answers[0]["host"] else 1)
 

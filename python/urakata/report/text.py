@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from urakata import site_links
 from urakata.report.messages import MessageRow, carrier_lines, space_lines
 from urakata.report.summary import Row, Summary, summarise
 
@@ -171,6 +172,8 @@ def _show_sites(rank: dict[str, Any], console: Console) -> None:
         return
     if rank["rank"] == 0:
         _line(console, sites["found"])
+        for link in sites.get("links", []):
+            _line(console, site_links.described(link))
     for way in sites["ways"]:
         if not way["bytes"]:
             continue

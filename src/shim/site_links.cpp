@@ -1,0 +1,149 @@
+#include "shim/site_links.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/known_links.hpp"
+#include "base/log.hpp"
+#include "base/options.hpp"
+#include "job/known_rates.hpp"
+#include "job/link_rates.hpp"
+#include "lanes/model.hpp"
+
+namespace urakata::shim {
+
+namespace {
+
+constexpr double kMegabit = 125e3;  // bytes/s
+constexpr double kLongTrips = 4;    // so many round trips at a link's full rate, and what goes tells how fast it is
+
+// Set in MPI_Init.
+struct State {
+  job::KnownRates known;
+  std::optional<job::LinkRates> rates;
+};
+State& state() {
+  static auto* made = new State;  // never ended: helpers may still look at it
+  return *made;
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+void add_to_file(const std::string& file, const std::string& entries) {
+  if (entries.empty() || file.empty()) return;
+  if (const Status added = append_entries(file, entries); !added) {
+    log::warning("LINK_RATES: cannot write %s; the next job measures the links again", added.error().message.c_str());
+  }
+}
+
+std::string words(const Sites& sites, std::size_t one, std::size_t other, const LinkFacts& facts) {
+  std::array<char, 256> text{};
+  std::snprintf(
+      text.data(), text.size(),
+      "the link between the sites %s and %s: %.1f Mb/s by one connection, %.1f by two nodes, %.1f by all; %.2f ms, "
+      "%.2f %% lost",
+      sites.names[one].c_str(), sites.names[other].c_str(), facts.stream / kMegabit, facts.pair / kMegabit,
+      facts.link / kMegabit, facts.delay * 1e3, facts.loss * 100);
+  return text.data();
+}
+
+}  // namespace
+
+const LinkFacts* slowest_link() { return state().rates ? &state().rates->slowest() : nullptr; }
+
+void learn_links(job::Bootstrap& world, transport::Lanes& lanes, const Sites& sites,
+                 std::span<const std::int32_t> nodes) {
+  const std::uint64_t begin = now_ns();
+  Result<job::KnownRates> read = job::known_rates(world, sites, options().link_rates, host_name());
+  job::KnownRates& known = state().known;
+  if (read.ok()) {
+    known = std::move(*read);
+  } else {
+    if (world.rank() == 0) log::warning("%s; the links between sites are measured", read.error().message.c_str());
+    known.of.assign(sites.count * sites.count, std::nullopt);
+  }
+  if (world.rank() == 0) {
+    for (const std::string& line : known.changed) log::warning("%s", line.c_str());
+  }
+  state().rates = job::measure_links(world, lanes, sites, nodes, known.of);
+  const std::optional<job::LinkRates>& rates = state().rates;
+  if (!rates) return;
+  const std::uint32_t streams = lanes::streams_for(rates->slowest(), rates->most_nodes);
+  lanes.set_streams(
+      streams, lanes::first_streams_for(rates->slowest(), rates->most_nodes, streams, transport::Lanes::kFirstFlight));
+  for (std::size_t one = 0; one < sites.count; ++one) {
+    for (std::size_t other = one + 1; other < sites.count; ++other) {
+      const std::size_t at = one * sites.count + other;
+      log::information("%s (%s)", words(sites, one, other, *rates->of[at]).c_str(),
+                       known.of[at] ? known.file.c_str() : "measured");
+    }
+  }
+  log::information("%u connections for a pair of ranks at different sites (known after %.2f s)", streams,
+                   static_cast<double>(now_ns() - begin) * 1e-9);
+  if (world.rank() == 0) add_to_file(known.file, job::new_entries(known, rates->of, sites));
+  if (!known.file.empty()) {
+    const LinkFacts& slowest = rates->slowest();
+    const double long_one = kLongTrips * 2 * slowest.delay * slowest.link;
+    lanes.note_sites(sites.of, std::max<std::uint64_t>(1UL << 20U, static_cast<std::uint64_t>(long_one)));
+  }
+}
+
+void judge_links(job::Bootstrap& world, transport::Lanes& lanes, const Sites& sites) {
+  const job::KnownRates& known = state().known;
+  if (known.file.empty() || !state().rates) return;
+  std::vector<job::Carried> own(sites.count);
+  for (const auto& [rank, traffic] : lanes.traffic()) {
+    own[static_cast<std::size_t>(sites.of[static_cast<std::size_t>(rank)])].bytes_in_all += traffic.bytes;
+  }
+  for (std::size_t site = 0; site < sites.count; ++site) {
+    const auto busiest = lanes.busiest(static_cast<std::int32_t>(site));
+    own[site].bytes = busiest.bytes;
+    own[site].seconds = busiest.seconds;
+    own[site].connections = busiest.connections;
+  }
+  std::vector<job::Carried> all(sites.count * world.ranks());
+  if (!world.allgather(std::as_bytes(std::span(own)), std::as_writable_bytes(std::span(all)))) return;
+  if (world.rank() != 0) return;
+  const auto wrong = job::misjudged(all, state().rates->of, sites, state().rates->most_nodes);
+  for (const job::Misjudged& each : wrong) {
+    log::warning(
+        "the link from site %s to site %s carried %.1f Mb/s, and not %.1f as %s says: the next job measures it anew",
+        sites.names[each.one].c_str(), sites.names[each.other].c_str(), each.carried / kMegabit, each.known / kMegabit,
+        known.file.c_str());
+  }
+  add_to_file(known.file, job::outdated_entries(known, wrong));
+}
+
+std::vector<observe::Meta::Sites::Link> report_of_links(const Sites& sites) {
+  std::vector<observe::Meta::Sites::Link> all;
+  const State& now = state();
+  if (!now.rates) return all;
+  for (std::size_t one = 0; one < sites.count; ++one) {
+    for (std::size_t other = one + 1; other < sites.count; ++other) {
+      const std::size_t at = one * sites.count + other;
+      const LinkFacts& facts = *now.rates->of[at];
+      all.push_back({.one = sites.names[one],
+                     .other = sites.names[other],
+                     .source = now.known.of[at] ? now.known.file : "measured in MPI_Init",
+                     .delay_ms = facts.delay * 1e3,
+                     .stream_mbit = facts.stream / kMegabit,
+                     .pair_mbit = facts.pair / kMegabit,
+                     .link_mbit = facts.link / kMegabit,
+                     .inside_mbit = facts.inside / kMegabit,
+                     .loss_percent = facts.loss * 100});
+    }
+  }
+  return all;
+}
+
+}  // namespace urakata::shim
