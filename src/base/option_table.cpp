@@ -107,7 +107,7 @@ constexpr std::array<Option, kRows> kTable = {{
            "How collectives' messages travel between nodes: through the host, over TCP connections of Urakata's own "
            "(wire), or by wire where TCP is the only network (auto)",
            kTransports},
-    Option{"WIRE_MESSAGES", OptionKind::choice, OptionLevel::basic, Agreement::combined, "0", "",
+    Option{"WIRE_MESSAGES", OptionKind::choice, OptionLevel::basic, Agreement::combined, "auto", "",
            "1: the program's own messages to ranks that transport wire reaches go by wire, too; 0: through the host; "
            "auto: by wire where each rank has a node of its own and no better network, at one site and without a space",
            kSwitchOrAuto},

@@ -81,7 +81,7 @@ struct Options {
   bool exchange_plans = true;
   BlockingWish blocking = BlockingWish::automatic;
   TransportWish transport = TransportWish::automatic;
-  MessagesWish wire_messages = MessagesWish::host;
+  MessagesWish wire_messages = MessagesWish::automatic;
   std::uint64_t tag_ub = 0;         // 0: what the host says
   std::string_view wire_interface;  // empty: the fastest that leads to the other nodes
   std::string_view sites;           // "auto", "one", or which nodes are at which site (job/sites.hpp)

@@ -198,6 +198,24 @@ def test_a_job_decides_for_itself(pair: Hosts, folder: Path, tmp_path: Path) -> 
         assert all(rank["messages_why"].startswith(why) for rank in ranks), ranks
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_without_an_option_ranks_that_share_no_node_have_them_by_wire(pair: Hosts, folder: Path, name: str) -> None:
+    host = named(name)
+    for per_host, line in (
+        (1, "the program's messages to 1 of 2 ranks go by transport wire"),
+        (2, "the program's messages between nodes: through the host, since ranks share nodes"),
+    ):
+        done = pair.run(
+            [EXEC, "--verbose", "2", "--", *random_messages(folder, name, 2)],
+            ranks_per_host=per_host,
+            host_mpi=host.launcher,
+            env=host.environment,
+            timeout=float(SECONDS),
+        )
+        output = done.stdout + done.stderr
+        assert done.returncode == 0 and output.count(line) == 2 * per_host, output[-3000:]
+
+
 @pytest.mark.parametrize(
     ("before", "options", "whys"),
     (
