@@ -41,7 +41,9 @@ int test_one(MPI_Request* handle, int* flag, MPI_Status* status) {
   const std::uint64_t begin = observed_entry(1, handle);
   if (!request->finished()) step_once(*request, begin);
   *flag = request->finished() ? 1 : 0;
-  return *flag != 0 ? complete(*request, handle, status, begin) : MPI_SUCCESS;
+  if (*flag != 0) return complete(*request, handle, status, begin);
+  if (begin != 0) observe_exit(1, handle);
+  return MPI_SUCCESS;
 }
 
 int test_all(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
@@ -54,12 +56,16 @@ int test_all(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) 
     if (request == nullptr) return stale();
     if (!request->finished()) {
       tested_in_vain(*request, begin);
+      if (begin != 0) observe_exit(count, requests);
       return MPI_SUCCESS;
     }
   }
   const int code = host.Testall(count, without_ours(count, requests), flag, statuses);
   put_back(count, requests);
-  if ((code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) || *flag == 0) return code;
+  if ((code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) || *flag == 0) {
+    if (begin != 0) observe_exit(count, requests);
+    return code;
+  }
   return complete_all(count, requests, statuses, begin, code);
 }
 
@@ -90,6 +96,7 @@ URAKATA_EXPORT int MPI_Testany(int count, MPI_Request requests[], int* index, in
   bool none = false;
   const int code = test_any_of(count, requests, index, &none, status, begin);
   *flag = none || *index != MPI_UNDEFINED ? 1 : 0;
+  if (begin != 0) observe_exit(count, requests);
   return code;
 }
 
@@ -98,7 +105,9 @@ URAKATA_EXPORT int MPI_Testsome(int count, MPI_Request requests[], int* done, in
   if (!any_ours(count, requests)) return host.Testsome(count, requests, done, indices, statuses);
   const std::uint64_t begin = observed_entry(count, requests);
   process().progress().step_all();
-  return test_some_of(count, requests, done, indices, statuses, begin);
+  const int code = test_some_of(count, requests, done, indices, statuses, begin);
+  if (begin != 0) observe_exit(count, requests);
+  return code;
 }
 
 int PMPI_Test(MPI_Request*, int*, MPI_Status*) URAKATA_ALIAS(MPI_Test);
