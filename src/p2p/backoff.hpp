@@ -2,6 +2,7 @@
 // DESIGN.md. One object for each wait.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -89,8 +90,9 @@ class Backoff {
   static constexpr unsigned kSpinsWithPauses = 500;  // with pauses between polls; some 40 us
   static constexpr unsigned kYields = 2000;          // about a millisecond
   static constexpr unsigned kYieldsOversubscribed = 20;
-  static constexpr unsigned kSpinsByLink = 100;       // some 50 us
-  static constexpr std::uint64_t kFirstNap = 50'000;  // ns
+  static constexpr unsigned kSpinsByLink = 100;         // some 50 us
+  static constexpr std::uint64_t kFirstNap = 50'000;    // ns
+  static constexpr std::uint64_t kUntoldNap = 100'000;  // ns; at most so long where what is waited for may tell nobody
 
   static unsigned spins(const BackoffSettings& backoff_settings) {
     if (backoff_settings.oversubscribed) return 0;
@@ -125,7 +127,7 @@ class Backoff {
   template <class Ready>
   void nap(Ready ready) {
     if (backoff_settings_.sleep != nullptr) {
-      backoff_settings_.sleep(nap_ns_);
+      backoff_settings_.sleep(told() ? nap_ns_ : std::min(nap_ns_, kUntoldNap));
     } else {
       port_.sleep(nap_ns_, [&] {
         return ready() || port_.inbox.peek() != nullptr || port_.assist.load() != nullptr || port_.further_news();
