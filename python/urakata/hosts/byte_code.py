@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from typing import TYPE_CHECKING
 
 from urakata import paths
@@ -27,7 +28,10 @@ def attach(hosts: Hosts) -> None:
     byte code unless both of its ends run some. HostsError: the kernel refuses it, or the right is missing."""
     if os.geteuid() != 0:
         raise HostsError("byte code is attached by root only")
+    # Tables are kept in a file system of each host's own, with which they go.
+    own = "mkdir -p /run/urakata/bpf && mount -t bpf -o mode=0755 bpf /run/urakata/bpf"
+    attach_words = shlex.join([str(paths.program("urakata-kernel")), "attach", "eth0", file(), "--generic"])
     for host, name in enumerate(hosts.names):
-        done = hosts.execute(host, [str(paths.program("urakata-kernel")), "attach", "eth0", file(), "--generic"])
+        done = hosts.execute(host, ["sh", "-c", f"{own} && exec {attach_words}"])
         if done.returncode != 0:
             raise HostsError(f"{name}: {done.stderr.strip().removeprefix('urakata-kernel: ')}")
