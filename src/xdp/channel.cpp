@@ -295,8 +295,9 @@ void Channel::take(const Operation& operation, std::vector<Done>& done) {
   const std::uint32_t form = operation.work.form;
   const bool takes = ura_xdp_needs(form, rank_, static_cast<std::uint32_t>(sides_.size())) != 0;
   const bool failed = takes && (cell.done & 1U) == 0;
-  if (takes && !failed && operation.take != nullptr) {
-    const bool bcast = URA_XDP_OPERATION(form) == URA_XDP_BCAST;
+  const bool bcast = URA_XDP_OPERATION(form) == URA_XDP_BCAST;
+  const bool has_it = bcast && URA_XDP_ROOT(form) == rank_;  // its buffer may be one that cannot be written
+  if (takes && !failed && !has_it && operation.take != nullptr) {
     const std::uint32_t row = bcast ? URA_XDP_ROOT(form) : std::uint32_t{URA_XDP_RESULT};
     std::memcpy(operation.take, cell.rows[row], URA_XDP_BYTES_OF(form));
   }
