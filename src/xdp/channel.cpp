@@ -1,8 +1,5 @@
 #include "xdp/channel.hpp"
 
-#include <ifaddrs.h>
-#include <net/if.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -16,6 +13,7 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "xdp/way.hpp"
 
 namespace urakata::xdp {
 
@@ -34,56 +32,21 @@ constexpr std::uint32_t kNone = ~std::uint32_t{0};  // the operation before the 
 std::uint32_t bit(std::uint32_t rank) { return 1U << rank; }
 bool before(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) < 0; }
 
-// The interface that has this address; 0: none.
-unsigned interface_of(const sockaddr_in& address) {
-  ifaddrs* all = nullptr;
-  if (getifaddrs(&all) != 0) return 0;
-  unsigned found = 0;
-  for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
-    if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET) continue;
-    if (reinterpret_cast<const sockaddr_in*>(one->ifa_addr)->sin_addr.s_addr == address.sin_addr.s_addr) {
-      found = if_nametoindex(one->ifa_name);
-    }
-  }
-  freeifaddrs(all);
-  return found;
-}
-
-std::uint32_t most_of(unsigned interface, int socket) {
-  ifreq question{};
-  if (if_indextoname(interface, question.ifr_name) == nullptr || ioctl(socket, SIOCGIFMTU, &question) != 0) return 0;
-  const auto packet = static_cast<unsigned>(std::max(question.ifr_mtu, 0));
+std::uint32_t most_of(std::uint32_t packet) {
   return packet > kHeaders ? std::min<std::uint32_t>(packet - kHeaders, URA_XDP_BYTES) : 0;
 }
 
 Error failed(const char* doing) { return Error{std::string(doing) + ": " + std::strerror(errno)}; }
 
-// Of this node, as the other sees it; without a port.
-Result<sockaddr_in> own_address(const sockaddr_in& other) {
-  const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (socket < 0) return failed("making a socket");
-  sockaddr_in own{};
-  socklen_t length = sizeof own;
-  const bool known = connect(socket, reinterpret_cast<const sockaddr*>(&other), sizeof other) == 0 &&
-                     getsockname(socket, reinterpret_cast<sockaddr*>(&own), &length) == 0;
-  const Error why = failed("finding the way to another node");
-  close(socket);
-  if (!known) return why;
-  own.sin_port = 0;
-  return own;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Channel>> Channel::open(const sockaddr_in& other, std::uint64_t timeout_ns) {
-  const auto own = own_address(other);
-  if (!own.ok()) return own.error();
-  const unsigned interface = interface_of(*own);
-  if (interface == 0) return Error{"no interface of this node has the address by which other nodes reach it"};
-  auto table = Table::open(interface);
+  const auto way = way_to(other);
+  if (!way.ok()) return way.error();
+  auto table = Table::open(way->interface);
   if (!table.ok()) return table.error();
-  auto made = over(*table, *own, timeout_ns);
-  if (made.ok()) (*made)->own_.most = most_of(interface, (*made)->socket_);
+  auto made = over(*table, way->address, timeout_ns);
+  if (made.ok()) (*made)->own_.most = most_of(way->bytes);
   return made;
 }
 

@@ -87,12 +87,13 @@ def test_a_rank_that_ends_early_ends_the_job(hosts: Hosts, folder: Path, tmp_pat
     assert code == 0 and output.count(BYTE_CODE) == 3, output[-3000:]
 
 
-def test_where_it_is_detached_under_a_job_operations_end(folder: Path) -> None:
-    program = [str(compiled(named("openmpi"), "endless_allreduce", folder))]
+def test_where_it_is_detached_under_a_job_operations_end(folder: Path, tmp_path: Path) -> None:
+    program = [str(compiled(named("openmpi"), "endless_allreduce", folder)), str(tmp_path)]
     with Hosts(count=2) as own, ThreadPoolExecutor(1) as pool:
         attach(own)
         job = pool.submit(run, own, program, "--set", "PEER_TIMEOUT=4")
-        time.sleep(3)
+        while not job.done() and len(list(tmp_path.glob("works.*"))) < 2:
+            time.sleep(0.05)
         kernel = str(paths.program("urakata-kernel"))
         assert own.execute(1, [kernel, "detach", "eth0"]).returncode == 0
         code, output = job.result()

@@ -1,0 +1,58 @@
+#include "xdp/way.hpp"
+
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+namespace urakata::xdp {
+
+namespace {
+
+// 0: none has it.
+unsigned interface_of(const sockaddr_in& address) {
+  ifaddrs* all = nullptr;
+  if (getifaddrs(&all) != 0) return 0;
+  unsigned found = 0;
+  for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET) continue;
+    if (reinterpret_cast<const sockaddr_in*>(one->ifa_addr)->sin_addr.s_addr == address.sin_addr.s_addr) {
+      found = if_nametoindex(one->ifa_name);
+    }
+  }
+  freeifaddrs(all);
+  return found;
+}
+
+std::uint32_t packet_bytes(unsigned interface, int socket) {
+  ifreq question{};
+  if (if_indextoname(interface, question.ifr_name) == nullptr || ioctl(socket, SIOCGIFMTU, &question) != 0) return 0;
+  return static_cast<std::uint32_t>(std::max(question.ifr_mtu, 0));
+}
+
+}  // namespace
+
+Result<Way> way_to(const sockaddr_in& other) {
+  const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (socket < 0) return Error{std::string("making a socket: ") + std::strerror(errno)};
+  Way way;
+  socklen_t length = sizeof way.address;
+  const bool known = connect(socket, reinterpret_cast<const sockaddr*>(&other), sizeof other) == 0 &&
+                     getsockname(socket, reinterpret_cast<sockaddr*>(&way.address), &length) == 0;
+  const Error why{std::string("finding the way to another node: ") + std::strerror(errno)};
+  way.address.sin_port = 0;
+  if (known) way.interface = interface_of(way.address);
+  if (way.interface != 0) way.bytes = packet_bytes(way.interface, socket);
+  close(socket);
+  if (!known) return why;
+  if (way.interface == 0) return Error{"no interface of this node has the address by which other nodes reach it"};
+  return way;
+}
+
+}  // namespace urakata::xdp

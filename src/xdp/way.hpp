@@ -1,0 +1,19 @@
+// The way over which this node sends to another: what byte code is attached to.
+#pragma once
+
+#include <netinet/in.h>
+
+#include <cstdint>
+
+#include "base/result.hpp"
+
+namespace urakata::xdp {
+
+struct Way {
+  sockaddr_in address{};    // of this node, as the other sees it; without a port
+  unsigned interface = 0;   // that has it
+  std::uint32_t bytes = 0;  // of a packet there, with the headers of IPv4
+};
+Result<Way> way_to(const sockaddr_in& other);
+
+}  // namespace urakata::xdp
