@@ -27,6 +27,9 @@ inline transport::WireLink* link() { return own_link; }
 // Is a helper to move it while the program computes? Then the endpoint has many callers.
 bool link_has_helper();
 
+// Open MPI that was told of more ranks than cores (mpi_yield_when_idle): its waits give the core away.
+bool host_gives_way();
+
 // How the endpoint waits that has the link. `in_space`: ranks of its space may wake it.
 void wait_by_link(bool in_space, p2p::BackoffSettings& settings);
 

@@ -35,13 +35,15 @@ def pair() -> Iterator[Hosts]:
         yield made
 
 
-def run(hosts: Hosts, name: str, program: list[str], *options: str, per_host: int = 1) -> tuple[int, str]:
+def run(
+    hosts: Hosts, name: str, program: list[str], *options: str, per_host: int = 1, env: dict[str, str] | None = None
+) -> tuple[int, str]:
     host = named(name)
     done = hosts.run(
         [EXEC, "--verbose", "2", "--wire-messages", *options, "--", *program],
         ranks_per_host=per_host,
         host_mpi=host.launcher,
-        env=host.environment,
+        env={**host.environment, **(env or {})},
         timeout=float(SECONDS),
     )
     return done.returncode, done.stdout + done.stderr
@@ -189,9 +191,13 @@ def test_a_job_decides_for_itself(pair: Hosts, folder: Path, tmp_path: Path) -> 
     passes(run(pair, "openmpi", program, *auto, str(tmp_path / "apart")), 2, 1)
     code, output = run(pair, "openmpi", program, *auto, str(tmp_path / "space"), "--space")
     assert code == 0 and "ranks go by transport wire" not in output, output[-3000:]
+    told = {"OMPI_MCA_mpi_yield_when_idle": "1"}  # of more ranks than cores
+    code, output = run(pair, "openmpi", program, *auto, str(tmp_path / "crowded"), env=told)
+    assert code == 0, output[-3000:]
     for folder_of, by, why in (
         ("apart", "wire", "by wire: TCP is"),
         ("space", "host", "through the host, since rank 0 is to be in a space"),
+        ("crowded", "host", "through the host, since rank 0 shares its cores with others"),
     ):
         ranks = summarise(tmp_path / folder_of).ranks
         assert len(ranks) == 2 and all(rank["messages_by"] == by for rank in ranks), ranks

@@ -24,6 +24,7 @@ struct Case {
   std::string better = "";  // likewise, and so on
   std::string cramped = "";
   std::string stuck = "";
+  std::string crowded = "";
   std::size_t sites = 1;
 };
 
@@ -57,7 +58,8 @@ std::vector<MessagesFacts> facts_of(const Case& one) {
                      .space = has(one.space, rank),
                      .better = has(one.better, rank),
                      .room = !has(one.cramped, rank),
-                     .moves = !has(one.stuck, rank)});
+                     .moves = !has(one.stuck, rank),
+                     .shares_cores = has(one.crowded, rank)});
   }
   return facts;
 }
@@ -82,6 +84,7 @@ std::vector<Case> cases() {
     all.push_back({.node = {0, 0, 1}, .joined = 1, .asked = asked, .better = "12"});
     all.push_back({.asked = asked, .cramped = "2"});
     all.push_back({.asked = asked, .stuck = "1"});
+    all.push_back({.asked = asked, .crowded = "1"});
     all.push_back({.asked = asked, .sites = 2});
     all.push_back({.asked = asked, .space = "0", .better = "01", .cramped = "1", .stuck = "2", .sites = 3});
   }
@@ -97,11 +100,12 @@ std::string line(const Case& one) {
   for (std::size_t pair = 0; pair < nodes_of(one) * (nodes_of(one) - 1) / 2; ++pair)
     text += bit(one.joined, pair) ? '1' : '0';
   text += " asked " + one.asked;
-  const std::array<std::pair<const char*, const std::string*>, 4> flags = {{
+  const std::array<std::pair<const char*, const std::string*>, 5> flags = {{
       {" space ", &one.space},
       {" better ", &one.better},
       {" cramped ", &one.cramped},
       {" stuck ", &one.stuck},
+      {" crowded ", &one.crowded},
   }};
   for (const auto& [name, ranks] : flags) {
     if (!ranks->empty()) text += name + *ranks;
