@@ -30,8 +30,8 @@ struct MessagesChoice {
 };
 
 // Of rank `own`; facts[rank]. auto: all ranks by wire, where that joins all of them, each has a node and cores of its
-// own, none of them is in a space or at another site, and nothing that they have said speaks against it; else none of those that said
-// auto.
+// own, none of them is in a space or at another site, and nothing that they have said speaks against it; else none of
+// those that said auto.
 MessagesChoice choose_messages(std::span<const MessagesFacts> facts, std::int32_t own,
                                const TransportChoice& transports, std::size_t sites);
 
