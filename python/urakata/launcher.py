@@ -179,6 +179,17 @@ def _of_program(program: str) -> Linked | None:
     return Linked(library[2], _FAMILIES_OF.get(library[1], ("mpich", "impi", "openmpi")))
 
 
+def refuse_inside_a_job(command: str) -> None:
+    """Raises NotFoundError where this process is one of several ranks: each would start a job of its own."""
+    for name in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE"):  # set by mpirun of Open MPI, and by Hydra, MPICH's and Intel's
+        size = os.environ.get(name, "")
+        if size.isdigit() and int(size) > 1:
+            raise paths.NotFoundError(
+                f"{command} starts a job by itself, and here each of {size} ranks of a job would start one ({name} is "
+                "set). Put urakata-exec in its place: mpirun -n 4 urakata-exec -- ./app"
+            )
+
+
 def find_host(wanted: str | None = None, program: str | None = None) -> Host:
     """The host MPI to use.
 

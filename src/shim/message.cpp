@@ -259,7 +259,9 @@ void note_unsuccessful_test(Request& request) {
 void note_unsuccessful_call() {
   // Each time, since a large message of the host's may need thousands of tests. The core is not given away: another
   // rank may keep it for a whole turn.
-  if (endpoint() != nullptr) endpoint()->backoff_settings().poll();
+  if (endpoint() == nullptr) return;
+  if (link() != nullptr) link()->ask_next();
+  endpoint()->backoff_settings().poll();
 }
 
 int finish_message(Request& request, MPI_Status* status, bool* told) {

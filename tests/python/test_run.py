@@ -30,8 +30,8 @@ def launcher(folder: Path, script: str) -> str:
     return str(path)
 
 
-def started(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("URAKATA_")}
+def started(folder: Path, *arguments: str, **added: str) -> subprocess.Popen[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("URAKATA_")} | added
     return subprocess.Popen(
         [sys.executable, "-m", "urakata", "run", *arguments],
         stdout=subprocess.PIPE,
@@ -42,9 +42,9 @@ def started(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def run(folder: Path, *arguments: str) -> tuple[int, str, str]:
-    """Exit code, standard output and standard error."""
-    with started(folder, *arguments) as job:
+def run(folder: Path, *arguments: str, **added: str) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error; `added` to the environment."""
+    with started(folder, *arguments, **added) as job:
         output, errors = job.communicate(timeout=60)
         return job.returncode, output, errors
 
@@ -56,6 +56,15 @@ def test_each_rank_is_started_under_urakata_exec(tmp_path: Path) -> None:
     code, output, _ = run(tmp_path, "-n", "3", "--host", mpirun, *options, "--", "./app", "-n", "x y")
     words = ["-n", "3", "-ppn", EXEC, "--engine", "poll", "--set", "SPACE=1", "--set", "nap_us=50"]
     assert (code, output.splitlines()) == (0, [*words, "--", "./app", "-n", "x y"])
+
+
+@pytest.mark.parametrize("name", ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"])
+def test_a_rank_of_a_job_starts_no_job_of_its_own(tmp_path: Path, name: str) -> None:
+    mpirun = launcher(tmp_path, "touch started")
+    code, _, errors = run(tmp_path, "--host", mpirun, "--", "./app", **{name: "3"})
+    assert code == 2 and "each of 3 ranks" in errors and "urakata-exec" in errors
+    assert not (tmp_path / "started").exists()
+    assert run(tmp_path, "--host", mpirun, "--", "./app", **{name: "1"})[0] == 0
 
 
 def test_dry_run_shows_the_line_and_starts_nothing(tmp_path: Path) -> None:

@@ -274,6 +274,29 @@ TEST(WireLink, TheLossOfAWatchedPeerIsNoticed) {
   }
 }
 
+// The kernel is asked now and then, and at once where the caller says so.
+TEST_F(WireLinkPair, WhoeverTestsInALoopIsToldAtOnce) {
+  std::vector<std::uint64_t> number(1, 5);
+  std::vector<std::uint64_t> got(1);
+  ASSERT_EQ(one().send(LinkPeer{1}, {1, 0, 0}, buffer(number), Mode::standard), nullptr);
+  Request& first = other().receive({1, 0, 0}, buffer(got));
+  while (!first.done()) step();  // they are connected
+  other().release(first);
+  number[0] = 6;
+  ASSERT_EQ(one().send(LinkPeer{1}, {1, 0, 0}, buffer(number), Mode::standard), nullptr);
+  while (!nodes_[0].link->flushed()) one().progress();
+  Request& receive = other().receive({1, 0, 0}, buffer(got));
+  const WireLink& link = *nodes_[1].link;
+  for (int round = 0; round < 2; ++round) {
+    link.ask_next();
+    EXPECT_TRUE(link.news());
+    EXPECT_FALSE(link.news());
+  }
+  while (!receive.done()) step();
+  EXPECT_EQ(got[0], 6U);
+  other().release(receive);
+}
+
 // A child of the program sees every peer as failed, and the parent's messages go on.
 TEST_F(WireLinkPair, AForkedChildTouchesNothing) {
   std::vector<std::uint64_t> number(1, 5);

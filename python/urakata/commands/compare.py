@@ -131,6 +131,7 @@ def compare(
     check_options(options)
     if not shutil.which(program[0]):
         raise paths.NotFoundError(f"{program[0]}: there is no such program")
+    launcher.refuse_inside_a_job("urakata compare")
     chosen = launcher.find_host(host, program[0])
     question = Question(
         host=chosen,

@@ -190,6 +190,7 @@ def run(
         options += ["--set", setting]
     check_options(options)
 
+    launcher.refuse_inside_a_job("urakata run")
     chosen = launcher.find_host(host, program[0])
     under_urakata = [str(paths.program("urakata-exec")), *options, "--", *program]
     command = chosen.command(ranks, under_urakata, launcher_arguments)
