@@ -3,9 +3,10 @@
 // take a message of the space or of any peer.
 //
 // Protocol
-//   eager       up to eager_bytes(): envelope and payload in one frame. The send is finished when the link has it.
-//   rendezvous  anything larger, synchronous sends of any size, and what there is no credit for: an RTS with envelope
-//               and size. When a receive has matched it, the receiver answers with a CTS that says how many bytes it
+//   eager       up to eager_bytes(): envelope and payload in one frame. The send is finished when the link has it; a
+//               synchronous one, whose frame says which it is, when a receive has matched it and the receiver has
+//               answered with a CTS that wants nothing.
+//   rendezvous  anything larger, and what there is no credit for: an RTS with envelope and size. When a receive has matched it, the receiver answers with a CTS that says how many bytes it
 //               wants (fewer where it truncates); the link then moves those from the sender's elements to the
 //               receiver's by itself. Where it wants none the CTS ends the message.
 //   cancel      is never told: an endpoint takes back receives that it has not matched; a send that has left stays.
@@ -41,16 +42,19 @@ inline constexpr LinkPeer kNoPeer{-1};
 
 // A request at its endpoint. The other side only hands it back.
 enum class LinkTicket : std::uint64_t {};
+inline constexpr LinkTicket kNoTicket{0};
 
 class Link {
  public:
   // What the endpoint is told, only within poll().
   class Events {
    public:
-    // Frames of a peer. The payload is only looked at during the call.
-    virtual void eager(LinkPeer from, const Envelope& envelope, std::byte* payload, std::uint64_t bytes) = 0;
+    // Frames of a peer. The payload is only looked at during the call. `send`: which one waits for an answer; kNoTicket:
+    // none does.
+    virtual void eager(LinkPeer from, const Envelope& envelope, std::byte* payload, std::uint64_t bytes,
+                       LinkTicket send) = 0;
     virtual void rts(LinkPeer from, const Envelope& envelope, std::uint64_t bytes, LinkTicket send) = 0;
-    // False: this peer has no such RTS of ours, or it was smaller. The link had better give the peer up.
+    // False: this peer has no such RTS of ours, nor such an eager message, or it was smaller. The link had better give the peer up.
     virtual bool cts(LinkPeer from, LinkTicket send, LinkTicket receive, std::uint64_t bytes) = 0;
     // The elements of send_payload() have been read, those of send_cts() written.
     virtual void sent(LinkTicket send) = 0;
@@ -70,8 +74,9 @@ class Link {
   // From now on the event failed follows where this peer is lost, also where nothing has been sent to it.
   virtual void watch(LinkPeer peer) = 0;
 
-  // False: no credit now; nothing was done.
-  virtual bool send_eager(LinkPeer to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes) = 0;
+  // False: no credit now; nothing was done. The event cts follows where `send` is not kNoTicket.
+  virtual bool send_eager(LinkPeer to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes,
+                          LinkTicket send) = 0;
   // The event cts follows.
   virtual void send_rts(LinkPeer to, const Envelope& envelope, std::uint64_t bytes, LinkTicket send) = 0;
   // The answer to an RTS: its payload's first `bytes` are wanted, in `target`. The event received follows, but for 0.

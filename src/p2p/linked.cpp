@@ -71,8 +71,9 @@ void Endpoint::deliver_linked(Request& receive, Unexpected& message) { linked_->
 Request* Endpoint::Linked::send(LinkPeer to, const Envelope& envelope, const Buffer& buffer, Mode mode) {
   const std::uint64_t bytes = buffer.bytes();
   const bool broken = link.failed(to);
-  const bool eager = bytes <= link.eager_bytes() && mode != Mode::synchronous;
-  if (!broken && eager && send_eager(to, envelope, buffer)) return nullptr;
+  const bool eager = bytes <= link.eager_bytes();
+  const bool synchronous = mode == Mode::synchronous;
+  if (!broken && eager && !synchronous && send_eager(to, envelope, buffer, kNoTicket)) return nullptr;
 
   Request& request = here_.new_request();
   request.is_send = true;
@@ -91,6 +92,11 @@ Request* Endpoint::Linked::send(LinkPeer to, const Envelope& envelope, const Buf
     return &request;
   }
   request.queued = true;
+  if (eager && synchronous && send_eager(to, envelope, buffer, ticket_of(request))) {
+    request.source = {};
+    rts_sent_.push(request);
+    return &request;
+  }
   if (bytes == 0) {
     request.source = {};
   } else if (buffer.closed() || mode == Mode::buffered) {
@@ -105,12 +111,12 @@ Request* Endpoint::Linked::send(LinkPeer to, const Envelope& envelope, const Buf
 }
 
 // False: there is no credit.
-bool Endpoint::Linked::send_eager(LinkPeer to, const Envelope& envelope, const Buffer& buffer) {
+bool Endpoint::Linked::send_eager(LinkPeer to, const Envelope& envelope, const Buffer& buffer, LinkTicket send) {
   const std::uint64_t bytes = buffer.bytes();
-  if (buffer.plain() || bytes == 0) return link.send_eager(to, envelope, buffer.address, bytes);
+  if (buffer.plain() || bytes == 0) return link.send_eager(to, envelope, buffer.address, bytes, send);
   Block packed = here_.spare_.take(bytes);
   buffer.layout->pack(buffer.address, 0, buffer.count, packed.get());
-  const bool taken = link.send_eager(to, envelope, packed.get(), bytes);
+  const bool taken = link.send_eager(to, envelope, packed.get(), bytes, send);
   here_.spare_.give(std::move(packed));
   return taken;
 }
@@ -158,15 +164,17 @@ Unexpected& Endpoint::Linked::keep(LinkPeer from, const Envelope& envelope, Kind
   return unexpected;
 }
 
-void Endpoint::Linked::eager(LinkPeer from, const Envelope& envelope, std::byte* payload, std::uint64_t bytes) {
+void Endpoint::Linked::eager(LinkPeer from, const Envelope& envelope, std::byte* payload, std::uint64_t bytes,
+                             LinkTicket send) {
   if (Request* const receive = match(envelope)) {
     const bool left = receive->buffer.closed() && !may_unpack() && leave(*receive, payload, bytes);
     if (!left) here_.store(*receive, payload, bytes);
-    link.consumed(from, bytes);
+    consumed(from, bytes, send);
     if (!left) here_.finish(*receive);
     return;
   }
   Unexpected& unexpected = keep(from, envelope, Kind::linked_eager, bytes);
+  unexpected.ticket = send;
   if (bytes > Unexpected::kSmall) unexpected.block = here_.spare_.take(bytes);
   std::copy_n(payload, bytes, unexpected.linked_payload());
 }
@@ -190,8 +198,14 @@ void Endpoint::Linked::deliver(Request& receive, Unexpected& message) {
   }
   here_.small_unexpected_.give(message);
   if (!eager) return accept(receive, from, bytes, ticket);
-  link.consumed(from, bytes);
+  consumed(from, bytes, ticket);
   here_.finish(receive);
+}
+
+// An eager message that a receive has matched.
+void Endpoint::Linked::consumed(LinkPeer from, std::uint64_t bytes, LinkTicket send) {
+  link.consumed(from, bytes);
+  if (send != kNoTicket && !link.failed(from)) link.send_cts(from, send, kNoTicket, {}, 0);
 }
 
 // A receive that an RTS has matched.

@@ -30,7 +30,8 @@ class Endpoint::Linked final : public Link::Events {
   bool idle() const { return rts_sent_.empty() && sending_.empty() && receiving_.empty() && left_.empty(); }
   bool news() const { return link.news() || (any_left_.load(std::memory_order_relaxed) && may_unpack()); }
 
-  void eager(LinkPeer from, const Envelope& envelope, std::byte* payload, std::uint64_t bytes) override;
+  void eager(LinkPeer from, const Envelope& envelope, std::byte* payload, std::uint64_t bytes,
+             LinkTicket send) override;
   void rts(LinkPeer from, const Envelope& envelope, std::uint64_t bytes, LinkTicket send) override;
   bool cts(LinkPeer from, LinkTicket send, LinkTicket receive, std::uint64_t bytes) override;
   void sent(LinkTicket send) override;
@@ -40,7 +41,8 @@ class Endpoint::Linked final : public Link::Events {
   Link& link;
 
  private:
-  bool send_eager(LinkPeer to, const Envelope& envelope, const Buffer& buffer);
+  bool send_eager(LinkPeer to, const Envelope& envelope, const Buffer& buffer, LinkTicket send);
+  void consumed(LinkPeer from, std::uint64_t bytes, LinkTicket send);
   Request* match(const Envelope& envelope);
   Unexpected& keep(LinkPeer from, const Envelope& envelope, Kind kind, std::uint64_t bytes);
   void accept(Request& receive, LinkPeer from, std::uint64_t bytes, LinkTicket send);
@@ -53,7 +55,7 @@ class Endpoint::Linked final : public Link::Events {
   void unpack(Request& receive);
 
   Endpoint& here_;
-  Queue<Request> rts_sent_;   // sends whose RTS is on its way
+  Queue<Request> rts_sent_;   // sends whose RTS is on its way, or synchronous ones with their payload
   Queue<Request> sending_;    // sends whose payload is
   Queue<Request> receiving_;  // receives whose payload is
   Queue<Request> left_;       // receives whose payload is here, in Request::packed

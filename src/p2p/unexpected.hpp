@@ -26,7 +26,7 @@ struct Unexpected {
 
   // Of a message that has come by a link.
   LinkPeer peer{};
-  LinkTicket ticket{};  // of an RTS
+  LinkTicket ticket{};  // of an RTS, or of an eager message that waits for an answer
   Block block;          // of an eager message with more than kSmall bytes
 
   std::byte* linked_payload() { return bytes > kSmall ? block.get() : small; }

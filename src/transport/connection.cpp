@@ -31,6 +31,7 @@ bool has_payload(FrameKind kind) {
     case FrameKind::message:
     case FrameKind::payload:
     case FrameKind::eager:
+    case FrameKind::eager_answered:
     case FrameKind::link_rts:
     case FrameKind::link_cts:
     case FrameKind::piece:

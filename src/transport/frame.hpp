@@ -15,13 +15,14 @@ enum class FrameKind : std::uint32_t {
   payload,             // `bytes` of payload of message `id` follow
   notice,              // operations on context `tag` have failed; `id`: the sender's own number for it
   // Of the connections for the program's own messages (wire_link.hpp).
-  hello_ordered,  // in place of hello: this is to be the pair's connection for frames in order
-  hello_bulk,     // likewise, for payload
-  eager,          // `tag`; `id`: the rest of the envelope; `bytes` of payload follow
-  link_rts,       // likewise; what follows says how large the payload is and which send's
-  link_cts,       // the answer to the RTS of send `id`; what follows says whose, and how much is wanted
-  credit,         // `bytes` of credit are given back
-  piece,          // the next `bytes` of payload for receive `id` follow
+  hello_ordered,   // in place of hello: this is to be the pair's connection for frames in order
+  hello_bulk,      // likewise, for payload
+  eager,           // `tag`; `id`: the rest of the envelope; `bytes` of payload follow
+  eager_answered,  // likewise; what follows begins with the number of the send, to be answered by link_cts
+  link_rts,        // likewise; what follows says how large the payload is and which send's
+  link_cts,        // the answer to the RTS of send `id`; what follows says whose, and how much is wanted
+  credit,          // `bytes` of credit are given back
+  piece,           // the next `bytes` of payload for receive `id` follow
   // Of the connections between sites (lanes.hpp).
   hello_lane,  // in place of hello: this is to be one of the lanes from him to us
   lane_piece,  // `tag`; `id`: which message of that tag, and where in it the `bytes` of payload that follow belong

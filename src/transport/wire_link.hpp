@@ -85,7 +85,8 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   std::uint64_t eager_bytes() const override { return settings_.eager_bytes; }
   bool failed(LinkPeer peer) const override;
   void watch(LinkPeer peer) override;
-  bool send_eager(LinkPeer to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes) override;
+  bool send_eager(LinkPeer to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes,
+                  LinkTicket ticket) override;
   void send_rts(LinkPeer to, const Envelope& envelope, std::uint64_t bytes, LinkTicket send) override;
   void send_cts(LinkPeer to, LinkTicket send, LinkTicket receive, const Elements& target, std::uint64_t bytes) override;
   void send_payload(LinkPeer to, LinkTicket receive, const Elements& source, std::uint64_t bytes,
@@ -156,7 +157,7 @@ class WireLink final : public p2p::Link, private Connection::Sink {
 
   // By who has the endpoint's lock.
   std::unordered_map<LinkPeer, Peer> peers_;
-  std::vector<std::byte> short_;                     // a short payload of elements with holes, while it is handed on
+  std::vector<std::byte> short_;                     // a short payload that is put together, while it is handed on
   std::vector<LinkTicket> sent_;                     // to be told
   std::vector<LinkPeer> lost_;                       // to be told
   std::vector<LinkPeer> unfinished_;                 // more of their payload would have gone

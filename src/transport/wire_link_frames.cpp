@@ -55,11 +55,17 @@ bool WireLink::send(LinkPeer to, const Frame& frame, std::span<const std::byte> 
   return !connection.broken();
 }
 
-bool WireLink::send_eager(LinkPeer to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes) {
+bool WireLink::send_eager(LinkPeer to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes,
+                          LinkTicket ticket) {
   std::uint64_t& credit = peer(to).credit;
   if (credit < bytes + kFrame) return false;
   credit -= bytes + kFrame;
-  return send(to, frame_of(FrameKind::eager, envelope, bytes), {payload, bytes});
+  if (ticket == p2p::kNoTicket) return send(to, frame_of(FrameKind::eager, envelope, bytes), {payload, bytes});
+  const std::uint64_t all = sizeof ticket + bytes;
+  short_.resize(std::max(short_.size(), all));
+  std::memcpy(short_.data(), &ticket, sizeof ticket);
+  std::copy_n(payload, bytes, short_.data() + sizeof ticket);
+  return send(to, frame_of(FrameKind::eager_answered, envelope, all), std::span(short_).first(all));
 }
 
 void WireLink::send_rts(LinkPeer to, const Envelope& envelope, std::uint64_t bytes, LinkTicket ticket) {
@@ -172,6 +178,9 @@ std::byte* WireLink::place(Connection& from, const Frame& frame) {
     case FrameKind::eager:
       known = ordered && frame.bytes <= settings_.eager_bytes;
       break;
+    case FrameKind::eager_answered:
+      known = ordered && frame.bytes >= sizeof(LinkTicket) && frame.bytes - sizeof(LinkTicket) <= settings_.eager_bytes;
+      break;
     case FrameKind::link_rts:
     case FrameKind::link_cts:
       known = ordered && frame.bytes == sizeof(Rendezvous);
@@ -201,13 +210,21 @@ bool WireLink::arrived(Connection& from, const Frame& frame) {
   Rendezvous tail{};
   switch (frame.kind) {
     case FrameKind::eager:
-      events_->eager(rank, envelope_of(frame), other.ordered.room.data(), frame.bytes);
+      events_->eager(rank, envelope_of(frame), other.ordered.room.data(), frame.bytes, p2p::kNoTicket);
+      return true;
+    case FrameKind::eager_answered:
+      if (frame.bytes < sizeof tail.ticket) return false;
+      std::memcpy(&tail.ticket, other.ordered.room.data(), sizeof tail.ticket);
+      events_->eager(rank, envelope_of(frame), other.ordered.room.data() + sizeof tail.ticket,
+                     frame.bytes - sizeof tail.ticket, tail.ticket);
       return true;
     case FrameKind::link_rts:
+      if (frame.bytes != sizeof tail) return false;
       std::memcpy(&tail, other.ordered.room.data(), sizeof tail);
       events_->rts(rank, envelope_of(frame), tail.bytes, tail.ticket);
       return true;
     case FrameKind::link_cts:
+      if (frame.bytes != sizeof tail) return false;
       std::memcpy(&tail, other.ordered.room.data(), sizeof tail);
       return events_->cts(rank, LinkTicket{frame.id}, tail.ticket, tail.bytes);
     case FrameKind::credit:

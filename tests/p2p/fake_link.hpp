@@ -76,10 +76,11 @@ class FakeLink final : public Link {
   bool failed(LinkPeer peer) const override { return failed_.contains(peer); }
   void watch(LinkPeer) override {}  // cut() tells everybody
 
-  bool send_eager(LinkPeer to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes) override {
+  bool send_eager(LinkPeer to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes,
+                  LinkTicket send) override {
     if (credit_[to] < bytes + kFrame) return false;
     credit_[to] -= bytes + kFrame;
-    put(to, {Frame::Kind::eager, envelope, bytes, 0, {}, {}, {payload, payload + bytes}});
+    put(to, {Frame::Kind::eager, envelope, bytes, 0, send, {}, {payload, payload + bytes}});
     return true;
   }
   void send_rts(LinkPeer to, const Envelope& envelope, std::uint64_t bytes, LinkTicket send) override {
@@ -153,7 +154,7 @@ class FakeLink final : public Link {
   void take(LinkPeer from, Frame& frame, Events& events) {
     switch (frame.kind) {
       case Frame::Kind::eager:
-        events.eager(from, frame.envelope, frame.payload.data(), frame.bytes);
+        events.eager(from, frame.envelope, frame.payload.data(), frame.bytes, frame.send);
         frame.payload.assign(frame.payload.size(), std::byte{0xdd});
         break;
       case Frame::Kind::rts:
