@@ -6,9 +6,9 @@
 //   eager       up to eager_bytes(): envelope and payload in one frame. The send is finished when the link has it; a
 //               synchronous one, whose frame says which it is, when a receive has matched it and the receiver has
 //               answered with a CTS that wants nothing.
-//   rendezvous  anything larger, and what there is no credit for: an RTS with envelope and size. When a receive has matched it, the receiver answers with a CTS that says how many bytes it
-//               wants (fewer where it truncates); the link then moves those from the sender's elements to the
-//               receiver's by itself. Where it wants none the CTS ends the message.
+//   rendezvous  anything larger, and what there is no credit for: an RTS with envelope and size. When a receive has
+//               matched it, the receiver answers with a CTS that says how many bytes it wants (fewer where it
+//               truncates); the link then moves those from the sender's elements to the receiver's by itself. Where it wants none the CTS ends the message.
 //   cancel      is never told: an endpoint takes back receives that it has not matched; a send that has left stays.
 //   failure     the link tells of it once: everything open with that peer ends with Outcome::failed, also what is sent
 //               to it, and what matches an RTS of its, from then on. The eager messages that have come stay.
@@ -54,7 +54,8 @@ class Link {
     virtual void eager(LinkPeer from, const Envelope& envelope, std::byte* payload, std::uint64_t bytes,
                        LinkTicket send) = 0;
     virtual void rts(LinkPeer from, const Envelope& envelope, std::uint64_t bytes, LinkTicket send) = 0;
-    // False: this peer has no such RTS of ours, nor such an eager message, or it was smaller. The link had better give the peer up.
+    // False: this peer has no such RTS or synchronous eager message of ours, or it was smaller. The link had better give
+    // the peer up.
     virtual bool cts(LinkPeer from, LinkTicket send, LinkTicket receive, std::uint64_t bytes) = 0;
     // The elements of send_payload() have been read, those of send_cts() written.
     virtual void sent(LinkTicket send) = 0;

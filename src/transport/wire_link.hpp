@@ -71,7 +71,7 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   int descriptor() const { return epoll_; }
   // Sleeps until there is something to do, for at most so many nanoseconds. By any thread.
   void wait(std::uint64_t ns) const;
-  // The next news() asks the kernel: the caller is sure to want to know, such as a program that tests in a loop. By any thread.
+  // The next news() asks the kernel: for who is about to want to know, as a program that tests in a loop. By any thread.
   void ask_next() const { asked_.store(0, std::memory_order_relaxed); }
   // How many peers have failed. By any thread.
   unsigned lost() const { return lost_peers_.load(std::memory_order_relaxed); }

@@ -47,8 +47,8 @@ std::string why_not(Facts facts, const TransportChoice& transports, std::size_t 
     return ", since ranks share nodes, and their messages to each other would take longer (--wire-messages asks for "
            "wire)";
   }
-  // A core that looks after two sets of connections, the host's and ours, has less for the others' ranks. Measured (three
-  // test hosts on two cores, bench/suite.c): 1.24 of the host's time, and 1.08 where the host carries the messages.
+  // A core that looks after two sets of connections, the host's and ours, has less for others. Measured (three test
+  // hosts on two cores, bench/suite.c): 1.24 of the host's time by wire, 1.08 where the host carries the messages.
   if (const auto rank = first_rank(facts, &MessagesFacts::shares_cores); !rank.empty())
     return ", since " + rank + " shares its cores with others (--wire-messages asks for wire)";
   if (const auto rank = first_rank(facts, [](const auto& of) { return !of.room; }); !rank.empty())
@@ -95,8 +95,7 @@ std::string messages_rule(MessagesWish asked) {
       break;
   }
   return "by transport wire where each rank has a node and cores of its own, at one site, without a space, and TCP is "
-         "the only "
-         "network between them; else through the host";
+         "the only network between them; else through the host";
 }
 
 }  // namespace urakata::tune
