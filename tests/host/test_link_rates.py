@@ -104,14 +104,23 @@ def test_another_round_trip_is_measured_anew(two_sites: Hosts, measured: Path, t
 def test_rates_that_do_not_hold_are_measured_by_the_next_job(two_sites: Hosts, measured: Path, tmp_path: Path) -> None:
     """A file that says ten times as much as the link carries."""
     file = tmp_path / "links.toml"
-    file.write_text(re.sub(r"(stream|pair|link)_mbit = (\S+)", r"\1_mbit = 1\2", measured.read_text()))
+    ten_times = re.sub(
+        r"((?:stream|pair|link)_mbit) = (\S+)", lambda key: f"{key[1]} = {10 * float(key[2])}", measured.read_text()
+    )
+    file.write_text(ten_times)
     high = links(file)[0]["link_mbit"]
     said = job(two_sites, file, "scatter", "32000000")
     assert len(re.findall("from site 0 to site 1 carried .* the next job measures it anew", said)) == 1, said
     assert [link.get("outdated", False) for link in links(file)] == [False, True]
     assert "(measured)" in job(two_sites, file)
     assert links(file)[2]["link_mbit"] < high
-    assert "measures it anew" not in job(two_sites, file, "scatter", "32000000")
+    # What was measured now holds, unless the machine was too busy in one of the two jobs: then the next one measures again.
+    for _ in range(5):
+        if "measures it anew" not in (said := job(two_sites, file, "scatter", "32000000")):
+            break
+        assert "(measured)" in job(two_sites, file)
+    else:
+        pytest.fail(f"no job found what the job before it had measured: {said}")
 
 
 def test_check_and_report_show_the_links(
