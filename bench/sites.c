@@ -3,14 +3,15 @@
 //
 //   sites OPERATION BYTES[,BYTES...] [ROUNDS [HOME]]
 //
-// OPERATION: scatter, gather, bcast, allgather, allreduce, reduce or alltoall. BYTES: of the largest buffer (a scatter's
-// send buffer, an allreduce's vector). HOME: ranks at the root's site, the first ones. With SITES_SOCKETS=N in the
-// environment the remote bytes of a scatter or a gather go over N plain connections instead, a thread each. Prints a
-// line of JSON for each size.
+// OPERATION: scatter, gather, bcast, allgather, allreduce, reduce or alltoall; or send: no collective, but a message of rank
+// 0 to the first rank of the other site. BYTES: of the largest buffer (a scatter's send buffer, an allreduce's vector).
+// HOME: ranks at the root's site, the first ones. With SITES_SOCKETS=N in the environment the remote bytes of a scatter, a
+// gather or a send go over N plain connections instead, a thread each. Prints a line of JSON for each size.
 //
 // All begin at a moment of the monotonic clock that rank 0 has named, which is one clock on test hosts only. Contents are
 // checked in each round.
 #define _GNU_SOURCE
+#include <stdbool.h>
 #include <string.h>
 #include <time.h>
 
@@ -50,7 +51,7 @@ struct buffers {
   long block, count;  // elements: of a rank's block, of the large buffer
 };
 
-static double run(const char* operation, const struct buffers* b, int round) {
+static double run(const char* operation, const struct buffers* b, int home, int round) {
   int *all = b->large, *own = b->other;
   const long n = b->block;
   const int count = (int)n, whole = (int)b->count;
@@ -92,6 +93,14 @@ static double run(const char* operation, const struct buffers* b, int round) {
       for (int r = 0; r < ranks_; ++r) sum += (unsigned)value(r, i, round);
       if ((unsigned)all[i] != sum) fail("%s: element %ld is wrong", operation, i);
     }
+  } else if (strcmp(operation, "send") == 0) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    fill(all, rank_, b->count, round);
+    TIMED((rank_ == 0      ? MPI_Isend(all, whole, MPI_INT, home, 1, MPI_COMM_WORLD, &request)
+           : rank_ == home ? MPI_Irecv(all, whole, MPI_INT, 0, 1, MPI_COMM_WORLD, &request)
+                           : MPI_SUCCESS) ||
+          MPI_Wait(&request, MPI_STATUS_IGNORE));
+    if (rank_ == home) expect(all, 0, b->count, round, operation);
   } else {
     fail("no operation is called %s", operation);
   }
@@ -118,7 +127,8 @@ int main(int argc, char** argv) {
     b.large = malloc((size_t)bytes + 64);
     b.other = malloc((size_t)bytes + 64);
     if (b.large == NULL || b.other == NULL) fail("no memory for %ld bytes", bytes);
-    const long remote = b.block * (long)sizeof(int) * (ranks_ - home);
+    const bool all_of_it = strcmp(operation, "send") == 0;
+    const long remote = (long)sizeof(int) * (all_of_it ? b.count : b.block * (ranks_ - home));
     double samples[MAX_ROUNDS];
     for (int round = -1; round < rounds; ++round) {  // one to warm up
       double time;
@@ -127,7 +137,7 @@ int main(int argc, char** argv) {
         move_sockets(links, (char*)b.large, remote);
         time = now_ns() - begin;
       } else {
-        time = run(operation, &b, round);
+        time = run(operation, &b, home, round);
       }
       double last = 0;
       MPI_Reduce(&time, &last, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);

@@ -109,8 +109,7 @@ constexpr std::array<Option, kRows> kTable = {{
            kTransports},
     Option{"WIRE_MESSAGES", OptionKind::choice, OptionLevel::basic, Agreement::combined, "auto", "",
            "1: the program's own messages to ranks that transport wire reaches go by wire, too; 0: through the host; "
-           "auto: by wire where each rank has a node and cores of its own and no better network, at one site and "
-           "without a space",
+           "auto: by wire where each rank has a node and cores of its own and no better network, and without a space",
            kSwitchOrAuto},
     Option{"WIRE_INTERFACE", OptionKind::text, OptionLevel::advanced, Agreement::none, "", "",
            "Network interface of transport wire (such as eth1); empty: the fastest that leads to the other nodes"},

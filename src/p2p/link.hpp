@@ -78,8 +78,10 @@ class Link {
   // False: no credit now; nothing was done. The event cts follows where `send` is not kNoTicket.
   virtual bool send_eager(LinkPeer to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes,
                           LinkTicket send) = 0;
-  // The event cts follows.
-  virtual void send_rts(LinkPeer to, const Envelope& envelope, std::uint64_t bytes, LinkTicket send) = 0;
+  // The event cts follows. `source`: of the payload, which stays what and where it is until the event sent, so that a link
+  // where words take long may have it begin at once; nullptr: the endpoint may yet set it aside.
+  virtual void send_rts(LinkPeer to, const Envelope& envelope, std::uint64_t bytes, LinkTicket send,
+                        const Elements* source) = 0;
   // The answer to an RTS: its payload's first `bytes` are wanted, in `target`. The event received follows, but for 0.
   virtual void send_cts(LinkPeer to, LinkTicket send, LinkTicket receive, const Elements& target,
                         std::uint64_t bytes) = 0;

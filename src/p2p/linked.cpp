@@ -106,7 +106,7 @@ Request* Endpoint::Linked::send(LinkPeer to, const Envelope& envelope, const Buf
     request.source = buffer.elements();
   }
   rts_sent_.push(request);
-  link.send_rts(to, envelope, bytes, ticket_of(request));
+  link.send_rts(to, envelope, bytes, ticket_of(request), request.movable ? nullptr : &request.source);
   return &request;
 }
 

@@ -201,6 +201,7 @@ void Process::choose_messages(job::Bootstrap& world) {
     facts.better = job::has_better_network();
     facts.room = job::room_for_link(job_.nodes(), own);
     facts.moves = facts_.hook || multiple_ || helper;
+    facts.lanes = lanes_ != nullptr;
     facts.shares_cores = placement_.oversubscribed || host_gives_way();
     all = world.gathered(facts);
     if (all.empty()) {

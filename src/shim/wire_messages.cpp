@@ -1,6 +1,8 @@
 #include "shim/wire_messages.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "base/log.hpp"
 #include "base/options.hpp"
@@ -8,6 +10,7 @@
 #include "shim/host.hpp"
 #include "shim/message_host.hpp"
 #include "shim/process.hpp"
+#include "shim/process_sites.hpp"
 #include "shim/wait_until.hpp"
 #include "space/registry.hpp"
 
@@ -52,6 +55,10 @@ void open_link(bool helper) {
   if (!opened.ok()) return log::warning("%s", opened.error().message.c_str());
   own_link = opened->release();
   with_helper = helper;
+  if (process().lanes() == nullptr) return;
+  auto lanes = std::make_unique<transport::LinkLanes>(*process().lanes(), ranks_at_other_sites());
+  if (const Status status = own_link->carry_by(std::move(lanes)); !status.ok())
+    log::warning("%s", status.error().message.c_str());
 }
 
 bool link_has_helper() { return with_helper; }

@@ -33,6 +33,7 @@ bool has_payload(FrameKind kind) {
     case FrameKind::eager:
     case FrameKind::eager_answered:
     case FrameKind::link_rts:
+    case FrameKind::link_rts_ahead:
     case FrameKind::link_cts:
     case FrameKind::piece:
     case FrameKind::lane_piece:

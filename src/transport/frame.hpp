@@ -20,6 +20,7 @@ enum class FrameKind : std::uint32_t {
   eager,           // `tag`; `id`: the rest of the envelope; `bytes` of payload follow
   eager_answered,  // likewise; what follows begins with the number of the send, to be answered by link_cts
   link_rts,        // likewise; what follows says how large the payload is and which send's
+  link_rts_ahead,  // likewise, of a payload that is on its way by lanes; and in which of their orders
   link_cts,        // the answer to the RTS of send `id`; what follows says whose, and how much is wanted
   credit,          // `bytes` of credit are given back
   piece,           // the next `bytes` of payload for receive `id` follow

@@ -211,6 +211,7 @@ class Lanes final : private Connection::Sink {
   bool recv(LanesPort& port, const Message& message, Ticket ticket, int* error);
   void poll(LanesPort* port);
   std::size_t cancel(const void* instance);
+  std::uint64_t moved(const Ticket& ticket, std::int32_t peer, bool send);
   void over(std::int32_t context);
 
   // lanes_busy.cpp
@@ -301,6 +302,8 @@ class LanesPort final : public Transport {
   const Failures& failures() const override { return lanes_.failures_; }
   std::vector<int> news() const override { return {lanes_.news(), news_}; }
   Wakeup wakeup() const override { return Wakeup::news; }
+  // Payload bytes that lanes have been given, or that have come, of a message to or from `peer` that is not finished; 0 of another.
+  std::uint64_t moved(const Ticket& ticket, std::int32_t peer, bool send) { return lanes_.moved(ticket, peer, send); }
 
  private:
   friend class Lanes;

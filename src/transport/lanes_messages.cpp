@@ -247,6 +247,24 @@ bool Lanes::landed(Peer& from, Lane& lane, const Frame& frame) {
   return true;
 }
 
+// --- who looks on ----------------------------------------------------------------------------------------------------
+
+std::uint64_t Lanes::moved(const Ticket& ticket, std::int32_t peer, bool send) {
+  const std::lock_guard guard(lock_);
+  const auto found = peers_.find(peer);
+  if (found == peers_.end()) return 0;
+  const auto is_it = [&ticket](const auto& message) {
+    return message.port != nullptr && message.ticket.instance == ticket.instance &&
+           message.ticket.node == ticket.node && message.ticket.iteration == ticket.iteration;
+  };
+  if (send) {
+    const auto out = std::ranges::find_if(found->second.outgoing, is_it);
+    return out == found->second.outgoing.end() ? 0 : out->next;
+  }
+  const auto in = std::ranges::find_if(found->second.incoming, [&](const auto& entry) { return is_it(entry.second); });
+  return in == found->second.incoming.end() ? 0 : in->second.come;
+}
+
 // --- what has failed -------------------------------------------------------------------------------------------------
 
 std::size_t Lanes::cancel(const void* instance) {

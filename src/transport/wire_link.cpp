@@ -78,6 +78,7 @@ void WireLink::watch(LinkPeer rank) {
 }
 
 bool WireLink::flushed() const {
+  if (lanes_ && lanes_->sending()) return false;
   const auto delivered = [](const Channel& channel) { return !channel.open || channel.open->delivered(); };
   return std::ranges::all_of(peers_, [&](const auto& entry) {
     const Peer& one = entry.second;
@@ -162,7 +163,8 @@ void WireLink::end(LinkPeer rank) {
       if (code == 0 && *connection != nullptr) code = (*connection)->error();
     }
   }
-  const bool wanted = !other.held.empty() || !other.leaving.empty() || !other.landings.empty();
+  const bool wanted =
+      !other.held.empty() || !other.leaving.empty() || !other.landings.empty() || (lanes_ && lanes_->open_with(rank));
   if (wanted || (code != 0 && !ends_expected_)) {
     log::error("lost the connection to rank %d: %s", static_cast<std::int32_t>(rank),
                code == 0 ? "it was closed there, as when its process ends" : std::strerror(code));
@@ -175,6 +177,10 @@ void WireLink::end(LinkPeer rank) {
   other.held.clear();
   other.leaving.clear();
   other.landings.clear();
+  other.ahead.clear();
+  other.ahead_here.clear();
+  other.drains.clear();
+  if (lanes_) lanes_->forget(rank);
   lost_peers_.fetch_add(1, std::memory_order_relaxed);
   events_->failed(rank);
 }
@@ -229,13 +235,11 @@ void WireLink::wait(std::uint64_t ns) const {
 
 void WireLink::note_sending() {
   const auto gone = [](const Channel& channel) { return !channel.open || channel.open->queue().empty(); };
-  sending_.store(std::ranges::any_of(peers_,
-                                     [&](const auto& entry) {
-                                       const Peer& one = entry.second;
-                                       return !one.failed && (!one.held.empty() || !one.leaving.empty() ||
-                                                              !gone(one.ordered) || !gone(one.bulk));
-                                     }),
-                 std::memory_order_relaxed);
+  const bool by_connections = std::ranges::any_of(peers_, [&](const auto& entry) {
+    const Peer& one = entry.second;
+    return !one.failed && (!one.held.empty() || !one.leaving.empty() || !gone(one.ordered) || !gone(one.bulk));
+  });
+  sending_.store(by_connections || (lanes_ && lanes_->sending()), std::memory_order_relaxed);
 }
 
 bool WireLink::poll(Events& events) {
@@ -244,9 +248,12 @@ bool WireLink::poll(Events& events) {
   events_ = &events;
   std::array<epoll_event, 32> found;
   const int count = epoll_wait(epoll_, found.data(), static_cast<int>(found.size()), 0);
+  bool lanes_told = lanes_ && lanes_->any_finished();
   for (int i = 0; i < count; ++i) {
     const epoll_event& one = found[static_cast<std::size_t>(i)];
-    if (one.data.ptr == &wire_) {
+    if (lanes_ && one.data.ptr == lanes_.get()) {
+      lanes_told = true;
+    } else if (one.data.ptr == &wire_) {
       wire_.accept_pending();
     } else if (one.data.ptr == nullptr) {
       for (Wire::Accepted& made : wire_.accepted()) adopt(std::move(made));
@@ -258,6 +265,7 @@ bool WireLink::poll(Events& events) {
   const bool moved = count > 0 || more_.load(std::memory_order_relaxed);
   more_.store(false, std::memory_order_relaxed);
   for (const LinkPeer rank : std::exchange(unfinished_, {})) push(rank);
+  if (lanes_told) poll_lanes();
   for (const LinkTicket ticket : std::exchange(sent_, {})) events.sent(ticket);
   for (const LinkPeer rank : std::exchange(lost_, {})) end(rank);
   buried_.clear();

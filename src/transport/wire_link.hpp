@@ -11,6 +11,11 @@
 // payload of a pair after the other; elements with holes are packed and unpacked a piece at a time. A short payload is one
 // piece; where many frames wait for `ordered`, which would keep copies of them, it goes by `bulk`, too.
 //
+// To ranks at other sites (carry_by()) long payload goes by lanes and not by `bulk`. Since a question takes a round trip there,
+// payload of up to LinkLanes::kSlice goes with its RTS, where it lies still, and its CTS ends no more than the wait of its
+// sender; and so does an eager message that is longer than what a connection sends at once (RFC 6928), as a copy. That is
+// so much at a time that at most kAhead of a peer can be here that nobody has received.
+//
 // Credit: the eager messages that a peer has sent and the endpoint has not consumed are at most `credit` bytes, kFrame of
 // them for each; it is given back by the quarter.
 //
@@ -37,6 +42,7 @@
 #include "base/result.hpp"
 #include "p2p/link.hpp"
 #include "transport/connection.hpp"
+#include "transport/link_lanes.hpp"
 #include "transport/wire.hpp"
 
 namespace urakata::transport {
@@ -50,6 +56,7 @@ class WireLink final : public p2p::Link, private Connection::Sink {
 
   static constexpr std::uint64_t kFrame = 256;  // about what an endpoint needs to keep an unexpected message
   static constexpr std::uint64_t kPiece = 256UL << 10;
+  static constexpr std::uint64_t kAhead = 8UL << 20;
 
   struct Settings {
     std::uint64_t eager_bytes = 64UL << 10;
@@ -65,6 +72,10 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   // The wire outlives the link, and knows the addresses before the first message. One link for each wire.
   static Result<std::unique_ptr<WireLink>> open(Wire& wire, const Settings& settings);
   ~WireLink() override;
+
+  // Before the first message: to whom `lanes` carries it, payload of more than eager_bytes goes that way. All that is open
+  // when these lanes are lost ends with an error, as where a connection is.
+  Status carry_by(std::unique_ptr<LinkLanes> lanes);
 
   // Everything taken has been acknowledged by the peers' kernels: this process may end.
   bool flushed() const;
@@ -87,7 +98,8 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   void watch(LinkPeer peer) override;
   bool send_eager(LinkPeer to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes,
                   LinkTicket ticket) override;
-  void send_rts(LinkPeer to, const Envelope& envelope, std::uint64_t bytes, LinkTicket send) override;
+  void send_rts(LinkPeer to, const Envelope& envelope, std::uint64_t bytes, LinkTicket send,
+                const Elements* source) override;
   void send_cts(LinkPeer to, LinkTicket send, LinkTicket receive, const Elements& target, std::uint64_t bytes) override;
   void send_payload(LinkPeer to, LinkTicket receive, const Elements& source, std::uint64_t bytes,
                     LinkTicket send) override;
@@ -115,6 +127,19 @@ class WireLink final : public p2p::Link, private Connection::Sink {
     std::uint64_t at = 0;
     LinkTicket send{};
   };
+  struct Ahead {  // a payload that has gone with its RTS
+    std::uint32_t order = 0;
+    std::uint64_t bytes = 0;  // of kAhead
+    bool over = false;        // the lanes have done with it
+    bool answered = false;    // there is a CTS
+    bool unwanted = false;    // it wants nothing
+    bool eager = false;       // nobody waits for it
+    LinkTicket receive{};     // of the CTS
+  };
+  struct AheadHere {  // one of a peer's whose receive has not been matched
+    std::uint32_t order = 0;
+    std::uint64_t bytes = 0;
+  };
   struct Peer {
     Channel ordered;
     Channel bulk;
@@ -122,16 +147,33 @@ class WireLink final : public p2p::Link, private Connection::Sink {
     std::deque<Leaving> leaving;             // the first has begun
     std::vector<std::byte> packed;           // the piece under way, of elements with holes
     std::map<LinkTicket, Landing> landings;
-    std::uint64_t credit = 0;  // that we have there
-    std::uint64_t owed = 0;    // that we have not given back
+    std::map<LinkTicket, Ahead> ahead;           // by send
+    std::map<LinkTicket, AheadHere> ahead_here;  // likewise
+    std::map<std::uint32_t, LinkTicket> drains;  // by order: what nobody wants and is coming, to be answered then
+    std::uint64_t credit = 0;                    // that we have there
+    std::uint64_t owed = 0;                      // that we have not given back
     bool failed = false;
   };
 
   WireLink(Wire& wire, const Settings& settings);
 
+  // wire_link_lanes.cpp: what goes by lanes. They return whether it does.
+  bool by_lanes(LinkPeer peer, std::uint64_t bytes) const;
+  bool send_ahead(LinkPeer to, const Envelope& envelope, std::uint64_t bytes, LinkTicket send, const Elements& source,
+                  bool eager);
+  bool send_eager_ahead(LinkPeer to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes);
+  bool receive_by_lanes(LinkPeer from, LinkTicket send, LinkTicket receive, const Elements& target,
+                        std::uint64_t bytes);
+  bool send_by_lanes(LinkPeer to, const Elements& source, std::uint64_t bytes, LinkTicket send);
+  void sent_by_lanes(LinkPeer to, LinkTicket send);
+  void poll_lanes();
+  void note_lanes();
+
   std::byte* place(Connection& from, const Frame& frame) override;
   bool arrived(Connection& from, const Frame& frame) override;
   bool piece_arrived(Peer& from, const Channel& by, const Frame& frame);
+  bool rts_ahead_arrived(LinkPeer rank, const Frame& frame);
+  bool cts_arrived(LinkPeer rank, const Frame& frame);
 
   Peer& peer(LinkPeer rank);
   bool send(LinkPeer to, const Frame& frame, std::span<const std::byte> payload);
@@ -156,6 +198,7 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   int epoll_ = -1;             // the news of who connects and of what was accepted for us, and all connections
 
   // By who has the endpoint's lock.
+  std::unique_ptr<LinkLanes> lanes_;  // nullptr: there are none; constant after carry_by()
   std::unordered_map<LinkPeer, Peer> peers_;
   std::vector<std::byte> short_;                     // a short payload that is put together, while it is handed on
   std::vector<LinkTicket> sent_;                     // to be told
@@ -164,6 +207,7 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   std::vector<std::unique_ptr<Connection>> buried_;  // in poll(), which may have news of them
   std::vector<Connection::Outgoing> gone_;           // for flush(): nobody waits for any
   Events* events_ = nullptr;                         // of the poll() that runs
+  std::uint64_t eager_ahead_ = 0;                    // so many have gone
 
   // Stored by who has the endpoint's lock, loaded by any thread: relaxed, since nothing is read on their word without
   // the lock.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "transport/kept_errno.hpp"
+#include "transport/link_frames.hpp"
 #include "transport/wire_link.hpp"
 
 namespace urakata::transport {
@@ -12,24 +13,6 @@ namespace {
 
 constexpr unsigned kPiecesAtOnce = 4;   // of one peer's, so that one step does not take long
 constexpr std::size_t kFewFrames = 16;  // that wait for a connection: a MiB at most
-
-// What follows an RTS (the send) and a CTS (the receive).
-struct Rendezvous {
-  std::uint64_t bytes;
-  p2p::LinkTicket ticket;
-};
-
-Frame frame_of(FrameKind kind, const p2p::Envelope& envelope, std::uint64_t bytes) {
-  const std::uint64_t source = static_cast<std::uint32_t>(envelope.source);
-  return {.kind = kind, .tag = envelope.tag, .bytes = bytes, .id = std::uint64_t{envelope.context} << 32 | source};
-}
-
-p2p::Envelope envelope_of(const Frame& frame) {
-  return {static_cast<std::uint32_t>(frame.id >> 32), static_cast<std::int32_t>(static_cast<std::uint32_t>(frame.id)),
-          frame.tag};
-}
-
-std::span<const std::byte> bytes_of(const Rendezvous& tail) { return std::as_bytes(std::span(&tail, 1)); }
 
 }  // namespace
 
@@ -57,6 +40,7 @@ bool WireLink::send(LinkPeer to, const Frame& frame, std::span<const std::byte> 
 
 bool WireLink::send_eager(LinkPeer to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes,
                           LinkTicket ticket) {
+  if (ticket == p2p::kNoTicket && send_eager_ahead(to, envelope, payload, bytes)) return true;
   std::uint64_t& credit = peer(to).credit;
   if (credit < bytes + kFrame) return false;
   credit -= bytes + kFrame;
@@ -68,13 +52,16 @@ bool WireLink::send_eager(LinkPeer to, const Envelope& envelope, const std::byte
   return send(to, frame_of(FrameKind::eager_answered, envelope, all), std::span(short_).first(all));
 }
 
-void WireLink::send_rts(LinkPeer to, const Envelope& envelope, std::uint64_t bytes, LinkTicket ticket) {
+void WireLink::send_rts(LinkPeer to, const Envelope& envelope, std::uint64_t bytes, LinkTicket ticket,
+                        const Elements* source) {
+  if (source != nullptr && by_lanes(to, bytes) && send_ahead(to, envelope, bytes, ticket, *source, false)) return;
   const Rendezvous tail{bytes, ticket};
   send(to, frame_of(FrameKind::link_rts, envelope, sizeof tail), bytes_of(tail));
 }
 
 void WireLink::send_cts(LinkPeer to, LinkTicket ticket, LinkTicket receive, const Elements& target,
                         std::uint64_t bytes) {
+  if (receive_by_lanes(to, ticket, receive, target, bytes)) return;
   const Rendezvous tail{bytes, receive};
   if (bytes != 0) peer(to).landings[receive] = {target, bytes, 0};
   send(to, {.kind = FrameKind::link_cts, .bytes = sizeof tail, .id = static_cast<std::uint64_t>(ticket)},
@@ -84,7 +71,8 @@ void WireLink::send_cts(LinkPeer to, LinkTicket ticket, LinkTicket receive, cons
 void WireLink::send_payload(LinkPeer to, LinkTicket receive, const Elements& source, std::uint64_t bytes,
                             LinkTicket ticket) {
   Peer& other = peer(to);
-  if (other.failed || send_short(to, receive, source, bytes, ticket)) return;
+  if (other.failed || send_by_lanes(to, source, bytes, ticket) || send_short(to, receive, source, bytes, ticket))
+    return;
   other.leaving.push_back({receive, source, bytes, 0, ticket});
   sending_.store(true, std::memory_order_relaxed);
   if (other.leaving.size() == 1) push(to);
@@ -146,6 +134,9 @@ void WireLink::push(LinkPeer to) {
 std::uint64_t WireLink::moved(LinkPeer rank, LinkTicket ticket, bool send) const {
   const auto found = peers_.find(rank);
   if (found == peers_.end()) return 0;
+  if (lanes_ && lanes_->carries(rank)) {
+    if (const std::uint64_t bytes = lanes_->moved(rank, ticket, send); bytes != 0) return bytes;
+  }
   const Peer& other = found->second;
   if (send) {
     const bool begun = !other.leaving.empty() && other.leaving.front().send == ticket;
@@ -185,6 +176,9 @@ std::byte* WireLink::place(Connection& from, const Frame& frame) {
     case FrameKind::link_cts:
       known = ordered && frame.bytes == sizeof(Rendezvous);
       break;
+    case FrameKind::link_rts_ahead:
+      known = ordered && frame.bytes == sizeof(RendezvousAhead);
+      break;
     case FrameKind::piece: {
       const auto found = other.landings.find(LinkTicket{frame.id});
       if (found == other.landings.end()) return nullptr;
@@ -223,10 +217,10 @@ bool WireLink::arrived(Connection& from, const Frame& frame) {
       std::memcpy(&tail, other.ordered.room.data(), sizeof tail);
       events_->rts(rank, envelope_of(frame), tail.bytes, tail.ticket);
       return true;
+    case FrameKind::link_rts_ahead:
+      return rts_ahead_arrived(rank, frame);
     case FrameKind::link_cts:
-      if (frame.bytes != sizeof tail) return false;
-      std::memcpy(&tail, other.ordered.room.data(), sizeof tail);
-      return events_->cts(rank, LinkTicket{frame.id}, tail.ticket, tail.bytes);
+      return cts_arrived(rank, frame);
     case FrameKind::credit:
       other.credit += frame.bytes;
       return true;

@@ -36,7 +36,10 @@ std::string why_not(Facts facts, const TransportChoice& transports, std::size_t 
   if (!transports.all()) return ", since wire does not join all nodes: " + transports.why();
   if (better_network(facts, transports))
     return ", which drives the nodes' network better than TCP (--wire-messages asks for wire)";
-  if (sites > 1) return ", since the nodes are at " + std::to_string(sites) + " sites (--wire-messages asks for wire)";
+  if (const auto rank = first_rank(facts, [](const auto& of) { return !of.lanes; }); sites > 1 && !rank.empty()) {
+    return ", since the nodes are at " + std::to_string(sites) + " sites, and " + rank +
+           " has no lanes between them (--wire-messages asks for wire)";
+  }
   if (const auto rank = first_rank(facts, &MessagesFacts::space); !rank.empty()) {
     return ", since " + rank +
            " is to be in a space, inside which each message takes a lock where a helper moves others "
@@ -94,8 +97,9 @@ std::string messages_rule(MessagesWish asked) {
     case MessagesWish::automatic:
       break;
   }
-  return "by transport wire where each rank has a node and cores of its own, at one site, without a space, and TCP is "
-         "the only network between them; else through the host";
+  return "by transport wire where each rank has a node and cores of its own, without a space, and TCP is the only "
+         "network "
+         "between them; else through the host";
 }
 
 }  // namespace urakata::tune

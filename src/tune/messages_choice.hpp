@@ -21,6 +21,7 @@ struct MessagesFacts {
   bool better = false;  // its node has a network that the host drives better than TCP, whatever TRANSPORT says of it
   bool room = true;     // it may have the descriptors of all connections that its link could have
   bool moves = true;    // its link is moved also while the program waits in the host
+  bool lanes = false;   // where there are several sites: it has lanes to the others
   bool shares_cores = false;  // others want its core: its node's ranks, or, so the host was told, other processes
 };
 
@@ -30,7 +31,7 @@ struct MessagesChoice {
 };
 
 // Of rank `own`; facts[rank]. auto: all ranks by wire, where that joins all of them, each has a node and cores of its
-// own, none of them is in a space or at another site, and nothing that they have said speaks against it; else none of
+// own, none of them is in a space, lanes join those at different sites, and nothing that they have said speaks against it; else none of
 // those that said auto.
 MessagesChoice choose_messages(std::span<const MessagesFacts> facts, std::int32_t own,
                                const TransportChoice& transports, std::size_t sites);

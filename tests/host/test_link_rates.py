@@ -114,7 +114,7 @@ def test_rates_that_do_not_hold_are_measured_by_the_next_job(two_sites: Hosts, m
     assert [link.get("outdated", False) for link in links(file)] == [False, True]
     assert "(measured)" in job(two_sites, file)
     assert links(file)[2]["link_mbit"] < high
-    # What was measured now holds, unless the machine was too busy in one of the two jobs: then the next one measures again.
+    # What was measured now holds, unless the machine was too busy in one of the two jobs: then the next measures again.
     for _ in range(5):
         if "measures it anew" not in (said := job(two_sites, file, "scatter", "32000000")):
             break

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,7 @@ import pytest
 from jobs import FULL, compiled, named, run_job
 
 from urakata import paths
-from urakata.hosts import Hosts, available
+from urakata.hosts import Hosts, LinkSettings, Sites, available
 from urakata.report.summary import summarise
 
 pytestmark = pytest.mark.skipif(not available()[0], reason=f"no test hosts here: {available()[1]}")
@@ -32,6 +33,12 @@ def hosts() -> Iterator[Hosts]:
 @pytest.fixture(scope="module")
 def pair() -> Iterator[Hosts]:
     with Hosts(count=2) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def sites() -> Iterator[Hosts]:
+    with Hosts(sites=Sites([2, 1], LinkSettings(delay_us=2000, rate=400_000_000, flow_rate=100_000_000))) as made:
         yield made
 
 
@@ -70,6 +77,34 @@ def test_random_messages_arrive_as_sent(
 ) -> None:
     program = random_messages(folder, name, count)
     passes(run(pair if count == 2 else hosts, name, program, "--engine", engine), count, count - 1)
+
+
+@pytest.mark.skipif(not available(sites=True)[0], reason=f"no sites here: {available(sites=True)[1]}")
+@pytest.mark.parametrize("engine", ENGINES)
+def test_messages_between_sites(sites: Hosts, folder: Path, engine: str) -> None:
+    """Two hosts here and one there: long messages go by lanes to the one, and not to the other."""
+    passes(run(sites, "openmpi", random_messages(folder, "openmpi", 6), "--engine", engine), 3, 2)
+    program = [str(compiled(named("openmpi"), "threads_messages", folder)), "3", "400" if FULL else "20"]
+    code, output = run(sites, "openmpi", program, "--engine", engine)
+    assert code == 0, output[-3000:]
+
+
+@pytest.mark.skipif(not available(sites=True)[0], reason=f"no sites here: {available(sites=True)[1]}")
+@pytest.mark.parametrize("engine", ENGINES)
+def test_messages_between_sites_on_mpich(sites: Hosts, engine: str) -> None:
+    """Which alone hangs in random_messages between sites. This program checks what it gets."""
+    program = [str(paths.program("bench/mpich/sites")), "send", "20000,200000,20000000", "2", "2"]
+    passes(run(sites, "mpich", program, "--engine", engine), 3, 2)
+
+
+@pytest.mark.skipif(not available(sites=True)[0], reason=f"no sites here: {available(sites=True)[1]}")
+def test_long_messages_between_sites_use_many_connections(sites: Hosts, tmp_path: Path) -> None:
+    """The report tells what crossed."""
+    program = [str(paths.program("bench/openmpi/sites")), "send", "3000000", "2", "2"]
+    code, output = run(sites, "openmpi", program, "--engine", "poll", "--report", str(tmp_path))
+    assert code == 0, output[-3000:]
+    sent = [json.loads(file.read_text())["sites"]["ways"] for file in sorted(tmp_path.glob("rank-*.json"))]
+    assert sent[0][0]["bytes"] >= 3 * 3_000_000 and sent[0][0]["lanes"] > 1, sent
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -227,7 +262,7 @@ def test_without_an_option_ranks_that_share_no_node_have_them_by_wire(pair: Host
 @pytest.mark.parametrize(
     ("before", "options", "whys"),
     (
-        ("", "--sites 'left:host0;right:host1'", ("through the host, since the nodes are at 2 sites",) * 2),
+        ("", "--sites 'left:host0;right:host1'", ("by wire: TCP is",) * 2),
         (
             "options='--wire-messages 0'",
             "",

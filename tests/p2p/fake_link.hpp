@@ -83,7 +83,8 @@ class FakeLink final : public Link {
     put(to, {Frame::Kind::eager, envelope, bytes, 0, send, {}, {payload, payload + bytes}});
     return true;
   }
-  void send_rts(LinkPeer to, const Envelope& envelope, std::uint64_t bytes, LinkTicket send) override {
+  void send_rts(LinkPeer to, const Envelope& envelope, std::uint64_t bytes, LinkTicket send,
+                const Elements* /*source*/) override {
     put(to, {Frame::Kind::rts, envelope, bytes, 0, send, {}, {}});
   }
   void send_cts(LinkPeer to, LinkTicket send, LinkTicket receive, const Elements& target,

@@ -84,6 +84,8 @@ PROMISED = [
     "xdp-exact",
     "sites-scatter-rate",
     "sites-scatter-vs-host",
+    "sites-messages-vs-host",
+    "sites-messages-rate",
     "sites-gather-rate",
     "sites-gather-vs-host",
     "sites-scatter-vs-host-links",

@@ -37,12 +37,14 @@ inline Failures failures(16);
 
 struct Node {
   std::unique_ptr<Wire> wire;
+  std::unique_ptr<Lanes> lanes;
   std::unique_ptr<WireLink> link;
   std::unique_ptr<Endpoint> endpoint;
 };
 
+// `sites`: where the ranks are, by whom lanes carry payload; empty: at one.
 inline std::vector<Node> job(std::int32_t ranks, const WireLink::Settings& settings = {},
-                             p2p::Callers callers = p2p::Callers::one) {
+                             p2p::Callers callers = p2p::Callers::one, const std::vector<int>& sites = {}) {
   constexpr std::uint64_t kTimeout = 60'000'000'000;  // longer than any test
   std::vector<Node> nodes;
   std::vector<ListenAddress> addresses;
@@ -57,6 +59,12 @@ inline std::vector<Node> job(std::int32_t ranks, const WireLink::Settings& setti
   for (Node& node : nodes) {
     node.wire->set_addresses(addresses);
     node.link = std::move(*WireLink::open(*node.wire, settings));
+    if (!sites.empty()) {
+      std::vector<bool> far;
+      for (const int site : sites) far.push_back(site != sites[static_cast<std::size_t>(&node - nodes.data())]);
+      node.lanes = std::move(*Lanes::open(*node.wire, failures, {.streams = 4, .congestion = ""}));
+      EXPECT_TRUE(node.link->carry_by(std::make_unique<LinkLanes>(*node.lanes, far)).ok());
+    }
     node.endpoint = std::make_unique<Endpoint>(callers);
     node.endpoint->attach(*node.link);
   }

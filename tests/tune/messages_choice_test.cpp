@@ -25,6 +25,7 @@ struct Case {
   std::string cramped = "";
   std::string stuck = "";
   std::string crowded = "";
+  std::string lanes = "";
   std::size_t sites = 1;
 };
 
@@ -59,6 +60,7 @@ std::vector<MessagesFacts> facts_of(const Case& one) {
                      .better = has(one.better, rank),
                      .room = !has(one.cramped, rank),
                      .moves = !has(one.stuck, rank),
+                     .lanes = has(one.lanes, rank),
                      .shares_cores = has(one.crowded, rank)});
   }
   return facts;
@@ -86,6 +88,8 @@ std::vector<Case> cases() {
     all.push_back({.asked = asked, .stuck = "1"});
     all.push_back({.asked = asked, .crowded = "1"});
     all.push_back({.asked = asked, .sites = 2});
+    all.push_back({.asked = asked, .lanes = "02", .sites = 2});
+    all.push_back({.asked = asked, .lanes = "012", .sites = 2});
     all.push_back({.asked = asked, .space = "0", .better = "01", .cramped = "1", .stuck = "2", .sites = 3});
   }
   return all;
@@ -100,12 +104,13 @@ std::string line(const Case& one) {
   for (std::size_t pair = 0; pair < nodes_of(one) * (nodes_of(one) - 1) / 2; ++pair)
     text += bit(one.joined, pair) ? '1' : '0';
   text += " asked " + one.asked;
-  const std::array<std::pair<const char*, const std::string*>, 5> flags = {{
+  const std::array<std::pair<const char*, const std::string*>, 6> flags = {{
       {" space ", &one.space},
       {" better ", &one.better},
       {" cramped ", &one.cramped},
       {" stuck ", &one.stuck},
       {" crowded ", &one.crowded},
+      {" lanes ", &one.lanes},
   }};
   for (const auto& [name, ranks] : flags) {
     if (!ranks->empty()) text += name + *ranks;
