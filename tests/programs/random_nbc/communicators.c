@@ -45,10 +45,13 @@ void make_communicators(Communicator* all) {
 }
 
 void choose_engines(Communicator* all, uint64_t seed) {
-  static const char* const engines[] = {"kernel", "thread", "poll", "host"};
+  // Not the host: Open MPI 5's own non-blocking collectives give other bytes than its blocking ones for some long
+  // messages of types with several blocks (of 50 000 cases about one), or hang.
+  static const char* const engines[] = {"kernel", "thread", "poll"};
+  enum { kEngines = sizeof engines / sizeof engines[0] };
   Random random = random_of(seed, 77, 0);
   for (int i = 1; i < kCommunicators; ++i) {
-    const char* engine = engines[below(&random, 4)];
+    const char* engine = engines[below(&random, kEngines)];
     if (all[i].comm == MPI_COMM_NULL) continue;
     MPI_Info info;
     MPI_Info_create(&info);
