@@ -26,7 +26,7 @@ bool is_group(std::string_view name) {
   return std::ranges::find(tune::cost_table(), name, &tune::CostRow::group) != tune::cost_table().end();
 }
 
-std::optional<std::string> written(const toml::node& node) {
+std::optional<std::string> cost_text(const toml::node& node) {
   if (auto text = node.value_exact<std::string>()) return text;
   if (const auto number = node.value<double>(); number && node.is_number()) return tune::written_cost(*number);
   return std::nullopt;
@@ -37,7 +37,7 @@ Status add(std::string& list, const std::string& path, const std::string& name, 
            const toml::node& node) {
   const Result<const tune::CostRow*> row = tune::cost_named(name);
   if (!row) return Error{place(path, key.source()) + row.error().message};
-  const std::optional<std::string> value = written(node);
+  const std::optional<std::string> value = cost_text(node);
   if (!value) return Error{place(path, key.source()) + name + " has a value of the wrong type; write a number"};
   const Result<double> number = tune::cost_value(**row, *value);
   if (!number) return Error{place(path, key.source()) + number.error().message};

@@ -7,7 +7,7 @@
 namespace urakata {
 
 namespace {
-constexpr std::uint64_t kNap = 1'000'000;  // ns
+constexpr std::uint64_t kFallbackNap = 1'000'000;  // ns
 }
 
 FallbackProgress::FallbackProgress(const std::string& name, const char* what, Poll poll, Sleep sleep)
@@ -37,7 +37,7 @@ void FallbackProgress::run() {
       futex_wait(state_, kIdle);
       continue;
     }
-    if (!sleep_ || !sleep_(kNap)) futex_wait(state_, kPolling, kNap);
+    if (!sleep_ || !sleep_(kFallbackNap)) futex_wait(state_, kPolling, kFallbackNap);
     std::uint32_t polling = kPolling;
     if (!poll_() && state_.compare_exchange_strong(polling, kIdle) && poll_()) {
       std::uint32_t idle = kIdle;

@@ -175,30 +175,29 @@ constexpr std::array<std::string_view, kRows> kNames = [] {
 
 }  // namespace table
 
-using namespace table;
 using written::choice;
 using written::listed;
 using written::quoted;
 
-std::span<const Option> option_table() { return kTable; }
+std::span<const Option> option_table() { return table::kTable; }
 
 Result<const Option*> option_named(std::string_view name) {
   std::string_view bare = name;
-  if (bare.size() > kPrefix.size() && written::same(bare.substr(0, kPrefix.size()), kPrefix))
-    bare.remove_prefix(kPrefix.size());
-  if (const std::optional<std::size_t> row = choice(kNames, bare)) return &kTable[*row];
-  const std::string_view near = nearest(bare, kNames);
-  return Error{
-      "no option is called " + quoted(name) +
-      (near.empty() ? "; the options are " + listed(kNames, " and ") : "; did you mean " + std::string(near) + "?")};
+  if (bare.size() > table::kPrefix.size() && written::same(bare.substr(0, table::kPrefix.size()), table::kPrefix))
+    bare.remove_prefix(table::kPrefix.size());
+  if (const std::optional<std::size_t> row = choice(table::kNames, bare)) return &table::kTable[*row];
+  const std::string_view near = nearest(bare, table::kNames);
+  return Error{"no option is called " + quoted(name) +
+               (near.empty() ? "; the options are " + listed(table::kNames, " and ")
+                             : "; did you mean " + std::string(near) + "?")};
 }
 
-std::string_view name(EngineKind engine) { return kEngines[static_cast<std::size_t>(engine)]; }
-std::string_view name(PlacementWish placement) { return kPlacements[static_cast<std::size_t>(placement)]; }
+std::string_view name(EngineKind engine) { return table::kEngines[static_cast<std::size_t>(engine)]; }
+std::string_view name(PlacementWish placement) { return table::kPlacements[static_cast<std::size_t>(placement)]; }
 
 Result<EngineKind> engine_named(std::string_view name) {
-  if (const std::optional<std::size_t> found = choice(kEngines, name)) return static_cast<EngineKind>(*found);
-  return Error{"no engine is called " + quoted(name) + "; use " + listed(kEngines, " or ")};
+  if (const std::optional<std::size_t> found = choice(table::kEngines, name)) return static_cast<EngineKind>(*found);
+  return Error{"no engine is called " + quoted(name) + "; use " + listed(table::kEngines, " or ")};
 }
 
 }  // namespace urakata

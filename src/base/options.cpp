@@ -17,7 +17,6 @@ namespace urakata {
 namespace {
 
 using namespace std::string_view_literals;
-using namespace table;
 using written::choice;
 using written::cut;
 using written::number;
@@ -33,8 +32,8 @@ class Settings {
  public:
   Settings() {
     take_texts();
-    for (std::size_t row = 0; row < kRows; ++row) {
-      if (values_[row].empty()) values_[row] = kTable[row].standard;
+    for (std::size_t row = 0; row < table::kRows; ++row) {
+      if (values_[row].empty()) values_[row] = table::kTable[row].standard;
     }
     apply();
   }
@@ -47,14 +46,14 @@ class Settings {
   void take_texts() {
     const char* named = std::getenv(kOriginsVariable);
     const std::string_view origins = keep(named != nullptr ? named : "");
-    for (std::size_t row = 0; row < kRows; ++row) {
+    for (std::size_t row = 0; row < table::kRows; ++row) {
       origins_[row] = "default";
       std::array<char, 64> variable{};
-      std::copy(kTable[row].name.begin(), kTable[row].name.end(),
-                std::copy(kPrefix.begin(), kPrefix.end(), variable.begin()));
+      std::copy(table::kTable[row].name.begin(), table::kTable[row].name.end(),
+                std::copy(table::kPrefix.begin(), table::kPrefix.end(), variable.begin()));
       const char* value = std::getenv(variable.data());
       if (value == nullptr || *value == '\0') continue;
-      if (const Status status = check_option(kTable[row], value); !status) {
+      if (const Status status = check_option(table::kTable[row], value); !status) {
         log::error("%s; the default is used", status.error().message.c_str());
         continue;
       }
@@ -62,47 +61,48 @@ class Settings {
       origins_[row] = "environment";
       for (std::string_view rest = origins; !rest.empty();) {
         std::string_view origin = cut(rest, ';');
-        if (cut(origin, '=') == kTable[row].name) origins_[row] = origin;
+        if (cut(origin, '=') == table::kTable[row].name) origins_[row] = origin;
       }
     }
   }
 
   void apply() {
-    options_.engine = static_cast<EngineKind>(choice(kEngines, values_[kEngine]).value_or(0));
-    options_.placement = static_cast<PlacementWish>(choice(kPlacements, values_[kPlacement]).value_or(0));
-    options_.helper_cpus = values_[kHelperCpus];
-    options_.domains = static_cast<std::uint32_t>(number(values_[kDomains]).value_or(1));
-    options_.algorithms = values_[kAlgorithm];
-    options_.segment = written::size(values_[kSegment]).value_or(0);
-    options_.costs = values_[kCosts];
-    options_.report = values_[kReport];
-    options_.timeline = switched(values_[kTimeline]).value_or(0) == 1;
-    options_.config = values_[kConfig];
-    options_.verbose = static_cast<unsigned>(number(values_[kVerbose]).value_or(1));
-    options_.space = switched(values_[kSpace]).value_or(0) == 1;
-    options_.space_copy = static_cast<CopyingWish>(choice(kCopyings, values_[kSpaceCopy]).value_or(0));
-    options_.space_devices = switched(values_[kSpaceDevices]).value_or(0) == 1;
-    options_.exchange_plans = switched(values_[kExchangePlans]).value_or(1) == 1;
-    options_.blocking = static_cast<BlockingWish>(choice(kBlockingWishes, values_[kBlocking]).value_or(0));
-    options_.transport = static_cast<TransportWish>(choice(kTransports, values_[kTransport]).value_or(0));
-    options_.wire_messages = static_cast<MessagesWish>(switched_or_auto(values_[kWireMessages]).value_or(0));
-    options_.wire_interface = values_[kWireInterface];
-    options_.sites = values_[kSites];
-    options_.link_rates = values_[kLinkRates];
-    options_.lanes = static_cast<std::uint32_t>(number(values_[kLanes]).value_or(0));
-    options_.streams = static_cast<std::uint32_t>(number(values_[kStreams]).value_or(0));
-    options_.congestion = values_[kCongestion];
-    options_.tag_ub = number(values_[kTagUb]).value_or(0);
-    options_.peer_timeout_s = number(values_[kPeerTimeout]).value_or(30);
-    options_.nap_us = number(values_[kNap]).value_or(0);
+    options_.engine = static_cast<EngineKind>(choice(table::kEngines, values_[table::kEngine]).value_or(0));
+    options_.placement = static_cast<PlacementWish>(choice(table::kPlacements, values_[table::kPlacement]).value_or(0));
+    options_.helper_cpus = values_[table::kHelperCpus];
+    options_.domains = static_cast<std::uint32_t>(number(values_[table::kDomains]).value_or(1));
+    options_.algorithms = values_[table::kAlgorithm];
+    options_.segment = written::size(values_[table::kSegment]).value_or(0);
+    options_.costs = values_[table::kCosts];
+    options_.report = values_[table::kReport];
+    options_.timeline = switched(values_[table::kTimeline]).value_or(0) == 1;
+    options_.config = values_[table::kConfig];
+    options_.verbose = static_cast<unsigned>(number(values_[table::kVerbose]).value_or(1));
+    options_.space = switched(values_[table::kSpace]).value_or(0) == 1;
+    options_.space_copy = static_cast<CopyingWish>(choice(table::kCopyings, values_[table::kSpaceCopy]).value_or(0));
+    options_.space_devices = switched(values_[table::kSpaceDevices]).value_or(0) == 1;
+    options_.exchange_plans = switched(values_[table::kExchangePlans]).value_or(1) == 1;
+    options_.blocking =
+        static_cast<BlockingWish>(choice(table::kBlockingWishes, values_[table::kBlocking]).value_or(0));
+    options_.transport = static_cast<TransportWish>(choice(table::kTransports, values_[table::kTransport]).value_or(0));
+    options_.wire_messages = static_cast<MessagesWish>(switched_or_auto(values_[table::kWireMessages]).value_or(0));
+    options_.wire_interface = values_[table::kWireInterface];
+    options_.sites = values_[table::kSites];
+    options_.link_rates = values_[table::kLinkRates];
+    options_.lanes = static_cast<std::uint32_t>(number(values_[table::kLanes]).value_or(0));
+    options_.streams = static_cast<std::uint32_t>(number(values_[table::kStreams]).value_or(0));
+    options_.congestion = values_[table::kCongestion];
+    options_.tag_ub = number(values_[table::kTagUb]).value_or(0);
+    options_.peer_timeout_s = number(values_[table::kPeerTimeout]).value_or(30);
+    options_.nap_us = number(values_[table::kNap]).value_or(0);
     log::set_verbosity(options_.verbose);
   }
 
   // A copy that lives as long as the process.
   std::string_view keep(std::string_view text) { return texts_.emplace_front(text); }
 
-  std::array<std::string_view, kRows> values_;
-  std::array<std::string_view, kRows> origins_;
+  std::array<std::string_view, table::kRows> values_;
+  std::array<std::string_view, table::kRows> origins_;
   Options options_;
   std::forward_list<std::string> texts_;
 };
@@ -112,7 +112,7 @@ const Settings& settings() {
   return *read;
 }
 
-std::size_t row_of(const Option& option) { return static_cast<std::size_t>(&option - kTable.data()); }
+std::size_t row_of(const Option& option) { return static_cast<std::size_t>(&option - table::kTable.data()); }
 
 }  // namespace
 
@@ -138,12 +138,13 @@ std::string_view option_origin(const Option& option) { return settings().origin(
 void warn_of_unknown_variables() {
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     std::string_view rest = *entry;
-    if (!rest.starts_with(kPrefix)) continue;
+    if (!rest.starts_with(table::kPrefix)) continue;
     const std::string_view variable = cut(rest, '=');
-    const std::string_view bare = variable.substr(kPrefix.size());
-    if (std::ranges::find(kInternal, variable) != kInternal.end() || std::ranges::find(kNames, bare) != kNames.end())
+    const std::string_view bare = variable.substr(table::kPrefix.size());
+    if (std::ranges::find(kInternal, variable) != kInternal.end() ||
+        std::ranges::find(table::kNames, bare) != table::kNames.end())
       continue;
-    const std::string_view near = nearest(bare, kNames);
+    const std::string_view near = nearest(bare, table::kNames);
     if (near.empty()) {
       log::warning_of_all("%.*s is no variable of Urakata's and is ignored; `urakata info` lists them",
                           static_cast<int>(variable.size()), variable.data());

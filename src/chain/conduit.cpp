@@ -14,6 +14,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/socket_watch.hpp"
+#include "base/system_error.hpp"
 #include "chain/submitter.hpp"
 
 namespace urakata::chain {
@@ -38,7 +39,7 @@ Result<std::unique_ptr<Conduit>> Conduit::open(std::vector<Peer> peers, std::int
     if (peer.socket >= 0) SocketWatch::leave_out(peer.socket);
   }
   made->news_ = epoll_create1(EPOLL_CLOEXEC);
-  if (made->news_ < 0) return Error{std::string("no descriptor is left: ") + std::strerror(errno)};
+  if (made->news_ < 0) return system_error("no descriptor is left");
   auto ring = Ring::open(kFirstRoom);
   if (!ring.ok()) return ring.error();
   epoll_event event{};

@@ -8,10 +8,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <string>
 
 #include "base/clock.hpp"
+#include "base/system_error.hpp"
 
 namespace urakata::chain {
 namespace {
@@ -19,8 +19,6 @@ namespace {
 constexpr std::size_t kMostPending = 64;
 constexpr std::uint64_t kHandshakeTimeout = 2'000'000'000;  // ns, from accept() to the whole of the handshake
 constexpr int kPoll = 50;                                   // ms
-
-Error cannot(const std::string& what) { return Error{"cannot " + what + ": " + std::strerror(errno)}; }
 
 int milliseconds_until(std::uint64_t until_ns) {
   const std::uint64_t now = now_ns();
@@ -53,9 +51,9 @@ Listener::~Listener() {
 
 Result<int> Listener::connect_to(const Member& member, std::uint64_t until_ns) const {
   const int made = socket(member.address.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (made < 0) return cannot("make a socket");
+  if (made < 0) return system_error("cannot make a socket");
   const auto failed = [&](const char* what) {
-    const Error error = cannot(what + (" rank " + std::to_string(member.rank)));
+    const Error error = system_error(std::string("cannot ") + what + " rank " + std::to_string(member.rank));
     close(made);
     return error;
   };
@@ -137,7 +135,7 @@ Result<std::vector<Conduit::Peer>> Listener::connect(std::span<const Member> mem
     if (missing == 0) break;
     if (now_ns() >= until) {
       errno = ETIMEDOUT;
-      return failed(cannot("connect all ranks"));
+      return failed(system_error("cannot connect all ranks"));
     }
     accept_for(kPoll);
   }

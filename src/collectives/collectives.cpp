@@ -11,23 +11,23 @@ namespace {
 
 constexpr std::size_t kOperations = static_cast<std::size_t>(Operation::count_);
 
-constexpr std::array<std::string_view, kOperations> kNames = {"barrier",
-                                                              "bcast",
-                                                              "gather",
-                                                              "gatherv",
-                                                              "scatter",
-                                                              "scatterv",
-                                                              "allgather",
-                                                              "allgatherv",
-                                                              "alltoall",
-                                                              "alltoallv",
-                                                              "neighbor_alltoallv",
-                                                              "reduce",
-                                                              "allreduce",
-                                                              "reduce_scatter",
-                                                              "reduce_scatter_block",
-                                                              "scan",
-                                                              "exscan"};
+constexpr std::array<std::string_view, kOperations> kOperationNames = {"barrier",
+                                                                       "bcast",
+                                                                       "gather",
+                                                                       "gatherv",
+                                                                       "scatter",
+                                                                       "scatterv",
+                                                                       "allgather",
+                                                                       "allgatherv",
+                                                                       "alltoall",
+                                                                       "alltoallv",
+                                                                       "neighbor_alltoallv",
+                                                                       "reduce",
+                                                                       "allreduce",
+                                                                       "reduce_scatter",
+                                                                       "reduce_scatter_block",
+                                                                       "scan",
+                                                                       "exscan"};
 
 constexpr Algorithm kBarrier[] = {
     {"dissemination", "each rank tells ranks 1, 2, 4 ... away (Hensgen, Finkel, Manber 1988)", barrier::dissemination},
@@ -146,13 +146,13 @@ std::string listed(std::string list, std::string_view name) {
 
 }  // namespace
 
-std::string_view name(Operation operation) { return kNames[static_cast<std::size_t>(operation)]; }
+std::string_view name(Operation operation) { return kOperationNames[static_cast<std::size_t>(operation)]; }
 
 Result<Operation> operation_named(std::string_view name) {
   std::string valid;
   for (std::size_t i = 0; i < kOperations; ++i) {
-    if (kNames[i] == name) return static_cast<Operation>(i);
-    valid = listed(std::move(valid), kNames[i]);
+    if (kOperationNames[i] == name) return static_cast<Operation>(i);
+    valid = listed(std::move(valid), kOperationNames[i]);
   }
   return Error{"no collective operation is called \"" + std::string(name) + "\"; there are " + valid};
 }

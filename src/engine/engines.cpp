@@ -29,17 +29,17 @@ std::unique_ptr<Engine> make_kernel(Domain& domain, bool, const HelperSettings&)
 }
 
 // The last runs only what was made for it.
-constexpr std::array kTable = {EngineRow{"thread", true, make_thread}, EngineRow{"poll", false, make_poll},
-                               EngineRow{"kernel", false, make_kernel, kernel_domain}};
+constexpr std::array kEngineRows = {EngineRow{"thread", true, make_thread}, EngineRow{"poll", false, make_poll},
+                                    EngineRow{"kernel", false, make_kernel, kernel_domain}};
 
 }  // namespace
 
-std::span<const EngineRow> engine_table() { return kTable; }
+std::span<const EngineRow> engine_table() { return kEngineRows; }
 
 void Engines::make(std::span<const std::string_view> names, bool fallback, std::size_t helpers,
                    const transport::Failures& failures, const std::function<std::unique_ptr<Domain>()>& make_domain,
                    const std::function<HelperSettings(std::size_t)>& settings) {
-  for (const EngineRow& row : kTable) {
+  for (const EngineRow& row : kEngineRows) {
     if (std::ranges::find(names, row.name) == names.end()) continue;
     Kind& kind = kinds_.emplace_back(Kind{&row});
     for (std::size_t i = 0; i < (row.helpers ? helpers : 1); ++i) {

@@ -12,18 +12,18 @@ namespace urakata::job {
 
 namespace {
 
-struct Pair {
+struct NodePair {
   std::size_t one, other;
   std::uint32_t round_trip;  // us, at least kLan
 };
 
 // The nodes that are joined by pairs no further apart than `reach`: of each node the first that it is joined with.
-std::vector<std::size_t> joined(const std::vector<Pair>& pairs, std::size_t nodes, std::uint32_t reach) {
+std::vector<std::size_t> joined(const std::vector<NodePair>& pairs, std::size_t nodes, std::uint32_t reach) {
   std::vector<std::size_t> first(nodes);
   std::iota(first.begin(), first.end(), std::size_t{0});
   for (bool changed = true; changed;) {
     changed = false;
-    for (const Pair& pair : pairs) {
+    for (const NodePair& pair : pairs) {
       if (pair.round_trip > reach || first[pair.one] == first[pair.other]) continue;
       first[pair.one] = first[pair.other] = std::min(first[pair.one], first[pair.other]);
       changed = true;
@@ -68,7 +68,7 @@ Sites one_site(std::string why) {
 
 Sites found_sites(const Network& network) {
   if (network.nodes < 2 || network.round_trip_us.empty()) return one_site(network.nothing);
-  std::vector<Pair> pairs;
+  std::vector<NodePair> pairs;
   for (std::size_t one = 0; one < network.nodes; ++one) {
     for (std::size_t other = one + 1; other < network.nodes; ++other) {
       const std::uint32_t time = network.round_trip_us[one * network.nodes + other];
@@ -76,7 +76,7 @@ Sites found_sites(const Network& network) {
     }
   }
   std::vector<std::uint32_t> times{kLan};
-  for (const Pair& pair : pairs) times.push_back(pair.round_trip);
+  for (const NodePair& pair : pairs) times.push_back(pair.round_trip);
   std::ranges::sort(times);
   std::vector<std::pair<double, std::size_t>>
       gaps;  // how wide, negative so that the widest is first, and after which of `times`
@@ -87,8 +87,9 @@ Sites found_sites(const Network& network) {
   std::ranges::stable_sort(gaps, std::ranges::greater{}, &std::pair<double, std::size_t>::first);
   for (const auto& [ratio, at] : gaps) {
     const std::vector<std::size_t> first = joined(pairs, network.nodes, times[at]);
-    const bool apart = std::ranges::any_of(
-        pairs, [&](const Pair& pair) { return pair.round_trip > times[at] && first[pair.one] == first[pair.other]; });
+    const bool apart = std::ranges::any_of(pairs, [&](const NodePair& pair) {
+      return pair.round_trip > times[at] && first[pair.one] == first[pair.other];
+    });
     if (apart) continue;
     std::vector<std::int32_t> site(network.nodes, -1);
     std::int32_t count = 0;

@@ -11,13 +11,11 @@ using collectives::Operation;
 using schedule::kRecvBuffer;
 using schedule::kSendBuffer;
 
-void retain(Request& request, const Datatype* type) {
+void retain_type(Request& request, const Datatype* type) {
   if (type->predefined()) return;
   type->retain();
   request.types.push_back(type);
 }
-
-std::byte* writable(const void* address) { return static_cast<std::byte*>(const_cast<void*>(address)); }
 
 // Types with holes travel packed: the schedule sees bytes without gaps, and moves before and after it do the rest.
 // in: what the buffer holds is input, all of it or one block (own_only); out: the schedule's result goes back to it.
@@ -33,7 +31,7 @@ std::byte* pack_around(const Side& side, Request& request, std::vector<std::byte
     const Block& block = side.blocks[p];
     const engine::Move move{block.type, writable(side.address) + block.displacement, block.elements, at};
     if (block.elements != 0) {
-      retain(request, block.type);
+      retain_type(request, block.type);
       if (in && (own_only == ~0U || own_only == p)) run.packs.push_back(move);
       if (out) run.unpacks.push_back(move);
     }
@@ -49,7 +47,7 @@ void bind_reduction(const Call& call, const Reading& reading, Request& request) 
   run.bind(kRecvBuffer, writable(call.recv.address));
   if (UserOperation* user = reading.meaning.user) {
     user->retain();
-    retain(request, element);
+    retain_type(request, element);
     run.reducer = &request.reducer.emplace(*user, *element);
   } else {
     run.reducer = reading.meaning.builtin;
@@ -82,7 +80,7 @@ Received received_of(const Key& key, std::uint32_t rank) {
 
 void retain_types(const Reading& reading, Request& request) {
   for (const Side* side : {&reading.send, &reading.recv}) {
-    for (const Block& block : side->blocks) retain(request, block.type);
+    for (const Block& block : side->blocks) retain_type(request, block.type);
   }
 }
 

@@ -1,6 +1,7 @@
 // Binding a request to its call: addresses for the schedule's buffers, and what packs and reduces around them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "shim/call.hpp"
@@ -8,6 +9,9 @@
 #include "shim/request.hpp"
 
 namespace urakata::shim {
+
+// The bytes of a buffer: that an operation only reads one is known to its schedule, not to its type.
+inline std::byte* writable(const void* address) { return static_cast<std::byte*>(const_cast<void*>(address)); }
 
 // What an operation that only moves does with recvbuf on a rank: all of it is output but at bcast's root. It is input
 // too for bcast's root and where the operation is in place: the own block only for gathers, everything for alltoall.

@@ -15,7 +15,7 @@ namespace urakata::shim {
 
 namespace {
 
-Circles& registry() {
+Circles& circles() {
   static auto* map = new Circles;
   return *map;
 }
@@ -36,9 +36,9 @@ void note_promise(Circle& open, unsigned promise, MPI_Info info, const char* key
 }  // namespace
 
 Circle* look_up_circle(MPI_Comm handle) {
-  const auto found = registry().find(handle);
+  const auto found = circles().find(handle);
   if (found.known) return found.object;
-  return handle != MPI_COMM_NULL ? registry().insert(handle, nullptr) : nullptr;
+  return handle != MPI_COMM_NULL ? circles().insert(handle, nullptr) : nullptr;
 }
 
 void open_circle(MPI_Comm made, const job::MemberContexts& contexts) {
@@ -54,12 +54,12 @@ void open_circle(MPI_Comm made, const job::MemberContexts& contexts) {
   host.Comm_rank(made, &rank);
   const std::uint32_t own = contexts.circle_of(process().world_rank());
   if (Circle* const opened = Circle::make(message_host(), bits(made), rank, own, std::move(peers))) {
-    registry().insert(made, opened);
+    circles().insert(made, opened);
   }
 }
 
 void for_each_circle(const std::function<void(const Circle&)>& visit) {
-  registry().for_each([&](const Circle* one) {
+  circles().for_each([&](const Circle* one) {
     if (one != nullptr) visit(*one);
   });
 }
@@ -73,12 +73,12 @@ void note_promises(MPI_Comm handle, MPI_Info info) {
 }
 
 bool close_circle(MPI_Comm handle) {
-  Circle* gone = registry().erase(handle);
+  Circle* gone = circles().erase(handle);
   return gone != nullptr && gone->close();
 }
 
 void drain_circle(MPI_Comm handle) {
-  const Circle* open = endpoint() != nullptr ? registry().find(handle).object : nullptr;
+  const Circle* open = endpoint() != nullptr ? circles().find(handle).object : nullptr;
   if (open == nullptr) return;
   wait_until([&] { return open->idle(); });
 }

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kMostPrepared = 64;  // schedules kept per communicator
 
-HandleMap<MPI_Comm, Communicator>& registry() {
+HandleMap<MPI_Comm, Communicator>& communicators() {
   static auto* map = new HandleMap<MPI_Comm, Communicator>;
   return *map;
 }
@@ -133,7 +133,7 @@ std::vector<std::int32_t> world_ranks(MPI_Comm handle) {
 
 Communicator* communicator(MPI_Comm handle) {
   if (handle == MPI_COMM_NULL) return nullptr;
-  const auto found = registry().find(handle);
+  const auto found = communicators().find(handle);
   if (found.known) return found.object != nullptr && found.object->engine != nullptr ? found.object : nullptr;
 
   Communicator* made = nullptr;
@@ -150,13 +150,13 @@ Communicator* communicator(MPI_Comm handle) {
       process().progress().hook();
     }
   }
-  registry().insert(handle, made);
+  communicators().insert(handle, made);
   return made;
 }
 
 void forget_communicator(MPI_Comm handle) {
   forget_origin(handle);
-  if (Communicator* gone = registry().erase(handle)) gone->release();
+  if (Communicator* gone = communicators().erase(handle)) gone->release();
 }
 
 namespace {
@@ -197,7 +197,7 @@ Result<Wish> own_choice(Communicator& comm, std::string_view name, engine::Engin
 Status choose_engine(MPI_Comm handle, std::string_view name, bool* pending) {
   *pending = false;
   communicator(handle);  // known from now on, if it is to be
-  Communicator* const comm = registry().find(handle).object;
+  Communicator* const comm = communicators().find(handle).object;
   if (comm == nullptr) {
     const auto kind = engine_named(name);
     if (name.empty() || (kind.ok() && *kind == EngineKind::host)) return Nothing{};
@@ -226,7 +226,7 @@ Status choose_engine(MPI_Comm handle, std::string_view name, bool* pending) {
 }
 
 bool pending_on(MPI_Comm handle) {
-  const auto found = registry().find(handle);
+  const auto found = communicators().find(handle);
   return found.object != nullptr && !found.object->quiet();
 }
 

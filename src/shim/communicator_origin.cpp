@@ -15,7 +15,7 @@ namespace urakata::shim {
 
 namespace {
 
-HandleMap<MPI_Comm, CommunicatorOrigin>& registry() {
+HandleMap<MPI_Comm, CommunicatorOrigin>& origins() {
   static auto* map = new HandleMap<MPI_Comm, CommunicatorOrigin>;
   return *map;
 }
@@ -34,7 +34,7 @@ bool intercepts() { return process().running() && !process().host_only(); }
 void add(MPI_Comm made, job::MemberContexts contexts) {
   open_circle(made, contexts);
   KernelPartHolder kernel_part = open_conduit(made, contexts);
-  registry().insert(made, new CommunicatorOrigin{std::move(contexts), new_children(), std::move(kernel_part)});
+  origins().insert(made, new CommunicatorOrigin{std::move(contexts), new_children(), std::move(kernel_part)});
 }  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): held by the registry
 
 }  // namespace
@@ -45,7 +45,7 @@ void open_world_origin(std::int32_t limit) {
   auto children = new_children();
   children->fix(fixed);
   job::MemberContexts own = children->next();
-  registry().insert(MPI_COMM_WORLD, new CommunicatorOrigin{std::move(own), std::move(children), nullptr});
+  origins().insert(MPI_COMM_WORLD, new CommunicatorOrigin{std::move(own), std::move(children), nullptr});
 }  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): held by the registry
 
 void open_world_conduit() {
@@ -77,8 +77,8 @@ void note_made(MPI_Comm made) {
   if (contexts.known()) add(made, std::move(contexts));
 }
 
-CommunicatorOrigin* origin_of(MPI_Comm handle) { return registry().find(handle).object; }
+CommunicatorOrigin* origin_of(MPI_Comm handle) { return origins().find(handle).object; }
 
-void forget_origin(MPI_Comm handle) { delete registry().erase(handle); }
+void forget_origin(MPI_Comm handle) { delete origins().erase(handle); }
 
 }  // namespace urakata::shim

@@ -20,7 +20,7 @@ namespace {
 
 using reduce::Type;
 
-Datatypes& registry() {
+Datatypes& datatypes() {
   static auto* map = new Datatypes;  // lives as long as the process: helpers may outlast main
   return *map;
 }
@@ -228,7 +228,7 @@ namespace {
   if (host.Type_size_x(handle, &bytes) != MPI_SUCCESS || bytes == MPI_UNDEFINED) return nullptr;
   if (!is_predefined(handle) && !is_committed(handle)) return nullptr;
   const auto* made = new Datatype(handle);
-  const Datatype* known = registry().insert(handle, made);
+  const Datatype* known = datatypes().insert(handle, made);
   if (known != made) delete made;
   return known;  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): held by the registry, or deleted
 }
@@ -236,12 +236,12 @@ namespace {
 }  // namespace
 
 const Datatype* look_up_datatype(MPI_Datatype handle) {
-  const auto found = registry().find(handle);
+  const auto found = datatypes().find(handle);
   return found.known ? found.object : meet(handle);
 }
 
 bool forget_datatype(MPI_Datatype handle) {
-  const Datatype* type = registry().erase(handle);
+  const Datatype* type = datatypes().erase(handle);
   return type != nullptr && type->leave_registry();
 }
 

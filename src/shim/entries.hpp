@@ -17,6 +17,9 @@
 
 namespace urakata::shim {
 
+// What a function of an entry point returns where the call is the host's: no MPI error code.
+constexpr int kHosts = -1;
+
 // Before a call of the host in an entry point that may be the program's first.
 inline void need_host() {
   if (!host.found) find_host();

@@ -22,7 +22,7 @@ Integer integer_of(MPI_Message message, Integer (*theirs)(MPI_Message)) {
 }
 
 template <class Handle, class Integer>
-Handle handle_of(Integer integer, Handle (*theirs)(Integer)) {
+Handle handle_from(Integer integer, Handle (*theirs)(Integer)) {
   if (!is_fortran_of_ours(integer)) return theirs(integer);
   const MPI_Request request = request_of_fortran(integer);
   Handle handle{};
@@ -37,16 +37,16 @@ extern "C" {
 
 using namespace urakata::shim;
 
-#define URAKATA_INTEGERS(Handle, to, from, Integer)         \
-  URAKATA_EXPORT Integer MPI_##to(Handle handle) {          \
-    need_host();                                            \
-    return integer_of<Integer>(handle, host.to);            \
-  }                                                         \
-  URAKATA_EXPORT Handle MPI_##from(Integer integer) {       \
-    need_host();                                            \
-    return handle_of<Handle, Integer>(integer, host.from);  \
-  }                                                         \
-  Integer PMPI_##to(Handle handle) URAKATA_ALIAS(MPI_##to); \
+#define URAKATA_INTEGERS(Handle, to, from, Integer)          \
+  URAKATA_EXPORT Integer MPI_##to(Handle handle) {           \
+    need_host();                                             \
+    return integer_of<Integer>(handle, host.to);             \
+  }                                                          \
+  URAKATA_EXPORT Handle MPI_##from(Integer integer) {        \
+    need_host();                                             \
+    return handle_from<Handle, Integer>(integer, host.from); \
+  }                                                          \
+  Integer PMPI_##to(Handle handle) URAKATA_ALIAS(MPI_##to);  \
   Handle PMPI_##from(Integer integer) URAKATA_ALIAS(MPI_##from);
 
 #ifdef URAKATA_ABI_OPENMPI

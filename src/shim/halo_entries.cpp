@@ -1,13 +1,12 @@
 // The halos of urakata.h: ura_halo_create to ura_halo_free.
-#define URAKATA_API __attribute__((visibility("default")))
 #include <string>
 
-#include "base/log.hpp"
 #include "device/runtime.hpp"
 #include "shim/abi.hpp"
 #include "shim/devices.hpp"
 #include "shim/host.hpp"
 #include "shim/process.hpp"
+#include "shim/user_error.hpp"
 #include "shim/user_halo.hpp"
 #include "urakata.h"
 
@@ -21,11 +20,6 @@ struct ura_halo {
 };
 
 namespace {
-
-int refuse(const char* function, int code, const std::string& why) {
-  urakata::log::error("%s: %s", function, why.c_str());
-  return code;
-}
 
 // The ranks of an intracommunicator; 0 for what is none.
 int ranks_of(MPI_Comm comm) {
@@ -42,7 +36,7 @@ constexpr const char* kComm = "an intracommunicator is needed, between MPI_Init 
 int create(const char* function, MPI_Comm comm, Result<shim::HaloSide> send, Result<shim::HaloSide> receive,
            const void* site, ura_halo** halo) {
   auto made = shim::UserHalo::make(comm, std::move(send), std::move(receive), site);
-  if (!made.ok()) return refuse(function, MPI_ERR_ARG, made.error().message);
+  if (!made.ok()) return shim::user_error(function, MPI_ERR_ARG, made.error().message);
   *halo = new ura_halo{std::move(*made)};
   return MPI_SUCCESS;
 }
@@ -50,14 +44,14 @@ int create(const char* function, MPI_Comm comm, Result<shim::HaloSide> send, Res
 // A call that needs an exchange that is under way, or one that is not: MPI_SUCCESS, or the error that was told.
 int misused(const char* function, const ura_halo* halo, bool under_way) {
   if (halo == nullptr || !shim::process().running()) {
-    return refuse(function, MPI_ERR_ARG, "there is no halo, or MPI_Finalize was called");
+    return shim::user_error(function, MPI_ERR_ARG, "there is no halo, or MPI_Finalize was called");
   }
   if (halo->is->under_way() == under_way) [[likely]] {
     return MPI_SUCCESS;
   }
-  return under_way ? refuse(function, MPI_ERR_ARG, "no exchange has begun; call ura_halo_begin first")
-                   : refuse(function, MPI_ERR_PENDING,
-                            "the exchange that was begun last is not ended; call ura_halo_end first");
+  return under_way ? shim::user_error(function, MPI_ERR_ARG, "no exchange has begun; call ura_halo_begin first")
+                   : shim::user_error(function, MPI_ERR_PENDING,
+                                      "the exchange that was begun last is not ended; call ura_halo_end first");
 }
 
 bool in_device(const void* vector, std::string* why) {
@@ -79,7 +73,7 @@ extern "C" {
 int ura_halo_create(MPI_Comm comm, MPI_Aint element_bytes, const ura_halo_side* send, const ura_halo_side* receive,
                     ura_halo** halo) {
   const int ranks = ranks_of(comm);
-  if (ranks == 0) return refuse("ura_halo_create", MPI_ERR_COMM, kComm);
+  if (ranks == 0) return shim::user_error("ura_halo_create", MPI_ERR_COMM, kComm);
   const auto side = [&](Direction direction, const ura_halo_side* given) -> Result<shim::HaloSide> {
     if (given == nullptr || halo == nullptr) return Error{"both sides, and a place for the halo, are needed"};
     return side_of_lists(direction, *given, element_bytes, ranks);
@@ -92,7 +86,7 @@ int ura_halo_create_types(MPI_Comm comm, int send_neighbours, const int* send_ra
                           int receive_neighbours, const int* receive_ranks, const MPI_Datatype* receive_types,
                           ura_halo** halo) {
   const int ranks = ranks_of(comm);
-  if (ranks == 0) return refuse("ura_halo_create_types", MPI_ERR_COMM, kComm);
+  if (ranks == 0) return shim::user_error("ura_halo_create_types", MPI_ERR_COMM, kComm);
   const auto side = [&](Direction direction, int neighbours, const int* of,
                         const MPI_Datatype* types) -> Result<shim::HaloSide> {
     if (halo == nullptr) return Error{"a place for the halo is needed"};
@@ -104,7 +98,7 @@ int ura_halo_create_types(MPI_Comm comm, int send_neighbours, const int* send_ra
 }
 
 int ura_halo_name(ura_halo* halo, const char* name) {
-  if (name == nullptr || *name == '\0') return refuse("ura_halo_name", MPI_ERR_ARG, "there is no name");
+  if (name == nullptr || *name == '\0') return shim::user_error("ura_halo_name", MPI_ERR_ARG, "there is no name");
   if (const int code = misused("ura_halo_name", halo, false); code != MPI_SUCCESS) return code;
   halo->is->name(name);
   return MPI_SUCCESS;
@@ -115,7 +109,7 @@ int ura_halo_begin(ura_halo* halo, const void* send_vector, void* receive_vector
   if (shim::have_devices() && halo->is->planned()) [[unlikely]] {
     std::string why;
     if (in_device(send_vector, &why) || in_device(receive_vector, &why)) {
-      return refuse("ura_halo_begin", MPI_ERR_BUFFER, why);
+      return shim::user_error("ura_halo_begin", MPI_ERR_BUFFER, why);
     }
   }
   return halo->is->begin(send_vector, receive_vector);
@@ -124,8 +118,9 @@ int ura_halo_begin(ura_halo* halo, const void* send_vector, void* receive_vector
 int ura_halo_ready(ura_halo* halo, int neighbour, int* flag) {
   if (const int code = misused("ura_halo_ready", halo, true); code != MPI_SUCCESS) return code;
   if (flag == nullptr || neighbour < 0 || static_cast<std::size_t>(neighbour) >= halo->is->sources()) {
-    return refuse("ura_halo_ready", MPI_ERR_ARG,
-                  "there is no receive neighbour " + std::to_string(neighbour) + ", or no place for the answer");
+    return shim::user_error(
+        "ura_halo_ready", MPI_ERR_ARG,
+        "there is no receive neighbour " + std::to_string(neighbour) + ", or no place for the answer");
   }
   bool here = false;
   const int code = halo->is->ready(static_cast<std::size_t>(neighbour), &here);
@@ -135,7 +130,8 @@ int ura_halo_ready(ura_halo* halo, int neighbour, int* flag) {
 
 int ura_halo_ready_any(ura_halo* halo, int* neighbour) {
   if (const int code = misused("ura_halo_ready_any", halo, true); code != MPI_SUCCESS) return code;
-  if (neighbour == nullptr) return refuse("ura_halo_ready_any", MPI_ERR_ARG, "a place for the neighbour is needed");
+  if (neighbour == nullptr)
+    return shim::user_error("ura_halo_ready_any", MPI_ERR_ARG, "a place for the neighbour is needed");
   std::optional<std::size_t> found;
   const int code = halo->is->ready_any(&found);
   *neighbour = found ? static_cast<int>(*found) : -1;
@@ -148,7 +144,7 @@ int ura_halo_end(ura_halo* halo) {
 }
 
 int ura_halo_free(ura_halo** halo) {
-  if (halo == nullptr) return refuse("ura_halo_free", MPI_ERR_ARG, "there is no halo");
+  if (halo == nullptr) return shim::user_error("ura_halo_free", MPI_ERR_ARG, "there is no halo");
   if (const int code = misused("ura_halo_free", *halo, false); code != MPI_SUCCESS) return code;
   delete *halo;
   *halo = nullptr;

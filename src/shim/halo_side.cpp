@@ -52,7 +52,7 @@ OwnType type_of(std::span<const int> indices, MPI_Datatype element) {
 }
 
 // An index that is in no vector of that length.
-std::optional<Error> outside(std::span<const int> indices, MPI_Count length, const std::string& list) {
+std::optional<Error> out_of_range(std::span<const int> indices, MPI_Count length, const std::string& list) {
   for (std::size_t i = 0; i < indices.size(); ++i) {
     if (indices[i] >= 0 && indices[i] < length) continue;
     return Error{"index " + std::to_string(indices[i]) + ", number " + std::to_string(i) + " in the list of " + list +
@@ -104,7 +104,7 @@ Result<HaloSide> side_of_lists(Direction direction, const ura_halo_side& given, 
     const bool nobody = side->ranks[i] == MPI_PROC_NULL;
     const auto own = left.first(static_cast<std::size_t>(counts[i]));
     left = left.subspan(own.size());
-    if (auto bad = outside(own, given.length, of(what, static_cast<int>(i), side->ranks[i]))) return *bad;
+    if (auto bad = out_of_range(own, given.length, of(what, static_cast<int>(i), side->ranks[i]))) return *bad;
     if (direction == Direction::receive && !nobody) received.insert(received.end(), own.begin(), own.end());
     side->types.push_back(type_of(own, element));
     side->bytes.push_back(nobody ? 0 : own.size() * static_cast<std::uint64_t>(element_bytes));

@@ -21,7 +21,7 @@ HostHandles host_handles;
 
 namespace {
 
-constexpr std::array kNames = {
+constexpr std::array kLibraryNames = {
 #if defined(URAKATA_ABI_OPENMPI)
     "libmpi.so.40",
 #elif defined(URAKATA_ABI_MPICH)
@@ -34,7 +34,7 @@ constexpr std::array kNames = {
 
 // The library may be in no global scope (Python opens extensions privately): RTLD_NEXT does not see it then.
 void* host_library() {
-  for (const char* name : kNames) {
+  for (const char* name : kLibraryNames) {
     if (void* library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD)) return library;
   }
   // Loaded by a path of its own: go by the file's name.
@@ -42,7 +42,7 @@ void* host_library() {
   auto look = [](dl_phdr_info* info, std::size_t, void* found) {
     const std::string_view full(info->dlpi_name);
     const std::string_view file = full.substr(full.find_last_of('/') + 1);
-    for (const std::string_view name : kNames) {
+    for (const std::string_view name : kLibraryNames) {
       if (file.starts_with(name)) {
         *static_cast<const char**>(found) = info->dlpi_name;
         return 1;
@@ -78,7 +78,7 @@ void find_host() {
     log::error(
         "an MPI function was called, but no MPI library (%s) is loaded in this process. "
         "Is the program linked to another MPI than Urakata took it for? Run it without urakata-exec.",
-        kNames[0]);
+        kLibraryNames[0]);
     std::abort();
   }
 #define URAKATA_NEED(name) need(library, "PMPI_" #name, host.name);
@@ -120,7 +120,7 @@ bool inside_host(const void* address) {
     const std::string_view full(info.dli_fname);
     const std::string_view file = full.substr(full.find_last_of('/') + 1);
     inside = file.starts_with("mca_") || file.starts_with("libopen-pal.so");
-    for (const std::string_view name : kNames) inside = inside || file.starts_with(name);
+    for (const std::string_view name : kLibraryNames) inside = inside || file.starts_with(name);
   }
   cell.store(value << 1U | (inside ? 1U : 0U), std::memory_order_relaxed);
   return inside;

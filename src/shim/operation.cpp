@@ -12,7 +12,7 @@ namespace {
 
 using reduce::Op;
 
-HandleMap<MPI_Op, UserOperation>& registry() {
+HandleMap<MPI_Op, UserOperation>& user_operations() {
   static auto* map = new HandleMap<MPI_Op, UserOperation>;
   return *map;
 }
@@ -75,16 +75,16 @@ Meaning meaning_of(MPI_Op op, const Datatype& type) {
     return {arithmetic ? reduce::builtin(*known, *arithmetic) : nullptr, nullptr};
   }
   if (op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP) return {};
-  const auto found = registry().find(op);
+  const auto found = user_operations().find(op);
   if (found.known) return {nullptr, found.object};
   auto* made = new UserOperation(op);
-  UserOperation* known = registry().insert(op, made);
+  UserOperation* known = user_operations().insert(op, made);
   if (known != made) delete made;  // another thread's is there, which has the host's handle
   return {nullptr, known};
 }
 
 bool forget_operation(MPI_Op op) {
-  UserOperation* operation = registry().erase(op);
+  UserOperation* operation = user_operations().erase(op);
   if (operation == nullptr) return false;
   operation->release();
   return true;

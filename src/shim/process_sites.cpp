@@ -23,7 +23,7 @@ namespace urakata::shim {
 
 namespace {
 
-constexpr std::uint32_t kStreams = 4;
+constexpr std::uint32_t kStandardStreams = 4;
 
 }  // namespace
 
@@ -43,7 +43,7 @@ Sites Process::meet_sites(job::Bootstrap& world, const Network& network) {
 void Process::open_lanes() {
   if (sites_.count < 2) return;
   log::information("%s", sites_text_.c_str());
-  const std::uint32_t streams = options().streams != 0 ? options().streams : kStreams;
+  const std::uint32_t streams = options().streams != 0 ? options().streams : kStandardStreams;
   if (wiring_.wire() != nullptr) {
     auto opened = transport::Lanes::open(*wiring_.wire(), failures_,
                                          {.streams = streams, .congestion = std::string(options().congestion)});

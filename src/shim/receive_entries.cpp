@@ -10,8 +10,6 @@
 namespace urakata::shim {
 namespace {
 
-constexpr int kHosts = -1;  // no MPI error code
-
 // Each of them for both kinds of counts: an MPI error code, or kHosts where the call is the host's.
 int receive(void* buffer, std::int64_t count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
             MPI_Status* status) {
@@ -44,7 +42,7 @@ int prepare_receive(void* buffer, std::int64_t count, MPI_Datatype type, int sou
   return prepare_message(descriptor, request);
 }
 
-struct Side {
+struct ExchangeSide {
   const void* address;
   std::int64_t count;
   MPI_Datatype type;
@@ -54,7 +52,7 @@ struct Side {
 
 // The two halves of a Sendrecv; either may be with MPI_PROC_NULL.
 struct Exchange {
-  Side out;
+  ExchangeSide out;
   MPI_Comm comm;
   bool copies;             // the receive may overwrite what is to be sent
   MessageDescriptor send;  // empty where the send is the host's
@@ -66,8 +64,8 @@ struct Exchange {
 
 // True: it is ours. Where both halves are with MPI_PROC_NULL or through the host, or an argument is wrong, it is the
 // host's.
-bool exchanging(const Side& in, Exchange& both) {
-  const Side& out = both.out;
+bool exchanging(const ExchangeSide& in, Exchange& both) {
+  const ExchangeSide& out = both.out;
   both.sends = out.peer != MPI_PROC_NULL;
   both.receives = in.peer != MPI_PROC_NULL;
   both.by_host = both.sends && outside(out.peer, both.comm);
@@ -85,7 +83,7 @@ bool exchanging(const Side& in, Exchange& both) {
 }
 
 int start(const Exchange& both, HostSend& send, bool copies) {
-  const Side& out = both.out;
+  const ExchangeSide& out = both.out;
   return copies ? send.start_copy(out.address, out.count, out.type, out.peer, out.tag, both.comm)
                 : send.start(out.address, out.count, out.type, out.peer, out.tag, both.comm);
 }

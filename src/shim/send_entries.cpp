@@ -9,8 +9,6 @@
 namespace urakata::shim {
 namespace {
 
-constexpr int kHosts = -1;  // no MPI error code
-
 // Those by the link, apart: the others need no stack.
 [[gnu::noinline]] int send_by_link(const void* buffer, std::int64_t count, MPI_Datatype type, int dest, int tag,
                                    MPI_Comm comm, p2p::Mode mode) {

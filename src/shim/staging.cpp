@@ -22,8 +22,6 @@ using collectives::Operation;
 using device::Elements;
 using device::Image;
 
-std::byte* writable(const void* address) { return static_cast<std::byte*>(const_cast<void*>(address)); }
-
 int failed(const Error& error) {
   log::error("%s", error.message.c_str());
   return MPI_ERR_OTHER;
@@ -52,7 +50,7 @@ Elements elements_of(const Datatype& type, const std::byte* address, std::uint64
   return {type.contiguous ? nullptr : &type, writable(address), type.contiguous ? count * type.size : count};
 }
 
-void retain(const std::vector<Image::Part>& parts, Request& request) {
+void retain_types_of(const std::vector<Image::Part>& parts, Request& request) {
   for (const Image::Part& part : parts) {
     if (part.elements.layout == nullptr) continue;
     const auto* type = static_cast<const Datatype*>(part.elements.layout);
@@ -83,7 +81,7 @@ std::vector<Image::Part> parts_of(const Side& side, bool in, bool out, std::uint
 int stage_side(Side& side, Request& request, std::unique_ptr<Image> Staging::*to, bool in, bool out,
                std::uint32_t own_only) {
   std::vector<Image::Part> parts = parts_of(side, in, out, own_only);
-  retain(parts, request);
+  retain_types_of(parts, request);
   return stage(std::move(parts), side.address, request, to);
 }
 
@@ -114,7 +112,7 @@ int stage_reduction(Call& call, const Reading& reading, Request& request) {
   };
   if (!key.in_place) {
     std::vector<Image::Part> parts = {part(call.send, all, true)};
-    retain(parts, request);
+    retain_types_of(parts, request);
     const int code = stage(std::move(parts), call.send.address, request, &Staging::send);
     if (code != MPI_SUCCESS) return code;
   }
@@ -123,7 +121,7 @@ int stage_reduction(Call& call, const Reading& reading, Request& request) {
   std::vector<Image::Part> parts;
   if (key.in_place) parts.push_back(part(call.recv, all, true));
   if (result) parts.push_back(part(call.recv, own, false));
-  retain(parts, request);
+  retain_types_of(parts, request);
   return stage(std::move(parts), call.recv.address, request, &Staging::recv);
 }
 

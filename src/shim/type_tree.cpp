@@ -59,16 +59,16 @@ std::optional<Envelope> envelope_of(MPI_Datatype handle) {
 
 // The arguments that a type was made with. Those of a `_c` constructor are large counts where the other constructors
 // have integers or addresses; each list is in the order of the constructor's arguments.
-class Arguments {
+class TypeArguments {
  public:
-  Arguments() = default;
-  ~Arguments() {
+  TypeArguments() = default;
+  ~TypeArguments() {
     for (std::size_t i = 0; i < types_.size(); ++i) {
       if (types_[i] != MPI_DATATYPE_NULL && !is_predefined(types_[i])) host.Type_free(&types_[i]);
     }
   }
-  Arguments(const Arguments&) = delete;
-  Arguments& operator=(const Arguments&) = delete;
+  TypeArguments(const TypeArguments&) = delete;
+  TypeArguments& operator=(const TypeArguments&) = delete;
 
   bool read(MPI_Datatype handle);
 
@@ -113,7 +113,7 @@ class Arguments {
   std::vector<MPI_Datatype> types_;
 };
 
-bool Arguments::read(MPI_Datatype handle) {
+bool TypeArguments::read(MPI_Datatype handle) {
   const auto envelope = envelope_of(handle);
   if (!envelope.has_value()) return false;
   combiner_ = envelope->combiner;
@@ -174,7 +174,7 @@ std::optional<TypeMap> predefined_map(MPI_Datatype handle, const Bounds& bounds)
 
 TypeMap::Order order_of(int order) { return order == MPI_ORDER_FORTRAN ? TypeMap::Order::fortran : TypeMap::Order::c; }
 
-TypeMap subarray(Arguments& arguments, const TypeMap& old) {
+TypeMap subarray(TypeArguments& arguments, const TypeMap& old) {
   const int dimensions = arguments.plain();
   const auto sizes = arguments.list_of_counts(dimensions);
   const auto subsizes = arguments.list_of_counts(dimensions);
@@ -182,7 +182,7 @@ TypeMap subarray(Arguments& arguments, const TypeMap& old) {
   return TypeMap::subarray(sizes, subsizes, starts, order_of(arguments.plain()), old);
 }
 
-TypeMap darray(Arguments& arguments, const TypeMap& old) {
+TypeMap darray(TypeArguments& arguments, const TypeMap& old) {
   arguments.plain();  // the number of ranks: the product of the grid's
   const int rank = arguments.plain();
   const int dimensions = arguments.plain();
@@ -204,7 +204,7 @@ TypeMap darray(Arguments& arguments, const TypeMap& old) {
 
 std::optional<TypeMap> map_at(MPI_Datatype handle, int level);
 
-std::optional<TypeMap> structure(Arguments& arguments, int level) {
+std::optional<TypeMap> structure(TypeArguments& arguments, int level) {
   const std::int64_t members = arguments.count();
   const auto lengths = arguments.list_of_counts(members);
   const auto displacements = arguments.list_of_addresses(members);
@@ -225,7 +225,7 @@ std::optional<TypeMap> structure(Arguments& arguments, int level) {
 }
 
 // All combiners but those of predefined types and of struct.
-std::optional<TypeMap> derived(Arguments& arguments, const TypeMap& old) {
+std::optional<TypeMap> derived(TypeArguments& arguments, const TypeMap& old) {
   const auto unsigned_count = [&] { return static_cast<std::uint64_t>(arguments.count()); };
   switch (arguments.combiner()) {
     case MPI_COMBINER_DUP:
@@ -272,7 +272,7 @@ std::optional<TypeMap> derived(Arguments& arguments, const TypeMap& old) {
   }
 }
 
-std::optional<TypeMap> unbounded_map(Arguments& arguments, int level) {
+std::optional<TypeMap> unbounded_map(TypeArguments& arguments, int level) {
   if (arguments.combiner() == MPI_COMBINER_STRUCT) return structure(arguments, level);
   const auto types = arguments.types();
   if (types.empty()) return std::nullopt;
@@ -291,7 +291,7 @@ std::optional<TypeMap> unbounded_map(Arguments& arguments, int level) {
 std::optional<TypeMap> map_at(MPI_Datatype handle, int level) {
   if (level == kLevels) return std::nullopt;
   const auto bounds = bounds_of(handle);
-  Arguments arguments;
+  TypeArguments arguments;
   if (!bounds.has_value() || !arguments.read(handle)) return std::nullopt;
   const auto map =
       is_predefined_combiner(arguments.combiner()) ? predefined_map(handle, *bounds) : unbounded_map(arguments, level);

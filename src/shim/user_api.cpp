@@ -1,11 +1,10 @@
 // The functions of urakata.h.
-#define URAKATA_API __attribute__((visibility("default")))
-#include "base/log.hpp"
 #include "shim/abi.hpp"
 #include "shim/communicator.hpp"
 #include "shim/prepared.hpp"
 #include "shim/process.hpp"
 #include "shim/start_meter.hpp"
+#include "shim/user_error.hpp"
 #include "urakata.h"
 
 extern "C" {
@@ -15,16 +14,15 @@ int ura_engine(MPI_Comm comm, const char* engine) {
   bool pending = false;
   const auto chosen = urakata::shim::choose_engine(comm, engine, &pending);
   if (chosen.ok()) return MPI_SUCCESS;
-  urakata::log::error("ura_engine: %s", chosen.error().message.c_str());
-  return pending ? MPI_ERR_PENDING : MPI_ERR_ARG;
+  return urakata::shim::user_error("ura_engine", pending ? MPI_ERR_PENDING : MPI_ERR_ARG, chosen.error().message);
 }
 
 unsigned long long ura_allocations() { return urakata::shim::allocations(); }
 
 int ura_start_cost(double* own_ns, unsigned long long* starts) {
   if (!urakata::shim::process().measuring()) {
-    urakata::log::error("ura_start_cost: nothing was measured; set URAKATA_MEASURE_START=1 before the program starts");
-    return MPI_ERR_OTHER;
+    return urakata::shim::user_error("ura_start_cost", MPI_ERR_OTHER,
+                                     "nothing was measured; set URAKATA_MEASURE_START=1 before the program starts");
   }
   const auto cost = urakata::shim::start_cost();
   if (own_ns != nullptr) *own_ns = cost.own_ns;

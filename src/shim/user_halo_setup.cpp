@@ -74,7 +74,7 @@ Result<Means> join(PlannedExchange* plan, const HaloSide& in, const std::vector<
   return means;
 }
 
-void retain(const HaloSide& side, std::vector<const Datatype*>& types) {
+void retain_types_of(const HaloSide& side, std::vector<const Datatype*>& types) {
   for (std::size_t i = 0; i < side.types.size(); ++i) {
     if (side.bytes[i] == 0) continue;
     types.push_back(datatype(side.types[i].handle()));
@@ -145,8 +145,8 @@ Result<std::unique_ptr<UserHalo>> UserHalo::make(MPI_Comm comm, Result<HaloSide>
     made->plan_ = std::move(plan);
     made->plan_->tell(extent);
     made->why_ = made->plan_->why();
-    retain(*out, made->types_);
-    retain(*in, made->types_);
+    retain_types_of(*out, made->types_);
+    retain_types_of(*in, made->types_);
     // For its error handler. Where nodes are joined on one rank, they are on all.
     if (process().transports().any()) made->comm_ = std::exchange(own.comm, MPI_COMM_NULL);
   } else {

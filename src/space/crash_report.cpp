@@ -57,20 +57,20 @@ void say_call(std::size_t number, const CodeFile& call) {
   line.end();
 }
 
-constinit Membership own_task{nullptr, 0};
+constinit Membership reporting_task{nullptr, 0};
 std::array<struct sigaction, kReported> hosts;  // Open MPI's handlers, in the order of kCrashes
 
 // In a forked copy of the task the others' memory is not there. Where several tasks fail, one dumps after the other;
 // the lock ends with the process. A failure of what reports the first is the same process's.
 void leave_others_out_of_dump() {
-  Registry& registry = *own_task.registry;
+  Registry& registry = *reporting_task.registry;
   const pid_t self = getpid();
-  if (registry.tasks[own_task.slot].pid.load(std::memory_order_relaxed) != self ||
+  if (registry.tasks[reporting_task.slot].pid.load(std::memory_order_relaxed) != self ||
       registry.dumping.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(self)) {
     return;
   }
-  if (lock_robust(registry.dumping, self)) advise_own(own_task, MADV_DODUMP);
-  advise_others(own_task, MADV_DONTDUMP);
+  if (lock_robust(registry.dumping, self)) advise_own(reporting_task, MADV_DODUMP);
+  advise_others(reporting_task, MADV_DONTDUMP);
 }
 
 // Only what a signal handler may call: the thread may hold, or wait for, any lock of the C library, and the dynamic
@@ -125,7 +125,7 @@ void give_signals_a_stack() {
 }  // namespace
 
 void report_crashes(const Membership& membership) {
-  own_task = membership;
+  reporting_task = membership;
   give_signals_a_stack();
   Trace first;
   _Unwind_Backtrace(&add_call, &first);  // makes tables on its first call

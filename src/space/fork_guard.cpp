@@ -17,7 +17,7 @@
 namespace urakata::space {
 namespace {
 
-constinit Membership own_task{nullptr, 0};  // without a registry in a forked copy
+constinit Membership forking_task{nullptr, 0};  // without a registry in a forked copy
 
 // Of the thread that holds the lock.
 sigset_t before;
@@ -37,8 +37,8 @@ sigset_t hold_signals() {
 
 // The others' memory is to be copied again, but for what their programs have left out.
 void unmark_others() {
-  ForkMarks& marks = own_task.registry->fork_marks;
-  advise_others(own_task, MADV_DOFORK);
+  ForkMarks& marks = forking_task.registry->fork_marks;
+  advise_others(forking_task, MADV_DOFORK);
   for (std::uint64_t i = 0; i < marks.count; ++i) {
     const AddressRange& one = marks.of_programs[i];
     raw::call(SYS_madvise, static_cast<long>(one.begin), static_cast<long>(one.end - one.begin), MADV_DONTFORK);
@@ -47,18 +47,19 @@ void unmark_others() {
 }
 
 void lock_forks() {
-  Registry& registry = *own_task.registry;
+  Registry& registry = *forking_task.registry;
   if (!lock_robust(registry.forking, getpid()) || !registry.fork_marks.set.load(std::memory_order_acquire)) return;
   // Who held the lock died before it took its marks away, which are on this task's memory too.
-  advise_own(own_task, MADV_DOFORK);
+  advise_own(forking_task, MADV_DOFORK);
   unmark_others();
 }
 
 // What the other tasks' programs have left out of their forks, as the kernel knows it.
 void find_marks_of_programs() {
   marked.clear();
-  if (!own_task.registry->fork_marks.programs_have_some.load(std::memory_order_relaxed)) return;
-  const AddressRange own[] = {home_of(*own_task.registry, own_task.slot), arena_of(*own_task.registry, own_task.slot)};
+  if (!forking_task.registry->fork_marks.programs_have_some.load(std::memory_order_relaxed)) return;
+  const AddressRange own[] = {home_of(*forking_task.registry, forking_task.slot),
+                              arena_of(*forking_task.registry, forking_task.slot)};
   MapsLine present;
   ProcLines lines("/proc/self/smaps");
   while (const auto line = lines.next()) {
@@ -74,38 +75,38 @@ void find_marks_of_programs() {
 }
 
 void prepare() {
-  if (own_task.registry == nullptr) return;
+  if (forking_task.registry == nullptr) return;
   const sigset_t present = hold_signals();
   lock_forks();
   before = present;
   forker.store(this_thread(), std::memory_order_relaxed);
   find_marks_of_programs();
-  ForkMarks& marks = own_task.registry->fork_marks;
+  ForkMarks& marks = forking_task.registry->fork_marks;
   marks.of_programs = marked.data();
   marks.count = marked.size();
   marks.set.store(true, std::memory_order_release);
-  advise_others(own_task, MADV_DONTFORK);
+  advise_others(forking_task, MADV_DONTFORK);
 }
 
 void in_parent() {
-  if (own_task.registry == nullptr) return;
+  if (forking_task.registry == nullptr) return;
   unmark_others();
   const sigset_t present = before;
   forker.store(0, std::memory_order_relaxed);
-  unlock_robust(own_task.registry->forking);
+  unlock_robust(forking_task.registry->forking);
   pthread_sigmask(SIG_SETMASK, &present, nullptr);
 }
 
 void in_child() {
-  if (own_task.registry == nullptr) return;
-  own_task.registry = nullptr;
+  if (forking_task.registry == nullptr) return;
+  forking_task.registry = nullptr;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 }  // namespace
 
 void leave_others_out_of_forks(const Membership& membership) {
-  own_task = membership;
+  forking_task = membership;
   pthread_atfork(&prepare, &in_parent, &in_child);
 }
 
@@ -113,8 +114,8 @@ long advise_for_program(void* place, std::size_t bytes, int advice) {
   const auto do_it = [&] { return raw::call(SYS_madvise, raw::word(place), static_cast<long>(bytes), advice); };
   if (advice != MADV_DONTFORK && advice != MADV_DOFORK) return do_it();
   // In a copy of the task nobody else forks, and between prepare() and in_parent() this thread holds the lock.
-  Registry* const registry = own_task.registry;
-  if (registry == nullptr || registry->tasks[own_task.slot].pid.load(std::memory_order_relaxed) != getpid()) {
+  Registry* const registry = forking_task.registry;
+  if (registry == nullptr || registry->tasks[forking_task.slot].pid.load(std::memory_order_relaxed) != getpid()) {
     return do_it();
   }
   registry->fork_marks.programs_have_some.store(true, std::memory_order_relaxed);

@@ -15,6 +15,8 @@
 #include <span>
 #include <string_view>
 
+#include "base/system_error.hpp"
+
 namespace urakata::space {
 namespace {
 
@@ -86,8 +88,6 @@ std::optional<std::size_t> receive_with(int socket, void* data, std::size_t byte
   return static_cast<std::size_t>(count);
 }
 
-Error cannot(const char* what) { return Error{std::string(what) + " (" + std::strerror(errno) + ")"}; }
-
 std::string texts_of(const Command& command) {
   std::string texts;
   const auto add = [&texts](const std::string& one) { texts.append(one.c_str(), one.size() + 1); };
@@ -100,10 +100,10 @@ std::string texts_of(const Command& command) {
 
 Result<Descriptor> memory_file(std::string_view content) {
   Descriptor file(memfd_create("urakata-handover", MFD_CLOEXEC));
-  if (!file) return cannot("making a memory file");
+  if (!file) return system_error("making a memory file");
   while (!content.empty()) {
     const ssize_t written = write(file.number(), content.data(), content.size());
-    if (written <= 0) return cannot("writing a memory file");
+    if (written <= 0) return system_error("writing a memory file");
     content.remove_prefix(static_cast<std::size_t>(written));
   }
   return file;
@@ -131,7 +131,7 @@ Status send_handover(int socket, const Command& command, const Attributes& attri
   const Result<Descriptor> file = memory_file(content);
   if (!file) return file.error();
   const Descriptor directory(open(".", O_PATH | O_CLOEXEC | O_DIRECTORY));
-  if (!directory) return cannot("opening the working directory");
+  if (!directory) return system_error("opening the working directory");
   const HandoverReceiver::Opening opening{HandoverReceiver::kMagic,
                                           text_bytes,
                                           static_cast<std::uint32_t>(command.arguments.size()),
@@ -147,9 +147,9 @@ Status send_handover(int socket, const Command& command, const Attributes& attri
     rest = rest.subspan(part.size());
     return part;
   };
-  if (!send_with(socket, &opening, sizeof opening, next())) return cannot("handing the program to the keeper");
+  if (!send_with(socket, &opening, sizeof opening, next())) return system_error("handing the program to the keeper");
   while (!rest.empty()) {
-    if (!send_with(socket, &kMore, sizeof kMore, next())) return cannot("handing descriptors to the keeper");
+    if (!send_with(socket, &kMore, sizeof kMore, next())) return system_error("handing descriptors to the keeper");
   }
   return Nothing{};
 }

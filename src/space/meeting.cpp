@@ -21,13 +21,14 @@
 
 #include "base/file_bytes.hpp"
 #include "base/hash.hpp"
+#include "base/system_error.hpp"
 #include "space/handover.hpp"
 
 namespace urakata::space {
 namespace {
 
 constexpr int kBacklog = 512;
-constexpr int kAttempts = 2000;  // with pauses of 1 ms: another founder only has to call listen()
+constexpr int kCallAttempts = 2000;  // with pauses of 1 ms: another founder only has to call listen()
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -65,8 +66,6 @@ struct Address {
 
 Descriptor new_socket() { return Descriptor(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)); }
 
-Error cannot(const char* what) { return Error{std::string(what) + " (" + std::strerror(errno) + ")"}; }
-
 // Becomes the keeper: nothing of the founder stays but the two sockets.
 [[noreturn]] void become_keeper(const char* program, int listening, int founder, int highest) {
   const int nothing = open("/dev/null", O_RDWR);
@@ -88,12 +87,12 @@ Error cannot(const char* what) { return Error{std::string(what) + " (" + std::st
 // Its own keeper's first connection, made before the keeper runs: if this process dies, the keeper sees it and ends.
 Result<Descriptor> bring_up(Descriptor listening, const std::string& keeper) {
   std::array<int, 2> ends{};
-  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return cannot("making a socket");
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return system_error("making a socket");
   Descriptor mine(ends[0]);
   const Descriptor its(ends[1]);
   const int highest = highest_descriptor() + 3;  // with those that are opened on the way
   const pid_t between = fork();
-  if (between < 0) return cannot("starting the keeper");
+  if (between < 0) return system_error("starting the keeper");
   if (between == 0) {
     const pid_t child = fork();
     if (child == 0) become_keeper(keeper.c_str(), listening.number(), its.number(), highest);
@@ -138,15 +137,15 @@ Result<Descriptor> meet_keeper(const std::string& name, const std::string& keepe
     return Error{"there is no " + keeper + " that may be run; is this installation of Urakata complete?"};
   }
   const Address address(name);
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kCallAttempts; ++attempt) {
     Descriptor one = new_socket();
-    if (!one) return cannot("making a socket");
+    if (!one) return system_error("making a socket");
     if (connect(one.number(), address.get(), address.bytes) == 0) {
       if (same_user(one.number())) return one;
       return Error{"another user holds the socket @" + name + " on this node"};
     }
     Descriptor listening = new_socket();
-    if (!listening) return cannot("making a socket");
+    if (!listening) return system_error("making a socket");
     if (bind(listening.number(), address.get(), address.bytes) == 0 && listen(listening.number(), kBacklog) == 0) {
       return bring_up(std::move(listening), keeper);
     }

@@ -35,7 +35,7 @@ namespace {
 using namespace std::string_view_literals;
 
 // A mapping that would take more than that at once is a reservation of addresses.
-constexpr std::uint64_t kLargest = kArenaBytes / 2;
+constexpr std::uint64_t kLargestMapping = kArenaBytes / 2;
 constexpr int kPlaced = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT | MAP_HUGETLB | MAP_GROWSDOWN;
 
 constinit Membership own_task{nullptr, 0};
@@ -86,7 +86,7 @@ long place_of_file(std::uint64_t wanted, std::uint64_t bytes, int file, off_t of
 void* map(void* wanted, std::size_t bytes, int rights, int flags, int file, off_t offset) {
   const std::uint64_t whole = (bytes + kPage - 1) & ~(kPage - 1);
   long address = raw::word(wanted);
-  if (wanted == nullptr && (flags & MAP_ANONYMOUS) != 0 && (flags & kPlaced) == 0 && whole - 1 < kLargest) {
+  if (wanted == nullptr && (flags & MAP_ANONYMOUS) != 0 && (flags & kPlaced) == 0 && whole - 1 < kLargestMapping) {
     address = static_cast<long>(claim(own_task, whole));
   }
   long result = raw::call(SYS_mmap, address, static_cast<long>(bytes), rights, flags, file, offset);

@@ -8,7 +8,7 @@
 namespace urakata::space {
 namespace {
 
-constexpr std::uint64_t kCheckInterval = 5'000'000;  // ns between checks whether the holder is still alive
+constexpr std::uint64_t kHolderCheck = 5'000'000;  // ns between checks whether the holder is still alive
 
 }  // namespace
 
@@ -22,7 +22,7 @@ bool lock_robust(std::atomic<std::uint32_t>& holder, pid_t self) {
       was_left = holder.compare_exchange_strong(present, own, std::memory_order_acquire);
       if (was_left) return true;
     } else {
-      futex_wait(holder, present, kCheckInterval);
+      futex_wait(holder, present, kHolderCheck);
     }
   }
 }

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint32_t kBusy = 0;
 constexpr std::uint32_t kReady = 1;
-constexpr std::uint64_t kCheckInterval = 10'000'000;  // ns between checks whether the child_main is still alive
+constexpr std::uint64_t kChildCheck = 10'000'000;  // ns between checks whether the child_main is still alive
 constexpr std::size_t kSignalBytes = 8;
 constexpr int kHighestSignal = 64;
 constexpr int kFutexWakePrivate = 129;
@@ -166,7 +166,7 @@ Result<pid_t> spawn(const SpawnRequest& request) {
   const pid_t pid = clone(&child_main, request.stack - kRedZone, CLONE_VM | SIGCHLD, &state);
   if (pid < 0) return Error{std::string("the kernel refuses another process (") + std::strerror(errno) + ")"};
   while (state.stage.load(std::memory_order_acquire) == kBusy) {
-    futex_wait(state.stage, kBusy, kCheckInterval);
+    futex_wait(state.stage, kBusy, kChildCheck);
     if (state.stage.load(std::memory_order_acquire) == kBusy && has_ended(pid)) {
       // Somebody killed it: that is its end, of which the keeper hears as of any other.
       if (state.failed_step == nullptr) return pid;

@@ -25,7 +25,7 @@
 namespace urakata::space {
 namespace {
 
-constexpr int kAttempts = 5;  // a keeper may be about to end when it is found
+constexpr int kKeeperAttempts = 5;  // a keeper may be about to end when it is found
 
 std::uint64_t bits(const sigset_t& set) {
   std::uint64_t word = 0;
@@ -106,7 +106,7 @@ Error stand_in_for(const Command& command, const std::string& keeper, const std:
   const Attributes attributes = own_attributes(bits(before));
   const std::string name = meeting_name(job_identity());
   Error reason{"its keeper ended again and again"};
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kKeeperAttempts; ++attempt) {
     Result<Descriptor> socket = meet_keeper(name, keeper);
     if (!socket) {
       reason = socket.error();

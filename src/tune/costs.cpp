@@ -102,7 +102,7 @@ constexpr auto kOthers = std::to_array<CostRow>({
      "`urakata bench overlap`, Ibcast and Iallgather of 1 MiB", 0, kLongest, in<&Costs::helper, &HelperCosts::gap>},
 });
 
-constexpr auto kTable = [] {
+constexpr auto kCostTable = [] {
   constexpr std::array kLinks = {link_rows<&Costs::node>("node", kOwnCores),
                                  link_rows<&Costs::crowded>("crowded", kSharedCores),
                                  link_rows<&Costs::host>("host", kHosts), link_rows<&Costs::wire>("wire", kHosts)};
@@ -112,7 +112,7 @@ constexpr auto kTable = [] {
   std::copy(kOthers.begin(), kOthers.end(), to);
   return all;
 }();
-static_assert(kTable.size() * sizeof(double) == sizeof(Costs), "each cost has a row");
+static_assert(kCostTable.size() * sizeof(double) == sizeof(Costs), "each cost has a row");
 
 std::string range(const CostRow& row) {
   return written_cost(row.least) + " to " + written_cost(row.most) + " " + std::string(row.unit);
@@ -120,11 +120,11 @@ std::string range(const CostRow& row) {
 
 }  // namespace
 
-std::span<const CostRow> cost_table() { return kTable; }
+std::span<const CostRow> cost_table() { return kCostTable; }
 
 Result<const CostRow*> cost_named(std::string_view name) {
   std::vector<std::string> names;
-  for (const CostRow& row : kTable) {
+  for (const CostRow& row : kCostTable) {
     names.push_back(row.name());
     if (names.back() == name) return &row;
   }

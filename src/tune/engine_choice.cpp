@@ -61,7 +61,7 @@ struct Row {
 };
 
 // Best first, as engine/engines.cpp has them.
-constexpr std::array kTable = {
+constexpr std::array kEngineTable = {
     Row{EngineKind::thread, thread_needs_threads, why_no_thread, how_thread},
     Row{EngineKind::poll, poll_needs_threads, why_no_poll, how_poll},
     Row{EngineKind::kernel, kernel_needs_threads, why_no_kernel, how_kernel},
@@ -70,7 +70,7 @@ constexpr std::array kTable = {
 }  // namespace
 
 bool asks_for_threads(const RunFacts& facts) {
-  return std::ranges::any_of(kTable, [&](const Row& row) { return row.needs_threads(facts); });
+  return std::ranges::any_of(kEngineTable, [&](const Row& row) { return row.needs_threads(facts); });
 }
 
 std::string kernel_obstacle(const std::string& no_chains, const Placement& placement) {
@@ -96,7 +96,7 @@ EngineChoice choose_engines(const RunFacts& facts, bool threads, const Placement
     return choice;
   }
   EngineChoice choice;
-  for (const Row& row : kTable) {
+  for (const Row& row : kEngineTable) {
     choice.engines.push_back({name(row.engine), row.why_not(facts, threads, placement)});
   }
   choice.fallback = !facts.hook && threads;
@@ -131,7 +131,7 @@ std::string EngineChoice::why_not(std::string_view name) const {
 std::vector<EngineFinding> find_engines(bool threads, const Placement& placement, const std::string& no_kernel) {
   std::vector<EngineFinding> found{{name(EngineKind::host), true, "everything is left to the host"}};
   for (const EngineKind engine : {EngineKind::poll, EngineKind::thread, EngineKind::kernel}) {
-    const auto row = std::ranges::find(kTable, engine, &Row::engine);
+    const auto row = std::ranges::find(kEngineTable, engine, &Row::engine);
     std::string why_not = row->why_not({.asked = engine, .no_kernel = no_kernel}, threads, placement);
     const bool usable = why_not.empty();
     found.push_back({name(engine), usable, usable ? row->how(placement) : std::move(why_not)});

@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cerrno>
 #include <cstring>
 #include <string>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/system_error.hpp"
 #include "xdp/way.hpp"
 
 namespace urakata::xdp {
@@ -36,8 +36,6 @@ std::uint32_t most_of(std::uint32_t packet) {
   return packet > kHeaders ? std::min<std::uint32_t>(packet - kHeaders, URA_XDP_BYTES) : 0;
 }
 
-Error failed(const char* doing) { return Error{std::string(doing) + ": " + std::strerror(errno)}; }
-
 }  // namespace
 
 Result<std::unique_ptr<Channel>> Channel::open(const sockaddr_in& other, std::uint64_t timeout_ns) {
@@ -53,12 +51,12 @@ Result<std::unique_ptr<Channel>> Channel::open(const sockaddr_in& other, std::ui
 Result<std::unique_ptr<Channel>> Channel::over(const std::shared_ptr<Table>& table, const sockaddr_in& own,
                                                std::uint64_t timeout_ns) {
   const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (socket < 0) return failed("making a socket");
+  if (socket < 0) return system_error("making a socket");
   sockaddr_in bound = own;
   socklen_t length = sizeof bound;
   if (bind(socket, reinterpret_cast<const sockaddr*>(&bound), sizeof bound) != 0 ||
       getsockname(socket, reinterpret_cast<sockaddr*>(&bound), &length) != 0) {
-    const Error why = failed("binding a socket");
+    const Error why = system_error("binding a socket");
     close(socket);
     return why;
   }

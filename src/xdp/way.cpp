@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <string>
+
+#include "base/system_error.hpp"
 
 namespace urakata::xdp {
 
@@ -40,12 +40,12 @@ std::uint32_t packet_bytes(unsigned interface, int socket) {
 
 Result<Way> way_to(const sockaddr_in& other) {
   const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (socket < 0) return Error{std::string("making a socket: ") + std::strerror(errno)};
+  if (socket < 0) return system_error("making a socket");
   Way way;
   socklen_t length = sizeof way.address;
   const bool known = connect(socket, reinterpret_cast<const sockaddr*>(&other), sizeof other) == 0 &&
                      getsockname(socket, reinterpret_cast<sockaddr*>(&way.address), &length) == 0;
-  const Error why{std::string("finding the way to another node: ") + std::strerror(errno)};
+  const Error why = system_error("finding the way to another node");
   way.address.sin_port = 0;
   if (known) way.interface = interface_of(way.address);
   if (way.interface != 0) way.bytes = packet_bytes(way.interface, socket);

@@ -1,0 +1,16 @@
+// What a function of urakata.h does with a call that it refuses.
+#pragma once
+
+#include <string>
+
+#include "base/log.hpp"
+
+namespace urakata::shim {
+
+// Tells why; gives the code back.
+inline int user_error(const char* function, int code, const std::string& why) {
+  log::error("%s: %s", function, why.c_str());
+  return code;
+}
+
+}  // namespace urakata::shim
