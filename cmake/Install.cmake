@@ -6,6 +6,9 @@ set(documents ${CMAKE_INSTALL_DATADIR}/doc/urakata)
 install(FILES LICENSE README.md DESIGN.md CONTRIBUTING.md CHANGELOG.md DESTINATION ${documents})
 install(DIRECTORY docs examples DESTINATION ${documents})
 install(FILES include/urakata.h DESTINATION ${documents}/include)
+if(URAKATA_LICENSES)  # of what is linked statically where an installation is handed on
+  install(DIRECTORY ${URAKATA_LICENSES}/ DESTINATION ${documents}/licenses)
+endif()
 
 # `urakata bench` compiles its programs with the mpicc of the MPI that it measures.
 install(DIRECTORY bench/ DESTINATION ${CMAKE_INSTALL_DATADIR}/urakata/bench FILES_MATCHING PATTERN "*.[ch]")

@@ -104,7 +104,7 @@ bool Connection::delivered() const {
 
 std::uint32_t Connection::round_trip_us() const {
   const TcpFacts facts = tcp_facts(socket_);
-  return facts.least_round_trip_us != 0 ? facts.least_round_trip_us : facts.common.tcpi_rtt;
+  return facts.least_round_trip_us != 0 ? facts.least_round_trip_us : facts.round_trip_us;
 }
 
 std::uint64_t Connection::left_to_send() const {

@@ -92,7 +92,7 @@ Lanes::Packets Lanes::packets(std::int32_t rank) {
     if (!lane.out || lane.connection->broken()) continue;
     const TcpFacts facts = tcp_facts(lane.connection->socket());
     all.sent += facts.data_segments_out;
-    all.again += facts.common.tcpi_total_retrans;
+    all.again += facts.sent_again;
   }
   return all;
 }
@@ -116,11 +116,11 @@ void Lanes::check_lanes(std::int32_t rank, Peer& peer, std::uint64_t now) {
     if (!lane.out || lane.connection->broken()) continue;
     const TcpFacts facts = tcp_facts(lane.connection->socket());
     const bool open = lane.connection->open;
-    const std::uint64_t silence_ms = !open                            ? (now - lane.made_ns) / 1'000'000
-                                     : facts.common.tcpi_unacked != 0 ? facts.common.tcpi_last_ack_recv
-                                                                      : 0;
-    const std::uint64_t bound = std::max<std::uint64_t>(open ? kSilence : kConnecting,
-                                                        std::uint64_t{kRoundTrips} * facts.common.tcpi_rtt / 1000);
+    const std::uint64_t silence_ms = !open                         ? (now - lane.made_ns) / 1'000'000
+                                     : facts.not_acknowledged != 0 ? facts.since_ack_ms
+                                                                   : 0;
+    const std::uint64_t bound =
+        std::max<std::uint64_t>(open ? kSilence : kConnecting, std::uint64_t{kRoundTrips} * facts.round_trip_us / 1000);
     if (silence_ms > bound) {
       silent.push_back(&lane);
     } else {

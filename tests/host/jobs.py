@@ -26,6 +26,13 @@ AS_ROOT = {f"{tool}_ALLOW_RUN_AS_ROOT{word}": "1" for tool in ("OMPI", "PRTE") f
 ENGINES = (None, "poll", "thread")
 
 
+def cases(short: int, full: int, name: str, ranks: int) -> str:
+    """How many random cases a test has of its kind on that host: with --full all of them where four ranks are on one of
+    the hosts that every machine has, elsewhere a tenth. All of them everywhere would take days on a few cores."""
+    whole = ranks == 4 and name in ("openmpi", "mpich")
+    return str((full if whole else full // 10) if FULL else short)
+
+
 @dataclass(frozen=True)
 class Host:
     """A host MPI: how to compile for it and how to start a job."""

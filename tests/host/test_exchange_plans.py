@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from jobs import FULL, compiled, compiled_outside, named, passes, run_job
+from jobs import FULL, cases, compiled, compiled_outside, named, passes, run_job
 from spaces import SPACE, nothing_stays, space_job
 
 __all__ = ["nothing_stays"]  # around every test here
@@ -19,7 +19,7 @@ def numbers(output: str) -> list[str]:
 @pytest.mark.parametrize("name", ("openmpi", "mpich", "impi") if FULL else ("openmpi", "mpich"))
 def test_random_neighbourhoods_equal_the_hosts(folder: Path, tmp_path: Path, name: str, ranks: int) -> None:
     host = named(name)
-    program = [str(compiled(host, "random_neighbours", folder)), "3000" if FULL else "60", str(ranks + 10)]
+    program = [str(compiled(host, "random_neighbours", folder)), cases(60, 3000, name, ranks), str(ranks + 10)]
     of_host = run_job(host, ranks, program, None, seconds=900)
     passes(of_host)
     for plans in ("1", "0"):

@@ -1,4 +1,4 @@
-"""mpi4py's own tests of collectives between two sites: they give the same results as the host alone."""
+"""mpi4py's own tests of what communicates, between two sites: they give the same results as the host alone."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ pytestmark = [
 ]
 
 COLLECTIVES = ["--no-numpy", "-i", r"test_cco.*\.py"]
+MESSAGES = ["--no-numpy", "-i", r"test_p2p.*\.py", "-i", r"test_request.*\.py"]
 SECONDS = 1800.0
 
 
-def run(hosts: Hosts, *options: str) -> tuple[int, str]:
-    """The suite with these options of urakata-exec, without any the host alone."""
+def run(hosts: Hosts, chosen: list[str], *options: str) -> tuple[int, str]:
+    """These tests with these options of urakata-exec, without any the host alone."""
     host = named("openmpi")
-    command = [*suite(), *COLLECTIVES]
+    command = [*suite(), *chosen]
     if options:
         command = [str(paths.program("urakata-exec")), "--verbose", "2", *options, "--", *command]
     environment = {**host.environment, "MPI4PY_LIBMPI": str(library(host))}
@@ -31,16 +32,26 @@ def run(hosts: Hosts, *options: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def test_collectives_between_two_sites() -> None:
+def same_as_the_host(chosen: list[str], said: str, *ways: tuple[str, ...]) -> None:
     """Two hosts here and one there, 2 ms one way."""
     with Hosts(sites=Sites([2, 1], LinkSettings(delay_us=2000, rate=400_000_000))) as hosts:
-        code, output = run(hosts)
+        code, output = run(hosts, chosen)
         expected = results(output)
         assert len(expected[0]) == 3, output[-3000:]
-        for way in (("--engine", "poll"), ("--engine", "thread"), ("--engine", "poll", "--lanes", "2")):
-            got_code, output = run(hosts, *way)
+        for way in ways:
+            got_code, output = run(hosts, chosen, *way)
             assert not re.search("runs untouched|ordinary process", output), output[:3000]
-            assert "2 sites (0: 2 nodes, 1: 1 node)" in output, output[:3000]
+            assert said in output, output[:3000]
             got = results(output)
             assert (got_code, *got[:2]) == (code, *expected[:2]), f"{way}\n{output[-3000:]}"
             assert not got[2] ^ expected[2], f"{way}: in one of both only {got[2] ^ expected[2]}"
+
+
+def test_collectives_between_two_sites() -> None:
+    ways = (("--engine", "poll"), ("--engine", "thread"), ("--engine", "poll", "--lanes", "2"))
+    same_as_the_host(COLLECTIVES, "2 sites (0: 2 nodes, 1: 1 node)", *ways)
+
+
+def test_messages_between_two_sites() -> None:
+    said = "the program's messages to 2 of 3 ranks go by transport wire"
+    same_as_the_host(MESSAGES, said, ("--engine", "poll", "--wire-messages"), ("--engine", "thread", "--wire-messages"))

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from jobs import ENGINES, FULL, HOST_NAMES, compiled, compiled_example, named, passes, run_job
+from jobs import ENGINES, FULL, HOST_NAMES, cases, compiled, compiled_example, named, passes, run_job
 from spaces import nobody_lives
 
 from urakata import paths
@@ -27,7 +27,7 @@ def test_random_operations_equal_the_blocking_ones(folder: Path, name: str, engi
         # Hosts themselves fail where handles are freed early, in some persistent forms and on some derived types.
         program += ["--cases", "100", "--no-early-free", "--no-persistent", "--no-derived"]
     else:
-        program += ["--cases", "50000" if FULL else "500", "--seed", str(ranks)]
+        program += ["--cases", cases(500, 50_000, name, ranks), "--seed", str(ranks)]
     passes(run_job(host, ranks, program, engine, seconds=3000 if FULL else 180))
 
 
@@ -36,7 +36,7 @@ def test_random_operations_equal_the_blocking_ones(folder: Path, name: str, engi
 def test_random_neighbourhoods_equal_the_hosts(folder: Path, name: str, ranks: int) -> None:
     """The same numbers come out of what all ranks got, whoever carried it."""
     host = named(name)
-    program = [str(compiled(host, "random_neighbours", folder)), "3000" if FULL else "50", str(ranks)]
+    program = [str(compiled(host, "random_neighbours", folder)), cases(50, 3000, name, ranks), str(ranks)]
     of_host = run_job(host, ranks, program, None, seconds=900)
     passes(of_host)
     lines = [line for line in of_host.output.splitlines() if line.startswith("topology")]

@@ -13,6 +13,7 @@ from jobs import (
     PROGRAMS,
     Host,
     Outcome,
+    cases,
     compiled,
     compiled_example,
     compiled_outside,
@@ -28,7 +29,6 @@ from urakata.report.summary import Row, summarise
 
 __all__ = ["nothing_stays"]  # around every test here
 
-CASES = "3000" if FULL else "60"
 SEED = os.environ.get("URAKATA_TEST_SEED", "11")
 
 
@@ -56,7 +56,7 @@ def job(host: Host, ranks: int, command: list[str], way: str, environment: dict[
 @pytest.mark.parametrize("name", HOST_NAMES if FULL else ("openmpi", "mpich"))
 def test_random_halos_equal_plain_messages(folder: Path, name: str, way: str, ranks: int) -> None:
     host = named(name)
-    is_right(job(host, ranks, [str(compiled(host, "random_halos", folder)), CASES, SEED], way))
+    is_right(job(host, ranks, [str(compiled(host, "random_halos", folder)), cases(60, 3000, name, ranks), SEED], way))
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
