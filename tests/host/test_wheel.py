@@ -1,4 +1,4 @@
-"""The wheel of ./dev wheel in an empty environment, and its programs under older and newer C libraries than this one."""
+"""The wheel of ./dev wheel in an empty environment, and its programs under C libraries older and newer than here."""
 
 from __future__ import annotations
 

@@ -104,6 +104,7 @@ PROMISED = [
     "sites-loss-bbr",
     "sites-cut",
     "sites-none",
+    "install-seconds",
 ]
 
 

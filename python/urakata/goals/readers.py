@@ -142,6 +142,11 @@ def _empty(job: Job, record: dict[str, Any]) -> Iterator[Value]:
         _expect_space(job, record)
 
 
+def _train(job: Job, record: dict[str, Any]) -> Iterator[Value]:
+    for quantity in ("install_seconds", "seconds"):
+        yield quantity, (job.label, "from the wheel to the first comparison"), record[quantity]
+
+
 def _suite(job: Job, record: dict[str, Any]) -> Iterator[Value]:
     if "threads" in record:
         for quantity in ("threads", "sockets", "segments"):
@@ -235,6 +240,7 @@ READERS: dict[str, Callable[[Job, dict[str, Any]], Iterator[Value]]] = {
     "storm": _storm,
     "empty": _empty,
     "suite": _suite,
+    "train": _train,
     "allreduce": _allreduce,
     "kernel": _kernel,
     "queue": _queue,
