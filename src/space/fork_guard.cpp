@@ -20,7 +20,7 @@ namespace {
 constinit Membership forking_task{nullptr, 0};  // without a registry in a forked copy
 
 // Of the thread that holds the lock.
-sigset_t before;
+sigset_t signals_before;
 std::atomic<pid_t> forker{0};  // which thread that is, from the beginning to the end of a fork
 std::vector<AddressRange> marked;
 
@@ -78,7 +78,7 @@ void prepare() {
   if (forking_task.registry == nullptr) return;
   const sigset_t present = hold_signals();
   lock_forks();
-  before = present;
+  signals_before = present;
   forker.store(this_thread(), std::memory_order_relaxed);
   find_marks_of_programs();
   ForkMarks& marks = forking_task.registry->fork_marks;
@@ -91,7 +91,7 @@ void prepare() {
 void in_parent() {
   if (forking_task.registry == nullptr) return;
   unmark_others();
-  const sigset_t present = before;
+  const sigset_t present = signals_before;
   forker.store(0, std::memory_order_relaxed);
   unlock_robust(forking_task.registry->forking);
   pthread_sigmask(SIG_SETMASK, &present, nullptr);
@@ -100,7 +100,7 @@ void in_parent() {
 void in_child() {
   if (forking_task.registry == nullptr) return;
   forking_task.registry = nullptr;
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_sigmask(SIG_SETMASK, &signals_before, nullptr);
 }
 
 }  // namespace

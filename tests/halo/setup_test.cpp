@@ -66,8 +66,8 @@ TEST(Plan, EndsThatLeadToNobodyAreNotJoined) {
   p2p::Port port;
   constexpr std::uint32_t kNobody = ~0U;
   const End to_nobody{kNobody, 0, 0, nullptr};
-  const End own{0, 0, 8, nullptr};
-  Plan plan(port, std::vector<End>{own, to_nobody}, std::vector<End>{to_nobody, own});
+  const End of_itself{0, 0, 8, nullptr};
+  Plan plan(port, std::vector<End>{of_itself, to_nobody}, std::vector<End>{to_nobody, of_itself});
   EXPECT_EQ(plan.join(1, plan.record(0)), Fit::good);
   const std::uint64_t sent = 7;
   std::uint64_t got = 0;
