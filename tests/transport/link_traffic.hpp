@@ -8,13 +8,16 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <memory>
 #include <random>
+#include <thread>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "layout/moving.hpp"
@@ -40,6 +43,8 @@ struct Node {
   std::unique_ptr<Lanes> lanes;
   std::unique_ptr<WireLink> link;
   std::unique_ptr<Endpoint> endpoint;
+
+  bool flushed() const { return link->flushed() && (!lanes || lanes->settled()); }
 };
 
 // `sites`: where the ranks are, by whom lanes carry payload; empty: at one.
@@ -294,5 +299,49 @@ inline std::uint64_t drawn_seed() {
   printf("SEED=%llu\n", static_cast<unsigned long long>(seed));
   return seed;
 }
+
+// Random traffic between all of them, each rank by a thread of its own; all is checked.
+inline void exchange(std::vector<Node>& nodes) {
+  const auto count = static_cast<std::int32_t>(nodes.size());
+  const std::uint64_t seed = drawn_seed();
+  std::vector<std::unique_ptr<Rank>> ranks;
+  for (std::int32_t i = 0; i < count; ++i) {
+    ranks.push_back(std::make_unique<Rank>(i, count, 60, seed, nodes[static_cast<std::size_t>(i)]));
+  }
+  std::atomic<std::int32_t> busy{count};
+  std::vector<std::thread> threads;
+  for (std::size_t own = 0; own < nodes.size(); ++own) {
+    threads.emplace_back([&, own] {
+      while (!ranks[own]->over()) ranks[own]->turn();
+      --busy;
+      while (busy.load() != 0 || !nodes[own].flushed()) nodes[own].endpoint->progress();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (auto& rank : ranks) rank->check();
+}
+
+// Two ranks in one thread.
+class LinkPair : public ::testing::Test {
+ protected:
+  explicit LinkPair(std::vector<Node> nodes) : nodes_(std::move(nodes)) {}
+
+  void step() {
+    one().progress();
+    other().progress();
+  }
+  Endpoint& one() { return *nodes_[0].endpoint; }
+  Endpoint& other() { return *nodes_[1].endpoint; }
+  template <class T>
+  static Buffer buffer(std::vector<T>& of, std::size_t count) {
+    return {reinterpret_cast<std::byte*>(of.data()), count * sizeof of[0], nullptr};
+  }
+  template <class T>
+  static Buffer buffer(std::vector<T>& of) {
+    return buffer(of, of.size());
+  }
+
+  std::vector<Node> nodes_;
+};
 
 }  // namespace urakata::transport::test

@@ -1,10 +1,8 @@
 // The link between ranks at different sites: long payload by lanes, with its RTS or after its CTS, arrives whole and once.
 #include <gtest/gtest.h>
 
-#include <atomic>
+#include <algorithm>
 #include <cstdint>
-#include <memory>
-#include <thread>
 #include <vector>
 
 #include "link_traffic.hpp"
@@ -18,51 +16,24 @@ using namespace test;
 class Sites : public ::testing::TestWithParam<std::vector<int>> {};
 
 TEST_P(Sites, EveryMessageArrivesOnceAndInOrder) {
-  const auto count = static_cast<std::int32_t>(GetParam().size());
-  const std::uint64_t seed = drawn_seed();
-  std::vector<Node> nodes = job(count, {}, p2p::Callers::one, GetParam());
-  std::vector<std::unique_ptr<Rank>> ranks;
-  for (std::int32_t i = 0; i < count; ++i) {
-    ranks.push_back(std::make_unique<Rank>(i, count, 60, seed, nodes[static_cast<std::size_t>(i)]));
-  }
-  std::atomic<std::int32_t> busy{count};
-  std::vector<std::thread> threads;
-  for (std::int32_t i = 0; i < count; ++i) {
-    threads.emplace_back([&, i] {
-      const auto own = static_cast<std::size_t>(i);
-      while (!ranks[own]->over()) ranks[own]->turn();
-      --busy;
-      while (busy.load() != 0 || !nodes[own].link->flushed() || !nodes[own].lanes->settled()) {
-        nodes[own].endpoint->progress();
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  for (auto& rank : ranks) rank->check();
+  std::vector<Node> nodes = job(static_cast<std::int32_t>(GetParam().size()), {}, p2p::Callers::one, GetParam());
+  exchange(nodes);
   for (const Node& node : nodes) EXPECT_FALSE(node.lanes->traffic().empty());
 }
 INSTANTIATE_TEST_SUITE_P(WireLinkLanes, Sites,
                          ::testing::Values(std::vector{0, 1}, std::vector{0, 1, 0}, std::vector{0, 1, 2}));
 
-// Two ranks in one thread.
-class WireLinkLanesPair : public ::testing::Test {
+class WireLinkLanesPair : public LinkPair {
  protected:
-  void step() {
-    one().progress();
-    other().progress();
-  }
-  Endpoint& one() { return *nodes_[0].endpoint; }
-  Endpoint& other() { return *nodes_[1].endpoint; }
-  static Buffer buffer(std::vector<std::uint32_t>& of, std::size_t count) {
-    return {reinterpret_cast<std::byte*>(of.data()), count * sizeof of[0], nullptr};
-  }
+  WireLinkLanesPair() : LinkPair(job(2, {}, p2p::Callers::one, {0, 1})) {}
+
   static std::vector<std::uint32_t> numbers(std::uint64_t bytes, std::uint32_t first) {
     std::vector<std::uint32_t> made(bytes / sizeof first);
     for (std::uint32_t& each : made) each = first++;
     return made;
   }
   Request* send(std::vector<std::uint32_t>& of, std::int32_t tag) {
-    return one().send(LinkPeer{1}, {1, 0, tag}, buffer(of, of.size()), Mode::standard);
+    return one().send(LinkPeer{1}, {1, 0, tag}, buffer(of), Mode::standard);
   }
   void finish(Endpoint& of, Request* request) {
     if (request == nullptr) return;
@@ -70,10 +41,8 @@ class WireLinkLanesPair : public ::testing::Test {
     of.release(*request);
   }
   void flush() {
-    while (!nodes_[0].link->flushed() || !nodes_[0].lanes->settled()) step();
+    while (!nodes_[0].flushed()) step();
   }
-
-  std::vector<Node> nodes_ = job(2, {}, p2p::Callers::one, {0, 1});
 };
 
 // Five messages of which two go before they are asked for; received from the last to the first.
@@ -87,7 +56,7 @@ TEST_F(WireLinkLanesPair, WhatIsUnexpectedIsBounded) {
   EXPECT_EQ(nodes_[0].lanes->traffic(1).bytes, WireLink::kAhead);
   for (std::int32_t i = 4; i >= 0; --i) {
     std::vector<std::uint32_t> got(kBytes / 4);
-    finish(other(), &other().receive({1, kAnySource, i}, buffer(got, got.size())));
+    finish(other(), &other().receive({1, kAnySource, i}, buffer(got)));
     EXPECT_TRUE(got == payloads[static_cast<std::size_t>(i)]);
   }
   for (Request* each : sends) finish(one(), each);
@@ -101,7 +70,7 @@ TEST_F(WireLinkLanesPair, ALongMessageIsCut) {
   Request* const sent = send(payload, 0);
   for (int i = 0; i < 2000; ++i) step();
   EXPECT_EQ(nodes_[0].lanes->traffic(1).bytes, 0U);
-  finish(other(), &other().receive({1, 0, 0}, buffer(got, got.size())));
+  finish(other(), &other().receive({1, 0, 0}, buffer(got)));
   finish(one(), sent);
   EXPECT_TRUE(got == payload);
   flush();
@@ -116,7 +85,7 @@ TEST_F(WireLinkLanesPair, AReceiverWantsLess) {
     Request* const one_send = send(first, 0);
     Request* const other_send = send(second, 0);
     Request& cut_off = other().receive({1, 0, 0}, buffer(short_one, room));
-    Request& next = other().receive({1, 0, 0}, buffer(whole, whole.size()));
+    Request& next = other().receive({1, 0, 0}, buffer(whole));
     while (!cut_off.done()) step();
     EXPECT_EQ(cut_off.result.outcome, Outcome::truncated);
     EXPECT_TRUE(std::equal(short_one.begin(), short_one.end() - 1, first.begin()));
@@ -137,7 +106,7 @@ TEST_F(WireLinkLanesPair, AnEagerMessageGoesAsACopy) {
   std::vector<std::uint32_t> got(payload.size());
   EXPECT_EQ(send(payload, 0), nullptr);
   payload.assign(payload.size(), 0);
-  finish(other(), &other().receive({1, 0, 0}, buffer(got, got.size())));
+  finish(other(), &other().receive({1, 0, 0}, buffer(got)));
   EXPECT_TRUE(got == expected);
   flush();
   EXPECT_EQ(nodes_[0].lanes->traffic(1).bytes, 40'000U);

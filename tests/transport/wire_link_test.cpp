@@ -29,44 +29,15 @@ using namespace test;
 class Ranks : public ::testing::TestWithParam<std::int32_t> {};
 
 TEST_P(Ranks, EveryMessageArrivesOnceAndInOrder) {
-  const std::int32_t count = GetParam();
-  const std::uint64_t seed = drawn_seed();
-  std::vector<Node> nodes = job(count);
-  std::vector<std::unique_ptr<Rank>> ranks;
-  for (std::int32_t i = 0; i < count; ++i) {
-    ranks.push_back(std::make_unique<Rank>(i, count, 60, seed, nodes[static_cast<std::size_t>(i)]));
-  }
-  std::atomic<std::int32_t> busy{count};
-  std::vector<std::thread> threads;
-  for (std::int32_t i = 0; i < count; ++i) {
-    threads.emplace_back([&, i] {
-      const auto own = static_cast<std::size_t>(i);
-      while (!ranks[own]->over()) ranks[own]->turn();
-      --busy;
-      while (busy.load() != 0 || !nodes[own].link->flushed()) nodes[own].endpoint->progress();
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  for (auto& rank : ranks) rank->check();
+  std::vector<Node> nodes = job(GetParam());
+  exchange(nodes);
 }
 INSTANTIATE_TEST_SUITE_P(WireLink, Ranks, ::testing::Values(2, 3));
 
-// Two ranks in one thread.
-class WireLinkPair : public ::testing::Test {
+class WireLinkPair : public LinkPair {
  protected:
-  void step() {
-    one().progress();
-    other().progress();
-  }
-  Endpoint& one() { return *nodes_[0].endpoint; }
-  Endpoint& other() { return *nodes_[1].endpoint; }
-  template <class T>
-  static Buffer buffer(std::vector<T>& of) {
-    return {reinterpret_cast<std::byte*>(of.data()), of.size() * sizeof of[0], nullptr};
-  }
-
   static constexpr WireLink::Settings kSettings{.eager_bytes = 4096, .credit = 40'000};
-  std::vector<Node> nodes_ = job(2, kSettings);
+  WireLinkPair() : LinkPair(job(2, kSettings)) {}
 };
 
 // 0 sends 1 2 3 ... to 1, which does not receive: what leaves is bounded by the credit, and all arrives in order.
