@@ -41,7 +41,7 @@ std::vector<std::string> space_environment() {
   for (char** entry = environ; *entry != nullptr; ++entry) all.emplace_back(*entry);
   for (const Need& need : kNeeds) {
     if (need.when == When::whole_job_here && !whole_job_here) continue;
-    if (need.when == When::unless_tuned && std::getenv(space::kTunables) != nullptr) continue;
+    if (need.when == When::unless_tuned && std::getenv(space::kTunablesVariable) != nullptr) continue;
     if (std::getenv(need.name) == nullptr) all.push_back(std::string(need.name) + "=" + need.value);
   }
   return all;

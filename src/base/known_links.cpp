@@ -8,10 +8,10 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
-#include <cstring>
 #include <utility>
 
 #include "base/site_list.hpp"
+#include "base/system_error.hpp"
 #include "base/written.hpp"
 
 namespace urakata {
@@ -116,12 +116,12 @@ std::string entry(const KnownLink& link, std::string_view date) {
 
 Status append_entries(const std::string& file, std::string_view entries) {
   const int opened = open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-  if (opened < 0) return Error{file + ": " + std::strerror(errno)};
+  if (opened < 0) return system_error(file);
   const ssize_t put = write(opened, entries.data(), entries.size());
   const int failure = put < 0 ? errno : ENOSPC;
   close(opened);
   if (put == static_cast<ssize_t>(entries.size())) return Nothing{};
-  return Error{file + ": " + std::strerror(failure)};
+  return system_error(file, failure);
 }
 
 }  // namespace urakata

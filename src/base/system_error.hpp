@@ -9,7 +9,9 @@
 
 namespace urakata {
 
-// The call just made has failed: what was being done, and what errno says.
-inline Error system_error(const std::string& doing) { return Error{doing + ": " + std::strerror(errno)}; }
+// A call has failed: what was being done, and what errno says of it.
+inline Error system_error(const std::string& doing, int code = errno) {
+  return Error{doing + ": " + std::strerror(code)};
+}
 
 }  // namespace urakata

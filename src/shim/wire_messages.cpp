@@ -53,12 +53,14 @@ void open_link(bool helper) {
   auto opened =
       transport::WireLink::open(*process().wire(), {.waiting = in_space ? nullptr : &waiting, .turns = turns_of_link});
   if (!opened.ok()) return log::warning("%s", opened.error().message.c_str());
+  if (process().lanes() != nullptr) {
+    auto lanes = std::make_unique<transport::LinkLanes>(*process().lanes(), ranks_at_other_sites());
+    // Without them it would be no link for peers that have theirs.
+    const Status carried = (*opened)->carry_by(std::move(lanes));
+    if (!carried) return log::warning("%s", carried.error().message.c_str());
+  }
   own_link = opened->release();
   with_helper = helper;
-  if (process().lanes() == nullptr) return;
-  auto lanes = std::make_unique<transport::LinkLanes>(*process().lanes(), ranks_at_other_sites());
-  if (const Status status = own_link->carry_by(std::move(lanes)); !status.ok())
-    log::warning("%s", status.error().message.c_str());
 }
 
 bool link_has_helper() { return with_helper; }

@@ -61,8 +61,8 @@ Status fit_image(const Image& image) {
   const Result<Image> linker = read_image(image.interpreter);
   if (!linker) return Error{"needs " + image.interpreter + ", which " + linker.error().message};
   if (!linker->movable) return Error{"needs " + image.interpreter + ", which is not position-independent"};
-  if (std::getenv(kTunables) != nullptr && moves_break_for_tunables(image.interpreter)) {
-    return Error{std::string("has ") + kTunables +
+  if (std::getenv(kTunablesVariable) != nullptr && moves_break_for_tunables(image.interpreter)) {
+    return Error{std::string("has ") + kTunablesVariable +
                  " in its environment, and this C library moves the program break to read it; unset it for the space"};
   }
   return Nothing{};

@@ -12,7 +12,7 @@ namespace urakata::space {
 // is kept: it is mapped by itself from 32 MiB on, the highest threshold that the C library takes, and the top of the heap
 // is not given back. Not by GLIBC_TUNABLES: to read that, a C library as old as 2.31 moves the program break, which no
 // task may, and ends the program.
-inline constexpr const char* kTunables = "GLIBC_TUNABLES";
+inline constexpr const char* kTunablesVariable = "GLIBC_TUNABLES";
 inline constexpr const char* kMmapVariable = "MALLOC_MMAP_THRESHOLD_";
 inline constexpr const char* kMmapValue = "33554432";
 inline constexpr const char* kTrimVariable = "MALLOC_TRIM_THRESHOLD_";

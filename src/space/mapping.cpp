@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <utility>
 
+#include "base/system_error.hpp"
 #include "space/descriptor.hpp"
 
 namespace urakata::space {
@@ -22,9 +22,7 @@ std::uint64_t up(std::uint64_t value, std::uint64_t unit) { return down(value + 
 
 void* at(std::uint64_t address) { return reinterpret_cast<void*>(address); }  // NOLINT(performance-no-int-to-ptr)
 
-Error failed(const Image& image, const char* step) {
-  return Error{std::string(step) + " for " + image.path + ": " + std::strerror(errno)};
-}
+Error failed(const Image& image, const char* step) { return system_error(std::string(step) + " for " + image.path); }
 
 Result<Mapping> reserve(const Image& image, std::uint64_t bytes, std::uint64_t alignment) {
   const std::uint64_t all = bytes + (alignment > page() ? alignment : 0);

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "base/system_error.hpp"
 #include "base/waiting.hpp"
 #include "space/raw.hpp"
 
@@ -171,7 +172,7 @@ Result<pid_t> spawn(const SpawnRequest& request) {
       // Somebody killed it: that is its end, of which the keeper hears as of any other.
       if (state.failed_step == nullptr) return pid;
       waitpid(pid, nullptr, 0);
-      return Error{std::string(state.failed_step) + ": " + std::strerror(state.failure)};
+      return system_error(state.failed_step, state.failure);
     }
   }
   return pid;

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <string>
 
 #include "base/socket_watch.hpp"
+#include "base/system_error.hpp"
 
 namespace urakata::transport {
 namespace {
@@ -39,7 +39,7 @@ int bound_socket(const char** what) {
 }
 
 Error cannot(const char* what, const char* purpose) {
-  return Error{std::string("cannot ") + what + " a socket for " + purpose + ": " + std::strerror(errno)};
+  return system_error(std::string("cannot ") + what + " a socket for " + purpose);
 }
 
 }  // namespace

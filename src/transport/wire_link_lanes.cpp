@@ -2,11 +2,10 @@
 #include <sys/epoll.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <string>
 #include <utility>
 
+#include "base/system_error.hpp"
 #include "transport/link_frames.hpp"
 #include "transport/wire_link.hpp"
 
@@ -18,7 +17,7 @@ Status WireLink::carry_by(std::unique_ptr<LinkLanes> lanes) {
     event.events = EPOLLIN;
     event.data.ptr = lanes.get();
     if (epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event) != 0) {
-      return Error{std::string("cannot watch the lanes between sites: ") + std::strerror(errno)};
+      return system_error("cannot watch the lanes between sites");
     }
   }
   lanes_ = std::move(lanes);

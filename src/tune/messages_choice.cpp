@@ -98,8 +98,7 @@ std::string messages_rule(MessagesWish asked) {
       break;
   }
   return "by transport wire where each rank has a node and cores of its own, without a space, and TCP is the only "
-         "network "
-         "between them; else through the host";
+         "network between them; else through the host";
 }
 
 }  // namespace urakata::tune

@@ -7,11 +7,11 @@
 
 #include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <string>
 #include <string_view>
 
 #include "base/file_bytes.hpp"
+#include "base/system_error.hpp"
 #include "xdp/places.hpp"
 
 namespace urakata::xdp {
@@ -56,12 +56,12 @@ Result<std::shared_ptr<Table>> Table::open(unsigned interface) {
   if (map < 0) {
     const int error = errno;
     if (error == ENOENT) return Error{"no byte code is attached for this user (urakata kernel attach, by root)"};
-    return Error{path + ": " + std::strerror(error)};
+    return system_error(path, error);
   }
   void* const mapped = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
   const int error = errno;
   close(map);
-  if (mapped == MAP_FAILED) return Error{"mapping " + path + ": " + std::strerror(error)};
+  if (mapped == MAP_FAILED) return system_error("mapping " + path, error);
   return std::shared_ptr<Table>(new Table(static_cast<ura_xdp_slot*>(mapped), true));
 }
 
