@@ -12,30 +12,8 @@ readonly folder=$(realpath -m "$1") python=$(realpath -s "$2") glibc=2.28
 readonly processor=${3:-$(uname -m)} prefix=$folder/prefix
 mkdir -p "$folder" "$prefix/include" "$prefix/lib/pkgconfig" "$folder/licenses"
 
-# fetch FILE SHA256 ADDRESS...: from the first address that has just this.
-fetch() {
-  "$python" - "$@" <<'PYTHON'
-import hashlib, pathlib, sys, urllib.request
-
-file, wanted, addresses = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
-if file.exists() and hashlib.sha256(file.read_bytes()).hexdigest() == wanted:
-    sys.exit()
-failures = []
-for address in addresses:
-    try:
-        with urllib.request.urlopen(address, timeout=60) as answer:
-            content = answer.read()
-    except OSError as error:
-        failures.append(f"{address}: {error}")
-        continue
-    found = hashlib.sha256(content).hexdigest()
-    if found == wanted:
-        file.write_bytes(content)
-        sys.exit()
-    failures.append(f"{address}: its SHA-256 is {found}, {wanted} is wanted")
-sys.exit("wheel: cannot fetch " + file.name + "\n  " + "\n  ".join(failures))
-PYTHON
-}
+# fetch FILE SHA256 ADDRESS[,ADDRESS...]
+fetch() { cmake -DFILE="$1" -DSHA256="$2" -DADDRESSES="$3" -P cmake/fetch.cmake; }
 
 zig=$("$python" -c 'import pathlib, ziglang; print(pathlib.Path(ziglang.__file__).parent / "zig")')
 for tool in cc c++ ar ranlib; do
@@ -59,8 +37,7 @@ fi
 readonly hwloc=hwloc-2.9.0 liburing=liburing-2.3
 if [[ ! -f $prefix/lib/libhwloc.a ]]; then
   fetch "$folder/$hwloc.tar.bz2" b3fb1a43a14d8fbcd8e976de5ede2ea7ce1d768ed173adb33c7ceaaf098dc970 \
-    https://download.open-mpi.org/release/hwloc/v2.9/$hwloc.tar.bz2 \
-    http://deb.debian.org/debian/pool/main/h/hwloc/${hwloc/-/_}.orig.tar.bz2
+    https://download.open-mpi.org/release/hwloc/v2.9/$hwloc.tar.bz2,http://deb.debian.org/debian/pool/main/h/hwloc/${hwloc/-/_}.orig.tar.bz2
   echo "wheel: building $hwloc"
   tar -C "$folder" -xf "$folder/$hwloc.tar.bz2"
   (

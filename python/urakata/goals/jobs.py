@@ -9,7 +9,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,9 +17,9 @@ from typing import Any, Protocol
 from urakata import launcher, paths
 from urakata.goals import crossing
 from urakata.goals.definitions import Side
-from urakata.goals.errors import CannotMeasureError, MeasurementError
+from urakata.goals.errors import MeasurementError
 from urakata.goals.flows import Watch
-from urakata.hosts import Hosts, HostsError, Sites, available, byte_code
+from urakata.hosts import Hosts
 
 Records = list[dict[str, Any]]
 
@@ -166,37 +166,3 @@ class AcrossHosts:
         if done.returncode != 0:
             raise _failure(job, f"exit code {done.returncode}", done.stderr or done.stdout)
         return read_records(job, done.stdout)
-
-
-@contextlib.contextmanager
-def open_places(
-    wanted: set[str],
-    hosts: int,
-    rate: str,
-    sites: Sites | None = None,
-    with_byte_code: bool = False,
-    congestion: str | None = None,
-) -> Iterator[dict[str, Place]]:
-    """The places named node, hosts and sites, as far as wanted, the latter two not both. CannotMeasureError where test
-    hosts are not possible. with_byte_code: that for small collectives is attached on them. congestion: TCP's control
-    towards other sites; None: the machine's."""
-    places: dict[str, Place] = {"node": Node()} if "node" in wanted else {}
-    across = wanted & {"hosts", "sites"}
-    if not across:
-        yield places
-        return
-    possible, reason = available(sites=sites is not None)
-    if not possible:
-        raise CannotMeasureError(f"test hosts are not possible here: {reason}")
-    try:
-        made = Hosts(count=hosts, rate=rate) if sites is None else Hosts(sites=sites, congestion=congestion)
-    except ValueError as error:
-        raise CannotMeasureError(str(error)) from error
-    try:
-        with made as opened:
-            if with_byte_code:
-                byte_code.attach(opened)
-            places[across.pop()] = AcrossHosts(opened)
-            yield places
-    except HostsError as error:
-        raise MeasurementError(f"test hosts: {error}") from error

@@ -10,8 +10,8 @@ from typing import Any
 from urakata import launcher
 from urakata.goals.definitions import Session, Side
 from urakata.goals.errors import CannotMeasureError
-from urakata.goals.installing import EmptyEnvironment
-from urakata.goals.jobs import Job, Place, open_places
+from urakata.goals.jobs import Job, Place
+from urakata.goals.places import open_places
 from urakata.goals.readers import READERS
 from urakata.goals.rounds import Notice, alternate
 from urakata.goals.samples import TOGETHER, Samples
@@ -131,8 +131,6 @@ def measure(session: Session, notice: Notice) -> Samples:
     wanted = {job.place for job in jobs}
     bed = (sites_of(session), session.byte_code, session.parameters.get("congestion"))
     with open_places(wanted, count_hosts(session), RATE, *bed) as places:
-        if "environment" in wanted:
-            places["environment"] = EmptyEnvironment()
         if session.kind == "overlap":
             jobs = fix_work(jobs, places, notice)
         seconds = session.seconds - (time.monotonic() - begin)
