@@ -53,17 +53,16 @@ std::string why_no_chains() {
   std::uint64_t one = 1;
   std::uint64_t got = 0;
   constexpr std::uint32_t kWord = sizeof one;
-  using Kind = Ring::Kind;
   // Eight bytes, then a signal, for which another chain waits.
-  ring.put({.kind = Kind::receive,
+  ring.put({.kind = Ring::Kind::receive,
             .linked = true,
             .descriptor = our.sockets[0],
             .address = in.data(),
             .bytes = 8,
             .number = 1});
-  ring.put({.kind = Kind::write, .descriptor = our.gate, .address = &one, .bytes = kWord, .number = 2});
+  ring.put({.kind = Ring::Kind::write, .descriptor = our.gate, .address = &one, .bytes = kWord, .number = 2});
   if (ring.submit() != 2) return old + "a chain is not taken";
-  ring.put({.kind = Kind::read, .descriptor = our.gate, .address = &got, .bytes = kWord, .number = 3});
+  ring.put({.kind = Ring::Kind::read, .descriptor = our.gate, .address = &got, .bytes = kWord, .number = 3});
   if (ring.submit() != 1) return old + "a second chain is not taken";
   if (write(our.sockets[1], "1234", 4) != 4) return old + "no bytes pass";
   std::uint64_t number = 0;

@@ -47,8 +47,8 @@ class MixedQueue {
   };
 
   // `concurrent`: several threads may start receives at once. Endpoint and host outlive the queue.
-  MixedQueue(p2p::Endpoint& endpoint, Host& host, bool concurrent)
-      : endpoint_(endpoint), host_(host), concurrent_(concurrent) {}
+  MixedQueue(p2p::Endpoint& endpoint, Host& below, bool concurrent)
+      : endpoint_(endpoint), host_(below), concurrent_(concurrent) {}
 
   // Moves on what can move; nothing where a thread is at it, be it this one. Returns whether anything did. By any
   // thread.
