@@ -24,6 +24,7 @@
 #include "base/options.hpp"
 #include "base/preload_env.hpp"
 #include "mpi_need.hpp"
+#include "profile_library.hpp"
 #include "space/settle.hpp"
 
 namespace urakata {
@@ -59,6 +60,7 @@ Open real_dlopen() {
 // Written once, by the thread that finds the MPI library; each handle is stored when its library is loaded.
 std::atomic<bool> settled{false};  // an MPI was found and dealt with: nothing more to look for
 std::atomic<void*> host{nullptr};
+std::atomic<void*> profile{nullptr};  // stands in front of ours where a report is asked for
 std::atomic<void*> ours{nullptr};
 
 // Our library's own dlopen, which is not preloaded here: ours is the next to stand in front of the C library's.
@@ -102,7 +104,8 @@ void load_before(const MpiNeed& need) {
   }
   const std::string self = object_of(reinterpret_cast<const void*>(&load_before));
   const std::string stem = (need.abi == Abi::openmpi ? "late-" : "") + std::string(name(need.abi));
-  const std::string library = self.substr(0, self.rfind('/') + 1) + std::string(kLibraryPrefix) + stem + ".so";
+  const std::string folder = self.substr(0, self.rfind('/'));
+  const std::string library = folder + "/" + std::string(kLibraryPrefix) + stem + ".so";
   const std::string& file = need.path.empty() ? need.library : need.path;
   void* const host_handle = real_dlopen()(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (host_handle == nullptr) {
@@ -110,6 +113,9 @@ void load_before(const MpiNeed& need) {
     return;
   }
   host.store(host_handle, std::memory_order_release);
+  if (const std::string front = profile_library(need.abi, folder); !front.empty()) {
+    profile.store(real_dlopen()(front.c_str(), RTLD_NOW | RTLD_GLOBAL), std::memory_order_release);
+  }
   void* const loaded = real_dlopen()(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (loaded == nullptr) {
     log::warning_of_all("cannot load %s for %s (%s); the program runs untouched", library.c_str(), need.library.c_str(),
@@ -127,7 +133,12 @@ void* look_up_mpi(void* handle, const char* symbol) {
   void* const found = real_dlsym()(handle, symbol);
   if (found == nullptr) return nullptr;
   void* const hosts = real_dlsym()(host.load(std::memory_order_relaxed), symbol);
-  void* const own = found == hosts ? real_dlsym()(ours.load(std::memory_order_relaxed), symbol) : nullptr;
+  void* own = nullptr;
+  if (found == hosts) {
+    void* const front = profile.load(std::memory_order_relaxed);
+    if (front != nullptr) own = real_dlsym()(front, symbol);
+    if (own == nullptr) own = real_dlsym()(ours.load(std::memory_order_relaxed), symbol);
+  }
   dlerror();  // the program may take what our look-ups left there for the outcome of its own
   return own != nullptr ? own : found;
 }

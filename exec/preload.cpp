@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <utility>
 
 #include "base/preload_env.hpp"
 #include "mpi_need.hpp"
+#include "profile_library.hpp"
 
 namespace urakata {
 namespace {
@@ -23,19 +25,26 @@ std::string own_folder() {
   return folder;
 }
 
+Preload untouched(std::string why) {
+  Preload none;
+  none.untouched = std::move(why);
+  return none;
+}
+
 }  // namespace
 
 Preload choose_preload(const Program& program, const std::string& libraries) {
   const std::string& path = program.path;
   switch (program.reach) {
     case Reach::never:
-      return {"", path + " " + program.why + "; it runs untouched"};
+      return untouched(path + " " + program.why + "; it runs untouched");
     case Reach::shell:
-      return {"", path +
-                      " is run by a shell, and only a rank itself can have Urakata under it; put urakata-exec into the "
-                      "script, in front of the MPI program"};
+      return untouched(
+          path +
+          " is run by a shell, and only a rank itself can have Urakata under it; put urakata-exec into the "
+          "script, in front of the MPI program");
     case Reach::wrapper:
-      return {"", path + " starts another program; put urakata-exec behind it, in front of the MPI program"};
+      return untouched(path + " starts another program; put urakata-exec behind it, in front of the MPI program");
     case Reach::again:
     case Reach::launcher:
       return {};
@@ -44,26 +53,27 @@ Preload choose_preload(const Program& program, const std::string& libraries) {
   }
   const MpiNeed need = MpiSearch().need_of(program.interpreter);
   if (need.abi == Abi::unknown) {
-    return {"", path + " needs " + need.library +
-                    ", which Urakata does not know (it knows libmpi.so.40, libmpi.so.12, "
-                    "libmpich.so.12 and libmpi_abi.so.1); it runs untouched"};
+    return untouched(path + " needs " + need.library +
+                     ", which Urakata does not know (it knows libmpi.so.40, libmpi.so.12, "
+                     "libmpich.so.12 and libmpi_abi.so.1); it runs untouched");
   }
   if (need.abi == Abi::none && !need.loads_late) {
-    return {"", path + " needs no MPI library and loads none later; it runs untouched"};
+    return untouched(path + " needs no MPI library and loads none later; it runs untouched");
   }
   const std::string stem = need.abi == Abi::none ? "late" : std::string(name(need.abi));
   Preload preload;
   preload.library = libraries + "/" + std::string(kLibraryPrefix) + stem + ".so";
   if (libraries.find_first_of(" :") != std::string::npos) {
-    return {"", libraries +
-                    " has a blank or colon in its name, which the linker cannot preload from; install Urakata "
-                    "elsewhere. " +
-                    path + " runs untouched"};
+    return untouched(libraries +
+                     " has a blank or colon in its name, which the linker cannot preload from; install Urakata "
+                     "elsewhere. " +
+                     path + " runs untouched");
   }
   if (access(preload.library.c_str(), R_OK) != 0) {
-    return {"", "there is no " + preload.library + " in this build of Urakata" +
-                    (need.library.empty() ? "" : ", for the " + need.library + " of " + path) + "; it runs untouched"};
+    return untouched("there is no " + preload.library + " in this build of Urakata" +
+                     (need.library.empty() ? "" : ", for the " + need.library + " of " + path) + "; it runs untouched");
   }
+  if (need.abi != Abi::none) preload.profile = profile_library(need.abi, libraries);
   return preload;
 }
 
@@ -78,10 +88,10 @@ std::string program_beside(const std::string& name) {
   return folder.empty() ? folder : folder + "/" + name;
 }
 
-void add_preload(const std::string& library) {
+void add_preload(const std::string& libraries) {
   forget_preload();  // of a urakata-exec around this one
   const char* before = std::getenv("LD_PRELOAD");
-  const std::string list = before != nullptr && *before != '\0' ? std::string(before) + ":" + library : library;
+  const std::string list = before != nullptr && *before != '\0' ? std::string(before) + ":" + libraries : libraries;
   setenv("LD_PRELOAD", list.c_str(), 1);
 }
 

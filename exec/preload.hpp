@@ -10,6 +10,7 @@ namespace urakata {
 struct Preload {
   std::string library;    // path; empty: the program runs untouched
   std::string untouched;  // why, as one sentence with what to do
+  std::string profile;    // path of what stands in front of the library for a report; empty: nothing does
 };
 
 // `libraries` is the folder with liburakata-*.so.
@@ -21,7 +22,8 @@ std::string library_folder();
 // The program of this name in this program's own folder. Empty where /proc is not to be had.
 std::string program_beside(const std::string& name);
 
-// Puts the library behind those that the user preloads: tools loaded before us see us as the MPI library.
-void add_preload(const std::string& library);
+// Puts the libraries (separated as in LD_PRELOAD) behind those that the user preloads: tools loaded before us see us as the
+// MPI library.
+void add_preload(const std::string& libraries);
 
 }  // namespace urakata

@@ -90,7 +90,7 @@ int run(std::span<char*> arguments) {
   }
   if (!preload.library.empty()) {
     hand_over_cores();
-    add_preload(preload.library);
+    add_preload(preload.profile.empty() ? preload.library : preload.profile + ":" + preload.library);
     log::detail("%s gets %s", program.path.c_str(), preload.library.c_str());
   }
   if (task && *task) {

@@ -2,17 +2,15 @@
 
 #include <algorithm>
 
+#include "observe/sum.hpp"
+
 namespace urakata::observe {
 
 void Times::add(std::uint64_t ns) {
-  count_.fetch_add(1, std::memory_order_relaxed);
-  sum_.fetch_add(ns, std::memory_order_relaxed);
-  std::uint64_t seen = min_.load(std::memory_order_relaxed);
-  while (ns < seen && !min_.compare_exchange_weak(seen, ns, std::memory_order_relaxed)) {
-  }
-  seen = max_.load(std::memory_order_relaxed);
-  while (ns > seen && !max_.compare_exchange_weak(seen, ns, std::memory_order_relaxed)) {
-  }
+  observe::add(count_, 1);
+  observe::add(sum_, ns);
+  note_least(min_, ns);
+  note_most(max_, ns);
 }
 
 CallSite::CallSite(const CallSiteKey& key, std::string_view why, std::uint32_t number)
@@ -42,7 +40,7 @@ void ObservedInstance::returned(std::uint64_t end, std::uint64_t work) {
 
 void ObservedInstance::at(CallSite* site) {
   site_ = site;
-  site->started.fetch_add(1, std::memory_order_relaxed);
+  add(site->started, 1);
   site->start.add(returned_ - begin_);
 }
 

@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "observe/sum.hpp"
+
 namespace urakata::observe {
 
 struct MessageKey {
@@ -59,10 +61,6 @@ class MessageSite {
   std::atomic<std::uint64_t> hidden_ns{0};  // the least
 
  private:
-  static void add(std::atomic<std::uint64_t>& to, std::uint64_t value) {
-    to.fetch_add(value, std::memory_order_relaxed);
-  }
-
   std::string operation_, carrier_;
   const void* address_;
   std::uint32_t number_;

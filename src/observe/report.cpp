@@ -11,6 +11,7 @@
 
 #include "base/json.hpp"
 #include "observe/code.hpp"
+#include "observe/node.hpp"
 
 namespace urakata::observe {
 namespace {
@@ -21,23 +22,6 @@ std::int64_t ns_of(clockid_t clock) {
   timespec now{};
   clock_gettime(clock, &now);
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
-
-// Processes with the same one have the same CLOCK_MONOTONIC; empty: not known.
-std::string clock_name() {
-  // Not by a stream: the C++ locales would take memory in every rank.
-  char name[64] = "";
-  if (std::FILE* file = std::fopen("/proc/sys/kernel/random/boot_id", "re"); file != nullptr) {
-    if (std::fgets(name, sizeof name, file) == nullptr) name[0] = '\0';
-    std::fclose(file);
-  }
-  return {name, std::strcspn(name, "\n")};
-}
-
-std::string host_name() {
-  char name[256] = "";
-  gethostname(name, sizeof name - 1);
-  return name;
 }
 
 void put(JsonWriter& json, const char* key, const Times& times) {

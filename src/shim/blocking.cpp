@@ -3,12 +3,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.hpp"
 #include "base/options.hpp"
 #include "shim/completion.hpp"
 #include "shim/engine_wait.hpp"
 #include "shim/host.hpp"
 #include "shim/process.hpp"
+#include "shim/profiled.hpp"
 #include "shim/start.hpp"
 #include "tune/decision.hpp"
 
@@ -58,7 +58,7 @@ bool performed(const Call& call, int* code) {
   Communicator* const comm = communicator(call.comm);
   if (comm == nullptr || !ours(*comm, call)) return false;
   observe::Observer* const observer = here.observer();
-  const std::uint64_t begin = observer != nullptr ? now_ns() : 0;
+  const std::uint64_t begin = observer != nullptr ? call_begin() : 0;
   Reading reading;
   Prepared* prepared = nullptr;
   if (accept(call, reading, prepared) == nullptr) return false;

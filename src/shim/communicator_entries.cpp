@@ -21,17 +21,17 @@ int made_alone(int code, const MPI_Comm* made, const void* site) {
 }  // namespace urakata::shim
 
 // Parameters and arguments without the new communicator. Calls that all ranks of `comm` are in, and others.
-#define URAKATA_MAKER(name, parameters, ...)                                                \
-  URAKATA_EXPORT int MPI_##name(URAKATA_UNWRAP parameters, MPI_Comm* made) {                \
-    need_host();                                                                            \
-    return child_of(comm, host.name(__VA_ARGS__, made), made, __builtin_return_address(0)); \
-  }                                                                                         \
+#define URAKATA_MAKER(name, parameters, ...)                                                        \
+  URAKATA_EXPORT int MPI_##name(URAKATA_UNWRAP parameters, MPI_Comm* made) {                        \
+    need_host();                                                                                    \
+    return child_of(comm, host.name(__VA_ARGS__, made), made, caller(__builtin_return_address(0))); \
+  }                                                                                                 \
   int PMPI_##name(URAKATA_UNWRAP parameters, MPI_Comm* made) URAKATA_ALIAS(MPI_##name);
-#define URAKATA_MAKER_ALONE(name, parameters, ...)                                      \
-  URAKATA_EXPORT int MPI_##name(URAKATA_UNWRAP parameters, MPI_Comm* made) {            \
-    need_host();                                                                        \
-    return made_alone(host.name(__VA_ARGS__, made), made, __builtin_return_address(0)); \
-  }                                                                                     \
+#define URAKATA_MAKER_ALONE(name, parameters, ...)                                              \
+  URAKATA_EXPORT int MPI_##name(URAKATA_UNWRAP parameters, MPI_Comm* made) {                    \
+    need_host();                                                                                \
+    return made_alone(host.name(__VA_ARGS__, made), made, caller(__builtin_return_address(0))); \
+  }                                                                                             \
   int PMPI_##name(URAKATA_UNWRAP parameters, MPI_Comm* made) URAKATA_ALIAS(MPI_##name);
 #define URAKATA_UNWRAP(...) __VA_ARGS__
 
@@ -61,7 +61,7 @@ URAKATA_MAKER_ALONE(Intercomm_merge, (MPI_Comm comm, int high), comm, high)
 
 URAKATA_EXPORT int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made) {
   need_host();
-  const int code = child_of(comm, host.Comm_dup_with_info(comm, info, made), made, __builtin_return_address(0));
+  const int code = child_of(comm, host.Comm_dup_with_info(comm, info, made), made, caller(__builtin_return_address(0)));
   if (code == MPI_SUCCESS && made != nullptr) note_promises(*made, info);
   return code;
 }

@@ -1,10 +1,10 @@
 #include "shim/completion.hpp"
 
-#include "base/clock.hpp"
 #include "shim/fast_path.hpp"
 #include "shim/host.hpp"
 #include "shim/message_report.hpp"
 #include "shim/process.hpp"
+#include "shim/profiled.hpp"
 #include "shim/request_array.hpp"
 
 namespace urakata::shim {
@@ -51,7 +51,7 @@ int conclude(Request& request, MPI_Status* status, std::uint64_t begin, Failure&
     if (request.active) {
       code = request.run != nullptr ? request.run->error : request.exchange->error();
       if (request.call_site != nullptr) {
-        const std::uint64_t end = now_ns();
+        const std::uint64_t end = call_end();
         const Communicator& comm = *request.communicator;
         // Instances of an exchange have no number by which ranks could tell them.
         const bool known = request.run != nullptr && comm.contexts.size() == comm.ranks;
@@ -124,7 +124,7 @@ int complain(const Communicator* communicator_of, int code) {
 
 std::uint64_t observed_entry(int count, const MPI_Request* requests) {
   if (process().observer() == nullptr) return 0;
-  const std::uint64_t begin = now_ns();
+  const std::uint64_t begin = call_begin();
   for (int i = 0; i < count; ++i) {
     Request* const request = is_ours(requests[i]) ? find_request(requests[i]) : nullptr;
     if (request == nullptr || !request->active) continue;

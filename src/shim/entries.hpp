@@ -3,6 +3,7 @@
 
 #include "shim/abi.hpp"
 #include "shim/host.hpp"
+#include "shim/profiled.hpp"
 #include "shim/space.hpp"
 
 // An entry point of messages. Outside a space they are the host's (host.message_path): that is tested first, and what

@@ -106,6 +106,11 @@ void find_host() {
   host.found = true;
 }
 
+void* host_symbol(const char* name) {
+  void* const library = host_library();
+  return library != nullptr ? dlsym(library, name) : nullptr;
+}
+
 bool inside_host(const void* address) {
   // A direct-mapped memory of addresses seen: the address with its lowest bit saying what it was. Call sites are few.
   static std::array<std::atomic<std::uintptr_t>, 256> seen{};

@@ -56,6 +56,9 @@ extern Host host;
 // point that may be the first (host.found says that it was done).
 void find_host();
 
+// The host's function or datum of this name; nullptr: it has none.
+void* host_symbol(const char* name);
+
 // Is the address inside the host's own libraries? MPI-IO, for one, calls MPI through the public names; such calls are
 // the host's business and pass untouched. Fortran bindings are not the host in this sense. Cheap when seen before.
 bool inside_host(const void* address);

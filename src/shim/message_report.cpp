@@ -7,6 +7,7 @@
 #include "shim/circle.hpp"
 #include "shim/host.hpp"
 #include "shim/process.hpp"
+#include "shim/profiled.hpp"
 #include "shim/request.hpp"
 #include "shim/space.hpp"
 
@@ -72,7 +73,7 @@ observe::SeenTransfer transfer_of(const Request& request) {
 }  // namespace
 
 ObservedMessage::ObservedMessage(const char* operation, const void* address, int peer, MPI_Comm comm)
-    : site_(peer != MPI_PROC_NULL ? site_of(operation, address, carrier(peer, comm)) : nullptr), begin_(now_ns()) {}
+    : site_(peer != MPI_PROC_NULL ? site_of(operation, address, carrier(peer, comm)) : nullptr), begin_(call_begin()) {}
 
 void ObservedMessage::sent(std::int64_t count, MPI_Datatype type) {
   if (site_ == nullptr) return;
@@ -88,7 +89,7 @@ void ObservedMessage::received(const MPI_Status& status) {
 
 void ObservedMessage::waited() {
   if (site_ == nullptr) return;
-  site_->waited_for(now_ns() - begin_);
+  site_->waited_for(call_end() - begin_);
   site_->ended();
 }
 
@@ -118,7 +119,7 @@ void ObservedMessage::attach(MPI_Request handle) {
   } else {
     request->message_site = site_;
     request->message_overlap = {};
-    if (request->active) request->message_overlap.left(now_ns(), transfer_of(*request));
+    if (request->active) request->message_overlap.left(call_end(), transfer_of(*request));
   }
 }
 

@@ -16,6 +16,7 @@
 #include "base/waiting.hpp"
 #include "chain/ring.hpp"
 #include "job/shared_lines.hpp"
+#include "observe/sum.hpp"
 #include "shim/communicator.hpp"
 #include "shim/communicator_origin.hpp"
 #include "shim/conduits.hpp"
@@ -118,6 +119,7 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
   host.Comm_rank(MPI_COMM_WORLD, &rank);
   refuse_other_launcher(started);
   log::set_rank(rank);
+  observe::one_caller = told_level_ != MPI_THREAD_MULTIPLE;
   if (!wish.report.empty()) observer_ = std::make_unique<observe::Observer>(wish.timeline, wish.domains);
   measuring_ = std::getenv("URAKATA_MEASURE_START") != nullptr;
   host_only_ = !set_up();

@@ -1,10 +1,8 @@
 // What a process tells of itself in its report.
-#include <sys/auxv.h>
 #include <sys/resource.h>
 
 #include <cstdint>
 #include <cstdlib>
-#include <span>
 #include <string>
 
 #include "base/clock.hpp"
@@ -17,31 +15,11 @@
 #include "shim/host.hpp"
 #include "shim/process.hpp"
 #include "shim/process_sites.hpp"
+#include "shim/program.hpp"
 #include "shim/space.hpp"
 #include "shim/wire_messages.hpp"
-#include "space/registry.hpp"
 
 namespace urakata::shim {
-
-namespace {
-
-// In a space /proc/self/cmdline and /proc/self/exe are the keeper's. The C library hands the arguments to every
-// constructor, and the program's file is looked up before it may change its directory.
-constinit std::span<char* const> arguments;
-constinit const char* program_file = nullptr;  // nullptr: it cannot be found
-[[gnu::constructor]] void note_program(int count, char** list) {
-  arguments = {list, static_cast<std::size_t>(count)};
-  const auto* const named = reinterpret_cast<const char*>(getauxval(AT_EXECFN));  // NOLINT(performance-no-int-to-ptr)
-  program_file = realpath(space::own_space() ? named : "/proc/self/exe", nullptr);
-}
-
-std::string command_line() {
-  std::string line;
-  for (const char* one : arguments) line += std::string(one) + " ";
-  return line;
-}
-
-}  // namespace
 
 void Process::write_report() {
   observe::Meta meta;
@@ -54,7 +32,7 @@ void Process::write_report() {
   meta.rank = static_cast<std::uint32_t>(rank);
   meta.ranks = static_cast<std::uint32_t>(ranks);
   meta.program = command_line();
-  meta.file = program_file != nullptr ? program_file : "";
+  meta.file = program_file();
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0;
   host.Get_library_version(version, &length);

@@ -198,7 +198,7 @@ using namespace urakata::shim;
   [[gnu::noinline]] static int observed_Recv##suffix(void* buffer, Count count, MPI_Datatype type, int source,         \
                                                      int tag, MPI_Comm comm, MPI_Status* status) {                     \
     return observed_receive(                                                                                           \
-        {"Recv" #suffix, __builtin_return_address(0), source, comm}, status,                                           \
+        {"Recv" #suffix, caller(__builtin_return_address(0)), source, comm}, status,                                   \
         [&](MPI_Status* seen) { return in_space_Recv##suffix(buffer, count, type, source, tag, comm, seen); });        \
   }                                                                                                                    \
   URAKATA_MESSAGE_EXPORT int MPI_Recv##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,       \
@@ -218,7 +218,7 @@ using namespace urakata::shim;
   }                                                                                                                    \
   [[gnu::noinline]] static int observed_Irecv##suffix(void* buffer, Count count, MPI_Datatype type, int source,        \
                                                       int tag, MPI_Comm comm, MPI_Request* request) {                  \
-    ObservedMessage message("Irecv" #suffix, __builtin_return_address(0), source, comm);                               \
+    ObservedMessage message("Irecv" #suffix, caller(__builtin_return_address(0)), source, comm);                       \
     const int code = in_space_Irecv##suffix(buffer, count, type, source, tag, comm, request);                          \
     if (code == MPI_SUCCESS) message.received_later(*request);                                                         \
     return code;                                                                                                       \
@@ -235,7 +235,7 @@ using namespace urakata::shim;
                                            MPI_Comm comm, MPI_Request* request) {                                      \
     const int code = prepare_receive(buffer, count, type, source, tag, comm, request);                                 \
     if (code == MPI_SUCCESS && host.message_path == MessagePath::observed)                                             \
-      ObservedMessage("Recv_init" #suffix, __builtin_return_address(0), source, comm).prepared(*request);              \
+      ObservedMessage("Recv_init" #suffix, caller(__builtin_return_address(0)), source, comm).prepared(*request);      \
     if (code != kHosts) return code;                                                                                   \
     need_host();                                                                                                       \
     return host.Recv_init##suffix(buffer, count, type, source, tag, comm, request);                                    \
@@ -251,8 +251,8 @@ using namespace urakata::shim;
                                    comm, seen);                                                                        \
     };                                                                                                                 \
     if (host.message_path != MessagePath::observed) return run(status);                                                \
-    return observed_exchange("Sendrecv" #suffix, __builtin_return_address(0), dest, out_count, out_type, source, comm, \
-                             status, run);                                                                             \
+    return observed_exchange("Sendrecv" #suffix, caller(__builtin_return_address(0)), dest, out_count, out_type,       \
+                             source, comm, status, run);                                                               \
   }                                                                                                                    \
   URAKATA_EXPORT int MPI_Sendrecv_replace##suffix(void* buffer, Count count, MPI_Datatype type, int dest, int out_tag, \
                                                   int source, int in_tag, MPI_Comm comm, MPI_Status* status) {         \
@@ -263,8 +263,8 @@ using namespace urakata::shim;
       return host.Sendrecv_replace##suffix(buffer, count, type, dest, out_tag, source, in_tag, comm, seen);            \
     };                                                                                                                 \
     if (host.message_path != MessagePath::observed) return run(status);                                                \
-    return observed_exchange("Sendrecv_replace" #suffix, __builtin_return_address(0), dest, count, type, source, comm, \
-                             status, run);                                                                             \
+    return observed_exchange("Sendrecv_replace" #suffix, caller(__builtin_return_address(0)), dest, count, type,       \
+                             source, comm, status, run);                                                               \
   }                                                                                                                    \
   int PMPI_Recv##suffix(void*, Count, MPI_Datatype, int, int, MPI_Comm, MPI_Status*) URAKATA_ALIAS(MPI_Recv##suffix);  \
   int PMPI_Irecv##suffix(void*, Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request*)                                 \
@@ -289,8 +289,8 @@ using namespace urakata::shim;
                                     comm, request);                                                                 \
     };                                                                                                              \
     if (host.message_path != MessagePath::observed) return run();                                                   \
-    return observed_exchange_later("Isendrecv" #suffix, __builtin_return_address(0), dest, out_count, out_type,     \
-                                   source, comm, request, run);                                                     \
+    return observed_exchange_later("Isendrecv" #suffix, caller(__builtin_return_address(0)), dest, out_count,       \
+                                   out_type, source, comm, request, run);                                           \
   }                                                                                                                 \
   URAKATA_EXPORT int MPI_Isendrecv_replace##suffix(void* buffer, Count count, MPI_Datatype type, int dest,          \
                                                    int out_tag, int source, int in_tag, MPI_Comm comm,              \
@@ -303,8 +303,8 @@ using namespace urakata::shim;
       return host.Isendrecv_replace##suffix(buffer, count, type, dest, out_tag, source, in_tag, comm, request);     \
     };                                                                                                              \
     if (host.message_path != MessagePath::observed) return run();                                                   \
-    return observed_exchange_later("Isendrecv_replace" #suffix, __builtin_return_address(0), dest, count, type,     \
-                                   source, comm, request, run);                                                     \
+    return observed_exchange_later("Isendrecv_replace" #suffix, caller(__builtin_return_address(0)), dest, count,   \
+                                   type, source, comm, request, run);                                               \
   }                                                                                                                 \
   int PMPI_Isendrecv##suffix(const void*, Count, MPI_Datatype, int, int, void*, Count, MPI_Datatype, int, int,      \
                              MPI_Comm, MPI_Request*) URAKATA_ALIAS(MPI_Isendrecv##suffix);                          \

@@ -83,7 +83,7 @@ using urakata::p2p::Mode;
   }                                                                                                                   \
   [[gnu::noinline]] static int observed_##Blocking##suffix(const void* buffer, Count count, MPI_Datatype type,        \
                                                            int dest, int tag, MPI_Comm comm) {                        \
-    return observed_send({#Blocking #suffix, __builtin_return_address(0), dest, comm}, count, type,                   \
+    return observed_send({#Blocking #suffix, caller(__builtin_return_address(0)), dest, comm}, count, type,           \
                          [&] { return in_space_##Blocking##suffix(buffer, count, type, dest, tag, comm); });          \
   }                                                                                                                   \
   URAKATA_MESSAGE_EXPORT int MPI_##Blocking##suffix(const void* buffer, Count count, MPI_Datatype type, int dest,     \
@@ -102,7 +102,7 @@ using urakata::p2p::Mode;
   }                                                                                                                   \
   [[gnu::noinline]] static int observed_##Immediate##suffix(const void* buffer, Count count, MPI_Datatype type,       \
                                                             int dest, int tag, MPI_Comm comm, MPI_Request* request) { \
-    ObservedMessage message(#Immediate #suffix, __builtin_return_address(0), dest, comm);                             \
+    ObservedMessage message(#Immediate #suffix, caller(__builtin_return_address(0)), dest, comm);                     \
     const int code = in_space_##Immediate##suffix(buffer, count, type, dest, tag, comm, request);                     \
     if (code == MPI_SUCCESS) message.sent_later(count, type, *request);                                               \
     return code;                                                                                                      \
@@ -119,7 +119,7 @@ using urakata::p2p::Mode;
                                         MPI_Comm comm, MPI_Request* request) {                                        \
     const int code = prepare_send(buffer, count, type, dest, tag, comm, mode, request);                               \
     if (code == MPI_SUCCESS && host.message_path == MessagePath::observed)                                            \
-      ObservedMessage(#Init #suffix, __builtin_return_address(0), dest, comm).prepared(*request);                     \
+      ObservedMessage(#Init #suffix, caller(__builtin_return_address(0)), dest, comm).prepared(*request);             \
     if (code != kHosts) return code;                                                                                  \
     need_host();                                                                                                      \
     return host.Init##suffix(buffer, count, type, dest, tag, comm, request);                                          \

@@ -18,6 +18,7 @@
 #include "shim/host_messages.hpp"
 #include "shim/prepare.hpp"
 #include "shim/process.hpp"
+#include "shim/profiled.hpp"
 #include "shim/small_collectives.hpp"
 #include "shim/space.hpp"
 #include "shim/start_meter.hpp"
@@ -196,7 +197,7 @@ bool intercepted(const Call& call, MPI_Request* request_out, int* code) {
   if (!here.running() || here.host_only() || inside_host(call.call_site)) return false;
   if (request_out == nullptr) return false;
   const StartMeter meter;
-  const std::uint64_t begin = here.observer() != nullptr ? now_ns() : 0;
+  const std::uint64_t begin = here.observer() != nullptr ? call_begin() : 0;
 
   Reading reading;
   Prepared* prepared = nullptr;
@@ -268,14 +269,14 @@ int submit(Request& request, std::uint64_t begin) {
   if (begin != 0) request.observed.started(begin);
   request.communicator->engine->start(run);
   if (begin != 0) {
-    request.observed.returned(now_ns(), run.work());
+    request.observed.returned(call_end(), run.work());
     if (request.call_site != nullptr) note_start(request);  // else by the caller, when it knows where
   }
   return MPI_SUCCESS;
 }
 
 int start_again(Request& request) {
-  const std::uint64_t begin = request.call_site != nullptr ? now_ns() : 0;
+  const std::uint64_t begin = request.call_site != nullptr ? call_begin() : 0;
   if (request.run != nullptr) return submit(request, begin);
   if (begin != 0) request.observed.started(begin);
   request.active = true;

@@ -10,11 +10,13 @@ import typer
 from rich.console import Console
 
 from urakata.json_output import JsonFlag, write_json
-from urakata.report.files import ReportError
+from urakata.report.calls import read_all_calls
+from urakata.report.errors import ReportError
 from urakata.report.page import page
 from urakata.report.summary import as_json, summarise
 from urakata.report.text import render_text, show
 from urakata.report.trace import trace
+from urakata.report.whole import calls_csv
 
 __all__ = ["register", "render_text"]
 
@@ -26,6 +28,8 @@ _EXAMPLES = """
   urakata report out --html report.html                    one page with a plot
 
   urakata report out --trace trace.json                    for ui.perfetto.dev: needs urakata run --timeline
+
+  urakata report out --csv calls.csv                       each MPI call of each rank, by call site
 
   urakata report out --json
 
@@ -47,13 +51,19 @@ def report(
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write one HTML file with a plot.", show_default=False)
     ] = None,
+    csv: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a line for each rank and call site of MPI.", show_default=False),
+    ] = None,
     trace_file: Annotated[
         Path | None,
         typer.Option("--trace", metavar="FILE", help="Write the time line for ui.perfetto.dev.", show_default=False),
     ] = None,
 ) -> None:
-    """Show the report of a run: call sites, what was hidden, what it cost, what to switch on or off."""
+    """Show the report of a run: its time in MPI by call site, what was hidden, what that cost, what to switch."""
     summary = summarise(folder)
+    if csv is not None:
+        _write(csv, calls_csv(read_all_calls(folder)))
     if trace_file is not None:
         if not any(rank["tracks"] for rank in summary.ranks):
             raise ReportError(f"{folder} holds no time line: run with --timeline")
@@ -62,7 +72,7 @@ def report(
         _write(html, page(summary))
     if as_data:
         write_json(as_json(summary))
-    elif html is None and trace_file is None:
+    elif html is None and trace_file is None and csv is None:
         show(summary, Console())
 
 

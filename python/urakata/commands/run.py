@@ -101,15 +101,16 @@ def _prepare_report(folder: Path) -> None:
     """An empty report folder: the files of an earlier run with more ranks would be taken for this one's."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for left_over in folder.glob("rank-*.json"):
-            left_over.unlink()
+        for pattern in ("rank-*.json*", "calls-*.bin*"):
+            for left_over in folder.glob(pattern):
+                left_over.unlink()
     except OSError as error:
         raise paths.NotFoundError(f"--report {folder}: {error.strerror}") from error
 
 
 def _show_report(folder: Path) -> None:
-    if not any(folder.glob("rank-*.json")):
-        print(f"urakata: no report in {folder}: no rank reached MPI_Finalize with Urakata loaded", file=sys.stderr)
+    if not any(folder.glob("rank-*.json")) and not any(folder.glob("calls-*.bin")):
+        print(f"urakata: no report in {folder}: no rank called MPI_Init with Urakata loaded", file=sys.stderr)
         return
     from urakata.commands.report import render_text
 

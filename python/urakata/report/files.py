@@ -6,13 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from urakata.paths import NotFoundError
+from urakata.report.errors import ReportError
 
 FORMAT = 2
-
-
-class ReportError(NotFoundError):
-    """The report cannot be read; the text names the folder or file and the reason."""
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -33,10 +29,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def read_ranks(folder: Path) -> list[dict[str, Any]]:
-    """All ranks' reports in order of rank; some may be missing, where ranks did not reach MPI_Finalize."""
+    """All ranks' reports in order of rank; some or all may be missing, where ranks did not reach MPI_Finalize."""
     if not folder.is_dir():
         raise ReportError(f"{folder}: no such folder; run with --report DIR first")
-    files = list(folder.glob("rank-*.json"))
-    if not files:
-        raise ReportError(f"{folder}: holds no rank-*.json; run with --report {folder} first")
-    return sorted((_read(path) for path in files), key=lambda rank: int(rank["rank"]))
+    return sorted((_read(path) for path in folder.glob("rank-*.json")), key=lambda rank: int(rank["rank"]))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from html import escape
 
 from urakata.report.summary import Row, Summary
-from urakata.report.text import bytes_text, hidden_part, hidden_text, known_time, short_place, time_text
+from urakata.report.text import hidden_part, hidden_text
+from urakata.report.units import bytes_text, known_time, short_place, time_text
+from urakata.report.whole_page import whole_part
 
 _STYLE = """
 body{font:14px/1.5 system-ui,sans-serif;max-width:1200px;margin:2rem auto;padding:0 1rem;color:#222}
@@ -47,7 +49,6 @@ def _plot(rows: list[Row]) -> str:
 
 def page(summary: Summary) -> str:
     """The whole page."""
-    first = summary.ranks[0]
     heads = ("#", "call site", "operation", "bytes", "count", "start", "gap", "wait", "hidden", "engine", "algorithm")
     lines = []
     for number, row in enumerate(summary.rows, 1):
@@ -85,11 +86,12 @@ def page(summary: Summary) -> str:
         f"<li>rank {rank['rank']} on {escape(rank['host'])}: helpers {summary.helper_seconds(rank):.3f} CPU s</li>"
         for rank in summary.ranks
     )
+    whole = whole_part(summary.whole) if summary.whole is not None else ""
     missing = f"<p>No report of ranks {summary.missing}.</p>" if summary.missing else ""
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Urakata report</title><style>{_STYLE}</style>'
-        f"<h1>Urakata report</h1><p>{escape(first.get('program', ''))}<br>{first['ranks']} ranks, "
-        f"{escape(first.get('host_mpi', ''))}</p>{missing}<h2>Where the time went</h2>{_plot(summary.rows)}"
+        f"<h1>Urakata report</h1><p>{escape(summary.program)}<br>{summary.size} ranks, "
+        f"{escape(summary.host_mpi)}</p>{missing}{whole}<h2>Collectives that Urakata handled</h2>{_plot(summary.rows)}"
         f"<h2>Call sites</h2><table><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>{''.join(lines)}</table>"
         f"{messages}<h2>Helpers</h2><ul>{helpers}</ul></html>\n"
     )

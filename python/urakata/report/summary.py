@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from urakata.report.advice import Facts, advise
+from urakata.report.calls import read_all_calls
+from urakata.report.errors import ReportError
 from urakata.report.files import read_ranks
 from urakata.report.hidden import Hidden, Seen, measure, samples_of
 from urakata.report.messages import MessageRow, merge_messages, messages_json
 from urakata.report.places import place_of, resolve
+from urakata.report.whole import Whole, merge_calls, whole_json
 
 _TIMES = ("start", "gap", "test", "wait", "in_flight", "overlapped")
 
@@ -91,16 +94,31 @@ class Row:
 
 @dataclass
 class Summary:
-    """A whole run."""
+    """A whole run. At least one of `ranks` and `whole` tells of it."""
 
-    ranks: list[dict[str, Any]]
+    ranks: list[dict[str, Any]]  # that reached MPI_Finalize
     rows: list[Row]
     messages: list[MessageRow] = field(default_factory=list)
+    whole: Whole | None = None
+
+    @property
+    def program(self) -> str:
+        """Its command line."""
+        return str(self.ranks[0].get("program", "")) if self.ranks else self.whole.program if self.whole else ""
+
+    @property
+    def size(self) -> int:
+        """Of MPI_COMM_WORLD."""
+        return int(self.ranks[0]["ranks"]) if self.ranks else self.whole.size if self.whole else 0
+
+    @property
+    def host_mpi(self) -> str:
+        return str(self.ranks[0].get("host_mpi", "")) if self.ranks else ""
 
     @property
     def missing(self) -> list[int]:
         present = {rank["rank"] for rank in self.ranks}
-        return [number for number in range(self.ranks[0]["ranks"]) if number not in present]
+        return [number for number in range(self.size) if number not in present]
 
     def helper_seconds(self, rank: dict[str, Any]) -> float:
         return float(sum(helper["cpu_seconds"] for helper in rank["helpers"]))
@@ -109,6 +127,9 @@ class Summary:
 def summarise(folder: Path) -> Summary:
     """Rows are sorted by the time that they kept the program inside MPI, longest first."""
     ranks = read_ranks(folder)
+    whole = merge_calls(read_all_calls(folder))
+    if not ranks and whole is None:
+        raise ReportError(f"{folder}: holds no rank-*.json; run with --report {folder} first")
     names = resolve(site for rank in ranks for site in rank["call_sites"] + rank.get("messages", []))
     seen = samples_of(ranks)
     rows: dict[tuple[Any, ...], Row] = {}
@@ -129,7 +150,7 @@ def summarise(folder: Path) -> Summary:
         if row.blocking:
             row.hidden = replace(row.hidden, share=None, why="a blocking call: nothing can be hidden")
     ordered = sorted(rows.values(), key=lambda row: row.exposed_ns * row.times["wait"].count, reverse=True)
-    return Summary(ranks, ordered, merge_messages(ranks, names))
+    return Summary(ranks, ordered, merge_messages(ranks, names), whole)
 
 
 def as_json(summary: Summary) -> dict[str, Any]:
@@ -140,6 +161,7 @@ def as_json(summary: Summary) -> dict[str, Any]:
             for rank in summary.ranks
         ],
         "missing_ranks": summary.missing,
+        "whole": whole_json(summary.whole) if summary.whole is not None else None,
         "messages": messages_json(summary.messages),
         "call_sites": [
             {

@@ -14,20 +14,8 @@ from rich.table import Table
 from urakata import site_links
 from urakata.report.messages import MessageRow, carrier_lines, space_lines
 from urakata.report.summary import Row, Summary, summarise
-
-
-def time_text(ns: float) -> str:
-    for unit, scale in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
-        if ns >= scale:
-            return f"{ns / scale:.3g} {unit}"
-    return f"{ns:.0f} ns"
-
-
-def bytes_text(size: int) -> str:
-    for unit, scale in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if size >= scale:
-            return f"{size / scale:.4g} {unit}"
-    return f"{size} B"
+from urakata.report.units import bytes_text, known_time, short_place, time_text
+from urakata.report.whole_text import show_whole
 
 
 def hidden_text(row: Row) -> str:
@@ -40,26 +28,22 @@ def hidden_part(row: MessageRow) -> str:
     return row.hidden_word if row.hidden is None else f"{100 * row.hidden:.0f} %"
 
 
-def known_time(ns: float | None) -> str:
-    return "-" if ns is None else time_text(ns)
-
-
 def way_text(row: Row) -> str:
     """Engine and algorithm, and why this algorithm."""
     why = f" ({row.why})" if row.why else ""
     return ", ".join(part for part in (row.engine, row.algorithm) if part) + why
 
 
-def short_place(place: str) -> str:
-    """The last two parts of a path: the console has little room."""
-    return "/".join(place.split("/")[-2:])
+_NO_RANK = "No rank reached MPI_Finalize, where it tells what Urakata did; above is what the program called until then."
 
 
 def show(summary: Summary, console: Console) -> None:
-    """One table of call sites, one line of way and advice for each, one line for each rank's helpers."""
-    first = summary.ranks[0]
-    console.print(f"[bold]{escape(first.get('program', ''))}[/bold]  {first['ranks']} ranks", highlight=False)
-    console.print(escape(first.get("host_mpi", "")), highlight=False, style="dim")
+    """The whole program; then what Urakata handled: call sites, way and advice for each, and each rank's helpers."""
+    console.print(f"[bold]{escape(summary.program)}[/bold]  {summary.size} ranks", highlight=False)
+    if summary.host_mpi:
+        console.print(escape(summary.host_mpi), highlight=False, style="dim")
+    if summary.whole is not None:
+        show_whole(summary.whole, console)
     for line in engine_lines(summary.ranks) + space_lines(summary.ranks) + carrier_lines(summary.ranks):
         _line(console, line)
     if summary.missing:
@@ -75,7 +59,7 @@ def show(summary: Summary, console: Console) -> None:
         for number, row in enumerate(summary.rows, 1):
             _line(console, f"{number:3}  {short_place(row.place)}: {way_text(row)}; {row.advice}")
     else:
-        console.print("No collective that Urakata handles was called.")
+        console.print("No collective that Urakata handles was called." if summary.ranks else _NO_RANK)
     if summary.messages:
         _show_messages(summary, console)
     for rank in summary.ranks:

@@ -1,0 +1,123 @@
+"""Reads DIR/calls-N.bin of all ranks: each MPI call, counted and timed by call site (src/observe/call_profile.hpp)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from urakata.report.errors import ReportError
+
+_FORMAT = 1
+_HEAD = struct.Struct("=8s12I3Q2I")
+_RECORD = struct.Struct("=5Ii8Q")
+_STATES = ("running", "finished", "aborted")
+
+
+class _Head(NamedTuple):
+    """CallFile. Times are CLOCK_MONOTONIC in ns."""
+
+    mark: bytes
+    form: int
+    state: int
+    rank: int
+    ranks: int
+    most: int
+    records: int
+    texts: int
+    text_bytes: int
+    host: int
+    program: int
+    clock: int
+    pid: int
+    begin: int
+    end: int
+    since: int
+    inside: int
+    reserved: int
+
+
+@dataclass(frozen=True)
+class Call:
+    """The calls from one place of one rank. Times in ns."""
+
+    operation: str
+    site: dict[str, Any]  # as the other files describe a place: see places.py
+    calls: int
+    ns: int
+    least_ns: int
+    most_ns: int
+    sized: int  # calls whose payload is known
+    bytes: int  # of those
+
+
+@dataclass(frozen=True)
+class RankCalls:
+    """What a rank has called from MPI_Init's return to MPI_Finalize, or to its last call where it did not get there."""
+
+    rank: int
+    ranks: int
+    host: str
+    program: str
+    state: str  # "finished"; "aborted": it has called MPI_Abort; "running": it was killed, or is running
+    ns: int
+    calls: list[Call]
+    inside: Call | None  # the call that it had begun and did not return from
+    inside_after_ns: int  # when that began
+
+
+def _texts(data: bytes) -> dict[int, str]:
+    """By offset."""
+    texts, at = {}, 0
+    for text in data.split(b"\0")[:-1]:
+        texts[at] = text.decode(errors="replace")
+        at += len(text) + 1
+    return texts
+
+
+def _call(fields: tuple[int, ...], texts: dict[int, str]) -> Call:
+    operation, module, symbol, python_file, python_function, python_line, offset, symbol_offset, *numbers = fields
+    site: dict[str, Any] = {
+        "module": texts[module],
+        "offset": offset,
+        "symbol": texts[symbol],
+        "symbol_offset": symbol_offset,
+    }
+    if python_file:
+        site["python"] = {"file": texts[python_file], "line": python_line, "function": texts[python_function]}
+    return Call(texts[operation], site, *numbers)
+
+
+def read_calls(path: Path) -> RankCalls:
+    """One rank's file, also of a rank that was killed, or is running still."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ReportError(f"{path}: {error.strerror}") from error
+    if len(data) < _HEAD.size or not data.startswith(b"URACALLS"):
+        raise ReportError(f"{path} is no report of Urakata")
+    head = _Head._make(_HEAD.unpack_from(data))
+    if head.form != _FORMAT:
+        raise ReportError(f"{path} has form {head.form}, this urakata reads form {_FORMAT}")
+    try:
+        texts = _texts(data[head.texts : head.texts + head.text_bytes])
+        found = [_call(_RECORD.unpack_from(data, _HEAD.size + _RECORD.size * i), texts) for i in range(head.records)]
+        return RankCalls(
+            head.rank,
+            head.ranks,
+            texts[head.host],
+            texts[head.program].strip(),
+            _STATES[head.state],
+            max(head.end, head.since if head.inside else 0) - head.begin,
+            [call for call in found if call.calls],
+            found[head.inside - 1] if head.inside else None,
+            head.since - head.begin,
+        )
+    except (struct.error, KeyError, IndexError) as error:
+        raise ReportError(f"{path} is broken, or cut off") from error
+
+
+def read_all_calls(folder: Path) -> list[RankCalls]:
+    """All ranks' in order of rank; none where the run had no profile."""
+    return sorted((read_calls(path) for path in folder.glob("calls-*.bin")), key=lambda rank: rank.rank)

@@ -1,0 +1,30 @@
+"""Times and sizes as people read them."""
+
+from __future__ import annotations
+
+
+def time_text(ns: float) -> str:
+    for unit, scale in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if ns >= scale:
+            return f"{ns / scale:.3g} {unit}"
+    return f"{ns:.0f} ns"
+
+
+def bytes_text(size: float) -> str:
+    for unit, scale in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size >= scale:
+            return f"{size / scale:.4g} {unit}"
+    return f"{size:.0f} B"
+
+
+def known_time(ns: float | None) -> str:
+    return "-" if ns is None else time_text(ns)
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.1f} %"
+
+
+def short_place(place: str) -> str:
+    """The last two parts of a path: the console has little room."""
+    return "/".join(place.split("/")[-2:])

@@ -1,0 +1,172 @@
+"""The whole program: how much of its time is in MPI, of which rank, and at which call sites."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from urakata.report.calls import RankCalls
+from urakata.report.places import Place, place_of, resolve
+from urakata.report.units import time_text
+
+_ENDS = {"running": "did not reach MPI_Finalize", "aborted": "has called MPI_Abort"}
+
+
+@dataclass
+class CallRow:
+    """One call site over all ranks: one place in the program and one operation. Times in ns."""
+
+    operation: str
+    place: str
+    calls: int = 0
+    least_ns: int = 0
+    most_ns: int = 0
+    sized: int = 0
+    sized_bytes: int = 0
+    by_rank: dict[int, int] = field(default_factory=dict)  # of those that called
+
+    @property
+    def ns(self) -> int:
+        """Over all ranks."""
+        return sum(self.by_rank.values())
+
+    @property
+    def mean_ns(self) -> float:
+        return self.ns / self.calls if self.calls else 0.0
+
+    @property
+    def bytes(self) -> int | None:
+        """What the calls sent, or read or wrote of a file; None: not known of all."""
+        return self.sized_bytes if self.sized == self.calls else None
+
+    def imbalance(self, ranks: int) -> float | None:
+        """(most - mean) / most of the ranks' times, by ranks / (ranks - 1): 0 all alike, 1 all of it on one."""
+        most = max(self.by_rank.values(), default=0)
+        if ranks < 2 or most == 0:
+            return None
+        return (most - self.ns / ranks) / most * ranks / (ranks - 1)
+
+
+@dataclass(frozen=True)
+class RankShare:
+    """One rank. Times in ns."""
+
+    rank: int
+    host: str
+    state: str
+    run_ns: int
+    mpi_ns: int
+    calls: int
+    inside: str = ""  # the call that it did not return from, and where that is
+
+    @property
+    def share(self) -> float:
+        return self.mpi_ns / self.run_ns if self.run_ns else 0.0
+
+
+@dataclass(frozen=True)
+class Whole:
+    program: str
+    size: int  # of MPI_COMM_WORLD
+    ranks: list[RankShare]
+    rows: list[CallRow]  # longest first
+
+    @property
+    def run_ns(self) -> int:
+        """Over all ranks."""
+        return sum(rank.run_ns for rank in self.ranks)
+
+    @property
+    def mpi_ns(self) -> int:
+        return sum(rank.mpi_ns for rank in self.ranks)
+
+    @property
+    def share(self) -> float:
+        return self.mpi_ns / self.run_ns if self.run_ns else 0.0
+
+    @property
+    def early_ends(self) -> list[str]:
+        """One line for all ranks that ended in the same way, at the same place, before MPI_Finalize."""
+        alike: dict[str, list[int]] = {}
+        for rank in self.ranks:
+            if words := _ENDS.get(rank.state):
+                where = f"was inside {rank.inside}" if rank.inside else "was in no call of MPI"
+                alike.setdefault(f"{words}; it {where}", []).append(rank.rank)
+        return [f"rank {', '.join(map(str, numbers))} {words}" for words, numbers in alike.items()]
+
+
+def _share(rank: RankCalls, names: Mapping[Place, str]) -> RankShare:
+    mpi = sum(call.ns for call in rank.calls)
+    inside = ""
+    if rank.inside is not None:
+        after = time_text(rank.inside_after_ns)
+        inside = f"{rank.inside.operation} at {place_of(rank.inside.site, names)}, begun {after} after MPI_Init"
+    return RankShare(rank.rank, rank.host, rank.state, rank.ns, mpi, sum(call.calls for call in rank.calls), inside)
+
+
+def _names(ranks: list[RankCalls]) -> dict[Place, str]:
+    open_calls = [rank.inside for rank in ranks if rank.inside is not None]
+    return resolve(call.site for call in itertools.chain(open_calls, *(rank.calls for rank in ranks)))
+
+
+def merge_calls(ranks: list[RankCalls]) -> Whole | None:
+    """None: there is no profile."""
+    if not ranks:
+        return None
+    names = _names(ranks)
+    rows: dict[tuple[str, str], CallRow] = {}
+    for rank in ranks:
+        for call in rank.calls:
+            key = (call.operation, place_of(call.site, names))
+            row = rows.setdefault(key, CallRow(*key))
+            row.least_ns = call.least_ns if row.calls == 0 else min(row.least_ns, call.least_ns)
+            row.most_ns = max(row.most_ns, call.most_ns)
+            row.calls += call.calls
+            row.sized += call.sized
+            row.sized_bytes += call.bytes
+            row.by_rank[rank.rank] = row.by_rank.get(rank.rank, 0) + call.ns
+    ordered = sorted(rows.values(), key=lambda row: (row.ns, row.calls), reverse=True)
+    return Whole(ranks[0].program, ranks[0].ranks, [_share(rank, names) for rank in ranks], ordered)
+
+
+def whole_json(whole: Whole) -> dict[str, Any]:
+    """Plain data; times in ns, null is not known."""
+    return {
+        "run_ns": whole.run_ns,
+        "mpi_ns": whole.mpi_ns,
+        "share": whole.share,
+        "ranks": [{**vars(rank), "share": rank.share} for rank in whole.ranks],
+        "calls": [
+            {
+                "operation": row.operation,
+                "place": row.place,
+                "calls": row.calls,
+                "ns": row.ns,
+                "mean_ns": row.mean_ns,
+                "least_ns": row.least_ns,
+                "most_ns": row.most_ns,
+                "bytes": row.bytes,
+                "imbalance": row.imbalance(len(whole.ranks)),
+                "by_rank": row.by_rank,
+            }
+            for row in whole.rows
+        ],
+    }
+
+
+def calls_csv(ranks: list[RankCalls]) -> str:
+    """A line for each rank and call site; bytes are empty where they are not known of all calls."""
+    names = _names(ranks)
+    out = io.StringIO()
+    lines = csv.writer(out, lineterminator="\n")
+    lines.writerow(("rank", "host", "operation", "place", "calls", "ns", "least_ns", "most_ns", "bytes"))
+    for rank in ranks:
+        for call in sorted(rank.calls, key=lambda call: call.ns, reverse=True):
+            known = call.bytes if call.sized == call.calls else ""
+            times = (call.calls, call.ns, call.least_ns, call.most_ns, known)
+            lines.writerow((rank.rank, rank.host, call.operation, place_of(call.site, names), *times))
+    return out.getvalue()

@@ -1,0 +1,96 @@
+"""The whole program as text: a row for each rank, and for each of the call sites that took longest."""
+
+from __future__ import annotations
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from urakata.report.units import bytes_text, percent, short_place, time_text
+from urakata.report.whole import CallRow, RankShare, Whole
+
+_MOST_RANKS = 16
+_MOST_ROWS = 12
+_LEAST = 0.9  # of the time in MPI: shown until the rows make up as much
+
+
+def headline(whole: Whole) -> str:
+    """How long it ran, and how much of that in MPI: of all ranks, and of those with least and most."""
+    longest = max(rank.run_ns for rank in whole.ranks)
+    line = f"whole program: {time_text(longest)}, {percent(whole.share)} of it in MPI"
+    if len(whole.ranks) > 1:
+        least = min(whole.ranks, key=lambda rank: rank.share)
+        most = max(whole.ranks, key=lambda rank: rank.share)
+        line += f" ({percent(least.share)} of rank {least.rank} to {percent(most.share)} of rank {most.rank})"
+    return line
+
+
+def shown_ranks(whole: Whole) -> list[RankShare]:
+    """All, or of many those with the least, the middle and the most time in MPI."""
+    if len(whole.ranks) <= _MOST_RANKS:
+        return whole.ranks
+    by_share = sorted(whole.ranks, key=lambda rank: rank.share)
+    few = _MOST_RANKS // 4
+    middle = len(by_share) // 2 - few // 2
+    return by_share[:few] + by_share[middle : middle + few] + by_share[-few:]
+
+
+def shown_rows(whole: Whole) -> list[CallRow]:
+    """The longest ones that make up most of the time."""
+    rows, so_far = [], 0
+    for row in whole.rows[:_MOST_ROWS]:
+        rows.append(row)
+        so_far += row.ns
+        if so_far >= _LEAST * whole.mpi_ns:
+            break
+    return rows
+
+
+def row_cells(whole: Whole, row: CallRow) -> list[str]:
+    """As ROW_HEADS has it."""
+    imbalance = row.imbalance(len(whole.ranks))
+    return [
+        str(row.calls),
+        time_text(row.mean_ns),
+        time_text(row.most_ns),
+        percent(row.ns / whole.run_ns) if whole.run_ns else "-",
+        "-" if row.bytes is None else bytes_text(row.bytes / row.calls),
+        "-" if imbalance is None else percent(imbalance),
+    ]
+
+
+LEGEND = (
+    "mean, most: inside a call; bytes: that a call sends, or reads or writes of a file, - where not known of all; "
+    "imb.: imbalance, 0 % all ranks alike, 100 % all of the time on one."
+)
+ROW_HEADS = ("calls", "mean", "most", "of run", "bytes", "imb.")
+
+
+def _table(*heads: str) -> Table:
+    table = Table(header_style="bold", box=box.SIMPLE, padding=(0, 1, 0, 0))
+    for head in heads:
+        words = head in ("call", "call site", "host")
+        table.add_column(head, justify="left" if words else "right", no_wrap=head != "call site", overflow="fold")
+    return table
+
+
+def show_whole(whole: Whole, console: Console) -> None:
+    console.print(headline(whole), highlight=False, style="bold", soft_wrap=True)
+    for line in whole.early_ends:
+        console.print(f"[yellow]{escape(line)}[/yellow]", highlight=False, soft_wrap=True)
+    if len(whole.ranks) > 1:
+        table = _table("rank", "host", "run", "in MPI", "of run", "calls")
+        for rank in shown_ranks(whole):
+            cells = (time_text(rank.run_ns), time_text(rank.mpi_ns), percent(rank.share), str(rank.calls))
+            table.add_row(str(rank.rank), escape(rank.host), *cells)
+        console.print(table)
+        if len(shown_ranks(whole)) < len(whole.ranks):
+            console.print(f"of {len(whole.ranks)} ranks those with least, middle and most of MPI", style="dim")
+    table = _table("call", *ROW_HEADS, "call site")
+    for row in shown_rows(whole):
+        table.add_row(escape(row.operation), *row_cells(whole, row), escape(short_place(row.place)))
+    console.print(table)
+    rest = len(whole.rows) - len(shown_rows(whole))
+    more = f"{rest} more in --csv, --json, --html; " if rest > 0 else ""
+    console.print(more + LEGEND, style="dim")

@@ -1,0 +1,226 @@
+#include "observe/call_profile.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <new>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/system_error.hpp"
+#include "observe/code.hpp"
+#include "observe/node.hpp"
+#include "observe/sum.hpp"
+
+namespace urakata::observe {
+namespace {
+
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<CallFileState>::is_always_lock_free);
+static_assert(sizeof(CallFile) == 88 && sizeof(CallRecord) == 88, "python/urakata/report/calls.py reads them");
+
+constexpr std::size_t kTextsAt = sizeof(CallFile) + CallProfile::kMost * sizeof(CallRecord);
+constexpr std::size_t kSize = kTextsAt + CallProfile::kTexts;
+
+std::uint64_t hash_of(const ProfileKey& key) {
+  const auto number = [](const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
+  std::uint64_t h = number(key.address) * 0x9e3779b97f4a7c15U;
+  h ^= (number(key.python) ^ number(key.operation) << 7U) * 0xc2b2ae3d27d4eb4fU;
+  return h ^ (h >> 29U);
+}
+
+// A file of this size that is mapped; nullptr, with errno: there is none, and nothing is left of it. Its blocks are there:
+// where a disk is full that shows now, and not in a call of the program's.
+void* map_new(const std::string& path) {
+  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) return nullptr;
+  int reason = posix_fallocate(file, 0, kSize);
+  void* memory = MAP_FAILED;
+  if (reason == 0) {
+    memory = mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (memory == MAP_FAILED) reason = errno;
+  }
+  close(file);
+  if (reason == 0) return memory;
+  unlink(path.c_str());
+  errno = reason;
+  return nullptr;
+}
+
+bool write_all(int file, const char* bytes, std::size_t size) {
+  while (size != 0) {
+    const ssize_t done = write(file, bytes, size);
+    if (done < 0) {
+      if (errno == EINTR) continue;
+      return false;
+    }
+    bytes += done;
+    size -= static_cast<std::size_t>(done);
+  }
+  return true;
+}
+
+}  // namespace
+
+class CallProfile::Site {
+ public:
+  Site(const ProfileKey& key, CallProfile* profile, std::uint32_t number)
+      : key_(key), number_(number), record_(profile->fill(number, key)) {}
+
+  std::uint32_t number() const { return number_; }
+  bool matches(const ProfileKey& key) const {
+    return key.address == key_.address && key.operation == key_.operation && key.python == key_.python;
+  }
+  CallRecord& record() const { return record_; }
+
+ private:
+  ProfileKey key_;
+  std::uint32_t number_;
+  CallRecord& record_;
+};
+
+Result<std::unique_ptr<CallProfile>> CallProfile::create(const std::string& directory, const Rank& rank) {
+  std::error_code code;
+  std::filesystem::create_directories(directory, code);
+  if (code) return Error{"report: cannot create the directory " + directory + ": " + code.message()};
+  const std::string path = directory + "/calls-" + std::to_string(rank.rank) + ".bin";
+  // An earlier run's file stays whole for whoever still reads it.
+  const std::string draft = path + "." + std::to_string(getpid()) + ".part";
+  unlink(draft.c_str());
+  void* const memory = map_new(draft);
+  if (memory == nullptr) return system_error("report: cannot write " + draft);
+  std::unique_ptr<CallProfile> profile(new CallProfile(path, memory, rank));
+  if (rename(draft.c_str(), path.c_str()) == 0) return profile;
+  Error failure = system_error("report: cannot write " + path);
+  unlink(draft.c_str());
+  return failure;
+}
+
+CallProfile::CallProfile(std::string path, void* memory, const Rank& rank)
+    : path_(std::move(path)), file_(rank.file), memory_(memory) {
+  auto* const file = new (memory_) CallFile{};
+  std::memcpy(file->mark, kCallFileMark, sizeof file->mark);
+  file->format = kCallFileFormat;
+  file->rank = rank.rank;
+  file->ranks = rank.ranks;
+  file->most = kMost;
+  file->texts = kTextsAt;
+  file->pid = static_cast<std::uint32_t>(getpid());
+  text({});
+  file->host = text(host_name());
+  file->program = text(rank.program);
+  file->clock = text(clock_name());
+  for (std::uint32_t i = 0; i < kMost; ++i) {
+    auto* const record = new (records() + i) CallRecord{};
+    record->least_ns.store(~std::uint64_t{0}, std::memory_order_relaxed);
+  }
+  records()[0].operation = text("(others)");
+  file->records.store(1, std::memory_order_release);
+  file->begin_ns = now_ns();
+  file->end_ns.store(file->begin_ns, std::memory_order_relaxed);
+}
+
+CallProfile::~CallProfile() { munmap(memory_, kSize); }
+
+CallRecord* CallProfile::records() const {
+  return reinterpret_cast<CallRecord*>(static_cast<char*>(memory_) + sizeof(CallFile));
+}
+
+std::uint32_t CallProfile::text(std::string_view words) {
+  char* const all = static_cast<char*>(memory_) + kTextsAt;
+  const std::uint32_t used = head().text_bytes.load(std::memory_order_relaxed);
+  words = words.substr(0, words.find('\0'));
+  // Few different ones: modules, operations.
+  for (std::uint32_t at = 0; at < used; at += static_cast<std::uint32_t>(std::strlen(all + at)) + 1) {
+    if (words == all + at) return at;
+  }
+  if (words.size() >= kTexts - used) return 0;
+  std::memcpy(all + used, words.data(), words.size());
+  all[used + words.size()] = '\0';
+  head().text_bytes.store(used + static_cast<std::uint32_t>(words.size()) + 1, std::memory_order_release);
+  return used;
+}
+
+CallRecord& CallProfile::fill(std::uint32_t number, const ProfileKey& key) {
+  if (number + 1 >= kMost) return records()[0];
+  CallRecord& record = records()[number + 1];
+  const CodePlace place = code_place(key.address, file_);
+  const std::scoped_lock held(lock_);
+  record.operation = text(key.operation);
+  record.module = text(place.module);
+  record.symbol = text(place.symbol);
+  record.offset = place.offset;
+  record.symbol_offset = place.symbol_offset;
+  if (key.python != nullptr) {
+    record.python_file = text(key.python->file);
+    record.python_function = text(key.python->function);
+    record.python_line = key.python->line;
+  }
+  auto& records = head().records;
+  records.store(std::max(records.load(std::memory_order_relaxed), number + 2), std::memory_order_release);
+  return record;
+}
+
+CallRecord& CallProfile::record(const ProfileKey& key) {
+  Site* const site = sites_.find(hash_of(key), key, this);
+  return site != nullptr ? site->record() : records()[0];
+}
+
+void CallProfile::enter(const CallRecord& record, std::uint64_t begin) {
+  head().since_ns.store(begin, std::memory_order_relaxed);
+  head().inside.store(static_cast<std::uint32_t>(&record - records()) + 1, std::memory_order_relaxed);
+}
+
+void CallProfile::leave(CallRecord& to, std::uint64_t begin, std::uint64_t end, std::uint64_t bytes) {
+  const std::uint64_t ns = end - begin;
+  observe::add(to.calls, 1);
+  observe::add(to.ns, ns);
+  if (bytes != kNotKnown) {
+    observe::add(to.sized, 1);
+    observe::add(to.bytes, bytes);
+  }
+  note_least(to.least_ns, ns);
+  note_most(to.most_ns, ns);
+  head().end_ns.store(end, std::memory_order_relaxed);
+  head().inside.store(0, std::memory_order_relaxed);
+}
+
+void CallProfile::aborted() { head().state.store(CallFileState::aborted, std::memory_order_relaxed); }
+
+Status CallProfile::finish(std::uint64_t now) {
+  head().state.store(CallFileState::finished, std::memory_order_relaxed);
+  head().end_ns.store(now, std::memory_order_relaxed);
+  const std::size_t front = sizeof(CallFile) + head().records.load(std::memory_order_acquire) * sizeof(CallRecord);
+  const std::size_t texts = head().text_bytes.load(std::memory_order_acquire);
+  std::vector<char> bytes(front + texts);
+  std::memcpy(bytes.data(), memory_, front);
+  std::memcpy(bytes.data() + front, static_cast<char*>(memory_) + kTextsAt, texts);
+  const auto texts_at = static_cast<std::uint32_t>(front);
+  std::memcpy(bytes.data() + offsetof(CallFile, texts), &texts_at, sizeof texts_at);
+
+  const std::string draft = path_ + "." + std::to_string(getpid()) + ".part";
+  const int file = open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) return system_error("report: cannot create " + draft);
+  bool good = write_all(file, bytes.data(), bytes.size());
+  int reason = errno;
+  if (close(file) != 0 && good) {
+    good = false;
+    reason = errno;
+  }
+  if (good && rename(draft.c_str(), path_.c_str()) != 0) {
+    good = false;
+    reason = errno;
+  }
+  if (good) return Nothing{};
+  unlink(draft.c_str());
+  return system_error("report: cannot write " + path_, reason);
+}
+
+}  // namespace urakata::observe

@@ -1,0 +1,29 @@
+// What the preload library of the profile (src/profile/) gets from the shim, which lies behind it: both are loaded by
+// the dynamic linker, and meet by the name of one function.
+#pragma once
+
+#include <cstdint>
+
+namespace urakata::observe {
+
+// A thread's call, as both sides see it. The shim sees the profile as its caller; and a time that one side has read the
+// other need not read again, which is most of what observing costs.
+struct ProfiledThread {
+  const void* caller = nullptr;  // the return address in the program; nullptr: the thread is in no call
+  std::uint64_t begin = 0;       // of the call; 0: the profile does not note it
+  std::uint64_t end = 0;         // what the shim read last, with nothing left to do; 0: it has not
+};
+
+struct ProfileLink {
+  // Where a call of MPI_NAME goes on behind the profile: Urakata's own, else the host's; nullptr: neither has it.
+  void* (*find)(const char* name);
+  ProfiledThread* (*thread)();  // the calling one's
+  // In MPI_COMM_WORLD, between MPI_Init and MPI_Finalize.
+  void (*rank)(int* rank, int* ranks);
+  const char* (*program)();  // its command line
+  const char* (*file)();     // path of its own file; empty: unknown
+};
+
+inline constexpr const char* kProfileLink = "urakata_profile_link";  // const ProfileLink* urakata_profile_link()
+
+}  // namespace urakata::observe

@@ -1,0 +1,34 @@
+// Sums, least and most that the program's calls add up to: relaxed atomics, since any thread may read them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace urakata::observe {
+
+// The program calls MPI from one thread at a time (below MPI_THREAD_MULTIPLE), so adding needs no bus lock, which takes
+// longer than all else. Set in MPI_Init.
+inline constinit bool one_caller = false;
+
+// By the program's threads, in calls of MPI.
+inline void add(std::atomic<std::uint64_t>& sum, std::uint64_t value) {
+  if (one_caller) {
+    sum.store(sum.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
+  } else {
+    sum.fetch_add(value, std::memory_order_relaxed);
+  }
+}
+
+inline void note_least(std::atomic<std::uint64_t>& least, std::uint64_t value) {
+  std::uint64_t seen = least.load(std::memory_order_relaxed);
+  while (value < seen && !least.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+  }
+}
+
+inline void note_most(std::atomic<std::uint64_t>& most, std::uint64_t value) {
+  std::uint64_t seen = most.load(std::memory_order_relaxed);
+  while (value > seen && !most.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+  }
+}
+
+}  // namespace urakata::observe

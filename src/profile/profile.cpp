@@ -1,0 +1,171 @@
+// The profile of the process: from MPI_Init to MPI_Finalize.
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "base/options.hpp"
+#include "base/preload_env.hpp"
+#include "observe/call_profile.hpp"
+#include "observe/profile_link.hpp"
+#include "observe/sum.hpp"
+#include "profile/profiled_call.hpp"
+
+namespace urakata::profile {
+namespace {
+
+using observe::CallProfile;
+using observe::ProfileLink;
+
+// Urakata's own library, which is behind this one. Without it this one would not have been loaded.
+const ProfileLink& look_behind() {
+  using Ask = const ProfileLink* (*)();
+  const auto ask = reinterpret_cast<Ask>(dlsym(RTLD_DEFAULT, observe::kProfileLink));
+  if (ask != nullptr) return *ask();
+  log::error("the library of the profile is loaded without liburakata-%s.so; run the program by urakata-exec",
+             shim::kAbi);
+  std::abort();
+}
+
+const ProfileLink& behind() {
+  static const ProfileLink& link = look_behind();
+  return link;
+}
+
+observe::ProfiledThread& own_thread() {
+  static constinit thread_local observe::ProfiledThread* own = nullptr;
+  if (own == nullptr) own = behind().thread();
+  return *own;
+}
+
+// Set once MPI_Init has returned, and taken away, but never ended, by MPI_Finalize: other threads may be in a call.
+std::atomic<CallProfile*> profile{nullptr};
+
+template <class Type>
+Type find(const char* name) {
+  return reinterpret_cast<Type>(behind().find(name));
+}
+
+void begin(bool one_caller) {
+  observe::one_caller = one_caller;
+  CallProfile::Rank rank;
+  int number = 0;
+  int ranks = 1;
+  behind().rank(&number, &ranks);
+  rank.rank = static_cast<std::uint32_t>(number);
+  rank.ranks = static_cast<std::uint32_t>(ranks);
+  rank.program = behind().program();
+  rank.file = behind().file();
+  auto made = CallProfile::create(std::string(options().report), rank);
+  if (made.ok()) {
+    profile.store(made->release(), std::memory_order_release);
+  } else {
+    log::warning("%s; the report will not tell of all MPI calls", made.error().message.c_str());
+  }
+}
+
+}  // namespace
+
+ProfiledCall::ProfiledCall(Function& function, const void* address)
+    : function_(function), address_(address), thread_(own_thread()), before_(thread_.caller) {
+  thread_.caller = address;
+  CallProfile* const to = before_ == nullptr ? profile.load(std::memory_order_acquire) : nullptr;
+  if (to == nullptr) return;
+  record_ = &to->record({function.name, address});
+  thread_.end = 0;
+  thread_.begin = now_ns();
+  to->enter(*record_, thread_.begin);
+}
+
+bool ProfiledCall::ended() {
+  if (record_ == nullptr) return false;
+  if (thread_.end == 0) thread_.end = now_ns();
+  return true;
+}
+
+ProfiledCall::~ProfiledCall() {
+  if (ended()) {
+    if (CallProfile* const to = profile.load(std::memory_order_acquire)) {
+      // Not before the call: see python_line().
+      if (const observe::PythonLine* const line = observe::python_line(address_)) {
+        record_ = &to->record({function_.name, address_, line});
+      }
+      to->leave(*record_, thread_.begin, thread_.end, bytes_);
+    }
+    thread_.begin = 0;
+  }
+  thread_.caller = before_;
+}
+
+void* ProfiledCall::look_up() {
+  void* const found = behind().find(function_.name);
+  function_.next.store(found, std::memory_order_relaxed);
+  return found;
+}
+
+std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type) {
+  static const auto type_size = find<int (*)(MPI_Datatype, MPI_Count*)>("Type_size_x");
+  MPI_Count size = 0;
+  type_size(type, &size);
+  return size > 0 ? static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size) : 0;
+}
+
+std::uint64_t ranks_of(MPI_Comm comm) {
+  using Ask = int (*)(MPI_Comm, int*);
+  static const auto size = find<Ask>("Comm_size");
+  static const auto remote_size = find<Ask>("Comm_remote_size");
+  static const auto is_inter = find<Ask>("Comm_test_inter");
+  int inter = 0;
+  int ranks = 0;
+  is_inter(comm, &inter);
+  (inter != 0 ? remote_size : size)(comm, &ranks);
+  return static_cast<std::uint64_t>(ranks);
+}
+
+}  // namespace urakata::profile
+
+using namespace urakata::profile;
+
+namespace {
+
+// What the rank starts (a shell, a tool) is not the rank.
+__attribute__((constructor)) void loaded() { urakata::forget_preload(); }
+
+}  // namespace
+
+extern "C" {
+
+URAKATA_PROFILE_EXPORT int MPI_Init(int* argc, char*** argv) {
+  const int code = find<int (*)(int*, char***)>("Init")(argc, argv);
+  if (code == MPI_SUCCESS) begin(true);
+  return code;
+}
+
+URAKATA_PROFILE_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  const int code = find<int (*)(int*, char***, int, int*)>("Init_thread")(argc, argv, required, provided);
+  if (code == MPI_SUCCESS) begin(provided != nullptr && *provided != MPI_THREAD_MULTIPLE);
+  return code;
+}
+
+URAKATA_PROFILE_EXPORT int MPI_Finalize() {
+  if (urakata::observe::CallProfile* const whole = profile.exchange(nullptr, std::memory_order_acq_rel)) {
+    const auto written = whole->finish(urakata::now_ns());
+    if (!written.ok()) urakata::log::warning("%s", written.error().message.c_str());
+  }
+  return find<int (*)()>("Finalize")();
+}
+
+URAKATA_PROFILE_EXPORT int MPI_Abort(MPI_Comm comm, int code) {
+  if (auto* const partial = profile.load(std::memory_order_acquire)) partial->aborted();
+  return find<int (*)(MPI_Comm, int)>("Abort")(comm, code);
+}
+
+int PMPI_Init(int*, char***) __attribute__((alias("MPI_Init"), visibility("default")));
+int PMPI_Init_thread(int*, char***, int, int*) __attribute__((alias("MPI_Init_thread"), visibility("default")));
+int PMPI_Finalize() __attribute__((alias("MPI_Finalize"), visibility("default")));
+int PMPI_Abort(MPI_Comm, int) __attribute__((alias("MPI_Abort"), visibility("default")));
+
+}  // extern "C"

@@ -1,0 +1,59 @@
+// One call of the program's to MPI, from its entry point's first line to its last.
+//
+// Contract. Of calls that MPI makes of itself, inside another, nothing is noted, and none before MPI_Init has returned or
+// after MPI_Finalize has begun: those pass on. A thread's calls are seen by that thread; what they add up to by all
+// (CallProfile).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "observe/call_profile.hpp"
+#include "observe/profile_link.hpp"
+#include "shim/abi.hpp"
+
+#define URAKATA_PROFILE_EXPORT URAKATA_EXPORT
+
+namespace urakata::profile {
+
+// A function of MPI's.
+struct Function {
+  const char* name;                  // without MPI_
+  std::atomic<void*> next{nullptr};  // where its calls go on; found at the first
+};
+
+class ProfiledCall {
+ public:
+  // `address`: the call's return address.
+  ProfiledCall(Function& function, const void* address);
+  ~ProfiledCall();
+  ProfiledCall(const ProfiledCall&) = delete;
+  ProfiledCall& operator=(const ProfiledCall&) = delete;
+
+  // nullptr: neither Urakata nor the host has it.
+  template <class Type>
+  Type next() {
+    void* found = function_.next.load(std::memory_order_relaxed);
+    if (found == nullptr) found = look_up();
+    return reinterpret_cast<Type>(found);
+  }
+
+  // It has returned. False: nothing more is to be told of it.
+  bool ended();
+  void moved(std::uint64_t bytes) { bytes_ = bytes; }
+
+ private:
+  void* look_up();
+
+  Function& function_;
+  const void* const address_;
+  observe::ProfiledThread& thread_;
+  const void* const before_;               // of a call that this one is inside of
+  observe::CallRecord* record_ = nullptr;  // nullptr: it is not noted
+  std::uint64_t bytes_ = observe::CallProfile::kNotKnown;
+};
+
+std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type);
+std::uint64_t ranks_of(MPI_Comm comm);  // to which a collective on it sends
+
+}  // namespace urakata::profile

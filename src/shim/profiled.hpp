@@ -1,0 +1,24 @@
+// What the profile, a preload library in front of this one, tells of the call that a thread is in; where there is none the
+// same by ourselves. Of the calling thread.
+#pragma once
+
+#include <cstdint>
+
+#include "base/clock.hpp"
+#include "observe/profile_link.hpp"
+
+namespace urakata::shim {
+
+extern constinit thread_local observe::ProfiledThread profiled;
+
+// Who has called the entry point that is to return to this address.
+inline const void* caller(const void* return_address) {
+  return profiled.caller != nullptr ? profiled.caller : return_address;
+}
+
+// When the call began: in an entry point, before anything else.
+inline std::uint64_t call_begin() { return profiled.begin != 0 ? profiled.begin : now_ns(); }
+// The time, in a call that has nothing left to wait for.
+inline std::uint64_t call_end() { return profiled.end = now_ns(); }
+
+}  // namespace urakata::shim

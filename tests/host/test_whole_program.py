@@ -1,0 +1,165 @@
+"""The profile of whole jobs: every MPI call is counted where it was made, whoever carries it, however the job ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from jobs import AS_ROOT, PROGRAMS, compiled, named, passes, run_job, temporary_files
+from spaces import nothing_stays, until
+from test_mpi4py import library, suite
+
+from urakata import paths
+from urakata.report.calls import read_all_calls
+from urakata.report.summary import summarise
+from urakata.report.whole import Whole
+
+__all__ = ["nothing_stays"]  # around every test here
+
+EXEC = str(paths.program("urakata-exec"))
+BLOCK = 100 * 8
+
+# Calls over both ranks, and the bytes that they send (or read or write); None: not known.
+EXPECTED = {
+    "Allgather": (6, 6 * BLOCK),
+    "Scatter": (2, 2 * BLOCK),
+    "Alltoall": (2, 2 * 2 * BLOCK),
+    "Alltoallv": (2, None),
+    "Bcast": (2, 2 * BLOCK),
+    "Allreduce": (8, 8 * 8),
+    "Iallreduce": (12, 12 * 8),
+    "Wait": (12, None),
+    "Sendrecv": (40, 40 * BLOCK),
+    "Send": (2, 0),
+    "Irecv": (14, None),
+    "Isend": (14, 14 * BLOCK),
+    "Waitall": (14, None),
+    "File_open": (2, None),
+    "File_write_at": (4, 4 * BLOCK),
+    "File_close": (2, None),
+    "Win_create": (2, None),
+    "Put": (2, BLOCK),
+    "Win_free": (2, None),
+    "Comm_dup": (2, None),
+    "Comm_free": (2, None),
+    "Barrier": (10, None),
+}
+
+
+def whole_of(folder: Path) -> Whole:
+    whole = summarise(folder).whole
+    assert whole is not None
+    return whole
+
+
+@pytest.mark.parametrize("where", ("host", "poll", "thread", "space"))
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_every_call_is_counted_where_it_was_made(folder: Path, tmp_path: Path, name: str, where: str) -> None:
+    host = named(name)
+    report, data = tmp_path / "report", tmp_path / "data"
+    options = ["--space"] if where == "space" else ["--engine", where, "--placement", "shared"]
+    program = compiled(host, "all_kinds_of_calls", folder)
+    passes(run_job(host, 2, [EXEC, *options, "--report", str(report), "--", str(program), str(data)]))
+    whole = whole_of(report)
+    assert {rank.state for rank in whole.ranks} == {"finished"}
+    fences = [row for row in whole.rows if row.operation == "Win_fence"]
+    assert [row.calls for row in fences] == [2, 2]  # two places
+    assert {row.operation: (row.calls, row.bytes) for row in whole.rows if row not in fences} == EXPECTED
+    source = (PROGRAMS / "all_kinds_of_calls.c").read_text().splitlines()
+    for row in whole.rows:
+        place, _, line = row.place.rpartition(":")
+        assert place.endswith("all_kinds_of_calls.c")
+        nearby = source[int(line) - 1 : int(line) + 2]  # an instruction may be told as one of the line after
+        assert any(f"MPI_{row.operation}(" in text for text in (source[int(line) - 2], *nearby)), row
+        assert row.least_ns * row.calls <= row.ns <= row.most_ns * row.calls
+    (barrier,) = (row for row in whole.rows if row.operation == "Barrier")
+    assert barrier.by_rank[0] > barrier.by_rank[1]  # which came a second late in all
+    assert all(0 < rank.mpi_ns <= rank.run_ns for rank in whole.ranks)
+    # What Urakata handled is told in the same places as before.
+    if where in ("poll", "thread"):
+        assert [(row.operation, row.started) for row in summarise(report).rows] == [("Iallreduce", 12)]
+
+
+@pytest.mark.parametrize("where", ("poll", "space"))
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_a_job_that_is_killed_tells_where_each_rank_was(folder: Path, tmp_path: Path, name: str, where: str) -> None:
+    host = named(name)
+    report, data = tmp_path / "report", tmp_path / "data"
+    options = ["--space"] if where == "space" else []
+    program = compiled(host, "all_kinds_of_calls", folder)
+    command = [*host.launch(2), EXEC, *options, "--report", str(report), "--", str(program), str(data), "hang"]
+
+    def where_they_are() -> list[str]:
+        ranks = read_all_calls(report)
+        return [
+            f"{rank.inside.operation} after {sum(call.calls for call in rank.calls)}"
+            for rank in ranks
+            if rank.inside is not None
+        ]
+
+    with temporary_files() as files:
+        job = subprocess.Popen(
+            command,
+            env={**os.environ, **host.environment, **AS_ROOT, **files},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:  # while it runs the same is there to read
+            calls = sum(count for count, _ in EXPECTED.values()) // 2 + 2  # and the fences
+            hanging = [f"Recv after {calls}", f"Barrier after {calls}"]
+            until(lambda: where_they_are() == hanging or job.poll() is not None, "the job does not get there")
+            assert where_they_are() == hanging
+        finally:
+            os.killpg(job.pid, signal.SIGKILL)
+            job.wait()
+    source = (PROGRAMS / "all_kinds_of_calls.c").read_text().splitlines()
+    line_of = {text.rpartition("// ")[2]: number for number, text in enumerate(source, 1)}
+    first, second = whole_of(report).early_ends
+    begin = "did not reach MPI_Finalize; it was inside"
+    assert first.startswith(f"rank 0 {begin} Recv at "), first
+    assert f":{line_of['the receive']}, begun" in first
+    assert second.startswith(f"rank 1 {begin} Barrier at "), second
+    assert f":{line_of['the barrier']}, begun" in second
+    assert summarise(report).ranks == []
+
+
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_a_job_that_aborts_leaves_its_profile(folder: Path, tmp_path: Path, name: str) -> None:
+    host = named(name)
+    report, data = tmp_path / "report", tmp_path / "data"
+    program = compiled(host, "all_kinds_of_calls", folder)
+    outcome = run_job(host, 2, [EXEC, "--report", str(report), "--", str(program), str(data), "abort"])
+    assert outcome.code != 0
+    assert whole_of(report).early_ends == [
+        "rank 0 has called MPI_Abort; it was in no call of MPI",
+        "rank 1 did not reach MPI_Finalize; it was in no call of MPI",
+    ]
+    assert {row.operation: row.calls for row in whole_of(report).rows}["Sendrecv"] == 40
+
+
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_a_python_programs_calls_are_told_by_its_lines(tmp_path: Path, name: str) -> None:
+    """Python loads its MPI late, by mpi4py."""
+    host = named(name)
+    program = tmp_path / "program.py"
+    program.write_text(
+        "from mpi4py import MPI\n"
+        "world = MPI.COMM_WORLD\n"
+        "def step():\n"
+        "    world.Barrier()\n"
+        "    world.Allreduce(bytearray(4), bytearray(4))\n"
+        "for _ in range(5):\n"
+        "    step()\n"
+        "world.Dup().Free()\n"
+    )
+    command = [EXEC, "--report", str(tmp_path / "report"), "--", suite()[0], str(program)]
+    passes(run_job(host, 2, command, environment={"MPI4PY_LIBMPI": str(library(host))}))
+    rows = {(row.operation.removesuffix("_c"), row.place): row.calls for row in whole_of(tmp_path / "report").rows}
+    assert rows[("Barrier", f"{program}:4 in step")] == 10
+    assert rows[("Allreduce", f"{program}:5 in step")] == 10
+    assert rows[("Comm_dup", f"{program}:8 in <module>")] == 2
+    assert rows[("Comm_free", f"{program}:8 in <module>")] == 2

@@ -1,0 +1,149 @@
+"""The whole program in the report: ranks and call sites merged, in every form, also of jobs that ended early."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from calls_file import ABORTED, RUNNING, CallsFile
+from typer.testing import CliRunner
+
+from urakata.cli import build_app
+from urakata.report.errors import ReportError
+from urakata.report.page import page
+from urakata.report.summary import as_json, summarise
+from urakata.report.whole import Whole
+from urakata.report.whole_text import headline, shown_ranks, shown_rows
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two ranks of 1 ms: rank 0 waits 400 us in a barrier for rank 1, and both send in two places."""
+    for rank, waits in ((0, 400_000), (1, 0)):
+        file = CallsFile(rank, 2)
+        if waits:
+            file.call("Barrier", 4, waits, offset=0x30)
+        file.call("Send", 10, 50_000, sized=10, size=80, offset=0x10)
+        file.call("Send", 10, 40_000, sized=9, size=72, offset=0x20)
+        file.write(tmp_path)
+    return tmp_path
+
+
+def whole_of(folder: Path) -> Whole:
+    whole = summarise(folder).whole
+    assert whole is not None
+    return whole
+
+
+def said(*words: str) -> str:
+    outcome = CliRunner().invoke(build_app(), ["report", *words])
+    assert outcome.exit_code == 0, outcome.output
+    return " ".join(outcome.output.split())
+
+
+def test_ranks_are_merged_by_call_site(folder: Path) -> None:
+    whole = whole_of(folder)
+    assert [(row.operation, row.place, row.calls, row.ns) for row in whole.rows] == [
+        ("Barrier", "app+0x30", 4, 400_000),
+        ("Send", "app+0x10", 20, 100_000),
+        ("Send", "app+0x20", 20, 80_000),
+    ]
+    barrier, first, second = whole.rows
+    assert (barrier.bytes, first.bytes, second.bytes) == (None, 160, None)  # not known of all
+    assert (barrier.imbalance(2), first.imbalance(2)) == (1.0, 0.0)
+    assert (barrier.mean_ns, barrier.by_rank) == (100_000, {0: 400_000})
+    assert [(rank.mpi_ns, rank.run_ns, rank.calls) for rank in whole.ranks] == [
+        (490_000, 1_000_000, 24),
+        (90_000, 1_000_000, 20),
+    ]
+    assert whole.share == 0.29
+    assert headline(whole) == "whole program: 1 ms, 29 % of it in MPI (9.0 % of rank 1 to 49 % of rank 0)"
+    assert whole.early_ends == []
+
+
+def test_every_form_has_it(folder: Path) -> None:
+    text = said(str(folder))
+    assert "29 % of it in MPI" in text
+    assert "Barrier 4 100 us 100 us 20 % - 100 % app+0x30" in text
+    data = as_json(summarise(folder))["whole"]
+    assert json.loads(json.dumps(data))["calls"][0]["by_rank"] == {"0": 400_000}
+    assert (data["share"], data["ranks"][1]["mpi_ns"], data["calls"][0]["imbalance"]) == (0.29, 90_000, 1.0)
+    said(str(folder), "--csv", str(folder / "calls.csv"))
+    assert (folder / "calls.csv").read_text().splitlines()[:3] == [
+        "rank,host,operation,place,calls,ns,least_ns,most_ns,bytes",
+        "0,node,Barrier,app+0x30,4,400000,100000,100000,",
+        "0,node,Send,app+0x10,10,50000,5000,5000,80",
+    ]
+    html = page(summarise(folder))
+    assert html.count("<svg") == 2
+    assert "49 % in MPI" in html
+    assert "http" not in html
+
+
+def test_places_in_python_are_its_lines(tmp_path: Path) -> None:
+    file = CallsFile(0, 1)
+    file.call("Bcast", 1, 10, file="/a/b/solve.py", function="Solver.step", line=7)
+    file.write(tmp_path)
+    assert whole_of(tmp_path).rows[0].place == "/a/b/solve.py:7 in Solver.step"
+
+
+def test_ranks_that_did_not_get_to_the_end_say_where_they_were(tmp_path: Path) -> None:
+    """Of a call that has not returned there is no time yet: a rank's run goes on to its beginning."""
+    for rank in range(4):
+        file = CallsFile(rank, 4)
+        file.call("Send", 1, 100)
+        if rank == 3:
+            file.write(tmp_path, ABORTED, ns=200)
+        else:
+            inside = file.call("Recv", 0, 0, offset=0x99)
+            file.write(tmp_path, RUNNING, ns=200, inside=inside if rank < 2 else 0, since=5_000)
+    whole = whole_of(tmp_path)
+    assert whole.early_ends == [
+        "rank 0, 1 did not reach MPI_Finalize; it was inside Recv at app+0x99, begun 5 us after MPI_Init",
+        "rank 2 did not reach MPI_Finalize; it was in no call of MPI",
+        "rank 3 has called MPI_Abort; it was in no call of MPI",
+    ]
+    assert [rank.run_ns for rank in whole.ranks] == [5_000, 5_000, 200, 200]
+    assert [row.operation for row in whole.rows] == ["Send"]
+    text = said(str(tmp_path))
+    assert "rank 3 has called MPI_Abort" in text
+    assert "No rank reached MPI_Finalize" in text
+    assert "inside Recv" in page(summarise(tmp_path))
+
+
+def test_of_many_ranks_and_sites_those_that_matter_are_shown(tmp_path: Path) -> None:
+    for rank in range(40):
+        file = CallsFile(rank, 40)
+        for site in range(30):
+            file.call("Send", 1, 1000 * rank * 2 ** max(0, 8 - site), offset=site)
+        file.write(tmp_path)
+    whole = whole_of(tmp_path)
+    shown = [rank.rank for rank in shown_ranks(whole)]
+    assert shown == [*range(4), *range(18, 22), *range(36, 40)]
+    assert len(shown_rows(whole)) < 12 < len(whole.rows) == 30
+    text = said(str(tmp_path))
+    assert "of 40 ranks those with least, middle and most of MPI" in text
+    assert "more in --csv" in text
+
+
+@pytest.mark.parametrize("size", (0, 20, 90, 200, 300))
+def test_a_file_that_is_cut_off_is_named(folder: Path, size: int) -> None:
+    path = folder / "calls-1.bin"
+    path.write_bytes(path.read_bytes()[:size])
+    with pytest.raises(ReportError, match=r"calls-1\.bin"):
+        summarise(folder)
+
+
+def test_another_form_is_named(folder: Path) -> None:
+    path = folder / "calls-0.bin"
+    data = bytearray(path.read_bytes())
+    data[8] = 9
+    path.write_bytes(data)
+    with pytest.raises(ReportError, match=r"calls-0\.bin has form 9, this urakata reads form 1"):
+        summarise(folder)
+
+
+def test_no_profile_is_no_part_of_the_report(tmp_path: Path) -> None:
+    with pytest.raises(ReportError, match=r"holds no rank-\*\.json"):
+        summarise(tmp_path)
