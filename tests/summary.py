@@ -1,7 +1,7 @@
 """How the steps of `./dev test` and `./dev ci` went: a line for each, and last "N passed, N failed, N skipped".
 
-summary.py FOLDER: `steps` has a line for each step (name, exit code, seconds); NUMBER.xml is the JUnit file of one with
-tests. A step that failed without a failed test (it did not compile, lint found something) counts as one.
+summary.py FOLDER: `steps` has a line for each step (number, name, exit code, seconds); NUMBER.xml is the JUnit file of
+one with tests. A step that failed without a failed test (it did not compile, lint found something) counts as one.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ def counted(file: Path) -> tuple[int, int, int]:
 
 def main(folder: Path) -> int:
     total = [0, 0, 0]
-    for number, line in enumerate((folder / "steps").read_text().splitlines(), 1):
-        name, code, seconds = line.split("\t")
+    lines = [line.split("\t") for line in (folder / "steps").read_text().splitlines()]
+    for number, name, code, seconds in sorted(lines, key=lambda line: int(line[0])):
         passed, failed, skipped = counted(folder / f"{number}.xml")
         if code != "0" and failed == 0:
             failed = 1
