@@ -44,6 +44,7 @@ PROMISED = [
     "overlap-theft-memory",
     "overlap-overall-worst",
     "bypass-ns",
+    "report-cost",
     "idle-switches",
     "space-8b-vs-line",
     "space-8b-vs-openmpi",

@@ -77,6 +77,14 @@ def read_records(job: Job, output: str) -> Records:
     return records
 
 
+def _with_report(job: Job, folder: Path) -> Job:
+    """With the folder in place of crossing.REPORT."""
+    if job.side.options is None:
+        return job
+    options = tuple(str(folder) if word == crossing.REPORT else word for word in job.side.options)
+    return replace(job, side=replace(job.side, options=options))
+
+
 def _failure(job: Job, reason: str, said: str) -> MeasurementError:
     lines = "\n".join(said.strip().splitlines()[-8:])
     return MeasurementError(f"{job.program}, {job.label}, side {job.side.name}: {reason}\n{lines}".rstrip())
@@ -90,10 +98,11 @@ class Node:
 
     def run(self, job: Job) -> Records:
         host = self._hosts.setdefault(job.side.host, launcher.find_host(job.side.host))
-        command = host.command(job.ranks, program_line(job), host.binding(job.ranks))
         environment = {**host.environment(), **job.side.environment, "OMP_NUM_THREADS": "1"}
         # What a launcher that was killed has left in the usual folder makes one of the same pid fail.
         with tempfile.TemporaryDirectory(prefix="job-", ignore_cleanup_errors=True) as files:
+            line = program_line(_with_report(job, Path(files) / "report"))
+            command = host.command(job.ranks, line, host.binding(job.ranks))
             return self._run(job, command, {**environment, "TMPDIR": files})
 
     def _run(self, job: Job, command: list[str], environment: dict[str, str]) -> Records:
@@ -141,8 +150,7 @@ class AcrossHosts:
     def run(self, job: Job) -> Records:
         if crossing.REPORT in (job.side.options or ()):
             with tempfile.TemporaryDirectory(prefix="report-", ignore_cleanup_errors=True) as folder:
-                options = [folder if word == crossing.REPORT else word for word in job.side.options or ()]
-                records = self._run(replace(job, side=replace(job.side, options=tuple(options))))
+                records = self._run(_with_report(job, Path(folder)))
                 crossing.add_reports(records, Path(folder))
                 return records
         if job.side.flows:

@@ -226,6 +226,7 @@ READERS: dict[str, Callable[[Job, dict[str, Any]], Iterator[Value]]] = {
     "nbc": _nbc,
     "start": _start,
     "bypass": _bypass,
+    "recording": _bypass,
     "idle": _idle,
     "overlap": _overlap,
     "space": _space,

@@ -6,7 +6,7 @@ from html import escape
 
 from urakata.report.summary import Row, Summary
 from urakata.report.text import hidden_part, hidden_text
-from urakata.report.units import bytes_text, known_time, short_place, time_text
+from urakata.report.units import bytes_text, known_time, ranges, short_place, time_text
 from urakata.report.whole_page import whole_part
 
 _STYLE = """
@@ -82,16 +82,23 @@ def page(summary: Summary) -> str:
         if sites
         else ""
     )
-    helpers = "".join(
+    cpu = "".join(
         f"<li>rank {rank['rank']} on {escape(rank['host'])}: helpers {summary.helper_seconds(rank):.3f} CPU s</li>"
         for rank in summary.ranks
     )
+    helpers = f"<h2>Helpers</h2><ul>{cpu}</ul>" if cpu else ""
     whole = whole_part(summary.whole) if summary.whole is not None else ""
-    missing = f"<p>No report of ranks {summary.missing}.</p>" if summary.missing else ""
+    told = summary.whole is not None and summary.whole.early_ends
+    missing = f"<p>No report of rank {ranges(summary.missing)}.</p>" if summary.missing and not told else ""
+    head = "".join(f"<th>{word}</th>" for word in heads)
+    collectives = (
+        f"<h2>Collectives that Urakata handled</h2>{_plot(summary.rows)}"
+        f"<h2>Their call sites</h2><table><tr>{head}</tr>{''.join(lines)}</table>"
+        if lines
+        else ""
+    )
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Urakata report</title><style>{_STYLE}</style>'
         f"<h1>Urakata report</h1><p>{escape(summary.program)}<br>{summary.size} ranks, "
-        f"{escape(summary.host_mpi)}</p>{missing}{whole}<h2>Collectives that Urakata handled</h2>{_plot(summary.rows)}"
-        f"<h2>Call sites</h2><table><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>{''.join(lines)}</table>"
-        f"{messages}<h2>Helpers</h2><ul>{helpers}</ul></html>\n"
+        f"{escape(summary.host_mpi)}</p>{missing}{whole}{collectives}{messages}{helpers}</html>\n"
     )

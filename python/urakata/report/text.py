@@ -14,7 +14,7 @@ from rich.table import Table
 from urakata import site_links
 from urakata.report.messages import MessageRow, carrier_lines, space_lines
 from urakata.report.summary import Row, Summary, summarise
-from urakata.report.units import bytes_text, known_time, short_place, time_text
+from urakata.report.units import bytes_text, known_time, ranges, short_place, time_text
 from urakata.report.whole_text import show_whole
 
 
@@ -46,8 +46,8 @@ def show(summary: Summary, console: Console) -> None:
         show_whole(summary.whole, console)
     for line in engine_lines(summary.ranks) + space_lines(summary.ranks) + carrier_lines(summary.ranks):
         _line(console, line)
-    if summary.missing:
-        lost = ", ".join(str(rank) for rank in summary.missing)
+    if summary.missing and not (summary.whole is not None and summary.whole.early_ends):
+        lost = ranges(summary.missing)
         console.print(f"[yellow]no report of rank {lost}: did not reach MPI_Finalize[/yellow]", highlight=False)
     if summary.rows:
         console.print(_table(summary))

@@ -25,6 +25,17 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.1f} %"
 
 
+def ranges(numbers: list[int]) -> str:
+    """Such as "0-3, 7", of numbers in order."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1][1:] = [number]
+        else:
+            parts.append([number])
+    return ", ".join("-".join(map(str, part)) for part in parts)
+
+
 def short_place(place: str) -> str:
     """The last two parts of a path: the console has little room."""
     return "/".join(place.split("/")[-2:])

@@ -11,7 +11,7 @@ from typing import Any
 
 from urakata.report.calls import RankCalls
 from urakata.report.places import Place, place_of, resolve
-from urakata.report.units import time_text
+from urakata.report.units import ranges, time_text
 
 _ENDS = {"running": "did not reach MPI_Finalize", "aborted": "has called MPI_Abort"}
 
@@ -62,6 +62,7 @@ class RankShare:
     mpi_ns: int
     calls: int
     inside: str = ""  # the call that it did not return from, and where that is
+    inside_after_ns: int = 0  # when that began, after MPI_Init
 
     @property
     def share(self) -> float:
@@ -91,21 +92,30 @@ class Whole:
     @property
     def early_ends(self) -> list[str]:
         """One line for all ranks that ended in the same way, at the same place, before MPI_Finalize."""
-        alike: dict[str, list[int]] = {}
+        alike: dict[tuple[str, str], list[RankShare]] = {}
         for rank in self.ranks:
             if words := _ENDS.get(rank.state):
-                where = f"was inside {rank.inside}" if rank.inside else "was in no call of MPI"
-                alike.setdefault(f"{words}; it {where}", []).append(rank.rank)
-        return [f"rank {', '.join(map(str, numbers))} {words}" for words, numbers in alike.items()]
+                alike.setdefault((words, rank.inside), []).append(rank)
+        lines = []
+        for (words, inside), ranks in alike.items():
+            line = f"rank {ranges([rank.rank for rank in ranks])} {words}; "
+            if inside:
+                times = [rank.inside_after_ns for rank in ranks]
+                begun = " to ".join(dict.fromkeys((time_text(min(times)), time_text(max(times)))))
+                line += f"it was inside {inside}, begun {begun} after MPI_Init"
+            else:
+                line += "it was in no call of MPI"
+            lines.append(line)
+        return lines
 
 
 def _share(rank: RankCalls, names: Mapping[Place, str]) -> RankShare:
     mpi = sum(call.ns for call in rank.calls)
     inside = ""
     if rank.inside is not None:
-        after = time_text(rank.inside_after_ns)
-        inside = f"{rank.inside.operation} at {place_of(rank.inside.site, names)}, begun {after} after MPI_Init"
-    return RankShare(rank.rank, rank.host, rank.state, rank.ns, mpi, sum(call.calls for call in rank.calls), inside)
+        inside = f"{rank.inside.operation} at {place_of(rank.inside.site, names)}"
+    calls = sum(call.calls for call in rank.calls)
+    return RankShare(rank.rank, rank.host, rank.state, rank.ns, mpi, calls, inside, rank.inside_after_ns)
 
 
 def _names(ranks: list[RankCalls]) -> dict[Place, str]:
