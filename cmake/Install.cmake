@@ -23,6 +23,12 @@ install(FILES ${PROJECT_BINARY_DIR}/cmake/urakataConfig.cmake ${PROJECT_BINARY_D
 configure_file(cmake/urakata.pc.in ${PROJECT_BINARY_DIR}/cmake/urakata.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/cmake/urakata.pc DESTINATION lib/pkgconfig)
 
+# For shells, and for clusters (Environment Modules, Lmod).
+install(FILES cmake/completions/urakata.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME urakata)
+install(FILES cmake/completions/_urakata DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES cmake/completions/urakata.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+install(FILES cmake/modulefile DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/urakata RENAME ${PROJECT_VERSION})
+
 # The command. A wheel has the package in its site-packages and the command from its entry point.
 if(NOT SKBUILD)
   install(DIRECTORY python/urakata DESTINATION ${CMAKE_INSTALL_DATADIR}/urakata/python PATTERN __pycache__ EXCLUDE)

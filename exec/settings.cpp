@@ -11,6 +11,7 @@
 #include "base/site_list.hpp"
 #include "cost_file.hpp"
 #include "link_file.hpp"
+#include "preload.hpp"
 
 namespace urakata {
 namespace {
@@ -37,6 +38,14 @@ std::string config_path(const std::vector<Setting>& command_line) {
   if (const Setting* named = last_of(command_line, config)) return named->value;
   if (const char* named = in_environment(config)) return named;
   return access(kProjectFile, F_OK) == 0 ? kProjectFile : "";
+}
+
+// The file of whoever installed this: PREFIX/etc/urakata.toml, and /etc/urakata.toml for /usr. Empty: there is none.
+std::string site_path() {
+  const std::string program = program_beside("urakata-exec");
+  const std::string prefix = program.substr(0, program.rfind("/bin/"));
+  const std::string path = (prefix == "/usr" ? "" : prefix) + "/etc/" + kProjectFile;
+  return !program.empty() && access(path.c_str(), F_OK) == 0 ? path : "";
 }
 
 // The setting of the option that is in force, last of all; nullptr: it has its default.
@@ -95,7 +104,8 @@ Status apply_settings(const std::vector<Setting>& command_line, AlgorithmCheck a
     if (Status good = check_option(option, value, algorithm_check); !good) return good;
   }
   std::vector<Setting> settings;
-  if (const std::string path = config_path(command_line); !path.empty()) {
+  for (const std::string& path : {site_path(), config_path(command_line)}) {  // what is later counts
+    if (path.empty()) continue;
     Result<std::vector<Setting>> read = read_config_file(path, algorithm_check);
     if (!read) return read.error();
     std::ranges::copy_if(*read, std::back_inserter(settings),

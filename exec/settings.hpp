@@ -10,7 +10,8 @@
 namespace urakata {
 
 // Checks every value, wherever it comes from, and sets the URAKATA_* variables by precedence, with kOriginsVariable.
-// COSTS becomes a list (cost_file.hpp). The config file is the one that CONFIG names, or urakata.toml in the working directory if there is one.
+// COSTS becomes a list (cost_file.hpp). The config file is the one
+// that CONFIG names, or urakata.toml in the working directory if there is one; below it stands the installation's, PREFIX/etc/urakata.toml.
 Status apply_settings(const std::vector<Setting>& command_line, AlgorithmCheck algorithm_check);
 
 }  // namespace urakata

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 import sys
 from typing import Annotated
@@ -61,6 +62,10 @@ def build_app() -> typer.Typer:
 
 def main() -> None:
     """Runs the command line; what could not be found is one line on stderr and exit code 2."""
+    if "_URAKATA_COMPLETE" in os.environ:  # a shell asks what may come next, or for its script
+        from typer.completion import completion_init
+
+        completion_init()
     try:
         build_app()(prog_name="urakata")
     except NotFoundError as error:

@@ -94,6 +94,28 @@ def test_bad_config_file_is_refused_with_path_and_line(tmp_path: Path, text: str
     assert answer.stdout == ""
 
 
+def test_the_installations_file_stands_below_the_users(tmp_path: Path) -> None:
+    """PREFIX/etc/urakata.toml of the urakata-exec in PREFIX/bin."""
+    for folder in ("bin", "etc", "job"):
+        (tmp_path / folder).mkdir()
+    program = shutil.copy(EXEC, tmp_path / "bin")
+    file = tmp_path / "etc" / "urakata.toml"
+    file.write_text('engine = "poll"\nplacement = "shared"\n')
+    (tmp_path / "job" / "urakata.toml").write_text('engine = "host"\n')
+
+    def asked() -> subprocess.CompletedProcess[str]:
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(("URAKATA_", "LD_PRELOAD"))}
+        command = [program, "--info", "--json"]
+        return subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path / "job", env=clean)
+
+    values = {one["name"]: (one["value"], one["origin"]) for one in json.loads(asked().stdout)}
+    assert values["ENGINE"] == ("host", "urakata.toml:1")
+    assert values["PLACEMENT"] == ("shared", f"{file}:2")
+    file.write_text("engine = 7\n")
+    refused = asked()
+    assert (refused.returncode, f"{file}:1" in refused.stderr) == (2, True), refused.stderr
+
+
 def test_missing_config_file_is_refused() -> None:
     answer = run("--config", "/nowhere/job.toml", "--check-options")
     assert answer.returncode == 2

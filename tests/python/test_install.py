@@ -55,6 +55,28 @@ def test_the_command_finds_its_programs(prefix: Path, tmp_path: Path) -> None:
     assert next(one["value"] for one in json.loads(asked.stdout) if one["name"] == "ENGINE") == "poll"
 
 
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    (("urakata re", {"report"}), ("urakata run --eng", {"--engine"}), ("urakata bench k", {"kernel"})),
+)
+def test_bash_completes_commands_and_options(prefix: Path, words: str, wanted: set[str]) -> None:
+    bash = shutil.which("bash") or pytest.skip("no bash")
+    script = (
+        f"PATH={prefix}/bin:$PATH; . {prefix}/share/bash-completion/completions/urakata\n"
+        f"COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))\n"
+        '"$(complete -p urakata | sed "s/.*-F \\([^ ]*\\).*/\\1/")" urakata; printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("URA", "PYTHON"))}
+    asked = subprocess.run(
+        [bash, "-c", script],
+        capture_output=True,
+        text=True,
+        env=environment | {"URA_PYTHON": sys.executable},
+        check=False,
+    )
+    assert set(asked.stdout.split()) == wanted, asked.stdout + asked.stderr
+
+
 def test_every_command_has_a_page(prefix: Path) -> None:
     """With what stands below the options of its parts; the first line says what it is."""
     pages = {path.stem: path.read_text() for path in (prefix / "share" / "man" / "man1").glob("*.1")}

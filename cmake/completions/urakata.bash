@@ -1,0 +1,2 @@
+# Completion for bash, loaded when it is first asked for (bash-completion), or by: source FILE
+eval "$(_URAKATA_COMPLETE=source_bash urakata)"

@@ -1,0 +1,2 @@
+# Completion for fish.
+_URAKATA_COMPLETE=source_fish urakata | source
