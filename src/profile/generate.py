@@ -119,7 +119,7 @@ def entry(function: Function) -> str:
 def fortran_routines(function: Function) -> list[str]:
     """Those of mpif.h and `use mpi`, and of `use mpi_f08` as Open MPI and MPICH call them; as gfortran and others do."""
     name = function.name.lower()
-    return [f"mpi_{name}_", f"mpi_{name}_f08_", f"mpir_{name}_f08_", f"mpir_{name}_f08ts_"]
+    return [f"mpi_{name}_", f"mpi_{name}_f08_", f"mpi_{name}_f08ts_"]
 
 
 def main() -> None:

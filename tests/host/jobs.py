@@ -136,12 +136,12 @@ def compiled(host: Host, name: str, folder: Path) -> Path:
     if (PROGRAMS / f"{name}.f").is_file():
         if host.fortran77 is None:
             pytest.skip(f"{host.name} has no Fortran here (Debian's gfortran with libopenmpi-dev or libmpich-dev)")
-        return _run_compiler([host.fortran77, "-std=legacy", str(PROGRAMS / f"{name}.f")], target, host)
+        return _run_compiler([host.fortran77, "-g", "-std=legacy", str(PROGRAMS / f"{name}.f")], target, host)
     if (PROGRAMS / f"{name}.f90").is_file():
         if host.fortran is None:
             pytest.skip(f"{host.name} has no Fortran here (Debian's gfortran with libopenmpi-dev or libmpich-dev)")
         persistent = ["-DPERSISTENT"] if host.family == "mpich" else []
-        return _run_compiler([host.fortran, "-cpp", *persistent, str(PROGRAMS / f"{name}.f90")], target, host)
+        return _run_compiler([host.fortran, "-g", "-cpp", *persistent, str(PROGRAMS / f"{name}.f90")], target, host)
     flags = ["-std=c11", "-D_DEFAULT_SOURCE", "-O1", "-g", "-pthread", f"-I{PROGRAMS.parents[1] / 'include'}"]
     if host.fortran is not None:
         flags.append("-DFORTRAN")

@@ -163,3 +163,35 @@ def test_a_python_programs_calls_are_told_by_its_lines(tmp_path: Path, name: str
     assert rows[("Allreduce", f"{program}:5 in step")] == 10
     assert rows[("Comm_dup", f"{program}:8 in <module>")] == 2
     assert rows[("Comm_free", f"{program}:8 in <module>")] == 2
+
+
+@pytest.mark.parametrize("program", ("nbc_f08", "nbc_mpif"))
+@pytest.mark.parametrize("name", ("system-openmpi", "system-mpich"))
+def test_a_fortran_programs_calls_are_told_by_its_lines(folder: Path, tmp_path: Path, name: str, program: str) -> None:
+    """Not by those of the host's library that Fortran calls; in the whole program as where Urakata handled the call."""
+    host = named(name)
+    passes(
+        run_job(
+            host, 2, [EXEC, "--engine", "poll", "--report", str(tmp_path), "--", str(compiled(host, program, folder))]
+        )
+    )
+    (source,) = PROGRAMS.glob(f"{program}.f*")
+    lines = source.read_text().lower().splitlines()
+    summary = summarise(tmp_path)
+    assert summary.whole is not None
+    told = {(row.operation, row.place) for row in summary.whole.rows} | {
+        (row.operation, row.place) for row in summary.rows
+    }
+    assert {operation for operation, _ in told} >= {
+        "Iallreduce",
+        "Ibcast",
+        "Iallgather",
+        "Waitall",
+        "Waitany",
+        "Testall",
+    }
+    for operation, place in told:
+        file, _, line = place.rpartition(":")
+        assert file == str(source), (operation, place)
+        call = "\n".join(lines[int(line) - 3 : int(line) + 1])  # of several lines
+        assert f"mpi_{operation.lower()}(" in call, (operation, place)
