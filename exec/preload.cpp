@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "base/preload_env.hpp"
+#include "base/program_file.hpp"
+#include "elf.hpp"
 #include "mpi_need.hpp"
 #include "profile_library.hpp"
 
@@ -31,6 +33,21 @@ Preload untouched(std::string why) {
   return none;
 }
 
+// A linker that preloads nothing into it cannot follow it.
+Preload follow(const Program& program, const std::string& libraries) {
+  const std::string runner = real_path(program.interpreter);
+  const Result<Elf> elf = read_elf(runner);
+  Preload preload;
+  preload.library = libraries + "/" + std::string(kLibraryPrefix) + "follow.so";
+  preload.follows = true;
+  const bool possible = elf.ok() && elf->dynamic && !elf->foreign && !raises_rights(runner) &&
+                        libraries.find_first_of(" :") == std::string::npos;
+  if (possible && access(preload.library.c_str(), R_OK) == 0) return preload;
+  return untouched(program.path +
+                   " starts another program, and Urakata cannot follow it there; put urakata-exec in front of the MPI "
+                   "program, where it is started");
+}
+
 }  // namespace
 
 Preload choose_preload(const Program& program, const std::string& libraries) {
@@ -39,11 +56,9 @@ Preload choose_preload(const Program& program, const std::string& libraries) {
     case Reach::never:
       return untouched(path + " " + program.why + "; it runs untouched");
     case Reach::shell:
-      return untouched(
-          path +
-          " is run by a shell, and only a rank itself can have Urakata under it; put urakata-exec into the "
-          "script, in front of the MPI program");
     case Reach::wrapper:
+      return follow(program, libraries);
+    case Reach::debugger:
       return untouched(path + " starts another program; put urakata-exec behind it, in front of the MPI program");
     case Reach::again:
     case Reach::launcher:

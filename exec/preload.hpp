@@ -11,6 +11,7 @@ struct Preload {
   std::string library;    // path; empty: the program runs untouched
   std::string untouched;  // why, as one sentence with what to do
   std::string profile;    // path of what stands in front of the library for a report; empty: nothing does
+  bool follows = false;   // the program is no rank: the library follows it to one
 };
 
 // `libraries` is the folder with liburakata-*.so.

@@ -22,9 +22,9 @@ using namespace std::string_view_literals;
 constexpr std::array kLaunchers = {"mpirun"sv, "mpiexec"sv, "srun"sv, "prterun"sv, "prun"sv,  "orterun"sv,
                                    "aprun"sv,  "jsrun"sv,   "flux"sv, "salloc"sv,  "sbatch"sv};
 constexpr std::array kShells = {"sh"sv, "bash"sv, "dash"sv, "zsh"sv, "ksh"sv, "csh"sv, "tcsh"sv, "fish"sv, "busybox"sv};
-constexpr std::array kWrappers = {"env"sv,    "taskset"sv, "numactl"sv, "nice"sv,   "time"sv,    "timeout"sv,
-                                  "stdbuf"sv, "setsid"sv,  "chrt"sv,    "ionice"sv, "nohup"sv,   "prlimit"sv,
-                                  "strace"sv, "ltrace"sv,  "perf"sv,    "gdb"sv,    "valgrind"sv};
+constexpr std::array kWrappers = {"env"sv,    "taskset"sv, "numactl"sv, "nice"sv,  "time"sv,    "timeout"sv, "stdbuf"sv,
+                                  "setsid"sv, "chrt"sv,    "ionice"sv,  "nohup"sv, "prlimit"sv, "strace"sv,  "perf"sv};
+constexpr std::array kDebuggers = {"gdb"sv, "ltrace"sv, "valgrind"sv};
 
 bool among(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
@@ -82,6 +82,8 @@ void judge(Program& program) {
     program.reach = Reach::shell;
   } else if (program.path == program.interpreter && among(kWrappers, name)) {
     program.reach = Reach::wrapper;
+  } else if (program.path == program.interpreter && among(kDebuggers, name)) {
+    program.reach = Reach::debugger;
   } else if (raises_rights(runner)) {
     program.reach = Reach::never;
     program.why = "is set-user-ID or has capabilities, where the system allows no preloading";

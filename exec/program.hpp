@@ -14,6 +14,7 @@ enum class Reach : std::uint8_t {
   launcher,  // mpirun and its like: it starts the ranks and is none
   shell,     // a shell or shell script: what it starts is the rank
   wrapper,   // env, taskset, numactl and their like, in front of the rank
+  debugger,  // gdb, valgrind and their like: they watch the program that they start, and none in between
   again,     // urakata-exec itself
   never,     // static, set-user-ID, another machine's: see `why`
 };

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "base/known_links.hpp"
 #include "base/launcher.hpp"
 #include "base/site_list.hpp"
+#include "base/written.hpp"
 #include "cost_file.hpp"
 #include "link_file.hpp"
 #include "preload.hpp"
@@ -46,6 +48,15 @@ std::string site_path() {
   const std::string prefix = program.substr(0, program.rfind("/bin/"));
   const std::string path = (prefix == "/usr" ? "" : prefix) + "/etc/" + kProjectFile;
   return !program.empty() && access(path.c_str(), F_OK) == 0 ? path : "";
+}
+
+// In a list as kOriginsVariable has it; empty: it is not there.
+std::string origin_of(const Option& option, std::string_view list) {
+  while (!list.empty()) {
+    std::string_view origin = written::cut(list, ';');
+    if (written::cut(origin, '=') == option.name) return std::string(origin);
+  }
+  return {};
 }
 
 // The setting of the option that is in force, last of all; nullptr: it has its default.
@@ -125,10 +136,18 @@ Status apply_settings(const std::vector<Setting>& command_line, AlgorithmCheck a
     if (const Result<SiteList> read = read_site_list(value, *text); !read) return read.error();
   }
 
+  const char* const known = std::getenv(kOriginsVariable);
+  const std::string before = known != nullptr ? known : "";  // of a urakata-exec around this one
   std::string origins;
   for (const Option& option : option_table()) {
     const Setting* const last = last_of(settings, option);
-    if (last == nullptr) continue;
+    if (last == nullptr) {
+      const std::string origin = origin_of(option, before);
+      if (!origin.empty() && in_environment(option) != nullptr) {
+        origins += (origins.empty() ? "" : ";") + std::string(option.name) + "=" + origin;
+      }
+      continue;
+    }
     setenv(variable(option).c_str(), last->value.c_str(), 1);
     std::string origin = last->origin;
     std::ranges::replace(origin, ';', ',');

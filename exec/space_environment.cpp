@@ -5,9 +5,11 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <string_view>
 
 #include "base/launcher.hpp"
 #include "space/heap.hpp"
+#include "space/registry.hpp"
 
 namespace urakata {
 namespace {
@@ -38,7 +40,11 @@ std::vector<std::string> space_environment() {
   const Launcher job = launcher();
   const bool whole_job_here = job.ranks > 0 && job.local_ranks == job.ranks;
   std::vector<std::string> all;
-  for (char** entry = environ; *entry != nullptr; ++entry) all.emplace_back(*entry);
+  const std::string kept_back =
+      std::string(space::kJobVariable) + "=";  // this one's, and not of what the program starts
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (!std::string_view(*entry).starts_with(kept_back)) all.emplace_back(*entry);
+  }
   for (const Need& need : kNeeds) {
     if (need.when == When::whole_job_here && !whole_job_here) continue;
     if (need.when == When::unless_tuned && std::getenv(space::kTunablesVariable) != nullptr) continue;

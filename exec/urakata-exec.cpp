@@ -22,6 +22,7 @@
 #include "program.hpp"
 #include "settings.hpp"
 #include "space/fit.hpp"
+#include "space/meeting.hpp"
 #include "space/registry.hpp"
 #include "space/stand_in.hpp"
 #include "space_environment.hpp"
@@ -58,13 +59,8 @@ void hand_over_cores() {
 // What the keeper is to run. Error: why the program cannot live in a space, as a whole clause.
 Result<space::Command> task_for(const Program& program, std::span<char*> arguments) {
   if (Status limits = space::fit_limits(); !limits) return limits.error();
-  if (program.reach == Reach::shell) {
-    return Error{
-        "it is run by a shell, whose programs are processes of their own; put urakata-exec --space into the "
-        "script, in front of the MPI program"};
-  }
-  if (program.reach == Reach::wrapper) {
-    return Error{"it starts another program; put urakata-exec --space behind it, in front of the MPI program"};
+  if (program.reach == Reach::shell || program.reach == Reach::wrapper || program.reach == Reach::debugger) {
+    return Error{"it starts another program; put urakata-exec --space in front of the MPI program"};
   }
   Result<space::Command> command = space::fit(program.path, arguments);
   if (!command) return Error{"it " + command.error().message};
@@ -79,7 +75,7 @@ int run(std::span<char*> arguments) {
   if (program.reach == Reach::launcher) return refuse(launcher_in_the_wrong_place(arguments[0]));
   const Preload preload = choose_preload(program, library_folder());
   std::optional<Result<space::Command>> task;
-  if (options().space) task = task_for(program, arguments);
+  if (options().space && !preload.follows) task = task_for(program, arguments);
   unsetenv(space::kOutsideVariable);  // of a urakata-exec around this one
   if (task && !*task) {
     log::warning_of_all("%s runs as an ordinary process, outside the space: %s", program.path.c_str(),
@@ -88,6 +84,7 @@ int run(std::span<char*> arguments) {
   } else if (!preload.untouched.empty()) {
     log::warning_of_all("%s", preload.untouched.c_str());
   }
+  if (preload.follows) setenv(space::kJobVariable, space::job_identity().c_str(), 1);
   if (!preload.library.empty()) {
     hand_over_cores();
     add_preload(preload.profile.empty() ? preload.library : preload.profile + ":" + preload.library);
@@ -101,7 +98,8 @@ int run(std::span<char*> arguments) {
     log::warning("%s runs as an ordinary process, outside the space: %s", program.path.c_str(), reason.message.c_str());
     setenv(space::kOutsideVariable, reason.message.c_str(), 1);
   }
-  if (options().space) suit_space();
+  if (options().space && !preload.follows) suit_space();
+  if (!preload.follows) unsetenv(space::kJobVariable);
   std::vector<char*> list(arguments.begin(), arguments.end());
   list.push_back(nullptr);
   execvp(program.path.c_str(), list.data());  // execvp, since it also runs scripts without a first line

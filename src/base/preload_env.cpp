@@ -15,8 +15,9 @@ bool is_ours(std::string_view path) {
   return path.substr(slash == std::string_view::npos ? 0 : slash + 1).starts_with(kLibraryPrefix);
 }
 
-// Moves the entries that stay to the front of the list. The linker separates entries by colons or blanks.
-void keep_others(char* list) {
+}  // namespace
+
+void keep_other_preloads(char* list) {
   char* end = list;
   for (const char* entry = list; *entry != '\0';) {
     const std::size_t length = std::strcspn(entry, ": ");
@@ -31,14 +32,12 @@ void keep_others(char* list) {
   *end = '\0';
 }
 
-}  // namespace
-
 void forget_preload() {
   if (environ == nullptr) return;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     if (!std::string_view(*entry).starts_with(kVariable)) continue;
     char* list = *entry + kVariable.size();
-    keep_others(list);
+    keep_other_preloads(list);
     if (*list != '\0') return;
     for (; *entry != nullptr; ++entry) entry[0] = entry[1];
     return;

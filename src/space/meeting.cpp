@@ -114,6 +114,7 @@ std::string job_identity() {
     return "slurm " + job + "." + step;
   }
   if (const std::string job = variable("PMI_JOBID"); !job.empty()) return "pmi " + job;
+  if (std::string job = variable(kJobVariable); !job.empty()) return job;
   const pid_t parent = getppid();
   return "parent " + std::to_string(parent) + " " + start_time(parent);
 }

@@ -23,6 +23,9 @@ inline constexpr const char* kSpaceVariable = "URAKATA_SPACE_AT";
 // Why the program runs outside of any space although it should be in one: for whoever tells the user.
 inline constexpr const char* kOutsideVariable = "URAKATA_SPACE_REFUSED";
 
+// Which job this is (job_identity()), between a urakata-exec and another one further in.
+inline constexpr const char* kJobVariable = "URAKATA_JOB";
+
 struct AddressRange {
   std::uint64_t begin;
   std::uint64_t end;

@@ -285,13 +285,22 @@ def test_static_program_runs_untouched_with_one_line(tmp_path: Path) -> None:
     assert answer.stderr.count("\n") == 1
 
 
-def test_shell_script_is_told_where_urakata_exec_belongs(tmp_path: Path) -> None:
+def test_a_shell_script_runs_as_it_is(tmp_path: Path) -> None:
+    """It is followed, in case that it starts a rank (tests/host/test_followed.py)."""
     script = tmp_path / "job"
-    script.write_text("#!/bin/sh\necho $1\n")
+    script.write_text("#!/bin/sh\necho $1\nexit 5\n")
     script.chmod(0o755)
     answer = run(str(script), "given")
-    assert answer.stdout == "given\n"
-    assert "put urakata-exec into the script" in answer.stderr
+    assert (answer.returncode, answer.stdout, answer.stderr) == (5, "given\n", "")
+
+
+def test_a_shell_that_cannot_be_followed_says_so(tmp_path: Path) -> None:
+    program = compiled(tmp_path, "int main(void) { return 5; }", "-static")
+    shell = shutil.copy(program, tmp_path / "bash")
+    answer = run(str(shell))
+    assert answer.returncode == 5
+    assert "cannot follow it" in answer.stderr
+    assert answer.stderr.count("\n") == 1
 
 
 def test_only_the_rank_itself_is_preloaded() -> None:
