@@ -63,7 +63,7 @@ def build_app() -> typer.Typer:
 def main() -> None:
     """Runs the command line; what could not be found is one line on stderr and exit code 2."""
     if "_URAKATA_COMPLETE" in os.environ:  # a shell asks what may come next, or for its script
-        from typer.completion import completion_init
+        from typer._completion_classes import completion_init
 
         completion_init()
     try:

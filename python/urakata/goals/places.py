@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator
 
 from urakata.goals.errors import CannotMeasureError, MeasurementError
+from urakata.goals.first_demo import FreshClone
 from urakata.goals.installing import EmptyEnvironment
 from urakata.goals.jobs import AcrossHosts, Node, Place
 from urakata.hosts import Hosts, HostsError, Sites, available, byte_code
@@ -20,10 +21,12 @@ def open_places(
     with_byte_code: bool = False,
     congestion: str | None = None,
 ) -> Iterator[dict[str, Place]]:
-    """The places named node, environment, hosts and sites, as far as wanted, not both of the latter. CannotMeasureError
-    where test hosts are not possible. with_byte_code: that for small collectives is attached on them. congestion: TCP's
-    control towards other sites; None: the machine's."""
-    here: dict[str, Place] = {"node": Node(), "environment": EmptyEnvironment()}
+    """The places named node, environment, clone, hosts and sites, as far as wanted, not both of the latter.
+
+    CannotMeasureError where test hosts are not possible. with_byte_code: that for small collectives is attached on
+    them. congestion: TCP's control towards other sites; None: the machine's.
+    """
+    here: dict[str, Place] = {"node": Node(), "environment": EmptyEnvironment(), "clone": FreshClone()}
     places = {name: place for name, place in here.items() if name in wanted}
     across = wanted & {"hosts", "sites"}
     if not across:

@@ -146,6 +146,10 @@ def _train(job: Job, record: dict[str, Any]) -> Iterator[Value]:
     yield "seconds", (job.label, "from the wheel to the first comparison"), record["seconds"]
 
 
+def _demo(job: Job, record: dict[str, Any]) -> Iterator[Value]:
+    yield "seconds", (job.label, "from nothing to the demo's end"), record["seconds"]
+
+
 def _suite(job: Job, record: dict[str, Any]) -> Iterator[Value]:
     if "threads" in record:
         for quantity in ("threads", "sockets", "segments"):
@@ -241,6 +245,7 @@ READERS: dict[str, Callable[[Job, dict[str, Any]], Iterator[Value]]] = {
     "empty": _empty,
     "suite": _suite,
     "train": _train,
+    "demo": _demo,
     "allreduce": _allreduce,
     "kernel": _kernel,
     "queue": _queue,
