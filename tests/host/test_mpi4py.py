@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from jobs import FULL, Host, Outcome, cache, named, run_job
-from spaces import SPACE, lives_in_a_space
+from spaces import EXEC, SPACE, lives_in_a_space
 
 VERSION = "4.1.2"
 # The short run has collectives that do not block, communicators, requests and sessions, on Python's own arrays,
@@ -67,9 +67,12 @@ def results(output: str) -> tuple[list[str], set[str], set[str]]:
 
 
 def run_suite(host: Host, ranks: int, way: str | None, folder: Path) -> Outcome:
-    """The suite alone (None), with an engine, or in a space."""
+    """The suite alone (None), with an engine, in a space, or with a report, which wraps every MPI call."""
     command = [*suite(), *([] if FULL else SHORT)]
     environment = {"MPI4PY_LIBMPI": str(library(host))}
+    if way == "report":
+        under = [EXEC, "--engine", "poll", "--report", str(folder / "report"), "--"]
+        return run_job(host, ranks, [*under, *command], None, SECONDS, environment, folder)
     if way != "space":
         return run_job(host, ranks, command, way, SECONDS, environment, folder)
     # Ranks in a space tell PMIx to keep no shared memory; mpirun must do the same, or MPI_Comm_spawn crashes it.
@@ -85,7 +88,7 @@ def test_mpi4py(name: str, ranks: int, tmp_path: Path) -> None:
     expected = results(alone.output)
     assert alone.code is not None and len(expected[0]) == ranks, alone.output[-3000:]
     python = suite()[0]
-    for way in ("poll", "thread", "space") if lives_in_a_space(python) else ("poll", "thread"):
+    for way in ("poll", "thread", "report", *(["space"] if lives_in_a_space(python) else [])):
         outcome = run_suite(host, ranks, way, tmp_path)
         assert not re.search("runs untouched|ordinary process", outcome.output), outcome.output[:3000]
         assert outcome.code == alone.code, f"{way}: {outcome.code}\n{outcome.output[-3000:]}"
