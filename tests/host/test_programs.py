@@ -77,9 +77,10 @@ def test_blocking_neighbourhoods_by_threads_at_once(folder: Path, tmp_path: Path
 @pytest.mark.parametrize("engine", ("poll", "thread"))
 @pytest.mark.parametrize("name", HOST_NAMES)
 def test_random_types_equal_their_type_maps(folder: Path, name: str, engine: str) -> None:
-    # Not on the host alone: Open MPI 5 and MPICH 5 each move wrong bytes for some of these types.
+    # Not on the host alone: Open MPI 5 and MPICH 5 each move wrong bytes for some of these types. Intel MPI's MPI_Pack
+    # also writes where it must not, and the program ends by that, with the host alone too, after some thousand cases.
     host = named(name)
-    program = [str(compiled(host, "random_types", folder)), "20000" if FULL else "2000"]
+    program = [str(compiled(host, "random_types", folder)), "20000" if FULL and name != "impi" else "2000"]
     passes(run_job(host, 2, program, engine, seconds=600 if FULL else 120))
 
 
