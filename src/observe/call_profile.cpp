@@ -170,10 +170,11 @@ CallRecord& CallProfile::fill(std::uint32_t number, const ProfileKey& key) {
 
 CallRecord& CallProfile::record(const ProfileKey& key) {
   try {
-    if (Site* const site = sites_.find(hash_of(key), key, this)) return site->record();
-  } catch (const std::bad_alloc&) {  // the program is short of memory, and its call goes on
+    Site* const site = sites_.find(hash_of(key), key, this);
+    return site != nullptr ? site->record() : records()[0];
+  } catch (const std::bad_alloc&) {
+    return records()[0];  // the program is short of memory, and its call goes on
   }
-  return records()[0];
 }
 
 void CallProfile::enter(const CallRecord& record, std::uint64_t begin) {

@@ -18,6 +18,7 @@
 #include "shim/program.hpp"
 #include "shim/space.hpp"
 #include "shim/wire_messages.hpp"
+#include "space/registry.hpp"
 
 namespace urakata::shim {
 

@@ -23,6 +23,7 @@
 #include "base/hash.hpp"
 #include "base/system_error.hpp"
 #include "space/handover.hpp"
+#include "space/registry.hpp"
 
 namespace urakata::space {
 namespace {
