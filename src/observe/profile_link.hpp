@@ -18,6 +18,8 @@ struct ProfileLink {
   // Where a call of MPI_NAME goes on behind the profile: Urakata's own, else the host's; nullptr: neither has it.
   void* (*find)(const char* name);
   ProfiledThread* (*thread)();  // the calling one's
+  // Is there a report of this rank? Known when MPI_Init has returned.
+  bool (*reported)();
   // In MPI_COMM_WORLD, between MPI_Init and MPI_Finalize.
   void (*rank)(int* rank, int* ranks);
   const char* (*program)();  // its command line

@@ -50,6 +50,7 @@ Type find(const char* name) {
 }
 
 void begin(bool one_caller) {
+  if (!behind().reported()) return;
   observe::one_caller = one_caller;
   CallProfile::Rank rank;
   int number = 0;

@@ -120,7 +120,11 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
   refuse_other_launcher(started);
   log::set_rank(rank);
   observe::one_caller = told_level_ != MPI_THREAD_MULTIPLE;
-  if (!wish.report.empty()) observer_ = std::make_unique<observe::Observer>(wish.timeline, wish.domains);
+  // The files of ranks that were spawned would have the names of the first ones'.
+  MPI_Comm parent = MPI_COMM_NULL;
+  if (!wish.report.empty()) host.Comm_get_parent(&parent);
+  if (!wish.report.empty() && parent == MPI_COMM_NULL)
+    observer_ = std::make_unique<observe::Observer>(wish.timeline, wish.domains);
   measuring_ = std::getenv("URAKATA_MEASURE_START") != nullptr;
   host_only_ = !set_up();
   if (observer_) host.message_path = MessagePath::observed;

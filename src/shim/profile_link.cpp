@@ -4,6 +4,7 @@
 #include <string>
 
 #include "shim/host.hpp"
+#include "shim/process.hpp"
 #include "shim/profiled.hpp"
 #include "shim/program.hpp"
 
@@ -32,6 +33,7 @@ const char* command_line_text() {
 constexpr observe::ProfileLink kLink = {
     .find = find_behind_profile,
     .thread = [] { return &profiled; },
+    .reported = [] { return process().observer() != nullptr; },
     .rank =
         [](int* rank, int* ranks) {
           host.Comm_rank(MPI_COMM_WORLD, rank);

@@ -165,6 +165,23 @@ def test_a_python_programs_calls_are_told_by_its_lines(tmp_path: Path, name: str
     assert rows[("Comm_free", f"{program}:8 in <module>")] == 2
 
 
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_the_report_is_that_of_the_first_ranks(folder: Path, tmp_path: Path, name: str) -> None:
+    """Of those that they spawn there is none, whose files would have the same names."""
+    host = named(name)
+    program = str(compiled(host, "spawned_report", folder))
+    passes(run_job(host, 2, [EXEC, "--report", str(tmp_path), "--", program, EXEC, str(tmp_path)]))
+    summary = summarise(tmp_path)
+    assert summary.whole is not None
+    assert [rank.state for rank in summary.whole.ranks] == ["finished"] * 2
+    assert {row.operation: row.calls for row in summary.whole.rows if row.operation != "Barrier"} == {
+        "Comm_spawn": 2,
+        "Comm_disconnect": 2,
+    }
+    assert sum(row.calls for row in summary.whole.rows if row.operation == "Barrier") == 6
+    assert all(rank["program"].split()[0] == program for rank in summary.ranks)
+
+
 @pytest.mark.parametrize("program", ("nbc_f08", "nbc_mpif"))
 @pytest.mark.parametrize("name", ("system-openmpi", "system-mpich"))
 def test_a_fortran_programs_calls_are_told_by_its_lines(folder: Path, tmp_path: Path, name: str, program: str) -> None:
