@@ -7,6 +7,7 @@
 // Contract. As execve(2): it may be called by any thread, and in a copy made by fork or vfork. Memory that it takes there is not
 // given back, since a call that succeeds does not return.
 #include <dlfcn.h>
+#include <spawn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/options.hpp"
 #include "base/preload_env.hpp"
 #include "base/program_file.hpp"
 #include "mpi_need.hpp"
@@ -25,7 +27,8 @@ namespace urakata {
 namespace {
 
 using Execve = int (*)(const char*, char* const*, char* const*);
-using Execvpe = int (*)(const char*, char* const*, char* const*);
+using Spawn = int (*)(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*, char* const*,
+                      char* const*);
 
 template <class Function>
 Function real(const char* name) {
@@ -42,7 +45,7 @@ std::string exec_program() {
   return access(path.c_str(), X_OK) == 0 ? path : std::string();
 }
 
-// Options that urakata-exec has settled for its ranks. `env -i` takes them out of the environment.
+// Options that urakata-exec has settled for its ranks, for where they are lost as a whole: `env -i`.
 std::vector<std::string>& settled() {
   static auto& all = *new std::vector<std::string>;
   return all;
@@ -54,22 +57,24 @@ std::vector<std::string>& settled() {
   }
 }
 
-bool starts_with_name(const char* entry, std::string_view setting) {
-  return std::string_view(entry).starts_with(setting.substr(0, setting.find('=') + 1));
-}
-
 // Interpreters that load MPI late. Of other programs that load something one cannot tell that it is MPI.
 bool loads_mpi_late(const Program& program, const MpiNeed& need) {
   const std::string_view name = base_name(program.interpreter);
   return need.loads_late && (name.starts_with("python") || name.starts_with("pypy") || name.starts_with("julia"));
 }
 
-enum class Next { rank, launcher, other };
+enum class Next {
+  rank,
+  launcher,
+  ours,   // urakata-exec
+  other,  // among it what is to be followed further
+};
 
 Next look_at(const std::string& path) {
   Program program;
   if (NotStarted failure; !find_program(path, program, failure)) return Next::other;
   if (program.reach == Reach::launcher) return Next::launcher;
+  if (program.reach == Reach::again) return Next::ours;
   if (program.reach != Reach::preload) return Next::other;
   const MpiNeed need = MpiSearch().need_of(program.interpreter);
   const bool known = need.abi != Abi::none && need.abi != Abi::unknown;
@@ -84,32 +89,45 @@ std::string in_path(const char* name) {
   return search_path(words, denied);
 }
 
-// The result of execve: it returns only with an error. `otherwise` is the call as it was made.
-template <class Otherwise>
-int replace(const std::string& path, char* const* arguments, char* const* environment, Otherwise otherwise) {
-  const Next next = path.empty() || arguments == nullptr || arguments[0] == nullptr ? Next::other : look_at(path);
-  if (next == Next::other) return otherwise();
+bool sets(const char* entry, const char* name) {
+  const std::string_view words = entry;
+  return words.starts_with(name) && words.substr(std::string_view(name).size()).starts_with('=');
+}
+
+// The environment for a program that this library does not go along with: LD_PRELOAD is as it was before us.
+std::vector<char*> without_us(char* const* environment) {
   std::vector<char*> variables;
-  for (char* const* entry = environment; entry != nullptr && *entry != nullptr; ++entry) variables.push_back(*entry);
-  if (next == Next::launcher) {
-    const std::string job = std::string(space::kJobVariable) + "=";  // its ranks are another's
-    std::erase_if(variables, [&](const char* entry) { return std::string_view(entry).starts_with(job); });
-    std::string list;  // LD_PRELOAD as it was before us
-    for (char*& entry : variables) {
-      if (!std::string_view(entry).starts_with("LD_PRELOAD=")) continue;
-      list = entry;
+  for (char* const* entry = environment; entry != nullptr && *entry != nullptr; ++entry) {
+    if (sets(*entry, "LD_PRELOAD")) {
+      auto& list = *new std::string(*entry);  // never ended, as all here
       keep_other_preloads(list.data() + std::string_view("LD_PRELOAD=").size());
-      entry = list.data();
+      variables.push_back(list.data());
+    } else {
+      variables.push_back(*entry);
     }
-    variables.push_back(nullptr);
-    return real<Execve>("execve")(path.c_str(), arguments, variables.data());
   }
+  return variables;
+}
+
+// Starts what the call asks for, by `start` with path, arguments and environment; or makes the call as it is (`as_it_is`),
+// where it is none of ours.
+template <class Start, class AsItIs>
+int replace(const std::string& path, char* const* arguments, char* const* environment, Start start, AsItIs as_it_is) {
+  const Next next = path.empty() || arguments == nullptr || arguments[0] == nullptr ? Next::other : look_at(path);
+  if (next == Next::other) return as_it_is();
   static const std::string& program = *new std::string(exec_program());
-  if (program.empty()) return otherwise();
+  if (program.empty()) return as_it_is();
+  std::vector<char*> variables = without_us(environment);
+  if (next == Next::launcher) {  // its ranks are another job's
+    std::erase_if(variables, [](const char* entry) { return sets(entry, space::kJobVariable); });
+  }
+  if (next != Next::rank) {
+    variables.push_back(nullptr);
+    return start(path.c_str(), arguments, variables.data());
+  }
+  const bool lost = std::ranges::none_of(variables, [](const char* entry) { return sets(entry, kOriginsVariable); });
   for (std::string& setting : settled()) {
-    bool there = false;
-    for (const char* entry : variables) there = there || starts_with_name(entry, setting);
-    if (!there) variables.push_back(setting.data());
+    if (lost) variables.push_back(setting.data());
   }
   variables.push_back(nullptr);
   std::string separator = "--";
@@ -119,7 +137,11 @@ int replace(const std::string& path, char* const* arguments, char* const* enviro
   std::vector<char*> words = {const_cast<char*>(program.c_str()), separator.data(), name};
   for (char* const* word = arguments + 1; *word != nullptr; ++word) words.push_back(*word);
   words.push_back(nullptr);
-  return real<Execve>("execve")(program.c_str(), words.data(), variables.data());
+  return start(program.c_str(), words.data(), variables.data());
+}
+
+int real_execve(const char* path, char* const* arguments, char* const* environment) {
+  return real<Execve>("execve")(path, arguments, environment);
 }
 
 }  // namespace
@@ -127,24 +149,47 @@ int replace(const std::string& path, char* const* arguments, char* const* enviro
 
 extern "C" {
 
-__attribute__((visibility("default"))) int execve(const char* path, char* const* arguments, char* const* environment) {
+#define URAKATA_FOLLOW __attribute__((visibility("default")))
+
+URAKATA_FOLLOW int execve(const char* path, char* const* arguments, char* const* environment) {
   using namespace urakata;
-  return replace(path, arguments, environment, [&] { return real<Execve>("execve")(path, arguments, environment); });
+  return replace(path, arguments, environment, real_execve, [&] { return real_execve(path, arguments, environment); });
 }
 
-__attribute__((visibility("default"))) int execv(const char* path, char* const* arguments) {
+URAKATA_FOLLOW int execv(const char* path, char* const* arguments) {
   using namespace urakata;
-  return replace(path, arguments, environ, [&] { return real<Execve>("execve")(path, arguments, environ); });
+  return replace(path, arguments, environ, real_execve, [&] { return real_execve(path, arguments, environ); });
 }
 
-__attribute__((visibility("default"))) int execvpe(const char* name, char* const* arguments, char* const* environment) {
+URAKATA_FOLLOW int execvpe(const char* name, char* const* arguments, char* const* environment) {
   using namespace urakata;
-  return replace(in_path(name), arguments, environment,
-                 [&] { return real<Execvpe>("execvpe")(name, arguments, environment); });
+  return replace(in_path(name), arguments, environment, real_execve,
+                 [&] { return real<Execve>("execvpe")(name, arguments, environment); });
 }
 
-__attribute__((visibility("default"))) int execvp(const char* name, char* const* arguments) {
+URAKATA_FOLLOW int execvp(const char* name, char* const* arguments) {
   using namespace urakata;
-  return replace(in_path(name), arguments, environ, [&] { return real<Execvpe>("execvpe")(name, arguments, environ); });
+  return replace(in_path(name), arguments, environ, real_execve,
+                 [&] { return real<Execve>("execvpe")(name, arguments, environ); });
+}
+
+URAKATA_FOLLOW int posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions_t* actions,
+                               const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
+  using namespace urakata;
+  const auto start = [&](const char* file, char* const* words, char* const* variables) {
+    return real<Spawn>("posix_spawn")(process, file, actions, attributes, words, variables);
+  };
+  return replace(path, arguments, environment, start, [&] { return start(path, arguments, environment); });
+}
+
+URAKATA_FOLLOW int posix_spawnp(pid_t* process, const char* name, const posix_spawn_file_actions_t* actions,
+                                const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
+  using namespace urakata;
+  const auto start = [&](const char* file, char* const* words, char* const* variables) {
+    return real<Spawn>("posix_spawn")(process, file, actions, attributes, words, variables);
+  };
+  return replace(in_path(name), arguments, environment, start, [&] {
+    return real<Spawn>("posix_spawnp")(process, name, actions, attributes, arguments, environment);
+  });
 }
 }

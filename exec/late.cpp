@@ -114,12 +114,16 @@ void load_before(const MpiNeed& need) {
   }
   host.store(host_handle, std::memory_order_release);
   if (const std::string front = profile_library(need.abi, folder); !front.empty()) {
-    profile.store(real_dlopen()(front.c_str(), RTLD_NOW | RTLD_GLOBAL), std::memory_order_release);
+    void* const opened = real_dlopen()(front.c_str(), RTLD_NOW | RTLD_GLOBAL);
+    if (opened == nullptr)
+      log::warning_of_all("cannot load %s: %s; the report has no profile", front.c_str(), dlerror());
+    profile.store(opened, std::memory_order_release);
   }
   void* const loaded = real_dlopen()(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (loaded == nullptr) {
     log::warning_of_all("cannot load %s for %s (%s); the program runs untouched", library.c_str(), need.library.c_str(),
                         dlerror());
+    if (void* const opened = profile.exchange(nullptr)) dlclose(opened);
     return;
   }
   real_dlopen()(file.c_str(), RTLD_NOW | RTLD_GLOBAL);  // the same library again, now behind ours

@@ -115,8 +115,11 @@ Status apply_settings(const std::vector<Setting>& command_line, AlgorithmCheck a
     if (Status good = check_option(option, value, algorithm_check); !good) return good;
   }
   std::vector<Setting> settings;
-  for (const std::string& path : {site_path(), config_path(command_line)}) {  // what is later counts
-    if (path.empty()) continue;
+  // What is later counts. A urakata-exec around this one has read the files, perhaps in another directory.
+  const bool within =
+      std::getenv(kOriginsVariable) != nullptr && last_of(command_line, **option_named("CONFIG")) == nullptr;
+  for (const std::string& path : {site_path(), config_path(command_line)}) {
+    if (path.empty() || within) continue;
     Result<std::vector<Setting>> read = read_config_file(path, algorithm_check);
     if (!read) return read.error();
     std::ranges::copy_if(*read, std::back_inserter(settings),

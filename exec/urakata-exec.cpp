@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -84,7 +85,12 @@ int run(std::span<char*> arguments) {
   } else if (!preload.untouched.empty()) {
     log::warning_of_all("%s", preload.untouched.c_str());
   }
-  if (preload.follows) setenv(space::kJobVariable, space::job_identity().c_str(), 1);
+  if (preload.follows) {
+    setenv(space::kJobVariable, space::job_identity().c_str(), 1);
+    // What it starts may do so in another directory.
+    const std::string report(options().report);
+    if (!report.empty()) setenv("URAKATA_REPORT", std::filesystem::absolute(report).c_str(), 1);
+  }
   if (!preload.library.empty()) {
     hand_over_cores();
     add_preload(preload.profile.empty() ? preload.library : preload.profile + ":" + preload.library);

@@ -97,6 +97,7 @@ Result<std::unique_ptr<CallProfile>> CallProfile::create(const std::string& dire
   void* const memory = map_new(draft);
   if (memory == nullptr) return system_error("report: cannot write " + draft);
   std::unique_ptr<CallProfile> profile(new CallProfile(path, memory, rank));
+  unlink((directory + "/rank-" + std::to_string(rank.rank) + ".json").c_str());  // an earlier run's
   if (rename(draft.c_str(), path.c_str()) == 0) return profile;
   Error failure = system_error("report: cannot write " + path);
   unlink(draft.c_str());
@@ -193,7 +194,8 @@ void CallProfile::leave(CallRecord& to, std::uint64_t begin, std::uint64_t end, 
   note_least(to.least_ns, ns);
   note_most(to.most_ns, ns);
   head().end_ns.store(end, std::memory_order_relaxed);
-  head().inside.store(0, std::memory_order_relaxed);
+  // Where another thread has begun one since, that stays.
+  if (head().since_ns.load(std::memory_order_relaxed) == begin) head().inside.store(0, std::memory_order_relaxed);
 }
 
 void CallProfile::aborted() { head().state.store(CallFileState::aborted, std::memory_order_relaxed); }

@@ -10,6 +10,7 @@ namespace urakata::observe {
 // other need not read again, which is most of what observing costs.
 struct ProfiledThread {
   const void* caller = nullptr;  // the return address in the program; nullptr: the thread is in no call
+  const void* frame = nullptr;   // where on the stack the outermost call is; what lies above has been left by longjmp
   std::uint64_t begin = 0;       // of the call; 0: the profile does not note it
   std::uint64_t end = 0;         // what the shim read last, with nothing left to do; 0: it has not
 };

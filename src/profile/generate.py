@@ -67,7 +67,7 @@ def payload(function: Function) -> str:
     """
     name, names = function.name, function.arguments
     base = name.removesuffix("_c")
-    if re.match(r"(I?(m?recv|neighbor)|R?get_accumulate|(un)?pack|win_)|.*_init$", base, re.IGNORECASE):
+    if re.match(r"(I?(m?recv|neighbor)|R?get_accumulate|(un)?pack|reduce_local|win_)|.*_init$", base, re.IGNORECASE):
         return ""
     scalar = {name_of(parameter) for parameter in function.parameters if not re.search(r"[*\[]", parameter)}
     conditions, in_place = [], ""

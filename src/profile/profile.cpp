@@ -71,14 +71,22 @@ void begin(bool one_caller) {
 }  // namespace
 
 ProfiledCall::ProfiledCall(Function& function, const void* address)
-    : function_(function), address_(address), thread_(own_thread()), before_(thread_.caller) {
+    : function_(function), address_(address), thread_(own_thread()) {
+  // A call inside another lies further down. One that was left by longjmp, from an error handler, is none any more.
+  const bool inside = thread_.caller != nullptr && static_cast<const void*>(this) < thread_.frame;
+  before_ = inside ? thread_.caller : nullptr;
+  before_begin_ = inside ? thread_.begin : 0;
   thread_.caller = address;
-  CallProfile* const to = before_ == nullptr ? profile.load(std::memory_order_acquire) : nullptr;
+  thread_.begin = 0;  // what is inside another call has its own times
+  thread_.end = 0;
+  if (inside) return;
+  thread_.frame = this;
+  CallProfile* const to = profile.load(std::memory_order_acquire);
   if (to == nullptr) return;
   record_ = &to->record({function.name, address});
-  thread_.end = 0;
-  thread_.begin = now_ns();
-  to->enter(*record_, thread_.begin);
+  begin_ = now_ns();
+  thread_.begin = begin_;
+  to->enter(*record_, begin_);
 }
 
 bool ProfiledCall::ended() {
@@ -94,11 +102,12 @@ ProfiledCall::~ProfiledCall() {
       if (const observe::PythonLine* const line = observe::python_line(address_)) {
         record_ = &to->record({function_.name, address_, line});
       }
-      to->leave(*record_, thread_.begin, thread_.end, bytes_);
+      to->leave(*record_, begin_, thread_.end, bytes_);
     }
-    thread_.begin = 0;
   }
   thread_.caller = before_;
+  thread_.begin = before_begin_;
+  thread_.end = 0;
 }
 
 void* ProfiledCall::look_up() {

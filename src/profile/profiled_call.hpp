@@ -48,7 +48,9 @@ class ProfiledCall {
   Function& function_;
   const void* const address_;
   observe::ProfiledThread& thread_;
-  const void* const before_;               // of a call that this one is inside of
+  const void* before_ = nullptr;    // of a call that this one is inside of
+  std::uint64_t before_begin_ = 0;  // its begin, as the thread has it
+  std::uint64_t begin_ = 0;
   observe::CallRecord* record_ = nullptr;  // nullptr: it is not noted
   std::uint64_t bytes_ = observe::CallProfile::kNotKnown;
 };

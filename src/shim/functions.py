@@ -119,7 +119,8 @@ HOST_FUNCTIONS = [
         Test Testany Testall Testsome Request_free Request_get_status Cancel Start Startall Isend Irecv Pack
         Unpack Reduce_local Get_elements_x Comm_dup Comm_free Comm_disconnect Comm_rank Comm_size
         Comm_test_inter Comm_group Comm_call_errhandler Comm_set_errhandler Comm_get_attr Comm_split_type
-        Comm_set_info Comm_get_parent Group_translate_ranks Group_free Type_size_x Type_get_extent_x Type_get_true_extent_x
+        Comm_set_info Comm_get_parent Group_translate_ranks Group_free Type_size_x Type_get_extent_x
+        Type_get_true_extent_x
         Type_get_envelope Type_get_contents Type_contiguous Type_create_struct Type_indexed Type_dup
         Type_commit Type_free Op_commutative Op_free Info_get
         """,

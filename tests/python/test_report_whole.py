@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -125,6 +126,21 @@ def test_of_many_ranks_and_sites_those_that_matter_are_shown(tmp_path: Path) -> 
     text = said(str(tmp_path))
     assert "of 40 ranks those with least, middle and most of MPI" in text
     assert "more in --csv" in text
+
+
+def test_ranks_without_a_file_are_named(folder: Path) -> None:
+    (folder / "calls-1.bin").unlink()
+    assert whole_of(folder).early_ends == ["rank 1 has no profile: it did not come out of MPI_Init"]
+
+
+def test_files_of_an_earlier_run_with_more_ranks_are_passed_over(folder: Path) -> None:
+    for rank in range(4):
+        path = CallsFile(rank, 4).write(folder)
+        os.utime(path, (1000, 1000))
+    for rank in range(2):
+        CallsFile(rank, 2).write(folder)
+    assert [rank.rank for rank in whole_of(folder).ranks] == [0, 1]
+    assert whole_of(folder).size == 2
 
 
 @pytest.mark.parametrize("size", (0, 20, 90, 200, 300))

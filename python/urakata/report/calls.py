@@ -119,5 +119,8 @@ def read_calls(path: Path) -> RankCalls:
 
 
 def read_all_calls(folder: Path) -> list[RankCalls]:
-    """All ranks' in order of rank; none where the run had no profile."""
-    return sorted((read_calls(path) for path in folder.glob("calls-*.bin")), key=lambda rank: rank.rank)
+    """All ranks' in order of rank; none where the run had no profile. What an earlier run with more or fewer ranks has
+    left is passed over."""
+    paths = sorted(folder.glob("calls-*.bin"), key=lambda path: path.stat().st_mtime)
+    ranks = [read_calls(path) for path in paths]
+    return sorted((rank for rank in ranks if rank.ranks == ranks[-1].ranks), key=lambda rank: rank.rank)

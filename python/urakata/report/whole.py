@@ -96,7 +96,9 @@ class Whole:
         for rank in self.ranks:
             if words := _ENDS.get(rank.state):
                 alike.setdefault((words, rank.inside), []).append(rank)
-        lines = []
+        present = {rank.rank for rank in self.ranks}
+        absent = [number for number in range(self.size) if number not in present]
+        lines = [f"rank {ranges(absent)} has no profile: it did not come out of MPI_Init"] if absent else []
         for (words, inside), ranks in alike.items():
             line = f"rank {ranges([rank.rank for rank in ranks])} {words}; "
             if inside:
