@@ -2,14 +2,14 @@
 
 #include <dlfcn.h>
 
-#include <array>
-#include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <mutex>
 #include <string_view>
 #include <utility>
+
+#include "base/address_memory.hpp"
+#include "base/program_file.hpp"
 
 namespace urakata::observe {
 namespace {
@@ -66,8 +66,7 @@ bool look_for_init(const void* address) {
   if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) return false;
   void* const module = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
   if (module == nullptr) return false;
-  const std::string_view path = info.dli_fname;
-  const std::string_view file = path.substr(path.find_last_of('/') + 1);
+  const std::string_view file = base_name(info.dli_fname);
   const std::string init = "PyInit_" + std::string(file.substr(0, file.find('.')));
   const bool found = dlsym(module, init.c_str()) != nullptr;
   dlclose(module);
@@ -75,15 +74,8 @@ bool look_for_init(const void* address) {
 }
 
 bool in_extension(const void* address) {
-  // Direct-mapped: the address with its lowest bit saying what it was. User addresses have their top bit clear.
-  static std::array<std::atomic<std::uintptr_t>, 256> seen{};
-  const auto value = reinterpret_cast<std::uintptr_t>(address);
-  auto& cell = seen[(value >> 2U) % seen.size()];
-  const std::uintptr_t known = cell.load(std::memory_order_relaxed);
-  if (known >> 1U == value) return (known & 1U) != 0;
-  const bool found = look_for_init(address);
-  cell.store(value << 1U | (found ? 1U : 0U), std::memory_order_relaxed);
-  return found;
+  static AddressMemory seen;
+  return seen.ask(address, look_for_init);
 }
 
 // The lines seen. A code object in it is kept alive, so that its address means no other one. Python without a GIL lets

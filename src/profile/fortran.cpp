@@ -3,23 +3,18 @@
 #include <dlfcn.h>
 #include <link.h>
 
-#include <array>
-#include <cstdint>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
 
+#include "base/address_memory.hpp"
 #include "base/log.hpp"
+#include "base/program_file.hpp"
 
 namespace urakata::profile {
 namespace {
 
 constinit thread_local const void* fortran_caller = nullptr;
-
-std::string_view file_name(const char* path) {
-  const std::string_view whole = path;
-  return whole.substr(whole.find_last_of('/') + 1);
-}
 
 // Open MPI's and MPICH's (and Intel's) libraries of routines for Fortran.
 bool is_for_fortran(std::string_view file) {
@@ -31,17 +26,11 @@ bool is_for_fortran(std::string_view file) {
 }
 
 bool in_fortran_library(const void* address) {
-  // Direct-mapped: the address with its lowest bit saying what it was. User addresses have their top bit clear.
-  static std::array<std::atomic<std::uintptr_t>, 256> seen{};
-  const auto value = reinterpret_cast<std::uintptr_t>(address);
-  auto& cell = seen[(value >> 2U) % seen.size()];
-  const std::uintptr_t known = cell.load(std::memory_order_relaxed);
-  if (known >> 1U == value) return (known & 1U) != 0;
-  Dl_info info{};
-  const bool found =
-      dladdr(address, &info) != 0 && info.dli_fname != nullptr && is_for_fortran(file_name(info.dli_fname));
-  cell.store(value << 1U | (found ? 1U : 0U), std::memory_order_relaxed);
-  return found;
+  static AddressMemory seen;
+  return seen.ask(address, [](const void* of) {
+    Dl_info info{};
+    return dladdr(of, &info) != 0 && info.dli_fname != nullptr && is_for_fortran(base_name(info.dli_fname));
+  });
 }
 
 struct Search {
@@ -52,7 +41,7 @@ struct Search {
 // The libraries may be in no global scope: RTLD_NEXT does not see them then.
 int look_into(dl_phdr_info* info, std::size_t /*size*/, void* data) {
   auto& search = *static_cast<Search*>(data);
-  if (info->dlpi_name == nullptr || !is_for_fortran(file_name(info->dlpi_name))) return 0;
+  if (info->dlpi_name == nullptr || !is_for_fortran(base_name(info->dlpi_name))) return 0;
   void* const library = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
   if (library == nullptr) return 0;
   search.found = dlsym(library, search.name);

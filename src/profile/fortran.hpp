@@ -1,5 +1,5 @@
-// Fortran programs call MPI by routines of the host's own library, which call C: whoever stands in front of C sees those as its
-// caller. So the profile has entry points for them, too, that only note the caller in the program.
+// Fortran programs call MPI by routines of the host's own library, which call C: whoever stands in front of C sees those
+// as its caller. So the profile has entry points for them, too, that only note the caller in the program.
 //
 // Thread-safety: all by any thread, of itself.
 #pragma once
@@ -15,8 +15,8 @@ struct FortranRoutine {
 };
 extern FortranRoutine fortran_routines[];  // generated; in the order of their entry points' numbers
 
-// Where a call with this return address comes from in the program: where it comes from a host's library for Fortran, that is
-// whoever has called that.
+// Where a call with this return address comes from in the program: where it comes from a host's library for Fortran,
+// that is whoever has called that.
 const void* caller_in_program(const void* return_address);
 
 }  // namespace urakata::profile

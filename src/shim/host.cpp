@@ -4,13 +4,14 @@
 #include <link.h>
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
 
+#include "base/address_memory.hpp"
 #include "base/log.hpp"
+#include "base/program_file.hpp"
 
 namespace urakata::shim {
 
@@ -40,8 +41,7 @@ void* host_library() {
   // Loaded by a path of its own: go by the file's name.
   const char* path = nullptr;
   auto look = [](dl_phdr_info* info, std::size_t, void* found) {
-    const std::string_view full(info->dlpi_name);
-    const std::string_view file = full.substr(full.find_last_of('/') + 1);
+    const std::string_view file = base_name(info->dlpi_name);
     for (const std::string_view name : kLibraryNames) {
       if (file.starts_with(name)) {
         *static_cast<const char**>(found) = info->dlpi_name;
@@ -112,23 +112,15 @@ void* host_symbol(const char* name) {
 }
 
 bool inside_host(const void* address) {
-  // A direct-mapped memory of addresses seen: the address with its lowest bit saying what it was. Call sites are few.
-  static std::array<std::atomic<std::uintptr_t>, 256> seen{};
-  const auto value = reinterpret_cast<std::uintptr_t>(address);
-  auto& cell = seen[(value >> 2U) % seen.size()];
-  const std::uintptr_t known = cell.load(std::memory_order_relaxed);
-  if (known >> 1U == value) return (known & 1U) != 0;  // user addresses have their top bit clear
-
-  Dl_info info{};
-  bool inside = false;
-  if (dladdr(address, &info) != 0 && info.dli_fname != nullptr) {
-    const std::string_view full(info.dli_fname);
-    const std::string_view file = full.substr(full.find_last_of('/') + 1);
-    inside = file.starts_with("mca_") || file.starts_with("libopen-pal.so");
+  static AddressMemory seen;
+  return seen.ask(address, [](const void* of) {
+    Dl_info info{};
+    if (dladdr(of, &info) == 0 || info.dli_fname == nullptr) return false;
+    const std::string_view file = base_name(info.dli_fname);
+    bool inside = file.starts_with("mca_") || file.starts_with("libopen-pal.so");
     for (const std::string_view name : kLibraryNames) inside = inside || file.starts_with(name);
-  }
-  cell.store(value << 1U | (inside ? 1U : 0U), std::memory_order_relaxed);
-  return inside;
+    return inside;
+  });
 }
 
 }  // namespace urakata::shim
