@@ -8,17 +8,15 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <new>
-#include <system_error>
 #include <utility>
-#include <vector>
 
 #include "base/clock.hpp"
 #include "base/system_error.hpp"
 #include "observe/code.hpp"
 #include "observe/node.hpp"
 #include "observe/sum.hpp"
+#include "observe/whole_file.hpp"
 
 namespace urakata::observe {
 namespace {
@@ -36,8 +34,8 @@ std::uint64_t hash_of(const ProfileKey& key) {
   return h ^ (h >> 29U);
 }
 
-// A file of this size that is mapped; nullptr, with errno: there is none, and nothing is left of it. Its blocks are there:
-// where a disk is full that shows now, and not in a call of the program's.
+// A file of this size that is mapped; nullptr, with errno: there is none, and nothing is left of it. Its blocks are
+// there: where a disk is full that shows now, and not in a call of the program's.
 void* map_new(const std::string& path) {
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file < 0) return nullptr;
@@ -52,19 +50,6 @@ void* map_new(const std::string& path) {
   unlink(path.c_str());
   errno = reason;
   return nullptr;
-}
-
-bool write_all(int file, const char* bytes, std::size_t size) {
-  while (size != 0) {
-    const ssize_t done = write(file, bytes, size);
-    if (done < 0) {
-      if (errno == EINTR) continue;
-      return false;
-    }
-    bytes += done;
-    size -= static_cast<std::size_t>(done);
-  }
-  return true;
 }
 
 }  // namespace
@@ -87,12 +72,10 @@ class CallProfile::Site {
 };
 
 Result<std::unique_ptr<CallProfile>> CallProfile::create(const std::string& directory, const Rank& rank) {
-  std::error_code code;
-  std::filesystem::create_directories(directory, code);
-  if (code) return Error{"report: cannot create the directory " + directory + ": " + code.message()};
+  if (Status made = make_folder(directory); !made) return made.error();
   const std::string path = directory + "/calls-" + std::to_string(rank.rank) + ".bin";
   // An earlier run's file stays whole for whoever still reads it.
-  const std::string draft = path + "." + std::to_string(getpid()) + ".part";
+  const std::string draft = draft_of(path);
   unlink(draft.c_str());
   void* const memory = map_new(draft);
   if (memory == nullptr) return system_error("report: cannot write " + draft);
@@ -205,28 +188,11 @@ Status CallProfile::finish(std::uint64_t now) {
   head().end_ns.store(now, std::memory_order_relaxed);
   const std::size_t front = sizeof(CallFile) + head().records.load(std::memory_order_acquire) * sizeof(CallRecord);
   const std::size_t texts = head().text_bytes.load(std::memory_order_acquire);
-  std::vector<char> bytes(front + texts);
-  std::memcpy(bytes.data(), memory_, front);
-  std::memcpy(bytes.data() + front, static_cast<char*>(memory_) + kTextsAt, texts);
+  std::string bytes(static_cast<const char*>(memory_), front);
+  bytes.append(static_cast<const char*>(memory_) + kTextsAt, texts);
   const auto texts_at = static_cast<std::uint32_t>(front);
   std::memcpy(bytes.data() + offsetof(CallFile, texts), &texts_at, sizeof texts_at);
-
-  const std::string draft = path_ + "." + std::to_string(getpid()) + ".part";
-  const int file = open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) return system_error("report: cannot create " + draft);
-  bool good = write_all(file, bytes.data(), bytes.size());
-  int reason = errno;
-  if (close(file) != 0 && good) {
-    good = false;
-    reason = errno;
-  }
-  if (good && rename(draft.c_str(), path_.c_str()) != 0) {
-    good = false;
-    reason = errno;
-  }
-  if (good) return Nothing{};
-  unlink(draft.c_str());
-  return system_error("report: cannot write " + path_, reason);
+  return write_whole(path_, bytes);
 }
 
 }  // namespace urakata::observe

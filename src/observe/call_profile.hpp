@@ -1,12 +1,12 @@
-// The profile of one rank: each of the program's MPI calls, counted and timed by call site, in a file of its own that is
-// mapped. So what was called is there also where the rank is killed.
+// The profile of one rank: each of the program's MPI calls, counted and timed by call site, in a file of its own that
+// is mapped. So what was called is there also where the rank is killed.
 //
 // The file, DIR/calls-N.bin, in the machine's byte order: a header (CallFile), then `most` records (CallRecord) of which
 // `records` are in use, then texts, each ended by a zero byte, that the others name by their offset among the texts. The
 // text at 0 is the empty one. While the rank runs the file has its full size; finish() leaves what is in use.
 //
-// Contract. record(), enter() and leave() may be called by any thread at any time between create() and finish(). The first
-// takes a lock and allocates at the first sight of a key only, and no other does.
+// Contract. record(), enter() and leave() may be called by any thread at any time between create() and finish(). The
+// first takes a lock and allocates at the first sight of a key only, and no other does.
 #pragma once
 
 #include <atomic>
@@ -40,8 +40,8 @@ struct CallFile {
   std::uint32_t pid;
   std::uint64_t begin_ns;             // CLOCK_MONOTONIC at MPI_Init's return
   std::atomic<std::uint64_t> end_ns;  // at MPI_Finalize's beginning; until then that of the last call's end
-  // Of the call that was begun last: 1 + its record (0: it has ended) and when it began. That of a Python program names the
-  // extension module, since its line is not known before the call ends.
+  // Of the call that was begun last: 1 + its record (0: it has ended) and when it began. That of a Python program names
+  // the extension module, since its line is not known before the call ends.
   std::atomic<std::uint64_t> since_ns;
   std::atomic<std::uint32_t> inside;
   std::uint32_t reserved;
@@ -85,15 +85,15 @@ class CallProfile {
   CallProfile(const CallProfile&) = delete;
   CallProfile& operator=(const CallProfile&) = delete;
 
-  // The record of a call site, which lives as long as the profile; then a call from there begins, and has ended. `bytes` may
-  // be kNotKnown. Times are CLOCK_MONOTONIC in ns.
+  // The record of a call site, which lives as long as the profile; then a call from there begins, and has ended. `bytes`
+  // may be kNotKnown. Times are CLOCK_MONOTONIC in ns.
   CallRecord& record(const ProfileKey& key);
   void enter(const CallRecord& record, std::uint64_t begin);
   void leave(CallRecord& record, std::uint64_t begin, std::uint64_t end, std::uint64_t bytes);
 
   void aborted();  // the program has called MPI_Abort
-  // The rank reaches MPI_Finalize at `now`: writes the file as it is to stay. The error names the path and the reason; then
-  // what there is stays as it is.
+  // The rank reaches MPI_Finalize at `now`: writes the file as it is to stay. The error names the path and the reason;
+  // then what there is stays as it is.
   Status finish(std::uint64_t now);
 
  private:

@@ -3,15 +3,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <system_error>
-
 #include "base/json.hpp"
 #include "observe/code.hpp"
 #include "observe/node.hpp"
+#include "observe/whole_file.hpp"
 
 namespace urakata::observe {
 namespace {
@@ -152,37 +147,11 @@ std::string text_of(const Observer& observer, const Meta& meta) {
   return json.text() + "\n";
 }
 
-Error failed(const std::string& what, const std::string& path, const std::string& reason) {
-  return Error{"report: cannot " + what + " " + path + ": " + reason};
-}
-
 }  // namespace
 
 Status write(const Observer& observer, const std::string& directory, const Meta& meta) {
-  std::error_code code;
-  std::filesystem::create_directories(directory, code);
-  if (code) return failed("create the directory", directory, code.message());
-
-  const std::string path = directory + "/rank-" + std::to_string(meta.rank) + ".json";
-  const std::string draft = path + ".part";
-  const std::string text = text_of(observer, meta);
-  std::FILE* file = std::fopen(draft.c_str(), "we");
-  if (file == nullptr) return failed("create", draft, std::strerror(errno));
-  bool good = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  int reason = errno;
-  if (std::fclose(file) != 0 && good) {
-    good = false;
-    reason = errno;
-  }
-  if (good && std::rename(draft.c_str(), path.c_str()) != 0) {
-    good = false;
-    reason = errno;
-  }
-  if (!good) {
-    std::remove(draft.c_str());
-    return failed("write", path, std::strerror(reason));
-  }
-  return Nothing{};
+  if (Status made = make_folder(directory); !made) return made;
+  return write_whole(directory + "/rank-" + std::to_string(meta.rank) + ".json", text_of(observer, meta));
 }
 
 }  // namespace urakata::observe
