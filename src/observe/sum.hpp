@@ -6,17 +6,8 @@
 
 namespace urakata::observe {
 
-// The program calls MPI from one thread at a time (below MPI_THREAD_MULTIPLE), so adding needs no bus lock, which takes
-// longer than all else. Set in MPI_Init.
-inline constinit bool one_caller = false;
-
-// By the program's threads, in calls of MPI.
 inline void add(std::atomic<std::uint64_t>& sum, std::uint64_t value) {
-  if (one_caller) {
-    sum.store(sum.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
-  } else {
-    sum.fetch_add(value, std::memory_order_relaxed);
-  }
+  sum.fetch_add(value, std::memory_order_relaxed);
 }
 
 inline void note_least(std::atomic<std::uint64_t>& least, std::uint64_t value) {

@@ -99,7 +99,7 @@ def entry(function: Function) -> str:
     name = function.name
     signature = ", ".join(function.parameters) or "void"
     lines = [
-        f"URAKATA_PROFILE_EXPORT int MPI_{name}({signature}) {{",
+        f"URAKATA_EXPORT int MPI_{name}({signature}) {{",
         f"  ProfiledCall call(k{name}, caller_in_program(__builtin_return_address(0)));",
         f"  auto* const next = call.next<decltype(&MPI_{name})>();",
         "  if (next == nullptr) return MPI_ERR_OTHER;",

@@ -11,7 +11,6 @@
 #include "base/preload_env.hpp"
 #include "observe/call_profile.hpp"
 #include "observe/profile_link.hpp"
-#include "observe/sum.hpp"
 #include "profile/profiled_call.hpp"
 
 namespace urakata::profile {
@@ -49,9 +48,8 @@ Type find(const char* name) {
   return reinterpret_cast<Type>(behind().find(name));
 }
 
-void begin(bool one_caller) {
+void begin() {
   if (!behind().reported()) return;
-  observe::one_caller = one_caller;
   CallProfile::Rank rank;
   int number = 0;
   int ranks = 1;
@@ -148,19 +146,19 @@ __attribute__((constructor)) void loaded() { urakata::forget_preload(); }
 
 extern "C" {
 
-URAKATA_PROFILE_EXPORT int MPI_Init(int* argc, char*** argv) {
+URAKATA_EXPORT int MPI_Init(int* argc, char*** argv) {
   const int code = find<int (*)(int*, char***)>("Init")(argc, argv);
-  if (code == MPI_SUCCESS) begin(true);
+  if (code == MPI_SUCCESS) begin();
   return code;
 }
 
-URAKATA_PROFILE_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+URAKATA_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   const int code = find<int (*)(int*, char***, int, int*)>("Init_thread")(argc, argv, required, provided);
-  if (code == MPI_SUCCESS) begin(provided != nullptr && *provided != MPI_THREAD_MULTIPLE);
+  if (code == MPI_SUCCESS) begin();
   return code;
 }
 
-URAKATA_PROFILE_EXPORT int MPI_Finalize() {
+URAKATA_EXPORT int MPI_Finalize() {
   if (urakata::observe::CallProfile* const whole = profile.exchange(nullptr, std::memory_order_acq_rel)) {
     const auto written = whole->finish(urakata::now_ns());
     if (!written.ok()) urakata::log::warning("%s", written.error().message.c_str());
@@ -168,7 +166,7 @@ URAKATA_PROFILE_EXPORT int MPI_Finalize() {
   return find<int (*)()>("Finalize")();
 }
 
-URAKATA_PROFILE_EXPORT int MPI_Abort(MPI_Comm comm, int code) {
+URAKATA_EXPORT int MPI_Abort(MPI_Comm comm, int code) {
   if (auto* const partial = profile.load(std::memory_order_acquire)) partial->aborted();
   return find<int (*)(MPI_Comm, int)>("Abort")(comm, code);
 }

@@ -1,7 +1,7 @@
 // One call of the program's to MPI, from its entry point's first line to its last.
 //
-// Contract. Of calls that MPI makes of itself, inside another, nothing is noted, and none before MPI_Init has returned or
-// after MPI_Finalize has begun: those pass on. A thread's calls are seen by that thread; what they add up to by all
+// Contract. Of calls inside another (MPI's own, and those of the program's callbacks) nothing is noted, and none before
+// MPI_Init has returned or after MPI_Finalize has begun: those pass on. A thread's calls are seen by that thread; what they add up to by all
 // (CallProfile).
 #pragma once
 
@@ -11,8 +11,6 @@
 #include "observe/call_profile.hpp"
 #include "observe/profile_link.hpp"
 #include "shim/abi.hpp"
-
-#define URAKATA_PROFILE_EXPORT URAKATA_EXPORT
 
 namespace urakata::profile {
 

@@ -16,7 +16,6 @@
 #include "base/waiting.hpp"
 #include "chain/ring.hpp"
 #include "job/shared_lines.hpp"
-#include "observe/sum.hpp"
 #include "shim/communicator.hpp"
 #include "shim/communicator_origin.hpp"
 #include "shim/conduits.hpp"
@@ -43,6 +42,13 @@ namespace urakata::shim {
 namespace {
 
 static_assert(tune::HelperCosts{}.gap == engine::kLongGap, "the same default");
+
+// The files of ranks that were spawned would have the names of the first ones'.
+bool was_spawned() {
+  MPI_Comm parent = MPI_COMM_NULL;
+  host.Comm_get_parent(&parent);
+  return parent != MPI_COMM_NULL;
+}
 
 // Open MPI, told that there are more ranks than cores, yields in every poll that finds nothing. That is right for a
 // rank that waits, but a helper that yields to a computing thread gets the core back only when that one's turn is over:
@@ -119,12 +125,9 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
   host.Comm_rank(MPI_COMM_WORLD, &rank);
   refuse_other_launcher(started);
   log::set_rank(rank);
-  observe::one_caller = told_level_ != MPI_THREAD_MULTIPLE;
-  // The files of ranks that were spawned would have the names of the first ones'.
-  MPI_Comm parent = MPI_COMM_NULL;
-  if (!wish.report.empty()) host.Comm_get_parent(&parent);
-  if (!wish.report.empty() && parent == MPI_COMM_NULL)
+  if (!wish.report.empty() && !was_spawned()) {
     observer_ = std::make_unique<observe::Observer>(wish.timeline, wish.domains);
+  }
   measuring_ = std::getenv("URAKATA_MEASURE_START") != nullptr;
   host_only_ = !set_up();
   if (observer_) host.message_path = MessagePath::observed;

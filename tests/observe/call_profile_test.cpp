@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "base/file_bytes.hpp"
-#include "observe/sum.hpp"
 
 namespace urakata::observe {
 namespace {
@@ -25,10 +24,7 @@ class CallProfiles : public ::testing::Test {
     ASSERT_NE(mkdtemp(name), nullptr);
     folder_ = name;
   }
-  void TearDown() override {
-    observe::one_caller = false;
-    std::filesystem::remove_all(folder_);
-  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::unique_ptr<CallProfile> made() {
     auto profile = CallProfile::create(folder_, {.rank = 3, .ranks = 5, .program = "./app 1", .file = "/nowhere/app"});
