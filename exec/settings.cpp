@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <string>
-#include <string_view>
 
 #include "base/known_links.hpp"
 #include "base/launcher.hpp"
 #include "base/site_list.hpp"
-#include "base/written.hpp"
 #include "cost_file.hpp"
 #include "link_file.hpp"
 #include "preload.hpp"
@@ -48,15 +46,6 @@ std::string site_path() {
   const std::string prefix = program.substr(0, program.rfind("/bin/"));
   const std::string path = (prefix == "/usr" ? "" : prefix) + "/etc/" + kProjectFile;
   return !program.empty() && access(path.c_str(), F_OK) == 0 ? path : "";
-}
-
-// In a list as kOriginsVariable has it; empty: it is not there.
-std::string origin_of(const Option& option, std::string_view list) {
-  while (!list.empty()) {
-    std::string_view origin = written::cut(list, ';');
-    if (written::cut(origin, '=') == option.name) return std::string(origin);
-  }
-  return {};
 }
 
 // The setting of the option that is in force, last of all; nullptr: it has its default.
@@ -145,7 +134,7 @@ Status apply_settings(const std::vector<Setting>& command_line, AlgorithmCheck a
   for (const Option& option : option_table()) {
     const Setting* const last = last_of(settings, option);
     if (last == nullptr) {
-      const std::string origin = origin_of(option, before);
+      const std::string origin(origin_in(before, option.name));
       if (!origin.empty() && in_environment(option) != nullptr) {
         origins += (origins.empty() ? "" : ";") + std::string(option.name) + "=" + origin;
       }

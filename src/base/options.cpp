@@ -60,10 +60,8 @@ class Settings {
       }
       values_[row] = keep(value);
       origins_[row] = "environment";
-      for (std::string_view rest = origins; !rest.empty();) {
-        std::string_view origin = cut(rest, ';');
-        if (cut(origin, '=') == table::kTable[row].name) origins_[row] = origin;
-      }
+      if (const std::string_view known = origin_in(origins, table::kTable[row].name); !known.empty())
+        origins_[row] = known;
     }
   }
 
@@ -134,6 +132,14 @@ std::string_view Options::algorithm_for(std::string_view operation, bool* bare) 
 
 const Options& options() { return settings().values(); }
 std::string_view option_value(const Option& option) { return settings().value(row_of(option)); }
+std::string_view origin_in(std::string_view list, std::string_view name) {
+  while (!list.empty()) {
+    std::string_view origin = cut(list, ';');
+    if (cut(origin, '=') == name) return origin;
+  }
+  return {};
+}
+
 std::string_view option_origin(const Option& option) { return settings().origin(row_of(option)); }
 
 void warn_of_unknown_variables() {

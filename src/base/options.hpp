@@ -112,6 +112,8 @@ void warn_of_unknown_variables();
 
 // The variable by which urakata-exec passes on where values came from: "ENGINE=command line;SEGMENT=job.toml:3".
 inline constexpr const char* kOriginsVariable = "URAKATA_ORIGINS";
+// The origin of the option of this name in such a list; empty: it is not there.
+std::string_view origin_in(std::string_view list, std::string_view name);
 // The variable by which urakata-exec passes on the node's topology; see base/topology.hpp.
 inline constexpr const char* kCoresVariable = "URAKATA_CORES";
 
