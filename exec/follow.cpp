@@ -1,11 +1,12 @@
-// liburakata-follow.so: for what is no rank but starts one: shells and their scripts, env, taskset, numactl and their like.
+// liburakata-follow.so: for what is no rank but starts one: shells and their scripts, env, taskset, numactl and their
+// like.
 //
-// It stands in front of the functions that replace a process. Where the new program is one with MPI, urakata-exec comes
-// in between, as if the user had written it there; a launcher does not get this library. All else passes as it is, and programs started by it
-// have this library in their turn.
+// It stands in front of the functions that replace or start a process. Where the new program is one with MPI,
+// urakata-exec comes in between, as if the user had written it there; a launcher does not get this library. All else
+// passes as it is, and has this library in its turn.
 //
-// Contract. As execve(2): it may be called by any thread, and in a copy made by fork or vfork. Memory that it takes there is not
-// given back, since a call that succeeds does not return.
+// Contract. As execve(2): it may be called by any thread, and in a copy made by fork or vfork. Memory that it takes there
+// is not given back, since a call that succeeds does not return.
 #include <dlfcn.h>
 #include <spawn.h>
 #include <unistd.h>
@@ -109,8 +110,8 @@ std::vector<char*> without_us(char* const* environment) {
   return variables;
 }
 
-// Starts what the call asks for, by `start` with path, arguments and environment; or makes the call as it is (`as_it_is`),
-// where it is none of ours.
+// Starts what the call asks for, by `start` with path, arguments and environment; or makes the call as it is
+// (`as_it_is`), where it is none of ours.
 template <class Start, class AsItIs>
 int replace(const std::string& path, char* const* arguments, char* const* environment, Start start, AsItIs as_it_is) {
   const Next next = path.empty() || arguments == nullptr || arguments[0] == nullptr ? Next::other : look_at(path);

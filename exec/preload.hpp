@@ -23,8 +23,8 @@ std::string library_folder();
 // The program of this name in this program's own folder. Empty where /proc is not to be had.
 std::string program_beside(const std::string& name);
 
-// Puts the libraries (separated as in LD_PRELOAD) behind those that the user preloads: tools loaded before us see us as the
-// MPI library.
+// Puts the libraries (separated as in LD_PRELOAD) behind those that the user preloads: tools loaded before us see us as
+// the MPI library.
 void add_preload(const std::string& libraries);
 
 }  // namespace urakata

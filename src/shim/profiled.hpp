@@ -1,5 +1,5 @@
-// What the profile, a preload library in front of this one, tells of the call that a thread is in; where there is none the
-// same by ourselves. Of the calling thread.
+// What the profile, a preload library in front of this one, tells of the call that a thread is in; where there is none
+// the same by ourselves. Of the calling thread.
 #pragma once
 
 #include <cstdint>

@@ -182,6 +182,27 @@ def test_the_report_is_that_of_the_first_ranks(folder: Path, tmp_path: Path, nam
     assert all(rank["program"].split()[0] == program for rank in summary.ranks)
 
 
+# MPICH's error handlers may not be left at the level of many threads, which its polling thread needs.
+@pytest.mark.parametrize(("name", "engine"), (("openmpi", "poll"), ("openmpi", "host"), ("mpich", "host")))
+def test_calls_that_are_left_and_calls_in_callbacks(folder: Path, tmp_path: Path, name: str, engine: str) -> None:
+    """What is left by longjmp has no time, and hides nothing that comes later; what a callback calls is part of the
+    call that called it, whose time goes on to its own end, and has times of its own where Urakata handles it."""
+    options = ["--engine", engine, "--report", str(tmp_path)]
+    program = str(compiled(named(name), "calls_left", folder))
+    passes(run_job(named(name), 2, [EXEC, *options, "--", program]))
+    summary = summarise(tmp_path)
+    assert summary.whole is not None
+    assert [rank.state for rank in summary.whole.ranks] == ["finished"] * 2
+    calls = sorted((row.operation, row.calls) for row in summary.whole.rows)
+    assert calls == [("Barrier", 6), ("Comm_dup", 2), ("Comm_dup", 10), ("Comm_free", 10), ("Comm_split", 2)]
+    (dup,) = (row for row in summary.whole.rows if row.calls == 10 and row.operation == "Comm_dup")
+    assert dup.least_ns >= 2 * 20_000_000
+    for inside in summary.rows:
+        assert (inside.operation, inside.started) == ("Iallreduce", 10)
+        assert inside.times["start"].min < 20_000_000  # of ten: it does not begin with the call that it is inside of
+    assert len(summary.rows) == (engine == "poll")
+
+
 @pytest.mark.parametrize("program", ("nbc_f08", "nbc_mpif"))
 @pytest.mark.parametrize("name", ("system-openmpi", "system-mpich"))
 def test_a_fortran_programs_calls_are_told_by_its_lines(folder: Path, tmp_path: Path, name: str, program: str) -> None:

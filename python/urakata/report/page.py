@@ -88,8 +88,7 @@ def page(summary: Summary) -> str:
     )
     helpers = f"<h2>Helpers</h2><ul>{cpu}</ul>" if cpu else ""
     whole = whole_part(summary.whole) if summary.whole is not None else ""
-    told = summary.whole is not None and summary.whole.early_ends
-    missing = f"<p>No report of rank {ranges(summary.missing)}.</p>" if summary.missing and not told else ""
+    missing = f"<p>No report of rank {ranges(summary.not_told_of)}.</p>" if summary.not_told_of else ""
     head = "".join(f"<th>{word}</th>" for word in heads)
     collectives = (
         f"<h2>Collectives that Urakata handled</h2>{_plot(summary.rows)}"

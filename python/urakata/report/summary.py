@@ -117,8 +117,14 @@ class Summary:
 
     @property
     def missing(self) -> list[int]:
+        """Ranks that did not tell what Urakata did: they did not reach MPI_Finalize."""
         present = {rank["rank"] for rank in self.ranks}
         return [number for number in range(self.size) if number not in present]
+
+    @property
+    def not_told_of(self) -> list[int]:
+        """Of these, those of which nothing else in the report says how they ended."""
+        return [] if self.whole is not None and self.whole.early_ends else self.missing
 
     def helper_seconds(self, rank: dict[str, Any]) -> float:
         return float(sum(helper["cpu_seconds"] for helper in rank["helpers"]))

@@ -46,8 +46,8 @@ def show(summary: Summary, console: Console) -> None:
         show_whole(summary.whole, console)
     for line in engine_lines(summary.ranks) + space_lines(summary.ranks) + carrier_lines(summary.ranks):
         _line(console, line)
-    if summary.missing and not (summary.whole is not None and summary.whole.early_ends):
-        lost = ranges(summary.missing)
+    if summary.not_told_of:
+        lost = ranges(summary.not_told_of)
         console.print(f"[yellow]no report of rank {lost}: did not reach MPI_Finalize[/yellow]", highlight=False)
     if summary.rows:
         console.print(_table(summary))
