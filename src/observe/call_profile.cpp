@@ -126,7 +126,7 @@ std::uint32_t CallProfile::text(std::string_view words) {
     if (words == all + at) return at;
   }
   if (words.size() >= kTexts - used) return 0;
-  std::memcpy(all + used, words.data(), words.size());
+  words.copy(all + used, words.size());
   all[used + words.size()] = '\0';
   head().text_bytes.store(used + static_cast<std::uint32_t>(words.size()) + 1, std::memory_order_release);
   return used;
