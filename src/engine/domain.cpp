@@ -157,7 +157,7 @@ unsigned Domain::advance(bool caller, std::int64_t bytes) {
   for (const transport::Completion& completion : transport_->poll()) {
     ++finished;
     auto& instance = *static_cast<Instance*>(completion.ticket.instance);
-    instance.complete(completion.ticket.node, completion.ticket.iteration, completion.error);
+    instance.complete(completion.ticket, completion.error);
     run(instance, budget);
   }
   if (runnable_ != 0) {

@@ -33,12 +33,19 @@ bool begins_briefly(const schedule::Schedule& schedule) {
   return messages <= kBriefMessages && bytes <= kBriefBytes;
 }
 
+Kind what_tells(const schedule::Schedule& schedule) {
+  const auto nodes = schedule.nodes();
+  const auto has = [&](Kind kind) { return std::ranges::any_of(nodes, [&](const Node& n) { return n.kind == kind; }); };
+  return has(Kind::recv) ? Kind::recv : has(Kind::send) ? Kind::send : Kind::copy;
+}
+
 std::uint64_t padded(std::uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 }  // namespace
 
 Instance::Instance(const schedule::Schedule& schedule)
     : schedule_(schedule),
       brief_(begins_briefly(schedule)),
+      counted_(what_tells(schedule)),
       buffers_(schedule.user_buffers() + schedule.temps().size(), nullptr),
       states_(schedule.nodes().size()) {
   queue_.reserve(schedule.nodes().size());
@@ -95,9 +102,12 @@ void Instance::queue(NodeId id) {
   queue_.push_back(id);
 }
 
-void Instance::finish_iteration(NodeId id, std::uint32_t iteration) {
+void Instance::finish_iteration(NodeId id, std::uint32_t iteration, std::uint64_t told) {
   State& state = states_[id];
-  count_work(payload(schedule_.nodes()[id], iteration));
+  if (const Node& node = schedule_.nodes()[id]; counts(node.kind)) {
+    const std::uint64_t bytes = payload(node, iteration);
+    progress.add(bytes - std::min(bytes, told) + 1);
+  }
   if (iteration != state.done) {
     state.out_of_order |= std::uint64_t{1} << (iteration % schedule::kMaxWindow);
     return;
@@ -119,14 +129,14 @@ void Instance::finish_iteration(NodeId id, std::uint32_t iteration) {
   }
 }
 
-void Instance::complete(NodeId node, std::uint32_t iteration, int code) {
+void Instance::complete(const transport::Ticket& ticket, int code) {
   --in_flight_;
   if (code != 0) fail(code);
   if (error != 0) return;
-  if (node == kWhole) {
-    count_work(carrier->bytes());
+  if (ticket.node == kWhole) {
+    if (progress.asked()) progress.add(carrier->bytes() + 1);
   } else {
-    finish_iteration(node, iteration);
+    finish_iteration(ticket.node, ticket.iteration, ticket.told);
   }
 }
 
@@ -174,7 +184,7 @@ void Instance::post(NodeId id, std::uint32_t iteration, transport::Transport& tr
   message.layout = layout;
   message.peer = group->world[static_cast<std::size_t>(node.peer)];
   message.tag = sending ? group->tag_to(node.peer, sequence, node.channel) : group->tag_from(sequence, node.channel);
-  const transport::Ticket ticket{this, id, iteration};
+  const transport::Ticket ticket{this, id, iteration, counts(node.kind) ? &progress : nullptr};
   bool finished = false;
   const int code = sending ? transport.send(message, ticket, &finished) : transport.recv(message, ticket, &finished);
   if (code != 0) {
@@ -248,7 +258,6 @@ bool Instance::run_moves(std::vector<Move>& moves, bool pack, Budget& budget) {
       }
     }
     budget.spend(count * size);
-    count_work(count * size);
     moved_ += count;
     if (moved_ == move.elements) {
       ++move_;

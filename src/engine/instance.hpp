@@ -66,7 +66,9 @@ class Instance {
   std::vector<Move> unpacks;
   Carrier* carrier = nullptr;  // where the kernel carries on the whole of the graph (engine kernel)
   void bind(schedule::BufferId buffer, std::byte* address) { buffers_[buffer] = address; }
-  void expect_work() { work_.store(0, std::memory_order_relaxed); }
+  // Of this start, where there is to be a report: begin(). By what it receives, if anything: a send is over when the
+  // kernel has it, and what is computed takes no time beside the network.
+  transport::ProgressCount progress;
   // Allocates the temporaries (kept for later starts). shift: true lower bound of the elements that they hold; reach:
   // the bytes by which the last of them goes beyond its extent.
   void bind_temps(std::int64_t shift, std::uint64_t reach = 0);
@@ -77,7 +79,7 @@ class Instance {
   void activate();
   static constexpr schedule::NodeId kWhole = ~schedule::NodeId{0};  // in a ticket: the whole of the graph
   // A message of this instance is finished.
-  void complete(schedule::NodeId node, std::uint32_t iteration, int code);
+  void complete(const transport::Ticket& ticket, int code);
   // Starts whatever is ready; false when the budget ended first or only the caller could go on.
   bool advance(transport::Transport& transport, Budget& budget);
   // Nothing more is started and what was posted is given up, at the next advance; the instance is done when no message
@@ -90,9 +92,6 @@ class Instance {
   enum class Outcome : std::uint32_t { running, finished, abandoned };
   std::atomic<Outcome> outcome{Outcome::finished};
   bool finished() const { return outcome.load(std::memory_order_acquire) == Outcome::finished; }
-  // What has been done since expect_work(), in bytes of messages, copies and reductions, each piece counting for at
-  // least one: how far the instance is. For a report.
-  std::uint64_t work() const { return work_.load(std::memory_order_relaxed); }
   // Valid once finished: 0 or the first error code of the transport. Set by the caller before submit: 0, or what the
   // instance ends with because its rank cannot start it.
   int error = 0;
@@ -114,10 +113,10 @@ class Instance {
 
   bool ready(schedule::NodeId id) const;
   void queue(schedule::NodeId id);
-  void count_work(std::uint64_t bytes) {
-    work_.store(work_.load(std::memory_order_relaxed) + bytes + 1, std::memory_order_relaxed);
-  }
-  void finish_iteration(schedule::NodeId id, std::uint32_t iteration);
+  // Is what these nodes do what its progress is counted by?
+  bool counts(schedule::Kind kind) const { return kind == counted_ && progress.asked(); }
+  // `told`: bytes of it that the transport has told of.
+  void finish_iteration(schedule::NodeId id, std::uint32_t iteration, std::uint64_t told = 0);
   bool start_iterations(schedule::NodeId id, transport::Transport& transport, Budget& budget);
   bool run_moves(std::vector<Move>& moves, bool pack, Budget& budget);
   void tell(std::int32_t member, transport::Transport& transport);
@@ -133,6 +132,7 @@ class Instance {
   // Constant after construction.
   const schedule::Schedule& schedule_;
   const bool brief_;
+  const schedule::Kind counted_;
 
   // By the caller before submit: bind(), bind_temps(). Then the owner's.
   std::vector<std::byte*> buffers_;
@@ -150,9 +150,6 @@ class Instance {
   bool given_up_ = false;     // it has failed, its messages were given up, and its peers told
   std::size_t move_ = 0;      // the move in progress, and how many of its elements are moved
   std::uint64_t moved_ = 0;
-
-  // Stored by the owner (by the caller before submit), loaded by anyone; relaxed.
-  std::atomic<std::uint64_t> work_{0};
 };
 
 }  // namespace urakata::engine

@@ -33,9 +33,10 @@ void ObservedInstance::started(std::uint64_t begin) {
   begin_ = begin;
 }
 
-void ObservedInstance::returned(std::uint64_t end, std::uint64_t work) {
+void ObservedInstance::returned(std::uint64_t end, const ProfiledThread& thread) {
   returned_ = end;
-  work_inside_ = work;
+  thread_ = &thread;
+  in_calls_ = thread.in_calls(end);
 }
 
 void ObservedInstance::at(CallSite* site) {
@@ -44,16 +45,14 @@ void ObservedInstance::at(CallSite* site) {
   site->start.add(returned_ - begin_);
 }
 
-void ObservedInstance::tested(std::uint64_t begin, std::uint64_t end, std::uint64_t work) {
-  tests_ += end - begin;
-  work_inside_ += work - work_before_;
-}
-
-void ObservedInstance::finished(std::uint64_t begin, std::uint64_t end, std::uint64_t work, const Identity& identity) {
+void ObservedInstance::finished(std::uint64_t begin, std::uint64_t end, const ProfiledThread& thread, const Work& work,
+                                const Identity& identity) {
   if (site_ == nullptr) return;
   const std::uint64_t done = done_ == 0 ? end : done_;
   const std::uint64_t between = begin > returned_ ? begin - returned_ : 0;
-  const std::uint64_t gap = between > tests_ ? between - tests_ : 0;
+  // What another thread has started is known to have been tested only.
+  const std::uint64_t calls = thread_ == &thread ? std::max(thread.in_calls(begin) - in_calls_, tests_) : tests_;
+  const std::uint64_t gap = between > calls ? between - calls : 0;
   const std::uint64_t in_flight = done > begin_ ? done - begin_ : 0;
   const std::uint64_t until = std::min(done, begin);
   const std::uint64_t overlap = until > returned_ ? until - returned_ : 0;
@@ -62,8 +61,7 @@ void ObservedInstance::finished(std::uint64_t begin, std::uint64_t end, std::uin
   site_->wait.add(end - begin);
   site_->in_flight.add(in_flight);
   site_->overlapped.add(std::min(overlap, gap));
-  const std::uint64_t gap_work = work_before_ > work_inside_ ? work_before_ - work_inside_ : 0;
-  site_->samples.add({identity, begin_, returned_, begin, end, done, tests_, work, gap_work});
+  site_->samples.add({identity, begin_, returned_, begin, end, done, tests_, work});
   site_ = nullptr;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "observe/profile_link.hpp"
 #include "observe/python.hpp"
 #include "observe/samples.hpp"
 
@@ -55,7 +56,7 @@ class CallSite {
   // Touched by the caller.
   alignas(64) std::atomic<std::uint64_t> started{0};  // calls; more than the times below where some never ended
   Times start;                                        // inside the starting call
-  Times gap;         // start's return to the wait's (or last test's) beginning, tests not counted
+  Times gap;         // start's return to the wait's (or last test's) beginning, other calls and tests not counted
   Times test;        // inside unsuccessful tests, one sum per instance; only instances that were tested
   Times wait;        // inside the wait or last test that found it finished
   Times in_flight;   // beginning of the start to the instance's end
@@ -73,19 +74,19 @@ class CallSite {
   std::uint32_t number_;
 };
 
-// The times of one instance from start to end, as part of its request. The caller owns it, but for `done`, which whoever finishes
-// the instance calls once, before it publishes the end with release order. Times are CLOCK_MONOTONIC in ns; `work` is
-// how much of the instance is done at the moment, in any unit.
+// The times of one instance from start to end, as part of its request. The caller owns it, but for `done`, which whoever
+// finishes the instance calls once, before it publishes the end with release order. Times are CLOCK_MONOTONIC in ns;
+// `thread` is the calling one's.
 class ObservedInstance {
  public:
-  void started(std::uint64_t begin);                     // before anybody else may see the instance
-  void returned(std::uint64_t end, std::uint64_t work);  // the operation is started
-  void at(CallSite* site);                               // where; before the starting call ends
+  void started(std::uint64_t begin);                               // before anybody else may see the instance
+  void returned(std::uint64_t end, const ProfiledThread& thread);  // the operation is started
+  void at(CallSite* site);                                         // where; before the starting call ends
   void done(std::uint64_t now) { done_ = now; }  // never called for what the host runs: the wait's end then counts
-  void entered(std::uint64_t work) { work_before_ = work; }  // a wait or a test that includes it begins
-  void tested(std::uint64_t begin, std::uint64_t end, std::uint64_t work);
+  void tested(std::uint64_t begin, std::uint64_t end) { tests_ += end - begin; }  // in vain
   // The call that found it finished; adds everything to the site.
-  void finished(std::uint64_t begin, std::uint64_t end, std::uint64_t work, const Identity& identity);
+  void finished(std::uint64_t begin, std::uint64_t end, const ProfiledThread& thread, const Work& work,
+                const Identity& identity);
 
   CallSite* call_site() const { return site_; }  // nullptr: not observed
   std::uint64_t begin() const { return begin_; }
@@ -98,8 +99,8 @@ class ObservedInstance {
   std::uint64_t returned_ = 0;
   std::uint64_t tests_ = 0;
   std::uint64_t done_ = 0;
-  std::uint64_t work_before_ = 0;  // when the latest wait or test began
-  std::uint64_t work_inside_ = 0;  // done inside the starting call and the tests
+  const ProfiledThread* thread_ = nullptr;  // that started it, and the time that it had spent in calls by then
+  std::uint64_t in_calls_ = 0;
 };
 
 }  // namespace urakata::observe

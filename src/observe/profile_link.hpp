@@ -2,6 +2,7 @@
 // the dynamic linker, and meet by the name of one function.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 namespace urakata::observe {
@@ -13,6 +14,10 @@ struct ProfiledThread {
   const void* frame = nullptr;   // where on the stack the outermost call is; what lies above has been left by longjmp
   std::uint64_t begin = 0;       // of the call; 0: the profile does not note it
   std::uint64_t end = 0;         // what the shim read last, with nothing left to do; 0: it has not
+  std::uint64_t past = 0;        // ns in earlier calls that the profile has noted
+
+  // ns in calls until `now`.
+  std::uint64_t in_calls(std::uint64_t now) const { return past + (begin != 0 ? now - begin : 0); }
 };
 
 struct ProfileLink {
@@ -21,6 +26,9 @@ struct ProfileLink {
   ProfiledThread* (*thread)();  // the calling one's
   // Is there a report of this rank? Known when MPI_Init has returned.
   bool (*reported)();
+  // The profile's word, which lives on with the process: not zero while the program is in a call that waits; of several
+  // threads it is the one that has begun or ended such a call last.
+  void (*waiting)(const std::atomic<std::uint32_t>& word);
   // In MPI_COMM_WORLD, between MPI_Init and MPI_Finalize.
   void (*rank)(int* rank, int* ranks);
   const char* (*program)();  // its command line

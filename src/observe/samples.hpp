@@ -20,7 +20,13 @@ struct Identity {
   std::uint32_t ranks = 0;  // that take part
 };
 
-// Times are CLOCK_MONOTONIC in ns, `work` is in any unit.
+// How much was done of an instance, in any unit.
+struct Work {
+  std::uint64_t all = 0;
+  std::uint64_t computing = 0;  // while the program was in no call that waits
+};
+
+// Times are CLOCK_MONOTONIC in ns.
 struct Sample {
   Identity identity;
   std::uint64_t begin = 0;     // of the starting call
@@ -29,8 +35,7 @@ struct Sample {
   std::uint64_t end = 0;       // of that call
   std::uint64_t done = 0;      // it was finished, whether anybody saw it or not
   std::uint64_t tests = 0;     // inside unsuccessful tests
-  std::uint64_t work = 0;      // of the whole instance
-  std::uint64_t gap_work = 0;  // done outside the starting call, the tests and the wait
+  Work work;
 };
 
 class Samples {

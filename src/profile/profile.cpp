@@ -42,6 +42,8 @@ observe::ProfiledThread& own_thread() {
 
 // Set once MPI_Init has returned, and taken away, but never ended, by MPI_Finalize: other threads may be in a call.
 std::atomic<CallProfile*> profile{nullptr};
+// Is the program in a call that waits?
+alignas(64) std::atomic<std::uint32_t> waiting{0};
 
 template <class Type>
 Type find(const char* name) {
@@ -60,6 +62,7 @@ void begin() {
   rank.file = behind().file();
   auto made = CallProfile::create(std::string(options().report), rank);
   if (made.ok()) {
+    behind().waiting(waiting);
     profile.store(made->release(), std::memory_order_release);
   } else {
     log::warning("%s; the report will not tell of all MPI calls", made.error().message.c_str());
@@ -85,6 +88,7 @@ ProfiledCall::ProfiledCall(Function& function, const void* address)
   begin_ = now_ns();
   thread_.begin = begin_;
   to->enter(*record_, begin_);
+  if (function.waits) waiting.store(1, std::memory_order_relaxed);
 }
 
 bool ProfiledCall::ended() {
@@ -101,6 +105,8 @@ ProfiledCall::~ProfiledCall() {
         record_ = &to->record({function_.name, address_, line});
       }
       to->leave(*record_, begin_, thread_.end, bytes_);
+      thread_.past += thread_.end - begin_;
+      if (function_.waits) waiting.store(0, std::memory_order_relaxed);
     }
   }
   thread_.caller = before_;

@@ -77,7 +77,7 @@ bool performed(const Call& call, int* code) {
   }
   if (observer != nullptr) {  // all of the call is waiting: it has no start and no gap
     request.observed.started(begin);
-    request.observed.returned(begin, 0);
+    request.observed.returned(begin, profiled);
   }
   *code = make_ready(request);
   if (*code != MPI_SUCCESS) return true;
@@ -88,7 +88,6 @@ bool performed(const Call& call, int* code) {
     engine->start(*request.run);
     request.call_site = call_site(*observer, call, reading, *prepared, *comm);
     request.observed.at(request.call_site);
-    request.observed.entered(0);
   }
   {
     Waiting waiting(engine, observer == nullptr);

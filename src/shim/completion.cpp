@@ -53,11 +53,14 @@ int conclude(Request& request, MPI_Status* status, std::uint64_t begin, Failure&
       if (request.call_site != nullptr) {
         const std::uint64_t end = call_end();
         const Communicator& comm = *request.communicator;
+        const Run* const run = request.run;
         // Instances of an exchange have no number by which ranks could tell them.
-        const bool known = request.run != nullptr && comm.contexts.size() == comm.ranks;
-        request.observed.finished(begin, end, request.work(),
-                                  {comm.world.front(), known ? comm.contexts.front() : -1,
-                                   known ? request.run->sequence : 0, known ? comm.ranks : 0});
+        const bool known = run != nullptr && comm.contexts.size() == comm.ranks;
+        observe::Work work;
+        if (run != nullptr) work = {run->progress.all(), run->progress.computing()};
+        request.observed.finished(begin, end, profiled, work,
+                                  {comm.world.front(), known ? comm.contexts.front() : -1, known ? run->sequence : 0,
+                                   known ? comm.ranks : 0});
         if (observe::Track* track = process().observer()->caller()) {
           track->add(observe::EventKind::wait, begin, end, request.call_site->number());
         }
@@ -127,9 +130,7 @@ std::uint64_t observed_entry(int count, const MPI_Request* requests) {
   const std::uint64_t begin = call_begin();
   for (int i = 0; i < count; ++i) {
     Request* const request = is_ours(requests[i]) ? find_request(requests[i]) : nullptr;
-    if (request == nullptr || !request->active) continue;
-    if (request->call_site != nullptr) request->observed.entered(request->work());
-    if (request->is_message()) observe_entry(*request, begin);
+    if (request != nullptr && request->active && request->is_message()) observe_entry(*request, begin);
   }
   return begin;
 }

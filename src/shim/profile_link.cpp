@@ -14,6 +14,8 @@ constinit thread_local observe::ProfiledThread profiled;
 
 namespace {
 
+constinit std::atomic<std::uint32_t> always{1};
+
 void* find_behind_profile(const char* name) {
   // Not by RTLD_NEXT, which starts behind this function, but in this library alone, and then in the host's.
   static void* const own = [] {
@@ -34,6 +36,7 @@ constexpr observe::ProfileLink kLink = {
     .find = find_behind_profile,
     .thread = [] { return &profiled; },
     .reported = [] { return process().observer() != nullptr; },
+    .waiting = [](const std::atomic<std::uint32_t>& word) { program_waits.store(&word, std::memory_order_relaxed); },
     .rank =
         [](int* rank, int* ranks) {
           host.Comm_rank(MPI_COMM_WORLD, rank);
@@ -44,6 +47,8 @@ constexpr observe::ProfileLink kLink = {
 };
 
 }  // namespace
+
+constinit std::atomic<const std::atomic<std::uint32_t>*> program_waits{&always};
 
 }  // namespace urakata::shim
 

@@ -2,6 +2,7 @@
 // the same by ourselves. Of the calling thread.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "base/clock.hpp"
@@ -10,6 +11,9 @@
 namespace urakata::shim {
 
 extern constinit thread_local observe::ProfiledThread profiled;
+
+// Not zero while the program is in a call that waits. Without a profile nobody knows, and it is never zero.
+extern constinit std::atomic<const std::atomic<std::uint32_t>*> program_waits;
 
 // Who has called the entry point that is to return to this address.
 inline const void* caller(const void* return_address) {

@@ -60,8 +60,6 @@ struct alignas(64) Request {
     if (is_message()) return message.done();
     return run != nullptr ? run->finished() : exchange->done();
   }
-  // For the report: how far a collective is.
-  std::uint64_t work() const { return run != nullptr ? run->work() : 0; }
 };
 
 // The request of every send that was finished when it was started: it holds nothing, and lives for ever. One of the

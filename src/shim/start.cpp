@@ -257,7 +257,7 @@ int make_ready(Request& request) {
   }
   run.sequence = fetch_add(request.communicator->next_sequence, std::uint64_t{1}, std::memory_order_relaxed);
   run.error = MPI_SUCCESS;
-  run.expect_work();
+  if (process().observer() != nullptr) run.progress.begin(*program_waits.load(std::memory_order_relaxed));
   run.outcome.store(engine::Instance::Outcome::running, std::memory_order_relaxed);
   request.active = true;
   return MPI_SUCCESS;
@@ -269,7 +269,7 @@ int submit(Request& request, std::uint64_t begin) {
   if (begin != 0) request.observed.started(begin);
   request.communicator->engine->start(run);
   if (begin != 0) {
-    request.observed.returned(call_end(), run.work());
+    request.observed.returned(call_end(), profiled);
     if (request.call_site != nullptr) note_start(request);  // else by the caller, when it knows where
   }
   return MPI_SUCCESS;
@@ -282,7 +282,7 @@ int start_again(Request& request) {
   request.active = true;
   request.exchange->begin();
   if (begin != 0) {
-    request.observed.returned(now_ns(), 0);
+    request.observed.returned(now_ns(), profiled);
     note_start(request);
   }
   return MPI_SUCCESS;
@@ -323,7 +323,7 @@ void StartList::note_returned() {
   const std::uint64_t returned = begin_ + (end - begin_) / instances_.size();
   for (const engine::Instance* instance : instances_) {
     auto& request = *static_cast<Request*>(instance->user);
-    request.observed.returned(returned, instance->work());
+    request.observed.returned(returned, profiled);
     if (request.call_site != nullptr) note_start(request);
   }
   begin_ = end;

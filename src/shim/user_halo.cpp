@@ -6,6 +6,7 @@
 #include "shim/host.hpp"
 #include "shim/message.hpp"
 #include "shim/process.hpp"
+#include "shim/profiled.hpp"
 
 namespace urakata::shim {
 
@@ -56,7 +57,7 @@ int UserHalo::begin(const void* from, void* to) {
   if (code != MPI_SUCCESS) return code;
   under_way_ = true;
   if (begin != 0) {
-    observed_.returned(now_ns(), 0);
+    observed_.returned(now_ns(), profiled);
     if (call_site_ == nullptr) name("ura_halo");
     observed_.at(call_site_);
     note(observe::EventKind::start, begin, observed_.returned(), *call_site_);
@@ -77,7 +78,7 @@ int UserHalo::test(Ask ask, Answer& here) {
   code = ask();
   if (here) return code;
   note_unsuccessful_call();  // the host's messages move, too
-  if (begin != 0) observed_.tested(begin, now_ns(), 0);
+  if (begin != 0) observed_.tested(begin, now_ns());
   return code;
 }
 
@@ -111,7 +112,7 @@ int UserHalo::end() {
   under_way_ = false;
   if (begin != 0) {
     const std::uint64_t end = now_ns();
-    observed_.finished(begin, end, 0, {process().world_rank(), -1, 0, 0});  // no number tells it from others
+    observed_.finished(begin, end, profiled, {}, {process().world_rank(), -1, 0, 0});  // no number tells it from others
     note(observe::EventKind::wait, begin, end, *call_site_);
   }
   return code;

@@ -132,6 +132,7 @@ bool Connection::write(Outgoing& out) {
     const ssize_t more = sendmsg(socket_, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (more < 0) {
       if (!later(errno)) fail(errno);
+      out.ticket.tell(paid);
       return false;
     }
     gone_ += static_cast<std::uint64_t>(more);
@@ -188,6 +189,7 @@ std::size_t Connection::take_back(const void* instance) {
     it->keep_payload();
     it->reported = false;
     it->port = nullptr;
+    it->ticket = {};
     ++it;
   }
   return taken;

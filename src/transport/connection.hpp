@@ -67,7 +67,8 @@ class Connection {
   // Takes back the frames of `instance` that have not begun to go; the rest of one that has goes out of memory of ours,
   // and nobody waits for it. Returns how many there were.
   std::size_t take_back(const void* instance);
-  std::uint64_t incoming() const { return frame_.bytes; }  // of the payload under way, all of it
+  std::uint64_t incoming() const { return frame_.bytes; }      // of the payload under way, all of it
+  std::uint64_t come() const { return frame_.bytes - left_; }  // of it, so far
   // Bytes that have come of the payload under way, if it is that of such a frame; else 0.
   std::uint64_t come_of(FrameKind kind, std::uint64_t id) const {
     return left_ != 0 && frame_.kind == kind && frame_.id == id ? frame_.bytes - left_ : 0;

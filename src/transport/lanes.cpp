@@ -148,8 +148,7 @@ void Lanes::give(std::int32_t rank, Peer& to, Outgoing& message, const Free& fre
                                        .tag = message.tag,
                                        .bytes = piece.bytes,
                                        .id = piece.offset << kNumberBits | (message.number & kNumberMask)},
-                             .payload = message.payload + static_cast<std::ptrdiff_t>(piece.offset - message.from),
-                             .ticket = message.ticket});
+                             .payload = message.payload + static_cast<std::ptrdiff_t>(piece.offset - message.from)});
   if (lane.connection->broken()) {
     lose(rank, to, lane);
     return;
@@ -163,14 +162,16 @@ void Lanes::give(std::int32_t rank, Peer& to, Outgoing& message, const Free& fre
 // The kernel has all of a piece.
 void Lanes::handed(Peer& to, Outgoing& message) {
   --message.queued;
-  if (message.queued == 0 && !message.more() && message.port != nullptr) sent_all(to, message);
+  if (message.port == nullptr) return;
+  message.ticket.tell(message.next);
+  if (message.queued == 0 && !message.more()) sent_all(to, message);
 }
 
 // Nobody need wait for what the kernel has, if we can send it again.
 void Lanes::sent_all(Peer& /*to*/, Outgoing& message) {
   if (!message.unacked.empty() && message.bytes - *message.unacked.begin() > kMostKept) return;
   keep(message);
-  complete(*std::exchange(message.port, nullptr), message.ticket, 0);
+  complete(*std::exchange(message.port, nullptr), std::exchange(message.ticket, {}), 0);
 }
 
 // What is not acknowledged is ours from now on.

@@ -42,6 +42,7 @@ bool Lanes::send(LanesPort& port, const Message& message, Ticket ticket) {
   }
   if (!out.more() && out.queued == 0 && (out.unacked.empty() || out.bytes - *out.unacked.begin() <= kMostKept)) {
     keep(out);
+    out.ticket = {};
     if (!armed_) arm();
     return true;
   }
@@ -240,7 +241,10 @@ bool Lanes::landed(Peer& from, Lane& lane, const Frame& frame) {
     std::memcpy(incoming.room() + lane.offset, lane.spill.data(), frame.bytes);
   }
   tell_go(lane, incoming, lane.key);
-  if (incoming.come < incoming.message.bytes) return true;
+  if (incoming.come < incoming.message.bytes) {
+    incoming.ticket.tell(incoming.come);
+    return true;
+  }
   const int error = conclude(incoming);
   complete(*incoming.port, incoming.ticket, error);
   from.incoming.erase(found);
@@ -291,6 +295,7 @@ std::size_t Lanes::cancel(const void* instance) {
       message.given = true;
       message.again.clear();
       message.port = nullptr;
+      message.ticket = {};
       std::erase(peer.waiting, &message);
       it = message.unacked.empty() ? peer.outgoing.erase(it) : std::next(it);
     }

@@ -14,6 +14,7 @@
 #include "base/socket_watch.hpp"
 #include "layout/layout.hpp"
 #include "transport/failures.hpp"
+#include "transport/progress_count.hpp"
 
 namespace urakata::transport {
 
@@ -25,11 +26,21 @@ struct Message {
   std::int32_t tag = 0;
 };
 
-// Whose message it is; handed back on completion, not looked at in between.
+// Whose message it is; handed back on completion. In between a transport that moves a payload piece by piece may tell how
+// far it is; what has been told by the end stands in the ticket that comes back.
 struct Ticket {
   void* instance = nullptr;
   std::uint32_t node = 0;
   std::uint32_t iteration = 0;
+  ProgressCount* progress = nullptr;  // whom to tell; nullptr: nobody asks
+  std::uint64_t told = 0;             // bytes
+
+  // So many bytes of it have moved.
+  void tell(std::uint64_t moved) {
+    if (progress == nullptr || moved <= told) return;
+    progress->add(moved - told);
+    told = moved;
+  }
 };
 
 struct Completion {

@@ -304,6 +304,12 @@ void Wire::lost(Connection& connection) {
   }
 }
 
+// Of the payload that is coming in.
+void Wire::tell_progress(const Connection& from) {
+  if (!from.open || from.rank < 0) return;
+  if (const Peer& sender = peer(from.rank); sender.current) sender.current->ticket.tell(from.come());
+}
+
 // What an epoll set has to say. False: nothing.
 bool Wire::serve(int set) {
   std::array<epoll_event, 32> events;
@@ -324,7 +330,10 @@ bool Wire::serve(int set) {
       connection.flush(sent_);
       for (const Connection::Outgoing& out : sent_) report(out);
     }
-    if ((event.events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0 && !connection.broken()) connection.receive(*this);
+    if ((event.events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0 && !connection.broken()) {
+      connection.receive(*this);
+      tell_progress(connection);
+    }
     if (connection.broken()) lost(connection);
   }
   return count > 0;

@@ -166,6 +166,7 @@ class Wire final : public PutWire, private Connection::Sink {
   void poll(WirePort* port) { poll(port, epoll_); }
   void poll(WirePort* port, int set);
   bool serve(int set);
+  void tell_progress(const Connection& from);
   std::size_t cancel(const void* instance);
   void tell(std::int32_t rank, const Notice& notice);
 

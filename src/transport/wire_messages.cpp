@@ -87,11 +87,13 @@ std::size_t Wire::cancel(const void* instance) {
     for (auto& [id, receive] : other.cts_sent) {
       if (!given_up(receive)) continue;
       receive.port = nullptr;
+      receive.ticket = {};
       ++taken;
     }
     if (other.current && given_up(*other.current)) {
       other.link->divert(throw_away(other, other.link->incoming()));
       other.current->port = nullptr;
+      other.current->ticket = {};
       ++taken;
     }
     for (const auto& unexpected : other.unexpected) {

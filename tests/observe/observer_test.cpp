@@ -103,13 +103,14 @@ TEST(ObservedInstance, HelperFinishesWhileTheProgramComputes) {
   // start 100..110, helper done at 500, a test 300..320 in between, wait 1000..1005.
   Observer observer(false);
   CallSite* site = observer.call_site(key_at(0), "");
+  ProfiledThread thread;
   ObservedInstance observed;
   observed.started(100);
-  observed.returned(110, 0);
+  observed.returned(110, thread);
   observed.at(site);
-  observed.tested(300, 320, 0);
+  observed.tested(300, 320);
   observed.done(500);
-  observed.finished(1000, 1005, 0, {});
+  observed.finished(1000, 1005, thread, {}, {});
   EXPECT_EQ(observed.call_site(), nullptr);
   EXPECT_EQ(site->started.load(), 1u);
   EXPECT_EQ(site->start.sum(), 10u);
@@ -124,36 +125,54 @@ TEST(ObservedInstance, WaitedForAtOnceHasNoGap) {
   // start 100..110, wait 112..510, the host says nothing of when it was done.
   Observer observer(false);
   CallSite* site = observer.call_site(key_at(0), "");
+  ProfiledThread thread;
   ObservedInstance observed;
   observed.started(100);
-  observed.returned(110, 0);
+  observed.returned(110, thread);
   observed.at(site);
-  observed.finished(112, 510, 0, {});
+  observed.finished(112, 510, thread, {}, {});
   EXPECT_EQ(site->in_flight.sum(), 410u);
   EXPECT_EQ(site->overlapped.sum(), 2u);
   EXPECT_EQ(site->test.count(), 0u);
 }
 
-TEST(ObservedInstance, WorkInTheGapIsWhatStartAndTestsAndWaitDidNotDo) {
-  // 100 units: 10 in the start, 20 in the gap, 5 in a test, 25 in the gap, 40 in the wait.
+TEST(ObservedInstance, OtherCallsAreNoPartOfTheGap) {
+  // Started 100..110 in a call 90..115, another call 150..250, a test of it 260..270, waited for in a call from 300 on.
   Observer observer(false);
   CallSite* site = observer.call_site(key_at(0), "");
+  ProfiledThread thread{.begin = 90, .past = 1000};
   ObservedInstance observed;
   observed.started(100);
-  observed.returned(110, 10);
+  observed.returned(110, thread);
   observed.at(site);
-  observed.entered(30);
-  observed.tested(200, 210, 35);
-  observed.entered(60);
-  observed.finished(300, 400, 100, {.first = 3, .context = 7, .sequence = 41, .ranks = 2});
+  thread = {.begin = 260, .past = 1000 + 25 + 100};
+  observed.tested(260, 270);
+  thread = {.begin = 300, .past = 1000 + 25 + 100 + 10};
+  observed.finished(300, 400, thread, {.all = 100, .computing = 45},
+                    {.first = 3, .context = 7, .sequence = 41, .ranks = 2});
+  EXPECT_EQ(site->gap.sum(), 300u - 110 - 5 - 100 - 10);
   ASSERT_EQ(site->samples.all().size(), 1u);
   const Sample& sample = site->samples.all()[0];
-  EXPECT_EQ(sample.work, 100u);
-  EXPECT_EQ(sample.gap_work, 45u);
+  EXPECT_EQ(sample.work.all, 100u);
+  EXPECT_EQ(sample.work.computing, 45u);
   EXPECT_EQ(sample.tests, 10u);
   EXPECT_EQ(sample.wait, 300u);
   EXPECT_EQ(sample.done, 400u);
   EXPECT_EQ(sample.identity.sequence, 41u);
+}
+
+TEST(ObservedInstance, CallsOfAnotherThreadAreNotTakenForThoseOfTheOneThatStartedIt) {
+  Observer observer(false);
+  CallSite* site = observer.call_site(key_at(0), "");
+  const ProfiledThread starter{.begin = 90, .past = 5};
+  const ProfiledThread waiter{.begin = 300, .past = 1'000'000};
+  ObservedInstance observed;
+  observed.started(100);
+  observed.returned(110, starter);
+  observed.at(site);
+  observed.tested(200, 210);
+  observed.finished(300, 400, waiter, {}, {});
+  EXPECT_EQ(site->gap.sum(), 180u);
 }
 
 TEST(Samples, TwoRanksKeepTheSameHoweverManyTheyAdd) {
@@ -193,7 +212,7 @@ TEST(Samples, FewAreAllKept) {
 TEST(ObservedInstance, UnobservedIsIgnored) {
   ObservedInstance observed;
   observed.done(5);
-  observed.finished(1, 2, 0, {});
+  observed.finished(1, 2, {}, {}, {});
   EXPECT_EQ(observed.call_site(), nullptr);
 }
 

@@ -41,10 +41,10 @@ TEST_F(Report, WritesOneFileForTheRankWithNothingLeftBeside) {
       "large \"message\"");
   ObservedInstance observed;
   observed.started(10);
-  observed.returned(20, 1);
+  const ProfiledThread thread;
+  observed.returned(20, thread);
   observed.at(site);
-  observed.entered(3);
-  observed.finished(30, 40, 4, {.first = 2, .context = 1, .sequence = 9, .ranks = 3});
+  observed.finished(30, 40, thread, {.all = 4, .computing = 2}, {.first = 2, .context = 1, .sequence = 9, .ranks = 3});
   observer.caller()->add(EventKind::start, 10, 20, site->number());
   observer.helper(0)->add(EventKind::progress, 12, 14);
   MessageSite* messages = observer.message_site({.operation = "Irecv", .address = this, .carrier = "space"});

@@ -11,10 +11,10 @@ from urakata.report.hidden import Clocks, Hidden, Sample, Seen, examine, measure
 CLOCK = {0: "a", 1: "a"}
 
 
-def part(begin: int, wait: int, end: int, done: int | None = None, gap_work: int = 0, start: int = 2) -> Sample:
+def part(begin: int, wait: int, end: int, done: int | None = None, computing: int = 0, start: int = 2) -> Sample:
     """One rank's part; the starting call takes 2 us, the work is 100."""
     times = [1000 * t for t in (begin, begin + start, wait, end, end if done is None else done)]
-    return Sample(0, 1, 0, 2, *times, tests=0, work=100, gap_work=gap_work)
+    return Sample(0, 1, 0, 2, *times, tests=0, work=100, computing=computing)
 
 
 def seen(*parts: Sample, operation: str = "Iallreduce", size: int = 8) -> list[Seen]:
@@ -48,16 +48,25 @@ def test_little_gap_and_long_waiting_is_little_hidden() -> None:
 
 def test_a_helper_that_did_all_in_the_gap_hid_it() -> None:
     """300 us of operation, 1 ms of gap, 6 us of start, 2 of wait."""
-    one = part(0, 1000, 1002, done=300, gap_work=98)
+    one = part(0, 1000, 1002, done=300, computing=98)
     said = measure(seen(one, one) * 5, helped=True)
     assert said.share == pytest.approx(0.98)
     assert said.own_ns is None
 
 
 def test_a_helper_that_did_nothing_hid_nothing_however_long_the_gap() -> None:
-    one = part(0, 1000, 1300, gap_work=0)
+    one = part(0, 1000, 1300, computing=0)
     assert measure(seen(one, one) * 5, helped=True).share == 0.0
     assert measure(seen(one, one) * 5, helped=False).share is None
+
+
+def test_of_three_that_share_the_link_each_counts_by_its_bytes() -> None:
+    """Each takes 900 of the link, one after the other; begun at 0, 400 and 800, and waited for in turn from 1200 on."""
+    first = part(0, 1200, 1202, done=900, computing=100)
+    second = part(400, 1202, 1800, done=1800, computing=33)
+    third = part(800, 1800, 2700, done=2700, computing=0)
+    said = measure([one for each in (first, second, third) for one in seen(each, each)], helped=True)
+    assert said.share == pytest.approx((1200 - 0) / 2700, abs=0.01)
 
 
 def test_half_of_it_hidden_against_instances_waited_for_at_once() -> None:
@@ -89,15 +98,19 @@ def test_never_more_hidden_than_the_gap_allows() -> None:
             waits = [begin + 2 + draw.randrange(draw.choice([1, 500])) for begin in begins]
             end = max(max(waits), max(begins) + draw.randrange(1, 600)) + 1
             work = draw.randrange(101)
-            all_seen += seen(*(part(b, w, end, gap_work=work) for b, w in zip(begins, waits, strict=True)))
+            all_seen += seen(*(part(b, w, end, computing=work) for b, w in zip(begins, waits, strict=True)))
         for helped in (False, True):
             said = measure(all_seen, helped)
             if said.share is None:
                 continue
-            gap = sum(one.gap for one in all_seen) / len(all_seen)
-            own = said.own_ns or sum(one.life for one in all_seen) / len(all_seen)
             assert 0 <= said.share <= 1
-            assert said.share * own <= gap * (1 + 1e-9) + 1
+            if said.own_ns:
+                gap = sum(one.gap for one in all_seen) / len(all_seen)
+                assert said.share * said.own_ns <= gap * (1 + 1e-9) + 1
+            else:
+                lasting = [one for one in all_seen if one.life]
+                most = sum(min(1.0, one.gap / one.life) for one in lasting) / len(lasting)
+                assert said.share <= most + 1e-9
 
 
 def test_clocks_of_two_nodes_are_compared_by_operations_that_wait_for_all() -> None:

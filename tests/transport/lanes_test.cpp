@@ -21,24 +21,11 @@
 #include <utility>
 #include <vector>
 
+#include "loopback.hpp"
 #include "transport/group.hpp"
 
 namespace urakata::transport {
 namespace {
-
-constexpr int kFailure = 16;
-constexpr std::uint64_t kTimeout = 60'000'000'000;  // longer than any test
-constexpr Secret kSecret{.low = 0x1234567812345678U, .high = 42};
-
-ListenAddress loopback(std::uint16_t number) {
-  ListenAddress listener;
-  auto& four = reinterpret_cast<sockaddr_in&>(listener.address);
-  four.sin_family = AF_INET;
-  four.sin_port = htons(number);
-  four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  listener.length = sizeof four;
-  return listener;
-}
 
 // The processes of a job, each at a site of its own.
 struct Job {
@@ -48,15 +35,8 @@ struct Job {
   std::vector<std::unique_ptr<LanesPort>> ports;
 
   explicit Job(std::int32_t ranks, std::uint64_t timeout_ns = kTimeout, std::uint32_t streams = 4) {
-    std::vector<ListenAddress> addresses;
-    for (std::int32_t rank = 0; rank < ranks; ++rank) {
-      auto wire = Wire::open(rank, kSecret, failures, timeout_ns);
-      if (!wire.ok()) ADD_FAILURE() << wire.error().message;
-      wires.push_back(std::move(*wire));
-      addresses.push_back(loopback(wires.back()->listen_port()));
-    }
+    wires = wires_of(ranks, failures, timeout_ns);
     for (auto& wire : wires) {
-      wire->set_addresses(addresses);
       auto opened = Lanes::open(*wire, failures, {.streams = streams, .congestion = ""});
       if (!opened.ok()) ADD_FAILURE() << opened.error().message;
       lanes.push_back(std::move(*opened));
@@ -317,16 +297,23 @@ TEST(Lanes, WhatIsGivenUpIsTakenBack) {
   std::vector<std::byte> sent = filled(40'000'000, 1);
   std::vector<std::byte> room(sent.size());
   int instance = 0;
+  const std::atomic<std::uint32_t> waiting{0};
+  std::array progress{std::make_unique<ProgressCount>(), std::make_unique<ProgressCount>()};
+  for (auto& one : progress) one->begin(waiting);
   bool finished = false;
   job.ports[0]->send({.address = sent.data(), .bytes = sent.size(), .layout = nullptr, .peer = 1, .tag = 5},
-                     {&instance, 0, 0}, &finished);
+                     {&instance, 0, 0, progress[0].get()}, &finished);
   job.ports[1]->recv({.address = room.data(), .bytes = room.size(), .layout = nullptr, .peer = 0, .tag = 5},
-                     {&instance, 0, 0}, &finished);
+                     {&instance, 0, 0, progress[1].get()}, &finished);
   for (int i = 0; i < 10; ++i) {
     for (auto& port : job.ports) ASSERT_TRUE(port->poll().empty());
   }
+  EXPECT_GT(progress[0]->all(), 0U);
+  EXPECT_GT(progress[1]->all(), 0U);
+  EXPECT_LT(progress[1]->all(), sent.size());
   EXPECT_EQ(job.ports[0]->cancel(&instance), 1U);
   EXPECT_EQ(job.ports[1]->cancel(&instance), 1U);
+  for (auto& one : progress) one.reset();
   std::ranges::fill(room, std::byte{7});
   sent.assign(sent.size(), std::byte{9});
   for (int i = 0; i < 1000; ++i) {

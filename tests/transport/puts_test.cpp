@@ -10,14 +10,13 @@
 #include <optional>
 #include <vector>
 
+#include "loopback.hpp"
 #include "transport/wire.hpp"
 
 namespace urakata::transport {
 namespace {
 
-constexpr Secret kSecret{.low = 77, .high = 78};
-constexpr std::uint64_t kTimeout = 60'000'000'000;
-Failures failures(16);
+Failures failures(kFailure);
 
 using Bytes = std::vector<std::byte>;
 
@@ -47,22 +46,6 @@ struct Sink final : PutSink {
 };
 
 struct Pair {
-  Pair() {
-    std::vector<ListenAddress> addresses(2);
-    for (std::int32_t rank = 0; rank < 2; ++rank) {
-      auto opened = Wire::open(rank, kSecret, failures, kTimeout);
-      if (!opened.ok()) ADD_FAILURE() << opened.error().message;
-      wire[static_cast<std::size_t>(rank)] = std::move(*opened);
-    }
-    for (std::size_t rank = 0; rank < 2; ++rank) {
-      auto& four = reinterpret_cast<sockaddr_in&>(addresses[rank].address);
-      four.sin_family = AF_INET;
-      four.sin_port = htons(wire[rank]->listen_port());
-      four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-      addresses[rank].length = sizeof four;
-    }
-    for (auto& one : wire) one->set_addresses(addresses);
-  }
   template <class Over>
   bool until(Over over) {
     for (int i = 0; i < 1'000'000 && !over(); ++i) {
@@ -72,7 +55,7 @@ struct Pair {
     }
     return over();
   }
-  std::array<std::unique_ptr<Wire>, 2> wire;
+  std::vector<std::unique_ptr<Wire>> wire = wires_of(2, failures);
 };
 
 Frame put(std::int32_t sink, std::uint64_t bytes, std::uint64_t id) {

@@ -14,39 +14,15 @@
 #include <random>
 #include <vector>
 
+#include "loopback.hpp"
 #include "transport/group.hpp"
 
 namespace urakata::transport {
 namespace {
 
-constexpr int kFailure = 16;
-constexpr std::uint64_t kTimeout = 60'000'000'000;  // longer than any test
-Failures failures(kFailure);                        // of all processes
-constexpr Secret kSecret{.low = 0x1234567812345678U, .high = 42};
+Failures failures(kFailure);  // of all processes
 
-ListenAddress loopback(std::uint16_t number) {
-  ListenAddress listener;
-  auto& four = reinterpret_cast<sockaddr_in&>(listener.address);
-  four.sin_family = AF_INET;
-  four.sin_port = htons(number);
-  four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  listener.length = sizeof four;
-  return listener;
-}
-
-// The processes of a job, each on a node of its own.
-std::vector<std::unique_ptr<Wire>> job(std::int32_t ranks) {
-  std::vector<std::unique_ptr<Wire>> wires;
-  std::vector<ListenAddress> listen_addresses;
-  for (std::int32_t rank = 0; rank < ranks; ++rank) {
-    auto wire = Wire::open(rank, kSecret, failures, kTimeout);
-    if (!wire.ok()) ADD_FAILURE() << wire.error().message;
-    wires.push_back(std::move(*wire));
-    listen_addresses.push_back(loopback(wires.back()->listen_port()));
-  }
-  for (auto& wire : wires) wire->set_addresses(listen_addresses);
-  return wires;
-}
+std::vector<std::unique_ptr<Wire>> job(std::int32_t ranks) { return wires_of(ranks, failures); }
 
 Message message(std::vector<std::byte>& bytes, int peer, int tag) {
   return {.address = bytes.data(), .bytes = bytes.size(), .layout = nullptr, .peer = peer, .tag = tag};
@@ -324,6 +300,37 @@ TEST(Wire, AHandshakeFindsTheRightListenerAndNobodyElseIsAccepted) {
   close(caller);
 }
 
+// Both sides are told how far a payload is, piece by piece; what they were told by the end is in the ticket.
+TEST(Wire, TellsHowFarAPayloadIs) {
+  auto wires = job(2);
+  std::array<WirePort, 2> ports{WirePort(*wires[0]), WirePort(*wires[1])};
+  std::vector<std::byte> from = filled(20'000'000, 1);
+  std::vector<std::byte> to(from.size());
+  const std::atomic<std::uint32_t> waiting{0};
+  std::array<ProgressCount, 2> progress;
+  for (auto& one : progress) one.begin(waiting);
+  ports[0].send(message(from, 1, 5), {.instance = this, .progress = &progress[0]}, nullptr);
+  ports[1].recv(message(to, 0, 5), {.instance = this, .progress = &progress[1]}, nullptr);
+  std::array<std::uint64_t, 2> before{}, steps{};
+  std::size_t open = 2;
+  for (int i = 0; i < 10'000'000 && open != 0; ++i) {
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      for (const Completion& one : ports[rank].poll()) {
+        EXPECT_EQ(one.ticket.told, progress[rank].all());
+        --open;
+      }
+      EXPECT_GE(progress[rank].all(), before[rank]);
+      steps[rank] += progress[rank].all() != before[rank] ? 1 : 0;
+      before[rank] = progress[rank].all();
+    }
+  }
+  EXPECT_EQ(open, 0U);
+  EXPECT_EQ(to, from);
+  EXPECT_GE(steps[0], 2U);
+  EXPECT_GE(steps[1], 10U);
+  for (const std::uint64_t told : before) EXPECT_LE(told, from.size());
+}
+
 // An operation of each rank is given up with messages in every state: none is reported, none is read from or written to
 // its buffers afterwards, and another operation's messages between the two go on.
 TEST(Wire, WhatIsGivenUpTouchesNoBufferAnyMore) {
@@ -337,6 +344,9 @@ TEST(Wire, WhatIsGivenUpTouchesNoBufferAnyMore) {
     std::array<std::unique_ptr<WirePort>, 2> ports{std::make_unique<WirePort>(*wires[0]),
                                                    std::make_unique<WirePort>(*wires[1])};
     int failed = 0;  // instances are told apart by address only
+    const std::atomic<std::uint32_t> waiting{0};
+    auto progress = std::make_unique<ProgressCount>();  // of those that are given up
+    progress->begin(waiting);
     int other = 0;
     std::deque<std::vector<std::byte>> sent;
     std::deque<std::vector<std::byte>> room;
@@ -347,11 +357,13 @@ TEST(Wire, WhatIsGivenUpTouchesNoBufferAnyMore) {
       const int tag = kOver + static_cast<int>(which);
       if (random() % 3 != 0) {
         sent.push_back(filled(size, 1));
-        ports[rank]->send(message(sent.back(), 1 - static_cast<int>(rank), tag), {&failed, 0, 0}, nullptr);
+        ports[rank]->send(message(sent.back(), 1 - static_cast<int>(rank), tag), {&failed, 0, 0, progress.get()},
+                          nullptr);
       }
       if (random() % 3 != 0) {
         room.emplace_back(size);
-        ports[1 - rank]->recv(message(room.back(), static_cast<int>(rank), tag), {&failed, 0, 0}, nullptr);
+        ports[1 - rank]->recv(message(room.back(), static_cast<int>(rank), tag), {&failed, 0, 0, progress.get()},
+                              nullptr);
       }
       for (auto left = random() % 4; left != 0; --left) ports[random() % 2]->poll();
     }
@@ -361,6 +373,7 @@ TEST(Wire, WhatIsGivenUpTouchesNoBufferAnyMore) {
     }
     for (auto& bytes : sent) std::vector<std::byte>().swap(bytes);  // whoever reads or writes now is found out
     for (auto& bytes : room) std::vector<std::byte>().swap(bytes);
+    progress.reset();
     auto from = filled(200'000, 3);
     std::vector<std::byte> to(from.size());
     ports[0]->send(message(from, 1, 1), {&other, 0, 0}, nullptr);

@@ -10,13 +10,14 @@ asked when the last rank began; that moment is `all_begun`. What follows it is t
               (the last wait began within 1/20 of that time)
     hidden  = mean of min(own - exposed, gap) / own, in 0..1
 
-Where `own` was not seen (no three such instances) a helper's work is known by itself. With life = done - all_begun, and
-gap_part the part of life in the gap, and work the share of the schedule's work that was done in the gap:
+Where `own` was not seen (no three such instances) it is known how much came while the program was in no call that waits.
+With life = done - all_begun, gap_part the part of life in the gap, and computing that share of all that came:
 
-    hidden  = sum of min(gap_part, work * life) / sum of life
+    hidden  = mean of min(gap_part / life, computing), of the instances that have a life
 
-Without a helper that is the least that was hidden; the most is sum of gap_part / sum of life. Where these are more than
-a tenth apart, it is not known.
+(Of several operations that are open at a time each has its turn on the link, so the life of the later ones is longer;
+the bytes are not.) Without a helper that is the least that was hidden; the most is the mean of gap_part / life. Where
+these are more than a tenth apart, it is not known.
 
 Only operations in which no rank can end before all have begun tell of late ranks; of the others all_begun is the rank's
 own begin, so that waiting for a late rank counts as exposed, and `own` is only taken where all ranks began together.
@@ -54,7 +55,7 @@ class Sample(NamedTuple):
     done: int
     tests: int
     work: int
-    gap_work: int
+    computing: int  # of the work: done while the program was in no call that waits
 
     def shifted(self, by: int) -> Sample:
         times = {name: getattr(self, name) + by for name in ("begin", "returned", "wait", "end", "done")}
@@ -74,7 +75,7 @@ class Seen(NamedTuple):
     own: int | None  # None: not all ranks waited at once
     life: int
     gap_part: int
-    work: float
+    computing: float  # the share of the work
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,7 @@ def examine(
                 own=life if at_once and life else None,
                 life=life,
                 gap_part=gap_part,
-                work=part.gap_work / part.work if part.work else 0.0,
+                computing=part.computing / part.work if part.work else 0.0,
             )
         )
     return seen
@@ -178,11 +179,11 @@ def measure(seen: list[Seen], helped: bool) -> Hidden:
         own = median(owns)
         share = fmean(min(own - one.exposed, one.gap) for one in seen) / own
         return Hidden(min(1.0, max(0.0, share)), own, late)
-    life = sum(one.life for one in seen)
-    if life == 0:
+    lasting = [one for one in seen if one.life]
+    if not lasting:
         return Hidden(None, None, late, "no instance lasted on after the last rank had begun it")
-    least = sum(min(one.gap_part, one.work * one.life) for one in seen) / life
-    most = sum(one.gap_part for one in seen) / life
+    least = fmean(min(one.gap_part / one.life, one.computing) for one in lasting)
+    most = fmean(one.gap_part / one.life for one in lasting)
     if helped or most - least <= _APART:
         return Hidden(least, None, late)
     return Hidden(

@@ -1,0 +1,46 @@
+// The processes of a job that meet over this machine's loopback, for tests of what goes by transport `wire`.
+#pragma once
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "transport/wire.hpp"
+
+namespace urakata::transport {
+
+inline constexpr int kFailure = 16;
+inline constexpr std::uint64_t kTimeout = 60'000'000'000;  // longer than any test
+inline constexpr Secret kSecret{.low = 0x1234567812345678U, .high = 42};
+
+inline ListenAddress loopback(std::uint16_t number) {
+  ListenAddress listener;
+  auto& four = reinterpret_cast<sockaddr_in&>(listener.address);
+  four.sin_family = AF_INET;
+  four.sin_port = htons(number);
+  four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  listener.length = sizeof four;
+  return listener;
+}
+
+// Each on a node of its own.
+inline std::vector<std::unique_ptr<Wire>> wires_of(std::int32_t ranks, Failures& failures,
+                                                   std::uint64_t timeout_ns = kTimeout) {
+  std::vector<std::unique_ptr<Wire>> wires;
+  std::vector<ListenAddress> addresses;
+  for (std::int32_t rank = 0; rank < ranks; ++rank) {
+    auto wire = Wire::open(rank, kSecret, failures, timeout_ns);
+    if (!wire.ok()) ADD_FAILURE() << wire.error().message;
+    wires.push_back(std::move(*wire));
+    addresses.push_back(loopback(wires.back()->listen_port()));
+  }
+  for (auto& wire : wires) wire->set_addresses(addresses);
+  return wires;
+}
+
+}  // namespace urakata::transport
