@@ -10,8 +10,8 @@ asked when the last rank began; that moment is `all_begun`. What follows it is t
               (the last wait began within 1/20 of that time)
     hidden  = mean of min(own - exposed, gap) / own, in 0..1
 
-Where `own` was not seen (no three such instances) it is known how much came while the program was in no call that waits.
-With life = done - all_begun, gap_part the part of life in the gap, and computing that share of all that came:
+Where `own` was not seen (no three such instances) it is known how much came while the program was in no call that
+waits. With life = done - all_begun, gap_part the part of life in the gap, and computing that share of all that came:
 
     hidden  = mean of min(gap_part / life, computing), of the instances that have a life
 
