@@ -15,22 +15,21 @@ class ProgressCount {
   // `waiting` is not zero while the program is in a call that waits, and lives as long as the process.
   void begin(const std::atomic<std::uint32_t>& waiting) {
     waiting_ = &waiting;
-    all_.store(0, std::memory_order_relaxed);
+    waited_.store(0, std::memory_order_relaxed);
     computing_.store(0, std::memory_order_relaxed);
   }
   bool asked() const { return waiting_ != nullptr; }
 
   void add(std::uint64_t done) {
-    all_.fetch_add(done, std::memory_order_relaxed);
-    if (waiting_->load(std::memory_order_relaxed) == 0) computing_.fetch_add(done, std::memory_order_relaxed);
+    (waiting_->load(std::memory_order_relaxed) != 0 ? waited_ : computing_).fetch_add(done, std::memory_order_relaxed);
   }
 
-  std::uint64_t all() const { return all_.load(std::memory_order_relaxed); }
+  std::uint64_t all() const { return waited_.load(std::memory_order_relaxed) + computing(); }
   std::uint64_t computing() const { return computing_.load(std::memory_order_relaxed); }  // of it: nobody waited
 
  private:
   const std::atomic<std::uint32_t>* waiting_ = nullptr;
-  std::atomic<std::uint64_t> all_{0};
+  std::atomic<std::uint64_t> waited_{0};
   std::atomic<std::uint64_t> computing_{0};
 };
 
