@@ -1,6 +1,7 @@
 #include "shim/prepare.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -23,6 +24,10 @@ const collectives::Algorithm* inputs_only(collectives::Operation operation) {
   const auto all = collectives::algorithms(operation);
   return &*std::ranges::find_if(all, &collectives::Algorithm::inputs_only);
 }
+
+// So many elements as the function of the program's own operation cannot be called with at once: MPICH 5.0 ends the job
+// there (an assertion in reduce_local.c), so ours is not the slower way, but the only one.
+bool beyond_an_int(const Key& key) { return key.element != 0 && key.bytes / key.element > INT_MAX; }
 
 // Of small operations of a few ranks these are a thousand.
 constexpr std::size_t kSharedBytes = 1024UL * 1024;
@@ -52,7 +57,7 @@ Prepared* keep(const Reading& reading, Communicator& comm, std::shared_ptr<const
 
 Prepared* prepare(const Reading& reading, Communicator& comm) {
   const Key& key = reading.key;
-  if (key.inputs_only && !tune::inputs_only_pays(key.bytes, comm.ranks)) return nullptr;
+  if (key.inputs_only && !tune::inputs_only_pays(key.bytes, comm.ranks) && !beyond_an_int(key)) return nullptr;
   count_allocation();
   tune::Choice choice =
       tune::choose(key.operation, key.bytes, comm.ranks, key.commutative, comm.medium(), comm.ranks_per_node);

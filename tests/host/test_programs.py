@@ -133,7 +133,7 @@ def test_large_counts(folder: Path, name: str, engine: str | None) -> None:
 def test_more_elements_of_a_derived_type_than_an_int_counts(folder: Path, name: str) -> None:
     host = named(name)
     algorithm = {"URAKATA_ALGORITHM": "reduce:binomial"}  # which cuts nothing
-    passes(run_job(host, 2, [str(compiled(host, "big_layout", folder))], "poll", 300, algorithm))
+    passes(run_job(host, 2, [str(compiled(host, "big_layout", folder))], "poll", 900, algorithm))
 
 
 @pytest.mark.parametrize("engine", ENGINES)
