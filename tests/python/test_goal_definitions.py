@@ -45,6 +45,8 @@ PROMISED = [
     "overlap-overall-worst",
     "bypass-ns",
     "report-cost",
+    "report-late",
+    "report-lateness",
     "idle-switches",
     "space-8b-vs-line",
     "space-8b-vs-openmpi",

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from urakata.report.hidden import Clocks, Hidden, Sample, Seen, examine, measure
+from urakata.report.hidden import Clocks, Hidden, Sample, Seen, examine, mean_late, measure
 
 CLOCK = {0: "a", 1: "a"}
 
@@ -58,6 +58,26 @@ def test_a_helper_that_did_nothing_hid_nothing_however_long_the_gap() -> None:
     one = part(0, 1000, 1300, computing=0)
     assert measure(seen(one, one) * 5, helped=True).share == 0.0
     assert measure(seen(one, one) * 5, helped=False).share is None
+
+
+def test_lateness_is_that_of_all_instances_although_few_of_the_late_ones_are_kept() -> None:
+    """Of 400 instances every twentieth is 50 ms late, and waits for 1 to 1.2 ms besides; 64 are kept."""
+    draw = random.Random(7)
+    late = [k % 20 == 7 for k in range(400)]
+    own = [draw.randrange(1000, 1200) for _ in late]
+    waits = [50_000 * is_late + its for is_late, its in zip(late, own, strict=True)]
+    for _ in range(50):
+        kept = draw.sample(range(400), 64)
+        if not any(late[k] for k in kept):
+            continue
+        of_rank_0 = [
+            seen(part(0, 2, waits[k]), part(50_002 * late[k], 50_002 * late[k] + 2, waits[k]))[0] for k in kept
+        ]
+        said = mean_late(of_rank_0, 1000 * sum(waits) / 400)
+        assert said == pytest.approx(50_000_000 * 20 / 400, rel=0.02)
+    assert mean_late([], 10.0) is None
+    alike = seen(part(0, 10, 30), part(0, 10, 30)) * 5
+    assert mean_late(alike, 25_000.0) == 0.0
 
 
 def test_of_three_that_share_the_link_each_counts_by_its_bytes() -> None:

@@ -9,9 +9,6 @@ from typing import Any
 from urakata.goals.errors import MeasurementError
 from urakata.sites_study.results import predicted_us
 
-REPORT = "{report}"
-"""In a side's options: a folder that is made for the job's reports."""
-
 
 def add_reports(records: list[dict[str, Any]], folder: Path) -> None:
     """Adds `predicted_us`, where the model was asked, and `crossed_bytes`: what all ranks have sent to other sites,

@@ -262,6 +262,20 @@ def bypass_excess(goal: Goal, samples: Samples) -> Figure:
     return Figure(by_point[quantity, worst], by_round, sides, "ns", detail, broken)
 
 
+def difference(goal: Goal, samples: Samples) -> Figure:
+    """How far `quantity` of `side` lies apart between its points: the most less the least."""
+    quantity, side = goal.parameters["quantity"], goal.parameters["side"]
+    points = _points(goal, samples, side, quantity)
+
+    def apart(part: Samples) -> float:
+        values = [part.value(side, quantity, point) for point in points]
+        return max(values) - min(values)
+
+    sides = {" ".join(point[1:]): samples.value(side, quantity, point) for point in points}
+    detail = {"raw": samples.by_point(quantity)}
+    return Figure(apart(samples), samples.each_round(apart, side), sides, goal.unit, detail)
+
+
 def overlap_measure(goal: Goal, samples: Samples) -> Figure:
     """`measure` (hidden or theft) of each operation at the median over its sizes, of the worst operation.
 
@@ -310,5 +324,6 @@ FIGURES: dict[str, Callable[[Goal, Samples], Figure]] = {
     "median-ratio": median_ratio,
     "excess": excess,
     "bypass-excess": bypass_excess,
+    "difference": difference,
     "overlap-measure": overlap_measure,
 }

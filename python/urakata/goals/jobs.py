@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from urakata import launcher, paths
-from urakata.goals import crossing
+from urakata.goals import reported
 from urakata.goals.definitions import Side
 from urakata.goals.errors import MeasurementError
 from urakata.goals.flows import Watch
@@ -78,10 +78,10 @@ def read_records(job: Job, output: str) -> Records:
 
 
 def _with_report(job: Job, folder: Path) -> Job:
-    """With the folder in place of crossing.REPORT."""
+    """With the folder in place of reported.FOLDER."""
     if job.side.options is None:
         return job
-    options = tuple(str(folder) if word == crossing.REPORT else word for word in job.side.options)
+    options = tuple(str(folder) if word == reported.FOLDER else word for word in job.side.options)
     return replace(job, side=replace(job.side, options=options))
 
 
@@ -148,10 +148,10 @@ class AcrossHosts:
         self._hosts = hosts
 
     def run(self, job: Job) -> Records:
-        if crossing.REPORT in (job.side.options or ()):
+        if reported.FOLDER in (job.side.options or ()):
             with tempfile.TemporaryDirectory(prefix="report-", ignore_cleanup_errors=True) as folder:
                 records = self._run(_with_report(job, Path(folder)))
-                crossing.add_reports(records, Path(folder))
+                reported.add(job.program, records, Path(folder))
                 return records
         if job.side.flows:
             with Watch(self._hosts, job.side.flows):

@@ -150,6 +150,14 @@ def _demo(job: Job, record: dict[str, Any]) -> Iterator[Value]:
     yield "seconds", (job.label, "from nothing to the demo's end"), record["seconds"]
 
 
+def _late(job: Job, record: dict[str, Any]) -> Iterator[Value]:
+    """late_off: how far what is told of lateness is off what the program knows, as a part of that."""
+    point = (job.label, f"{record['late_ms']} ms late")
+    yield "hidden", point, record["hidden"]
+    if record["late_ms"]:
+        yield "late_off", point, abs(record["told_late_ns"] / record["known_late_ns"] - 1.0)
+
+
 def _suite(job: Job, record: dict[str, Any]) -> Iterator[Value]:
     if "threads" in record:
         for quantity in ("threads", "sockets", "segments"):
@@ -232,6 +240,7 @@ READERS: dict[str, Callable[[Job, dict[str, Any]], Iterator[Value]]] = {
     "bypass": _bypass,
     "recording": _bypass,
     "idle": _idle,
+    "late": _late,
     "overlap": _overlap,
     "space": _space,
     "layout": _layout,

@@ -70,6 +70,7 @@ class Seen(NamedTuple):
     """A sample, and what the other ranks' samples of the instance say about it; times in ns."""
 
     late: int | None  # None: the operation does not tell
+    wait: int
     exposed: int
     gap: int
     own: int | None  # None: not all ranks waited at once
@@ -157,6 +158,7 @@ def examine(
         seen.append(
             Seen(
                 late=late,
+                wait=part.end - part.wait,
                 exposed=part.returned - part.begin + part.tests + part.end - part.wait - (late or 0),
                 gap=part.gap,
                 own=life if at_once and life else None,
@@ -166,6 +168,18 @@ def examine(
             )
         )
     return seen
+
+
+def mean_late(seen: list[Seen], mean_wait: float) -> float | None:
+    """Of one rank's calls, whose waits have this mean: by linear regression, since late ranks are rare, and the waits
+    for them are most of what they are (Cochran, Sampling Techniques, 7.3). None: the operation does not tell."""
+    pairs = [(one.wait, one.late) for one in seen if one.late is not None]
+    if not pairs:
+        return None
+    wait, late = (fmean(values) for values in zip(*pairs, strict=True))
+    spread = sum((own - wait) ** 2 for own, _ in pairs)
+    slope = sum((own - wait) * (its - late) for own, its in pairs) / spread if spread else 0.0
+    return min(mean_wait, max(0.0, late + min(1.0, max(0.0, slope)) * (mean_wait - wait)))
 
 
 def measure(seen: list[Seen], helped: bool) -> Hidden:

@@ -13,7 +13,7 @@ from urakata.report.advice import Facts, advise
 from urakata.report.calls import read_all_calls
 from urakata.report.errors import ReportError
 from urakata.report.files import read_ranks
-from urakata.report.hidden import Hidden, Seen, measure, samples_of
+from urakata.report.hidden import Hidden, Seen, mean_late, measure, samples_of
 from urakata.report.messages import MessageRow, merge_messages, messages_json
 from urakata.report.places import place_of, resolve
 from urakata.report.whole import Whole, merge_calls, whole_json
@@ -58,6 +58,7 @@ class Row:
     started: int = 0
     helper_ns: int = 0
     seen: list[Seen] = field(default_factory=list)
+    lates: list[tuple[int, float]] = field(default_factory=list)  # of each rank that tells: waits, mean ns of lateness
     hidden: Hidden = field(default_factory=Hidden)
     times: dict[str, Times] = field(default_factory=lambda: {name: Times() for name in _TIMES})
 
@@ -148,11 +149,18 @@ def summarise(folder: Path) -> Summary:
             row.ranks += 1
             row.started += site["started"]
             row.helper_ns += site["helper_ns"]
-            row.seen += seen.get((rank["rank"], site["number"]), [])
+            own = seen.get((rank["rank"], site["number"]), [])
+            row.seen += own
+            waits = site["wait"]["count"]
+            if waits and (late := mean_late(own, site["wait"]["sum"] / waits)) is not None:
+                row.lates.append((waits, late))
             for name, times in row.times.items():
                 times.add(site[name])
     for row in rows.values():
         row.hidden = measure(row.seen, row.helped)
+        if row.lates:
+            waits = sum(count for count, _ in row.lates)
+            row.hidden = replace(row.hidden, late_ns=sum(count * late for count, late in row.lates) / waits)
         if row.blocking:
             row.hidden = replace(row.hidden, share=None, why="a blocking call: nothing can be hidden")
     ordered = sorted(rows.values(), key=lambda row: row.exposed_ns * row.times["wait"].count, reverse=True)
