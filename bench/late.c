@@ -72,8 +72,8 @@ int main(int argc, char** argv) {
   }
   MPI_Gather(times, times_count, MPI_DOUBLE, all, times_count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   if (rank == 0) {
-    printf("{\"late_ms\": %ld, \"every\": %ld, \"operations\": %ld, \"bytes\": %ld, \"known_late_ns\": %.1f}\n", late_ms,
-           every, operations, bytes, known_late(all, ranks, operations));
+    printf("{\"late_ms\": %ld, \"every\": %ld, \"operations\": %ld, \"bytes\": %ld, \"known_late_ns\": %.1f}\n",
+           late_ms, every, operations, bytes, known_late(all, ranks, operations));
   }
   free(in);
   free(out);
