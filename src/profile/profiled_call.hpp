@@ -18,7 +18,8 @@ namespace urakata::profile {
 // Does it come back at once, whatever others do? Of the rest some do, too, which makes no difference.
 constexpr bool returns_at_once(std::string_view name) {
   return name.starts_with('I') || name.starts_with("Start") || name.starts_with("Test") || name.starts_with("Pready") ||
-         name.ends_with("_init") || name.ends_with("_init_c");
+         name.starts_with("Parrived") || name.starts_with("Request_get_status") || name.ends_with("_init") ||
+         name.ends_with("_init_c");
 }
 
 // A function of MPI's.
