@@ -1,6 +1,6 @@
 // MPI_Iallreduce with computation behind it, where one rank begins some of them late; to be run with a report, which is to
 // tell lateness from communication. Rank 0 prints a JSON object:
-//   {"late_ms": 50, "every": 20, "operations": 400, "bytes": 262144, "known_late_ns": 1234567.8}
+//   {"late_ms": 50, "every": 20, "first": 10, "operations": 400, "bytes": 262144, "known_late_ns": 1234567.8}
 // known_late_ns: mean over operations and ranks of the time from the beginning of a rank's wait until the last rank had
 // begun, by the program's own clocks. So the ranks are to be on one machine.
 #define _GNU_SOURCE
@@ -8,9 +8,10 @@
 #include "loaded.h"
 
 static const char usage[] =
-    "usage: late [--late-ms N] [--every N] [--operations N] [--bytes N] [--compute-us N]\n"
+    "usage: late [--late-ms N] [--every N] [--first N] [--operations N] [--bytes N] [--compute-us N]\n"
     "  --late-ms     by how much the last rank is late (50)\n"
     "  --every       at every so manieth operation (20)\n"
+    "  --first       the first of these (10)\n"
     "  --operations  (400)\n"
     "  --bytes       of each (256K)\n"
     "  --compute-us  between start and wait (1000)\n";
@@ -39,10 +40,11 @@ static double known_late(const double* times, int ranks, long operations) {
 }
 
 int main(int argc, char** argv) {
-  long late_ms = 50, every = 20, operations = 400, bytes = 256L << 10, compute_us = 1000;
+  long late_ms = 50, every = 20, first = 10, operations = 400, bytes = 256L << 10, compute_us = 1000;
   MPI_Init(&argc, &argv);
   const struct option options[] = {{"--late-ms", NULL, &late_ms, 0},
                                    {"--every", NULL, &every, 1},
+                                   {"--first", NULL, &first, 0},
                                    {"--operations", NULL, &operations, 1},
                                    {"--bytes", NULL, &bytes, sizeof(double)},
                                    {"--compute-us", NULL, &compute_us, 0}};
@@ -59,7 +61,7 @@ int main(int argc, char** argv) {
   const struct timespec lateness = {late_ms / 1000, late_ms % 1000 * 1000000};
   MPI_Barrier(MPI_COMM_WORLD);
   for (long i = 0; i < operations; ++i) {
-    if (late_ms != 0 && rank == ranks - 1 && i % every == every / 2) nanosleep(&lateness, NULL);
+    if (late_ms != 0 && rank == ranks - 1 && i % every == first % every) nanosleep(&lateness, NULL);
     MPI_Request request;
     double* const of = times + i * TIMES;
     of[BEGAN] = now_ns();
@@ -72,8 +74,10 @@ int main(int argc, char** argv) {
   }
   MPI_Gather(times, times_count, MPI_DOUBLE, all, times_count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   if (rank == 0) {
-    printf("{\"late_ms\": %ld, \"every\": %ld, \"operations\": %ld, \"bytes\": %ld, \"known_late_ns\": %.1f}\n",
-           late_ms, every, operations, bytes, known_late(all, ranks, operations));
+    printf(
+        "{\"late_ms\": %ld, \"every\": %ld, \"first\": %ld, \"operations\": %ld, \"bytes\": %ld, \"known_late_ns\": "
+        "%.1f}\n",
+        late_ms, every, first, operations, bytes, known_late(all, ranks, operations));
   }
   free(in);
   free(out);

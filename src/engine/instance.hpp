@@ -66,8 +66,8 @@ class Instance {
   std::vector<Move> unpacks;
   Carrier* carrier = nullptr;  // where the kernel carries on the whole of the graph (engine kernel)
   void bind(schedule::BufferId buffer, std::byte* address) { buffers_[buffer] = address; }
-  // Of this start, where there is to be a report: begin(). By what it receives, if anything: a send is over when the
-  // kernel has it, and what is computed takes no time beside the network.
+  // Of this start, where there is to be a report: begin(). By what it receives, if anything, else by
+  // what it sends: a send is over when the kernel has it, and what is computed goes with what comes.
   transport::ProgressCount progress;
   // Allocates the temporaries (kept for later starts). shift: true lower bound of the elements that they hold; reach:
   // the bytes by which the last of them goes beyond its extent.

@@ -51,7 +51,8 @@ void ObservedInstance::finished(std::uint64_t begin, std::uint64_t end, const Pr
   const std::uint64_t done = done_ == 0 ? end : done_;
   const std::uint64_t between = begin > returned_ ? begin - returned_ : 0;
   // What another thread has started is known to have been tested only.
-  const std::uint64_t calls = thread_ == &thread ? std::max(thread.in_calls(begin) - in_calls_, tests_) : tests_;
+  const std::uint64_t in_calls = thread_ == &thread ? thread.in_calls(begin) : 0;
+  const std::uint64_t calls = std::max(in_calls > in_calls_ ? in_calls - in_calls_ : 0, tests_);
   const std::uint64_t gap = between > calls ? between - calls : 0;
   const std::uint64_t in_flight = done > begin_ ? done - begin_ : 0;
   const std::uint64_t until = std::min(done, begin);
@@ -61,7 +62,7 @@ void ObservedInstance::finished(std::uint64_t begin, std::uint64_t end, const Pr
   site_->wait.add(end - begin);
   site_->in_flight.add(in_flight);
   site_->overlapped.add(std::min(overlap, gap));
-  site_->samples.add({identity, begin_, returned_, begin, end, done, tests_, work});
+  site_->samples.add({identity, begin_, returned_, begin, end, done, tests_, calls, work});
   site_ = nullptr;
 }
 

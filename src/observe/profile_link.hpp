@@ -26,8 +26,8 @@ struct ProfileLink {
   ProfiledThread* (*thread)();  // the calling one's
   // Is there a report of this rank? Known when MPI_Init has returned.
   bool (*reported)();
-  // The profile's word, which lives on with the process: not zero while the program is in a call that waits; of several
-  // threads it is the one that has begun or ended such a call last.
+  // The profile's word, which lives on with the process: not zero while the program is in a call other than one that
+  // starts something; of several threads it is the one that has begun or ended such a call last.
   void (*waiting)(const std::atomic<std::uint32_t>& word);
   // In MPI_COMM_WORLD, between MPI_Init and MPI_Finalize.
   void (*rank)(int* rank, int* ranks);

@@ -29,7 +29,12 @@ void put(JsonWriter& json, const Sample& sample) {
   const Identity& identity = sample.identity;
   json.array().signed_number(identity.first).signed_number(identity.context).number(identity.sequence);
   json.number(identity.ranks).number(sample.begin).number(sample.returned).number(sample.wait).number(sample.end);
-  json.number(sample.done).number(sample.tests).number(sample.work.all).number(sample.work.computing).end();
+  json.number(sample.done)
+      .number(sample.tests)
+      .number(sample.work.all)
+      .number(sample.work.computing)
+      .number(sample.calls)
+      .end();
 }
 
 void put_place(JsonWriter& json, const void* address, const Meta& meta) {

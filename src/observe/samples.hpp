@@ -20,10 +20,10 @@ struct Identity {
   std::uint32_t ranks = 0;  // that take part
 };
 
-// How much was done of an instance, in any unit.
+// How much was done of an instance, in any unit; all zero: not known.
 struct Work {
   std::uint64_t all = 0;
-  std::uint64_t computing = 0;  // while the program was in no call that waits
+  std::uint64_t computing = 0;  // while the program did not wait
 };
 
 // Times are CLOCK_MONOTONIC in ns.
@@ -35,6 +35,7 @@ struct Sample {
   std::uint64_t end = 0;       // of that call
   std::uint64_t done = 0;      // it was finished, whether anybody saw it or not
   std::uint64_t tests = 0;     // inside unsuccessful tests
+  std::uint64_t calls = 0;     // from `returned` to `wait` inside any calls, these included
   Work work;
 };
 

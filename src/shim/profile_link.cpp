@@ -14,8 +14,6 @@ constinit thread_local observe::ProfiledThread profiled;
 
 namespace {
 
-constinit std::atomic<std::uint32_t> always{1};
-
 void* find_behind_profile(const char* name) {
   // Not by RTLD_NEXT, which starts behind this function, but in this library alone, and then in the host's.
   static void* const own = [] {
@@ -48,7 +46,7 @@ constexpr observe::ProfileLink kLink = {
 
 }  // namespace
 
-constinit std::atomic<const std::atomic<std::uint32_t>*> program_waits{&always};
+constinit std::atomic<const std::atomic<std::uint32_t>*> program_waits{nullptr};
 
 }  // namespace urakata::shim
 

@@ -257,7 +257,7 @@ int make_ready(Request& request) {
   }
   run.sequence = fetch_add(request.communicator->next_sequence, std::uint64_t{1}, std::memory_order_relaxed);
   run.error = MPI_SUCCESS;
-  if (process().observer() != nullptr) run.progress.begin(*program_waits.load(std::memory_order_relaxed));
+  if (const auto* const waits = program_waits.load(std::memory_order_relaxed)) run.progress.begin(*waits);
   run.outcome.store(engine::Instance::Outcome::running, std::memory_order_relaxed);
   request.active = true;
   return MPI_SUCCESS;

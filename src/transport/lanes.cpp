@@ -163,7 +163,7 @@ void Lanes::give(std::int32_t rank, Peer& to, Outgoing& message, const Free& fre
 void Lanes::handed(Peer& to, Outgoing& message) {
   --message.queued;
   if (message.port == nullptr) return;
-  message.ticket.tell(message.next);
+  message.ticket.tell(message.next);  // given to lanes: up to a piece of each of them is still to go
   if (message.queued == 0 && !message.more()) sent_all(to, message);
 }
 

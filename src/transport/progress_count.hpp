@@ -1,5 +1,5 @@
-// How far an operation is, for a report: bytes of its messages, each counting for at least one; and how many of them moved
-// while the program was in no call that waits.
+// How far an operation is, for a report: bytes of its messages (of its copies, where it has none), each counting for one
+// more; and how many of them moved while the program did not wait.
 //
 // Thread-safety: add() and the readers by anyone, at any time; nobody orders anything by it. begin() by whoever starts
 // the operation, before anybody else knows of it; without it nobody asks.
@@ -12,7 +12,7 @@ namespace urakata::transport {
 
 class ProgressCount {
  public:
-  // `waiting` is not zero while the program is in a call that waits, and lives as long as the process.
+  // `waiting` is not zero while the program waits (observe/profile_link.hpp), and lives as long as the process.
   void begin(const std::atomic<std::uint32_t>& waiting) {
     waiting_ = &waiting;
     waited_.store(0, std::memory_order_relaxed);

@@ -156,6 +156,7 @@ TEST(ObservedInstance, OtherCallsAreNoPartOfTheGap) {
   EXPECT_EQ(sample.work.all, 100u);
   EXPECT_EQ(sample.work.computing, 45u);
   EXPECT_EQ(sample.tests, 10u);
+  EXPECT_EQ(sample.calls, 5u + 100 + 10);
   EXPECT_EQ(sample.wait, 300u);
   EXPECT_EQ(sample.done, 400u);
   EXPECT_EQ(sample.identity.sequence, 41u);

@@ -72,7 +72,7 @@ TEST_F(Report, WritesOneFileForTheRankWithNothingLeftBeside) {
   text << std::ifstream(directory_ + "/deep/er/rank-3.json").rdbuf();
   for (const char* part :
        {R"("rank":3,"ranks":4)", R"("operation":"Ibcast","bytes":64)", R"("why":"large \"message\"")",
-        R"("samples":[[2,1,9,3,10,20,30,40,40,0,4,2]])", R"("wait":{"count":1,"sum":10,"min":10,"max":10})",
+        R"("samples":[[2,1,9,3,10,20,30,40,40,0,4,2,0]])", R"("wait":{"count":1,"sum":10,"min":10,"max":10})",
         R"([10,20,"start",0,)", R"([12,14,"progress",-1,)", R"("cpu_seconds":0.25)", R"("origin":"environment")",
         R"("fences":17)", R"("python":{"file":"/a/app.py","line":12,"function":"Solver.step"})",
         R"("space":{"asked":true,"ranks":0,"why":"it is static"})",

@@ -102,6 +102,13 @@ def test_bypass_minds_nanoseconds_and_per_cent() -> None:
     assert not figures.bypass_excess(goal("f", 50, over="poll", under="host", percent=4), measured).broken
 
 
+def test_a_difference_is_that_of_the_others_mean_from_the_point_that_is_named() -> None:
+    measured = samples("hidden", thread={A: [0.4, 0.42], B: [0.3, 0.31]})
+    measured.add("thread", "hidden", ("node", "another"), 0.5)
+    figure = figures.difference(goal("f", 0.05, quantity="hidden", side="thread", off="another"), measured)
+    assert figure.value == pytest.approx(0.5 - (0.41 + 0.305) / 2)
+
+
 def test_overlap_takes_the_worst_operation_at_the_median_over_its_sizes() -> None:
     # Computing lost: ibcast 1, 2 and 90 %, iallreduce 4, 5 and 6 %: medians 2 and 5, the worst is 5.
     measured = Samples()

@@ -27,6 +27,17 @@ def test_readers_name_points_as_people_write_them() -> None:
     assert [readers.size_text(n) for n in (8, 1000, 1024, 3 << 20)] == ["8 B", "1000 B", "1 KiB", "3 MiB"]
 
 
+def test_of_a_job_without_late_ranks_there_is_no_lateness_to_be_off() -> None:
+    record = {"late_ms": 50, "every": 20, "first": 3, "known_late_ns": 100.0, "told_late_ns": 90.0, "hidden": 0.4}
+    late = ("node, 2 ranks", "50 ms late in each 20th from the 3th on")
+    assert list(readers.READERS["late"](job(POLL), record)) == [
+        ("hidden", late, 0.4),
+        ("late_off", late, pytest.approx(0.1)),
+    ]
+    even = record | {"late_ms": 0, "known_late_ns": 0.0}
+    assert list(readers.READERS["late"](job(POLL), even)) == [("hidden", ("node, 2 ranks", "none late"), 0.4)]
+
+
 def test_a_suite_is_one_point() -> None:
     record = {"ranks": 3, "communicators": 12, "rounds": 8, "ms": 850.5}
     read = list(readers.READERS["suite"](job(HOST, "3 hosts, 1gbit", "suite"), record))

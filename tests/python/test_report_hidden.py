@@ -32,7 +32,6 @@ def test_a_late_partner_is_neither_communication_nor_hidden() -> None:
     said = measure(usual + late, helped=False)
     assert said.share is None  # nobody knows how long it takes
     assert "at once" in said.why
-    assert said.late_ns == pytest.approx(48_998_000 / 40)
     # The same with three instances that all waited for at once: nothing was hidden.
     told = measure(usual + late + at_once(302), helped=False)
     assert told.own_ns == pytest.approx(302_000)
@@ -42,7 +41,6 @@ def test_a_late_partner_is_neither_communication_nor_hidden() -> None:
 def test_little_gap_and_long_waiting_is_little_hidden() -> None:
     """14 us between start and wait, 878 us of waiting for a rank that is late."""
     said = measure(seen(part(0, 16, 894), part(870, 886, 894)) * 10, helped=True)
-    assert said.late_ns == pytest.approx(854_000 / 2)
     assert said.share == pytest.approx(0.0)  # the schedule's work was done in the wait
 
 
@@ -68,16 +66,17 @@ def test_lateness_is_that_of_all_instances_although_few_of_the_late_ones_are_kep
     waits = [50_000 * is_late + its for is_late, its in zip(late, own, strict=True)]
     for _ in range(50):
         kept = draw.sample(range(400), 64)
-        if not any(late[k] for k in kept):
-            continue
         of_rank_0 = [
             seen(part(0, 2, waits[k]), part(50_002 * late[k], 50_002 * late[k] + 2, waits[k]))[0] for k in kept
         ]
         said = mean_late(of_rank_0, 1000 * sum(waits) / 400)
-        assert said == pytest.approx(50_000_000 * 20 / 400, rel=0.02)
+        if any(late[k] for k in kept):
+            assert said == pytest.approx(50_000_000 * 20 / 400, rel=0.02)
+        else:
+            assert said is None  # the waits of all cannot be told from those that are kept
     assert mean_late([], 10.0) is None
     alike = seen(part(0, 10, 30), part(0, 10, 30)) * 5
-    assert mean_late(alike, 25_000.0) == 0.0
+    assert mean_late(alike, 20_000.0) == 0.0
 
 
 def test_of_three_that_share_the_link_each_counts_by_its_bytes() -> None:
@@ -87,6 +86,20 @@ def test_of_three_that_share_the_link_each_counts_by_its_bytes() -> None:
     third = part(800, 1800, 2700, done=2700, computing=0)
     said = measure([one for each in (first, second, third) for one in seen(each, each)], helped=True)
     assert said.share == pytest.approx((1200 - 0) / 2700, abs=0.01)
+
+
+def test_without_a_profile_nobody_knows_what_came_while_the_program_waited() -> None:
+    one = part(0, 1000, 1300)._replace(work=0)
+    said = measure(seen(one, one) * 5, helped=True)
+    assert said.share is None
+    assert "profile" in said.why
+
+
+def test_time_in_other_calls_hides_nothing() -> None:
+    """400 us of its own, of which 200 lie between start and wait; all of these in another call."""
+    busy = part(0, 202, 400)._replace(calls=200_000)
+    said = measure(seen(busy, busy) * 30 + at_once(400), helped=False)
+    assert said.share == pytest.approx(0.0, abs=0.01)
 
 
 def test_half_of_it_hidden_against_instances_waited_for_at_once() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from statistics import geometric_mean, median
+from statistics import fmean, geometric_mean, median
 from typing import Any
 
 from urakata.goals.definitions import Goal
@@ -263,13 +263,14 @@ def bypass_excess(goal: Goal, samples: Samples) -> Figure:
 
 
 def difference(goal: Goal, samples: Samples) -> Figure:
-    """How far `quantity` of `side` lies apart between its points: the most less the least."""
-    quantity, side = goal.parameters["quantity"], goal.parameters["side"]
+    """How far the mean of `quantity` of `side` over its points is off that at the point with the word `off`."""
+    quantity, side, word = (goal.parameters[key] for key in ("quantity", "side", "off"))
     points = _points(goal, samples, side, quantity)
 
     def apart(part: Samples) -> float:
-        values = [part.value(side, quantity, point) for point in points]
-        return max(values) - min(values)
+        at = [part.value(side, quantity, point) for point in points if word in point]
+        others = [part.value(side, quantity, point) for point in points if word not in point]
+        return abs(fmean(others) - fmean(at))
 
     sides = {" ".join(point[1:]): samples.value(side, quantity, point) for point in points}
     detail = {"raw": samples.by_point(quantity)}

@@ -152,7 +152,8 @@ def _demo(job: Job, record: dict[str, Any]) -> Iterator[Value]:
 
 def _late(job: Job, record: dict[str, Any]) -> Iterator[Value]:
     """late_off: how far what is told of lateness is off what the program knows, as a part of that."""
-    point = (job.label, f"{record['late_ms']} ms late")
+    late = f"{record['late_ms']} ms late in each {record['every']}th from the {record['first']}th on"
+    point = (job.label, late if record["late_ms"] else "none late")
     yield "hidden", point, record["hidden"]
     if record["late_ms"]:
         yield "late_off", point, abs(record["told_late_ns"] / record["known_late_ns"] - 1.0)

@@ -10,8 +10,9 @@ asked when the last rank began; that moment is `all_begun`. What follows it is t
               (the last wait began within 1/20 of that time)
     hidden  = mean of min(own - exposed, gap) / own, in 0..1
 
-Where `own` was not seen (no three such instances) it is known how much came while the program was in no call that
-waits. With life = done - all_begun, gap_part the part of life in the gap, and computing that share of all that came:
+Where `own` was not seen (no three such instances) it is known how much came while the program did not wait: was in no
+call, or in one that starts something. With life = done - all_begun, gap_part the part of life in the gap, and computing
+that share of all that came:
 
     hidden  = mean of min(gap_part / life, computing), of the instances that have a life
 
@@ -55,7 +56,8 @@ class Sample(NamedTuple):
     done: int
     tests: int
     work: int
-    computing: int  # of the work: done while the program was in no call that waits
+    computing: int  # of the work: done while the program did not wait
+    calls: int = 0  # ns inside any calls from `returned` to `wait`
 
     def shifted(self, by: int) -> Sample:
         times = {name: getattr(self, name) + by for name in ("begin", "returned", "wait", "end", "done")}
@@ -63,7 +65,7 @@ class Sample(NamedTuple):
 
     @property
     def gap(self) -> int:
-        return max(0, self.wait - self.returned - self.tests)
+        return max(0, self.wait - self.returned - max(self.calls, self.tests))
 
 
 class Seen(NamedTuple):
@@ -76,7 +78,7 @@ class Seen(NamedTuple):
     own: int | None  # None: not all ranks waited at once
     life: int
     gap_part: int
-    computing: float  # the share of the work
+    computing: float | None  # the share of the work; None: without a profile nobody knows
 
 
 @dataclass(frozen=True)
@@ -164,7 +166,7 @@ def examine(
                 own=life if at_once and life else None,
                 life=life,
                 gap_part=gap_part,
-                computing=part.computing / part.work if part.work else 0.0,
+                computing=part.computing / part.work if part.work else None,
             )
         )
     return seen
@@ -172,9 +174,10 @@ def examine(
 
 def mean_late(seen: list[Seen], mean_wait: float) -> float | None:
     """Of one rank's calls, whose waits have this mean: by linear regression, since late ranks are rare, and the waits
-    for them are most of what they are (Cochran, Sampling Techniques, 7.3). None: the operation does not tell."""
+    for them are most of what they are (Cochran, Sampling Techniques, 7.3). None: the operation does not tell, or the
+    sample has none of the waits that make up the mean."""
     pairs = [(one.wait, one.late) for one in seen if one.late is not None]
-    if not pairs:
+    if not pairs or not min(pairs)[0] <= mean_wait <= max(pairs)[0]:
         return None
     wait, late = (fmean(values) for values in zip(*pairs, strict=True))
     spread = sum((own - wait) ** 2 for own, _ in pairs)
@@ -186,23 +189,22 @@ def measure(seen: list[Seen], helped: bool) -> Hidden:
     """Of a call site, from all that was seen of it on all ranks."""
     if not seen:
         return Hidden(why="no instance of which every rank's end is in the report")
-    lates = [one.late for one in seen if one.late is not None]
-    late = fmean(lates) if lates else None
     owns = [one.own for one in seen if one.own is not None]
     if len(owns) >= _ENOUGH:
         own = median(owns)
         share = fmean(min(own - one.exposed, one.gap) for one in seen) / own
-        return Hidden(min(1.0, max(0.0, share)), own, late)
+        return Hidden(min(1.0, max(0.0, share)), own)
     lasting = [one for one in seen if one.life]
     if not lasting:
-        return Hidden(None, None, late, "no instance lasted on after the last rank had begun it")
-    least = fmean(min(one.gap_part / one.life, one.computing) for one in lasting)
+        return Hidden(why="no instance lasted on after the last rank had begun it")
+    came = [one.computing for one in lasting if one.computing is not None]
+    if len(came) < len(lasting):
+        return Hidden(why="without the profile of the program's calls nobody knows when it waited")
+    least = fmean(min(one.gap_part / one.life, share) for one, share in zip(lasting, came, strict=True))
     most = fmean(one.gap_part / one.life for one in lasting)
     if helped or most - least <= _APART:
-        return Hidden(least, None, late)
-    return Hidden(
-        None, None, late, "no instance was waited for at once by all ranks, which would tell how long it takes"
-    )
+        return Hidden(least)
+    return Hidden(why="no instance was waited for at once by all ranks, which would tell how long it takes")
 
 
 def samples_of(ranks: Iterable[Mapping[str, Any]]) -> dict[tuple[int, int], list[Seen]]:

@@ -58,7 +58,7 @@ class Row:
     started: int = 0
     helper_ns: int = 0
     seen: list[Seen] = field(default_factory=list)
-    lates: list[tuple[int, float]] = field(default_factory=list)  # of each rank that tells: waits, mean ns of lateness
+    lates: list[tuple[int, float | None]] = field(default_factory=list)  # of each rank: waits, mean ns of lateness
     hidden: Hidden = field(default_factory=Hidden)
     times: dict[str, Times] = field(default_factory=lambda: {name: Times() for name in _TIMES})
 
@@ -152,15 +152,16 @@ def summarise(folder: Path) -> Summary:
             own = seen.get((rank["rank"], site["number"]), [])
             row.seen += own
             waits = site["wait"]["count"]
-            if waits and (late := mean_late(own, site["wait"]["sum"] / waits)) is not None:
-                row.lates.append((waits, late))
+            if waits and own:
+                row.lates.append((waits, mean_late(own, site["wait"]["sum"] / waits)))
             for name, times in row.times.items():
                 times.add(site[name])
     for row in rows.values():
         row.hidden = measure(row.seen, row.helped)
-        if row.lates:
-            waits = sum(count for count, _ in row.lates)
-            row.hidden = replace(row.hidden, late_ns=sum(count * late for count, late in row.lates) / waits)
+        lates = [(count, late) for count, late in row.lates if late is not None]
+        if lates and len(lates) == len(row.lates):
+            late_ns = sum(count * late for count, late in lates) / sum(count for count, _ in lates)
+            row.hidden = replace(row.hidden, late_ns=late_ns)
         if row.blocking:
             row.hidden = replace(row.hidden, share=None, why="a blocking call: nothing can be hidden")
     ordered = sorted(rows.values(), key=lambda row: row.exposed_ns * row.times["wait"].count, reverse=True)
