@@ -71,7 +71,7 @@ class Connection {
   std::uint64_t come() const { return frame_.bytes - left_; }  // of it, so far
   // Bytes that have come of the payload under way, if it is that of such a frame; else 0.
   std::uint64_t come_of(FrameKind kind, std::uint64_t id) const {
-    return left_ != 0 && frame_.kind == kind && frame_.id == id ? frame_.bytes - left_ : 0;
+    return left_ != 0 && frame_.kind == kind && frame_.id == id ? come() : 0;
   }
   // Bytes of payload that wait for room.
   std::uint64_t left_to_send() const;

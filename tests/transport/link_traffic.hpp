@@ -2,9 +2,7 @@
 // checked.
 #pragma once
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 
 #include <algorithm>
 #include <array>
@@ -21,6 +19,7 @@
 #include <vector>
 
 #include "layout/moving.hpp"
+#include "loopback.hpp"
 #include "p2p/endpoint.hpp"
 #include "transport/wire_link.hpp"
 
@@ -36,7 +35,7 @@ using p2p::Mode;
 using p2p::Outcome;
 using p2p::Request;
 
-inline Failures failures(16);
+inline Failures failures(kFailure);
 
 struct Node {
   std::unique_ptr<Wire> wire;
@@ -50,19 +49,9 @@ struct Node {
 // `sites`: where the ranks are, by whom lanes carry payload; empty: at one.
 inline std::vector<Node> job(std::int32_t ranks, const WireLink::Settings& settings = {},
                              p2p::Callers callers = p2p::Callers::one, const std::vector<int>& sites = {}) {
-  constexpr std::uint64_t kTimeout = 60'000'000'000;  // longer than any test
   std::vector<Node> nodes;
-  std::vector<ListenAddress> addresses;
-  for (std::int32_t rank = 0; rank < ranks; ++rank) {
-    nodes.emplace_back().wire = std::move(*Wire::open(rank, {.low = 1, .high = 2}, failures, kTimeout));
-    auto& four = reinterpret_cast<sockaddr_in&>(addresses.emplace_back().address);
-    four.sin_family = AF_INET;
-    four.sin_port = htons(nodes.back().wire->listen_port());
-    four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    addresses.back().length = sizeof four;
-  }
+  for (auto& wire : wires_of(ranks, failures)) nodes.emplace_back().wire = std::move(wire);
   for (Node& node : nodes) {
-    node.wire->set_addresses(addresses);
     node.link = std::move(*WireLink::open(*node.wire, settings));
     if (!sites.empty()) {
       std::vector<bool> far;

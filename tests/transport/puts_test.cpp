@@ -1,9 +1,7 @@
 // Puts by transport wire, over real sockets: to sinks by number, mixed with other messages, and when a connection is lost.
 #include "transport/puts.hpp"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 
 #include <array>
 #include <memory>
