@@ -9,7 +9,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -77,12 +77,15 @@ def read_records(job: Job, output: str) -> Records:
     return records
 
 
-def _with_report(job: Job, folder: Path) -> Job:
-    """With the folder in place of reported.FOLDER."""
-    if job.side.options is None:
-        return job
-    options = tuple(str(folder) if word == reported.FOLDER else word for word in job.side.options)
-    return replace(job, side=replace(job.side, options=options))
+def _run_reported(job: Job, run: Callable[[Job], Records]) -> Records:
+    """Runs it with a folder in place of reported.FOLDER, where the side asks for one, and adds what is in it then."""
+    if reported.FOLDER not in (job.side.options or ()):
+        return run(job)
+    with tempfile.TemporaryDirectory(prefix="report-", ignore_cleanup_errors=True) as folder:
+        options = tuple(folder if word == reported.FOLDER else word for word in job.side.options or ())
+        records = run(replace(job, side=replace(job.side, options=options)))
+        reported.add(job.program, records, Path(folder))
+        return records
 
 
 def _failure(job: Job, reason: str, said: str) -> MeasurementError:
@@ -97,12 +100,14 @@ class Node:
         self._hosts: dict[str, launcher.Host] = {}
 
     def run(self, job: Job) -> Records:
+        return _run_reported(job, self._start)
+
+    def _start(self, job: Job) -> Records:
         host = self._hosts.setdefault(job.side.host, launcher.find_host(job.side.host))
         environment = {**host.environment(), **job.side.environment, "OMP_NUM_THREADS": "1"}
         # What a launcher that was killed has left in the usual folder makes one of the same pid fail.
         with tempfile.TemporaryDirectory(prefix="job-", ignore_cleanup_errors=True) as files:
-            line = program_line(_with_report(job, Path(files) / "report"))
-            command = host.command(job.ranks, line, host.binding(job.ranks))
+            command = host.command(job.ranks, program_line(job), host.binding(job.ranks))
             return self._run(job, command, {**environment, "TMPDIR": files})
 
     def _run(self, job: Job, command: list[str], environment: dict[str, str]) -> Records:
@@ -148,15 +153,10 @@ class AcrossHosts:
         self._hosts = hosts
 
     def run(self, job: Job) -> Records:
-        if reported.FOLDER in (job.side.options or ()):
-            with tempfile.TemporaryDirectory(prefix="report-", ignore_cleanup_errors=True) as folder:
-                records = self._run(_with_report(job, Path(folder)))
-                reported.add(job.program, records, Path(folder))
-                return records
         if job.side.flows:
             with Watch(self._hosts, job.side.flows):
-                return self._run(job)
-        return self._run(job)
+                return _run_reported(job, self._run)
+        return _run_reported(job, self._run)
 
     def _run(self, job: Job) -> Records:
         environment = {**job.side.environment, "OMP_NUM_THREADS": "1"}
