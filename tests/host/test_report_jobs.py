@@ -25,7 +25,7 @@ def test_a_late_rank_is_late_and_not_hidden(folder: Path, tmp_path: Path, name: 
     (row,) = (row for row in summarise(tmp_path).rows if row.operation == "Iallreduce")
     assert row.started == 80
     assert len(row.seen) == 80  # all 40 instances, of both ranks
-    late = row.hidden.late_ns
+    late = row.late_ns
     assert late is not None
     assert 0 < late <= row.times["wait"].mean
     if row.hidden.share is not None:  # what was hidden cannot be longer than there was time to hide behind

@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
   MPI_Comm_dup(MPI_COMM_WORLD, &again);
   MPI_Comm_free(&again);
   for (int i = 0; i < 5; ++i) {
-    if (rank == 1) usleep(50 * 1000);
+    if (rank == 1) usleep(50 * 1000);  // no event is waited for: being late is what the profile is to show
     MPI_Barrier(MPI_COMM_WORLD);
   }
   if (argc > 2 && strcmp(argv[2], "hang") == 0) {

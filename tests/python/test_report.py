@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from urakata.cli import build_app
 from urakata.report.files import ReportError, read_ranks
 from urakata.report.page import page
-from urakata.report.summary import as_json, summarise
+from urakata.report.summary import Row, as_json, summarise
 from urakata.report.text import engine_lines
 from urakata.report.trace import trace
 
@@ -105,37 +105,36 @@ def test_one_line_says_which_engine_was_asked_for_and_which_came_and_why(folder:
     ]
 
 
-def test_the_summary_takes_samples_of_all_ranks(folder: Path) -> None:
-    """Rank 1 begins 800 us after rank 0 in each of 5 instances: 780 us of rank 0's wait are rank 1's lateness."""
+def late_run(folder: Path, *, short: bool, waits: list[dict[str, int]]) -> Row:
+    """Rank 1 begins 800 us after rank 0 in each of 5 instances: 780 us of rank 0's wait are rank 1's lateness. With
+    `short` one more is kept for which both wait 100 us, nobody late."""
     for number in range(2):
         samples = []
         for k in range(5):
             at = k * 10_000_000
             begin, wait = (at, at + 20_000) if number == 0 else (at + 800_000, at + 820_000)
             samples.append([0, 1, k, 2, begin, begin + 5_000, wait, at + 900_000, at + 900_000, 0, 100, 0])
-        if number == 0:
-            changed_samples = samples
-        changed = site(samples=samples, gap=times(5, 75_000), wait=times(5, 400_000 if number else 4_400_000))
+        if short:
+            times_of = [60_000_000 + us * 1000 for us in (0, 5, 20, 120, 120)]
+            samples.append([0, 1, 5, 2, *times_of, 0, 100, 0])
+        changed = site(samples=samples, gap=times(5, 75_000), wait=waits[number])
         (folder / f"rank-{number}.json").write_text(json.dumps(rank(number, clock="a", call_sites=[changed])))
     (row,) = summarise(folder).rows
-    assert row.hidden.late_ns == pytest.approx(390_000)
+    return row
+
+
+def test_the_summary_takes_samples_of_all_ranks(folder: Path) -> None:
+    row = late_run(folder, short=False, waits=[times(5, 4_400_000), times(5, 400_000)])
+    assert row.late_ns == pytest.approx(390_000)
     assert row.advice.startswith("most of the waiting is for ranks that begin later")
-    # Rank 0 has waited 15 times, and as long as here only in 5 of them.
-    changed = site(samples=changed_samples, gap=times(15, 75_000), wait=times(15, 4_400_000 + 10 * 100_000))
-    (folder / "rank-0.json").write_text(json.dumps(rank(0, clock="a", call_sites=[changed])))
-    (row,) = summarise(folder).rows
-    assert row.hidden.late_ns is None  # none of the short waits was kept
-    changed_samples.append([0, 1, 5, 2, 60_000_000, 60_005_000, 60_020_000, 60_120_000, 60_120_000, 0, 100, 0])
-    (folder / "rank-0.json").write_text(json.dumps(rank(0, clock="a", call_sites=[changed])))
-    other = json.loads((folder / "rank-1.json").read_text())
-    other["call_sites"][0]["samples"].append(
-        [0, 1, 5, 2, 60_000_000, 60_005_000, 60_020_000, 60_120_000, 60_120_000, 0, 100, 0]
-    )
-    other["call_sites"][0]["wait"] = times(6, 500_000)
-    (folder / "rank-1.json").write_text(json.dumps(other))
-    (row,) = summarise(folder).rows
-    late_of_rank_0 = 5 * 780_000 / 15  # of its 15 waits
-    assert row.hidden.late_ns == pytest.approx(late_of_rank_0 * 15 / 21, rel=0.01)
+
+
+def test_lateness_is_that_of_all_waits(folder: Path) -> None:
+    """Rank 0 has waited 15 times, and only 5 times for rank 1."""
+    waits = [times(15, 4_400_000 + 10 * 100_000), times(6, 500_000)]
+    assert late_run(folder, short=False, waits=waits).late_ns is None  # none of the short waits was kept
+    late_of_rank_0 = 5 * 780_000 / 15
+    assert late_run(folder, short=True, waits=waits).late_ns == pytest.approx(late_of_rank_0 * 15 / 21, rel=0.01)
 
 
 def message(**changes: Any) -> dict[str, Any]:

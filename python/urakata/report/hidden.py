@@ -87,7 +87,6 @@ class Hidden:
 
     share: float | None = None
     own_ns: float | None = None
-    late_ns: float | None = None
     why: str = ""
 
 

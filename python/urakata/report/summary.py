@@ -58,7 +58,7 @@ class Row:
     started: int = 0
     helper_ns: int = 0
     seen: list[Seen] = field(default_factory=list)
-    lates: list[tuple[int, float | None]] = field(default_factory=list)  # of each rank: waits, mean ns of lateness
+    late_of_rank: list[tuple[int, float | None]] = field(default_factory=list)  # of each: waits, mean ns of lateness
     hidden: Hidden = field(default_factory=Hidden)
     times: dict[str, Times] = field(default_factory=lambda: {name: Times() for name in _TIMES})
 
@@ -73,6 +73,14 @@ class Row:
         return self.times["wait"].count != 0 and self.times["start"].max == 0
 
     @property
+    def late_ns(self) -> float | None:
+        """Of a wait, the mean until the last rank had begun; None: a rank does not know."""
+        told = [(waits, late) for waits, late in self.late_of_rank if late is not None]
+        if not told or len(told) < len(self.late_of_rank):
+            return None
+        return sum(waits * late for waits, late in told) / sum(waits for waits, _ in told)
+
+    @property
     def exposed_ns(self) -> float:
         """Mean time that an instance kept the program inside MPI."""
         ended = self.times["wait"].count
@@ -82,7 +90,7 @@ class Row:
     def advice(self) -> str:
         wait, gap, hidden = self.times["wait"], self.times["gap"], self.hidden
         facts = Facts(
-            self.engine, self.asked, wait.count, gap.mean, wait.mean, hidden.late_ns, hidden.share, self.blocking
+            self.engine, self.asked, wait.count, gap.mean, wait.mean, self.late_ns, hidden.share, self.blocking
         )
         text = advise(facts)
         if hidden.share is None and wait.count and not self.blocking:
@@ -153,15 +161,11 @@ def summarise(folder: Path) -> Summary:
             row.seen += own
             waits = site["wait"]["count"]
             if waits and own:
-                row.lates.append((waits, mean_late(own, site["wait"]["sum"] / waits)))
+                row.late_of_rank.append((waits, mean_late(own, site["wait"]["sum"] / waits)))
             for name, times in row.times.items():
                 times.add(site[name])
     for row in rows.values():
         row.hidden = measure(row.seen, row.helped)
-        lates = [(count, late) for count, late in row.lates if late is not None]
-        if lates and len(lates) == len(row.lates):
-            late_ns = sum(count * late for count, late in lates) / sum(count for count, _ in lates)
-            row.hidden = replace(row.hidden, late_ns=late_ns)
         if row.blocking:
             row.hidden = replace(row.hidden, share=None, why="a blocking call: nothing can be hidden")
     ordered = sorted(rows.values(), key=lambda row: row.exposed_ns * row.times["wait"].count, reverse=True)
@@ -188,7 +192,7 @@ def as_json(summary: Summary) -> dict[str, Any]:
                 "hidden": row.hidden.share,
                 "hidden_unknown_why": row.hidden.why,
                 "own_ns": row.hidden.own_ns,
-                "late_mean_ns": row.hidden.late_ns,
+                "late_mean_ns": row.late_ns,
                 "advice": row.advice,
                 **{name: {**vars(times), "mean": times.mean} for name, times in row.times.items()},
             }

@@ -109,7 +109,7 @@ def _table(summary: Summary) -> Table:
             time_text(times["start"].mean),
             time_text(times["gap"].mean),
             time_text(times["wait"].mean),
-            known_time(row.hidden.late_ns),
+            known_time(row.late_ns),
             known_time(row.hidden.own_ns),
             hidden_text(row),
         )
