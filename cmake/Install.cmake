@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 set(documents ${CMAKE_INSTALL_DATADIR}/doc/urakata)
 install(FILES LICENSE README.md DESIGN.md CONTRIBUTING.md CHANGELOG.md DESTINATION ${documents})
 install(DIRECTORY docs examples DESTINATION ${documents})
-install(FILES include/urakata.h DESTINATION ${documents}/include)
+install(DIRECTORY include DESTINATION ${documents})
 if(URAKATA_LICENSES)  # of what is linked statically where an installation is handed on
   install(DIRECTORY ${URAKATA_LICENSES}/ DESTINATION ${documents}/licenses)
 endif()
@@ -13,8 +13,8 @@ endif()
 # `urakata bench` compiles its programs with the mpicc of the MPI that it measures.
 install(DIRECTORY bench/ DESTINATION ${CMAKE_INSTALL_DATADIR}/urakata/bench FILES_MATCHING PATTERN "*.[ch]")
 
-# For programs that build collectives of their own.
-install(FILES include/urakata.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+# For programs that build collectives of their own, and for operations of their own as byte code.
+install(FILES include/urakata.h include/urakata_op.bpf.h include/urakata_ieee.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 configure_package_config_file(cmake/urakataConfig.cmake.in ${PROJECT_BINARY_DIR}/cmake/urakataConfig.cmake
                               INSTALL_DESTINATION lib/cmake/urakata PATH_VARS CMAKE_INSTALL_INCLUDEDIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/urakataConfigVersion.cmake COMPATIBILITY SameMajorVersion)

@@ -17,8 +17,10 @@
 #include <cstring>
 #include <memory>
 
+#include "bpf_messages.hpp"
 #include "xdp/frame.h"
 #include "xdp/places.hpp"
+#include "xdp/table.hpp"
 
 namespace urakata {
 
@@ -26,38 +28,6 @@ namespace {
 
 constexpr const char* kProgram = "urakata_reduce";  // its name in reduce.bpf.c
 constexpr unsigned kBpfFileSystem = 0xcafe4a11;     // BPF_FS_MAGIC
-
-// What the verifier and the libraries said since the last start; the verifier's reason stands near its end.
-std::string& said() {
-  static std::string text;
-  return text;
-}
-
-int keep(const char* format, va_list arguments) {
-  std::string line(4096, '\0');
-  const int length = std::vsnprintf(line.data(), line.size(), format, arguments);
-  line.resize(std::min(static_cast<std::size_t>(std::max(length, 0)), line.size() - 1));
-  said() += line;
-  return length;
-}
-int keep_bpf(libbpf_print_level level, const char* format, va_list arguments) {
-  return level == LIBBPF_DEBUG ? 0 : keep(format, arguments);
-}
-int keep_xdp(libxdp_print_level level, const char* format, va_list arguments) {
-  return level == LIBXDP_DEBUG ? 0 : keep(format, arguments);
-}
-
-// The last lines of it, which tell why.
-std::string reason(int code) {
-  std::string text = std::strerror(code < 0 ? -code : code);
-  constexpr std::size_t kMost = 800;
-  std::string& log = said();
-  if (log.size() > kMost) log.erase(0, log.find('\n', log.size() - kMost) + 1);
-  while (!log.empty() && log.back() == '\n') log.pop_back();
-  return log.empty() ? text : text + "\n" + log;
-}
-
-Error failed(const std::string& doing, int code) { return Error{doing + ": " + reason(code)}; }
 
 struct Closed {
   void operator()(xdp_program* program) const { xdp_program__close(program); }
@@ -96,11 +66,11 @@ std::vector<std::string> names_in(const std::string& folder) {
 Status make_mount_point() {
   const std::string place(xdp::kMountPoint);
   mkdir(place.substr(0, place.rfind('/')).c_str(), 0755);
-  if (mkdir(place.c_str(), 0755) != 0 && errno != EEXIST) return failed("making " + place, errno);
+  if (mkdir(place.c_str(), 0755) != 0 && errno != EEXIST) return bpf_failure("making " + place, errno);
   struct statfs there {};
   if (statfs(place.c_str(), &there) == 0 && static_cast<unsigned>(there.f_type) == kBpfFileSystem) return Nothing{};
   if (mount("bpf", place.c_str(), "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0755") != 0) {
-    return failed("mounting a bpffs on " + place, errno);
+    return bpf_failure("mounting a bpffs on " + place, errno);
   }
   return Nothing{};
 }
@@ -112,22 +82,22 @@ Status give_table(int users, unsigned interface, unsigned number, uid_t user) {
   options.map_flags = BPF_F_MMAPABLE;
   const int table =
       bpf_map_create(BPF_MAP_TYPE_ARRAY, "urakata_table", sizeof(__u32), sizeof(ura_xdp_slot), URA_XDP_SLOTS, &options);
-  if (table < 0) return failed("making a table for user " + std::to_string(user), table);
+  if (table < 0) return bpf_failure("making a table for user " + std::to_string(user), table);
   const std::string path = xdp::table_of(interface, user);
   Status given = Nothing{};
   constexpr std::size_t kBytes = sizeof(ura_xdp_slot) * URA_XDP_SLOTS;
   void* const mapped = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, table, 0);
   if (mapped == MAP_FAILED) {
-    given = failed("mapping a table", errno);
+    given = bpf_failure("mapping a table", errno);
   } else {
     for (unsigned i = 0; i < URA_XDP_SLOTS; ++i) static_cast<ura_xdp_slot*>(mapped)[i].user = number;
     munmap(mapped, kBytes);
     if (const int code = bpf_map_update_elem(users, &number, &table, BPF_ANY); code != 0) {
-      given = failed("handing a table to the byte code", code);
+      given = bpf_failure("handing a table to the byte code", code);
     } else if (const int pinned = bpf_obj_pin(table, path.c_str()); pinned != 0) {
-      given = failed("pinning " + path, pinned);
+      given = bpf_failure("pinning " + path, pinned);
     } else if (chmod(path.c_str(), 0600) != 0 || chown(path.c_str(), user, static_cast<gid_t>(-1)) != 0) {
-      given = failed("giving " + path + " to its user", errno);
+      given = bpf_failure("giving " + path + " to its user", errno);
     }
   }
   close(table);
@@ -153,12 +123,32 @@ Status detach_from(unsigned interface) {
   if (ours == nullptr) return Nothing{};
   const int code =
       xdp_program__detach(ours, static_cast<int>(interface), xdp_multiprog__attach_mode(programs.get()), 0);
-  return code != 0 ? Status(failed("detaching", code)) : Status(Nothing{});
+  return code != 0 ? Status(bpf_failure("detaching", code)) : Status(Nothing{});
 }
 
-Status give_tables(int users, unsigned interface, const std::vector<uid_t>& wanted) {
+// For all to read.
+Status give_ops(unsigned interface, const ura_xdp_ops& ops) {
+  const int map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "urakata_ops", sizeof(__u32), sizeof ops, 1, nullptr);
+  if (map < 0) return bpf_failure("making the table of operations", map);
+  const std::string path = xdp::ops_of(interface);
+  const __u32 only = 0;
+  Status given = Nothing{};
+  if (const int code = bpf_map_update_elem(map, &only, &ops, BPF_ANY); code != 0) {
+    given = bpf_failure("filling the table of operations", code);
+  } else if (const int pinned = bpf_obj_pin(map, path.c_str()); pinned != 0) {
+    given = bpf_failure("pinning " + path, pinned);
+  } else if (chmod(path.c_str(), 0444) != 0) {
+    given = bpf_failure("opening " + path + " to all", errno);
+  }
+  close(map);
+  return given;
+}
+
+// Users find their tables last, when all else is there.
+Status give_tables(int users, unsigned interface, const std::vector<uid_t>& wanted, const ura_xdp_ops& ops) {
   const std::string folder = xdp::folder_of(interface);
-  if (mkdir(folder.c_str(), 0755) != 0) return failed("making " + folder, errno);
+  if (mkdir(folder.c_str(), 0755) != 0) return bpf_failure("making " + folder, errno);
+  if (Status given = give_ops(interface, ops); !given.ok()) return given;
   for (unsigned i = 0; i < wanted.size(); ++i) {
     if (Status given = give_table(users, interface, i, wanted[i]); !given.ok()) return given;
   }
@@ -168,42 +158,41 @@ Status give_tables(int users, unsigned interface, const std::vector<uid_t>& want
 }  // namespace
 
 Status attach(const AttachWish& wish) {
-  libbpf_set_print(keep_bpf);
-  libxdp_set_print(keep_xdp);
+  keep_bpf_messages();
   const auto interface = number_of(wish.interface);
   if (!interface.ok()) return interface.error();
   if (wish.users.size() > URA_XDP_USERS) {
     return Error{"at most " + std::to_string(URA_XDP_USERS) + " users may reduce at an interface"};
   }
   if (Status made = make_mount_point(); !made.ok()) return made;
+  const auto linked = LinkedOps::link(wish.byte_code, wish.ops);
+  if (!linked.ok()) return linked.error();
   if (Status gone = detach_from(*interface); !gone.ok()) return gone;
-  xdp_program* const opened = xdp_program__open_file(wish.byte_code.c_str(), "xdp.frags", nullptr);
+  xdp_program* const opened = xdp_program__open_file(linked->file().c_str(), "xdp.frags", nullptr);
   if (const long code = libxdp_get_error(opened); code != 0) {
-    return failed("reading " + wish.byte_code, static_cast<int>(code));
+    return bpf_failure("reading " + wish.byte_code, static_cast<int>(code));
   }
   const Program program(opened);
   const int code =
       xdp_program__attach(opened, static_cast<int>(*interface), wish.generic ? XDP_MODE_SKB : XDP_MODE_NATIVE, 0);
-  if (code != 0) return failed("attaching to " + wish.interface, code);
+  if (code != 0) return bpf_failure("attaching to " + wish.interface, code);
   const int users = bpf_object__find_map_fd_by_name(xdp_program__bpf_obj(opened), "users");
-  Status given =
-      users < 0 ? Status(failed("finding the users' map", users)) : give_tables(users, *interface, wish.users);
+  Status given = users < 0 ? Status(bpf_failure("finding the users' map", users))
+                           : give_tables(users, *interface, wish.users, linked->ops());
   if (given.ok()) return given;
   const Status gone = detach_from(*interface);
   return gone.ok() ? given : Status(Error{given.error().message + "; and " + gone.error().message});
 }
 
 Status detach(const std::string& interface) {
-  libbpf_set_print(keep_bpf);
-  libxdp_set_print(keep_xdp);
+  keep_bpf_messages();
   const auto number = number_of(interface);
   if (!number.ok()) return number.error();
   return detach_from(*number);
 }
 
 std::vector<Attached> attached_here() {
-  libbpf_set_print(keep_bpf);
-  libxdp_set_print(keep_xdp);
+  keep_bpf_messages();
   std::vector<Attached> found;
   const std::unique_ptr<struct if_nameindex, void (*)(struct if_nameindex*)> all(if_nameindex(), if_freenameindex);
   for (const struct if_nameindex* one = all.get(); one != nullptr && one->if_index != 0; ++one) {
@@ -217,6 +206,7 @@ std::vector<Attached> attached_here() {
       if (std::from_chars(name.data(), name.data() + name.size(), user).ec == std::errc()) here.users.push_back(user);
     }
     std::ranges::sort(here.users);
+    here.ops = xdp::ops_at(one->if_index);
   }
   return found;
 }

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "linked_ops.hpp"
+#include "xdp/frame.h"
 
 namespace urakata {
 
@@ -14,6 +16,7 @@ struct AttachWish {
   std::string interface;
   std::string byte_code;     // file
   std::vector<uid_t> users;  // who may reduce there; at most URA_XDP_USERS
+  std::vector<OwnOp> ops;    // of programs' own; see linked_ops.hpp
   bool generic = false;      // in the kernel's own part, for interfaces whose driver does not run byte code itself
 };
 
@@ -26,6 +29,7 @@ struct Attached {
   std::string interface;
   bool native = false;  // by the interface's driver
   std::vector<uid_t> users;
+  ura_xdp_ops ops{};
 };
 // Of this network namespace.
 std::vector<Attached> attached_here();

@@ -15,12 +15,13 @@ namespace {
 using urakata::Attached;
 using urakata::AttachWish;
 
-constexpr const char* kUsage = R"(usage: urakata-kernel attach INTERFACE BYTE_CODE [--user NAME]... [--generic]
+constexpr const char* kUsage =
+    R"(usage: urakata-kernel attach INTERFACE BYTE_CODE [--user NAME]... [--op NAME=FILE]... [--generic]
        urakata-kernel detach INTERFACE
        urakata-kernel list [--json]
 
 Byte code that computes small collectives of Urakata's jobs at a network interface, for the users named (default: who
-calls). `urakata kernel` says more and knows where the byte code is. Exit code 1: it could not be done.
+calls). --op: with an operation of a program's own, from byte code (urakata_op.bpf.h). `urakata kernel` says more and knows where the byte code is. Exit code 1: it could not be done.
 
   urakata-kernel attach eth0 lib/urakata/reduce.bpf.o --user anna
 )";
@@ -52,6 +53,11 @@ int attach(const std::vector<std::string_view>& words) {
       const passwd* const found = getpwnam(name.c_str());
       if (found == nullptr) return fail("there is no user " + name);
       wish.users.push_back(found->pw_uid);
+    } else if (words[i] == "--op") {
+      const std::string_view given = ++i == words.size() ? std::string_view() : words[i];
+      const std::size_t name = given.find('=');
+      if (name == std::string_view::npos) return wrong("--op needs NAME=FILE");
+      wish.ops.push_back({std::string(given.substr(0, name)), std::string(given.substr(name + 1))});
     } else {
       places.push_back(words[i]);
     }
@@ -75,6 +81,13 @@ int list(bool json) {
     for (const uid_t user : one.users) {
       out.string(name_of(user));
       names += " " + name_of(user);
+    }
+    out.end().key("operations").array();
+    for (const auto& op : one.ops.of) {
+      if (op.name[0] == 0) continue;
+      out.object().key("name").string(op.name).key("bytes").number(op.bytes).end();
+      names += (&op == one.ops.of ? "; operations " : ", ") + std::string(op.name) + " of " + std::to_string(op.bytes) +
+               " B";
     }
     out.end().end();
     if (!json) std::printf("%s, %s, for%s\n", one.interface.c_str(), one.native ? "native" : "generic", names.c_str());

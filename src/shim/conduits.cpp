@@ -58,6 +58,16 @@ void tell_of_no_channel(std::size_t rank, const char* why) {
   told = true;
 }
 
+void tell_of_other_ops() {
+  static bool told = false;
+  if (!told) {
+    log::information(
+        "engine kernel: operations of programs' own not by byte code: not the same ones are attached on all nodes "
+        "(urakata kernel list)");
+  }
+  told = true;
+}
+
 // Collective over the communicator of these ranks. nullptr, on all ranks alike: small collectives are not for byte code.
 std::unique_ptr<xdp::Channel> open_channel(job::Bootstrap& members, const std::vector<std::int32_t>& world) {
   const std::size_t ranks = world.size();
@@ -107,7 +117,9 @@ std::unique_ptr<xdp::Channel> open_channel(job::Bootstrap& members, const std::v
     tell_of_no_channel(rank, after[rank].why.data());
     return nullptr;
   }
-  return after.size() == ranks ? std::move(made) : nullptr;
+  if (after.size() != ranks) return nullptr;
+  if (!made->same_ops() && members.rank() == 0) tell_of_other_ops();
+  return made;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "shim/operation.hpp"
 
+#include <memory>
 #include <optional>
 
 #include "base/handle_map.hpp"
@@ -51,6 +52,21 @@ UserOperation::UserOperation(MPI_Op handle) : handle_(handle) {
   commutative_ = commutes != 0;
 }
 
+std::string_view UserOperation::attached_as() const {
+  const std::string* const name = attached_as_.load(std::memory_order_acquire);
+  return name != nullptr ? *name : std::string_view();
+}
+
+bool UserOperation::attach_as(std::string_view name) {
+  auto made = std::make_unique<const std::string>(name);
+  const std::string* before = nullptr;
+  if (attached_as_.compare_exchange_strong(before, made.get(), std::memory_order_acq_rel)) {
+    made.release();  // NOLINT(bugprone-unused-return-value): the operation has it now
+    return true;
+  }
+  return *before == name;
+}
+
 void UserOperation::release() {
   if (users_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   int finalized = 0;
@@ -74,13 +90,17 @@ Meaning meaning_of(MPI_Op op, const Datatype& type) {
     const auto arithmetic = type.arithmetic();
     return {arithmetic ? reduce::builtin(*known, *arithmetic) : nullptr, nullptr};
   }
-  if (op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP) return {};
+  return {nullptr, user_operation(op)};
+}
+
+UserOperation* user_operation(MPI_Op op) {
+  if (op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP || builtin_op(op)) return nullptr;
   const auto found = user_operations().find(op);
-  if (found.known) return {nullptr, found.object};
+  if (found.known) return found.object;
   auto* made = new UserOperation(op);
   UserOperation* known = user_operations().insert(op, made);
   if (known != made) delete made;  // another thread's is there, which has the host's handle
-  return {nullptr, known};
+  return known;
 }
 
 bool forget_operation(MPI_Op op) {

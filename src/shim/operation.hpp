@@ -5,6 +5,8 @@
 #pragma once
 
 #include <atomic>
+#include <string>
+#include <string_view>
 
 #include "reduce/reducer.hpp"
 #include "shim/abi.hpp"
@@ -16,18 +18,24 @@ namespace urakata::shim {
 class UserOperation {
  public:
   explicit UserOperation(MPI_Op handle);
+  ~UserOperation() { delete attached_as_.load(std::memory_order_relaxed); }
   UserOperation(const UserOperation&) = delete;
   UserOperation& operator=(const UserOperation&) = delete;
 
   MPI_Op handle() const { return handle_; }
   bool commutative() const { return commutative_; }
+  // The name under which byte code that computes the same is attached (ura_op_kernel()); empty: there is none.
+  std::string_view attached_as() const;
+  // False: it has another name already.
+  bool attach_as(std::string_view name);
   void retain() { users_.fetch_add(1, std::memory_order_relaxed); }
   void release();  // the last one frees the host's handle
 
  private:
   MPI_Op handle_;
   bool commutative_ = true;
-  std::atomic<std::uint32_t> users_{1};  // the program's own until MPI_Op_free
+  std::atomic<const std::string*> attached_as_{nullptr};  // ours
+  std::atomic<std::uint32_t> users_{1};                   // the program's own until MPI_Op_free
 };
 
 // A user-defined operation on elements of one type.
@@ -43,6 +51,8 @@ struct Meaning {
   UserOperation* user = nullptr;
 };
 Meaning meaning_of(MPI_Op op, const Datatype& type);
+// nullptr: a predefined one, or none.
+UserOperation* user_operation(MPI_Op op);
 
 // MPI_Op_free. True: the handle is ours to free later, when nothing uses it any more; the caller must not free it.
 bool forget_operation(MPI_Op op);

@@ -58,36 +58,47 @@ const NamedReducer* known(const reduce::Reducer* reducer) {
   return nullptr;
 }
 
-// nullopt: byte code does not have it.
-std::optional<xdp::Channel::Work> work_of(const Reading& reading) {
-  const auto operation = operation_of(reading.key.operation);
-  if (!operation || reading.key.bytes > URA_XDP_BYTES) return std::nullopt;
-  xdp::Channel::Work work;
-  const auto bytes = static_cast<std::uint32_t>(reading.key.bytes);
-  if (*operation == URA_XDP_BARRIER || *operation == URA_XDP_BCAST) {
-    if (bytes == 0 && *operation == URA_XDP_BCAST) return std::nullopt;
-    work.form = URA_XDP_FORM(*operation, reading.key.root & (URA_XDP_RANKS - 1), 0, 0, bytes);
-    return work;
+// The form's operation and type of a reduction; nullopt: byte code does not have it.
+struct OpAndType {
+  std::uint32_t op;
+  std::uint32_t type;
+};
+std::optional<OpAndType> op_of(const Reading& reading, const xdp::Channel& channel) {
+  if (reading.meaning.user != nullptr) {
+    const auto own = channel.op_named(reading.meaning.user->attached_as(), reading.element->size);
+    return own ? std::optional(OpAndType{*own, 0}) : std::nullopt;
   }
   const NamedReducer* const found = known(reading.meaning.builtin);
-  if (found == nullptr || bytes == 0 || reading.element == nullptr || !reading.element->contiguous) return std::nullopt;
-  work.reducer = found->reducer;
-  work.form = URA_XDP_FORM(*operation, reading.key.root & (URA_XDP_RANKS - 1), found->op, found->type, bytes);
-  return work;
+  return found != nullptr ? std::optional(OpAndType{found->op, found->type}) : std::nullopt;
+}
+
+// nullopt: byte code does not have it.
+std::optional<std::uint32_t> form_of(const Reading& reading, const xdp::Channel& channel) {
+  const auto operation = operation_of(reading.key.operation);
+  if (!operation || reading.key.bytes > channel.most()) return std::nullopt;
+  const auto bytes = static_cast<std::uint32_t>(reading.key.bytes);
+  const std::uint32_t root = reading.key.root & (URA_XDP_RANKS - 1);
+  if (*operation == URA_XDP_BARRIER || *operation == URA_XDP_BCAST) {
+    if (bytes == 0 && *operation == URA_XDP_BCAST) return std::nullopt;
+    return URA_XDP_FORM(*operation, root, 0, 0, bytes);
+  }
+  if (bytes == 0 || reading.element == nullptr || !reading.element->contiguous) return std::nullopt;
+  const auto what = op_of(reading, channel);
+  if (!what) return std::nullopt;
+  return URA_XDP_FORM(*operation, root, what->op, what->type, bytes);
 }
 
 }  // namespace
 
 bool by_byte_code(const Reading& reading, const engine::KernelPart* part) {
-  if (part == nullptr || part->channel == nullptr) return false;
-  return reading.key.bytes <= part->channel->most() && work_of(reading).has_value();
+  return part != nullptr && part->channel != nullptr && form_of(reading, *part->channel).has_value();
 }
 
 void carry_by_byte_code(const Reading& reading, const engine::KernelPart& part, Run& run) {
   const bool bcast = reading.key.operation == Operation::bcast;
   const bool from_result = bcast || reading.key.in_place;
-  run.small = {*part.channel, *work_of(reading), from_result ? schedule::kRecvBuffer : schedule::kSendBuffer,
-               schedule::kRecvBuffer};
+  const xdp::Channel::Work work{*form_of(reading, *part.channel), run.reducer};
+  run.small = {*part.channel, work, from_result ? schedule::kRecvBuffer : schedule::kSendBuffer, schedule::kRecvBuffer};
   run.carrier = &run.small;
 }
 

@@ -13,7 +13,7 @@ inline constexpr const char* kWhyByteCode = "small, and byte code is attached on
 // Of a call on a communicator with this part; nullptr: it has none. False, on all ranks alike: it goes another way.
 bool by_byte_code(const Reading& reading, const engine::KernelPart* part);
 
-// Hands such a call's instance to the part's channel.
+// Hands such a call's instance, which is bound, to the part's channel.
 void carry_by_byte_code(const Reading& reading, const engine::KernelPart& part, Run& run);
 
 }  // namespace urakata::shim

@@ -117,10 +117,14 @@ void hand_to_kernel(const Reading& reading, const Prepared& prepared, Communicat
 int bind(const Call& call, Reading& reading, Prepared& prepared, Communicator& comm, Request& request) {
   return or_no_memory([&] {
     give_run(request, prepared, comm);
-    hand_to_kernel(reading, prepared, comm, *request.run);
-    if (have_devices()) return bind_images(call, reading, request);
-    bind_call(call, reading, request);
-    return int{MPI_SUCCESS};
+    int code = MPI_SUCCESS;
+    if (have_devices()) {
+      code = bind_images(call, reading, request);
+    } else {
+      bind_call(call, reading, request);
+    }
+    if (code == MPI_SUCCESS) hand_to_kernel(reading, prepared, comm, *request.run);
+    return code;
   });
 }
 

@@ -66,7 +66,7 @@ Result<std::unique_ptr<Channel>> Channel::over(const std::shared_ptr<Table>& tab
     return Error{"all " + std::to_string(URA_XDP_SLOTS) + " slots of this user at the interface are in use"};
   }
   std::unique_ptr<Channel> made(new Channel(table, *slot, socket, timeout_ns));
-  made->own_ = {bound, static_cast<std::uint16_t>(slot->user), table->number_of(*slot), URA_XDP_BYTES};
+  made->own_ = {bound, static_cast<std::uint16_t>(slot->user), table->number_of(*slot), URA_XDP_BYTES, table->ops()};
   return made;
 }
 
@@ -75,6 +75,8 @@ void Channel::join(std::vector<Side> sides, std::uint32_t rank, std::uint64_t to
   heard_ns_.assign(sides_.size(), 0);
   rank_ = rank;
   most_ = std::ranges::min(sides_, {}, &Side::most).most;
+  same_ops_ = std::ranges::all_of(
+      sides_, [&](const Side& side) { return std::memcmp(&side.ops, &own_.ops, sizeof own_.ops) == 0; });
   slot_.rank = rank;
   slot_.ranks = static_cast<__u32>(sides_.size());
   slot_.port = own_.address.sin_port;
@@ -106,6 +108,15 @@ Status Channel::greet() {
   return Error{"byte code at the interface of the communicator's rank " + std::to_string(first) +
                " does not answer: its interface cannot send from there (try urakata kernel attach --generic), or "
                "frames do not pass"};
+}
+
+std::optional<std::uint32_t> Channel::op_named(std::string_view name, std::uint64_t element) const {
+  if (!same_ops_ || name.empty()) return std::nullopt;
+  for (std::uint32_t number = 0; number < URA_XDP_OPS; ++number) {
+    const auto& one = own_.ops.of[number];
+    if (name == one.name && element == one.bytes) return URA_XDP_OWN + number;
+  }
+  return std::nullopt;
 }
 
 // Others may lack what this rank gave, though it has no more to do with it.

@@ -24,7 +24,9 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -39,6 +41,7 @@ struct Side {
   std::uint16_t user = 0;
   std::uint16_t slot = 0;
   std::uint32_t most = 0;  // bytes of a row that its interface carries
+  ura_xdp_ops ops{};       // that are attached there
 };
 
 class Channel {
@@ -49,7 +52,8 @@ class Channel {
   };
   struct Work {
     std::uint32_t form = 0;                    // URA_XDP_FORM
-    const reduce::Reducer* reducer = nullptr;  // of the form's operation and type; nullptr: nothing is reduced
+    const reduce::Reducer* reducer = nullptr;  // of the form's operation and type; lives until the operation has ended;
+                                               // nullptr: nothing is reduced
   };
 
   // `other`: an address of another of the ranks; frames go over the interface that leads there. Error: why there can be no
@@ -69,6 +73,10 @@ class Channel {
   // Once all have joined: do all others' nodes answer? The error names one that does not, within a fifth of a second.
   Status greet();
   std::uint32_t most() const { return most_; }  // bytes of a row between these ranks
+  // Are the same operations of programs' own attached at all of these ranks' interfaces? Where not none can be used.
+  bool same_ops() const { return same_ops_; }
+  // The form's operation for one that is attached under this name, for elements of so many bytes.
+  std::optional<std::uint32_t> op_named(std::string_view name, std::uint64_t element) const;
 
   // Begins an operation of at most most() bytes. `give`: what this rank gives, free again when this returns; `take`: where
   // its result goes; each may be nullptr where there is nothing. False: the channel is broken.
@@ -129,6 +137,7 @@ class Channel {
   std::vector<std::uint64_t> heard_ns_;  // of each rank: when its node answered last, or waiting for it began
   std::uint32_t rank_ = 0;
   std::uint32_t most_ = 0;
+  bool same_ops_ = false;
 
   std::uint32_t next_ = 0;                           // number of the next operation
   std::uint32_t finished_ = 0;                       // all before it have ended here

@@ -24,11 +24,12 @@ enum {
   URA_XDP_SLOTS = 32,             /* communicators of a user on a node at a time; a power of two */
   URA_XDP_USERS = 16,             /* of an interface, at most; a power of two */
   URA_XDP_BYTES = 1408,           /* of a row: what one rank gives; with all headers within 1500 */
+  URA_XDP_OPS = 8,                /* of programs' own at an interface, at most */
   URA_XDP_RESULT = URA_XDP_RANKS, /* the row of the result */
   URA_XDP_ROWS
 };
 
-#define URA_XDP_MAGIC 0x316b7275U /* "urk1": changes with what is below */
+#define URA_XDP_MAGIC 0x326b7275U /* "urk2": changes with what is below */
 
 enum ura_xdp_kind {
   URA_XDP_DATA,    /* what rank `from` gives to operation `number`; payload */
@@ -39,6 +40,7 @@ enum ura_xdp_kind {
 
 enum ura_xdp_operation { URA_XDP_ALLREDUCE, URA_XDP_REDUCE, URA_XDP_BCAST, URA_XDP_BARRIER };
 enum ura_xdp_op { URA_XDP_SUM, URA_XDP_PROD, URA_XDP_MIN, URA_XDP_MAX, URA_XDP_BAND, URA_XDP_BOR, URA_XDP_BXOR };
+enum { URA_XDP_OWN = 8 }; /* and above: those of programs' own, by their numbers at the interface; of type 0 */
 enum ura_xdp_type {
   URA_XDP_I8,
   URA_XDP_I16,
@@ -50,6 +52,15 @@ enum ura_xdp_type {
   URA_XDP_U64,
   URA_XDP_F32,
   URA_XDP_F64
+};
+
+/* The operations of programs' own at an interface, by number; those that are not attached have no name. In the order of
+ * their names, so that nodes with the same ones have the same numbers. */
+struct ura_xdp_ops {
+  struct ura_xdp_own_op {
+    char name[28]; /* zeros behind it, at least one */
+    __u32 bytes;   /* of an element */
+  } of[URA_XDP_OPS];
 };
 
 /* What is computed, of how many bytes a rank: the same number on all ranks, or the operation fails on all that see it. */

@@ -12,4 +12,6 @@ std::string folder_of(unsigned interface) {
 
 std::string table_of(unsigned interface, uid_t user) { return folder_of(interface) + "/" + std::to_string(user); }
 
+std::string ops_of(unsigned interface) { return folder_of(interface) + "/ops"; }
+
 }  // namespace urakata::xdp

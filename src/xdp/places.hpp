@@ -1,5 +1,5 @@
-// Where the tables of an interface are (frame.h): one file for each user, in a bpffs of ours, which others may look
-// through. Interfaces are named by number and network namespace, since names come again in every namespace.
+// Where the tables of an interface are (frame.h): one file for each user, and one for the programs' own operations, in a
+// bpffs of ours, which others may look through. Interfaces are named by number and network namespace, since names come again in every namespace.
 #pragma once
 
 #include <sys/types.h>
@@ -15,5 +15,7 @@ inline constexpr std::string_view kMountPoint = "/run/urakata/bpf";
 std::string folder_of(unsigned interface);
 // The file of a user's table there.
 std::string table_of(unsigned interface, uid_t user);
+// The file of the map whose one entry is the interface's ura_xdp_ops.
+std::string ops_of(unsigned interface);
 
 }  // namespace urakata::xdp

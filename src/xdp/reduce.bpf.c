@@ -17,7 +17,8 @@
 // clang-format on
 
 #include "frame.h"
-#include "ieee.h"
+#include "urakata_ieee.h"
+#include "urakata_op.bpf.h"
 
 struct table {
   __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -47,6 +48,7 @@ struct step {
   __u32 left;
   __u32 right;
   __u32 form;
+  __u32 failed; /* by an operation that is not attached here */
 };
 
 /* The place of an element in a row; within the cell whatever the numbers are. */
@@ -87,17 +89,52 @@ INTEGERS(64, s64, u64)
 STEP(and_all, u64, a& b)
 STEP(or_all, u64, a | b)
 STEP(xor_all, u64, a ^ b)
-#define APART __attribute__((noinline)) /* see ieee.h */
-#define FLOATS(bits, u)                                                             \
-  APART u64 add_f##bits(u64 a, u64 b) { return ura_add(ura_binary##bits, a, b); }   \
-  APART u64 mul_f##bits(u64 a, u64 b) { return ura_mul(ura_binary##bits, a, b); }   \
-  APART int less_f##bits(u64 a, u64 b) { return ura_less(ura_binary##bits, a, b); } \
-  STEP(sum_f##bits, u, add_f##bits(a, b))                                           \
-  STEP(product_f##bits, u, mul_f##bits(a, b))                                       \
-  STEP(least_f##bits, u, less_f##bits(b, a) ? b : a)                                \
-  STEP(most_f##bits, u, less_f##bits(a, b) ? b : a)
+#define FLOATS(bits, u)                                  \
+  STEP(sum_f##bits, u, ura_add_f##bits(a, b))            \
+  STEP(product_f##bits, u, ura_mul_f##bits(a, b))        \
+  STEP(least_f##bits, u, ura_less_f##bits(b, a) ? b : a) \
+  STEP(most_f##bits, u, ura_less_f##bits(a, b) ? b : a)
 FLOATS(32, u32)
 FLOATS(64, u64)
+
+/* In their place are those of files that are attached with this one (urakata_op.bpf.h). */
+#define NO_OP(number)                                   \
+  __attribute__((weak)) URA_OP_FUNCTION(number) {       \
+    (void)left, (void)right, (void)result, (void)bytes; \
+    return 1;                                           \
+  }
+NO_OP(0)
+NO_OP(1)
+NO_OP(2)
+NO_OP(3)
+NO_OP(4)
+NO_OP(5)
+NO_OP(6)
+NO_OP(7)
+
+#define RUN_OP(number) \
+  case number:         \
+    return ura_op_##number(left, right, result, bytes);
+
+/* Operation `number` of the programs', of two rows. Other than 0: there is none. */
+static __always_inline long run_op(struct step* s, __u32 number, __u32 bytes) {
+  if (s->left >= URA_XDP_ROWS || s->right >= URA_XDP_ROWS) return 1;
+  const struct ura_op_row* const left = (const void*)s->cell->rows[s->left];
+  const struct ura_op_row* const right = (const void*)s->cell->rows[s->right];
+  struct ura_op_row* const result = (void*)s->cell->rows[URA_XDP_RESULT];
+  switch (number) {
+    RUN_OP(0)
+    RUN_OP(1)
+    RUN_OP(2)
+    RUN_OP(3)
+    RUN_OP(4)
+    RUN_OP(5)
+    RUN_OP(6)
+    RUN_OP(7)
+    default:
+      return 1;
+  }
+}
 
 #define PAIR(op, type) ((op) << 4 | (type))
 #define RUN(op, type, name)      \
@@ -130,6 +167,10 @@ static long join(__u32 i, struct step* s) {
   const __u32 bytes = URA_XDP_BYTES_OF(s->form), op = URA_XDP_OP(s->form), type = URA_XDP_TYPE(s->form);
   s->left = i == 0 ? 0 : URA_XDP_RESULT;
   s->right = i + 1;
+  if (op >= URA_XDP_OWN) {
+    s->failed = run_op(s, op - URA_XDP_OWN, bytes) != 0;
+    return s->failed;
+  }
   if (op >= URA_XDP_BAND) {
     const __u32 count = (bytes + 7) / 8;
     if (op == URA_XDP_BAND) bpf_loop(count, and_all, s, 0);
@@ -158,7 +199,7 @@ static long differs(__u32 i, struct step* s) {
 
 /* All that this rank needs is there. */
 static __always_inline void finish(struct ura_xdp_cell* cell, __u32 number, __u32 form, __u32 ranks) {
-  struct step s = {.cell = cell, .left = 0, .right = 0, .form = form};
+  struct step s = {.cell = cell, .left = 0, .right = 0, .form = form, .failed = 0};
   const __u32 operation = URA_XDP_OPERATION(form);
   int right = 1;
   if (operation != URA_XDP_BCAST) {
@@ -166,7 +207,7 @@ static __always_inline void finish(struct ura_xdp_cell* cell, __u32 number, __u3
     right = !s.right;
   }
   if (right && (operation == URA_XDP_ALLREDUCE || operation == URA_XDP_REDUCE)) bpf_loop(ranks - 1, join, &s, 0);
-  __sync_lock_test_and_set(&cell->done, URA_XDP_DONE(number, right)); /* after all of the result */
+  __sync_lock_test_and_set(&cell->done, URA_XDP_DONE(number, right && !s.failed)); /* after all of the result */
 }
 
 /* The frame goes back to where it came from, as an answer. */

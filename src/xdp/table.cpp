@@ -42,17 +42,32 @@ bool lives(std::uint64_t owner) {
   return begin_of(static_cast<pid_t>(owner >> 32U)) == static_cast<std::uint32_t>(owner);
 }
 
-int open_pinned(const std::string& path) {
+int open_pinned(const std::string& path, std::uint32_t flags) {
   bpf_attr wish{};
   wish.pathname = reinterpret_cast<std::uint64_t>(path.c_str());
+  wish.file_flags = flags;
   return static_cast<int>(syscall(SYS_bpf, BPF_OBJ_GET, &wish, sizeof wish));
 }
 
 }  // namespace
 
+ura_xdp_ops ops_at(unsigned interface) {
+  ura_xdp_ops ops{};
+  const int map = open_pinned(ops_of(interface), BPF_F_RDONLY);
+  if (map < 0) return ops;
+  std::uint32_t only = 0;
+  bpf_attr wish{};
+  wish.map_fd = static_cast<std::uint32_t>(map);
+  wish.key = reinterpret_cast<std::uint64_t>(&only);
+  wish.value = reinterpret_cast<std::uint64_t>(&ops);
+  if (syscall(SYS_bpf, BPF_MAP_LOOKUP_ELEM, &wish, sizeof wish) != 0) ops = {};
+  close(map);
+  return ops;
+}
+
 Result<std::shared_ptr<Table>> Table::open(unsigned interface) {
   const std::string path = table_of(interface, geteuid());
-  const int map = open_pinned(path);
+  const int map = open_pinned(path, 0);
   if (map < 0) {
     const int error = errno;
     if (error == ENOENT) return Error{"no byte code is attached for this user (urakata kernel attach, by root)"};
@@ -62,7 +77,7 @@ Result<std::shared_ptr<Table>> Table::open(unsigned interface) {
   const int error = errno;
   close(map);
   if (mapped == MAP_FAILED) return system_error("mapping " + path, error);
-  return std::shared_ptr<Table>(new Table(static_cast<ura_xdp_slot*>(mapped), true));
+  return std::shared_ptr<Table>(new Table(static_cast<ura_xdp_slot*>(mapped), true, ops_at(interface)));
 }
 
 Table::~Table() {

@@ -12,12 +12,17 @@
 
 namespace urakata::xdp {
 
+// The operations of programs' own that are attached at an interface; none where they cannot be read.
+ura_xdp_ops ops_at(unsigned interface);
+
 class Table {
  public:
   // Error: why this user may not reduce at the interface, for the user to read.
   static Result<std::shared_ptr<Table>> open(unsigned interface);
   // Over memory of the caller's, which outlives it: for tests.
-  static std::shared_ptr<Table> over(ura_xdp_slot* slots) { return std::shared_ptr<Table>(new Table(slots, false)); }
+  static std::shared_ptr<Table> over(ura_xdp_slot* slots, const ura_xdp_ops& ops = {}) {
+    return std::shared_ptr<Table>(new Table(slots, false, ops));
+  }
   ~Table();
   Table(const Table&) = delete;
   Table& operator=(const Table&) = delete;
@@ -26,11 +31,13 @@ class Table {
   ura_xdp_slot* claim();
   static void release(ura_xdp_slot& slot);
   std::uint16_t number_of(const ura_xdp_slot& slot) const { return static_cast<std::uint16_t>(&slot - slots_); }
+  const ura_xdp_ops& ops() const { return ops_; }
 
  private:
-  Table(ura_xdp_slot* slots, bool mapped) : slots_(slots), mapped_(mapped) {}
+  Table(ura_xdp_slot* slots, bool mapped, const ura_xdp_ops& ops) : slots_(slots), mapped_(mapped), ops_(ops) {}
   ura_xdp_slot* const slots_;
   const bool mapped_;
+  const ura_xdp_ops ops_;
 };
 
 }  // namespace urakata::xdp

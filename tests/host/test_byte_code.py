@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
+import sysconfig
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -19,16 +22,18 @@ from urakata.hosts import Hosts, HostsError, available, byte_code
 
 pytestmark = pytest.mark.skipif(not available()[0], reason=f"no test hosts here: {available()[1]}")
 
+TREE = Path(__file__).resolve().parents[2]
+OPERATIONS = (TREE / "examples" / "affine.bpf.c", TREE / "tests" / "programs" / "larger.bpf.c")
 EXEC = str(paths.program("urakata-exec"))
 BYTE_CODE = "MPI_COMM_WORLD has a conduit, and byte code for small collectives"
 CASES = "20000" if FULL else "500"
 SECONDS = 1500.0 if FULL else 120.0
 
 
-def attach(hosts: Hosts) -> None:
+def attach(hosts: Hosts, operations: Sequence[str] = ()) -> None:
     """Skips where the right or what builds it is missing."""
     try:
-        byte_code.attach(hosts)
+        byte_code.attach(hosts, operations)
     except (HostsError, paths.NotFoundError) as error:
         pytest.skip(f"no byte code here: {error}")
 
@@ -38,6 +43,21 @@ def hosts() -> Iterator[Hosts]:
     with Hosts(count=3) as made:
         attach(made)
         yield made
+
+
+def operation(source: Path, folder: Path) -> str:
+    """An operation of a program's own, compiled as urakata_op.bpf.h says; its name is the file's."""
+    compilers = (shutil.which(f"clang{version}") for version in ("", *(f"-{number}" for number in range(21, 13, -1))))
+    clang = next(filter(None, compilers), None)
+    if clang is None:
+        pytest.skip("no clang here that compiles byte code")
+    name = source.name.removesuffix(".bpf.c")
+    target = folder / f"{name}.bpf.o"
+    include = [f"-I{TREE / 'include'}", f"-I/usr/include/{sysconfig.get_config_var('MULTIARCH')}"]
+    words = [clang, "-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Werror", *include, "-c", str(source)]
+    made = subprocess.run([*words, "-o", str(target)], capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr
+    return f"{name}={target}"
 
 
 def run(hosts: Hosts, program: list[str], *options: str, name: str = "openmpi") -> tuple[int, str]:
@@ -78,6 +98,70 @@ def test_sums_are_the_processors(hosts: Hosts, tmp_path: Path) -> None:
     assert "byte code" in said.output, said.output
 
 
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_operations_of_programs_own(folder: Path, name: str) -> None:
+    """Byte code computes where the last data come from another node; the function where they are the rank's own. Where
+    only one of them is attached the other one goes the way it went."""
+    program = str(compiled(named(name), "own_operations", folder))
+    words = [program, "right", "3000" if FULL else "300", str(time.time_ns() % 1_000_000)]
+    own = [operation(source, folder) for source in OPERATIONS]
+    calls = []
+    for attached in ((), own[:1], own):
+        with Hosts(count=3) as made:
+            attach(made, attached)
+            code, output = run(made, words, name=name)
+        assert code == 0 and output.count(BYTE_CODE) == 3, output[-3000:]
+        found = re.search(r": 0 wrong, ([0-9.]+) calls an element", output)
+        assert found, output[-3000:]
+        calls.append(float(found[1]))
+    assert calls[0] > calls[1] > calls[2] and calls[2] < 0.8, calls
+
+
+def test_what_a_name_of_an_operation_cannot_be(hosts: Hosts, folder: Path) -> None:
+    code, output = run(hosts, [str(compiled(named("openmpi"), "own_operations", folder)), "refused"])
+    assert code == 0 and "0 wrong" in output, output[-3000:]
+    assert "says larger, and this one other" in output or "says other, and this one larger" in output, output[-3000:]
+
+
+def test_where_nodes_have_other_operations_none_is_used(folder: Path) -> None:
+    own = [operation(source, folder) for source in OPERATIONS]
+    kernel = str(paths.program("urakata-kernel"))
+    with Hosts(count=3) as made:
+        attach(made, own)
+        again = made.execute(2, [kernel, "attach", "eth0", byte_code.file(), "--generic", "--op", own[0]])
+        assert again.returncode == 0, again.stderr
+        shown = made.execute(2, [kernel, "list"]).stdout
+        assert shown == "eth0, generic, for root; operations affine of 16 B\n", shown
+        code, output = run(made, [str(compiled(named("openmpi"), "own_operations", folder)), "right", "50", "1"])
+    assert code == 0 and "0 wrong" in output, output[-3000:]
+    assert output.count("not the same ones are attached on all nodes") == 1, output[:3000]
+
+
+REFUSED = """#include <urakata_op.bpf.h>
+URA_OP(long) { for (long i = 0; i < *left; ++i) *result += right[i]; }
+"""
+
+
+def test_operations_that_cannot_be_attached_are_told(hosts: Hosts, folder: Path, tmp_path: Path) -> None:
+    """By name, with the verifier's reason; and what was attached before stays."""
+    kernel = str(paths.program("urakata-kernel"))
+    endless = tmp_path / "endless.bpf.c"
+    endless.write_text(REFUSED)
+    good = operation(OPERATIONS[0], folder)
+    before = hosts.execute(0, [kernel, "list"]).stdout
+    for wish, reason in (
+        (operation(endless, tmp_path), "the kernel refuses it"),
+        (f"affine={byte_code.file()}", "no URA_OP"),
+        (f"affine={tmp_path}/nowhere.o", "No such file"),
+        (good.replace("affine=", "="), "an operation's name is 1 to 27 visible characters"),
+    ):
+        done = hosts.execute(0, [kernel, "attach", "eth0", byte_code.file(), "--generic", "--op", wish])
+        assert done.returncode == 1 and reason in done.stderr, done.stderr
+    done = hosts.execute(0, [kernel, "attach", "eth0", byte_code.file(), "--op", good, "--op", good])
+    assert done.returncode == 1 and "two operations have the name affine" in done.stderr, done.stderr
+    assert hosts.execute(0, [kernel, "list"]).stdout == before
+
+
 def test_a_rank_that_ends_early_ends_the_job(hosts: Hosts, folder: Path, tmp_path: Path) -> None:
     """And leaves its slots to the next job."""
     program = [str(compiled(named("openmpi"), "early_exit", folder)), "kill", str(tmp_path)]
@@ -107,9 +191,9 @@ def test_what_is_not_urakatas_passes(hosts: Hosts) -> None:
     receiver.wait_for_line()
     # As a frame of Urakata's begins, for a communicator that there is not.
     send = "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); "
-    send += f"s.sendto(bytes.fromhex('7572 6b31') + bytes(60), ('{hosts.addresses[1]}', 7777))"
+    send += f"s.sendto(bytes.fromhex('7572 6b32') + bytes(60), ('{hosts.addresses[1]}', 7777))"
     assert hosts.execute(0, ["python3", "-c", send]).returncode == 0
-    assert "urk1" in receiver.finish(20).stdout
+    assert "urk2" in receiver.finish(20).stdout
 
 
 def test_others_can_neither_attach_nor_read(hosts: Hosts) -> None:

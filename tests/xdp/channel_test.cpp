@@ -22,6 +22,21 @@ constexpr std::array kTypes = {reduce::Type::i8,  reduce::Type::i16, reduce::Typ
                                reduce::Type::u8,  reduce::Type::u16, reduce::Type::u32, reduce::Type::u64,
                                reduce::Type::f32, reduce::Type::f64};
 
+// The program's own operation (affine.h), as its ranks have it.
+const reduce::Reducer* own_reducer() {
+  static const reduce::Reducer reducer = [] {
+    reduce::Reducer made;
+    made.apply = [](const reduce::Reducer&, const void* in, void* inout, std::uint64_t count) {
+      for (std::uint64_t i = 0; i < count; ++i)
+        compose(static_cast<const affine*>(in) + i, static_cast<affine*>(inout) + i);
+    };
+    made.size = made.extent = sizeof(affine);
+    made.commutative = false;
+    return made;
+  }();
+  return &reducer;
+}
+
 // One collective: what each rank gives, and what it gets.
 struct Collective {
   Channel::Work work;
@@ -57,11 +72,12 @@ void fill(Bytes& bytes, unsigned type, std::mt19937_64& random) {
 Collective any_collective(std::uint32_t ranks, std::mt19937_64& random) {
   Collective made;
   const auto operation = static_cast<std::uint32_t>(random() % 4);
-  const auto op = static_cast<std::uint32_t>(random() % kOps.size());
+  const bool own = random() % 8 == 0;
+  const auto op = own ? std::uint32_t{URA_XDP_OWN} : static_cast<std::uint32_t>(random() % kOps.size());
   const bool bits = op >= URA_XDP_BAND;
-  const auto type = static_cast<std::uint32_t>(random() % (bits ? 8 : kTypes.size()));
+  const auto type = own ? 0 : static_cast<std::uint32_t>(random() % (bits ? 8 : kTypes.size()));
   const auto root = static_cast<std::uint32_t>(random() % ranks);
-  const reduce::Reducer* const reducer = reduce::builtin(kOps[op], kTypes[type]);
+  const reduce::Reducer* const reducer = own ? own_reducer() : reduce::builtin(kOps[op], kTypes[type]);
   const bool reduces = operation == URA_XDP_ALLREDUCE || operation == URA_XDP_REDUCE;
   std::uint32_t bytes = operation == URA_XDP_BARRIER ? 0 : static_cast<std::uint32_t>(1 + random() % URA_XDP_BYTES);
   if (random() % 2 == 0) bytes = std::min(bytes, 64U);
@@ -162,6 +178,40 @@ TEST(Channel, OneDelayOfTheRanksThatWaitAndNoneForTheOthers) {
     EXPECT_EQ(done.size(), 1U);
     EXPECT_EQ(channel->counts().frames, 2U);  // one to each other
   }
+}
+
+// Its number at the interface stands in the form, and its elements are as long as the datatype's.
+TEST(Channel, ProgramsOperationsAreKnownByName) {
+  const Network network(2);
+  const Channel& channel = *network.channels[0];
+  EXPECT_EQ(channel.op_named("affine", sizeof(affine)), std::uint32_t{URA_XDP_OWN});
+  EXPECT_EQ(channel.op_named("affine", 2 * sizeof(affine)), std::nullopt);
+  EXPECT_EQ(channel.op_named("affin", sizeof(affine)), std::nullopt);
+  EXPECT_EQ(channel.op_named("", 0), std::nullopt);
+}
+
+TEST(Channel, WhereNodesHaveOtherOperationsNoneIsKnown) {
+  Network network(2);
+  auto sides = std::vector{network.channels[0]->side(), network.channels[1]->side()};
+  sides[1].ops.of[1] = {"another", 4};
+  network.channels[0]->join(sides, 0, 1);
+  EXPECT_FALSE(network.channels[0]->same_ops());
+  EXPECT_EQ(network.channels[0]->op_named("affine", sizeof(affine)), std::nullopt);
+}
+
+// An operation that is not attached where the last row comes in fails, and is not taken for a result.
+TEST(Channel, AnOperationThatIsNotAttachedFails) {
+  Network network(2);
+  affine value{2, 3};
+  auto* const at = reinterpret_cast<std::byte*>(&value);
+  const Channel::Work work{URA_XDP_FORM(URA_XDP_ALLREDUCE, 0, URA_XDP_OWN + 3, 0, sizeof value), own_reducer()};
+  ASSERT_TRUE(network.channels[0]->start(work, at, at, nullptr));
+  ASSERT_TRUE(network.channels[1]->start(work, at, at, nullptr));
+  network.deliver();
+  std::vector<Channel::Done> done;
+  network.channels[0]->reap(done);
+  ASSERT_EQ(done.size(), 1U);
+  EXPECT_TRUE(done.front().failed);
 }
 
 TEST(Channel, RanksThatDisagreeGetAnError) {

@@ -1,12 +1,12 @@
 // Integers against the processor: the same bits, but for which NaN.
-#include "xdp/ieee.h"
-
 #include <gtest/gtest.h>
 
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <random>
+
+#include "urakata_ieee.h"
 
 namespace {
 

@@ -17,6 +17,7 @@
 #include <random>
 #include <vector>
 
+#include "affine.h"
 #include "byte_code.h"
 #include "xdp/channel.hpp"
 
@@ -24,6 +25,7 @@ namespace urakata::xdp {
 
 class Network {
  public:
+  // The operation of affine.h is attached under its name.
   explicit Network(std::uint32_t ranks, std::uint64_t seed = 1, std::uint64_t timeout_ns = 60'000'000'000)
       : random_(seed), slots_(new ura_xdp_slot[URA_XDP_SLOTS]()) {
     give_table(0, slots_.get());
@@ -34,7 +36,7 @@ class Network {
     socklen_t length = sizeof own;
     EXPECT_EQ(bind(socket_, reinterpret_cast<const sockaddr*>(&own), sizeof own), 0);
     EXPECT_EQ(getsockname(socket_, reinterpret_cast<sockaddr*>(&own), &length), 0);
-    const auto table = Table::over(slots_.get());
+    const auto table = Table::over(slots_.get(), {{{"affine", sizeof(affine)}}});
     std::vector<Side> sides;
     sockaddr_in any = own;
     any.sin_port = 0;

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from urakata import paths
+from urakata.commands.hosts.options import OperationsOption
 from urakata.hosts import byte_code
 from urakata.json_output import JsonFlag
 
@@ -15,6 +16,8 @@ _ATTACH_EXAMPLES = """
 [bold]Examples[/bold]
 
   urakata kernel attach eth0 --user anna --user ben    on every node of the job, once
+
+  urakata kernel attach eth0 --user anna --op affine=affine.bpf.o    with an operation of a program's own
 
   urakata kernel attach eth0 --user anna --generic     where the driver runs no byte code
 
@@ -48,6 +51,7 @@ def attach(
     user: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Who may use it; may be repeated. Without: who calls.")
     ] = None,
+    operations: OperationsOption = None,
     generic: Annotated[
         bool,
         typer.Option("--generic", help="In the kernel's own part, not the driver's: any interface, a little slower."),
@@ -55,7 +59,8 @@ def attach(
 ) -> None:
     """Attach it to an interface, beside other programs there. What was attached before is replaced."""
     users = [word for name in user or [] for word in ("--user", name)]
-    _call("attach", interface, byte_code.file(), *users, *(["--generic"] if generic else []))
+    own = [word for operation in operations or [] for word in ("--op", operation)]
+    _call("attach", interface, byte_code.file(), *users, *own, *(["--generic"] if generic else []))
 
 
 def detach(interface: Annotated[str, typer.Argument(help="Network interface, such as eth0.")]) -> None:

@@ -10,6 +10,8 @@ from urakata import paths
 from urakata.hosts.command import HostsError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from urakata.hosts.instance import Hosts
 
 
@@ -23,14 +25,16 @@ def file() -> str:
     return str(path)
 
 
-def attach(hosts: Hosts) -> None:
-    """On every host, for who calls; in the kernel's own part, since a link of test hosts sends nothing from a driver's
+def attach(hosts: Hosts, operations: Sequence[str] = ()) -> None:
+    """On every host, for who calls, with operations of programs' own, each NAME=FILE; in the kernel's own part, since a link of test hosts sends nothing from a driver's
     byte code unless both of its ends run some. HostsError: the kernel refuses it, or the right is missing."""
     if os.geteuid() != 0:
         raise HostsError("byte code is attached by root only")
     # Tables are kept in a file system of each host's own, with which they go.
     own = "mkdir -p /run/urakata/bpf && mount -t bpf -o mode=0755 bpf /run/urakata/bpf"
-    attach_words = shlex.join([str(paths.program("urakata-kernel")), "attach", "eth0", file(), "--generic"])
+    own_operations = [word for operation in operations for word in ("--op", operation)]
+    kernel = str(paths.program("urakata-kernel"))
+    attach_words = shlex.join([kernel, "attach", "eth0", file(), "--generic", *own_operations])
     for host, name in enumerate(hosts.names):
         done = hosts.execute(host, ["sh", "-c", f"{own} && exec {attach_words}"])
         if done.returncode != 0:

@@ -32,6 +32,16 @@ DelayOption = Annotated[
         show_default=False,
     ),
 ]
+OperationsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--op",
+        metavar="NAME=FILE",
+        help="With a program's own operation from a file of byte code (docs/progress-without-a-thread.md); may be "
+        "repeated.",
+        show_default=False,
+    ),
+]
 _LONG = "Long links between sites"
 SitesOption = Annotated[
     str | None,

@@ -30,6 +30,9 @@ EXAMPLES = """
   urakata hosts run -n 4 --byte-code -- urakata-exec --engine kernel -- ./app
                                                                      small collectives by byte code; as root
 
+  urakata hosts run -n 2 --op affine=affine.bpf.o -- urakata-exec --engine kernel -- ./own_operation
+                                                                     and an operation of the program's own
+
 The exit code is the job's; 77 where this machine permits no test hosts.
 """
 
@@ -64,6 +67,7 @@ def run(
     with_byte_code: Annotated[
         bool, typer.Option("--byte-code", help="Attach byte code for small collectives (urakata kernel) on every host.")
     ] = False,
+    operations: options.OperationsOption = None,
 ) -> None:
     """Run an MPI job across test hosts."""
     from urakata.hosts import HostsError, byte_code
@@ -78,8 +82,8 @@ def run(
     stdin = None if sys.stdin is None or sys.stdin.isatty() else 0
     try:
         with hosts:
-            if with_byte_code:
-                byte_code.attach(hosts)
+            if with_byte_code or operations:
+                byte_code.attach(hosts, operations or [])
             done = hosts.run(
                 program, ranks_per_host=per_host, host_mpi=host_mpi, env=environment, capture=False, stdin=stdin
             )

@@ -4,15 +4,16 @@
  *
  * Magnitudes carry three bits more than the mantissa: two and a sticky one, that is the union of all below, are what
  * rounding needs (Muller et al., Handbook of Floating-Point Arithmetic, 2nd edition, 7.3 and 7.4). */
-#ifndef URAKATA_XDP_IEEE_H
-#define URAKATA_XDP_IEEE_H
+#ifndef URAKATA_IEEE_H
+#define URAKATA_IEEE_H
 
 #include <linux/types.h>
 
 #define URA_IEEE static inline __attribute__((always_inline))
-/* A function of its own in byte code, so that the kernel follows its branches once and not at each call. */
+/* A function of its own in byte code, so that the kernel follows its branches once and not at each call; weak, since files
+ * that are attached together all have it. */
 #if defined(__bpf__)
-#define URA_IEEE_APART __attribute__((noinline))
+#define URA_IEEE_APART __attribute__((noinline, weak))
 #else
 #define URA_IEEE_APART URA_IEEE
 #endif

@@ -1,0 +1,11 @@
+/* The operation `larger` of own_operations.c. */
+#include <urakata_op.bpf.h>
+
+struct extreme {
+  int value, place;
+};
+
+URA_OP(struct extreme) {
+  const struct extreme a = *left, b = *right;
+  *result = (b.value != a.value ? b.value > a.value : b.place < a.place) ? b : a;
+}

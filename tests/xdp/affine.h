@@ -1,0 +1,16 @@
+/* The operation of examples/affine.bpf.c, attached to the test's byte code. */
+#pragma once
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct affine {
+  unsigned long long a, b;
+};
+/* right = right after left */
+void compose(const struct affine* left, struct affine* right);
+
+#ifdef __cplusplus
+}
+#endif
