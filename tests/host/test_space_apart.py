@@ -37,8 +37,8 @@ def contents(owner: int) -> bytes:
 @pytest.mark.parametrize("ranks", (1, 2, 4, 16, 64) if FULL else (1, 2, 5))
 @pytest.mark.parametrize("name", HOSTS)
 def test_a_fork_has_its_ranks_memory_and_no_others(folder: Path, name: str, ranks: int) -> None:
-    """All ranks fork at once, and their children do. (64 of MPICH's on two cores fork once a second, one after the other,
-    since those that wait for them keep the cores.)"""
+    """All ranks fork at once, and their children do. (64 of MPICH's on two cores fork once a second, one after the
+    other, since those that wait for them keep the cores.)"""
     program = str(compiled(named(name), "space_apart", folder))
     rounds = max(3, (200 if FULL else 100) // ranks)
     outcome = space_job(named(name), ranks, [program, "forks", "8", str(rounds)], seconds=600)

@@ -26,8 +26,9 @@ def file() -> str:
 
 
 def attach(hosts: Hosts, operations: Sequence[str] = ()) -> None:
-    """On every host, for who calls, with operations of programs' own, each NAME=FILE; in the kernel's own part, since a link of test hosts sends nothing from a driver's
-    byte code unless both of its ends run some. HostsError: the kernel refuses it, or the right is missing."""
+    """On every host, for who calls, with operations of programs' own, each NAME=FILE; in the kernel's own part, since a
+    link of test hosts sends nothing from a driver's byte code unless both of its ends run some. HostsError: the kernel
+    refuses it, or the right is missing."""
     if os.geteuid() != 0:
         raise HostsError("byte code is attached by root only")
     # Tables are kept in a file system of each host's own, with which they go.
