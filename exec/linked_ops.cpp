@@ -21,7 +21,7 @@ namespace urakata {
 namespace {
 
 // Of urakata_op.bpf.h: the function's name in every file, and the type of its elements.
-constexpr std::string_view kFunction{"ura_op_0", 9};  // with the zero at its end
+constexpr auto kFunction = std::string_view("ura_op_0\0", sizeof("ura_op_0"));  // with the zero at its end
 constexpr const char* kElement = "ura_op_element";
 constexpr std::size_t kMostName = sizeof(ura_xdp_ops::ura_xdp_own_op::name) - 1;
 
