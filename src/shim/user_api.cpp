@@ -43,7 +43,7 @@ std::string name_on_all(UserOperation* operation, std::string_view name) {
   }
   HostBootstrap world(urakata::shim::private_world());
   const auto all = world.gathered(own);
-  if (!why.empty()) return why;
+  if (operation == nullptr || !why.empty()) return why;
   if (all.empty()) return "the host refuses the meeting of the ranks";
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     const std::string who = "rank " + std::to_string(rank) + " of MPI_COMM_WORLD ";
