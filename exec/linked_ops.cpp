@@ -123,6 +123,9 @@ Result<LinkedOps> LinkedOps::link(const std::string& byte_code, std::vector<OwnO
     if (!alone.ok()) return Error{told(op) + ": " + alone.error().message};
   }
   if (Status all = join(parts, made.file_); !all.ok()) return all.error();
+  if (wanted.size() > 1) {
+    if (Status all = try_out(made.file_); !all.ok()) return Error{"all these operations: " + all.error().message};
+  }
   return made;
 }
 

@@ -8,7 +8,7 @@
  *       *result = right->value > left->value ? *right : *left;
  *     }
  *
- *     clang -target bpf -mcpu=v3 -O2 -g -c extreme.bpf.c
+ *     clang -target bpf -mcpu=v3 -O2 -g -I /usr/include/x86_64-linux-gnu -c extreme.bpf.c
  *
  * The function's body has three pointers to elements: what the lower ranks give (`left`), what the next one does (`right`),
  * and `result`, which may be the same place as `left`: read what you need before you write. It computes exactly what the

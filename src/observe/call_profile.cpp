@@ -1,6 +1,5 @@
 #include "observe/call_profile.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -34,24 +33,6 @@ std::uint64_t hash_of(const ProfileKey& key) {
   return h ^ (h >> 29U);
 }
 
-// A file of this size that is mapped; nullptr, with errno: there is none, and nothing is left of it. Its blocks are
-// there: where a disk is full that shows now, and not in a call of the program's.
-void* map_new(const std::string& path) {
-  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file < 0) return nullptr;
-  int reason = posix_fallocate(file, 0, kSize);
-  void* memory = MAP_FAILED;
-  if (reason == 0) {
-    memory = mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (memory == MAP_FAILED) reason = errno;
-  }
-  close(file);
-  if (reason == 0) return memory;
-  unlink(path.c_str());
-  errno = reason;
-  return nullptr;
-}
-
 }  // namespace
 
 class CallProfile::Site {
@@ -77,10 +58,12 @@ Result<std::unique_ptr<CallProfile>> CallProfile::create(const std::string& dire
   // An earlier run's file stays whole for whoever still reads it.
   const std::string draft = draft_of(path);
   unlink(draft.c_str());
-  void* const memory = map_new(draft);
+  void* const memory = map_new_file(draft, kSize);
   if (memory == nullptr) return system_error("report: cannot write " + draft);
   std::unique_ptr<CallProfile> profile(new CallProfile(path, memory, rank));
-  unlink((directory + "/rank-" + std::to_string(rank.rank) + ".json").c_str());  // an earlier run's
+  // An earlier run's.
+  unlink((directory + "/rank-" + std::to_string(rank.rank) + ".json").c_str());
+  unlink((directory + "/events-" + std::to_string(rank.rank) + ".bin").c_str());
   if (rename(draft.c_str(), path.c_str()) == 0) return profile;
   Error failure = system_error("report: cannot write " + path);
   unlink(draft.c_str());
@@ -163,7 +146,7 @@ CallRecord& CallProfile::record(const ProfileKey& key) {
 
 void CallProfile::enter(const CallRecord& record, std::uint64_t begin) {
   head().since_ns.store(begin, std::memory_order_relaxed);
-  head().inside.store(static_cast<std::uint32_t>(&record - records()) + 1, std::memory_order_relaxed);
+  head().inside.store(number_of(record) + 1, std::memory_order_relaxed);
 }
 
 void CallProfile::leave(CallRecord& to, std::uint64_t begin, std::uint64_t end, std::uint64_t bytes) {

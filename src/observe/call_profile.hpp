@@ -91,6 +91,8 @@ class CallProfile {
   void enter(const CallRecord& record, std::uint64_t begin);
   void leave(CallRecord& record, std::uint64_t begin, std::uint64_t end, std::uint64_t bytes);
 
+  std::uint32_t number_of(const CallRecord& record) const { return static_cast<std::uint32_t>(&record - records()); }
+
   void aborted();  // the program has called MPI_Abort
   // The rank reaches MPI_Finalize at `now`: writes the file as it is to stay. The error names the path and the reason;
   // then what there is stays as it is.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace urakata::observe {
@@ -21,7 +22,8 @@ struct ProfiledThread {
 };
 
 struct ProfileLink {
-  // Where a call of MPI_NAME goes on behind the profile: Urakata's own, else the host's; nullptr: neither has it.
+  // Where a call of MPI_NAME, or of ura_NAME with its whole name, goes on behind the profile: Urakata's own, else the host's;
+  // nullptr: neither has it.
   void* (*find)(const char* name);
   ProfiledThread* (*thread)();  // the calling one's
   // Is there a report of this rank? Known when MPI_Init has returned.
@@ -33,6 +35,13 @@ struct ProfileLink {
   void (*rank)(int* rank, int* ranks);
   const char* (*program)();  // its command line
   const char* (*file)();     // path of its own file; empty: unknown
+  // Of the communicator at this place (MPI_Comm*): a number that all its ranks have for it, and for no other one. 0: the
+  // shim does not know it.
+  std::uint64_t (*communicator)(const void* handle);
+  // The ranks of MPI_COMM_WORLD that are in it, by rank, to `world`, which has room for so many; how many they are: 0 for
+  // intercommunicators, and where one is in no MPI_COMM_WORLD of ours.
+  std::size_t (*members)(const void* handle, std::int32_t* world, std::size_t room);
+  std::uint64_t (*bytes)(const void* status);  // that have come, of an MPI_Status*
 };
 
 inline constexpr const char* kProfileLink = "urakata_profile_link";  // const ProfileLink* urakata_profile_link()

@@ -20,14 +20,8 @@ const char* name(EventKind kind) {
       return "start";
     case EventKind::wait:
       return "wait";
-    case EventKind::test:
-      return "test";
-    case EventKind::call:
-      return "call";
     case EventKind::progress:
       return "progress";
-    case EventKind::instance:
-      return "instance";
   }
   return "";
 }

@@ -16,10 +16,7 @@ namespace urakata::observe {
 enum class EventKind : std::uint8_t {
   start,     // inside a starting call
   wait,      // inside a wait
-  test,      // inside a test
-  call,      // inside another call that Urakata handles
   progress,  // advancing instances
-  instance,  // an instance, from its start to its end
 };
 const char* name(EventKind kind);
 

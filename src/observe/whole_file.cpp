@@ -1,5 +1,7 @@
 #include "observe/whole_file.hpp"
 
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -19,6 +21,22 @@ Status make_folder(const std::string& directory) {
 }
 
 std::string draft_of(const std::string& path) { return path + "." + std::to_string(getpid()) + ".part"; }
+
+void* map_new_file(const std::string& path, std::size_t bytes) {
+  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) return nullptr;
+  int reason = posix_fallocate(file, 0, static_cast<off_t>(bytes));
+  void* memory = MAP_FAILED;
+  if (reason == 0) {
+    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (memory == MAP_FAILED) reason = errno;
+  }
+  close(file);
+  if (reason == 0) return memory;
+  unlink(path.c_str());
+  errno = reason;
+  return nullptr;
+}
 
 Status write_whole(const std::string& path, std::string_view bytes) {
   const std::string draft = draft_of(path);

@@ -1,9 +1,10 @@
-"""Writes the entry points of the profile: python3 generate.py ENTRIES FORTRAN HEADER COMPILER...
+"""Writes the entry points of the profile: python3 generate.py ENTRIES FORTRAN HEADER OWN_HEADER COMPILER...
 
 ENTRIES is C++; FORTRAN is the assembly of those for Fortran's routines (fortran.hpp).
 
-HEADER is the MPI's; COMPILER... a C compiler with the flags under which it finds it. What it makes of the header is
-read for the functions' prototypes, so the profile knows every function that a program compiled with it can call.
+HEADER is the MPI's, OWN_HEADER urakata.h; COMPILER... a C compiler with the flags under which it finds them. What it
+makes of the headers is read for the functions' prototypes, so the profile knows every function that a program compiled
+with them can call.
 
 Left out is what only reads or writes what the process has at hand (LOCAL), of which timing would be most of the time.
 """
@@ -29,13 +30,73 @@ LOCAL = re.compile(
     """,
     re.VERBOSE,
 )
+# Of urakata.h likewise.
+OWN_LOCAL = re.compile(r"ura_(begin|temp|send|recv|copy|reduce|name|after|allocations|start_cost|halo_name)")
 # Written by hand, in profile.cpp.
 BY_HAND = {"Init", "Init_thread", "Finalize", "Abort"}
 
 
+# What the time line is told of (time_line.hpp).
+COLLECTIVE = re.compile(
+    r"I?(barrier|bcast|(all)?gatherv?|scatterv?|alltoall[vw]?|(all)?reduce|reduce_scatter(_block)?|scan|exscan)",
+    re.IGNORECASE,
+)
+_SENT = "line.sent({dest, tag, comm}, bytes_of(count, datatype), call.began_at());"
+_SEND_AT_ONCE = re.compile(r"[BSR]?send", re.IGNORECASE)
+# By name without _c: what is told when the call has succeeded. {n}: its n-th argument.
+_RECEIVED = "line.received({source, tag, comm}, *status, call.ended_at());"
+TOLD = {
+    "Recv": _RECEIVED,
+    "Mprobe": _RECEIVED,
+    "Improbe": f"if (*flag != 0) {_RECEIVED}",
+    "Irecv": "line.posted(*request, {source, tag, comm});",
+    "Sendrecv": "line.sent({dest, sendtag, comm}, bytes_of(sendcount, sendtype), call.began_at()); "
+    "line.received({source, recvtag, comm}, *status, call.ended_at());",
+    "Sendrecv_replace": "line.sent({dest, sendtag, comm}, bytes_of(count, datatype), call.began_at()); "
+    "line.received({source, recvtag, comm}, *status, call.ended_at());",
+    "Isendrecv": "line.sent({dest, sendtag, comm}, bytes_of(sendcount, sendtype), call.began_at()); "
+    "line.posted(*request, {source, recvtag, comm});",
+    "Isendrecv_replace": "line.sent({dest, sendtag, comm}, bytes_of(count, datatype), call.began_at()); "
+    "line.posted(*request, {source, recvtag, comm});",
+    "Recv_init": "line.prepared_receive(*request, {source, tag, comm});",
+    "Start": "line.started(*{0}, call.began_at());",
+    "Startall": "for (int i = 0; i < {0}; ++i) line.started({1}[i], call.began_at());",
+}
+_ALL = "for (int i = 0; i < {0}; ++i) completion.ended(i, i);"
+_SOME = "for (int i = 0; i < *{2}; ++i) completion.ended({3}[i], i);"
+# Those that end requests: how many they are given, where; their statuses; what is told, likewise.
+ENDING = {
+    "Wait": ("1", 0, 1, "completion.ended(0, 0);"),
+    "Test": ("1", 0, 2, "if (*{1} != 0) completion.ended(0, 0);"),
+    "Waitall": ("{0}", 1, 2, _ALL),
+    "Testall": ("{0}", 1, 3, f"if (*{{2}} != 0) {_ALL}"),
+    "Waitany": ("{0}", 1, 3, "if (*{2} >= 0) completion.ended(*{2}, 0);"),
+    "Testany": ("{0}", 1, 4, "if (*{3} != 0 && *{2} >= 0) completion.ended(*{2}, 0);"),
+    "Waitsome": ("{0}", 1, 4, _SOME),
+    "Testsome": ("{0}", 1, 4, _SOME),
+}
+# Before the call, while the handle is one.
+FORGOTTEN = {
+    "Request_free": "if (request != nullptr) forget(*request);",
+    "Comm_free": "forget_members(comm);",
+    "Comm_disconnect": "forget_members(comm);",
+}
+OPTIONAL = {"Isendrecv", "Isendrecv_replace"}  # of MPI 4
+# Calls that test, and how one sees that it was in vain.
+IN_VAIN = {
+    **dict.fromkeys(("Test", "Testall", "Testany", "Iprobe", "Improbe", "ura_halo_ready"), "*flag == 0"),
+    "Testsome": "*outcount == 0",
+    "ura_halo_ready_any": "*neighbour < 0",
+}
+
+
 class Function(NamedTuple):
-    name: str  # without MPI_
+    name: str  # without MPI_; of urakata.h with ura_
     parameters: list[str]  # as declared
+
+    @property
+    def symbol(self) -> str:
+        return self.name if self.name.startswith("ura_") else f"MPI_{self.name}"
 
     @property
     def arguments(self) -> list[str]:
@@ -46,13 +107,13 @@ def name_of(parameter: str) -> str:
     return re.sub(r"\[\w*\]", "", parameter).split()[-1].lstrip("*")
 
 
-def functions(header: str, compiler: list[str]) -> list[Function]:
-    """Those that return a code, in the order of the header."""
+def functions(header: str, compiler: list[str], prefix: str = "MPI_") -> list[Function]:
+    """Those of the header that return a code, in its order."""
     command = [*compiler, "-E", "-P", "-x", "c", "-include", header, "/dev/null"]
     text = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
     text = re.sub(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)", "", text)
-    found = re.findall(r"\bint\s+MPI_(\w+)\s*\(([^;{}]*)\)\s*;", text)
-    return [Function(name, split(parameters)) for name, parameters in found]
+    found = re.findall(rf"\bint\s+({prefix}\w+)\s*\(([^;{{}}]*)\)\s*;", text)
+    return [Function(name.removeprefix("MPI_"), split(parameters)) for name, parameters in found]
 
 
 def split(parameters: str) -> list[str]:
@@ -95,23 +156,80 @@ def payload(function: Function) -> str:
     return f"{' || '.join(conditions)} ? 0 : {expression}" if conditions else expression
 
 
-def entry(function: Function) -> str:
+def filled(text: str, function: Function) -> str:
+    for number, argument in enumerate(function.arguments):
+        text = text.replace(f"{{{number}}}", argument)
+    return text
+
+
+def told(function: Function) -> str:
+    """C++ that tells the time line of a call that has succeeded; "": nothing but that it was."""
+    base = function.name.removesuffix("_c")
+    if COLLECTIVE.fullmatch(base):
+        return "call.collective(comm);"
+    if _SEND_AT_ONCE.fullmatch(base) or _SEND_AT_ONCE.fullmatch(base.removeprefix("I")):
+        return _SENT
+    if _SEND_AT_ONCE.fullmatch(base.removesuffix("_init")):
+        return "line.prepared_send(*request, {dest, tag, comm}, bytes_of(count, datatype));"
+    return filled(TOLD.get(base, ""), function)
+
+
+def before(function: Function) -> list[str]:
+    """What comes in front of the call, for the time line."""
     name = function.name
+    if gone := FORGOTTEN.get(name):
+        return [f"  {gone}"]
+    if name in ENDING:
+        count, handles, statuses, _ = ENDING[name]
+        own = function.arguments[statuses]
+        ignored = "MPI_STATUSES_IGNORE" if re.search("all|some", name) else "MPI_STATUS_IGNORE"
+        return [
+            f"  Completion completion(call, {filled(count, function)}, {function.arguments[handles]});",
+            f"  {own} = completion.statuses({own}, {ignored});",
+        ]
+    if "*status" in told(function):
+        return ["  MPI_Status own_status;", "  if (call.lined() && status == MPI_STATUS_IGNORE) status = &own_status;"]
+    return []
+
+
+def after(function: Function) -> list[str]:
+    """What comes behind a call that has succeeded, for the time line."""
+    lines = []
+    text = told(function)
+    returned = any(re.search(r"\*\s*request$", parameter) for parameter in function.parameters)
+    makes = returned and function.name not in (*ENDING, *FORGOTTEN, "Start", "Cancel")
+    if makes and "*request" not in text:
+        lines.append("  if (code == MPI_SUCCESS) forget(*request);")
+    if function.name in ENDING:
+        text = filled(ENDING[function.name][3], function)
+    elif "line." in text:
+        text = f"call.line([&](TimeLine& line) {{ {text} }});"
+    if text:
+        lines.append(f"  if (call.ended() && call.lined() && code == MPI_SUCCESS) {{ {text} }}")
+    if in_vain := IN_VAIN.get(function.name):
+        lines.append(f"  if (call.lined() && code == MPI_SUCCESS && {in_vain}) call.in_vain();")
+    return lines
+
+
+def entry(function: Function) -> str:
+    name, symbol = function.name, function.symbol
     signature = ", ".join(function.parameters) or "void"
     lines = [
-        f"URAKATA_EXPORT int MPI_{name}({signature}) {{",
+        f"URAKATA_EXPORT int {symbol}({signature}) {{",
         f"  ProfiledCall call(k{name}, caller_in_program(__builtin_return_address(0)));",
-        f"  auto* const next = call.next<decltype(&MPI_{name})>();",
+        f"  auto* const next = call.next<decltype(&{symbol})>();",
         "  if (next == nullptr) return MPI_ERR_OTHER;",
-        f"  const int code = next({', '.join(function.arguments)});",
     ]
+    lines += before(function)
+    lines.append(f"  const int code = next({', '.join(function.arguments)});")
     if expression := payload(function):
         lines.append(f"  if (call.ended() && code == MPI_SUCCESS) call.moved({expression});")
-    lines += [
-        "  return code;",
-        "}",
-        f'extern "C" int PMPI_{name}({signature}) __attribute__((alias("MPI_{name}"), visibility("default")));',
-    ]
+    lines += after(function)
+    lines += ["  return code;", "}"]
+    if symbol.startswith("MPI_"):
+        lines.append(
+            f'extern "C" int P{symbol}({signature}) __attribute__((alias("{symbol}"), visibility("default")));'
+        )
     return "\n".join(lines) + "\n\n"
 
 
@@ -122,22 +240,27 @@ def fortran_routines(function: Function) -> list[str]:
 
 
 def main() -> None:
-    target, fortran, header, *compiler = sys.argv[1:]
+    target, fortran, header, own_header, *compiler = sys.argv[1:]
     known = [function for function in functions(header, compiler) if not LOCAL.match(function.name)]
     wrapped = [function for function in known if function.name not in BY_HAND]
+    own = [one for one in functions(own_header, compiler, "ura_") if not OWN_LOCAL.fullmatch(one.name)]
     names = [function.name for function in wrapped]
+    if missing := (TOLD.keys() | FORGOTTEN.keys() | ENDING.keys()) - OPTIONAL - set(names):
+        sys.exit(f"generate.py: {header} lacks {', '.join(sorted(missing))}")
+    if "ura_start" not in {function.name for function in own}:
+        sys.exit(f"generate.py: no ura_start was found in {own_header}; how does it declare it?")
     if len(names) < 150 or "Allreduce" not in names:
         sys.exit(f"generate.py: only {len(names)} functions were found in {header}; how does it declare them?")
     text = '// Generated by generate.py from the MPI\'s header.\n#include "profile/profiled_call.hpp"\n'
-    text += '#include "profile/fortran.hpp"\n\n'
+    text += '#include "profile/fortran.hpp"\n#include "urakata.h"\n\n'
     text += "namespace urakata::profile {\nnamespace {\n"
-    text += "".join(f'constinit Function k{name}{{"{name}"}};\n' for name in names)
+    text += "".join(f'constinit Function k{name}{{"{name}"}};\n' for name in [*names, *(one.name for one in own)])
     text += "\n}  // namespace\n}  // namespace urakata::profile\n\n"
     text += "using namespace urakata::profile;\nusing urakata::observe::CallProfile;\n\n"
     routines = [routine for function in wrapped for routine in fortran_routines(function)]
     text += "FortranRoutine urakata::profile::fortran_routines[] = {\n"
     text += "".join(f'    {{"{routine}"}},\n' for routine in routines) + "};\n\n"
-    Path(target).write_text(text + "".join(entry(function) for function in wrapped))
+    Path(target).write_text(text + "".join(entry(function) for function in wrapped + own))
     stubs = "".join(f"\tfortran_entry {routine}, {number}\n" for number, routine in enumerate(routines))
     end = '\n\t.section .note.GNU-stack, "", %progbits\n'
     Path(fortran).write_text('// Generated by generate.py.\n#include "profile/fortran_entry.inc"\n\n' + stubs + end)

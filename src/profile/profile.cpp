@@ -11,9 +11,11 @@
 #include "base/preload_env.hpp"
 #include "observe/call_profile.hpp"
 #include "observe/profile_link.hpp"
+#include "profile/behind.hpp"
 #include "profile/profiled_call.hpp"
 
 namespace urakata::profile {
+
 namespace {
 
 using observe::CallProfile;
@@ -29,10 +31,16 @@ const ProfileLink& look_behind() {
   std::abort();
 }
 
+}  // namespace
+
+std::atomic<TimeLine*> time_line{nullptr};  // set before the profile is
+
 const ProfileLink& behind() {
   static const ProfileLink& link = look_behind();
   return link;
 }
+
+namespace {
 
 observe::ProfiledThread& own_thread() {
   static constinit thread_local observe::ProfiledThread* own = nullptr;
@@ -45,9 +53,13 @@ std::atomic<CallProfile*> profile{nullptr};
 // Is the program in a call that waits?
 alignas(64) std::atomic<std::uint32_t> waiting{0};
 
-template <class Type>
-Type find(const char* name) {
-  return reinterpret_cast<Type>(behind().find(name));
+void begin_line(const CallProfile::Rank& rank) {
+  auto made = observe::CallEvents::create(std::string(options().report), rank.rank, rank.ranks);
+  if (made.ok()) {
+    time_line.store(new TimeLine(std::move(*made)), std::memory_order_release);
+  } else {
+    log::warning("%s; the report will have no time line of MPI calls", made.error().message.c_str());
+  }
 }
 
 void begin() {
@@ -63,6 +75,7 @@ void begin() {
   auto made = CallProfile::create(std::string(options().report), rank);
   if (made.ok()) {
     behind().waiting(waiting);
+    if (options().timeline) begin_line(rank);  // behind create(), which takes an earlier run's away
     profile.store(made->release(), std::memory_order_release);
   } else {
     log::warning("%s; the report will not tell of all MPI calls", made.error().message.c_str());
@@ -85,6 +98,7 @@ ProfiledCall::ProfiledCall(Function& function, const void* address)
   CallProfile* const to = profile.load(std::memory_order_acquire);
   if (to == nullptr) return;
   record_ = &to->record({function.name, address});
+  line_ = time_line.load(std::memory_order_acquire);
   begin_ = now_ns();
   thread_.begin = begin_;
   to->enter(*record_, begin_);
@@ -105,6 +119,7 @@ ProfiledCall::~ProfiledCall() {
         record_ = &to->record({function_.name, address_, line});
       }
       to->leave(*record_, begin_, thread_.end, bytes_);
+      if (lined() && !in_vain_) add_to_line(to->number_of(*record_));
       thread_.past += thread_.end - begin_;
       if (function_.waits) waiting.store(0, std::memory_order_relaxed);
     }
@@ -112,6 +127,16 @@ ProfiledCall::~ProfiledCall() {
   thread_.caller = before_;
   thread_.begin = before_begin_;
   thread_.end = 0;
+}
+
+void ProfiledCall::add_to_line(std::uint32_t record) {
+  line([&](TimeLine& line) {
+    if (collective_) {
+      line.called(record, begin_, thread_.end, *collective_, bytes_ != 0);
+    } else {
+      line.called(record, begin_, thread_.end);
+    }
+  });
 }
 
 void* ProfiledCall::look_up() {

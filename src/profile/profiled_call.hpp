@@ -7,10 +7,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <new>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "observe/call_profile.hpp"
 #include "observe/profile_link.hpp"
+#include "profile/time_line.hpp"
 #include "shim/abi.hpp"
 
 namespace urakata::profile {
@@ -18,6 +22,7 @@ namespace urakata::profile {
 // Does it start or prepare something? What it takes from the network on the way had come without it. Every other call
 // looks after what was started, so what comes in it comes in time that the program spends on it.
 constexpr bool starts(std::string_view name) {
+  if (name.starts_with("ura_")) return name == "ura_start" || name == "ura_halo_begin";
   for (const std::string_view other : {"Info", "Init", "Intercomm", "Iprobe", "Improbe"}) {
     if (name.starts_with(other)) return false;
   }
@@ -25,11 +30,12 @@ constexpr bool starts(std::string_view name) {
          name.ends_with("_init_c");
 }
 static_assert(starts("Iallreduce") && starts("Ineighbor_alltoall_c") && starts("Startall") && starts("Send_init"));
+static_assert(starts("ura_start") && !starts("ura_halo_end") && !starts("ura_halo_ready"));
 static_assert(!starts("Wait") && !starts("Test") && !starts("Iprobe") && !starts("Intercomm_merge") && !starts("Send"));
 
-// A function of MPI's.
+// A function of MPI's, or of urakata.h.
 struct Function {
-  const char* name;  // without MPI_
+  const char* name;  // without MPI_; of urakata.h with ura_
   bool waits = !starts(name);
   std::atomic<void*> next{nullptr};  // where its calls go on; found at the first
 };
@@ -54,8 +60,24 @@ class ProfiledCall {
   bool ended();
   void moved(std::uint64_t bytes) { bytes_ = bytes; }
 
+  // Is the call in a time line? Then, once it has ended, `tell` is called with that; where there is no memory for it the
+  // time line lacks something.
+  bool lined() const { return line_ != nullptr; }
+  template <class Tell>
+  void line(Tell tell) {
+    try {
+      tell(*line_);
+    } catch (const std::bad_alloc&) {  // the program's call goes on
+    }
+  }
+  std::uint64_t began_at() const { return begin_; }
+  std::uint64_t ended_at() const { return thread_.end; }
+  void collective(MPI_Comm comm) { collective_ = comm; }
+  void in_vain() { in_vain_ = true; }  // a test of something that is not there yet: there may be thousands in a row
+
  private:
   void* look_up();
+  void add_to_line(std::uint32_t record);
 
   Function& function_;
   const void* const address_;
@@ -64,7 +86,63 @@ class ProfiledCall {
   std::uint64_t before_begin_ = 0;  // its begin, as the thread has it
   std::uint64_t begin_ = 0;
   observe::CallRecord* record_ = nullptr;  // nullptr: it is not noted
+  TimeLine* line_ = nullptr;
+  std::optional<MPI_Comm> collective_;  // on which it is a collective
+  bool in_vain_ = false;
   std::uint64_t bytes_ = observe::CallProfile::kNotKnown;
+};
+
+extern std::atomic<TimeLine*> time_line;  // of the process; nullptr: none was asked for
+
+// Handles that are gone, or given to something that the time line is not told of; also in calls inside others.
+inline void forget(MPI_Request request) {
+  if (TimeLine* const line = time_line.load(std::memory_order_acquire)) line->forget(request);
+}
+inline void forget_members(const MPI_Comm* comm) {
+  TimeLine* const line = time_line.load(std::memory_order_acquire);
+  if (line != nullptr && comm != nullptr) line->forget_members(*comm);
+}
+
+// Around a call that may end requests: what is known of them is taken out before, since another thread may be given a handle
+// that has ended before this one can tell of it; what has not ended is put back when this goes.
+class Completion {
+ public:
+  Completion(ProfiledCall& call, int count, const MPI_Request* requests)
+      : call_(call), count_(count), requests_(requests) {
+    if (call.lined()) take_out();
+  }
+  ~Completion() {
+    if (!held_.empty()) put_back();
+  }
+  Completion(const Completion&) = delete;
+  Completion& operator=(const Completion&) = delete;
+
+  // Those to give to the call where the program ignores them, which `ignored` says.
+  MPI_Status* statuses(MPI_Status* given, const MPI_Status* ignored) {
+    statuses_ = given;
+    if (!held_.empty() && given == ignored) make_statuses();
+    return statuses_;
+  }
+  // Request `index` of the call has ended; its status is the `status`-th.
+  void ended(int index, int status);
+
+ private:
+  struct Held {
+    int index;
+    MPI_Request request;
+    TimeLine::Open open;
+    bool over = false;
+  };
+  void take_out();
+  void put_back();
+  void make_statuses();
+
+  ProfiledCall& call_;
+  const int count_;
+  const MPI_Request* const requests_;
+  std::vector<Held> held_;
+  MPI_Status* statuses_ = nullptr;
+  std::vector<MPI_Status> own_;
 };
 
 std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type);

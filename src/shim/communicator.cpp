@@ -125,8 +125,12 @@ std::vector<std::int32_t> world_ranks(MPI_Comm handle) {
   std::vector<int> own(static_cast<std::size_t>(size));
   std::iota(own.begin(), own.end(), 0);
   std::vector<std::int32_t> world(own.size());
-  host.Group_translate_ranks(group, size, own.data(), process().world_group(), world.data());
+  MPI_Group all = process().world_group();
+  const bool none = all == MPI_GROUP_NULL;  // in a run that is all the host's
+  if (none) host.Comm_group(MPI_COMM_WORLD, &all);
+  host.Group_translate_ranks(group, size, own.data(), all, world.data());
   host.Group_free(&group);
+  if (none) host.Group_free(&all);
   if (std::find(world.begin(), world.end(), MPI_UNDEFINED) != world.end()) world.clear();
   return world;
 }

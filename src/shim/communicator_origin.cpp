@@ -5,6 +5,7 @@
 
 #include "base/handle_map.hpp"
 #include "base/log.hpp"
+#include "base/options.hpp"
 #include "shim/circle.hpp"
 #include "shim/communicator.hpp"
 #include "shim/host.hpp"
@@ -31,10 +32,16 @@ std::shared_ptr<job::ChildContexts> new_children() {
 
 bool intercepts() { return process().running() && !process().host_only(); }
 
+// By its first member, and by that one's number for its circle, which is never given again.
+std::uint64_t number_of(std::int32_t first, const job::MemberContexts& contexts) {
+  return (static_cast<std::uint64_t>(first) + 1) << 32U | contexts.circle_of(first);
+}
+
 void add(MPI_Comm made, job::MemberContexts contexts) {
+  const std::uint64_t number = options().timeline ? number_of(world_ranks(made).front(), contexts) : 0;
   open_circle(made, contexts);
   KernelPartHolder kernel_part = open_conduit(made, contexts);
-  origins().insert(made, new CommunicatorOrigin{std::move(contexts), new_children(), std::move(kernel_part)});
+  origins().insert(made, new CommunicatorOrigin{std::move(contexts), new_children(), std::move(kernel_part), number});
 }  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): held by the registry
 
 }  // namespace
@@ -45,7 +52,8 @@ void open_world_origin(std::int32_t limit) {
   auto children = new_children();
   children->fix(fixed);
   job::MemberContexts own = children->next();
-  origins().insert(MPI_COMM_WORLD, new CommunicatorOrigin{std::move(own), std::move(children), nullptr});
+  const std::uint64_t number = number_of(0, own);
+  origins().insert(MPI_COMM_WORLD, new CommunicatorOrigin{std::move(own), std::move(children), nullptr, number});
 }  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): held by the registry
 
 void open_world_conduit() {

@@ -8,6 +8,7 @@
 // Thread-safety: as job/contexts.hpp.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "job/contexts.hpp"
@@ -21,6 +22,8 @@ struct CommunicatorOrigin {
   job::MemberContexts contexts;                  // its own, until the communicator's first collective takes it over
   std::shared_ptr<job::ChildContexts> children;  // for what is made from it
   KernelPartHolder kernel_part;                  // likewise; nullptr: there is none
+  // The same on all its ranks, and no other communicator's, for the time line; 0: there is none.
+  std::uint64_t number = 0;
 };
 
 // MPI_COMM_WORLD, with `contexts` numbers in the tags. Once, in MPI_Init.

@@ -6,6 +6,7 @@
 #include "shim/devices.hpp"
 #include "shim/host.hpp"
 #include "shim/process.hpp"
+#include "shim/profiled.hpp"
 #include "shim/user_error.hpp"
 #include "shim/user_halo.hpp"
 #include "urakata.h"
@@ -79,7 +80,7 @@ int ura_halo_create(MPI_Comm comm, MPI_Aint element_bytes, const ura_halo_side* 
     return side_of_lists(direction, *given, element_bytes, ranks);
   };
   return create("ura_halo_create", comm, side(Direction::send, send), side(Direction::receive, receive),
-                __builtin_return_address(0), halo);
+                shim::caller(__builtin_return_address(0)), halo);
 }
 
 int ura_halo_create_types(MPI_Comm comm, int send_neighbours, const int* send_ranks, const MPI_Datatype* send_types,
@@ -93,8 +94,8 @@ int ura_halo_create_types(MPI_Comm comm, int send_neighbours, const int* send_ra
     return side_of_types(direction, neighbours, of, types, ranks);
   };
   return create("ura_halo_create_types", comm, side(Direction::send, send_neighbours, send_ranks, send_types),
-                side(Direction::receive, receive_neighbours, receive_ranks, receive_types), __builtin_return_address(0),
-                halo);
+                side(Direction::receive, receive_neighbours, receive_ranks, receive_types),
+                shim::caller(__builtin_return_address(0)), halo);
 }
 
 int ura_halo_name(ura_halo* halo, const char* name) {

@@ -1,6 +1,5 @@
 #include "shim/operation.hpp"
 
-#include <memory>
 #include <optional>
 
 #include "base/handle_map.hpp"
@@ -57,14 +56,11 @@ std::string_view UserOperation::attached_as() const {
   return name != nullptr ? *name : std::string_view();
 }
 
-bool UserOperation::attach_as(std::string_view name) {
-  auto made = std::make_unique<const std::string>(name);
+void UserOperation::attach_as(std::unique_ptr<const std::string> name) {
   const std::string* before = nullptr;
-  if (attached_as_.compare_exchange_strong(before, made.get(), std::memory_order_acq_rel)) {
-    made.release();  // NOLINT(bugprone-unused-return-value): the operation has it now
-    return true;
+  if (attached_as_.compare_exchange_strong(before, name.get(), std::memory_order_acq_rel)) {
+    static_cast<void>(name.release());
   }
-  return *before == name;
 }
 
 void UserOperation::release() {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -26,8 +27,7 @@ class UserOperation {
   bool commutative() const { return commutative_; }
   // The name under which byte code that computes the same is attached (ura_op_kernel()); empty: there is none.
   std::string_view attached_as() const;
-  // False: it has another name already.
-  bool attach_as(std::string_view name);
+  void attach_as(std::unique_ptr<const std::string> name);  // once; again it has no effect
   void retain() { users_.fetch_add(1, std::memory_order_relaxed); }
   void release();  // the last one frees the host's handle
 

@@ -1,8 +1,11 @@
 // The functions of urakata.h.
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <new>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "shim/abi.hpp"
 #include "shim/communicator.hpp"
@@ -12,6 +15,7 @@
 #include "shim/process.hpp"
 #include "shim/start_meter.hpp"
 #include "shim/user_error.hpp"
+#include "shim/without_memory.hpp"
 #include "urakata.h"
 #include "xdp/frame.h"
 
@@ -27,11 +31,21 @@ struct NameWish {
   bool operator==(const NameWish&) const = default;
 };
 
-// The error's text; empty: all ranks have called the operation so.
-std::string name_on_all(UserOperation* operation, std::string_view name) {
+// Names it on all ranks, or on none: the code for this one.
+int name_on_all(MPI_Op op, std::string_view name) {
+  HostBootstrap world(urakata::shim::private_world());
   NameWish own;
   std::string why;
-  if (operation == nullptr) {
+  UserOperation* operation = nullptr;
+  std::unique_ptr<const std::string> kept;
+  try {
+    operation = urakata::shim::user_operation(op);
+    kept = std::make_unique<const std::string>(name);
+  } catch (const std::bad_alloc&) {  // the others are told
+  }
+  if (kept == nullptr) {
+    why = "no memory";
+  } else if (operation == nullptr) {
     why = "not an operation that MPI_Op_create made";
   } else if (name.empty() || name.size() >= own.name.size()) {
     why = "a name has 1 to " + std::to_string(own.name.size() - 1) + " characters";
@@ -41,16 +55,19 @@ std::string name_on_all(UserOperation* operation, std::string_view name) {
     std::ranges::copy(name, own.name.begin());
     own.possible = true;
   }
-  HostBootstrap world(urakata::shim::private_world());
   const auto all = world.gathered(own);
-  if (operation == nullptr || !why.empty()) return why;
-  if (all.empty()) return "the host refuses the meeting of the ranks";
+  const auto refuse = [&](const std::string& reason) {
+    return urakata::shim::user_error("ura_op_kernel", operation == nullptr ? MPI_ERR_OP : MPI_ERR_ARG, reason);
+  };
+  if (!why.empty()) return refuse(why);
+  if (all.empty()) return refuse("the host refuses the meeting of the ranks");
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     const std::string who = "rank " + std::to_string(rank) + " of MPI_COMM_WORLD ";
-    if (!all[rank].possible) return who + "cannot name its operation";
-    if (all[rank] != own) return who + "says " + all[rank].name.data() + ", and this one " + own.name.data();
+    if (!all[rank].possible) return refuse(who + "cannot name its operation");
+    if (all[rank] != own) return refuse(who + "says " + all[rank].name.data() + ", and this one " + own.name.data());
   }
-  return operation->attach_as(name) ? "" : "another thread names the operation otherwise at the same time";
+  operation->attach_as(std::move(kept));
+  return MPI_SUCCESS;
 }
 
 }  // namespace
@@ -84,10 +101,7 @@ int ura_op_kernel(MPI_Op op, const char* name) {
     return urakata::shim::user_error("ura_op_kernel", MPI_ERR_OTHER, "MPI is not initialized, or only for sessions");
   }
   if (urakata::shim::process().host_only()) return MPI_SUCCESS;  // on all ranks alike
-  UserOperation* const operation = urakata::shim::user_operation(op);
-  const std::string why = name_on_all(operation, name);
-  if (why.empty()) return MPI_SUCCESS;
-  return urakata::shim::user_error("ura_op_kernel", operation == nullptr ? MPI_ERR_OP : MPI_ERR_ARG, why);
+  return urakata::shim::or_no_memory([&] { return name_on_all(op, name); });
 }
 
 }  // extern "C"

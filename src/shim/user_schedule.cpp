@@ -13,6 +13,7 @@
 #include "shim/host.hpp"
 #include "shim/operation.hpp"
 #include "shim/process.hpp"
+#include "shim/profiled.hpp"
 #include "shim/start.hpp"
 #include "shim/user_error.hpp"
 #include "shim/without_memory.hpp"
@@ -217,9 +218,9 @@ int ura_start(ura_schedule* schedule, void* const* buffers, MPI_Request* request
   }
   made.run->reducer = schedule->reducer;
   if (observer != nullptr) {
-    made.call_site =
-        observer->call_site({schedule->name, __builtin_return_address(0), 0, schedule->own->engine->name(), "user"},
-                            schedule->prepared.why);
+    made.call_site = observer->call_site(
+        {schedule->name, shim::caller(__builtin_return_address(0)), 0, schedule->own->engine->name(), "user"},
+        schedule->prepared.why);
   }
   *request = made.handle();
   return shim::submit(made, begin);

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "base/helper_thread.hpp"
 #include "base/log.hpp"
 #include "base/system_error.hpp"
 #include "xdp/way.hpp"
@@ -378,6 +379,8 @@ void Channel::reap(std::vector<Done>& done) {
   for (Operation& operation : begun_) {
     if (operation.given) continue;
     if (!has_cell(operation.number)) break;
+    // Its row may be the last one, and the program's function is run by the program's threads only.
+    if (on_helper_thread && operation.work.reducer != nullptr && operation.work.reducer->owner_only) break;
     give(operation, operation.waiting.data());
     operation.waiting.clear();
   }

@@ -20,6 +20,8 @@
 #include "urakata_ieee.h"
 #include "urakata_op.bpf.h"
 
+_Static_assert(URA_OP_BYTES == URA_XDP_BYTES, "a row is a row");
+
 struct table {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(map_flags, BPF_F_MMAPABLE);

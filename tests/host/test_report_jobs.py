@@ -12,7 +12,10 @@ from jobs import PROGRAMS, compiled, compiled_example, compiled_extension, named
 from test_mpi4py import library, suite
 
 from urakata import paths
+from urakata.report.events import read_events
+from urakata.report.files import read_ranks
 from urakata.report.summary import summarise
+from urakata.report.trace import trace
 
 
 @pytest.mark.parametrize("engine", ("poll", "thread"))
@@ -54,6 +57,44 @@ def test_what_is_started_together_begins_together(folder: Path, tmp_path: Path, 
         if kind == "start" and sites.get(site, "").startswith("Allreduce_init")
     ]
     assert set(Counter(starts).values()) == {12}  # as many as it gives to each MPI_Startall
+
+
+@pytest.mark.parametrize(
+    "options", (["--engine", "host"], ["--engine", "thread"], ["--space"]), ids=lambda words: words[-1]
+)
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_the_time_line_has_all_messages_and_late_ranks(
+    folder: Path, tmp_path: Path, name: str, options: list[str]
+) -> None:
+    """Of three ranks, on three communicators, of which the host tells two apart by nothing but their ranks' order."""
+    host = named(name)
+    words = [str(paths.program("urakata-exec")), *options, "--report", str(tmp_path), "--timeline", "--"]
+    outcome = run_job(host, 3, [*words, str(compiled(host, "lined_messages", folder))])
+    passes(outcome)
+    expected = Counter(
+        tuple(map(int, line.split()[1:])) for line in outcome.output.splitlines() if line.startswith("message ")
+    )
+    line = read_events(tmp_path)
+    assert line is not None and len(expected) > 100
+    found = Counter((one.sender, one.receiver, one.bytes, one.tag) for one in line.messages)
+    if options == [
+        "--engine",
+        "host",
+    ]:  # COMM_WORLD and its duplicate are taken for one; the third one's ring turns back
+        expected = Counter({key: count for key, count in expected.items() if key[1] == (key[0] + 2) % 3})
+    assert found == expected
+    assert all(one.sent <= one.received for one in line.messages)
+    # Rank 1 sleeps for 60 ms in front of the one, and for 40 in front of the other.
+    late = [wait for wait in line.waits if wait.name == "Allreduce" and wait.end - wait.begin > 5_000_000]
+    assert {(wait.rank, wait.late_rank) for wait in late} == {(0, 1), (2, 1)}
+    shown = trace(line, read_ranks(tmp_path))["traceEvents"]
+    waits = {
+        (one["pid"], one["args"]["operation"])
+        for one in shown
+        if one["name"] == "waits for rank 1" and one["dur"] > 5_000
+    }
+    assert waits >= {(0, "Allreduce"), (2, "Allreduce")}
+    assert ("--engine" in options and options[1] == "host") or waits >= {(0, "Iallreduce"), (2, "Iallreduce")}
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))

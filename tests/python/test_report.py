@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from calls_file import CallsFile, EventsFile
 from typer.testing import CliRunner
 
 from urakata.cli import build_app
-from urakata.report.files import ReportError, read_ranks
+from urakata.report.files import ReportError
 from urakata.report.page import page
 from urakata.report.summary import Row, as_json, summarise
 from urakata.report.text import engine_lines
-from urakata.report.trace import trace
 
 
 def times(count: int = 0, total: int = 0) -> dict[str, int]:
@@ -33,7 +33,7 @@ def site(**changes: Any) -> dict[str, Any]:
 
 
 def rank(number: int, **changes: Any) -> dict[str, Any]:
-    events = [[1000, 2000, "start", 0, 0], [5000, 9000, "wait", 0, 0], [1500, 6000, "instance", 0, 0]]
+    events = [[1000, 2000, "start", 0, 0], [5000, 9000, "wait", 0, 0]]
     values: dict[str, Any] = {
         "urakata_report": 2, "rank": number, "ranks": 2, "host": "node<1>", "pid": 1, "program": "./app",
         "host_mpi": "Some MPI 1.0", "abi": "openmpi", "engine": "poll", "engine_why": "", "init_ns": 500,
@@ -230,15 +230,6 @@ def test_one_line_says_whether_there_is_a_space_and_why_not(folder: Path) -> Non
     assert "space (rank 1): asked for, not in use: it is not position-independent" in lines
 
 
-def test_trace_has_tracks_for_compute_calls_and_helpers(folder: Path) -> None:
-    events = trace(read_ranks(folder))["traceEvents"]
-    names = {event["args"]["name"] for event in events if event["name"] == "thread_name" and event["pid"] == 1}
-    assert names == {"compute", "calls", "helper 0"}
-    compute = [(e["ts"], e["dur"]) for e in events if e["name"] == "compute" and e["pid"] == 0]
-    assert sorted(compute) == [(0.0, 0.5), (1.5, 3.0), (8.5, 1.0)]
-    assert sum(event["ph"] == "b" for event in events) == sum(event["ph"] == "e" for event in events) == 2
-
-
 def test_page_escapes_and_needs_nothing_else(folder: Path) -> None:
     text = page(summarise(folder))
     assert "node&lt;1&gt;" in text
@@ -248,6 +239,11 @@ def test_page_escapes_and_needs_nothing_else(folder: Path) -> None:
 
 def test_command_writes_all_forms(folder: Path) -> None:
     html, line = folder / "out.html", folder / "out.json"
+    for number in range(2):
+        calls, events = CallsFile(number, 2), EventsFile(number, 2)
+        events.call(calls.call("Send", 1, 100) - 1, 1000, 1100)
+        calls.write(folder)
+        events.write(folder)
     app = build_app()
     assert CliRunner().invoke(app, ["report", str(folder), "--html", str(html), "--trace", str(line)]).exit_code == 0
     assert html.read_text().startswith("<!doctype html>")

@@ -12,6 +12,7 @@ from rich.console import Console
 from urakata.json_output import JsonFlag, write_json
 from urakata.report.calls import read_all_calls
 from urakata.report.errors import ReportError
+from urakata.report.events import read_events
 from urakata.report.page import page
 from urakata.report.summary import as_json, summarise
 from urakata.report.text import render_text, show
@@ -65,9 +66,9 @@ def report(
     if csv is not None:
         _write(csv, calls_csv(read_all_calls(folder)))
     if trace_file is not None:
-        if not any(rank["tracks"] for rank in summary.ranks):
+        if (line := read_events(folder)) is None:
             raise ReportError(f"{folder} holds no time line: run with --timeline")
-        _write(trace_file, json.dumps(trace(summary.ranks)))
+        _write(trace_file, json.dumps(trace(line, summary.ranks)))
     if html is not None:
         _write(html, page(summary))
     if as_data:

@@ -65,6 +65,9 @@ class RankCalls:
     calls: list[Call]
     inside: Call | None  # the call that it had begun and did not return from
     inside_after_ns: int  # when that began
+    begin_ns: int  # MPI_Init's return, by CLOCK_MONOTONIC
+    clock: str  # ranks with the same one have the same CLOCK_MONOTONIC
+    operations: list[str]  # by the number of a record in the file
 
 
 def _texts(data: bytes) -> dict[int, str]:
@@ -113,6 +116,9 @@ def read_calls(path: Path) -> RankCalls:
             [call for call in found if call.calls],
             found[head.inside - 1] if head.inside else None,
             head.since - head.begin,
+            head.begin,
+            texts[head.clock] or texts[head.host],
+            [call.operation for call in found],
         )
     except (struct.error, KeyError, IndexError) as error:
         raise ReportError(f"{path} is broken, or cut off") from error

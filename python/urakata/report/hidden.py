@@ -206,27 +206,40 @@ def measure(seen: list[Seen], helped: bool) -> Hidden:
     return Hidden(why="no instance was waited for at once by all ranks, which would tell how long it takes")
 
 
-def samples_of(ranks: Iterable[Mapping[str, Any]]) -> dict[tuple[int, int], list[Seen]]:
-    """What was seen at each call site, by rank and the site's number there."""
-    clock: dict[int, str] = {}
-    wall: dict[str, int] = {}  # one for each clock, to bring the times of different nodes near to each other
-    instances: defaultdict[tuple[int, int, int], dict[int, tuple[Mapping[str, Any], Sample]]] = defaultdict(dict)
+_Site = Mapping[str, Any]
+
+
+def whole_instances(ranks: Iterable[_Site]) -> list[dict[int, tuple[_Site, Sample]]]:
+    """By rank, the call site and the sample of each instance of which all that took part have told; times as each
+    rank's clock has them."""
+    instances: defaultdict[tuple[int, int, int], dict[int, tuple[_Site, Sample]]] = defaultdict(dict)
     twice = set()
     for rank in ranks:
-        number = rank["rank"]
-        clock[number] = rank.get("clock") or rank["host"]
-        shift = wall.setdefault(clock[number], rank["realtime_minus_monotonic_ns"])
         for site in rank["call_sites"]:
             for row in site["samples"]:
-                sample = Sample(*row).shifted(shift)
+                sample = Sample(*row)
                 key = sample[:3]
-                if number in instances[key]:  # a communicator's number was given again
+                if rank["rank"] in instances[key]:  # a communicator's number was given again
                     twice.add(key)
-                instances[key][number] = site, sample
-    whole = [
+                instances[key][rank["rank"]] = site, sample
+    return [
         parts
         for key, parts in instances.items()
         if key not in twice and all(sample.ranks == len(parts) for _, sample in parts.values())
+    ]
+
+
+def samples_of(ranks: Iterable[_Site]) -> dict[tuple[int, int], list[Seen]]:
+    """What was seen at each call site, by rank and the site's number there."""
+    ranks = list(ranks)
+    clock: dict[int, str] = {}
+    wall: dict[str, int] = {}  # one for each clock, to bring the times of different nodes near to each other
+    for rank in ranks:
+        clock[rank["rank"]] = rank.get("clock") or rank["host"]
+        wall.setdefault(clock[rank["rank"]], rank["realtime_minus_monotonic_ns"])
+    whole = [
+        {number: (site, sample.shifted(wall[clock[number]])) for number, (site, sample) in parts.items()}
+        for parts in whole_instances(ranks)
     ]
     clocks = Clocks()
     for parts in whole:

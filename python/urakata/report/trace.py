@@ -1,69 +1,115 @@
-"""The time line as a Chrome trace, which Perfetto opens: for each rank tracks of compute, calls and each helper."""
+"""The time line as a Chrome trace, which Perfetto opens.
+
+For each rank tracks of computation, of the MPI calls of each thread, of what it waited for late ranks, and of each
+helper; arrows go from the call that sends a message to the one that found it received.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-_CALLS = {"start", "wait", "test", "call"}
-_COMPUTE, _FIRST_CALLER, _FIRST_HELPER = 0, 1, 1000
+from urakata.report.events import RankLine, TimeLine
+from urakata.report.hidden import Sample, all_need_all, whole_instances
+
+_COMPUTE, _FIRST_CALLER, _LATE, _FIRST_HELPER = 0, 1, 70_000, 70_001  # behind those of all threads
 
 
-def _name(process: int, thread: int, name: str) -> dict[str, Any]:
-    return {"ph": "M", "pid": process, "tid": thread, "name": "thread_name", "args": {"name": name}}
+def _span(process: int, thread: int, begin: int, end: int, name: str, **more: Any) -> dict[str, Any]:
+    times = {"ts": begin / 1000, "dur": max(0, end - begin) / 1000}
+    return {"ph": "X", "pid": process, "tid": thread, "name": name, **times, **more}
 
 
-def _compute(calls: list[tuple[int, int]], begin: int, end: int) -> Iterator[tuple[int, int]]:
-    """What lies between the calls of the first caller."""
-    for start, stop in sorted(calls):
-        if start > begin:
-            yield begin, start
-        begin = max(begin, stop)
-    if end > begin:
-        yield begin, end
+def _name(process: int, thread: int, name: str) -> Iterator[dict[str, Any]]:
+    common = {"ph": "M", "pid": process, "tid": thread}
+    yield {**common, "name": "thread_name", "args": {"name": name}}
+    yield {**common, "name": "thread_sort_index", "args": {"sort_index": thread}}
 
 
-def _rank_events(rank: dict[str, Any], shift: int) -> Iterator[dict[str, Any]]:
+def _compute(rank: RankLine) -> Iterator[dict[str, Any]]:
+    """What lies between the calls of the thread that called first."""
+    at = rank.first
+    thread = min((call.thread for call in rank.calls), default=0)
+    for call in sorted(call for call in rank.calls if call.thread == thread):
+        if call.begin > at:
+            yield _span(rank.rank, _COMPUTE, at, call.begin, "compute")
+        at = max(at, call.end)
+    if rank.end > at:
+        yield _span(rank.rank, _COMPUTE, at, rank.end, "compute")
+
+
+def _calls(rank: RankLine) -> Iterator[dict[str, Any]]:
+    yield {"ph": "M", "pid": rank.rank, "name": "process_name", "args": {"name": f"rank {rank.rank} on {rank.host}"}}
+    yield {"ph": "M", "pid": rank.rank, "name": "process_sort_index", "args": {"sort_index": rank.rank}}
+    yield from _name(rank.rank, _COMPUTE, "compute")
+    threads = {call.thread for call in rank.calls}
+    for thread in sorted(threads):
+        yield from _name(rank.rank, _FIRST_CALLER + thread, "MPI" if len(threads) == 1 else f"MPI, thread {thread}")
+    for call in rank.calls:
+        yield _span(rank.rank, _FIRST_CALLER + call.thread, call.begin, call.end, call.name)
+    yield from _compute(rank)
+
+
+def _inside(rank: dict[str, Any], shift: int) -> Iterator[dict[str, Any]]:
+    """What Urakata did inside: from start to end the operations that the report keeps in full, and its helpers."""
     process = rank["rank"]
-    sites = {site["number"]: f"{site['operation']} {site['bytes']} B" for site in rank["call_sites"]}
-
-    def span(thread: int, begin: int, end: int, name: str) -> dict[str, Any]:
-        times = {"ts": (begin + shift) / 1000, "dur": max(0, end - begin) / 1000}
-        return {"ph": "X", "pid": process, "tid": thread, "name": name, **times}
-
-    yield {"ph": "M", "pid": process, "name": "process_name", "args": {"name": f"rank {process} on {rank['host']}"}}
-    yield {"ph": "M", "pid": process, "name": "process_sort_index", "args": {"sort_index": process}}
-    yield _name(process, _COMPUTE, "compute")
-    calls: list[tuple[int, int]] = []
-    callers: dict[int, int] = {}
-    for number, track in enumerate(rank["tracks"]):
-        if number:
-            yield _name(process, _FIRST_HELPER + number, track["name"])
-        for index, (begin, end, kind, site, thread) in enumerate(track["events"]):
-            name = f"{kind} {sites[site]}" if site in sites else kind
-            if kind == "instance":
-                common = {"cat": "instance", "id": f"{process}.{number}.{index}", "pid": process, "name": name}
-                yield {"ph": "b", "ts": (begin + shift) / 1000, **common}
-                yield {"ph": "e", "ts": (end + shift) / 1000, **common}
-                continue
-            if number:
-                yield span(_FIRST_HELPER + number, begin, end, name)
-                continue
-            if thread not in callers:
-                callers[thread] = _FIRST_CALLER + len(callers)
-                yield _name(process, callers[thread], "calls" if len(callers) == 1 else f"calls of thread {thread}")
-            if kind in _CALLS and callers[thread] == _FIRST_CALLER:
-                calls.append((begin, end))
-            yield span(callers[thread], begin, end, name)
-    lost = bool(rank["tracks"]) and rank["tracks"][0]["lost"] > 0
-    if calls:  # before the oldest event that was kept nothing is known
-        first = min(begin for begin, _ in calls) if lost else rank["init_ns"]
-        for begin, end in _compute(calls, first, rank["finalize_ns"]):
-            yield span(_COMPUTE, begin, end, "compute")
+    for site in rank["call_sites"]:
+        for index, row in enumerate(site["samples"]):
+            sample = Sample(*row).shifted(shift)
+            name = f"{site['operation']} {site['bytes']} B"
+            common = {"cat": "operation", "id": f"{process}.{site['number']}.{index}", "pid": process, "name": name}
+            yield {"ph": "b", "ts": sample.begin / 1000, **common}
+            yield {"ph": "e", "ts": max(sample.begin, sample.done) / 1000, **common}
+    # What the first track has of the callers lies within the calls that are shown.
+    for number, track in enumerate(rank["tracks"][1:], _FIRST_HELPER):
+        yield from _name(process, number, track["name"])
+        for begin, end, kind, *_ in track["events"]:
+            yield _span(process, number, begin + shift, end + shift, kind)
 
 
-def trace(ranks: list[dict[str, Any]]) -> dict[str, Any]:
-    """Times are in us since the earliest MPI_Init; clocks of different nodes are aligned by their wall clocks."""
-    origin = min(rank["init_ns"] + rank["realtime_minus_monotonic_ns"] for rank in ranks)
-    events = [event for rank in ranks for event in _rank_events(rank, rank["realtime_minus_monotonic_ns"] - origin)]
+def _arrows(line: TimeLine) -> Iterator[dict[str, Any]]:
+    for number, message in enumerate(line.messages):
+        common = {"cat": "message", "name": f"{message.bytes} B, tag {message.tag}", "id": number}
+        sender, receiver = (_FIRST_CALLER + thread for thread in message.threads)
+        yield {"ph": "s", "pid": message.sender, "tid": sender, "ts": message.sent / 1000, **common}
+        # Within the call, at whose end it was there.
+        until = {"ts": (message.received - 1) / 1000, "bp": "e"}
+        yield {"ph": "f", "pid": message.receiver, "tid": receiver, **until, **common}
+
+
+def _late_in_instances(
+    ranks: Iterable[dict[str, Any]], shifts: Mapping[int, int]
+) -> Iterator[tuple[int, int, int, int, str]]:
+    """Rank, begin, end, late rank and operation: what ranks waited for the last one in the non-blocking collectives
+    that the report keeps in full."""
+    for parts in whole_instances(ranks):
+        site, _ = next(iter(parts.values()))
+        operation = site["operation"]
+        open_ended = operation.startswith("I") or "_init" in operation  # the others' calls tell it themselves
+        if not open_ended or not all_need_all(operation, site["bytes"]) or not parts.keys() <= shifts.keys():
+            continue
+        begins = {rank: part.begin + shifts[rank] for rank, (_, part) in parts.items()}
+        late = max(begins, key=begins.__getitem__)
+        for rank, (_, part) in parts.items():
+            begin, end = part.wait + shifts[rank], min(begins[late], part.end + shifts[rank])
+            if end > begin:
+                yield rank, begin, end, late, operation
+
+
+def trace(line: TimeLine, ranks: list[dict[str, Any]]) -> dict[str, Any]:
+    """`ranks`: those that told what Urakata did. Times are in us since the earliest MPI_Init."""
+    shifts = {rank.rank: rank.shift for rank in line.ranks}
+    events = [event for rank in line.ranks for event in _calls(rank)]
+    for rank in ranks:
+        if rank["rank"] in shifts:
+            events += _inside(rank, shifts[rank["rank"]])
+    events += _arrows(line)
+    waits = [(wait.rank, wait.begin, wait.end, wait.late_rank, wait.name) for wait in line.waits]
+    waits += _late_in_instances(ranks, shifts)
+    for number in sorted({wait[0] for wait in waits}):
+        events += _name(number, _LATE, "waits for late ranks")
+    events += [
+        _span(number, _LATE, begin, end, f"waits for rank {late}", args={"operation": name})
+        for number, begin, end, late, name in sorted(waits)
+    ]
     return {"displayTimeUnit": "ns", "traceEvents": events}
