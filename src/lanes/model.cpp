@@ -59,7 +59,8 @@ std::uint32_t streams_for(const LinkFacts& facts, std::uint32_t lanes) {
 
 std::uint32_t first_streams_for(const LinkFacts& facts, std::uint32_t lanes, std::uint32_t streams,
                                 std::uint64_t first_flight) {
-  const double round_trip = 2 * facts.delay * facts.link;  // bytes
+  // Three quarters: all of them come at once, and a router that has room for a round trip, as many have, must lose none.
+  const double round_trip = 0.75 * 2 * facts.delay * facts.link;  // bytes
   const double wanted =
       round_trip / (std::max(lanes, 1U) * static_cast<double>(std::max<std::uint64_t>(first_flight, 1)));
   return static_cast<std::uint32_t>(

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <string>
 
+#include "base/clock.hpp"
+
 namespace urakata::transport {
 
 namespace {
@@ -73,13 +75,17 @@ Lanes::Traffic Lanes::traffic(std::int32_t rank) {
 Lanes::Free Lanes::free_lane(Peer& to) {
   Free best;
   const std::uint32_t streams = shared(streams_), most = shared(most_);
+  // Lanes that the link does not need take what goes first after a pause. Later that would come behind a queue that is full,
+  // and be lost, with nothing behind it that shows it.
+  const bool idle = std::ranges::all_of(to.lanes, [](const Lane& lane) { return lane.unacked_bytes == 0; });
+  if (idle) to.first_bytes = std::uint64_t{most} * kFirstFlight;
   std::uint32_t count = 0;
   for (Lane& lane : to.lanes) {
     if (!lane.out || !lane.connection->open || lane.connection->broken()) continue;
     if (++count > most) break;
     if (lane.busy) continue;
     const bool first_flight = lane.unacked_bytes + kLeastFlight <= kFirstFlight;
-    if (count > streams && !first_flight) continue;
+    if (count > streams && !(first_flight && to.first_bytes != 0)) continue;
     if (lane.unacked_bytes == 0) ++best.idle;
     if (best.lane != nullptr && lane.unacked_bytes >= best.lane->unacked_bytes) continue;
     best.lane = &lane;
@@ -105,7 +111,7 @@ void Lanes::push(std::int32_t rank, Peer& to) {
       to.waiting.erase(to.waiting.begin() + static_cast<std::ptrdiff_t>(at));
       continue;
     }
-    if (message.again.empty() && !message.go && message.next >= kPush) {
+    if (!message.ready()) {
       ++at;
       continue;
     }
@@ -138,7 +144,9 @@ void Lanes::give(std::int32_t rank, Peer& to, Outgoing& message, const Free& fre
   }
   ++to.traffic.pieces;
   to.traffic.bytes += piece.bytes;
+  to.first_bytes -= std::min(to.first_bytes, piece.bytes);
   message.unacked.insert(piece.offset);
+  if (lane.unacked.empty()) lane.busy_since_ns = now_ns();
   lane.unacked.push_back({&message, piece.offset, piece.bytes});
   lane.unacked_bytes += piece.bytes;
   ++message.queued;

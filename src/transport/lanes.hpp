@@ -143,6 +143,7 @@ class Lanes final : private Connection::Sink {
     Ticket ticket;
 
     bool more() const { return !given || !again.empty(); }
+    bool ready() const { return more() && (go || next < kPush || !again.empty()); }  // has it a piece for a lane?
   };
   struct Incoming {             // a message that is coming in
     LanesPort* port = nullptr;  // nullptr: its receive is not there yet
@@ -167,8 +168,9 @@ class Lanes final : private Connection::Sink {
     bool out = false;  // ours, for what we send; else for what we receive
     // Of what we send:
     std::uint64_t made_ns = 0;
-    bool busy = false;          // the last of `unacked` is not all in the kernel
-    std::deque<Given> unacked;  // oldest first
+    std::uint64_t busy_since_ns = 0;  // when it was last given a piece while all before were acknowledged
+    bool busy = false;                // the last of `unacked` is not all in the kernel
+    std::deque<Given> unacked;        // oldest first
     std::uint64_t unacked_bytes = 0;
     std::uint64_t acked = 0;  // pieces
     // Of what we receive: the piece that is coming in at the moment.
@@ -190,6 +192,7 @@ class Lanes final : private Connection::Sink {
     std::list<Outgoing> outgoing;
     std::deque<Outgoing*> waiting;  // those that have more() to give
     std::uint64_t backlog = 0;      // bytes that are to be given
+    std::uint64_t first_bytes = 0;  // that may still go in first flights of more lanes than the link needs
     bool awaited = false;           // a receive from it is there
     std::map<Key, Incoming> incoming;
     std::unordered_map<std::int32_t, std::uint64_t> sent, posted;  // messages of a tag

@@ -18,8 +18,10 @@ namespace urakata::transport {
 namespace {
 
 constexpr int kUnsent = 32 * 1024;  // bytes that wait in the kernel for their turn, at most
-constexpr std::uint32_t kSilence =
-    600;  // ms without an acknowledgement: three lost packets in a row, one after another
+// ms without an acknowledgement: three lost packets in a row, one after another. Where the others have nothing left to do:
+// the last packet was lost, and what TCP sends again after 200 ms, too.
+constexpr std::uint32_t kSilence = 600;
+constexpr std::uint32_t kLastSilence = 250;
 constexpr std::uint32_t kConnecting = 3000;
 constexpr std::uint32_t kRoundTrips = 8;  // likewise; the longer of the two
 
@@ -112,15 +114,21 @@ void Lanes::tick() {
 void Lanes::check_lanes(std::int32_t rank, Peer& peer, std::uint64_t now) {
   std::vector<Lane*> silent;
   bool heard = false;
+  const bool last = std::ranges::none_of(peer.waiting, [](const Outgoing* message) { return message->ready(); });
   for (Lane& lane : peer.lanes) {
     if (!lane.out || lane.connection->broken()) continue;
     const TcpFacts facts = tcp_facts(lane.connection->socket());
     const bool open = lane.connection->open;
-    const std::uint64_t silence_ms = !open                         ? (now - lane.made_ns) / 1'000'000
-                                     : facts.not_acknowledged != 0 ? facts.since_ack_ms
-                                                                   : 0;
-    const std::uint64_t bound =
-        std::max<std::uint64_t>(open ? kSilence : kConnecting, std::uint64_t{kRoundTrips} * facts.round_trip_us / 1000);
+    // The last acknowledgement may be from long before what is under way now.
+    const std::uint64_t busy_ms = (now - (open ? lane.busy_since_ns : lane.made_ns)) / 1'000'000;
+    const std::uint64_t silence_ms = !open ? busy_ms
+                                     : facts.not_acknowledged != 0
+                                         ? std::min<std::uint64_t>(facts.since_ack_ms, busy_ms)
+                                         : 0;
+    const std::uint64_t bound = std::max<std::uint64_t>(!open  ? kConnecting
+                                                        : last ? kLastSilence
+                                                               : kSilence,
+                                                        std::uint64_t{kRoundTrips} * facts.round_trip_us / 1000);
     if (silence_ms > bound) {
       silent.push_back(&lane);
     } else {

@@ -56,7 +56,7 @@ TEST(LanesChoice, FewerLanesWhereASiteIsSlowInside) {
 
 // 768 kB are on the way in a round trip: 54 first flights.
 TEST(LanesChoice, FirstFlightsOfAllNodesFillTheLink) {
-  EXPECT_EQ(lanes::first_streams_for(kNarrowNodes, 4, 4, 14'000), 14U);
+  EXPECT_EQ(lanes::first_streams_for(kNarrowNodes, 4, 4, 14'000), 11U);
   EXPECT_EQ(lanes::first_streams_for(kNarrowNodes, 1, 4, 14'000), 16U);
   EXPECT_EQ(lanes::first_streams_for(kNarrowNodes, 64, 4, 14'000), 4U);
   EXPECT_EQ(lanes::first_streams_for(kNarrowNodes, 1, 20, 14'000), 20U);
