@@ -1,6 +1,8 @@
 #include "shim/operation.hpp"
 
 #include <optional>
+#include <tuple>
+#include <utility>
 
 #include "base/handle_map.hpp"
 #include "base/int_pieces.hpp"
@@ -59,7 +61,7 @@ std::string_view UserOperation::attached_as() const {
 void UserOperation::attach_as(std::unique_ptr<const std::string> name) {
   const std::string* before = nullptr;
   if (attached_as_.compare_exchange_strong(before, name.get(), std::memory_order_acq_rel)) {
-    static_cast<void>(name.release());
+    std::ignore = name.release();
   }
 }
 

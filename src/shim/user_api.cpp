@@ -41,7 +41,8 @@ int name_on_all(MPI_Op op, std::string_view name) {
   try {
     operation = urakata::shim::user_operation(op);
     kept = std::make_unique<const std::string>(name);
-  } catch (const std::bad_alloc&) {  // the others are told
+  } catch (const std::bad_alloc&) {
+    kept = nullptr;  // which the others are told
   }
   if (kept == nullptr) {
     why = "no memory";

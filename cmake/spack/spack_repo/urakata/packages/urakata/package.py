@@ -1,4 +1,8 @@
-"""Urakata for Spack 1.0 and newer, from this source tree: docs/install.md. Untried: written from Spack's documentation."""
+"""Urakata for Spack 1.0 and newer, from this source tree: docs/install.md.
+
+Untried: written from Spack's documentation.
+"""
+# ruff: noqa: F403, F405  the way in which all recipes are written
 
 from spack.package import *
 from spack_repo.builtin.build_systems.cmake import CMakePackage
