@@ -47,6 +47,8 @@ PROMISED = [
     "report-cost",
     "report-late",
     "report-lateness",
+    "report-late-mean",
+    "report-lateness-worst",
     "idle-switches",
     "space-8b-vs-line",
     "space-8b-vs-openmpi",
