@@ -6,15 +6,11 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
-#include <string>
 
 #include "base/clock.hpp"
 #include "base/helper_thread.hpp"
 #include "base/log.hpp"
-#include "base/system_error.hpp"
-#include "xdp/way.hpp"
 
 namespace urakata::xdp {
 
@@ -25,100 +21,11 @@ namespace {
 constexpr std::uint64_t kFirstWait = 500'000;  // ns
 constexpr std::uint64_t kLongestWait = 20'000'000;
 constexpr std::uint64_t kLook = 100'000'000;
-constexpr std::uint64_t kFarewell = 1'000'000'000;              // for those who may still need what this rank gave
-constexpr unsigned kHeaders = 20 + 8 + sizeof(ura_xdp_header);  // IPv4 and UDP
+constexpr std::uint64_t kFarewell = 1'000'000'000;  // for those who may still need what this rank gave
 
-constexpr std::uint32_t kNone = ~std::uint32_t{0};  // the operation before the first, which all have done
-
-std::uint32_t bit(std::uint32_t rank) { return 1U << rank; }
 bool before(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) < 0; }
 
-std::uint32_t most_of(std::uint32_t packet) {
-  return packet > kHeaders ? std::min<std::uint32_t>(packet - kHeaders, URA_XDP_BYTES) : 0;
-}
-
 }  // namespace
-
-Result<std::unique_ptr<Channel>> Channel::open(const sockaddr_in& other, std::uint64_t timeout_ns) {
-  const auto way = way_to(other);
-  if (!way.ok()) return way.error();
-  auto table = Table::open(way->interface);
-  if (!table.ok()) return table.error();
-  auto made = over(*table, way->address, timeout_ns);
-  if (made.ok()) (*made)->own_.most = most_of(way->bytes);
-  return made;
-}
-
-Result<std::unique_ptr<Channel>> Channel::over(const std::shared_ptr<Table>& table, const sockaddr_in& own,
-                                               std::uint64_t timeout_ns) {
-  const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (socket < 0) return system_error("making a socket");
-  sockaddr_in bound = own;
-  socklen_t length = sizeof bound;
-  if (bind(socket, reinterpret_cast<const sockaddr*>(&bound), sizeof bound) != 0 ||
-      getsockname(socket, reinterpret_cast<sockaddr*>(&bound), &length) != 0) {
-    const Error why = system_error("binding a socket");
-    close(socket);
-    return why;
-  }
-  ura_xdp_slot* const slot = table->claim();
-  if (slot == nullptr) {
-    close(socket);
-    return Error{"all " + std::to_string(URA_XDP_SLOTS) + " slots of this user at the interface are in use"};
-  }
-  std::unique_ptr<Channel> made(new Channel(table, *slot, socket, timeout_ns));
-  made->own_ = {bound, static_cast<std::uint16_t>(slot->user), table->number_of(*slot), URA_XDP_BYTES, table->ops()};
-  return made;
-}
-
-void Channel::join(std::vector<Side> sides, std::uint32_t rank, std::uint64_t token) {
-  sides_ = std::move(sides);
-  heard_ns_.assign(sides_.size(), 0);
-  rank_ = rank;
-  most_ = std::ranges::min(sides_, {}, &Side::most).most;
-  same_ops_ = std::ranges::all_of(
-      sides_, [&](const Side& side) { return std::memcmp(&side.ops, &own_.ops, sizeof own_.ops) == 0; });
-  slot_.rank = rank;
-  slot_.ranks = static_cast<__u32>(sides_.size());
-  slot_.port = own_.address.sin_port;
-  std::ranges::fill(slot_.finished, 0);
-  slot_.answered = 0;
-  for (std::uint32_t number = 0; number < URA_XDP_CELLS; ++number) {
-    ura_xdp_cell& cell = cell_of(number);
-    cell.done = URA_XDP_NEVER;
-    cell.acknowledged = 0;
-    cell.word = static_cast<__u64>(number) << 32U;
-  }
-  __atomic_store_n(&slot_.token, token, __ATOMIC_SEQ_CST);
-}
-
-Status Channel::greet() {
-  constexpr unsigned kTries = 20;
-  constexpr useconds_t kTry = 10'000;
-  std::uint32_t silent = 0;
-  for (unsigned attempt = 0; attempt < kTries; ++attempt) {
-    const auto answered = static_cast<std::uint32_t>(__atomic_load_n(&slot_.answered, __ATOMIC_RELAXED));
-    silent = (bit(static_cast<std::uint32_t>(sides_.size())) - 1) & ~answered & ~bit(rank_);
-    if (silent == 0) return Nothing{};
-    for (std::uint32_t other = 0; other < sides_.size(); ++other) {
-      if ((silent & bit(other)) != 0) send(other, URA_XDP_ASK, kNone, 0);
-    }
-    usleep(attempt == 0 ? 200 : kTry);
-  }
-  const auto first = static_cast<unsigned>(std::countr_zero(silent));
-  return Error{"byte code at the interface of the communicator's rank " + std::to_string(first) +
-               " does not answer: its interface cannot send from there (try urakata kernel attach --generic), or "
-               "frames do not pass"};
-}
-
-std::optional<std::uint32_t> Channel::op_named(std::string_view name, std::uint64_t element) const {
-  if (!same_ops_ || name.empty()) return std::nullopt;
-  for (std::uint32_t number = 0; number < URA_XDP_OPS; ++number) {
-    const auto& one = own_.ops.of[number];
-    if (name == one.name && element == one.bytes) return URA_XDP_OWN + number;
-  }
-  return std::nullopt;
-}
 
 // Others may lack what this rank gave, though it has no more to do with it.
 Channel::~Channel() {

@@ -108,6 +108,9 @@ class Channel {
     std::vector<std::byte> waiting = {};  // what it gives, until there is a cell
   };
 
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};  // the operation before the first, which all have done
+  static std::uint32_t bit(std::uint32_t rank) { return 1U << rank; }
+
   Channel(std::shared_ptr<Table> table, ura_xdp_slot& slot, int socket, std::uint64_t timeout_ns)
       : table_(std::move(table)), slot_(slot), socket_(socket), timeout_ns_(timeout_ns) {}
 
