@@ -21,7 +21,8 @@ constexpr const char* kUsage =
        urakata-kernel list [--json]
 
 Byte code that computes small collectives of Urakata's jobs at a network interface, for the users named (default: who
-calls). --op: with an operation of a program's own, from byte code (urakata_op.bpf.h). `urakata kernel` says more and knows where the byte code is. Exit code 1: it could not be done.
+calls). --op: with an operation of a program's own, from byte code (urakata_op.bpf.h). `urakata kernel` says more and
+knows where the byte code is. Exit code 1: it could not be done.
 
   urakata-kernel attach eth0 lib/urakata/reduce.bpf.o --user anna
 )";

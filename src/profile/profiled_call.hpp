@@ -10,7 +10,6 @@
 #include <new>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "observe/call_profile.hpp"
 #include "observe/profile_link.hpp"
@@ -102,48 +101,6 @@ inline void forget_members(const MPI_Comm* comm) {
   TimeLine* const line = time_line.load(std::memory_order_acquire);
   if (line != nullptr && comm != nullptr) line->forget_members(*comm);
 }
-
-// Around a call that may end requests: what is known of them is taken out before, since another thread may be given a handle
-// that has ended before this one can tell of it; what has not ended is put back when this goes.
-class Completion {
- public:
-  Completion(ProfiledCall& call, int count, const MPI_Request* requests)
-      : call_(call), count_(count), requests_(requests) {
-    if (call.lined()) take_out();
-  }
-  ~Completion() {
-    if (!held_.empty()) put_back();
-  }
-  Completion(const Completion&) = delete;
-  Completion& operator=(const Completion&) = delete;
-
-  // Those to give to the call where the program ignores them, which `ignored` says.
-  MPI_Status* statuses(MPI_Status* given, const MPI_Status* ignored) {
-    statuses_ = given;
-    if (!held_.empty() && given == ignored) make_statuses();
-    return statuses_;
-  }
-  // Request `index` of the call has ended; its status is the `status`-th.
-  void ended(int index, int status);
-
- private:
-  struct Held {
-    int index;
-    MPI_Request request;
-    TimeLine::Open open;
-    bool over = false;
-  };
-  void take_out();
-  void put_back();
-  void make_statuses();
-
-  ProfiledCall& call_;
-  const int count_;
-  const MPI_Request* const requests_;
-  std::vector<Held> held_;
-  MPI_Status* statuses_ = nullptr;
-  std::vector<MPI_Status> own_;
-};
 
 std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type);
 std::uint64_t ranks_of(MPI_Comm comm);  // to which a collective on it sends

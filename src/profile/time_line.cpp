@@ -1,9 +1,7 @@
 #include "profile/time_line.hpp"
 
-#include <algorithm>
-
+#include "base/hash.hpp"
 #include "profile/behind.hpp"
-#include "profile/profiled_call.hpp"
 
 namespace urakata::profile {
 
@@ -11,11 +9,11 @@ namespace {
 
 using observe::CallEventKind;
 
-// FNV-1a, folded; never 0.
+// Never 0.
 std::uint32_t hash_of(std::span<const std::int32_t> numbers) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const std::int32_t number : numbers) hash = (hash ^ static_cast<std::uint32_t>(number)) * 0x100000001b3U;
-  return static_cast<std::uint32_t>(hash ^ hash >> 32U) | 1U;
+  const auto bytes = std::as_bytes(numbers);
+  const std::uint64_t all = hash({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  return static_cast<std::uint32_t>(all ^ all >> 32U) | 1U;
 }
 
 std::vector<std::int32_t> world_ranks_of(MPI_Comm comm) {
@@ -169,50 +167,6 @@ void TimeLine::forget(MPI_Request request) {
 void TimeLine::forget_members(MPI_Comm comm) {
   const std::scoped_lock held(lock_);
   communicators_.erase(comm);
-}
-
-void Completion::take_out() {
-  if (requests_ == nullptr) return;
-  call_.line([&](TimeLine& line) {
-    const std::scoped_lock held(line.lock_);
-    for (int i = 0; i < count_; ++i) {
-      const auto found = line.open_.find(requests_[i]);
-      if (found == line.open_.end() || !found->second.active) continue;
-      held_.push_back({.index = i, .request = requests_[i], .open = found->second});
-      line.open_.erase(found);
-    }
-  });
-}
-
-// A request that is not null is open still, or a persistent one.
-void Completion::put_back() {
-  call_.line([&](TimeLine& line) {
-    const std::scoped_lock held(line.lock_);
-    for (Held& one : held_) {
-      if (requests_[one.index] != one.request) continue;
-      one.open.active = !one.over;
-      line.open_.insert_or_assign(one.request, std::move(one.open));
-    }
-  });
-}
-
-void Completion::make_statuses() {
-  try {
-    own_.resize(static_cast<std::size_t>(count_));
-    statuses_ = own_.data();
-  } catch (const std::bad_alloc&) {
-    held_.clear();  // they are not told of any more
-  }
-}
-
-void Completion::ended(int index, int status) {
-  const auto found = std::ranges::find(held_, index, &Held::index);
-  if (found == held_.end()) return;
-  found->over = true;
-  call_.line([&](TimeLine& line) {
-    const std::scoped_lock held(line.lock_);
-    line.add_receive(found->open, statuses_[status], call_.ended_at());
-  });
 }
 
 }  // namespace urakata::profile

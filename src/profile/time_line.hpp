@@ -52,7 +52,7 @@ class TimeLine {
   void forget_members(MPI_Comm comm);
 
  private:
-  friend class Completion;  // profiled_call.hpp
+  friend class Completion;
 
   struct Members {
     std::uint32_t number = 0;         // CallEvent::communicator

@@ -119,7 +119,7 @@ int main(int count, char** argument) {
   MPI_Comm_free(&turned);
   MPI_Comm_free(&same);
   MPI_Barrier(MPI_COMM_WORLD);
-  if (world_rank == 1) usleep(60000);
+  if (world_rank == 1) usleep(60000);  // no event is waited for: being late is what the time line is to show
   int sum = 1;
   MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (world_rank == 1) usleep(40000);
