@@ -5,10 +5,10 @@
 
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <new>
 
 #include "base/system_error.hpp"
+#include "observe/node.hpp"
 #include "observe/whole_file.hpp"
 
 namespace urakata::observe {
@@ -17,12 +17,6 @@ namespace {
 constexpr std::size_t kEntryBytes = 40;
 constexpr std::size_t kFileBytes = sizeof(EventFile) + CallEvents::kMost * kEntryBytes;
 static_assert(sizeof(EventFile) == 40, "python/urakata/report/events.py reads it");
-
-std::int64_t nanoseconds(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 std::uint64_t both(std::uint32_t low, std::uint32_t high) { return std::uint64_t{high} << 32U | low; }
 
@@ -49,7 +43,7 @@ Result<std::unique_ptr<CallEvents>> CallEvents::create(const std::string& direct
   file->rank = rank;
   file->ranks = ranks;
   file->most = kMost;
-  file->realtime_minus_monotonic_ns = nanoseconds(CLOCK_REALTIME) - nanoseconds(CLOCK_MONOTONIC);
+  file->realtime_minus_monotonic_ns = realtime_minus_monotonic_ns();
   if (std::rename(draft.c_str(), path.c_str()) == 0) return made;
   Error failure = system_error("report: cannot write " + path);
   unlink(draft.c_str());

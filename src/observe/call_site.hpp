@@ -89,8 +89,6 @@ class ObservedInstance {
                 const Identity& identity);
 
   CallSite* call_site() const { return site_; }  // nullptr: not observed
-  std::uint64_t begin() const { return begin_; }
-  std::uint64_t returned() const { return returned_; }
   std::uint64_t done() const { return done_; }
 
  private:

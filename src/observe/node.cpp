@@ -4,8 +4,24 @@
 
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 
 namespace urakata::observe {
+
+namespace {
+
+std::int64_t ns_of(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+}  // namespace
+
+std::int64_t realtime_minus_monotonic_ns() {
+  const std::int64_t realtime = ns_of(CLOCK_REALTIME);
+  return realtime - ns_of(CLOCK_MONOTONIC);
+}
 
 std::string clock_name() {
   // Not by a stream: the C++ locales would take memory in every rank.

@@ -13,13 +13,12 @@ std::uint64_t hash(const void* address, std::uint64_t other) {
 
 }  // namespace
 
-Observer::Observer(bool timeline, std::uint32_t helpers, std::uint32_t events)
+Observer::Observer(bool timeline, std::uint32_t helpers, std::uint32_t spans)
     : others_({.operation = "(others)"}, "more call sites than the report keeps apart", kMaxCallSites),
       other_messages_({.operation = "(others)"}, kMaxCallSites) {
   if (!timeline) return;
-  tracks_.push_back(std::make_unique<Track>("caller", events));
   for (std::uint32_t i = 0; i < helpers; ++i) {
-    tracks_.push_back(std::make_unique<Track>("helper " + std::to_string(i), events));
+    tracks_.push_back(std::make_unique<Track>("helper " + std::to_string(i), spans));
   }
 }
 

@@ -11,13 +11,7 @@
 namespace urakata::observe {
 namespace {
 
-constexpr std::uint64_t kFormat = 2;  // raised when a reader of the old form would go wrong
-
-std::int64_t ns_of(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
+constexpr std::uint64_t kFormat = 3;  // raised when a reader of the old form would go wrong
 
 void put(JsonWriter& json, const char* key, const Times& times) {
   json.key(key).object();
@@ -86,11 +80,8 @@ void put(JsonWriter& json, const MessageSite& site, const Meta& meta) {
 }
 
 void put(JsonWriter& json, const Track& track) {
-  json.object().key("name").string(track.name()).key("lost").number(track.lost()).key("events").array();
-  for (const Event& event : track.events()) {
-    json.array().number(event.begin).number(event.end).string(name(event.kind));
-    json.signed_number(event.site == Event::kNoCallSite ? -1 : std::int64_t{event.site}).number(event.thread).end();
-  }
+  json.object().key("name").string(track.name()).key("lost").number(track.lost()).key("spans").array();
+  for (const Span& span : track.spans()) json.array().number(span.begin).number(span.end).end();
   json.end().end();
 }
 
@@ -124,8 +115,7 @@ std::string text_of(const Observer& observer, const Meta& meta) {
     json.end().end();
   }
   json.key("init_ns").number(meta.init_ns).key("finalize_ns").number(meta.finalize_ns);
-  // Event times are monotonic; ranks on different nodes are laid side by side by adding this.
-  json.key("realtime_minus_monotonic_ns").signed_number(ns_of(CLOCK_REALTIME) - ns_of(CLOCK_MONOTONIC));
+  json.key("realtime_minus_monotonic_ns").signed_number(realtime_minus_monotonic_ns());
   json.key("caller_cpu_seconds").real(meta.caller_cpu_seconds);
   json.key("fences").number(meta.fences);
   if (!meta.devices.drivers.empty()) {

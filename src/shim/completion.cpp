@@ -61,9 +61,6 @@ int conclude(Request& request, MPI_Status* status, std::uint64_t begin, Failure&
         request.observed.finished(begin, end, profiled, work,
                                   {comm.world.front(), known ? comm.contexts.front() : -1, known ? run->sequence : 0,
                                    known ? comm.ranks : 0});
-        if (observe::Track* track = process().observer()->caller()) {
-          track->add(observe::EventKind::wait, begin, end, request.call_site->number());
-        }
       }
     }
     empty_status(status);

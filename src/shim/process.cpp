@@ -64,7 +64,7 @@ void around_helper_test(bool begins) {
 
 void helper_progressed(std::uint64_t begin, std::uint64_t end) {
   if (observe::Observer* observer = process().observer()) {
-    if (observe::Track* track = observer->helper(0)) track->add(observe::EventKind::progress, begin, end);
+    if (observe::Track* track = observer->helper(0)) track->add(begin, end);
   }
 }
 

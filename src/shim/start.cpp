@@ -30,14 +30,6 @@ namespace {
 
 void note_end(engine::Instance& instance) { static_cast<Request*>(instance.user)->observed.done(now_ns()); }
 
-void note_start(Request& request) {
-  observe::ObservedInstance& observed = request.observed;
-  observed.at(request.call_site);
-  if (observe::Track* track = process().observer()->caller()) {
-    track->add(observe::EventKind::start, observed.begin(), observed.returned(), request.call_site->number());
-  }
-}
-
 void give_back(engine::Instance& instance) { destroy_request(static_cast<Request*>(instance.user)); }
 
 // Of an operation that could not be started, which has its own Prepared.
@@ -246,7 +238,7 @@ bool intercepted(const Call& call, MPI_Request* request_out, int* code) {
   } else if (observe::Observer* observer = here.observer()) {
     // After the start, since python_line() may wait for another thread that waits for this operation.
     request.call_site = call_site(*observer, call, reading, *prepared, *carrier);
-    if (!persistent) note_start(request);
+    if (!persistent) request.observed.at(request.call_site);
   }
   return true;
 }
@@ -274,7 +266,8 @@ int submit(Request& request, std::uint64_t begin) {
   request.communicator->engine->start(run);
   if (begin != 0) {
     request.observed.returned(call_end(), profiled);
-    if (request.call_site != nullptr) note_start(request);  // else by the caller, when it knows where
+    if (request.call_site != nullptr)
+      request.observed.at(request.call_site);  // else by the caller, when it knows where
   }
   return MPI_SUCCESS;
 }
@@ -287,7 +280,7 @@ int start_again(Request& request) {
   request.exchange->begin();
   if (begin != 0) {
     request.observed.returned(now_ns(), profiled);
-    note_start(request);
+    request.observed.at(request.call_site);
   }
   return MPI_SUCCESS;
 }
@@ -328,7 +321,7 @@ void StartList::note_returned() {
   for (const engine::Instance* instance : instances_) {
     auto& request = *static_cast<Request*>(instance->user);
     request.observed.returned(returned, profiled);
-    if (request.call_site != nullptr) note_start(request);
+    if (request.call_site != nullptr) request.observed.at(request.call_site);
   }
   begin_ = end;
 }

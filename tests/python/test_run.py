@@ -118,7 +118,7 @@ def test_the_report_has_a_folder_without_files_of_an_earlier_run(tmp_path: Path,
 
 def test_the_report_is_shown_after_the_job_whatever_its_code(tmp_path: Path) -> None:
     rank = (
-        '{"urakata_report": 2, "rank": 0, "ranks": 1, "host": "here", "pid": 1, "program": "./app", "host_mpi": "Made '
+        '{"urakata_report": 3, "rank": 0, "ranks": 1, "host": "here", "pid": 1, "program": "./app", "host_mpi": "Made '
         'up 1.0", "abi": "mpich", "engine": "poll", "engine_why": "", "init_ns": 0, "finalize_ns": 1, '
         '"realtime_minus_monotonic_ns": 0, "caller_cpu_seconds": 0, "helpers": [], "options": [], "call_sites": [], '
         '"tracks": []}'

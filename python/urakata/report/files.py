@@ -8,7 +8,7 @@ from typing import Any
 
 from urakata.report.errors import ReportError
 
-FORMAT = 2
+FORMAT = 3
 
 
 def _read(path: Path) -> dict[str, Any]:

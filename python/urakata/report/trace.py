@@ -60,11 +60,10 @@ def _inside(rank: dict[str, Any], shift: int) -> Iterator[dict[str, Any]]:
             common = {"cat": "operation", "id": f"{process}.{site['number']}.{index}", "pid": process, "name": name}
             yield {"ph": "b", "ts": sample.begin / 1000, **common}
             yield {"ph": "e", "ts": max(sample.begin, sample.done) / 1000, **common}
-    # What the first track has of the callers lies within the calls that are shown.
-    for number, track in enumerate(rank["tracks"][1:], _FIRST_HELPER):
+    for number, track in enumerate(rank["tracks"], _FIRST_HELPER):
         yield from _name(process, number, track["name"])
-        for begin, end, kind, *_ in track["events"]:
-            yield _span(process, number, begin + shift, end + shift, kind)
+        for begin, end in track["spans"]:
+            yield _span(process, number, begin + shift, end + shift, "progress")
 
 
 def _arrows(line: TimeLine) -> Iterator[dict[str, Any]]:
