@@ -12,6 +12,7 @@ from urakata.report.errors import ReportError
 from urakata.report.events import Message, Wait, read_events
 from urakata.report.trace import trace
 
+CALLER, LATE = 1_000_001, 1_070_000  # tracks
 OPERATIONS = ("Send", "Recv", "Allreduce", "Bcast", "Iallreduce")
 
 
@@ -36,17 +37,49 @@ def test_a_message_is_an_arrow_from_its_send_to_the_call_that_found_it(tmp_path:
     events = job(tmp_path)
     events[0].call(0, 1000, 1200)
     events[0].message(SEND, 1000, 64, 1, peer=1)
-    events[1].call(1, 500, 1500)
+    events[1].call(1, 1100, 1500)
     events[1].message(RECEIVE, 1500, 64, 1, peer=0)
     written(tmp_path, events)
     line = read_events(tmp_path)
     assert line is not None and line.messages == [Message(0, 1, 1000, 1500, 64, 3, (0, 0))]
     made = trace(line, [])["traceEvents"]
     arrow = {event["ph"]: (event["pid"], event["tid"], event["ts"]) for event in made if event["ph"] in "sf"}
-    spans = {event["pid"]: event for event in made if event["ph"] == "X" and event["tid"] == 1}
-    assert arrow == {"s": (0, 1, 1.0), "f": (1, 1, 1.499)}
+    spans = {event["pid"]: event for event in made if event["ph"] == "X" and event["tid"] == CALLER}
+    assert arrow == {"s": (0, CALLER, 1.0), "f": (1, CALLER, 1.1)}
     for pid, tid, time in arrow.values():  # within the slices that they are to bind to
-        assert tid == 1 and spans[pid]["ts"] <= time < spans[pid]["ts"] + spans[pid]["dur"]
+        assert tid == CALLER and spans[pid]["ts"] <= time < spans[pid]["ts"] + spans[pid]["dur"]
+
+
+def test_arrows_lead_to_slices_that_began_later(tmp_path: Path) -> None:
+    """Perfetto would turn them about otherwise."""
+    events = job(tmp_path, 4)
+    for sender, sent in ((1, 1600), (2, 1200), (3, 800)):
+        events[sender].call(0, sent, sent + 100)
+        events[sender].message(SEND, sent, 64, 1, peer=0)
+        events[0].message(RECEIVE, 2000, 64, 1, peer=sender)
+    events[0].call(1, 1000, 2000)
+    written(tmp_path, events)
+    line = read_events(tmp_path)
+    assert line is not None
+    made = trace(line, [])["traceEvents"]
+    spans = [event for event in made if event["ph"] == "X" and (event["pid"], event["tid"]) == (0, CALLER)]
+    parts = [(event["name"], event["ts"], event["ts"] + event["dur"]) for event in spans]
+    assert parts[1:] == [("from rank 2: 64 B, tag 3", 1.2, 1.6), ("from rank 1: 64 B, tag 3", 1.6, 2.0)]
+    ends = [(event["id"], event["pid"], event["ts"]) for event in made if event["ph"] == "f"]
+    assert ends == [(0, 0, 1.0), (1, 0, 1.2), (2, 0, 1.6)]
+    begins = {event["id"]: (event["pid"], event["ts"]) for event in made if event["ph"] == "s"}
+    assert begins == {0: (3, 0.8), 1: (2, 1.2), 2: (1, 1.6)}
+
+
+def test_a_message_of_an_overwritten_call_is_no_arrow(tmp_path: Path) -> None:
+    events = job(tmp_path)
+    events[0].message(SEND, 1000, 64, 1, peer=1)
+    events[1].call(1, 1100, 1500)
+    events[1].message(RECEIVE, 1500, 64, 1, peer=0)
+    written(tmp_path, events)
+    line = read_events(tmp_path)
+    assert line is not None and len(line.messages) == 1
+    assert not [event for event in trace(line, [])["traceEvents"] if event["ph"] in "sf"]
 
 
 @pytest.mark.parametrize("wrong", ({"number": 2}, {"tag": 4}, {"size": 65}, {"peer": 1}))
@@ -72,9 +105,7 @@ def test_ranks_that_wait_in_a_collective_name_the_late_one(tmp_path: Path) -> No
     assert line.waits == [Wait(0, 1000, 2900, 1, "Allreduce"), Wait(2, 2000, 2900, 1, "Allreduce")]
     made = trace(line, [])["traceEvents"]
     shown = {
-        (event["pid"], event["name"], event["ts"])
-        for event in made
-        if event.get("tid") == 70_000 and event["ph"] == "X"
+        (event["pid"], event["name"], event["ts"]) for event in made if event.get("tid") == LATE and event["ph"] == "X"
     }
     assert shown == {(0, "waits for rank 1", 1.0), (2, "waits for rank 1", 2.0)}
 
@@ -145,6 +176,15 @@ def test_computation_is_what_lies_between_calls_and_is_not_known_before_the_olde
     assert names == ["compute", "MPI, thread 0", "MPI, thread 1"]
 
 
+def test_ranks_are_in_their_order_by_name(tmp_path: Path) -> None:
+    """Which is what Perfetto goes by."""
+    written(tmp_path, job(tmp_path, 11))
+    line = read_events(tmp_path)
+    assert line is not None
+    names = [each["args"]["name"] for each in trace(line, [])["traceEvents"] if each["name"] == "process_name"]
+    assert len(names) == 11 and names == sorted(names) and names[3] == "rank 03 on node3"
+
+
 def test_operations_and_helpers_are_shown_with_the_calls(tmp_path: Path) -> None:
     """Times of both files are by the rank's own clock."""
     (one, other) = job(tmp_path)
@@ -156,7 +196,8 @@ def test_operations_and_helpers_are_shown_with_the_calls(tmp_path: Path) -> None
     site = {"number": 0, "operation": "Iallreduce", "bytes": 8, "samples": [sample]}
     tracks = [{"name": "helper 0", "spans": [[7000, 7900]]}]
     made = trace(line, [{"rank": 0, "call_sites": [site], "tracks": tracks}])["traceEvents"]
-    assert [(one["ph"], one["ts"]) for one in made if one.get("cat") == "operation"] == [("b", 1.0), ("e", 2.9)]
+    operations = [(one["ph"], one["ts"], one["id2"]) for one in made if one.get("cat") == "operation"]
+    assert operations == [("b", 1.0, {"local": "0.0"}), ("e", 2.9, {"local": "0.0"})]
     assert [(one["ts"], one["dur"]) for one in made if one["name"] == "progress"] == [(2.0, 0.9)]
     assert [(one["ts"], one["dur"]) for one in made if one["name"] == "Iallreduce" and one["ph"] == "X"] == [(1.0, 0.1)]
 

@@ -7,12 +7,18 @@ helper; arrows go from the call that sends a message to the one that found it re
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
 from typing import Any
 
-from urakata.report.events import RankLine, TimeLine
+from urakata.report.events import Message, RankLine, TimeLine
 from urakata.report.hidden import Sample, all_need_all, whole_instances
 
-_COMPUTE, _FIRST_CALLER, _LATE, _FIRST_HELPER = 0, 1, 70_000, 70_001  # behind those of all threads
+# Numbers of tracks. Above those of all ranks: Perfetto takes thread 0 for the kernel's, of whichever process, and a
+# thread with its process's number for the main one.
+_COMPUTE = 1_000_000
+_FIRST_CALLER = _COMPUTE + 1
+_LATE = _COMPUTE + 70_000  # behind those of all threads
+_FIRST_HELPER = _LATE + 1
 
 
 def _span(process: int, thread: int, begin: int, end: int, name: str, **more: Any) -> dict[str, Any]:
@@ -38,8 +44,10 @@ def _compute(rank: RankLine) -> Iterator[dict[str, Any]]:
         yield _span(rank.rank, _COMPUTE, at, rank.end, "compute")
 
 
-def _calls(rank: RankLine) -> Iterator[dict[str, Any]]:
-    yield {"ph": "M", "pid": rank.rank, "name": "process_name", "args": {"name": f"rank {rank.rank} on {rank.host}"}}
+def _calls(rank: RankLine, digits: int) -> Iterator[dict[str, Any]]:
+    """`digits`: of the largest rank's number. Perfetto orders processes by their names, Chrome by their sort index."""
+    name = f"rank {rank.rank:0{digits}} on {rank.host}"
+    yield {"ph": "M", "pid": rank.rank, "name": "process_name", "args": {"name": name}}
     yield {"ph": "M", "pid": rank.rank, "name": "process_sort_index", "args": {"sort_index": rank.rank}}
     yield from _name(rank.rank, _COMPUTE, "compute")
     threads = {call.thread for call in rank.calls}
@@ -57,7 +65,8 @@ def _inside(rank: dict[str, Any], shift: int) -> Iterator[dict[str, Any]]:
         for index, row in enumerate(site["samples"]):
             sample = Sample(*row).shifted(shift)
             name = f"{site['operation']} {site['bytes']} B"
-            common = {"cat": "operation", "id": f"{process}.{site['number']}.{index}", "pid": process, "name": name}
+            instance = {"local": f"{site['number']}.{index}"}  # local: Perfetto shows it among the rank's tracks
+            common = {"cat": "operation", "id2": instance, "pid": process, "name": name}
             yield {"ph": "b", "ts": sample.begin / 1000, **common}
             yield {"ph": "e", "ts": max(sample.begin, sample.done) / 1000, **common}
     for number, track in enumerate(rank["tracks"], _FIRST_HELPER):
@@ -67,13 +76,33 @@ def _inside(rank: dict[str, Any], shift: int) -> Iterator[dict[str, Any]]:
 
 
 def _arrows(line: TimeLine) -> Iterator[dict[str, Any]]:
-    for number, message in enumerate(line.messages):
-        common = {"cat": "message", "name": f"{message.bytes} B, tag {message.tag}", "id": number}
+    """From the call that sends each message to the one that found it received; none where a call was overwritten."""
+    called = {(rank.rank, call.thread, call.begin) for rank in line.ranks for call in rank.calls}
+    begins = {(rank.rank, call.thread, call.end): call.begin for rank in line.ranks for call in rank.calls}
+    found: dict[tuple[int, int, int], list[Message]] = {}
+    for message in sorted(line.messages, key=lambda each: each.sent):
+        call = message.receiver, message.threads[1], message.received
+        if call in begins and (message.sender, message.threads[0], message.sent) in called:
+            found.setdefault(call, []).append(message)
+    numbers = count()
+    for call, messages in found.items():
+        yield from _arrows_to(begins[call], messages, numbers)
+
+
+def _arrows_to(begin: int, messages: list[Message], numbers: Iterator[int]) -> Iterator[dict[str, Any]]:
+    """To a call that began then. Perfetto points an arrow to the slice that began later: so what was sent while the
+    call waited has slices of its own within it, one after the other, each from when it was sent.
+    """
+    ends = messages[0].received
+    starts = [min(max(message.sent, begin), ends - 1) for message in messages]
+    for message, start, end in zip(messages, starts, [*starts[1:], ends], strict=True):
         sender, receiver = (_FIRST_CALLER + thread for thread in message.threads)
+        name = f"{message.bytes} B, tag {message.tag}"
+        if message.sent >= begin and end > start:
+            yield _span(message.receiver, receiver, start, end, f"from rank {message.sender}: {name}")
+        common = {"cat": "message", "name": name, "id": next(numbers)}
         yield {"ph": "s", "pid": message.sender, "tid": sender, "ts": message.sent / 1000, **common}
-        # Within the call, at whose end it was there.
-        until = {"ts": (message.received - 1) / 1000, "bp": "e"}
-        yield {"ph": "f", "pid": message.receiver, "tid": receiver, **until, **common}
+        yield {"ph": "f", "pid": message.receiver, "tid": receiver, "ts": start / 1000, "bp": "e", **common}
 
 
 def _late_in_instances(
@@ -98,7 +127,8 @@ def _late_in_instances(
 def trace(line: TimeLine, ranks: list[dict[str, Any]]) -> dict[str, Any]:
     """`ranks`: those that told what Urakata did. Times are in us since the earliest MPI_Init."""
     shifts = {rank.rank: rank.shift for rank in line.ranks}
-    events = [event for rank in line.ranks for event in _calls(rank)]
+    digits = len(str(max(shifts, default=0)))
+    events = [event for rank in line.ranks for event in _calls(rank, digits)]
     for rank in ranks:
         if rank["rank"] in shifts:
             events += _inside(rank, shifts[rank["rank"]])
