@@ -111,6 +111,18 @@ constexpr std::array<Option, kRows> kTable = {{
            "1: the program's own messages to ranks that transport wire reaches go by wire, too; 0: through the host; "
            "auto: by wire where each rank has a node and cores of its own and no better network, and without a space",
            kSwitchOrAuto},
+    Option{"WIRE_CONNECTIONS",
+           OptionKind::integer,
+           OptionLevel::advanced,
+           Agreement::none,
+           "0",
+           "",
+           "Connections for the program's own long messages from a rank to another at its site, where these go by "
+           "wire; 0: more than "
+           "one where that is found to be faster",
+           {},
+           0,
+           64},
     Option{"WIRE_INTERFACE", OptionKind::text, OptionLevel::advanced, Agreement::none, "", "",
            "Network interface of transport wire (such as eth1); empty: the fastest that leads to the other nodes"},
     Option{

@@ -40,6 +40,7 @@ enum Row : std::size_t {
   kBlocking,
   kTransport,
   kWireMessages,
+  kWireConnections,
   kWireInterface,
   kSites,
   kLinkRates,

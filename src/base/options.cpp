@@ -85,6 +85,7 @@ class Settings {
         static_cast<BlockingWish>(choice(table::kBlockingWishes, values_[table::kBlocking]).value_or(0));
     options_.transport = static_cast<TransportWish>(choice(table::kTransports, values_[table::kTransport]).value_or(0));
     options_.wire_messages = static_cast<MessagesWish>(switched_or_auto(values_[table::kWireMessages]).value_or(0));
+    options_.wire_connections = static_cast<std::uint32_t>(number(values_[table::kWireConnections]).value_or(0));
     options_.wire_interface = values_[table::kWireInterface];
     options_.sites = values_[table::kSites];
     options_.link_rates = values_[table::kLinkRates];

@@ -83,9 +83,9 @@ std::size_t descriptors_allowed() {
 
 bool has_better_network() { return has_entries("/sys/class/infiniband") || has_entries("/sys/class/cxi"); }
 
-bool room_for_link(std::span<const std::int32_t> nodes, std::int32_t rank) {
+bool room_for_link(std::span<const std::int32_t> nodes, std::int32_t rank, std::size_t more) {
   constexpr std::size_t kOfLink = 2;
-  return descriptors_wanted(nodes, rank, 1 + kOfLink) <= descriptors_allowed();
+  return descriptors_wanted(nodes, rank, 1 + kOfLink + more) <= descriptors_allowed();
 }
 
 WireFacts own_wire_facts(std::span<const std::int32_t> nodes, std::int32_t rank, bool wanted, bool better_first) {

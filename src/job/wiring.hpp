@@ -41,8 +41,9 @@ struct WireFacts {
 WireFacts own_wire_facts(std::span<const std::int32_t> nodes, std::int32_t rank, bool wanted, bool better_first);
 // A network that the host drives without the kernel's TCP: InfiniBand and its like, Slingshot.
 bool has_better_network();
-// Does the limit allow the connections of this rank's link (transport/wire_link.hpp), besides those of the wire?
-bool room_for_link(std::span<const std::int32_t> nodes, std::int32_t rank);
+// Does the limit allow the connections of this rank's link (transport/wire_link.hpp), besides those of the wire? `more`: to
+// each rank of another node.
+bool room_for_link(std::span<const std::int32_t> nodes, std::int32_t rank, std::size_t more = 0);
 
 class Wiring {
  public:

@@ -210,7 +210,8 @@ void Process::choose_messages(job::Bootstrap& world) {
     facts.better = job::has_better_network();
     facts.room = job::room_for_link(job_.nodes(), own);
     facts.moves = facts_.hook || multiple_ || helper;
-    facts.lanes = lanes_ != nullptr;
+    const bool one_site = sites_.count < 2 && wish.wire_messages != MessagesWish::host;
+    facts.lanes = lanes_ != nullptr || (one_site && open_link_lanes(failures_));
     facts.shares_cores = placement_.oversubscribed || host_gives_way();
     all = world.gathered(facts);
     if (all.empty()) {
@@ -221,7 +222,13 @@ void Process::choose_messages(job::Bootstrap& world) {
   messages_choice_ = tune::choose_messages(all, own, transports_, sites_.count);
   if (wiring_.wire() != nullptr)
     log::information("the program's messages between nodes: %s", messages_choice_.why.c_str());
-  if (messages_choice_.by_wire) open_link(helper);
+  if (messages_choice_.by_wire) {
+    const bool room = job::room_for_link(job_.nodes(), own, transport::Width::kMost);
+    const std::uint32_t connections = wish.wire_connections == 0 && !room ? 1 : wish.wire_connections;
+    open_link({.helper = helper, .lanes = messages_choice_.lanes, .connections = connections});
+  } else {
+    close_link_lanes();
+  }
 }
 
 // On all ranks alike.

@@ -18,8 +18,9 @@ namespace urakata::shim {
 
 namespace {
 
-constinit std::atomic<unsigned> waiting{0};  // callers; by any thread, relaxed
-constinit bool with_helper = false;          // constant after open_link()
+constinit std::atomic<unsigned> waiting{0};       // callers; by any thread, relaxed
+constinit bool with_helper = false;               // constant after open_link()
+constinit transport::Lanes* own_lanes = nullptr;  // likewise; of one site, and it stays
 
 void note_wait() {
   if (link_helper != nullptr) link_helper->note_wait();
@@ -48,19 +49,35 @@ constinit transport::WireLink* own_link = nullptr;
 constinit transport::LinkHelper* link_helper = nullptr;
 constinit std::atomic<unsigned> checks_seen{0};
 
-void open_link(bool helper) {
+bool open_link_lanes(transport::Failures& failures) {
+  if (process().wire() == nullptr) return false;
+  auto opened = transport::Lanes::open(*process().wire(), failures, {});
+  if (!opened.ok()) {
+    log::warning("%s", opened.error().message.c_str());
+    return false;
+  }
+  own_lanes = opened->release();
+  return true;
+}
+
+void close_link_lanes() { delete std::exchange(own_lanes, nullptr); }
+
+void open_link(const LinkWish& wish) {
   const bool in_space = options().space && space::own_membership().has_value();
-  auto opened =
-      transport::WireLink::open(*process().wire(), {.waiting = in_space ? nullptr : &waiting, .turns = turns_of_link});
+  auto opened = transport::WireLink::open(
+      *process().wire(),
+      {.waiting = in_space ? nullptr : &waiting, .turns = turns_of_link, .connections = wish.connections});
   if (!opened.ok()) return log::warning("%s", opened.error().message.c_str());
-  if (process().lanes() != nullptr) {
-    auto lanes = std::make_unique<transport::LinkLanes>(*process().lanes(), ranks_at_other_sites());
+  if (!wish.lanes) close_link_lanes();
+  transport::Lanes* const carrying = own_lanes != nullptr ? own_lanes : process().lanes();
+  if (carrying != nullptr) {
+    auto lanes = std::make_unique<transport::LinkLanes>(*carrying, ranks_at_other_sites());
     // Without them it would be no link for peers that have theirs.
     const Status carried = (*opened)->carry_by(std::move(lanes));
     if (!carried) return log::warning("%s", carried.error().message.c_str());
   }
   own_link = opened->release();
-  with_helper = helper;
+  with_helper = wish.helper;
 }
 
 bool link_has_helper() { return with_helper; }
@@ -128,7 +145,7 @@ bool lost(const messages::MessageDescriptor& pattern) {
 
 void flush_link() {
   if (own_link == nullptr || endpoint() == nullptr) return;
-  wait_until([] { return own_link->flushed(); });
+  wait_until([] { return own_link->flushed() && (own_lanes == nullptr || own_lanes->settled()); });
 }
 
 }  // namespace urakata::shim

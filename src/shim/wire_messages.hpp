@@ -18,8 +18,18 @@
 
 namespace urakata::shim {
 
-// Opens the link, which gets a helper where the endpoint is. Before enter_space(), and only where transport wire is there.
-void open_link(bool helper);
+// Where all ranks are at one site: what carries long messages over several connections. Only where transport wire is there.
+// False: there is none.
+bool open_link_lanes(transport::Failures& failures);
+void close_link_lanes();
+
+struct LinkWish {
+  bool helper = false;            // it gets one where the endpoint is
+  bool lanes = false;             // all ranks that have a link have lanes
+  std::uint32_t connections = 1;  // as WireLink::Settings
+};
+// Opens the link. Before enter_space(), and only where transport wire is there.
+void open_link(const LinkWish& wish);
 
 // Constant after open_link(), and it stays. nullptr: there is none.
 extern constinit transport::WireLink* own_link;

@@ -24,6 +24,7 @@ enum class FrameKind : std::uint32_t {
   link_cts,        // the answer to the RTS of send `id`; what follows says whose, and how much is wanted
   credit,          // `bytes` of credit are given back
   piece,           // the next `bytes` of payload for receive `id` follow
+  link_spread,     // all payload for receive `id` comes by lanes
   // Of the connections between sites (lanes.hpp).
   hello_lane,  // in place of hello: this is to be one of the lanes from him to us
   lane_piece,  // `tag`; `id`: which message of that tag, and where in it the `bytes` of payload that follow belong

@@ -74,7 +74,7 @@ Lanes::Traffic Lanes::traffic(std::int32_t rank) {
 // The lane that has the least under way, of those that can take more.
 Lanes::Free Lanes::free_lane(Peer& to) {
   Free best;
-  const std::uint32_t streams = shared(streams_), most = shared(most_);
+  const std::uint32_t streams = lanes_of(to, streams_), most = lanes_of(to, most_);
   // Lanes that the link does not need take what goes first after a pause. Later that would come behind a queue that is full,
   // and be lost, with nothing behind it that shows it.
   const bool idle = std::ranges::all_of(to.lanes, [](const Lane& lane) { return lane.unacked_bytes == 0; });
@@ -134,7 +134,7 @@ void Lanes::give(std::int32_t rank, Peer& to, Outgoing& message, const Free& fre
     const bool fits = free.idle != 0 && to.backlog <= free.idle * kFirstFlight;
     const std::uint64_t share =
         fits ? std::max((to.backlog + free.idle - 1) / free.idle, kLeastDealt)
-             : std::min(std::clamp(to.backlog / (2UL * shared(streams_)), kLeastPiece, kMostPiece), free.room);
+             : std::min(std::clamp(to.backlog / (2UL * lanes_of(to, streams_)), kLeastPiece, kMostPiece), free.room);
     std::uint64_t left = message.bytes - message.next;
     if (!message.go) left = std::min(left, kPush - message.next);
     piece = {message.next, left < share + share / 2 && left <= free.room ? left : share};

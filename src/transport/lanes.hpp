@@ -1,4 +1,5 @@
-// Transport `lanes`: messages between sites, each cut into pieces that go over several connections at once.
+// Transport `lanes`: messages between sites, and long ones inside one (wire_link.hpp), each cut into pieces that go over
+// several connections at once.
 //
 // One TCP connection does not fill a long link: its window, its share, or a limit on each flow hold it back. So a pair
 // of ranks at different sites has several connections in each direction, its *lanes*. A message is cut into pieces. Each
@@ -83,6 +84,14 @@ class Lanes final : private Connection::Sink {
     most_ = std::max(streams, most);
   }
   std::uint32_t streams() const { return streams_; }
+  // So many to this rank, whoever else is sent to.
+  void set_streams_to(std::int32_t rank, std::uint32_t streams);
+
+  // What the lanes to a rank have carried: bytes that its node has acknowledged, and the time in which there were any.
+  struct Carried {
+    std::uint64_t bytes = 0, busy_us = 0;
+  };
+  Carried carried(std::int32_t rank);
 
   int news() const { return epoll_; }  // readable while there is something to do here
   // Moves on what is under way. True: all that was sent has been acknowledged, or cannot be any more.
@@ -189,6 +198,7 @@ class Lanes final : private Connection::Sink {
   };
   struct Peer {
     std::list<Lane> lanes;
+    std::uint32_t streams = 0;  // of its own; 0: as many as all have
     std::list<Outgoing> outgoing;
     std::deque<Outgoing*> waiting;  // those that have more() to give
     std::uint64_t backlog = 0;      // bytes that are to be given
@@ -241,7 +251,9 @@ class Lanes final : private Connection::Sink {
   void sent_all(Peer& to, Outgoing& message);
   Free free_lane(Peer& to);
   void note(Peer& peer);
-  std::uint32_t shared(std::uint32_t lanes) const { return std::max(lanes / std::max(awaited_, 1U), 1U); }
+  std::uint32_t lanes_of(const Peer& to, std::uint32_t lanes) const {
+    return to.streams != 0 ? to.streams : std::max(lanes / std::max(awaited_, 1U), 1U);
+  }
   void serve(Lane& lane, std::uint32_t events);
   bool wants(const Peer& peer) const;  // something of it
   void arm();

@@ -51,7 +51,7 @@ void Lanes::shape(int socket) const {
 void Lanes::open_lanes(std::int32_t rank, Peer& to) {
   const std::size_t here = alive(to, true, false);
   const std::uint64_t flights = std::max<std::uint64_t>((to.backlog + kFirstFlight - 1) / kFirstFlight, 1);
-  const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(shared(most_), flights));
+  const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(lanes_of(to, most_), flights));
   if (here >= wanted) return;
   if (to.again_ns != 0 && now_ns() < to.again_ns) return;
   for (std::size_t i = here; i < wanted; ++i) {
@@ -97,6 +97,25 @@ Lanes::Packets Lanes::packets(std::int32_t rank) {
     all.again += facts.sent_again;
   }
   return all;
+}
+
+Lanes::Carried Lanes::carried(std::int32_t rank) {
+  const std::lock_guard guard(lock_);
+  Carried all;
+  const auto found = peers_.find(rank);
+  if (found == peers_.end()) return all;
+  for (const Lane& lane : found->second.lanes) {
+    if (!lane.out || !lane.connection->open || lane.connection->broken()) continue;
+    const TcpFacts facts = tcp_facts(lane.connection->socket());
+    all.bytes += facts.bytes_acked;
+    all.busy_us = std::max(all.busy_us, facts.busy_us);
+  }
+  return all;
+}
+
+void Lanes::set_streams_to(std::int32_t rank, std::uint32_t streams) {
+  const std::lock_guard guard(lock_);
+  peers_[rank].streams = streams;
 }
 
 // --- what is lost ----------------------------------------------------------------------------------------------------

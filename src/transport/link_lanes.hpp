@@ -35,10 +35,16 @@ class LinkLanes {
   static constexpr std::size_t kSlices = 2;
   static constexpr std::uint32_t kOrders = 17;
 
-  // far[rank]: its payload goes by lanes. The lanes outlive this.
-  LinkLanes(Lanes& lanes, std::vector<bool> far) : port_(lanes), far_(std::move(far)) {}
+  // far[rank]: its payload goes by lanes; empty: nobody's does. The lanes outlive this.
+  LinkLanes(Lanes& lanes, std::vector<bool> far) : lanes_(lanes), port_(lanes), far_(std::move(far)) {}
 
-  bool carries(LinkPeer peer) const { return far_[static_cast<std::size_t>(peer)]; }
+  // Over so many connections to a rank that is not far.
+  void set_streams_to(LinkPeer peer, std::uint32_t streams) {
+    lanes_.set_streams_to(static_cast<std::int32_t>(peer), streams);
+  }
+  Lanes::Carried carried(LinkPeer peer) { return lanes_.carried(static_cast<std::int32_t>(peer)); }
+
+  bool carries(LinkPeer peer) const { return !far_.empty() && far_[static_cast<std::size_t>(peer)]; }
   // Each is readable while poll() would do something.
   std::vector<int> descriptors() const { return port_.news(); }
 
@@ -100,6 +106,7 @@ class LinkLanes {
   bool post_slice(Line& line, std::size_t at);
   void ended(const Ticket& ticket, int error);
 
+  Lanes& lanes_;
   LanesPort port_;
   const std::vector<bool> far_;
   // They stay, since tickets of the lanes name them.

@@ -28,6 +28,7 @@ struct TcpFacts {
   std::uint32_t least_round_trip_us = 0;  // of all that was sent, the handshake included
   std::uint32_t data_segments_in = 0, data_segments_out = 0;
   std::uint64_t delivery_rate = 0;  // bytes/s
+  std::uint64_t busy_us = 0;        // in which something was under way, or wanted to be
 };
 static_assert(offsetof(TcpFacts, round_trip_us) == offsetof(tcp_info, tcpi_rtt));
 static_assert(offsetof(TcpFacts, sent_again) == offsetof(tcp_info, tcpi_total_retrans));

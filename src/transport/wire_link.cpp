@@ -63,7 +63,10 @@ bool WireLink::forked() const { return forks.load(std::memory_order_relaxed) != 
 
 WireLink::Peer& WireLink::peer(LinkPeer rank) {
   const auto [it, made] = peers_.try_emplace(rank);
-  if (made) it->second.credit = settings_.credit;
+  if (made) {
+    it->second.credit = settings_.credit;
+    it->second.spread.width = Width(settings_.connections);
+  }
   return it->second;
 }
 
@@ -180,6 +183,7 @@ void WireLink::end(LinkPeer rank) {
   other.ahead.clear();
   other.ahead_here.clear();
   other.drains.clear();
+  spreading_ -= std::exchange(other.spread, {}).open;
   if (lanes_) lanes_->forget(rank);
   lost_peers_.fetch_add(1, std::memory_order_relaxed);
   events_->failed(rank);

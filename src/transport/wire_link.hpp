@@ -16,6 +16,9 @@
 // sender; and so does an eager message that is longer than what a connection sends at once (RFC 6928), as a copy. That is
 // so much at a time that at most kAhead of a peer can be here that nobody has received.
 //
+// Payload of kLeastSpread and more to ranks at this site goes by lanes, too, where several connections carry it faster than
+// one (width.hpp). Its sender says so by `link_spread` when its turn comes, after its CTS, so nobody else need know.
+//
 // Credit: the eager messages that a peer has sent and the endpoint has not consumed are at most `credit` bytes, kFrame of
 // them for each; it is given back by the quarter.
 //
@@ -43,6 +46,7 @@
 #include "p2p/link.hpp"
 #include "transport/connection.hpp"
 #include "transport/link_lanes.hpp"
+#include "transport/width.hpp"
 #include "transport/wire.hpp"
 
 namespace urakata::transport {
@@ -57,6 +61,7 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   static constexpr std::uint64_t kFrame = 256;  // about what an endpoint needs to keep an unexpected message
   static constexpr std::uint64_t kPiece = 256UL << 10;
   static constexpr std::uint64_t kAhead = 8UL << 20;
+  static constexpr std::uint64_t kLeastSpread = 256UL << 10;
 
   struct Settings {
     std::uint64_t eager_bytes = 64UL << 10;
@@ -67,14 +72,17 @@ class WireLink final : public p2p::Link, private Connection::Sink {
     // Of how many calls of news() one asks the kernel then; nullptr: each does. More than one where callers ask somebody
     // else as well, who is likelier to have what they wait for.
     unsigned (*turns)() = nullptr;
+    // For long payload to a rank at this site, if there is carry_by(); 0: as many as pay.
+    std::uint32_t connections = 1;
   };
 
   // The wire outlives the link, and knows the addresses before the first message. One link for each wire.
   static Result<std::unique_ptr<WireLink>> open(Wire& wire, const Settings& settings);
   ~WireLink() override;
 
-  // Before the first message: to whom `lanes` carries it, payload of more than eager_bytes goes that way. All that is open
-  // when these lanes are lost ends with an error, as where a connection is.
+  // Before the first message: to whom `lanes` carries it, payload of more than eager_bytes goes that way, and to others what
+  // is to have several connections. All that is open when these lanes are lost ends with an error, as where a connection is.
+  // All processes have called it, or none.
   Status carry_by(std::unique_ptr<LinkLanes> lanes);
 
   // Everything taken has been acknowledged by the peers' kernels: this process may end.
@@ -140,6 +148,17 @@ class WireLink final : public p2p::Link, private Connection::Sink {
     std::uint32_t order = 0;
     std::uint64_t bytes = 0;
   };
+  struct Carried {  // by a pair's connections, since they were made
+    std::uint64_t bytes = 0;
+    std::uint64_t bulk_us = 0, lanes_us = 0;  // in which there was something to carry
+  };
+  struct Spread {  // payload to a rank at this site
+    Width width;
+    std::uint32_t connections = 1;  // over which the next goes
+    std::uint32_t open = 0;         // payloads that lanes have
+    std::uint64_t noted_ns = 0;
+    Carried noted;  // then
+  };
   struct Peer {
     Channel ordered;
     Channel bulk;
@@ -150,8 +169,9 @@ class WireLink final : public p2p::Link, private Connection::Sink {
     std::map<LinkTicket, Ahead> ahead;           // by send
     std::map<LinkTicket, AheadHere> ahead_here;  // likewise
     std::map<std::uint32_t, LinkTicket> drains;  // by order: what nobody wants and is coming, to be answered then
-    std::uint64_t credit = 0;                    // that we have there
-    std::uint64_t owed = 0;                      // that we have not given back
+    Spread spread;
+    std::uint64_t credit = 0;  // that we have there
+    std::uint64_t owed = 0;    // that we have not given back
     bool failed = false;
   };
 
@@ -168,6 +188,14 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   void sent_by_lanes(LinkPeer to, LinkTicket send);
   void poll_lanes();
   void note_lanes();
+  // wire_link_spread.cpp
+  enum class Turn : std::uint8_t { plain, spread, later };
+  Turn turn(LinkPeer to, Peer& other);
+  Carried carried(LinkPeer to, const Peer& other);
+  void note_carried(LinkPeer to, Peer& other);
+  void note_spreading();
+  void spread_over(LinkPeer to);
+  bool spread_arrived(LinkPeer rank, const Frame& frame);
 
   std::byte* place(Connection& from, const Frame& frame) override;
   bool arrived(Connection& from, const Frame& frame) override;
@@ -208,6 +236,7 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   std::vector<Connection::Outgoing> gone_;           // for flush(): nobody waits for any
   Events* events_ = nullptr;                         // of the poll() that runs
   std::uint64_t eager_ahead_ = 0;                    // so many have gone
+  std::uint64_t spreading_ = 0;                      // payloads that are spread and open
 
   // Stored by who has the endpoint's lock, loaded by any thread: relaxed, since nothing is read on their word without
   // the lock.

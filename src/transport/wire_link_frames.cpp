@@ -110,6 +110,9 @@ void WireLink::push(LinkPeer to) {
       other.leaving.pop_front();
       continue;
     }
+    const Turn turn = this->turn(to, other);
+    if (turn == Turn::later) return;
+    if (turn == Turn::spread) continue;
     if (pieces++ == kPiecesAtOnce) {
       unfinished_.push_back(to);
       more_.store(true, std::memory_order_relaxed);
@@ -134,7 +137,7 @@ void WireLink::push(LinkPeer to) {
 std::uint64_t WireLink::moved(LinkPeer rank, LinkTicket ticket, bool send) const {
   const auto found = peers_.find(rank);
   if (found == peers_.end()) return 0;
-  if (lanes_ && lanes_->carries(rank)) {
+  if (lanes_) {
     if (const std::uint64_t bytes = lanes_->moved(rank, ticket, send); bytes != 0) return bytes;
   }
   const Peer& other = found->second;
@@ -219,6 +222,8 @@ bool WireLink::arrived(Connection& from, const Frame& frame) {
       return true;
     case FrameKind::link_rts_ahead:
       return rts_ahead_arrived(rank, frame);
+    case FrameKind::link_spread:
+      return spread_arrived(rank, frame);
     case FrameKind::link_cts:
       return cts_arrived(rank, frame);
     case FrameKind::credit:

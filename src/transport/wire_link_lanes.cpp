@@ -109,6 +109,7 @@ void WireLink::sent_by_lanes(LinkPeer to, LinkTicket ticket) {
   const auto found = other.ahead.find(ticket);
   if (found == other.ahead.end()) {
     sent_.push_back(ticket);
+    if (!lanes_->carries(to)) spread_over(to);
     return;
   }
   found->second.over = true;
@@ -176,6 +177,7 @@ void WireLink::note_lanes() {
 
 void WireLink::poll_lanes() {
   lanes_->poll();
+  if (spreading_ != 0) note_spreading();
   for (const LinkLanes::Finished& each : lanes_->finished()) {
     if (peer(each.peer).failed) continue;
     if (each.failed) {

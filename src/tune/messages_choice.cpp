@@ -64,11 +64,13 @@ std::string why_not(Facts facts, const TransportChoice& transports, std::size_t 
 }  // namespace
 
 MessagesChoice choose_messages(Facts facts, std::int32_t own, const TransportChoice& transports, std::size_t sites) {
+  const bool lanes =
+      std::ranges::none_of(facts, [](const auto& of) { return of.asked != MessagesWish::host && !of.lanes; });
   const MessagesWish asked = facts[static_cast<std::size_t>(own)].asked;
-  if (asked == MessagesWish::host) return {false, "through the host, as option WIRE_MESSAGES says"};
+  if (asked == MessagesWish::host) return {.why = "through the host, as option WIRE_MESSAGES says"};
   const std::string obstacle = why_not(facts, transports, sites);
-  if (asked == MessagesWish::automatic && !obstacle.empty()) return {false, "through the host" + obstacle};
-  if (!transports.any()) return {false, "through the host: " + transports.why()};
+  if (asked == MessagesWish::automatic && !obstacle.empty()) return {.why = "through the host" + obstacle};
+  if (!transports.any()) return {.why = "through the host: " + transports.why()};
   bool wired = false;   // to a rank
   bool linked = false;  // that has a link
   for (std::size_t rank = 0; rank < facts.size() && !linked; ++rank) {
@@ -79,13 +81,13 @@ MessagesChoice choose_messages(Facts facts, std::int32_t own, const TransportCho
   }
   if (!wired) {
     const std::string& lacking = transports.lacking();
-    return {false, "through the host, since this rank reaches none by wire: " +
-                       (lacking.empty() ? transports.why() : lacking)};
+    return {.why = "through the host, since this rank reaches none by wire: " +
+                   (lacking.empty() ? transports.why() : lacking)};
   }
   if (!linked)
-    return {false, "through the host, since all ranks that this one reaches leave them to it (WIRE_MESSAGES)"};
-  if (asked == MessagesWish::automatic) return {true, "by wire: " + transports.why()};
-  return {true, "by wire to all ranks that it reaches, as option WIRE_MESSAGES says: " + transports.why()};
+    return {.why = "through the host, since all ranks that this one reaches leave them to it (WIRE_MESSAGES)"};
+  if (asked == MessagesWish::automatic) return {true, lanes, "by wire: " + transports.why()};
+  return {true, lanes, "by wire to all ranks that it reaches, as option WIRE_MESSAGES says: " + transports.why()};
 }
 
 std::string messages_rule(MessagesWish asked) {

@@ -21,12 +21,13 @@ struct MessagesFacts {
   bool better = false;  // its node has a network that the host drives better than TCP, whatever TRANSPORT says of it
   bool room = true;     // it may have the descriptors of all connections that its link could have
   bool moves = true;    // its link is moved also while the program waits in the host
-  bool lanes = false;   // where there are several sites: it has lanes to the others
+  bool lanes = false;   // it has transport lanes; where there are several sites: to the others
   bool shares_cores = false;  // others want its core: its node's ranks, or, so the host was told, other processes
 };
 
 struct MessagesChoice {
   bool by_wire = false;  // this rank has a link, and there is a rank that it reaches by it
+  bool lanes = false;    // and all that have a link have lanes
   std::string why;       // one sentence: by what they go, and why
 };
 

@@ -79,6 +79,37 @@ def test_random_messages_arrive_as_sent(
     passes(run(pair if count == 2 else hosts, name, program, "--engine", engine), count, count - 1)
 
 
+@pytest.mark.parametrize("connections", ("1", "3"))
+@pytest.mark.parametrize("name", NAMES)
+def test_long_messages_go_over_so_many_connections(hosts: Hosts, folder: Path, name: str, connections: str) -> None:
+    """Also where a rank has another number of them."""
+    host = named(name)
+    setting = f"URAKATA_WIRE_CONNECTIONS=$(({connections} + ${{PMI_RANK:-$OMPI_COMM_WORLD_RANK}}))"
+    under = ["sh", "-c", f'export {setting}; exec "$@"', "sh", EXEC, "--verbose", "2", "--wire-messages"]
+    done = hosts.run(
+        [*under, "--engine", "thread", "--", *random_messages(folder, name, 4)],
+        host_mpi=host.launcher,
+        env=dict(host.environment),
+        timeout=float(SECONDS),
+    )
+    passes((done.returncode, done.stdout + done.stderr), 3, 2)
+
+
+@pytest.mark.skipif(not available(sites=True)[0], reason=f"no sites here: {available(sites=True)[1]}")
+@pytest.mark.parametrize("engine", ENGINES)
+def test_several_connections_where_each_is_limited(engine: str) -> None:
+    """One site for the job, though the bed has two. The program checks what it gets."""
+    limited = LinkSettings(delay_us=0, rate=400_000_000, flow_rate=100_000_000)
+    program = [str(paths.program("bench/openmpi/sites")), "send", "4194304", "25", "1"]
+    with Hosts(sites=Sites([1, 1], limited)) as narrow:
+        code, output = run(narrow, "openmpi", program, "--engine", engine, "--sites", "one")
+        assert "long messages to rank 1 go over 2 connections, which carry more than 1" in output, output[-3000:]
+        passes((code, output), 2, 1)
+        code, output = run(narrow, "openmpi", program, "--sites", "one", "--wire-connections", "1")
+        assert "connections, which carry" not in output, output[-3000:]
+        passes((code, output), 2, 1)
+
+
 @pytest.mark.skipif(not available(sites=True)[0], reason=f"no sites here: {available(sites=True)[1]}")
 @pytest.mark.parametrize("engine", ENGINES)
 def test_messages_between_sites(sites: Hosts, folder: Path, engine: str) -> None:

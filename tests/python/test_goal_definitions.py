@@ -26,6 +26,8 @@ PROMISED = [
     "suite-hosts-default",
     "p2p-hosts-8b",
     "p2p-hosts-stream",
+    "p2p-connections-rate",
+    "p2p-connections-vs-links",
     "p2p-hosts-overall",
     "p2p-hosts-hidden",
     "p2p-any-source",

@@ -45,13 +45,7 @@ struct Job {
   }
   // Breaks one of the lanes that rank `from` has made to rank `to`, if it has any: `which` counts them.
   void cut(std::size_t to, unsigned which) const {
-    std::vector<int> found;
-    for (int socket = 0; socket < 1024; ++socket) {
-      sockaddr_storage peer{};
-      socklen_t size = sizeof peer;
-      if (getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &size) != 0) continue;
-      if (ntohs(reinterpret_cast<sockaddr_in&>(peer).sin_port) == wires[to]->listen_port()) found.push_back(socket);
-    }
+    const std::vector<int> found = sockets_to(*wires[to]);
     if (!found.empty()) shutdown(found[which % found.size()], SHUT_RDWR);
   }
 };

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <cstdint>
 #include <memory>
@@ -41,6 +42,18 @@ inline std::vector<std::unique_ptr<Wire>> wires_of(std::int32_t ranks, Failures&
   }
   for (auto& wire : wires) wire->set_addresses(addresses);
   return wires;
+}
+
+// This process's sockets of connections that were made to its listener, in the order in which they were.
+inline std::vector<int> sockets_to(const Wire& wire) {
+  std::vector<int> found;
+  for (int socket = 0; socket < 1024; ++socket) {
+    sockaddr_storage peer{};
+    socklen_t size = sizeof peer;
+    if (getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &size) != 0) continue;
+    if (ntohs(reinterpret_cast<sockaddr_in&>(peer).sin_port) == wire.listen_port()) found.push_back(socket);
+  }
+  return found;
 }
 
 }  // namespace urakata::transport

@@ -140,6 +140,17 @@ TEST(MessagesChoice, OfEachCaseIsAsWrittenDown) {
   EXPECT_FALSE(std::getline(golden, expected));
 }
 
+TEST(MessagesChoice, LanesOnlyWhereAllThatMayHaveALinkHaveThem) {
+  const Case one{.asked = "110"};
+  std::vector<MessagesFacts> facts = facts_of(one);
+  const auto lanes = [&] { return choose_messages(facts, 0, transports_of(one), 1).lanes; };
+  EXPECT_FALSE(lanes());
+  facts[0].lanes = true;
+  EXPECT_FALSE(lanes());
+  facts[1].lanes = true;  // the third leaves its messages to the host
+  EXPECT_TRUE(lanes());
+}
+
 // A rank that is said to go by wire has a peer that is said so, too, and that it reaches.
 TEST(MessagesChoice, NobodyGoesByWireAlone) {
   for (const Case& one : cases()) {

@@ -1,0 +1,52 @@
+// Over how many connections the long payload to a rank at the same site goes: over several where one does not fill what
+// joins the nodes, be it that the network limits each flow, or that it deals out whole flows to bonded links.
+//
+// Nothing but payload that flows tells which it is, so the program's own is tried: where n connections are known, n
+// and 2n carry it in turn, in kRounds rounds. 2n stay if they were faster by kGain in each, so that noise must deceive as
+// often; then 4n are tried. The first round in which they were not ends the trial, and the next begins when kRest times as
+// long as a round has been spent sending: that part of the whole is tried in vain.
+//
+// One thread at a time.
+#pragma once
+
+#include <cstdint>
+
+namespace urakata::transport {
+
+class Width {
+ public:
+  static constexpr std::uint32_t kMost = 8;
+  static constexpr unsigned kRounds = 3;
+  static constexpr double kGain = 1.2;
+  static constexpr std::uint64_t kRest = 100;
+  // A window of a round: what comes first is thrown away, since the kernel still has what went the other way before.
+  static constexpr std::uint64_t kSettle = 10'000'000;  // ns
+  static constexpr std::uint64_t kWindow = 50'000'000;  // ns, and
+  static constexpr std::uint64_t kLeastBytes = 1UL << 20;
+
+  // `connections`: so many, always; 0: as many as pay, up to kMost.
+  Width() : Width(1) {}
+  explicit Width(std::uint32_t connections) : fixed_(connections != 0), connections_(fixed_ ? connections : 1) {}
+
+  bool fixed() const { return fixed_; }
+  // As many as are known to pay, for now.
+  std::uint32_t known() const { return connections_; }
+  // Over how many the next payload is to go.
+  std::uint32_t now() const { return trying_ ? 2 * connections_ : connections_; }
+  // So many bytes were acknowledged in so many nanoseconds in which there was always some to send, over so many
+  // connections. True: now() is another.
+  bool carried(std::uint32_t connections, std::uint64_t bytes, std::uint64_t ns);
+
+ private:
+  bool judge(double rate);
+
+  bool fixed_;
+  std::uint32_t connections_;                           // known to pay
+  bool trying_ = false;                                 // this window is of twice as many
+  unsigned rounds_ = 0;                                 // that have been won
+  double narrow_rate_ = 0;                              // of this round
+  std::uint64_t rest_ns_ = 0;                           // until the next trial
+  std::uint64_t settling_ns_ = 0, bytes_ = 0, ns_ = 0;  // of this window
+};
+
+}  // namespace urakata::transport
