@@ -13,6 +13,8 @@
 //                 waiting calls included, and io_uring's kernel threads.
 //   --part small  any number of ranks: MPI_Iallreduce of floats and of doubles, each waited for at once, one after the
 //                 other; what the start takes of it; and the elements of all results that are not what the processor has.
+//   --part own    the same by an operation of the program's own, which engine kernel computes where its byte code is
+//                 attached as `affine`.
 //   --method      collective; in parts hop and lost also explicit: the program's own messages and tests; in part lost
 //                 blocked: a thread of the program that blocks in recv(). The variable KERNEL_METHOD says so, too.
 // Each prints a JSON object a line for each size; medians, and quartiles beside.
@@ -25,11 +27,10 @@
 #include "loaded.h"
 
 static const char usage[] =
-    "usage: kernel --part hop|lost|group|small [--method collective|explicit|blocked] [--sizes LIST] [--repetitions "
-    "N]\n"
-    "              [--test-us N] [--product N] [--budget-ms N]\n"
+    "usage: kernel --part hop|lost|group|small|own [--method collective|explicit|blocked] [--sizes LIST]\n"
+    "              [--repetitions N] [--test-us N] [--product N] [--budget-ms N]\n"
     "  --sizes        bytes (64)\n"
-    "  --repetitions  of parts hop, lost and small (500)\n"
+    "  --repetitions  of all parts but group (500)\n"
     "  --test-us      between two tests of part hop, method explicit (100)\n"
     "  --product      edge of the matrices of part lost (4)\n"
     "  --budget-ms    for each operation and size of part group (100)";
@@ -42,9 +43,10 @@ static int find(const char* option, const char* text, const char* const* names, 
 }
 
 int main(int argc, char** argv) {
-  static const char* const parts[] = {"hop", "lost", "group", "small"};
+  static const char* const parts[] = {"hop", "lost", "group", "small", "own"};
   static const char* const methods[] = {"collective", "explicit", "blocked"};
-  static void (*const measure[])(const struct settings*) = {measure_hop, measure_lost, measure_group, measure_small};
+  static void (*const measure[])(const struct settings*) = {measure_hop, measure_lost, measure_group, measure_small,
+                                                            measure_own};
   static char standard[] = "64";
   char *part = "", *sizes = standard;
   char* method = getenv("KERNEL_METHOD");
@@ -58,7 +60,7 @@ int main(int argc, char** argv) {
                                    {"--test-us", NULL, &test_us, 1},    {"--product", NULL, &product, 1},
                                    {"--budget-ms", NULL, &budget_ms, 1}};
   parse_options(argc, argv, options, 7, usage);
-  const int which = find("--part", part, parts, 4);
+  const int which = find("--part", part, parts, 5);
   struct settings settings = {.method = (enum method)find("--method", method, methods, 3),
                               .repetitions = (int)repetitions,
                               .test_us = (double)test_us,

@@ -29,6 +29,7 @@ void measure_hop(const struct settings* settings);
 void measure_lost(const struct settings* settings);
 void measure_group(const struct settings* settings);
 void measure_small(const struct settings* settings);
+void measure_own(const struct settings* settings);
 
 // --- sockets of the program's own between the three ranks of a relay ---
 

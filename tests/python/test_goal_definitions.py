@@ -88,6 +88,7 @@ PROMISED = [
     "kernel-elapsed-small",
     "kernel-submit-ns",
     "xdp-allreduce",
+    "xdp-own-operation",
     "xdp-exact",
     "sites-scatter-rate",
     "sites-scatter-vs-host",

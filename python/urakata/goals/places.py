@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from urakata import paths
 from urakata.goals.errors import CannotMeasureError, MeasurementError
 from urakata.goals.first_demo import FreshClone
 from urakata.goals.installing import EmptyEnvironment
@@ -20,11 +21,13 @@ def open_places(
     sites: Sites | None = None,
     with_byte_code: bool = False,
     congestion: str | None = None,
+    operations: Sequence[str] = (),
 ) -> Iterator[dict[str, Place]]:
     """The places named node, environment, clone, hosts and sites, as far as wanted, not both of the latter.
 
     CannotMeasureError where test hosts are not possible. with_byte_code: that for small collectives is attached on
-    them. congestion: TCP's control towards other sites; None: the machine's.
+    them, with operations of programs' own of these names. congestion: TCP's control towards other sites; None: the
+    machine's.
     """
     here: dict[str, Place] = {"node": Node(), "environment": EmptyEnvironment(), "clone": FreshClone()}
     places = {name: place for name, place in here.items() if name in wanted}
@@ -42,7 +45,7 @@ def open_places(
     try:
         with made as opened:
             if with_byte_code:
-                byte_code.attach(opened)
+                byte_code.attach(opened, [f"{name}={paths.program(f'bench/{name}.bpf.o')}" for name in operations])
             places[across.pop()] = AcrossHosts(opened)
             yield places
     except HostsError as error:
