@@ -64,11 +64,30 @@ def test_arrows_lead_to_slices_that_began_later(tmp_path: Path) -> None:
     made = trace(line, [])["traceEvents"]
     spans = [event for event in made if event["ph"] == "X" and (event["pid"], event["tid"]) == (0, CALLER)]
     parts = [(event["name"], event["ts"], event["ts"] + event["dur"]) for event in spans]
-    assert parts[1:] == [("from rank 2: 64 B, tag 3", 1.2, 1.6), ("from rank 1: 64 B, tag 3", 1.6, 2.0)]
+    assert parts[1:] == [("from rank 2: 64 B", 1.2, 1.6), ("from rank 1: 64 B", 1.6, 2.0)]
     ends = [(event["id"], event["pid"], event["ts"]) for event in made if event["ph"] == "f"]
     assert ends == [(0, 0, 1.0), (1, 0, 1.2), (2, 0, 1.6)]
     begins = {event["id"]: (event["pid"], event["ts"]) for event in made if event["ph"] == "s"}
     assert begins == {0: (3, 0.8), 1: (2, 1.2), 2: (1, 1.6)}
+
+
+def test_what_was_sent_at_once_has_one_part(tmp_path: Path) -> None:
+    """And a call that sends to itself has no arrow."""
+    events = job(tmp_path, 3)
+    for sender in (1, 2):
+        events[sender].call(0, 1500, 1600)
+        events[sender].message(SEND, 1500, 64, 1, peer=0)
+        events[0].message(RECEIVE, 2000, 64, 1, peer=sender)
+    events[0].call(1, 1000, 2000)
+    events[0].message(SEND, 1000, 64, 1, peer=0)
+    events[0].message(RECEIVE, 2000, 64, 1, peer=0)
+    written(tmp_path, events)
+    line = read_events(tmp_path)
+    assert line is not None and len(line.messages) == 3
+    made = trace(line, [])["traceEvents"]
+    parts = [event["name"] for event in made if event["name"].startswith("from")]
+    assert parts == ["from ranks 1, 2: 128 B"]
+    assert [(event["pid"], event["ts"]) for event in made if event["ph"] == "f"] == [(0, 1.5), (0, 1.5)]
 
 
 def test_a_message_of_an_overwritten_call_is_no_arrow(tmp_path: Path) -> None:

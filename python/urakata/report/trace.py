@@ -7,7 +7,7 @@ helper; arrows go from the call that sends a message to the one that found it re
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import count
+from itertools import count, groupby
 from typing import Any
 
 from urakata.report.events import Message, RankLine, TimeLine
@@ -82,7 +82,9 @@ def _arrows(line: TimeLine) -> Iterator[dict[str, Any]]:
     found: dict[tuple[int, int, int], list[Message]] = {}
     for message in sorted(line.messages, key=lambda each: each.sent):
         call = message.receiver, message.threads[1], message.received
-        if call in begins and (message.sender, message.threads[0], message.sent) in called:
+        sends = message.sender, message.threads[0], message.sent
+        within_one = call in begins and sends == (*call[:2], begins[call])  # to itself, by MPI_Sendrecv
+        if call in begins and sends in called and not within_one:
             found.setdefault(call, []).append(message)
     numbers = count()
     for call, messages in found.items():
@@ -94,15 +96,20 @@ def _arrows_to(begin: int, messages: list[Message], numbers: Iterator[int]) -> I
     call waited has slices of its own within it, one after the other, each from when it was sent.
     """
     ends = messages[0].received
-    starts = [min(max(message.sent, begin), ends - 1) for message in messages]
-    for message, start, end in zip(messages, starts, [*starts[1:], ends], strict=True):
-        sender, receiver = (_FIRST_CALLER + thread for thread in message.threads)
-        name = f"{message.bytes} B, tag {message.tag}"
-        if message.sent >= begin and end > start:
-            yield _span(message.receiver, receiver, start, end, f"from rank {message.sender}: {name}")
-        common = {"cat": "message", "name": name, "id": next(numbers)}
-        yield {"ph": "s", "pid": message.sender, "tid": sender, "ts": message.sent / 1000, **common}
-        yield {"ph": "f", "pid": message.receiver, "tid": receiver, "ts": start / 1000, "bp": "e", **common}
+    parts = [list(part) for _, part in groupby(messages, lambda each: max(begin, min(each.sent, ends - 1)))]
+    starts = [max(begin, min(part[0].sent, ends - 1)) for part in parts]
+    for part, start, end in zip(parts, starts, [*starts[1:], ends], strict=True):
+        receiver = _FIRST_CALLER + part[0].threads[1]
+        if start > begin:
+            ranks = ", ".join(str(rank) for rank in sorted({message.sender for message in part}))
+            size = sum(message.bytes for message in part)
+            name = f"from rank{'s' if ',' in ranks else ''} {ranks}: {size} B"
+            yield _span(part[0].receiver, receiver, start, end, name)
+        for message in part:
+            common = {"cat": "message", "name": f"{message.bytes} B, tag {message.tag}", "id": next(numbers)}
+            sender = _FIRST_CALLER + message.threads[0]
+            yield {"ph": "s", "pid": message.sender, "tid": sender, "ts": message.sent / 1000, **common}
+            yield {"ph": "f", "pid": message.receiver, "tid": receiver, "ts": start / 1000, "bp": "e", **common}
 
 
 def _late_in_instances(
