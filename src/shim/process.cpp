@@ -216,6 +216,7 @@ void Process::choose_messages(job::Bootstrap& world) {
     all = world.gathered(facts);
     if (all.empty()) {
       messages_choice_.why = "through the host, which refuses the meeting of the ranks";
+      close_link_lanes();
       return;
     }
   }
@@ -223,8 +224,16 @@ void Process::choose_messages(job::Bootstrap& world) {
   if (wiring_.wire() != nullptr)
     log::information("the program's messages between nodes: %s", messages_choice_.why.c_str());
   if (messages_choice_.by_wire) {
-    const bool room = job::room_for_link(job_.nodes(), own, transport::Width::kMost);
-    const std::uint32_t connections = wish.wire_connections == 0 && !room ? 1 : wish.wire_connections;
+    const char* obstacle = nullptr;
+    if (!messages_choice_.lanes) {
+      obstacle = "a rank has no lanes";
+    } else if (wish.wire_connections == 0 && !job::room_for_link(job_.nodes(), own, transport::Width::kMost)) {
+      obstacle = "the limit of descriptors (ulimit -n) is too low; WIRE_CONNECTIONS says how many there are to be";
+    }
+    if (obstacle != nullptr && wish.wire_connections != 1) {
+      log::information("long messages go over one connection for each pair of ranks: %s", obstacle);
+    }
+    const std::uint32_t connections = obstacle != nullptr ? 1 : wish.wire_connections;
     open_link({.helper = helper, .lanes = messages_choice_.lanes, .connections = connections});
   } else {
     close_link_lanes();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/log.hpp"
+#include "base/waiting.hpp"
 #include "shim/asking_host.hpp"
 #include "shim/circle.hpp"
 #include "shim/communicator_origin.hpp"
@@ -181,8 +182,15 @@ void leave_space() {
   PlannedExchange::stop_all();
   flush_link();
   own_endpoint = nullptr;
+  const auto answering = [](MPI_Request* barrier) {
+    Ladder ladder(process().oversubscribed());
+    for (int done = 0; host.Test(barrier, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0; ladder.step()) {
+      answer_by_lanes();
+    }
+  };
   // A neighbour may have moved an exchange until now.
-  if (all_here && pass_barrier(asleep)) PlannedExchange::destroy_abandoned();
+  if (all_here && (link() == nullptr ? pass_barrier(asleep) : pass_barrier(answering)))
+    PlannedExchange::destroy_abandoned();
 }
 
 p2p::Port* port_of(int world_rank) { return ports()[static_cast<std::size_t>(world_rank)]; }

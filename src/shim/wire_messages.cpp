@@ -62,22 +62,37 @@ bool open_link_lanes(transport::Failures& failures) {
 
 void close_link_lanes() { delete std::exchange(own_lanes, nullptr); }
 
-void open_link(const LinkWish& wish) {
+namespace {
+
+std::unique_ptr<transport::WireLink> opened_link(std::uint32_t connections) {
   const bool in_space = options().space && space::own_membership().has_value();
   auto opened = transport::WireLink::open(
       *process().wire(),
-      {.waiting = in_space ? nullptr : &waiting, .turns = turns_of_link, .connections = wish.connections});
-  if (!opened.ok()) return log::warning("%s", opened.error().message.c_str());
-  if (!wish.lanes) close_link_lanes();
+      {.waiting = in_space ? nullptr : &waiting, .turns = turns_of_link, .connections = connections});
+  if (!opened.ok()) {
+    log::warning("%s", opened.error().message.c_str());
+    return nullptr;
+  }
   transport::Lanes* const carrying = own_lanes != nullptr ? own_lanes : process().lanes();
   if (carrying != nullptr) {
-    auto lanes = std::make_unique<transport::LinkLanes>(*carrying, ranks_at_other_sites());
     // Without them it would be no link for peers that have theirs.
-    const Status carried = (*opened)->carry_by(std::move(lanes));
-    if (!carried) return log::warning("%s", carried.error().message.c_str());
+    const Status carried =
+        (*opened)->carry_by(std::make_unique<transport::LinkLanes>(*carrying, ranks_at_other_sites()));
+    if (!carried) {
+      log::warning("%s", carried.error().message.c_str());
+      return nullptr;
+    }
   }
-  own_link = opened->release();
-  with_helper = wish.helper;
+  return std::move(*opened);
+}
+
+}  // namespace
+
+void open_link(const LinkWish& wish) {
+  if (!wish.lanes) close_link_lanes();
+  own_link = opened_link(wish.connections).release();
+  if (own_link == nullptr) close_link_lanes();
+  with_helper = own_link != nullptr && wish.helper;
 }
 
 bool link_has_helper() { return with_helper; }
@@ -146,6 +161,11 @@ bool lost(const messages::MessageDescriptor& pattern) {
 void flush_link() {
   if (own_link == nullptr || endpoint() == nullptr) return;
   wait_until([] { return own_link->flushed() && (own_lanes == nullptr || own_lanes->settled()); });
+}
+
+void answer_by_lanes() {
+  transport::Lanes* const lanes = own_lanes != nullptr ? own_lanes : process().lanes();
+  if (own_link != nullptr && lanes != nullptr) lanes->settled();
 }
 
 }  // namespace urakata::shim

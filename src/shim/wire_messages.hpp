@@ -67,5 +67,7 @@ bool lost(const messages::MessageDescriptor& pattern);
 
 // In MPI_Finalize, when all ranks are there: until everything has left.
 void flush_link();
+// Other ranks' long messages may still need our word that they have come. After flush_link(), until all ranks are there.
+void answer_by_lanes();
 
 }  // namespace urakata::shim

@@ -45,7 +45,7 @@ Result<std::unique_ptr<Lanes>> Lanes::open(Wire& wire, Failures& failures, const
   watch(wire.accepted_lanes_news(), nullptr);  // who has been
   watch(lanes->timer_, lanes.get());
   if (watched) return lanes;
-  return Error{std::string("cannot watch the sockets of messages between sites: ") + std::strerror(errno) +
+  return Error{std::string("cannot watch the sockets of long messages: ") + std::strerror(errno) +
                "; each pair of ranks has one connection"};
 }
 
@@ -96,7 +96,7 @@ Lanes::Free Lanes::free_lane(Peer& to) {
 
 void Lanes::note(Peer& peer) {
   const bool awaited =
-      std::ranges::any_of(peer.incoming, [](const auto& entry) { return entry.second.port != nullptr; });
+      !peer.near && std::ranges::any_of(peer.incoming, [](const auto& entry) { return entry.second.port != nullptr; });
   if (awaited == peer.awaited) return;
   peer.awaited = awaited;
   awaited_ += awaited ? 1U : -1U;
@@ -268,6 +268,11 @@ void Lanes::arm() {
   itimerspec times{};
   if (wanted) times.it_value.tv_nsec = times.it_interval.tv_nsec = kTick;
   timerfd_settime(timer_, 0, &times, nullptr);
+}
+
+bool Lanes::sending() {
+  const std::lock_guard guard(lock_);
+  return std::ranges::any_of(peers_, [](const auto& entry) { return !entry.second.outgoing.empty(); });
 }
 
 bool Lanes::settled() {

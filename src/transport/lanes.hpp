@@ -84,14 +84,19 @@ class Lanes final : private Connection::Sink {
     most_ = std::max(streams, most);
   }
   std::uint32_t streams() const { return streams_; }
-  // So many to this rank, whoever else is sent to.
-  void set_streams_to(std::int32_t rank, std::uint32_t streams);
+  // The rank is at this site: its lanes are no part of those between sites.
+  void note_near(std::int32_t rank);
+  // To a rank at this site so many, from now on. False: they are not all there yet.
+  bool prepare(std::int32_t rank, std::uint32_t streams);
+  // Is anything not acknowledged?
+  bool sending();
 
-  // What the lanes to a rank have carried: bytes that its node has acknowledged, and the time in which there were any.
-  struct Carried {
-    std::uint64_t bytes = 0, busy_us = 0;
+  // What the lanes to a rank have carried since it was asked last: bytes that its node has acknowledged, and the time in
+  // which one of them had some to carry.
+  struct Increase {
+    std::uint64_t bytes = 0, us = 0;
   };
-  Carried carried(std::int32_t rank);
+  Increase carried_since(std::int32_t rank);
 
   int news() const { return epoll_; }  // readable while there is something to do here
   // Moves on what is under way. True: all that was sent has been acknowledged, or cannot be any more.
@@ -182,6 +187,7 @@ class Lanes final : private Connection::Sink {
     std::deque<Given> unacked;        // oldest first
     std::uint64_t unacked_bytes = 0;
     std::uint64_t acked = 0;  // pieces
+    Increase told_carried;    // by carried_since(), in all
     // Of what we receive: the piece that is coming in at the moment.
     bool placed = false;
     bool thrown_away = false;
@@ -198,7 +204,8 @@ class Lanes final : private Connection::Sink {
   };
   struct Peer {
     std::list<Lane> lanes;
-    std::uint32_t streams = 0;  // of its own; 0: as many as all have
+    bool near = false;
+    std::uint32_t streams = 0;  // of one that is near; 0: as many as all have
     std::list<Outgoing> outgoing;
     std::deque<Outgoing*> waiting;  // those that have more() to give
     std::uint64_t backlog = 0;      // bytes that are to be given
@@ -263,7 +270,8 @@ class Lanes final : private Connection::Sink {
   std::size_t alive(const Peer& to, bool out, bool open) const;
   void open_lanes(std::int32_t rank, Peer& to);
   void adopt(Wire::Accepted&& accepted);
-  void shape(int socket) const;
+  void shape(int socket, bool near) const;
+  void make_lanes(std::int32_t rank, Peer& to, std::size_t wanted);
   void lose(std::int32_t rank, Peer& of, Lane& lane);
   void fail(std::int32_t rank, Peer& peer);
   void check_lanes(std::int32_t rank, Peer& peer, std::uint64_t now);

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -33,9 +34,9 @@ std::size_t Lanes::alive(const Peer& to, bool out, bool open) const {
   }));
 }
 
-void Lanes::shape(int socket) const {
+void Lanes::shape(int socket, bool near) const {
   setsockopt(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kUnsent, sizeof kUnsent);
-  if (settings_.congestion.empty()) return;
+  if (near || settings_.congestion.empty()) return;
   const std::string& wanted = settings_.congestion;
   if (setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, wanted.data(), static_cast<socklen_t>(wanted.size())) != 0) {
     static const bool told = [&] {
@@ -49,9 +50,13 @@ void Lanes::shape(int socket) const {
 
 // As many as the backlog keeps busy.
 void Lanes::open_lanes(std::int32_t rank, Peer& to) {
-  const std::size_t here = alive(to, true, false);
   const std::uint64_t flights = std::max<std::uint64_t>((to.backlog + kFirstFlight - 1) / kFirstFlight, 1);
   const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(lanes_of(to, most_), flights));
+  make_lanes(rank, to, wanted);
+}
+
+void Lanes::make_lanes(std::int32_t rank, Peer& to, std::size_t wanted) {
+  const std::size_t here = alive(to, true, false);
   if (here >= wanted) return;
   if (to.again_ns != 0 && now_ns() < to.again_ns) return;
   for (std::size_t i = here; i < wanted; ++i) {
@@ -61,7 +66,7 @@ void Lanes::open_lanes(std::int32_t rank, Peer& to) {
       if (alive(to, true, false) == 0 && to.down_since_ns == 0) to.down_since_ns = now_ns();
       return;
     }
-    shape(made->socket());
+    shape(made->socket(), to.near);
     Lane& lane = to.lanes.emplace_back();
     lane.rank = rank;
     lane.out = true;
@@ -99,23 +104,37 @@ Lanes::Packets Lanes::packets(std::int32_t rank) {
   return all;
 }
 
-Lanes::Carried Lanes::carried(std::int32_t rank) {
+Lanes::Increase Lanes::carried_since(std::int32_t rank) {
   const std::lock_guard guard(lock_);
-  Carried all;
+  Increase all;
   const auto found = peers_.find(rank);
   if (found == peers_.end()) return all;
-  for (const Lane& lane : found->second.lanes) {
+  for (Lane& lane : found->second.lanes) {
     if (!lane.out || !lane.connection->open || lane.connection->broken()) continue;
     const TcpFacts facts = tcp_facts(lane.connection->socket());
-    all.bytes += facts.bytes_acked;
-    all.busy_us = std::max(all.busy_us, facts.busy_us);
+    const Increase now{.bytes = facts.bytes_acked, .us = carrying_us(facts)};
+    const Increase before = std::exchange(lane.told_carried, now);
+    all.bytes += now.bytes - before.bytes;
+    all.us = std::max(all.us, now.us - std::min(now.us, before.us));
   }
   return all;
 }
 
-void Lanes::set_streams_to(std::int32_t rank, std::uint32_t streams) {
+void Lanes::note_near(std::int32_t rank) {
   const std::lock_guard guard(lock_);
-  peers_[rank].streams = streams;
+  Peer& peer = peers_[rank];
+  peer.near = true;
+  note(peer);
+}
+
+bool Lanes::prepare(std::int32_t rank, std::uint32_t streams) {
+  const std::lock_guard guard(lock_);
+  Peer& to = peers_[rank];
+  to.near = true;
+  note(to);
+  to.streams = streams;
+  make_lanes(rank, to, streams);
+  return alive(to, true, true) >= streams;
 }
 
 // --- what is lost ----------------------------------------------------------------------------------------------------
@@ -233,7 +252,7 @@ void Lanes::fail(std::int32_t rank, Peer& peer) {
   peer.incoming.clear();
   note(peer);
   if (wanted) {
-    log::error("lost all lanes to rank %d: its process has ended, or its site has not answered for %llu s", rank,
+    log::error("lost all lanes to rank %d: its process has ended, or its node has not answered for %llu s", rank,
                static_cast<unsigned long long>(wire_.timeout_ns() / 1'000'000'000));
   }
 }

@@ -41,6 +41,7 @@ void LinkLanes::add(LinkPeer peer, bool sends, std::uint32_t order, Payload&& pa
   line.peer = peer;
   line.sends = sends;
   line.order = order;
+  if (line.payloads.empty() && !carries(peer)) lanes_.note_near(static_cast<std::int32_t>(peer));
   line.payloads.push_back(std::move(payload));
   post(line);
 }
@@ -131,9 +132,10 @@ bool LinkLanes::open_with(LinkPeer peer) const {
       lines_, [peer](const auto& entry) { return entry.second.peer == peer && !entry.second.payloads.empty(); });
 }
 
-bool LinkLanes::sending() const {
-  return std::ranges::any_of(lines_,
-                             [](const auto& entry) { return entry.second.sends && !entry.second.payloads.empty(); });
+bool LinkLanes::sending() {
+  return lanes_.sending() || std::ranges::any_of(lines_, [](const auto& entry) {
+           return entry.second.sends && !entry.second.payloads.empty();
+         });
 }
 
 std::uint64_t LinkLanes::moved(LinkPeer peer, LinkTicket ticket, bool send) {

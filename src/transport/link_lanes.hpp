@@ -1,11 +1,11 @@
-// Long payload of the link (wire_link.hpp) to ranks at other sites: by transport `lanes`, hence over as many connections
-// as fill the links between sites, and over the others where one is lost.
+// Long payload of the link (wire_link.hpp) by transport `lanes`: that to ranks at other sites, over as many connections as
+// fill the links between sites, and that which is spread at one site; over the others where one is lost.
 //
 // A pair of ranks has kOrders orders of payloads in each direction. Both ends begin those of an order in the same
 // sequence and cut them alike, into slices of kSlice: so the k-th message of the lanes at one end is the k-th at the other,
-// and no more is said of them. Order 0 has what follows a CTS, in the sequence of these. A payload that goes before it
-// is asked for has an order of its own until its CTS is there. A sender has kSlices of a payload under way, and so has
-// a receiver whose elements have holes: it unpacks each by way of memory of ours.
+// and no more is said of them. Order 0 has what follows a CTS, in the sequence of these, or at one site a `link_spread`. A
+// payload that goes before it is asked for has an order of its own until its CTS is there. A sender has kSlices of a payload
+// under way, and so has a receiver whose elements have holes: it unpacks each by way of memory of ours.
 //
 // Ownership: elements are the caller's again when finished() tells of them, or after forget().
 //
@@ -38,11 +38,11 @@ class LinkLanes {
   // far[rank]: its payload goes by lanes; empty: nobody's does. The lanes outlive this.
   LinkLanes(Lanes& lanes, std::vector<bool> far) : lanes_(lanes), port_(lanes), far_(std::move(far)) {}
 
-  // Over so many connections to a rank that is not far.
-  void set_streams_to(LinkPeer peer, std::uint32_t streams) {
-    lanes_.set_streams_to(static_cast<std::int32_t>(peer), streams);
+  // To a rank that is not far. See Lanes.
+  bool prepare(LinkPeer peer, std::uint32_t streams) {
+    return lanes_.prepare(static_cast<std::int32_t>(peer), streams);
   }
-  Lanes::Carried carried(LinkPeer peer) { return lanes_.carried(static_cast<std::int32_t>(peer)); }
+  Lanes::Increase carried_since(LinkPeer peer) { return lanes_.carried_since(static_cast<std::int32_t>(peer)); }
 
   bool carries(LinkPeer peer) const { return !far_.empty() && far_[static_cast<std::size_t>(peer)]; }
   // Each is readable while poll() would do something.
@@ -70,7 +70,7 @@ class LinkLanes {
   // Gives up all that is open with this peer.
   void forget(LinkPeer peer);
   bool open_with(LinkPeer peer) const;
-  bool sending() const;
+  bool sending();  // or is something not acknowledged?
   // Payload bytes that have left or come of one that is open; 0 of another.
   std::uint64_t moved(LinkPeer peer, LinkTicket ticket, bool send);
 

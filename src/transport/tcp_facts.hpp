@@ -5,6 +5,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -28,11 +29,17 @@ struct TcpFacts {
   std::uint32_t least_round_trip_us = 0;  // of all that was sent, the handshake included
   std::uint32_t data_segments_in = 0, data_segments_out = 0;
   std::uint64_t delivery_rate = 0;  // bytes/s
-  std::uint64_t busy_us = 0;        // in which something was under way, or wanted to be
+  std::uint64_t busy_us = 0;        // in which something was under way, or wanted to be; of that,
+  std::uint64_t receiver_us = 0;    // in which the receiver had no room for more
 };
 static_assert(offsetof(TcpFacts, round_trip_us) == offsetof(tcp_info, tcpi_rtt));
 static_assert(offsetof(TcpFacts, sent_again) == offsetof(tcp_info, tcpi_total_retrans));
 static_assert(offsetof(TcpFacts, pacing_rate) == 104);
+
+// us in which the network was all that it waited for.
+inline std::uint64_t carrying_us(const TcpFacts& facts) {
+  return facts.busy_us - std::min(facts.busy_us, facts.receiver_us);
+}
 
 // All 0 where the socket is none of TCP's. Thread-safe.
 inline TcpFacts tcp_facts(int socket) {

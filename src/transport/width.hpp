@@ -4,7 +4,7 @@
 // Nothing but payload that flows tells which it is, so the program's own is tried: where n connections are known, n
 // and 2n carry it in turn, in kRounds rounds. 2n stay if they were faster by kGain in each, so that noise must deceive as
 // often; then 4n are tried. The first round in which they were not ends the trial, and the next begins when kRest times as
-// long as a round has been spent sending: that part of the whole is tried in vain.
+// long as it took has been spent sending: that part of the whole is tried in vain.
 //
 // One thread at a time.
 #pragma once
@@ -23,6 +23,7 @@ class Width {
   static constexpr std::uint64_t kSettle = 10'000'000;  // ns
   static constexpr std::uint64_t kWindow = 50'000'000;  // ns, and
   static constexpr std::uint64_t kLeastBytes = 1UL << 20;
+  static constexpr std::uint64_t kMixed = 1'000'000'000;  // ns of a trial that told nothing: it ends
 
   // `connections`: so many, always; 0: as many as pay, up to kMost.
   Width() : Width(1) {}
@@ -33,19 +34,25 @@ class Width {
   std::uint32_t known() const { return connections_; }
   // Over how many the next payload is to go.
   std::uint32_t now() const { return trying_ ? 2 * connections_ : connections_; }
-  // So many bytes were acknowledged in so many nanoseconds in which there was always some to send, over so many
-  // connections. True: now() is another.
-  bool carried(std::uint32_t connections, std::uint64_t bytes, std::uint64_t ns);
+  bool trying() const { return trying_; }
+
+  // So many bytes were acknowledged in so many nanoseconds in which there was some to send, over so many connections.
+  void carried(std::uint32_t connections, std::uint64_t bytes, std::uint64_t ns);
+  // In so many nanoseconds other payload went, too.
+  void mixed(std::uint32_t connections, std::uint64_t ns);
+  // What is tried cannot be had.
+  void give_up();
 
  private:
-  bool judge(double rate);
+  void judge(double rate);
 
   bool fixed_;
-  std::uint32_t connections_;                           // known to pay
+  std::uint32_t connections_;
   bool trying_ = false;                                 // this window is of twice as many
   unsigned rounds_ = 0;                                 // that have been won
   double narrow_rate_ = 0;                              // of this round
   std::uint64_t rest_ns_ = 0;                           // until the next trial
+  std::uint64_t tried_ns_ = 0, mixed_ns_ = 0;           // of this trial
   std::uint64_t settling_ns_ = 0, bytes_ = 0, ns_ = 0;  // of this window
 };
 

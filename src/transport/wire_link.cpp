@@ -184,7 +184,10 @@ void WireLink::end(LinkPeer rank) {
   other.ahead_here.clear();
   other.drains.clear();
   spreading_ -= std::exchange(other.spread, {}).open;
-  if (lanes_) lanes_->forget(rank);
+  if (lanes_) {
+    poll_lanes();
+    lanes_->forget(rank);
+  }
   lost_peers_.fetch_add(1, std::memory_order_relaxed);
   events_->failed(rank);
 }
@@ -252,7 +255,7 @@ bool WireLink::poll(Events& events) {
   events_ = &events;
   std::array<epoll_event, 32> found;
   const int count = epoll_wait(epoll_, found.data(), static_cast<int>(found.size()), 0);
-  bool lanes_told = lanes_ && lanes_->any_finished();
+  bool lanes_told = false;
   for (int i = 0; i < count; ++i) {
     const epoll_event& one = found[static_cast<std::size_t>(i)];
     if (lanes_ && one.data.ptr == lanes_.get()) {
@@ -269,7 +272,7 @@ bool WireLink::poll(Events& events) {
   const bool moved = count > 0 || more_.load(std::memory_order_relaxed);
   more_.store(false, std::memory_order_relaxed);
   for (const LinkPeer rank : std::exchange(unfinished_, {})) push(rank);
-  if (lanes_told) poll_lanes();
+  if (lanes_told || (lanes_ && lanes_->any_finished())) poll_lanes();
   for (const LinkTicket ticket : std::exchange(sent_, {})) events.sent(ticket);
   for (const LinkPeer rank : std::exchange(lost_, {})) end(rank);
   buried_.clear();

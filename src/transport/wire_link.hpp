@@ -7,7 +7,7 @@
 // either side: by the Wire's listener, with the job's secret. Where both begin at once, the lower rank's is the one, and
 // the higher rank's is closed; frames wait until both sides know which (`hello_ack`).
 //
-// Payload goes by writev from its place, and comes by readv straight into it. It goes in pieces of up to kPiece, one
+// Payload goes by writev from its place, and comes by readv straight into it. By `bulk` it goes in pieces of up to kPiece, one
 // payload of a pair after the other; elements with holes are packed and unpacked a piece at a time. A short payload is one
 // piece; where many frames wait for `ordered`, which would keep copies of them, it goes by `bulk`, too.
 //
@@ -16,8 +16,8 @@
 // sender; and so does an eager message that is longer than what a connection sends at once (RFC 6928), as a copy. That is
 // so much at a time that at most kAhead of a peer can be here that nobody has received.
 //
-// Payload of kLeastSpread and more to ranks at this site goes by lanes, too, where several connections carry it faster than
-// one (width.hpp). Its sender says so by `link_spread` when its turn comes, after its CTS, so nobody else need know.
+// Payload of kLeastSpread and more to ranks at this site, in one piece of memory, goes by lanes, too, where several
+// connections carry it faster than one (width.hpp). Its sender says so by `link_spread` when its turn comes, after its CTS, so nobody else need know.
 //
 // Credit: the eager messages that a peer has sent and the endpoint has not consumed are at most `credit` bytes, kFrame of
 // them for each; it is given back by the quarter.
@@ -148,22 +148,22 @@ class WireLink final : public p2p::Link, private Connection::Sink {
     std::uint32_t order = 0;
     std::uint64_t bytes = 0;
   };
-  struct Carried {  // by a pair's connections, since they were made
-    std::uint64_t bytes = 0;
-    std::uint64_t bulk_us = 0, lanes_us = 0;  // in which there was something to carry
-  };
   struct Spread {  // payload to a rank at this site
     Width width;
-    std::uint32_t connections = 1;  // over which the next goes
-    std::uint32_t open = 0;         // payloads that lanes have
-    std::uint64_t noted_ns = 0;
-    Carried noted;  // then
+    std::uint32_t connections = 1;      // over which the next goes
+    bool ready = false;                 // more than one have been there
+    std::uint32_t open = 0;             // payloads that lanes have
+    std::uint64_t since_ns = 0;         // when `connections` was last set
+    std::uint64_t noted_ns = 0;         // when it was last asked what was carried; since then
+    std::uint64_t short_bytes = 0;      // that went by `bulk` and would not be spread
+    Lanes::Increase bulk_noted;         // in all, then
+    Lanes::Increase by_bulk, by_lanes;  // since the width was told last
   };
   struct Peer {
     Channel ordered;
     Channel bulk;
     std::vector<Connection::Outgoing> held;  // frames that wait for the ordered connection
-    std::deque<Leaving> leaving;             // the first has begun
+    std::deque<Leaving> leaving;             // the first has begun, or waits until it may be spread, or not be spread
     std::vector<std::byte> packed;           // the piece under way, of elements with holes
     std::map<LinkTicket, Landing> landings;
     std::map<LinkTicket, Ahead> ahead;           // by send
@@ -191,10 +191,10 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   // wire_link_spread.cpp
   enum class Turn : std::uint8_t { plain, spread, later };
   Turn turn(LinkPeer to, Peer& other);
-  Carried carried(LinkPeer to, const Peer& other);
   void note_carried(LinkPeer to, Peer& other);
   void note_spreading();
-  void spread_over(LinkPeer to);
+  void tell_width(LinkPeer to, Spread& spread);
+  void spread_ended(LinkPeer to);
   bool spread_arrived(LinkPeer rank, const Frame& frame);
 
   std::byte* place(Connection& from, const Frame& frame) override;

@@ -110,9 +110,9 @@ void WireLink::push(LinkPeer to) {
       other.leaving.pop_front();
       continue;
     }
-    const Turn turn = this->turn(to, other);
-    if (turn == Turn::later) return;
-    if (turn == Turn::spread) continue;
+    const Turn next = turn(to, other);
+    if (next == Turn::later) return;
+    if (next == Turn::spread) continue;
     if (pieces++ == kPiecesAtOnce) {
       unfinished_.push_back(to);
       more_.store(true, std::memory_order_relaxed);
@@ -223,7 +223,7 @@ bool WireLink::arrived(Connection& from, const Frame& frame) {
     case FrameKind::link_rts_ahead:
       return rts_ahead_arrived(rank, frame);
     case FrameKind::link_spread:
-      return spread_arrived(rank, frame);
+      return &from == other.ordered.open.get() && spread_arrived(rank, frame);
     case FrameKind::link_cts:
       return cts_arrived(rank, frame);
     case FrameKind::credit:

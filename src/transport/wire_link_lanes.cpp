@@ -109,7 +109,7 @@ void WireLink::sent_by_lanes(LinkPeer to, LinkTicket ticket) {
   const auto found = other.ahead.find(ticket);
   if (found == other.ahead.end()) {
     sent_.push_back(ticket);
-    if (!lanes_->carries(to)) spread_over(to);
+    if (!lanes_->carries(to)) spread_ended(to);
     return;
   }
   found->second.over = true;
@@ -179,7 +179,9 @@ void WireLink::poll_lanes() {
   lanes_->poll();
   if (spreading_ != 0) note_spreading();
   for (const LinkLanes::Finished& each : lanes_->finished()) {
-    if (peer(each.peer).failed) continue;
+    // What has come by lanes before the peer was lost is still taken.
+    const bool whole = !each.sent && !each.failed && each.ticket != p2p::kNoTicket;
+    if (peer(each.peer).failed && !whole) continue;
     if (each.failed) {
       lose(each.peer);
     } else if (each.sent) {

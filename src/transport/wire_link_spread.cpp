@@ -1,5 +1,6 @@
 // The link's payload to ranks at the same site, where several connections carry it.
 #include <algorithm>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -10,9 +11,11 @@ namespace urakata::transport {
 
 namespace {
 
-constexpr std::uint32_t kOpen = 4;            // payloads that lanes have at a time, of one peer's
-constexpr std::uint64_t kNoted = 5'000'000;   // ns between two looks at what was carried: each asks the kernel
-constexpr std::uint64_t kLeastBusy = 10'000;  // us; the kernel counts these by its ticks, of up to 4000
+constexpr std::uint32_t kOpen = 2;                // payloads that lanes have at a time, of one peer's
+constexpr std::uint64_t kNoted = 5'000'000;       // ns between two looks at what was carried: each asks the kernel
+constexpr std::uint64_t kLeastBusy = 10'000;      // us; the kernel counts these by its ticks, of up to 4000
+constexpr std::uint64_t kMaking = 3'000'000'000;  // ns for connections that are tried
+constexpr std::uint64_t kForeign = 20;            // of so many bytes one may have gone another way
 
 }  // namespace
 
@@ -22,12 +25,24 @@ constexpr std::uint64_t kLeastBusy = 10'000;  // us; the kernel counts these by 
 WireLink::Turn WireLink::turn(LinkPeer to, Peer& other) {
   const Leaving first = other.leaving.front();
   Spread& spread = other.spread;
-  if (!lanes_ || lanes_->carries(to) || first.bytes < kLeastSpread) return Turn::plain;
+  if (!lanes_ || lanes_->carries(to)) return Turn::plain;
+  if (first.bytes < kLeastSpread || first.source.shape != nullptr) {
+    if (first.at == 0) spread.short_bytes += first.bytes;
+    return Turn::plain;
+  }
   note_carried(to, other);
   if (first.at != 0) return Turn::plain;
   // What lanes still have would count as carried by one.
   if (spread.connections == 1) return spread.open == 0 ? Turn::plain : Turn::later;
-  if (spread.open == kOpen) return Turn::later;
+  if (!lanes_->prepare(to, spread.connections) && !spread.ready) {
+    if (now_ns() - spread.since_ns > kMaking) spread.width.give_up();
+    return Turn::plain;
+  }
+  if (!std::exchange(spread.ready, true) && spread.width.fixed()) {
+    log::information("long messages to rank %d go over %u connections", static_cast<std::int32_t>(to),
+                     spread.connections);
+  }
+  if (spread.open >= (spread.width.trying() ? 1 : kOpen)) return Turn::later;
   if (!send(to, {.kind = FrameKind::link_spread, .id = static_cast<std::uint64_t>(first.receive)}, {})) {
     return Turn::later;
   }
@@ -39,34 +54,48 @@ WireLink::Turn WireLink::turn(LinkPeer to, Peer& other) {
   return Turn::spread;
 }
 
-WireLink::Carried WireLink::carried(LinkPeer to, const Peer& other) {
-  const Lanes::Carried lanes = lanes_->carried(to);
-  const TcpFacts bulk = other.bulk.open ? tcp_facts(other.bulk.open->socket()) : TcpFacts{};
-  return {.bytes = lanes.bytes + bulk.bytes_acked, .bulk_us = bulk.busy_us, .lanes_us = lanes.busy_us};
-}
-
-// Tells the width what has gone, and asks it over how many connections the next payload is to go.
+// Finds out what has gone, and over how many connections the next payload is to go.
 void WireLink::note_carried(LinkPeer to, Peer& other) {
   Spread& spread = other.spread;
-  const std::uint64_t now_is = now_ns();
-  if (!spread.width.fixed() && now_is - spread.noted_ns >= kNoted) {
-    spread.noted_ns = now_is;
-    const Carried now = carried(to, other), then = spread.noted;
-    const std::uint32_t known = spread.width.known();
-    // A lane that was lost takes its figures along.
-    const bool whole = now.bytes >= then.bytes && now.lanes_us >= then.lanes_us;
-    const std::uint64_t busy_us = spread.connections == 1 ? now.bulk_us - then.bulk_us : now.lanes_us - then.lanes_us;
-    if (!whole || busy_us >= kLeastBusy) spread.noted = now;
-    if (whole && busy_us >= kLeastBusy &&
-        spread.width.carried(spread.connections, now.bytes - then.bytes, busy_us * 1000) &&
-        spread.width.known() != known) {
-      log::information("long messages to rank %d go over %u connections, which carry more than %u",
-                       static_cast<std::int32_t>(to), spread.width.known(), known);
-    }
+  const std::uint64_t now = now_ns();
+  if (!spread.width.fixed() && now - spread.noted_ns >= kNoted) {
+    spread.noted_ns = now;
+    const TcpFacts facts = other.bulk.open ? tcp_facts(other.bulk.open->socket()) : TcpFacts{};
+    const Lanes::Increase bulk{.bytes = facts.bytes_acked, .us = carrying_us(facts)};
+    const Lanes::Increase before = std::exchange(spread.bulk_noted, bulk);
+    const Lanes::Increase lanes = lanes_->carried_since(to);
+    spread.by_bulk.bytes += bulk.bytes - before.bytes;
+    spread.by_bulk.us += bulk.us - std::min(bulk.us, before.us);
+    spread.by_lanes.bytes += lanes.bytes;
+    spread.by_lanes.us += lanes.us;
+    tell_width(to, spread);
   }
   if (spread.width.now() == spread.connections) return;
   spread.connections = spread.width.now();
-  if (spread.connections > 1) lanes_->set_streams_to(to, spread.connections);
+  spread.since_ns = now;
+  spread.by_bulk = spread.by_lanes = {};
+  spread.short_bytes = 0;
+  // What lanes have goes on over so many.
+  if (spread.ready && spread.connections > 1) lanes_->prepare(to, spread.connections);
+}
+
+void WireLink::tell_width(LinkPeer to, Spread& spread) {
+  const bool narrow = spread.connections == 1;
+  const Lanes::Increase carried = narrow ? spread.by_bulk : spread.by_lanes;
+  if (carried.us < kLeastBusy) return;
+  const std::uint64_t foreign = narrow ? spread.by_lanes.bytes + spread.short_bytes : spread.by_bulk.bytes;
+  const std::uint32_t known = spread.width.known();
+  if (foreign > carried.bytes / kForeign) {
+    spread.width.mixed(spread.connections, carried.us * 1000);
+  } else {
+    spread.width.carried(spread.connections, carried.bytes, carried.us * 1000);
+  }
+  spread.by_bulk = spread.by_lanes = {};
+  spread.short_bytes = 0;
+  if (spread.width.known() != known) {
+    log::information("long messages to rank %d go over %u connections, which carry more than %u",
+                     static_cast<std::int32_t>(to), spread.width.known(), known);
+  }
 }
 
 void WireLink::note_spreading() {
@@ -76,7 +105,7 @@ void WireLink::note_spreading() {
 }
 
 // Lanes have done with a payload.
-void WireLink::spread_over(LinkPeer to) {
+void WireLink::spread_ended(LinkPeer to) {
   Peer& other = peer(to);
   --other.spread.open;
   --spreading_;

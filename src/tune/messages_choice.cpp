@@ -27,6 +27,13 @@ bool better_network(Facts facts, const TransportChoice& transports) {
   return false;
 }
 
+bool reaches_any(std::size_t rank, std::size_t ranks, const TransportChoice& transports) {
+  for (std::size_t other = 0; other < ranks; ++other) {
+    if (transports.by_wire(static_cast<std::int32_t>(rank), static_cast<std::int32_t>(other))) return true;
+  }
+  return false;
+}
+
 // Why ranks that said auto leave their messages to the host; empty: they do not.
 std::string why_not(Facts facts, const TransportChoice& transports, std::size_t sites) {
   if (!transports.any()) return ": " + transports.why();
@@ -64,8 +71,12 @@ std::string why_not(Facts facts, const TransportChoice& transports, std::size_t 
 }  // namespace
 
 MessagesChoice choose_messages(Facts facts, std::int32_t own, const TransportChoice& transports, std::size_t sites) {
-  const bool lanes =
-      std::ranges::none_of(facts, [](const auto& of) { return of.asked != MessagesWish::host && !of.lanes; });
+  bool lanes = true;
+  for (std::size_t rank = 0; rank < facts.size(); ++rank) {
+    if (facts[rank].asked != MessagesWish::host && !facts[rank].lanes && reaches_any(rank, facts.size(), transports)) {
+      lanes = false;
+    }
+  }
   const MessagesWish asked = facts[static_cast<std::size_t>(own)].asked;
   if (asked == MessagesWish::host) return {.why = "through the host, as option WIRE_MESSAGES says"};
   const std::string obstacle = why_not(facts, transports, sites);

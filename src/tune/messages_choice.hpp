@@ -27,8 +27,9 @@ struct MessagesFacts {
 
 struct MessagesChoice {
   bool by_wire = false;  // this rank has a link, and there is a rank that it reaches by it
-  bool lanes = false;    // and all that have a link have lanes
-  std::string why;       // one sentence: by what they go, and why
+  bool lanes =
+      false;        // and all that wire joins to others, and that do not leave their messages to the host, have lanes
+  std::string why;  // one sentence: by what they go, and why
 };
 
 // Of rank `own`; facts[rank]. auto: all ranks by wire, where that joins all of them, each has a node and cores of its

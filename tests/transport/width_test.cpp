@@ -51,8 +51,36 @@ TEST(Width, NoiseWidensNothingAndTrialsInVainAreRare) {
 
 TEST(Width, WhatWentAnotherWayDoesNotCount) {
   Width width(0);
-  for (int i = 0; i < 1000; ++i) EXPECT_FALSE(width.carried(3, 1UL << 30, kStep));
+  for (int i = 0; i < 1000; ++i) width.carried(3, 1UL << 30, kStep);
   EXPECT_EQ(width.now(), 1U);
+}
+
+void start_trial(Width& width) {
+  for (int i = 0; i < 10 && !width.trying(); ++i) width.carried(1, 1UL << 20, kStep);
+  ASSERT_EQ(width.now(), 2U);
+}
+
+TEST(Width, ATrialThatTellsNothingEnds) {
+  Width width(0);
+  start_trial(width);
+  width.mixed(2, Width::kMixed / 2);
+  EXPECT_TRUE(width.trying());
+  width.mixed(2, Width::kMixed / 2);
+  EXPECT_EQ(width.now(), 1U);
+  for (std::uint64_t i = 0; i < Width::kRest * Width::kMixed / kStep; ++i) width.carried(1, 1UL << 20, kStep);
+  EXPECT_FALSE(width.trying());
+  start_trial(width);
+  width.give_up();
+  EXPECT_EQ(width.now(), 1U);
+}
+
+TEST(Width, WhatGoesOnAfterATrialInVainIsPaidFor) {
+  Width width(0);
+  start_trial(width);
+  while (width.trying()) width.carried(2, 1UL << 20, kStep);
+  width.carried(2, 1UL << 20, 1'000'000'000);
+  for (std::uint64_t i = 0; i < Width::kRest * 1'000'000'000 / kStep; ++i) width.carried(1, 1UL << 20, kStep);
+  EXPECT_FALSE(width.trying());
 }
 
 TEST(Width, AFixedNumberStays) {

@@ -23,6 +23,12 @@ TEST_P(Spreads, EveryMessageArrivesOnceAndInOrder) {
 }
 INSTANTIATE_TEST_SUITE_P(WireLinkSpread, Spreads, ::testing::Values(1, 2, 4));
 
+TEST(WireLinkSpread, RanksHereAndAtAnotherSite) {
+  std::vector<Node> nodes = job(3, {.connections = 3}, p2p::Callers::one, {0, 0, 1});
+  exchange(nodes);
+  for (const Node& node : nodes) EXPECT_EQ(node.lanes->traffic().size(), 2U);
+}
+
 class WireLinkSpreadPair : public LinkPair {
  protected:
   WireLinkSpreadPair() : LinkPair(job(2, {.connections = 4}, p2p::Callers::one, {0, 0})) {}
@@ -44,25 +50,72 @@ class WireLinkSpreadPair : public LinkPair {
     finish(one(), sent);
     EXPECT_TRUE(got == payload);
   }
+  // Until they are there payload goes as ever.
+  void make_lanes() {
+    while (nodes_[0].lanes->traffic(1).bytes == 0) send_and_receive(WireLink::kLeastSpread);
+  }
 };
 
 TEST_F(WireLinkSpreadPair, OnlyLongPayloadIsSpread) {
+  make_lanes();
+  const std::uint64_t before = nodes_[0].lanes->traffic(1).bytes;
   send_and_receive(WireLink::kLeastSpread - 4);
-  EXPECT_EQ(nodes_[0].lanes->traffic(1).bytes, 0U);
+  EXPECT_EQ(nodes_[0].lanes->traffic(1).bytes, before);
   send_and_receive(WireLink::kLeastSpread);
   send_and_receive(3 * LinkLanes::kSlice + 4000);
-  EXPECT_EQ(nodes_[0].lanes->traffic(1).bytes, WireLink::kLeastSpread + 3 * LinkLanes::kSlice + 4000);
+  EXPECT_EQ(nodes_[0].lanes->traffic(1).bytes - before, WireLink::kLeastSpread + 3 * LinkLanes::kSlice + 4000);
   EXPECT_EQ(nodes_[0].lanes->traffic(1).lanes, 4U);
 }
 
+TEST_F(WireLinkSpreadPair, MoreThanMayBeOpenAtATime) {
+  make_lanes();
+  constexpr std::int32_t kMessages = 9;
+  std::vector<std::vector<std::uint32_t>> payloads, got(kMessages);
+  std::vector<Request*> sends;
+  for (std::int32_t i = 0; i < kMessages; ++i) {
+    payloads.push_back(numbers(WireLink::kLeastSpread + static_cast<std::uint64_t>(i) * 300'000, 7));
+  }
+  for (std::int32_t i = 0; i < kMessages; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    sends.push_back(one().send(LinkPeer{1}, {1, 0, i}, buffer(payloads[at]), Mode::standard));
+  }
+  for (std::int32_t i = kMessages; i-- > 0;) {
+    const auto at = static_cast<std::size_t>(i);
+    got[at].resize(payloads[at].size());
+    finish(other(), &other().receive({1, 0, i}, buffer(got[at])));
+    EXPECT_TRUE(got[at] == payloads[at]);
+  }
+  for (Request* each : sends) finish(one(), each);
+}
+
+// Its frames come by another connection than its pieces.
+TEST_F(WireLinkSpreadPair, PiecesThatComeBeforeTheirWord) {
+  make_lanes();
+  std::vector<std::uint32_t> payload = numbers(2UL << 20, 5), got(payload.size());
+  const std::uint64_t before = nodes_[0].lanes->traffic(1).acked;
+  Request* const sent = one().send(LinkPeer{1}, {1, 0, 0}, buffer(payload), Mode::standard);
+  Request& received = other().receive({1, 0, 0}, buffer(got));
+  for (int i = 0; i < 100; ++i) step();  // the connections are there, and its CTS is on its way
+  while (nodes_[0].lanes->traffic(1).acked < before + (2UL << 20)) {
+    one().progress();
+    nodes_[1].lanes->settled();
+  }
+  int steps = 0;
+  for (; steps < 1000 && !received.done(); ++steps) other().progress();
+  EXPECT_LT(steps, 1000);
+  finish(other(), &received);
+  finish(one(), sent);
+  EXPECT_TRUE(got == payload);
+}
+
 TEST_F(WireLinkSpreadPair, TheOthersTakeOverFromOneThatIsLost) {
-  send_and_receive(4UL << 20);
+  make_lanes();
   const std::vector<int> sockets = sockets_to(*nodes_[1].wire);
   ASSERT_GE(sockets.size(), 6U);  // frames in order, bulk, and lanes
   std::vector<std::uint32_t> payload = numbers(64UL << 20, 5), got(payload.size());
   Request* const sent = one().send(LinkPeer{1}, {1, 0, 0}, buffer(payload), Mode::standard);
   Request& received = other().receive({1, 0, 0}, buffer(got));
-  while (nodes_[0].lanes->traffic(1).bytes < 16UL << 20) step();
+  while (nodes_[0].lanes->traffic(1).bytes < 16UL << 20) step();  // of 64 MiB
   shutdown(sockets.back(), SHUT_RDWR);
   finish(other(), &received);
   finish(one(), sent);
@@ -71,10 +124,12 @@ TEST_F(WireLinkSpreadPair, TheOthersTakeOverFromOneThatIsLost) {
 }
 
 TEST_F(WireLinkSpreadPair, APeerThatEndsIsAnErrorOnWhatIsUnderWay) {
+  make_lanes();
+  const std::uint64_t before = nodes_[0].lanes->traffic(1).bytes;
   std::vector<std::uint32_t> payload = numbers(64UL << 20, 3), got(payload.size());
   Request* const sent = one().send(LinkPeer{1}, {1, 0, 0}, buffer(payload), Mode::standard);
   other().receive({1, 0, 0}, buffer(got));
-  while (nodes_[0].lanes->traffic(1).bytes == 0) step();
+  while (nodes_[0].lanes->traffic(1).bytes == before) step();
   nodes_.pop_back();
   while (!sent->done()) one().progress();
   EXPECT_EQ(sent->result.outcome, Outcome::failed);
