@@ -96,9 +96,9 @@ def _arrows_to(begin: int, messages: list[Message], numbers: Iterator[int]) -> I
     call waited has slices of its own within it, one after the other, each from when it was sent.
     """
     ends = messages[0].received
-    parts = [list(part) for _, part in groupby(messages, lambda each: max(begin, min(each.sent, ends - 1)))]
-    starts = [max(begin, min(part[0].sent, ends - 1)) for part in parts]
-    for part, start, end in zip(parts, starts, [*starts[1:], ends], strict=True):
+    at_once = groupby(messages, lambda message: max(begin, min(message.sent, ends - 1)))
+    parts = [(start, list(part)) for start, part in at_once]
+    for (start, part), end in zip(parts, [*(start for start, _ in parts[1:]), ends], strict=True):
         receiver = _FIRST_CALLER + part[0].threads[1]
         if start > begin:
             ranks = ", ".join(str(rank) for rank in sorted({message.sender for message in part}))
