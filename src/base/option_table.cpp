@@ -118,8 +118,7 @@ constexpr std::array<Option, kRows> kTable = {{
            "0",
            "",
            "Connections for the program's own long messages from a rank to another at its site, where these go by "
-           "wire; 0: more than "
-           "one where that is found to be faster",
+           "wire; 0: more than one where that is found to be faster",
            {},
            0,
            64},

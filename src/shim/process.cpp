@@ -34,6 +34,7 @@
 #include "space/own_mappings.hpp"
 #include "space/registry.hpp"
 #include "transport/route.hpp"
+#include "transport/width.hpp"
 #include "tune/costs.hpp"
 #include "tune/link_choice.hpp"
 
@@ -223,21 +224,13 @@ void Process::choose_messages(job::Bootstrap& world) {
   messages_choice_ = tune::choose_messages(all, own, transports_, sites_.count);
   if (wiring_.wire() != nullptr)
     log::information("the program's messages between nodes: %s", messages_choice_.why.c_str());
-  if (messages_choice_.by_wire) {
-    const char* obstacle = nullptr;
-    if (!messages_choice_.lanes) {
-      obstacle = "a rank has no lanes";
-    } else if (wish.wire_connections == 0 && !job::room_for_link(job_.nodes(), own, transport::Width::kMost)) {
-      obstacle = "the limit of descriptors (ulimit -n) is too low; WIRE_CONNECTIONS says how many there are to be";
-    }
-    if (obstacle != nullptr && wish.wire_connections != 1) {
-      log::information("long messages go over one connection for each pair of ranks: %s", obstacle);
-    }
-    const std::uint32_t connections = obstacle != nullptr ? 1 : wish.wire_connections;
-    open_link({.helper = helper, .lanes = messages_choice_.lanes, .connections = connections});
-  } else {
-    close_link_lanes();
+  if (!messages_choice_.by_wire) return close_link_lanes();
+  const bool room = job::room_for_link(job_.nodes(), own, transport::Width::kMost);
+  const auto choice = tune::choose_connections(wish.wire_connections, messages_choice_.lanes, room);
+  if (!choice.why.empty()) {
+    log::information("long messages go over one connection for each pair of ranks: %s", choice.why.c_str());
   }
+  open_link({.helper = helper, .lanes = messages_choice_.lanes, .connections = choice.connections});
 }
 
 // On all ranks alike.

@@ -184,13 +184,12 @@ void leave_space() {
   own_endpoint = nullptr;
   const auto answering = [](MPI_Request* barrier) {
     Ladder ladder(process().oversubscribed());
-    for (int done = 0; host.Test(barrier, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0; ladder.step()) {
-      answer_by_lanes();
-    }
+    int done = 0;
+    while (answer_by_lanes() && host.Test(barrier, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) ladder.step();
+    host.Wait(barrier, MPI_STATUS_IGNORE);
   };
   // A neighbour may have moved an exchange until now.
-  if (all_here && (link() == nullptr ? pass_barrier(asleep) : pass_barrier(answering)))
-    PlannedExchange::destroy_abandoned();
+  if (all_here && pass_barrier(answering)) PlannedExchange::destroy_abandoned();
 }
 
 p2p::Port* port_of(int world_rank) { return ports()[static_cast<std::size_t>(world_rank)]; }

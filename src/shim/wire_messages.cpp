@@ -64,6 +64,9 @@ void close_link_lanes() { delete std::exchange(own_lanes, nullptr); }
 
 namespace {
 
+// nullptr: there are none.
+transport::Lanes* lanes_of_link() { return own_lanes != nullptr ? own_lanes : process().lanes(); }
+
 std::unique_ptr<transport::WireLink> opened_link(std::uint32_t connections) {
   const bool in_space = options().space && space::own_membership().has_value();
   auto opened = transport::WireLink::open(
@@ -73,11 +76,9 @@ std::unique_ptr<transport::WireLink> opened_link(std::uint32_t connections) {
     log::warning("%s", opened.error().message.c_str());
     return nullptr;
   }
-  transport::Lanes* const carrying = own_lanes != nullptr ? own_lanes : process().lanes();
-  if (carrying != nullptr) {
+  if (transport::Lanes* const lanes = lanes_of_link(); lanes != nullptr) {
     // Without them it would be no link for peers that have theirs.
-    const Status carried =
-        (*opened)->carry_by(std::make_unique<transport::LinkLanes>(*carrying, ranks_at_other_sites()));
+    const Status carried = (*opened)->carry_by(std::make_unique<transport::LinkLanes>(*lanes, ranks_at_other_sites()));
     if (!carried) {
       log::warning("%s", carried.error().message.c_str());
       return nullptr;
@@ -160,12 +161,13 @@ bool lost(const messages::MessageDescriptor& pattern) {
 
 void flush_link() {
   if (own_link == nullptr || endpoint() == nullptr) return;
-  wait_until([] { return own_link->flushed() && (own_lanes == nullptr || own_lanes->settled()); });
+  wait_until([] { return own_link->flushed(); });
 }
 
-void answer_by_lanes() {
-  transport::Lanes* const lanes = own_lanes != nullptr ? own_lanes : process().lanes();
-  if (own_link != nullptr && lanes != nullptr) lanes->settled();
+bool answer_by_lanes() {
+  transport::Lanes* const lanes = own_link != nullptr ? lanes_of_link() : nullptr;
+  if (lanes != nullptr) lanes->settled();
+  return lanes != nullptr;
 }
 
 }  // namespace urakata::shim

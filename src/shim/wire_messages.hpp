@@ -18,8 +18,8 @@
 
 namespace urakata::shim {
 
-// Where all ranks are at one site: what carries long messages over several connections. Only where transport wire is there.
-// False: there is none.
+// Where all ranks are at one site: what carries long messages over several connections. Only where transport wire is
+// there. False: there is none.
 bool open_link_lanes(transport::Failures& failures);
 void close_link_lanes();
 
@@ -67,7 +67,8 @@ bool lost(const messages::MessageDescriptor& pattern);
 
 // In MPI_Finalize, when all ranks are there: until everything has left.
 void flush_link();
-// Other ranks' long messages may still need our word that they have come. After flush_link(), until all ranks are there.
-void answer_by_lanes();
+// Other ranks' long messages may still need our word that they have come. After flush_link(), again and again until all
+// ranks are there. False: there are no lanes, and it need not be called.
+bool answer_by_lanes();
 
 }  // namespace urakata::shim

@@ -133,9 +133,8 @@ bool LinkLanes::open_with(LinkPeer peer) const {
 }
 
 bool LinkLanes::sending() {
-  return lanes_.sending() || std::ranges::any_of(lines_, [](const auto& entry) {
-           return entry.second.sends && !entry.second.payloads.empty();
-         });
+  const auto sends = [](const auto& entry) { return entry.second.sends && !entry.second.payloads.empty(); };
+  return lanes_.sending() || std::ranges::any_of(lines_, sends);
 }
 
 std::uint64_t LinkLanes::moved(LinkPeer peer, LinkTicket ticket, bool send) {

@@ -3,9 +3,9 @@
 //
 // A pair of ranks has kOrders orders of payloads in each direction. Both ends begin those of an order in the same
 // sequence and cut them alike, into slices of kSlice: so the k-th message of the lanes at one end is the k-th at the other,
-// and no more is said of them. Order 0 has what follows a CTS, in the sequence of these, or at one site a `link_spread`. A
-// payload that goes before it is asked for has an order of its own until its CTS is there. A sender has kSlices of a payload
-// under way, and so has a receiver whose elements have holes: it unpacks each by way of memory of ours.
+// and no more is said of them. Order 0 has what follows a CTS, in the sequence of these, or at one site a `link_spread`.
+// A payload that goes before it is asked for has an order of its own until its CTS is there. A sender has kSlices of a
+// payload under way, and so has a receiver whose elements have holes: it unpacks each by way of memory of ours.
 //
 // Ownership: elements are the caller's again when finished() tells of them, or after forget().
 //
@@ -70,7 +70,8 @@ class LinkLanes {
   // Gives up all that is open with this peer.
   void forget(LinkPeer peer);
   bool open_with(LinkPeer peer) const;
-  bool sending();  // or is something not acknowledged?
+  // Is something on its way out, or not acknowledged?
+  bool sending();
   // Payload bytes that have left or come of one that is open; 0 of another.
   std::uint64_t moved(LinkPeer peer, LinkTicket ticket, bool send);
 

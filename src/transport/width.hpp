@@ -30,7 +30,7 @@ class Width {
   explicit Width(std::uint32_t connections) : fixed_(connections != 0), connections_(fixed_ ? connections : 1) {}
 
   bool fixed() const { return fixed_; }
-  // As many as are known to pay, for now.
+  // As many as are known to pay.
   std::uint32_t known() const { return connections_; }
   // Over how many the next payload is to go.
   std::uint32_t now() const { return trying_ ? 2 * connections_ : connections_; }

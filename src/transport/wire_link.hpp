@@ -7,9 +7,9 @@
 // either side: by the Wire's listener, with the job's secret. Where both begin at once, the lower rank's is the one, and
 // the higher rank's is closed; frames wait until both sides know which (`hello_ack`).
 //
-// Payload goes by writev from its place, and comes by readv straight into it. By `bulk` it goes in pieces of up to kPiece, one
-// payload of a pair after the other; elements with holes are packed and unpacked a piece at a time. A short payload is one
-// piece; where many frames wait for `ordered`, which would keep copies of them, it goes by `bulk`, too.
+// Payload goes by writev from its place, and comes by readv straight into it. By `bulk` it goes in pieces of up to
+// kPiece, one payload of a pair after the other; elements with holes are packed and unpacked a piece at a time. A short
+// payload is one piece; where many frames wait for `ordered`, which would keep copies of them, it goes by `bulk`, too.
 //
 // To ranks at other sites (carry_by()) long payload goes by lanes and not by `bulk`. Since a question takes a round trip there,
 // payload of up to LinkLanes::kSlice goes with its RTS, where it lies still, and its CTS ends no more than the wait of its
@@ -17,7 +17,8 @@
 // so much at a time that at most kAhead of a peer can be here that nobody has received.
 //
 // Payload of kLeastSpread and more to ranks at this site, in one piece of memory, goes by lanes, too, where several
-// connections carry it faster than one (width.hpp). Its sender says so by `link_spread` when its turn comes, after its CTS, so nobody else need know.
+// connections carry it faster than one (width.hpp). Its sender says so by `link_spread` when its turn comes, after its
+// CTS, so nobody else need know.
 //
 // Credit: the eager messages that a peer has sent and the endpoint has not consumed are at most `credit` bytes, kFrame of
 // them for each; it is given back by the quarter.
@@ -80,9 +81,9 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   static Result<std::unique_ptr<WireLink>> open(Wire& wire, const Settings& settings);
   ~WireLink() override;
 
-  // Before the first message: to whom `lanes` carries it, payload of more than eager_bytes goes that way, and to others what
-  // is to have several connections. All that is open when these lanes are lost ends with an error, as where a connection is.
-  // All processes have called it, or none.
+  // Before the first message: to whom `lanes` carries it, payload of more than eager_bytes goes that way, and to others
+  // what is to have several connections. All that is open when these lanes are lost ends with an error, as where a
+  // connection is. All processes have called it, or none.
   Status carry_by(std::unique_ptr<LinkLanes> lanes);
 
   // Everything taken has been acknowledged by the peers' kernels: this process may end.

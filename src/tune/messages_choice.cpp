@@ -1,6 +1,7 @@
 #include "tune/messages_choice.hpp"
 
 #include <algorithm>
+#include <vector>
 
 namespace urakata::tune {
 
@@ -27,11 +28,14 @@ bool better_network(Facts facts, const TransportChoice& transports) {
   return false;
 }
 
-bool reaches_any(std::size_t rank, std::size_t ranks, const TransportChoice& transports) {
-  for (std::size_t other = 0; other < ranks; ++other) {
-    if (transports.by_wire(static_cast<std::int32_t>(rank), static_cast<std::int32_t>(other))) return true;
+// Do all ranks that may have a link have lanes, too?
+bool all_have_lanes(Facts facts, const TransportChoice& transports) {
+  for (std::size_t rank = 0; rank < facts.size(); ++rank) {
+    if (facts[rank].asked == MessagesWish::host || facts[rank].lanes) continue;
+    const std::vector<bool> peers = transports.peers(static_cast<std::int32_t>(rank));
+    if (std::ranges::find(peers, true) != peers.end()) return false;
   }
-  return false;
+  return true;
 }
 
 // Why ranks that said auto leave their messages to the host; empty: they do not.
@@ -71,12 +75,7 @@ std::string why_not(Facts facts, const TransportChoice& transports, std::size_t 
 }  // namespace
 
 MessagesChoice choose_messages(Facts facts, std::int32_t own, const TransportChoice& transports, std::size_t sites) {
-  bool lanes = true;
-  for (std::size_t rank = 0; rank < facts.size(); ++rank) {
-    if (facts[rank].asked != MessagesWish::host && !facts[rank].lanes && reaches_any(rank, facts.size(), transports)) {
-      lanes = false;
-    }
-  }
+  const bool lanes = all_have_lanes(facts, transports);
   const MessagesWish asked = facts[static_cast<std::size_t>(own)].asked;
   if (asked == MessagesWish::host) return {.why = "through the host, as option WIRE_MESSAGES says"};
   const std::string obstacle = why_not(facts, transports, sites);
@@ -99,6 +98,16 @@ MessagesChoice choose_messages(Facts facts, std::int32_t own, const TransportCho
     return {.why = "through the host, since all ranks that this one reaches leave them to it (WIRE_MESSAGES)"};
   if (asked == MessagesWish::automatic) return {true, lanes, "by wire: " + transports.why()};
   return {true, lanes, "by wire to all ranks that it reaches, as option WIRE_MESSAGES says: " + transports.why()};
+}
+
+ConnectionsChoice choose_connections(std::uint32_t asked, bool lanes, bool room) {
+  if (asked == 1) return {.connections = 1, .why = ""};
+  if (!lanes) return {.connections = 1, .why = "a rank has no lanes"};
+  if (asked == 0 && !room) {
+    return {.connections = 1,
+            .why = "the limit of descriptors (ulimit -n) is too low; WIRE_CONNECTIONS says how many there are to be"};
+  }
+  return {.connections = asked, .why = ""};
 }
 
 std::string messages_rule(MessagesWish asked) {

@@ -27,9 +27,8 @@ struct MessagesFacts {
 
 struct MessagesChoice {
   bool by_wire = false;  // this rank has a link, and there is a rank that it reaches by it
-  bool lanes =
-      false;        // and all that wire joins to others, and that do not leave their messages to the host, have lanes
-  std::string why;  // one sentence: by what they go, and why
+  bool lanes = false;    // and all that may have a link have lanes
+  std::string why;       // one sentence: by what they go, and why
 };
 
 // Of rank `own`; facts[rank]. auto: all ranks by wire, where that joins all of them, each has a node and cores of its
@@ -37,6 +36,13 @@ struct MessagesChoice {
 // those that said auto.
 MessagesChoice choose_messages(std::span<const MessagesFacts> facts, std::int32_t own,
                                const TransportChoice& transports, std::size_t sites);
+
+struct ConnectionsChoice {
+  std::uint32_t connections;  // for long messages of a pair at one site; 0: as many as are found to pay
+  std::string why;            // it is one, though more were allowed; empty: it is not so
+};
+// `asked`: option WIRE_CONNECTIONS. `lanes`: as above. `room`: the limit of descriptors has it for all that may be tried.
+ConnectionsChoice choose_connections(std::uint32_t asked, bool lanes, bool room);
 
 // What will decide in a job that is not started yet; one sentence.
 std::string messages_rule(MessagesWish asked);

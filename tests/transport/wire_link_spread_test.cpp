@@ -95,7 +95,7 @@ TEST_F(WireLinkSpreadPair, PiecesThatComeBeforeTheirWord) {
   const std::uint64_t before = nodes_[0].lanes->traffic(1).acked;
   Request* const sent = one().send(LinkPeer{1}, {1, 0, 0}, buffer(payload), Mode::standard);
   Request& received = other().receive({1, 0, 0}, buffer(got));
-  for (int i = 0; i < 100; ++i) step();  // the connections are there, and its CTS is on its way
+  for (int i = 0; i < 100; ++i) other().progress();  // its CTS is on its way
   while (nodes_[0].lanes->traffic(1).acked < before + (2UL << 20)) {
     one().progress();
     nodes_[1].lanes->settled();

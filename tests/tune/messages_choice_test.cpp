@@ -151,6 +151,19 @@ TEST(MessagesChoice, LanesOnlyWhereAllThatMayHaveALinkHaveThem) {
   EXPECT_TRUE(lanes());
 }
 
+TEST(ConnectionsChoice, OneWhereSeveralCannotBe) {
+  for (const bool lanes : {false, true}) {
+    for (const bool room : {false, true}) {
+      EXPECT_EQ(choose_connections(1, lanes, room).connections, 1U);
+      EXPECT_EQ(choose_connections(1, lanes, room).why, "");
+      EXPECT_EQ(choose_connections(0, lanes, room).connections, lanes && room ? 0U : 1U);
+      EXPECT_EQ(choose_connections(0, lanes, room).why.empty(), lanes && room);
+      EXPECT_EQ(choose_connections(4, lanes, room).connections, lanes ? 4U : 1U);
+      EXPECT_EQ(choose_connections(4, lanes, room).why.empty(), lanes);
+    }
+  }
+}
+
 // A rank that is said to go by wire has a peer that is said so, too, and that it reaches.
 TEST(MessagesChoice, NobodyGoesByWireAlone) {
   for (const Case& one : cases()) {
