@@ -20,8 +20,7 @@ constexpr std::uint64_t kSizes = std::uint64_t{1} << 62U;
 constexpr std::array<Option, kRows> kTable = {{
     Option{"ENGINE", OptionKind::choice, OptionLevel::basic, Agreement::combined, "thread", "",
            "Who advances operations: the host MPI (nothing is taken over), the program's own MPI calls, a helper "
-           "thread, or, "
-           "between nodes, the Linux kernel",
+           "thread, or, between nodes, the Linux kernel",
            kEngines},
     Option{"PLACEMENT", OptionKind::choice, OptionLevel::basic, Agreement::none, "auto", "",
            "Where helpers run: on a spare core, on the rank's own (shared), or (auto) spare where there is one, else "
@@ -130,8 +129,7 @@ constexpr std::array<Option, kRows> kTable = {{
         "for each site, or the lines themselves, such as left:a1 a2;right:b*"},
     Option{"LINK_RATES", OptionKind::text, OptionLevel::basic, Agreement::combined, "auto", "",
            "What the links between sites carry: rank 0's TOML file, to which is added what it lacks (`urakata tune "
-           "sites`), "
-           "the user's own file if there is one (auto), or measured in MPI_Init (measure)"},
+           "sites`), the user's own file if there is one (auto), or measured in MPI_Init (measure)"},
     Option{"LANES",
            OptionKind::integer,
            OptionLevel::advanced,

@@ -102,8 +102,7 @@ bool ChildContexts::refill(Bootstrap& members) {
   if (least.contexts == 0 && least.start.rank == own_rank_) {
     log::warning(
         "the tags have no room for further communicators and persistent collectives: the host carries them until "
-        "others "
-        "are freed");
+        "others are freed");
   }
   for (const RunRecord& record : records) run->starts.push_back(record.start);
   std::ranges::sort(run->starts, {}, &ContextRun::Start::rank);

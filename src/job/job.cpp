@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <string_view>
 
 #include "base/hash.hpp"
 #include "base/log.hpp"
 #include "base/options.hpp"
+#include "job/differences.hpp"
 
 namespace urakata::job {
 
@@ -18,15 +20,10 @@ void for_each_equal(Function function) {
   }
 }
 
-// The names of the options in which the facts differ: "ALGORITHM and SEGMENT".
-std::string differing(std::span<const std::uint64_t> own, std::span<const std::uint64_t> other) {
-  std::string names;
-  std::size_t row = 0;
-  for_each_equal([&](const Option& option) {
-    if (own[row] != other[row]) names += (names.empty() ? "" : " and ") + std::string(option.name);
-    ++row;
-  });
-  return names;
+std::string differing_options(std::span<const std::span<const std::uint64_t>> values) {
+  std::vector<std::string_view> names;
+  for_each_equal([&](const Option& option) { names.push_back(option.name); });
+  return differences(names, values);
 }
 
 }  // namespace
@@ -56,18 +53,14 @@ bool Job::agree(Bootstrap& bootstrap, const Facts& own) {
   std::size_t first_host = 0;
   std::size_t kernels = 0;
   std::size_t first_kernel = 0;
-  std::size_t others = 0;
-  std::size_t first_other = 0;
+  std::size_t first_other = 0;  // 0: none differs from rank 0
   contexts_ = own.contexts;
   for (std::size_t rank = bootstrap.ranks(); rank-- > 0;) {
     contexts_ = std::min(contexts_, static_cast<std::int32_t>(record(rank)[0]));
     std::size_t like = 0;
     while (!std::ranges::equal(options_of(like), options_of(rank))) ++like;
     kinds[rank] = static_cast<std::int32_t>(like);
-    if (like != 0) {
-      ++others;
-      first_other = rank;
-    }
+    if (like != 0) first_other = rank;
     if (record(rank)[0] >> 33U != 0) {
       ++kernels;
       first_kernel = rank;
@@ -89,12 +82,14 @@ bool Job::agree(Bootstrap& bootstrap, const Facts& own) {
     log::warning("engine thread instead of kernel: ENGINE is kernel on %zu of %zu ranks only, this one the first",
                  kernels, bootstrap.ranks());
   }
-  if (others != 0) {
+  if (first_other != 0) {
     if (first_other == bootstrap.rank()) {
+      std::vector<std::span<const std::uint64_t>> values;
+      for (std::size_t rank = 0; rank < bootstrap.ranks(); ++rank) values.push_back(options_of(rank));
       log::warning(
-          "%s: %zu of %zu ranks, this one the first, have another value than rank 0; the host carries the non-blocking "
-          "collectives of communicators whose ranks differ",
-          differing(options_of(bootstrap.rank()), options_of(0)).c_str(), others, bootstrap.ranks());
+          "other values than rank 0's: %s; the host carries the non-blocking collectives of communicators whose ranks "
+          "differ",
+          differing_options(values).c_str());
     }
     kinds_ = std::move(kinds);
   }

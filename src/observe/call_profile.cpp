@@ -35,9 +35,9 @@ std::uint64_t hash_of(const ProfileKey& key) {
 
 }  // namespace
 
-class CallProfile::Site {
+class CallProfile::ProfileSite {
  public:
-  Site(const ProfileKey& key, CallProfile* profile, std::uint32_t number)
+  ProfileSite(const ProfileKey& key, CallProfile* profile, std::uint32_t number)
       : key_(key), number_(number), record_(profile->fill(number, key)) {}
 
   std::uint32_t number() const { return number_; }
@@ -137,7 +137,7 @@ CallRecord& CallProfile::fill(std::uint32_t number, const ProfileKey& key) {
 
 CallRecord& CallProfile::record(const ProfileKey& key) {
   try {
-    Site* const site = sites_.find(hash_of(key), key, this);
+    ProfileSite* const site = sites_.find(hash_of(key), key, this);
     return site != nullptr ? site->record() : records()[0];
   } catch (const std::bad_alloc&) {
     return records()[0];  // the program is short of memory, and its call goes on

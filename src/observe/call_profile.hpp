@@ -99,7 +99,7 @@ class CallProfile {
   Status finish(std::uint64_t now);
 
  private:
-  class Site;
+  class ProfileSite;
   CallProfile(std::string path, void* memory, const Rank& rank);
 
   CallFile& head() const { return *static_cast<CallFile*>(memory_); }
@@ -110,7 +110,7 @@ class CallProfile {
   const std::string path_, file_;
   void* const memory_;
   std::mutex lock_;  // of the texts
-  CallSiteTable<Site, ProfileKey> sites_;
+  CallSiteTable<ProfileSite, ProfileKey> sites_;
 };
 
 }  // namespace urakata::observe

@@ -9,7 +9,7 @@ namespace urakata::shim {
 
 namespace {
 
-thread_local std::vector<MPI_Request> theirs;
+thread_local std::vector<MPI_Request> kept_theirs;
 
 }  // namespace
 
@@ -22,20 +22,20 @@ bool any_ours(int count, const MPI_Request* requests) {
 }
 
 MPI_Request* without_ours(int count, const MPI_Request* requests) {
-  theirs.assign(requests, requests + count);
-  for (MPI_Request& request : theirs) {
+  kept_theirs.assign(requests, requests + count);
+  for (MPI_Request& request : kept_theirs) {
     if (is_ours(request)) request = MPI_REQUEST_NULL;
   }
-  return theirs.data();
+  return kept_theirs.data();
 }
 
 bool host_has_some() {
-  return std::any_of(theirs.begin(), theirs.end(), [](MPI_Request r) { return r != MPI_REQUEST_NULL; });
+  return std::any_of(kept_theirs.begin(), kept_theirs.end(), [](MPI_Request r) { return r != MPI_REQUEST_NULL; });
 }
 
 void put_back(int count, MPI_Request* requests) {
   for (int i = 0; i < count; ++i) {
-    if (!is_ours(requests[i])) requests[i] = theirs[static_cast<std::size_t>(i)];
+    if (!is_ours(requests[i])) requests[i] = kept_theirs[static_cast<std::size_t>(i)];
   }
 }
 

@@ -16,8 +16,7 @@ void __verbose_terminate_handler();   // NOLINT(bugprone-reserved-identifier)
 void __verbose_terminate_handler() {  // NOLINT(bugprone-reserved-identifier)
   constexpr const char* kWhy =
       "the process has no memory for what is under way, and what Urakata had set aside is used up; the job ends. Give "
-      "it "
-      "more memory (ulimit -v, the limit of its control group), or fewer ranks on this node";
+      "it more memory (ulimit -v, the limit of its control group), or fewer ranks on this node";
   if (urakata::shim::process().running()) urakata::shim::refuse_job(kWhy);
   urakata::log::error("%s", kWhy);
   std::_Exit(2);

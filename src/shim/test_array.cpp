@@ -1,6 +1,7 @@
 #include "shim/test_array.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include "shim/completion.hpp"
@@ -29,39 +30,55 @@ int next_finished(int from, int count, const MPI_Request* requests, bool* active
   return count;
 }
 
-// Requests are tested from the first on, as hosts do and programs expect, and ours before theirs. What is done each
-// time would so keep the others out: when the same place of an array has been found often enough in a row, the test
-// begins behind it, or in turn with the host's.
+// Requests are tested from the first on, as hosts do and programs expect, and ours before theirs. One of ours that is
+// always done again would keep the others out, and so would several that take turns. So each time that so many were
+// found in an array, the test begins elsewhere: in turn with the host's, and behind all that were found since it last
+// began behind some. What stays finished is found at last: meanwhile only what is before it can be found, and each
+// time the test begins farther on, or from the beginning again.
 class Order {
  public:
-  explicit Order(const MPI_Request* requests) : requests_(requests) {
-    if (last.requests != requests || last.times < kInRow) return;
-    last.times = 0;
-    theirs_first = ++turns % 2 == 0;
-    first = last.index + 1;
+  explicit Order(const MPI_Request* requests) : history_(history_of(requests)) {
+    if (history_.successes < kMostFromFirst) return;
+    history_.successes = 0;
+    history_.theirs = !history_.theirs;
+    theirs_first = history_.theirs;
+    if (theirs_first) return;
+    first = history_.behind;
+    history_.behind = 0;
   }
-  void found(int index) const {
-    const bool again = last.requests == requests_ && last.index == index;
-    last = {requests_, index, again ? last.times + 1 : 1};
+  void found_ours(int index) const {
+    ++history_.successes;
+    history_.behind = std::max(history_.behind, index + 1);
   }
 
   bool theirs_first = false;
   int first = 0;
 
  private:
-  static constexpr unsigned kInRow = 64;
-  struct Last {
+  static constexpr unsigned kMostFromFirst = 64;
+  struct History {
     const MPI_Request* requests = nullptr;
-    int index = 0;
-    unsigned times = 0;
+    unsigned successes = 0;  // since a test began elsewhere, of ours: only these keep others out
+    int behind = 0;          // one more than the highest index found since a test of ours began elsewhere
+    bool theirs = false;     // the last test that began elsewhere began with the host's
   };
-  static thread_local Last last;
-  static thread_local unsigned turns;
+  // Of the arrays that the thread tests: a program may well test its sends and its receives in turn.
+  static constinit thread_local std::array<History, 4> histories;
+  static constinit thread_local unsigned newcomers;
 
-  const MPI_Request* const requests_;
+  static History& history_of(const MPI_Request* requests) {
+    for (History& history : histories) {
+      if (history.requests == requests) return history;
+    }
+    History& oldest = histories[newcomers++ % histories.size()];
+    oldest = {.requests = requests};
+    return oldest;
+  }
+
+  History& history_;
 };
-thread_local Order::Last Order::last;
-thread_local unsigned Order::turns = 0;
+constinit thread_local std::array<Order::History, 4> Order::histories;
+constinit thread_local unsigned Order::newcomers = 0;
 
 // Completes one of ours that is finished: the next from `first` on, or, where that is none, from the beginning.
 int test_ours(int first, int count, MPI_Request* requests, int* index, bool* active, MPI_Status* status,
@@ -100,7 +117,7 @@ int test_any_of(int count, MPI_Request* requests, int* index, bool* none_active,
     const int code = theirs
                          ? test_theirs(count, requests, index, &theirs_active, status)
                          : test_ours(std::min(order.first, count), count, requests, index, &ours_active, status, begin);
-    if (*index != MPI_UNDEFINED) order.found(*index);
+    if (!theirs && *index != MPI_UNDEFINED) order.found_ours(*index);
     if (code != MPI_SUCCESS || *index != MPI_UNDEFINED) return code;
   }
   if (ours_active) {

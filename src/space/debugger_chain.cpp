@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kChained = 2;  // r_version from which r_next is there
 // A program that has not come this far by then was stopped, or has executed another: it is not waited for.
-constexpr std::uint64_t kPatience = 5'000'000'000;  // ns
+constexpr std::uint64_t kDebugEntryTimeout = 5'000'000'000;  // ns
 
 bool library_has_chain() {
   int major = 0;
@@ -45,7 +45,7 @@ void DebuggerChain::add(const LoadedProgram& program) {
   if (last_ == nullptr || program.dynamic == 0) return;
   Entry& entry = entries_.emplace_back();
   entry.file = program.file;
-  entry.until = now_ns() + kPatience;
+  entry.until = now_ns() + kDebugEntryTimeout;
   entry.dynamic = reinterpret_cast<ElfW(Dyn)*>(program.dynamic);  // NOLINT(performance-no-int-to-ptr)
   entry.program.l_addr = program.base;
   entry.program.l_name = entry.file.data();

@@ -50,7 +50,7 @@ def test_algorithms_that_differ_by_rank(folder: Path, tmp_path: Path, name: str,
     outcome = random_job(named(name), folder, start, 3, "--no-persistent", "--no-derived")
     passes(outcome)
     assert outcome.output.count("urakata:") == 1, outcome.output
-    assert "[rank 1] ALGORITHM and SEGMENT: 2 of 3 ranks" in outcome.output
+    assert "[rank 1] other values than rank 0's: ranks 1-2: ALGORITHM and SEGMENT;" in outcome.output
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
@@ -69,7 +69,19 @@ def test_costs_that_differ_by_rank(folder: Path, tmp_path: Path, name: str) -> N
     outcome = random_job(named(name), folder, start, 3, "--no-persistent", "--no-derived")
     passes(outcome)
     assert outcome.output.count("urakata:") == 1, outcome.output
-    assert "[rank 2] COSTS: 1 of 3 ranks" in outcome.output
+    assert "[rank 2] other values than rank 0's: rank 2: COSTS;" in outcome.output
+
+
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_ranks_that_differ_each_in_another_option(folder: Path, tmp_path: Path, name: str) -> None:
+    options = ("--engine", "poll")
+    start = by_rank(
+        tmp_path, under(*options), under(*options, "--algorithm", "allreduce:ring"), under(*options, "--segment", "1K")
+    )
+    outcome = random_job(named(name), folder, start, 3, "--no-persistent", "--no-derived")
+    passes(outcome)
+    assert outcome.output.count("urakata:") == 1, outcome.output
+    assert "[rank 1] other values than rank 0's: rank 1: ALGORITHM; rank 2: SEGMENT;" in outcome.output
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))

@@ -18,6 +18,8 @@ import pytest
 PACKAGES = Path(__file__).resolve().parents[2] / "python"
 sys.path.insert(0, str(PACKAGES))
 
+from spaces import until  # noqa: E402
+
 from urakata import paths  # noqa: E402
 from urakata.hosts import Hosts, HostsError, LinkSettings, Sites, available, gateway, launch, long_links, sites  # noqa: E402
 from urakata.hosts.long_links import LinkError, all_links  # noqa: E402
@@ -190,24 +192,33 @@ def test_no_way_is_shorter_than_its_delays(three: Hosts) -> None:
 
 @needs_sites
 def test_link_and_flow_carry_no_more_than_their_rate(three: Hosts) -> None:
+    """Two flows go on until the slow one, had it half of the link, would be beyond its rate."""
     three.control(0, 2, f"flow-rate 0 {three.addresses[0]} {three.addresses[3]} 8000000")
-    before = three.control(0, 2, "stats")
-    running = []
-    for source, port in [(0, 6100), (1, 6101)]:
-        receiver = three.start_module(3, "flows", ["receive", str(port), "1", "0", "1"])
-        receiver.wait_for_line()
-        words = ["send", three.addresses[3], str(port), "1", "1.2"]
-        running += [receiver, three.start_module(source, "flows", words)]
-    for command in running:
-        assert command.finish(60).returncode == 0
-    after = three.control(0, 2, "stats")
-    seconds = (after["time_ns"] - before["time_ns"]) / 1e9
     slack = 2 * sites.LEAST_QUEUE
-    then, now = (said["directions"][0]["segments"]["delivered_bytes"] for said in (before, after))
-    assert slack < now - then <= 20e6 / 8 * seconds + slack
-    slow = [flow for flow in after["directions"][0]["flows"] if flow["to"] == f"{three.addresses[3]}:6100"]
-    assert len(slow) == 1
-    assert 0 < slow[0]["delivered_bytes"] <= 8e6 / 8 * seconds + slack
+    said = [three.control(0, 2, "stats")]
+    receivers, senders = [], []
+    for source, port in [(0, 6100), (1, 6101)]:
+        receivers.append(three.start_module(3, "flows", ["receive", str(port), "1", "0", "600"]))
+        receivers[-1].wait_for_line()
+        senders.append(three.start_module(source, "flows", ["send", three.addresses[3], str(port), "1", "600"]))
+
+    def slow_bytes() -> int:
+        said.append(three.control(0, 2, "stats"))
+        flows = [flow for flow in said[-1]["directions"][0]["flows"] if flow["to"] == f"{three.addresses[3]}:6100"]
+        return sum(flow["delivered_bytes"] for flow in flows)
+
+    until(lambda: slow_bytes() > 8 * slack, "the slow flow carries nothing", seconds=60)
+    slow = slow_bytes()
+    seconds = (said[-1]["time_ns"] - said[0]["time_ns"]) / 1e9
+    then, now = (said[i]["directions"][0]["segments"]["delivered_bytes"] for i in (0, -1))
+    assert slow <= 8e6 / 8 * seconds + slack
+    assert slow < now - then <= 20e6 / 8 * seconds + slack
+    for receiver in receivers:
+        receiver.signal(signal.SIGKILL)
+    for command in senders:  # which have nobody to send to
+        assert command.finish(60).returncode == 0
+    for receiver in receivers:
+        assert receiver.finish(60).returncode != 0
 
 
 @needs_sites

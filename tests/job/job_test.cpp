@@ -106,7 +106,22 @@ TEST(Job, RanksWithEqualOptionsAreAlike) {
     EXPECT_FALSE(job.alike(Ranks{2, 3}));
   }
   const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find("STREAMS: 2 of 4 ranks"), std::string::npos) << said;
+  EXPECT_NE(said.find("other values than rank 0's: ranks 1, 3: STREAMS;"), std::string::npos) << said;
+  EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
+}
+
+// Rank 1 differs from ranks 0 and 2 in ALGORITHM, rank 3 in STREAMS.
+TEST(Job, TheLineNamesEachRankThatDiffersWithWhatItDiffersIn) {
+  testing::internal::CaptureStderr();
+  agreed(4, [](std::size_t rank) {
+    Facts facts = usual();
+    if (rank == 1) facts.options.front() = 1;
+    if (rank == 3) facts.options.back() = 1;
+    return facts;
+  });
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("other values than rank 0's: rank 1: ALGORITHM; rank 3: STREAMS;"), std::string::npos)
+      << said;
   EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
 }
 

@@ -17,35 +17,58 @@ static void until_done(MPI_Request request) {
   for (int flag = 0; !flag;) MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
 }
 
-// Two barriers and a receive are done at each look; whatever was found is started again, but the receive and the
-// second barrier.
-static int check_fair(int test) {
-  enum { kLooks = 400 };
-  int got = 0;
-  MPI_Request requests[3];
-  MPI_Irecv(&got, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, &requests[2]);
-  MPI_Send(&rank, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD);
-  until_done(requests[2]);
-  MPI_Ibarrier(MPI_COMM_WORLD, &requests[1]);
-  until_done(requests[1]);
+enum { kArrays = 2, kRequests = 4 };
+
+static void look_at(int test, MPI_Request* requests) {
+  int index = MPI_UNDEFINED;
+  int flag = 1;
+  if (test) {
+    MPI_Testany(kRequests, requests, &index, &flag, MPI_STATUS_IGNORE);
+  } else {
+    MPI_Waitany(kRequests, requests, &index, MPI_STATUS_IGNORE);
+  }
+}
+
+// At each look at an array one of its first `renewed` requests, barriers that are begun in turn, is done. So are the
+// receive and the barrier behind them, which are begun once. The arrays are looked at in turn.
+static int check_fair(int test, int renewed, int arrays) {
+  enum { kLooks = 300 };
+  int got[kArrays];
+  MPI_Request requests[kArrays][kRequests];
+  for (int i = 0; i < arrays; ++i) {
+    for (int j = 0; j < kRequests; ++j) requests[i][j] = MPI_REQUEST_NULL;
+    MPI_Irecv(&got[i], 1, MPI_INT, 1 - rank, i, MPI_COMM_WORLD, &requests[i][renewed]);
+    MPI_Send(&rank, 1, MPI_INT, 1 - rank, i, MPI_COMM_WORLD);
+    MPI_Ibarrier(MPI_COMM_WORLD, &requests[i][renewed + 1]);
+    until_done(requests[i][renewed]);
+    until_done(requests[i][renewed + 1]);
+  }
   for (int look = 0; look < kLooks; ++look) {
-    MPI_Ibarrier(MPI_COMM_WORLD, &requests[0]);
-    until_done(requests[0]);
-    int index = MPI_UNDEFINED;
-    int flag = 1;
-    if (test) {
-      MPI_Testany(3, requests, &index, &flag, MPI_STATUS_IGNORE);
-    } else {
-      MPI_Waitany(3, requests, &index, MPI_STATUS_IGNORE);
+    for (int i = 0; i < arrays; ++i) {
+      MPI_Request* barrier = &requests[i][look % renewed];
+      MPI_Ibarrier(MPI_COMM_WORLD, barrier);
+      until_done(*barrier);
+      look_at(test, requests[i]);
+      MPI_Wait(barrier, MPI_STATUS_IGNORE);
     }
-    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
   }
   int failed = 0;
-  for (int i = 1; i < 3; ++i) {
-    if (requests[i] == MPI_REQUEST_NULL) continue;
-    fprintf(stderr, "waiting: request %d was never found in %d looks\n", i, kLooks);
-    MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
-    failed = 1;
+  for (int i = 0; i < arrays; ++i) {
+    for (int j = renewed; j < kRequests; ++j) {
+      if (requests[i][j] == MPI_REQUEST_NULL) continue;
+      fprintf(stderr, "waiting: of %d arrays, %d renewed: request %d was never found in %d looks\n", arrays, renewed, j,
+              kLooks);
+      MPI_Wait(&requests[i][j], MPI_STATUS_IGNORE);
+      failed = 1;
+    }
+  }
+  return failed;
+}
+
+static int check_all_fair(int test) {
+  int failed = 0;
+  for (int arrays = 1; arrays <= kArrays; ++arrays) {
+    for (int renewed = 1; renewed <= 2; ++renewed) failed |= check_fair(test, renewed, arrays);
   }
   return failed;
 }
@@ -113,7 +136,7 @@ int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   const char* how = argc > 2 ? argv[2] : "";
   int failed = 2;
-  if (strcmp(what, "fair") == 0) failed = check_fair(strcmp(how, "test") == 0);
+  if (strcmp(what, "fair") == 0) failed = check_all_fair(strcmp(how, "test") == 0);
   if (strcmp(what, "asleep") == 0) failed = check_asleep(how);
   if (strcmp(what, "order") == 0) failed = check_order(strcmp(how, "test") == 0);
   MPI_Finalize();

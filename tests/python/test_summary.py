@@ -9,9 +9,10 @@ from pathlib import Path
 SUMMARY = Path(__file__).resolve().parents[1] / "summary.py"
 
 
-def summary(folder: Path, steps: str) -> tuple[int, list[str]]:
+def summary(folder: Path, steps: str, seconds: int = 0, limit: int = 0) -> tuple[int, list[str]]:
     (folder / "steps").write_text(steps)
-    said = subprocess.run([sys.executable, str(SUMMARY), str(folder)], capture_output=True, text=True, check=False)
+    command = [sys.executable, str(SUMMARY), str(folder), str(seconds), str(limit)]
+    said = subprocess.run(command, capture_output=True, text=True, check=False)
     return said.returncode, said.stdout.splitlines()
 
 
@@ -29,3 +30,13 @@ def test_a_failed_test_and_a_step_that_came_to_no_test_are_failures(tmp_path: Pa
     (tmp_path / "1.xml").write_text(f"<testsuites><testsuite>{cases}</testsuite></testsuites>")
     code, lines = summary(tmp_path, "1\tTests\t1\t5\n2\tclang++\t2\t5\n")
     assert (code, lines[-1]) == (1, "1 passed, 3 failed, 0 skipped")
+
+
+def test_the_time_of_all_stands_beside_the_limit(tmp_path: Path) -> None:
+    """Beyond it there is a warning, and no failure."""
+    steps = "0\tSetup and building\t0\t300\n1\tTests\t0\t900\n2\tMore\t0\t800\n"
+    code, lines = summary(tmp_path, steps, 25 * 60, 25)
+    assert (code, lines[-2]) == (0, "        25:00 min  in all; the limit on 2 cores is 25 min")
+    code, lines = summary(tmp_path, steps, 25 * 60 + 1, 25)
+    assert (code, lines[-2]) == (0, "OVER    25:01 min  in all; the limit on 2 cores is 25 min")
+    assert summary(tmp_path, steps, 1500)[1][-2] == "        25:00 min  in all"
