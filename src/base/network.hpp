@@ -18,6 +18,7 @@ struct Network {
   std::string_view obstacle;  // why the first rank that does not, does not; lives as long as the process
   std::vector<bool> better;   // of each rank: its node has a network that is to be preferred
   std::vector<bool> joined;   // of each pair of nodes, row by row: they reach each other over TCP, in both directions
+  std::vector<bool> one_way;  // likewise: the first reaches the second, but not the other way round; empty: not known
   // Likewise: the least time of a round trip that either of the two has seen; 0: not known.
   std::vector<std::uint32_t> round_trip_us;
 };

@@ -84,12 +84,11 @@ std::string new_entries(const KnownRates& before, const LinkTable& now, const Si
   return text;
 }
 
-std::vector<Misjudged> misjudged(std::span<const Carried> carried, const LinkTable& links, const Sites& sites,
-                                 std::uint32_t most_nodes) {
+std::vector<Misjudged> misjudged(std::span<const Carried> carried, const LinkRates& links, const Sites& sites) {
   std::vector<Misjudged> found;
   for (std::size_t one = 0; one < sites.count; ++one) {
     for (std::size_t other = 0; other < sites.count; ++other) {
-      const auto& facts = links[one * sites.count + other];
+      const auto& facts = links.of[one * sites.count + other];
       if (one == other || !facts) continue;
       // The rank that has sent most speaks for all: the others have sent at the same time what is in proportion.
       const Carried* most = nullptr;
@@ -102,7 +101,7 @@ std::vector<Misjudged> misjudged(std::span<const Carried> carried, const LinkTab
       }
       if (most == nullptr || most->bytes == 0) continue;
       const double senders =
-          std::min<double>(most_nodes, static_cast<double>(total) / static_cast<double>(most->bytes_in_all));
+          std::min<double>(links.nodes[one], static_cast<double>(total) / static_cast<double>(most->bytes_in_all));
       const double bytes = static_cast<double>(most->bytes), connections = most->connections;
       const double alone = std::min(connections * facts->stream, facts->link);
       const double shared = std::min({connections * facts->stream, facts->pair, facts->link / senders});

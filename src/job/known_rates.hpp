@@ -46,8 +46,7 @@ struct Misjudged {
   double known = 0;                // bytes/s that such connections should carry
 };
 // `carried`: of each rank and site, row by row.
-std::vector<Misjudged> misjudged(std::span<const Carried> carried, const LinkTable& links, const Sites& sites,
-                                 std::uint32_t most_nodes);
+std::vector<Misjudged> misjudged(std::span<const Carried> carried, const LinkRates& links, const Sites& sites);
 // An entry for each.
 std::string outdated_entries(const KnownRates& known, std::span<const Misjudged> wrong);
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -175,14 +175,16 @@ double loss_of(Bootstrap& world, transport::Lanes& lanes, Ranks left, Ranks righ
   return all.empty() ? 0 : all[static_cast<std::size_t>(left.front())];
 }
 
-// Between two nodes of each site, all sites at once; 0 of a site that has but one.
+// Between two nodes of each site, all sites at once; 0 of a site that has no two with lanes between them.
 std::vector<double> rates_inside(Bootstrap& world, transport::Lanes& lanes, const LinkProbe& probe, const Sites& sites,
-                                 const std::vector<std::vector<std::int32_t>>& at) {
+                                 const std::vector<std::vector<std::int32_t>>& at, const HaveLanes& have_lanes) {
   std::vector<std::int32_t> left, right;
-  for (const auto& site : at) {
-    if (site.size() < 2) continue;
-    left.push_back(site[0]);
-    right.push_back(site[1]);
+  std::vector<std::size_t> measured_sites;
+  for (std::size_t site = 0; site < at.size(); ++site) {
+    if (at[site].size() < 2 || !have_lanes(at[site][0], at[site][1])) continue;
+    measured_sites.push_back(site);
+    left.push_back(at[site][0]);
+    right.push_back(at[site][1]);
   }
   std::vector<double> found(at.size(), 0);
   if (left.empty()) return found;
@@ -191,10 +193,23 @@ std::vector<double> rates_inside(Bootstrap& world, transport::Lanes& lanes, cons
     round_trip_s = std::max(round_trip_s, sites.round_trip_us[site * sites.count + site] * 1e-6);
   }
   const auto measured = rates(world, lanes, probe, round_trip_s, left, right, 1, kInside);
-  for (std::size_t site = 0, next = 0; site < at.size(); ++site) {
-    if (at[site].size() >= 2) found[site] = measured[next++];
-  }
+  for (std::size_t i = 0; i < measured.size(); ++i) found[measured_sites[i]] = measured[i];
   return found;
+}
+
+// Nodes of two sites, one of each, as many pairs as there are with lanes between them.
+struct NodePairs {
+  std::vector<std::int32_t> senders, receivers;
+};
+NodePairs pairs_of(const std::vector<std::int32_t>& one, const std::vector<std::int32_t>& other,
+                   const HaveLanes& have_lanes) {
+  NodePairs pairs;
+  for (std::size_t i = 0; i < std::min(one.size(), other.size()); ++i) {
+    if (!have_lanes(one[i], other[i])) continue;
+    pairs.senders.push_back(one[i]);
+    pairs.receivers.push_back(other[i]);
+  }
+  return pairs;
 }
 
 // The lesser of what two sites have; 0: neither is known.
@@ -202,22 +217,16 @@ double lesser(double one, double other) { return one == 0 || other == 0 ? std::m
 
 }  // namespace
 
-const LinkFacts& LinkRates::slowest() const {
-  return **std::ranges::min_element(of, {}, [](const std::optional<LinkFacts>& link) {
-    return link ? link->link : std::numeric_limits<double>::infinity();
-  });
-}
-
 std::optional<LinkRates> measure_links(Bootstrap& world, transport::Lanes& lanes, const Sites& sites,
-                                       std::span<const std::int32_t> nodes, const LinkTable& known,
-                                       const LinkProbe& probe) {
+                                       std::span<const std::int32_t> nodes, const HaveLanes& have_lanes,
+                                       const LinkTable& known, const LinkProbe& probe) {
   if (sites.count < 2) return std::nullopt;
-  LinkRates found{.of = known};
+  LinkRates found{.of = known, .nodes = {}};
   found.of.resize(sites.count * sites.count);
   std::vector<std::vector<std::int32_t>> at;
   for (std::size_t site = 0; site < sites.count; ++site) {
     at.push_back(delegates(sites, nodes, site));
-    found.most_nodes = std::max(found.most_nodes, static_cast<std::uint32_t>(at.back().size()));
+    found.nodes.push_back(static_cast<std::uint32_t>(at.back().size()));
   }
   std::vector<double> inside;  // of each site
   for (std::size_t one = 0; one < sites.count; ++one) {
@@ -228,9 +237,10 @@ std::optional<LinkRates> measure_links(Bootstrap& world, transport::Lanes& lanes
         mirrored = facts;
         continue;
       }
-      if (inside.empty()) inside = rates_inside(world, lanes, probe, sites, at);
-      const std::size_t pairs = std::min(at[one].size(), at[other].size());
-      const Ranks senders = Ranks(at[one]).first(pairs), receivers = Ranks(at[other]).first(pairs);
+      const NodePairs pairs = pairs_of(at[one], at[other], have_lanes);
+      if (pairs.senders.empty()) continue;
+      if (inside.empty()) inside = rates_inside(world, lanes, probe, sites, at, have_lanes);
+      const Ranks senders = pairs.senders, receivers = pairs.receivers;
       const double round_trip_s = sites.round_trip_us[one * sites.count + other] * 1e-6;
       const auto measured = [&](std::size_t of, std::uint32_t streams) {
         const auto all = rates(world, lanes, probe, round_trip_s, senders.first(of), receivers.first(of), streams);
@@ -239,13 +249,14 @@ std::optional<LinkRates> measure_links(Bootstrap& world, transport::Lanes& lanes
       facts = LinkFacts{.delay = round_trip_s / 2, .inside = lesser(inside[one], inside[other])};
       facts->loss = loss_of(world, lanes, senders, receivers, [&] { facts->stream = measured(1, 1); });
       facts->pair = std::max(measured(1, kMostStreams), facts->stream);
-      facts->link = pairs == 1 ? facts->pair : std::max(measured(pairs, kMostStreams), facts->pair);
+      facts->link = senders.size() == 1 ? facts->pair : std::max(measured(senders.size(), kMostStreams), facts->pair);
       if (facts->stream == 0) return std::nullopt;
       mirrored = facts;
     }
   }
   if (!inside.empty()) meet(world, lanes);
-  return found;
+  const bool any = std::ranges::any_of(found.of, [](const auto& link) { return link.has_value(); });
+  return any ? std::optional(std::move(found)) : std::nullopt;
 }
 
 }  // namespace urakata::job

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -18,11 +19,12 @@ namespace urakata::job {
 using LinkTable = std::vector<std::optional<LinkFacts>>;
 
 struct LinkRates {
-  LinkTable of;                  // some is known
-  std::uint32_t most_nodes = 1;  // of a site
-
-  const LinkFacts& slowest() const;  // of the links
+  LinkTable of;                      // some is known
+  std::vector<std::uint32_t> nodes;  // of each site, how many it has
 };
+
+// Have two ranks lanes between them? On all ranks alike.
+using HaveLanes = std::function<bool(std::int32_t, std::int32_t)>;
 
 // A pair sends until TCP's windows have grown, and then as long again, in which what arrives is counted: each as long as a
 // few round trips and `least_s`, but no more than half of `most_bytes`.
@@ -33,11 +35,12 @@ struct LinkProbe {
 
 // Collective over the job; the same on each rank. Takes some forty round trips for each pair of sites that is not known, at
 // least 0.4 s: by one connection between two nodes, by as many as there may be between them, and by those of all nodes that
-// the smaller site has; and once, where a site has two nodes, 0.14 s between them. `nodes`: as Job::nodes().
-// nullopt: there is one site, the host refuses, or lanes were lost. Leaves the lanes with the most connections that there
+// the smaller site has; and once, where a site has two nodes, 0.14 s between them. `nodes`: as Job::nodes(). What has no
+// lanes is not measured, and not known then.
+// nullopt: there is one site, nothing is known, the host refuses, or lanes were lost. Leaves the lanes with the most connections that there
 // may be, if it has measured anything.
 std::optional<LinkRates> measure_links(Bootstrap& world, transport::Lanes& lanes, const Sites& sites,
-                                       std::span<const std::int32_t> nodes, const LinkTable& known,
-                                       const LinkProbe& probe = {});
+                                       std::span<const std::int32_t> nodes, const HaveLanes& have_lanes,
+                                       const LinkTable& known, const LinkProbe& probe = {});
 
 }  // namespace urakata::job

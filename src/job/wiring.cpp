@@ -22,8 +22,8 @@ using transport::Wire;
 namespace {
 
 constexpr std::uint64_t kPreferred = 100'000'000;  // ns that the best address has before the next best is taken
-constexpr std::uint64_t kPatience = 2'000'000'000;
-constexpr std::uint64_t kPatienceWithAll = 4'000'000'000;
+constexpr std::uint64_t kAnswerTimeout = 2'000'000'000;
+constexpr std::uint64_t kProbingTimeout = 4'000'000'000;
 constexpr std::size_t kMostAddresses = 8;
 constexpr std::size_t kAtOnce = 16;  // nodes at which one probes the same time
 constexpr std::uint8_t kNone = 0xff;
@@ -118,7 +118,7 @@ class Round {
       }
       wire_.step();
       const std::uint64_t now = now_ns();
-      const bool late = now - begin > kPatienceWithAll;
+      const bool late = now - begin > kProbingTimeout;
       std::erase_if(active_, [&](const Active& one) { return late || over(one, now - one.since); });
       if (late) break;
       sched_yield();
@@ -136,7 +136,7 @@ class Round {
     const std::int32_t rank = ranks_[one.which];
     const Wire::Answer answer = wire_.answer(rank);
     const bool best = answer.opened >= 0 && (!answer.better_may_come || waited > kPreferred);
-    if (!best && answer.more_may_come && waited <= kPatience) return false;
+    if (!best && answer.more_may_come && waited <= kAnswerTimeout) return false;
     if (answer.opened >= 0) {
       chosen[one.which] = static_cast<std::uint8_t>(answer.opened);
       round_trip_us[one.which] = answer.round_trip_us;
@@ -283,11 +283,20 @@ void Wiring::join(Found& found) {
     for (std::size_t step = 0; step < found.steps.size(); ++step) sampled = sampled && reaches(from, step);
   }
   std::vector<bool>& joined = found.network.joined;
-  joined.resize(count * count);
+  std::vector<bool>& one_way = found.network.one_way;
+  joined.assign(count * count, false);
+  one_way.assign(count > kAllPairs ? 0 : count * count, false);
   for (std::size_t one = 0; one < count; ++one) {
     for (std::size_t other = one + 1; other < count; ++other) {
-      joined[one * count + other] = joined[other * count + one] =
-          count > kAllPairs ? sampled : reaches(one, other - one - 1) && reaches(other, count + one - other - 1);
+      const std::size_t there = one * count + other, back = other * count + one;
+      if (count > kAllPairs) {
+        joined[there] = joined[back] = sampled;
+        continue;
+      }
+      const bool goes = reaches(one, other - one - 1), comes = reaches(other, count + one - other - 1);
+      joined[there] = joined[back] = goes && comes;
+      one_way[there] = goes && !comes;
+      one_way[back] = comes && !goes;
     }
   }
   std::vector<std::uint32_t>& times = found.network.round_trip_us;

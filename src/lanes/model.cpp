@@ -13,34 +13,50 @@ using collectives::Arguments;
 using collectives::Operation;
 
 struct Crossing {
-  double bytes = 0;  // over the busiest link
+  double bytes = 0;  // over the link, in the direction in which there are more
   double delays = 1;
-  std::uint32_t ranks = 1;  // at the other end of it, of an operation without delegates
-  bool direct = false;      // there is one
+  std::uint32_t ranks = 1;  // at the far end of it, of an operation without delegates
 };
 
-Crossing crossing(Operation operation, const Arguments& arguments, const Placement& placement) {
-  std::size_t most = 1;
-  const Site home = placement.site_of(arguments.root);
-  const bool rooted = operation == Operation::scatter || operation == Operation::gather;
-  for (Site site = 0; site < placement.sites(); ++site) {
-    if (!rooted || site != home) most = std::max(most, placement.members(site).size());
-  }
+bool has_root(Operation operation) {
+  return operation != Operation::allgather && operation != Operation::allgatherv && operation != Operation::allreduce;
+}
+bool may_go_straight(Operation operation) { return operation == Operation::scatter || operation == Operation::gather; }
+
+// Between two sites; of an operation with a root it is at `one`.
+Crossing crossing(Operation operation, const Arguments& arguments, const Placement& placement, Site one, Site other) {
   const auto bytes = static_cast<double>(arguments.bytes);
-  const double sites = placement.sites();
+  const std::size_t there = placement.members(other).size();
   switch (operation) {
     case Operation::scatter:
     case Operation::gather:
-      return {.bytes = bytes * static_cast<double>(most), .ranks = static_cast<std::uint32_t>(most), .direct = true};
+      return {.bytes = bytes * static_cast<double>(there), .ranks = static_cast<std::uint32_t>(there)};
     case Operation::allgather:
     case Operation::allgatherv:
-      return {.bytes = bytes * static_cast<double>(most)};
+      return {.bytes = bytes * static_cast<double>(std::max(there, placement.members(one).size()))};
     case Operation::allreduce:
-      if (placement.sites() > 2 && arguments.bytes > kOneDelay) return {.bytes = bytes * 2 / sites, .delays = 2};
+      if (placement.sites() > 2 && arguments.bytes > kOneDelay) {
+        return {.bytes = bytes * 2 / static_cast<double>(placement.sites()), .delays = 2};
+      }
       return {.bytes = bytes};
     default:
       return {.bytes = bytes};
   }
+}
+
+// s, over one link; lanes 0: from each rank straight to the others.
+double seconds_over(const Crossing& what, const Link& link, std::uint32_t lanes) {
+  const LinkFacts& facts = link.facts;
+  const double delays = what.delays * facts.delay;
+  if (lanes == 0) {
+    return delays + what.bytes / std::min({what.ranks * link.streams * facts.stream, facts.pair, facts.link}) + kHop;
+  }
+  const double inside = facts.inside > 0 ? facts.inside : kInside;
+  const double segment = std::min<double>(static_cast<double>(kSegment), what.bytes);
+  const double handed = what.bytes * (lanes - 1) / lanes;
+  const double hops = lanes == 1 ? 1 : 2;
+  return delays + std::max(what.bytes / rate(facts, lanes, link.streams), handed / inside) +
+         (hops + 1) * (segment / inside + kHop);
 }
 
 }  // namespace
@@ -68,23 +84,29 @@ std::uint32_t first_streams_for(const LinkFacts& facts, std::uint32_t lanes, std
 }
 
 std::vector<Cost> costs(Operation operation, const Arguments& arguments, const Placement& placement,
-                        const LinkFacts& facts, std::uint32_t streams) {
-  const Crossing what = crossing(operation, arguments, placement);
-  const double inside = facts.inside > 0 ? facts.inside : kInside;
-  const double segment = std::min<double>(static_cast<double>(kSegment), what.bytes);
-  std::vector<Cost> all;
-  for (std::uint32_t lanes = what.direct ? 0 : 1; lanes <= placement.most_lanes(); ++lanes) {
-    double seconds = what.delays * facts.delay;
-    if (lanes == 0) {
-      const double straight = std::min({what.ranks * streams * facts.stream, facts.pair, facts.link});
-      seconds += what.bytes / straight + kHop;
-    } else {
-      const double handed = what.bytes * (lanes - 1) / lanes;
-      const double hops = lanes == 1 ? 1 : 2;
-      seconds += std::max(what.bytes / rate(facts, lanes, streams), handed / inside);
-      seconds += (hops + 1) * (segment / inside + kHop);
+                        const Links& links) {
+  struct Use {
+    Crossing what;
+    const Link* link;
+  };
+  std::vector<Use> uses;
+  const Site home = placement.site_of(arguments.root);
+  for (Site one = 0; one < placement.sites(); ++one) {
+    for (Site other = 0; other < placement.sites(); ++other) {
+      if (one == other || (has_root(operation) ? one != home : one > other)) continue;
+      const Link* const link = links(placement.number(one), placement.number(other));
+      if (link == nullptr) return {};
+      uses.push_back({crossing(operation, arguments, placement, one, other), link});
     }
-    all.push_back({.lanes = lanes, .seconds = seconds});
+  }
+  std::vector<Cost> all;
+  for (std::uint32_t lanes = may_go_straight(operation) ? 0 : 1; lanes <= placement.most_lanes(); ++lanes) {
+    Cost cost{.lanes = lanes};
+    for (const Use& use : uses) {
+      const double seconds = seconds_over(use.what, *use.link, lanes);
+      if (seconds > cost.seconds) cost = {.lanes = lanes, .seconds = seconds, .streams = use.link->streams};
+    }
+    all.push_back(cost);
   }
   return all;
 }

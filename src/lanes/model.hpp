@@ -6,13 +6,15 @@
 // There what crosses and what is handed out follow each other. Here all is a stream of segments, so they go on at the same
 // time, and the slower of the two counts:
 //     T(P) = d L + max(X / R(P), H(P) / B) + h (segment / B + alpha)
-// with d delays, X bytes over the busiest link, R(P) = min(P S r, P q, l) for S connections of rate r, q between two nodes
-// and l for the link; H(P) = X (P - 1) / P bytes that the root's node hands to others, and h hops inside the sites.
+// with d delays, X bytes over the link, R(P) = min(P S r, P q, l) for S connections of rate r, q between two nodes
+// and l for the link; H(P) = X (P - 1) / P bytes that the root's node hands to others, and h hops inside the sites. Of an
+// operation that crosses several links the slowest counts.
 //
 // Thread-safety: all by any thread.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "base/link_facts.hpp"
@@ -35,12 +37,21 @@ std::uint32_t streams_for(const LinkFacts& facts, std::uint32_t lanes);
 std::uint32_t first_streams_for(const LinkFacts& facts, std::uint32_t lanes, std::uint32_t streams,
                                 std::uint64_t first_flight);
 
+// A link between two sites.
+struct Link {
+  LinkFacts facts;
+  std::uint32_t streams = 1;  // connections of a pair of ranks
+};
+// Of two sites, by the numbers that Placement was given, either way round; nullptr: not known.
+using Links = std::function<const Link*(std::int32_t, std::int32_t)>;
+
 struct Cost {
   std::uint32_t lanes = 0;  // as build() takes it
   double seconds = 0;
+  std::uint32_t streams = 0;  // connections of a pair of ranks, on the link that counts
 };
-// Of each number of lanes that there can be, in their order. `streams`: connections of a pair of ranks.
+// Of each number of lanes that there can be, in their order. Empty: one of the links that the operation crosses is not known.
 std::vector<Cost> costs(collectives::Operation operation, const collectives::Arguments& arguments,
-                        const Placement& placement, const LinkFacts& facts, std::uint32_t streams);
+                        const Placement& placement, const Links& links);
 
 }  // namespace urakata::lanes

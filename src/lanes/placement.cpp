@@ -12,6 +12,7 @@ Placement::Placement(std::span<const std::int32_t> sites, std::span<const std::i
   for (Rank rank = 0; rank < sites.size(); ++rank) {
     const auto [entry, added] = number.try_emplace(sites[rank], static_cast<Site>(number.size()));
     if (added) {
+      numbers_.push_back(sites[rank]);
       members_.emplace_back();
       delegates_.emplace_back();
     }

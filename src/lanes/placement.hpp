@@ -20,6 +20,7 @@ class Placement {
   Site sites() const { return static_cast<Site>(members_.size()); }
   Site site_of(Rank rank) const { return site_[rank]; }
   std::span<const Rank> members(Site site) const { return members_[site]; }  // ascending
+  std::int32_t number(Site site) const { return numbers_[site]; }            // as the constructor was given it
 
   // The most nodes that a site has: more lanes than that would share nodes (systems of the paper: P_max).
   std::uint32_t most_lanes() const;
@@ -33,6 +34,7 @@ class Placement {
 
  private:
   std::vector<Site> site_;
+  std::vector<std::int32_t> numbers_;
   std::vector<std::vector<Rank>> members_;
   std::vector<std::int32_t> nodes_;
   std::vector<std::vector<Rank>> delegates_;  // of each site: the lowest rank of each node

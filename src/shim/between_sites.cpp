@@ -9,9 +9,7 @@
 #include "base/options.hpp"
 #include "lanes/lanes.hpp"
 #include "shim/prepared.hpp"
-#include "shim/process.hpp"
 #include "shim/site_links.hpp"
-#include "transport/lanes.hpp"
 #include "tune/lanes_choice.hpp"
 
 namespace urakata::shim {
@@ -40,10 +38,7 @@ BetweenSites between_sites(Operation operation, const collectives::Arguments& ar
   }
   collectives::Arguments given = arguments;
   given.segment = options().segment;
-  const transport::Lanes* const opened = process().lanes();
-  tune::LanesChoice chosen =
-      tune::choose_lanes(operation, given, placement, opened != nullptr ? slowest_link() : nullptr,
-                         opened != nullptr ? opened->streams() : 0, options().lanes);
+  tune::LanesChoice chosen = tune::choose_lanes(operation, given, placement, link_between, options().lanes);
   count_allocation();
   auto built = lanes::build(operation, given, placement, chosen.lanes);
   if (!built.ok()) {

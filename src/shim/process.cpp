@@ -162,8 +162,8 @@ bool Process::set_up() {
   const tune::TransportTerms terms = tune::transport_terms(wish.transport);
   wiring_.set_up(world, job_.nodes(), job::own_wire_facts(job_.nodes(), own, terms.wire, terms.better), failures_,
                  wish.peer_timeout_ns(), [&](const Network& found) {
-                   transports_ = tune::TransportChoice(found);
                    sites_ = meet_sites(world, found);
+                   transports_ = tune::TransportChoice(found, sites_.of);
                    return transports_.peers(own);
                  });
   log::information("transport %s: %s", wiring_.wire() != nullptr ? "wire" : "host", transports_.why().c_str());

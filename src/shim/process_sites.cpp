@@ -36,6 +36,11 @@ Sites Process::meet_sites(job::Bootstrap& world, const Network& network) {
     for (;;) pause();  // until rank 0 has ended the job
   }
   Sites sites = std::move(*settled);
+  if (const std::string one_way = job::one_way_link(sites, network); !one_way.empty()) {
+    log::warning_of_all("%s; collectives between the sites go as within one", one_way.c_str());
+    sites = Sites();
+    sites.why = one_way;
+  }
   sites_text_ = job::described(sites, network);
   return sites;
 }
@@ -62,7 +67,8 @@ void Process::open_lanes() {
   if (all.empty() || std::ranges::find(all, Has::neither) != all.end()) {
     delete std::exchange(lanes_, nullptr);
   } else if (lanes_ != nullptr && options().streams == 0 && std::ranges::find(all, Has::no_wire) == all.end()) {
-    learn_links(world, *lanes_, sites_, job_.nodes());
+    learn_links(world, *lanes_, sites_, job_.nodes(),
+                [this](std::int32_t one, std::int32_t other) { return transports_.by_wire(one, other); });
   }
 }
 
@@ -114,7 +120,7 @@ void Process::judge_links() {
   if (sites_.count < 2) return;
   HostBootstrap world(world_);
   // As in open_lanes(): one that lacks them has learnt nothing, and then none has.
-  if (lanes_ != nullptr && slowest_link() != nullptr) shim::judge_links(world, *lanes_, sites_);
+  if (lanes_ != nullptr && any_link_known()) shim::judge_links(world, *lanes_, sites_);
 }
 
 }  // namespace urakata::shim

@@ -27,6 +27,8 @@ constexpr double kLongTrips = 4;    // so many round trips at a link's full rate
 struct State {
   job::KnownRates known;
   std::optional<job::LinkRates> rates;
+  std::vector<std::optional<lanes::Link>> links;  // of each pair of sites, row by row; empty: none is known
+  std::size_t sites = 0;
 };
 State& state() {
   static auto* made = new State;  // never ended: helpers may still look at it
@@ -59,10 +61,52 @@ std::string words(const Sites& sites, std::size_t one, std::size_t other, const 
 
 }  // namespace
 
-const LinkFacts* slowest_link() { return state().rates ? &state().rates->slowest() : nullptr; }
+const lanes::Link* link_between(std::int32_t one, std::int32_t other) {
+  const State& now = state();
+  if (now.links.empty()) return nullptr;
+  const auto& link = now.links[static_cast<std::size_t>(one) * now.sites + static_cast<std::size_t>(other)];
+  return link ? &*link : nullptr;
+}
+
+bool any_link_known() { return !state().links.empty(); }
+
+namespace {
+
+// As many connections to each rank at another site as fill the link to it.
+void use_links(transport::Lanes& lanes, const Sites& sites, std::size_t own) {
+  State& now = state();
+  const job::LinkRates& rates = *now.rates;
+  now.sites = sites.count;
+  now.links.resize(sites.count * sites.count);
+  for (std::size_t at = 0; at < now.links.size(); ++at) {
+    if (!rates.of[at]) continue;
+    const std::uint32_t nodes = std::min(rates.nodes[at / sites.count], rates.nodes[at % sites.count]);
+    now.links[at] = {.facts = *rates.of[at], .streams = lanes::streams_for(*rates.of[at], nodes)};
+  }
+  for (std::size_t rank = 0; rank < sites.of.size(); ++rank) {
+    const auto site = static_cast<std::size_t>(sites.of[rank]);
+    const auto& link = now.links[own * sites.count + site];
+    if (site == own || !link) continue;
+    const std::uint32_t nodes = std::min(rates.nodes[own], rates.nodes[site]);
+    const std::uint32_t first =
+        lanes::first_streams_for(link->facts, nodes, link->streams, transport::Lanes::kFirstFlight);
+    lanes.set_streams(static_cast<std::int32_t>(rank), link->streams, first);
+  }
+}
+
+// How long what tells of a link's rate must be: of the one of which most is under way.
+std::uint64_t long_one(const job::LinkTable& links) {
+  double most = 1UL << 20U;
+  for (const auto& facts : links) {
+    if (facts) most = std::max(most, kLongTrips * 2 * facts->delay * facts->link);
+  }
+  return static_cast<std::uint64_t>(most);
+}
+
+}  // namespace
 
 void learn_links(job::Bootstrap& world, transport::Lanes& lanes, const Sites& sites,
-                 std::span<const std::int32_t> nodes) {
+                 std::span<const std::int32_t> nodes, const job::HaveLanes& have_lanes) {
   const std::uint64_t begin = now_ns();
   Result<job::KnownRates> read = job::known_rates(world, sites, options().link_rates, host_name());
   job::KnownRates& known = state().known;
@@ -75,27 +119,21 @@ void learn_links(job::Bootstrap& world, transport::Lanes& lanes, const Sites& si
   if (world.rank() == 0) {
     for (const std::string& line : known.changed) log::warning("%s", line.c_str());
   }
-  state().rates = job::measure_links(world, lanes, sites, nodes, known.of);
+  state().rates = job::measure_links(world, lanes, sites, nodes, have_lanes, known.of);
   const std::optional<job::LinkRates>& rates = state().rates;
   if (!rates) return;
-  const std::uint32_t streams = lanes::streams_for(rates->slowest(), rates->most_nodes);
-  lanes.set_streams(
-      streams, lanes::first_streams_for(rates->slowest(), rates->most_nodes, streams, transport::Lanes::kFirstFlight));
+  use_links(lanes, sites, static_cast<std::size_t>(sites.of[world.rank()]));
   for (std::size_t one = 0; one < sites.count; ++one) {
     for (std::size_t other = one + 1; other < sites.count; ++other) {
       const std::size_t at = one * sites.count + other;
-      log::information("%s (%s)", words(sites, one, other, *rates->of[at]).c_str(),
-                       known.of[at] ? known.file.c_str() : "measured");
+      if (!rates->of[at]) continue;
+      log::information("%s (%s); %u connections for a pair of ranks", words(sites, one, other, *rates->of[at]).c_str(),
+                       known.of[at] ? known.file.c_str() : "measured", state().links[at]->streams);
     }
   }
-  log::information("%u connections for a pair of ranks at different sites (known after %.2f s)", streams,
-                   static_cast<double>(now_ns() - begin) * 1e-9);
+  log::information("the links between sites were known after %.2f s", static_cast<double>(now_ns() - begin) * 1e-9);
   if (world.rank() == 0) add_to_file(known.file, job::new_entries(known, rates->of, sites));
-  if (!known.file.empty()) {
-    const LinkFacts& slowest = rates->slowest();
-    const double long_one = kLongTrips * 2 * slowest.delay * slowest.link;
-    lanes.note_sites(sites.of, std::max<std::uint64_t>(1UL << 20U, static_cast<std::uint64_t>(long_one)));
-  }
+  if (!known.file.empty()) lanes.note_sites(sites.of, long_one(rates->of));
 }
 
 void judge_links(job::Bootstrap& world, transport::Lanes& lanes, const Sites& sites) {
@@ -114,7 +152,7 @@ void judge_links(job::Bootstrap& world, transport::Lanes& lanes, const Sites& si
   std::vector<job::Carried> all(sites.count * world.ranks());
   if (!world.allgather(std::as_bytes(std::span(own)), std::as_writable_bytes(std::span(all)))) return;
   if (world.rank() != 0) return;
-  const auto wrong = job::misjudged(all, state().rates->of, sites, state().rates->most_nodes);
+  const auto wrong = job::misjudged(all, *state().rates, sites);
   for (const job::Misjudged& each : wrong) {
     log::warning(
         "the link from site %s to site %s carried %.1f Mb/s, and not %.1f as %s says: the next job measures it anew",
@@ -131,6 +169,7 @@ std::vector<observe::Meta::Sites::Link> report_of_links(const Sites& sites) {
   for (std::size_t one = 0; one < sites.count; ++one) {
     for (std::size_t other = one + 1; other < sites.count; ++other) {
       const std::size_t at = one * sites.count + other;
+      if (!now.rates->of[at]) continue;
       const LinkFacts& facts = *now.rates->of[at];
       all.push_back({.one = sites.names[one],
                      .other = sites.names[other],

@@ -29,8 +29,7 @@ Lanes::Lanes(Wire& wire, Failures& failures, Settings settings)
       settings_(std::move(settings)),
       epoll_(epoll_create1(EPOLL_CLOEXEC)),
       timer_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)),
-      streams_(settings_.streams),
-      most_(settings_.streams) {}
+      streams_(settings_.streams) {}
 
 Result<std::unique_ptr<Lanes>> Lanes::open(Wire& wire, Failures& failures, const Settings& settings) {
   std::unique_ptr<Lanes> lanes(new Lanes(wire, failures, settings));
@@ -74,7 +73,7 @@ Lanes::Traffic Lanes::traffic(std::int32_t rank) {
 // The lane that has the least under way, of those that can take more.
 Lanes::Free Lanes::free_lane(Peer& to) {
   Free best;
-  const std::uint32_t streams = lanes_of(to, streams_), most = lanes_of(to, most_);
+  const std::uint32_t streams = lanes_of(to), most = lanes_of(to, true);
   // Lanes that the link does not need take what goes first after a pause. Later that would come behind a queue that is full,
   // and be lost, with nothing behind it that shows it.
   const bool idle = std::ranges::all_of(to.lanes, [](const Lane& lane) { return lane.unacked_bytes == 0; });
@@ -134,7 +133,7 @@ void Lanes::give(std::int32_t rank, Peer& to, Outgoing& message, const Free& fre
     const bool fits = free.idle != 0 && to.backlog <= free.idle * kFirstFlight;
     const std::uint64_t share =
         fits ? std::max((to.backlog + free.idle - 1) / free.idle, kLeastDealt)
-             : std::min(std::clamp(to.backlog / (2UL * lanes_of(to, streams_)), kLeastPiece, kMostPiece), free.room);
+             : std::min(std::clamp(to.backlog / (2UL * lanes_of(to)), kLeastPiece, kMostPiece), free.room);
     std::uint64_t left = message.bytes - message.next;
     if (!message.go) left = std::min(left, kPush - message.next);
     piece = {message.next, left < share + share / 2 && left <= free.room ? left : share};
@@ -265,6 +264,9 @@ void Lanes::arm() {
       std::ranges::any_of(peers_, [this](const auto& entry) { return !entry.second.failed && wants(entry.second); });
   if (wanted == armed_) return;
   armed_ = wanted;
+  if (!wanted) {
+    for (auto& [rank, peer] : peers_) forget_silence(peer);
+  }
   itimerspec times{};
   if (wanted) times.it_value.tv_nsec = times.it_interval.tv_nsec = kTick;
   timerfd_settime(timer_, 0, &times, nullptr);

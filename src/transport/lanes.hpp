@@ -18,8 +18,12 @@
 // beyond which it is finished when that has been acknowledged. A lane that breaks, or whose other end acknowledges
 // nothing while other lanes of the pair go on, is given up: its pieces go over the others. Pieces that come twice are
 // thrown away, and one that is under way into a buffer while its twin ends the message is led elsewhere. A lost lane is
-// made anew after kAgain. When all of a pair are lost, and no new one can be made for the Wire's timeout (at once where
-// nobody listens at the other end any more), its messages end with an error.
+// made anew after kAgain. When nothing has been heard of any lane of a pair for the Wire's timeout, or nobody listens at
+// the other end any more, its messages end with an error.
+//
+// Of a lane that has been given up the other end may not hear, as where a router has dropped the flow: it stays there as one
+// that brings nothing. So lane_go, which may have gone into such a one, is told by all lanes until more than kPush bytes
+// have come; and what an end answers on it is never acknowledged, by which it is found, too.
 //
 // Connections are made by the Wire's listener and secret, at a pair's first message and as many as its backlog keeps
 // busy. No SO_RCVBUF or SO_SNDBUF is set, so windows grow as the kernel sees fit. Little is left unsent in the kernel
@@ -29,8 +33,9 @@
 // first flights of all lanes goes in them, and there may be more lanes than fill the link: those beyond that number
 // never have more than a first flight under way.
 //
-// How many lanes a pair has is reckoned for pairs of nodes. A rank that receives from several peers when it sends is in an
-// exchange of all with all, with as many times more pairs: they share the lanes of one.
+// How many lanes a pair has is reckoned for pairs of nodes, by the link between their sites. A rank that receives from
+// several peers when it sends is in an exchange of all with all, with as many times more pairs: they share the lanes of
+// one.
 //
 // Thread-safety: everything by anyone, under a lock of its own, below which the Wire's may be taken; a port is its
 // domain's, hence used by one thread at a time. No call blocks.
@@ -59,6 +64,7 @@
 namespace urakata::transport {
 
 class LanesPort;
+struct TcpFacts;
 
 class Lanes final : private Connection::Sink {
  public:
@@ -76,14 +82,13 @@ class Lanes final : private Connection::Sink {
   static Result<std::unique_ptr<Lanes>> open(Wire& wire, Failures& failures, const Settings& settings);
   ~Lanes() override;
 
-  // How many lanes a pair has from now on, and how many it has for first flights; those that there are stay, but no more than
-  // so many are used.
-  void set_streams(std::uint32_t streams, std::uint32_t most = 0) {
+  // How many lanes a pair has from now on; those that there are stay, but no more than so many are used.
+  void set_streams(std::uint32_t streams) {
     const std::lock_guard guard(lock_);
     streams_ = streams;
-    most_ = std::max(streams, most);
   }
-  std::uint32_t streams() const { return streams_; }
+  // Likewise, of the pair with a rank at another site: so many, and `most` for first flights.
+  void set_streams(std::int32_t rank, std::uint32_t streams, std::uint32_t most);
   // The rank is at this site: its lanes are no part of those between sites.
   void note_near(std::int32_t rank);
   // To a rank at this site so many, from now on. False: they are not all there yet.
@@ -164,7 +169,7 @@ class Lanes final : private Connection::Sink {
     Ticket ticket;
     Message message;
     std::vector<std::byte> packed;                               // where the payload arrives, for a layout with holes
-    bool told = false;                                           // lane_go has gone
+    bool told = false;                                           // lane_go has gone once
     std::uint64_t come = 0;                                      // bytes
     std::set<std::uint64_t> pieces;                              // offsets of those that have come
     std::map<std::uint64_t, std::vector<std::byte>> unexpected;  // pieces that have come before the receive, by offset
@@ -188,6 +193,9 @@ class Lanes final : private Connection::Sink {
     std::uint64_t unacked_bytes = 0;
     std::uint64_t acked = 0;  // pieces
     Increase told_carried;    // by carried_since(), in all
+    // Of both:
+    std::uint64_t unanswered_since_ns = 0;  // since the tick at which something was not acknowledged; 0: all was
+    std::uint64_t silence_ns = 0;           // at the last tick: without an answer for so long
     // Of what we receive: the piece that is coming in at the moment.
     bool placed = false;
     bool thrown_away = false;
@@ -205,7 +213,7 @@ class Lanes final : private Connection::Sink {
   struct Peer {
     std::list<Lane> lanes;
     bool near = false;
-    std::uint32_t streams = 0;  // of one that is near; 0: as many as all have
+    std::uint32_t streams = 0, most = 0;  // lanes, and those for first flights; 0: as many as all have
     std::list<Outgoing> outgoing;
     std::deque<Outgoing*> waiting;  // those that have more() to give
     std::uint64_t backlog = 0;      // bytes that are to be given
@@ -213,8 +221,8 @@ class Lanes final : private Connection::Sink {
     bool awaited = false;           // a receive from it is there
     std::map<Key, Incoming> incoming;
     std::unordered_map<std::int32_t, std::uint64_t> sent, posted;  // messages of a tag
-    std::uint64_t down_since_ns = 0;                               // no lane could be made since then; 0: one is there
-    std::uint64_t again_ns = 0;                                    // no lane is made before
+    std::uint64_t down_since_ns = 0;  // nothing wanted of it has been answered since then; 0: a lane is there
+    std::uint64_t again_ns = 0;       // no lane is made before
     bool failed = false;
     Traffic traffic;
   };
@@ -243,7 +251,7 @@ class Lanes final : private Connection::Sink {
   bool arrived(Connection& from, const Frame& frame) override;
   void acknowledged(Peer& to, Lane& lane, std::uint64_t pieces);
   void go(Peer& to, std::int32_t tag, std::uint64_t number);
-  void tell_go(Lane& lane, Incoming& incoming, const Key& key);
+  static void tell_go(Lane& lane, const Incoming& incoming, const Key& key);
   bool landed(Peer& from, Lane& lane, const Frame& frame);
   int conclude(Incoming& incoming);
   void divert(Lane& lane);
@@ -258,8 +266,10 @@ class Lanes final : private Connection::Sink {
   void sent_all(Peer& to, Outgoing& message);
   Free free_lane(Peer& to);
   void note(Peer& peer);
-  std::uint32_t lanes_of(const Peer& to, std::uint32_t lanes) const {
-    return to.streams != 0 ? to.streams : std::max(lanes / std::max(awaited_, 1U), 1U);
+  // How many lanes there may be to it; `first`: for first flights.
+  std::uint32_t lanes_of(const Peer& to, bool first = false) const {
+    const std::uint32_t lanes = to.streams == 0 ? streams_ : first ? to.most : to.streams;
+    return to.near && to.streams != 0 ? lanes : std::max(lanes / std::max(awaited_, 1U), 1U);
   }
   void serve(Lane& lane, std::uint32_t events);
   bool wants(const Peer& peer) const;  // something of it
@@ -275,6 +285,10 @@ class Lanes final : private Connection::Sink {
   void lose(std::int32_t rank, Peer& of, Lane& lane);
   void fail(std::int32_t rank, Peer& peer);
   void check_lanes(std::int32_t rank, Peer& peer, std::uint64_t now);
+  static std::uint64_t silence(Lane& lane, const TcpFacts& facts, std::uint64_t now);
+  void note_down(Peer& peer, std::uint64_t silence_ns);
+  static void forget_silence(Peer& peer);
+  static void tell_all_go(Peer& from);
   void tick();
 
   void complete(LanesPort& port, const Ticket& ticket, int error);
@@ -288,11 +302,9 @@ class Lanes final : private Connection::Sink {
   int epoll_ = -1;
   int timer_ = -1;  // ticks while there is something that could be lost
 
-  // Stored under the lock, in MPI_Init; constant from then on, and loaded by anyone.
-  std::uint32_t streams_, most_;
-
   // Under the lock, by anyone.
   std::mutex lock_;
+  std::uint32_t streams_;
   bool armed_ = false;         // the timer is
   std::uint32_t awaited_ = 0;  // peers that are
   std::map<std::int32_t, Peer> peers_;

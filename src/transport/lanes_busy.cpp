@@ -42,7 +42,7 @@ void Lanes::end_busy(std::int32_t rank, std::uint64_t bytes) {
   std::uint32_t connections = 0;
   for (const auto& [other, peer] : peers_) {
     if (site_[static_cast<std::size_t>(other)] != site) continue;
-    connections += static_cast<std::uint32_t>(std::min<std::size_t>(alive(peer, true, true), streams_));
+    connections += static_cast<std::uint32_t>(std::min<std::size_t>(alive(peer, true, true), lanes_of(peer)));
   }
   busy.most = {.bytes = busy.bytes, .seconds = seconds, .connections = connections};
 }

@@ -21,10 +21,12 @@ namespace {
 constexpr int kUnsent = 32 * 1024;  // bytes that wait in the kernel for their turn, at most
 // ms without an acknowledgement: three lost packets in a row, one after another. Where the others have nothing left to do:
 // the last packet was lost, and what TCP sends again after 200 ms, too.
-constexpr std::uint32_t kSilence = 600;
-constexpr std::uint32_t kLastSilence = 250;
-constexpr std::uint32_t kConnecting = 3000;
-constexpr std::uint32_t kRoundTrips = 8;  // likewise; the longer of the two
+constexpr std::uint64_t kSilence = 600;
+constexpr std::uint64_t kLastSilence = 250;
+constexpr std::uint64_t kConnecting = 3000;
+constexpr std::uint32_t kRoundTrips = 8;              // likewise; the longer of the two
+constexpr std::uint64_t kMillisecond = 1'000'000;     // ns
+constexpr std::uint64_t kMakingAnew = 1'000'000'000;  // ns
 
 }  // namespace
 
@@ -51,7 +53,7 @@ void Lanes::shape(int socket, bool near) const {
 // As many as the backlog keeps busy.
 void Lanes::open_lanes(std::int32_t rank, Peer& to) {
   const std::uint64_t flights = std::max<std::uint64_t>((to.backlog + kFirstFlight - 1) / kFirstFlight, 1);
-  const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(lanes_of(to, most_), flights));
+  const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(lanes_of(to, true), flights));
   make_lanes(rank, to, wanted);
 }
 
@@ -63,7 +65,7 @@ void Lanes::make_lanes(std::int32_t rank, Peer& to, std::size_t wanted) {
     auto made = wire_.connect_to(rank, FrameKind::hello_lane, epoll_);
     if (!made) {
       to.again_ns = now_ns() + kAgain;
-      if (alive(to, true, false) == 0 && to.down_since_ns == 0) to.down_since_ns = now_ns();
+      if (alive(to, true, false) == 0 && wants(to)) note_down(to, 0);
       return;
     }
     shape(made->socket(), to.near);
@@ -127,12 +129,19 @@ void Lanes::note_near(std::int32_t rank) {
   note(peer);
 }
 
+void Lanes::set_streams(std::int32_t rank, std::uint32_t streams, std::uint32_t most) {
+  const std::lock_guard guard(lock_);
+  Peer& to = peers_[rank];
+  to.streams = streams;
+  to.most = std::max(streams, most);
+}
+
 bool Lanes::prepare(std::int32_t rank, std::uint32_t streams) {
   const std::lock_guard guard(lock_);
   Peer& to = peers_[rank];
   to.near = true;
   note(to);
-  to.streams = streams;
+  to.streams = to.most = streams;
   make_lanes(rank, to, streams);
   return alive(to, true, true) >= streams;
 }
@@ -144,62 +153,87 @@ void Lanes::tick() {
   [[maybe_unused]] const auto got = read(timer_, &word, sizeof word);
   const std::uint64_t now = now_ns();
   for (auto& [rank, peer] : peers_) {
-    if (!peer.failed && wants(peer)) check_lanes(rank, peer, now);
+    if (peer.failed) continue;
+    if (wants(peer)) {
+      check_lanes(rank, peer, now);
+    } else {
+      forget_silence(peer);
+    }
   }
 }
 
-// Does the other node still acknowledge what its lanes bring?
+// ns for which the other end has answered nothing.
+std::uint64_t Lanes::silence(Lane& lane, const TcpFacts& facts, std::uint64_t now) {
+  if (!lane.connection->open) return now - lane.made_ns;
+  if (facts.not_acknowledged == 0) {
+    lane.unanswered_since_ns = 0;
+    return 0;
+  }
+  if (lane.unanswered_since_ns == 0) lane.unanswered_since_ns = now;
+  // The last acknowledgement may be from long before what is under way now.
+  const std::uint64_t since = lane.out ? lane.busy_since_ns : lane.unanswered_since_ns;
+  return std::min<std::uint64_t>(facts.since_ack_ms * kMillisecond, now - since);
+}
+
+// Does the other node still acknowledge what its lanes bring, and what is answered on them?
 void Lanes::check_lanes(std::int32_t rank, Peer& peer, std::uint64_t now) {
-  std::vector<Lane*> silent;
-  bool heard = false;
+  std::vector<Lane*> silent_out, silent_in;
+  bool heard_out = false, heard = false;
   const bool last = std::ranges::none_of(peer.waiting, [](const Outgoing* message) { return message->ready(); });
   for (Lane& lane : peer.lanes) {
-    if (!lane.out || lane.connection->broken()) continue;
+    if (lane.connection->broken()) continue;
     const TcpFacts facts = tcp_facts(lane.connection->socket());
     const bool open = lane.connection->open;
-    // The last acknowledgement may be from long before what is under way now.
-    const std::uint64_t busy_ms = (now - (open ? lane.busy_since_ns : lane.made_ns)) / 1'000'000;
-    const std::uint64_t silence_ms = !open ? busy_ms
-                                     : facts.not_acknowledged != 0
-                                         ? std::min<std::uint64_t>(facts.since_ack_ms, busy_ms)
-                                         : 0;
-    const std::uint64_t bound = std::max<std::uint64_t>(!open  ? kConnecting
-                                                        : last ? kLastSilence
-                                                               : kSilence,
-                                                        std::uint64_t{kRoundTrips} * facts.round_trip_us / 1000);
-    if (silence_ms > bound) {
-      silent.push_back(&lane);
+    lane.silence_ns = silence(lane, facts, now);
+    const std::uint64_t shortest = !open ? kConnecting : lane.out && last ? kLastSilence : kSilence;
+    const std::uint64_t bound =
+        std::max(shortest * kMillisecond, std::uint64_t{kRoundTrips} * facts.round_trip_us * 1000);
+    if (lane.silence_ns > bound) {
+      (lane.out ? silent_out : silent_in).push_back(&lane);
     } else {
+      heard_out = heard_out || (open && lane.out);
       heard = heard || open;
     }
-    if (silence_ms > wire_.timeout_ns() / 1'000'000) lane.connection->end();
+    if (lane.silence_ns > wire_.timeout_ns()) lane.connection->end();
   }
-  if (heard && !silent.empty()) {
+  if (heard_out && !silent_out.empty()) {
     log::information("%zu of %zu lanes to rank %d acknowledge nothing: what they had goes over the others",
-                     silent.size(), alive(peer, true, false), rank);
-    for (Lane* lane : silent) lane->connection->end();
+                     silent_out.size(), alive(peer, true, false), rank);
+    for (Lane* lane : silent_out) lane->connection->end();
+  }
+  if (heard) {
+    for (Lane* lane : silent_in) lane->connection->end();
   }
   for (auto it = peer.lanes.begin(); it != peer.lanes.end();) {
     Lane& lane = *it++;
     if (lane.connection->broken()) lose(rank, peer, lane);
   }
   if (peer.failed) return;
-  for (auto& [key, incoming] : peer.incoming) {
-    if (incoming.port == nullptr || incoming.pieces.empty()) continue;
-    for (Lane& lane : peer.lanes) {
-      if (!lane.out) tell_go(lane, incoming, key);
-    }
-  }
+  tell_all_go(peer);
   // Whoever only receives learns by a connection of its own whether the other process is still there.
   if (peer.lanes.empty() && (peer.again_ns == 0 || now >= peer.again_ns)) open_lanes(rank, peer);
   push(rank, peer);
   if (peer.down_since_ns != 0 && now - peer.down_since_ns > wire_.timeout_ns()) fail(rank, peer);
 }
 
+// Nothing has been heard of it for so long. A new connection has a second all the same: the link may be back.
+void Lanes::note_down(Peer& peer, std::uint64_t silence_ns) {
+  if (peer.down_since_ns != 0) return;
+  const std::uint64_t most = wire_.timeout_ns() - std::min(wire_.timeout_ns() / 2, kMakingAnew);
+  peer.down_since_ns = now_ns() - std::min(silence_ns, most);
+}
+
+// Nothing is wanted of it, so how long it has said nothing means nothing.
+void Lanes::forget_silence(Peer& peer) {
+  peer.down_since_ns = 0;
+  for (Lane& lane : peer.lanes) lane.unanswered_since_ns = 0;
+}
+
 // What the lane had and is not acknowledged goes over others.
 void Lanes::lose(std::int32_t rank, Peer& of, Lane& lane) {
   const int code = lane.connection->error();
   const bool out = lane.out;
+  const std::uint64_t silence_ns = lane.silence_ns;
   if (out && wants(of)) ++of.traffic.lost;
   if (lane.busy && !lane.unacked.empty()) --lane.unacked.back().message->queued;
   for (const Given& given : lane.unacked) {
@@ -213,20 +247,16 @@ void Lanes::lose(std::int32_t rank, Peer& of, Lane& lane) {
   lane.connection->end();
   buried_.push_back(std::move(lane.connection));
   of.lanes.remove_if([&](const Lane& one) { return &one == &lane; });
-  if (of.failed) return;
-  const std::uint64_t now = now_ns();
-  if (out) {
-    of.again_ns = now + kAgain;
-    if (alive(of, true, true) == 0 && of.down_since_ns == 0) {
-      of.down_since_ns = now;
-      of.again_ns = 0;
-    }
+  if (of.failed || !wants(of)) return;
+  if (out) of.again_ns = now_ns() + kAgain;
+  if (out ? alive(of, true, true) == 0 : of.lanes.empty()) {
+    // The kernel's own questions to an idle node take the timeout.
+    note_down(of, code == ETIMEDOUT ? wire_.timeout_ns() : silence_ns);
+    of.again_ns = 0;
     // Nobody listens there any more: the process has ended.
-    if (code == ECONNREFUSED && alive(of, true, true) == 0 && wants(of)) return fail(rank, of);
-  } else {
-    for (auto& [key, incoming] : of.incoming) incoming.told = false;  // it may have been lost
+    if (code == ECONNREFUSED) return fail(rank, of);
   }
-  if (of.lanes.empty() && wants(of)) open_lanes(rank, of);
+  if (of.lanes.empty()) open_lanes(rank, of);
 }
 
 void Lanes::fail(std::int32_t rank, Peer& peer) {

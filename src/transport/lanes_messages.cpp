@@ -109,6 +109,7 @@ bool Lanes::recv(LanesPort& port, const Message& message, Ticket ticket, int* er
   for (Lane& lane : from.lanes) {
     if (!lane.out && !lane.connection->broken() && !incoming.pieces.empty()) {
       tell_go(lane, incoming, key);
+      incoming.told = true;
       break;
     }
   }
@@ -131,10 +132,19 @@ int Lanes::conclude(Incoming& incoming) {
   return 0;
 }
 
-void Lanes::tell_go(Lane& lane, Incoming& incoming, const Key& key) {
-  if (incoming.told || incoming.message.bytes <= kPush) return;
-  incoming.told = true;
+void Lanes::tell_go(Lane& lane, const Incoming& incoming, const Key& key) {
+  if (incoming.message.bytes <= kPush) return;
   lane.connection->send({.frame = {.kind = FrameKind::lane_go, .tag = key.first, .id = key.second & kNumberMask}});
+}
+
+// By every lane, to those that wait for it still.
+void Lanes::tell_all_go(Peer& from) {
+  for (auto& [key, incoming] : from.incoming) {
+    if (incoming.port == nullptr || incoming.pieces.empty() || *incoming.pieces.rbegin() >= kPush) continue;
+    for (Lane& lane : from.lanes) {
+      if (!lane.out && !lane.connection->broken()) tell_go(lane, incoming, key);
+    }
+  }
 }
 
 std::byte* Lanes::throw_away(Lane& lane, std::uint64_t bytes) {
@@ -240,7 +250,7 @@ bool Lanes::landed(Peer& from, Lane& lane, const Frame& frame) {
   if (lane.aside && lane.offset + frame.bytes <= incoming.message.bytes && frame.bytes != 0) {
     std::memcpy(incoming.room() + lane.offset, lane.spill.data(), frame.bytes);
   }
-  tell_go(lane, incoming, lane.key);
+  if (!std::exchange(incoming.told, true)) tell_go(lane, incoming, lane.key);
   if (incoming.come < incoming.message.bytes) {
     incoming.ticket.tell(incoming.come);
     return true;

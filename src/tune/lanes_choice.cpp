@@ -4,8 +4,6 @@
 #include <array>
 #include <cstdio>
 
-#include "lanes/model.hpp"
-
 namespace urakata::tune {
 
 using collectives::Operation;
@@ -21,20 +19,20 @@ std::string milliseconds(double seconds) {
 std::string words(const lanes::Cost& cost) {
   const std::string lanes =
       cost.lanes == 0 ? "straight" : std::to_string(cost.lanes) + (cost.lanes == 1 ? " lane" : " lanes");
-  return lanes + " " + milliseconds(cost.seconds);
+  return lanes + " of " + std::to_string(cost.streams) + (cost.streams == 1 ? " connection " : " connections ") +
+         milliseconds(cost.seconds);
 }
 
 }  // namespace
 
 LanesChoice choose_lanes(Operation operation, const collectives::Arguments& arguments,
-                         const lanes::Placement& placement, const LinkFacts* links, std::uint32_t streams,
-                         std::uint32_t asked) {
+                         const lanes::Placement& placement, const lanes::Links& links, std::uint32_t asked) {
   const std::uint32_t wish = std::min(asked, placement.most_lanes());
   const bool straight = operation == Operation::scatter || operation == Operation::gather;
-  if (links == nullptr) {
+  const auto all = lanes::costs(operation, arguments, placement, links);
+  if (all.empty()) {
     return {wish != 0 ? wish : straight ? 0 : placement.most_lanes(), "between sites, whose links were not measured"};
   }
-  const auto all = lanes::costs(operation, arguments, placement, *links, streams);
   auto best = std::ranges::min_element(all, {}, &lanes::Cost::seconds);
   if (wish != 0) best = std::ranges::find(all, wish, &lanes::Cost::lanes);
   std::string why = (wish != 0 ? "asked for; predicted: " : "predicted: ") + words(*best);

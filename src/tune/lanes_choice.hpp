@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/link_facts.hpp"
 #include "collectives/collectives.hpp"
+#include "lanes/model.hpp"
 #include "lanes/placement.hpp"
 
 namespace urakata::tune {
@@ -16,11 +16,9 @@ struct LanesChoice {
   std::string why;          // for the report: what it costs, and what its neighbours would
 };
 
-// Of an operation that lanes::covers(). `links`: the slowest link of the job; nullptr: not measured. `streams`:
-// connections of a pair of ranks. `asked`: option LANES; 0: of least cost. From what is equal on all ranks.
+// Of an operation that lanes::covers(). `asked`: option LANES; 0: of least cost. From what is equal on all ranks.
 LanesChoice choose_lanes(collectives::Operation operation, const collectives::Arguments& arguments,
-                         const lanes::Placement& placement, const LinkFacts* links, std::uint32_t streams,
-                         std::uint32_t asked);
+                         const lanes::Placement& placement, const lanes::Links& links, std::uint32_t asked);
 
 // Of operations without delegates: the default algorithm, by which all that crosses does so at once, and once. Empty: there
 // is none, and it goes as within one site.

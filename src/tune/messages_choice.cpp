@@ -18,10 +18,14 @@ std::string first_rank(Facts facts, Is is) {
 
 // Are there nodes that share a better network and would talk by wire all the same? All nodes are joined by wire.
 bool better_network(Facts facts, const TransportChoice& transports) {
-  const auto first = std::ranges::find_if(facts, &MessagesFacts::better);
-  for (auto other = first; other != facts.end(); ++other) {
-    if (other->better && transports.by_wire(static_cast<std::int32_t>(first - facts.begin()),
-                                            static_cast<std::int32_t>(other - facts.begin()))) {
+  std::vector<std::int32_t> seen;  // of each site with such a node the first rank on one
+  for (std::size_t at = 0; at < facts.size(); ++at) {
+    if (!facts[at].better) continue;
+    const auto rank = static_cast<std::int32_t>(at);
+    const auto first = std::ranges::find_if(seen, [&](std::int32_t one) { return transports.at_one_site(one, rank); });
+    if (first == seen.end()) {
+      seen.push_back(rank);
+    } else if (transports.by_wire(*first, rank)) {
       return true;
     }
   }

@@ -21,18 +21,22 @@ std::vector<bool> better_networks(const Network& network) {
   return better;
 }
 
+std::int32_t rank_on_node(const Network& network, std::size_t node) {
+  const auto found = std::ranges::find(network.node, static_cast<std::int32_t>(node));
+  return static_cast<std::int32_t>(found - network.node.begin());
+}
+
 // Why no pair of ranks on these nodes talks by wire.
 std::string why_apart(const Network& network, std::size_t one, std::size_t other, bool joined) {
-  const auto leader = [&](std::size_t node) {
-    return std::to_string(std::ranges::find(network.node, static_cast<std::int32_t>(node)) - network.node.begin());
-  };
-  return "the nodes of ranks " + leader(one) + " and " + leader(other) +
+  return "the nodes of ranks " + std::to_string(rank_on_node(network, one)) + " and " +
+         std::to_string(rank_on_node(network, other)) +
          (joined ? " have a network that the host drives better than TCP" : " do not reach each other over TCP");
 }
 
 }  // namespace
 
-TransportChoice::TransportChoice(Network network) : network_(std::move(network)), why_(network_.nothing) {
+TransportChoice::TransportChoice(Network network, std::span<const std::int32_t> sites)
+    : network_(std::move(network)), sites_(sites.begin(), sites.end()), why_(network_.nothing) {
   if (!why_.empty()) return;
   const std::size_t count = network_.nodes;
   const std::vector<bool> better = better_networks(network_);
@@ -40,7 +44,8 @@ TransportChoice::TransportChoice(Network network) : network_(std::move(network))
   for (std::size_t one = 0; one < count; ++one) {
     for (std::size_t other = one + 1; other < count; ++other) {
       const bool joined = network_.joined[one * count + other];
-      if (joined && !(better[one] && better[other])) {
+      const bool near = at_one_site(rank_on_node(network_, one), rank_on_node(network_, other));
+      if (joined && !(near && better[one] && better[other])) {
         ++pairs_;
       } else if (apart.empty()) {
         apart = why_apart(network_, one, other, joined);
@@ -77,7 +82,11 @@ bool TransportChoice::by_wire(std::int32_t one, std::int32_t other) const {
   const auto b = static_cast<std::size_t>(other);
   const auto at = static_cast<std::size_t>(node_of(one)) * network_.nodes + static_cast<std::size_t>(node_of(other));
   return node_of(one) != node_of(other) && network_.wire[a] && network_.wire[b] &&
-         !(network_.better[a] && network_.better[b]) && network_.joined[at];
+         !(network_.better[a] && network_.better[b] && at_one_site(one, other)) && network_.joined[at];
+}
+
+bool TransportChoice::at_one_site(std::int32_t one, std::int32_t other) const {
+  return sites_.empty() || sites_[static_cast<std::size_t>(one)] == sites_[static_cast<std::size_t>(other)];
 }
 
 std::vector<bool> TransportChoice::peers(std::int32_t rank) const {

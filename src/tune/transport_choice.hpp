@@ -24,13 +24,14 @@ constexpr TransportTerms transport_terms(TransportWish asked) {
 }
 
 // Of a job. Two ranks of different nodes talk by wire if both can, their nodes reach each other, and they do not share a
-// better network; else through the host.
+// better network; else through the host. Nodes at different sites share none, whatever each has within its own.
 class TransportChoice {
  public:
   using Ranks = std::span<const std::int32_t>;  // of MPI_COMM_WORLD
 
   TransportChoice() = default;  // all through the host
-  explicit TransportChoice(Network network);
+  // `sites`: of each rank; empty: all are at one.
+  explicit TransportChoice(Network network, std::span<const std::int32_t> sites = {});
 
   const std::string& why() const { return why_; }          // one sentence: who talks by wire, or why nobody does
   const std::string& lacking() const { return lacking_; }  // the first rank that cannot, and why; empty: all can
@@ -41,6 +42,7 @@ class TransportChoice {
   std::string warning(TransportWish asked) const;
 
   bool by_wire(std::int32_t one, std::int32_t other) const;
+  bool at_one_site(std::int32_t one, std::int32_t other) const;
   // Of each rank: does this one talk to it by wire? Empty: nobody talks by wire.
   std::vector<bool> peers(std::int32_t rank) const;
   // Do all messages between these ranks that leave a node go by wire?
@@ -50,6 +52,7 @@ class TransportChoice {
   std::int32_t node_of(std::int32_t rank) const { return network_.node[static_cast<std::size_t>(rank)]; }
 
   Network network_;
+  std::vector<std::int32_t> sites_;
   std::size_t pairs_ = 0;  // of nodes whose ranks talk by wire, those that can
   bool all_ = false;
   std::string why_;

@@ -92,9 +92,9 @@ std::vector<Misjudged> judged(double seconds, std::uint64_t of_rank_1 = 0) {
   std::vector<Carried> carried(8);
   carried[1] = {.bytes_in_all = 40'000'000, .bytes = 16'000'000, .seconds = seconds, .connections = 16};
   carried[3] = {.bytes_in_all = of_rank_1, .bytes = 0, .seconds = 0, .connections = 0};
-  LinkTable links(4);
-  links[1] = links[2] = LinkFacts{.delay = 0.008, .stream = 3e6, .pair = 48e6, .link = 48e6};
-  return misjudged(carried, links, two_sites(16'000), 2);
+  LinkRates links{.of = LinkTable(4), .nodes = {2, 2}};
+  links.of[1] = links.of[2] = LinkFacts{.delay = 0.008, .stream = 3e6, .pair = 48e6, .link = 48e6};
+  return misjudged(carried, links, two_sites(16'000));
 }
 
 TEST(KnownRates, ALinkIsMisjudgedByMoreThanAThird) {

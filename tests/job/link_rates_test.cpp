@@ -49,9 +49,9 @@ struct Ranks {
 };
 
 // sites[rank], nodes[rank]; round trips of 1 ms between sites.
-std::vector<std::optional<LinkRates>> measured(const std::vector<std::int32_t>& at,
-                                               const std::vector<std::int32_t>& nodes, std::size_t count,
-                                               const LinkTable& known = {}) {
+std::vector<std::optional<LinkRates>> measured(
+    const std::vector<std::int32_t>& at, const std::vector<std::int32_t>& nodes, std::size_t count,
+    const LinkTable& known = {}, const HaveLanes& have_lanes = [](auto, auto) { return true; }) {
   Sites sites;
   sites.count = count;
   sites.of = at;
@@ -59,33 +59,54 @@ std::vector<std::optional<LinkRates>> measured(const std::vector<std::int32_t>& 
   Ranks ranks(static_cast<std::int32_t>(at.size()));
   std::vector<std::optional<LinkRates>> found(at.size());
   simulated::Meeting(at.size()).run([&](Bootstrap& all) {
-    found[all.rank()] = measure_links(all, *ranks.lanes[all.rank()], sites, nodes, known, kProbe);
+    found[all.rank()] = measure_links(all, *ranks.lanes[all.rank()], sites, nodes, have_lanes, known, kProbe);
   });
   return found;
 }
 
-void expect_alike(const std::vector<std::optional<LinkRates>>& found, std::uint32_t most_nodes) {
+void expect_alike(const std::vector<std::optional<LinkRates>>& found, const std::vector<std::uint32_t>& nodes) {
   for (const auto& rates : found) {
     ASSERT_TRUE(rates.has_value());
-    EXPECT_EQ(rates->most_nodes, most_nodes);
-    EXPECT_EQ(rates->slowest().delay, 0.0005);
-    EXPECT_GT(rates->slowest().stream, 0);
-    EXPECT_GE(rates->slowest().pair, rates->slowest().stream);
-    EXPECT_GE(rates->slowest().link, rates->slowest().pair);
-    EXPECT_EQ(rates->slowest().stream, found[0]->slowest().stream);
-    EXPECT_EQ(rates->slowest().link, found[0]->slowest().link);
+    EXPECT_EQ(rates->nodes, nodes);
+    for (std::size_t at = 0; at < rates->of.size(); ++at) {
+      const auto& facts = rates->of[at];
+      ASSERT_EQ(facts.has_value(), at % (nodes.size() + 1) != 0);
+      if (!facts) continue;
+      EXPECT_EQ(facts->delay, 0.0005);
+      EXPECT_GT(facts->stream, 0);
+      EXPECT_GE(facts->pair, facts->stream);
+      EXPECT_GE(facts->link, facts->pair);
+      EXPECT_EQ(facts->stream, found[0]->of[at]->stream);
+      EXPECT_EQ(facts->link, found[0]->of[at]->link);
+    }
   }
 }
 
 // Ranks 0 1 | 2 3 4, of which 3 and 4 share a node.
 TEST(LinkRates, AreTheSameOnRanksThatMeasureAndOnOthers) {
-  expect_alike(measured({0, 0, 1, 1, 1}, {0, 1, 2, 3, 3}, 2), 2);
+  expect_alike(measured({0, 0, 1, 1, 1}, {0, 1, 2, 3, 3}, 2), {2, 2});
 }
 
 // One node against three: one pair measures.
-TEST(LinkRates, OfSitesOfUnequalSizes) { expect_alike(measured({0, 1, 1, 1}, {0, 1, 2, 3}, 2), 3); }
+TEST(LinkRates, OfSitesOfUnequalSizes) { expect_alike(measured({0, 1, 1, 1}, {0, 1, 2, 3}, 2), {1, 3}); }
 
-TEST(LinkRates, OfThreeSitesTheSlowestLinkCounts) { expect_alike(measured({0, 1, 2}, {0, 1, 2}, 3), 1); }
+TEST(LinkRates, OfThreeSitesThreeLinks) { expect_alike(measured({0, 1, 2}, {0, 1, 2}, 3), {1, 1, 1}); }
+
+// Rank 2 of site 1 has lanes to nobody, and site 2 none at all: the one link is measured by ranks 1 and 3.
+TEST(LinkRates, WhoHasNoLanesIsNotAsked) {
+  const auto have_lanes = [](std::int32_t one, std::int32_t other) {
+    return std::min(one, other) == 1 && std::max(one, other) == 3;
+  };
+  for (const auto& rates : measured({0, 0, 1, 1, 2}, {0, 1, 2, 3, 4}, 3, {}, have_lanes)) {
+    ASSERT_TRUE(rates.has_value());
+    EXPECT_GT(rates->of[1]->stream, 0);
+    EXPECT_EQ(rates->of[1]->inside, 0);
+    EXPECT_FALSE(rates->of[2].has_value());
+    EXPECT_FALSE(rates->of[5].has_value());
+  }
+  for (const auto& rates : measured({0, 1}, {0, 1}, 2, {}, [](auto, auto) { return false; }))
+    EXPECT_FALSE(rates.has_value());
+}
 
 // Sites 0 and 2 are known, and slow: 5 bytes/s. The other two pairs are measured, and nobody is asked about that one.
 TEST(LinkRates, WhatIsKnownIsNotMeasured) {
@@ -94,7 +115,6 @@ TEST(LinkRates, WhatIsKnownIsNotMeasured) {
   const auto found = measured({0, 0, 1, 2}, {0, 1, 2, 3}, 3, known);
   for (const auto& rates : found) {
     ASSERT_TRUE(rates.has_value());
-    EXPECT_EQ(&rates->slowest(), &*rates->of[2]);
     EXPECT_EQ(rates->of[2]->stream, 5);
     EXPECT_EQ(rates->of[6]->inside, 7);
     EXPECT_GT(rates->of[1]->stream, 5);
@@ -109,7 +129,7 @@ TEST(LinkRates, NothingIsMeasuredWhereAllIsKnown) {
   known[1] = known[2] = LinkFacts{.delay = 1, .stream = 2, .pair = 3, .link = 4};
   for (const auto& rates : measured({0, 1}, {0, 1}, 2, known)) {
     ASSERT_TRUE(rates.has_value());
-    EXPECT_EQ(rates->slowest().link, 4);
+    EXPECT_EQ(rates->of[1]->link, 4);
   }
 }
 

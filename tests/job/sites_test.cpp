@@ -61,6 +61,21 @@ TEST(FoundSites, OneBusyNodeIsNone) {
   EXPECT_EQ(found_sites(network(2, [](auto, auto) { return 0U; })).count, 1U);  // not measured
 }
 
+// Node 2 reaches nodes 0 and 3, of which node 0 is at another site.
+TEST(OneWayLink, IsNamedWhereItIsBetweenSites) {
+  Network found = network(4, [](auto a, auto b) { return a / 2 == b / 2 ? 80U : 16000U; });
+  const Sites sites = found_sites(found);
+  EXPECT_EQ(one_way_link(sites, found), "");
+  found.one_way.assign(16, false);
+  found.one_way[2 * 4 + 3] = true;
+  EXPECT_EQ(one_way_link(sites, found), "");
+  found.one_way[2 * 4 + 0] = true;
+  EXPECT_EQ(one_way_link(sites, found),
+            "the link between the sites 1 and 0 comes up one way only: TCP connections from the node of rank 2 to that "
+            "of rank 0 do, those the other way do not (a firewall?)");
+  EXPECT_EQ(one_way_link(Sites(), found), "");
+}
+
 Result<Sites> given(const std::string& list, const std::vector<std::string>& hosts) {
   const auto read = read_site_list(list, *site_list_text(list));
   if (!read.ok()) return read.error();

@@ -46,6 +46,7 @@ struct Wired {
       const std::size_t rank = member.rank();
       wirings[rank]->set_up(member, nodes, facts[rank], *failures[rank], kTimeout, [&](const Network& found) {
         choices[rank] = tune::TransportChoice(found);
+        if (rank == 0) one_way = found.one_way;
         return choices[rank].peers(static_cast<std::int32_t>(rank));
       });
     });
@@ -74,6 +75,7 @@ struct Wired {
   std::vector<std::unique_ptr<transport::Failures>> failures;
   std::vector<std::unique_ptr<Wiring>> wirings;
   std::vector<tune::TransportChoice> choices;
+  std::vector<bool> one_way;
 };
 
 WireFacts at(Address address) { return {.addresses = {address}}; }
@@ -102,6 +104,7 @@ TEST(Wiring, OneRankWithoutLeavesItToTheOthers) {
 TEST(Wiring, ANodeThatCannotBeReachedGoesByTheHost) {
   const Wired job({0, 1, 2}, {at(kHere), at(kHere), at(kNowhere)});
   EXPECT_EQ(job.pairs(), (Pairs{{0, 1}}));
+  EXPECT_EQ(job.one_way, (std::vector<bool>{false, false, false, false, false, false, true, true, false}));
   EXPECT_FALSE(job.choices[0].all());
   EXPECT_FALSE(job.choices[0].covers(std::vector{0, 1, 2}));
   EXPECT_TRUE(job.choices[2].covers(std::vector{0, 1}));

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -18,6 +19,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -200,6 +202,24 @@ TEST(Lanes, APieceThatComesTwiceIsThatWhichCameWhole) {
   }
 }
 
+// The lane by which the first piece came brings nothing on any more, as one that its sender has given up without a word.
+TEST(Lanes, GoIsToldByAllLanes) {
+  Job job(2);
+  LaneByHand given_up(job);
+  LaneByHand other(job);
+  const std::vector<std::byte> first = filled(1000, 1);
+  given_up.send(Frame{.kind = FrameKind::lane_piece, .tag = 5, .bytes = first.size(), .id = 0});
+  given_up.send(first);
+  EXPECT_EQ(given_up.next().kind, FrameKind::lane_ack);
+  std::vector<std::byte> room(Lanes::kPush + 1000);
+  bool finished = false;
+  job.ports[1]->recv({.address = room.data(), .bytes = room.size(), .layout = nullptr, .peer = 0, .tag = 5}, {},
+                     &finished);
+  EXPECT_FALSE(finished);
+  EXPECT_EQ(given_up.next().kind, FrameKind::lane_go);
+  EXPECT_EQ(other.next().kind, FrameKind::lane_go);
+}
+
 // One lane only: when it is lost another is made.
 TEST(Lanes, ALostLaneIsMadeAnew) {
   Job job(3, kTimeout, 1);
@@ -245,10 +265,48 @@ void pass_on(Job& job, std::size_t bytes) {
   EXPECT_TRUE(sent == room);
 }
 
+// All lanes were lost while nobody wanted anything, and that is longer ago than a node may be silent.
+TEST(Lanes, WhoWasAskedNothingIsNotGone) {
+  constexpr std::uint64_t kBound = 1'000'000'000;  // ns
+  Job job(2, kBound);
+  pass_on(job, 100'000);
+  const auto lost = [&] { return sockets_to(*job.wires[1]).empty(); };
+  while (!lost()) {
+    job.cut(1, 0);
+    for (auto& port : job.ports) port->poll();
+  }
+  std::this_thread::sleep_for(std::chrono::nanoseconds(kBound + kBound / 10));
+  std::vector<std::byte> sent = filled(1000, 1), room(sent.size());
+  bool finished = false;
+  std::size_t open = 0;
+  job.ports[0]->send({.address = sent.data(), .bytes = sent.size(), .layout = nullptr, .peer = 1, .tag = 5}, {},
+                     &finished);
+  open += finished ? 0U : 1U;
+  const auto settle = [&](LanesPort& port) {
+    for (const Completion& done : port.poll()) {
+      EXPECT_EQ(done.error, 0);
+      --open;
+    }
+  };
+  // The other end of a long link answers after some ticks only.
+  for (int i = 0; i < 25; ++i) {
+    settle(*job.ports[0]);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(job.ports[1]->recv({.address = room.data(), .bytes = room.size(), .layout = nullptr, .peer = 0, .tag = 5},
+                               {}, &finished),
+            0);
+  open += finished ? 0U : 1U;
+  while (open != 0) {
+    for (auto& port : job.ports) settle(*port);
+  }
+  EXPECT_TRUE(sent == room);
+}
+
 // Of 8 lanes 2 are for long messages; 80 000 bytes fit into the first flights of 8, and 5000 are four packets.
 TEST(Lanes, FirstFlightsGoOverMoreLanes) {
   Job job(2);
-  for (auto& lanes : job.lanes) lanes->set_streams(2, 8);
+  for (std::int32_t rank = 0; rank < 2; ++rank) job.lanes[static_cast<std::size_t>(rank)]->set_streams(1 - rank, 2, 8);
   const auto traffic = [&] { return job.lanes[0]->traffic()[1]; };
   while (traffic().lanes < 8) pass_on(job, 8'000'000);
   std::uint64_t pieces = traffic().pieces;

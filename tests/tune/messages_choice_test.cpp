@@ -182,6 +182,23 @@ TEST(MessagesChoice, NobodyGoesByWireAlone) {
   }
 }
 
+// All of four nodes have one, two at each of two sites; by wire, as TRANSPORT wire says, also within a site.
+TEST(MessagesChoice, ABetterNetworkCountsWithinASite) {
+  Network network;
+  network.node = {0, 1, 2, 3};
+  network.nodes = 4;
+  network.wire.assign(4, true);
+  network.joined.assign(16, true);
+  const std::vector<MessagesFacts> facts(
+      4, {.asked = MessagesWish::automatic, .better = true, .room = true, .moves = true, .lanes = true});
+  const auto chosen = [&](bool better, std::vector<std::int32_t> sites) {
+    network.better.assign(4, better);
+    return choose_messages(facts, 0, TransportChoice(network, sites), 2).why;
+  };
+  EXPECT_NE(chosen(false, {0, 0, 1, 1}).find("better than TCP"), std::string::npos);
+  EXPECT_EQ(chosen(false, {0, 1, 2, 3}).find("better than TCP"), std::string::npos);
+}
+
 TEST(MessagesChoice, WhereAllRanksAreOnOneNodeThereIsNothingToChoose) {
   Network one_node;
   one_node.nothing = "all ranks are on one node";

@@ -152,5 +152,21 @@ TEST(TransportChoice, TheMediumOfACommunicator) {
   }
 }
 
+// What each of two sites has within it does not join them.
+TEST(TransportChoice, NodesAtDifferentSitesShareNoBetterNetwork) {
+  const Network network = network_of({.node = {0, 1, 2, 3}, .wire = 0xf, .better = 0xf, .joined = 0x3f});
+  EXPECT_FALSE(TransportChoice(network).any());
+  const std::vector<std::int32_t> sites{0, 0, 1, 1};
+  const TransportChoice choice(network, sites);
+  for (std::int32_t one = 0; one < 4; ++one) {
+    for (std::int32_t other = 0; other < 4; ++other) {
+      EXPECT_EQ(choice.at_one_site(one, other), one / 2 == other / 2);
+      EXPECT_EQ(choice.by_wire(one, other), one / 2 != other / 2) << one << " " << other;
+    }
+  }
+  EXPECT_EQ(choice.why(),
+            "4 of 6 pairs of nodes; the nodes of ranks 0 and 1 have a network that the host drives better than TCP");
+}
+
 }  // namespace
 }  // namespace urakata::tune
