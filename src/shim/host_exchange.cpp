@@ -34,6 +34,11 @@ HostExchange::HostExchange(MPI_Comm comm, HaloSide out, HaloSide in)
     : comm_(comm), out_(std::move(out)), in_(std::move(in)), here_(in_.ranks.size()) {
   seen_.reserve(kMostSeen);
   arrived_.reserve(in_.ranks.size());
+  // MPICH's MPI_Testany does not tell of a persistent message from nobody, and Intel MPI's tells of it again and again.
+  for (std::size_t i = 0; i < in_.ranks.size(); ++i) {
+    if (in_.ranks[i] != MPI_PROC_NULL) receives_.push_back(i);
+  }
+  sends_ = out_.ranks.size() - static_cast<std::size_t>(std::ranges::count(out_.ranks, MPI_PROC_NULL));
 }
 
 HostExchange::~HostExchange() {
@@ -42,7 +47,7 @@ HostExchange::~HostExchange() {
 }
 
 int HostExchange::messages_of(const void* from, void* to, std::vector<MPI_Request>** found) {
-  const std::size_t all = in_.ranks.size() + out_.ranks.size();
+  const std::size_t all = receives_.size() + sends_;
   const auto same = std::ranges::find_if(
       seen_, [&](const Messages& m) { return m.from == from && m.to == to && m.requests.size() == all; });
   if (same != seen_.end()) {
@@ -56,7 +61,8 @@ int HostExchange::messages_of(const void* from, void* to, std::vector<MPI_Reques
   MPI_Request* request = made.requests.data();
   int code = MPI_SUCCESS;
   Tags incoming;
-  for (std::size_t i = 0; i < in_.ranks.size() && code == MPI_SUCCESS; ++i) {
+  for (const std::size_t i : receives_) {
+    if (code != MPI_SUCCESS) break;
     const int rank = in_.ranks[i];
     code = host.Recv_init(to, in_.bytes[i] != 0 ? 1 : 0, in_.types[i].handle(), rank, incoming.next(rank), comm_,
                           request++);
@@ -64,6 +70,7 @@ int HostExchange::messages_of(const void* from, void* to, std::vector<MPI_Reques
   Tags outgoing;
   for (std::size_t i = 0; i < out_.ranks.size() && code == MPI_SUCCESS; ++i) {
     const int rank = out_.ranks[i];
+    if (rank == MPI_PROC_NULL) continue;
     code = host.Send_init(from, out_.bytes[i] != 0 ? 1 : 0, out_.types[i].handle(), rank, outgoing.next(rank), comm_,
                           request++);
   }
@@ -77,7 +84,6 @@ int HostExchange::begin(const void* from, void* to) {
   arrived_.clear();
   told_ = 0;
   if (const int code = messages_of(from, to, &present_); code != MPI_SUCCESS) return code;
-  // MPICH's MPI_Testany does not tell of a persistent message from nobody.
   for (std::size_t i = 0; i < in_.ranks.size(); ++i) {
     if (in_.ranks[i] == MPI_PROC_NULL) note(i);
   }
@@ -94,7 +100,8 @@ int HostExchange::ready(std::size_t in, bool* here) {
   int code = MPI_SUCCESS;
   if (!here_[in]) {
     int flag = 0;
-    code = host.Test(&(*present_)[in], &flag, MPI_STATUS_IGNORE);
+    const auto at = std::ranges::lower_bound(receives_, in) - receives_.begin();
+    code = host.Test(&(*present_)[static_cast<std::size_t>(at)], &flag, MPI_STATUS_IGNORE);
     if (flag != 0) note(in);
   }
   *here = here_[in];
@@ -106,10 +113,8 @@ int HostExchange::ready_any(std::optional<std::size_t>* in) {
   if (told_ == arrived_.size()) {
     int flag = 0;
     int index = MPI_UNDEFINED;  // stays so where nothing is left to come
-    code = host.Testany(static_cast<int>(in_.ranks.size()), present_->data(), &index, &flag, MPI_STATUS_IGNORE);
-    if (flag != 0 && index != MPI_UNDEFINED && !here_[static_cast<std::size_t>(index)]) {
-      note(static_cast<std::size_t>(index));
-    }
+    code = host.Testany(static_cast<int>(receives_.size()), present_->data(), &index, &flag, MPI_STATUS_IGNORE);
+    if (flag != 0 && index != MPI_UNDEFINED) note(receives_[static_cast<std::size_t>(index)]);
   }
   *in = told_ < arrived_.size() ? std::optional(arrived_[told_++]) : std::nullopt;
   return code;

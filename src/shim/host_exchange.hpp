@@ -29,7 +29,7 @@ class HostExchange {
   int wait();
 
  private:
-  // The messages of a pair of vectors: receives, then sends.
+  // The messages of a pair of vectors: receives, then sends; none from nobody or to nobody.
   struct Messages {
     const void* from = nullptr;
     void* to = nullptr;
@@ -41,6 +41,8 @@ class HostExchange {
   MPI_Comm comm_;
   HaloSide out_;
   HaloSide in_;
+  std::vector<std::size_t> receives_;  // of each receive its source
+  std::size_t sends_ = 0;
   std::vector<Messages> seen_;
   std::size_t next_ = 0;  // whose place other vectors get
   std::vector<MPI_Request>* present_ = nullptr;
