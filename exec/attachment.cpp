@@ -2,24 +2,18 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <dirent.h>
+#include <linux/if_link.h>
 #include <net/if.h>
-#include <sys/mman.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
-#include <unistd.h>
 #include <xdp/libxdp.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <memory>
 
 #include "bpf_messages.hpp"
+#include "user_tables.hpp"
 #include "xdp/frame.h"
-#include "xdp/places.hpp"
 #include "xdp/table.hpp"
 
 namespace urakata {
@@ -27,81 +21,35 @@ namespace urakata {
 namespace {
 
 constexpr const char* kProgram = "urakata_reduce";  // its name in reduce.bpf.c
-constexpr unsigned kBpfFileSystem = 0xcafe4a11;     // BPF_FS_MAGIC
 
 struct Closed {
   void operator()(xdp_program* program) const { xdp_program__close(program); }
   void operator()(xdp_multiprog* programs) const { xdp_multiprog__close(programs); }
+  void operator()(bpf_object* object) const { bpf_object__close(object); }
 };
 using Program = std::unique_ptr<xdp_program, Closed>;
 using Programs = std::unique_ptr<xdp_multiprog, Closed>;
+using Object = std::unique_ptr<bpf_object, Closed>;
 
 Programs programs_at(unsigned interface) {
   xdp_multiprog* const found = xdp_multiprog__get_from_ifindex(static_cast<int>(interface));
   return Programs(libxdp_get_error(found) != 0 ? nullptr : found);
 }
 
-// Where the kernel cannot run a dispatcher libxdp attaches a program by itself, which then is the only one.
-xdp_program* ours_among(const Programs& programs) {
-  if (programs == nullptr) return nullptr;
+// Several while one takes another's place. Where the kernel cannot run a dispatcher libxdp attaches a program by
+// itself, which then is the only one.
+std::vector<xdp_program*> ours_among(const Programs& programs) {
+  std::vector<xdp_program*> ours;
+  if (programs == nullptr) return ours;
   if (xdp_multiprog__is_legacy(programs.get())) {
     xdp_program* const only = xdp_multiprog__main_prog(programs.get());
-    return only != nullptr && std::strncmp(xdp_program__name(only), kProgram, 14) == 0 ? only : nullptr;
+    if (only != nullptr && std::strncmp(xdp_program__name(only), kProgram, 14) == 0) ours.push_back(only);
+    return ours;
   }
   for (xdp_program* one = nullptr; (one = xdp_multiprog__next_prog(one, programs.get())) != nullptr;) {
-    if (std::strcmp(xdp_program__name(one), kProgram) == 0) return one;
+    if (std::strcmp(xdp_program__name(one), kProgram) == 0) ours.push_back(one);
   }
-  return nullptr;
-}
-
-std::vector<std::string> names_in(const std::string& folder) {
-  std::vector<std::string> names;
-  const std::unique_ptr<DIR, int (*)(DIR*)> open(opendir(folder.c_str()), closedir);
-  while (const dirent* const entry = open ? readdir(open.get()) : nullptr) {
-    if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
-  }
-  return names;
-}
-
-Status make_mount_point() {
-  const std::string place(xdp::kMountPoint);
-  mkdir(place.substr(0, place.rfind('/')).c_str(), 0755);
-  if (mkdir(place.c_str(), 0755) != 0 && errno != EEXIST) return bpf_failure("making " + place, errno);
-  struct statfs there {};
-  if (statfs(place.c_str(), &there) == 0 && static_cast<unsigned>(there.f_type) == kBpfFileSystem) return Nothing{};
-  if (mount("bpf", place.c_str(), "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0755") != 0) {
-    return bpf_failure("mounting a bpffs on " + place, errno);
-  }
-  return Nothing{};
-}
-
-// The table of one user, where he finds it, and in the map of all users. Its slots are empty but for the user's number.
-Status give_table(int users, unsigned interface, unsigned number, uid_t user) {
-  bpf_map_create_opts options{};
-  options.sz = sizeof options;
-  options.map_flags = BPF_F_MMAPABLE;
-  const int table =
-      bpf_map_create(BPF_MAP_TYPE_ARRAY, "urakata_table", sizeof(__u32), sizeof(ura_xdp_slot), URA_XDP_SLOTS, &options);
-  if (table < 0) return bpf_failure("making a table for user " + std::to_string(user), table);
-  const std::string path = xdp::table_of(interface, user);
-  Status given = Nothing{};
-  constexpr std::size_t kBytes = sizeof(ura_xdp_slot) * URA_XDP_SLOTS;
-  void* const mapped = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, table, 0);
-  if (mapped == MAP_FAILED) {
-    given = bpf_failure("mapping a table", errno);
-  } else {
-    for (unsigned i = 0; i < URA_XDP_SLOTS; ++i) static_cast<ura_xdp_slot*>(mapped)[i].user = number;
-    munmap(mapped, kBytes);
-    if (const int code = bpf_map_update_elem(users, &number, &table, BPF_ANY); code != 0) {
-      given = bpf_failure("handing a table to the byte code", code);
-    } else if (const int pinned = bpf_obj_pin(table, path.c_str()); pinned != 0) {
-      given = bpf_failure("pinning " + path, pinned);
-    } else if (chmod(path.c_str(), 0600) != 0 || chown(path.c_str(), user, static_cast<gid_t>(-1)) != 0) {
-      given = bpf_failure("giving " + path + " to its user", errno);
-    }
-  }
-  close(table);
-  return given;
+  return ours;
 }
 
 Result<unsigned> number_of(const std::string& interface) {
@@ -110,53 +58,76 @@ Result<unsigned> number_of(const std::string& interface) {
   return number;
 }
 
-void remove_tables(unsigned interface) {
-  const std::string folder = xdp::folder_of(interface);
-  for (const std::string& name : names_in(folder)) unlink(std::string(folder).append("/").append(name).c_str());
-  rmdir(folder.c_str());
-}
-
-Status detach_from(unsigned interface) {
-  remove_tables(interface);
-  const Programs programs = programs_at(interface);
-  xdp_program* const ours = ours_among(programs);
-  if (ours == nullptr) return Nothing{};
-  const int code =
-      xdp_program__detach(ours, static_cast<int>(interface), xdp_multiprog__attach_mode(programs.get()), 0);
+Status detach_program(unsigned interface, xdp_program* program, xdp_attach_mode mode) {
+  const int code = xdp_program__detach(program, static_cast<int>(interface), mode, 0);
   return code != 0 ? Status(bpf_failure("detaching", code)) : Status(Nothing{});
 }
 
-// For all to read.
-Status give_ops(unsigned interface, const ura_xdp_ops& ops) {
-  const int map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "urakata_ops", sizeof(__u32), sizeof ops, 1, nullptr);
-  if (map < 0) return bpf_failure("making the table of operations", map);
-  const std::string path = xdp::ops_of(interface);
-  const __u32 only = 0;
-  Status given = Nothing{};
-  if (const int code = bpf_map_update_elem(map, &only, &ops, BPF_ANY); code != 0) {
-    given = bpf_failure("filling the table of operations", code);
-  } else if (const int pinned = bpf_obj_pin(map, path.c_str()); pinned != 0) {
-    given = bpf_failure("pinning " + path, pinned);
-  } else if (chmod(path.c_str(), 0444) != 0) {
-    given = bpf_failure("opening " + path + " to all", errno);
+// All of ours but the one of this number; 0: all.
+Status detach_ours(unsigned interface, __u32 but) {
+  for (;;) {
+    const Programs programs = programs_at(interface);
+    const std::vector<xdp_program*> ours = ours_among(programs);
+    const auto other = std::ranges::find_if(ours, [&](xdp_program* one) { return xdp_program__id(one) != but; });
+    if (other == ours.end()) return Nothing{};
+    Status gone = detach_program(interface, *other, xdp_multiprog__attach_mode(programs.get()));
+    if (!gone.ok()) return gone;
   }
-  close(map);
-  return given;
 }
 
-// Users find their tables last, when all else is there.
-Status give_tables(int users, unsigned interface, const std::vector<uid_t>& wanted, const ura_xdp_ops& ops) {
-  const std::string folder = xdp::folder_of(interface);
-  if (mkdir(folder.c_str(), 0755) != 0) return bpf_failure("making " + folder, errno);
-  if (Status given = give_ops(interface, ops); !given.ok()) return given;
-  for (unsigned i = 0; i < wanted.size(); ++i) {
-    if (Status given = give_table(users, interface, i, wanted[i]); !given.ok()) return given;
+xdp_attach_mode mode_of(const AttachWish& wish) { return wish.generic ? XDP_MODE_SKB : XDP_MODE_NATIVE; }
+
+Result<int> users_map(const bpf_object* object) {
+  const int map = bpf_object__find_map_fd_by_name(object, "users");
+  return map < 0 ? Result<int>(bpf_failure("finding the users' map", map)) : Result<int>(map);
+}
+
+// Beside what is there, also of ours, which goes when all else has worked.
+Status attach_beside(const AttachWish& wish, unsigned interface, const LinkedOps& linked) {
+  xdp_program* const opened = xdp_program__open_file(linked.file().c_str(), "xdp.frags", nullptr);
+  if (const long code = libxdp_get_error(opened); code != 0) {
+    return bpf_failure("reading " + wish.byte_code, static_cast<int>(code));
   }
-  return Nothing{};
+  const Program program(opened);
+  const int code = xdp_program__attach(opened, static_cast<int>(interface), mode_of(wish), 0);
+  if (code != 0) return bpf_failure("attaching to " + wish.interface, code);
+  const Result<int> users = users_map(xdp_program__bpf_obj(opened));
+  Status given = users.ok() ? stage_tables(interface, *users, wish.users, linked.ops()) : Status(users.error());
+  if (given.ok()) given = use_staged_tables(interface);
+  if (given.ok()) {
+    const Status gone = detach_ours(interface, xdp_program__id(opened));
+    return gone.ok() ? gone
+                     : Status(Error{"it is attached, and what was there before stays, too: " + gone.error().message});
+  }
+  remove_staged_tables(interface);
+  const Status gone = detach_program(interface, opened, mode_of(wish));
+  return gone.ok() ? given : Status(Error{given.error().message + "; and " + gone.error().message});
+}
+
+// Where the kernel cannot run a dispatcher: takes the place of `before`, which is ours, at one blow.
+Status replace(const AttachWish& wish, unsigned interface, const LinkedOps& linked, const xdp_program* before) {
+  const Object object(bpf_object__open_file(linked.file().c_str(), nullptr));
+  if (object == nullptr) return bpf_failure("reading " + wish.byte_code, errno);
+  if (const int code = bpf_object__load(object.get()); code != 0) return bpf_failure("loading " + wish.byte_code, code);
+  const bpf_program* const program = bpf_object__find_program_by_name(object.get(), kProgram);
+  if (program == nullptr) return bpf_failure("finding the program in " + wish.byte_code, ENOENT);
+  const Result<int> users = users_map(object.get());
+  if (!users.ok()) return users.error();
+  if (Status given = stage_tables(interface, *users, wish.users, linked.ops()); !given.ok()) return given;
+  bpf_xdp_attach_opts options{};
+  options.sz = sizeof options;
+  options.old_prog_fd = xdp_program__fd(before);
+  const __u32 flags = XDP_FLAGS_REPLACE | (wish.generic ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE);
+  const int code = bpf_xdp_attach(static_cast<int>(interface), bpf_program__fd(program), flags, &options);
+  if (code == 0) return use_staged_tables(interface);
+  const Error why = bpf_failure("attaching to " + wish.interface, code);
+  remove_staged_tables(interface);
+  return why;
 }
 
 }  // namespace
 
+// Everything that can fail does so before anything is taken away.
 Status attach(const AttachWish& wish) {
   keep_bpf_messages();
   const auto interface = number_of(wish.interface);
@@ -167,28 +138,28 @@ Status attach(const AttachWish& wish) {
   if (Status made = make_mount_point(); !made.ok()) return made;
   const auto linked = LinkedOps::link(wish.byte_code, wish.ops);
   if (!linked.ok()) return linked.error();
-  if (Status gone = detach_from(*interface); !gone.ok()) return gone;
-  xdp_program* const opened = xdp_program__open_file(linked->file().c_str(), "xdp.frags", nullptr);
-  if (const long code = libxdp_get_error(opened); code != 0) {
-    return bpf_failure("reading " + wish.byte_code, static_cast<int>(code));
+  const Programs programs = programs_at(*interface);
+  const std::vector<xdp_program*> before = ours_among(programs);
+  if (before.empty()) {
+    remove_tables(*interface);  // of one that ended half way
+    return attach_beside(wish, *interface, *linked);
   }
-  const Program program(opened);
-  const int code =
-      xdp_program__attach(opened, static_cast<int>(*interface), wish.generic ? XDP_MODE_SKB : XDP_MODE_NATIVE, 0);
-  if (code != 0) return bpf_failure("attaching to " + wish.interface, code);
-  const int users = bpf_object__find_map_fd_by_name(xdp_program__bpf_obj(opened), "users");
-  Status given = users < 0 ? Status(bpf_failure("finding the users' map", users))
-                           : give_tables(users, *interface, wish.users, linked->ops());
-  if (given.ok()) return given;
-  const Status gone = detach_from(*interface);
-  return gone.ok() ? given : Status(Error{given.error().message + "; and " + gone.error().message});
+  if (xdp_multiprog__attach_mode(programs.get()) != mode_of(wish)) {
+    const std::string has = wish.generic ? "the driver's part" : "the kernel's own part (--generic)";
+    return Error{wish.interface + " has it in " + has +
+                 ", and the kernel allows it in one part only: detach it first (" + "urakata kernel detach " +
+                 wish.interface + ")"};
+  }
+  if (xdp_multiprog__is_legacy(programs.get())) return replace(wish, *interface, *linked, before.front());
+  return attach_beside(wish, *interface, *linked);
 }
 
 Status detach(const std::string& interface) {
   keep_bpf_messages();
   const auto number = number_of(interface);
   if (!number.ok()) return number.error();
-  return detach_from(*number);
+  remove_tables(*number);
+  return detach_ours(*number, 0);
 }
 
 std::vector<Attached> attached_here() {
@@ -197,15 +168,11 @@ std::vector<Attached> attached_here() {
   const std::unique_ptr<struct if_nameindex, void (*)(struct if_nameindex*)> all(if_nameindex(), if_freenameindex);
   for (const struct if_nameindex* one = all.get(); one != nullptr && one->if_index != 0; ++one) {
     const Programs programs = programs_at(one->if_index);
-    if (ours_among(programs) == nullptr) continue;
+    if (ours_among(programs).empty()) continue;
     Attached& here = found.emplace_back();
     here.interface = one->if_name;
     here.native = xdp_multiprog__attach_mode(programs.get()) == XDP_MODE_NATIVE;
-    for (const std::string& name : names_in(xdp::folder_of(one->if_index))) {
-      uid_t user = 0;
-      if (std::from_chars(name.data(), name.data() + name.size(), user).ec == std::errc()) here.users.push_back(user);
-    }
-    std::ranges::sort(here.users);
+    here.users = users_at(one->if_index);
     here.ops = xdp::ops_at(one->if_index);
   }
   return found;

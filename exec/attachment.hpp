@@ -20,7 +20,9 @@ struct AttachWish {
   bool generic = false;      // in the kernel's own part, for interfaces whose driver does not run byte code itself
 };
 
-// Other programs at the interface stay, by libxdp's dispatcher. What it was attached with before is replaced.
+// Other programs at the interface stay, by libxdp's dispatcher. What it was attached with before is replaced when all
+// else has been done; after an error it is as it was. From the kernel's own part to the driver's, or back, is no
+// replacement but an error, since the kernel does not allow both at a time.
 Status attach(const AttachWish& wish);
 // Also what is left of one that ended half way. The interface's name, as it is now.
 Status detach(const std::string& interface);

@@ -104,7 +104,10 @@ Result<LinkedOps> LinkedOps::link(const std::string& byte_code, std::vector<OwnO
   if (const std::string why = why_not(wanted); !why.empty()) return Error{why};
   LinkedOps made;
   made.file_ = byte_code;
-  if (wanted.empty()) return made;
+  if (wanted.empty()) {
+    if (const Status taken = try_out(byte_code); !taken.ok()) return Error{byte_code + ": " + taken.error().message};
+    return made;
+  }
   std::string folder = "/tmp/urakata-ops-XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) return system_error("making a folder in /tmp");
   made.folder_ = folder;

@@ -17,8 +17,8 @@ struct OwnOp {
 // A file of byte code that has them all, until it goes.
 class LinkedOps {
  public:
-  // Each of them is tried by itself before, so that the error names the one that the kernel refuses. At most URA_XDP_OPS.
-  // Needs the right to load byte code.
+  // All of it has been tried with the kernel, and each operation by itself before, so that the error names the one that
+  // is refused. At most URA_XDP_OPS. Needs the right to load byte code.
   static Result<LinkedOps> link(const std::string& byte_code, std::vector<OwnOp> wanted);
   ~LinkedOps();
   LinkedOps(LinkedOps&& other) noexcept;

@@ -1,8 +1,8 @@
 // urakata-probe LIBRARY...: what `urakata check` cannot know without being a rank. Started by the host's launcher like
 // any program, it loads the first of the MPI libraries that loads, asks for the highest thread level, and prints one
 // line of JSON: the host's version and thread level, this rank's CPUs, where its helpers would sit, which engines are to
-// be had, and whether it lives in a space. With --job it only starts and ends MPI: under urakata-exec, whose preloaded
-// library then finds out what it finds out of every job, and reports it.
+// be had, by which interfaces its node reaches others, and whether it lives in a space. With --job it only starts and
+// ends MPI: under urakata-exec, whose preloaded library then finds out what it finds out of every job, and reports it.
 #include <dlfcn.h>
 #include <net/if.h>
 #include <unistd.h>
@@ -13,14 +13,18 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/interfaces.hpp"
 #include "base/json.hpp"
 #include "base/options.hpp"
+#include "base/result.hpp"
 #include "base/topology.hpp"
 #include "chain/ring.hpp"
 #include "cores.hpp"
 #include "mpi_need.hpp"
 #include "space/registry.hpp"
+#include "tune/byte_code_finding.hpp"
 #include "tune/engine_choice.hpp"
 #include "tune/messages_choice.hpp"
 #include "tune/placement.hpp"
@@ -33,7 +37,7 @@ constexpr const char* kUsage = R"(usage: urakata-probe [--job] LIBRARY...
 
 Says as one line of JSON what a rank finds where it is started: the host MPI, of which LIBRARY is the file (the first
 that loads), its thread level, this rank's CPUs, where its helpers would sit, which engines are to be had and, where not,
-why, and whether it lives in a space.
+why, by which interfaces its node reaches others, and whether it lives in a space.
 `urakata check` starts it and shows what it says. With --job it is a job that does nothing, and says nothing.
 
 Example:
@@ -120,25 +124,30 @@ void put(JsonWriter& json, const Topology& topology, const NodeRanks& node_ranks
   json.key("reason").string(found.reason).key("refusal").string(found.refusal).end();
 }
 
-// Where this user may have small collectives by byte code, or what is missing for that.
-std::string byte_code_here() {
-  const std::unique_ptr<struct if_nameindex, void (*)(struct if_nameindex*)> all(if_nameindex(), if_freenameindex);
-  std::string places;
-  for (const struct if_nameindex* one = all.get(); one != nullptr && one->if_index != 0; ++one) {
-    if (xdp::Table::open(one->if_index).ok()) places.append(places.empty() ? "" : ", ").append(one->if_name);
+// Where this user may have small collectives by byte code, and what is missing elsewhere.
+std::string byte_code_here(std::span<const std::string> interfaces) {
+  std::vector<tune::ByteCodePlace> places;
+  for (const std::string& interface : interfaces) {
+    const Result<std::shared_ptr<xdp::Table>> table = xdp::Table::open(if_nametoindex(interface.c_str()));
+    places.push_back({interface, table.ok() ? "" : table.error().message});
   }
-  if (places.empty())
-    return "; small reductions are engine thread's (urakata kernel attach, by root, would change that)";
-  return "; small reductions by byte code attached at " + places;
+  return tune::byte_code_finding(places);
 }
 
-void put_engines(JsonWriter& json, bool threads, const tune::Placement& placement) {
+void put_interfaces(JsonWriter& json, std::span<const std::string> interfaces) {
+  json.key("interfaces").array();
+  for (const std::string& interface : interfaces) json.string(interface);
+  json.end();
+}
+
+void put_engines(JsonWriter& json, bool threads, const tune::Placement& placement,
+                 std::span<const std::string> interfaces) {
   const std::string no_kernel = tune::kernel_obstacle(chain::why_no_chains(), placement);
   json.key("engines").array();
   for (const tune::EngineFinding& engine : tune::find_engines(threads, placement, no_kernel)) {
     const bool kernel = engine.usable && engine.name == name(EngineKind::kernel);
     json.object().key("name").string(engine.name).key("usable").boolean(engine.usable);
-    json.key("why").string(kernel ? engine.why + byte_code_here() : engine.why).end();
+    json.key("why").string(kernel ? engine.why + "; " + byte_code_here(interfaces) : engine.why).end();
   }
   json.end();
 }
@@ -166,8 +175,11 @@ int probe(std::span<char*> libraries) {
   }
   json.end();
   const Options& wish = options();
+  const std::vector<std::string> interfaces = interface_names(wish.wire_interface);
+  put_interfaces(json, interfaces);
   put_engines(json, threads,
-              tune::place_helpers(topology, node_ranks, PlacementWish::automatic, wish.helper_cpus, wish.domains));
+              tune::place_helpers(topology, node_ranks, PlacementWish::automatic, wish.helper_cpus, wish.domains),
+              interfaces);
   json.key("messages").string(tune::messages_rule(wish.wire_messages));
   const bool crowded = tune::place_helpers(topology, node_ranks, PlacementWish::shared, "", 1).oversubscribed;
   json.key("oversubscribed").boolean(crowded).end();

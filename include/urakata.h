@@ -102,8 +102,11 @@ URAKATA_API int ura_free(ura_schedule** schedule);
 /* --- Exchanges with neighbours ---
  *
  * A halo sends the same elements of a vector to the same neighbours again and again, and receives others: what a solver
- * does before each product of its matrix with a vector. Where all ranks of the communicator share a space an exchange is
- * a put into each neighbour's memory, without messages and handshakes; else the host's persistent messages.
+ * does before each product of its matrix with a vector. Where each rank shares a space with its neighbours, or
+ * transport wire joins their nodes, an exchange is a put into each neighbour's memory, or a frame on its connection,
+ * without handshakes; where that is not so for all ranks of the communicator, it is the host's persistent messages.
+ * Between nodes payloads of more than 128 KiB to or from a neighbour move on while the program computes where the run
+ * has helpers (--engine thread), otherwise in calls of MPI and of these functions.
  *
  *     ura_halo* halo;
  *     ura_halo_side send = {n, ranks, counts, owned_indices, length};
@@ -159,7 +162,9 @@ URAKATA_API int ura_halo_ready(ura_halo* halo, int neighbour, int* flag);
 /* A neighbour of the receiving side of whom everything is here, each once in an exchange; -1: none now, or no more. */
 URAKATA_API int ura_halo_ready_any(ura_halo* halo, int* neighbour);
 
-/* Waits until everything is here and what is sent may be written again. */
+/* Waits until everything is here and what is sent may be written again. MPI_ERR_OTHER, as from ura_halo_ready() and
+ * ura_halo_ready_any(), and the communicator's error handler is told: a neighbour on another node is lost, to this rank
+ * or to one that it exchanges with. What came is not to be used, and every later exchange of the halo ends likewise. */
 URAKATA_API int ura_halo_end(ura_halo* halo);
 
 /* Collective, as MPI_Comm_free is, but does not wait: neighbours may still be in their last exchange. MPI_ERR_PENDING:

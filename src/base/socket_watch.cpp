@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -41,9 +42,28 @@ bool is_tcp(int descriptor) {
 struct LeftOut {
   std::mutex lock;
   std::set<int> sockets;
+  bool of_parent = false;  // in a forked child: `sockets` are those of its parent, and gone
+  // Takes their place in a child, where the numbers are still known for sockets.
+  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 };
+LeftOut& left_out();
+
+// A child may be one of a process with threads: nothing is allocated or freed.
+void let_go_in_child() {
+  LeftOut& all = left_out();
+  for (auto it = all.sockets.begin(); !all.of_parent && it != all.sockets.end(); ++it) {
+    if (all.nothing < 0 || dup3(all.nothing, *it, O_CLOEXEC) < 0) close(*it);
+  }
+  all.of_parent = true;
+  all.lock.unlock();
+}
+
 LeftOut& left_out() {
-  static auto* the = new LeftOut;
+  static auto* the = [] {
+    auto* made = new LeftOut;
+    pthread_atfork([] { left_out().lock.lock(); }, [] { left_out().lock.unlock(); }, let_go_in_child);
+    return made;
+  }();
   return *the;
 }
 
@@ -88,8 +108,10 @@ SocketWatch::~SocketWatch() {
 }
 
 void SocketWatch::leave_out(int socket) {
-  const std::lock_guard guard(left_out().lock);
-  left_out().sockets.insert(socket);
+  LeftOut& all = left_out();
+  const std::lock_guard guard(all.lock);
+  if (std::exchange(all.of_parent, false)) all.sockets.clear();
+  all.sockets.insert(socket);
 }
 
 void SocketWatch::closed(int socket) {

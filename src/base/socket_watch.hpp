@@ -45,7 +45,9 @@ class SocketWatch {
   // Ends the sleep in wait_for_news(), or the next one. By any thread.
   void wake();
 
-  // A socket that is read by ourselves is nothing to watch; from now on, and until it is closed. By any thread.
+  // A socket that is read by ourselves is nothing to watch; from now on, and until it is closed. Nor does a child have
+  // it that this process forks: while one lived, whoever is connected to this process would not see its end. By any
+  // thread.
   static void leave_out(int socket);
   static void closed(int socket);
 

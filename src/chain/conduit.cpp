@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -28,6 +29,18 @@ constexpr unsigned kOperationShift = 32;  // a request's number: its operation a
 constexpr std::size_t kWaits = std::size_t{1} << 48U;
 // Words that let every wait of an operation through, however many there are.
 constexpr std::uint64_t kAllThrough = std::uint64_t{1} << 32U;
+
+bool has_ended(int connection) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  return getsockopt(connection, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_state != TCP_ESTABLISHED;
+}
+
+// It may stand behind bytes that operations have not read yet, and stays.
+bool said_goodbye(int connection) {
+  char byte = 0;
+  return recv(connection, &byte, 1, MSG_OOB | MSG_PEEK | MSG_DONTWAIT) == 1;
+}
 
 }  // namespace
 
@@ -51,6 +64,7 @@ Result<std::unique_ptr<Conduit>> Conduit::open(std::vector<Peer> peers, std::int
 }
 
 Conduit::~Conduit() {
+  submitter_.forget(*this);
   rings_.clear();
   for (const Peer& peer : peers_) {
     if (peer.socket < 0) continue;
@@ -277,15 +291,29 @@ bool Conduit::runs(const void* whose) {
   return std::ranges::any_of(operations_, [&](const auto& one) { return one->whose == whose; });
 }
 
-void Conduit::look_at_peers() {
+std::uint64_t Conduit::look_at_peers(std::uint64_t waited_for) {
   const std::lock_guard guard(lock_);
+  for (std::size_t i = 0; i < peers_.size() && !broken(); ++i) {
+    const std::uint64_t peer = std::uint64_t{1} << i;
+    const int connection = peers_[i].socket;
+    if (connection < 0 || (others_left_ & peer) != 0) continue;
+    const bool ended = has_ended(connection);  // before the other question: what was said has come by then
+    if (said_goodbye(connection)) {
+      others_left_ |= peer;
+    } else if (ended && (waited_for & peer) != 0) {
+      log::error("lost the connection to rank %d: its process has ended", peers_[i].rank);
+      shut();
+    }
+  }
+  return others_left_;
+}
+
+void Conduit::leave() {
+  const std::lock_guard guard(lock_);
+  if (broken() || std::exchange(left_, true)) return;
+  constexpr char kGoodbye = 'g';
   for (const Peer& peer : peers_) {
-    tcp_info info{};
-    socklen_t size = sizeof info;
-    if (broken() || peer.socket < 0 || getsockopt(peer.socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) continue;
-    if (info.tcpi_state == TCP_ESTABLISHED) continue;
-    log::error("lost the connection to rank %d: its process has ended", peer.rank);
-    shut();
+    if (peer.socket >= 0) send(peer.socket, &kGoodbye, 1, MSG_OOB | MSG_DONTWAIT | MSG_NOSIGNAL);
   }
 }
 

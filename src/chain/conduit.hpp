@@ -15,6 +15,11 @@
 // with an error, as do all that come later; peers see their connections end and do likewise. Buffers are in use until an
 // operation's end is told.
 //
+// Leaving. Ranks give a communicator up one after the other, while those that stay may still wait for each other by the
+// communicator's channel. Who leaves says so by a byte of TCP's urgent data (RFC 6093), which is no part of the stream
+// that operations read: a connection that ends behind it is no failure. Where a firewall takes that mark away the byte
+// is one more at the end of the stream, and its sender counts as lost, by those who wait for him.
+//
 // Thread-safety: start() and reap() by one thread at a time, who owns the engine's domain; the rest by anyone.
 #pragma once
 
@@ -69,8 +74,13 @@ class Conduit {
   // Breaks it: nothing more comes, and what is in flight ends soon.
   void discard();
   bool runs(const void* whose);  // is it in flight here?
-  // Has a peer's process ended? Breaks the conduit; for when no request is in flight, which would tell it.
-  void look_at_peers();
+  // For when no request is in flight, which would tell it: whose connection has ended? The result are those who have
+  // left, as bits by rank of the group; where one of `waited_for`, likewise, has ended otherwise the conduit breaks. At
+  // most two calls of the system for each peer.
+  std::uint64_t look_at_peers(std::uint64_t waited_for);
+  // Tells the others that this rank will do nothing more here. Nothing is in flight, and nothing follows; said once at
+  // most, and not where the conduit is broken. Does not wait.
+  void leave();
 
  private:
   friend class Submitter;
@@ -119,8 +129,10 @@ class Conduit {
   std::deque<Served> rings_;                            // the last is the one for new operations
   std::vector<std::unique_ptr<Operation>> operations_;  // by number, which the requests' numbers hold
   bool shut_ = false;
-  std::size_t handed_over_ = 0;   // operations that the submitter has not submitted yet
-  std::vector<unsigned> silent_;  // checks in a row at which a peer was silent
+  bool left_ = false;              // by leave()
+  std::uint64_t others_left_ = 0;  // as look_at_peers() has found
+  std::size_t handed_over_ = 0;    // operations that the submitter has not submitted yet
+  std::vector<unsigned> silent_;   // checks in a row at which a peer was silent
   std::uint64_t next_check_ns_ = 0;
   unsigned reaps_ = 0;
 

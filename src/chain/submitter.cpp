@@ -15,6 +15,12 @@ bool Submitter::hand_over(Conduit& conduit) {
   return true;
 }
 
+void Submitter::forget(Conduit& conduit) {
+  std::unique_lock guard(lock_);
+  std::erase(queue_, &conduit);
+  between_.wait(guard, [&] { return submits_ != &conduit; });
+}
+
 // Asleep it runs what the kernel has for its requests, too.
 void Submitter::run() {
   for (;;) {
@@ -26,9 +32,15 @@ void Submitter::run() {
         next = queue_.front();
         queue_.pop_front();
       }
+      submits_ = next;
     }
     if (next != nullptr) {
       next->submit(true);
+      {
+        const std::lock_guard guard(lock_);
+        submits_ = nullptr;
+      }
+      between_.notify_all();
     } else if (stopping_.load(std::memory_order_acquire)) {
       return;
     } else {

@@ -1,12 +1,14 @@
 // Who submits to the rings of a process: the thread that called MPI_Init, itself, and for all others a thread of ours,
 // made when it is first needed.
 //
-// Thread-safety: hand_over() by any thread; made and stopped by the thread that calls MPI_Init and MPI_Finalize.
+// Thread-safety: hand_over() and forget() by any thread; made and stopped by the thread that calls MPI_Init and
+// MPI_Finalize.
 #pragma once
 
 #include <pthread.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -29,6 +31,8 @@ class Submitter {
   bool by_itself() const { return pthread_equal(owner_, pthread_self()) != 0; }
   // Has the thread of ours submit the conduit's next operation. False: there is no such thread.
   bool hand_over(Conduit& conduit);
+  // The conduit is about to go: what was handed over of it is not submitted. Waits for what is being submitted of it.
+  void forget(Conduit& conduit);
   // Nothing of any conduit is in flight any more.
   void stop();
 
@@ -37,7 +41,9 @@ class Submitter {
 
   const pthread_t owner_;
   std::mutex lock_;
-  std::deque<Conduit*> queue_;
+  std::deque<Conduit*> queue_;           // under the lock
+  Conduit* submits_ = nullptr;           // likewise: whose operation the thread of ours is submitting
+  std::condition_variable between_;      // it submits none
   std::atomic<std::uint32_t> calls_{0};  // futex word: grows with each operation, and at the end
   std::atomic<bool> stopping_{false};
   std::unique_ptr<HelperThread> thread_;

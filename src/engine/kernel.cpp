@@ -6,10 +6,31 @@
 
 #include <algorithm>
 
+#include "base/clock.hpp"
+
 namespace urakata::engine {
 
 namespace {
-constexpr unsigned kWaitsPerLook = 1 << 14;  // a system call for each peer
+
+constexpr unsigned kPollsPerLook = 1 << 14;         // some system calls for each peer
+constexpr std::uint64_t kFarewell = 1'000'000'000;  // ns
+
+}  // namespace
+
+void KernelPart::look_at_peers() {
+  channel->note_left(static_cast<std::uint32_t>(conduit->look_at_peers(channel->waits_for())));
+}
+
+// Who left before this rank has all that it needed, and answers no more.
+void KernelPart::leave() {
+  constexpr useconds_t kBetween = 20;
+  if (channel != nullptr) {
+    const std::uint64_t until = now_ns() + kFarewell;
+    for (look_at_peers(); !channel->all_have_it() && !conduit->broken() && now_ns() < until; look_at_peers()) {
+      usleep(kBetween);
+    }
+  }
+  conduit->leave();
 }
 
 CarrierTransport::CarrierTransport(const transport::Failures& failures)
@@ -33,6 +54,11 @@ void CarrierTransport::remove(KernelPart& part) {
   std::erase(parts_, &part);
 }
 
+void CarrierTransport::leave() {
+  const std::lock_guard guard(lock_);
+  for (KernelPart* part : parts_) part->leave();
+}
+
 // Instances that engine kernel runs post no messages of their own.
 int CarrierTransport::send(const transport::Message&, transport::Ticket, bool*) { return failures_.code; }
 int CarrierTransport::recv(const transport::Message&, transport::Ticket, bool*) { return failures_.code; }
@@ -41,11 +67,12 @@ std::span<const transport::Completion> CarrierTransport::poll() {
   const std::lock_guard guard(lock_);
   done_.clear();
   small_done_.clear();
+  const bool looks = ++polls_ % kPollsPerLook == 0;
   for (KernelPart* part : parts_) {
     part->conduit->reap(done_);
     if (part->channel == nullptr) continue;
     part->channel->reap(small_done_);
-    if (part->channel->in_flight() != 0 && ++waits_ % kWaitsPerLook == 0) part->conduit->look_at_peers();
+    if (looks && part->channel->in_flight() != 0) part->look_at_peers();
     discard_both(*part);
   }
   reported_.clear();

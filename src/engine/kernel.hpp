@@ -56,10 +56,19 @@ class SmallCollective final : public Carrier {
   schedule::BufferId take_ = 0;
 };
 
-// What a communicator has of the kernel for itself.
+// What a communicator has of the kernel for itself. By one thread at a time.
 struct KernelPart {
-  std::unique_ptr<chain::Conduit> conduit;
-  std::unique_ptr<xdp::Channel> channel;  // nullptr: there is none
+  ~KernelPart() { leave(); }
+
+  std::unique_ptr<chain::Conduit> conduit;  // there is one
+  std::unique_ptr<xdp::Channel> channel;    // nullptr: there is none
+
+  // For when what is in flight tells of no peer's end: finds out who has left, and whether one who is waited for is
+  // lost.
+  void look_at_peers();
+  // This rank has no more to do with the communicator; nothing is in flight. Waits until all have what it gave to the
+  // channel's operations, for a second at most, and says that it has left.
+  void leave();
 };
 
 class CarrierTransport final : public transport::Transport {
@@ -72,6 +81,8 @@ class CarrierTransport final : public transport::Transport {
   // By any thread. A part that goes has nothing in flight.
   void add(KernelPart& part);
   void remove(KernelPart& part);
+  // MPI_Finalize: all parts leave, in which nothing is in flight.
+  void leave();
 
   int send(const transport::Message& message, transport::Ticket ticket, bool* finished) override;
   int recv(const transport::Message& message, transport::Ticket ticket, bool* finished) override;
@@ -93,7 +104,7 @@ class CarrierTransport final : public transport::Transport {
   std::vector<KernelPart*> parts_;
   std::vector<chain::Conduit::Done> done_;  // kept for their room
   std::vector<xdp::Channel::Done> small_done_;
-  unsigned waits_ = 0;  // polls in vain of channels with something in flight
+  unsigned polls_ = 0;
   std::vector<transport::Completion> reported_;
 };
 

@@ -19,7 +19,8 @@
 //   5. The sender's elements are read until its payload has left; the wire says so.
 //
 // Setting up. The receiver's join() sends back, by wire, which edge is which, and whether it asks or needs credit; puts
-// are held until that is here. So the means by which records travel need only lead from senders to receivers.
+// are held until that is here. So the means by which records travel need only lead from senders to receivers. Whoever
+// gives a record away watches its receiver from then on: the answer, or the end of the plan, comes by the wire.
 //
 // Failure. Where a neighbour is lost, or says that its plan has failed, this one has failed: whoever waits is told, and
 // tells all neighbours that are left (put_over). So word gets to all whom plans connect, and nothing hangs.
@@ -27,6 +28,7 @@
 // Thread-safety: the functions by one thread at a time, the plan's; the sink's by whoever polls the wire.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -42,24 +44,31 @@ namespace urakata::halo {
 
 class FarEdges final : private transport::PutSink {
  public:
-  explicit FarEdges(transport::PutWire& wire) : wire_(wire), number_(wire.add(*this)) {}
+  explicit FarEdges(transport::PutWire& wire) : wire_(wire) {}
   FarEdges(const FarEdges&) = delete;
   FarEdges& operator=(const FarEdges&) = delete;
-  ~FarEdges() { wire_.remove(number_); }
+  ~FarEdges() {
+    if (number_ != kNone) wire_.remove(number_);
+  }
 
-  // The plan's number in frames to this rank.
+  // The plan's number in frames to this rank. After enter().
   std::int32_t number() const { return number_; }
   std::size_t size() const { return out_.size() + in_.size(); }
   std::size_t sources() const { return in_.size(); }
 
-  // Ends are added before any is joined; each has bytes. `rank`: of the wire's. Returned is the edge's number here.
+  // Ends are added before enter(); each has bytes. `rank`: of the wire's. Returned is the edge's number here.
   std::uint32_t add_out(std::int32_t rank, const Elements& source, std::uint64_t bytes);
   // `landing`: two places, `landing_room` bytes apart; nullptr: the edge asks.
   std::uint32_t add_in(std::int32_t rank, const Elements& target, std::uint64_t bytes, bool one_way);
   void land(std::uint32_t in, std::byte* landing, std::uint64_t landing_room);
-  // After that: memory for slices with holes that do not land. Returned is how many bytes.
-  std::uint64_t make_rooms();
+  // Bytes for slices of elements with holes, where no edge lands.
+  std::uint64_t most_rooms() const;
+  // After that, once: makes memory for slices that do not land, and lets the wire know of the plan: from then on
+  // whoever polls it calls the sink. Returned is how many bytes there are for slices, in and out.
+  std::uint64_t enter();
 
+  // The record of this edge goes to its receiver, who will join it. If that one is lost, the plan fails.
+  void await_join(std::uint32_t out) { wire_.watch(out_[out].peer->rank, *this); }
   // The sender's `out` of its plan with this number leads here. Tells it so.
   void join(std::uint32_t in, std::int32_t plan, std::uint32_t out);
 
@@ -84,6 +93,7 @@ class FarEdges final : private transport::PutSink {
     std::atomic<std::int32_t> plan{kNone};  // its number there; known once an edge is joined. Relaxed
     bool tell = false;                      // ready frames
     bool told = false;                      // that this plan has failed
+    std::uint64_t most_room = 0;            // bytes of `room`, where no edge from there lands
     std::vector<std::byte> room;  // of the slice that comes from there, where it is to be unpacked and has not landed
     std::atomic<std::uint64_t> ready{0};  // the latest that has come; by the sink, release
     std::atomic<bool> lost{false};        // likewise
@@ -98,7 +108,8 @@ class FarEdges final : private transport::PutSink {
     bool asks = false;
     bool credit = false;
     std::atomic<bool> open{false};
-    std::atomic<bool> left{true};  // the last put; by the plan before it, by the sink after, release
+    std::atomic<bool> left{true};   // the last put; by the plan before it, by the sink after, release
+    std::atomic<bool> held{false};  // the present payload may not go yet; by the plan, relaxed
     // The plan's.
     Elements source;
     std::uint64_t at = 0;
@@ -129,18 +140,19 @@ class FarEdges final : private transport::PutSink {
   In* in_of(std::int32_t from, const transport::Frame& frame);
   bool opened(std::int32_t from, const transport::Frame& frame);
   bool slice_arrived(std::int32_t from, const transport::Frame& frame);
+  static std::uint64_t slice_of(const In& in) { return std::min(in.bytes, transport::PutWire::kSlice); }
   std::byte* landing_of(const In& in, std::uint64_t k) const { return in.landing + k % 2 * in.landing_room; }
   bool may_go(std::uint64_t k, const Out& out) const;
   void fail() { failed_.store(true, std::memory_order_release); }
 
   transport::PutWire& wire_;
-  // Complete before the first edge is joined.
+  // Complete, and but for what is said there constant, when the wire knows of the plan: it calls from other threads.
   std::deque<Peer> peers_;
   std::deque<Out> out_;
   std::deque<In> in_;
+  std::int32_t number_ = kNone;  // by enter()
   std::mutex lock_;
   std::atomic<bool> failed_{false};
-  const std::int32_t number_;  // the last: from then on the sink is called
 };
 
 }  // namespace urakata::halo

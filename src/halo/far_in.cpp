@@ -34,6 +34,7 @@ std::uint32_t FarEdges::add_in(std::int32_t rank, const Elements& target, std::u
   in.bytes = bytes;
   in.target = target;
   in.one_way = one_way;
+  if (target.shape != nullptr) in.peer->most_room = std::max(in.peer->most_room, slice_of(in));
   return static_cast<std::uint32_t>(in_.size() - 1);
 }
 
@@ -42,15 +43,24 @@ void FarEdges::land(std::uint32_t in, std::byte* landing, std::uint64_t landing_
   in_[in].landing_room = landing_room;
 }
 
-std::uint64_t FarEdges::make_rooms() {
+std::uint64_t FarEdges::most_rooms() const {
+  std::uint64_t all = 0;
+  for (const Out& out : out_) all += out.packed.size();
+  for (const Peer& one : peers_) all += one.most_room;
+  return all;
+}
+
+std::uint64_t FarEdges::enter() {
   std::uint64_t all = 0;
   for (In& in : in_) {
     in.peer->tell = in.peer->tell || in.one_way || in.landing == nullptr;
     if (in.landing != nullptr || in.target.shape == nullptr) continue;
     std::vector<std::byte>& room = in.peer->room;
-    room.resize(std::max(room.size(), std::min(in.bytes, transport::PutWire::kSlice)));
+    room.resize(std::max(room.size(), slice_of(in)));
   }
+  for (const Out& out : out_) all += out.packed.size();
   for (const Peer& one : peers_) all += one.room.size();
+  number_ = wire_.add(*this);
   return all;
 }
 
@@ -164,7 +174,9 @@ bool FarEdges::lost(std::int32_t rank) {
   const std::lock_guard guard(lock_);
   const auto open = [&](const auto& edge) { return edge.peer == &*found; };
   return std::ranges::any_of(in_, [&](const In& in) { return open(in) && in.came < in.begun; }) ||
-         std::ranges::any_of(out_, [&](const Out& out) { return open(out) && !out.left.load(); });
+         std::ranges::any_of(out_, [&](const Out& out) {
+           return open(out) && (!out.left.load(std::memory_order_relaxed) || out.held.load(std::memory_order_relaxed));
+         });
 }
 
 }  // namespace urakata::halo

@@ -29,6 +29,7 @@ bool FarEdges::begin_out(std::uint64_t k, std::uint32_t number, std::byte* addre
   ++counts.put_frames;
   if (!may_go(k, out)) {
     ++counts.held;
+    out.held.store(true, std::memory_order_relaxed);
     return false;
   }
   return advance(k, number, counts);
@@ -37,7 +38,10 @@ bool FarEdges::begin_out(std::uint64_t k, std::uint32_t number, std::byte* addre
 bool FarEdges::advance(std::uint64_t k, std::uint32_t number, Counts& counts) {
   Out& out = out_[number];
   if (!out.left.load(std::memory_order_acquire) || failed()) return false;
-  if (out.at == 0 && !may_go(k, out)) return false;
+  if (out.at == 0) {
+    if (!may_go(k, out)) return false;
+    out.held.store(false, std::memory_order_relaxed);
+  }
   while (out.at < out.bytes) {
     const std::uint64_t bytes = std::min(transport::PutWire::kSlice, out.bytes - out.at);
     const std::byte* payload = out.source.address + out.at;

@@ -19,7 +19,6 @@ Elements elements_of(const End& end) {
 // Also from nullptr: MPI_BOTTOM, with addresses for offsets.
 std::byte* displaced(const std::byte* base, std::ptrdiff_t offset) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
-  // NOLINTNEXTLINE(performance-no-int-to-ptr)
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(base) + static_cast<std::uintptr_t>(offset));
 }
 
@@ -35,6 +34,9 @@ Plan::Plan(p2p::Port& port, std::span<const End> out, std::span<const End> in, c
     far_ = std::make_unique<FarEdges>(*wire);
     out_number_.resize(out.size(), kNear);
     in_number_.resize(in.size(), kNear);
+    for (const auto& ends : {out, in}) {
+      for (const End& end : ends) longest_far_ = std::max(longest_far_, is_far(end) ? bytes_of(end) : 0);
+    }
   }
   std::vector<std::uint32_t> receivers;
   for (std::size_t i = 0; i < out.size(); ++i) {
@@ -70,24 +72,34 @@ Plan::Plan(p2p::Port& port, std::span<const End> out, std::span<const End> in, c
 
 Plan::~Plan() = default;
 
-bool Plan::failed() const { return failed_ || (far_ != nullptr && far_->failed()); }
+bool Plan::failed() const { return failed_.load(std::memory_order_relaxed) || (far_ != nullptr && far_->failed()); }
 
 std::size_t Plan::from_far() const { return far_ != nullptr ? far_->sources() : 0; }
 
 void Plan::give_landing(const Costs& costs) {
+  landing_.budget = costs.landing_budget;
+  // As if nothing landed: which edges do is only known below.
+  std::uint64_t taken = far_ != nullptr ? far_->most_rooms() : 0;
+  std::uint64_t places = 0;
   for (std::uint32_t i = 0; i < in_.size(); ++i) {
     InEdge& edge = in_[i];
     const bool far = far_in(i);
     edge.direct = edge.bytes > kInLine;
-    if (far ? edge.bytes > costs.far_landing_most : edge.bytes <= kInLine || edge.bytes > costs.landing_most) continue;
+    if (edge.bytes == 0 || (!far && edge.bytes <= kInLine)) continue;  // which need none
     const std::uint64_t room = whole_lines(edge.bytes);
-    if (landing_bytes_ + 2 * room > costs.landing_budget) continue;
+    const bool lands = edge.bytes <= (far ? costs.far_landing_most : costs.landing_most);
+    if (!lands || taken + 2 * room > costs.landing_budget) {
+      ++landing_.without;
+      landing_.refused += lands ? 1 : 0;
+      continue;
+    }
     edge.landing_room = room;
     edge.direct = edge.bytes >= costs.direct_least;
-    landing_bytes_ += 2 * room;
+    taken += 2 * room;
+    places += 2 * room;
   }
-  if (landing_bytes_ != 0) landing_ = std::make_unique_for_overwrite<Line[]>(landing_bytes_ / kLine);
-  std::byte* next = landing_bytes_ != 0 ? landing_[0].bytes : nullptr;
+  if (places != 0) landing_places_ = std::make_unique_for_overwrite<Line[]>(places / kLine);
+  std::byte* next = places != 0 ? landing_places_[0].bytes : nullptr;
   for (std::uint32_t i = 0; i < in_.size(); ++i) {
     InEdge& edge = in_[i];
     if (edge.landing_room == 0) continue;
@@ -95,7 +107,7 @@ void Plan::give_landing(const Costs& costs) {
     next += 2 * edge.landing_room;
     if (far_in(i)) far_->land(in_number_[i], edge.landing, edge.landing_room);
   }
-  if (far_ != nullptr) landing_bytes_ += far_->make_rooms();
+  landing_.bytes = places + (far_ != nullptr ? far_->enter() : 0);
 }
 
 Record Plan::record(std::size_t out) {
@@ -103,6 +115,7 @@ Record Plan::record(std::size_t out) {
   if (far_out(static_cast<std::uint32_t>(out))) {
     made.plan = far_->number();
     made.out = out_number_[out];
+    far_->await_join(made.out);
   }
   return made;
 }
@@ -150,17 +163,19 @@ bool Plan::advance(std::uint32_t out) {
 }
 
 bool Plan::told_of_failure() {
-  failed_ =
-      failed() ||
-      std::ranges::any_of(out_, [](const OutEdge& e) { return e.receiver_failed.load(std::memory_order_acquire); }) ||
-      std::ranges::any_of(in_, [](const InEdge& e) { return e.sender_failed.load(std::memory_order_acquire); });
-  return failed_;
+  if (!failed() &&
+      std::ranges::none_of(out_, [](const OutEdge& e) { return e.receiver_failed.load(std::memory_order_acquire); }) &&
+      std::ranges::none_of(in_, [](const InEdge& e) { return e.sender_failed.load(std::memory_order_acquire); })) {
+    return false;
+  }
+  failed_.store(true, std::memory_order_relaxed);
+  return true;
 }
 
 // Invariant 7 of edge.hpp. A sender that is through with the exchange may say nothing for long, but then what it has sent
 // is here.
 void Plan::end_failed() {
-  if (!failed_) told_of_failure();
+  failed_.store(true, std::memory_order_relaxed);
   for (const OutEdge& edge : out_) {
     if (edge.in != nullptr && !edge.in->sender_failed.exchange(true, std::memory_order_acq_rel)) edge.receiver->wake();
   }

@@ -18,7 +18,7 @@
 // progress() of all its plans: a neighbour may need it.
 //
 // What it costs: begin() and what moves on after it allocate nothing, take no lock, never wait, and make no system call
-// but to wake a neighbour that sleeps. Per edge: three to five lines of memory, and the landing places.
+// but to wake a neighbour that sleeps. Per edge: three to five lines of memory, and what Landing counts.
 //
 // A neighbour that dies: inside a space its payloads do not come, and the end of the space's job is what ends the waiting.
 // Where one on another node is lost, or says that its plan has failed, this plan has failed(): the exchange under way is
@@ -31,6 +31,7 @@
 // Thread-safety: by one thread at a time.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -71,7 +72,7 @@ struct End {
 struct Costs {
   std::uint64_t direct_least = 8 << 10;     // bytes from which an edge that could land has ready marks
   std::uint64_t landing_most = 64 << 10;    // bytes up to which an edge has landing places
-  std::uint64_t landing_budget = 16 << 20;  // bytes of all landing places of the plan
+  std::uint64_t landing_budget = 16 << 20;  // of Landing::bytes
   p2p::PieceSizes pieces = {};              // of what is offered, and both copy
   // The same as landing_most for edges between nodes. To ask takes half a round trip, in which 512 KiB can be copied out
   // of a landing place (25 us over the networks that transport wire is for, 20 GB/s and less); and who is there in time
@@ -79,6 +80,17 @@ struct Costs {
   std::uint64_t far_landing_most = 512 << 10;
 
   bool operator==(const Costs&) const = default;
+};
+
+// What a plan has for payloads whose receiver is not there yet, and what it takes.
+struct Landing {
+  // Landing places, and room for slices of elements with holes that go to other nodes or come from there. Of the latter
+  // there is as much as is needed, and landing places get what is left of the budget.
+  std::uint64_t bytes = 0;
+  std::uint64_t budget = 0;
+  // Receiving ends that have no landing place, but for those that need none; of these, those for want of budget.
+  std::uint64_t without = 0;
+  std::uint64_t refused = 0;
 };
 
 // What travels along an edge to join it. Plain data.
@@ -114,6 +126,8 @@ class Plan {
   // Has it edges with bytes from or to this space, the rank itself among it? And between nodes?
   bool any_near() const { return near_; }
   bool any_far() const { return far_ != nullptr; }
+  // Bytes of the longest payload to or from another node; 0: there is none.
+  std::uint64_t longest_far() const { return longest_far_; }
   // How many receiving ends with bytes are of which kind.
   std::size_t from_near() const { return receiving_.size() - from_far(); }
   std::size_t from_far() const;
@@ -130,7 +144,7 @@ class Plan {
   bool released() const;
 
   const Counts& counts() const { return counts_; }
-  std::uint64_t landing_bytes() const { return landing_bytes_; }
+  const Landing& landing() const { return landing_; }
 
  private:
   static constexpr std::uint32_t kNear = UINT32_MAX;
@@ -154,17 +168,18 @@ class Plan {
   struct alignas(kLine) Line {
     std::byte bytes[kLine];
   };
-  std::unique_ptr<Line[]> landing_;
-  std::uint64_t landing_bytes_ = 0;
+  std::unique_ptr<Line[]> landing_places_;
+  Landing landing_;
   // Edges with bytes, and receiving ones without. Constant.
   std::vector<std::uint32_t> sending_;
   std::vector<std::uint32_t> receiving_;
   std::vector<std::uint32_t> empty_;
 
   std::uint64_t exchange_ = 0;
+  std::uint64_t longest_far_ = 0;
   bool near_ = false;
-  bool failed_ = false;
-  unsigned in_vain_ = 0;  // calls of progress()
+  std::atomic<bool> failed_{false};  // by the plan's thread, relaxed; others may ask
+  unsigned in_vain_ = 0;             // calls of progress()
   // Of the present exchange; with room for all edges.
   std::vector<std::uint32_t> waiting_;  // receiving edges whose payload is not here
   std::vector<std::uint32_t> leaving_;  // sending edges whose payload has not left

@@ -1,15 +1,14 @@
 // What this rank says of itself for transport `wire`: limits, network interfaces.
 #include <dirent.h>
-#include <ifaddrs.h>
-#include <net/if.h>
-#include <netinet/in.h>
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstring>
-#include <utility>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
 
+#include "base/interfaces.hpp"
 #include "base/options.hpp"
 #include "job/wiring.hpp"
 
@@ -26,42 +25,11 @@ bool has_entries(const char* folder) {
   return found;
 }
 
-long speed_of(const char* interface) {
-  const std::string path = std::string("/sys/class/net/") + interface + "/speed";
-  long speed = 0;
-  if (std::FILE* file = std::fopen(path.c_str(), "re")) {
-    if (std::fscanf(file, "%ld", &speed) != 1) speed = 0;
-    std::fclose(file);
-  }
-  return speed;
-}
-
 std::vector<Address> own_addresses() {
-  std::vector<std::pair<long, Address>> found;
-  ifaddrs* all = nullptr;
-  if (getifaddrs(&all) != 0) return {};
-  for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
-    if (one->ifa_addr == nullptr || (one->ifa_flags & IFF_UP) == 0 || (one->ifa_flags & IFF_LOOPBACK) != 0) continue;
-    if (!options().wire_interface.empty() && options().wire_interface != one->ifa_name) continue;
-    Address address;
-    address.family = one->ifa_addr->sa_family;
-    long worth = speed_of(one->ifa_name) * 2;
-    if (address.family == AF_INET) {
-      std::memcpy(address.bytes.data(), &reinterpret_cast<const sockaddr_in*>(one->ifa_addr)->sin_addr, 4);
-      ++worth;
-    } else if (address.family == AF_INET6) {
-      const in6_addr& six = reinterpret_cast<const sockaddr_in6*>(one->ifa_addr)->sin6_addr;
-      if (IN6_IS_ADDR_LINKLOCAL(&six)) continue;
-      std::memcpy(address.bytes.data(), &six, 16);
-    } else {
-      continue;
-    }
-    found.emplace_back(worth, address);
-  }
-  freeifaddrs(all);
-  std::ranges::stable_sort(found, std::ranges::greater{}, [](const auto& one) { return one.first; });
   std::vector<Address> addresses;
-  for (const auto& [worth, address] : found) addresses.push_back(address);
+  for (const InterfaceAddress& one : interface_addresses(options().wire_interface)) {
+    addresses.push_back({.family = static_cast<std::uint32_t>(one.family), .bytes = one.bytes});
+  }
   return addresses;
 }
 

@@ -62,17 +62,18 @@ bool performed(const Call& call, int* code) {
   Reading reading;
   Prepared* prepared = nullptr;
   if (accept(call, reading, prepared) == nullptr) return false;
-
-  comm->retain();
   if (prepared == nullptr) {
-    *code = fail_start(*comm, MPI_ERR_NO_MEM);
+    comm->retain();
+    *code = fail_unprepared(*comm, MPI_ERR_NO_MEM);
     return true;
   }
+  Communicator& carrier = carrier_of(reading, *prepared, *comm);
+  carrier.retain();
   CallRequest made;
   Request& request = *made;
-  if (const int failure = bind(call, reading, *prepared, *comm, request); failure != MPI_SUCCESS) {
-    comm->retain();
-    *code = fail_start(*comm, failure);
+  if (const int failure = bind(call, reading, *prepared, carrier, request); failure != MPI_SUCCESS) {
+    carrier.retain();
+    *code = fail_start(carrier, failure);
     return true;
   }
   if (observer != nullptr) {  // all of the call is waiting: it has no start and no gap
@@ -81,12 +82,12 @@ bool performed(const Call& call, int* code) {
   }
   *code = make_ready(request);
   if (*code != MPI_SUCCESS) return true;
-  engine::Engine* const engine = comm->engine;
+  engine::Engine* const engine = carrier.engine;
   if (observer == nullptr) {
     engine->start_awaited(*request.run);
   } else {  // after the start, as in intercepted(): a helper goes on meanwhile
     engine->start(*request.run);
-    request.call_site = call_site(*observer, call, reading, *prepared, *comm);
+    request.call_site = call_site(*observer, call, reading, *prepared, carrier);
     request.observed.at(request.call_site);
   }
   {

@@ -43,6 +43,10 @@ class Communicator final : public transport::Group {
   MPI_Comm handle() const { return handle_; }
   engine::Engine* engine = nullptr;  // constant while an operation is pending
 
+  // The number that a member has for this communicator's circle, and for no other one ever.
+  std::uint32_t number_at(std::uint32_t member) const { return numbers_.circle_of(world[member]); }
+  bool plans_refused = false;  // by plan_agreement.hpp's functions only
+
   // The part of it whose operations the kernel runs, with a sequence and an engine of its own; it lives as long as this.
   // nullptr: the kernel runs none.
   Communicator* by_kernel() { return kernel_wanted_ ? chained_.get() : nullptr; }

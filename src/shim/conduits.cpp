@@ -4,26 +4,27 @@
 #include <sys/random.h>
 
 #include <algorithm>
-#include <array>
-#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/log.hpp"
 #include "base/options.hpp"
 #include "chain/listener.hpp"
 #include "chain/submitter.hpp"
+#include "shim/byte_code_channel.hpp"
 #include "shim/communicator.hpp"
 #include "shim/host.hpp"
 #include "shim/host_bootstrap.hpp"
+#include "shim/obstacle.hpp"
 #include "shim/process.hpp"
+#include "shim/said_once.hpp"
+#include "tune/engine_choice.hpp"
 
 namespace urakata::shim {
 
 namespace {
-
-// Each rank builds all ranks' schedules of an operation once, to know whether all can be chained; and has a connection
-// to every other.
-constexpr std::size_t kMostRanks = 64;
 
 // Lives as long as the process, as the engines do.
 struct Conduits {
@@ -51,75 +52,40 @@ transport::ListenAddress listener_of(std::int32_t rank) {
   return address;
 }
 
-// Why a rank has no channel, told once: it is the same for all communicators. Nothing where no byte code is attached at all.
-void tell_of_no_channel(std::size_t rank, const char* why) {
-  static bool told = false;
-  if (!told) log::information("engine kernel: small collectives not by byte code: rank %zu: %s", rank, why);
-  told = true;
+void tell_of_no_conduit(const job::Bootstrap& members, const std::string& why) {
+  if (!first_to_find("no conduit: " + why) || members.rank() != 0) return;
+  log::warning("engine thread instead of kernel for a communicator of %zu ranks, and others like it: %s",
+               members.ranks(), why.c_str());
 }
 
-void tell_of_other_ops() {
-  static bool told = false;
-  if (!told) {
-    log::information(
-        "engine kernel: operations of programs' own not by byte code: not the same ones are attached on all nodes "
-        "(urakata kernel list)");
-  }
-  told = true;
-}
-
-// Collective over the communicator of these ranks. nullptr, on all ranks alike: small collectives are not for byte code.
-std::unique_ptr<xdp::Channel> open_channel(job::Bootstrap& members, const std::vector<std::int32_t>& world) {
-  const std::size_t ranks = world.size();
-  if (ranks > URA_XDP_RANKS) return nullptr;
-  struct ChannelRecord {
-    xdp::Side side;
-    std::uint64_t token = 0;  // the first rank's counts
-    std::array<char, 200> why{};
-  };
-  ChannelRecord own;
-  std::string why;
-  std::unique_ptr<xdp::Channel> made;
-  const transport::ListenAddress address = process().wire()->address_of(world[members.rank() == 0 ? 1 : 0]);
-  if (address.address.ss_family != AF_INET) {
-    why = "nodes reach each other by IPv6, which byte code does not know";
-  } else if (getrandom(&own.token, sizeof own.token, 0) != sizeof own.token || own.token == 0) {
-    why = "there are no random numbers for a secret";
-  } else {
-    auto opened =
-        xdp::Channel::open(reinterpret_cast<const sockaddr_in&>(address.address), options().peer_timeout_ns());
-    if (opened.ok()) {
-      made = std::move(*opened);
-      own.side = made->side();
-    } else {
-      why = opened.error().message;
-    }
-  }
-  std::memcpy(own.why.data(), why.data(), std::min(why.size(), own.why.size() - 1));
-  const std::vector<ChannelRecord> all = members.gathered(own);
-  if (all.size() != ranks) return nullptr;
-  std::vector<xdp::Side> sides;
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    if (all[rank].why[0] != 0) {
-      tell_of_no_channel(rank, all[rank].why.data());
-      return nullptr;
-    }
-    sides.push_back(all[rank].side);
-  }
-  made->join(std::move(sides), static_cast<std::uint32_t>(members.rank()), all.front().token);
-  if (members.gathered(std::uint8_t{1}).size() != ranks) return nullptr;  // nobody sends before all take
-  if (const Status heard = made->greet(); !heard.ok()) why = heard.error().message;
-  own.why = {};
-  std::memcpy(own.why.data(), why.data(), std::min(why.size(), own.why.size() - 1));
-  const std::vector<ChannelRecord> after = members.gathered(own);
-  for (std::size_t rank = 0; rank < after.size(); ++rank) {
-    if (after[rank].why[0] == 0) continue;
-    tell_of_no_channel(rank, after[rank].why.data());
+// nullptr: `why` says it.
+KernelPartHolder own_conduit(const std::vector<std::int32_t>& ranks, std::size_t own,
+                             const job::MemberContexts& contexts, std::string& why) {
+  std::vector<chain::Listener::Member> with;
+  with.reserve(ranks.size());
+  for (const std::int32_t rank : ranks) with.push_back({rank, contexts.context_of(rank), listener_of(rank)});
+  auto peers = conduits->listener->connect(with, own);
+  if (!peers.ok()) {
+    why = peers.error().message;
     return nullptr;
   }
-  if (after.size() != ranks) return nullptr;
-  if (!made->same_ops() && members.rank() == 0) tell_of_other_ops();
-  return made;
+  auto opened = chain::Conduit::open(std::move(*peers), contexts.context_of(ranks[own]) + kKernelContexts,
+                                     conduits->submitter, options().peer_timeout_ns());
+  if (!opened.ok()) {
+    why = opened.error().message;
+    return nullptr;
+  }
+  return KernelPartHolder(new engine::KernelPart{std::move(*opened), nullptr});
+}
+
+// Collective. `why`: this rank has no conduit; empty: it has. The first that has none is told of.
+bool all_have_one(job::Bootstrap& members, const std::string& why) {
+  const std::vector<Obstacle> all = members.gathered(Obstacle(why));
+  if (all.empty()) return false;  // the host refuses their meeting
+  const auto without = std::ranges::find_if(all, [](const Obstacle& one) { return one.any(); });
+  if (without == all.end()) return true;
+  tell_of_no_conduit(members, "its rank " + std::to_string(without - all.begin()) + ": " + without->text());
+  return false;
 }
 
 }  // namespace
@@ -141,18 +107,16 @@ std::string set_up_conduits(job::Bootstrap& world, std::string obstacle) {
       obstacle = opened.error().message;
     }
   }
-  // What a rank says of itself: the port of its listener, or why it has none, cut to the room for it.
+  // What a rank says of itself: the port of its listener, or why it has none.
   struct ListenerRecord {
     std::uint16_t port = 0;
-    std::array<char, 510> why{};
+    Obstacle obstacle;
   };
-  ListenerRecord own;
-  if (listener) own.port = listener->port();
-  std::memcpy(own.why.data(), obstacle.data(), std::min(obstacle.size(), own.why.size() - 1));
-  const std::vector<ListenerRecord> all = world.gathered(own);
+  const std::vector<ListenerRecord> all =
+      world.gathered(ListenerRecord{listener ? listener->port() : std::uint16_t{0}, Obstacle(obstacle)});
   if (all.empty()) return "the host refuses the meeting of the ranks";
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (all[rank].port == 0) return "rank " + std::to_string(rank) + ": " + all[rank].why.data();
+    if (all[rank].port == 0) return "rank " + std::to_string(rank) + ": " + all[rank].obstacle.text();
   }
   conduits = new Conduits(std::move(listener));
   for (const ListenerRecord& record : all) conduits->ports.push_back(record.port);
@@ -163,35 +127,22 @@ KernelPartHolder open_conduit(MPI_Comm comm, const job::MemberContexts& contexts
   if (conduits == nullptr || kernel() == nullptr || !contexts.has_context()) return nullptr;
   const std::vector<std::int32_t> ranks = world_ranks(comm);
   const job::Job& job = process().job();
-  if (ranks.size() < 2 || ranks.size() > kMostRanks || !job.nodes_apart(ranks) || !job.alike(ranks) ||
-      !process().transports().covers(ranks)) {
+  if (ranks.size() < 2 || !job.alike(ranks)) return nullptr;
+  HostBootstrap members(comm);
+  std::string why = tune::conduit_obstacle(ranks.size(), job.nodes_apart(ranks), process().transports().covers(ranks));
+  if (!why.empty()) {
+    tell_of_no_conduit(members, why);
     return nullptr;
   }
-  HostBootstrap members(comm);
-  std::vector<chain::Listener::Member> with;
-  with.reserve(ranks.size());
-  for (const std::int32_t rank : ranks) with.push_back({rank, contexts.context_of(rank), listener_of(rank)});
-  std::string why;
-  KernelPartHolder made;
-  auto peers = conduits->listener->connect(with, members.rank());
-  if (peers.ok()) {
-    auto opened = chain::Conduit::open(std::move(*peers), contexts.context_of(process().world_rank()) + kKernelContexts,
-                                       conduits->submitter, options().peer_timeout_ns());
-    if (opened.ok()) {
-      made.reset(new engine::KernelPart{std::move(*opened), nullptr});
-      kernel()->carriers().add(*made);
-    } else {
-      why = opened.error().message;
-    }
-  } else {
-    why = peers.error().message;
-  }
-  if (!made)
-    log::warning("engine thread instead of kernel for a communicator of %zu ranks: %s", ranks.size(), why.c_str());
-  const auto all = members.gathered(static_cast<std::uint8_t>(made != nullptr));
-  if (all.empty() || std::ranges::find(all, 0) != all.end()) made.reset();
-  if (made) made->channel = open_channel(members, ranks);
+  KernelPartHolder made = own_conduit(ranks, members.rank(), contexts, why);
+  if (!all_have_one(members, why)) return nullptr;
+  made->channel = open_channel(members, ranks);
+  kernel()->carriers().add(*made);
   return made;
+}
+
+void leave_conduits() {
+  if (engine::KernelEngine* const engine = kernel()) engine->carriers().leave();
 }
 
 void stop_conduits() {

@@ -1,10 +1,10 @@
 // Conduits and channels of this process's communicators, for engine `kernel` (chain/conduit.hpp, xdp/channel.hpp).
 //
 // All ranks of MPI_COMM_WORLD find out in MPI_Init whether they can have them; then each communicator that the program
-// makes gets one in the call that makes it, where its ranks are at most kMostRanks, each on a node of its own, and all
-// reach each other by transport wire. So which operations the kernel runs follows from what is equal on all ranks.
+// makes gets one in the call that makes it, where nothing is in the way (tune::conduit_obstacle()). So which operations
+// the kernel runs follows from what is equal on all ranks.
 //
-// Thread-safety: set_up_conduits() by the thread that calls MPI_Init; open_conduit() by any.
+// Thread-safety: open_conduit() by any thread; all else by the one that calls MPI_Init and MPI_Finalize.
 #pragma once
 
 #include <cstdint>
@@ -31,10 +31,13 @@ using KernelPartHolder = std::unique_ptr<engine::KernelPart, KernelPartClosed>;
 // empty: it can. Returns why the job has none, on all ranks alike; empty: it has.
 std::string set_up_conduits(job::Bootstrap& world, std::string obstacle);
 
-// Collective over the communicator. nullptr, on all of its ranks alike: it has no conduit. Whether it has a channel is alike
-// on all ranks, too.
+// Collective over the communicator. nullptr, on all of its ranks alike: it has no conduit, and where the job has some a
+// warning says why, once for each reason. Whether it has a channel is alike on all ranks, too.
 KernelPartHolder open_conduit(MPI_Comm comm, const job::MemberContexts& contexts);
 
+// MPI_Finalize, once nothing is in flight any more: other ranks' operations may still be, for which the end of this
+// process is to be no failure.
+void leave_conduits();
 // Nothing is in flight any more: the thread that submits for others ends.
 void stop_conduits();
 

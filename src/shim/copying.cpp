@@ -34,7 +34,8 @@ constexpr halo::Costs plan_costs(const tune::Costs& costs) {
   return {.direct_least = whole(costs.exchange.direct_least),
           .landing_most = whole(costs.exchange.landing_most),
           .landing_budget = whole(costs.exchange.plan_landing),
-          .pieces = piece_sizes(costs.copy)};
+          .pieces = piece_sizes(costs.copy),
+          .far_landing_most = whole(costs.exchange.far_landing_most)};
 }
 static_assert(plan_costs(tune::Costs{}) == halo::Costs{}, "the same defaults");
 

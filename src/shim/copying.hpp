@@ -13,7 +13,7 @@ namespace urakata::shim {
 // Of messages in a space, with what option SPACE_COPY asks for.
 p2p::CopyingSettings own_copying();
 
-// Of a new exchange plan. `landing`: bytes of landing places that this process's other plans have.
+// Of a new exchange plan. `landing`: what this process's other plans take (halo::Landing::bytes).
 halo::Costs exchange_costs(std::uint64_t landing);
 
 }  // namespace urakata::shim

@@ -28,6 +28,9 @@ class UserOperation {
   // The name under which byte code that computes the same is attached (ura_op_kernel()); empty: there is none.
   std::string_view attached_as() const;
   void attach_as(std::unique_ptr<const std::string> name);  // once; again it has no effect
+  // That none is attached where it would be used has been said.
+  bool told_missing() const { return told_missing_.load(std::memory_order_relaxed); }
+  void note_told_missing() { told_missing_.store(true, std::memory_order_relaxed); }
   void retain() { users_.fetch_add(1, std::memory_order_relaxed); }
   void release();  // the last one frees the host's handle
 
@@ -35,7 +38,8 @@ class UserOperation {
   MPI_Op handle_;
   bool commutative_ = true;
   std::atomic<const std::string*> attached_as_{nullptr};  // ours
-  std::atomic<std::uint32_t> users_{1};                   // the program's own until MPI_Op_free
+  std::atomic<bool> told_missing_{false};
+  std::atomic<std::uint32_t> users_{1};  // the program's own until MPI_Op_free
 };
 
 // A user-defined operation on elements of one type.

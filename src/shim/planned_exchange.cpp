@@ -37,9 +37,10 @@ struct All {
   std::vector<PlannedExchange*> active;   // under way; has room for all
   std::atomic<std::size_t> count{0};      // of those
   std::atomic<std::size_t> near{0};       // likewise, with edges inside the space
+  std::atomic<std::size_t> by_helper{0};  // likewise, that a helper moves
   std::atomic<bool> stopped{false};       // by stop_all()
   std::size_t made = 0;                   // that exist; so much room `active` has
-  std::atomic<std::uint64_t> landing{0};  // bytes of all landing places
+  std::atomic<std::uint64_t> landing{0};  // halo::Landing::bytes of all
   // Whose memory a neighbour may still need. They are destroyed by whoever holds `stepping`, since others have looked
   // at `active` meanwhile.
   std::vector<std::unique_ptr<PlannedExchange>> abandoned;
@@ -51,11 +52,10 @@ All& all() {
 }
 
 // May a payload go to another node by a put? A plan is moved in its rank's calls only. Where a helper moves the
-// communicator's schedules, what the kernel does not take at once is better off with that: what is beyond a connection's
-// first window, by default.
+// communicator's schedules, what the kernel does not take at once is better off with that.
 bool leaves(std::uint64_t bytes, const Communicator& group) {
-  constexpr std::uint64_t kWindow = 128 << 10;
-  return bytes <= kWindow || group.engine == nullptr || group.engine->name() != "thread";
+  const bool helped = group.engine != nullptr && group.engine->name().starts_with(name(EngineKind::thread));
+  return bytes <= kFirstWindow || !helped;
 }
 
 // The edges of one side that lead to somebody; nothing where the elements of one are not known in canonical form.
@@ -74,12 +74,6 @@ std::optional<std::vector<halo::End>> ends(const Side& side, std::span<const std
                     *way});
   }
   return made;
-}
-
-bool agreed(MPI_Comm comm, bool own) {
-  HostBootstrap members(comm);
-  const auto all = members.gathered(static_cast<std::uint8_t>(own ? 1 : 0));
-  return !all.empty() && std::ranges::all_of(all, [](std::uint8_t one) { return one != 0; });
 }
 
 // What edges within a space are woken by. A rank without one may still be its own neighbour.
@@ -105,14 +99,14 @@ std::optional<std::int32_t> PlannedExchange::way_to(std::int32_t world_rank) {
 PlannedExchange::PlannedExchange(std::span<const halo::End> out, std::span<const halo::End> in,
                                  const halo::Costs& costs)
     : plan_(port(), out, in, costs, process().wire()) {
-  fetch_add(all().landing, plan_.landing_bytes(), std::memory_order_relaxed);
+  fetch_add(all().landing, plan_.landing().bytes, std::memory_order_relaxed);
   if (plan_.any_far()) process().progress().hook();  // neighbours may wait while the program is blocked in the host
   const std::lock_guard guard(all().lock);
   ++all().made;
 }
 
 PlannedExchange::~PlannedExchange() {
-  fetch_add(all().landing, 0 - plan_.landing_bytes(), std::memory_order_relaxed);
+  fetch_add(all().landing, 0 - plan_.landing().bytes, std::memory_order_relaxed);
   {
     const std::lock_guard guard(all().lock);
     --all().made;
@@ -123,16 +117,22 @@ PlannedExchange::~PlannedExchange() {
 void PlannedExchange::Extent::operator+=(const Extent& other) {
   near += other.near;
   far += other.far;
-  landing += other.landing;
+  landing.without += other.landing.without;
+  landing.refused += other.landing.refused;
+  if (other.landing.bytes < landing.bytes) return;
+  landing.bytes = other.landing.bytes;
+  landing.budget = other.landing.budget;
 }
 
 void PlannedExchange::tell(const Extent& of_all) {
-  const auto edges = [](std::uint64_t count, const char* where) {
-    return std::to_string(count) + (count == 1 ? " edge " : " edges ") + where;
-  };
-  why_ = of_all.near != 0 || of_all.far == 0 ? edges(of_all.near, "by stores") : "";
-  if (of_all.far != 0) why_ += (why_.empty() ? "" : ", ") + edges(of_all.far, "by put frames");
-  why_ += "; landing places: " + std::to_string((of_all.landing + 1023) / 1024) + " KiB";
+  const auto edges = [](std::uint64_t count) { return std::to_string(count) + (count == 1 ? " edge" : " edges"); };
+  const auto kib = [](std::uint64_t bytes) { return std::to_string((bytes + 1023) / 1024); };
+  const halo::Landing& landing = of_all.landing;
+  why_ = of_all.near != 0 || of_all.far == 0 ? edges(of_all.near) + " by stores" : "";
+  if (of_all.far != 0) why_ += (why_.empty() ? "" : ", ") + edges(of_all.far) + " by put frames";
+  why_ += "; landing places: at most " + kib(landing.bytes) + " of " + kib(landing.budget) + " KiB of a rank";
+  if (landing.without != 0) why_ += ", none for " + edges(landing.without);
+  if (landing.refused != 0) why_ += " (" + std::to_string(landing.refused) + " for want of room)";
 }
 
 std::unique_ptr<PlannedExchange> PlannedExchange::make_here(const Reading& reading, const Communicator& group) try {
@@ -163,22 +163,26 @@ std::unique_ptr<PlannedExchange> PlannedExchange::make(std::span<const halo::End
   }
 }
 
-std::unique_ptr<PlannedExchange> PlannedExchange::make(const Call& call, const Reading* reading,
-                                                       const Communicator& group) {
-  if (!any_in_job()) return nullptr;
-  std::unique_ptr<PlannedExchange> made = reading != nullptr ? make_here(*reading, group) : nullptr;
-  if (!agreed(call.comm, made != nullptr)) return nullptr;
+PlannedExchange::Proposal PlannedExchange::propose(const Reading* reading, Communicator& comm) {
+  Proposal made;
+  if (reading != nullptr && !comm.plans_refused) made.exchange = make_here(*reading, comm);
+  made.answer = agree_on_plan(comm, made.exchange != nullptr ? PlanAnswer::yes : PlanAnswer::no);
+  if (made.answer != PlanAnswer::yes) made.exchange.reset();
+  return made;
+}
+
+bool PlannedExchange::meet(const Call& call, const Reading& reading, const Communicator& group) {
   struct Joined {
     bool good;
     Extent extent;
   };
   HostBootstrap members(call.comm);
-  const auto all = members.gathered(Joined{made->join_all(*reading, group), made->extent()});
-  if (all.empty() || !std::ranges::all_of(all, &Joined::good)) return nullptr;
+  const auto all = members.gathered(Joined{join_all(reading, group), extent()});
+  if (all.empty() || !std::ranges::all_of(all, &Joined::good)) return false;
   Extent sum;
   for (const Joined& one : all) sum += one.extent;
-  made->tell(sum);
-  return made;
+  tell(sum);
+  return true;
 }
 
 // Carries the record of each edge to the one that it leads to. Messages between two ranks do not overtake, so the k-th
@@ -220,11 +224,16 @@ void PlannedExchange::begin() {
   plan_.begin(from_, to_);
   if (plan_.complete()) return end();
   done_.store(false, std::memory_order_relaxed);
-  const std::lock_guard list(all().lock);
-  all().active.push_back(this);
+  {
+    const std::lock_guard list(all().lock);
+    all().active.push_back(this);
+  }
   fetch_add(all().count, std::size_t{1}, std::memory_order_relaxed);
   if (!all_far()) fetch_add(all().near, std::size_t{1}, std::memory_order_relaxed);
   expect_messages();
+  if (!by_helper_) return;
+  all().by_helper.fetch_add(1, std::memory_order_relaxed);
+  expect_long_exchange();
 }
 
 bool PlannedExchange::progress() {
@@ -244,12 +253,15 @@ bool PlannedExchange::settle() {
   }
   fetch_add(all().count, ~std::size_t{0}, std::memory_order_relaxed);
   if (!all_far()) fetch_add(all().near, ~std::size_t{0}, std::memory_order_relaxed);
+  if (by_helper_) all().by_helper.fetch_sub(1, std::memory_order_relaxed);
   end();
   return true;
 }
 
 bool PlannedExchange::ready(std::size_t in) {
-  const std::lock_guard guard(lock_);
+  if (done()) return true;
+  if (!lock_.try_lock()) return false;
+  const std::lock_guard guard(lock_, std::adopt_lock);
   if (done_.load(std::memory_order_relaxed)) return true;
   const bool here = plan_.ready(in);
   settle();
@@ -257,7 +269,8 @@ bool PlannedExchange::ready(std::size_t in) {
 }
 
 std::optional<std::size_t> PlannedExchange::ready_any() {
-  const std::lock_guard guard(lock_);
+  if (!lock_.try_lock()) return std::nullopt;
+  const std::lock_guard guard(lock_, std::adopt_lock);
   const bool was_done = done_.load(std::memory_order_relaxed);
   const std::optional<std::size_t> found = plan_.ready_any();
   if (!was_done) settle();
@@ -276,6 +289,7 @@ void PlannedExchange::retire() {
 }
 
 void PlannedExchange::wait() {
+  const LongWait waits(by_helper_);
   if (all_far()) {
     Waiting waiting(nullptr);
     while (!done()) waiting.step();
@@ -334,6 +348,7 @@ void PlannedExchange::stop_all() {
   all().active.clear();
   all().count.store(0, std::memory_order_relaxed);
   all().near.store(0, std::memory_order_relaxed);
+  all().by_helper.store(0, std::memory_order_relaxed);
   all().stopped.store(true, std::memory_order_relaxed);
 }
 
@@ -345,6 +360,7 @@ void PlannedExchange::destroy_abandoned() {
 
 bool exchanges_under_way() { return all().count.load(std::memory_order_relaxed) != 0; }
 bool near_exchanges_under_way() { return all().near.load(std::memory_order_relaxed) != 0; }
+bool long_exchanges_under_way() { return all().by_helper.load(std::memory_order_relaxed) != 0; }
 
 void start_exchange_helper() {
   fallback = new FallbackProgress("urakata/exchange", "exchange plans", [] {

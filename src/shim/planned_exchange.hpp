@@ -3,7 +3,8 @@
 //
 // Nobody moves a plan but its rank, in calls of the program and where the host calls us while the program is blocked in
 // it (Progress); where it cannot, the helper that looks after messages, or one for plans alone. What comes from other
-// nodes is taken in by whoever polls the wire.
+// nodes is taken in by whoever polls the wire. Halos with long payloads between nodes have a helper
+// (exchange_helper.hpp).
 //
 // Thread-safety: by any thread; a plan belongs to one at a time.
 #pragma once
@@ -22,6 +23,8 @@
 #include "observe/call_site.hpp"
 #include "shim/call.hpp"
 #include "shim/call_reading.hpp"
+#include "shim/exchange_helper.hpp"
+#include "shim/plan_agreement.hpp"
 
 namespace urakata::shim {
 
@@ -31,10 +34,16 @@ class PlannedExchange {
 
   // May ranks of this job have plans? The same on all.
   static bool any_in_job();
-  // Of a persistent collective. Collective over the communicator, of which `group` has a context that nothing uses.
-  // nullptr, on all ranks alike: not to be had here. Otherwise make_request() may be called. The layouts must outlive it.
-  // The reading is used up; nullptr: this rank has no memory, and the others are told.
-  static std::unique_ptr<PlannedExchange> make(const Call& call, const Reading* reading, const Communicator& group);
+  // Of a persistent collective, in two steps, each collective over its communicator. The layouts must outlive it.
+  // `reading`: nullptr where this rank has no memory. refused: the call is the host's. no: there are no plans. yes: each
+  // rank has one, to be joined by meet().
+  struct Proposal {
+    PlanAnswer answer = PlanAnswer::no;
+    std::unique_ptr<PlannedExchange> exchange = nullptr;  // where the answer is yes
+  };
+  static Proposal propose(const Reading* reading, Communicator& comm);
+  // `group`: the communicator's, with a context that nothing uses. False, on all ranks alike: the ends do not fit.
+  bool meet(const Call& call, const Reading& reading, const Communicator& group);
   // Of edges whose ends the caller joins, as halo/plan.hpp says, which has all ranks agree. nullptr: not to be had on this
   // rank. The layouts must outlive it.
   static std::unique_ptr<PlannedExchange> make(std::span<const halo::End> out, std::span<const halo::End> in);
@@ -47,6 +56,10 @@ class PlannedExchange {
   PlannedExchange& operator=(const PlannedExchange&) = delete;
 
   ~PlannedExchange();
+
+  // Long payloads to and from other nodes move while the program computes, where the run has a helper for that. Before
+  // the first exchange, which wait() ends then.
+  void move_while_computing() { by_helper_ = plan_.longest_far() > kFirstWindow && want_exchange_helper(); }
 
   // Who is told of the end of each exchange; nullptr: nobody.
   void observe(observe::ObservedInstance* observed) { observed_ = observed; }
@@ -66,18 +79,19 @@ class PlannedExchange {
   int error() const { return plan_.failed() ? kFailure : MPI_SUCCESS; }
   // Does the network alone bring what is waited for?
   bool all_far() const { return !plan_.any_near(); }
-  // For the report: of all ranks' plans, the edges by their ways and the bytes of landing places. Each tells of its own,
-  // and is told the sum, from which why() is made.
+  // For the report: of all ranks' plans, the edges by their ways and what is said of landing places, whose bytes and
+  // budget are those of the rank where they take most. Each tells of its own, and is told of all, from which why() is
+  // made.
   struct Extent {
     std::uint64_t near = 0;
     std::uint64_t far = 0;
-    std::uint64_t landing = 0;
+    halo::Landing landing = {};
     void operator+=(const Extent& other);
   };
-  Extent extent() const { return {plan_.from_near(), plan_.from_far(), plan_.landing_bytes()}; }
+  Extent extent() const { return {plan_.from_near(), plan_.from_far(), plan_.landing()}; }
   void tell(const Extent& of_all);
   std::string_view why() const { return why_; }
-  // As the plan's, of the exchange that was begun last.
+  // As the plan's, of the exchange that was begun last; but while another thread moves it, nothing is known.
   bool ready(std::size_t in);
   std::optional<std::size_t> ready_any();
   // Returns when it is done, having moved everything else as well.
@@ -109,6 +123,7 @@ class PlannedExchange {
   std::byte* to_ = nullptr;
   SpinLock lock_;           // of plan_ and abandoned_
   bool abandoned_ = false;  // to be retired when it is done
+  bool by_helper_ = false;
   observe::ObservedInstance* observed_ = nullptr;
   std::string why_;
   std::vector<const Datatype*> types_;  // held, once it is abandoned
@@ -120,9 +135,11 @@ bool progress_exchanges();
 // Are any under way? And such of whose end the wire's descriptor does not tell?
 bool exchanges_under_way();
 bool near_exchanges_under_way();
+// Are any for the helper of exchange_helper.hpp?
+bool long_exchanges_under_way();
 
 // Where the host cannot call us while the program is blocked in it and nobody looks after messages: begins to move plans
-// by a helper, and ends it.
+// by a helper, `fallback`.
 void start_exchange_helper();
 
 }  // namespace urakata::shim

@@ -292,6 +292,7 @@ int Process::finalise() {
       settle_lanes();
       judge_links();
       progress_.unhook();
+      leave_conduits();
       stop_helpers();
       free_left_types();
     }

@@ -56,6 +56,7 @@ class Process {
 
   const engine::Engines& engines() const { return engines_; }
   const tune::EngineChoice& engine_choice() const { return engine_choice_; }
+  const tune::Placement& placement() const { return placement_; }
   // The engine for the next communicator, of these ranks of MPI_COMM_WORLD: engines of the kind that pays there, dealt
   // out in turn. nullptr: host.
   engine::Engine* next_engine(const std::vector<std::int32_t>& world_ranks);

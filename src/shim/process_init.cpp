@@ -15,9 +15,12 @@ job::Facts Process::own_facts() {
   host.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
   if (found != 0) largest_tag_ = *most;
   job::Facts facts = job::own_facts();
-  std::int64_t tags = largest_tag_;  // the largest one is for notices
+  using transport::Group;
+  // The largest one is for notices, and one below it for each context for answers (plan_agreement.hpp).
+  std::int64_t tags = std::int64_t{largest_tag_} - Group::kMostContexts;
   if (options().tag_ub != 0) tags = std::min(tags, static_cast<std::int64_t>(options().tag_ub) + 1);
-  facts.contexts = static_cast<std::int32_t>(std::min<std::int64_t>(tags >> transport::Group::kContextShift, 1 << 14));
+  const std::int64_t contexts = std::clamp<std::int64_t>(tags >> Group::kContextShift, 0, Group::kMostContexts);
+  facts.contexts = static_cast<std::int32_t>(contexts);
   return facts;
 }
 

@@ -12,6 +12,7 @@
 #include "device/runtime.hpp"
 #include "observe/report.hpp"
 #include "p2p/fence.hpp"
+#include "shim/exchange_helper.hpp"
 #include "shim/host.hpp"
 #include "shim/process.hpp"
 #include "shim/process_sites.hpp"
@@ -70,6 +71,10 @@ void Process::write_report() {
   if (const std::uint64_t used = link_helper != nullptr ? link_helper->cpu_ns() : 0; used != 0) {
     helpers_ns += used;
     meta.helpers.push_back({"messages between nodes", "", static_cast<double>(used) * 1e-9});
+  }
+  if (const std::uint64_t used = exchange_helper_cpu_ns(); used != 0) {
+    helpers_ns += used;
+    meta.helpers.push_back({"exchanges between nodes", "", static_cast<double>(used) * 1e-9});
   }
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

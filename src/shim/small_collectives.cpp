@@ -2,6 +2,10 @@
 
 #include <array>
 #include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/log.hpp"
 
 namespace urakata::shim {
 
@@ -88,7 +92,33 @@ std::optional<std::uint32_t> form_of(const Reading& reading, const xdp::Channel&
   return URA_XDP_FORM(*operation, root, what->op, what->type, bytes);
 }
 
+// Why an operation of this name is not byte code's for elements of so many bytes. Empty: it is, or there is nothing new to
+// say, since the nodes' operations differ.
+std::string why_not_attached(const xdp::Channel* channel, std::string_view name, std::uint64_t element) {
+  if (channel == nullptr) return "there is no byte code between all of a communicator's ranks";
+  if (!channel->same_ops() || channel->op_named(name, element)) return "";
+  for (const auto& one : channel->side().ops.of) {
+    if (name != one.name) continue;
+    return "the attached one is of elements of " + std::to_string(one.bytes) + " bytes, not " + std::to_string(element);
+  }
+  return "it is not attached (urakata kernel list)";
+}
+
 }  // namespace
+
+void tell_of_missing_op(const Reading& reading, const engine::KernelPart& part, bool first_rank) {
+  UserOperation* const user = reading.meaning.user;
+  if (user == nullptr || user->attached_as().empty() || user->told_missing()) return;
+  const auto operation = operation_of(reading.key.operation);
+  const bool reduces = operation == URA_XDP_ALLREDUCE || operation == URA_XDP_REDUCE;
+  if (!reduces || reading.key.bytes == 0 || reading.key.bytes > URA_XDP_BYTES || !reading.element->contiguous) return;
+  const std::string why = why_not_attached(part.channel.get(), user->attached_as(), reading.element->size);
+  if (why.empty()) return;
+  user->note_told_missing();
+  if (!first_rank) return;
+  log::warning("engine thread instead of byte code for operation %s: %s", std::string(user->attached_as()).c_str(),
+               why.c_str());
+}
 
 bool by_byte_code(const Reading& reading, const engine::KernelPart* part) {
   return part != nullptr && part->channel != nullptr && form_of(reading, *part->channel).has_value();

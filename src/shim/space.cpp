@@ -12,6 +12,7 @@
 #include "shim/circle.hpp"
 #include "shim/communicator_origin.hpp"
 #include "shim/copying.hpp"
+#include "shim/exchange_helper.hpp"
 #include "shim/host.hpp"
 #include "shim/host_send.hpp"
 #include "shim/message_host.hpp"
@@ -165,6 +166,7 @@ void enter_space(bool wanted, bool helper) {
 
 void stop_message_helpers() {
   if (fallback != nullptr) fallback->stop();
+  stop_exchange_helper();
   stop_link_helper();
 }
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <memory>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -16,6 +17,8 @@
 #include "shim/devices.hpp"
 #include "shim/host.hpp"
 #include "shim/host_messages.hpp"
+#include "shim/plan_agreement.hpp"
+#include "shim/planned_exchange.hpp"
 #include "shim/prepare.hpp"
 #include "shim/process.hpp"
 #include "shim/profiled.hpp"
@@ -75,6 +78,14 @@ int fail_start(Communicator& comm, int code) {
   return code;
 }
 
+int fail_unprepared(Communicator& comm, int code) {
+  if (Communicator* const part = comm.by_kernel()) {
+    part->retain();
+    end_on_all(*part, code);
+  }
+  return fail_start(comm, code);
+}
+
 void give_run(Request& request, Prepared& prepared, Communicator& comm) {
   request.communicator = &comm;
   Run& run = *prepared.take();
@@ -122,13 +133,24 @@ int bind(const Call& call, Reading& reading, Prepared& prepared, Communicator& c
 
 namespace {
 
-// A persistent neighbourhood collective by exchange plans. False, on all ranks alike: it goes another way.
-// `group` is the communicator's own for this collective, whose hold is taken over. `reading`: nullptr where this rank has
-// no memory to take part, which the others are told.
-bool prepare_exchange(const Call& call, const Reading* reading_or_none, Communicator& group, MPI_Request* request_out) {
-  std::unique_ptr<PlannedExchange> exchange = PlannedExchange::make(call, reading_or_none, group);
-  if (exchange == nullptr) return false;
-  const Reading& reading = *reading_or_none;
+// May it be one by exchange plans? The same on all ranks.
+bool may_have_plans(const Call& call) {
+  return call.form == CallForm::persistent && call.operation == collectives::Operation::neighbor_alltoallv &&
+         PlannedExchange::any_in_job();
+}
+
+// Leaves a call to the host, which has to say that it is wrong, or to carry it.
+bool left_to_host(const Call& call) {
+  Communicator* const comm = may_have_plans(call) ? communicator(call.comm) : nullptr;
+  if (comm != nullptr) refuse_plan(*comm);
+  return false;
+}
+
+// A persistent neighbourhood collective by the exchange plans that all ranks have. False, on all alike: it goes another
+// way. `group` is the communicator's own for this collective, whose hold is taken over.
+bool prepare_exchange(const Call& call, const Reading& reading, std::unique_ptr<PlannedExchange> exchange,
+                      Communicator& group, MPI_Request* request_out) {
+  if (exchange == nullptr || !exchange->meet(call, reading, group)) return false;
   Request& request = *make_request();
   request.exchange = std::move(exchange);
   request.communicator = &group;
@@ -150,16 +172,13 @@ bool prepare_exchange(const Call& call, const Reading* reading_or_none, Communic
 
 }  // namespace
 
-namespace {
-
-// Persistent collectives may be started in another order on each rank, so they are never the kernel's.
-Communicator* carrier_of(const Reading& reading, const Prepared& prepared, Communicator& comm) {
+Communicator& carrier_of(const Reading& reading, const Prepared& prepared, Communicator& comm) {
   Communicator* const part = comm.by_kernel();
-  if (part == nullptr) return &comm;
-  return prepared.program != nullptr || by_byte_code(reading, part->kernel_part()) ? part : &comm;
+  if (part == nullptr) return comm;
+  if (prepared.program != nullptr || by_byte_code(reading, part->kernel_part())) return *part;
+  tell_of_missing_op(reading, *part->kernel_part(), comm.rank == 0);
+  return comm;
 }
-
-}  // namespace
 
 Communicator* accept(const Call& call, Reading& reading, Prepared*& prepared) {
   // Everything that the host would refuse goes to it before the communicator is touched.
@@ -191,35 +210,33 @@ observe::CallSite* call_site(observe::Observer& observer, const Call& call, cons
 bool intercepted(const Call& call, MPI_Request* request_out, int* code) {
   Process& here = process();
   if (!here.running() || here.host_only() || inside_host(call.call_site)) return false;
-  if (request_out == nullptr) return false;
+  if (request_out == nullptr) return left_to_host(call);
   const StartMeter meter;
   const std::uint64_t begin = here.observer() != nullptr ? call_begin() : 0;
 
   Reading reading;
   Prepared* prepared = nullptr;
   Communicator* const accepted = accept(call, reading, prepared);
-  if (accepted == nullptr) return false;
+  if (accepted == nullptr) return left_to_host(call);
   Communicator& comm = *accepted;
+  PlannedExchange::Proposal proposal;
+  if (may_have_plans(call)) proposal = PlannedExchange::propose(prepared != nullptr ? &reading : nullptr, comm);
+  if (proposal.answer == PlanAnswer::refused) return false;
 
   // On all ranks, also where it cannot be prepared: a persistent collective's place is everybody's.
   const bool persistent = call.form == CallForm::persistent;
   Communicator* const carrier = persistent            ? comm.sibling()
-                                : prepared != nullptr ? carrier_of(reading, *prepared, comm)
+                                : prepared != nullptr ? &carrier_of(reading, *prepared, comm)
                                                       : &comm;
   if (carrier == nullptr) return false;
-  if (persistent && call.operation == collectives::Operation::neighbor_alltoallv &&
-      prepare_exchange(call, prepared != nullptr ? &reading : nullptr, *carrier, request_out)) {
+  if (prepare_exchange(call, reading, std::move(proposal.exchange), *carrier, request_out)) {
     *code = MPI_SUCCESS;
     return true;
   }
   if (!persistent) carrier->retain();
   if (prepared == nullptr || !have_request()) {
-    // Where it is not known whose it is on the other ranks, it ends in both.
-    if (prepared == nullptr && !persistent && comm.by_kernel() != nullptr) {
-      comm.by_kernel()->retain();
-      end_on_all(*comm.by_kernel(), MPI_ERR_NO_MEM);
-    }
-    *code = fail_start(*carrier, MPI_ERR_NO_MEM);
+    const bool unknown = prepared == nullptr && !persistent;
+    *code = unknown ? fail_unprepared(comm, MPI_ERR_NO_MEM) : fail_start(*carrier, MPI_ERR_NO_MEM);
     return true;
   }
   Request& request = *make_request();

@@ -24,6 +24,10 @@ bool intercepted(const Call& call, MPI_Request* request, int* code);
 // it, so the start is to fail.
 Communicator* accept(const Call& call, Reading& reading, Prepared*& prepared);
 
+// The part of the communicator whose operation a prepared call is: itself, or the part that the kernel runs.
+// (Persistent collectives, which may start in another order on each rank, are never the kernel's.)
+Communicator& carrier_of(const Reading& reading, const Prepared& prepared, Communicator& comm);
+
 // Gives a request with nothing in it an instance of `prepared` on `comm`, whose hold it takes over.
 void give_run(Request& request, Prepared& prepared, Communicator& comm);
 // The same, and binds its buffers. The result is an MPI error code; no handler has been called, and the request holds
@@ -40,6 +44,10 @@ observe::CallSite* call_site(observe::Observer& observer, const Call& call, cons
 // that nobody waits for, which ends with the error and has all of the communicator told. Takes over a hold of the
 // communicator. The result is `code`; the error handler has been called.
 [[gnu::cold]] int fail_start(Communicator& comm, int code);
+
+// The same for one that was not prepared, so that it is not known whose it is on the other ranks: it ends for engine
+// kernel's part, too.
+[[gnu::cold]] int fail_unprepared(Communicator& comm, int code);
 
 // Submits the instance of a request whose buffers are bound. `begin` is the time of the call for the report, or 0.
 int submit(Request& request, std::uint64_t begin);

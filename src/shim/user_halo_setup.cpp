@@ -144,6 +144,7 @@ Result<std::unique_ptr<UserHalo>> UserHalo::make(MPI_Comm comm, Result<HaloSide>
   if (means == Means::plan) {
     made->plan_ = std::move(plan);
     made->plan_->tell(extent);
+    made->plan_->move_while_computing();
     made->why_ = made->plan_->why();
     retain_types_of(*out, made->types_);
     retain_types_of(*in, made->types_);

@@ -30,6 +30,7 @@ class Group {
  public:
   static constexpr std::uint64_t kActive = 256;  // operations of one group in progress at once
   static constexpr int kContextShift = 16;
+  static constexpr std::int32_t kMostContexts = 1 << 14;  // of a process at a time
 
   std::uint32_t rank = 0;
   std::uint32_t ranks = 1;

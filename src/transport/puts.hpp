@@ -39,6 +39,10 @@ class PutWire {
   // Forgets it, as give_up(); what still comes for it is thrown away.
   virtual void remove(std::int32_t number) = 0;
 
+  // The sink waits for a word of this rank: the wire connects to it, so that the sink is told when it is lost, also
+  // where it never comes. Where it is lost already the sink is told so before this returns.
+  virtual void watch(std::int32_t rank, PutSink& sink) = 0;
+
   // Sends a frame to a rank. True: it has left. False: a put leaves later, which left(edge) tells; until then its payload
   // stays. Where the rank is lost the sink is told so before this returns.
   virtual bool put(std::int32_t to, const Frame& frame, const std::byte* payload, PutSink& from,

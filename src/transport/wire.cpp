@@ -4,6 +4,7 @@
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -282,6 +283,8 @@ void Wire::lost(Connection& connection) {
   Peer& other = found->second;
   if (other.asked == &connection) other.link = std::exchange(other.asked, nullptr);
   if (other.link != &connection) return;
+  // It stays open as long as the process lives, and the other side may have noticed nothing and want something of us.
+  shutdown(connection.socket(), SHUT_WR);
   bool wanted =
       other.current || !other.posted.empty() || !other.cts_sent.empty() || other.current_unexpected != nullptr;
   const auto lose = [&](const Connection::Outgoing& out) {

@@ -17,11 +17,12 @@
 // Every connection begins with the job's secret, so that only those of the job's own processes are accepted. One that
 // does not name it is closed after a while, and while many are silent no more are accepted.
 //
-// A node that does not answer any more is noticed within the timeout: the kernel asks on idle connections
-// (keepalive), and poll() checks now and then those with bytes that nobody acknowledges, and connects to whoever a
-// receive waits for. A process that is alive and does not poll may take as long as it likes. (TCP_USER_TIMEOUT would
-// end the connection with such a one, too, once its window is closed. While it is, the kernel asks ever more seldom, in
-// the end every two minutes, and only then can it be noticed that the node is gone.)
+// A node that does not answer any more is noticed within the timeout: the kernel asks on idle connections (keepalive),
+// and poll() checks now and then those with bytes that nobody acknowledges, and connects to whoever a receive waits
+// for; who watches a rank is connected to it at once. A connection that has ended here is ended for the other side,
+// too: a path may break in one direction only. A process that is alive and does not poll may take as long as it likes.
+// (TCP_USER_TIMEOUT would end the connection with such a one, too, once its window is closed. While it is, the kernel
+// asks ever more seldom, in the end every two minutes, and only then can it be noticed that the node is gone.)
 //
 // Thread-safety: everything by anyone, under the Wire's own lock; a port is its domain's, hence used by one thread at a
 // time. No call blocks.
@@ -89,6 +90,7 @@ class Wire final : public PutWire, private Connection::Sink {
 
   std::int32_t add(PutSink& sink) override;
   void remove(std::int32_t number) override;
+  void watch(std::int32_t rank, PutSink& sink) override;
   bool put(std::int32_t to, const Frame& frame, const std::byte* payload, PutSink& from, std::uint32_t edge) override;
   void give_up(PutSink& sink) override;
 
@@ -191,6 +193,7 @@ class Wire final : public PutWire, private Connection::Sink {
   void cts_sent(Peer& to, std::uint64_t id);
   void report(const Connection::Outgoing& sent);
   void abandon(PutSink& sink);
+  bool reach(std::int32_t rank, Peer& to, PutSink& sink);
   std::byte* place_put(std::int32_t from, Peer& sender, const Frame& frame);
   bool put_arrived(std::int32_t from, Peer& sender, const Frame& frame);
   int deliver(Unexpected& unexpected, Posted& receive);

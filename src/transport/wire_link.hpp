@@ -27,7 +27,7 @@
 // So who has sent and ends loses nothing if flushed() has said so before. A process that ends with nothing open is told
 // as failed as well; whether that is an error only the caller knows.
 //
-// A child that the program forks has the descriptors and touches none: there every peer has failed.
+// A child that the program forks has none of the connections (SocketWatch::leave_out): there every peer has failed.
 //
 // Thread-safety: as a link's. descriptor() by any thread; it is readable while there is something to do here.
 #pragma once

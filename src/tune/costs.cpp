@@ -94,6 +94,8 @@ constexpr auto kOthers = std::to_array<CostRow>({
      kMostBytes, in<&Costs::exchange, &ExchangeCosts::direct_least>},
     {"exchange", "landing_most", "bytes", "Exchange plans: up to here a payload lands where no receiver is there yet",
      kPlans, 0, kMostBytes, in<&Costs::exchange, &ExchangeCosts::landing_most>},
+    {"exchange", "far_landing_most", "bytes", "Exchange plans: the same between nodes", kNotMeasured, 0, kMostBytes,
+     in<&Costs::exchange, &ExchangeCosts::far_landing_most>},
     {"exchange", "plan_landing", "bytes", "Exchange plans: most memory for that in a plan", kNotMeasured, 0, kMostBytes,
      in<&Costs::exchange, &ExchangeCosts::plan_landing>},
     {"exchange", "all_landing", "bytes", "Exchange plans: most memory for that in a process", kNotMeasured, 0,

@@ -68,8 +68,9 @@ struct CopyCosts {
 struct ExchangeCosts {
   double direct_least = 8 * 1024;
   double landing_most = 64 * 1024;
+  double far_landing_most = 512 * 1024;
   double plan_landing = 16 * 1024 * 1024;
-  double all_landing = 64 * 1024 * 1024;  // bytes of landing places that a process has at most
+  double all_landing = 64 * 1024 * 1024;  // bytes that the plans of a process take at most, as plan_landing counts them
 };
 
 struct HelperCosts {

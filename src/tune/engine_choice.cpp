@@ -82,6 +82,15 @@ std::string kernel_obstacle(const std::string& no_chains, const Placement& place
   return "";
 }
 
+std::string conduit_obstacle(std::size_t ranks, bool nodes_apart, bool by_wire) {
+  // Each rank builds all ranks' schedules of an operation once, to know whether all can be chained; and has a
+  // connection to every other.
+  constexpr std::size_t kMostRanks = 64;
+  if (ranks > kMostRanks) return "it has more than " + std::to_string(kMostRanks) + " ranks";
+  if (!nodes_apart) return "several of its ranks are on one node";
+  return by_wire ? "" : "not all of its ranks reach each other by transport wire";
+}
+
 bool link_has_helper(const RunFacts& facts) { return helpers_pay(facts); }
 
 EngineChoice choose_engines(const RunFacts& facts, bool threads, const Placement& placement) {

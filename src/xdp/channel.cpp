@@ -21,20 +21,12 @@ namespace {
 constexpr std::uint64_t kFirstWait = 500'000;  // ns
 constexpr std::uint64_t kLongestWait = 20'000'000;
 constexpr std::uint64_t kLook = 100'000'000;
-constexpr std::uint64_t kFarewell = 1'000'000'000;  // for those who may still need what this rank gave
 
 bool before(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) < 0; }
 
 }  // namespace
 
-// Others may lack what this rank gave, though it has no more to do with it.
 Channel::~Channel() {
-  const std::uint64_t until = now_ns() + kFarewell;
-  while (!broken() && oldest_ != next_ && begun_.empty() && now_ns() < until) {
-    free_cells();
-    ask_whether(now_ns());
-    usleep(20);
-  }
   Table::release(slot_);
   close(socket_);
 }
@@ -55,12 +47,26 @@ std::uint32_t Channel::receivers(std::uint32_t form) const {
 
 // Those of them that may not have it yet.
 std::uint32_t Channel::lacking(std::uint32_t number, std::uint32_t form) const {
-  std::uint32_t lack =
-      receivers(form) & ~static_cast<std::uint32_t>(__atomic_load_n(&cell_of(number).acknowledged, __ATOMIC_RELAXED));
+  std::uint32_t lack = receivers(form) & ~left_ &
+                       ~static_cast<std::uint32_t>(__atomic_load_n(&cell_of(number).acknowledged, __ATOMIC_RELAXED));
   for (std::uint32_t other = 0; other < sides_.size(); ++other) {
     if (before(number, __atomic_load_n(&slot_.finished[other], __ATOMIC_RELAXED))) lack &= ~bit(other);
   }
   return lack;
+}
+
+// Those whose rows an operation that has a cell waits for.
+std::uint32_t Channel::missing(const Operation& operation) const {
+  const std::uint32_t needs = ura_xdp_needs(operation.work.form, rank_, static_cast<std::uint32_t>(sides_.size()));
+  const __u64 word = __atomic_load_n(&cell_of(operation.number).word, __ATOMIC_RELAXED);
+  return needs & ~bit(rank_) & ~static_cast<std::uint32_t>(word);
+}
+
+std::uint32_t Channel::waits_for() const {
+  if (begun_.empty()) return 0;
+  const Operation& first = begun_.front();
+  if (first.given) return missing(first);
+  return before(oldest_, finished_) ? lacking(oldest_, forms_[oldest_ & (URA_XDP_CELLS - 1)]) : 0;
 }
 
 void Channel::send(std::uint32_t to, ura_xdp_kind kind, std::uint32_t number, std::uint32_t form) {
@@ -110,14 +116,22 @@ void Channel::give(Operation& operation, const std::byte* from) {
   if ((needs & bit(rank_)) != 0 && (full & needs) == needs) compute(cell, number, operation.work);
 }
 
+// Have all whose rows this rank needs given them, and for an operation of this form? Byte code knows the forms of those
+// who have given, but not that of a rank which gives nothing.
+bool Channel::agreed(const ura_xdp_cell& cell, std::uint32_t form) const {
+  const auto ranks = static_cast<std::uint32_t>(sides_.size());
+  const std::uint32_t needs = ura_xdp_needs(form, rank_, ranks);
+  if ((needs & ~static_cast<std::uint32_t>(__atomic_load_n(&cell.word, __ATOMIC_RELAXED))) != 0) return false;
+  for (std::uint32_t other = 0; other < ranks; ++other) {
+    if ((needs & bit(other)) != 0 && cell.forms[other] != form) return false;
+  }
+  return true;
+}
+
 // As byte code does where the last row comes from another node.
 void Channel::compute(ura_xdp_cell& cell, std::uint32_t number, const Work& work) {
   const auto ranks = static_cast<std::uint32_t>(sides_.size());
-  const std::uint32_t operation = URA_XDP_OPERATION(work.form);
-  bool right = true;
-  if (operation != URA_XDP_BCAST) {
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) right = right && cell.forms[rank] == work.form;
-  }
+  const bool right = agreed(cell, work.form);
   if (right && work.reducer != nullptr) {
     const std::size_t bytes = URA_XDP_BYTES_OF(work.form);
     alignas(16) std::array<std::byte, URA_XDP_BYTES> left;
@@ -174,7 +188,7 @@ void Channel::take(const Operation& operation, std::vector<Done>& done) {
   const ura_xdp_cell& cell = cell_of(operation.number);
   const std::uint32_t form = operation.work.form;
   const bool takes = ura_xdp_needs(form, rank_, static_cast<std::uint32_t>(sides_.size())) != 0;
-  const bool failed = takes && (cell.done & 1U) == 0;
+  const bool failed = takes && ((cell.done & 1U) == 0 || !agreed(cell, form));
   const bool bcast = URA_XDP_OPERATION(form) == URA_XDP_BCAST;
   const bool has_it = bcast && URA_XDP_ROOT(form) == rank_;  // its buffer may be one that cannot be written
   if (takes && !failed && !has_it && operation.take != nullptr) {
@@ -205,16 +219,13 @@ void Channel::ask_again(std::uint64_t now) {
   wait_ns_ = std::min(2 * wait_ns_, kLongestWait);
   ask_at_ns_ = now + wait_ns_;
   const Operation& first = begun_.front();
-  const std::uint32_t form = first.work.form;
-  const std::uint32_t needs = ura_xdp_needs(form, rank_, static_cast<std::uint32_t>(sides_.size()));
-  const std::uint32_t missing =
-      needs & ~bit(rank_) & ~static_cast<std::uint32_t>(__atomic_load_n(&cell_of(first.number).word, __ATOMIC_RELAXED));
+  const std::uint32_t lack = missing(first);
   for (std::uint32_t other = 0; other < sides_.size(); ++other) {
-    if ((missing & bit(other)) == 0) continue;
+    if ((lack & bit(other)) == 0) continue;
     if (!hears(other, now)) return;
     ++counts_.requests;
-    send(other, URA_XDP_REQUEST, first.number, form);
-    send(other, URA_XDP_ASK, kNone, 0);
+    send(other, URA_XDP_REQUEST, first.number, first.work.form);
+    send(other, URA_XDP_PING, 0, 0);
   }
 }
 
@@ -249,9 +260,17 @@ void Channel::ask_whether(std::uint64_t now) {
     if (free_wait_ns_ > kFirstWait / 5) send(other, URA_XDP_DATA, oldest_, form);
     ++counts_.questions;
     send(other, URA_XDP_ASK, oldest_, form);
-    if (now != 0) send(other, URA_XDP_ASK, kNone, 0);
+    if (now != 0) send(other, URA_XDP_PING, 0, 0);
   }
   if (now != 0) free_wait_ns_ = std::min(2 * free_wait_ns_, kLongestWait);
+}
+
+bool Channel::all_have_it() {
+  if (broken() || !begun_.empty()) return true;
+  free_cells();
+  if (oldest_ == next_) return true;
+  ask_whether(now_ns());
+  return false;
 }
 
 // Frames that come up to the socket show that nothing takes them in on the way.

@@ -6,9 +6,11 @@
 // has begun the operation or not, and computes the result in the order of ranks, the same on all of them. Whoever waits
 // reads one word.
 //
-// Reliability. Frames may be lost. A rank that waits asks those that it lacks again, after a while; byte code answers for
-// a rank that computes or has gone on. A cell is used again when its result has been taken and all who need this rank's
-// row have it: they say so in their later frames, or are asked. Until then later operations wait in a queue.
+// Reliability. Frames may be lost. A rank that waits asks those that it lacks again, after a while; byte code answers
+// for a rank that computes or has gone on. A cell is used again when its result has been taken and all who need this
+// rank's row have it: they say so in their later frames, or are asked. Until then later operations wait in a queue. Who
+// has left the communicator has all that it needed: that it has is for the owner to find out (engine/kernel.hpp), since
+// its byte code answers no more.
 //
 // Failure. Ranks that disagree about the form of an operation get an error. Where a node that others wait for does not
 // answer for the timeout, or byte code is taken away, the channel is broken: all that has not ended fails, as does all that
@@ -84,6 +86,14 @@ class Channel {
   // Appends the operations that have ended, and asks for what is missing.
   void reap(std::vector<Done>& done);
   void discard();
+  // The ranks that the oldest operation waits for, as bits: their rows are missing, or they may need an earlier one of
+  // this rank's, whose cell it is to have.
+  std::uint32_t waits_for() const;
+  // These ranks, as bits, have left the communicator.
+  void note_left(std::uint32_t ranks) { left_ |= ranks; }
+  // Before the channel goes, with nothing in flight: have all who need it what this rank gave? Where not they are asked
+  // from time to time.
+  bool all_have_it();
 
   bool runs(const void* whose) const;
   std::size_t in_flight() const { return in_flight_.load(std::memory_order_relaxed); }
@@ -108,7 +118,6 @@ class Channel {
     std::vector<std::byte> waiting = {};  // what it gives, until there is a cell
   };
 
-  static constexpr std::uint32_t kNone = ~std::uint32_t{0};  // the operation before the first, which all have done
   static std::uint32_t bit(std::uint32_t rank) { return 1U << rank; }
 
   Channel(std::shared_ptr<Table> table, ura_xdp_slot& slot, int socket, std::uint64_t timeout_ns)
@@ -118,11 +127,13 @@ class Channel {
   const ura_xdp_cell& cell_of(std::uint32_t number) const { return slot_.cells[number & (URA_XDP_CELLS - 1)]; }
   bool has_cell(std::uint32_t number) const;
   void give(Operation& operation, const std::byte* from);
+  bool agreed(const ura_xdp_cell& cell, std::uint32_t form) const;
   void compute(ura_xdp_cell& cell, std::uint32_t number, const Work& work);
   bool ended(const Operation& operation) const;
   void take(const Operation& operation, std::vector<Done>& done);
   std::uint32_t receivers(std::uint32_t form) const;
   std::uint32_t lacking(std::uint32_t number, std::uint32_t form) const;
+  std::uint32_t missing(const Operation& operation) const;
   void free_cells();
   void send(std::uint32_t to, ura_xdp_kind kind, std::uint32_t number, std::uint32_t form);
   void note_awaited();
@@ -140,6 +151,7 @@ class Channel {
   std::vector<std::uint64_t> heard_ns_;  // of each rank: when its node answered last, or waiting for it began
   std::uint32_t rank_ = 0;
   std::uint32_t most_ = 0;
+  std::uint32_t left_ = 0;  // ranks that have left
   bool same_ops_ = false;
 
   std::uint32_t next_ = 0;                           // number of the next operation

@@ -85,7 +85,7 @@ Status Channel::greet() {
     silent = (bit(static_cast<std::uint32_t>(sides_.size())) - 1) & ~answered & ~bit(rank_);
     if (silent == 0) return Nothing{};
     for (std::uint32_t other = 0; other < sides_.size(); ++other) {
-      if ((silent & bit(other)) != 0) send(other, URA_XDP_ASK, kNone, 0);
+      if ((silent & bit(other)) != 0) send(other, URA_XDP_PING, 0, 0);
     }
     usleep(attempt == 0 ? 200 : kTry);
   }

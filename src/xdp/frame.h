@@ -29,13 +29,15 @@ enum {
   URA_XDP_ROWS
 };
 
-#define URA_XDP_MAGIC 0x326b7275U /* "urk2": changes with what is below */
+#define URA_XDP_MAGIC 0x336b7275U /* "urk3": changes with what is below */
 
 enum ura_xdp_kind {
   URA_XDP_DATA,    /* what rank `from` gives to operation `number`; payload */
   URA_XDP_REQUEST, /* who has this number and has not given it to me: again, please; room for the payload */
   URA_XDP_ASK,     /* do you have what I gave? */
-  URA_XDP_ANSWER   /* yes */
+  URA_XDP_ANSWER,  /* yes */
+  URA_XDP_PING,    /* are you there? of no operation */
+  URA_XDP_PONG     /* yes */
 };
 
 enum ura_xdp_operation { URA_XDP_ALLREDUCE, URA_XDP_REDUCE, URA_XDP_BCAST, URA_XDP_BARRIER };
@@ -109,7 +111,7 @@ struct ura_xdp_slot {
   __u16 reserved;
   __u32 finished[URA_XDP_RANKS]; /* as each rank has said in its latest frame */
   __u64 taken;                   /* frames that were for this slot; a statistic, not exact */
-  __u64 answered;                /* bit r: rank r has answered a question, so byte code there can send */
+  __u64 answered;                /* bit r: rank r has answered a question or ping, so byte code there can send */
   struct ura_xdp_cell cells[URA_XDP_CELLS];
 };
 

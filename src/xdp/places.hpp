@@ -13,9 +13,11 @@ inline constexpr std::string_view kMountPoint = "/run/urakata/bpf";
 
 // The folder of an interface of this network namespace.
 std::string folder_of(unsigned interface);
-// The file of a user's table there.
+// The file of a user's table in such a folder, and that of the map whose one entry is the interface's ura_xdp_ops.
+std::string table_in(const std::string& folder, uid_t user);
+std::string ops_in(const std::string& folder);
+// The same in the interface's folder.
 std::string table_of(unsigned interface, uid_t user);
-// The file of the map whose one entry is the interface's ura_xdp_ops.
 std::string ops_of(unsigned interface);
 
 }  // namespace urakata::xdp

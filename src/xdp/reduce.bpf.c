@@ -212,6 +212,11 @@ static __always_inline void finish(struct ura_xdp_cell* cell, __u32 number, __u3
   __sync_lock_test_and_set(&cell->done, URA_XDP_DONE(number, right && !s.failed)); /* after all of the result */
 }
 
+static __always_inline __u16 answer_to(__u16 kind) {
+  if (kind == URA_XDP_REQUEST) return URA_XDP_DATA;
+  return kind == URA_XDP_PING ? URA_XDP_PONG : URA_XDP_ANSWER;
+}
+
 /* The frame goes back to where it came from, as an answer. */
 static __always_inline int turn_back(struct headers* h, struct ura_xdp_slot* slot, __u16 kind) {
   __u8 address[ETH_ALEN];
@@ -270,6 +275,11 @@ int urakata_reduce(struct xdp_md* ctx) {
       /* It has been given if it is here, or the operation is over: then its cell is a later one's. */
       if (now >> 32 == number ? !(now >> from & 1) : (__s32)((__u32)(now >> 32) - number) < 0) return XDP_DROP;
       break;
+    case URA_XDP_PING:
+      break;
+    case URA_XDP_PONG:
+      __sync_fetch_and_or(&slot->answered, (__u64)1 << from);
+      return XDP_DROP;
     case URA_XDP_ANSWER:
       __sync_fetch_and_or(&slot->answered, (__u64)1 << from);
       if (now >> 32 == number) __sync_fetch_and_or(&cell->acknowledged, (__u64)1 << from);
@@ -302,7 +312,7 @@ int urakata_reduce(struct xdp_md* ctx) {
   /* The helper above may have moved the packet. */
   struct headers* const again = (void*)(long)ctx->data;
   if ((void*)(again + 1) > (void*)(long)ctx->data_end) return XDP_DROP;
-  return turn_back(again, slot, again->own.kind == URA_XDP_REQUEST ? URA_XDP_DATA : URA_XDP_ANSWER);
+  return turn_back(again, slot, answer_to(again->own.kind));
 }
 
 char _license[] SEC("license") = "Dual BSD/GPL";

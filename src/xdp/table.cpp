@@ -1,6 +1,7 @@
 #include "xdp/table.hpp"
 
 #include <linux/bpf.h>
+#include <net/if.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -78,6 +79,14 @@ Result<std::shared_ptr<Table>> Table::open(unsigned interface) {
   close(map);
   if (mapped == MAP_FAILED) return system_error("mapping " + path, error);
   return std::shared_ptr<Table>(new Table(static_cast<ura_xdp_slot*>(mapped), true, ops_at(interface)));
+}
+
+bool Table::any() {
+  const std::unique_ptr<struct if_nameindex, void (*)(struct if_nameindex*)> all(if_nameindex(), if_freenameindex);
+  for (const struct if_nameindex* one = all.get(); one != nullptr && one->if_index != 0; ++one) {
+    if (access(table_of(one->if_index, geteuid()).c_str(), F_OK) == 0) return true;
+  }
+  return false;
 }
 
 Table::~Table() {

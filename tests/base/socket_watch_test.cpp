@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdarg>
 #include <functional>
 #include <utility>
@@ -98,6 +101,36 @@ TEST_F(SocketWatchTest, ALateWakeDoesNotKeepTheSleepOnAllSocketsAwake) {
   watch_.wake();
   EXPECT_TRUE(watch_.wait(kLong));
   EXPECT_TRUE(sleeps());
+}
+
+// The process of rank 0 forks a child and closes its connection: rank 1 sees the end, though the child lives.
+TEST(LeftOutSockets, AreNotKeptByAForkedChild) {
+  std::array<int, 2> connection{};
+  std::array<int, 2> words{};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, connection.data()), 0);
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, words.data()), 0);
+  SocketWatch::leave_out(connection[0]);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  char word = 0;
+  if (child == 0) {
+    close(words[0]);
+    int type = 0;
+    socklen_t size = sizeof type;
+    const bool gone = getsockopt(connection[0], SOL_SOCKET, SO_TYPE, &type, &size) != 0;
+    shutdown(words[1], SHUT_WR);                              // it has begun
+    _exit(gone && recv(words[1], &word, 1, 0) == 0 ? 0 : 1);  // until its parent has looked
+  }
+  close(words[1]);
+  EXPECT_EQ(recv(words[0], &word, 1, 0), 0);
+  SocketWatch::closed(connection[0]);
+  close(connection[0]);
+  EXPECT_EQ(recv(connection[1], &word, 1, MSG_DONTWAIT), 0);
+  close(words[0]);
+  close(connection[1]);
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace

@@ -3,16 +3,18 @@
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstring>
 #include <numeric>
 #include <thread>
 
 #include "chain/compile.hpp"
-#include "chain/listener.hpp"
 #include "chain/submitter.hpp"
+#include "connected.hpp"
 #include "schedule/builder.hpp"
 
 namespace urakata::chain {
@@ -51,22 +53,6 @@ class Joined : public testing::Test {
     }
   }
   void TearDown() override { submitter_.stop(); }
-
-  static std::array<int, 2> connected() {
-    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    EXPECT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
-    EXPECT_EQ(listen(listener, 1), 0);
-    EXPECT_EQ(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size), 0);
-    const int one = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    EXPECT_EQ(connect(one, reinterpret_cast<sockaddr*>(&address), size), 0);
-    const int other = accept(listener, nullptr, nullptr);
-    close(listener);
-    return {one, other};
-  }
 
   // Each sends its send buffer and receives into its receive buffer, in pieces.
   static Program swap_of(std::uint32_t rank, std::uint64_t bytes, std::uint64_t piece, std::uint64_t short_bytes) {
@@ -209,6 +195,64 @@ TEST_F(Joined, WhereverAConnectionEndsTheOperationEnds) {
   }
 }
 
+constexpr std::uint64_t kOther = 0b10;  // the peer of rank 0
+
+// Who has no more to do says so, and what it sent before is there to be read.
+TEST_F(Joined, APeerThatLeavesIsNoFailure) {
+  ASSERT_EQ(write(sockets_[1], "1234", 4), 4);
+  ends_[1].conduit->leave();
+  ends_[1].conduit.reset();
+  Conduit& own = *ends_[0].conduit;
+  std::uint64_t left = 0;
+  while (left == 0 && !own.broken()) left = own.look_at_peers(kOther);
+  EXPECT_EQ(left, kOther);
+  EXPECT_FALSE(own.broken());
+  std::array<char, 8> read{};
+  EXPECT_EQ(recv(sockets_[0], read.data(), read.size(), MSG_WAITALL), 4);
+  EXPECT_STREQ(read.data(), "1234");
+  EXPECT_EQ(own.look_at_peers(kOther), kOther);
+}
+
+// It is one to who waits for it, and to nobody else.
+TEST_F(Joined, APeerThatEndsWithoutAWordIsLost) {
+  ends_[1].conduit.reset();
+  pollfd end{.fd = sockets_[0], .events = POLLRDHUP, .revents = 0};
+  ASSERT_EQ(poll(&end, 1, -1), 1);
+  EXPECT_EQ(ends_[0].conduit->look_at_peers(0), 0U);
+  EXPECT_FALSE(ends_[0].conduit->broken());
+  EXPECT_EQ(ends_[0].conduit->look_at_peers(kOther), 0U);
+  EXPECT_TRUE(ends_[0].conduit->broken());
+}
+
+// The last byte of a message is missing, and the goodbye does not stand for it.
+TEST_F(Joined, AGoodbyeIsNoPartOfAMessage) {
+  Builder builder("receive", 2, 0);
+  builder.recv(1, {.buffer = kRecvBuffer}, schedule::cut(40, 40), {});
+  const Program program = *compile(*builder.commit(), {.short_bytes = 0});
+  Swap swap(40, 1);
+  ASSERT_TRUE(swap.start(ends_[0], 0, program));
+  ASSERT_EQ(write(sockets_[1], swap.out[1].data(), 39), 39);
+  ends_[1].conduit->leave();
+  ends_[1].conduit.reset();
+  ends_[0].wait(1);
+  EXPECT_TRUE(ends_[0].done[0].failed);
+}
+
+// The thread that submits for others may not have come to an operation whose conduit is broken, and goes.
+TEST_F(Joined, AConduitMayGoThatWasHandedOver) {
+  const Program program = swap_of(0, 100, 10, kShortBytes);
+  for (unsigned round = 0; round < 200; ++round) {
+    SetUp();
+    ends_[0].done.clear();
+    Swap swap(100, round);
+    std::thread([&] { EXPECT_TRUE(swap.start(ends_[0], 0, program)); }).join();
+    ends_[0].conduit->discard();
+    ends_[0].wait(1);
+    EXPECT_TRUE(ends_[0].done[0].failed);
+    ends_[0].conduit.reset();
+  }
+}
+
 TEST_F(Joined, DiscardingEndsWhatWaitsAtGates) {
   Builder builder("relay", 2, 0);
   const schedule::Chunks chunks = schedule::cut(100, 10);
@@ -223,57 +267,6 @@ TEST_F(Joined, DiscardingEndsWhatWaitsAtGates) {
   ends_[0].wait(1);
   EXPECT_TRUE(ends_[0].done[0].failed);
   EXPECT_FALSE(ends_[0].conduit->runs(&swap));
-}
-
-// Ranks connect, whoever comes first; a stranger's connection and one with a wrong secret are not accepted.
-TEST(Listener, RanksOfACommunicatorConnect) {
-  constexpr std::size_t kRanks = 4;
-  const transport::Secret secret{.low = 5, .high = 6};
-  std::vector<std::unique_ptr<Listener>> listeners;
-  std::vector<Listener::Member> members;
-  for (std::size_t rank = 0; rank < kRanks; ++rank) {
-    auto opened = Listener::open(static_cast<std::int32_t>(rank), secret, kTimeout);
-    ASSERT_TRUE(opened.ok());
-    listeners.push_back(std::move(*opened));
-    Listener::Member member{
-        .rank = static_cast<std::int32_t>(rank), .context = static_cast<std::int32_t>(10 + rank), .address = {}};
-    auto& address = reinterpret_cast<sockaddr_in&>(member.address.address);
-    address.sin_family = AF_INET;
-    address.sin_port = htons(listeners.back()->port());
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    member.address.length = sizeof address;
-    members.push_back(member);
-  }
-  const int stranger = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  ASSERT_EQ(connect(stranger, reinterpret_cast<sockaddr*>(&members[0].address.address), members[0].address.length), 0);
-  const std::array<std::uint64_t, 3> handshake{5, 7, 1};
-  ASSERT_EQ(write(stranger, handshake.data(), sizeof handshake), static_cast<ssize_t>(sizeof handshake));
-  std::vector<std::vector<Conduit::Peer>> peers(kRanks);
-  std::vector<std::thread> threads;
-  for (std::size_t rank = 0; rank < kRanks; ++rank) {
-    threads.emplace_back([&, rank] {
-      auto connected = listeners[rank]->connect(members, rank);
-      EXPECT_TRUE(connected.ok()) << connected.error().message;
-      if (connected.ok()) peers[rank] = std::move(*connected);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  for (std::size_t from = 0; from < kRanks; ++from) {
-    for (std::size_t to = 0; to < kRanks; ++to) {
-      if (from == to) continue;
-      const std::size_t word = from * kRanks + to;
-      ASSERT_EQ(write(peers[from][to].socket, &word, sizeof word), static_cast<ssize_t>(sizeof word));
-      std::size_t got = 0;
-      ASSERT_EQ(recv(peers[to][from].socket, &got, sizeof got, MSG_WAITALL), static_cast<ssize_t>(sizeof got));
-      EXPECT_EQ(got, word);
-    }
-  }
-  for (const auto& all : peers) {
-    for (const Conduit::Peer& peer : all) {
-      if (peer.socket >= 0) close(peer.socket);
-    }
-  }
-  close(stranger);
 }
 
 }  // namespace

@@ -92,7 +92,9 @@ TEST(FarEdges, LargePayloadsAskAndGoInSlices) {
   all.leaves = false;
   all.join_all();
   all.deliver();
-  EXPECT_EQ(all.rank[1].plan->landing_bytes(), transport::PutWire::kSlice);
+  EXPECT_EQ(all.rank[1].plan->landing().bytes, transport::PutWire::kSlice);
+  EXPECT_EQ(all.rank[1].plan->landing().without, 2U);
+  EXPECT_EQ(all.rank[1].plan->landing().refused, 0U);
   for (std::uint64_t k = 1; k <= 3; ++k) {
     begin(all.rank[0], all, k);
     all.deliver();
@@ -136,7 +138,7 @@ TEST(FarEdges, AReceiverMayBeginInTheMiddleOfAPayload) {
 // What is beyond the budget asks.
 TEST(FarEdges, LandingPlacesKeepWithinTheBudget) {
   Neighbourhood all(2, {edge(0, 1, 1000), edge(0, 1, 1000), edge(0, 1, 100)}, {.landing_budget = 2500}, {0, 1});
-  EXPECT_EQ(all.rank[1].plan->landing_bytes(), 2 * 1024U + 2 * 128U);
+  EXPECT_EQ(all.rank[1].plan->landing().bytes, 2 * 1024U + 2 * 128U);
   all.join_all();
   all.deliver();
   begin(all.rank[0], all, 1);
@@ -147,6 +149,21 @@ TEST(FarEdges, LandingPlacesKeepWithinTheBudget) {
   all.deliver();
   EXPECT_TRUE(test(all.rank[1]));
   EXPECT_TRUE(holds_all(all.rank[1], all, 1));
+}
+
+// Room for slices with holes, at senders too, is a part of the budget, and landing places get the rest: of 40 KiB with
+// holes the sender packs one slice; the receiver might need room for one, so a budget of two places is too small for
+// them.
+TEST(FarEdges, RoomForSlicesIsPartOfTheBudget) {
+  constexpr std::uint64_t kBytes = 40 << 10;
+  const Form rows = strided(40, 1024, 24);
+  for (const std::uint64_t budget : {2 * kBytes, 3 * kBytes}) {
+    Neighbourhood all(2, {{0, 1, rows, rows}}, {.landing_budget = budget}, {0, 1});
+    EXPECT_EQ(all.rank[0].plan->landing().bytes, kBytes);
+    const Landing& landing = all.rank[1].plan->landing();
+    EXPECT_EQ(landing.bytes, budget == 2 * kBytes ? kBytes : 2 * kBytes);
+    EXPECT_EQ(landing.refused, budget == 2 * kBytes ? 1U : 0U);
+  }
 }
 
 TEST(FarEdges, BothEndsAreToldThatTheyDoNotFit) {
@@ -193,6 +210,36 @@ TEST(FarEdges, OneLostLinkEndsAllPlansThatHangTogether) {
     for (Rank& rank : all.rank) {
       for (std::size_t i = 0; i < rank.receiving.size(); ++i) EXPECT_TRUE(rank.holds(i, Bytes(5000, std::byte{0xEE})));
     }
+  }
+}
+
+// 8 bytes to a rank that is lost before it has joined the edge, and sends nothing itself: the sender's exchange ends
+// with an error, whenever that is.
+TEST(FarEdges, ASenderWhoseReceiverNeverJoinsFails) {
+  for (const unsigned moment : {0U, 1U, 2U}) {
+    Neighbourhood all(2, {edge(0, 1, 8)}, {}, {0, 1});
+    Rank& sender = all.rank[0];
+    if (moment == 0) all.network.of(0).lose(1);
+    all.record(0);
+    if (moment == 1) all.network.of(0).lose(1);
+    begin(sender, all, 1);
+    EXPECT_EQ(sender.plan->complete(), moment != 2);
+    if (moment == 2) all.network.of(0).lose(1);
+    EXPECT_TRUE(test(sender)) << moment;
+    EXPECT_TRUE(sender.plan->failed()) << moment;
+  }
+}
+
+// As soon as the wire knows of a plan, whoever polls it may tell that a neighbour is lost.
+TEST(FarEdges, AreCompleteWhenTheWireKnowsOfThem) {
+  const std::vector<TestEdge> edges = {edge(0, 1, 8)};
+  PutNetwork network(2, [] { return true; });
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    Rank rank(r, edges, {0, 1});
+    const auto other = static_cast<std::int32_t>(1 - r);
+    network.of(r).when_added = [other](transport::PutSink& sink) { sink.lost(other); };
+    rank.make({}, &network.of(r));
+    EXPECT_TRUE(rank.plan->failed());
   }
 }
 

@@ -28,7 +28,7 @@ TEST(Plan, SmallPayloadsTravelInTheLineOfTheMark) {
     EXPECT_EQ(counts.ready_marks, 0U);
     EXPECT_EQ(counts.copies(), 10U);
     EXPECT_EQ(counts.bytes, 40U);
-    EXPECT_EQ(rank.plan->landing_bytes(), 0U);
+    EXPECT_EQ(rank.plan->landing().bytes, 0U);
   }
 }
 
@@ -50,7 +50,7 @@ TEST(Plan, PutsStraightWhereTheReceiverHasBegun) {
   EXPECT_EQ(all.rank[1].plan->counts().direct, 4U);
   EXPECT_EQ(all.rank[1].plan->counts().copies(), 8U);
   EXPECT_EQ(all.rank[1].plan->counts().ready_marks, 4U);
-  EXPECT_EQ(all.rank[0].plan->landing_bytes(), 8192U);
+  EXPECT_EQ(all.rank[0].plan->landing().bytes, 8192U);
 }
 
 // A receiver from which nothing comes back: two exchanges ahead of it a sender goes on, the third put is held until

@@ -30,6 +30,7 @@ class TestWire final : public transport::PutWire {
 
   std::int32_t add(PutSink& sink) override {
     const std::lock_guard guard(lock_);
+    if (when_added) when_added(sink);
     sinks_.emplace(next_, &sink);
     return next_++;
   }
@@ -42,12 +43,18 @@ class TestWire final : public transport::PutWire {
     const std::lock_guard guard(lock_);
     abandon(sink);
   }
+  void watch(std::int32_t rank, PutSink& sink) override {
+    const std::lock_guard guard(lock_);
+    reach(rank, sink);
+  }
   bool put(std::int32_t to, const Frame& frame, const std::byte* payload, PutSink& from, std::uint32_t edge) override;
 
   // Takes in up to so many bytes from each rank, and has what waits leave. Returns whether anything moved.
   bool poll(std::size_t bytes);
-  // The connection to that rank is gone.
+  // The way to that rank is broken. Who has had nothing to do with it is not told, and need not be.
   void lose(std::int32_t rank);
+  // What another thread does that polls the wire when it knows a sink.
+  std::function<void(PutSink&)> when_added;
 
  private:
   friend class PutNetwork;
@@ -80,6 +87,11 @@ class TestWire final : public transport::PutWire {
       if (in.sink == &sink) in.sink = nullptr;
     }
   }
+  bool reach(std::int32_t rank, PutSink& sink) {
+    connected_[rank] = true;
+    if (lost_[rank]) sink.lost(rank);
+    return !lost_[rank];
+  }
   bool take(std::int32_t from, Incoming& in, std::size_t bytes);
   bool begin(std::int32_t from, Incoming& in);
   bool end(std::int32_t from, Incoming& in);
@@ -92,6 +104,7 @@ class TestWire final : public transport::PutWire {
   std::deque<Leaving> leaving_;
   std::map<std::int32_t, Incoming> incoming_;  // complete before the first frame
   std::map<std::int32_t, bool> lost_;
+  std::map<std::int32_t, bool> connected_;
 };
 
 class PutNetwork {
@@ -125,10 +138,7 @@ inline void TestWire::leave(const Leaving& one) {
 inline bool TestWire::put(std::int32_t to, const Frame& frame, const std::byte* payload, PutSink& from,
                           std::uint32_t edge) {
   const std::lock_guard guard(lock_);
-  if (lost_[to]) {
-    from.lost(to);
-    return false;
-  }
+  if (!reach(to, from)) return false;
   leaving_.push_back({to, frame, payload, payload_of(frame) != 0 ? &from : nullptr, edge});
   if (leaving_.size() > 1 || !network_.leaves_()) return false;
   leave(leaving_.front());
@@ -157,6 +167,7 @@ inline void TestWire::lose(std::int32_t rank) {
   lost_[rank] = incoming_.at(rank).gone = true;
   incoming_.at(rank).sink = nullptr;
   std::erase_if(leaving_, [&](const Leaving& one) { return one.to == rank; });
+  if (!connected_[rank]) return;
   for (const auto& [number, sink] : sinks_) sink->lost(rank);
 }
 
@@ -168,6 +179,7 @@ inline bool TestWire::take(std::int32_t from, Incoming& in, std::size_t bytes) {
     got.assign(in.stream.begin(), end);
     in.stream.erase(in.stream.begin(), end);
   }
+  if (!got.empty()) connected_[from] = true;
   for (std::size_t at = 0; at < got.size();) {
     if (in.left != 0) {
       const std::uint64_t some = std::min<std::uint64_t>(in.left, got.size() - at);

@@ -12,7 +12,10 @@ TEST(Plan, LandingPlacesKeepWithinTheBudget) {
   Neighbourhood all(2, {edge(0, 1, 1000), edge(0, 1, 1000), edge(0, 1, 100)},
                     {.direct_least = 512, .landing_budget = 2500});
   all.join_all();
-  EXPECT_EQ(all.rank[1].plan->landing_bytes(), 2 * 1024U + 2 * 128U);
+  EXPECT_EQ(all.rank[1].plan->landing().bytes, 2 * 1024U + 2 * 128U);
+  EXPECT_EQ(all.rank[1].plan->landing().budget, 2500U);
+  EXPECT_EQ(all.rank[1].plan->landing().without, 1U);
+  EXPECT_EQ(all.rank[1].plan->landing().refused, 1U);
   begin(all.rank[0], all, 1);
   begin(all.rank[1], all, 1);
   EXPECT_TRUE(test(all.rank[1]));

@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 from urakata import paths
 from urakata.cli import build_app
 from urakata.hosts import Hosts, HostsError, available, byte_code
+from urakata.report.summary import summarise
 
 pytestmark = pytest.mark.skipif(not available()[0], reason=f"no test hosts here: {available()[1]}")
 
@@ -67,6 +68,11 @@ def run(hosts: Hosts, program: list[str], *options: str, name: str = "openmpi") 
     return done.returncode, done.stdout + done.stderr
 
 
+def no_op_lines(output: str) -> list[str]:
+    """Of which operations it is said that they are not attached."""
+    return sorted(re.findall(r"engine thread instead of byte code for operation (\w+): it is not attached", output))
+
+
 @pytest.fixture(scope="module", autouse=True)
 def needs_a_ring(hosts: Hosts, folder: Path) -> None:
     """Skips all where this kernel has none, since byte code comes with engine kernel only."""
@@ -106,15 +112,25 @@ def test_operations_of_programs_own(folder: Path, name: str) -> None:
     words = [program, "right", "3000" if FULL else "300", str(time.time_ns() % 1_000_000)]
     own = [operation(source, folder) for source in OPERATIONS]
     calls = []
-    for attached in ((), own[:1], own):
+    for attached, lacking in (((), ["affine", "larger"]), (own[:1], ["larger"]), (own, [])):
         with Hosts(count=3) as made:
             attach(made, attached)
             code, output = run(made, words, name=name)
         assert code == 0 and output.count(BYTE_CODE) == 3, output[-3000:]
+        assert no_op_lines(output) == lacking, output[:3000]
         found = re.search(r": 0 wrong, ([0-9.]+) calls an element", output)
         assert found, output[-3000:]
         calls.append(float(found[1]))
     assert calls[0] > calls[1] > calls[2] and calls[2] < 0.8, calls
+
+
+def test_blocking_collectives_are_byte_codes_too(hosts: Hosts, folder: Path, tmp_path: Path) -> None:
+    """Where option BLOCKING gives them to Urakata at all."""
+    program = [str(compiled(named("openmpi"), "blocking_collectives", folder)), "1000" if FULL else "100"]
+    code, output = run(hosts, program, "--blocking", "always", "--report", str(tmp_path))
+    assert code == 0 and " 0 wrong" in output, output[-3000:]
+    small = {row.operation for row in summarise(tmp_path).rows if row.algorithm == "byte code"}
+    assert small == {"Allreduce", "Reduce", "Bcast", "Iallreduce"}, small
 
 
 def test_what_a_name_of_an_operation_cannot_be(hosts: Hosts, folder: Path) -> None:
@@ -191,9 +207,9 @@ def test_what_is_not_urakatas_passes(hosts: Hosts) -> None:
     receiver.wait_for_line()
     # As a frame of Urakata's begins, for a communicator that there is not.
     send = "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); "
-    send += f"s.sendto(bytes.fromhex('7572 6b32') + bytes(60), ('{hosts.addresses[1]}', 7777))"
+    send += f"s.sendto(bytes.fromhex('7572 6b33') + bytes(60), ('{hosts.addresses[1]}', 7777))"
     assert hosts.execute(0, ["python3", "-c", send]).returncode == 0
-    assert "urk2" in receiver.finish(20).stdout
+    assert "urk3" in receiver.finish(20).stdout
 
 
 def test_others_can_neither_attach_nor_read(hosts: Hosts) -> None:
@@ -215,6 +231,55 @@ def test_what_the_kernel_refuses_is_told(hosts: Hosts, tmp_path: Path) -> None:
     broken.write_bytes(Path(byte_code.file()).read_bytes()[:500])
     done = hosts.execute(0, [kernel, "attach", "lo", str(broken)])
     assert done.returncode == 1 and "reading" in done.stderr, done.stderr
+
+
+NATIVE_OVER_GENERIC = "eth0 has it in the kernel's own part (--generic), and the kernel allows it in one part only"
+
+
+def test_what_cannot_be_attached_leaves_what_was(folder: Path, tmp_path: Path) -> None:
+    """A file that is cut off, the driver's part in place of the kernel's own, an interface whose driver runs none:
+    a job then finds all as it was. What can be attached takes the place of what was."""
+    kernel = str(paths.program("urakata-kernel"))
+    good = byte_code.file()
+    broken = tmp_path / "broken.o"
+    broken.write_bytes(Path(good).read_bytes()[:500])
+    with Hosts(count=2) as own:
+        attach(own)
+        assert own.execute(0, [kernel, "attach", "lo", good, "--generic"]).returncode == 0
+        before = own.execute(0, [kernel, "list"]).stdout
+        assert before == "lo, generic, for root\neth0, generic, for root\n", before
+        for words, reason in (
+            (["eth0", str(broken), "--generic"], "reading it"),
+            (["eth0", good], NATIVE_OVER_GENERIC),
+            (["lo", good], NATIVE_OVER_GENERIC.replace("eth0", "lo")),
+        ):
+            done = own.execute(0, [kernel, "attach", *words])
+            assert done.returncode == 1 and reason in done.stderr, done.stderr
+            assert own.execute(0, [kernel, "list"]).stdout == before
+        assert own.execute(0, [kernel, "detach", "lo"]).returncode == 0
+        done = own.execute(0, [kernel, "attach", "lo", good])
+        assert done.returncode == 1 and "attaching to lo" in done.stderr, done.stderr
+        assert own.execute(0, [kernel, "list"]).stdout == "eth0, generic, for root\n"
+        for _ in range(2):
+            code, output = run(own, [str(compiled(named("openmpi"), "random_nbc", folder)), "--cases", "50"])
+            assert code == 0 and output.count(BYTE_CODE) == 2, output[-3000:]
+            assert own.execute(0, [kernel, "attach", "eth0", good, "--generic"]).returncode == 0
+        shown = own.execute(0, ["ls", "/run/urakata/bpf"]).stdout.split()
+        left = [name for name in shown if not name.endswith(".debug")]  # the file system's own
+        assert len(left) == 1 and left[0][-1].isdigit(), left
+
+
+def test_where_one_node_lacks_it_all_are_told(folder: Path) -> None:
+    """Somebody wanted it, so it is a warning: no option is needed to see it."""
+    kernel = str(paths.program("urakata-kernel"))
+    with Hosts(count=2) as own:
+        attach(own)
+        assert own.execute(1, [kernel, "detach", "eth0"]).returncode == 0
+        program = [str(compiled(named("openmpi"), "random_nbc", folder)), "--cases", "50"]
+        code, output = run(own, program, "--verbose", "1")
+    assert code == 0 and " 0 wrong" in output, output[-3000:]
+    line = "engine kernel: small collectives not by byte code: rank 1: no byte code is attached for this user"
+    assert output.count(line) == 1, output[:3000]
 
 
 def test_where_it_is_not_attached_it_is_the_engines(folder: Path) -> None:

@@ -80,3 +80,13 @@ def test_the_host_moves_while_one_is_tested(folder: Path, name: str) -> None:
 def test_what_a_neighbour_never_gives_back_ends_in_finalize(folder: Path, name: str) -> None:
     host = named(name)
     passes(space_job(host, 2, [str(compiled(host, "left_plans", folder))]))
+
+
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_arguments_that_are_wrong_on_one_rank(folder: Path, name: str) -> None:
+    """As under the host alone: an error there, whether the others call or not, and nobody waits for anybody."""
+    host = named(name)
+    program = [str(compiled(host, "wrong_on_one", folder))]
+    for outcome in (run_job(host, 3, program), space_job(host, 3, program)):
+        passes(outcome)
+        assert "wrong_on_one: right" in outcome.output, outcome.output

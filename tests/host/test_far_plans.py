@@ -65,6 +65,10 @@ def test_random_neighbourhoods_equal_the_hosts(
         assert any("by put frames" in why for why in said)
     if "--space" in options:  # without one a rank's edges to itself are by stores
         assert any("by stores, " in why for why in said)
+    budget = "of 0 KiB of a rank, none for " if way == "asking" else "of 16384 KiB of a rank"
+    assert all(budget in why for why in said if "by put frames" in why)
+    if way == "asking":
+        assert any(" for want of room)" in why for why in said)
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
@@ -93,3 +97,19 @@ def test_a_plan_moves_while_its_rank_is_blocked_in_the_host(folder: Path, name: 
     with Hosts(count=2) as two:
         code, output = run(two, name, program, *WAYS[way], per_host=1)
     assert code == 0 and output.count("blocked_halo: right") == 2, output[-3000:]
+
+
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_long_payloads_move_while_their_ranks_compute(folder: Path, name: str) -> None:
+    """2 MiB, of a halo and of a persistent collective, and no rank calls MPI until they are here."""
+    program = [str(compiled(named(name), "computed_exchange", folder))]
+    with Hosts(count=2) as two:
+        code, output = run(two, name, program, *WAYS["thread"], per_host=1)
+    assert code == 0 and output.count("computed_exchange: right") == 2, output[-3000:]
+
+
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_arguments_that_are_wrong_on_one_rank(hosts: Hosts, folder: Path, name: str) -> None:
+    program = [str(compiled(named(name), "wrong_on_one", folder))]
+    code, output = run(hosts, name, program, *WAYS["apart"], per_host=1)
+    assert code == 0 and "wrong_on_one: right" in output, output[-3000:]

@@ -5,6 +5,7 @@
      FROM(e), TO(e)       the ends of edge e
      CREDIT(e)            does the relation go one way?
      TURNS                2; 1 is the form that must be caught
+     KIND                 of the payloads of all edges: IN_LINE, LANDING or OFFERED; left out: any, as below
 
    Memory order is no part of it: each statement is one step for all. What a payload holds is the number of its exchange,
    and an offered one has two pieces. A program uses its buffers again as soon as it may. */
@@ -217,12 +218,16 @@ init {
   byte i;
   atomic {
     for (i : 0 .. EDGES - 1) {
+#ifdef KIND
+      kind[i] = KIND
+#else
       if
       :: i != 0 && RANKS != 2 -> kind[i] = kind[0]
       :: i == 0 || RANKS == 2 -> kind[i] = IN_LINE
       :: i == 0 || RANKS == 2 -> kind[i] = LANDING
       :: (i == 0 || RANKS == 2) && EDGES <= 2 -> kind[i] = OFFERED
       fi
+#endif
     }
     for (i : 0 .. RANKS - 1) { run Rank(i) }
   }

@@ -5,7 +5,7 @@
 //
 // Each topology is a grid (with dimensions of one and two, periodic or not), a graph or a distributed graph with one-way
 // edges, edges to oneself and several between two ranks. On each a few operations are under way at once, and blocking
-// ones while they are.
+// ones while they are; now and then one alone, persistent, whose blocks have 100 KiB to 2 MiB.
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,6 +17,7 @@
 #include "random.h"
 
 enum { kMostNeighbours = 32, kOperations = 4, kStarts = 3, kMostRanks = 16 };
+enum { kSeldom = 64, kLeastLarge = 25 << 10, kMostLarge = 512 << 10 };  // large blocks: in one of so many; ints
 
 typedef enum { ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW, KINDS } Kind;
 typedef enum { BLOCKING, NONBLOCKING, PERSISTENT_FORM } Form;
@@ -50,10 +51,18 @@ typedef struct {
 
 static int rank, ranks;
 static bool verbose;
-static MPI_Datatype spaced;   // an int, and two that are left alone
-static MPI_Datatype shifted;  // an int between two that are left alone
-// Of the present topology: elements of the longest block, ints that a block has room in, and bytes of a buffer.
-static int longest, room;
+// Elements of which ends are made; those of both ends of an edge may differ.
+typedef struct {
+  MPI_Datatype type;
+  int ints, extent;  // of payload, and from one element to the next in ints
+} Layout;
+enum { INTS, SPACED, SHIFTED, SINGLE, VECTOR = SINGLE, STRUCT, SUBARRAY, LAYOUTS };  // SINGLE: so many have one int
+static Layout layouts[LAYOUTS];
+enum { kWhole = 4, kEvenly = 24 };  // ints that all of them divide, of payload and of memory
+
+// Of the present topology: ints of the shortest and the longest block, ints that a block has room in, and bytes of a
+// buffer.
+static int shortest, longest, room;
 static size_t buffer_bytes;
 
 static void read_neighbours(Topology* t) {
@@ -130,31 +139,35 @@ static void make_distributed_graph(Topology* t, Random* r) {
                                  MPI_INFO_NULL, 0, &t->comm);
 }
 
-// The length of the block between two ranks is a function of both, so that each can say it without the other.
-static int length(Kind kind, uint64_t draw, int from, int to) {
+// The length of the block between two ranks is a function of both, so that each can say it without the other. In ints:
+// a multiple of `unit`.
+static int length(Kind kind, uint64_t draw, int unit, int from, int to) {
   const bool even = kind == ALLGATHER || kind == ALLTOALL;
   Random r =
       random_of(draw, even ? 0 : (uint64_t)from + 1, kind == ALLTOALLV || kind == ALLTOALLW ? (uint64_t)to + 1 : 0);
-  return one_in(&r, 5) ? 0 : between(&r, 1, longest);
+  return one_in(&r, 5) ? 0 : between(&r, (shortest + unit - 1) / unit, longest / unit) * unit;
 }
 
-static MPI_Datatype draw_type(Random* own) {
-  const int which = below(own, 4);
-  return which < 2 ? MPI_INT : which == 2 ? spaced : shifted;
+static const Layout* draw_layout(int unit, Random* own) {
+  if (one_in(own, 3)) return &layouts[INTS];
+  return &layouts[below(own, unit == kWhole ? LAYOUTS : SINGLE)];
 }
 
-static void draw_side(Side* side, Kind kind, uint64_t draw, const int* neighbours, int count, bool sends, Random* own) {
-  side->type = draw_type(own);
+static void draw_side(Side* side, Kind kind, uint64_t draw, int unit, const int* neighbours, int count, bool sends,
+                      Random* own) {
+  const Layout* const layout = draw_layout(unit, own);
+  side->type = layout->type;
   for (int i = 0; i < count; ++i) {
     const int peer = neighbours[i] == MPI_PROC_NULL ? 0 : neighbours[i];
-    const int elements = length(kind, draw, sends ? rank : peer, sends ? peer : rank);
-    side->types[i] = kind != ALLTOALLW ? side->type : draw_type(own);
-    side->counts[i] = elements;
-    side->displacements[i] = i * room / (side->type == MPI_INT ? 1 : 3);
+    const Layout* const its = kind != ALLTOALLW ? layout : draw_layout(unit, own);
+    side->types[i] = its->type;
+    side->counts[i] = length(kind, draw, unit, sends ? rank : peer, sends ? peer : rank) / its->ints;
+    side->displacements[i] = i * room / layout->extent;
     side->bytes[i] = (MPI_Aint)(i * room) * (MPI_Aint)sizeof(int);
   }
   if (kind == ALLGATHER || kind == ALLTOALL || (kind == ALLGATHERV && sends)) {
-    side->counts[0] = length(kind, draw, rank, rank);  // all alike, also where there is no neighbour
+    // All alike, also where there is no neighbour.
+    side->counts[0] = length(kind, draw, unit, rank, rank) / layout->ints;
   }
   for (int i = 0; i < kMostNeighbours; ++i) {
     side->large_counts[i] = side->counts[i];
@@ -165,10 +178,12 @@ static void draw_side(Side* side, Kind kind, uint64_t draw, const int* neighbour
 static void draw_operation(Operation* o, const Topology* t, Random* shared, Random* own) {
   o->kind = (Kind)below(shared, KINDS);
   o->form = (Form)below(shared, HAVE_PERSISTENT ? 3 : 2);
+  if (longest == kMostLarge && HAVE_PERSISTENT) o->form = PERSISTENT_FORM;
   o->large = one_in(own, 2) && HAVE_LARGE_COUNT;  // each rank as it likes
   const uint64_t draw = random_next(shared);
-  draw_side(&o->send, o->kind, draw, t->destinations, t->out, true, own);
-  draw_side(&o->recv, o->kind, draw, t->sources, t->in, false, own);
+  const int unit = one_in(shared, 2) ? kWhole : 1;
+  draw_side(&o->send, o->kind, draw, unit, t->destinations, t->out, true, own);
+  draw_side(&o->recv, o->kind, draw, unit, t->sources, t->in, false, own);
   o->outgoing = malloc(buffer_bytes);
   o->got = malloc(buffer_bytes);
 }
@@ -257,17 +272,21 @@ static uint64_t mixed(uint64_t hash, uint64_t more) {
 static uint64_t run(int topology, uint64_t seed) {
   Random shared = random_of(seed, (uint64_t)topology, 0), own = random_of(seed, (uint64_t)topology, (uint64_t)rank + 1);
   Topology t = {.comm = MPI_COMM_NULL};
-  longest = one_in(&shared, 12) ? 12000 : one_in(&shared, 4) ? 900 : 24;
-  room = 3 * longest + 12;
-  buffer_bytes = (size_t)kMostNeighbours * (size_t)room * sizeof(int);
+  const bool large = topology % kSeldom == 5;
+  shortest = large ? kLeastLarge : 1;
+  longest = large ? kMostLarge : one_in(&shared, 12) ? 12000 : one_in(&shared, 4) ? 900 : 24;
+  room = (3 * longest / kEvenly + 1) * kEvenly;
   const int kind = below(&shared, 3);
   if (kind == 0) make_grid(&t, &shared);
   if (kind == 1) make_graph(&t, &shared);
   if (kind == 2) make_distributed_graph(&t, &shared);
   MPI_Comm_rank(t.comm, &rank);
   read_neighbours(&t);
+  const int most = t.in > t.out ? t.in : t.out;
+  buffer_bytes = (size_t)(most > 0 ? most : 1) * (size_t)room * sizeof(int);
   Operation operations[kOperations];
-  for (int i = 0; i < kOperations; ++i) {
+  const int count = large ? 1 : kOperations;
+  for (int i = 0; i < count; ++i) {
     Operation* o = &operations[i];
     draw_operation(o, &t, &shared, &own);
     o->request = MPI_REQUEST_NULL;
@@ -277,7 +296,7 @@ static uint64_t run(int topology, uint64_t seed) {
   for (int s = 0; s < kStarts; ++s) {
     MPI_Request requests[kOperations];
     if (one_in(&own, 3)) usleep((useconds_t)below(&own, 300));  // some are late
-    for (int i = 0; i < kOperations; ++i) {
+    for (int i = 0; i < count; ++i) {
       Operation* o = &operations[i];
       for (size_t k = 0; k < buffer_bytes / sizeof(int); ++k) o->outgoing[k] = (int)random_next(&own);
       memset(o->got, 0x55, buffer_bytes);
@@ -288,11 +307,11 @@ static uint64_t run(int topology, uint64_t seed) {
       requests[i] = o->request;
     }
     if (one_in(&own, 2)) {
-      MPI_Waitall(kOperations, requests, MPI_STATUSES_IGNORE);
+      MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
     } else {
-      for (int done = 0; done != MPI_UNDEFINED;) MPI_Waitany(kOperations, requests, &done, MPI_STATUS_IGNORE);
+      for (int done = 0; done != MPI_UNDEFINED;) MPI_Waitany(count, requests, &done, MPI_STATUS_IGNORE);
     }
-    for (int i = 0; i < kOperations; ++i) {
+    for (int i = 0; i < count; ++i) {
       const Operation* o = &operations[i];
       uint64_t own_hash = 0;
       for (size_t k = 0; k < buffer_bytes / sizeof(int); ++k) own_hash = mixed(own_hash, (unsigned)o->got[k]);
@@ -303,7 +322,7 @@ static uint64_t run(int topology, uint64_t seed) {
       }
     }
   }
-  for (int i = 0; i < kOperations; ++i) {
+  for (int i = 0; i < count; ++i) {
     Operation* o = &operations[i];
     if (o->form == PERSISTENT_FORM) MPI_Request_free(&o->request);
     free(o->outgoing);
@@ -312,6 +331,37 @@ static uint64_t run(int topology, uint64_t seed) {
   MPI_Comm_free(&t.comm);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   return hash;
+}
+
+static void keep(int which, MPI_Datatype made, int ints, int extent) {
+  layouts[which] = (Layout){.ints = ints, .extent = extent};
+  MPI_Type_create_resized(made, 0, extent * (MPI_Aint)sizeof(int), &layouts[which].type);
+  MPI_Type_commit(&layouts[which].type);
+  MPI_Type_free(&made);
+}
+
+static void make_layouts(void) {
+  MPI_Datatype made;
+  layouts[INTS] = (Layout){.type = MPI_INT, .ints = 1, .extent = 1};
+  MPI_Type_contiguous(1, MPI_INT, &made);
+  keep(SPACED, made, 1, 3);  // an int, and two that are left alone
+  const MPI_Aint second = sizeof(int);
+  const int one = 1;
+  MPI_Type_create_hindexed(1, &one, &second, MPI_INT, &made);
+  keep(SHIFTED, made, 1, 3);  // an int between two that are left alone
+  MPI_Type_vector(2, 1, 3, MPI_INT, &made);
+  keep(VECTOR, made, 2, 4);
+  const int lengths[] = {1, 1};
+  const MPI_Aint places[] = {(MPI_Aint)sizeof(int), 5 * (MPI_Aint)sizeof(int)};
+  MPI_Datatype three;
+  MPI_Type_contiguous(3, MPI_INT, &three);
+  const MPI_Datatype types[] = {MPI_INT, three};
+  MPI_Type_create_struct(2, lengths, places, types, &made);
+  MPI_Type_free(&three);
+  keep(STRUCT, made, 4, 8);
+  const int sizes[] = {3, 4}, parts[] = {2, 2}, starts[] = {1, 1};
+  MPI_Type_create_subarray(2, sizes, parts, starts, MPI_ORDER_C, MPI_INT, &made);
+  keep(SUBARRAY, made, 4, 12);
 }
 
 int main(int argc, char** argv) {
@@ -323,17 +373,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (ranks > kMostRanks) MPI_Abort(MPI_COMM_WORLD, 2);
-  MPI_Datatype number;
-  MPI_Type_contiguous(1, MPI_INT, &number);
-  MPI_Type_create_resized(number, 0, 3 * (MPI_Aint)sizeof(int), &spaced);
-  MPI_Type_commit(&spaced);
-  const MPI_Aint second = sizeof(int);
-  const int one = 1;
-  MPI_Datatype middle;
-  MPI_Type_create_hindexed(1, &one, &second, MPI_INT, &middle);
-  MPI_Type_create_resized(middle, 0, 3 * (MPI_Aint)sizeof(int), &shifted);
-  MPI_Type_commit(&shifted);
-  MPI_Type_free(&middle);
+  make_layouts();
   if (rank == 0) printf("random_neighbours: seed %llu, %d topologies\n", (unsigned long long)seed, topologies);
   for (int i = first; i < first + topologies; ++i) {
     const uint64_t hash = run(i, seed);
@@ -341,9 +381,7 @@ int main(int argc, char** argv) {
     MPI_Reduce(&hash, &all, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0) printf("topology %d: %016llx\n", i, (unsigned long long)all);
   }
-  MPI_Type_free(&spaced);
-  MPI_Type_free(&shifted);
-  MPI_Type_free(&number);
+  for (int i = INTS + 1; i < LAYOUTS; ++i) MPI_Type_free(&layouts[i].type);
   MPI_Finalize();
   return 0;
 }

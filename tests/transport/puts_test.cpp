@@ -2,6 +2,9 @@
 #include "transport/puts.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <memory>
@@ -138,6 +141,66 @@ TEST(Puts, LostPeersAreTold) {
   EXPECT_TRUE(job.until([&] { return !from.lost_ranks.empty() && !idle.lost_ranks.empty(); }));
   EXPECT_FALSE(job.wire[0]->put(1, put(number, 1, 2), &payload, from, 0));
   EXPECT_EQ(from.lost_ranks, (std::vector<std::int32_t>{1, 1}));
+}
+
+// A peer that is only waited for ends, and nothing was ever sent to it: whoever watches it is told, then and later.
+TEST(Puts, WhoWatchesAPeerIsToldThatItIsLost) {
+  Pair job;
+  Sink from;
+  job.wire[0]->add(from);
+  job.wire[1].reset();
+  job.wire[0]->watch(1, from);
+  EXPECT_TRUE(job.until([&] { return !from.lost_ranks.empty(); }));
+  const std::size_t told = from.lost_ranks.size();
+  job.wire[0]->watch(1, from);
+  EXPECT_EQ(from.lost_ranks.size(), told + 1);
+}
+
+// The path from rank 0 to rank 1 ends, the other one does not: rank 1 sees it, and rank 0, which has nothing to send,
+// is told by that.
+TEST(Puts, APathThatEndsInOneDirectionIsLostAtBothEnds) {
+  Pair job;
+  Sink from;
+  Sink to;
+  job.wire[0]->add(from);
+  const std::int32_t number = job.wire[1]->add(to);
+  const std::byte payload{};
+  job.wire[0]->put(1, put(number, 1, 1), &payload, from, 0);
+  EXPECT_TRUE(job.until([&] { return to.came.size() == 1; }));
+  const std::vector<int> sockets = sockets_to(*job.wire[1]);
+  ASSERT_EQ(sockets.size(), 1U);
+  EXPECT_EQ(shutdown(sockets.front(), SHUT_WR), 0);
+  EXPECT_TRUE(job.until([&] { return !to.lost_ranks.empty() && !from.lost_ranks.empty(); }));
+}
+
+// A child that a process has forked, and that outlives it, keeps none of its connections open: the peer sees the end.
+TEST(Puts, AForkedChildKeepsNoConnectionOpen) {
+  Pair job;
+  Sink from;
+  Sink to;
+  job.wire[0]->add(from);
+  const std::int32_t number = job.wire[1]->add(to);
+  const std::byte payload{};
+  job.wire[0]->put(1, put(number, 1, 1), &payload, from, 0);
+  EXPECT_TRUE(job.until([&] { return to.came.size() == 1; }));
+  std::array<int, 2> words{};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, words.data()), 0);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  char word = 0;
+  if (child == 0) {
+    close(words[0]);
+    const bool said = write(words[1], &word, 1) == 1;
+    _exit(said && read(words[1], &word, 1) == 0 ? 0 : 1);  // until its parent has looked
+  }
+  close(words[1]);
+  EXPECT_EQ(read(words[0], &word, 1), 1);
+  job.wire[0].reset();
+  EXPECT_TRUE(job.until([&] { return !to.lost_ranks.empty(); }));
+  close(words[0]);
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 // What cannot be ends the connection, at both ends.

@@ -231,6 +231,78 @@ TEST(Channel, RanksThatDisagreeGetAnError) {
   }
 }
 
+// Who receives a broadcast gives nothing, so nobody else can tell that it expects another size, or another root.
+TEST(Channel, RanksThatDisagreeAboutABroadcastGetAnError) {
+  constexpr std::uint32_t kFour = URA_XDP_FORM(URA_XDP_BCAST, 0, 0, 0, 4);
+  for (const std::uint32_t other : {std::uint32_t{URA_XDP_FORM(URA_XDP_BCAST, 0, 0, 0, 8)},
+                                    std::uint32_t{URA_XDP_FORM(URA_XDP_BCAST, 1, 0, 0, 4)}}) {
+    Network network(3);
+    std::array<std::byte, 8> bytes{};
+    ASSERT_TRUE(network.channels[0]->start({kFour, nullptr}, bytes.data(), bytes.data(), nullptr));
+    ASSERT_TRUE(network.channels[2]->start({other, nullptr}, bytes.data(), bytes.data(), nullptr));
+    network.deliver();
+    std::vector<Channel::Done> done;
+    network.channels[2]->reap(done);
+    ASSERT_EQ(done.size(), 1U);
+    EXPECT_TRUE(done.front().failed);
+  }
+}
+
+// Its node has had more operations than half of all numbers.
+TEST(Channel, ANodeAnswersAfterAnyNumberOfOperations) {
+  Network network(2);
+  for (std::uint64_t cell = 0; cell < URA_XDP_CELLS; ++cell) {
+    network.slot(1).cells[cell].word = ((std::uint64_t{1} << 31U) + cell) << 32U;
+  }
+  ASSERT_TRUE(
+      network.channels[0]->start({URA_XDP_FORM(URA_XDP_BARRIER, 0, 0, 0, 0), nullptr}, nullptr, nullptr, nullptr));
+  std::vector<Channel::Done> done;
+  while (network.channels[0]->counts().requests == 0) network.channels[0]->reap(done);
+  network.deliver();
+  EXPECT_NE(network.slot(0).answered & 2U, 0U);
+}
+
+// A root asks who may lack what it gave, but not those who have left: their slots are others' by then.
+TEST(Channel, WhoHasLeftIsNotWaitedFor) {
+  Network network(3);
+  const Channel::Work work{URA_XDP_FORM(URA_XDP_BCAST, 0, 0, 0, 8), nullptr};
+  std::array<std::byte, 8> bytes{};
+  Channel& root = *network.channels[0];
+  std::vector<Channel::Done> done;
+  EXPECT_TRUE(root.all_have_it());
+  EXPECT_EQ(root.waits_for(), 0U);
+  for (unsigned i = 0; i <= URA_XDP_CELLS; ++i) {
+    ASSERT_TRUE(root.start(work, bytes.data(), bytes.data(), nullptr));
+    root.reap(done);
+  }
+  EXPECT_EQ(done.size(), std::size_t{URA_XDP_CELLS});  // the last has no cell
+  EXPECT_EQ(root.waits_for(), 0b110U);
+  root.note_left(0b010);
+  EXPECT_EQ(root.waits_for(), 0b100U);
+  root.note_left(0b100);
+  while (done.size() <= URA_XDP_CELLS) root.reap(done);
+  EXPECT_TRUE(root.all_have_it());
+}
+
+TEST(Channel, WhoeverLacksItIsAskedUntilItHasIt) {
+  Network network(2);
+  const Channel::Work work{URA_XDP_FORM(URA_XDP_BCAST, 0, 0, 0, 8), nullptr};
+  std::array<std::byte, 8> bytes{};
+  Channel& root = *network.channels[0];
+  ASSERT_TRUE(root.start(work, bytes.data(), bytes.data(), nullptr));
+  std::vector<Channel::Done> done;
+  root.reap(done);
+  network.losses = 1;
+  network.deliver();
+  EXPECT_FALSE(root.all_have_it());
+  network.losses = 0;
+  while (!root.all_have_it()) network.deliver();
+  network.channels[1]->start(work, nullptr, bytes.data(), nullptr);
+  done.clear();
+  network.channels[1]->reap(done);
+  EXPECT_EQ(done.size(), 1U);
+}
+
 // A root that runs ahead waits for those who have not taken what it gave, and asks them.
 TEST(Channel, ARootThatRunsAheadIsHeldBack) {
   Network network(2);

@@ -57,7 +57,7 @@ def attach(
         typer.Option("--generic", help="In the kernel's own part, not the driver's: any interface, a little slower."),
     ] = False,
 ) -> None:
-    """Attach it to an interface, beside other programs there. What was attached before is replaced."""
+    """Attach it to an interface, beside other programs there. It replaces what was attached before once it works."""
     users = [word for name in user or [] for word in ("--user", name)]
     own = [word for operation in operations or [] for word in ("--op", operation)]
     _call("attach", interface, byte_code.file(), *users, *own, *(["--generic"] if generic else []))

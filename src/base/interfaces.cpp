@@ -1,0 +1,69 @@
+#include "base/interfaces.hpp"
+
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "base/file_bytes.hpp"
+
+namespace urakata {
+
+namespace {
+
+// In Mb/s; 0 or less: the driver does not know.
+long speed_of(const char* interface) {
+  return std::strtol(file_bytes(std::string("/sys/class/net/") + interface + "/speed").c_str(), nullptr, 10);
+}
+
+// False: it is none by which another node can reach this one.
+bool take_address(const sockaddr& from, InterfaceAddress& to) {
+  to.family = from.sa_family;
+  if (from.sa_family == AF_INET) {
+    std::memcpy(to.bytes.data(), &reinterpret_cast<const sockaddr_in&>(from).sin_addr, 4);
+    return true;
+  }
+  if (from.sa_family != AF_INET6) return false;
+  const in6_addr& six = reinterpret_cast<const sockaddr_in6&>(from).sin6_addr;
+  if (IN6_IS_ADDR_LINKLOCAL(&six)) return false;
+  std::memcpy(to.bytes.data(), &six, to.bytes.size());
+  return true;
+}
+
+}  // namespace
+
+std::vector<InterfaceAddress> interface_addresses(std::string_view only) {
+  ifaddrs* first = nullptr;
+  if (getifaddrs(&first) != 0) return {};
+  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> all(first, freeifaddrs);
+  std::vector<std::pair<long, InterfaceAddress>> found;
+  for (const ifaddrs* one = all.get(); one != nullptr; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr || (one->ifa_flags & IFF_UP) == 0 || (one->ifa_flags & IFF_LOOPBACK) != 0) continue;
+    if (!only.empty() && only != one->ifa_name) continue;
+    InterfaceAddress address;
+    if (!take_address(*one->ifa_addr, address)) continue;
+    address.interface = one->ifa_name;
+    found.emplace_back(2 * speed_of(one->ifa_name) + (address.family == AF_INET ? 1 : 0), std::move(address));
+  }
+  std::ranges::stable_sort(found, std::ranges::greater{}, [](const auto& one) { return one.first; });
+  std::vector<InterfaceAddress> addresses;
+  for (auto& [worth, address] : found) addresses.push_back(std::move(address));
+  return addresses;
+}
+
+std::vector<std::string> interface_names(std::string_view only) {
+  std::vector<std::string> names;
+  for (InterfaceAddress& one : interface_addresses(only)) {
+    if (std::ranges::find(names, one.interface) == names.end()) names.push_back(std::move(one.interface));
+  }
+  return names;
+}
+
+}  // namespace urakata

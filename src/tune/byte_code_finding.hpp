@@ -1,0 +1,18 @@
+// What `urakata check` says of small collectives by byte code beside engine kernel. Thread-safety: any thread.
+#pragma once
+
+#include <span>
+#include <string>
+
+namespace urakata::tune {
+
+// An interface by which other nodes reach this one.
+struct ByteCodePlace {
+  std::string interface;
+  std::string obstacle;  // why this user may not reduce there, for the user to read; empty: he may
+};
+
+// One clause: at which of a node's interfaces this user may have them, and why not at the others.
+std::string byte_code_finding(std::span<const ByteCodePlace> places);
+
+}  // namespace urakata::tune

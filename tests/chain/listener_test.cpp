@@ -1,0 +1,134 @@
+// Listeners of several ranks in one process, and strangers who connect to them.
+#include "chain/listener.hpp"
+
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <iterator>
+#include <thread>
+
+namespace urakata::chain {
+namespace {
+
+constexpr transport::Secret kSecret{.low = 5, .high = 6};
+constexpr std::uint64_t kNeverReached = 60'000'000'000;  // ns
+constexpr std::size_t kMostStrangers = 64;               // that a listener lets in before they have named the secret
+
+// A listener for each rank of a communicator.
+struct Ranks {
+  Ranks(std::size_t count, std::uint64_t timeout_ns) {
+    for (std::size_t rank = 0; rank < count; ++rank) {
+      auto opened = Listener::open(static_cast<std::int32_t>(rank), kSecret, timeout_ns);
+      if (!opened.ok()) {
+        ADD_FAILURE() << opened.error().message;
+        return;
+      }
+      listeners.push_back(std::move(*opened));
+      Listener::Member member{
+          .rank = static_cast<std::int32_t>(rank), .context = static_cast<std::int32_t>(10 + rank), .address = {}};
+      auto& address = reinterpret_cast<sockaddr_in&>(member.address.address);
+      address.sin_family = AF_INET;
+      address.sin_port = htons(listeners.back()->port());
+      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      member.address.length = sizeof address;
+      members.push_back(member);
+    }
+  }
+  Result<std::vector<Conduit::Peer>> connect(std::size_t rank) { return listeners[rank]->connect(members, rank); }
+
+  std::vector<std::unique_ptr<Listener>> listeners;
+  std::vector<Listener::Member> members;
+};
+
+void close_all(const std::vector<Conduit::Peer>& peers) {
+  for (const Conduit::Peer& peer : peers) {
+    if (peer.socket >= 0) close(peer.socket);
+  }
+}
+
+// Connections to a rank's listener that say nothing.
+class Strangers {
+ public:
+  Strangers(std::size_t count, const Listener::Member& member) : sockets_(count) {
+    for (int& one : sockets_) {
+      one = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      const auto* address = reinterpret_cast<const sockaddr*>(&member.address.address);
+      EXPECT_EQ(connect(one, address, member.address.length), 0);
+    }
+  }
+  Strangers(const Strangers&) = delete;
+  Strangers& operator=(const Strangers&) = delete;
+  ~Strangers() {
+    for (const int one : sockets_) close(one);
+  }
+  int operator[](std::size_t which) const { return sockets_[which]; }
+
+ private:
+  std::vector<int> sockets_;
+};
+
+std::ptrdiff_t open_descriptors() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+}
+
+// Ranks connect, whoever comes first; a connection with a wrong secret is not accepted.
+TEST(Listener, RanksOfACommunicatorConnect) {
+  constexpr std::size_t kRanks = 4;
+  Ranks ranks(kRanks, kNeverReached);
+  const Strangers stranger(1, ranks.members[0]);
+  const std::array<std::uint64_t, 3> handshake{5, 7, 1};
+  ASSERT_EQ(write(stranger[0], handshake.data(), sizeof handshake), static_cast<ssize_t>(sizeof handshake));
+  std::vector<std::vector<Conduit::Peer>> peers(kRanks);
+  std::vector<std::thread> threads;
+  for (std::size_t rank = 0; rank < kRanks; ++rank) {
+    threads.emplace_back([&, rank] {
+      auto connected = ranks.connect(rank);
+      EXPECT_TRUE(connected.ok()) << connected.error().message;
+      if (connected.ok()) peers[rank] = std::move(*connected);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (std::size_t from = 0; from < kRanks; ++from) {
+    for (std::size_t to = 0; to < kRanks; ++to) {
+      if (from == to) continue;
+      const std::size_t word = from * kRanks + to;
+      ASSERT_EQ(write(peers[from][to].socket, &word, sizeof word), static_cast<ssize_t>(sizeof word));
+      std::size_t got = 0;
+      ASSERT_EQ(recv(peers[to][from].socket, &got, sizeof got, MSG_WAITALL), static_cast<ssize_t>(sizeof got));
+      EXPECT_EQ(got, word);
+    }
+  }
+  for (const auto& all : peers) close_all(all);
+}
+
+// 80 are at the door, and rank 1 never comes.
+TEST(Listener, OfThoseWhoHaveNotNamedTheSecretItHoldsAFewOnly) {
+  Ranks ranks(2, 100'000'000);
+  const Strangers strangers(kMostStrangers + 16, ranks.members[0]);
+  const std::ptrdiff_t before = open_descriptors();
+  EXPECT_FALSE(ranks.connect(0).ok());
+  EXPECT_LE(open_descriptors() - before, static_cast<std::ptrdiff_t>(kMostStrangers));
+}
+
+// 80 come before rank 1: those who are let in are sent away, and then it is let in.
+TEST(Listener, WhoNeverNamesTheSecretIsSentAwayAndKeepsNoRankOut) {
+  Ranks ranks(2, kNeverReached);
+  const Strangers strangers(kMostStrangers + 16, ranks.members[0]);
+  const auto second = ranks.connect(1);
+  ASSERT_TRUE(second.ok()) << second.error().message;
+  const auto first = ranks.connect(0);
+  EXPECT_TRUE(first.ok()) << first.error().message;
+  for (std::size_t i = 0; i < kMostStrangers; ++i) {
+    char byte = 0;
+    EXPECT_EQ(recv(strangers[i], &byte, 1, 0), 0) << i;  // closed
+  }
+  if (first.ok()) close_all(*first);
+  close_all(*second);
+}
+
+}  // namespace
+}  // namespace urakata::chain

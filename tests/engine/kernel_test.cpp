@@ -1,0 +1,130 @@
+// Two ranks' parts of the kernel in one process, joined by a real connection. What their channels send comes to a
+// socket where nobody answers, as where the other's byte code has let the communicator go.
+#include "engine/kernel.hpp"
+
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "../chain/connected.hpp"
+#include "chain/submitter.hpp"
+#include "xdp/frame.h"
+#include "xdp/table.hpp"
+
+namespace urakata::engine {
+namespace {
+
+constexpr std::uint64_t kPartTimeout = 600'000'000'000;
+constexpr std::uint64_t kToken = 0x5ec7e7;
+
+// The parts of both ranks of one communicator.
+struct Parts {
+  std::array<std::unique_ptr<KernelPart>, 2> of;
+  std::array<int, 2> sockets{};  // the conduits'
+};
+
+class KernelParts : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string why = chain::why_no_chains(); !why.empty()) GTEST_SKIP() << why;
+    silent_ = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    address_.sin_family = AF_INET;
+    address_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address_;
+    ASSERT_EQ(bind(silent_, reinterpret_cast<sockaddr*>(&address_), size), 0);
+    ASSERT_EQ(getsockname(silent_, reinterpret_cast<sockaddr*>(&address_), &size), 0);
+  }
+  void TearDown() override {
+    submitter_.stop();
+    if (silent_ >= 0) close(silent_);
+  }
+
+  Parts make_parts() {
+    Parts made;
+    made.sockets = chain::connected();
+    sockaddr_in any = address_;
+    any.sin_port = 0;
+    std::vector<xdp::Side> sides;
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      std::vector<chain::Conduit::Peer> peers(2);
+      peers[1 - rank] = {made.sockets[rank], static_cast<std::int32_t>(1 - rank)};
+      made.of[rank].reset(
+          new KernelPart{std::move(*chain::Conduit::open(std::move(peers), 0, submitter_, kPartTimeout)),
+                         std::move(*xdp::Channel::over(table_, any, kPartTimeout))});
+      sides.push_back(made.of[rank]->channel->side());
+      sides.back().address = address_;
+    }
+    for (std::uint32_t rank = 0; rank < 2; ++rank) made.of[rank]->channel->join(sides, rank, kToken);
+    return made;
+  }
+
+  // Frames that have come since it was asked last.
+  unsigned frames() {
+    unsigned count = 0;
+    std::array<char, 2048> frame{};
+    while (recv(silent_, frame.data(), frame.size(), 0) > 0) ++count;
+    return count;
+  }
+
+  chain::Submitter submitter_;
+  transport::Failures failures_{7};
+
+ private:
+  const std::unique_ptr<ura_xdp_slot[]> slots_{new ura_xdp_slot[URA_XDP_SLOTS]()};
+  const std::shared_ptr<xdp::Table> table_ = xdp::Table::over(slots_.get());
+  sockaddr_in address_{};
+  int silent_ = -1;
+};
+
+constexpr std::uint32_t kBarrier = URA_XDP_FORM(URA_XDP_BARRIER, 0, 0, 0, 0);
+
+// The receiver of a broadcast has it, and has gone; the root need not ask it.
+TEST_F(KernelParts, ARootDoesNotWaitForWhoHasLeft) {
+  Parts parts = make_parts();
+  std::array<std::byte, 8> bytes{};
+  xdp::Channel& root = *parts.of[0]->channel;
+  const xdp::Channel::Work bcast{URA_XDP_FORM(URA_XDP_BCAST, 0, 0, 0, 8), nullptr};
+  ASSERT_TRUE(root.start(bcast, bytes.data(), bytes.data(), nullptr));
+  std::vector<xdp::Channel::Done> done;
+  root.reap(done);
+  ASSERT_EQ(done.size(), 1U);
+  EXPECT_EQ(frames(), 1U);
+  parts.of[1].reset();
+  while (parts.of[0]->conduit->look_at_peers(0) == 0) {
+  }
+  parts.of[0].reset();
+  EXPECT_EQ(frames(), 0U);
+}
+
+// A rank that is waited for has left: it may have given what is missing, which its node then still has. One that has
+// ended without a word is lost, whichever of the communicators it was of.
+TEST_F(KernelParts, WhoHasLeftIsNoFailureAndWhoIsLostIs) {
+  Parts parts = make_parts();
+  Parts other = make_parts();
+  CarrierTransport transport(failures_);
+  for (Parts* one : {&other, &parts}) {
+    transport.add(*one->of[0]);
+    ASSERT_TRUE(one->of[0]->channel->start({kBarrier, nullptr}, nullptr, nullptr, one));
+  }
+  parts.of[1].reset();
+  while (parts.of[0]->conduit->look_at_peers(0) == 0) {
+  }
+  for (unsigned polls = 0; polls < 1U << 16U; ++polls) ASSERT_TRUE(transport.poll().empty());
+  shutdown(other.sockets[1], SHUT_RDWR);
+  auto ended = transport.poll();
+  while (ended.empty()) ended = transport.poll();
+  ASSERT_EQ(ended.size(), 1U);
+  EXPECT_EQ(ended[0].ticket.instance, &other);
+  EXPECT_EQ(ended[0].error, failures_.code);
+  EXPECT_FALSE(parts.of[0]->channel->broken());
+  for (Parts* one : {&other, &parts}) transport.remove(*one->of[0]);
+}
+
+}  // namespace
+}  // namespace urakata::engine

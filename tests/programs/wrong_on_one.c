@@ -1,0 +1,100 @@
+// A persistent neighbourhood collective whose arguments are wrong on one rank: the error handler of its communicator is
+// told there, in that call, whether the others are in it, too, or not. Nobody waits for anybody who does not come, and
+// what is right goes on working.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "features.h"
+
+#if !HAVE_PERSISTENT
+#error "needs persistent neighbourhood collectives"
+#endif
+
+static int told = 0, told_class = MPI_SUCCESS;
+
+static void handler(MPI_Comm* comm, int* code, ...) {
+  (void)comm;
+  ++told;
+  MPI_Error_class(*code, &told_class);
+}
+
+static int rank, ranks, wrong = 0;
+static int out[2], in[2];
+
+static void expect(int good, const char* what) {
+  if (good) return;
+  fprintf(stderr, "wrong_on_one, rank %d: %s\n", rank, what);
+  wrong = 1;
+}
+
+static MPI_Request make(MPI_Comm ring, MPI_Datatype type) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  PERSISTENT(Neighbor_alltoall)(out, 1, type, in, 1, MPI_INT, ring, MPI_INFO_NULL, &request);
+  return request;
+}
+
+static void make_wrong(MPI_Comm ring) {
+  told = 0;
+  make(ring, MPI_DATATYPE_NULL);
+  expect(told != 0 && told_class == MPI_ERR_TYPE, "the error handler has not been told of MPI_DATATYPE_NULL");
+}
+
+// All ranks, with right arguments: each sends its rank and the side to both neighbours, some times.
+static void exchange(MPI_Comm ring) {
+  told = 0;
+  MPI_Request request = make(ring, MPI_INT);
+  const int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
+  for (int round = 0; round < 3; ++round) {
+    for (int side = 0; side < 2; ++side) out[side] = 10 * (10 * round + rank) + side;
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect(in[0] == 10 * (10 * round + left) + 1 && in[1] == 10 * (10 * round + right), "another result");
+  }
+  MPI_Request_free(&request);
+  expect(told == 0, "the error handler was told of a right call");
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const int periodic = 1;
+  MPI_Errhandler made;
+  MPI_Comm ring, alone, together, all;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &periodic, 0, &ring);
+  MPI_Comm_create_errhandler(handler, &made);
+  MPI_Comm_set_errhandler(ring, made);
+  MPI_Errhandler_free(&made);
+  MPI_Comm_dup(ring, &alone);
+  MPI_Comm_dup(ring, &together);
+  MPI_Comm_dup(ring, &all);
+
+  // The others are not in it; then all are in a right one.
+  exchange(alone);
+  if (rank == 0) make_wrong(alone);
+  exchange(alone);
+  // The others are in it, and wait for nobody; what comes next meets what comes next.
+  if (rank == ranks - 1) {
+    make_wrong(together);
+  } else {
+    MPI_Request request = make(together, MPI_INT);
+    MPI_Request_free(&request);
+  }
+  int sum = 0;
+  MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, together);
+  expect(sum == ranks * (ranks - 1) / 2, "another sum");
+  // All are wrong.
+  make_wrong(all);
+  exchange(all);
+  exchange(ring);
+
+  MPI_Comm_free(&alone);
+  MPI_Comm_free(&together);
+  MPI_Comm_free(&all);
+  MPI_Comm_free(&ring);
+  int any = 0;
+  MPI_Allreduce(&wrong, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  if (rank == 0) printf("wrong_on_one: %s\n", any ? "WRONG" : "right");
+  MPI_Finalize();
+  return any;
+}
