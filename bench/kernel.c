@@ -6,8 +6,9 @@
 //   --part hop    three ranks, MPI_Ibcast along the chain 0, 1, 2 (options of the run must say so): from the start on rank
 //                 0 to the end on rank 2, while rank 1 computes without a call; what that takes from its computation, and
 //                 in how many interruptions; what its starting call takes.
-//   --part lost   the same while rank 1 repeats a product of small matrices with a test after each; CPU time lost is what
-//                 is not products.
+//   --part lost   three ranks or more, the same along the chain to the last rank, while all between its ends repeat a
+//                 product of small matrices with a test after each; what they lose is the time that is not products, so that
+//                 what a helper takes on their cores counts. Beside it the same by the CPU clocks of thread and process.
 //   --part group  any number of ranks: MPI_Ibcast, MPI_Iallgather, MPI_Ialltoall, each rank computing without a call from
 //                 its start until all has come; then all the CPU time that it took from their computations, starting and
 //                 waiting calls included, and io_uring's kernel threads.
@@ -17,7 +18,8 @@
 //                 attached as `affine`.
 //   --method      collective; in parts hop and lost also explicit: the program's own messages and tests; in part lost
 //                 blocked: a thread of the program that blocks in recv(). The variable KERNEL_METHOD says so, too.
-// Each prints a JSON object a line for each size; medians, and quartiles beside.
+// Each prints a JSON object a line for each size; medians, and quartiles beside. Parts hop, lost and group also say which
+// cores took the network's packets and the interrupts of other cores, of the whole machine, for each operation.
 #define _GNU_SOURCE
 #include "kernel.h"
 
@@ -28,10 +30,11 @@
 
 static const char usage[] =
     "usage: kernel --part hop|lost|group|small|own [--method collective|explicit|blocked] [--sizes LIST]\n"
-    "              [--repetitions N] [--test-us N] [--product N] [--budget-ms N]\n"
+    "              [--repetitions N] [--test-us N] [--compute-ms N] [--product N] [--budget-ms N]\n"
     "  --sizes        bytes (64)\n"
     "  --repetitions  of all parts but group (500)\n"
     "  --test-us      between two tests of part hop, method explicit (100)\n"
+    "  --compute-ms   most that the relay of part hop computes without a call, where nothing comes (50)\n"
     "  --product      edge of the matrices of part lost (4)\n"
     "  --budget-ms    for each operation and size of part group (100)";
 
@@ -51,23 +54,25 @@ int main(int argc, char** argv) {
   char *part = "", *sizes = standard;
   char* method = getenv("KERNEL_METHOD");
   if (!method) method = "collective";
-  long repetitions = 500, test_us = 100, product = 4, budget_ms = 100;
+  long repetitions = 500, test_us = 100, product = 4, budget_ms = 100, compute_ms = 50;
   int ranks = 0;
   MPI_Init(&argc, &argv);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const struct option options[] = {{"--part", &part, NULL, 0},          {"--method", &method, NULL, 0},
-                                   {"--sizes", &sizes, NULL, 0},        {"--repetitions", NULL, &repetitions, 1},
-                                   {"--test-us", NULL, &test_us, 1},    {"--product", NULL, &product, 1},
-                                   {"--budget-ms", NULL, &budget_ms, 1}};
-  parse_options(argc, argv, options, 7, usage);
+  const struct option options[] = {{"--part", &part, NULL, 0},           {"--method", &method, NULL, 0},
+                                   {"--sizes", &sizes, NULL, 0},         {"--repetitions", NULL, &repetitions, 1},
+                                   {"--test-us", NULL, &test_us, 1},     {"--product", NULL, &product, 1},
+                                   {"--budget-ms", NULL, &budget_ms, 1}, {"--compute-ms", NULL, &compute_ms, 1}};
+  parse_options(argc, argv, options, 8, usage);
   const int which = find("--part", part, parts, 5);
   struct settings settings = {.method = (enum method)find("--method", method, methods, 3),
                               .repetitions = (int)repetitions,
                               .test_us = (double)test_us,
+                              .most_ns = 1e6 * (double)compute_ms,
                               .product = product,
                               .budget_ns = 1e6 * (double)budget_ms};
   settings.size_count = parse_numbers("--sizes", sizes, 1, settings.sizes);
-  if (which < 2 && ranks != RELAY_RANKS) fail("parts hop and lost are of %d ranks", RELAY_RANKS);
+  if (which == 0 && ranks != RELAY_RANKS) fail("part hop is of %d ranks", RELAY_RANKS);
+  if (which == 1 && ranks < RELAY_RANKS) fail("part lost is of %d ranks or more", RELAY_RANKS);
   if ((which >= 2 && settings.method != COLLECTIVE) || (which == 0 && settings.method == BLOCKED))
     fail("--method %s is not of part %s", method, part);
   print_loaded();

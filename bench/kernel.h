@@ -20,6 +20,7 @@ struct settings {
   int size_count;
   int repetitions;
   double test_us;    // between two tests of EXPLICIT in part `hop`
+  double most_ns;    // that its relay computes without a call, where nothing comes
   long product;      // edge of the matrices in part `lost`
   double budget_ns;  // for one size in part `group`
 };
@@ -31,12 +32,12 @@ void measure_group(const struct settings* settings);
 void measure_small(const struct settings* settings);
 void measure_own(const struct settings* settings);
 
-// --- sockets of the program's own between the three ranks of a relay ---
+// --- sockets of the program's own between the ranks of a relay ---
 
 enum { SOURCE, RELAY, SINK, RELAY_RANKS };
 
-// A connected socket to each of the other two ranks. Collective over MPI_COMM_WORLD.
-void open_sockets(int sockets[RELAY_RANKS]);
+// A connected socket to each other rank; sockets[own rank] is left alone. Collective over MPI_COMM_WORLD.
+void open_sockets(int* sockets);
 void tell(int socket);      // one byte
 void wait_for(int socket);  // sleeps until it is there
 void send_all(int socket, const void* bytes, size_t count);
@@ -78,6 +79,23 @@ bool compute_until(const volatile unsigned char* byte, unsigned char value, doub
                    struct loss* loss);
 // The same for a time.
 void compute_for(double ns, const struct calm* calm, struct loss* loss);
+
+// --- who takes the interrupts ---
+
+// On which core packets are taken in (softirq NET_RX), and which cores others interrupt: to run a function there, or to
+// have the scheduler look there, as for the work of a chain.
+enum interrupt_kind { PACKETS, FUNCTION_CALLS, RESCHEDULES, INTERRUPT_KINDS };
+enum { MOST_CORES = 1024 };  // those above are not counted
+
+// Of the whole machine since its start.
+struct interrupts {
+  bool known;
+  double counts[INTERRUPT_KINDS][MOST_CORES];
+};
+void count_interrupts(struct interrupts* counted);
+// Into an open JSON object: for each kind and core what came between, for each operation; cores without any are left out.
+// Nothing where the kernel does not show it.
+void print_interrupts(const struct interrupts* before, const struct interrupts* after, int operations);
 
 int io_workers(void);  // kernel threads of io_uring that work for this process
 

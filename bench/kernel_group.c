@@ -77,6 +77,7 @@ static struct sample repeat(struct group* g, enum kind kind, unsigned char value
 
 static void measure(struct group* g, enum kind kind, const struct settings* s) {
   enum { FEWEST = 8, MOST = 2000 };
+  static struct interrupts before, after;
   // A program computes long between calls: engines with helpers have seen that, and do not wait for its next call.
   const double least = 1e6;
   double window = least;
@@ -91,12 +92,14 @@ static void measure(struct group* g, enum kind kind, const struct settings* s) {
   double *us = allocate((size_t)count * sizeof *us), *lost = allocate((size_t)count * sizeof *lost);
   double *slowest = allocate((size_t)count * sizeof *slowest), *all = allocate((size_t)count * sizeof *all);
   int late = 0;
+  if (g->rank == 0) count_interrupts(&before);
   for (int i = 0; i < count; ++i) {
     const struct sample sample = repeat(g, kind, (unsigned char)(1 + (i + FEWEST) % 251), window);
     us[i] = sample.us;
     lost[i] = sample.lost_ns / 1e3;
     late += sample.late;
   }
+  if (g->rank == 0) count_interrupts(&after);
   int workers = io_workers();
   MPI_Reduce(us, slowest, count, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
   MPI_Reduce(lost, all, count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
@@ -108,9 +111,11 @@ static void measure(struct group* g, enum kind kind, const struct settings* s) {
     printf(
         "{\"part\": \"group\", \"operation\": \"%s\", \"bytes\": %zu, \"ranks\": %d, \"repetitions\": %d, \"us\": "
         "%.3f, "
-        "\"low_us\": %.3f, \"high_us\": %.3f, \"cpu_us\": %.3f, \"workers\": %d, \"late\": %d}\n",
+        "\"low_us\": %.3f, \"high_us\": %.3f, \"cpu_us\": %.3f, \"workers\": %d, \"late\": %d",
         names[kind], g->bytes, g->ranks, count, quantile(slowest, count, 0.5), quantile(slowest, count, 0.25),
         quantile(slowest, count, 0.75), quantile(all, count, 0.5), workers, late);
+    print_interrupts(&before, &after, count);
+    printf("}\n");
     fflush(stdout);
   }
   free(all);

@@ -12,8 +12,6 @@ struct hop {
 // The relay is surely in its computation by then. A program computes long between calls: engines with helpers have seen
 // that, and do not wait for its next call.
 static const double settle_ns = 1e6;
-// Longer than any hop; then the relay makes a call.
-static const double timeout_ns = 50e6;
 
 struct sample {
   double time;       // rank 0: of the start; rank 2: of the end, on one machine's clock
@@ -55,7 +53,7 @@ static void relay(struct hop* h, unsigned char mark, struct sample* sample) {
     MPI_Ibcast(h->buffer, h->bytes, MPI_BYTE, SOURCE, MPI_COMM_WORLD, &request);
     sample->start_ns = now_ns() - before;
     tell(h->sockets[SOURCE]);
-    sample->late = !compute_until(h->buffer + h->bytes - 1, mark, timeout_ns, &h->calm, &sample->loss);
+    sample->late = !compute_until(h->buffer + h->bytes - 1, mark, h->settings->most_ns, &h->calm, &sample->loss);
     compute_for(100e3, &h->calm, &sample->loss);  // it is handed on meanwhile
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     return;
@@ -74,7 +72,8 @@ static void relay(struct hop* h, unsigned char mark, struct sample* sample) {
   sample->loss.ns += now_ns() - test;
 }
 
-static void print(const struct hop* h, const double* us, const struct sample* relayed, const double* starts, int n) {
+static void print(const struct hop* h, const double* us, const struct sample* relayed, const double* starts, int n,
+                  const struct interrupts counted[2]) {
   // Medians: the clock's interrupts, which come every few milliseconds, are in few of them.
   double *lost = allocate((size_t)n * sizeof *lost), *breaks = allocate((size_t)n * sizeof *breaks);
   int late = 0;
@@ -87,20 +86,24 @@ static void print(const struct hop* h, const double* us, const struct sample* re
   sort_samples(breaks, n);
   printf(
       "{\"part\": \"hop\", \"bytes\": %d, \"ranks\": %d, \"repetitions\": %d, \"us\": %.3f, \"low_us\": %.3f, "
-      "\"high_us\": %.3f, \"stolen_us\": %.3f, \"interruptions\": %.1f, \"start_ns\": %.0f, \"late\": %d}\n",
+      "\"high_us\": %.3f, \"stolen_us\": %.3f, \"interruptions\": %.1f, \"start_ns\": %.0f, \"late\": %d",
       h->bytes, RELAY_RANKS, n, quantile(us, n, 0.5), quantile(us, n, 0.25), quantile(us, n, 0.75),
       quantile(lost, n, 0.5), quantile(breaks, n, 0.5), quantile(starts, n, 0.5), late);
+  print_interrupts(&counted[0], &counted[1], n);
+  printf("}\n");
   free(breaks);
   free(lost);
 }
 
 static void measure(struct hop* h) {
+  static struct interrupts counted[2];  // before and after
   const int n = h->settings->repetitions, warm = 20 < n ? 20 : n;
   struct sample* samples = allocate((size_t)n * sizeof *samples);
   double *times = allocate((size_t)n * sizeof *times), *starts = allocate((size_t)n * sizeof *starts);
   for (int i = -warm; i < n; ++i) {
     struct sample sample = {0};
     const unsigned char mark = (unsigned char)(1 + (i + warm) % 251);
+    if (i == 0 && h->rank == RELAY) count_interrupts(&counted[0]);
     if (h->rank == SOURCE) source(h, mark, &sample);
     if (h->rank == RELAY) relay(h, mark, &sample);
     if (h->rank == SINK) sink(h, &sample);
@@ -109,6 +112,7 @@ static void measure(struct hop* h) {
     times[i] = sample.time;
     starts[i] = sample.start_ns;
   }
+  if (h->rank == RELAY) count_interrupts(&counted[1]);
   if (h->rank == SINK) MPI_Send(times, n, MPI_DOUBLE, RELAY, 1, MPI_COMM_WORLD);
   if (h->rank == SOURCE) MPI_Send(times, n, MPI_DOUBLE, RELAY, 1, MPI_COMM_WORLD);
   if (h->rank == RELAY) {
@@ -118,7 +122,7 @@ static void measure(struct hop* h) {
     for (int i = 0; i < n; ++i) times[i] = (times[i] - begun[i]) / 1e3;
     sort_samples(times, n);
     sort_samples(starts, n);
-    print(h, times, samples, starts, n);
+    print(h, times, samples, starts, n, counted);
     fflush(stdout);
     free(begun);
   }

@@ -9,31 +9,39 @@
 #include "kernel.h"
 #include "own_address.h"
 
-void open_sockets(int sockets[RELAY_RANKS]) {
-  int rank = 0;
+static int without_delay(int socket) {
+  const int one = 1;
+  if (setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) != 0) fail("cannot set up a socket");
+  return socket;
+}
+
+// Each rank connects to all below it, which find out by a first word who it is: a connection is there before it is accepted.
+void open_sockets(int* sockets) {
+  int rank = 0, ranks = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const int door = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  struct sockaddr_in mine = {.sin_family = AF_INET, .sin_addr.s_addr = own_address()}, all[RELAY_RANKS];
+  struct sockaddr_in mine = {.sin_family = AF_INET, .sin_addr.s_addr = own_address()};
+  struct sockaddr_in* const all = allocate((size_t)ranks * sizeof *all);
   socklen_t length = sizeof mine;
-  if (bind(door, (struct sockaddr*)&mine, sizeof mine) != 0 || listen(door, RELAY_RANKS) != 0 ||
+  if (bind(door, (struct sockaddr*)&mine, sizeof mine) != 0 || listen(door, ranks) != 0 ||
       getsockname(door, (struct sockaddr*)&mine, &length) != 0)
     fail("cannot open a socket");
   MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, MPI_COMM_WORLD);
-  for (int low = 0; low < RELAY_RANKS; ++low) {
-    for (int high = low + 1; high < RELAY_RANKS; ++high) {
-      const int one = 1;
-      int made = -1;
-      if (rank == low) made = accept(door, NULL, NULL);
-      if (rank == high) {
-        made = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (connect(made, (struct sockaddr*)&all[low], sizeof all[low]) != 0) fail("cannot connect two ranks");
-      }
-      if (made >= 0) setsockopt(made, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-      if (rank == low) sockets[high] = made;
-      if (rank == high) sockets[low] = made;
-      MPI_Barrier(MPI_COMM_WORLD);
-    }
+  for (int low = 0; low < rank; ++low) {
+    const int made = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (connect(made, (struct sockaddr*)&all[low], sizeof all[low]) != 0) fail("cannot connect two ranks");
+    sockets[low] = without_delay(made);
+    send_all(made, &rank, sizeof rank);
   }
+  for (int more = rank + 1; more < ranks; ++more) {
+    const int made = accept4(door, NULL, NULL, SOCK_CLOEXEC);
+    int who = 0;
+    receive_all(made, &who, sizeof who);
+    sockets[who] = without_delay(made);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  free(all);
   close(door);
 }
 

@@ -1,34 +1,52 @@
-// Collectives of ranks at two sites: the time from the moment at which all begin to the last rank's end, and the same
-// remote bytes by plain sockets, as a floor.
+// Collectives of ranks at several sites: the time from the moment at which all begin to the last rank's end, and the
+// same remote bytes by plain sockets, as a floor.
 //
 //   sites OPERATION BYTES[,BYTES...] [ROUNDS [HOME]]
 //
-// OPERATION: scatter, gather, bcast, allgather, allreduce, reduce or alltoall; or send: no collective, but a message of rank
-// 0 to the first rank of the other site. BYTES: of the largest buffer (a scatter's send buffer, an allreduce's vector).
-// HOME: ranks at the root's site, the first ones. With SITES_SOCKETS=N in the environment the remote bytes of a scatter, a
-// gather or a send go over N plain connections instead, a thread each. Prints a line of JSON for each size.
+// OPERATION: scatter, gather, bcast, allgather, allreduce, reduce or alltoall; or send: no collective, but a message of
+// rank 0 to the first rank of another site. BYTES: of the largest buffer (a scatter's send buffer, an allreduce's
+// vector). HOME: ranks at the root's site, the first ones. With SITES_SOCKETS=N in the environment the remote bytes of
+// a scatter, a gather or a send go over N plain connections instead, a thread each. Prints a line of JSON for each
+// size.
 //
-// All begin at a moment of the monotonic clock that rank 0 has named, which is one clock on test hosts only. Contents are
-// checked in each round.
+// With SITES_COMPUTE=RANK:MS in the environment a scatter or a bcast is one that does not block, and rank RANK computes
+// for about so long before it waits for its end. Then "us" is until the last of the other ranks has it, "idle_us" the
+// same where that rank waits as they do, "compute_us" what its work takes alone, "lost_us" how much longer it took
+// meanwhile.
+//
+// All begin at a moment of the monotonic clock that rank 0 has named, which is one clock on test hosts only. Contents
+// are checked in each round.
 #define _GNU_SOURCE
 #include <stdbool.h>
 #include <string.h>
 #include <time.h>
 
+#include "sites_compute.h"
 #include "sites_sockets.h"
 #include "timing.h"
 
 enum { MAX_ROUNDS = 1000 };
 
 static int rank_, ranks_;
+static struct delegate delegate_;
+
+static void sleep_until(double ns) {
+  struct timespec until = {(time_t)(ns / 1e9), (long)(ns - (double)(time_t)(ns / 1e9) * 1e9)};
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) != 0) {
+  }
+}
 
 static double begin_together(void) {
   double begin = now_ns() + 60e6;
   MPI_Bcast(&begin, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-  struct timespec until = {(time_t)(begin / 1e9), (long)(begin - (double)(time_t)(begin / 1e9) * 1e9)};
-  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) != 0) {
-  }
+  sleep_until(begin);
   return begin;
+}
+
+// The end of what does not block; the delegate computes before it waits for that.
+static int finish(MPI_Request* request) {
+  if (delegate_.computes && rank_ == delegate_.rank) compute(&delegate_);
+  return MPI_Wait(request, MPI_STATUS_IGNORE);
 }
 
 // The value of element i of rank r's block, in a round.
@@ -57,13 +75,17 @@ static double run(const char* operation, const struct buffers* b, int home, int 
   const int count = (int)n, whole = (int)b->count;
   int code = 0;
   double end = 0;
+  const bool blocks = delegate_.rank < 0;
+  MPI_Request request = MPI_REQUEST_NULL;
 #define TIMED(call)                      \
   const double begin = begin_together(); \
   code = call;                           \
   end = now_ns() - begin
   if (strcmp(operation, "scatter") == 0) {
     for (int r = 0; r < ranks_ && rank_ == 0; ++r) fill(all + r * n, r, n, round);
-    TIMED(MPI_Scatter(all, count, MPI_INT, own, count, MPI_INT, 0, MPI_COMM_WORLD));
+    TIMED(blocks ? MPI_Scatter(all, count, MPI_INT, own, count, MPI_INT, 0, MPI_COMM_WORLD)
+                 : MPI_Iscatter(all, count, MPI_INT, own, count, MPI_INT, 0, MPI_COMM_WORLD, &request) ||
+                       finish(&request));
     expect(own, rank_, n, round, operation);
   } else if (strcmp(operation, "gather") == 0) {
     fill(own, rank_, n, round);
@@ -71,7 +93,8 @@ static double run(const char* operation, const struct buffers* b, int home, int 
     for (int r = 0; r < ranks_ && rank_ == 0; ++r) expect(all + r * n, r, n, round, operation);
   } else if (strcmp(operation, "bcast") == 0) {
     fill(all, rank_ == 0 ? 0 : -1, b->count, round);
-    TIMED(MPI_Bcast(all, whole, MPI_INT, 0, MPI_COMM_WORLD));
+    TIMED(blocks ? MPI_Bcast(all, whole, MPI_INT, 0, MPI_COMM_WORLD)
+                 : MPI_Ibcast(all, whole, MPI_INT, 0, MPI_COMM_WORLD, &request) || finish(&request));
     expect(all, 0, b->count, round, operation);
   } else if (strcmp(operation, "allgather") == 0) {
     fill(own, rank_, n, round);
@@ -94,7 +117,6 @@ static double run(const char* operation, const struct buffers* b, int home, int 
       if ((unsigned)all[i] != sum) fail("%s: element %ld is wrong", operation, i);
     }
   } else if (strcmp(operation, "send") == 0) {
-    MPI_Request request = MPI_REQUEST_NULL;
     fill(all, rank_, b->count, round);
     TIMED((rank_ == 0      ? MPI_Isend(all, whole, MPI_INT, home, 1, MPI_COMM_WORLD, &request)
            : rank_ == home ? MPI_Irecv(all, whole, MPI_INT, 0, 1, MPI_COMM_WORLD, &request)
@@ -108,6 +130,89 @@ static double run(const char* operation, const struct buffers* b, int home, int 
   return end;
 }
 
+// The longest of all ranks, in microseconds, on rank 0.
+static double longest_us(double ns) {
+  double last = 0;
+  MPI_Reduce(&ns, &last, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  return last / 1e3;
+}
+
+// Microseconds of each round, on rank 0: until the last of the ranks that do not compute has it.
+struct rounds {
+  double us[MAX_ROUNDS], idle_us[MAX_ROUNDS];
+  double compute_us[MAX_ROUNDS], lost_us[MAX_ROUNDS];
+};
+
+static void collective_round(const char* operation, const struct buffers* b, int home, int round,
+                             struct rounds* rounds) {
+  const bool counts = rank_ != delegate_.rank;
+  struct rounds ignored;
+  const int at = round < 0 ? 0 : round;
+  if (round < 0) rounds = &ignored;
+  delegate_.computes = true;
+  const double ns = run(operation, b, home, round);
+  rounds->us[at] = longest_us(counts ? ns : 0);
+  if (delegate_.rank < 0) return;
+  const double meanwhile = counts ? 0 : delegate_.last_ns;
+  delegate_.computes = false;
+  const double idle = run(operation, b, home, MAX_ROUNDS + round);  // other contents
+  rounds->idle_us[at] = longest_us(counts ? idle : 0);
+  const double begin = begin_together();
+  if (counts) {
+    sleep_until(begin + delegate_.ns);
+  } else {
+    compute(&delegate_);
+  }
+  rounds->compute_us[at] = longest_us(counts ? 0 : delegate_.last_ns);
+  rounds->lost_us[at] = longest_us(meanwhile) - rounds->compute_us[at];
+}
+
+static void sockets_round(struct plain_sockets* links, const struct buffers* b, long remote, int round,
+                          struct rounds* rounds) {
+  const double begin = begin_together();
+  move_sockets(links, (char*)b->large, remote);
+  const double us = longest_us(now_ns() - begin);
+  if (round >= 0) rounds->us[round] = us;
+}
+
+static double median(double* samples, int count) {
+  sort_samples(samples, count);
+  return samples[count / 2];
+}
+
+static void print(const char* operation, long bytes, long remote, struct rounds* rounds, int count) {
+  printf("{\"operation\": \"%s\", \"bytes\": %ld, \"remote_bytes\": %ld, \"ranks\": %d, \"samples_us\": [", operation,
+         bytes, remote, ranks_);
+  for (int i = 0; i < count; ++i) printf("%s%.1f", i != 0 ? ", " : "", rounds->us[i]);
+  printf("], \"us\": %.1f", median(rounds->us, count));
+  if (delegate_.rank >= 0) {
+    printf(", \"idle_us\": %.1f, \"compute_us\": %.1f, \"lost_us\": %.1f", median(rounds->idle_us, count),
+           median(rounds->compute_us, count), median(rounds->lost_us, count));
+  }
+  printf("}\n");
+  fflush(stdout);
+}
+
+static void measure(const char* operation, long bytes, int home, int count, struct plain_sockets* links) {
+  static struct rounds rounds;
+  struct buffers b = {.block = bytes / (long)sizeof(int) / ranks_, .count = bytes / (long)sizeof(int)};
+  b.large = malloc((size_t)bytes + 64);
+  b.other = malloc((size_t)bytes + 64);
+  if (b.large == NULL || b.other == NULL) fail("no memory for %ld bytes", bytes);
+  const bool all_of_it = strcmp(operation, "send") == 0;
+  const long remote = (long)sizeof(int) * (all_of_it ? b.count : b.block * (ranks_ - home));
+  for (int round = -1; round < count; ++round) {  // one to warm up
+    if (links != NULL) {
+      sockets_round(links, &b, remote, round, &rounds);
+    } else {
+      collective_round(operation, &b, home, round, &rounds);
+    }
+  }
+  if (rank_ == 0) print(operation, bytes, remote, &rounds, count);
+  free(b.large);
+  free(b.other);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
@@ -119,41 +224,13 @@ int main(int argc, char** argv) {
   const char* const plain = getenv("SITES_SOCKETS");
   if (rounds < 1 || rounds > MAX_ROUNDS) fail("ROUNDS is not in 1..%d", MAX_ROUNDS);
   if (home < 1 || home >= ranks_) fail("HOME leaves no rank for the other site");
+  delegate_ = find_delegate(getenv("SITES_COMPUTE"), rank_, ranks_);
+  if (delegate_.rank >= 0 && strcmp(operation, "scatter") != 0 && strcmp(operation, "bcast") != 0)
+    fail("SITES_COMPUTE: only scatter and bcast go on while a rank computes, not %s", operation);
   struct plain_sockets* const links =
-      plain != NULL ? open_sockets(rank_, ranks_, home, atoi(plain), strcmp(operation, "gather") == 0) : NULL;
-  for (const char* size = argv[2]; size != NULL; size = strchr(size, ',') != NULL ? strchr(size, ',') + 1 : NULL) {
-    const long bytes = atol(size);
-    struct buffers b = {.block = bytes / (long)sizeof(int) / ranks_, .count = bytes / (long)sizeof(int)};
-    b.large = malloc((size_t)bytes + 64);
-    b.other = malloc((size_t)bytes + 64);
-    if (b.large == NULL || b.other == NULL) fail("no memory for %ld bytes", bytes);
-    const bool all_of_it = strcmp(operation, "send") == 0;
-    const long remote = (long)sizeof(int) * (all_of_it ? b.count : b.block * (ranks_ - home));
-    double samples[MAX_ROUNDS];
-    for (int round = -1; round < rounds; ++round) {  // one to warm up
-      double time;
-      if (links != NULL) {
-        const double begin = begin_together();
-        move_sockets(links, (char*)b.large, remote);
-        time = now_ns() - begin;
-      } else {
-        time = run(operation, &b, home, round);
-      }
-      double last = 0;
-      MPI_Reduce(&time, &last, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-      if (round >= 0) samples[round] = last / 1e3;
-    }
-    if (rank_ == 0) {
-      printf("{\"operation\": \"%s\", \"bytes\": %ld, \"remote_bytes\": %ld, \"ranks\": %d, \"samples_us\": [",
-             operation, bytes, remote, ranks_);
-      for (int i = 0; i < rounds; ++i) printf("%s%.1f", i != 0 ? ", " : "", samples[i]);
-      sort_samples(samples, rounds);
-      printf("], \"us\": %.1f}\n", samples[rounds / 2]);
-      fflush(stdout);
-    }
-    free(b.large);
-    free(b.other);
-  }
+      plain != NULL ? open_sockets(rank_, ranks_, home, plain, strcmp(operation, "gather") == 0) : NULL;
+  for (const char* size = argv[2]; size != NULL; size = strchr(size, ',') != NULL ? strchr(size, ',') + 1 : NULL)
+    measure(operation, atol(size), home, rounds, links);
   MPI_Finalize();
   return 0;
 }

@@ -11,12 +11,11 @@
 #include "own_address.h"
 #include "timing.h"
 
-enum { MAX_SOCKETS = 256 };
-
 struct plain_sockets {
   int count, sending;
   int total;  // of all ranks
   int socket[MAX_SOCKETS];
+  int number[MAX_SOCKETS];  // of all
 };
 
 struct part {
@@ -25,8 +24,11 @@ struct part {
   long bytes;
 };
 
-struct plain_sockets* open_sockets(int rank, int ranks, int home, int sockets, int to_root) {
-  if (sockets < 1 || sockets > MAX_SOCKETS) fail("SOCKETS is not in 1..%d", MAX_SOCKETS);
+struct plain_sockets* open_sockets(int rank, int ranks, int home, const char* count, int to_root) {
+  char* rest = NULL;
+  const long sockets = strtol(count, &rest, 10);
+  if (rest == count || *rest != '\0' || sockets < 1 || sockets > MAX_SOCKETS)
+    fail("SITES_SOCKETS=%s is not a number of 1 to %d", count, MAX_SOCKETS);
   struct plain_sockets* const links = calloc(1, sizeof *links);
   struct sockaddr_in own = {.sin_family = AF_INET, .sin_addr.s_addr = INADDR_ANY};
   const int listener = socket(AF_INET, SOCK_STREAM, 0);
@@ -38,9 +40,9 @@ struct plain_sockets* open_sockets(int rank, int ranks, int home, int sockets, i
   struct sockaddr_in* const all = malloc((size_t)ranks * sizeof *all);
   if (all == NULL) fail("no memory");
   MPI_Allgather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, MPI_COMM_WORLD);
-  links->total = sockets;
+  links->total = (int)sockets;
   links->sending = (rank == 0) != (to_root != 0);
-  for (int i = 0; i < sockets; ++i) {
+  for (int i = 0; i < links->total; ++i) {
     const int peer = home + i % (ranks - home);
     int made = -1;
     if (rank == 0) {
@@ -52,6 +54,7 @@ struct plain_sockets* open_sockets(int rank, int ranks, int home, int sockets, i
     if (made < 0) continue;
     const int one = 1;
     setsockopt(made, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    links->number[links->count] = i;
     links->socket[links->count++] = made;
   }
   close(listener);
@@ -75,9 +78,9 @@ static void* move_part(void* of) {
 void move_sockets(struct plain_sockets* links, char* buffer, long bytes) {
   pthread_t threads[MAX_SOCKETS];
   struct part parts[MAX_SOCKETS];
-  const long each = bytes / links->total;
   for (int i = 0; i < links->count; ++i) {
-    parts[i] = (struct part){links->socket[i], links->sending, buffer + i * each, each};
+    const long begin = bytes * links->number[i] / links->total, end = bytes * (links->number[i] + 1) / links->total;
+    parts[i] = (struct part){links->socket[i], links->sending, buffer + begin, end - begin};
     if (pthread_create(&threads[i], NULL, move_part, &parts[i]) != 0) fail("cannot make a thread");
   }
   for (int i = 0; i < links->count; ++i) pthread_join(threads[i], NULL);

@@ -18,7 +18,7 @@ PACKAGES = Path(__file__).resolve().parents[2] / "python"
 sys.path.insert(0, str(PACKAGES))
 
 from urakata import launcher, paths  # noqa: E402
-from urakata.hosts import Hosts, HostsError, available, launch, links  # noqa: E402
+from urakata.hosts import Hosts, HostsError, available, launch, links, steering  # noqa: E402
 from urakata.hosts.measure import measure_links  # noqa: E402
 
 needs_hosts = pytest.mark.skipif(not available()[0], reason=f"no test hosts here: {available()[1]}")
@@ -307,6 +307,26 @@ def test_links_carry_the_set_rate_and_no_more() -> None:
     most = 50e6 / 8 * seconds + 2 * links.burst_bytes(50_000_000)
     for now, then in zip(after, before, strict=True):
         assert all(0 < now[way] - then[way] <= most for way in range(2))
+
+
+@needs_hosts
+@pytest.mark.parametrize("way", ("rps", "rfs"))
+def test_packets_are_steered_and_all_is_set_back(hosts: Hosts, way: str) -> None:
+    """Host 0's to CPU 0, the others' to CPUs 0 and 1; the kernel shows it as it took it."""
+    if reason := steering.obstacle(way):
+        pytest.skip(reason)
+    name, base = ("rps_cpus", 16) if way == "rps" else ("rps_flow_cnt", 10)
+
+    def shown() -> list[int]:
+        command = ["cat", f"/sys/class/net/eth0/queues/rx-0/{name}"]
+        return [int(hosts.execute(host, command).stdout.replace(",", ""), base) for host in range(hosts.count)]
+
+    before = shown()
+    if (os.cpu_count() or 1) < 2:
+        pytest.skip("one CPU has nothing to choose from")
+    with steering.steered(hosts, way, [[0], [0, 1], [0, 1]]):
+        assert shown() == ([1, 3, 3] if way == "rps" else 3 * [steering.FLOWS])
+    assert shown() == before
 
 
 @pytest.mark.skipif(not available(delay=True)[0], reason=f"no delayed links here: {available(delay=True)[1]}")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jobs import FULL, compiled, named
@@ -17,6 +19,7 @@ from urakata import paths
 from urakata.cli import build_app
 from urakata.hosts import Hosts, available
 from urakata.kernel_study.methods import PARTS
+from urakata.report.summary import summarise
 
 pytestmark = pytest.mark.skipif(not available()[0], reason=f"no test hosts here: {available()[1]}")
 
@@ -97,6 +100,39 @@ def test_the_study_measures_all_methods(tmp_path: Path) -> None:
     assert all(row["values"]["workers"] == [0] for row in of_group)
 
 
+def _study(file: Path, *words: str) -> dict[str, Any]:
+    said = CliRunner().invoke(build_app(), ["bench", "kernel", "--quick", *words, "--json", str(file)])
+    assert said.exit_code == 0, said.output
+    document: dict[str, Any] = json.loads(file.read_text())
+    return document
+
+
+def test_the_study_counts_interrupts_with_and_without_steering(tmp_path: Path) -> None:
+    """Engine poll moves nothing before the relay's call. Which core takes what is the machine's affair."""
+    words = ("--part", "hop", "--methods", "host,poll,thread,kernel", "--sizes", "64", "--steering", "none,rps")
+    document = _study(tmp_path / "hop.json", *words)
+    rows = {(row["method"], row["steering"]): row for row in document["rows"]}
+    both = [("thread", "rps"), ("kernel", "rps")] if "rps" in document["settings"]["steering"] else []
+    assert set(rows) == {*((one, "none") for one in ("host", "poll", "thread", "kernel")), *both}, document["refused"]
+    assert rows["poll", "none"]["values"]["late"] == [1.0]
+    for row in rows.values():
+        (counts,) = row["interrupts"]
+        assert set(counts) == {"net_rx", "function_call", "reschedule"}
+        assert sum(counts["net_rx"].values()) > 0
+    assert len(document["places"]["hop"]) == 3
+
+
+def test_the_study_over_more_hosts(tmp_path: Path) -> None:
+    words = ("--part", "fine", "--methods", "explicit,host,thread,kernel", "--sizes", "1K", "--steering", "none")
+    rows = _study(tmp_path / "fine.json", "--hosts", "4", *words)["rows"]
+    of_engines = {(one, shape) for one in ("host", "thread", "kernel") for shape in ("chain", "binomial")}
+    assert {(row["method"], row["algorithm"]) for row in rows} == {("explicit", "chain"), *of_engines}
+    for row in rows:
+        (elapsed,), (us,) = row["values"]["lost_us"], row["values"]["us"]
+        assert us > 0 and elapsed > 0, row
+        assert set(row["values"]) >= {"lost_thread_us", "lost_process_us"}
+
+
 @pytest.mark.parametrize("how", ("exit", "kill"))
 def test_a_rank_that_ends_early_ends_the_job(hosts: Hosts, folder: Path, tmp_path: Path, how: str) -> None:
     program = [str(compiled(named("openmpi"), "early_exit", folder)), how, str(tmp_path)]
@@ -119,6 +155,27 @@ def test_where_one_link_breaks_every_rank_gets_an_error(folder: Path, tmp_path: 
         _, output = job.result()
     assert len(list(tmp_path.glob("failed.*"))) == 3, output[-3000:]
     assert output.count(CONDUIT) == 3, output[:3000]
+
+
+def test_blocking_collectives_are_the_kernels_too(hosts: Hosts, folder: Path, tmp_path: Path) -> None:
+    """Where option BLOCKING gives them to Urakata at all."""
+    program = [str(compiled(named("openmpi"), "blocking_collectives", folder)), "1000" if FULL else "100"]
+    code, output = run(hosts, program, "--blocking", "always", "--report", str(tmp_path))
+    assert code == 0 and " 0 wrong" in output, output[-3000:]
+    engines = {(row.operation, row.engine) for row in summarise(tmp_path).rows}
+    assert {("Bcast", "kernel"), ("Allgather", "kernel")} <= engines, engines
+    assert not any(operation == "Bcast" and engine != "kernel" for operation, engine in engines), engines
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores: each rank of a host has one")
+def test_where_ranks_share_a_node_it_is_said_once(folder: Path) -> None:
+    """They have a core each, so the job has engine kernel; most of its communicators have ranks that share a node."""
+    program = [str(compiled(named("openmpi"), "random_nbc", folder)), "--cases", "50"]
+    with Hosts(count=2, split_cpus=False) as own:
+        code, output = run(own, program, per_host=2)
+    assert code == 0 and " 0 wrong" in output, output[-3000:]
+    assert "engine thread instead of kernel for a communicator of 4 ranks, and others" in output, output[:3000]
+    assert output.count("several of its ranks are on one node") == 1 and CONDUIT not in output, output[:3000]
 
 
 def _instead(output: str, why: str) -> None:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import ctypes.util
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
-from urakata import paths
+from urakata import launcher, paths
+from urakata.cli import build_app
 from urakata.commands import check
+from urakata.interrupts.balance import Balance
+from urakata.interrupts.interface import Interface, Queue
 
 
 @pytest.mark.parametrize(
@@ -56,3 +61,36 @@ def test_an_engine_is_what_it_is_at_the_rank_that_can_do_least(
     assert check._engines(ranks) == [host, check.Finding("poll", True, "p"), check.Finding("thread", usable, why)]
     ranks[0]["host"]["error"] = "gone"
     assert [finding.why for finding in check._engines(ranks)] == 3 * ["the host cannot be asked: gone"]
+
+
+@pytest.mark.parametrize("as_json", (False, True))
+def test_the_networks_interrupts_are_shown(monkeypatch: pytest.MonkeyPatch, as_json: bool) -> None:
+    """And what engine kernel lacks, as the rank says it."""
+    lacking = "small reductions are engine thread's, by byte code nowhere; not at eth9: Operation not permitted"
+    seat = {"spare": False, "cpus": "0", "reason": "shared", "refusal": ""}
+    rank = {
+        "host": {"error": "gone"},
+        "engines": [{"name": "kernel", "usable": True, "why": lacking}],
+        "placement": {"auto": seat, "spare": seat},
+        **{"rank": 0, "cpus": "0", "cores": 1, "threads": 1, "node_cores": 1, "oversubscribed": False, "messages": "m"},
+    }
+    nothing = check.Finding("nothing", True, "")
+    for name, answer in (
+        ("_ask", [rank]),
+        ("_engines", [check.Finding(**rank["engines"][0])]),
+        *((one, nothing) for one in ("_space", "_devices", "_test_hosts")),
+        ("_interrupts", Balance([Interface("eth9", "", [], [Queue("rx-0", [3], 0)])], 0)),
+        ("_sites", {"found": "", "links": []}),
+    ):
+        monkeypatch.setattr(check, name, lambda *_, answer=answer: answer)
+    monkeypatch.setattr(launcher, "find_host", lambda _: launcher.Host(Path("mpirun"), "openmpi", "5"))
+    said = CliRunner().invoke(build_app(), ["check", *(["--json"] if as_json else [])], env={"COLUMNS": "300"})
+    assert said.exit_code == 0, said.output
+    moved = "it is virtual and takes no interrupts; RPS hands them to core 3"
+    if as_json:
+        document = json.loads(said.output)
+        assert document["interrupts"]["interfaces"][0]["packets"].endswith(moved)
+        assert document["engines"][0]["why"] == lacking
+    else:
+        assert moved in said.output and lacking in said.output
+        assert "echo MASK > /sys/class/net/eth9/queues/rx-0/rps_cpus" in said.output

@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from urakata import launcher, paths
+from urakata.interrupts.balance import Balance, look, sentences, table
 from urakata.json_output import JsonFlag, write_json
 
 _DRIVERS = {"CUDA": "cuda", "HIP": "amdhip64", "Level Zero": "ze_loader"}  # as src/device/ knows them
@@ -122,6 +123,19 @@ def _messages(ranks: list[dict[str, Any]]) -> Finding:
     return Finding("messages between nodes", True, ranks[0]["messages"])
 
 
+def _interrupts() -> Balance:
+    """Of the interfaces by which transport wire would leave this node, as a probe outside of any job says."""
+    command = [str(paths.program("urakata-probe"))]
+    try:
+        probe = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_TIME_LIMIT)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise paths.NotFoundError(f"{command[0]} does not start: {error}") from error
+    said = next((line for line in probe.stdout.splitlines() if line.startswith("{")), None)
+    if said is None:
+        raise paths.NotFoundError(f"{command[0]}: exit code {probe.returncode}, it said nothing")
+    return look(json.loads(said)["interfaces"])
+
+
 def _sites(host: launcher.Host, ranks: int, arguments: list[str]) -> dict[str, Any]:
     """Where a job's ranks are, and what the links between their sites carry, as rank 0 of one says."""
     from urakata import site_links
@@ -149,6 +163,7 @@ def _print(
     ranks: list[dict[str, Any]],
     engines: list[Finding],
     others: list[Finding],
+    interrupts: Balance,
     sites: dict[str, Any],
 ) -> None:
     from urakata import site_links
@@ -193,6 +208,11 @@ def _print(
         name = f"engine {finding.name}" if finding in engines else finding.name
         usable.add_row(name, "[green]yes[/green]" if finding.usable else "[red]no[/red]", finding.why)
     console.print(usable)
+    console.print()
+    if interrupts.interfaces:
+        console.print(table(interrupts))
+    for sentence in sentences(interrupts):
+        console.print(sentence, markup=False)
     console.print(f"\n[bold]sites[/bold]  {sites['found']}")
     for link in sites["links"]:
         console.print(site_links.described(link))
@@ -216,7 +236,7 @@ def check(
     answers = _ask(chosen, ranks, arguments)
     engines = _engines(answers)
     messages, space, devices, hosts = _messages(answers), _space(), _devices(), _test_hosts()
-    sites = _sites(chosen, ranks, arguments)
+    interrupts, sites = _interrupts(), _sites(chosen, ranks, arguments)
     if as_json:
         write_json(
             {
@@ -229,11 +249,12 @@ def check(
                 "space": asdict(space),
                 "device_memory": asdict(devices),
                 "test_hosts": asdict(hosts),
+                "interrupts": interrupts.as_json(),
                 "sites": sites,
             }
         )
     else:
-        _print(chosen, answers, engines, [messages, space, devices, hosts], sites)
+        _print(chosen, answers, engines, [messages, space, devices, hosts], interrupts, sites)
     if not all(engine.usable for engine in engines):
         raise typer.Exit(2 if "error" in answers[0]["host"] else 1)
 

@@ -41,7 +41,7 @@ class LinkFigures:
     datagrams: int = 0
     lost: int = 0
     loss_runs: dict[int, int] = field(default_factory=dict)
-    """How often so many datagrams in a row were lost."""
+    """How often so many datagrams in a row did not come."""
     late_us: float = 0.0
     """Mean lateness of deliveries in both directions of the link, while all this was measured."""
     late_share: float = 0.0
@@ -78,7 +78,20 @@ class LinkFigures:
         mean = self.datagrams * self.set_to.loss
         if abs(self.lost - mean) > _SIGMAS * math.sqrt(mean) + 0.5:
             found.append(f"{self.lost} of {self.datagrams} datagrams were lost instead of about {mean:.0f}")
-        return found
+        return [*found, *self._fault_of_runs()]
+
+    def _fault_of_runs(self) -> list[str]:
+        """Where each datagram is lost by itself, a lost one comes right after another as often as any is lost. Not
+        judged where the receiver dropped some, too, which are among the runs and not among the lost."""
+        among = sum(length * count for length, count in self.loss_runs.items())
+        loss = self.set_to.loss
+        if among != self.lost or not among:
+            return []
+        after_another = among - sum(self.loss_runs.values())
+        mean = among * loss
+        if abs(after_another - mean) <= _SIGMAS * math.sqrt(mean * (1 - loss)) + 1:
+            return []
+        return [f"{after_another} of {among} losses came right after another instead of about {mean:.0f}"]
 
     def too_slow(self) -> str:
         """Why the machine is too slow for what was asked; empty where it is not."""

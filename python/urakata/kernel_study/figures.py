@@ -1,4 +1,4 @@
-"""The paper's figures: elapsed and lost time of a broadcast against its size, a line for each method."""
+"""The paper's figures: elapsed and lost time of a broadcast against its size, a line for each way."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
 
-from urakata.kernel_study.methods import METHODS, PARTS
-from urakata.kernel_study.results import Key, Results
+from urakata.kernel_study.methods import ALGORITHMS, METHODS, PARTS, STEERING, Way
+from urakata.kernel_study.results import Results, key_of
 from urakata.study.scales import begin_axes, label_sizes, label_values
 
 # Okabe and Ito's colours, which the colour-blind can tell apart.
@@ -25,44 +26,62 @@ _STYLES = {
 _WHAT = {"us": "from start to last end [µs]", "lost_us": "CPU time lost [µs]", "stolen_us": "taken from the relay [µs]"}
 
 
-def _draw(results: Results, part: str, operation: str, quantity: str, subtitle: str, path: Path) -> bool:
-    sizes = [size for one, size in results.points(part) if one == operation]
+_LINES = {"none": "-", "rps": "--", "rfs": ":"}
+
+
+def _label(way: Way) -> str:
+    return METHODS[way.method].title + ("" if way.steering == "none" else f", {STEERING[way.steering]}")
+
+
+def _plot(axes: Axes, results: Results, part: str, points: list[tuple[str, int]], way: Way, quantity: str) -> bool:
+    values = {point[1]: results.median(key_of(part, point, way), quantity) for point in points}
+    found = {size: value for size, value in values.items() if value is not None and value > 0}
+    if found:
+        colour, marker = _STYLES[way.method]
+        line = _LINES[way.steering]
+        axes.plot(
+            list(found),
+            list(found.values()),
+            color=colour,
+            marker=marker,
+            linestyle=line,
+            label=_label(way),
+            markersize=5,
+        )
+    return bool(found)
+
+
+def _draw(
+    results: Results, part: str, operation: str, algorithm: str, quantity: str, subtitle: str, path: Path
+) -> bool:
+    points = [point for point in results.points(part) if point[0] == operation]
     drawn, axes = plt.subplots(figsize=(6.4, 4.6), layout="constrained")
-    shown = False
-    for method in results.methods(part):
-        values = {size: results.median(Key(part, operation, size, method), quantity) for size in sizes}
-        found = {size: value for size, value in values.items() if value is not None and value > 0}
-        if found:
-            colour, marker = _STYLES[method]
-            axes.plot(
-                list(found),
-                list(found.values()),
-                color=colour,
-                marker=marker,
-                label=METHODS[method].title,
-                markersize=5,
-            )
-            shown = True
-    if shown:
-        label_sizes(axes, sizes)
+    ways = [way for way in results.ways(part) if way.algorithm == algorithm]
+    shown = [_plot(axes, results, part, points, way, quantity) for way in ways]
+    if any(shown):
+        label_sizes(axes, [size for _, size in points])
         axes.set_yscale("log")
         label_values(axes)
         axes.set_ylabel(_WHAT[quantity])
-        axes.set_title(f"{PARTS[part].title}\n{operation}; {subtitle}", fontsize=10)
+        how = f", {ALGORITHMS[algorithm].title}" if algorithm else ""
+        axes.set_title(f"{PARTS[part].title}\n{operation}{how}; {subtitle}", fontsize=10)
         begin_axes(axes)
         axes.legend(frameon=False, fontsize=9)
         drawn.savefig(path)
     plt.close(drawn)
-    return shown
+    return any(shown)
 
 
 def draw_all(results: Results, subtitle: str, folder: Path) -> list[str]:
-    """Writes an SVG for each part, operation and quantity; their names."""
+    """Writes an SVG for each part, operation, algorithm (named where there are several) and quantity; their names."""
     names = []
     for part in PARTS:
+        algorithms = list(dict.fromkeys(way.algorithm for way in results.ways(part)))
         for operation in dict.fromkeys(one for one, _ in results.points(part)):
-            for quantity in _WHAT:
-                path = folder / f"{part}-{operation}-{quantity.removesuffix('_us')}.svg"
-                if _draw(results, part, operation, quantity, subtitle, path):
-                    names.append(path.name)
+            for algorithm in algorithms:
+                what = f"{part}-{operation}" + (f"-{algorithm}" if len(algorithms) > 1 else "")
+                for quantity in _WHAT:
+                    path = folder / f"{what}-{quantity.removesuffix('_us')}.svg"
+                    if _draw(results, part, operation, algorithm, quantity, subtitle, path):
+                        names.append(path.name)
     return names

@@ -1,17 +1,21 @@
-"""Running the jobs: all methods of a part in turn, round after round, every other round backwards."""
+"""Running the jobs: all ways of a part in turn, round after round, every other round backwards."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from urakata import paths
-from urakata.kernel_study.methods import METHODS, Part
+from urakata.hosts.command import HostsError
+from urakata.hosts.steering import steered
+from urakata.kernel_study.methods import ALGORITHMS, METHODS, Bed, Part, Way
 from urakata.kernel_study.results import Results
+from urakata.kernel_study.steering import away
 from urakata.launcher import Host
 from urakata.study.plan import Refused
 from urakata.study.running import JobError, run_on_hosts
@@ -38,53 +42,68 @@ class Amounts:
         ]
 
 
+@dataclass(frozen=True)
+class Job:
+    """What is the same of all jobs: bench/kernel, the MPI that starts it, its amounts, and the seconds that it has."""
+
+    program: Path
+    host: Host
+    amounts: Amounts
+    timeout: float
+
+
 @dataclass
 class Session:
-    """What was measured, and which jobs failed."""
+    """What was measured, what cannot be here, and which jobs failed."""
 
     results: Results = field(default_factory=Results)
+    refused: list[Refused] = field(default_factory=list)
     failed: list[Refused] = field(default_factory=list)
 
 
-def rank_command(part: Part, method: str, program: Path, amounts: Amounts) -> list[str]:
+def rank_command(part: Part, way: Way, program: Path, amounts: Amounts) -> list[str]:
     """What the launcher starts for each rank."""
-    how = METHODS[method]
-    own = [str(program), *part.arguments, "--method", how.how, *amounts.arguments()]
+    how = METHODS[way.method]
+    own = [
+        *(str(program), *part.arguments, *part.of_method.get(way.method, ())),
+        *("--method", how.how, *amounts.arguments()),
+    ]
     if how.options is None:
         return own
-    return [str(paths.program("urakata-exec")), *how.options, *part.options, "--", *own]
+    algorithm = ["--algorithm", f"bcast:{way.algorithm}"] if way.algorithm else []
+    return [str(paths.program("urakata-exec")), *how.options, *algorithm, "--", *own]
 
 
-def _measure(
-    part: Part, method: str, command: list[str], host: Host, hosts: Hosts, timeout: float, results: Results
-) -> None:
-    done = run_on_hosts(hosts, 1, command, host, {}, timeout)
-    if method == "kernel" and "instead of kernel" in done.complaints:
+def rank_environment(way: Way, family: str) -> Mapping[str, str]:
+    """With what the host's own broadcast takes the same algorithm, where its family has a word for it."""
+    if way.method != "host" or not way.algorithm:
+        return {}
+    return ALGORITHMS[way.algorithm].of_host.get(family, {})
+
+
+def _measure(part: Part, way: Way, job: Job, hosts: Hosts, results: Results) -> None:
+    command = rank_command(part, way, job.program, job.amounts)
+    cores = away(hosts.cpus, part.relay_hosts(hosts.count), os.sched_getaffinity(0))
+    try:
+        with steered(hosts, way.steering, cores):
+            done = run_on_hosts(hosts, 1, command, job.host, rank_environment(way, job.host.family), job.timeout)
+    except HostsError as error:
+        raise JobError(str(error)) from error
+    if way.method == "kernel" and "instead of kernel" in done.complaints:
         raise JobError(next(line for line in done.complaints.splitlines() if "instead of kernel" in line))
     records = [json.loads(line) for line in done.said.splitlines() if line.startswith("{")]
     measured = [record for record in records if "part" in record]
     if not measured:
         raise JobError("the program wrote no result")
     for record in measured:
-        results.take(part.name, method, record)
+        results.take(part.name, way, record)
 
 
-def run_part(
-    part: Part,
-    methods: Sequence[str],
-    program: Path,
-    host: Host,
-    hosts: Hosts,
-    amounts: Amounts,
-    rounds: int,
-    timeout: float,
-    session: Session,
-    progress: Progress,
-) -> None:
-    """Runs every method `rounds` times. One that fails is not tried again."""
-    jobs = []
-    for method in methods:
-        command = rank_command(part, method, program, amounts)
-        run = partial(_measure, part, method, command, host, hosts, timeout, session.results)
-        jobs.append((f"{part.name}, {METHODS[method].title}", run))
+def run_part(bed: Bed, job: Job, hosts: Hosts, rounds: int, session: Session, progress: Progress) -> None:
+    """Runs every way `rounds` times. One that fails is not tried again."""
+    part = bed.part
+    session.results.places[part.name] = hosts.cpus
+    jobs = [
+        (f"{part.name}, {way.title}", partial(_measure, part, way, job, hosts, session.results)) for way in bed.ways
+    ]
     session.failed += in_turns(jobs, rounds, progress)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from urakata.kernel_study.methods import METHODS, PARTS
-from urakata.kernel_study.results import Key, Results
+from dataclasses import replace
+
+from urakata.kernel_study.interrupts import interrupts_table
+from urakata.kernel_study.methods import ALGORITHMS, METHODS, PARTS, STEERING, Way
+from urakata.kernel_study.results import Results, key_of
 from urakata.sizes import size_text
 from urakata.study.text_table import TextTable, time_text
 
@@ -13,8 +16,19 @@ _COLUMNS = {
     "interruptions": "interruptions",
     "start_ns": "starting call",
     "lost_us": "CPU time lost",
+    "lost_thread_us": "by its thread's clock",
+    "lost_process_us": "by its process's clock",
     "cpu_us": "CPU time, all ranks",
     "workers": "kernel threads",
+    "late": "not before a call",
+}
+
+_NOTES = {
+    "lost_thread_us": "CPU time lost: the time from its start to its end in which a rank made no product, the mean "
+    "over the ranks that relay. What a helper takes on its core is not in the CPU clock of the thread that makes them, "
+    "but in that of its process.",
+    "late": "Not before a call: the share of operations that had not come when the rank had computed long enough and "
+    "called MPI. What they took from it is in that call, and not in the table.",
 }
 
 
@@ -23,32 +37,55 @@ def _cell(quantity: str, value: float | None) -> str:
         return "-"
     if quantity in ("interruptions", "workers"):
         return f"{value:g}"
+    if quantity == "late":
+        return f"{100 * value:.0f} %"
     return time_text(value / 1e3 if quantity == "start_ns" else value)
 
 
+def _quantities(results: Results, part: str) -> list[str]:
+    """That were measured; that something was late is worth a column only where it was."""
+    rows = [row for key, row in results.rows.items() if key.part == part]
+    measured = [name for name in _COLUMNS if any(name in row for row in rows)]
+    late = any(value > 0 for row in rows for value in row.get("late", ()))
+    return [name for name in measured if name != "late" or late]
+
+
+def _names(way: Way, algorithms: bool, steering: bool) -> list[str]:
+    """What a row is by; of what all have alike nothing is said."""
+    names = [METHODS[way.method].title]
+    if algorithms:
+        names.append(ALGORITHMS[way.algorithm].title if way.algorithm else "-")
+    if steering:
+        names.append(STEERING[way.steering])
+    return names
+
+
 def part_table(results: Results, part: str) -> TextTable | None:
-    """A row for each operation, size and method, with what the part has measured."""
-    methods = results.methods(part)
-    quantities = [
-        name for name in _COLUMNS if any(name in row for key, row in results.rows.items() if key.part == part)
-    ]
+    """A row for each operation, size and way, with what the part has measured."""
+    ways = results.ways(part)
+    algorithms = len({way.algorithm for way in ways}) > 1
+    steering = any(way.steering != "none" for way in ways)
+    quantities = _quantities(results, part)
     rows = []
-    for operation, size in results.points(part):
-        base = results.median(Key(part, operation, size, "thread"), "us")
-        for method in methods:
-            key = Key(part, operation, size, method)
+    for point in results.points(part):
+        for way in ways:
+            key = key_of(part, point, way)
             us = results.median(key, "us")
             if us is None:
                 continue
+            base = results.median(replace(key, method="thread"), "us")
+            base = base or results.median(replace(key, method="thread", steering="none"), "us")
             cells = [_cell(name, results.median(key, name)) for name in quantities]
             ratio = f"{us / base:.2f}" if base else "-"
-            rows.append([f"{operation}, {size_text(size)}", METHODS[method].title, *cells, ratio])
-    columns = ["", "by", *(_COLUMNS[name] for name in quantities), "time / thread's"]
-    note = "Medians over rounds of the medians of each." if rows else ""
-    return TextTable(PARTS[part].title, columns, rows, note, ("by",)) if rows else None
+            what = f"{point[0]}, {size_text(point[1])}"
+            rows.append([what, *_names(way, algorithms, steering), *cells, ratio])
+    textual = ("by", *(["algorithm"] if algorithms else []), *(["packets"] if steering else []))
+    columns = ["", *textual, *(_COLUMNS[name] for name in quantities), "time / thread's"]
+    notes = ["Medians over rounds of the medians of each.", *(_NOTES[name] for name in quantities if name in _NOTES)]
+    return TextTable(PARTS[part].title, columns, rows, " ".join(notes), textual) if rows else None
 
 
 def all_tables(results: Results) -> list[TextTable]:
-    """One for each part that was run."""
-    shown = [part_table(results, part) for part in PARTS]
+    """Two for each part that was run: times, and who takes the interrupts."""
+    shown = [table for part in PARTS for table in (part_table(results, part), interrupts_table(results, part))]
     return [one for one in shown if one]

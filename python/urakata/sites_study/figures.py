@@ -1,8 +1,10 @@
-"""The paper's figures: time of a collective across a long link against its size, a line for each method."""
+"""Times of collectives across long links against their sizes: a line for each method, as in the paper, and what a
+delegate that computes costs."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib
@@ -10,26 +12,36 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
+from urakata.sites_study.methods import FORCED
 from urakata.sites_study.results import Key, Results
 from urakata.study.scales import begin_axes, label_sizes, label_values
 
-# Okabe and Ito's colours, which the colour-blind can tell apart; forced lanes and sockets are thin, by their number.
+# Okabe and Ito's colours, which the colour-blind can tell apart; forced lanes and sockets are thin, more are darker.
+Colour = tuple[float, float, float, float]
+_ENGINES = {"poll": ("#0072B2", "o"), "thread": ("#D55E00", "s")}
 _STYLES = {"host": ("#E69F00", "^"), "links": ("#D55E00", "v"), "urakata": ("#009E73", "o")}
+
+
+def _shades(methods: Sequence[str], kinds: tuple[str, ...], colours: str) -> dict[str, Colour]:
+    """A shade for each method of these kinds, from light to dark."""
+    alike = [method for method in methods if method.startswith(kinds)]
+    return {method: matplotlib.colormaps[colours](0.4 + 0.5 * i / len(alike)) for i, method in enumerate(alike)}
 
 
 def _draw(results: Results, bed: str, operation: str, subtitle: str, path: Path) -> None:
     sizes = results.sizes(bed, operation)
-    drawn, axes = plt.subplots(figsize=(7.2, 4.8), layout="constrained")
-    for number, method in enumerate(results.methods(bed, operation)):
+    drawn, axes = plt.subplots(figsize=(8.8, 4.8), layout="constrained")
+    methods = results.methods(bed, operation)
+    shades = {**_shades(methods, ("sockets ",), "Blues"), **_shades(methods, FORCED, "Greys")}
+    for number, method in enumerate(methods):
         times = {size: us for size in sizes if (us := results.us(Key(bed, operation, size, method))) is not None}
         values = [us / 1e3 for us in times.values()]
         if method in _STYLES:
             colour, marker = _STYLES[method]
             axes.plot(list(times), values, color=colour, marker=marker, label=method, markersize=5)
         else:
-            grey = "#56B4E9" if method.startswith("sockets") else "#999999"
             line = ("--", ":", "-.", (0, (1, 3)))[number % 4]
-            axes.plot(list(times), values, color=grey, linestyle=line, linewidth=1.2, label=method)
+            axes.plot(list(times), values, color=shades[method], linestyle=line, linewidth=1.2, label=method)
     rows = {size: results.rows.get(Key(bed, operation, size, "urakata")) for size in sizes}
     predicted = {size: row.predicted_us for size, row in rows.items() if row and row.predicted_us}
     if predicted:
@@ -40,9 +52,43 @@ def _draw(results: Results, bed: str, operation: str, subtitle: str, path: Path)
     axes.set_ylabel("to the last rank's end [ms]")
     axes.set_title(f"{operation}: {bed}\n{subtitle}", fontsize=10)
     begin_axes(axes)
-    axes.legend(frameon=False, fontsize=9)
+    axes.legend(frameon=False, fontsize=9, loc="center left", bbox_to_anchor=(1, 0.5))
     drawn.savefig(path)
     plt.close(drawn)
+
+
+def _draw_relayed(results: Results, bed: str, operation: str, subtitle: str, path: Path) -> None:
+    """Left: until the last of the others has it, while the delegate waits and while it computes. Right: its loss."""
+    drawn, (times, losses) = plt.subplots(1, 2, figsize=(10.4, 4.4), layout="constrained")
+    all_sizes: set[int] = set()
+    for engine, (colour, marker) in _ENGINES.items():
+        rows = {
+            key.bytes: row.medians()
+            for key, row in results.relayed.items()
+            if (key.bed, key.operation, key.method) == (bed, operation, engine)
+        }
+        sizes = sorted(rows)
+        all_sizes.update(sizes)
+        for name, line, state in (("idle_us", "--", "waits"), ("us", "-", "computes")):
+            values = [rows[size][name] / 1e3 for size in sizes]
+            times.plot(sizes, values, line, color=colour, marker=marker, markersize=5, label=f"{engine}, it {state}")
+        lost = [rows[size]["lost_us"] / 1e3 for size in sizes]
+        losses.plot(sizes, lost, color=colour, marker=marker, markersize=5, label=engine)
+    for axes in (times, losses):
+        label_sizes(axes, sorted(all_sizes), "bytes in all")
+        begin_axes(axes)
+        axes.legend(frameon=False, fontsize=9)
+    times.set_yscale("log")
+    label_values(times)
+    times.set_ylabel("to the last of the other ranks [ms]")
+    losses.set_ylabel("computing time lost by the delegate [ms]")
+    drawn.suptitle(f"{operation} while a delegate computes: {bed}\n{subtitle}", fontsize=10)
+    drawn.savefig(path)
+    plt.close(drawn)
+
+
+def _file_name(operation: str, bed: str) -> str:
+    return f"{operation}-{re.sub(r'[^0-9a-z.]+', '-', bed.replace('%', 'pc'))}.svg"
 
 
 def draw_all(results: Results, subtitle: str, folder: Path) -> list[str]:
@@ -50,7 +96,9 @@ def draw_all(results: Results, subtitle: str, folder: Path) -> list[str]:
     names = []
     for bed in results.beds():
         for operation in results.operations(bed):
-            name = f"{operation}-{re.sub(r'[^0-9a-z.]+', '-', bed.replace('%', 'pc'))}.svg"
-            _draw(results, bed, operation, subtitle, folder / name)
-            names.append(name)
+            names.append(_file_name(operation, bed))
+            _draw(results, bed, operation, subtitle, folder / names[-1])
+    for bed, operation in dict.fromkeys((key.bed, key.operation) for key in results.relayed):
+        names.append(_file_name(f"delegate-{operation}", bed))
+        _draw_relayed(results, bed, operation, subtitle, folder / names[-1])
     return names

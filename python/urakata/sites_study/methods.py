@@ -1,51 +1,112 @@
-"""Who carries a collective across a long link, and the links themselves."""
+"""Who carries a collective across a long link."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from urakata.hosts import LinkSettings
 
 OPERATIONS = ("scatter", "gather", "bcast", "reduce", "allgather", "allreduce", "alltoall")
 
-FLOORED = ("scatter", "gather")
-"""Operations whose remote bytes bench/sites also sends over plain sockets."""
+STRAIGHT = ("scatter", "gather")
+"""Operations that may go without delegates; bench/sites also sends their remote bytes over plain sockets."""
 
-MOST_SOCKETS = 1024
+RELAYED = ("scatter", "bcast")
+"""Operations that bench/sites runs while a delegate computes."""
+
+MOST_SOCKETS = 512
+"""As bench/sites has it: rank 0 has a descriptor and a thread for each."""
+
+MOST_STREAMS = 64
+"""Of option STREAMS."""
+
+FORCED = ("lanes ", "straight ")
+"""How names of methods begin whose lanes were asked for."""
+
+_MOST_CHOSEN_STREAMS = 16
+"""Connections of a pair of ranks that Urakata has by itself."""
 
 
 @dataclass(frozen=True)
 class Method:
-    """`options`: of urakata-exec; None: Urakata is not there."""
+    """`options`: of urakata-exec; None: Urakata is not there. `family`: of host that can do so; empty: all."""
 
     name: str
     title: str
     options: tuple[str, ...] | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
+    family: str = ""
+    operations: tuple[str, ...] = OPERATIONS
 
     def carries(self, operation: str) -> bool:
-        """Plain sockets are no collective: only what the bench says."""
-        return "SITES_SOCKETS" not in self.environment or operation in FLOORED
+        """Can the operation go this way?"""
+        return operation in self.operations
 
 
-def methods(sockets: Sequence[int], lanes: Sequence[int]) -> list[Method]:
-    """The host as it comes and with several links a peer, plain sockets, Urakata's choice and forced ones."""
+def _straight(streams: int) -> Method:
+    options = ("--engine", "poll", "--streams", str(streams))
+    return Method(f"straight S={streams}", f"Urakata, straight, STREAMS={streams}", options, operations=STRAIGHT)
+
+
+def _lanes(lanes: int, streams: int | None) -> Method:
+    options = ("--engine", "poll", "--lanes", str(lanes))
+    if streams is None:
+        return Method(f"lanes {lanes}", f"Urakata, LANES={lanes}", options)
+    title = f"Urakata, LANES={lanes} STREAMS={streams}"
+    return Method(f"lanes {lanes} S={streams}", title, (*options, "--streams", str(streams)))
+
+
+def streams_that_fill(link: LinkSettings, ranks: int) -> int:
+    """Connections of each of so many pairs of ranks that fill the link together; 4 where no rate says how many."""
+    if not link.rate or not link.flow_rate:
+        return 4
+    return min(max(math.ceil(link.rate / link.flow_rate / ranks), 1), MOST_STREAMS)
+
+
+def most_sockets(sizes: Sequence[int]) -> int:
+    """As many as rank 0 has connections to the other sites, of so many hosts each, at the most."""
+    return min(_MOST_CHOSEN_STREAMS * sum(sizes[1:]), MOST_SOCKETS)
+
+
+def numbers_of_sockets(sizes: Sequence[int]) -> list[int]:
+    """4, 16, 64 and so on up to the most that are worth comparing with."""
+    most = most_sockets(sizes)
+    return sorted({*(4**power for power in range(1, 5) if 4**power < most), most})
+
+
+def methods(sockets: Sequence[int], lanes: Sequence[int], streams: Sequence[int], filling: int) -> list[Method]:
+    """The host as it comes and with several links a peer, plain sockets, Urakata's choice and forced ones: each number
+    of lanes with each of `streams`, or, where that is empty, with as many connections as Urakata takes; straight ones
+    have `filling` then."""
+    links = {"OMPI_MCA_btl_tcp_links": "4"}
+    plain = [
+        Method(f"sockets {n}", f"{n} plain sockets", environment={"SITES_SOCKETS": str(n)}, operations=STRAIGHT)
+        for n in sockets
+    ]
     return [
         Method("host", "the host's own"),
-        Method("links", "the host's own, 4 links a peer", environment={"OMPI_MCA_btl_tcp_links": "4"}),
-        *(Method(f"sockets {n}", f"{n} plain sockets", environment={"SITES_SOCKETS": str(n)}) for n in sockets),
+        Method("links", "the host's own, 4 links a peer", environment=links, family="openmpi"),
+        *plain,
         Method("urakata", "Urakata", ("--engine", "poll")),
-        *(Method(f"lanes {n}", f"Urakata, LANES={n}", ("--engine", "poll", "--lanes", str(n))) for n in lanes),
+        *(_straight(n) for n in streams or [filling]),
+        *(_lanes(p, s) for p in lanes for s in streams or (None,)),
     ]
 
 
-@dataclass(frozen=True)
-class Bed:
-    """A link that jobs are run across."""
-
-    delay: str
-    loss: str
-
-    @property
-    def name(self) -> str:
-        """As tables and figures call it."""
-        return f"{self.delay} one way" + ("" if self.loss in ("0", "0%") else f", {self.loss} lost")
+def delegates(milliseconds: float) -> list[Method]:
+    """Urakata over two lanes, by each engine, while rank 1 computes for so long: it is the delegate of the root's site
+    that is not the root."""
+    return [
+        Method(
+            engine,
+            f"Urakata, engine {engine}, a delegate computes",
+            ("--engine", engine, "--lanes", "2"),
+            {"SITES_COMPUTE": f"1:{milliseconds:g}"},
+            operations=RELAYED,
+        )
+        for engine in ("poll", "thread")
+    ]

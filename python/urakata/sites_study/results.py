@@ -30,10 +30,27 @@ class Row:
 
 
 @dataclass
+class Relayed:
+    """Medians of each job in which a delegate computes: `us`, until the last of the other ranks has it; `idle_us`, the
+    same while the delegate waits as they do; `compute_us`, what its work takes alone; `lost_us`, how much longer that
+    takes meanwhile."""
+
+    us: list[float] = field(default_factory=list)
+    idle_us: list[float] = field(default_factory=list)
+    compute_us: list[float] = field(default_factory=list)
+    lost_us: list[float] = field(default_factory=list)
+
+    def medians(self) -> dict[str, float]:
+        """Over rounds."""
+        return {name: statistics.median(values) for name, values in vars(self).items()}
+
+
+@dataclass
 class Results:
-    """In the order in which they came."""
+    """In the order in which they came. `relayed`: by engine, which is the key's method."""
 
     rows: dict[Key, Row] = field(default_factory=dict)
+    relayed: dict[Key, Relayed] = field(default_factory=dict)
 
     def take(self, bed: str, method: str, record: Mapping[str, Any], sites: Iterable[Mapping[str, Any]]) -> None:
         """Takes a record of bench/sites, and what the report of rank 0 says of its call sites."""
@@ -43,8 +60,14 @@ class Results:
         for site in sites:
             of_rank = record["bytes"] // record["ranks"]
             if site["operation"].lower() == record["operation"] and site["bytes"] in (record["bytes"], of_rank):
-                row.chosen = site["algorithm"]
+                row.chosen = chosen(site["algorithm"], site["why"])
                 row.predicted_us = predicted_us(site["why"])
+
+    def take_relayed(self, bed: str, engine: str, record: Mapping[str, Any]) -> None:
+        """Takes a record of bench/sites with a delegate that computes."""
+        row = self.relayed.setdefault(Key(bed, record["operation"], record["bytes"], engine), Relayed())
+        for name, values in vars(row).items():
+            values.append(record[name])
 
     def us(self, key: Key) -> float | None:
         """The median over rounds; None where it was not measured."""
@@ -69,19 +92,36 @@ class Results:
 
     def as_json(self) -> dict[str, Any]:
         """All values of all rounds."""
-        return {"rows": [{**asdict(key), **asdict(row)} for key, row in self.rows.items()]}
+        return {
+            "rows": [{**asdict(key), **asdict(row)} for key, row in self.rows.items()],
+            "relayed": [{**asdict(key), **asdict(row)} for key, row in self.relayed.items()],
+        }
+
+
+_PREDICTED = re.compile(r"predicted: (?:straight|\d+ lanes?)(?: of (\d+) connections?)? ([0-9.e+-]+) ms")
 
 
 def predicted_us(why: str) -> float | None:
-    """What the report says of the algorithm taken: 'predicted: 2 lanes 14.2 ms, 1 lane 20 ms'."""
-    found = re.search(r"predicted: (?:straight|\d+ lanes?) ([0-9.e+-]+) ms", why)
-    return float(found[1]) * 1e3 if found else None
+    """What the report says of what was taken: 'predicted: 2 lanes of 5 connections 14.2 ms, 1 lane of ...'."""
+    found = _PREDICTED.search(why)
+    return float(found[2]) * 1e3 if found else None
+
+
+def chosen(algorithm: str, why: str) -> str:
+    """'lanes 2, S=5', or without the connections of a pair of ranks where the report does not say how many."""
+    found = _PREDICTED.search(why)
+    return f"{algorithm}, S={found[1]}" if found and found[1] else algorithm
+
+
+def _key(row: Mapping[str, Any]) -> Key:
+    return Key(row["bed"], row["operation"], row["bytes"], row["method"])
 
 
 def from_json(document: Mapping[str, Iterable[Mapping[str, Any]]]) -> Results:
     """What Results.as_json wrote."""
     results = Results()
     for row in document["rows"]:
-        key = Key(row["bed"], row["operation"], row["bytes"], row["method"])
-        results.rows[key] = Row(list(row["us"]), row["predicted_us"], row["chosen"])
+        results.rows[_key(row)] = Row(list(row["us"]), row["predicted_us"], row["chosen"])
+    for row in document.get("relayed", ()):
+        results.relayed[_key(row)] = Relayed(**{name: list(row[name]) for name in vars(Relayed())})
     return results

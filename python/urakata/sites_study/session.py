@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from urakata import paths
 from urakata.launcher import Host
-from urakata.sites_study.methods import Bed, Method
+from urakata.sites_study.beds import Leg
+from urakata.sites_study.methods import Method
 from urakata.sites_study.results import Results
 from urakata.study.plan import Refused
 from urakata.study.running import JobError, run_on_hosts
@@ -22,13 +23,28 @@ if TYPE_CHECKING:
     from urakata.hosts import Hosts
 
 
+Record = dict[str, Any]
+Take = Callable[[Record, list[Record]], None]
+"""Takes a record of bench/sites and what rank 0's report says of its call sites."""
+
+
 @dataclass(frozen=True)
 class Amounts:
-    """What bench/sites is told besides the operation. `home`: ranks at the root's site."""
+    """What bench/sites is told besides the operation."""
 
     sizes: Sequence[int]
     repetitions: int
+
+
+@dataclass(frozen=True)
+class Where:
+    """With what jobs are started. `home`: ranks at the root's site."""
+
+    program: Path
+    host: Host
+    hosts: Hosts
     home: int
+    timeout: float
 
 
 @dataclass
@@ -39,60 +55,61 @@ class Session:
     failed: list[Refused] = field(default_factory=list)
 
 
-def rank_command(operation: str, method: Method, program: Path, amounts: Amounts, report: str) -> list[str]:
+def rank_command(operation: str, method: Method, program: Path, amounts: Amounts, home: int, report: str) -> list[str]:
     """What the launcher starts for each rank."""
     sizes = ",".join(map(str, amounts.sizes))
-    own = [str(program), operation, sizes, str(amounts.repetitions), str(amounts.home)]
+    own = [str(program), operation, sizes, str(amounts.repetitions), str(home)]
     if method.options is None:
         return own
     return [str(paths.program("urakata-exec")), *method.options, "--report", report, "--", *own]
 
 
-def _call_sites(report: Path) -> list[dict[str, Any]]:
+def _call_sites(report: Path) -> list[Record]:
     """Of rank 0, where there is a report."""
     file = report / "rank-0.json"
     return list(json.loads(file.read_text(encoding="utf-8"))["call_sites"]) if file.exists() else []
 
 
-def _measure(
-    bed: Bed,
-    operation: str,
-    method: Method,
-    program: Path,
-    host: Host,
-    hosts: Hosts,
-    amounts: Amounts,
-    timeout: float,
-    results: Results,
-) -> None:
+def _measure(operation: str, method: Method, where: Where, amounts: Amounts, take: Take) -> None:
     with tempfile.TemporaryDirectory(prefix="sites-") as folder:
         report = Path(folder) / "report"
-        command = rank_command(operation, method, program, amounts, str(report))
-        done = run_on_hosts(hosts, 1, command, host, method.environment, timeout)
+        command = rank_command(operation, method, where.program, amounts, where.home, str(report))
+        done = run_on_hosts(where.hosts, 1, command, where.host, method.environment, where.timeout)
         records = [json.loads(line) for line in done.said.splitlines() if line.startswith('{"operation"')]
         if len(records) != len(amounts.sizes):
             raise JobError("the program wrote no result")
         sites = _call_sites(report)
         for record in records:
-            results.take(bed.name, method.name, record, sites)
+            take(record, sites)
 
 
-def run_operation(
-    bed: Bed,
-    operation: str,
-    methods: Sequence[Method],
-    program: Path,
-    host: Host,
-    hosts: Hosts,
+def run_leg(
+    leg: Leg,
+    operations: Sequence[str],
+    where: Where,
     amounts: Amounts,
     rounds: int,
-    timeout: float,
     session: Session,
     progress: Progress,
 ) -> None:
-    """Runs every method `rounds` times across the link that `hosts` has. One that fails is not tried again."""
+    """Runs every method of each operation `rounds` times across the links that the hosts have. One that fails is not
+    tried again."""
+    results, bed = session.results, leg.bed.name
+    for operation, methods in leg.jobs(operations):
+        jobs = []
+        for method in methods:
+            take: Take = partial(results.take, bed, method.name)
+            run = partial(_measure, operation, method, where, amounts, take)
+            jobs.append((f"{operation}, {bed}, {method.title}", run))
+        session.failed += in_turns(jobs, rounds, progress)
     jobs = []
-    for method in methods:
-        run = partial(_measure, bed, operation, method, program, host, hosts, amounts, timeout, session.results)
-        jobs.append((f"{operation}, {bed.name}, {method.title}", run))
+    for method in leg.delegates:
+        for operation in method.operations:
+            take_relayed = partial(_take_relayed, results, bed, method.name)
+            run = partial(_measure, operation, method, where, amounts, take_relayed)
+            jobs.append((f"{operation}, {bed}, {method.title}", run))
     session.failed += in_turns(jobs, rounds, progress)
+
+
+def _take_relayed(results: Results, bed: str, engine: str, record: Record, _: list[Record]) -> None:
+    results.take_relayed(bed, engine, record)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 
+from urakata.sites_study.methods import FORCED
 from urakata.sites_study.results import Key, Results
 from urakata.sizes import size_text
 from urakata.study.text_table import TextTable, time_text
@@ -13,7 +14,7 @@ def _best_forced(results: Results, bed: str, operation: str, size: int) -> float
     forced = [
         us
         for method in results.methods(bed, operation)
-        if method.startswith("lanes ") and (us := results.us(Key(bed, operation, size, method))) is not None
+        if method.startswith(FORCED) and (us := results.us(Key(bed, operation, size, method))) is not None
     ]
     return min(forced, default=None)
 
@@ -36,7 +37,7 @@ def _row(results: Results, bed: str, operation: str, size: int, methods: list[st
 def operation_table(results: Results, bed: str, operation: str) -> TextTable:
     """A row for each size: each method's time, what Urakata chose and predicted, and its time over the best forced."""
     methods = results.methods(bed, operation)
-    columns = ["in all", *methods, "chosen", "predicted", "/ best lanes"]
+    columns = ["in all", *methods, "chosen", "predicted", "/ best forced"]
     rows = [_row(results, bed, operation, size, methods) for size in results.sizes(bed, operation)]
     return TextTable(
         f"{operation}, {bed}",
@@ -64,10 +65,34 @@ def model_table(results: Results) -> TextTable | None:
     return TextTable("Error of the model", columns, rows, note) if rows else None
 
 
+def relay_table(results: Results) -> TextTable | None:
+    """What a delegate that computes costs the others, and what relaying costs it."""
+    rows = []
+    for key, row in results.relayed.items():
+        medians = row.medians()
+        lost = medians["lost_us"]
+        rows.append(
+            [
+                f"{key.operation}, {key.bed}",
+                size_text(key.bytes),
+                key.method,
+                time_text(medians["idle_us"]),
+                time_text(medians["us"]),
+                time_text(medians["compute_us"]),
+                f"{'-' if lost < 0 else ''}{time_text(abs(lost))}",
+            ]
+        )
+    columns = ["", "in all", "engine", "it waits", "it computes", "its work", "lost by it"]
+    note = (
+        "To the last of the other ranks, while a delegate that is not the root waits as they do, and while it computes "
+        "without a call; its work alone, and how much longer that took meanwhile."
+    )
+    return TextTable("A delegate that computes", columns, rows, note, ("engine",)) if rows else None
+
+
 def all_tables(results: Results) -> list[TextTable]:
-    """One for each link and operation, and the model's errors."""
+    """One for each link and operation, the model's errors, and the delegate's."""
     tables = [
         operation_table(results, bed, operation) for bed in results.beds() for operation in results.operations(bed)
     ]
-    model = model_table(results)
-    return [*tables, model] if model else tables
+    return [*tables, *filter(None, (model_table(results), relay_table(results)))]

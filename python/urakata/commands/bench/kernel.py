@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import csv
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,8 +16,12 @@ from urakata.commands.bench.progress import with_progress
 from urakata.json_output import JsonFile
 
 if TYPE_CHECKING:
-    from urakata.kernel_study.results import Results
-    from urakata.kernel_study.session import Session
+    from urakata.kernel_study.methods import Bed
+    from urakata.kernel_study.session import Job, Session
+    from urakata.study.turns import Progress
+
+MOST_HOSTS = 64
+"""Engine kernel has no more ranks."""
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -28,27 +32,24 @@ EXAMPLES = """
 
   urakata bench kernel --part fine --methods explicit,thread,kernel --sizes 1K,64K
 
+  urakata bench kernel --part group --steering none,rps,rfs     and which cores take the network's interrupts
+
+  urakata bench kernel --part fine --hosts 8 --algorithm chain,binomial
+
   urakata bench kernel --json kernel.json            numbers only: no tables and figures
 
   urakata bench kernel --from urakata-kernel         tables and figures anew from an earlier run
+
+--steering sets RPS and RFS on the test hosts, as root, and sets them back; RFS also needs a setting of the machine's.
 
 Exit code: 0 all was measured; 1 a job failed; 2 it cannot be measured, or a value is not valid.
 """
 
 
-def _write_csv(results: Results, path: Path) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(["part", "operation", "bytes", "method", "quantity", "round", "value"])
-        for key, row in results.rows.items():
-            for quantity, values in row.items():
-                for number, value in enumerate(values):
-                    table.writerow([key.part, key.operation, key.bytes, key.method, quantity, number + 1, value])
-
-
 def _present(document: dict[str, Any], output: Path, console: Console) -> list[str]:
     from urakata.kernel_study.figures import draw_all
     from urakata.kernel_study.results import from_json
+    from urakata.kernel_study.sheets import write_sheets
     from urakata.kernel_study.tables import all_tables
     from urakata.study.text_table import show
 
@@ -57,8 +58,7 @@ def _present(document: dict[str, Any], output: Path, console: Console) -> list[s
     show_notes(document, console)
     if not results.rows:
         return []
-    _write_csv(results, output / "kernel.csv")
-    return ["kernel.csv", *draw_all(results, document["machine"]["cpu"], output)]
+    return [*write_sheets(results, output), *draw_all(results, document["machine"]["cpu"], output)]
 
 
 def kernel(
@@ -68,6 +68,29 @@ def kernel(
     ] = None,
     sizes: Annotated[
         str | None, typer.Option(help="Sizes, with K and M, a list.  [dim]default: 64 to 1M[/dim]")
+    ] = None,
+    count: Annotated[
+        int | None,
+        typer.Option(
+            "--hosts",
+            min=3,
+            max=MOST_HOSTS,
+            help="Test hosts of all parts but hop, a rank on each.  [dim]default: 3, group 2[/dim]",
+        ),
+    ] = None,
+    algorithm: Annotated[
+        str | None,
+        typer.Option(
+            help="Of the broadcasts of fine and coarse: chain (a pipeline), binomial (a tree); a list.  "
+            "[dim]default: chain, with more than 3 hosts both[/dim]"
+        ),
+    ] = None,
+    steering: Annotated[
+        str | None,
+        typer.Option(
+            help="On which core packets are handled: none (as they come), rps (another than the relay's), rfs (that of "
+            "who reads them); a list.  [dim]default: none and, where it can be set, rps[/dim]"
+        ),
     ] = None,
     host: Annotated[str, typer.Option(help="openmpi, mpich, impi, or the folder of an MPI.")] = "openmpi",
     rate: Annotated[str, typer.Option(help="Rate of the test hosts' links.")] = "1gbit",
@@ -81,15 +104,19 @@ def kernel(
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and repetitions, one round.")] = False,
 ) -> None:
     """Who carries collectives on while ranks compute: the program, the host, a thread or the kernel."""
-    from urakata.kernel_study.methods import METHODS, PARTS
+    from urakata.kernel_study.methods import ALGORITHMS, METHODS, PARTS, STEERING, Bed, ways
+    from urakata.kernel_study.session import Amounts, Job, Session
+    from urakata.kernel_study.steering import settable
     from urakata.study.machine import describe_machine
     from urakata.study.program import find_program
 
     if again:
         show_again("kernel", again, output, _present)
         return
-    chosen = [PARTS[name] for name in listed(part, "--part", list(PARTS))]
     wanted = listed(methods or ",".join(METHODS), "--methods", list(METHODS))
+    shapes = listed(algorithm or ("chain,binomial" if (count or 0) > 3 else "chain"), "--algorithm", list(ALGORITHMS))
+    steered = listed(steering or "none,rps", "--steering", list(STEERING))
+    chosen = [PARTS[name] for name in listed(part, "--part", list(PARTS))]
     try:
         of_bytes = parse_sizes(sizes or ("64,64K" if quick else "64,1K,16K,64K,256K,1M"))
     except ValueError as error:
@@ -99,24 +126,24 @@ def kernel(
     if not only_json:
         make_folder(output)
     machine = describe_machine(found)
-    warnings = machine.warnings()
-    most = max(one.hosts for one in chosen)
-    if most > machine.cores:
-        warnings.append(
-            f"{most} hosts share {machine.cores} cores: a relay has one alone, the others take turns; ranks of part "
-            "group have one each"
-        )
+    possible, refused = settable(steered)
+    if not possible:
+        raise paths.NotFoundError("; ".join(f"{one.what}: {one.reason}" for one in refused))
+    beds = [Bed(one, one.host_count(count), ways(one, wanted, shapes, possible)) for one in chosen]
     rounds = repeats or (1 if quick else 3)
-    plan = [(one, [name for name in one.methods if name in wanted]) for one in chosen]
-    session = with_progress(
-        rounds * sum(len(names) for _, names in plan),
-        lambda progress: _run_all(plan, program, found, of_bytes, quick, rate, rounds, timeout, progress),
+    amounts = Amounts(of_bytes, repetitions=40 if quick else 200, budget_ms=40 if quick else 100)
+    session = Session(refused=refused)
+    with_progress(
+        rounds * sum(len(bed.ways) for bed in beds),
+        lambda progress: _run_all(beds, Job(program, found, amounts, timeout), rate, rounds, session, progress),
     )
+    settings = {"repeats": rounds, "rate": rate, "quick": quick, "sizes": of_bytes, "algorithms": shapes}
     document = {
         **begin_document("kernel"),
         "machine": machine.as_json(),
-        "settings": {"repeats": rounds, "rate": rate, "quick": quick, "sizes": of_bytes},
-        "warnings": warnings,
+        "settings": {**settings, "steering": possible, "hosts": {bed.part.name: bed.hosts for bed in beds}},
+        "warnings": [*machine.warnings(), *_crowded(beds, machine.cores)],
+        "refused": [vars(one) for one in session.refused],
         "failed": [vars(one) for one in session.failed],
         **session.results.as_json(),
     }
@@ -125,29 +152,28 @@ def kernel(
         raise typer.Exit(1)
 
 
-def _run_all(
-    plan: list[Any],
-    program: Path,
-    found: launcher.Host,
-    sizes: list[int],
-    quick: bool,
-    rate: str,
-    rounds: int,
-    timeout: float,
-    progress: Any,
-) -> Session:
+def _crowded(beds: Sequence[Bed], cores: int) -> list[str]:
+    """What is measured with more ranks than cores."""
+    found = []
+    for hosts in sorted({bed.hosts for bed in beds if bed.hosts > cores}):
+        parts = ", ".join(bed.part.name for bed in beds if bed.hosts == hosts)
+        alone = ": the relay has one alone, the others take turns" if hosts == 3 and cores == 2 else ""
+        found.append(
+            f"oversubscribed: {hosts} ranks share {cores} cores in {parts}{alone}; the scheduler is measured too"
+        )
+    return found
+
+
+def _run_all(beds: Sequence[Bed], job: Job, rate: str, rounds: int, session: Session, progress: Progress) -> None:
     from urakata.hosts import Hosts, HostsError, available
-    from urakata.kernel_study.session import Amounts, Session, run_part
+    from urakata.kernel_study.session import run_part
 
     possible, reason = available()
     if not possible:
         raise paths.NotFoundError(f"test hosts are not possible here: {reason}")
-    session = Session()
-    amounts = Amounts(sizes, repetitions=40 if quick else 200, budget_ms=40 if quick else 100)
-    for one, names in plan:
+    for bed in beds:
         try:
-            with Hosts(count=one.hosts, rate=rate) as hosts:
-                run_part(one, names, program, found, hosts, amounts, rounds, timeout, session, progress)
+            with Hosts(count=bed.hosts, rate=rate) as hosts:
+                run_part(bed, job, hosts, rounds, session, progress)
         except (HostsError, ValueError) as error:
             raise paths.NotFoundError(f"test hosts: {error}") from error
-    return session

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,40 +12,57 @@ from rich.console import Console
 
 from urakata import launcher, paths
 from urakata.commands.bench.document import begin_document, conclude, make_folder, show_again, show_notes
-from urakata.commands.bench.options import Earlier, Timeout, listed, numbers, parse_sizes
+from urakata.commands.bench.options import Earlier, listed, numbers, parse_sizes
 from urakata.commands.bench.progress import with_progress
 from urakata.json_output import JsonFile
 
 if TYPE_CHECKING:
-    from urakata.hosts import Sites
+    from urakata.sites_study.beds import Bed, Leg
     from urakata.sites_study.results import Results
-    from urakata.sites_study.session import Session
+    from urakata.sites_study.session import Amounts, Session
+    from urakata.study.turns import Progress
 
 EXAMPLES = """
 [bold]Examples[/bold]
 
-  urakata bench sites --quick                        scatter and gather over two sites, in about two minutes
+  urakata bench sites --quick                        scatter and gather over two sites, in some minutes
 
-  urakata bench sites                                the paper's figures: 1 KiB to 64 MiB, delays of 1 to 50 ms
+  urakata bench sites                                the same from 1 KiB to 64 MiB and with delays of 1 to 50 ms
 
-  urakata bench sites --operations bcast,allreduce --sites 3x2 --delay 8ms --loss 0,0.1%
+  urakata bench sites --paper                        with losses, and over three and four sites, too: takes hours
+
+  urakata bench sites --operations bcast,allreduce --sites 3x2,4+2+1 --delay 8ms --loss 0,0.1%
+
+  urakata bench sites --lanes 1,2,4 --streams 1,4,8  every number of lanes with every number of connections
 
   urakata bench sites --json sites.json              numbers only: no tables and figures
 
   urakata bench sites --from urakata-sites           tables and figures anew from an earlier run
 
+--compute: a part of its own, across links without loss, by engine poll and by engine thread: a delegate computes for so
+long, without a call, while others wait for what it relays.
+
 Exit code: 0 all was measured; 1 a job failed; 2 it cannot be measured, or a value is not valid.
 """
 
 
-def _write_csv(results: Results, path: Path) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
+def _write_csv(results: Results, output: Path) -> list[str]:
+    with (output / "sites.csv").open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
         table.writerow(["link", "operation", "bytes", "method", "round", "us", "chosen", "predicted_us"])
         for key, row in results.rows.items():
             for number, us in enumerate(row.us):
                 predicted = row.predicted_us if row.predicted_us is not None else ""
                 table.writerow([*vars(key).values(), number + 1, us, row.chosen, predicted])
+    if not results.relayed:
+        return ["sites.csv"]
+    with (output / "delegate.csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["link", "operation", "bytes", "engine", "round", "us", "idle_us", "compute_us", "lost_us"])
+        for key, relayed in results.relayed.items():
+            for number, values in enumerate(zip(*vars(relayed).values(), strict=True)):
+                table.writerow([*vars(key).values(), number + 1, *values])
+    return ["sites.csv", "delegate.csv"]
 
 
 def _present(document: dict[str, Any], output: Path, console: Console) -> list[str]:
@@ -56,47 +74,72 @@ def _present(document: dict[str, Any], output: Path, console: Console) -> list[s
     results = from_json(document)
     show(all_tables(results), console)
     show_notes(document, console)
-    if not results.rows:
+    if not results.rows and not results.relayed:
         return []
-    _write_csv(results, output / "sites.csv")
     settings = document["settings"]
-    subtitle = f"sites {settings['sites']}, link {settings['link_rate']}, connection {settings['flow_rate']}"
-    return ["sites.csv", *draw_all(results, subtitle, output)]
+    subtitle = f"link {settings['link_rate']}, connection {settings['flow_rate']}"
+    return [*_write_csv(results, output), *draw_all(results, subtitle, output)]
 
 
 def sites(
     operations: Annotated[
         str, typer.Option(help="scatter, gather, bcast, reduce, allgather, allreduce, alltoall; a list.")
     ] = "scatter,gather",
-    layout: Annotated[str, typer.Option("--sites", help="2x4: two sites of 4 hosts; 4+2+3: three.")] = "2x4",
+    layout: Annotated[
+        str | None,
+        typer.Option("--sites", help="2x4: two sites of 4 hosts; 4+2+3: three; a list.  [dim]default: 2x4[/dim]"),
+    ] = None,
     delay: Annotated[
         str | None,
         typer.Option(help="One way between sites, a list.  [dim]default: 1ms,8ms,20ms,50ms, quick 8ms[/dim]"),
     ] = None,
-    loss: Annotated[str, typer.Option(help="Packets lost by a link, such as 0,0.1%,1%; a list.")] = "0",
+    loss: Annotated[
+        str | None, typer.Option(help="Packets lost by a link, such as 0,0.1%,1%; a list.  [dim]default: 0[/dim]")
+    ] = None,
     link_rate: Annotated[str, typer.Option(help="Rate of a link in each direction.")] = "400mbit",
     flow_rate: Annotated[str, typer.Option(help="Rate of one connection over a link.")] = "25mbit",
     sizes: Annotated[
         str | None, typer.Option(help="Bytes in all, with K and M, a list or 1K:64M.  [dim]default: 1K to 64M[/dim]")
     ] = None,
     lanes: Annotated[
-        str | None, typer.Option(help="Forced numbers of lanes, a list.  [dim]default: 1 to the smallest site[/dim]")
+        str | None, typer.Option(help="Forced numbers of lanes, a list.  [dim]default: 1 to the largest site[/dim]")
     ] = None,
-    sockets: Annotated[str, typer.Option(help="Numbers of plain sockets, the floor; a list.")] = "4,16",
+    streams: Annotated[
+        str | None,
+        typer.Option(
+            help="Forced connections of a pair of ranks, a list.  [dim]default: as many as Urakata takes[/dim]"
+        ),
+    ] = None,
+    sockets: Annotated[
+        str | None,
+        typer.Option(help="Numbers of plain sockets, the floor; a list.  [dim]default: 4 to all that may pay[/dim]"),
+    ] = None,
+    compute: Annotated[
+        str, typer.Option(help="How long a delegate computes, such as 200ms; 0: leave that out.")
+    ] = "200ms",
     host: Annotated[str, typer.Option(help="openmpi, mpich, or the folder of an MPI.")] = "openmpi",
-    repeats: Annotated[int | None, typer.Option(min=1, help="Rounds.  [dim]default: 3, quick 1[/dim]")] = None,
-    timeout: Timeout = 300.0,
+    repeats: Annotated[
+        int | None, typer.Option(min=1, help="Rounds.  [dim]default: 3, quick and paper 1[/dim]")
+    ] = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option(min=1, help="Seconds after which a job is given up.  [dim]default: 300, paper 3600[/dim]"),
+    ] = None,
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for figures, CSV and JSON.")] = Path(
         "urakata-sites"
     ),
     only_json: JsonFile = None,
     again: Earlier = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and delays, one round.")] = False,
+    paper: Annotated[
+        bool,
+        typer.Option("--paper", help="All of the figures: delays and losses, two to four sites; takes hours."),
+    ] = False,
 ) -> None:
     """Collectives across long links: the host's own, Urakata's by number of lanes, and plain sockets as a floor."""
-    from urakata.hosts import Sites
-    from urakata.hosts.sites import parse_sites
-    from urakata.sites_study.methods import MOST_SOCKETS, OPERATIONS, Bed, methods
+    from urakata.sites_study.beds import Bed, paper_beds
+    from urakata.sites_study.methods import OPERATIONS
+    from urakata.sites_study.session import Amounts
     from urakata.study.machine import describe_machine
     from urakata.study.program import find_program
 
@@ -104,45 +147,54 @@ def sites(
         show_again("sites", again, output, _present)
         return
     chosen = listed(operations, "--operations", list(OPERATIONS))
-    plain = numbers(sockets, "--sockets")
-    if max(plain) > MOST_SOCKETS:
-        raise typer.BadParameter(f"more than {MOST_SOCKETS} sockets", param_hint="--sockets")
+    if paper and (quick or layout or delay or loss or sizes):
+        raise typer.BadParameter(
+            "says which links and sizes: leave --quick, --sites, --delay, --loss and --sizes out", param_hint="--paper"
+        )
     beds = [
-        Bed(one, lost)
+        Bed(hosts, one, lost)
+        for hosts in listed(layout or "2x4", "--sites")
         for one in listed(delay or ("8ms" if quick else "1ms,8ms,20ms,50ms"), "--delay")
-        for lost in listed(loss, "--loss")
+        for lost in listed(loss or "0", "--loss")
     ]
+    if paper:
+        beds = paper_beds()
+    forced = Forced(
+        numbers(lanes, "--lanes") if lanes else [],
+        numbers(streams, "--streams") if streams else [],
+        numbers(sockets, "--sockets") if sockets else [],
+    )
     try:
-        of_hosts = parse_sites(layout)
-        if len(of_hosts) < 2:
-            raise ValueError(f"{layout!r} is one site: no link is long")
         of_bytes = parse_sizes(sizes or ("64K,1M,4M" if quick else "1K,4K,16K,64K,256K,1M,4M,16M,64M"))
-        links = [(bed, Sites(of_hosts, _link(bed.delay, link_rate, flow_rate, bed.loss))) for bed in beds]
+        computing_ms = _milliseconds(compute)
+        legs = [_leg(bed, link_rate, flow_rate, forced, computing_ms) for bed in beds]
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
-    forced = numbers(lanes, "--lanes") if lanes else list(range(1, min(of_hosts) + 1))
     found = launcher.find_host(host)
+    legs = [replace(leg, methods=[one for one in leg.methods if one.family in ("", found.family)]) for leg in legs]
     program = find_program(found, name="sites")
     if not only_json:
         make_folder(output)
     machine = describe_machine(found)
-    rounds = repeats or (1 if quick else 3)
-    ways = [one for one in methods(plain, forced) if one.name != "links" or found.family == "openmpi"]
-    total = rounds * len(links) * sum(one.carries(operation) for one in ways for operation in chosen)
+    rounds = repeats or (1 if quick or paper else 3)
+    amounts = Amounts(of_bytes, 2 if quick else 3 if paper else 5)
+    given_up = timeout or (3600.0 if paper else 300.0)
     session = with_progress(
-        total,
-        lambda progress: _run_all(links, chosen, ways, program, found, of_bytes, quick, rounds, timeout, progress),
+        rounds * sum(leg.count(chosen) for leg in legs),
+        lambda progress: _run_all(legs, chosen, program, found, amounts, rounds, given_up, progress),
     )
     document = {
         **begin_document("sites"),
         "machine": machine.as_json(),
         "settings": {
-            "sites": layout,
+            "sites": list(dict.fromkeys(bed.layout for bed in beds)),
             "link_rate": link_rate,
             "flow_rate": flow_rate,
+            "compute_ms": computing_ms,
             "repeats": rounds,
             "sizes": of_bytes,
             "quick": quick,
+            "paper": paper,
         },
         "warnings": machine.warnings(),
         "failed": [vars(one) for one in session.failed],
@@ -153,41 +205,76 @@ def sites(
         raise typer.Exit(1)
 
 
-def _link(delay: str, link_rate: str, flow_rate: str, loss: str) -> Any:
-    from urakata.hosts import LinkSettings
-    from urakata.hosts.sites import parse_settings
+@dataclass(frozen=True)
+class Forced:
+    """Numbers that were asked for; empty: by what the sites and their link allow."""
 
-    return parse_settings(f"delay={delay},rate={link_rate},flow-rate={flow_rate},loss={loss}", LinkSettings())
+    lanes: list[int]
+    streams: list[int]
+    sockets: list[int]
+
+
+def _milliseconds(text: str) -> float:
+    """0 where the text says so. Raises ValueError."""
+    from urakata.hosts.links import parse_delay
+
+    return 0.0 if text.strip() == "0" else parse_delay(text) / 1e3
+
+
+def _at_most(most: int, option: str, values: list[int], what: str) -> None:
+    if max(values, default=0) > most:
+        raise ValueError(f"{option} {max(values)}: at most {most} are possible, {what}")
+
+
+def _leg(bed: Bed, link_rate: str, flow_rate: str, forced: Forced, computing_ms: float) -> Leg:
+    """What is run on a bed. Raises ValueError for what cannot be."""
+    from urakata.hosts import LinkSettings, Sites
+    from urakata.hosts.sites import parse_settings, parse_sites
+    from urakata.sites_study import methods
+    from urakata.sites_study.beds import Leg
+
+    sizes = parse_sites(bed.layout)
+    if len(sizes) < 2:
+        raise ValueError(f"{bed.layout!r} is one site: no link is long")
+    link = parse_settings(f"delay={bed.delay},rate={link_rate},flow-rate={flow_rate},loss={bed.loss}", LinkSettings())
+    most_lanes = max(sizes)
+    _at_most(most_lanes, "--lanes", forced.lanes, f"as many as the largest site of {bed.layout} has hosts")
+    _at_most(methods.MOST_STREAMS, "--streams", forced.streams, "connections of a pair of ranks")
+    _at_most(methods.MOST_SOCKETS, "--sockets", forced.sockets, "as many as bench/sites opens")
+    ways = methods.methods(
+        forced.sockets or methods.numbers_of_sockets(sizes),
+        forced.lanes or range(1, most_lanes + 1),
+        forced.streams,
+        methods.streams_that_fill(link, max(sizes[1:])),
+    )
+    # Over two lanes there is a delegate at the root's site that is not the root only where that has two hosts.
+    relays = computing_ms > 0 and bed.lossless and sizes[0] > 1
+    return Leg(bed, Sites(sizes, link), ways, methods.delegates(computing_ms) if relays else ())
 
 
 def _run_all(
-    links: list[tuple[Any, Sites]],
+    legs: list[Leg],
     operations: list[str],
-    ways: list[Any],
     program: Path,
     found: launcher.Host,
-    sizes: list[int],
-    quick: bool,
+    amounts: Amounts,
     rounds: int,
     timeout: float,
-    progress: Any,
+    progress: Progress,
 ) -> Session:
     from urakata.hosts import Hosts, HostsError, available
-    from urakata.sites_study.session import Amounts, Session, run_operation
+    from urakata.sites_study.session import Session, Where, run_leg
+    from urakata.study.plan import Refused
 
     possible, reason = available(sites=True)
     if not possible:
         raise paths.NotFoundError(f"test hosts on several sites are not possible here: {reason}")
     session = Session()
-    for bed, sites_of in links:
-        amounts = Amounts(sizes, 2 if quick else 5, sites_of.sizes[0])
+    for leg in legs:
         try:
-            with Hosts(sites=sites_of) as hosts:
-                for operation in operations:
-                    able = [one for one in ways if one.carries(operation)]
-                    run_operation(
-                        bed, operation, able, program, found, hosts, amounts, rounds, timeout, session, progress
-                    )
+            with Hosts(sites=leg.sites) as hosts:
+                where = Where(program, found, hosts, leg.sites.sizes[0], timeout)
+                run_leg(leg, operations, where, amounts, rounds, session, progress)
         except (HostsError, ValueError) as error:
-            raise paths.NotFoundError(f"test hosts: {error}") from error
+            session.failed.append(Refused(leg.bed.name, f"test hosts: {error}"))
     return session

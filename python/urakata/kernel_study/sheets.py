@@ -1,0 +1,44 @@
+"""The study as sheets for other programs: a value a line."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import astuple
+from pathlib import Path
+
+from urakata.kernel_study.results import Results
+
+_OF_KEY = ("part", "operation", "bytes", "method", "algorithm", "steering")
+
+
+def _write(path: Path, columns: tuple[str, ...], rows: Iterator[tuple[object, ...]]) -> str:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow([*_OF_KEY, *columns])
+        table.writerows(rows)
+    return path.name
+
+
+def _values(results: Results) -> Iterator[tuple[object, ...]]:
+    for key, row in results.rows.items():
+        for quantity, values in row.items():
+            for number, value in enumerate(values):
+                yield (*astuple(key), quantity, number + 1, value)
+
+
+def _interrupts(results: Results) -> Iterator[tuple[object, ...]]:
+    for key, rounds in results.interrupts.items():
+        for number, counts in enumerate(rounds):
+            for kind, each in counts.items():
+                for core, value in each.items():
+                    yield (*astuple(key), kind, int(core), number + 1, value)
+
+
+def write_sheets(results: Results, folder: Path) -> list[str]:
+    """kernel.csv, and interrupts.csv where interrupts were counted; their names."""
+    names = [_write(folder / "kernel.csv", ("quantity", "round", "value"), _values(results))]
+    if results.interrupts:
+        columns = ("kind", "core", "round", "value")
+        names.append(_write(folder / "interrupts.csv", columns, _interrupts(results)))
+    return names
