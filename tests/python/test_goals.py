@@ -74,15 +74,19 @@ def test_the_page_has_each_goal_and_marks_what_is_short() -> None:
     entry = {"unit": "ratio", "target": 1.25, "samples": [1.4, 1.6]}
     text = page(
         {
-            "short": entry | {"value": 1.5, "met": False, "detail": both},
+            "short": entry | {"value": 1.5, "met": False, "detail": both | {"bound": "a wire is as long as it is."}},
+            "unexplained": entry | {"value": 1.6, "met": False, "detail": both},
             "kept": entry | {"value": 1.0, "met": True, "detail": both},
             "impossible": entry | {"value": None, "met": None, "detail": detail | {"not_measured": "no namespaces"}},
         }
     )
     assert "a processor, 2 cores, virtual machine, 8 GiB, Linux 6.1; commit abc" in text
-    rows = text.splitlines()[-3:]
+    rows = text.split("| --- |\n")[1].splitlines()[:4]
     assert (
         rows[0]
         == "| `short` | one with the other | **1.50** (1.40 to 1.60) | host 2.00, poll 3.00 us | <= 1.25 ratio |"
     )
-    assert "| 1.00 (" in rows[1] and "not measured: no namespaces" in rows[2]
+    assert "| 1.00 (" in rows[2] and "not measured: no namespaces" in rows[3]
+    assert text.endswith(
+        "\n## What bounds those that are short\n- `short`: a wire is as long as it is.\n- Not known: `unexplained`.\n"
+    )

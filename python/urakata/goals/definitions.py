@@ -59,6 +59,8 @@ class Goal:
     session: str
     figure: str
     parameters: Mapping[str, Any]
+    bound: str = ""
+    """What was found to keep the number short of the target, one sentence or two; empty: nothing is known."""
 
     def as_json(self) -> dict[str, Any]:
         """What is promised, without how it is measured."""
@@ -102,7 +104,7 @@ def _session(name: str, table: dict[str, Any]) -> Session:
 def _goal(name: str, table: dict[str, Any]) -> Goal:
     rest = dict(table)
     fixed = {key: rest.pop(key) for key in ("compares", "unit", "target", "direction", "session", "figure")}
-    return Goal(name=name, parameters=rest, **fixed)
+    return Goal(name=name, bound=rest.pop("bound", ""), parameters=rest, **fixed)
 
 
 def parse(text: str, origin: str = "goals.toml") -> Definitions:

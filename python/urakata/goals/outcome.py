@@ -49,6 +49,8 @@ class Outcome:
             "session": self.goal.session,
             "machine": machine,
         }
+        if self.goal.bound:
+            detail["bound"] = self.goal.bound
         if self.figure is None:
             detail["not_measured"] = self.reason
         else:

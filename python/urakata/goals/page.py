@@ -35,8 +35,20 @@ def _row(name: str, entry: dict[str, Any]) -> str:
     return f"| `{name}` | {detail['compares']} | {value} ({spread}) | {sides} | {wanted} |"
 
 
+def _bounds(results: dict[str, dict[str, Any]]) -> str:
+    short = [(name, entry["detail"].get("bound")) for name, entry in results.items() if entry["met"] is False]
+    if not short:
+        return ""
+    lines = [f"- `{name}`: {bound}\n" for name, bound in short if bound]
+    unknown = [f"`{name}`" for name, bound in short if not bound]
+    if unknown:
+        lines.append(f"- Not known: {', '.join(unknown)}.\n")
+    return "\n## What bounds those that are short\n" + "".join(lines)
+
+
 def page(results: dict[str, dict[str, Any]]) -> str:
     """Markdown of the goals' entries, which are what the JSON file has; there is at least one."""
     machine = next(iter(results.values()))["detail"]["machine"]
     head = _HEAD.format(machine=_machine(machine), commit=machine.get("commit") or "unknown")
-    return head + "".join(f"{_row(name, entry)}\n" for name, entry in results.items())
+    rows = "".join(f"{_row(name, entry)}\n" for name, entry in results.items())
+    return head + rows + _bounds(results)
