@@ -22,6 +22,8 @@ constexpr double kCountedTrips = 4;
 // on a shared core sees what has come.
 constexpr std::uint64_t kBetween = 8;
 constexpr std::uint64_t kInside = 256;
+constexpr double kDrained = 0.1;                // s: as much as connections of a known rate carry meanwhile
+constexpr std::uint64_t kLeastOfStream = 1400;  // bytes that one packet carries
 constexpr std::uint64_t kLeastCounted = 8 * transport::Lanes::kLeastPiece;
 constexpr std::int32_t kDataTag = -1;  // no group's
 constexpr std::int32_t kWordTag = -2;
@@ -135,17 +137,27 @@ void meet(Bootstrap& world, transport::Lanes& lanes) {
 
 using Ranks = std::span<const std::int32_t>;
 
+// Bytes of a message for each connection, of which `least` messages are under way: what is sent last has to be drained, which
+// a slow link takes long for.
+std::uint64_t bytes_of_stream(double stream, std::uint64_t least) {
+  if (stream == 0) return kOfStream;
+  const double most = stream * kDrained / static_cast<double>(least);
+  return std::clamp(static_cast<std::uint64_t>(most), kLeastOfStream, kOfStream);
+}
+
 // What left[i] sends to right[i], all pairs at once. Collective over the job; of each pair bytes/s, 0 where the host refuses or
-// the lanes are lost.
+// the lanes are lost. `stream`: bytes/s of one connection; 0: not known.
 std::vector<double> rates(Bootstrap& world, transport::Lanes& lanes, const LinkProbe& probe, double round_trip_s,
-                          Ranks left, Ranks right, std::uint32_t streams, std::uint64_t least = kBetween) {
+                          Ranks left, Ranks right, std::uint32_t streams, double stream,
+                          std::uint64_t least = kBetween) {
   meet(world, lanes);
+  const std::uint64_t bytes = streams * bytes_of_stream(stream, least);
   lanes.set_streams(streams);
   double own = 0;
   const auto rank = static_cast<std::int32_t>(world.rank());
   for (std::size_t i = 0; i < left.size(); ++i) {
     if (rank != left[i] && rank != right[i]) continue;
-    Pair pair(lanes, probe, round_trip_s, streams * kOfStream, least);
+    Pair pair(lanes, probe, round_trip_s, bytes, least);
     if (rank == left[i]) {
       own = pair.send(right[i]);
     } else {
@@ -192,7 +204,7 @@ std::vector<double> rates_inside(Bootstrap& world, transport::Lanes& lanes, cons
   for (std::size_t site = 0; site < at.size(); ++site) {
     round_trip_s = std::max(round_trip_s, sites.round_trip_us[site * sites.count + site] * 1e-6);
   }
-  const auto measured = rates(world, lanes, probe, round_trip_s, left, right, 1, kInside);
+  const auto measured = rates(world, lanes, probe, round_trip_s, left, right, 1, 0, kInside);
   for (std::size_t i = 0; i < measured.size(); ++i) found[measured_sites[i]] = measured[i];
   return found;
 }
@@ -243,7 +255,8 @@ std::optional<LinkRates> measure_links(Bootstrap& world, transport::Lanes& lanes
       const Ranks senders = pairs.senders, receivers = pairs.receivers;
       const double round_trip_s = sites.round_trip_us[one * sites.count + other] * 1e-6;
       const auto measured = [&](std::size_t of, std::uint32_t streams) {
-        const auto all = rates(world, lanes, probe, round_trip_s, senders.first(of), receivers.first(of), streams);
+        const auto all =
+            rates(world, lanes, probe, round_trip_s, senders.first(of), receivers.first(of), streams, facts->stream);
         return std::accumulate(all.begin(), all.end(), 0.0);
       };
       facts = LinkFacts{.delay = round_trip_s / 2, .inside = lesser(inside[one], inside[other])};

@@ -10,6 +10,7 @@ namespace urakata::lanes {
 
 using Built = Result<schedule::Schedule>;
 
+Built barrier(const Arguments& arguments, const Placement& placement);
 Built scatter(const Arguments& arguments, const Placement& placement, std::uint32_t lanes);
 Built gather(const Arguments& arguments, const Placement& placement, std::uint32_t lanes);
 Built bcast(const Arguments& arguments, const Placement& placement, std::uint32_t lanes);

@@ -8,6 +8,7 @@ namespace urakata::lanes {
 
 bool covers(Operation operation, bool commutative, const Placement& placement) {
   switch (operation) {
+    case Operation::barrier:
     case Operation::scatter:
     case Operation::gather:
     case Operation::bcast:
@@ -28,6 +29,8 @@ Result<schedule::Schedule> build(Operation operation, const Arguments& given, co
   if (arguments.segment == 0) arguments.segment = kSegment;
   const std::uint32_t some = std::clamp(lanes, 1U, placement.most_lanes());
   switch (operation) {
+    case Operation::barrier:
+      return barrier(arguments, placement);
     case Operation::scatter:
       return scatter(arguments, placement, lanes == 0 ? 0 : some);
     case Operation::gather:

@@ -19,7 +19,8 @@ struct Crossing {
 };
 
 bool has_root(Operation operation) {
-  return operation != Operation::allgather && operation != Operation::allgatherv && operation != Operation::allreduce;
+  return operation != Operation::barrier && operation != Operation::allgather && operation != Operation::allgatherv &&
+         operation != Operation::allreduce;
 }
 bool may_go_straight(Operation operation) { return operation == Operation::scatter || operation == Operation::gather; }
 

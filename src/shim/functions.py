@@ -45,7 +45,7 @@ class Collective(NamedTuple):
 
 
 COLLECTIVES = [
-    Collective("barrier", "barrier", "", large=False),
+    Collective("barrier", "barrier", "", blocking=True, large=False),
     Collective("bcast", "bcast", "b c t root", blocking=True),
     Collective("gather", "gather", "s sc st r rc rt root", blocking=True),
     Collective("gatherv", "gatherv", "s sc st r rcs rds rt root", blocking=True),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +18,7 @@ pytestmark = pytest.mark.skipif(not available(sites=True)[0], reason=f"no sites 
 
 EXEC = str(paths.program("urakata-exec"))
 CASES, LIMIT = ("2500", 900.0) if FULL else ("60", 120.0)
+CASES_CUT = "600" if FULL else "20"
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +57,53 @@ def test_collectives_between_sites_are_those_of_the_host(three_sites: Hosts, fol
     code, output = run(three_sites, program, "--engine", engine, "--blocking", "never")
     assert code == 0 and " 0 wrong" in output, output[-3000:]
     assert "3 sites (0: 2 nodes, 1: 1 node, 2: 2 nodes)" in output, output[:3000]
+
+
+class Scissors(threading.Thread):
+    """Cuts single connections of a job between three sites, one way or both, and restores them, at random: longer than
+    a lane may be silent, and much shorter than a node may."""
+
+    def __init__(self, hosts: Hosts, seed: int) -> None:
+        super().__init__(daemon=True)
+        self.cuts = 0
+        self._hosts, self._random = hosts, random.Random(seed)
+        self._end = threading.Event()
+
+    def run(self) -> None:
+        while not self._end.wait(self._random.uniform(0.05, 0.5)):
+            link = self._random.choice([(0, 1), (0, 2), (1, 2)])
+            direction = self._random.randrange(2)
+            flows = self._hosts.control(*link, "stats")["directions"][direction]["flows"]
+            if not flows:
+                continue
+            flow = self._random.choice(flows)
+            there, back = f"{flow['from']} {flow['to']}", f"{flow['to']} {flow['from']}"
+            ways = [(direction, there), (1 - direction, back)][: self._random.choice((1, 2))]
+            for way, ends in ways:
+                self._hosts.control(*link, f"cut {way} {ends}")
+            self.cuts += 1
+            self._end.wait(self._random.uniform(0.2, 1.5))
+            for way, ends in ways:
+                self._hosts.control(*link, f"restore {way} {ends}")
+
+    def end(self) -> None:
+        self._end.set()
+        self.join()
+
+
+@pytest.mark.parametrize("engine", ("poll", "thread"))
+def test_lanes_that_are_cut_and_restored_at_random(three_sites: Hosts, folder: Path, engine: str) -> None:
+    seed = random.randrange(1 << 30)
+    print(f"SEED={seed}")
+    program = [str(compiled(named("openmpi"), "random_nbc", folder)), "--cases", CASES_CUT, "--seed", str(seed)]
+    scissors = Scissors(three_sites, seed)
+    scissors.start()
+    try:
+        code, output = run(three_sites, program, "--engine", engine, "--blocking", "never")
+    finally:
+        scissors.end()
+    assert code == 0 and " 0 wrong" in output, output[-3000:]
+    assert scissors.cuts > 0
 
 
 def test_blocking_collectives_are_the_non_blocking_ones(two_sites: Hosts, folder: Path) -> None:

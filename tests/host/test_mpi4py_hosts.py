@@ -62,6 +62,20 @@ def test_messages_by_wire(hosts: Hosts) -> None:
 
 
 @pytest.mark.skipif(not FULL, reason="takes minutes: URAKATA_TEST_FULL=1")
+def test_engine_kernel() -> None:
+    """What engine kernel does to a program, calls that end with EINTR, too."""
+    with Hosts(count=2) as two:
+        code, output = run(two, chosen=COMMUNICATION, per_host=1)
+        expected = results(output)
+        assert len(expected[0]) == 2, output[-3000:]
+        got_code, output = run(two, "--engine", "kernel", "--verbose", "1", chosen=COMMUNICATION, per_host=1)
+        assert "engine thread instead of kernel" not in output, output[:3000]
+        got = results(output)
+        assert (got_code, *got[:2]) == (code, *expected[:2]), output[-3000:]
+        assert not got[2] ^ expected[2], got[2] ^ expected[2]
+
+
+@pytest.mark.skipif(not FULL, reason="takes minutes: URAKATA_TEST_FULL=1")
 def test_a_rank_a_host() -> None:
     """Many small operations on many communicators. How long each way takes is printed (`-s`); goals suite-hosts-*."""
     with Hosts(count=3) as three:

@@ -223,6 +223,10 @@ TEST(Crossing, OfBuffersIsTheLeast) {
   });
 }
 
+TEST(Crossing, OfABarrierIsOneDelay) {
+  for_each_group([](const Group& group) { EXPECT_EQ(group.crossed(Operation::barrier, 1, 0).delays, 1U); });
+}
+
 // What has no schedule between sites goes straight from rank to rank.
 TEST(Crossing, WithoutDelegatesIsTheLeast) {
   for_each_group([](const Group& group) {

@@ -14,9 +14,9 @@
 namespace urakata::lanes {
 namespace {
 
-constexpr Operation kOperations[] = {Operation::scatter,   Operation::gather,     Operation::bcast,
-                                     Operation::allgather, Operation::allgatherv, Operation::reduce,
-                                     Operation::allreduce};
+constexpr Operation kOperations[] = {Operation::barrier, Operation::scatter,   Operation::gather,
+                                     Operation::bcast,   Operation::allgather, Operation::allgatherv,
+                                     Operation::reduce,  Operation::allreduce};
 constexpr std::uint32_t kMostRanks = 8;  // of a site
 constexpr std::uint32_t kLanes[] = {0, 1, 2, 3, 8};
 

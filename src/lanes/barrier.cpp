@@ -1,0 +1,52 @@
+// Barrier between sites: each site's first delegate hears of all of its ranks, tells those of the other sites, and lets its
+// own go when all of those have told it. One delay, however ranks are placed.
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "lanes/builders.hpp"
+#include "lanes/ways.hpp"
+#include "schedule/builder.hpp"
+
+namespace urakata::lanes {
+
+namespace {
+
+enum Channel : std::uint8_t { kUp, kAcross, kDown };
+
+}  // namespace
+
+Built barrier(const Arguments& arguments, const Placement& placement) {
+  const Rank me = arguments.rank;
+  const Site site = placement.site_of(me);
+  schedule::Builder builder("barrier/lanes", arguments.ranks, me);
+  const auto tell = [&](Rank rank, Channel channel) {
+    return builder.send(rank, {.buffer = schedule::kSendBuffer}, 0, channel);
+  };
+  const auto hear = [&](Rank rank, Channel channel) {
+    return builder.recv(rank, {.buffer = schedule::kRecvBuffer}, 0, channel);
+  };
+  Tree tree(arguments.ranks);
+  tree.add_all(placement.delegate(site, 0), placement.members(site));
+
+  std::vector<schedule::NodeId> before;  // whatever this rank tells its children
+  for (const Rank child : tree.children(me)) before.push_back(hear(child, kUp));
+  const auto after_all = [&](schedule::NodeId node, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) builder.after(before[i], node);
+  };
+  const std::size_t own = before.size();
+  if (const Rank parent = tree.parent(me); parent != Tree::kNobody) {
+    after_all(tell(parent, kUp), own);
+    before.push_back(hear(parent, kDown));
+  } else {
+    for (Site other = 0; other < placement.sites(); ++other) {
+      if (other == site) continue;
+      after_all(tell(placement.delegate(other, 0), kAcross), own);
+      before.push_back(hear(placement.delegate(other, 0), kAcross));
+    }
+  }
+  for (const Rank child : tree.children(me)) after_all(tell(child, kDown), before.size());
+  return builder.commit();
+}
+
+}  // namespace urakata::lanes
