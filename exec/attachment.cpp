@@ -31,9 +31,13 @@ using Program = std::unique_ptr<xdp_program, Closed>;
 using Programs = std::unique_ptr<xdp_multiprog, Closed>;
 using Object = std::unique_ptr<bpf_object, Closed>;
 
-Programs programs_at(unsigned interface) {
+// nullptr: none.
+Result<Programs> programs_at(unsigned interface) {
   xdp_multiprog* const found = xdp_multiprog__get_from_ifindex(static_cast<int>(interface));
-  return Programs(libxdp_get_error(found) != 0 ? nullptr : found);
+  const long code = libxdp_get_error(found);
+  if (code == 0) return Programs(found);
+  if (code == -ENOENT) return Programs();
+  return bpf_failure("asking what is attached", static_cast<int>(code));
 }
 
 // Several while one takes another's place. Where the kernel cannot run a dispatcher libxdp attaches a program by
@@ -66,11 +70,12 @@ Status detach_program(unsigned interface, xdp_program* program, xdp_attach_mode 
 // All of ours but the one of this number; 0: all.
 Status detach_ours(unsigned interface, __u32 but) {
   for (;;) {
-    const Programs programs = programs_at(interface);
-    const std::vector<xdp_program*> ours = ours_among(programs);
+    const Result<Programs> programs = programs_at(interface);
+    if (!programs.ok()) return programs.error();
+    const std::vector<xdp_program*> ours = ours_among(*programs);
     const auto other = std::ranges::find_if(ours, [&](xdp_program* one) { return xdp_program__id(one) != but; });
     if (other == ours.end()) return Nothing{};
-    Status gone = detach_program(interface, *other, xdp_multiprog__attach_mode(programs.get()));
+    Status gone = detach_program(interface, *other, xdp_multiprog__attach_mode(programs->get()));
     if (!gone.ok()) return gone;
   }
 }
@@ -114,15 +119,25 @@ Status replace(const AttachWish& wish, unsigned interface, const LinkedOps& link
   const Result<int> users = users_map(object.get());
   if (!users.ok()) return users.error();
   if (Status given = stage_tables(interface, *users, wish.users, linked.ops()); !given.ok()) return given;
-  bpf_xdp_attach_opts options{};
-  options.sz = sizeof options;
-  options.old_prog_fd = xdp_program__fd(before);
-  const __u32 flags = XDP_FLAGS_REPLACE | (wish.generic ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE);
-  const int code = bpf_xdp_attach(static_cast<int>(interface), bpf_program__fd(program), flags, &options);
-  if (code == 0) return use_staged_tables(interface);
-  const Error why = bpf_failure("attaching to " + wish.interface, code);
+  const auto put = [&](int now, int old) {
+    bpf_xdp_attach_opts options{};
+    options.sz = sizeof options;
+    options.old_prog_fd = old;
+    const __u32 flags = XDP_FLAGS_REPLACE | (wish.generic ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE);
+    return bpf_xdp_attach(static_cast<int>(interface), now, flags, &options);
+  };
+  const int own = bpf_program__fd(program), others = xdp_program__fd(before);
+  if (const int code = put(own, others); code != 0) {
+    remove_staged_tables(interface);
+    return bpf_failure("attaching to " + wish.interface, code);
+  }
+  Status used = use_staged_tables(interface);
+  if (used.ok()) return used;
   remove_staged_tables(interface);
-  return why;
+  const int code = put(others, own);
+  return code == 0
+             ? used
+             : Status(Error{used.error().message + "; and " + bpf_failure("putting back what was", code).message});
 }
 
 }  // namespace
@@ -138,19 +153,20 @@ Status attach(const AttachWish& wish) {
   if (Status made = make_mount_point(); !made.ok()) return made;
   const auto linked = LinkedOps::link(wish.byte_code, wish.ops);
   if (!linked.ok()) return linked.error();
-  const Programs programs = programs_at(*interface);
-  const std::vector<xdp_program*> before = ours_among(programs);
+  const Result<Programs> programs = programs_at(*interface);
+  if (!programs.ok()) return programs.error();
+  const std::vector<xdp_program*> before = ours_among(*programs);
   if (before.empty()) {
     remove_tables(*interface);  // of one that ended half way
     return attach_beside(wish, *interface, *linked);
   }
-  if (xdp_multiprog__attach_mode(programs.get()) != mode_of(wish)) {
+  if (xdp_multiprog__attach_mode(programs->get()) != mode_of(wish)) {
     const std::string has = wish.generic ? "the driver's part" : "the kernel's own part (--generic)";
     return Error{wish.interface + " has it in " + has +
                  ", and the kernel allows it in one part only: detach it first (" + "urakata kernel detach " +
                  wish.interface + ")"};
   }
-  if (xdp_multiprog__is_legacy(programs.get())) return replace(wish, *interface, *linked, before.front());
+  if (xdp_multiprog__is_legacy(programs->get())) return replace(wish, *interface, *linked, before.front());
   return attach_beside(wish, *interface, *linked);
 }
 
@@ -158,8 +174,9 @@ Status detach(const std::string& interface) {
   keep_bpf_messages();
   const auto number = number_of(interface);
   if (!number.ok()) return number.error();
-  remove_tables(*number);
-  return detach_ours(*number, 0);
+  Status gone = detach_ours(*number, 0);
+  if (gone.ok()) remove_tables(*number);
+  return gone;
 }
 
 std::vector<Attached> attached_here() {
@@ -167,11 +184,11 @@ std::vector<Attached> attached_here() {
   std::vector<Attached> found;
   const std::unique_ptr<struct if_nameindex, void (*)(struct if_nameindex*)> all(if_nameindex(), if_freenameindex);
   for (const struct if_nameindex* one = all.get(); one != nullptr && one->if_index != 0; ++one) {
-    const Programs programs = programs_at(one->if_index);
-    if (ours_among(programs).empty()) continue;
+    const Result<Programs> programs = programs_at(one->if_index);
+    if (!programs.ok() || ours_among(*programs).empty()) continue;
     Attached& here = found.emplace_back();
     here.interface = one->if_name;
-    here.native = xdp_multiprog__attach_mode(programs.get()) == XDP_MODE_NATIVE;
+    here.native = xdp_multiprog__attach_mode(programs->get()) == XDP_MODE_NATIVE;
     here.users = users_at(one->if_index);
     here.ops = xdp::ops_at(one->if_index);
   }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/clock.hpp"
 
@@ -22,15 +23,16 @@ void KernelPart::look_at_peers() {
 }
 
 // Who left before this rank has all that it needed, and answers no more.
-void KernelPart::leave() {
+bool KernelPart::leave(std::uint64_t until_ns) {
   constexpr useconds_t kBetween = 20;
   if (channel != nullptr) {
-    const std::uint64_t until = now_ns() + kFarewell;
-    for (look_at_peers(); !channel->all_have_it() && !conduit->broken() && now_ns() < until; look_at_peers()) {
+    for (look_at_peers(); !channel->all_have_it() && !conduit->broken(); look_at_peers()) {
+      if (now_ns() >= until_ns) return false;
       usleep(kBetween);
     }
   }
   conduit->leave();
+  return true;
 }
 
 CarrierTransport::CarrierTransport(const transport::Failures& failures)
@@ -50,13 +52,36 @@ void CarrierTransport::add(KernelPart& part) {
 
 void CarrierTransport::remove(KernelPart& part) {
   const std::lock_guard guard(lock_);
+  forget(part);
+}
+
+void CarrierTransport::forget(KernelPart& part) {
   epoll_ctl(news_, EPOLL_CTL_DEL, part.conduit->descriptor(), nullptr);
   std::erase(parts_, &part);
 }
 
+// A receiver may compute for long before it takes what it was sent: so this rank's slot stays, whose byte code answers.
+void CarrierTransport::end(std::unique_ptr<KernelPart> part) {
+  const std::lock_guard guard(lock_);
+  const std::uint64_t now = now_ns();
+  std::erase_if(ended_, [&](const std::unique_ptr<KernelPart>& one) {
+    if (!one->leave(now)) return false;
+    forget(*one);
+    return true;
+  });
+  if (part->leave(now + kFarewell)) {
+    forget(*part);
+  } else {
+    ended_.push_back(std::move(part));
+  }
+}
+
 void CarrierTransport::leave() {
   const std::lock_guard guard(lock_);
-  for (KernelPart* part : parts_) part->leave();
+  const std::uint64_t until = now_ns() + kFarewell;
+  for (KernelPart* part : parts_) {
+    if (!part->leave(until)) part->conduit->leave();
+  }
 }
 
 // Instances that engine kernel runs post no messages of their own.

@@ -58,7 +58,7 @@ class SmallCollective final : public Carrier {
 
 // What a communicator has of the kernel for itself. By one thread at a time.
 struct KernelPart {
-  ~KernelPart() { leave(); }
+  ~KernelPart() { conduit->leave(); }
 
   std::unique_ptr<chain::Conduit> conduit;  // there is one
   std::unique_ptr<xdp::Channel> channel;    // nullptr: there is none
@@ -67,8 +67,9 @@ struct KernelPart {
   // lost.
   void look_at_peers();
   // This rank has no more to do with the communicator; nothing is in flight. Waits until all have what it gave to the
-  // channel's operations, for a second at most, and says that it has left.
-  void leave();
+  // channel's operations, or until `until_ns` of now_ns(). True: they have, and know that it has left. False: some still
+  // lack it, so it must stay.
+  bool leave(std::uint64_t until_ns);
 };
 
 class CarrierTransport final : public transport::Transport {
@@ -81,7 +82,9 @@ class CarrierTransport final : public transport::Transport {
   // By any thread. A part that goes has nothing in flight.
   void add(KernelPart& part);
   void remove(KernelPart& part);
-  // MPI_Finalize: all parts leave, in which nothing is in flight.
+  // Ends a part in which nothing is in flight: at once if all have what it gave, else later, in MPI_Finalize at the latest.
+  void end(std::unique_ptr<KernelPart> part);
+  // MPI_Finalize: all parts leave, in which nothing is in flight. Waits for a second at most.
   void leave();
 
   int send(const transport::Message& message, transport::Ticket ticket, bool* finished) override;
@@ -97,12 +100,14 @@ class CarrierTransport final : public transport::Transport {
 
  private:
   void discard_both(KernelPart& part);
+  void forget(KernelPart& part);  // under the lock
 
   const transport::Failures& failures_;
   int news_;  // an epoll set of all conduits
   mutable std::mutex lock_;
   std::vector<KernelPart*> parts_;
-  std::vector<chain::Conduit::Done> done_;  // kept for their room
+  std::vector<std::unique_ptr<KernelPart>> ended_;  // which some still need
+  std::vector<chain::Conduit::Done> done_;          // kept for their room
   std::vector<xdp::Channel::Done> small_done_;
   unsigned polls_ = 0;
   std::vector<transport::Completion> reported_;

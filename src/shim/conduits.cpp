@@ -91,8 +91,8 @@ bool all_have_one(job::Bootstrap& members, const std::string& why) {
 }  // namespace
 
 void KernelPartClosed::operator()(engine::KernelPart* part) const {
-  if (engine::KernelEngine* const engine = kernel()) engine->carriers().remove(*part);
-  delete part;
+  std::unique_ptr<engine::KernelPart> ended(part);
+  if (engine::KernelEngine* const engine = kernel()) engine->carriers().end(std::move(ended));
 }
 
 std::string set_up_conduits(job::Bootstrap& world, std::string obstacle) {

@@ -66,10 +66,17 @@ class Scissors(threading.Thread):
     def __init__(self, hosts: Hosts, seed: int) -> None:
         super().__init__(daemon=True)
         self.cuts = 0
+        self.failure: Exception | None = None
         self._hosts, self._random = hosts, random.Random(seed)
         self._end = threading.Event()
 
     def run(self) -> None:
+        try:
+            self._cut_and_restore()
+        except Exception as error:  # told by end()
+            self.failure = error
+
+    def _cut_and_restore(self) -> None:
         while not self._end.wait(self._random.uniform(0.05, 0.5)):
             link = self._random.choice([(0, 1), (0, 2), (1, 2)])
             direction = self._random.randrange(2)
@@ -79,16 +86,19 @@ class Scissors(threading.Thread):
             flow = self._random.choice(flows)
             there, back = f"{flow['from']} {flow['to']}", f"{flow['to']} {flow['from']}"
             ways = [(direction, there), (1 - direction, back)][: self._random.choice((1, 2))]
-            for way, ends in ways:
-                self._hosts.control(*link, f"cut {way} {ends}")
-            self.cuts += 1
-            self._end.wait(self._random.uniform(0.2, 1.5))
-            for way, ends in ways:
-                self._hosts.control(*link, f"restore {way} {ends}")
+            try:
+                for way, ends in ways:
+                    self._hosts.control(*link, f"cut {way} {ends}")
+                self.cuts += 1
+                self._end.wait(self._random.uniform(0.2, 1.5))
+            finally:
+                for way, ends in ways:
+                    self._hosts.control(*link, f"restore {way} {ends}")
 
     def end(self) -> None:
         self._end.set()
         self.join()
+        assert self.failure is None, self.failure
 
 
 @pytest.mark.parametrize("engine", ("poll", "thread"))

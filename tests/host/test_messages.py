@@ -61,7 +61,7 @@ def test_ranks_may_differ_in_what_copying_costs(folder: Path, name: str) -> None
     )
     outcome = run_job(host, 2, [EXEC, "--space", "--costs", costs, "--", *program, ":", "-n", "1", *SPACE, *program])
     passes(outcome)
-    assert "COSTS: 1 of 3 ranks" in outcome.output
+    assert "rank 2: COSTS;" in outcome.output
 
 
 @pytest.mark.parametrize("without", (0, 1))

@@ -33,7 +33,7 @@ _READ = (
     f"cd {_QUEUES} && for file in rx-*/rps_cpus rx-*/rps_flow_cnt; do "
     "value=$(cat $file) || exit 1; echo $file $value; done"
 )
-_WRITE = f'cd {_QUEUES} && while [ $# -gt 1 ]; do echo "$2" > "$1" || exit 1; shift 2; done'
+_WRITE = f'cd {_QUEUES} || exit 1; code=0; while [ $# -gt 1 ]; do echo "$2" > "$1" || code=1; shift 2; done; exit $code'
 
 
 def obstacle(way: str, machine: Path = _MACHINE, loopback: Path = _LOOPBACK) -> str:

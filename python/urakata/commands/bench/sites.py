@@ -275,6 +275,6 @@ def _run_all(
             with Hosts(sites=leg.sites) as hosts:
                 where = Where(program, found, hosts, leg.sites.sizes[0], timeout)
                 run_leg(leg, operations, where, amounts, rounds, session, progress)
-        except (HostsError, ValueError) as error:
+        except HostsError as error:
             session.failed.append(Refused(leg.bed.name, f"test hosts: {error}"))
     return session
