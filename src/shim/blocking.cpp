@@ -9,8 +9,10 @@
 #include "shim/host.hpp"
 #include "shim/process.hpp"
 #include "shim/profiled.hpp"
+#include "shim/site_links.hpp"
 #include "shim/start.hpp"
 #include "tune/decision.hpp"
+#include "tune/lanes_choice.hpp"
 
 namespace urakata::shim {
 
@@ -36,6 +38,10 @@ class CallRequest {
 };
 thread_local std::vector<const Datatype*> CallRequest::types_;
 
+bool is_exchange(collectives::Operation operation) {
+  return operation == collectives::Operation::alltoall || operation == collectives::Operation::alltoallv;
+}
+
 bool among_neighbours(const Call& call) { return call.operation == collectives::Operation::neighbor_alltoallv; }
 
 // Can a communicator's blocking collectives be ours? Where none can be no communicator is looked at, since that alone
@@ -47,7 +53,9 @@ bool any_of(const Process& here, const Call& call) {
 
 bool ours(const Communicator& comm, const Call& call) {
   if (options().blocking == BlockingWish::always) return true;
-  return among_neighbours(call) ? tune::blocking_pays(comm.medium()) : !comm.sites.empty();
+  if (among_neighbours(call)) return tune::blocking_pays(comm.medium());
+  if (comm.placement() == nullptr) return false;
+  return !is_exchange(call.operation) || tune::exchange_gains(*comm.placement(), link_between);
 }
 
 }  // namespace

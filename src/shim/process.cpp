@@ -143,7 +143,7 @@ bool Process::set_up() {
   HostBootstrap all(MPI_COMM_WORLD);
   if (!job_.agree(all, own_facts())) return false;
   if (job_.contexts() == 0) {
-    log::warning_of_all("the host allows message tags up to %d only; Urakata needs 65536 and leaves all to the host",
+    log::warning_of_all("the host allows message tags up to %d only; Urakata needs 81920 and leaves all to the host",
                         largest_tag_);
     return false;
   }

@@ -69,6 +69,7 @@ void Process::open_lanes() {
   } else if (lanes_ != nullptr && options().streams == 0 && std::ranges::find(all, Has::no_wire) == all.end()) {
     learn_links(world, *lanes_, sites_, job_.nodes(),
                 [this](std::int32_t one, std::int32_t other) { return transports_.by_wire(one, other); });
+    lanes_->set_streams(streams);  // to whom the link is not known
   }
 }
 

@@ -34,7 +34,8 @@ int next_finished(int from, int count, const MPI_Request* requests, bool* active
 // always done again would keep the others out, and so would several that take turns. So each time that so many were
 // found in an array, the test begins elsewhere: in turn with the host's, and behind all that were found since it last
 // began behind some. What stays finished is found at last: meanwhile only what is before it can be found, and each
-// time the test begins farther on, or from the beginning again.
+// time the test begins farther on, or from the beginning again. (Of a thread that tests more than four arrays in turn none
+// is remembered long enough.)
 class Order {
  public:
   explicit Order(const MPI_Request* requests) : history_(history_of(requests)) {

@@ -221,8 +221,9 @@ class Lanes final : private Connection::Sink {
     bool awaited = false;           // a receive from it is there
     std::map<Key, Incoming> incoming;
     std::unordered_map<std::int32_t, std::uint64_t> sent, posted;  // messages of a tag
-    std::uint64_t down_since_ns = 0;  // nothing wanted of it has been answered since then; 0: a lane is there
-    std::uint64_t again_ns = 0;       // no lane is made before
+    std::uint64_t down_since_ns = 0;    // nothing wanted of it has been answered since then; 0: a lane is there
+    std::uint64_t wanted_since_ns = 0;  // something has been wanted of it; 0: nothing is, as far as the last tick knows
+    std::uint64_t again_ns = 0;         // no lane is made before
     bool failed = false;
     Traffic traffic;
   };

@@ -164,14 +164,17 @@ void Lanes::tick() {
 
 // ns for which the other end has answered nothing.
 std::uint64_t Lanes::silence(Lane& lane, const TcpFacts& facts, std::uint64_t now) {
-  if (!lane.connection->open) return now - lane.made_ns;
+  // A process that computes says nothing for long; its kernel answers.
+  if (facts.state != TCP_ESTABLISHED) return now - lane.made_ns;
   if (facts.not_acknowledged == 0) {
     lane.unanswered_since_ns = 0;
     return 0;
   }
   if (lane.unanswered_since_ns == 0) lane.unanswered_since_ns = now;
   // The last acknowledgement may be from long before what is under way now.
-  const std::uint64_t since = lane.out ? lane.busy_since_ns : lane.unanswered_since_ns;
+  const std::uint64_t since = !lane.connection->open ? lane.made_ns
+                              : lane.out             ? lane.busy_since_ns
+                                                     : lane.unanswered_since_ns;
   return std::min<std::uint64_t>(facts.since_ack_ms * kMillisecond, now - since);
 }
 
@@ -213,19 +216,22 @@ void Lanes::check_lanes(std::int32_t rank, Peer& peer, std::uint64_t now) {
   // Whoever only receives learns by a connection of its own whether the other process is still there.
   if (peer.lanes.empty() && (peer.again_ns == 0 || now >= peer.again_ns)) open_lanes(rank, peer);
   push(rank, peer);
-  if (peer.down_since_ns != 0 && now - peer.down_since_ns > wire_.timeout_ns()) fail(rank, peer);
+  if (peer.down_since_ns != 0 && now_ns() - peer.down_since_ns > wire_.timeout_ns()) fail(rank, peer);
 }
 
-// Nothing has been heard of it for so long. A new connection has a second all the same: the link may be back.
+// Nothing has been heard of it for so long, of which counts what something was wanted of it. A new connection has a
+// second all the same: the link may be back.
 void Lanes::note_down(Peer& peer, std::uint64_t silence_ns) {
   if (peer.down_since_ns != 0) return;
+  const std::uint64_t now = now_ns();
   const std::uint64_t most = wire_.timeout_ns() - std::min(wire_.timeout_ns() / 2, kMakingAnew);
-  peer.down_since_ns = now_ns() - std::min(silence_ns, most);
+  const std::uint64_t wanted_ns = peer.wanted_since_ns != 0 ? now - peer.wanted_since_ns : 0;
+  peer.down_since_ns = now - std::min({silence_ns, wanted_ns, most});
 }
 
 // Nothing is wanted of it, so how long it has said nothing means nothing.
 void Lanes::forget_silence(Peer& peer) {
-  peer.down_since_ns = 0;
+  peer.down_since_ns = peer.wanted_since_ns = 0;
   for (Lane& lane : peer.lanes) lane.unanswered_since_ns = 0;
 }
 
@@ -251,8 +257,8 @@ void Lanes::lose(std::int32_t rank, Peer& of, Lane& lane) {
   if (out) of.again_ns = now_ns() + kAgain;
   if (out ? alive(of, true, true) == 0 : of.lanes.empty()) {
     // The kernel's own questions to an idle node take the timeout.
+    if (of.down_since_ns == 0) of.again_ns = 0;
     note_down(of, code == ETIMEDOUT ? wire_.timeout_ns() : silence_ns);
-    of.again_ns = 0;
     // Nobody listens there any more: the process has ended.
     if (code == ECONNREFUSED) return fail(rank, of);
   }

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "transport/group.hpp"
 #include "transport/lanes.hpp"
@@ -33,6 +34,7 @@ bool Lanes::send(LanesPort& port, const Message& message, Ticket ticket) {
     out.payload = out.kept.data();
   }
   to.backlog += message.bytes;
+  if (to.wanted_since_ns == 0) to.wanted_since_ns = now_ns();
   begin_busy(message.peer, message.bytes);
   to.waiting.push_back(&out);
   push(message.peer, to);
@@ -89,6 +91,7 @@ bool Lanes::recv(LanesPort& port, const Message& message, Ticket ticket, int* er
     *error = failure_;
     return true;
   }
+  if (from.wanted_since_ns == 0) from.wanted_since_ns = now_ns();
   const Key key{message.tag, from.posted[message.tag]++};
   Incoming& incoming = from.incoming[key];
   incoming.port = &port;
@@ -142,7 +145,8 @@ void Lanes::tell_all_go(Peer& from) {
   for (auto& [key, incoming] : from.incoming) {
     if (incoming.port == nullptr || incoming.pieces.empty() || *incoming.pieces.rbegin() >= kPush) continue;
     for (Lane& lane : from.lanes) {
-      if (!lane.out && !lane.connection->broken()) tell_go(lane, incoming, key);
+      const bool takes = !lane.connection->broken() && lane.connection->queue().empty();
+      if (!lane.out && takes) tell_go(lane, incoming, key);
     }
   }
 }

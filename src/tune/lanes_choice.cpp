@@ -41,6 +41,19 @@ LanesChoice choose_lanes(Operation operation, const collectives::Arguments& argu
   return {best->lanes, std::move(why)};
 }
 
+bool exchange_gains(const lanes::Placement& placement, const lanes::Links& links) {
+  constexpr double kFull = 0.9;
+  for (lanes::Site one = 0; one < placement.sites(); ++one) {
+    for (lanes::Site other = one + 1; other < placement.sites(); ++other) {
+      const lanes::Link* const link = links(placement.number(one), placement.number(other));
+      if (link == nullptr) return true;
+      const auto pairs = static_cast<double>(placement.members(one).size() * placement.members(other).size());
+      if (pairs * link->facts.stream < kFull * link->facts.link) return true;
+    }
+  }
+  return false;
+}
+
 std::string_view default_between_sites(Operation operation) {
   switch (operation) {
     case Operation::gatherv:

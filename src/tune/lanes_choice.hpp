@@ -20,6 +20,10 @@ struct LanesChoice {
 LanesChoice choose_lanes(collectives::Operation operation, const collectives::Arguments& arguments,
                          const lanes::Placement& placement, const lanes::Links& links, std::uint32_t asked);
 
+// Do blocking exchanges of all ranks with all gain by several connections for a pair of ranks? Where the links are full by one
+// each, as between sites of many nodes, the host has them too. Where one of the links is not known: yes.
+bool exchange_gains(const lanes::Placement& placement, const lanes::Links& links);
+
 // Of operations without delegates: the default algorithm, by which all that crosses does so at once, and once. Empty: there
 // is none, and it goes as within one site.
 std::string_view default_between_sites(collectives::Operation operation);

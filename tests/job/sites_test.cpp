@@ -74,6 +74,10 @@ TEST(OneWayLink, IsNamedWhereItIsBetweenSites) {
             "the link between the sites 1 and 0 comes up one way only: TCP connections from the node of rank 2 to that "
             "of rank 0 do, those the other way do not (a firewall?)");
   EXPECT_EQ(one_way_link(Sites(), found), "");
+  // Others are joined: a probe was lost.
+  found.joined.assign(16, false);
+  found.joined[1 * 4 + 3] = found.joined[3 * 4 + 1] = true;
+  EXPECT_EQ(one_way_link(sites, found), "");
 }
 
 Result<Sites> given(const std::string& list, const std::vector<std::string>& hosts) {

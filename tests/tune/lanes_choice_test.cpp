@@ -116,6 +116,15 @@ TEST(LanesChoice, IsTheCheapestOfThePredictedAndSaysWhatItsNeighboursCost) {
   EXPECT_NE(asked.why.find(", 3 lanes of 4 connections "), std::string::npos) << asked.why;
 }
 
+// 16 pairs of ranks at 3 MB/s each, over 48 MB/s; and over twice that.
+TEST(LanesChoice, ExchangesOfAllWithAllGainWherePairsAreFew) {
+  EXPECT_FALSE(exchange_gains(two_sites(), by(kNarrowNodes)));
+  LinkFacts wide = kNarrowNodes;
+  wide.link *= 2;
+  EXPECT_TRUE(exchange_gains(two_sites(), by(wide)));
+  EXPECT_TRUE(exchange_gains(two_sites(), kUnknown));
+}
+
 TEST(LanesChoice, WhatHasNoDelegatesGoesOnceInOneDelay) {
   EXPECT_EQ(default_between_sites(Operation::gatherv), "linear");
   EXPECT_EQ(default_between_sites(Operation::alltoallv), "spread");
