@@ -36,7 +36,7 @@ std::string ranks_text(std::span<const std::size_t> ranks) {
   for (std::size_t runs = 0; told < ranks.size() && runs < kMostRuns; ++runs) {
     const std::size_t first = ranks[told];
     std::size_t last = first;
-    while (++told < ranks.size() && ranks[told] == last + 1) ++last;
+    for (++told; told < ranks.size() && ranks[told] == last + 1; ++told) ++last;
     if (runs > 0) text += ", ";
     text += std::to_string(first);
     if (last > first) text += '-' + std::to_string(last);

@@ -120,8 +120,7 @@ TEST(Job, TheLineNamesEachRankThatDiffersWithWhatItDiffersIn) {
     return facts;
   });
   const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find("other values than rank 0's: rank 1: ALGORITHM; rank 3: STREAMS;"), std::string::npos)
-      << said;
+  EXPECT_NE(said.find("other values than rank 0's: rank 1: ALGORITHM; rank 3: STREAMS;"), std::string::npos) << said;
   EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
 }
 

@@ -87,6 +87,5 @@ def test_the_page_has_each_goal_and_marks_what_is_short() -> None:
         == "| `short` | one with the other | **1.50** (1.40 to 1.60) | host 2.00, poll 3.00 us | <= 1.25 ratio |"
     )
     assert "| 1.00 (" in rows[2] and "not measured: no namespaces" in rows[3]
-    assert text.endswith(
-        "\n## What bounds those that are short\nAs found on a virtual machine with two cores of an AMD EPYC.\n\n- `short`: a wire is as long as it is.\n- Not known: `unexplained`.\n"
-    )
+    assert "\n## What bounds those that are short\n" in text
+    assert text.endswith("\n\n- `short`: a wire is as long as it is.\n- Not known: `unexplained`.\n")

@@ -124,8 +124,9 @@ def _messages(ranks: list[dict[str, Any]]) -> Finding:
 
 
 def _interrupts() -> Balance:
-    """Of the interfaces by which transport wire would leave this node, as a probe outside of any job says; of none where it
-    does not answer, as the ranks have."""
+    """Of the interfaces by which transport wire would leave this node, as a probe outside of any job says.
+
+    Of none where that does not answer: the ranks have."""
     command = [str(paths.program("urakata-probe"))]
     try:
         probe = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_TIME_LIMIT)

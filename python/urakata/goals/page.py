@@ -17,6 +17,12 @@ Bold: short of what is wanted.
 | --- | --- | --- | --- | --- |
 """
 
+_BOUNDS = """
+## What bounds those that are short
+As found on a virtual machine with two cores of an AMD EPYC.
+
+"""
+
 
 def _machine(of: dict[str, Any]) -> str:
     cores = f"{of['cores']} core{'s' if of['cores'] != 1 else ''}"
@@ -43,7 +49,7 @@ def _bounds(results: dict[str, dict[str, Any]]) -> str:
     unknown = [f"`{name}`" for name, bound in short if not bound]
     if unknown:
         lines.append(f"- Not known: {', '.join(unknown)}.\n")
-    return "\n## What bounds those that are short\nAs found on a virtual machine with two cores of an AMD EPYC.\n\n" + "".join(lines)
+    return _BOUNDS + "".join(lines)
 
 
 def page(results: dict[str, dict[str, Any]]) -> str:
