@@ -165,7 +165,7 @@ void Lanes::tick() {
 // ns for which the other end has answered nothing.
 std::uint64_t Lanes::silence(Lane& lane, const TcpFacts& facts, std::uint64_t now) {
   // A process that computes says nothing for long; its kernel answers.
-  if (facts.state != TCP_ESTABLISHED) return now - lane.made_ns;
+  if (facts.state == TCP_SYN_SENT) return now - lane.made_ns;
   if (facts.not_acknowledged == 0) {
     lane.unanswered_since_ns = 0;
     return 0;
