@@ -2,9 +2,10 @@
 
     python bad_network.py SEED
 
-Runs in the network namespace of the hosts' bridge. What comes in at its ports with Urakata's mark is led to a TAP device,
-which this program reads; what it lets through goes out of the bridge. So frames that byte code itself sends are among
-them, too. It says "ready", and at the end of its standard input how many frames it has had and what it has done to them.
+Runs in the network namespace of the hosts' bridge. What comes in at its ports with Urakata's mark is led to a TAP
+device, which this program reads; what it lets through goes out of the bridge. So frames that byte code itself sends are
+among them, too. It says "ready", and at the end of its standard input, as JSON, how many frames it has had and what it
+has done to them.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import heapq
+import json
 import os
 import random
 import re
 import select
+import shutil
 import socket
 import struct
 import subprocess
@@ -23,6 +26,11 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from urakata.hosts import Hosts
 
 MARK = 0x75726B33  # URA_XDP_MAGIC as it stands on the wire
 LOST, DOUBLED, DELAYED = 0.05, 0.05, 0.2
@@ -34,24 +42,57 @@ _TUNSETIFF = 0x400454CA
 _IFF_TAP, _IFF_NO_PI = 0x0002, 0x1000
 
 
+class CannotError(Exception):
+    """There can be no such network here; the text says why."""
+
+
+@contextlib.contextmanager
+def spoiled(hosts: Hosts, seed: int) -> Iterator[Counter[str]]:
+    """Hosts of one site whose network is bad meanwhile; afterwards it has told how bad."""
+    enter = shutil.which("nsenter")
+    if enter is None:
+        raise CannotError("there is no nsenter (util-linux)")
+    assert hosts._keeper
+    keeper = hosts._keeper.pid
+    (first,) = Path(f"/proc/{keeper}/task/{keeper}/children").read_text().split()
+    words = [enter, "--net", f"--target={first}", sys.executable, __file__, str(seed)]
+    told: Counter[str] = Counter()
+    with subprocess.Popen(
+        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as network:
+        assert network.stdout
+        if network.stdout.readline() != "ready\n":
+            raise CannotError(network.communicate()[1].strip())
+        try:
+            yield told
+        finally:
+            told.update(json.loads(network.communicate()[0]))
+
+
 def _open_tap() -> int:
     device = os.open("/dev/net/tun", os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK)
     fcntl.ioctl(device, _TUNSETIFF, struct.pack("16sH22x", _TAP.encode(), _IFF_TAP | _IFF_NO_PI))
     return device
 
 
-def _lead_to_tap() -> None:
+def _tc(lines: Sequence[str]) -> None:
+    words = ["tc", "-batch", "-"]
+    done = subprocess.run(words, input="\n".join(lines), capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise CannotError(" ".join(done.stderr.split()))
+
+
+@contextlib.contextmanager
+def _led_to_tap() -> Iterator[None]:
     """Ours are known by IPv4, UDP, and the first word behind UDP's header."""
     match = f"protocol ip prio 1 u32 match u8 17 0xff at 9 match u32 {MARK:#x} 0xffffffff at 28"
-    lines = []
-    for _, port in socket.if_nameindex():
-        if re.fullmatch(r"link\d+", port):
-            lines.append(f"qdisc add dev {port} clsact")
-            lines.append(f"filter add dev {port} ingress {match} action mirred egress redirect dev {_TAP}")
-    batch = "\n".join(lines)
-    done = subprocess.run(["tc", "-batch", "-"], input=batch, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(" ".join(done.stderr.split()))
+    ports = [name for _, name in socket.if_nameindex() if re.fullmatch(r"link\d+", name)]
+    _tc([f"qdisc add dev {port} clsact" for port in ports])
+    try:
+        _tc([f"filter add dev {port} ingress {match} action mirred egress redirect dev {_TAP}" for port in ports])
+        yield
+    finally:
+        _tc([f"qdisc del dev {port} clsact" for port in ports])
 
 
 class _Network:
@@ -100,12 +141,8 @@ def _frames(device: int) -> Iterator[bytes]:
             yield os.read(device, 1 << 16)
 
 
-def main(arguments: Sequence[str]) -> int:
-    device = _open_tap()
-    subprocess.run(["ip", "link", "set", "dev", _TAP, "addrgenmode", "none", "up"], check=True)
-    _lead_to_tap()
-    network = _Network(int(arguments[0]))
-    print("ready", flush=True)
+def _serve(device: int, network: _Network) -> None:
+    """Until the end of the standard input."""
     poll = select.poll()
     for descriptor in (device, sys.stdin.fileno()):
         poll.register(descriptor, select.POLLIN)
@@ -113,11 +150,24 @@ def main(arguments: Sequence[str]) -> int:
         remaining = network.send_due()
         ready = dict(poll.poll(None if remaining is None else remaining * 1000))
         if sys.stdin.fileno() in ready:
-            break
+            return
         if device in ready:
             for frame in _frames(device):
                 network.take(frame)
-    print(", ".join(f"{count} {what}" for what, count in network.counts.items()))
+
+
+def main(arguments: Sequence[str]) -> int:
+    try:
+        device = _open_tap()
+        subprocess.run(["ip", "link", "set", "dev", _TAP, "addrgenmode", "none", "up"], check=True)
+        with _led_to_tap():
+            network = _Network(int(arguments[0]))
+            print("ready", flush=True)
+            _serve(device, network)
+    except (OSError, CannotError, subprocess.CalledProcessError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(json.dumps(network.counts))
     return 0
 
 

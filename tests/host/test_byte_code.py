@@ -3,40 +3,31 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 import shutil
 import subprocess
 import sysconfig
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from byte_code_jobs import BYTE_CODE, CASES, KERNEL, attach, run, skip_without_a_ring
 from jobs import FULL, compiled, named
+from killing import STAGES, KilledJobs
 from typer.testing import CliRunner
 
 from urakata import paths
 from urakata.cli import build_app
-from urakata.hosts import Hosts, HostsError, available, byte_code
+from urakata.hosts import Hosts, available, byte_code
 from urakata.report.summary import summarise
 
 pytestmark = pytest.mark.skipif(not available()[0], reason=f"no test hosts here: {available()[1]}")
 
 TREE = Path(__file__).resolve().parents[2]
 OPERATIONS = (TREE / "examples" / "affine.bpf.c", TREE / "tests" / "programs" / "larger.bpf.c")
-EXEC = str(paths.program("urakata-exec"))
-BYTE_CODE = "MPI_COMM_WORLD has a conduit, and byte code for small collectives"
-CASES = "20000" if FULL else "500"
-SECONDS = 1500.0 if FULL else 120.0
-
-
-def attach(hosts: Hosts, operations: Sequence[str] = ()) -> None:
-    """Skips where the right or what builds it is missing."""
-    try:
-        byte_code.attach(hosts, operations)
-    except (HostsError, paths.NotFoundError) as error:
-        pytest.skip(f"no byte code here: {error}")
 
 
 @pytest.fixture(scope="module")
@@ -61,13 +52,6 @@ def operation(source: Path, folder: Path) -> str:
     return f"{name}={target}"
 
 
-def run(hosts: Hosts, program: list[str], *options: str, name: str = "openmpi") -> tuple[int, str]:
-    host = named(name)
-    words = ["--engine", "kernel", "--verbose", "2", *options]
-    done = hosts.run([EXEC, *words, "--", *program], host_mpi=host.launcher, env=host.environment, timeout=SECONDS)
-    return done.returncode, done.stdout + done.stderr
-
-
 def no_op_lines(output: str) -> list[str]:
     """Of which operations it is said that they are not attached."""
     return sorted(re.findall(r"engine thread instead of byte code for operation (\w+): it is not attached", output))
@@ -75,10 +59,7 @@ def no_op_lines(output: str) -> list[str]:
 
 @pytest.fixture(scope="module", autouse=True)
 def needs_a_ring(hosts: Hosts, folder: Path) -> None:
-    """Skips all where this kernel has none, since byte code comes with engine kernel only."""
-    _, output = run(hosts, [str(compiled(named("openmpi"), "no_requests", folder))])
-    if BYTE_CODE not in output and (said := re.search("engine thread instead of kernel: .*io_uring.*", output)):
-        pytest.skip(said.group())
+    skip_without_a_ring(hosts, folder)
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
@@ -141,12 +122,11 @@ def test_what_a_name_of_an_operation_cannot_be(hosts: Hosts, folder: Path) -> No
 
 def test_where_nodes_have_other_operations_none_is_used(folder: Path) -> None:
     own = [operation(source, folder) for source in OPERATIONS]
-    kernel = str(paths.program("urakata-kernel"))
     with Hosts(count=3) as made:
         attach(made, own)
-        again = made.execute(2, [kernel, "attach", "eth0", byte_code.file(), "--generic", "--op", own[0]])
+        again = made.execute(2, [KERNEL, "attach", "eth0", byte_code.file(), "--generic", "--op", own[0]])
         assert again.returncode == 0, again.stderr
-        shown = made.execute(2, [kernel, "list"]).stdout
+        shown = made.execute(2, [KERNEL, "list"]).stdout
         assert shown == "eth0, generic, for root; operations affine of 16 B\n", shown
         code, output = run(made, [str(compiled(named("openmpi"), "own_operations", folder)), "right", "50", "1"])
     assert code == 0 and "0 wrong" in output, output[-3000:]
@@ -160,22 +140,21 @@ URA_OP(long) { for (long i = 0; i < *left; ++i) *result += right[i]; }
 
 def test_operations_that_cannot_be_attached_are_told(hosts: Hosts, folder: Path, tmp_path: Path) -> None:
     """By name, with the verifier's reason; and what was attached before stays."""
-    kernel = str(paths.program("urakata-kernel"))
     endless = tmp_path / "endless.bpf.c"
     endless.write_text(REFUSED)
     good = operation(OPERATIONS[0], folder)
-    before = hosts.execute(0, [kernel, "list"]).stdout
+    before = hosts.execute(0, [KERNEL, "list"]).stdout
     for wish, reason in (
         (operation(endless, tmp_path), "the kernel refuses it"),
         (f"affine={byte_code.file()}", "no URA_OP"),
         (f"affine={tmp_path}/nowhere.o", "No such file"),
         (good.replace("affine=", "="), "an operation's name is 1 to 27 visible characters"),
     ):
-        done = hosts.execute(0, [kernel, "attach", "eth0", byte_code.file(), "--generic", "--op", wish])
+        done = hosts.execute(0, [KERNEL, "attach", "eth0", byte_code.file(), "--generic", "--op", wish])
         assert done.returncode == 1 and reason in done.stderr, done.stderr
-    done = hosts.execute(0, [kernel, "attach", "eth0", byte_code.file(), "--op", good, "--op", good])
+    done = hosts.execute(0, [KERNEL, "attach", "eth0", byte_code.file(), "--op", good, "--op", good])
     assert done.returncode == 1 and "two operations have the name affine" in done.stderr, done.stderr
-    assert hosts.execute(0, [kernel, "list"]).stdout == before
+    assert hosts.execute(0, [KERNEL, "list"]).stdout == before
 
 
 def test_a_rank_that_ends_early_ends_the_job(hosts: Hosts, folder: Path, tmp_path: Path) -> None:
@@ -187,6 +166,19 @@ def test_a_rank_that_ends_early_ends_the_job(hosts: Hosts, folder: Path, tmp_pat
     assert code == 0 and output.count(BYTE_CODE) == 3, output[-3000:]
 
 
+def test_ranks_that_are_killed_leave_their_slots(hosts: Hosts, folder: Path) -> None:
+    """At random moments of their stages; each job has some of a user's 32 slots on a node."""
+    seed = random.SystemRandom().randrange(1 << 31)
+    print(f"seed {seed}")
+    chance = random.Random(seed)
+    host = named("openmpi")
+    jobs = KilledJobs(hosts, host, compiled(host, "killed_at", folder))
+    for stage in STAGES[1:] * (20 if FULL else 1):
+        jobs.kill(stage, chance)
+    code, output = run(hosts, [str(compiled(host, "random_nbc", folder)), "--cases", "50"])
+    assert code == 0 and output.count(BYTE_CODE) == 3, output[-3000:]
+
+
 def test_where_it_is_detached_under_a_job_operations_end(folder: Path, tmp_path: Path) -> None:
     program = [str(compiled(named("openmpi"), "endless_allreduce", folder)), str(tmp_path)]
     with Hosts(count=2) as own, ThreadPoolExecutor(1) as pool:
@@ -194,10 +186,9 @@ def test_where_it_is_detached_under_a_job_operations_end(folder: Path, tmp_path:
         job = pool.submit(run, own, program, "--set", "PEER_TIMEOUT=4")
         while not job.done() and len(list(tmp_path.glob("works.*"))) < 2:
             time.sleep(0.05)
-        kernel = str(paths.program("urakata-kernel"))
-        assert own.execute(1, [kernel, "detach", "eth0"]).returncode == 0
+        assert own.execute(1, [KERNEL, "detach", "eth0"]).returncode == 0
         code, output = job.result()
-        assert own.execute(1, [kernel, "list"]).stdout == "at no interface\n"
+        assert own.execute(1, [KERNEL, "list"]).stdout == "at no interface\n"
     assert code == 0 and output.count("ended with an error") == 2, output[-3000:]
 
 
@@ -213,9 +204,8 @@ def test_what_is_not_urakatas_passes(hosts: Hosts) -> None:
 
 
 def test_others_can_neither_attach_nor_read(hosts: Hosts) -> None:
-    kernel = str(paths.program("urakata-kernel"))
     nobody = ["setpriv", "--reuid", "65534", "--clear-groups"]
-    done = hosts.execute(0, [*nobody, kernel, "attach", "eth0", byte_code.file()])
+    done = hosts.execute(0, [*nobody, KERNEL, "attach", "eth0", byte_code.file()])
     assert done.returncode == 1 and "only root" in done.stderr, done.stderr
     table = hosts.execute(0, ["find", "/run/urakata/bpf", "-name", "0"]).stdout.strip()
     assert table
@@ -224,12 +214,11 @@ def test_others_can_neither_attach_nor_read(hosts: Hosts) -> None:
 
 
 def test_what_the_kernel_refuses_is_told(hosts: Hosts, tmp_path: Path) -> None:
-    kernel = str(paths.program("urakata-kernel"))
-    done = hosts.execute(0, [kernel, "attach", "eth7", byte_code.file()])
+    done = hosts.execute(0, [KERNEL, "attach", "eth7", byte_code.file()])
     assert done.returncode == 1 and "there is no interface eth7" in done.stderr, done.stderr
     broken = tmp_path / "broken.o"
     broken.write_bytes(Path(byte_code.file()).read_bytes()[:500])
-    done = hosts.execute(0, [kernel, "attach", "lo", str(broken)])
+    done = hosts.execute(0, [KERNEL, "attach", "lo", str(broken)])
     assert done.returncode == 1 and "reading" in done.stderr, done.stderr
 
 
@@ -239,31 +228,31 @@ NATIVE_OVER_GENERIC = "eth0 has it in the kernel's own part (--generic), and the
 def test_what_cannot_be_attached_leaves_what_was(folder: Path, tmp_path: Path) -> None:
     """A file that is cut off, the driver's part in place of the kernel's own, an interface whose driver runs none:
     a job then finds all as it was. What can be attached takes the place of what was."""
-    kernel = str(paths.program("urakata-kernel"))
     good = byte_code.file()
     broken = tmp_path / "broken.o"
     broken.write_bytes(Path(good).read_bytes()[:500])
     with Hosts(count=2) as own:
         attach(own)
-        assert own.execute(0, [kernel, "attach", "lo", good, "--generic"]).returncode == 0
-        before = own.execute(0, [kernel, "list"]).stdout
+        assert own.execute(0, [KERNEL, "attach", "lo", good, "--generic"]).returncode == 0
+        before = own.execute(0, [KERNEL, "list"]).stdout
         assert before == "lo, generic, for root\neth0, generic, for root\n", before
         for words, reason in (
             (["eth0", str(broken), "--generic"], "reading it"),
             (["eth0", good], NATIVE_OVER_GENERIC),
             (["lo", good], NATIVE_OVER_GENERIC.replace("eth0", "lo")),
         ):
-            done = own.execute(0, [kernel, "attach", *words])
+            done = own.execute(0, [KERNEL, "attach", *words])
             assert done.returncode == 1 and reason in done.stderr, done.stderr
-            assert own.execute(0, [kernel, "list"]).stdout == before
-        assert own.execute(0, [kernel, "detach", "lo"]).returncode == 0
-        done = own.execute(0, [kernel, "attach", "lo", good])
+            assert own.execute(0, [KERNEL, "list"]).stdout == before
+        assert own.execute(0, [KERNEL, "detach", "lo"]).returncode == 0
+        done = own.execute(0, [KERNEL, "attach", "lo", good])
         assert done.returncode == 1 and "attaching to lo" in done.stderr, done.stderr
-        assert own.execute(0, [kernel, "list"]).stdout == "eth0, generic, for root\n"
+        assert "xdp" not in own.execute(0, ["ip", "link", "show", "lo"]).stdout
+        assert own.execute(0, [KERNEL, "list"]).stdout == "eth0, generic, for root\n"
         for _ in range(2):
             code, output = run(own, [str(compiled(named("openmpi"), "random_nbc", folder)), "--cases", "50"])
             assert code == 0 and output.count(BYTE_CODE) == 2, output[-3000:]
-            assert own.execute(0, [kernel, "attach", "eth0", good, "--generic"]).returncode == 0
+            assert own.execute(0, [KERNEL, "attach", "eth0", good, "--generic"]).returncode == 0
         shown = own.execute(0, ["ls", "/run/urakata/bpf"]).stdout.split()
         left = [name for name in shown if not name.endswith(".debug")]  # the file system's own
         assert len(left) == 1 and left[0][-1].isdigit(), left
@@ -271,10 +260,9 @@ def test_what_cannot_be_attached_leaves_what_was(folder: Path, tmp_path: Path) -
 
 def test_where_one_node_lacks_it_all_are_told(folder: Path) -> None:
     """Somebody wanted it, so it is a warning: no option is needed to see it."""
-    kernel = str(paths.program("urakata-kernel"))
     with Hosts(count=2) as own:
         attach(own)
-        assert own.execute(1, [kernel, "detach", "eth0"]).returncode == 0
+        assert own.execute(1, [KERNEL, "detach", "eth0"]).returncode == 0
         program = [str(compiled(named("openmpi"), "random_nbc", folder)), "--cases", "50"]
         code, output = run(own, program, "--verbose", "1")
     assert code == 0 and " 0 wrong" in output, output[-3000:]

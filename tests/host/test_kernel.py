@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import time
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 from jobs import FULL, compiled, named
+from killing import STAGES, KilledJobs
 from typer.testing import CliRunner
 
 from urakata import paths
@@ -88,6 +90,16 @@ def test_forks_while_collectives_are_in_progress(hosts: Hosts, folder: Path) -> 
     assert output.count(CONDUIT) == 3, output[:3000]
 
 
+def test_blocking_calls_of_the_main_thread_may_be_interrupted_and_of_no_other(hosts: Hosts, folder: Path) -> None:
+    """How often they are is the kernel's affair, and is printed only; what is waited for is lost by nobody."""
+    program = [str(compiled(named("openmpi"), "interrupted_calls", folder)), "480" if FULL else "24"]
+    code, output = run(hosts, program)
+    rows = re.findall(r"rank \d: 0 wrong in .* [1-9]\d* calls 0 wrong", output)
+    print(*rows, sep="\n")
+    assert code == 0 and len(rows) == 3, output[-3000:]
+    assert output.count(CONDUIT) == 3, output[:3000]
+
+
 def test_the_study_measures_all_methods(tmp_path: Path) -> None:
     file = tmp_path / "kernel.json"
     words = ["bench", "kernel", "--quick", "--part", "fine,group", "--sizes", "1K", "--json", str(file)]
@@ -140,6 +152,22 @@ def test_a_rank_that_ends_early_ends_the_job(hosts: Hosts, folder: Path, tmp_pat
     assert code != 0, output[-3000:]
     assert {path.name for path in tmp_path.iterdir()} == {"0", "1", "2"}, output[-3000:]
     assert output.count(CONDUIT) == 3, output[:3000]
+
+
+@pytest.fixture(scope="module", params=("openmpi", "mpich"))
+def killed_jobs(request: pytest.FixtureRequest, hosts: Hosts, folder: Path) -> KilledJobs:
+    host = named(request.param)
+    return KilledJobs(hosts, host, compiled(host, "killed_at", folder))
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_rank_that_is_killed_at_any_stage_leaves_nothing(killed_jobs: KilledJobs, stage: str) -> None:
+    """At random moments: no process, no socket, no io_uring."""
+    seed = random.SystemRandom().randrange(1 << 31)
+    print(f"seed {seed}")
+    chance = random.Random(seed)
+    for _ in range(40 if FULL else 2):
+        killed_jobs.kill(stage, chance)
 
 
 def test_where_one_link_breaks_every_rank_gets_an_error(folder: Path, tmp_path: Path) -> None:

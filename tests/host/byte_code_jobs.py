@@ -1,0 +1,44 @@
+"""Jobs under engine kernel on test hosts that have byte code at their interfaces, for tests of small collectives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from jobs import FULL, compiled, named
+
+from urakata import paths
+from urakata.hosts import Hosts, HostsError, byte_code
+
+EXEC = str(paths.program("urakata-exec"))
+KERNEL = str(paths.program("urakata-kernel"))
+BYTE_CODE = "MPI_COMM_WORLD has a conduit, and byte code for small collectives"
+CASES = "20000" if FULL else "500"
+SECONDS = 1500.0 if FULL else 120.0
+
+
+def attach(hosts: Hosts, operations: Sequence[str] = ()) -> None:
+    """Skips where the right or what builds it is missing."""
+    try:
+        byte_code.attach(hosts, operations)
+    except (HostsError, paths.NotFoundError) as error:
+        pytest.skip(f"no byte code here: {error}")
+
+
+def run(
+    hosts: Hosts, program: list[str], *options: str, name: str = "openmpi", before: Sequence[str] = ()
+) -> tuple[int, str]:
+    """Exit code and output. `before`: words of a program that starts each rank."""
+    host = named(name)
+    words = [*before, EXEC, "--engine", "kernel", "--verbose", "2", *options]
+    done = hosts.run([*words, "--", *program], host_mpi=host.launcher, env=host.environment, timeout=SECONDS)
+    return done.returncode, done.stdout + done.stderr
+
+
+def skip_without_a_ring(hosts: Hosts, folder: Path) -> None:
+    """Byte code comes with engine kernel only."""
+    _, output = run(hosts, [str(compiled(named("openmpi"), "no_requests", folder))])
+    if BYTE_CODE not in output and (said := re.search("engine thread instead of kernel: .*io_uring.*", output)):
+        pytest.skip(said.group())
