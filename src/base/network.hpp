@@ -23,6 +23,15 @@ struct Network {
   std::vector<std::uint32_t> round_trip_us;
 };
 
+// The lowest rank of each node.
+inline std::vector<std::int32_t> first_ranks(const Network& network) {
+  std::vector<std::int32_t> found(network.nodes);
+  for (std::size_t rank = network.node.size(); rank-- > 0;) {
+    found[static_cast<std::size_t>(network.node[rank])] = static_cast<std::int32_t>(rank);
+  }
+  return found;
+}
+
 // Where the ranks of a job are: nodes with short round trips between them are at one site. The same on each rank.
 struct Sites {
   std::size_t count = 1;

@@ -148,6 +148,20 @@ std::string listed(std::string list, std::string_view name) {
 
 std::string_view name(Operation operation) { return kOperationNames[static_cast<std::size_t>(operation)]; }
 
+bool is_rooted(Operation operation) {
+  switch (operation) {
+    case Operation::bcast:
+    case Operation::gather:
+    case Operation::gatherv:
+    case Operation::scatter:
+    case Operation::scatterv:
+    case Operation::reduce:
+      return true;
+    default:
+      return false;
+  }
+}
+
 Result<Operation> operation_named(std::string_view name) {
   std::string valid;
   for (std::size_t i = 0; i < kOperations; ++i) {

@@ -97,6 +97,7 @@ struct Algorithm {
 };
 
 std::string_view name(Operation operation);                                            // "allgather"
+bool is_rooted(Operation operation);                                                   // has it a root?
 Result<Operation> operation_named(std::string_view name);                              // error lists the valid names
 std::span<const Algorithm> algorithms(Operation operation);                            // never empty
 Result<const Algorithm*> algorithm_named(Operation operation, std::string_view name);  // error lists the valid names

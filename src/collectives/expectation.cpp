@@ -258,11 +258,6 @@ bool is_reduction(Operation operation) {
                         Operation::reduce_scatter_block, Operation::scan, Operation::exscan});
 }
 
-bool is_rooted(Operation operation) {
-  return in(operation, {Operation::bcast, Operation::gather, Operation::gatherv, Operation::scatter,
-                        Operation::scatterv, Operation::reduce});
-}
-
 bool may_be_in_place(Operation operation) {
   return !in(operation, {Operation::barrier, Operation::bcast, Operation::neighbor_alltoallv});
 }

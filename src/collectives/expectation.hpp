@@ -36,7 +36,6 @@ class ArgumentsOfAll {
 };
 
 bool is_reduction(Operation operation);
-bool is_rooted(Operation operation);
 bool may_be_in_place(Operation operation);
 
 }  // namespace urakata::collectives

@@ -156,12 +156,11 @@ Result<Sites> given_sites(const SiteList& list, std::span<const std::string> hos
 }
 
 std::string one_way_link(const Sites& sites, const Network& network) {
-  if (sites.count < 2) return "";
-  const auto leader = [&](std::size_t node) {
-    return static_cast<std::size_t>(std::ranges::find(network.node, static_cast<std::int32_t>(node)) -
-                                    network.node.begin());
+  if (sites.count < 2 || network.one_way.empty()) return "";
+  const std::vector<std::int32_t> first = first_ranks(network);
+  const auto site = [&](std::size_t node) {
+    return static_cast<std::size_t>(sites.of[static_cast<std::size_t>(first[node])]);
   };
-  const auto site = [&](std::size_t node) { return static_cast<std::size_t>(sites.of[leader(node)]); };
   std::vector<bool> joined(sites.count * sites.count);
   for (std::size_t at = 0; at < network.joined.size(); ++at) {
     if (network.joined[at]) joined[site(at / network.nodes) * sites.count + site(at % network.nodes)] = true;
@@ -170,8 +169,8 @@ std::string one_way_link(const Sites& sites, const Network& network) {
     const std::size_t from = at / network.nodes, to = at % network.nodes;
     if (!network.one_way[at] || site(from) == site(to) || joined[site(from) * sites.count + site(to)]) continue;
     return "the link between the sites " + sites.names[site(from)] + " and " + sites.names[site(to)] +
-           " comes up one way only: TCP connections from the node of rank " + std::to_string(leader(from)) +
-           " to that of rank " + std::to_string(leader(to)) + " do, those the other way do not (a firewall?)";
+           " comes up one way only: TCP connections from the node of rank " + std::to_string(first[from]) +
+           " to that of rank " + std::to_string(first[to]) + " do, those the other way do not (a firewall?)";
   }
   return "";
 }

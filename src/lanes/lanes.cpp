@@ -23,18 +23,25 @@ bool covers(Operation operation, bool commutative, const Placement& placement) {
   }
 }
 
+LaneRange lane_range(Operation operation, const Placement& placement) {
+  if (operation == Operation::barrier) return {};
+  const bool straight = operation == Operation::scatter || operation == Operation::gather;
+  return {.least = straight ? 0U : 1U, .most = placement.most_lanes()};
+}
+
 Result<schedule::Schedule> build(Operation operation, const Arguments& given, const Placement& placement,
                                  std::uint32_t lanes) {
   Arguments arguments = given;
   if (arguments.segment == 0) arguments.segment = kSegment;
-  const std::uint32_t some = std::clamp(lanes, 1U, placement.most_lanes());
+  const LaneRange range = lane_range(operation, placement);
+  const std::uint32_t some = std::clamp(lanes, range.least, range.most);
   switch (operation) {
     case Operation::barrier:
       return barrier(arguments, placement);
     case Operation::scatter:
-      return scatter(arguments, placement, lanes == 0 ? 0 : some);
+      return scatter(arguments, placement, some);
     case Operation::gather:
-      return gather(arguments, placement, lanes == 0 ? 0 : some);
+      return gather(arguments, placement, some);
     case Operation::bcast:
       return bcast(arguments, placement, some);
     case Operation::allgather:

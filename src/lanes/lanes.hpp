@@ -33,8 +33,15 @@ using collectives::Operation;
 // Is there a schedule between sites for the operation? Depends only on what is equal on all ranks.
 bool covers(Operation operation, bool commutative, const Placement& placement);
 
-// One rank's schedule, as collectives::Algorithm::build. `lanes`: how many; 0 (scatter, gather): no delegates, the root
-// and each rank at another site have a lane of their own. arguments.segment: bytes of a segment; 0: kSegment.
+// How many lanes there can be. 0 (scatter, gather): no delegates, the root and each rank at another site have a lane of
+// their own.
+struct LaneRange {
+  std::uint32_t least = 1, most = 1;
+};
+LaneRange lane_range(Operation operation, const Placement& placement);
+
+// One rank's schedule, as collectives::Algorithm::build. `lanes`: how many, of lane_range() the nearest.
+// arguments.segment: bytes of a segment; 0: kSegment.
 Result<schedule::Schedule> build(Operation operation, const Arguments& arguments, const Placement& placement,
                                  std::uint32_t lanes);
 

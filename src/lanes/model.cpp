@@ -18,12 +18,6 @@ struct Crossing {
   std::uint32_t ranks = 1;  // at the far end of it, of an operation without delegates
 };
 
-bool has_root(Operation operation) {
-  return operation != Operation::barrier && operation != Operation::allgather && operation != Operation::allgatherv &&
-         operation != Operation::allreduce;
-}
-bool may_go_straight(Operation operation) { return operation == Operation::scatter || operation == Operation::gather; }
-
 // Between two sites; of an operation with a root it is at `one`.
 Crossing crossing(Operation operation, const Arguments& arguments, const Placement& placement, Site one, Site other) {
   const auto bytes = static_cast<double>(arguments.bytes);
@@ -94,14 +88,15 @@ std::vector<Cost> costs(Operation operation, const Arguments& arguments, const P
   const Site home = placement.site_of(arguments.root);
   for (Site one = 0; one < placement.sites(); ++one) {
     for (Site other = 0; other < placement.sites(); ++other) {
-      if (one == other || (has_root(operation) ? one != home : one > other)) continue;
+      if (one == other || (collectives::is_rooted(operation) ? one != home : one > other)) continue;
       const Link* const link = links(placement.number(one), placement.number(other));
       if (link == nullptr) return {};
       uses.push_back({crossing(operation, arguments, placement, one, other), link});
     }
   }
   std::vector<Cost> all;
-  for (std::uint32_t lanes = may_go_straight(operation) ? 0 : 1; lanes <= placement.most_lanes(); ++lanes) {
+  const LaneRange range = lane_range(operation, placement);
+  for (std::uint32_t lanes = range.least; lanes <= range.most; ++lanes) {
     Cost cost{.lanes = lanes};
     for (const Use& use : uses) {
       const double seconds = seconds_over(use.what, *use.link, lanes);

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdio>
 
+#include "lanes/lanes.hpp"
+
 namespace urakata::tune {
 
 using collectives::Operation;
@@ -27,11 +29,11 @@ std::string words(const lanes::Cost& cost) {
 
 LanesChoice choose_lanes(Operation operation, const collectives::Arguments& arguments,
                          const lanes::Placement& placement, const lanes::Links& links, std::uint32_t asked) {
-  const std::uint32_t wish = std::min(asked, placement.most_lanes());
-  const bool straight = operation == Operation::scatter || operation == Operation::gather;
+  const lanes::LaneRange range = lanes::lane_range(operation, placement);
+  const std::uint32_t wish = std::min(asked, range.most);
   const auto all = lanes::costs(operation, arguments, placement, links);
   if (all.empty()) {
-    return {wish != 0 ? wish : straight ? 0 : placement.most_lanes(), "between sites, whose links were not measured"};
+    return {wish != 0 ? wish : range.least == 0 ? 0 : range.most, "between sites, whose links were not measured"};
   }
   auto best = std::ranges::min_element(all, {}, &lanes::Cost::seconds);
   if (wish != 0) best = std::ranges::find(all, wish, &lanes::Cost::lanes);

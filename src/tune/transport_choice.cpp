@@ -21,15 +21,9 @@ std::vector<bool> better_networks(const Network& network) {
   return better;
 }
 
-std::int32_t rank_on_node(const Network& network, std::size_t node) {
-  const auto found = std::ranges::find(network.node, static_cast<std::int32_t>(node));
-  return static_cast<std::int32_t>(found - network.node.begin());
-}
-
-// Why no pair of ranks on these nodes talks by wire.
-std::string why_apart(const Network& network, std::size_t one, std::size_t other, bool joined) {
-  return "the nodes of ranks " + std::to_string(rank_on_node(network, one)) + " and " +
-         std::to_string(rank_on_node(network, other)) +
+// Why no pair of ranks on the nodes of these talks by wire.
+std::string why_apart(std::int32_t one, std::int32_t other, bool joined) {
+  return "the nodes of ranks " + std::to_string(one) + " and " + std::to_string(other) +
          (joined ? " have a network that the host drives better than TCP" : " do not reach each other over TCP");
 }
 
@@ -40,15 +34,16 @@ TransportChoice::TransportChoice(Network network, std::span<const std::int32_t> 
   if (!why_.empty()) return;
   const std::size_t count = network_.nodes;
   const std::vector<bool> better = better_networks(network_);
+  const std::vector<std::int32_t> first = first_ranks(network_);
   std::string apart;  // of the first pair
   for (std::size_t one = 0; one < count; ++one) {
     for (std::size_t other = one + 1; other < count; ++other) {
       const bool joined = network_.joined[one * count + other];
-      const bool near = at_one_site(rank_on_node(network_, one), rank_on_node(network_, other));
+      const bool near = at_one_site(first[one], first[other]);
       if (joined && !(near && better[one] && better[other])) {
         ++pairs_;
       } else if (apart.empty()) {
-        apart = why_apart(network_, one, other, joined);
+        apart = why_apart(first[one], first[other], joined);
       }
     }
   }
