@@ -97,11 +97,11 @@ constexpr std::array<Option, kRows> kTable = {{
         "0: persistent neighbourhood collectives go by schedules, and halos of urakata.h by the host's messages, and "
         "not by puts to the neighbours",
         kSwitch},
-    Option{
-        "BLOCKING", OptionKind::choice, OptionLevel::advanced, Agreement::equal, "auto", "",
-        "When Urakata carries blocking neighbourhood collectives, and not the host: always, never, or where that was "
-        "measured to be faster (auto)",
-        kBlockingWishes},
+    Option{"BLOCKING", OptionKind::choice, OptionLevel::advanced, Agreement::equal, "auto", "",
+           "When Urakata carries blocking collectives, and not the host: always, never, or (auto) where that is "
+           "faster: those "
+           "of neighbourhoods between nodes that talk by wire, and those of communicators that span sites",
+           kBlockingWishes},
     Option{"TRANSPORT", OptionKind::choice, OptionLevel::basic, Agreement::combined, "auto", "",
            "How collectives' messages travel between nodes: through the host, over TCP connections of Urakata's own "
            "(wire), or by wire where TCP is the only network (auto)",

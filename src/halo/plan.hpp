@@ -28,7 +28,7 @@
 // done; the memory is given back when released() says that all neighbours have retired theirs. No message is needed,
 // nor a barrier; a caller that has had one may do without both.
 //
-// Thread-safety: by one thread at a time.
+// Thread-safety: by one thread at a time; failed() by any.
 #pragma once
 
 #include <atomic>

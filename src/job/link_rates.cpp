@@ -22,8 +22,7 @@ constexpr double kCountedTrips = 4;
 // on a shared core sees what has come.
 constexpr std::uint64_t kBetween = 8;
 constexpr std::uint64_t kInside = 256;
-constexpr double kDrained = 0.1;                // s: as much as connections of a known rate carry meanwhile
-constexpr std::uint64_t kLeastOfStream = 1400;  // bytes that one packet carries
+constexpr double kDrained = 0.1;  // s: as much as connections of a known rate carry meanwhile
 constexpr std::uint64_t kLeastCounted = 8 * transport::Lanes::kLeastPiece;
 constexpr std::int32_t kDataTag = -1;  // no group's
 constexpr std::int32_t kWordTag = -2;
@@ -142,7 +141,7 @@ using Ranks = std::span<const std::int32_t>;
 std::uint64_t bytes_of_stream(double stream, std::uint64_t least) {
   if (stream == 0) return kOfStream;
   const double most = stream * kDrained / static_cast<double>(least);
-  return std::clamp(static_cast<std::uint64_t>(most), kLeastOfStream, kOfStream);
+  return std::clamp(static_cast<std::uint64_t>(most), transport::Lanes::kPacket, kOfStream);
 }
 
 // What left[i] sends to right[i], all pairs at once. Collective over the job; of each pair bytes/s, 0 where the host refuses or

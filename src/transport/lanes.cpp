@@ -17,7 +17,6 @@ namespace urakata::transport {
 namespace {
 
 constexpr long kTick = 100'000'000;           // ns
-constexpr std::uint64_t kLeastDealt = 1400;   // bytes that one packet carries
 constexpr std::uint64_t kLeastFlight = 4096;  // bytes of a first flight that are worth a piece
 
 }  // namespace
@@ -132,7 +131,7 @@ void Lanes::give(std::int32_t rank, Peer& to, Outgoing& message, const Free& fre
     // What fits into the first flights of idle lanes is dealt out to them alike.
     const bool fits = free.idle != 0 && to.backlog <= free.idle * kFirstFlight;
     const std::uint64_t share =
-        fits ? std::max((to.backlog + free.idle - 1) / free.idle, kLeastDealt)
+        fits ? std::max((to.backlog + free.idle - 1) / free.idle, kPacket)
              : std::min(std::clamp(to.backlog / (2UL * lanes_of(to)), kLeastPiece, kMostPiece), free.room);
     std::uint64_t left = message.bytes - message.next;
     if (!message.go) left = std::min(left, kPush - message.next);
@@ -279,9 +278,7 @@ bool Lanes::sending() {
 
 bool Lanes::settled() {
   poll(nullptr);
-  const std::lock_guard guard(lock_);
-  return std::ranges::all_of(peers_,
-                             [](const auto& entry) { return entry.second.failed || entry.second.outgoing.empty(); });
+  return !sending();
 }
 
 void Lanes::put(LanesPort& port, const Ticket& ticket, int error) {

@@ -72,6 +72,7 @@ class Lanes final : private Connection::Sink {
   static constexpr std::uint64_t kMostKept = 8UL * 1024 * 1024;  // of a message
   static constexpr std::uint64_t kMostPiece = 64UL * 1024;
   static constexpr std::uint64_t kLeastPiece = 8UL * 1024;
+  static constexpr std::uint64_t kPacket = 1400;         // bytes that one carries
   static constexpr std::uint64_t kFirstFlight = 14'000;  // 10 packets of 1448 bytes (RFC 6928), less the frames' heads
   static constexpr std::uint64_t kAgain = 500'000'000;   // ns
 

@@ -163,8 +163,7 @@ void Wire::end_probing() {
   probes_.clear();
 }
 
-// --- a pair's connection
-// ----------------------------------------------------------------------------------------------
+// --- a pair's connection ---------------------------------------------------------------------------------------------
 
 // False: it cannot be made; errno says why.
 bool Wire::link_to(std::int32_t rank, Peer& to) {
@@ -174,6 +173,16 @@ bool Wire::link_to(std::int32_t rank, Peer& to) {
   (rank_ < rank ? to.link : to.asked) = made.get();
   connections_.push_back(std::move(made));
   return true;
+}
+
+// Is there a connection, or one under way?
+bool Wire::reach(std::int32_t rank, Peer& to) {
+  if (!link_to(rank, to)) {
+    log::error("cannot connect to rank %d: %s; run with --transport host if nodes cannot reach each other", rank,
+               std::strerror(errno));
+    return false;
+  }
+  return to.link == nullptr || !to.link->broken();
 }
 
 bool Wire::hello(Connection& from, std::int32_t rank) {

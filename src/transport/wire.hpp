@@ -183,6 +183,7 @@ class Wire final : public PutWire, private Connection::Sink {
   std::unique_ptr<Connection> connect_to(const ListenAddress& listener, std::int32_t rank, FrameKind first,
                                          int by) const;
   bool link_to(std::int32_t rank, Peer& to);
+  bool reach(std::int32_t rank, Peer& to);
   bool hello(Connection& from, std::int32_t rank);
   bool hello_ack(Connection& from, std::int32_t rank);
   void link(Peer& to, Connection& connection);
@@ -193,7 +194,6 @@ class Wire final : public PutWire, private Connection::Sink {
   void cts_sent(Peer& to, std::uint64_t id);
   void report(const Connection::Outgoing& sent);
   void abandon(PutSink& sink);
-  bool reach(std::int32_t rank, Peer& to, PutSink& sink);
   std::byte* place_put(std::int32_t from, Peer& sender, const Frame& frame);
   bool put_arrived(std::int32_t from, Peer& sender, const Frame& frame);
   int deliver(Unexpected& unexpected, Posted& receive);

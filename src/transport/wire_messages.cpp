@@ -1,6 +1,5 @@
 // Which message meets which receive.
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -15,13 +14,7 @@ namespace urakata::transport {
 bool Wire::send(WirePort& port, const Message& message, Ticket ticket) {
   const std::lock_guard guard(lock_);
   Peer& to = peer(message.peer);
-  if (!link_to(message.peer, to)) {
-    log::error("cannot connect to rank %d: %s; run with --transport host if nodes cannot reach each other",
-               message.peer, std::strerror(errno));
-    complete(port, ticket, failure_);
-    return false;
-  }
-  if (to.link != nullptr && to.link->broken()) {
+  if (!reach(message.peer, to)) {
     complete(port, ticket, failure_);
     return false;
   }

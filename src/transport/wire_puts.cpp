@@ -2,7 +2,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <string>
@@ -93,29 +92,20 @@ void Wire::abandon(PutSink& sink) {
   }
 }
 
-// Is there a connection, or one under way? If not, the sink is told.
-bool Wire::reach(std::int32_t rank, Peer& to, PutSink& sink) {
-  const bool linked = link_to(rank, to);
-  if (!linked) {
-    log::error("cannot connect to rank %d: %s; run with --transport host if nodes cannot reach each other", rank,
-               std::strerror(errno));
-  }
-  if (linked && (to.link == nullptr || !to.link->broken())) return true;
-  sink.lost(rank);
-  return false;
-}
-
 void Wire::watch(std::int32_t rank, PutSink& sink) {
   const KeptErrno kept;
   const std::lock_guard guard(lock_);
-  reach(rank, peer(rank), sink);
+  if (!reach(rank, peer(rank))) sink.lost(rank);
 }
 
 bool Wire::put(std::int32_t rank, const Frame& frame, const std::byte* payload, PutSink& from, std::uint32_t edge) {
   const KeptErrno kept;
   const std::lock_guard guard(lock_);
   Peer& to = peer(rank);
-  if (!reach(rank, to, from)) return false;
+  if (!reach(rank, to)) {
+    from.lost(rank);
+    return false;
+  }
   Connection::Outgoing out{.frame = frame, .payload = payload};
   if (frame.kind == FrameKind::put) {  // the others outlive their sink
     out.reported = true;
