@@ -6,11 +6,11 @@ from __future__ import annotations
 import random
 import re
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
 from jobs import Host
+from spaces import until
 
 from urakata import paths
 from urakata.hosts import Hosts
@@ -68,10 +68,7 @@ class KilledJobs:
         if stage != "init":  # launchers need not tell of a rank that they do not know yet
             assert re.search(_TOLD, output), f"{where}: {output[-3000:]}"
             assert len(rings) == self._hosts.count and all(rings.values()), f"{where}: {rings}"
-        deadline = time.monotonic() + LIMIT
-        while stays := left(self._hosts):
-            assert time.monotonic() < deadline, f"{where}: these stay: {stays}"
-            time.sleep(0.05)
+        until(lambda: not left(self._hosts), lambda: f"{where}: these stay: {left(self._hosts)}", LIMIT)
 
 
 def left(hosts: Hosts) -> list[str]:

@@ -70,11 +70,11 @@ def left_behind() -> set[str]:
     return {name.removeprefix("@") for name in named} | {path.name for path in Path("/dev/shm").glob("*urakata*")}
 
 
-def until(condition: Callable[[], object], what: str, seconds: float = 20) -> None:
-    """Waits for condition() to hold."""
+def until(condition: Callable[[], object], what: str | Callable[[], str], seconds: float = 20) -> None:
+    """Waits for condition() to hold; `what` says what is wrong else, as a function when that is so."""
     deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, what
+        assert time.monotonic() < deadline, what if isinstance(what, str) else what()
         time.sleep(0.02)
 
 
@@ -82,8 +82,8 @@ def until(condition: Callable[[], object], what: str, seconds: float = 20) -> No
 def nothing_stays() -> Iterator[None]:
     before, ours = keepers(), left_behind()
     yield
-    until(lambda: keepers() <= before, f"keepers outlive their jobs: {keepers() - before}")
-    until(lambda: left_behind() <= ours, f"these stay: {left_behind() - ours}")
+    until(lambda: keepers() <= before, lambda: f"keepers outlive their jobs: {keepers() - before}")
+    until(lambda: left_behind() <= ours, lambda: f"these stay: {left_behind() - ours}")
 
 
 def pids(text: str) -> list[int]:
@@ -91,7 +91,10 @@ def pids(text: str) -> list[int]:
 
 
 def nobody_lives(processes: list[int]) -> None:
-    until(lambda: not any(map(alive, processes)), f"processes outlive the job: {[p for p in processes if alive(p)]}")
+    until(
+        lambda: not any(map(alive, processes)),
+        lambda: f"processes outlive the job: {[p for p in processes if alive(p)]}",
+    )
 
 
 def space_job(host: Host, ranks: int, command: list[str], **more: object) -> Outcome:

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from broken_links import wait_until_it_works
 from byte_code_jobs import BYTE_CODE, CASES, KERNEL, attach, run, skip_without_a_ring
 from jobs import FULL, compiled, named
 from killing import STAGES, KilledJobs
@@ -184,8 +185,7 @@ def test_where_it_is_detached_under_a_job_operations_end(folder: Path, tmp_path:
     with Hosts(count=2) as own, ThreadPoolExecutor(1) as pool:
         attach(own)
         job = pool.submit(run, own, program, "--set", "PEER_TIMEOUT=4")
-        while not job.done() and len(list(tmp_path.glob("works.*"))) < 2:
-            time.sleep(0.05)
+        wait_until_it_works(job, tmp_path, 2)
         assert own.execute(1, [KERNEL, "detach", "eth0"]).returncode == 0
         code, output = job.result()
         assert own.execute(1, [KERNEL, "list"]).stdout == "at no interface\n"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from broken_links import cut, wait_until_it_works
 from jobs import FULL, compiled, named
 from killing import STAGES, KilledJobs
 from typer.testing import CliRunner
@@ -175,11 +176,8 @@ def test_where_one_link_breaks_every_rank_gets_an_error(folder: Path, tmp_path: 
     program = [str(compiled(named("openmpi"), "lost_link", folder)), str(tmp_path)]
     with Hosts(count=3) as own, ThreadPoolExecutor(1) as pool:
         job = pool.submit(run, own, program, "--set", "PEER_TIMEOUT=4")
-        while not job.done() and len(list(tmp_path.glob("works.*"))) < 3:
-            time.sleep(0.05)
-        for here, there in ((1, 2), (2, 1)):
-            words = ["ip", "neigh", "replace", own.addresses[there], "lladdr", "02:00:00:00:00:01", "dev", "eth0"]
-            own.execute(here, [*words, "nud", "permanent"])
+        wait_until_it_works(job, tmp_path, 3)
+        cut(own, 1, 2)
         _, output = job.result()
     assert len(list(tmp_path.glob("failed.*"))) == 3, output[-3000:]
     assert output.count(CONDUIT) == 3, output[:3000]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from broken_links import cut, wait_until_it_works
 from jobs import FULL, compiled, named, run_job
 
 from urakata import paths
@@ -119,13 +119,6 @@ def test_a_rank_that_ends_early_ends_the_job(hosts: Hosts, folder: Path, tmp_pat
     assert output.count("transport wire: ") == 3, output[:3000]
 
 
-def cut(hosts: Hosts, one: int, other: int) -> None:
-    """From now on no packet of one of the two hosts reaches the other: they have wrong addresses of each other."""
-    for here, there in ((one, other), (other, one)):
-        words = ["ip", "neigh", "replace", hosts.addresses[there], "lladdr", "02:00:00:00:00:01", "dev", "eth0"]
-        hosts.execute(here, [*words, "nud", "permanent"])
-
-
 @pytest.mark.parametrize(
     ("engine", "what"),
     (("poll", "all"), ("thread", "all"), ("thread", "neighbours"), ("poll", "neighbours"), ("poll", "halo")),
@@ -136,8 +129,7 @@ def test_where_one_link_breaks_every_rank_gets_an_error(folder: Path, tmp_path: 
     with Hosts(count=3) as own, ThreadPoolExecutor(1) as pool:
         options = ("--engine", engine, "--set", "PEER_TIMEOUT=4")
         job = pool.submit(run, own, "openmpi", program, *options)
-        while not job.done() and len(list(tmp_path.glob("works.*"))) < 3:
-            time.sleep(0.05)
+        wait_until_it_works(job, tmp_path, 3)
         cut(own, 1, 2)
         _, output = job.result()  # the launcher finds fault with ranks that end without MPI_Finalize
     assert len(list(tmp_path.glob("failed.*"))) == 3, output[-3000:]

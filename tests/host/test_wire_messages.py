@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from broken_links import cut, wait_until_it_works
 from jobs import FULL, compiled, named, run_job
 
 from urakata import paths
@@ -367,11 +368,7 @@ def test_where_a_link_breaks_what_needs_it_fails(folder: Path, tmp_path: Path, e
     program = [str(compiled(named("openmpi"), "lost_messages", folder)), str(tmp_path)]
     with Hosts(count=3) as own, ThreadPoolExecutor(1) as pool:
         job = pool.submit(run, own, "openmpi", program, "--engine", engine, "--set", "PEER_TIMEOUT=4")
-        while not job.done() and len(list(tmp_path.glob("works.*"))) < 2:
-            time.sleep(0.05)
-        # No packet reaches the other any more: each of the two has a wrong address of it.
-        for here, there in ((1, 2), (2, 1)):
-            words = ["ip", "neigh", "replace", own.addresses[there], "lladdr", "02:00:00:00:00:01", "dev", "eth0"]
-            own.execute(here, [*words, "nud", "permanent"])
+        wait_until_it_works(job, tmp_path, 2)
+        cut(own, 1, 2)
         _, output = job.result()  # the launcher finds fault with ranks that end without MPI_Finalize
     assert len(list(tmp_path.glob("failed.*"))) == 3, output[-3000:]

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
+from spin import NEEDS_SPIN, errors_of
 
 MODEL = Path(__file__).with_name("halo.pml")
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("spin") is None or shutil.which("cc") is None,
-    reason="needs the model checker spin (Debian's package spin) and a C compiler",
-)
+pytestmark = NEEDS_SPIN
 
 # Edges by the ranks that they go from and to.
 PAIR = [(0, 1), (1, 0)]
@@ -35,25 +30,15 @@ def check(
     """The errors that spin finds, and what it says. Without `credits` one-way edges are taken for symmetric ones; with
     `kind` all payloads go that way."""
     one_way = [int(credits and (to, of) not in edges) for of, to in edges]
-    settings = folder / "edges.pml"
-    settings.write_text(
+    return errors_of(
+        folder,
         f"#define RANKS {1 + max(max(edge) for edge in edges)}\n"
         f"#define EDGES {len(edges)}\n"
         f"#define TURNS {turns}\n"
         f"#define FROM(e) {nested([of for of, _ in edges])}\n"
         f"#define TO(e) {nested([to for _, to in edges])}\n"
-        f"#define CREDIT(e) {nested(one_way)}\n" + (f"#define KIND {kind}\n" if kind else "") + MODEL.read_text()
+        f"#define CREDIT(e) {nested(one_way)}\n" + (f"#define KIND {kind}\n" if kind else "") + MODEL.read_text(),
     )
-    subprocess.run(["spin", "-a", settings.name], cwd=folder, check=True, capture_output=True, text=True)
-    subprocess.run(["cc", "-O2", "-w", "-DSAFETY", "-DCOLLAPSE", "-o", "pan", "pan.c"], cwd=folder, check=True)
-    said = subprocess.run(
-        ["./pan", "-m100000"], cwd=folder, check=True, capture_output=True, text=True, timeout=200
-    ).stdout
-    print(said)
-    assert "max search depth too small" not in said
-    errors = re.search(r"errors: (\d+)", said)
-    assert errors is not None
-    return int(errors[1]), said
 
 
 def nested(values: list[int]) -> str:

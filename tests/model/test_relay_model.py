@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
+from spin import NEEDS_SPIN, errors_of
 
 MODEL = Path(__file__).with_name("relay.pml")
 FULL = os.environ.get("URAKATA_TEST_FULL") == "1"
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("spin") is None or shutil.which("cc") is None,
-    reason="needs the model checker spin (Debian's package spin) and a C compiler",
-)
+pytestmark = NEEDS_SPIN
 
 # Two messages of two pieces through room for one; the second piece of each waits for lane_go.
 SETTINGS = {"LANES": 2, "LOSSES": 2, "MESSAGES": 2, "PIECES": 2, "PUSH": 1, "KEPT": 1, "INBOX": 1}
@@ -27,17 +22,8 @@ def check(folder: Path, kind: str = "-DSAFETY", without: str = "", **settings: i
     """The errors that spin finds, and what it says; `without` one of the guards. `kind`: of pan.c's; -DNP looks for
     runs that go round and round."""
     defined = {**SETTINGS, **settings, **{guard: int(guard != without) for guard in GUARDS}}
-    model = folder / "relay.pml"
-    model.write_text("".join(f"#define {name} {value}\n" for name, value in defined.items()) + MODEL.read_text())
-    subprocess.run(["spin", "-a", model.name], cwd=folder, check=True, capture_output=True, text=True)
-    subprocess.run(["cc", "-O2", "-w", kind, "-DCOLLAPSE", "-o", "pan", "pan.c"], cwd=folder, check=True)
-    words = ["./pan", "-m100000", *(["-l"] if kind == "-DNP" else [])]
-    said = subprocess.run(words, cwd=folder, check=True, capture_output=True, text=True, timeout=600).stdout
-    print(said)
-    assert "max search depth too small" not in said
-    errors = re.search(r"errors: (\d+)", said)
-    assert errors is not None
-    return int(errors[1]), said
+    text = "".join(f"#define {name} {value}\n" for name, value in defined.items()) + MODEL.read_text()
+    return errors_of(folder, text, kind, timeout=600)
 
 
 @pytest.mark.parametrize(

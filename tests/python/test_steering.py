@@ -105,7 +105,7 @@ def test_obstacles(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     there, gone = tmp_path / "there", tmp_path / "gone"
     there.touch()
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    assert [steering.obstacle(way, there, there) for way in steering.WAYS] == ["", "", ""]
+    assert [steering.obstacle(way, there, there) for way in ("none", "rps", "rfs")] == ["", "", ""]
     assert steering.obstacle("rps", gone, there) == ""
     assert "for the whole machine" in steering.obstacle("rfs", gone, there)
     assert "no RPS" in steering.obstacle("rps", there, gone)

@@ -125,18 +125,25 @@ TEST(Puts, SinksMayGoWhilePutsAreUnderWay) {
   EXPECT_EQ(stays.came.front(), 41U);
 }
 
+// By a put from rank 0, which has come. Returned is the number of `to`.
+std::int32_t connect(Pair& job, Sink& from, Sink& to) {
+  job.wire[0]->add(from);
+  const std::int32_t number = job.wire[1]->add(to);
+  const std::byte payload{};
+  job.wire[0]->put(1, put(number, 1, 1), &payload, from, 0);
+  EXPECT_TRUE(job.until([&] { return to.came.size() == 1; }));
+  return number;
+}
+
 // The peer ends: every sink is told, then and at each later put.
 TEST(Puts, LostPeersAreTold) {
   Pair job;
   Sink from;
   Sink to;
   Sink idle;
-  job.wire[0]->add(from);
   job.wire[0]->add(idle);
-  const std::int32_t number = job.wire[1]->add(to);
+  const std::int32_t number = connect(job, from, to);
   const std::byte payload{};
-  job.wire[0]->put(1, put(number, 1, 1), &payload, from, 0);
-  EXPECT_TRUE(job.until([&] { return to.came.size() == 1; }));
   job.wire[1].reset();
   EXPECT_TRUE(job.until([&] { return !from.lost_ranks.empty() && !idle.lost_ranks.empty(); }));
   EXPECT_FALSE(job.wire[0]->put(1, put(number, 1, 2), &payload, from, 0));
@@ -162,11 +169,7 @@ TEST(Puts, APathThatEndsInOneDirectionIsLostAtBothEnds) {
   Pair job;
   Sink from;
   Sink to;
-  job.wire[0]->add(from);
-  const std::int32_t number = job.wire[1]->add(to);
-  const std::byte payload{};
-  job.wire[0]->put(1, put(number, 1, 1), &payload, from, 0);
-  EXPECT_TRUE(job.until([&] { return to.came.size() == 1; }));
+  connect(job, from, to);
   const std::vector<int> sockets = sockets_to(*job.wire[1]);
   ASSERT_EQ(sockets.size(), 1U);
   EXPECT_EQ(shutdown(sockets.front(), SHUT_WR), 0);
@@ -178,11 +181,7 @@ TEST(Puts, AForkedChildKeepsNoConnectionOpen) {
   Pair job;
   Sink from;
   Sink to;
-  job.wire[0]->add(from);
-  const std::int32_t number = job.wire[1]->add(to);
-  const std::byte payload{};
-  job.wire[0]->put(1, put(number, 1, 1), &payload, from, 0);
-  EXPECT_TRUE(job.until([&] { return to.came.size() == 1; }));
+  connect(job, from, to);
   std::array<int, 2> words{};
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, words.data()), 0);
   const pid_t child = fork();

@@ -199,6 +199,14 @@ TEST(Channel, WhereNodesHaveOtherOperationsNoneIsKnown) {
   EXPECT_EQ(network.channels[0]->op_named("affine", sizeof(affine)), std::nullopt);
 }
 
+// What it has started has ended with an error.
+void expect_failed(Channel& channel) {
+  std::vector<Channel::Done> done;
+  channel.reap(done);
+  ASSERT_EQ(done.size(), 1U);
+  EXPECT_TRUE(done.front().failed);
+}
+
 // An operation that is not attached where the last row comes in fails, and is not taken for a result.
 TEST(Channel, AnOperationThatIsNotAttachedFails) {
   Network network(2);
@@ -208,10 +216,7 @@ TEST(Channel, AnOperationThatIsNotAttachedFails) {
   ASSERT_TRUE(network.channels[0]->start(work, at, at, nullptr));
   ASSERT_TRUE(network.channels[1]->start(work, at, at, nullptr));
   network.deliver();
-  std::vector<Channel::Done> done;
-  network.channels[0]->reap(done);
-  ASSERT_EQ(done.size(), 1U);
-  EXPECT_TRUE(done.front().failed);
+  expect_failed(*network.channels[0]);
 }
 
 TEST(Channel, RanksThatDisagreeGetAnError) {
@@ -223,12 +228,7 @@ TEST(Channel, RanksThatDisagreeGetAnError) {
   ASSERT_TRUE(network.channels[0]->start(four, bytes.data(), bytes.data(), nullptr));
   ASSERT_TRUE(network.channels[1]->start(eight, bytes.data(), bytes.data(), nullptr));
   network.deliver();
-  for (const auto& channel : network.channels) {
-    std::vector<Channel::Done> done;
-    channel->reap(done);
-    ASSERT_EQ(done.size(), 1U);
-    EXPECT_TRUE(done.front().failed);
-  }
+  for (const auto& channel : network.channels) expect_failed(*channel);
 }
 
 // Who receives a broadcast gives nothing, so nobody else can tell that it expects another size, or another root.
@@ -241,10 +241,7 @@ TEST(Channel, RanksThatDisagreeAboutABroadcastGetAnError) {
     ASSERT_TRUE(network.channels[0]->start({kFour, nullptr}, bytes.data(), bytes.data(), nullptr));
     ASSERT_TRUE(network.channels[2]->start({other, nullptr}, bytes.data(), bytes.data(), nullptr));
     network.deliver();
-    std::vector<Channel::Done> done;
-    network.channels[2]->reap(done);
-    ASSERT_EQ(done.size(), 1U);
-    EXPECT_TRUE(done.front().failed);
+    expect_failed(*network.channels[2]);
   }
 }
 
@@ -370,10 +367,7 @@ TEST(Channel, WhatIsBrokenFailsWhatIsUnderWayAndAllLater) {
   const Channel::Work work{URA_XDP_FORM(URA_XDP_BARRIER, 0, 0, 0, 0), nullptr};
   ASSERT_TRUE(network.channels[0]->start(work, nullptr, nullptr, nullptr));
   network.channels[0]->discard();
-  std::vector<Channel::Done> done;
-  network.channels[0]->reap(done);
-  ASSERT_EQ(done.size(), 1U);
-  EXPECT_TRUE(done.front().failed);
+  expect_failed(*network.channels[0]);
   EXPECT_FALSE(network.channels[0]->start(work, nullptr, nullptr, nullptr));
 }
 

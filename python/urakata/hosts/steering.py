@@ -19,8 +19,6 @@ from urakata.hosts.command import HostsError
 if TYPE_CHECKING:
     from urakata.hosts.instance import Hosts
 
-WAYS = ("none", "rps", "rfs")
-
 FLOWS = 4096
 """Connections whose readers are remembered for a queue; for the machine 8 times as many."""
 
