@@ -22,7 +22,7 @@ struct Streamed {
     int code = current.code();
     if (code == 0) {
       code = streams->with(
-          place.context, [](void** stream) { return functions.make_stream(stream, kNonBlocking); },
+          place.context, [](void** stream) { return functions.make_stream(stream, kBlocking); },
           [&](void* stream) {
             int failed = 0;
             for (const Rows& rows : all) {
@@ -47,8 +47,11 @@ struct Streamed {
   }
 
  private:
-  static constexpr unsigned kNonBlocking = 1;  // CU_STREAM_NON_BLOCKING, hipStreamNonBlocking
-  static constexpr unsigned kPortable = 1;     // CU_MEMHOSTREGISTER_PORTABLE, hipHostRegisterPortable
+  // CU_STREAM_DEFAULT, hipStreamDefault: the stream and the context's default one wait for each other. What a program has
+  // copied to a device by the default stream may be under way when its call returns (cudaMemcpy, from memory that is not
+  // pinned: "API synchronization behavior" in NVIDIA's documentation), and it may call MPI then.
+  static constexpr unsigned kBlocking = 0;
+  static constexpr unsigned kPortable = 1;  // CU_MEMHOSTREGISTER_PORTABLE, hipHostRegisterPortable
 };
 
 }  // namespace urakata::device

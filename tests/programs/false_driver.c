@@ -1,7 +1,9 @@
 /* A false driver: libcuda, libamdhip64 or libze_loader (FACE) with a device whose memory the processor cannot touch. An
  * address of it has no access rights; the bytes lie in a second mapping that only the copy functions know. Copies to a
- * stream happen when it is synchronised and not before; a copy in another context than the memory's fails. DESERTED: it
- * finds no device when it is initialised, and tells nothing. */
+ * stream happen when it is synchronised and not before; a copy in another context than the memory's fails. What the program
+ * itself writes there (cudaMemcpy, from memory that is not pinned) goes by the default stream of CUDA and HIP and may be
+ * under way when that returns: it is there when the program reads, or when a stream that waits for the default one is
+ * synchronised, and not before. DESERTED: it finds no device when it is initialised, and tells nothing. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stddef.h>
@@ -33,6 +35,13 @@ static struct copy {
   int context;
 } queue[QUEUE];
 static int queued;
+static struct write {
+  char* to; /* the bytes' place */
+  char* bytes;
+  size_t size;
+  int context;
+} writes[QUEUE];
+static int written;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local int current;
 #ifdef DESERTED
@@ -48,6 +57,20 @@ static struct memory* find(const void* address) {
     if (at != NULL && (const char*)address >= at && (const char*)address < at + memories[i].size) return &memories[i];
   }
   return NULL;
+}
+
+/* What was written by the default stream of the context arrives; of 0, of all. */
+static void land(int context) {
+  int kept = 0;
+  for (int i = 0; i < written; ++i) {
+    if (context != 0 && writes[i].context != context) {
+      writes[kept++] = writes[i];
+      continue;
+    }
+    memcpy(writes[i].to, writes[i].bytes, writes[i].size);
+    free(writes[i].bytes);
+  }
+  written = kept;
 }
 
 /* What the test's program calls. */
@@ -71,6 +94,7 @@ __attribute__((visibility("default"))) void* false_make(size_t size, int owner, 
 /* The addresses stay, as memory of the processor's, where `reuse` says so. */
 __attribute__((visibility("default"))) void false_free(void* address, int reuse) {
   pthread_mutex_lock(&lock);
+  land(0);
   struct memory* of = find(address);
   munmap(of->bytes, of->size);
   if (reuse) {
@@ -84,11 +108,16 @@ __attribute__((visibility("default"))) void false_free(void* address, int reuse)
 __attribute__((visibility("default"))) void false_write(void* to, const void* from, size_t size) {
   pthread_mutex_lock(&lock);
   struct memory* of = find(to);
-  memcpy(of->bytes + ((char*)to - of->address), from, size);
+  if (written == QUEUE) land(0);
+  char* bytes = malloc(size + 1);
+  memcpy(bytes, from, size);
+  writes[written++] = (struct write){of->bytes + ((char*)to - of->address), bytes, size, of->owner};
+  if (FACE == LEVEL_ZERO || of->managed) land(0);
   pthread_mutex_unlock(&lock);
 }
 __attribute__((visibility("default"))) void false_read(void* to, const void* from, size_t size) {
   pthread_mutex_lock(&lock);
+  land(0);
   struct memory* of = find(from);
   memcpy(to, of->bytes + ((const char*)from - of->address), size);
   pthread_mutex_unlock(&lock);
@@ -129,8 +158,9 @@ static int enqueue(void* to, const void* from, size_t width, size_t rows, size_t
   return code;
 }
 
-static int synchronise(int context) {
+static int synchronise(int context, int waits_for_default) {
   pthread_mutex_lock(&lock);
+  if (waits_for_default) land(context);
   int kept = 0;
   for (int i = 0; i < queued; ++i) {
     if (queue[i].context == context) {
@@ -147,7 +177,9 @@ static int synchronise(int context) {
 #define API __attribute__((visibility("default")))
 
 #if FACE == CUDA
-/* A context is its number, a stream too. */
+/* A context is its number; a stream is its context's number, and has a bit if it waits for the default one. */
+enum { BLOCKING = 1 << 8 };
+static int context_of(const void* stream) { return (int)(intptr_t)stream & ~BLOCKING; }
 static _Thread_local int stack[16];
 static _Thread_local int depth;
 
@@ -188,16 +220,18 @@ API int cuDevicePrimaryCtxRetain(void** context, int device) {
   return 1;
 }
 API int cuStreamCreate(void** stream, unsigned flags) {
-  if (flags != 1) return 1;
-  *stream = (void*)(intptr_t)current;
+  if (flags > 1) return 1;
+  *stream = (void*)(intptr_t)(flags == 0 ? current | BLOCKING : current);
   return 0;
 }
-API int cuStreamSynchronize(void* stream) { return (intptr_t)stream == current ? synchronise(current) : 400; }
+API int cuStreamSynchronize(void* stream) {
+  return context_of(stream) == current ? synchronise(current, ((intptr_t)stream & BLOCKING) != 0) : 400;
+}
 API int cuMemcpyDtoHAsync_v2(void* host, unsigned long long device, size_t bytes, void* stream) {
-  return (intptr_t)stream == current ? enqueue(host, (void*)(uintptr_t)device, bytes, 1, 0, current) : 400;
+  return context_of(stream) == current ? enqueue(host, (void*)(uintptr_t)device, bytes, 1, 0, current) : 400;
 }
 API int cuMemcpyHtoDAsync_v2(unsigned long long device, const void* host, size_t bytes, void* stream) {
-  return (intptr_t)stream == current ? enqueue((void*)(uintptr_t)device, host, bytes, 1, 0, current) : 400;
+  return context_of(stream) == current ? enqueue((void*)(uintptr_t)device, host, bytes, 1, 0, current) : 400;
 }
 struct copy2d {
   size_t sx, sy;
@@ -213,7 +247,7 @@ struct copy2d {
   size_t tpitch, width, height;
 };
 API int cuMemcpy2DAsync_v2(const struct copy2d* c, void* stream) {
-  if ((intptr_t)stream != current) return 400;
+  if (context_of(stream) != current) return 400;
   void* to = c->ttype == 1 ? c->thost : (void*)(uintptr_t)c->tdevice;
   const void* from = c->stype == 1 ? c->shost : (void*)(uintptr_t)c->sdevice;
   return c->spitch == c->tpitch ? enqueue(to, from, c->width, c->height, c->spitch, current) : 1;
@@ -264,20 +298,25 @@ API int hipSetDevice(int device) {
   current = device;
   return 0;
 }
+/* A stream is its device's number and 1, and has a bit if it waits for the default one. */
+enum { BLOCKING = 1 << 8 };
+static int device_of(const void* stream) { return ((int)(intptr_t)stream & ~BLOCKING) - 1; }
 API int hipStreamCreateWithFlags(void** stream, unsigned flags) {
-  if (flags != 1) return 1;
-  *stream = (void*)(intptr_t)(current + 1);
+  if (flags > 1) return 1;
+  *stream = (void*)(intptr_t)(flags == 0 ? (current + 1) | BLOCKING : current + 1);
   return 0;
 }
-API int hipStreamSynchronize(void* stream) { return synchronise((int)(intptr_t)stream - 1); }
+API int hipStreamSynchronize(void* stream) {
+  return synchronise(device_of(stream), ((intptr_t)stream & BLOCKING) != 0);
+}
 API int hipMemcpyAsync(void* to, const void* from, size_t bytes, int kind, void* stream) {
   (void)kind;
-  return enqueue(to, from, bytes, 1, 0, (int)(intptr_t)stream - 1);
+  return enqueue(to, from, bytes, 1, 0, device_of(stream));
 }
 API int hipMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
                          int kind, void* stream) {
   (void)kind;
-  return to_pitch == from_pitch ? enqueue(to, from, width, height, to_pitch, (int)(intptr_t)stream - 1) : 1;
+  return to_pitch == from_pitch ? enqueue(to, from, width, height, to_pitch, device_of(stream)) : 1;
 }
 API int hipHostRegister(void* pages, size_t bytes, unsigned flags) {
   (void)pages, (void)bytes, (void)flags;
@@ -330,7 +369,7 @@ API unsigned zeCommandListAppendMemoryCopyRegion(void* list, void* to, const str
   const int device = (int)(intptr_t)list - 1;
   if (to_pitch != from_pitch) return 1;
   const int code = enqueue(to, from, to_region->width, to_region->height, to_pitch, device);
-  return code != 0 ? (unsigned)code : (unsigned)synchronise(device);
+  return code != 0 ? (unsigned)code : (unsigned)synchronise(device, 0);
 }
 API unsigned zeCommandListAppendMemoryCopy(void* list, void* to, const void* from, size_t bytes, void* signal,
                                            uint32_t waits, void** events) {
