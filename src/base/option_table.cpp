@@ -97,10 +97,15 @@ constexpr std::array<Option, kRows> kTable = {{
         "0: persistent neighbourhood collectives go by schedules, and halos of urakata.h by the host's messages, and "
         "not by puts to the neighbours",
         kSwitch},
+    Option{"EXCHANGE_MESSAGES", OptionKind::choice, OptionLevel::advanced, Agreement::equal, "1", "",
+           "0: other neighbourhood collectives inside a space go by schedules, and the blocking ones through the host, "
+           "and not "
+           "by messages of the space",
+           kSwitch},
     Option{"BLOCKING", OptionKind::choice, OptionLevel::advanced, Agreement::equal, "auto", "",
            "When Urakata carries blocking collectives, and not the host: always, never, or (auto) where that is "
-           "faster: those "
-           "of neighbourhoods between nodes that talk by wire, and those of communicators that span sites",
+           "faster: those of neighbourhoods in a space or between nodes that talk by wire, and those of communicators "
+           "that span sites",
            kBlockingWishes},
     Option{"TRANSPORT", OptionKind::choice, OptionLevel::basic, Agreement::combined, "auto", "",
            "How collectives' messages travel between nodes: through the host, over TCP connections of Urakata's own "

@@ -37,6 +37,7 @@ enum Row : std::size_t {
   kSpaceCopy,
   kSpaceDevices,
   kExchangePlans,
+  kExchangeMessages,
   kBlocking,
   kTransport,
   kWireMessages,

@@ -81,6 +81,7 @@ class Settings {
     options_.space_copy = static_cast<CopyingWish>(choice(table::kCopyings, values_[table::kSpaceCopy]).value_or(0));
     options_.space_devices = switched(values_[table::kSpaceDevices]).value_or(0) == 1;
     options_.exchange_plans = switched(values_[table::kExchangePlans]).value_or(1) == 1;
+    options_.exchange_messages = switched(values_[table::kExchangeMessages]).value_or(1) == 1;
     options_.blocking =
         static_cast<BlockingWish>(choice(table::kBlockingWishes, values_[table::kBlocking]).value_or(0));
     options_.transport = static_cast<TransportWish>(choice(table::kTransports, values_[table::kTransport]).value_or(0));

@@ -79,6 +79,7 @@ struct Options {
   CopyingWish space_copy = CopyingWish::automatic;
   bool space_devices = false;
   bool exchange_plans = true;
+  bool exchange_messages = true;
   BlockingWish blocking = BlockingWish::automatic;
   TransportWish transport = TransportWish::automatic;
   MessagesWish wire_messages = MessagesWish::automatic;

@@ -13,7 +13,10 @@
 //     direct    the receiver's ready mark is k: from the sender's elements into the receiver's;
 //     landed    it is not: into the landing place, from where the receiver copies once more when it comes;
 //     offered   there is no landing place (large, or beyond the budget): the sender tells where it lies, and once both
-//               are in exchange k each copies the pieces that it claims: whoever comes second, or both.
+//               are in exchange k each copies the pieces that it claims: whoever comes second, or both;
+//     pulled    offered in one piece, which is left to the receiver: what a rank reads from another one's memory is
+//               fetched ahead, what it writes there is not, and both have a payload to copy. A sender that has waited
+//               for long copies it: the receiver has begun k, but computes.
 //
 // Invariants
 //   1. A rank begins k + 1 only when its k is complete: all its payloads are here, all its own have left their source.
@@ -30,7 +33,7 @@
 //   5. The sender's elements are read until its k is complete: by itself, or, offered, by the receiver, which says so
 //      (`by_receiver`) when there is no more to claim.
 //   6. Edges without bytes carry nothing: they have no marks, and prove nothing (2a).
-//   7. Nobody touches the memory of the other end after having said `gone` or `failed` there. A plan that has failed says so
+//   7. Nobody touches the memory of the other end after having said `gone` there, nor its elements after `failed`. A plan that has failed says so
 //      at all its ends, and ends an exchange only when those whose edges are under way have said so, too.
 //
 // Every store that the other end may sleep for is followed by Port::wake(). A change of any byte here asks for a new
@@ -91,9 +94,12 @@ struct InEdge;
 struct alignas(kLine) OutEdge {
   // Starts exchange k, with the elements at this address. True: the payload has left; else advance() goes on.
   bool begin(std::uint64_t k, std::byte* address, Counts& counts);
-  bool advance(std::uint64_t k, Counts& counts);
-  // Would advance() do anything?
+  // `late`: it has waited for long.
+  bool advance(std::uint64_t k, bool late, Counts& counts);
+  // Would a late advance() do anything?
   bool news(std::uint64_t k) const;
+  // Has the payload, which was offered, been copied by whoever claimed it?
+  bool copied(std::uint64_t k) const;
 
   // Set by the sender before the edge is joined, constant then.
   std::ptrdiff_t offset = 0;
@@ -109,6 +115,7 @@ struct alignas(kLine) OutEdge {
   bool credit = false;  // the relation goes one way
   bool direct = false;  // ready marks tell of elements to put into
   bool whole = false;   // and nobody is to share in that
+  bool pulled = false;  // what is offered is left to the receiver, while it may be there soon
   Fit fit = Fit::open;
   // The sender's.
   enum class Stage : std::uint8_t { held, offered, shared } stage = Stage::held;
@@ -135,7 +142,7 @@ struct alignas(kLine) InEdge {
   void begin(std::uint64_t k, std::byte* address, Counts& counts);
   // Is the payload of k in the elements? Does what is needed for that, if it can be done now.
   bool take(std::uint64_t k, Counts& counts);
-  // After a failure: the same, without the sender's memory.
+  // After a failure: the same, without the sender's elements.
   bool take_here(std::uint64_t k, Counts& counts);
   // Would take() do anything?
   bool news(std::uint64_t k) const;
@@ -148,6 +155,7 @@ struct alignas(kLine) InEdge {
   std::uint64_t landing_room = 0;
   bool one_way = false;
   bool direct = false;
+  bool pulls = false;       // what is offered is left to it
   std::uint64_t piece = 0;  // bytes of one, where it is offered and both copy
   // Set by join().
   OutEdge* out = nullptr;

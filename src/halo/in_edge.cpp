@@ -19,6 +19,7 @@ Fit InEdge::join(OutEdge& edge) {
   edge.target = target;
   edge.credit = one_way;
   edge.direct = direct;
+  edge.pulled = pulls;
   edge.piece = piece;
   edge.whole = landing != nullptr || p2p::pieces_of(bytes, piece) == 1;
   return edge.fit;
@@ -76,7 +77,9 @@ bool InEdge::take(std::uint64_t k, Counts& counts) {
 bool InEdge::take_here(std::uint64_t k, Counts& counts) {
   const std::uint64_t mark = arrivals[k % 2].mark.load(std::memory_order_acquire);
   const bool offered = static_cast<Way>(mark & ((1U << kWayBits) - 1)) == Way::offered;
-  return taken == k || (!offered && take(k, counts));
+  if (taken == k || !offered || mark >> kWayBits != k) return taken == k || take(k, counts);
+  const std::uint64_t own = shared ? own_pieces : 0;
+  return out->shares[k % 2].by_sender.load(std::memory_order_acquire) + own == p2p::pieces_of(bytes, piece);
 }
 
 void InEdge::claim_pieces(std::uint64_t k, Counts& counts) {

@@ -15,17 +15,20 @@ bool OutEdge::begin(std::uint64_t k, std::byte* address, Counts& counts) {
   return left;
 }
 
-bool OutEdge::advance(std::uint64_t k, Counts& counts) {
+bool OutEdge::advance(std::uint64_t k, bool late, Counts& counts) {
   if (stage == Stage::held && put(k, counts)) return true;
-  if (stage == Stage::offered && ready.mark.load(std::memory_order_acquire) >= k) share(k, counts);
-  if (stage == Stage::held) return false;
-  return shares[k % 2].by_receiver.load(std::memory_order_acquire) + own_pieces == p2p::pieces_of(bytes, piece);
+  if (stage == Stage::offered && (late || !pulled) && ready.mark.load(std::memory_order_acquire) >= k) share(k, counts);
+  return copied(k);
+}
+
+bool OutEdge::copied(std::uint64_t k) const {
+  return stage != Stage::held &&
+         shares[k % 2].by_receiver.load(std::memory_order_acquire) + own_pieces == p2p::pieces_of(bytes, piece);
 }
 
 bool OutEdge::news(std::uint64_t k) const {
   if (stage == Stage::held) return turn_free(k);
-  if (stage == Stage::offered && ready.mark.load(std::memory_order_acquire) >= k) return true;
-  return shares[k % 2].by_receiver.load(std::memory_order_acquire) + own_pieces == p2p::pieces_of(bytes, piece);
+  return (stage == Stage::offered && ready.mark.load(std::memory_order_acquire) >= k) || copied(k);
 }
 
 // Invariant 2.
@@ -35,7 +38,7 @@ bool OutEdge::turn_free(std::uint64_t k) const {
 
 // True: the payload has left. False: it is held, or offered.
 bool OutEdge::put(std::uint64_t k, Counts& counts) {
-  if (direct && whole && ready.mark.load(std::memory_order_acquire) >= k) {
+  if (direct && whole && !pulled && ready.mark.load(std::memory_order_acquire) >= k) {
     Elements to = target;
     to.address = ready.target.load(std::memory_order_relaxed);
     p2p::move(source, to, 0, bytes);

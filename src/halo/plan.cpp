@@ -86,6 +86,11 @@ void Plan::give_landing(const Costs& costs) {
     const bool far = far_in(i);
     edge.direct = edge.bytes > kInLine;
     if (edge.bytes == 0 || (!far && edge.bytes <= kInLine)) continue;  // which need none
+    if (!far && !edge.one_way && edge.bytes >= costs.pull_least) {     // likewise
+      edge.pulls = true;
+      edge.piece = edge.bytes;
+      continue;
+    }
     const std::uint64_t room = whole_lines(edge.bytes);
     const bool lands = edge.bytes <= (far ? costs.far_landing_most : costs.landing_most);
     if (!lands || taken + 2 * room > costs.landing_budget) {
@@ -151,15 +156,16 @@ void Plan::begin(const std::byte* from, std::byte* to) {
     if (!left) leaving_.push_back(i);
   }
   // What was offered to neighbours that are here already: only when all have been told.
-  if (!leaving_.empty()) std::erase_if(leaving_, [this](std::uint32_t i) { return advance(i); });
+  if (!leaving_.empty()) std::erase_if(leaving_, [this](std::uint32_t i) { return advance(i, false); });
 }
 
 bool Plan::take(std::uint32_t in) {
   return far_in(in) ? far_->here(exchange_, in_number_[in]) : in_[in].take(exchange_, counts_);
 }
 
-bool Plan::advance(std::uint32_t out) {
-  return far_out(out) ? far_->advance(exchange_, out_number_[out], counts_) : out_[out].advance(exchange_, counts_);
+bool Plan::advance(std::uint32_t out, bool late) {
+  return far_out(out) ? far_->advance(exchange_, out_number_[out], counts_)
+                      : out_[out].advance(exchange_, late, counts_);
 }
 
 bool Plan::told_of_failure() {
@@ -172,8 +178,8 @@ bool Plan::told_of_failure() {
   return true;
 }
 
-// Invariant 7 of edge.hpp. A sender that is through with the exchange may say nothing for long, but then what it has sent
-// is here.
+// Invariant 7 of edge.hpp. A neighbour that is through with the exchange may say nothing for long, but then what it has
+// sent is here, and what it was sent has left.
 void Plan::end_failed() {
   failed_.store(true, std::memory_order_relaxed);
   for (const OutEdge& edge : out_) {
@@ -188,24 +194,25 @@ void Plan::end_failed() {
     return far_in(i) || in_[i].sender_failed.load(std::memory_order_acquire) || in_[i].take_here(exchange_, counts_);
   });
   std::erase_if(leaving_, [this](std::uint32_t i) {
-    return far_out(i) || out_[i].receiver_failed.load(std::memory_order_acquire);
+    return far_out(i) || out_[i].receiver_failed.load(std::memory_order_acquire) || out_[i].copied(exchange_);
   });
 }
 
 bool Plan::progress() {
-  constexpr unsigned kSeldom = 64;  // calls in vain from one look for failures to the next
+  constexpr unsigned kSeldom = 64;  // calls in vain from one look for failures, and for who is late, to the next
   const std::size_t before = waiting_.size() + leaving_.size();
   if (before == 0) return false;
+  const bool late = ++in_vain_ % kSeldom == 0;
   if (!failed()) {
     std::erase_if(waiting_, [this](std::uint32_t i) {
       if (!take(i)) return false;
       arrived_.push_back(i);
       return true;
     });
-    std::erase_if(leaving_, [this](std::uint32_t i) { return advance(i); });
+    std::erase_if(leaving_, [this, late](std::uint32_t i) { return advance(i, late); });
   }
   if (waiting_.size() + leaving_.size() != before) return true;
-  if (failed() || (++in_vain_ % kSeldom == 0 && told_of_failure())) end_failed();
+  if (failed() || (late && told_of_failure())) end_failed();
   return waiting_.size() + leaving_.size() != before;
 }
 

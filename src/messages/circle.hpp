@@ -35,6 +35,9 @@ class Circle {
   const HostHandle communicator;
   const std::int32_t rank;
   const std::uint32_t context;  // own number
+  // Messages of the communicator's collectives have another one, so that no receive or probe of the program's takes them:
+  // its own with this bit. (There are no two thousand million communicators.)
+  static constexpr std::uint32_t kCollective = std::uint32_t{1} << 31U;
   const std::vector<Peer> peers;
   const bool mixed;  // not all are reached
   const bool wide;   // not all are in this rank's space

@@ -7,6 +7,7 @@
 #include "shim/completion.hpp"
 #include "shim/engine_wait.hpp"
 #include "shim/host.hpp"
+#include "shim/message_exchange.hpp"
 #include "shim/process.hpp"
 #include "shim/profiled.hpp"
 #include "shim/site_links.hpp"
@@ -62,8 +63,11 @@ bool ours(const Communicator& comm, const Call& call) {
 
 bool performed(const Call& call, int* code) {
   Process& here = process();
-  if (!here.running() || here.host_only() || !any_of(here, call) || inside_host(call.call_site)) return false;
-  Communicator* const comm = communicator(call.comm);
+  const bool by_messages = may_be_message_exchange(call) && options().blocking != BlockingWish::never;
+  const bool by_schedule = any_of(here, call);
+  if (!here.running() || here.host_only() || !(by_messages || by_schedule) || inside_host(call.call_site)) return false;
+  if (by_messages && exchanged(call, nullptr, code)) return true;
+  Communicator* const comm = by_schedule ? communicator(call.comm) : nullptr;
   if (comm == nullptr || !ours(*comm, call)) return false;
   observe::Observer* const observer = here.observer();
   const std::uint64_t begin = observer != nullptr ? call_begin() : 0;

@@ -31,7 +31,8 @@ constexpr p2p::CopyingSettings copying_settings(const tune::CopyCosts& costs) {
 static_assert(copying_settings(tune::CopyCosts{}) == p2p::CopyingSettings{}, "the same defaults");
 
 constexpr halo::Costs plan_costs(const tune::Costs& costs) {
-  return {.direct_least = whole(costs.exchange.direct_least),
+  return {.pull_least = whole(costs.exchange.pull_least),
+          .direct_least = whole(costs.exchange.direct_least),
           .landing_most = whole(costs.exchange.landing_most),
           .landing_budget = whole(costs.exchange.plan_landing),
           .pieces = piece_sizes(costs.copy),

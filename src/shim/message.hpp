@@ -63,7 +63,7 @@ void release_layout(const p2p::Request& request);
 inline void give_back(p2p::Request& request) {
   endpoint()->release(request, request.buffer.layout != nullptr ? release_layout : nullptr);
 }
-// The same for a request that the program has given back: MPI_Comm_disconnect waits for it.
+// The same for a request that the program has given back, whose layout is held: MPI_Comm_disconnect waits for it.
 void leave_behind(p2p::Request& request, Circle& circle);
 
 // Starts a send at the endpoint: as Endpoint::send().

@@ -316,17 +316,18 @@ void PlannedExchange::wait() {
   wait_until(over, settings);
 }
 
-void PlannedExchange::abandon(std::unique_ptr<PlannedExchange> exchange, std::vector<const Datatype*> types) {
+void PlannedExchange::leave(std::unique_ptr<NeighbourExchange> own, std::vector<const Datatype*> types) {
   {
-    const std::lock_guard guard(exchange->lock_);
-    exchange->types_ = std::move(types);
-    exchange->observed_ = nullptr;
-    exchange->abandoned_ = true;
-    if (exchange->done()) exchange->retire();
+    const std::lock_guard guard(lock_);
+    types_ = std::move(types);
+    observed_ = nullptr;
+    abandoned_ = true;
+    if (done()) retire();
   }
   {
     const std::lock_guard list(all().lock);
-    all().abandoned.push_back(std::move(exchange));
+    own.release();
+    all().abandoned.emplace_back(this);
   }
   destroy_released();
 }

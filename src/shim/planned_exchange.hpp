@@ -24,11 +24,12 @@
 #include "shim/call.hpp"
 #include "shim/call_reading.hpp"
 #include "shim/exchange_helper.hpp"
+#include "shim/neighbour_exchange.hpp"
 #include "shim/plan_agreement.hpp"
 
 namespace urakata::shim {
 
-class PlannedExchange {
+class PlannedExchange final : public NeighbourExchange {
  public:
   static constexpr std::string_view kAlgorithm = "exchange plan";
 
@@ -52,10 +53,7 @@ class PlannedExchange {
   halo::Record record(std::size_t out) { return plan_.record(out); }
   halo::Fit join(std::size_t in, const halo::Record& record) { return plan_.join(in, record); }
 
-  PlannedExchange(const PlannedExchange&) = delete;
-  PlannedExchange& operator=(const PlannedExchange&) = delete;
-
-  ~PlannedExchange();
+  ~PlannedExchange() override;
 
   // Long payloads to and from other nodes move while the program computes, where the run has a helper for that. Before
   // the first exchange, which wait() ends then.
@@ -69,14 +67,11 @@ class PlannedExchange {
     from_ = from;
     to_ = to;
   }
-  // The exchange before is done. Does not allocate.
-  void begin();
-  // Is the exchange that was begun last complete? The program may use its buffers then.
-  bool done() const { return done_.load(std::memory_order_acquire); }
+  void begin() override;  // does not allocate
+  bool done() const override { return done_.load(std::memory_order_acquire); }
   // Moves it on, if nobody else does. Returns whether anything moved.
   bool progress();
-  // Of the exchange that was begun last and is done; MPI_SUCCESS, or the code of an error that nobody has been told yet.
-  int error() const { return plan_.failed() ? kFailure : MPI_SUCCESS; }
+  int error() const override { return plan_.failed() ? kFailure : MPI_SUCCESS; }
   // Does the network alone bring what is waited for?
   bool all_far() const { return !plan_.any_near(); }
   // For the report: of all ranks' plans, the edges by their ways and what is said of landing places, whose bytes and
@@ -94,13 +89,7 @@ class PlannedExchange {
   // As the plan's, of the exchange that was begun last; but while another thread moves it, nothing is known.
   bool ready(std::size_t in);
   std::optional<std::size_t> ready_any();
-  // Returns when it is done, having moved everything else as well.
-  void wait();
-
-  // The program needs it no more: it is completed if it must be, and its memory is given back when the neighbours need
-  // it no more either.
-  // `types`: held, of its layouts; let go of when nobody needs them.
-  static void abandon(std::unique_ptr<PlannedExchange> exchange, std::vector<const Datatype*> types);
+  void wait() override;
 
   // In MPI_Finalize, when all ranks are there: none is moved on any more, be it under way or not.
   static void stop_all();
@@ -115,6 +104,8 @@ class PlannedExchange {
   bool settle();
   void end();
   void retire();
+  // It is completed if it must be, and its memory is given back when the neighbours need it no more either.
+  void leave(std::unique_ptr<NeighbourExchange> own, std::vector<const Datatype*> types) override;
   static std::unique_ptr<PlannedExchange> make_here(const Reading& reading, const Communicator& group);
   static void destroy_released();
 

@@ -123,7 +123,7 @@ thread_local EndOfThread end_of_thread;
 
 void clear_collective(Request& request) {
   if (request.exchange != nullptr)
-    PlannedExchange::abandon(std::move(request.exchange), std::exchange(request.types, {}));
+    NeighbourExchange::abandon(std::move(request.exchange), std::exchange(request.types, {}));
   for (const Datatype* type : request.types) type->release();
   request.types.clear();
   if (request.reducer) {

@@ -27,8 +27,8 @@
 #include "shim/communicator.hpp"
 #include "shim/datatype.hpp"
 #include "shim/message.hpp"
+#include "shim/neighbour_exchange.hpp"
 #include "shim/operation.hpp"
-#include "shim/planned_exchange.hpp"
 #include "shim/prepared.hpp"
 #include "shim/staging.hpp"
 
@@ -44,7 +44,7 @@ struct alignas(64) Request {
   MessageState message;     // where the request stands for a message in a space instead of a `run`
   Communicator* communicator = nullptr;
   Run* run = nullptr;
-  std::unique_ptr<PlannedExchange> exchange;  // instead of `run`: a neighbourhood collective inside the space
+  std::unique_ptr<NeighbourExchange> exchange;  // instead of `run`: a neighbourhood collective
   std::unique_ptr<Staging> staging;        // of buffers that are not in the processor's memory; nullptr: there are none
   std::optional<UserReducer> reducer;      // of a user-defined operation; held
   std::vector<const Datatype*> types;      // held

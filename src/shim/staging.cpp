@@ -205,7 +205,8 @@ int settle(Request& request) {
     if (request.message.descriptor.is_send()) return MPI_SUCCESS;
     return code_of(staging.recv->store(received(request)));
   }
-  return request.run->error == 0 ? code_of(staging.recv->store()) : MPI_SUCCESS;
+  const int code = request.run != nullptr ? request.run->error : request.exchange->error();
+  return code == MPI_SUCCESS ? code_of(staging.recv->store()) : MPI_SUCCESS;
 }
 
 void leave_to_settle(Request& request) {

@@ -17,6 +17,7 @@
 #include "shim/devices.hpp"
 #include "shim/host.hpp"
 #include "shim/host_messages.hpp"
+#include "shim/message_exchange.hpp"
 #include "shim/plan_agreement.hpp"
 #include "shim/planned_exchange.hpp"
 #include "shim/prepare.hpp"
@@ -152,7 +153,6 @@ bool prepare_exchange(const Call& call, const Reading& reading, std::unique_ptr<
                       Communicator& group, MPI_Request* request_out) {
   if (exchange == nullptr || !exchange->meet(call, reading, group)) return false;
   Request& request = *make_request();
-  request.exchange = std::move(exchange);
   request.communicator = &group;
   request.persistent = true;
   retain_types(reading, request);
@@ -163,9 +163,10 @@ bool prepare_exchange(const Call& call, const Reading& reading, std::unique_ptr<
                                     "poll",
                                     PlannedExchange::kAlgorithm,
                                     observe::python_line(call.call_site)};
-    request.call_site = observer->call_site(site, request.exchange->why());
-    request.exchange->observe(&request.observed);
+    request.call_site = observer->call_site(site, exchange->why());
+    exchange->observe(&request.observed);
   }
+  request.exchange = std::move(exchange);
   *request_out = request.handle();
   return true;
 }
@@ -211,6 +212,8 @@ bool intercepted(const Call& call, MPI_Request* request_out, int* code) {
   Process& here = process();
   if (!here.running() || here.host_only() || inside_host(call.call_site)) return false;
   if (request_out == nullptr) return left_to_host(call);
+  if (call.form == CallForm::nonblocking && may_be_message_exchange(call) && exchanged(call, request_out, code))
+    return true;
   const StartMeter meter;
   const std::uint64_t begin = here.observer() != nullptr ? call_begin() : 0;
 

@@ -18,7 +18,7 @@ std::uint64_t time_of(const observe::CallSite* site) { return site != nullptr ? 
 }  // namespace
 
 UserHalo::~UserHalo() {
-  if (plan_ != nullptr) PlannedExchange::abandon(std::move(plan_), std::move(types_));
+  if (plan_ != nullptr) NeighbourExchange::abandon(std::move(plan_), std::move(types_));
   if (comm_ != MPI_COMM_NULL) host.Comm_free(&comm_);
 }
 

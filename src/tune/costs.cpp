@@ -33,6 +33,7 @@ constexpr std::string_view kSharedCores = "bench/nbc.c, 4 ranks on 2 cores";
 constexpr std::string_view kHosts = "bench/nbc.c over `urakata hosts`, links of 1 Gb/s";
 constexpr std::string_view kLayouts = "bench/layout.c (Granite Rapids)";
 constexpr std::string_view kFaces = "examples/halo_faces.c";
+constexpr std::string_view kPulls = "bench/halo.c (EPYC, 2 and 4 ranks)";
 constexpr std::string_view kPlans = "tests/halo/bench_test.cpp (Granite Rapids, 2 ranks)";
 
 template <auto kGroup>
@@ -90,6 +91,9 @@ constexpr auto kOthers = std::to_array<CostRow>({
      kLine, kMostPiece, in<&Costs::copy, &CopyCosts::piece_least>},
     {"copy", "piece_most", "bytes", "Longest piece of what two ranks copy; not below the shortest", kNotMeasured, kLine,
      kMostPiece, in<&Costs::copy, &CopyCosts::piece_most>},
+    {"exchange", "pull_least", "bytes",
+     "Exchange plans: from here a payload between neighbours that send to each other is left to its receiver", kPulls,
+     0, kMostBytes, in<&Costs::exchange, &ExchangeCosts::pull_least>},
     {"exchange", "direct_least", "bytes", "Exchange plans: from here a receiver says that it is there", kPlans, 0,
      kMostBytes, in<&Costs::exchange, &ExchangeCosts::direct_least>},
     {"exchange", "landing_most", "bytes", "Exchange plans: up to here a payload lands where no receiver is there yet",

@@ -66,6 +66,7 @@ struct CopyCosts {
 
 // Of exchange plans: for halo::Costs, which has the reasons, but for all_landing.
 struct ExchangeCosts {
+  double pull_least = 4 * 1024;
   double direct_least = 8 * 1024;
   double landing_most = 64 * 1024;
   double far_landing_most = 512 * 1024;

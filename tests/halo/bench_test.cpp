@@ -88,8 +88,11 @@ TEST(Bench, DISABLED_Exchange) {
   if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "needs two cores";
   measure(1, 8, false, {});
   measure(6, 8, false, {});
-  const std::array<std::pair<const char*, Costs>, 3> ways{
-      {{"default", {}}, {"landing only", {.direct_least = UINT64_MAX}}, {"offered", {.landing_most = 0}}}};
+  const std::array<std::pair<const char*, Costs>, 4> ways{
+      {{"pulled", {.pull_least = 0}},
+       {"direct or landed", {.pull_least = UINT64_MAX}},
+       {"landing only", {.pull_least = UINT64_MAX, .direct_least = UINT64_MAX}},
+       {"offered", {.pull_least = UINT64_MAX, .landing_most = 0}}}};
   for (const auto& [name, costs] : ways) {
     printf("%s\n", name);
     for (const std::uint64_t bytes : {256U, 1024U, 4096U, 32768U, 262'144U}) {

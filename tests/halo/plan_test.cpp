@@ -34,7 +34,7 @@ TEST(Plan, SmallPayloadsTravelInTheLineOfTheMark) {
 
 // 4 KiB both ways: whoever begins first finds the other one absent, whoever is second puts straight.
 TEST(Plan, PutsStraightWhereTheReceiverHasBegun) {
-  Neighbourhood all(2, {edge(0, 1, 4096), edge(1, 0, 4096)});
+  Neighbourhood all(2, {edge(0, 1, 4096), edge(1, 0, 4096)}, {.pull_least = UINT64_MAX, .direct_least = 512});
   all.join_all();
   for (std::uint64_t k = 1; k <= 4; ++k) {
     begin(all.rank[0], all, k);
@@ -51,6 +51,45 @@ TEST(Plan, PutsStraightWhereTheReceiverHasBegun) {
   EXPECT_EQ(all.rank[1].plan->counts().copies(), 8U);
   EXPECT_EQ(all.rank[1].plan->counts().ready_marks, 4U);
   EXPECT_EQ(all.rank[0].plan->landing().bytes, 8192U);
+}
+
+// The same from where payloads are pulled: each is copied once, by its receiver, and needs no landing place.
+TEST(Plan, APayloadOfASymmetricRelationIsItsReceiversToCopy) {
+  Neighbourhood all(2, {edge(0, 1, 4096), edge(1, 0, 4096)});
+  all.join_all();
+  for (std::uint64_t k = 1; k <= 4; ++k) {
+    begin(all.rank[k % 2], all, k);
+    begin(all.rank[1 - k % 2], all, k);
+    for (Rank& rank : all.rank) {
+      rank.plan->progress();
+      EXPECT_TRUE(holds_all(rank, all, k));
+    }
+    for (Rank& rank : all.rank) EXPECT_TRUE(test(rank));
+  }
+  for (const Rank& rank : all.rank) {
+    EXPECT_EQ(rank.plan->counts().offered, 4U);
+    EXPECT_EQ(rank.plan->counts().pieces_received, 4U);
+    EXPECT_EQ(rank.plan->counts().copies(), 4U);
+    EXPECT_EQ(rank.plan->landing().bytes, 0U);
+    EXPECT_EQ(rank.plan->landing().without, 0U);
+  }
+}
+
+// One that has begun, and computes: the sender waits in vain for a while, then copies, and is done.
+TEST(Plan, ASenderThatHasWaitedForLongCopiesWhatItsReceiverWasToPull) {
+  Neighbourhood all(2, {edge(0, 1, 4096), edge(1, 0, 4096)});
+  all.join_all();
+  Rank& waits = all.rank[0];
+  Rank& computes = all.rank[1];
+  begin(computes, all, 1);
+  begin(waits, all, 1);
+  for (unsigned i = 0; i < 100; ++i) waits.plan->progress();
+  EXPECT_TRUE(waits.plan->complete());
+  EXPECT_TRUE(holds_all(waits, all, 1));
+  EXPECT_EQ(waits.plan->counts().pieces_sent, 1U);
+  EXPECT_TRUE(test(computes));
+  EXPECT_TRUE(holds_all(computes, all, 1));
+  EXPECT_EQ(computes.plan->counts().pieces_received, 0U);
 }
 
 // A receiver from which nothing comes back: two exchanges ahead of it a sender goes on, the third put is held until
@@ -132,7 +171,7 @@ TEST(Plan, ThePiecesAreTheReceivers) {
 
 // A sender that is at its next exchange has no piece of the last left for a receiver that looks late.
 TEST(Plan, ALateLookClaimsNoPieceOfTheNextExchange) {
-  Neighbourhood all(2, {edge(0, 1, 100'000), edge(1, 0, 8)}, {.landing_most = 0});
+  Neighbourhood all(2, {edge(0, 1, 100'000), edge(1, 0, 8)}, {.pull_least = UINT64_MAX, .landing_most = 0});
   all.join_all();
   for (std::uint64_t k = 1; k <= 6; ++k) {
     begin(all.rank[1], all, k);

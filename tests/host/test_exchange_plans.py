@@ -1,4 +1,4 @@
-"""Persistent neighbourhood collectives inside a space, by exchange plans."""
+"""Neighbourhood collectives inside a space: persistent ones by exchange plans, the others by messages."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ def test_random_neighbourhoods_equal_the_hosts(folder: Path, tmp_path: Path, nam
         report.mkdir()
         variables = {
             "URAKATA_EXCHANGE_PLANS": plans,
+            "URAKATA_EXCHANGE_MESSAGES": plans,
             "URAKATA_BLOCKING": "always",
             "URAKATA_REPORT": str(report),
         }
@@ -35,20 +36,22 @@ def test_random_neighbourhoods_equal_the_hosts(folder: Path, tmp_path: Path, nam
         assert numbers(outcome.output) == numbers(of_host.output), program
         said = "".join(file.read_text() for file in report.glob("*.json"))
         assert ("exchange plan" in said) == (plans == "1")
+        assert ("all ranks are in one space" in said) == (plans == "1")
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_costs_change_the_ways_and_no_result(folder: Path, name: str) -> None:
-    """Payloads beyond a line go straight to their place, are offered in pieces of a line, or always land."""
+    """Payloads beyond a line are pulled, put straight, offered in pieces of a line, or always land."""
     host = named(name)
     program = [str(compiled(host, "random_neighbours", folder)), "40", "5"]
     of_host = run_job(host, 3, program, None, seconds=300)
     passes(of_host)
     for costs in (
-        "exchange.direct_least=0",
-        "exchange.landing_most=0,copy.piece_least=64,copy.piece_most=64",
+        "exchange.pull_least=0",
+        "exchange.pull_least=1G,exchange.direct_least=0",
+        "exchange.pull_least=1G,exchange.landing_most=0,copy.piece_least=64,copy.piece_most=64",
         "exchange.all_landing=0,copy.piece_most=1G",
-        "exchange.landing_most=1G,exchange.plan_landing=1G",
+        "exchange.pull_least=1G,exchange.landing_most=1G,exchange.plan_landing=1G",
     ):
         outcome = space_job(host, 3, program, seconds=300, environment={"URAKATA_COSTS": costs})
         passes(outcome)
@@ -79,7 +82,8 @@ def test_the_host_moves_while_one_is_tested(folder: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_what_a_neighbour_never_gives_back_ends_in_finalize(folder: Path, name: str) -> None:
     host = named(name)
-    passes(space_job(host, 2, [str(compiled(host, "left_plans", folder))]))
+    landing = {"URAKATA_COSTS": "exchange.pull_least=1G"}
+    passes(space_job(host, 2, [str(compiled(host, "left_plans", folder))], environment=landing))
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
@@ -90,3 +94,13 @@ def test_arguments_that_are_wrong_on_one_rank(folder: Path, name: str) -> None:
     for outcome in (run_job(host, 3, program), space_job(host, 3, program)):
         passes(outcome)
         assert "wrong_on_one: right" in outcome.output, outcome.output
+
+
+@pytest.mark.parametrize("ranks", (3, 4))
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_messages_of_an_exchange_are_its_own(folder: Path, name: str, ranks: int) -> None:
+    host = named(name)
+    program = [str(compiled(host, "neighbour_messages", folder))]
+    for outcome in (space_job(host, ranks, [*program, "long"]), run_job(host, ranks, program, None)):
+        passes(outcome)
+        assert outcome.output.count("neighbour_messages: right") == ranks, outcome.output
