@@ -33,6 +33,7 @@ PROMISED = [
     "p2p-any-source",
     "halo-space",
     "halo-space-worst",
+    "halo-space-calls",
     "halo-hosts",
     "halo-hosts-overall",
     "cg-exchange",

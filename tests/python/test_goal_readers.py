@@ -140,11 +140,22 @@ def test_memory_is_read_before_and_after_messages() -> None:
 
 
 def test_a_halo_exchange_is_compared_with_the_hosts_best_way() -> None:
-    record = {"cells": 16, "ranks": 2, "us": {"messages": 2.0, "persistent": 1.5, "neighbour-persistent": 3.0}}
+    times = {
+        "messages": 2.0,
+        "persistent": 1.5,
+        "neighbour": 2.5,
+        "neighbour-nonblocking": 2.6,
+        "neighbour-persistent": 3,
+    }
+    record = {"cells": 16, "ranks": 2, "us": times}
     point = ("node, 2 ranks", "16^3 cells")
-    for side, us in ((HOST, 1.5), (POLL, 3.0)):
+    for side, us in ((HOST, 1.5), (POLL, 3)):
         ran = jobs.Job(side, "node", 2, "halo", (), "node, 2 ranks")
-        assert list(readers.READERS["halo"](ran, record)) == [("us", point, us)]
+        assert list(readers.READERS["halo"](ran, record)) == [
+            ("us", point, us),
+            ("call_us", (*point, "neighbour"), 2.5),
+            ("call_us", (*point, "neighbour-nonblocking"), 2.6),
+        ]
 
 
 def test_an_exchange_is_compared_with_each_way_of_the_host() -> None:

@@ -89,14 +89,14 @@ def _mini_application(job: Job, record: dict[str, Any]) -> Iterator[Value]:
 
 
 def _halo(job: Job, record: dict[str, Any]) -> Iterator[Value]:
-    """The host's side stands for the way that is fastest there, Urakata's for the persistent collective."""
+    """The host's side stands for the way that is fastest there, Urakata's for the persistent collective; its other two
+    forms stand beside the same calls of the host's."""
     times: dict[str, float] = record["us"]
     alone = job.side.options is None
-    yield (
-        "us",
-        (job.label, f"{record['cells']}^3 cells"),
-        min(times.values()) if alone else times["neighbour-persistent"],
-    )
+    cells = f"{record['cells']}^3 cells"
+    yield "us", (job.label, cells), min(times.values()) if alone else times["neighbour-persistent"]
+    for way in ("neighbour", "neighbour-nonblocking"):
+        yield "call_us", (job.label, cells, way), times[way]
 
 
 def _solver(job: Job, record: dict[str, Any]) -> Iterator[Value]:
