@@ -40,8 +40,8 @@ Facts usual() { return {true, false, 100, std::vector<std::uint64_t>(equal_optio
 TEST(Job, OptionsThatDecideWhichMessagesThereAreMustBeEqual) {
   for (const Option& option : option_table()) {
     const bool decides = option.name == "ALGORITHM" || option.name == "SEGMENT" || option.name == "COSTS" ||
-                         option.name == "BLOCKING" || option.name == "SITES" || option.name == "LANES" ||
-                         option.name == "STREAMS";
+                         option.name == "EXCHANGE_MESSAGES" || option.name == "BLOCKING" || option.name == "SITES" ||
+                         option.name == "LANES" || option.name == "STREAMS";
     EXPECT_EQ(option.agreement == Agreement::equal, decides) << option.name;
   }
   EXPECT_EQ(own_facts().options.size(), equal_options());
