@@ -94,3 +94,14 @@ def test_a_blocking_call_is_not_told_to_start_earlier(engine: str) -> None:
 
 def test_a_short_wait_is_left_alone() -> None:
     assert advise(replace(COMPUTES, wait=1e3)) == LEAVE
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "option"), [("messages", "EXCHANGE_MESSAGES"), ("exchange plan", "EXCHANGE_PLANS")]
+)
+def test_what_no_helper_moves_is_not_told_of_an_engine_alone(algorithm: str, option: str) -> None:
+    text = advise(replace(COMPUTES, algorithm=algorithm))
+    assert f"--engine thread and --set {option}=0" in text
+    text = advise(replace(COMPUTES, algorithm=algorithm, asked=THREAD))
+    assert "--engine" not in text
+    assert f"--set {option}=0" in text

@@ -27,6 +27,7 @@ class Facts:
     late: float | None
     hidden: float | None
     blocking: bool = False  # a blocking call: all of it is waiting
+    algorithm: str = ""
 
     @property
     def own(self) -> float:
@@ -34,6 +35,8 @@ class Facts:
         return max(0.0, self.wait - (self.late or 0.0))
 
 
+# Algorithms whose messages no helper moves, and the option without which they are a schedule's.
+_BY_RANKS = {"messages": "EXCHANGE_MESSAGES", "exchange plan": "EXCHANGE_PLANS"}
 _SHORT = 20_000.0  # ns of waiting that are left alone
 _LARGE = 0.25  # a part of the wait that is worth a word beside the other
 
@@ -65,6 +68,12 @@ def _of_the_engine(facts: Facts) -> str:
         return BLOCKING
     if not _computes(facts):
         return f"{LITTLE}, or run with --engine poll" if facts.engine.startswith("thread/") else LITTLE
+    if facts.algorithm in _BY_RANKS:
+        thread = "" if facts.asked.get("ENGINE") == "thread" else "--engine thread and "
+        return (
+            "only its ranks move it, in calls of MPI: test it now and then while you compute, or run with "
+            f"{thread}--set {_BY_RANKS[facts.algorithm]}=0, by which a helper does"
+        )
     if facts.engine == "poll":
         return _without_helper(facts)
     if facts.hidden is not None and facts.hidden < 0.3:

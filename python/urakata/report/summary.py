@@ -90,7 +90,15 @@ class Row:
     def advice(self) -> str:
         wait, gap, hidden = self.times["wait"], self.times["gap"], self.hidden
         facts = Facts(
-            self.engine, self.asked, wait.count, gap.mean, wait.mean, self.late_ns, hidden.share, self.blocking
+            self.engine,
+            self.asked,
+            wait.count,
+            gap.mean,
+            wait.mean,
+            self.late_ns,
+            hidden.share,
+            self.blocking,
+            self.algorithm,
         )
         text = advise(facts)
         if hidden.share is None and wait.count and not self.blocking:
