@@ -98,9 +98,8 @@ constexpr std::array<Option, kRows> kTable = {{
         "not by puts to the neighbours",
         kSwitch},
     Option{"EXCHANGE_MESSAGES", OptionKind::choice, OptionLevel::advanced, Agreement::equal, "1", "",
-           "0: other neighbourhood collectives inside a space go by schedules, and the blocking ones through the host, "
-           "and not "
-           "by messages of the space",
+           "0: other neighbourhood collectives inside a space are schedules, and the blocking ones the host's, and not "
+           "messages of the space",
            kSwitch},
     Option{"BLOCKING", OptionKind::choice, OptionLevel::advanced, Agreement::equal, "auto", "",
            "When Urakata carries blocking collectives, and not the host: always, never, or (auto) where that is "

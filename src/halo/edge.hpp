@@ -33,8 +33,9 @@
 //   5. The sender's elements are read until its k is complete: by itself, or, offered, by the receiver, which says so
 //      (`by_receiver`) when there is no more to claim.
 //   6. Edges without bytes carry nothing: they have no marks, and prove nothing (2a).
-//   7. Nobody touches the memory of the other end after having said `gone` there, nor its elements after `failed`. A plan that has failed says so
-//      at all its ends, and ends an exchange only when those whose edges are under way have said so, too.
+//   7. Nobody touches the memory of the other end after having said `gone` there, nor its elements after `failed`. A plan
+//      that has failed says so at all its ends, and ends an exchange only when those whose edges are under way have said
+//      so, too.
 //
 // Every store that the other end may sleep for is followed by Port::wake(). A change of any byte here asks for a new
 // p2p::Port::kProtocol: ranks of different builds do not share memory.

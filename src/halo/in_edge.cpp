@@ -75,9 +75,10 @@ bool InEdge::take(std::uint64_t k, Counts& counts) {
 }
 
 bool InEdge::take_here(std::uint64_t k, Counts& counts) {
+  if (taken == k) return true;
   const std::uint64_t mark = arrivals[k % 2].mark.load(std::memory_order_acquire);
-  const bool offered = static_cast<Way>(mark & ((1U << kWayBits) - 1)) == Way::offered;
-  if (taken == k || !offered || mark >> kWayBits != k) return taken == k || take(k, counts);
+  if (mark >> kWayBits != k) return false;
+  if (static_cast<Way>(mark & ((1U << kWayBits) - 1)) != Way::offered) return take(k, counts);
   const std::uint64_t own = shared ? own_pieces : 0;
   return out->shares[k % 2].by_sender.load(std::memory_order_acquire) + own == p2p::pieces_of(bytes, piece);
 }

@@ -137,6 +137,7 @@ void Plan::begin(const std::byte* from, std::byte* to) {
   const std::uint64_t k = ++exchange_;
   ++counts_.exchanges;
   told_ = 0;
+  in_vain_ = 0;
   arrived_.assign(empty_.begin(), empty_.end());
   if (failed()) return end_failed();
   waiting_.assign(receiving_.begin(), receiving_.end());
@@ -199,10 +200,11 @@ void Plan::end_failed() {
 }
 
 bool Plan::progress() {
-  constexpr unsigned kSeldom = 64;  // calls in vain from one look for failures, and for who is late, to the next
+  constexpr unsigned kLong = 16;    // calls in vain after which a neighbour that is to pull probably computes
+  constexpr unsigned kSeldom = 64;  // calls in vain from one look for failures to the next
   const std::size_t before = waiting_.size() + leaving_.size();
   if (before == 0) return false;
-  const bool late = ++in_vain_ % kSeldom == 0;
+  const bool late = in_vain_ >= kLong;
   if (!failed()) {
     std::erase_if(waiting_, [this](std::uint32_t i) {
       if (!take(i)) return false;
@@ -212,7 +214,7 @@ bool Plan::progress() {
     std::erase_if(leaving_, [this, late](std::uint32_t i) { return advance(i, late); });
   }
   if (waiting_.size() + leaving_.size() != before) return true;
-  if (failed() || (late && told_of_failure())) end_failed();
+  if (failed() || (++in_vain_ % kSeldom == 0 && told_of_failure())) end_failed();
   return waiting_.size() + leaving_.size() != before;
 }
 

@@ -184,7 +184,7 @@ class Plan {
   std::uint64_t longest_far_ = 0;
   bool near_ = false;
   std::atomic<bool> failed_{false};  // by the plan's thread, relaxed; others may ask
-  unsigned in_vain_ = 0;             // calls of progress()
+  unsigned in_vain_ = 0;             // calls of progress() in the present exchange that moved nothing
   // Of the present exchange; with room for all edges.
   std::vector<std::uint32_t> waiting_;  // receiving edges whose payload is not here
   std::vector<std::uint32_t> leaving_;  // sending edges whose payload has not left

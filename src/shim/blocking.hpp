@@ -8,7 +8,8 @@
 namespace urakata::shim {
 
 // True: Urakata has carried the call, and `code` is its result; the error handler has been called. False: nothing was
-// done; it is the host's. The decision rests on the facts of intercepted() (start.hpp), and on tune::blocking_pays().
+// done; it is the host's. The decision rests on the facts of intercepted() (start.hpp), on may_be_message_exchange()
+// and on tune::blocking_pays().
 bool performed(const Call& call, int* code);
 
 }  // namespace urakata::shim

@@ -14,7 +14,7 @@ void Failure::note(Request& request, int code, bool told) {
   code_ = code;
   told_ = told;
   communicator_ = request.communicator;
-  circle_ = request.message.descriptor.circle;
+  circle_ = request.exchange != nullptr ? request.exchange->circle() : request.message.descriptor.circle;
   if (communicator_ != nullptr) communicator_->retain();
   if (circle_ != nullptr) circle_->retain();
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/options.hpp"
+#include "base/reserve.hpp"
 #include "observe/observer.hpp"
 #include "shim/call_binding.hpp"
 #include "shim/completion.hpp"
@@ -23,7 +24,9 @@ namespace {
 
 using collectives::Neighbourhood;
 
-constexpr std::int32_t kTag = 0;
+// Tags.
+constexpr std::int32_t kBlock = 0;
+constexpr std::int32_t kFailed = 1;
 
 void describe_block(const Side& side, std::size_t i, MessageDescriptor& message) {
   const Block& block = side.blocks[side.blocks.size() == 1 ? 0 : i];
@@ -47,12 +50,12 @@ observe::CallSite* site_of(observe::Observer& observer, const Call& call, const 
   return observer.call_site(site, "all ranks are in one space");
 }
 
-// Starts it. `request` is fresh, and holds after an error what it was given.
-int start_exchange(const Call& call, Reading& reading, Communicator& comm, Circle& circle, Request& request) {
+// Readies it to begin. `request` is fresh, and holds after an error what it was given.
+int prepare_exchange(const Call& call, Reading& reading, Communicator& comm, Circle& circle, Request& request) {
   request.communicator = &comm;
   comm.retain();
   return or_no_memory([&]() -> int {
-    if (call.form != CallForm::blocking) retain_types(reading, request);
+    retain_types(reading, request);
     if (have_devices()) {
       Call staged = call;
       if (const int code = stage_call(staged, reading, request); code != MPI_SUCCESS) return code;
@@ -61,8 +64,31 @@ int start_exchange(const Call& call, Reading& reading, Communicator& comm, Circl
       }
     }
     request.exchange = std::make_unique<MessageExchange>(circle, reading);
-    request.active = true;
-    request.exchange->begin();
+    return MPI_SUCCESS;
+  });
+}
+
+// It cannot be started on this rank: takes its place in the order. Who has no memory for that either gives up.
+[[gnu::cold]] void fail_exchange(const Call& call, Communicator& comm, Circle& circle) {
+  or_no_memory([&] {
+    const Neighbours* const known = comm.neighbours();
+    if (known == nullptr) return MPI_SUCCESS;
+    const auto neighbours = known->view(Form::alltoall, call.form == CallForm::blocking);
+    MessageDescriptor word;
+    word.circle = &circle;
+    for (const std::uint32_t from : neighbours.sources) {
+      if (from == Neighbourhood::kNobody) continue;
+      messages::route_receive(static_cast<std::int32_t>(from), p2p::kAnyTag, word);
+      word.envelope.context |= Circle::kCollective;
+      leave_behind(endpoint()->receive(word.envelope, word.buffer), circle);
+    }
+    for (const std::uint32_t to : neighbours.destinations) {
+      if (to == Neighbourhood::kNobody) continue;
+      messages::route_send(static_cast<std::int32_t>(to), kFailed, p2p::Mode::standard, word);
+      word.envelope.context |= Circle::kCollective;
+      if (p2p::Request* const open = open_send(word)) leave_behind(*open, circle);
+    }
+    expect_messages();
     return MPI_SUCCESS;
   });
 }
@@ -77,14 +103,14 @@ MessageExchange::MessageExchange(Circle& circle, const Reading& reading) : circl
     if (sources[s] == Neighbourhood::kNobody) continue;
     MessageDescriptor& message = messages_.emplace_back();
     message.circle = &circle;
-    messages::route_receive(static_cast<std::int32_t>(sources[s]), kTag, message);
+    messages::route_receive(static_cast<std::int32_t>(sources[s]), p2p::kAnyTag, message);
     describe_block(reading.recv, s, message);
   }
   for (std::size_t d = 0; d < destinations.size(); ++d) {
     if (destinations[d] == Neighbourhood::kNobody) continue;
     MessageDescriptor& message = messages_.emplace_back();
     message.circle = &circle;
-    messages::route_send(static_cast<std::int32_t>(destinations[d]), kTag, p2p::Mode::standard, message);
+    messages::route_send(static_cast<std::int32_t>(destinations[d]), kBlock, p2p::Mode::standard, message);
     describe_block(reading.send, d, message);
   }
   open_.resize(messages_.size());
@@ -117,8 +143,11 @@ void MessageExchange::wait() {
 }
 
 int MessageExchange::error() const {
-  for (std::size_t i = 0; i < messages_.size() && !messages_[i].is_send(); ++i) {
+  for (std::size_t i = 0; i < messages_.size(); ++i) {
+    // Of a send that was set aside nobody will know more.
+    if (open_[i] == nullptr || !open_[i]->finished.load(std::memory_order_acquire)) continue;
     if (const int code = code_of(open_[i]->result); code != MPI_SUCCESS) return code;
+    if (!messages_[i].is_send() && open_[i]->result.tag == kFailed) return MPI_ERR_OTHER;
   }
   return MPI_SUCCESS;
 }
@@ -145,20 +174,24 @@ bool exchanged(const Call& call, MPI_Request* request_out, int* code) {
   const bool blocking = call.form == CallForm::blocking;
   const std::uint64_t begin = observer != nullptr ? call_begin() : 0;
   Reading reading;
-  if (!read_call(call, *comm, reading)) return false;
-  if (!have_request()) {
-    *code = complain(comm, MPI_ERR_NO_MEM);
-    return true;
-  }
-  Request& request = *make_request();
-  if (observer != nullptr) request.observed.started(begin);
-  *code = start_exchange(call, reading, *comm, *circle, request);
+  bool right = true;
+  *code = or_no_memory([&] {
+    right = read_call(call, *comm, reading);
+    return !right || (reserve::enough() && have_request()) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+  });
+  if (!right) return false;
+  Request* const made = *code == MPI_SUCCESS ? make_request() : nullptr;
+  if (made != nullptr) *code = prepare_exchange(call, reading, *comm, *circle, *made);
   if (*code != MPI_SUCCESS) {
-    request.active = false;
-    destroy_request(&request);
+    if (made != nullptr) destroy_request(made);
+    fail_exchange(call, *comm, *circle);
     complain(comm, *code);
     return true;
   }
+  Request& request = *made;
+  if (observer != nullptr) request.observed.started(begin);
+  request.active = true;
+  request.exchange->begin();
   if (observer != nullptr) {  // a blocking call is nothing but waiting: it has no start and no gap
     request.observed.returned(blocking ? begin : call_end(), profiled);
     request.call_site = site_of(*observer, call, reading);

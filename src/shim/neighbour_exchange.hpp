@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "shim/circle.hpp"
 #include "shim/datatype.hpp"
 
 namespace urakata::shim {
@@ -26,6 +27,8 @@ class NeighbourExchange {
   virtual void wait() = 0;
   // Of one that is done: MPI_SUCCESS, or the code of an error that nobody has been told yet.
   virtual int error() const = 0;
+  // Where its messages are the endpoint's: their circle.
+  virtual Circle* circle() const { return nullptr; }
 
   // The program needs it no more: it ends without the program if it must, and gives back what it holds. `types`: held, of
   // its layouts; let go of when nobody needs them.

@@ -212,9 +212,9 @@ bool intercepted(const Call& call, MPI_Request* request_out, int* code) {
   Process& here = process();
   if (!here.running() || here.host_only() || inside_host(call.call_site)) return false;
   if (request_out == nullptr) return left_to_host(call);
+  const StartMeter meter;
   if (call.form == CallForm::nonblocking && may_be_message_exchange(call) && exchanged(call, request_out, code))
     return true;
-  const StartMeter meter;
   const std::uint64_t begin = here.observer() != nullptr ? call_begin() : 0;
 
   Reading reading;

@@ -65,6 +65,16 @@ def test_device_buffers_in_a_space(folder: Path, name: str, face: str, what: tup
         assert done.code == 0 and "right" in done.output, done.output[-4000:]
 
 
+@pytest.mark.parametrize("face", LIBRARIES)
+@pytest.mark.parametrize("name", HOSTS)
+def test_neighbours_of_a_device_that_breaks(folder: Path, name: str, face: str) -> None:
+    """By messages of a space: who cannot read a buffer has an error, its neighbours too, and all go on from there."""
+    host = named(name)
+    program = [str(compiled(host, "device_neighbours", folder)), driver(folder, face), "late", "7"]
+    done = space_job(host, 5, program)
+    assert done.code == 0 and "right" in done.output, done.output[-4000:]
+
+
 @pytest.mark.parametrize("more", ((), ("DESERTED",)))
 @pytest.mark.parametrize("face", LIBRARIES)
 def test_a_driver_that_is_only_loaded_keeps_no_exchange_plan_away(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -98,9 +99,13 @@ def test_arguments_that_are_wrong_on_one_rank(folder: Path, name: str) -> None:
 
 @pytest.mark.parametrize("ranks", (3, 4))
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
-def test_messages_of_an_exchange_are_its_own(folder: Path, name: str, ranks: int) -> None:
+def test_messages_of_an_exchange_are_its_own(folder: Path, tmp_path: Path, name: str, ranks: int) -> None:
     host = named(name)
     program = [str(compiled(host, "neighbour_messages", folder))]
-    for outcome in (space_job(host, ranks, [*program, "long"]), run_job(host, ranks, program, None)):
+    inside = space_job(host, ranks, [*program, "long"], environment={"URAKATA_REPORT": str(tmp_path)})
+    rows = [site for file in tmp_path.glob("*.json") for site in json.loads(file.read_text()).get("call_sites", ())]
+    ways = {site["operation"]: site["algorithm"] for site in rows}
+    assert ways["Ineighbor_alltoall"] == ways["Neighbor_alltoallv"] == "messages", ways
+    for outcome in (inside, run_job(host, ranks, program, None)):
         passes(outcome)
         assert outcome.output.count("neighbour_messages: right") == ranks, outcome.output
