@@ -25,8 +25,8 @@ namespace {
 using collectives::Neighbourhood;
 
 // Tags.
-constexpr std::int32_t kBlock = 0;
-constexpr std::int32_t kFailed = 1;
+constexpr std::int32_t kPayload = 0;
+constexpr std::int32_t kNotStarted = 1;
 
 void describe_block(const Side& side, std::size_t i, MessageDescriptor& message) {
   const Block& block = side.blocks[side.blocks.size() == 1 ? 0 : i];
@@ -84,7 +84,7 @@ int prepare_exchange(const Call& call, Reading& reading, Communicator& comm, Cir
     }
     for (const std::uint32_t to : neighbours.destinations) {
       if (to == Neighbourhood::kNobody) continue;
-      messages::route_send(static_cast<std::int32_t>(to), kFailed, p2p::Mode::standard, word);
+      messages::route_send(static_cast<std::int32_t>(to), kNotStarted, p2p::Mode::standard, word);
       word.envelope.context |= Circle::kCollective;
       if (p2p::Request* const open = open_send(word)) leave_behind(*open, circle);
     }
@@ -110,7 +110,7 @@ MessageExchange::MessageExchange(Circle& circle, const Reading& reading) : circl
     if (destinations[d] == Neighbourhood::kNobody) continue;
     MessageDescriptor& message = messages_.emplace_back();
     message.circle = &circle;
-    messages::route_send(static_cast<std::int32_t>(destinations[d]), kBlock, p2p::Mode::standard, message);
+    messages::route_send(static_cast<std::int32_t>(destinations[d]), kPayload, p2p::Mode::standard, message);
     describe_block(reading.send, d, message);
   }
   open_.resize(messages_.size());
@@ -147,7 +147,7 @@ int MessageExchange::error() const {
     // Of a send that was set aside nobody will know more.
     if (open_[i] == nullptr || !open_[i]->finished.load(std::memory_order_acquire)) continue;
     if (const int code = code_of(open_[i]->result); code != MPI_SUCCESS) return code;
-    if (!messages_[i].is_send() && open_[i]->result.tag == kFailed) return MPI_ERR_OTHER;
+    if (!messages_[i].is_send() && open_[i]->result.tag == kNotStarted) return MPI_ERR_OTHER;
   }
   return MPI_SUCCESS;
 }
