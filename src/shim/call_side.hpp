@@ -23,6 +23,9 @@ struct Side {
   std::span<const Block> blocks;
   bool holes = false;
   std::uint64_t bytes = 0;  // payload of all blocks
+
+  // That of a neighbour; one may stand for all.
+  const Block& block(std::size_t i) const { return blocks[blocks.size() == 1 ? 0 : i]; }
 };
 
 // The side as `parts` blocks, which lie in `blocks`. False where the host must be the one to complain.

@@ -16,6 +16,7 @@
 #include "shim/request.hpp"
 #include "shim/space.hpp"
 #include "shim/staging.hpp"
+#include "shim/start.hpp"
 #include "shim/without_memory.hpp"
 
 namespace urakata::shim {
@@ -28,30 +29,39 @@ using collectives::Neighbourhood;
 constexpr std::int32_t kPayload = 0;
 constexpr std::int32_t kNotStarted = 1;
 
-void describe_block(const Side& side, std::size_t i, MessageDescriptor& message) {
-  const Block& block = side.blocks[side.blocks.size() == 1 ? 0 : i];
+// Messages of an exchange, without their payload.
+MessageDescriptor from_neighbour(Circle& circle, std::uint32_t rank) {
+  MessageDescriptor made;
+  made.circle = &circle;
+  messages::route_receive(static_cast<std::int32_t>(rank), p2p::kAnyTag, made);
+  made.envelope.context |= Circle::kCollective;
+  return made;
+}
+MessageDescriptor to_neighbour(Circle& circle, std::uint32_t rank, std::int32_t tag) {
+  MessageDescriptor made;
+  made.circle = &circle;
+  messages::route_send(static_cast<std::int32_t>(rank), tag, p2p::Mode::standard, made);
+  made.envelope.context |= Circle::kCollective;
+  return made;
+}
+
+void describe_payload(const Side& side, std::size_t i, MessageDescriptor& message) {
+  const Block& block = side.block(i);
   messages::describe_buffer(writable(side.address) + block.displacement, block.elements, *block.type, message);
-  message.envelope.context |= Circle::kCollective;
+}
+
+p2p::Request* start_one(const MessageDescriptor& message) {
+  return message.is_send() ? open_send(message) : &endpoint()->receive(message.envelope, message.buffer);
 }
 
 // The circle of a communicator whose exchanges go by messages; nullptr: they go another way. The same on all its ranks.
-Circle* circle_of(MPI_Comm comm) {
+Circle* exchange_circle(MPI_Comm comm) {
   Circle* const all = circle(comm);
   return all != nullptr && !all->mixed && !all->wide ? all : nullptr;
 }
 
-observe::CallSite* site_of(observe::Observer& observer, const Call& call, const Reading& reading) {
-  const observe::CallSiteKey site{call.name,
-                                  call.call_site,
-                                  reading.key.bytes,
-                                  "poll",
-                                  MessageExchange::kAlgorithm,
-                                  observe::python_line(call.call_site)};
-  return observer.call_site(site, "all ranks are in one space");
-}
-
 // Readies it to begin. `request` is fresh, and holds after an error what it was given.
-int prepare_exchange(const Call& call, Reading& reading, Communicator& comm, Circle& circle, Request& request) {
+int prepare_messages(const Call& call, Reading& reading, Communicator& comm, Circle& circle, Request& request) {
   request.communicator = &comm;
   comm.retain();
   return or_no_memory([&]() -> int {
@@ -74,19 +84,13 @@ int prepare_exchange(const Call& call, Reading& reading, Communicator& comm, Cir
     const Neighbours* const known = comm.neighbours();
     if (known == nullptr) return MPI_SUCCESS;
     const auto neighbours = known->view(Form::alltoall, call.form == CallForm::blocking);
-    MessageDescriptor word;
-    word.circle = &circle;
     for (const std::uint32_t from : neighbours.sources) {
-      if (from == Neighbourhood::kNobody) continue;
-      messages::route_receive(static_cast<std::int32_t>(from), p2p::kAnyTag, word);
-      word.envelope.context |= Circle::kCollective;
-      leave_behind(endpoint()->receive(word.envelope, word.buffer), circle);
+      if (from != Neighbourhood::kNobody) leave_behind(*start_one(from_neighbour(circle, from)), circle);
     }
     for (const std::uint32_t to : neighbours.destinations) {
       if (to == Neighbourhood::kNobody) continue;
-      messages::route_send(static_cast<std::int32_t>(to), kNotStarted, p2p::Mode::standard, word);
-      word.envelope.context |= Circle::kCollective;
-      if (p2p::Request* const open = open_send(word)) leave_behind(*open, circle);
+      p2p::Request* const open = start_one(to_neighbour(circle, to, kNotStarted));
+      if (open != nullptr) leave_behind(*open, circle);
     }
     expect_messages();
     return MPI_SUCCESS;
@@ -101,62 +105,54 @@ MessageExchange::MessageExchange(Circle& circle, const Reading& reading) : circl
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const std::size_t s = order.empty() ? i : order[i];
     if (sources[s] == Neighbourhood::kNobody) continue;
-    MessageDescriptor& message = messages_.emplace_back();
-    message.circle = &circle;
-    messages::route_receive(static_cast<std::int32_t>(sources[s]), p2p::kAnyTag, message);
-    describe_block(reading.recv, s, message);
+    messages_.push_back({from_neighbour(circle, sources[s])});
+    describe_payload(reading.recv, s, messages_.back().what);
   }
   for (std::size_t d = 0; d < destinations.size(); ++d) {
     if (destinations[d] == Neighbourhood::kNobody) continue;
-    MessageDescriptor& message = messages_.emplace_back();
-    message.circle = &circle;
-    messages::route_send(static_cast<std::int32_t>(destinations[d]), kPayload, p2p::Mode::standard, message);
-    describe_block(reading.send, d, message);
+    messages_.push_back({to_neighbour(circle, destinations[d], kPayload)});
+    describe_payload(reading.send, d, messages_.back().what);
   }
-  open_.resize(messages_.size());
   circle_.retain();
 }
 
 MessageExchange::~MessageExchange() {
-  for (p2p::Request* const one : open_) {
-    if (one != nullptr) endpoint()->release(*one);
+  for (const Message& message : messages_) {
+    if (message.open != nullptr) endpoint()->release(*message.open);
   }
   circle_.release();
 }
 
 void MessageExchange::begin() {
-  for (std::size_t i = 0; i < messages_.size(); ++i) {
-    const MessageDescriptor& message = messages_[i];
-    open_[i] = message.is_send() ? open_send(message) : &endpoint()->receive(message.envelope, message.buffer);
-  }
+  for (Message& message : messages_) message.open = start_one(message.what);
   expect_messages();
 }
 
 bool MessageExchange::done() const {
-  return std::ranges::all_of(open_, [](const p2p::Request* one) { return one == nullptr || one->done(); });
+  return std::ranges::all_of(messages_, [](const Message& one) { return one.open == nullptr || one.open->done(); });
 }
 
 void MessageExchange::wait() {
-  for (p2p::Request* const one : open_) {
-    if (one != nullptr) endpoint()->wait(*one);
+  for (const Message& message : messages_) {
+    if (message.open != nullptr) endpoint()->wait(*message.open);
   }
 }
 
 int MessageExchange::error() const {
-  for (std::size_t i = 0; i < messages_.size(); ++i) {
+  for (const auto& [what, open] : messages_) {
     // Of a send that was set aside nobody will know more.
-    if (open_[i] == nullptr || !open_[i]->finished.load(std::memory_order_acquire)) continue;
-    if (const int code = code_of(open_[i]->result); code != MPI_SUCCESS) return code;
-    if (!messages_[i].is_send() && open_[i]->result.tag == kNotStarted) return MPI_ERR_OTHER;
+    if (open == nullptr || !open->finished.load(std::memory_order_acquire)) continue;
+    if (const int code = code_of(open->result); code != MPI_SUCCESS) return code;
+    if (!what.is_send() && open->result.tag == kNotStarted) return MPI_ERR_OTHER;
   }
   return MPI_SUCCESS;
 }
 
 void MessageExchange::leave(std::unique_ptr<NeighbourExchange> /*own*/, std::vector<const Datatype*> types) {
-  for (p2p::Request*& one : open_) {
-    if (one == nullptr || one->done()) continue;
-    retain(one->buffer);
-    leave_behind(*std::exchange(one, nullptr), circle_);
+  for (Message& message : messages_) {
+    if (message.open == nullptr || message.open->done()) continue;
+    retain(message.open->buffer);
+    leave_behind(*std::exchange(message.open, nullptr), circle_);
   }
   for (const Datatype* const type : types) type->release();
 }
@@ -167,7 +163,7 @@ bool may_be_message_exchange(const Call& call) {
 }
 
 bool exchanged(const Call& call, MPI_Request* request_out, int* code) {
-  Circle* const circle = circle_of(call.comm);
+  Circle* const circle = exchange_circle(call.comm);
   Communicator* const comm = circle != nullptr ? communicator(call.comm) : nullptr;
   if (comm == nullptr) return false;
   observe::Observer* const observer = process().observer();
@@ -181,7 +177,7 @@ bool exchanged(const Call& call, MPI_Request* request_out, int* code) {
   });
   if (!right) return false;
   Request* const made = *code == MPI_SUCCESS ? make_request() : nullptr;
-  if (made != nullptr) *code = prepare_exchange(call, reading, *comm, *circle, *made);
+  if (made != nullptr) *code = prepare_messages(call, reading, *comm, *circle, *made);
   if (*code != MPI_SUCCESS) {
     if (made != nullptr) destroy_request(made);
     fail_exchange(call, *comm, *circle);
@@ -194,7 +190,8 @@ bool exchanged(const Call& call, MPI_Request* request_out, int* code) {
   request.exchange->begin();
   if (observer != nullptr) {  // a blocking call is nothing but waiting: it has no start and no gap
     request.observed.returned(blocking ? begin : call_end(), profiled);
-    request.call_site = site_of(*observer, call, reading);
+    request.call_site = call_site(*observer, call, reading.key.bytes, "poll", MessageExchange::kAlgorithm,
+                                  "all ranks are in one space");
     request.observed.at(request.call_site);
   }
   MPI_Request handle = request.handle();

@@ -39,10 +39,13 @@ class MessageExchange final : public NeighbourExchange {
  private:
   void leave(std::unique_ptr<NeighbourExchange> own, std::vector<const Datatype*> types) override;
 
+  struct Message {
+    MessageDescriptor what;
+    p2p::Request* open = nullptr;  // from begin() on; nullptr: it is over
+  };
+
   Circle& circle_;
-  // Receives in the order of their meeting, then sends.
-  std::vector<MessageDescriptor> messages_;
-  std::vector<p2p::Request*> open_;  // by message, from begin() on; nullptr: it is over
+  std::vector<Message> messages_;  // receives in the order of their meeting, then sends
 };
 
 // Might the call be one? Costs next to nothing where it is not.

@@ -64,7 +64,7 @@ std::optional<std::vector<halo::End>> ends(const Side& side, std::span<const std
   std::vector<halo::End> made;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (ranks[i] == Neighbourhood::kNobody) continue;
-    const Block& block = side.blocks[side.blocks.size() == 1 ? 0 : i];
+    const Block& block = side.block(i);
     const bool plain = block.type->contiguous;
     if (!plain && block.elements != 0 && block.type->shape() == nullptr) return std::nullopt;
     const auto way = PlannedExchange::way_to(group.world[ranks[i]]);

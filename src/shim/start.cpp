@@ -157,13 +157,8 @@ bool prepare_exchange(const Call& call, const Reading& reading, std::unique_ptr<
   request.persistent = true;
   retain_types(reading, request);
   if (observe::Observer* observer = process().observer()) {
-    const observe::CallSiteKey site{call.name,
-                                    call.call_site,
-                                    reading.key.bytes,
-                                    "poll",
-                                    PlannedExchange::kAlgorithm,
-                                    observe::python_line(call.call_site)};
-    request.call_site = observer->call_site(site, exchange->why());
+    request.call_site =
+        call_site(*observer, call, reading.key.bytes, "poll", PlannedExchange::kAlgorithm, exchange->why());
     exchange->observe(&request.observed);
   }
   request.exchange = std::move(exchange);
@@ -196,16 +191,17 @@ Communicator* accept(const Call& call, Reading& reading, Prepared*& prepared) {
   }
 }
 
+observe::CallSite* call_site(observe::Observer& observer, const Call& call, std::uint64_t bytes,
+                             std::string_view engine, std::string_view algorithm, std::string_view why) {
+  const observe::PythonLine* const line = observe::python_line(call.call_site);
+  return observer.call_site({call.name, call.call_site, bytes, engine, algorithm, line}, why);
+}
+
 observe::CallSite* call_site(observe::Observer& observer, const Call& call, const Reading& reading,
                              const Prepared& prepared, const Communicator& comm) {
   const bool byte_code = by_byte_code(reading, comm.kernel_part());
-  const observe::CallSiteKey site{call.name,
-                                  call.call_site,
-                                  reading.key.bytes,
-                                  comm.engine->name(),
-                                  byte_code ? kByteCode : prepared.algorithm,
-                                  observe::python_line(call.call_site)};
-  return observer.call_site(site, byte_code ? kWhyByteCode : prepared.why);
+  return call_site(observer, call, reading.key.bytes, comm.engine->name(), byte_code ? kByteCode : prepared.algorithm,
+                   byte_code ? kWhyByteCode : prepared.why);
 }
 
 bool intercepted(const Call& call, MPI_Request* request_out, int* code) {

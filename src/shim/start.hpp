@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "observe/observer.hpp"
@@ -36,7 +37,10 @@ int bind(const Call& call, Reading& reading, Prepared& prepared, Communicator& c
 // Readies an instance for its engine, after which the request is active. The result is an MPI error code; after an
 // error the other ranks have been told (fail_start()).
 int make_ready(Request& request);
-// Where the call is, for a report.
+// Where a call is that goes this way, for a report.
+observe::CallSite* call_site(observe::Observer& observer, const Call& call, std::uint64_t bytes,
+                             std::string_view engine, std::string_view algorithm, std::string_view why);
+// The same of an operation's instance.
 observe::CallSite* call_site(observe::Observer& observer, const Call& call, const Reading& reading,
                              const Prepared& prepared, const Communicator& comm);
 

@@ -92,12 +92,17 @@ static void too_long(void) {
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   int out[4] = {1, 2, 3, 4}, in[4] = {0};
   const int counts[2] = {rank == 0 ? 2 : 1, rank == 0 ? 2 : 1}, ones[2] = {1, 1}, places[2] = {0, 2};
-  const int code = MPI_Neighbor_alltoallv(out, counts, places, MPI_INT, in, ones, places, MPI_INT, comm);
+  int code = MPI_Neighbor_alltoallv(out, counts, places, MPI_INT, in, ones, places, MPI_INT, comm);
   int class = MPI_SUCCESS;
   MPI_Error_class(code, &class);
   const int near = left == 0 || right == 0;
   expect(near ? class == MPI_ERR_TRUNCATE : code == MPI_SUCCESS, "another error than of a block that is too long");
-  MPI_Comm_free(&comm);
+  MPI_Request request;
+  MPI_Ineighbor_alltoallv(out, counts, places, MPI_INT, in, ones, places, MPI_INT, comm, &request);
+  MPI_Comm_free(&comm); /* whose error handler it still is */
+  code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Error_class(code, &class);
+  expect(near ? class == MPI_ERR_TRUNCATE : code == MPI_SUCCESS, "another error when the communicator is freed");
 }
 
 int main(int argc, char** argv) {
