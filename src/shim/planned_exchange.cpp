@@ -326,8 +326,7 @@ void PlannedExchange::leave(std::unique_ptr<NeighbourExchange> own, std::vector<
   }
   {
     const std::lock_guard list(all().lock);
-    own.release();
-    all().abandoned.emplace_back(this);
+    all().abandoned.emplace_back(static_cast<PlannedExchange*>(own.release()));
   }
   destroy_released();
 }
