@@ -1,5 +1,6 @@
 // An edge: one directed pair of ranks of a space, from whose elements to whose the payload of each exchange goes. This
-// file has the memory that its two ends share, and the protocol on it.
+// file has the memory that its two ends share, and the protocol on it. What two ranks exchange in several places of a
+// neighbourhood may go by one edge (segments.hpp).
 //
 // Exchanges are numbered 1, 2, 3... by each rank; a *mark* is that number, stored behind what it tells of (release) and
 // looked for by the one who waits (acquire). Marks only grow, so nothing is ever reset.
@@ -46,14 +47,15 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "halo/counts.hpp"
+#include "halo/segments.hpp"
 #include "p2p/elements.hpp"
 #include "p2p/port.hpp"
 
 namespace urakata::halo {
 
-using p2p::Elements;
 using p2p::kLine;
 
 inline constexpr std::uint64_t kInLine = kLine - sizeof(std::uint64_t);  // payload bytes beside a mark
@@ -64,12 +66,12 @@ inline constexpr unsigned kWayBits = 2;
 
 struct alignas(kLine) Arrival {
   std::atomic<std::uint64_t> mark{0};
-  std::byte payload[kInLine];  // or, offered, the address of the sender's elements
+  std::byte payload[kInLine];  // or, offered, the address that the sender's elements are counted from
 };
 
 struct alignas(kLine) Ready {
   std::atomic<std::uint64_t> mark{0};
-  // Of the receiver's elements. Relaxed: belongs to `mark`, or to a later one, when there is nothing left to copy.
+  // What the receiver's elements are counted from. Relaxed: belongs to `mark`, or to a later one, when there is nothing left to copy.
   std::atomic<std::byte*> target{nullptr};
 };
 
@@ -81,7 +83,7 @@ struct alignas(kLine) Share {
   std::atomic<std::uint64_t> by_receiver{0};
 };
 
-// Do the two ends of an edge go together?
+// Do the two ends of an edge, or of one of its segments, go together?
 enum class Fit : std::uint8_t {
   open,            // not joined yet
   good,            // as many bytes at both ends
@@ -93,8 +95,8 @@ struct InEdge;
 
 // The sender's end. In the sender's memory; all functions by the sender.
 struct alignas(kLine) OutEdge {
-  // Starts exchange k, with the elements at this address. True: the payload has left; else advance() goes on.
-  bool begin(std::uint64_t k, std::byte* address, Counts& counts);
+  // Starts exchange k, with the elements counted from this address. True: the payload has left; else advance() goes on.
+  bool begin(std::uint64_t k, const std::byte* from, Counts& counts);
   // `late`: it has waited for long.
   bool advance(std::uint64_t k, bool late, Counts& counts);
   // Would a late advance() do anything?
@@ -102,26 +104,26 @@ struct alignas(kLine) OutEdge {
   // Has the payload, which was offered, been copied by whoever claimed it?
   bool copied(std::uint64_t k) const;
 
-  // Set by the sender before the edge is joined, constant then.
-  std::ptrdiff_t offset = 0;
-  std::uint64_t bytes = 0;
+  // Set by the sender before the edge is joined, constant then, and read by the receiver.
+  std::vector<Segment> source;
+  std::uint64_t bytes = 0;  // of all segments
   p2p::Port* sender = nullptr;
-  // Set by the receiver in join(), constant from the caller's barrier on.
+  // Set by the receiver in join(), constant from the caller's barrier on. The sender gives the vectors their size.
   InEdge* in = nullptr;
   p2p::Port* receiver = nullptr;
   Arrival* arrivals = nullptr;
   std::byte* landing = nullptr;  // two places, `landing_room` bytes apart; nullptr: none
   std::uint64_t landing_room = 0;
-  Elements target;      // but for the address
-  bool credit = false;  // the relation goes one way
-  bool direct = false;  // ready marks tell of elements to put into
-  bool whole = false;   // and nobody is to share in that
-  bool pulled = false;  // what is offered is left to the receiver, while it may be there soon
-  Fit fit = Fit::open;
+  std::vector<Segment> target;
+  std::vector<Fit> fit;  // of each segment
+  bool credit = false;   // the relation goes one way
+  bool direct = false;   // ready marks tell of elements to put into
+  bool whole = false;    // and nobody is to share in that
+  bool pulled = false;   // what is offered is left to the receiver, while it may be there soon
   // The sender's.
   enum class Stage : std::uint8_t { held, offered, shared } stage = Stage::held;
   std::uint64_t own_pieces = 0;  // of the present share
-  Elements source;               // but for the address, constant, and read by the receiver
+  const std::byte* base = nullptr;
 
   std::uint64_t piece = 0;                   // bytes of one of a share; set by the receiver in join()
   std::atomic<bool> receiver_gone{false};    // by the receiver, release, once
@@ -138,9 +140,10 @@ struct alignas(kLine) OutEdge {
 
 // The receiver's end. In the receiver's memory; all functions by the receiver.
 struct alignas(kLine) InEdge {
-  Fit join(OutEdge& edge);
-  // Starts exchange k, into the elements at this address.
-  void begin(std::uint64_t k, std::byte* address, Counts& counts);
+  // Its segment `own`, with the sender's `other`; once for each, in any order: they are then in the sender's order.
+  Fit join(std::uint32_t own, OutEdge& edge, std::uint32_t other);
+  // Starts exchange k, into the elements counted from this address.
+  void begin(std::uint64_t k, std::byte* to, Counts& counts);
   // Is the payload of k in the elements? Does what is needed for that, if it can be done now.
   bool take(std::uint64_t k, Counts& counts);
   // After a failure: the same, without the sender's elements.
@@ -149,8 +152,8 @@ struct alignas(kLine) InEdge {
   bool news(std::uint64_t k) const;
 
   // Set before the edge is joined, constant then.
-  std::ptrdiff_t offset = 0;
-  std::uint64_t bytes = 0;
+  std::vector<Segment> given;  // in the order of the receiver's ends
+  std::uint64_t bytes = 0;     // of all segments
   p2p::Port* receiver = nullptr;
   std::byte* landing = nullptr;
   std::uint64_t landing_room = 0;
@@ -159,13 +162,14 @@ struct alignas(kLine) InEdge {
   bool pulls = false;       // what is offered is left to it
   std::uint64_t piece = 0;  // bytes of one, where it is offered and both copy
   // Set by join().
+  std::vector<Segment> target;  // in the sender's order; has its size before
   OutEdge* out = nullptr;
   p2p::Port* sender = nullptr;
   // The receiver's.
   std::uint64_t taken = 0;  // the last exchange whose payload is here
   bool shared = false;      // the present one is offered, and there is no more to claim
   std::uint64_t own_pieces = 0;
-  Elements target;
+  std::byte* base = nullptr;
 
   std::atomic<bool> sender_gone{false};    // by the sender, release, once
   std::atomic<bool> sender_failed{false};  // likewise

@@ -3,33 +3,38 @@
 
 #include "halo/edge.hpp"
 #include "p2p/pieces.hpp"
-#include "p2p/small_copy.hpp"
 
 namespace urakata::halo {
 
-Fit InEdge::join(OutEdge& edge) {
+Fit InEdge::join(std::uint32_t own, OutEdge& edge, std::uint32_t other) {
+  const Segment& segment = given[own];
+  const std::uint64_t sent = edge.source[other].bytes;
+  Fit& found = edge.fit[other];
+  found = sent == segment.bytes ? Fit::good : sent > segment.bytes ? Fit::sender_longer : Fit::sender_shorter;
+  // Ends that do not go together may lie in edges of other sizes; then the exchange never begins.
+  if (edge.bytes != bytes || edge.source.size() != given.size()) return found;
+  target[other] = edge.target[other] = segment;
+  if (other != 0) return found;
   out = &edge;
   sender = edge.sender;
-  edge.fit = edge.bytes == bytes ? Fit::good : edge.bytes > bytes ? Fit::sender_longer : Fit::sender_shorter;
   edge.in = this;
   edge.receiver = receiver;
   edge.arrivals = arrivals;
   edge.landing = landing;
   edge.landing_room = landing_room;
-  edge.target = target;
   edge.credit = one_way;
   edge.direct = direct;
   edge.pulled = pulls;
   edge.piece = piece;
   edge.whole = landing != nullptr || p2p::pieces_of(bytes, piece) == 1;
-  return edge.fit;
+  return found;
 }
 
-void InEdge::begin(std::uint64_t k, std::byte* address, Counts& counts) {
-  target.address = address;
+void InEdge::begin(std::uint64_t k, std::byte* to, Counts& counts) {
+  base = to;
   shared = false;
   if (!direct && !one_way) return;
-  out->ready.target.store(address, std::memory_order_relaxed);
+  out->ready.target.store(base, std::memory_order_relaxed);
   // Release: what the program has read of its elements, and this rank of the turn before, comes before.
   out->ready.mark.store(k, std::memory_order_release);
   ++counts.ready_marks;
@@ -51,17 +56,13 @@ bool InEdge::take(std::uint64_t k, Counts& counts) {
     if (mark >> kWayBits != k) return false;
     switch (static_cast<Way>(mark & ((1U << kWayBits) - 1))) {
       case Way::in_line:
-        if (target.shape == nullptr) {
-          p2p::small_copy(target.address, arrival.payload, bytes);
-        } else {
-          p2p::move({const_cast<std::byte*>(arrival.payload), bytes, nullptr}, target, 0, bytes);
-        }
+        unpack(arrival.payload, target, base);
         ++counts.unpacked;
         break;
       case Way::direct:
         break;
       case Way::landed:
-        p2p::move({landing + k % 2 * landing_room, bytes, nullptr}, target, 0, bytes);
+        unpack(landing + k % 2 * landing_room, target, base);
         ++counts.unpacked;
         break;
       case Way::offered:
@@ -87,13 +88,13 @@ void InEdge::claim_pieces(std::uint64_t k, Counts& counts) {
   shared = true;
   own_pieces = 0;
   // The address as it was offered: the sender may have done all pieces, and be at its next exchange.
-  Elements source{nullptr, out->source.count, out->source.shape};
-  std::memcpy(&source.address, arrivals[k % 2].payload, sizeof source.address);
+  const std::byte* from = nullptr;
+  std::memcpy(&from, arrivals[k % 2].payload, sizeof from);
   Share& share = out->shares[k % 2];
   const std::uint64_t pieces = p2p::pieces_of(bytes, piece);
   for (; share.claimed.fetch_add(1, std::memory_order_relaxed) < pieces; ++own_pieces) {
     const std::uint64_t at = own_pieces * piece;
-    p2p::move(source, target, at, std::min(piece, bytes - at));
+    move(out->source, from, target, base, at, std::min(piece, bytes - at));
   }
   if (own_pieces == 0) return;
   counts.pieces_received += own_pieces;

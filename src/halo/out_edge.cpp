@@ -1,14 +1,14 @@
 // The sender's end of an edge.
+#include <algorithm>
 #include <cstring>
 
 #include "halo/edge.hpp"
 #include "p2p/pieces.hpp"
-#include "p2p/small_copy.hpp"
 
 namespace urakata::halo {
 
-bool OutEdge::begin(std::uint64_t k, std::byte* address, Counts& counts) {
-  source.address = address;
+bool OutEdge::begin(std::uint64_t k, const std::byte* from, Counts& counts) {
+  base = from;
   stage = Stage::held;
   const bool left = put(k, counts);
   if (!left && stage == Stage::held) ++counts.held;
@@ -39,9 +39,7 @@ bool OutEdge::turn_free(std::uint64_t k) const {
 // True: the payload has left. False: it is held, or offered.
 bool OutEdge::put(std::uint64_t k, Counts& counts) {
   if (direct && whole && !pulled && ready.mark.load(std::memory_order_acquire) >= k) {
-    Elements to = target;
-    to.address = ready.target.load(std::memory_order_relaxed);
-    p2p::move(source, to, 0, bytes);
+    move(source, base, target, ready.target.load(std::memory_order_relaxed), 0, bytes);
     ++counts.direct;
     publish(k, Way::direct);
     return true;
@@ -49,17 +47,13 @@ bool OutEdge::put(std::uint64_t k, Counts& counts) {
   if (!turn_free(k)) return false;
   Arrival& arrival = arrivals[k % 2];
   if (bytes <= kInLine) {
-    if (source.shape == nullptr) {
-      p2p::small_copy(arrival.payload, source.address, bytes);
-    } else {
-      p2p::move(source, {arrival.payload, bytes, nullptr}, 0, bytes);
-    }
+    pack(source, base, arrival.payload);
     ++counts.in_line;
     publish(k, Way::in_line);
     return true;
   }
   if (landing != nullptr) {
-    p2p::move(source, {landing + k % 2 * landing_room, bytes, nullptr}, 0, bytes);
+    pack(source, base, landing + k % 2 * landing_room);
     ++counts.landed;
     publish(k, Way::landed);
     return true;
@@ -69,7 +63,7 @@ bool OutEdge::put(std::uint64_t k, Counts& counts) {
   share.by_sender.store(0, std::memory_order_relaxed);
   share.by_receiver.store(0, std::memory_order_relaxed);
   own_pieces = 0;
-  std::memcpy(arrival.payload, &source.address, sizeof source.address);
+  std::memcpy(arrival.payload, &base, sizeof base);
   stage = Stage::offered;
   ++counts.offered;
   publish(k, Way::offered);
@@ -84,13 +78,12 @@ void OutEdge::publish(std::uint64_t k, Way way) {
 void OutEdge::share(std::uint64_t k, Counts& counts) {
   stage = Stage::shared;
   Share& share = shares[k % 2];
-  Elements to = target;
-  to.address = ready.target.load(std::memory_order_relaxed);
+  std::byte* const to = ready.target.load(std::memory_order_relaxed);
   const std::uint64_t pieces = p2p::pieces_of(bytes, piece);
   for (std::uint64_t at = pieces * piece; share.claimed.fetch_add(1, std::memory_order_relaxed) < pieces;
        ++own_pieces) {
     at -= piece;
-    p2p::move(source, to, at, std::min(piece, bytes - at));
+    move(source, base, target, to, at, std::min(piece, bytes - at));
   }
   if (own_pieces == 0) return;
   counts.pieces_sent += own_pieces;

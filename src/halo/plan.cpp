@@ -1,6 +1,7 @@
 #include "halo/plan.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "halo/far_edges.hpp"
 
@@ -11,63 +12,118 @@ namespace {
 std::uint64_t bytes_of(const End& end) { return end.shape == nullptr ? end.count : end.count * end.shape->size(); }
 
 // One piece of memory needs no shape.
-Elements elements_of(const End& end) {
-  if (end.shape == nullptr || end.shape->contiguous()) return {nullptr, bytes_of(end), nullptr};
-  return {nullptr, end.count, end.shape};
+Segment segment_of(const End& end) {
+  const std::uint64_t bytes = bytes_of(end);
+  if (end.shape == nullptr || end.shape->contiguous()) return {end.offset, bytes, {nullptr, bytes, nullptr}};
+  return {end.offset, bytes, {nullptr, end.count, end.shape}};
 }
 
-// Also from nullptr: MPI_BOTTOM, with addresses for offsets.
-std::byte* displaced(const std::byte* base, std::ptrdiff_t offset) {
-  // NOLINTNEXTLINE(performance-no-int-to-ptr)
-  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(base) + static_cast<std::uintptr_t>(offset));
+bool has_short_blocks(const Segment& segment) {
+  const layout::Shape* const shape = segment.elements.shape;
+  return shape != nullptr && shape->size() < kLine * shape->blocks();
 }
 
 constexpr std::uint64_t whole_lines(std::uint64_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
 
 }  // namespace
 
+// Both sides of an edge find the same, since it does not depend on the order of the ends.
+std::vector<Plan::Place> Plan::places_of(std::span<const End> ends) {
+  struct Shared {
+    std::uint64_t bytes = 0;
+    std::uint32_t segments = 0;
+    std::uint32_t edge = 0;
+  };
+  std::map<std::uint32_t, Shared> by_peer;
+  const auto shared_with = [&](const End& end) -> Shared* {
+    return end.far == End::kNear && bytes_of(end) != 0 ? &by_peer[end.peer] : nullptr;
+  };
+  for (const End& end : ends) {
+    if (Shared* const shared = shared_with(end)) shared->bytes += std::min(bytes_of(end), kSharedMost + 1);
+  }
+  std::vector<Place> places;
+  places.reserve(ends.size());
+  std::uint32_t edges = 0;
+  for (const End& end : ends) {
+    Shared* const shared = shared_with(end);
+    if (shared == nullptr || shared->bytes > kSharedMost) {
+      places.push_back({edges++, 0});
+      continue;
+    }
+    if (shared->segments == 0) shared->edge = edges++;
+    places.push_back({shared->edge, shared->segments++});
+  }
+  return places;
+}
+
+namespace {
+
+template <class Place>
+std::size_t edges_of(const std::vector<Place>& places) {
+  std::uint32_t edges = 0;
+  for (const Place& place : places) edges = std::max(edges, place.edge + 1);
+  return edges;
+}
+
+}  // namespace
+
 Plan::Plan(p2p::Port& port, std::span<const End> out, std::span<const End> in, const Costs& costs,
            transport::PutWire* wire)
-    : port_(port), out_(out.size()), in_(in.size()) {
+    : port_(port),
+      out_place_(places_of(out)),
+      in_place_(places_of(in)),
+      out_(edges_of(out_place_)),
+      in_(edges_of(in_place_)),
+      ends_(in_.size()),
+      from_far_(in_.size()) {
   const auto is_far = [](const End& end) { return end.far != End::kNear && bytes_of(end) != 0; };
   if (wire != nullptr && (std::ranges::any_of(out, is_far) || std::ranges::any_of(in, is_far))) {
     far_ = std::make_unique<FarEdges>(*wire);
-    out_number_.resize(out.size(), kNear);
-    in_number_.resize(in.size(), kNear);
+    out_number_.resize(out_.size(), kNear);
+    in_number_.resize(in_.size(), kNear);
     for (const auto& ends : {out, in}) {
       for (const End& end : ends) longest_far_ = std::max(longest_far_, is_far(end) ? bytes_of(end) : 0);
     }
   }
   std::vector<std::uint32_t> receivers;
   for (std::size_t i = 0; i < out.size(); ++i) {
-    OutEdge& edge = out_[i];
-    edge.offset = out[i].offset;
-    edge.bytes = bytes_of(out[i]);
+    const std::uint32_t number = out_place_[i].edge;
+    OutEdge& edge = out_[number];
+    const Segment& segment = edge.source.emplace_back(segment_of(out[i]));
+    edge.target.emplace_back();
+    edge.fit.push_back(Fit::open);
+    edge.bytes += segment.bytes;
     edge.sender = &port;
-    edge.source = elements_of(out[i]);
-    if (edge.bytes == 0) continue;
-    sending_.push_back(static_cast<std::uint32_t>(i));
+    if (segment.bytes == 0) continue;
     receivers.push_back(out[i].peer);
-    if (is_far(out[i])) out_number_[i] = far_->add_out(out[i].far, edge.source, edge.bytes);
+    if (edge.source.size() == 1) sending_.push_back(number);
+    if (is_far(out[i])) out_number_[number] = far_->add_out(out[i].far, segment.elements, segment.bytes);
   }
   std::sort(receivers.begin(), receivers.end());
   for (std::size_t i = 0; i < in.size(); ++i) {
-    InEdge& edge = in_[i];
-    from_far_.push_back(in[i].far != End::kNear);
-    edge.offset = in[i].offset;
-    edge.bytes = bytes_of(in[i]);
+    const std::uint32_t number = in_place_[i].edge;
+    InEdge& edge = in_[number];
+    const Segment& segment = edge.given.emplace_back(segment_of(in[i]));
+    edge.target.emplace_back();
+    edge.bytes += segment.bytes;
     edge.receiver = &port;
-    edge.target = elements_of(in[i]);
-    edge.piece = p2p::piece_of(edge.bytes, costs.pieces);
     edge.one_way = !std::binary_search(receivers.begin(), receivers.end(), in[i].peer);
-    if (is_far(in[i])) in_number_[i] = far_->add_in(in[i].far, edge.target, edge.bytes, edge.one_way);
-    (edge.bytes == 0 ? empty_ : receiving_).push_back(static_cast<std::uint32_t>(i));
+    ends_[number].push_back(static_cast<std::uint32_t>(i));
+    from_far_[number] = in[i].far != End::kNear;
+    if (segment.bytes == 0) {
+      empty_.push_back(static_cast<std::uint32_t>(i));
+      continue;
+    }
+    ++sources_;
+    if (edge.given.size() == 1) receiving_.push_back(number);
+    if (is_far(in[i])) in_number_[number] = far_->add_in(in[i].far, segment.elements, segment.bytes, edge.one_way);
   }
+  for (InEdge& edge : in_) edge.piece = p2p::piece_of(edge.bytes, costs.pieces);
   near_ = sending_.size() + receiving_.size() != (far_ != nullptr ? far_->size() : 0);
   give_landing(costs);
   waiting_.reserve(receiving_.size());
   leaving_.reserve(sending_.size());
-  arrived_.reserve(in_.size());
+  arrived_.reserve(in.size());
 }
 
 Plan::~Plan() = default;
@@ -86,20 +142,23 @@ void Plan::give_landing(const Costs& costs) {
     const bool far = far_in(i);
     edge.direct = edge.bytes > kInLine;
     if (edge.bytes == 0 || (!far && edge.bytes <= kInLine)) continue;  // which need none
-    if (!far && !edge.one_way && edge.bytes >= costs.pull_least) {     // likewise
+    const bool short_blocks = !far && std::ranges::any_of(edge.given, has_short_blocks);
+    if (!far && !edge.one_way && !short_blocks && edge.bytes >= costs.pull_least) {  // likewise
       edge.pulls = true;
       edge.piece = edge.bytes;
       continue;
     }
     const std::uint64_t room = whole_lines(edge.bytes);
-    const bool lands = edge.bytes <= (far ? costs.far_landing_most : costs.landing_most);
+    const bool lands = edge.bytes <= (far            ? costs.far_landing_most
+                                      : short_blocks ? costs.short_landing_most
+                                                     : costs.landing_most);
     if (!lands || taken + 2 * room > costs.landing_budget) {
-      ++landing_.without;
-      landing_.refused += lands ? 1 : 0;
+      landing_.without += ends_[i].size();
+      landing_.refused += lands ? ends_[i].size() : 0;
       continue;
     }
     edge.landing_room = room;
-    edge.direct = edge.bytes >= costs.direct_least;
+    edge.direct = !short_blocks && edge.bytes >= costs.direct_least;
     taken += 2 * room;
     places += 2 * room;
   }
@@ -116,22 +175,26 @@ void Plan::give_landing(const Costs& costs) {
 }
 
 Record Plan::record(std::size_t out) {
-  Record made{.edge = &out_[out], .bytes = out_[out].bytes};
-  if (far_out(static_cast<std::uint32_t>(out))) {
+  const auto [number, segment] = out_place_[out];
+  Record made{.edge = &out_[number], .bytes = out_[number].source[segment].bytes, .segment = segment};
+  if (far_out(number)) {
     made.plan = far_->number();
-    made.out = out_number_[out];
+    made.out = out_number_[number];
     far_->await_join(made.out);
   }
   return made;
 }
 
 Fit Plan::join(std::size_t in, const Record& record) {
-  if (!from_far_[in]) return in_[in].join(*record.edge);
-  const std::uint64_t bytes = in_[in].bytes;
+  const auto [number, segment] = in_place_[in];
+  if (!from_far_[number]) return in_[number].join(segment, *record.edge, record.segment);
+  const std::uint64_t bytes = in_[number].bytes;
   if (record.bytes != bytes) return record.bytes > bytes ? Fit::sender_longer : Fit::sender_shorter;
-  if (bytes != 0) far_->join(in_number_[in], record.plan, record.out);
+  if (bytes != 0) far_->join(in_number_[number], record.plan, record.out);
   return Fit::good;
 }
+
+Fit Plan::fit(std::size_t out) const { return out_[out_place_[out].edge].fit[out_place_[out].segment]; }
 
 void Plan::begin(const std::byte* from, std::byte* to) {
   const std::uint64_t k = ++exchange_;
@@ -145,15 +208,15 @@ void Plan::begin(const std::byte* from, std::byte* to) {
     if (out_[i].direct || out_[i].credit) __builtin_prefetch(&out_[i].ready);
   }
   for (const std::uint32_t i : receiving_) {
-    std::byte* const address = displaced(to, in_[i].offset);
-    far_in(i) ? far_->begin_in(k, in_number_[i], address, counts_) : in_[i].begin(k, address, counts_);
+    far_in(i) ? far_->begin_in(k, in_number_[i], displaced(to, in_[i].given[0].offset), counts_)
+              : in_[i].begin(k, to, counts_);
   }
   if (far_ != nullptr) far_->tell_ready(k, counts_);
   for (const std::uint32_t i : sending_) {
     counts_.bytes += out_[i].bytes;
-    std::byte* const address = displaced(from, out_[i].offset);
-    const bool left =
-        far_out(i) ? far_->begin_out(k, out_number_[i], address, counts_) : out_[i].begin(k, address, counts_);
+    const bool left = far_out(i)
+                          ? far_->begin_out(k, out_number_[i], displaced(from, out_[i].source[0].offset), counts_)
+                          : out_[i].begin(k, from, counts_);
     if (!left) leaving_.push_back(i);
   }
   // What was offered to neighbours that are here already: only when all have been told.
@@ -208,7 +271,7 @@ bool Plan::progress() {
   if (!failed()) {
     std::erase_if(waiting_, [this](std::uint32_t i) {
       if (!take(i)) return false;
-      arrived_.push_back(i);
+      arrived(i);
       return true;
     });
     std::erase_if(leaving_, [this, late](std::uint32_t i) { return advance(i, late); });
@@ -242,12 +305,12 @@ void Plan::wait(const p2p::BackoffSettings& settings) {
 }
 
 bool Plan::ready(std::size_t in) {
-  const auto edge = static_cast<std::uint32_t>(in);
+  const std::uint32_t edge = in_place_[in].edge;
   const auto found = std::find(waiting_.begin(), waiting_.end(), edge);
   if (found == waiting_.end()) return true;
   if (!failed() && take(edge)) {
     waiting_.erase(found);
-    arrived_.push_back(edge);
+    arrived(edge);
     return true;
   }
   progress();

@@ -7,12 +7,14 @@
 //      pairs the k-th edge from a rank to another with the k-th (an MPI_Neighbor_alltoall of the records does so with
 //      edges that are named twice, and with those from a rank to itself). An end without bytes that leads to nobody
 //      (MPI_PROC_NULL) is not joined.
-//   2. A barrier; then fit() tells each sender what join() has told the receiver. Unless all edges of all ranks are
+//   2. A barrier; then fit() tells each sender what join() has told the receiver. Unless all ends of all ranks are
 //      Fit::good no exchange may begin, which the caller has all ranks agree on.
+// All ends between two ranks of a space go by one edge, where they are up to kSharedMost bytes: a neighbour at both sides of
+// a periodic dimension, or many neighbours that few ranks are. They come together.
 // A plan stays where it is. Its layouts outlive it, may be read by all ranks, and are known in canonical form.
 //
 // Using it. begin() starts the rank's next exchange; all ranks begin the same exchanges. Of an exchange under way the
-// elements are not touched by the program: received ones until ready() or ready_any() has told of that edge, sent ones
+// elements are not touched by the program: received ones until ready() or ready_any() has told of that end, sent ones
 // until complete(). The next begins when the one before is complete() at this rank; the neighbours' may still be under
 // way. Plans are independent, and any number of them may be under way. While a rank waits for anything, it makes
 // progress() of all its plans: a neighbour may need it.
@@ -52,6 +54,10 @@ namespace urakata::halo {
 
 class FarEdges;
 
+// Bytes of all ends between two ranks up to which they share an edge: it costs a rank a tenth of a microsecond to be told
+// of one, and in that many bytes of copying it is lost.
+inline constexpr std::uint64_t kSharedMost = 64 << 10;
+
 // One end of an edge.
 struct End {
   std::uint32_t peer;          // the other rank, by a number that this rank uses for no other
@@ -65,18 +71,23 @@ struct End {
 
 // What to do with payloads of which size, at the receiver of an edge. Ranks may differ.
 //
-// Measured (tests/halo/bench_test.cpp, Granite Rapids, two ranks in step, shared machine): each finds the other's ready
-// mark in every second exchange. With elements that are written before and read after each exchange landing alone takes
-// 0.8 of that way's time at 1 and 4 KiB, and 0.9 at 32 and 256 KiB. With buffers that the program does not touch it takes
-// 0.9 at 1 KiB, 1.9 at 4, 1.7 at 32 and 1.3 at 256. To offer takes longer than both up to 32 KiB of fresh elements.
-//
-// In a symmetric relation a sender waits for its receiver's payload anyway, so longer ones are pulled. Measured
-// (bench/halo.c, EPYC, 2 ranks, in units of MPI_Irecv, MPI_Isend and MPI_Waitall in the same job): faces of 2 KiB take 0.68
-// landed and 0.77 pulled, of 8 KiB 1.19 and 0.57, of 32 KiB 2.5 and 0.66; 4 ranks gain likewise.
+// What counts is a program's whole iteration, in which it writes what it sends and reads what has come. A line that another
+// core has read in place is dear to write again, most of all a few bytes at a time, and that the program pays outside of the
+// exchange. Measured so (tests/halo/bench_test.cpp, EPYC, two ranks on cores apart), landing takes, of the time that
+//                            4 KiB   8 KiB   32 KiB  256 KiB
+//     the receiver pulls     0.5     0.7     0.8     0.6 to 1.2    blocks of 64 B and more
+//                            0.3     0.3     0.24    0.24          blocks of 8 B
+//     direct puts take       1       1       0.9     0.5 to 1
+//                            1       0.7     0.45    0.21
+// and on two threads of one core 0.9 to 1.2 for long blocks. (An exchange alone, from start to wait, takes 0.4 of the time
+// where 32 KiB are pulled.) On Granite Rapids landing takes 0.8 to 0.9 of direct puts. To have nobody pull and both copy
+// takes as long as to pull.
 struct Costs {
-  std::uint64_t pull_least = 4 << 10;       // bytes from which payloads of a symmetric relation are pulled
-  std::uint64_t direct_least = 8 << 10;     // bytes from which an edge that could land has ready marks
-  std::uint64_t landing_most = 64 << 10;    // bytes up to which an edge has landing places
+  std::uint64_t pull_least = 64 << 10;    // bytes from which payloads of a symmetric relation are pulled
+  std::uint64_t direct_least = 64 << 10;  // bytes from which an edge that could land has ready marks
+  std::uint64_t landing_most = 64 << 10;  // bytes up to which an edge has landing places
+  // The same where the receiver's blocks are shorter than a line; such payloads are neither pulled nor put directly.
+  std::uint64_t short_landing_most = 1 << 20;
   std::uint64_t landing_budget = 16 << 20;  // of Landing::bytes
   p2p::PieceSizes pieces = {};              // of what is offered, and both copy
   // The same as landing_most for edges between nodes. To ask takes half a round trip, in which 512 KiB can be copied out
@@ -98,12 +109,13 @@ struct Landing {
   std::uint64_t refused = 0;
 };
 
-// What travels along an edge to join it. Plain data.
+// What travels from each sending end to join it. Plain data.
 struct Record {
   OutEdge* edge = nullptr;  // in the space only; nullptr: there is no plan
   std::uint64_t bytes = 0;
   std::int32_t plan = 0;  // between nodes: number of the sender's, and of the edge there
   std::uint32_t out = 0;
+  std::uint32_t segment = 0;  // of the edge in the space
 };
 
 class Plan {
@@ -117,7 +129,7 @@ class Plan {
 
   Record record(std::size_t out);
   Fit join(std::size_t in, const Record& record);
-  Fit fit(std::size_t out) const { return out_[out].fit; }  // of an end that is not far
+  Fit fit(std::size_t out) const;  // of an end that is not far
 
   // `from` and `to`: what the ends' offsets count from; may differ from exchange to exchange.
   void begin(const std::byte* from, std::byte* to);
@@ -134,14 +146,14 @@ class Plan {
   // Bytes of the longest payload to or from another node; 0: there is none.
   std::uint64_t longest_far() const { return longest_far_; }
   // How many receiving ends with bytes are of which kind.
-  std::size_t from_near() const { return receiving_.size() - from_far(); }
+  std::size_t from_near() const { return sources_ - from_far(); }
   std::size_t from_far() const;
   // Returns when the exchange is complete. For a rank that has nothing else to move on but by `settings`.
   void wait(const p2p::BackoffSettings& settings);
 
-  // Is the payload of this edge here? Makes progress if not.
+  // Is the payload of this end here? Makes progress if not.
   bool ready(std::size_t in);
-  // An edge whose payload is here and that this has not told of in this exchange, in the order of their coming; none:
+  // An end whose payload is here and that this has not told of in this exchange, in the order of their coming; none:
   // all were told, or the next is not here yet, after progress.
   std::optional<std::size_t> ready_any();
 
@@ -158,27 +170,39 @@ class Plan {
   bool far_in(std::uint32_t in) const { return far_ != nullptr && in_number_[in] != kNear; }
   bool far_out(std::uint32_t out) const { return far_ != nullptr && out_number_[out] != kNear; }
   bool take(std::uint32_t in);
+  void arrived(std::uint32_t in) { arrived_.insert(arrived_.end(), ends_[in].begin(), ends_[in].end()); }
   bool advance(std::uint32_t out, bool late);
   bool told_of_failure();
   void end_failed();
 
+  // Where an end lies.
+  struct Place {
+    std::uint32_t edge = 0;
+    std::uint32_t segment = 0;
+  };
+  static std::vector<Place> places_of(std::span<const End> ends);
+
   p2p::Port& port_;
+  std::vector<Place> out_place_;
+  std::vector<Place> in_place_;
   std::vector<OutEdge> out_;
   std::vector<InEdge> in_;
+  std::vector<std::vector<std::uint32_t>> ends_;  // by receiving edge
   // Of the edges between nodes, which take these two's bytes and offsets only: their numbers in far_, or kNear.
   std::vector<std::uint32_t> out_number_;
   std::vector<std::uint32_t> in_number_;
-  std::vector<bool> from_far_;     // by receiving end, also of those without bytes
+  std::vector<bool> from_far_;     // by receiving edge, also of those without bytes
   std::unique_ptr<FarEdges> far_;  // nullptr: there are none
   struct alignas(kLine) Line {
     std::byte bytes[kLine];
   };
   std::unique_ptr<Line[]> landing_places_;
   Landing landing_;
-  // Edges with bytes, and receiving ones without. Constant.
+  // Edges with bytes, and receiving ends without. Constant.
   std::vector<std::uint32_t> sending_;
   std::vector<std::uint32_t> receiving_;
   std::vector<std::uint32_t> empty_;
+  std::size_t sources_ = 0;  // receiving ends with bytes
 
   std::uint64_t exchange_ = 0;
   std::uint64_t longest_far_ = 0;
@@ -188,7 +212,7 @@ class Plan {
   // Of the present exchange; with room for all edges.
   std::vector<std::uint32_t> waiting_;  // receiving edges whose payload is not here
   std::vector<std::uint32_t> leaving_;  // sending edges whose payload has not left
-  std::vector<std::uint32_t> arrived_;  // receiving edges in the order of their coming
+  std::vector<std::uint32_t> arrived_;  // receiving ends in the order of their coming
   std::size_t told_ = 0;                // of arrived_
   Counts counts_;
 };

@@ -34,6 +34,7 @@ constexpr halo::Costs plan_costs(const tune::Costs& costs) {
   return {.pull_least = whole(costs.exchange.pull_least),
           .direct_least = whole(costs.exchange.direct_least),
           .landing_most = whole(costs.exchange.landing_most),
+          .short_landing_most = whole(costs.exchange.short_landing_most),
           .landing_budget = whole(costs.exchange.plan_landing),
           .pieces = piece_sizes(costs.copy),
           .far_landing_most = whole(costs.exchange.far_landing_most)};

@@ -33,8 +33,7 @@ constexpr std::string_view kSharedCores = "bench/nbc.c, 4 ranks on 2 cores";
 constexpr std::string_view kHosts = "bench/nbc.c over `urakata hosts`, links of 1 Gb/s";
 constexpr std::string_view kLayouts = "bench/layout.c (Granite Rapids)";
 constexpr std::string_view kFaces = "examples/halo_faces.c";
-constexpr std::string_view kPulls = "bench/halo.c (EPYC, 2 and 4 ranks)";
-constexpr std::string_view kPlans = "tests/halo/bench_test.cpp (Granite Rapids, 2 ranks)";
+constexpr std::string_view kPlans = "tests/halo/bench_test.cpp (EPYC, Granite Rapids, 2 ranks)";
 
 template <auto kGroup>
 constexpr std::array<CostRow, 7> link_rows(std::string_view group, std::string_view measured) {
@@ -92,12 +91,14 @@ constexpr auto kOthers = std::to_array<CostRow>({
     {"copy", "piece_most", "bytes", "Longest piece of what two ranks copy; not below the shortest", kNotMeasured, kLine,
      kMostPiece, in<&Costs::copy, &CopyCosts::piece_most>},
     {"exchange", "pull_least", "bytes",
-     "Exchange plans: from here a payload between neighbours that send to each other is left to its receiver", kPulls,
+     "Exchange plans: from here a payload between neighbours that send to each other is left to its receiver", kPlans,
      0, kMostBytes, in<&Costs::exchange, &ExchangeCosts::pull_least>},
     {"exchange", "direct_least", "bytes", "Exchange plans: from here a receiver says that it is there", kPlans, 0,
      kMostBytes, in<&Costs::exchange, &ExchangeCosts::direct_least>},
     {"exchange", "landing_most", "bytes", "Exchange plans: up to here a payload lands where no receiver is there yet",
      kPlans, 0, kMostBytes, in<&Costs::exchange, &ExchangeCosts::landing_most>},
+    {"exchange", "short_landing_most", "bytes", "Exchange plans: the same where blocks are shorter than a line", kPlans,
+     0, kMostBytes, in<&Costs::exchange, &ExchangeCosts::short_landing_most>},
     {"exchange", "far_landing_most", "bytes", "Exchange plans: the same between nodes", kNotMeasured, 0, kMostBytes,
      in<&Costs::exchange, &ExchangeCosts::far_landing_most>},
     {"exchange", "plan_landing", "bytes", "Exchange plans: most memory for that in a plan", kNotMeasured, 0, kMostBytes,

@@ -23,15 +23,37 @@ void stay_on(unsigned cpu) {
   pthread_setaffinity_np(pthread_self(), sizeof one, &one);
 }
 
-// The median over rounds of `repeats` exchanges of two ranks with as many edges each way. Fresh: a rank writes a word of
-// each line that it sends before, and reads one of each line that it has received after, which counts as well.
-void measure(std::uint64_t edges, std::uint64_t bytes, bool fresh, const Costs& costs) {
-  constexpr std::size_t kRounds = 101;
+// What the program does with each word that it sends before an exchange, and receives after.
+void write_words(std::byte* memory, std::uint64_t blocks, std::uint64_t block, std::uint64_t gap, std::uint64_t value) {
+  for (std::uint64_t i = 0; i < blocks; ++i) {
+    for (std::uint64_t at = 0; at + 8 <= block; at += 8) std::memcpy(memory + i * (block + gap) + at, &value, 8);
+  }
+}
+std::uint64_t read_words(const std::byte* memory, std::uint64_t blocks, std::uint64_t block, std::uint64_t gap) {
+  std::uint64_t sum = 0;
+  for (std::uint64_t i = 0; i < blocks; ++i) {
+    for (std::uint64_t at = 0; at + 8 <= block; at += 8) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, memory + i * (block + gap) + at, 8);
+      sum += word;
+    }
+  }
+  return sum;
+}
+
+// The median over rounds of `repeats` exchanges of two ranks with as many edges each way, each of so many blocks. Fresh: a
+// rank writes each word that it sends before, and reads each that it has received after, which counts as well.
+void measure(std::uint64_t edges, std::uint64_t blocks, std::uint64_t block, std::uint64_t gap, bool fresh,
+             const Costs& costs) {
+  constexpr std::size_t kRounds = 31;
+  const std::uint64_t bytes = blocks * block;
+  const std::uint64_t room = blocks * (block + gap);
   const std::uint64_t repeats = bytes < 10'000 ? 1000 : 100;
+  const Form form = gap == 0 ? plain(bytes) : strided(blocks, block, gap);
   std::vector<TestEdge> all_edges;
   for (std::uint64_t i = 0; i < edges; ++i) {
-    all_edges.push_back(edge(0, 1, bytes));
-    all_edges.push_back(edge(1, 0, bytes));
+    all_edges.push_back({0, 1, form, form});
+    all_edges.push_back({1, 0, form, form});
   }
   Neighbourhood all(2, all_edges, costs);
   all.join_all();
@@ -42,20 +64,20 @@ void measure(std::uint64_t edges, std::uint64_t bytes, bool fresh, const Costs& 
   const auto play = [&](unsigned self) {
     stay_on(self);
     Plan& plan = *all.rank[self].plan;
-    Bytes from(edges * bytes);
-    Bytes to(edges * bytes);
+    Bytes from(edges * room);
+    Bytes to(edges * room);
     std::uint64_t seen = 0;
     for (std::size_t round = 0; round < kRounds; ++round) {
       both.arrive_and_wait();
       const std::uint64_t first = now_ns();
       std::uint64_t start = 0;
       for (std::uint64_t i = 0; i < repeats; ++i) {
-        for (std::size_t at = 0; fresh && at < from.size(); at += kLine) from[at] = static_cast<std::byte>(i);
+        if (fresh) write_words(from.data(), edges * blocks, block, gap, i + 1);
         const std::uint64_t before = edges > 1 ? now_ns() : 0;
         plan.begin(from.data(), to.data());
         if (edges > 1) start += now_ns() - before;
         plan.wait(settings);
-        for (std::size_t at = 0; fresh && at < to.size(); at += kLine) seen += static_cast<std::uint64_t>(to[at]);
+        if (fresh) seen += read_words(to.data(), edges * blocks, block, gap);
       }
       if (self == 0) whole[round] = (now_ns() - first) / repeats;
       if (self == 0) starts[round] = start / repeats;
@@ -67,8 +89,9 @@ void measure(std::uint64_t edges, std::uint64_t bytes, bool fresh, const Costs& 
   other.join();
   own.join();
   const Counts& counts = all.rank[0].plan->counts();
-  printf("  %2llu x %7llu B %-5s in line %3.0f %%  direct %3.0f %%  landed %3.0f %%  offered %3.0f %%",
-         static_cast<unsigned long long>(edges), static_cast<unsigned long long>(bytes), fresh ? "fresh" : "same",
+  printf("  %2llu x %5llu x %6llu B %-5s in line %3.0f %%  direct %3.0f %%  landed %3.0f %%  offered %3.0f %%",
+         static_cast<unsigned long long>(edges), static_cast<unsigned long long>(blocks),
+         static_cast<unsigned long long>(block), fresh ? "fresh" : "same",
          100.0 * static_cast<double>(counts.in_line) / static_cast<double>(counts.arrival_marks()),
          100.0 * static_cast<double>(counts.direct) / static_cast<double>(counts.arrival_marks()),
          100.0 * static_cast<double>(counts.landed) / static_cast<double>(counts.arrival_marks()),
@@ -86,22 +109,25 @@ void measure(std::uint64_t edges, std::uint64_t bytes, bool fresh, const Costs& 
 
 TEST(Bench, DISABLED_Exchange) {
   if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "needs two cores";
-  measure(1, 8, false, {});
-  measure(6, 8, false, {});
+  measure(1, 1, 8, 0, false, {});
+  measure(6, 1, 8, 0, false, {});
   const std::array<std::pair<const char*, Costs>, 4> ways{
       {{"pulled", {.pull_least = 0}},
        {"direct or landed", {.pull_least = UINT64_MAX}},
        {"landing only", {.pull_least = UINT64_MAX, .direct_least = UINT64_MAX}},
        {"offered", {.pull_least = UINT64_MAX, .landing_most = 0}}}};
-  for (const auto& [name, costs] : ways) {
-    printf("%s\n", name);
-    for (const std::uint64_t bytes : {256U, 1024U, 4096U, 32768U, 262'144U}) {
-      Costs these = costs;
-      if (these.landing_most != 0) these.landing_most = UINT64_MAX;
-      measure(1, bytes, false, these);
-      measure(1, bytes, true, these);
+  for (const std::uint64_t bytes : {256U, 1024U, 4096U, 8192U, 32768U, 262'144U}) {
+    for (const std::uint64_t block : {bytes, std::uint64_t{512}, std::uint64_t{64}, std::uint64_t{8}}) {
+      if (block > bytes) continue;
+      const std::uint64_t gap = block == bytes ? 0 : block == 8 ? 120 : 16;
+      for (const auto& [name, costs] : ways) {
+        Costs these = costs;
+        if (these.landing_most != 0) these.landing_most = UINT64_MAX;
+        measure(1, 1, 8, 0, false, {});  // how far the cores are from each other at present
+        printf("%-17s", name);
+        measure(1, bytes / block, block, gap, true, these);
+      }
     }
-    measure(6, 4096, true, costs);
   }
 }
 

@@ -43,18 +43,21 @@ struct TestEdge {
   Form in;
 };
 
-// One rank's part. The k-th sending end is that of the k-th edge from this rank, and likewise the receiving ones.
+// One rank's part. The k-th sending end is that of the k-th edge from this rank, and likewise the receiving ones, or, where
+// they lie backwards, that of the k-th edge from the end.
 class Rank {
  public:
   // `spaces`: of each rank; empty: all share one.
-  Rank(std::uint32_t self, const std::vector<TestEdge>& edges, const std::vector<std::uint32_t>& spaces = {}) {
+  Rank(std::uint32_t self, const std::vector<TestEdge>& edges, const std::vector<std::uint32_t>& spaces = {},
+       bool backwards = false) {
     const auto end = [&](std::uint32_t peer) -> End {
       const bool far = !spaces.empty() && spaces[peer] != spaces[self];
       return {peer, 0, 0, nullptr, far ? static_cast<std::int32_t>(peer) : End::kNear};
     };
     for (std::size_t i = 0; i < edges.size(); ++i) {
       if (edges[i].from == self) add(sending, out_ends_, sent_, end(edges[i].to), edges[i].out, i);
-      if (edges[i].to == self) add(receiving, in_ends_, received_, end(edges[i].from), edges[i].in, i);
+      const std::size_t in = backwards ? edges.size() - 1 - i : i;
+      if (edges[in].to == self) add(receiving, in_ends_, received_, end(edges[in].from), edges[in].in, in);
     }
   }
   void make(const Costs& costs, transport::PutWire* wire = nullptr) {

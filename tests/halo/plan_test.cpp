@@ -55,7 +55,7 @@ TEST(Plan, PutsStraightWhereTheReceiverHasBegun) {
 
 // The same from where payloads are pulled: each is copied once, by its receiver, and needs no landing place.
 TEST(Plan, APayloadOfASymmetricRelationIsItsReceiversToCopy) {
-  Neighbourhood all(2, {edge(0, 1, 4096), edge(1, 0, 4096)});
+  Neighbourhood all(2, {edge(0, 1, 4096), edge(1, 0, 4096)}, {.pull_least = 4096});
   all.join_all();
   for (std::uint64_t k = 1; k <= 4; ++k) {
     begin(all.rank[k % 2], all, k);
@@ -75,9 +75,32 @@ TEST(Plan, APayloadOfASymmetricRelationIsItsReceiversToCopy) {
   }
 }
 
+// Short blocks are packed into a landing place, where longer ones are pulled.
+TEST(Plan, ShortBlocksLandAtAnySizeThatTheyMay) {
+  constexpr std::uint64_t kBytes = 128 << 10;
+  const auto blocks_of = [](std::uint64_t bytes) { return strided(kBytes / bytes, bytes, 8); };
+  for (const std::uint64_t block : {std::uint64_t{8}, std::uint64_t{kLine}}) {
+    const Form form = blocks_of(block);
+    Neighbourhood all(2, {{0, 1, form, form}, {1, 0, form, form}}, {});
+    all.join_all();
+    for (std::uint64_t k = 1; k <= 3; ++k) {
+      for (Rank& rank : all.rank) begin(rank, all, k);
+      for (unsigned i = 0; i < 2; ++i) {
+        for (Rank& rank : all.rank) rank.plan->progress();
+      }
+      for (Rank& rank : all.rank) {
+        EXPECT_TRUE(test(rank));
+        EXPECT_TRUE(holds_all(rank, all, k));
+      }
+    }
+    EXPECT_EQ(all.rank[0].plan->counts().landed, block < kLine ? 3U : 0U);
+    EXPECT_EQ(all.rank[0].plan->counts().offered, block < kLine ? 0U : 3U);
+  }
+}
+
 // One that has begun, and computes: the sender waits in vain for a while, then copies, and is done.
 TEST(Plan, ASenderThatHasWaitedForLongCopiesWhatItsReceiverWasToPull) {
-  Neighbourhood all(2, {edge(0, 1, 4096), edge(1, 0, 4096)});
+  Neighbourhood all(2, {edge(0, 1, 4096), edge(1, 0, 4096)}, {.pull_least = 4096});
   all.join_all();
   Rank& waits = all.rank[0];
   Rank& computes = all.rank[1];
@@ -122,6 +145,51 @@ TEST(Plan, ACreditComesBackInAOneWayRelation) {
     }
     EXPECT_EQ(receiver.plan->counts().ready_marks, 3U);
     EXPECT_EQ(sender.plan->counts().arrival_marks(), 3U);
+  }
+}
+
+// Both sides of a periodic dimension of two, as the sender's left is the receiver's right: one line, one mark for all, and
+// each payload in its place.
+TEST(Plan, EndsBetweenTwoRanksShareAnEdge) {
+  const std::vector<TestEdge> edges{edge(0, 1, 8),  {0, 1, strided(4, 4, 3), plain(16)}, edge(0, 1, 24),
+                                    edge(1, 0, 24), {1, 0, plain(16), strided(2, 8, 1)}, edge(1, 0, 8)};
+  for (const bool backwards : {false, true}) {
+    std::deque<Rank> rank;
+    std::vector<Record> records(edges.size());
+    for (std::uint32_t r = 0; r < 2; ++r) rank.emplace_back(r, edges, std::vector<std::uint32_t>{}, backwards).make({});
+    for (Rank& sender : rank) {
+      for (std::size_t i = 0; i < 3; ++i) records[sender.sending[i]] = sender.plan->record(i);
+    }
+    for (Rank& receiver : rank) {
+      for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(receiver.plan->join(i, records[receiver.receiving[i]]), Fit::good);
+      }
+    }
+    for (std::uint64_t k = 1; k <= 4; ++k) {
+      for (Rank& sender : rank) {
+        for (std::size_t i = 0; i < 3; ++i) {
+          EXPECT_EQ(sender.plan->fit(i), Fit::good);
+          const std::size_t number = sender.sending[i];
+          sender.fill(i, payload_of(k, number, edges[number].out.bytes()));
+        }
+        sender.begin();
+      }
+      for (Rank& receiver : rank) {
+        for (std::size_t i = 0; i < 3; ++i) {
+          const auto in = receiver.plan->ready_any();
+          ASSERT_TRUE(in.has_value());
+          const std::size_t number = receiver.receiving[*in];
+          EXPECT_TRUE(receiver.holds(*in, payload_of(k, number, edges[number].out.bytes())));
+        }
+        EXPECT_TRUE(receiver.plan->complete());
+      }
+    }
+    for (const Rank& each : rank) {
+      EXPECT_EQ(each.plan->from_near(), 3U);
+      EXPECT_EQ(each.plan->counts().in_line, 4U);
+      EXPECT_EQ(each.plan->counts().arrival_marks(), 4U);
+      EXPECT_EQ(each.plan->counts().bytes, 4 * 48U);
+    }
   }
 }
 

@@ -95,6 +95,7 @@ inline Costs draw_costs(Dice& dice) {
   return {dice.of(std::array<std::uint64_t, 3>{0, 4096, UINT64_MAX}),
           dice.of(std::array<std::uint64_t, 4>{0, 512, 4096, UINT64_MAX}),
           dice.of(std::array<std::uint64_t, 5>{0, 256, 4096, 64 << 10, UINT64_MAX}),
+          dice.of(std::array<std::uint64_t, 3>{0, 4096, UINT64_MAX}),
           dice.of(std::array<std::uint64_t, 3>{2048, 30'000, UINT64_MAX}),
           dice.of(std::array<p2p::PieceSizes, 3>{p2p::PieceSizes{64, 64}, {192, 1024}, {}}),
           dice.of(std::array<std::uint64_t, 4>{0, 100, 4096, UINT64_MAX})};

@@ -66,7 +66,7 @@ class Player {
       : round_(round),
         dice_(seed),
         wire_(round.network.of(self)),
-        rank_{Rank(self, round.edges[0], round.spaces), Rank(self, round.edges[1], round.spaces)} {}
+        rank_{Rank(self, round.edges[0], round.spaces), Rank(self, round.edges[1], round.spaces, dice_.one_in(2))} {}
 
   void play() {
     own = {&rank_[0], &rank_[1]};

@@ -9,11 +9,13 @@ namespace {
 
 // What is beyond the budget has no landing place, and goes whole to a receiver that is there.
 TEST(Plan, LandingPlacesKeepWithinTheBudget) {
-  Neighbourhood all(2, {edge(0, 1, 1000), edge(0, 1, 1000), edge(0, 1, 100)},
-                    {.direct_least = 512, .landing_budget = 2500});
+  constexpr std::uint64_t kLong = 640 * kLine;  // two of them do not share an edge
+  constexpr std::uint64_t kBudget = 2 * kLong + 300;
+  Neighbourhood all(2, {edge(0, 1, kLong), edge(0, 1, kLong), edge(0, 1, 100)},
+                    {.direct_least = 512, .landing_budget = kBudget, .pieces = {kLong, kLong}});
   all.join_all();
-  EXPECT_EQ(all.rank[1].plan->landing().bytes, 2 * 1024U + 2 * 128U);
-  EXPECT_EQ(all.rank[1].plan->landing().budget, 2500U);
+  EXPECT_EQ(all.rank[1].plan->landing().bytes, 2 * kLong + 2 * 128U);
+  EXPECT_EQ(all.rank[1].plan->landing().budget, kBudget);
   EXPECT_EQ(all.rank[1].plan->landing().without, 1U);
   EXPECT_EQ(all.rank[1].plan->landing().refused, 1U);
   begin(all.rank[0], all, 1);

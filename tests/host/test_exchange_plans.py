@@ -50,7 +50,7 @@ def test_costs_change_the_ways_and_no_result(folder: Path, name: str) -> None:
     for costs in (
         "exchange.pull_least=0",
         "exchange.pull_least=1G,exchange.direct_least=0",
-        "exchange.pull_least=1G,exchange.landing_most=0,copy.piece_least=64,copy.piece_most=64",
+        "exchange.pull_least=1G,exchange.landing_most=0,exchange.short_landing_most=0,copy.piece_least=64,copy.piece_most=64",
         "exchange.all_landing=0,copy.piece_most=1G",
         "exchange.pull_least=1G,exchange.landing_most=1G,exchange.plan_landing=1G",
     ):

@@ -32,6 +32,7 @@ PROMISED = [
     "p2p-hosts-hidden",
     "p2p-any-source",
     "halo-space",
+    "halo-space-iteration",
     "halo-space-worst",
     "halo-space-calls",
     "halo-hosts",

@@ -147,12 +147,14 @@ def test_a_halo_exchange_is_compared_with_the_hosts_best_way() -> None:
         "neighbour-nonblocking": 2.6,
         "neighbour-persistent": 3,
     }
-    record = {"cells": 16, "ranks": 2, "us": times}
+    iterations = {way: 1 + 2 * us for way, us in times.items()}
+    record = {"cells": 16, "ranks": 2, "us": times, "iteration_us": iterations}
     point = ("node, 2 ranks", "16^3 cells")
     for side, us in ((HOST, 1.5), (POLL, 3)):
         ran = jobs.Job(side, "node", 2, "halo", (), "node, 2 ranks")
         assert list(readers.READERS["halo"](ran, record)) == [
             ("us", point, us),
+            ("iteration_us", point, 1 + 2 * us),
             ("call_us", (*point, "neighbour"), 2.5),
             ("call_us", (*point, "neighbour-nonblocking"), 2.6),
         ]

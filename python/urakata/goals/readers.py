@@ -94,7 +94,9 @@ def _halo(job: Job, record: dict[str, Any]) -> Iterator[Value]:
     times: dict[str, float] = record["us"]
     alone = job.side.options is None
     cells = f"{record['cells']}^3 cells"
-    yield "us", (job.label, cells), min(times.values()) if alone else times["neighbour-persistent"]
+    for quantity in ("us", "iteration_us"):
+        of_ways: dict[str, float] = record[quantity]
+        yield quantity, (job.label, cells), min(of_ways.values()) if alone else of_ways["neighbour-persistent"]
     for way in ("neighbour", "neighbour-nonblocking"):
         yield "call_us", (job.label, cells, way), times[way]
 
