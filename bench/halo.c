@@ -2,13 +2,14 @@
 //
 // The ranks split a box into cubes of cells^3 doubles, each in an array with one layer of its neighbours' cells around.
 // An exchange fills that layer, but for its corners; data are described by datatypes, nobody packs. For each size rank 0
-// prints a JSON object, times from before the start to after the wait, the worst over ranks:
+// prints a JSON object, of times the worst over ranks:
 //   {"cells": 32, "ranks": 4, "neighbours": 3, "us": {"messages": 9.1, "persistent": 8.2, "neighbour": 11.0,
 //    "neighbour-nonblocking": 11.3, "neighbour-persistent": 9.9}, "iteration_us": {"messages": 10.2, ...}}
 // messages: MPI_Irecv, MPI_Isend, MPI_Waitall; persistent: MPI_Startall of MPI_Recv_init and MPI_Send_init; neighbour:
 // MPI_Neighbor_alltoallw, and its other two forms. Before each exchange the cells are written, after it what came is read,
-// as a solver does: data that nobody touches stay in caches. iteration_us has that, too: a line that a neighbour has read in
-// place is dear to write again. The ways take turns of some exchanges; each figure is a median.
+// as a solver does: data that nobody touches stay in caches. us: from before the start to after the wait; iteration_us: with
+// writing and reading, since a line that a neighbour has read in place is dear to write again. The ways take turns of some
+// exchanges; each figure is a median.
 #define _GNU_SOURCE
 
 #include <stdbool.h>

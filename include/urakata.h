@@ -156,7 +156,8 @@ URAKATA_API int ura_halo_name(ura_halo* halo, const char* name);
 URAKATA_API int ura_halo_begin(ura_halo* halo, const void* send_vector, void* receive_vector);
 
 /* Is everything here that comes from this neighbour of the receiving side? Then the program may use those elements. To be
- * called between begin and end, any number of times; does not wait. */
+ * called between begin and end, any number of times; does not wait. Neighbours that are one rank may be ready together
+ * only. */
 URAKATA_API int ura_halo_ready(ura_halo* halo, int neighbour, int* flag);
 
 /* A neighbour of the receiving side of whom everything is here, each once in an exchange; -1: none now, or no more. */

@@ -51,7 +51,6 @@
 
 #include "halo/counts.hpp"
 #include "halo/segments.hpp"
-#include "p2p/elements.hpp"
 #include "p2p/port.hpp"
 
 namespace urakata::halo {
@@ -140,8 +139,8 @@ struct alignas(kLine) OutEdge {
 
 // The receiver's end. In the receiver's memory; all functions by the receiver.
 struct alignas(kLine) InEdge {
-  // Its segment `own`, with the sender's `other`; once for each, in any order: they are then in the sender's order.
-  Fit join(std::uint32_t own, OutEdge& edge, std::uint32_t other);
+  // One of its segments, with that of the sender's; once for each, in any order: they are then in the sender's order.
+  Fit join(const Segment& segment, OutEdge& edge, std::uint32_t number);
   // Starts exchange k, into the elements counted from this address.
   void begin(std::uint64_t k, std::byte* to, Counts& counts);
   // Is the payload of k in the elements? Does what is needed for that, if it can be done now.
@@ -152,8 +151,7 @@ struct alignas(kLine) InEdge {
   bool news(std::uint64_t k) const;
 
   // Set before the edge is joined, constant then.
-  std::vector<Segment> given;  // in the order of the receiver's ends
-  std::uint64_t bytes = 0;     // of all segments
+  std::uint64_t bytes = 0;  // of all segments
   p2p::Port* receiver = nullptr;
   std::byte* landing = nullptr;
   std::uint64_t landing_room = 0;

@@ -1,4 +1,5 @@
 // The receiver's end of an edge.
+#include <algorithm>
 #include <cstring>
 
 #include "halo/edge.hpp"
@@ -6,15 +7,17 @@
 
 namespace urakata::halo {
 
-Fit InEdge::join(std::uint32_t own, OutEdge& edge, std::uint32_t other) {
-  const Segment& segment = given[own];
-  const std::uint64_t sent = edge.source[other].bytes;
-  Fit& found = edge.fit[other];
+Fit InEdge::join(const Segment& segment, OutEdge& edge, std::uint32_t number) {
+  const std::uint64_t sent = edge.source[number].bytes;
+  Fit& found = edge.fit[number];
   found = sent == segment.bytes ? Fit::good : sent > segment.bytes ? Fit::sender_longer : Fit::sender_shorter;
-  // Ends that do not go together may lie in edges of other sizes; then the exchange never begins.
-  if (edge.bytes != bytes || edge.source.size() != given.size()) return found;
-  target[other] = edge.target[other] = segment;
-  if (other != 0) return found;
+  if (edge.bytes != bytes || edge.source.size() != target.size()) {
+    // Other ends do not fit, or these ranks do not share edges alike: then no exchange begins.
+    if (found == Fit::good) found = edge.bytes > bytes ? Fit::sender_longer : Fit::sender_shorter;
+    return found;
+  }
+  target[number] = edge.target[number] = segment;
+  if (number != 0) return found;
   out = &edge;
   sender = edge.sender;
   edge.in = this;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "halo/far_edges.hpp"
 
@@ -28,7 +29,7 @@ constexpr std::uint64_t whole_lines(std::uint64_t bytes) { return (bytes + kLine
 }  // namespace
 
 // Both sides of an edge find the same, since it does not depend on the order of the ends.
-std::vector<Plan::Place> Plan::places_of(std::span<const End> ends) {
+Plan::Places Plan::places_of(std::span<const End> ends, std::uint64_t shared_most) {
   struct Shared {
     std::uint64_t bytes = 0;
     std::uint32_t segments = 0;
@@ -39,42 +40,31 @@ std::vector<Plan::Place> Plan::places_of(std::span<const End> ends) {
     return end.far == End::kNear && bytes_of(end) != 0 ? &by_peer[end.peer] : nullptr;
   };
   for (const End& end : ends) {
-    if (Shared* const shared = shared_with(end)) shared->bytes += std::min(bytes_of(end), kSharedMost + 1);
+    if (Shared* const shared = shared_with(end)) shared->bytes += bytes_of(end);
   }
-  std::vector<Place> places;
-  places.reserve(ends.size());
-  std::uint32_t edges = 0;
+  Places places;
+  places.of.reserve(ends.size());
   for (const End& end : ends) {
     Shared* const shared = shared_with(end);
-    if (shared == nullptr || shared->bytes > kSharedMost) {
-      places.push_back({edges++, 0});
+    if (shared == nullptr || shared->bytes >= shared_most) {
+      places.of.push_back({places.edges++, 0});
       continue;
     }
-    if (shared->segments == 0) shared->edge = edges++;
-    places.push_back({shared->edge, shared->segments++});
+    if (shared->segments == 0) shared->edge = places.edges++;
+    places.of.push_back({shared->edge, shared->segments++});
   }
   return places;
 }
 
-namespace {
-
-template <class Place>
-std::size_t edges_of(const std::vector<Place>& places) {
-  std::uint32_t edges = 0;
-  for (const Place& place : places) edges = std::max(edges, place.edge + 1);
-  return edges;
-}
-
-}  // namespace
-
 Plan::Plan(p2p::Port& port, std::span<const End> out, std::span<const End> in, const Costs& costs,
            transport::PutWire* wire)
     : port_(port),
-      out_place_(places_of(out)),
-      in_place_(places_of(in)),
-      out_(edges_of(out_place_)),
-      in_(edges_of(in_place_)),
+      out_places_(places_of(out, costs.shared_most)),
+      in_places_(places_of(in, costs.shared_most)),
+      out_(out_places_.edges),
+      in_(in_places_.edges),
       ends_(in_.size()),
+      given_(in_.size()),
       from_far_(in_.size()) {
   const auto is_far = [](const End& end) { return end.far != End::kNear && bytes_of(end) != 0; };
   if (wire != nullptr && (std::ranges::any_of(out, is_far) || std::ranges::any_of(in, is_far))) {
@@ -87,7 +77,7 @@ Plan::Plan(p2p::Port& port, std::span<const End> out, std::span<const End> in, c
   }
   std::vector<std::uint32_t> receivers;
   for (std::size_t i = 0; i < out.size(); ++i) {
-    const std::uint32_t number = out_place_[i].edge;
+    const std::uint32_t number = out_places_.of[i].edge;
     OutEdge& edge = out_[number];
     const Segment& segment = edge.source.emplace_back(segment_of(out[i]));
     edge.target.emplace_back();
@@ -101,9 +91,9 @@ Plan::Plan(p2p::Port& port, std::span<const End> out, std::span<const End> in, c
   }
   std::sort(receivers.begin(), receivers.end());
   for (std::size_t i = 0; i < in.size(); ++i) {
-    const std::uint32_t number = in_place_[i].edge;
+    const std::uint32_t number = in_places_.of[i].edge;
     InEdge& edge = in_[number];
-    const Segment& segment = edge.given.emplace_back(segment_of(in[i]));
+    const Segment& segment = given_[number].emplace_back(segment_of(in[i]));
     edge.target.emplace_back();
     edge.bytes += segment.bytes;
     edge.receiver = &port;
@@ -115,7 +105,7 @@ Plan::Plan(p2p::Port& port, std::span<const End> out, std::span<const End> in, c
       continue;
     }
     ++sources_;
-    if (edge.given.size() == 1) receiving_.push_back(number);
+    if (edge.target.size() == 1) receiving_.push_back(number);
     if (is_far(in[i])) in_number_[number] = far_->add_in(in[i].far, segment.elements, segment.bytes, edge.one_way);
   }
   for (InEdge& edge : in_) edge.piece = p2p::piece_of(edge.bytes, costs.pieces);
@@ -137,21 +127,23 @@ void Plan::give_landing(const Costs& costs) {
   // As if nothing landed: which edges do is only known below.
   std::uint64_t taken = far_ != nullptr ? far_->most_rooms() : 0;
   std::uint64_t places = 0;
-  for (std::uint32_t i = 0; i < in_.size(); ++i) {
+  std::vector<std::uint32_t> shortest_first(in_.size());
+  std::iota(shortest_first.begin(), shortest_first.end(), 0);
+  std::ranges::stable_sort(shortest_first, {}, [this](std::uint32_t i) { return in_[i].bytes; });
+  for (const std::uint32_t i : shortest_first) {
     InEdge& edge = in_[i];
     const bool far = far_in(i);
     edge.direct = edge.bytes > kInLine;
     if (edge.bytes == 0 || (!far && edge.bytes <= kInLine)) continue;  // which need none
-    const bool short_blocks = !far && std::ranges::any_of(edge.given, has_short_blocks);
+    const bool short_blocks =
+        !far && edge.bytes <= costs.short_landing_most && std::ranges::any_of(given_[i], has_short_blocks);
     if (!far && !edge.one_way && !short_blocks && edge.bytes >= costs.pull_least) {  // likewise
       edge.pulls = true;
       edge.piece = edge.bytes;
       continue;
     }
     const std::uint64_t room = whole_lines(edge.bytes);
-    const bool lands = edge.bytes <= (far            ? costs.far_landing_most
-                                      : short_blocks ? costs.short_landing_most
-                                                     : costs.landing_most);
+    const bool lands = short_blocks || edge.bytes <= (far ? costs.far_landing_most : costs.landing_most);
     if (!lands || taken + 2 * room > costs.landing_budget) {
       landing_.without += ends_[i].size();
       landing_.refused += lands ? ends_[i].size() : 0;
@@ -175,7 +167,7 @@ void Plan::give_landing(const Costs& costs) {
 }
 
 Record Plan::record(std::size_t out) {
-  const auto [number, segment] = out_place_[out];
+  const auto [number, segment] = out_places_.of[out];
   Record made{.edge = &out_[number], .bytes = out_[number].source[segment].bytes, .segment = segment};
   if (far_out(number)) {
     made.plan = far_->number();
@@ -186,15 +178,15 @@ Record Plan::record(std::size_t out) {
 }
 
 Fit Plan::join(std::size_t in, const Record& record) {
-  const auto [number, segment] = in_place_[in];
-  if (!from_far_[number]) return in_[number].join(segment, *record.edge, record.segment);
+  const auto [number, segment] = in_places_.of[in];
+  if (!from_far_[number]) return in_[number].join(given_[number][segment], *record.edge, record.segment);
   const std::uint64_t bytes = in_[number].bytes;
   if (record.bytes != bytes) return record.bytes > bytes ? Fit::sender_longer : Fit::sender_shorter;
   if (bytes != 0) far_->join(in_number_[number], record.plan, record.out);
   return Fit::good;
 }
 
-Fit Plan::fit(std::size_t out) const { return out_[out_place_[out].edge].fit[out_place_[out].segment]; }
+Fit Plan::fit(std::size_t out) const { return out_[out_places_.of[out].edge].fit[out_places_.of[out].segment]; }
 
 void Plan::begin(const std::byte* from, std::byte* to) {
   const std::uint64_t k = ++exchange_;
@@ -208,7 +200,7 @@ void Plan::begin(const std::byte* from, std::byte* to) {
     if (out_[i].direct || out_[i].credit) __builtin_prefetch(&out_[i].ready);
   }
   for (const std::uint32_t i : receiving_) {
-    far_in(i) ? far_->begin_in(k, in_number_[i], displaced(to, in_[i].given[0].offset), counts_)
+    far_in(i) ? far_->begin_in(k, in_number_[i], displaced(to, given_[i][0].offset), counts_)
               : in_[i].begin(k, to, counts_);
   }
   if (far_ != nullptr) far_->tell_ready(k, counts_);
@@ -305,7 +297,7 @@ void Plan::wait(const p2p::BackoffSettings& settings) {
 }
 
 bool Plan::ready(std::size_t in) {
-  const std::uint32_t edge = in_place_[in].edge;
+  const std::uint32_t edge = in_places_.of[in].edge;
   const auto found = std::find(waiting_.begin(), waiting_.end(), edge);
   if (found == waiting_.end()) return true;
   if (!failed() && take(edge)) {

@@ -2,15 +2,15 @@
 // of those between nodes in far_edges.hpp; a plan may have both.
 //
 // Making one
-//   1. Each rank makes its plan from its ends of the edges, in its own order. For each edge the sender's end must be
-//      joined with the receiver's: the caller carries record() of the one to join() of the other, by any means that
-//      pairs the k-th edge from a rank to another with the k-th (an MPI_Neighbor_alltoall of the records does so with
-//      edges that are named twice, and with those from a rank to itself). An end without bytes that leads to nobody
-//      (MPI_PROC_NULL) is not joined.
+//   1. Each rank makes its plan from its ends, in its own order. Each sending end must be joined with the receiving one:
+//      the caller carries record() of the one to join() of the other, by any means that pairs the k-th end from a rank to
+//      another with the k-th (an MPI_Neighbor_alltoall of the records does so with neighbours that are named twice, and
+//      with the rank itself). An end without bytes that leads to nobody (MPI_PROC_NULL) is not joined.
 //   2. A barrier; then fit() tells each sender what join() has told the receiver. Unless all ends of all ranks are
 //      Fit::good no exchange may begin, which the caller has all ranks agree on.
-// All ends between two ranks of a space go by one edge, where they are up to kSharedMost bytes: a neighbour at both sides of
-// a periodic dimension, or many neighbours that few ranks are. They come together.
+// Ends of one rank to the same other one of the space share an edge if they have less than Costs::shared_most bytes in all:
+// a neighbour at both sides of a periodic dimension, or many neighbours that few ranks are. They come together. With more
+// bytes each has its own.
 // A plan stays where it is. Its layouts outlive it, may be read by all ranks, and are known in canonical form.
 //
 // Using it. begin() starts the rank's next exchange; all ranks begin the same exchanges. Of an exchange under way the
@@ -20,7 +20,8 @@
 // progress() of all its plans: a neighbour may need it.
 //
 // What it costs: begin() and what moves on after it allocate nothing, take no lock, never wait, and make no system call
-// but to wake a neighbour that sleeps. Per edge: three to five lines of memory, and what Landing counts.
+// but to wake a neighbour that sleeps. Per edge: six lines of memory at the sender, four at the receiver, and what
+// Landing counts.
 //
 // A neighbour that dies: inside a space its payloads do not come, and the end of the space's job is what ends the waiting.
 // Where one on another node is lost, or says that its plan has failed, this plan has failed(): the exchange under way is
@@ -54,11 +55,7 @@ namespace urakata::halo {
 
 class FarEdges;
 
-// Bytes of all ends between two ranks up to which they share an edge: it costs a rank a tenth of a microsecond to be told
-// of one, and in that many bytes of copying it is lost.
-inline constexpr std::uint64_t kSharedMost = 64 << 10;
-
-// One end of an edge.
+// What a rank sends to another one, or receives from it, in one place of the neighbourhood.
 struct End {
   std::uint32_t peer;          // the other rank, by a number that this rank uses for no other
   std::ptrdiff_t offset;       // bytes from the address that begin() is given to that of the elements
@@ -69,7 +66,7 @@ struct End {
   static constexpr std::int32_t kNear = -1;
 };
 
-// What to do with payloads of which size, at the receiver of an edge. Ranks may differ.
+// What to do with payloads of which size, at the receiver of an edge. Ranks may differ, but in shared_most.
 //
 // What counts is a program's whole iteration, in which it writes what it sends and reads what has come. A line that another
 // core has read in place is dear to write again, most of all a few bytes at a time, and that the program pays outside of the
@@ -84,10 +81,14 @@ struct End {
 // takes as long as to pull.
 struct Costs {
   std::uint64_t pull_least = 64 << 10;    // bytes from which payloads of a symmetric relation are pulled
-  std::uint64_t direct_least = 64 << 10;  // bytes from which an edge that could land has ready marks
-  std::uint64_t landing_most = 64 << 10;  // bytes up to which an edge has landing places
-  // The same where the receiver's blocks are shorter than a line; such payloads are neither pulled nor put directly.
+  std::uint64_t landing_most = 64 << 10;  // bytes up to which an edge has landing places, where it is not pulled
+  std::uint64_t direct_least = 64 << 10;  // bytes from which an edge with landing places has ready marks as well
+  // Where the receiver's blocks are shorter than a line at the mean: up to here such an edge has landing places and is
+  // neither pulled nor put to directly.
   std::uint64_t short_landing_most = 1 << 20;
+  // Bytes below which ends between the same two ranks share an edge. For each mark that is saved two ranks pay tenths of a
+  // microsecond less, which is lost in so many bytes of copying. Where ranks differ there is no plan.
+  std::uint64_t shared_most = 64 << 10;
   std::uint64_t landing_budget = 16 << 20;  // of Landing::bytes
   p2p::PieceSizes pieces = {};              // of what is offered, and both copy
   // The same as landing_most for edges between nodes. To ask takes half a round trip, in which 512 KiB can be copied out
@@ -180,14 +181,20 @@ class Plan {
     std::uint32_t edge = 0;
     std::uint32_t segment = 0;
   };
-  static std::vector<Place> places_of(std::span<const End> ends);
+  struct Places {
+    std::vector<Place> of;  // each end
+    std::uint32_t edges = 0;
+  };
+  static Places places_of(std::span<const End> ends, std::uint64_t shared_most);
 
   p2p::Port& port_;
-  std::vector<Place> out_place_;
-  std::vector<Place> in_place_;
+  const Places out_places_;
+  const Places in_places_;
   std::vector<OutEdge> out_;
   std::vector<InEdge> in_;
-  std::vector<std::vector<std::uint32_t>> ends_;  // by receiving edge
+  // By receiving edge: its ends, and what they have, in the receiver's order.
+  std::vector<std::vector<std::uint32_t>> ends_;
+  std::vector<std::vector<Segment>> given_;
   // Of the edges between nodes, which take these two's bytes and offsets only: their numbers in far_, or kNear.
   std::vector<std::uint32_t> out_number_;
   std::vector<std::uint32_t> in_number_;

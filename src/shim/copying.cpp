@@ -32,9 +32,10 @@ static_assert(copying_settings(tune::CopyCosts{}) == p2p::CopyingSettings{}, "th
 
 constexpr halo::Costs plan_costs(const tune::Costs& costs) {
   return {.pull_least = whole(costs.exchange.pull_least),
-          .direct_least = whole(costs.exchange.direct_least),
           .landing_most = whole(costs.exchange.landing_most),
+          .direct_least = whole(costs.exchange.direct_least),
           .short_landing_most = whole(costs.exchange.short_landing_most),
+          .shared_most = whole(costs.exchange.shared_most),
           .landing_budget = whole(costs.exchange.plan_landing),
           .pieces = piece_sizes(costs.copy),
           .far_landing_most = whole(costs.exchange.far_landing_most)};

@@ -125,13 +125,15 @@ void PlannedExchange::Extent::operator+=(const Extent& other) {
 }
 
 void PlannedExchange::tell(const Extent& of_all) {
-  const auto edges = [](std::uint64_t count) { return std::to_string(count) + (count == 1 ? " edge" : " edges"); };
+  const auto neighbours = [](std::uint64_t count) {
+    return std::to_string(count) + (count == 1 ? " neighbour" : " neighbours");
+  };
   const auto kib = [](std::uint64_t bytes) { return std::to_string((bytes + 1023) / 1024); };
   const halo::Landing& landing = of_all.landing;
-  why_ = of_all.near != 0 || of_all.far == 0 ? edges(of_all.near) + " by stores" : "";
-  if (of_all.far != 0) why_ += (why_.empty() ? "" : ", ") + edges(of_all.far) + " by put frames";
+  why_ = of_all.near != 0 || of_all.far == 0 ? neighbours(of_all.near) + " by stores" : "";
+  if (of_all.far != 0) why_ += (why_.empty() ? "" : ", ") + neighbours(of_all.far) + " by put frames";
   why_ += "; landing places: at most " + kib(landing.bytes) + " of " + kib(landing.budget) + " KiB of a rank";
-  if (landing.without != 0) why_ += ", none for " + edges(landing.without);
+  if (landing.without != 0) why_ += ", none for " + neighbours(landing.without);
   if (landing.refused != 0) why_ += " (" + std::to_string(landing.refused) + " for want of room)";
 }
 

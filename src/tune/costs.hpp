@@ -67,9 +67,10 @@ struct CopyCosts {
 // Of exchange plans: for halo::Costs, which has the reasons, but for all_landing.
 struct ExchangeCosts {
   double pull_least = 64 * 1024;
-  double direct_least = 64 * 1024;
   double landing_most = 64 * 1024;
+  double direct_least = 64 * 1024;
   double short_landing_most = 1024 * 1024;
+  double shared_most = 64 * 1024;
   double far_landing_most = 512 * 1024;
   double plan_landing = 16 * 1024 * 1024;
   double all_landing = 64 * 1024 * 1024;  // bytes that the plans of a process take at most, as plan_landing counts them

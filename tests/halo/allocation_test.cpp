@@ -32,26 +32,30 @@ namespace urakata::halo::test {
 namespace {
 
 TEST(Plan, ExchangesAllocateNothing) {
-  Neighbourhood all(3, {edge(0, 1, 8),
-                        edge(1, 0, 8),
-                        edge(0, 1, 4096),
-                        edge(1, 0, 4096),
-                        edge(0, 2, 8),
-                        edge(0, 0, 64),
-                        edge(2, 1, 0),
-                        {1, 2, strided(500, 200, 8), strided(1000, 100, 8)}});
-  all.join_all();
-  std::uint64_t before = 0;
-  for (std::uint64_t k = 1; k <= 6; ++k) {
-    if (k == 2) before = allocations.load();
-    for (Rank& rank : all.rank) rank.begin();
-    for (Rank& rank : all.rank) {
-      while (rank.plan->ready_any().has_value()) continue;
+  for (const Costs& costs : {Costs{}, Costs{.pull_least = 0, .shared_most = 0}}) {
+    Neighbourhood all(3,
+                      {edge(0, 1, 8),
+                       edge(1, 0, 8),
+                       edge(0, 1, 4096),
+                       edge(1, 0, 4096),
+                       edge(0, 2, 8),
+                       edge(0, 0, 64),
+                       edge(2, 1, 0),
+                       {1, 2, strided(500, 200, 8), strided(1000, 100, 8)}},
+                      costs);
+    all.join_all();
+    std::uint64_t before = 0;
+    for (std::uint64_t k = 1; k <= 6; ++k) {
+      if (k == 2) before = allocations.load();
+      for (Rank& rank : all.rank) rank.begin();
+      for (Rank& rank : all.rank) {
+        while (rank.plan->ready_any().has_value()) continue;
+      }
+      for (Rank& rank : all.rank) EXPECT_TRUE(test(rank));
     }
-    for (Rank& rank : all.rank) EXPECT_TRUE(test(rank));
+    EXPECT_EQ(allocations.load(), before);
+    EXPECT_GT(before, 0U);
   }
-  EXPECT_EQ(allocations.load(), before);
-  EXPECT_GT(before, 0U);
 }
 
 }  // namespace

@@ -110,22 +110,24 @@ void measure(std::uint64_t edges, std::uint64_t blocks, std::uint64_t block, std
 TEST(Bench, DISABLED_Exchange) {
   if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "needs two cores";
   measure(1, 1, 8, 0, false, {});
-  measure(6, 1, 8, 0, false, {});
+  measure(6, 1, 8, 0, false, {.shared_most = 0});
+  measure(6, 1, 8, 0, false, {});  // by one edge
+  const Costs landing{.pull_least = UINT64_MAX, .landing_most = UINT64_MAX, .direct_least = UINT64_MAX};
+  Costs direct = landing;
+  direct.direct_least = direct.short_landing_most = 0;
   const std::array<std::pair<const char*, Costs>, 4> ways{
-      {{"pulled", {.pull_least = 0}},
-       {"direct or landed", {.pull_least = UINT64_MAX}},
-       {"landing only", {.pull_least = UINT64_MAX, .direct_least = UINT64_MAX}},
-       {"offered", {.pull_least = UINT64_MAX, .landing_most = 0}}}};
-  for (const std::uint64_t bytes : {256U, 1024U, 4096U, 8192U, 32768U, 262'144U}) {
+      {{"pulled", {.pull_least = 0, .short_landing_most = 0}},
+       {"direct or landed", direct},
+       {"landing only", landing},
+       {"offered", {.pull_least = UINT64_MAX, .landing_most = 0, .short_landing_most = 0}}}};
+  for (const std::uint64_t bytes : {256U, 1024U, 4096U, 8192U, 32768U, 262'144U, 1'048'576U}) {
     for (const std::uint64_t block : {bytes, std::uint64_t{512}, std::uint64_t{64}, std::uint64_t{8}}) {
       if (block > bytes) continue;
       const std::uint64_t gap = block == bytes ? 0 : block == 8 ? 120 : 16;
       for (const auto& [name, costs] : ways) {
-        Costs these = costs;
-        if (these.landing_most != 0) these.landing_most = UINT64_MAX;
         measure(1, 1, 8, 0, false, {});  // how far the cores are from each other at present
         printf("%-17s", name);
-        measure(1, bytes / block, block, gap, true, these);
+        measure(1, bytes / block, block, gap, true, costs);
       }
     }
   }

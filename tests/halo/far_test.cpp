@@ -177,13 +177,15 @@ TEST(FarEdges, BothEndsAreToldThatTheyDoNotFit) {
 // A ring of four in two spaces. One link breaks: all four plans fail, those that have no part in it in the next exchange
 // at the latest, and nobody waits for ever; what comes afterwards is written nowhere.
 TEST(FarEdges, OneLostLinkEndsAllPlansThatHangTogether) {
-  for (const bool idle : {false, true}) {
+  for (const unsigned which : {0U, 1U, 2U, 3U}) {
+    const bool idle = which % 2 != 0;
+    const Costs costs{.pull_least = which < 2 ? UINT64_MAX : 0};
     std::vector<TestEdge> ring;
     for (std::uint32_t r = 0; r < 4; ++r) {
       ring.push_back(edge(r, (r + 1) % 4, 5000));
       ring.push_back(edge((r + 1) % 4, r, 5000));
     }
-    Neighbourhood all(4, ring, {}, {0, 0, 1, 1});
+    Neighbourhood all(4, ring, costs, {0, 0, 1, 1});
     all.join_all();
     all.deliver();
     for (std::uint32_t r = 0; !idle && r < 4; ++r) {

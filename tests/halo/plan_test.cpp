@@ -75,26 +75,34 @@ TEST(Plan, APayloadOfASymmetricRelationIsItsReceiversToCopy) {
   }
 }
 
-// Short blocks are packed into a landing place, where longer ones are pulled.
-TEST(Plan, ShortBlocksLandAtAnySizeThatTheyMay) {
+// Short blocks land on both sides, whoever is second, up to their own limit; what is beyond it is pulled as others are.
+TEST(Plan, ShortBlocksLandWhereLongerOnesArePulled) {
   constexpr std::uint64_t kBytes = 128 << 10;
   const auto blocks_of = [](std::uint64_t bytes) { return strided(kBytes / bytes, bytes, 8); };
   for (const std::uint64_t block : {std::uint64_t{8}, std::uint64_t{kLine}}) {
-    const Form form = blocks_of(block);
-    Neighbourhood all(2, {{0, 1, form, form}, {1, 0, form, form}}, {});
-    all.join_all();
-    for (std::uint64_t k = 1; k <= 3; ++k) {
-      for (Rank& rank : all.rank) begin(rank, all, k);
-      for (unsigned i = 0; i < 2; ++i) {
-        for (Rank& rank : all.rank) rank.plan->progress();
-      }
-      for (Rank& rank : all.rank) {
-        EXPECT_TRUE(test(rank));
-        EXPECT_TRUE(holds_all(rank, all, k));
+    for (const std::uint64_t most : {kBytes - 1, kBytes}) {
+      for (const Form& sent : {blocks_of(block), plain(kBytes)}) {
+        const Form received = blocks_of(block);
+        Neighbourhood all(2, {{0, 1, sent, received}, {1, 0, sent, received}}, {.short_landing_most = most});
+        all.join_all();
+        for (std::uint64_t k = 1; k <= 3; ++k) {
+          for (Rank& rank : all.rank) begin(rank, all, k);
+          for (unsigned i = 0; i < 2; ++i) {
+            for (Rank& rank : all.rank) rank.plan->progress();
+          }
+          for (Rank& rank : all.rank) {
+            EXPECT_TRUE(test(rank));
+            EXPECT_TRUE(holds_all(rank, all, k));
+          }
+        }
+        const bool lands = block < kLine && most == kBytes;
+        for (const Rank& rank : all.rank) {
+          EXPECT_EQ(rank.plan->counts().landed, lands ? 3U : 0U);
+          EXPECT_EQ(rank.plan->counts().pieces_received, lands ? 0U : 3U);
+          EXPECT_EQ(rank.plan->counts().ready_marks, lands ? 0U : 3U);
+        }
       }
     }
-    EXPECT_EQ(all.rank[0].plan->counts().landed, block < kLine ? 3U : 0U);
-    EXPECT_EQ(all.rank[0].plan->counts().offered, block < kLine ? 0U : 3U);
   }
 }
 

@@ -36,6 +36,7 @@ struct Round {
     }
     exchanges = std::max<std::uint64_t>(3, std::min<std::uint64_t>(100, (1 << 20) / bytes));
     for (std::size_t p = 0; p < edges.size(); ++p) records[p].resize(edges[p].size());
+    shared_most = dice.of(std::array<std::uint64_t, 4>{0, 100, 64 << 10, UINT64_MAX});
   }
   Dice dice;
   std::uint32_t ranks;
@@ -43,6 +44,7 @@ struct Round {
   std::array<std::vector<TestEdge>, 2> edges;
   std::array<std::vector<Record>, 2> records;
   std::uint64_t exchanges = 0;
+  std::uint64_t shared_most = 0;
   std::vector<std::uint32_t> spaces;  // of each rank
   std::atomic<std::uint64_t> puts{0};
   PutNetwork network;
@@ -94,7 +96,7 @@ class Player {
 
   void set_up(std::size_t p) {
     Rank& rank = rank_[p];
-    rank.make(draw_costs(dice_), &wire_);
+    rank.make(draw_costs(dice_, round_.shared_most), &wire_);
     for (std::size_t i = 0; i < rank.sending.size(); ++i) round_.records[p][rank.sending[i]] = rank.plan->record(i);
     round_.barrier.arrive_and_wait();
     for (std::size_t i = 0; i < rank.receiving.size(); ++i) {

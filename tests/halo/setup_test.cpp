@@ -9,13 +9,11 @@ namespace {
 
 // What is beyond the budget has no landing place, and goes whole to a receiver that is there.
 TEST(Plan, LandingPlacesKeepWithinTheBudget) {
-  constexpr std::uint64_t kLong = 640 * kLine;  // two of them do not share an edge
-  constexpr std::uint64_t kBudget = 2 * kLong + 300;
-  Neighbourhood all(2, {edge(0, 1, kLong), edge(0, 1, kLong), edge(0, 1, 100)},
-                    {.direct_least = 512, .landing_budget = kBudget, .pieces = {kLong, kLong}});
+  Neighbourhood all(2, {edge(0, 1, 1000), edge(0, 1, 1000), edge(0, 1, 100)},
+                    {.direct_least = 512, .shared_most = 0, .landing_budget = 2500});
   all.join_all();
-  EXPECT_EQ(all.rank[1].plan->landing().bytes, 2 * kLong + 2 * 128U);
-  EXPECT_EQ(all.rank[1].plan->landing().budget, kBudget);
+  EXPECT_EQ(all.rank[1].plan->landing().bytes, 2 * 1024U + 2 * 128U);
+  EXPECT_EQ(all.rank[1].plan->landing().budget, 2500U);
   EXPECT_EQ(all.rank[1].plan->landing().without, 1U);
   EXPECT_EQ(all.rank[1].plan->landing().refused, 1U);
   begin(all.rank[0], all, 1);
@@ -48,6 +46,38 @@ TEST(Plan, BothEndsAreToldThatTheyDoNotFit) {
   sender.retire();
   EXPECT_TRUE(receiver.released());
   EXPECT_TRUE(sender.released());
+}
+
+// Ranks whose ends make other edges: nothing is connected, both ends are told, and nobody waits for the other.
+TEST(Plan, EndsThatShareEdgesOtherwiseDoNotFit) {
+  const auto plain_edge = [](std::uint64_t sent, std::uint64_t received) {
+    return TestEdge{0, 1, plain(sent), plain(received)};
+  };
+  const std::vector<std::vector<TestEdge>> cases{
+      {plain_edge(9, 8), plain_edge(8, 8)},                    // as many ends, other bytes in all
+      {plain_edge(0, 8), plain_edge(8, 8)},                    // one end more at the receiver
+      {plain_edge(60'000, 60'000), plain_edge(10'000, 100)}};  // too long to share at the sender only
+  for (const std::vector<TestEdge>& edges : cases) {
+    Neighbourhood all(2, edges);
+    Plan& sender = *all.rank[0].plan;
+    Plan& receiver = *all.rank[1].plan;
+    bool fits = true;
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      const Fit fit = receiver.join(i, sender.record(i));
+      EXPECT_EQ(sender.fit(i), fit);
+      EXPECT_TRUE(fit != Fit::good || edges[i].out.bytes() == edges[i].in.bytes());
+      fits = fits && fit == Fit::good;
+    }
+    EXPECT_FALSE(fits);
+    EXPECT_TRUE(sender.released());
+    EXPECT_TRUE(receiver.released());
+  }
+  // Ranks that disagree about sharing, where all ends fit.
+  p2p::Port port;
+  const std::vector<End> ends(2, End{0, 0, 8, nullptr});
+  Plan shares(port, ends, {});
+  Plan shares_not(port, {}, ends, {.shared_most = 0});
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_NE(shares_not.join(i, shares.record(i)), Fit::good);
 }
 
 // A sender that has retired still holds what its receiver will write to.

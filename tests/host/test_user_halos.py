@@ -68,7 +68,7 @@ def test_the_report_says_which_way_halos_go(folder: Path, tmp_path: Path, name: 
         variables = {"URAKATA_EXCHANGE_PLANS": plans, "URAKATA_REPORT": str(tmp_path / plans)}
         is_right(space_job(host, 3, program, environment=variables))
         found = {
-            (row.algorithm, row.engine, re.sub(r"^\d+ edges? (.*);.*", r"\1", row.why))
+            (row.algorithm, row.engine, re.sub(r"^\d+ neighbours? (.*);.*", r"\1", row.why))
             for row in rows(tmp_path / plans)
         }
         refused = ("persistent messages", "host", "a rank cannot have an exchange plan of it")
