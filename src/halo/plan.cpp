@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "halo/far_edges.hpp"
 
@@ -129,7 +130,7 @@ void Plan::give_landing(const Costs& costs) {
   std::uint64_t places = 0;
   std::vector<std::uint32_t> shortest_first(in_.size());
   std::iota(shortest_first.begin(), shortest_first.end(), 0);
-  std::ranges::stable_sort(shortest_first, {}, [this](std::uint32_t i) { return in_[i].bytes; });
+  std::ranges::sort(shortest_first, {}, [this](std::uint32_t i) { return std::pair(in_[i].bytes, i); });
   for (const std::uint32_t i : shortest_first) {
     InEdge& edge = in_[i];
     const bool far = far_in(i);
