@@ -1,6 +1,6 @@
 // An edge: one directed pair of ranks of a space, from whose elements to whose the payload of each exchange goes. This
-// file has the memory that its two ends share, and the protocol on it. What two ranks exchange in several places of a
-// neighbourhood may go by one edge (segments.hpp).
+// file has the memory that its two ends share, and the protocol on it. What one rank sends to another in several
+// places of a neighbourhood may go by one edge (segments.hpp).
 //
 // Exchanges are numbered 1, 2, 3... by each rank; a *mark* is that number, stored behind what it tells of (release) and
 // looked for by the one who waits (acquire). Marks only grow, so nothing is ever reset.
@@ -70,7 +70,8 @@ struct alignas(kLine) Arrival {
 
 struct alignas(kLine) Ready {
   std::atomic<std::uint64_t> mark{0};
-  // What the receiver's elements are counted from. Relaxed: belongs to `mark`, or to a later one, when there is nothing left to copy.
+  // What the receiver's elements are counted from. Relaxed: belongs to `mark`, or to a later one, when there is nothing
+  // left to copy.
   std::atomic<std::byte*> target{nullptr};
 };
 

@@ -65,7 +65,6 @@ Plan::Plan(p2p::Port& port, std::span<const End> out, std::span<const End> in, c
       out_(out_places_.edges),
       in_(in_places_.edges),
       ends_(in_.size()),
-      given_(in_.size()),
       from_far_(in_.size()) {
   const auto is_far = [](const End& end) { return end.far != End::kNear && bytes_of(end) != 0; };
   if (wire != nullptr && (std::ranges::any_of(out, is_far) || std::ranges::any_of(in, is_far))) {
@@ -94,7 +93,7 @@ Plan::Plan(p2p::Port& port, std::span<const End> out, std::span<const End> in, c
   for (std::size_t i = 0; i < in.size(); ++i) {
     const std::uint32_t number = in_places_.of[i].edge;
     InEdge& edge = in_[number];
-    const Segment& segment = given_[number].emplace_back(segment_of(in[i]));
+    const Segment& segment = given_.emplace_back(segment_of(in[i]));
     edge.target.emplace_back();
     edge.bytes += segment.bytes;
     edge.receiver = &port;
@@ -137,7 +136,8 @@ void Plan::give_landing(const Costs& costs) {
     edge.direct = edge.bytes > kInLine;
     if (edge.bytes == 0 || (!far && edge.bytes <= kInLine)) continue;  // which need none
     const bool short_blocks =
-        !far && edge.bytes <= costs.short_landing_most && std::ranges::any_of(given_[i], has_short_blocks);
+        !far && edge.bytes <= costs.short_landing_most &&
+        std::ranges::any_of(ends_[i], [this](std::uint32_t end) { return has_short_blocks(given_[end]); });
     if (!far && !edge.one_way && !short_blocks && edge.bytes >= costs.pull_least) {  // likewise
       edge.pulls = true;
       edge.piece = edge.bytes;
@@ -179,8 +179,8 @@ Record Plan::record(std::size_t out) {
 }
 
 Fit Plan::join(std::size_t in, const Record& record) {
-  const auto [number, segment] = in_places_.of[in];
-  if (!from_far_[number]) return in_[number].join(given_[number][segment], *record.edge, record.segment);
+  const std::uint32_t number = in_places_.of[in].edge;
+  if (!from_far_[number]) return in_[number].join(given_[in], *record.edge, record.segment);
   const std::uint64_t bytes = in_[number].bytes;
   if (record.bytes != bytes) return record.bytes > bytes ? Fit::sender_longer : Fit::sender_shorter;
   if (bytes != 0) far_->join(in_number_[number], record.plan, record.out);
@@ -201,7 +201,7 @@ void Plan::begin(const std::byte* from, std::byte* to) {
     if (out_[i].direct || out_[i].credit) __builtin_prefetch(&out_[i].ready);
   }
   for (const std::uint32_t i : receiving_) {
-    far_in(i) ? far_->begin_in(k, in_number_[i], displaced(to, given_[i][0].offset), counts_)
+    far_in(i) ? far_->begin_in(k, in_number_[i], displaced(to, given_[ends_[i].front()].offset), counts_)
               : in_[i].begin(k, to, counts_);
   }
   if (far_ != nullptr) far_->tell_ready(k, counts_);

@@ -192,9 +192,8 @@ class Plan {
   const Places in_places_;
   std::vector<OutEdge> out_;
   std::vector<InEdge> in_;
-  // By receiving edge: its ends, and what they have, in the receiver's order.
-  std::vector<std::vector<std::uint32_t>> ends_;
-  std::vector<std::vector<Segment>> given_;
+  std::vector<Segment> given_;                    // by receiving end
+  std::vector<std::vector<std::uint32_t>> ends_;  // by receiving edge
   // Of the edges between nodes, which take these two's bytes and offsets only: their numbers in far_, or kNear.
   std::vector<std::uint32_t> out_number_;
   std::vector<std::uint32_t> in_number_;
