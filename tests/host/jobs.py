@@ -70,10 +70,18 @@ def _wheels() -> list[Host]:
     return found
 
 
+def compiles(compiler: str) -> bool:
+    """Is that wrapper there, and with it mpi.h? Debian's openmpi-bin has the one without the other."""
+    if shutil.which(compiler) is None:
+        return False
+    read = [compiler, "-E", "-x", "c", "-include", "mpi.h", os.devnull]
+    return subprocess.run(read, capture_output=True, check=False, timeout=60).returncode == 0
+
+
 def _distribution() -> list[Host]:
     found = []
     for family, launcher in (("openmpi", "mpirun.openmpi"), ("mpich", "mpiexec.mpich")):
-        if shutil.which(launcher) and shutil.which(f"mpicc.{family}"):
+        if shutil.which(launcher) and compiles(f"mpicc.{family}"):
             fortran77, fortran = (shutil.which(f"{name}.{family}") for name in ("mpif77", "mpif90"))
             found.append(Host(f"system-{family}", family, launcher, f"mpicc.{family}", fortran77, fortran))
     return found

@@ -71,7 +71,8 @@ def _compile(host: Host, compiler: Path, source: Path) -> Path:
         if done.returncode == 0:
             break
     else:
-        raise paths.NotFoundError(f"{compiler} could not build {source}:\n{done.stderr.strip()}")
+        hint = "\n(install the headers of this MPI, such as Debian's libopenmpi-dev)" if "mpi.h" in done.stderr else ""
+        raise paths.NotFoundError(f"{compiler} could not build {source}:\n{done.stderr.strip()}{hint}")
     partial.replace(program)
     return program
 
