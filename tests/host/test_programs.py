@@ -109,7 +109,7 @@ def test_an_operation_without_a_request_ends_on_all_ranks(folder: Path, name: st
 @pytest.mark.parametrize("name", HOST_NAMES if FULL else ("openmpi", "mpich"))
 def test_where_one_rank_has_no_memory_every_operation_ends(folder: Path, name: str, engine: str, how: str) -> None:
     host = named(name)
-    outcome = run_job(host, 3, [str(compiled(host, "no_memory", folder)), how, "40"], engine)
+    outcome = run_job(host, 3, [str(compiled(host, "no_memory", folder)), how, "100"], engine)
     passes(outcome)
     if how != "lasting":
         assert "\n0 allocations failed" not in f"\n{outcome.output}"

@@ -17,22 +17,28 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <urakata.h>
+
+#include "features.h"
 
 static uintptr_t ours_begin, ours_end; /* the code of the preload library */
 static atomic_long to_go = -1;         /* allocations of ours until one fails; negative: none does */
 static atomic_int lasting;             /* and those after it */
 static atomic_long failed;
 
+/* In a space there is one library for each rank, and each has calls of its own. */
 static int find_ours(struct dl_phdr_info* info, size_t size, void* unused) {
   (void)size, (void)unused;
   if (strstr(info->dlpi_name, "liburakata-") == NULL) return 0;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)* part = &info->dlpi_phdr[i];
     if (part->p_type != PT_LOAD || (part->p_flags & PF_X) == 0) continue;
-    ours_begin = info->dlpi_addr + part->p_vaddr;
-    ours_end = ours_begin + part->p_memsz;
+    const uintptr_t begin = info->dlpi_addr + part->p_vaddr, end = begin + part->p_memsz;
+    if ((uintptr_t)MPI_Isend < begin || (uintptr_t)MPI_Isend >= end) continue;
+    ours_begin = begin;
+    ours_end = end;
   }
-  return 1;
+  return ours_begin != 0;
 }
 
 static int fails(const void* caller) {
@@ -78,7 +84,7 @@ static int class_of(int code) {
   return class;
 }
 
-enum { OPERATIONS = 9 };
+enum { OPERATIONS = HAVE_PERSISTENT ? 13 : 11, PLANS = 11, LONG_PLANS = 12 };
 
 /* A message for which there was no memory is not lost: once there is some it goes. The other rank waits for it. */
 #define AGAIN(call)                             \
@@ -89,6 +95,32 @@ enum { OPERATIONS = 9 };
       if (second != MPI_SUCCESS) return second; \
     }                                           \
   } while (0)
+
+static MPI_Comm ring = MPI_COMM_NULL; /* of operations with neighbours, while one of those is tried */
+
+static int make_ring(MPI_Comm comm) {
+  const int periodic = 1;
+  const int code = MPI_Cart_create(comm, 1, &ranks, &periodic, 0, &ring);
+  if (code == MPI_SUCCESS) MPI_Comm_set_errhandler(ring, MPI_ERRORS_RETURN);
+  return code;
+}
+
+/* The same elements as an all-to-all of neighbours has. */
+static int exchange_halo(MPI_Comm comm, int left, int right) {
+  static int indices[2 * COUNT];
+  for (int i = 0; i < 2 * COUNT; ++i) indices[i] = i;
+  const int neighbours[] = {left, right}, counts[] = {COUNT, COUNT};
+  const ura_halo_side side = {2, neighbours, counts, indices, 2 * COUNT};
+  ura_halo* halo = NULL;
+  int code = ura_halo_create(comm, sizeof(int), &side, &side, &halo);
+  if (code != MPI_SUCCESS) return code;
+  for (int i = 0; i < 2 && code == MPI_SUCCESS; ++i) {
+    code = ura_halo_begin(halo, from, to);
+    if (code == MPI_SUCCESS) code = ura_halo_end(halo);
+  }
+  const int freed = ura_halo_free(&halo);
+  return code != MPI_SUCCESS ? code : freed;
+}
 
 /* Starts an operation that no communicator has seen yet; MPI_Wait and its kin are left to do. */
 static int start(int operation, MPI_Comm comm, MPI_Request* request) {
@@ -118,6 +150,21 @@ static int start(int operation, MPI_Comm comm, MPI_Request* request) {
       AGAIN(MPI_Recv(to, 4, MPI_INT, left, 3, comm, MPI_STATUS_IGNORE));
       AGAIN(MPI_Recv(to, LARGE / 2, MPI_INT, MPI_ANY_SOURCE, 2, comm, MPI_STATUS_IGNORE));
       return MPI_SUCCESS;
+    case 9: /* in a space, messages of ours */
+      code = make_ring(comm);
+      if (code == MPI_SUCCESS) code = MPI_Ineighbor_alltoall(from, COUNT, MPI_INT, to, COUNT, MPI_INT, ring, request);
+      return code;
+    case 10:
+      return exchange_halo(comm, left, right);
+#if HAVE_PERSISTENT
+    case PLANS:      /* in a space, an exchange plan: its neighbours' payloads land */
+    case LONG_PLANS: /* and are copied by their receivers */
+      code = make_ring(comm);
+      if (code != MPI_SUCCESS) return code;
+      const int count = operation == PLANS ? COUNT : LARGE / 4;
+      code = PERSISTENT(Neighbor_alltoall)(from, count, MPI_INT, to, count, MPI_INT, ring, MPI_INFO_NULL, request);
+      return code == MPI_SUCCESS ? MPI_Start(request) : code;
+#endif
     default: {
       MPI_Comm child;
       code = MPI_Comm_dup(comm, &child);
@@ -131,6 +178,13 @@ static int start(int operation, MPI_Comm comm, MPI_Request* request) {
 }
 
 static int collective(int operation) { return operation < 6 || operation >= 8; }
+
+static void right_neighbours(int operation, long n) {
+  const int count = operation == LONG_PLANS ? LARGE / 4 : COUNT;
+  int right = 1;
+  for (int i = 0; i < 2 * count; ++i) right &= to[i] == from[(i + count) % (2 * count)];
+  check(right, "what the neighbours sent", operation, n);
+}
 
 static void goes_on(int operation, long n) {
   int sum = 0;
@@ -169,6 +223,9 @@ static int try_one(int operation, long n, int one) {
   if (operation == 0 && ends == MPI_SUCCESS) {
     check(to[COUNT - 1] == ranks * (COUNT - 1), "the result", operation, n);
   }
+  if (operation >= 9 && ends == MPI_SUCCESS) right_neighbours(operation, n);
+  if (request != MPI_REQUEST_NULL) MPI_Request_free(&request); /* a persistent one */
+  if (ring != MPI_COMM_NULL) MPI_Comm_free(&ring);
   MPI_Comm_free(&comm);
   goes_on(operation, n);
   return sum[1] == 0;
