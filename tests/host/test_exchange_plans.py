@@ -12,6 +12,10 @@ from spaces import SPACE, nothing_stays, space_job
 __all__ = ["nothing_stays"]  # around every test here
 
 
+def refused(output: str) -> list[str]:
+    return [line for line in output.splitlines() if line.startswith("refused")]
+
+
 def numbers(output: str) -> list[str]:
     return [line for line in output.splitlines() if line.startswith("topology")]
 
@@ -38,6 +42,18 @@ def test_random_neighbourhoods_equal_the_hosts(folder: Path, tmp_path: Path, nam
         said = "".join(file.read_text() for file in report.glob("*.json"))
         assert ("exchange plan" in said) == (plans == "1")
         assert ("all ranks are in one space" in said) == (plans == "1")
+
+
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_neighbourhoods_by_threads_at_once(folder: Path, name: str) -> None:
+    """And the same is refused, in the same way."""
+    host = named(name)
+    program = [str(compiled(host, "blocking_neighbours", folder)), "2", "500" if FULL else "50"]
+    of_host = run_job(host, 3, program, None)
+    passes(of_host)
+    outcome = space_job(host, 3, program, seconds=120, environment={"URAKATA_BLOCKING": "always"})
+    passes(outcome)
+    assert refused(outcome.output) == refused(of_host.output) != []
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))

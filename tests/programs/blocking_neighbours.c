@@ -1,5 +1,5 @@
 // Blocking neighbourhood collectives by several threads at once, each on a ring of its own, while each has a
-// non-blocking one under way there; then what the host refuses, in each form of the call, by the error handler of its
+// non-blocking and a persistent one under way there; then what the host refuses, in each form of the call, by the error handler of its
 // communicator.
 //
 //     blocking_neighbours [THREADS [ROUNDS]]        exit code 77: the host does not give MPI_THREAD_MULTIPLE
@@ -33,11 +33,22 @@ static void* work(void* argument) {
   int* out = malloc(2 * kIntegers * sizeof(int));
   int* in = malloc(2 * kIntegers * sizeof(int));
   int* later = malloc(2 * kIntegers * sizeof(int));
+  int* again = malloc(2 * kIntegers * sizeof(int));
+  int* all = malloc(2 * kIntegers * sizeof(int));
+  MPI_Request persistent = MPI_REQUEST_NULL;
+#if HAVE_PERSISTENT
+  PERSISTENT(Neighbor_alltoall)
+  (all, kIntegers, MPI_INT, again, kIntegers, MPI_INT, w->ring, MPI_INFO_NULL, &persistent);
+#endif
   for (int round = 0; round < w->rounds; ++round) {
     const int n = round % 3 == 0 ? kIntegers : 1 + round % 50;
     for (int side = 0; side < 2; ++side) {
       for (int i = 0; i < n; ++i) out[side * n + i] = value(w->number, round, rank, side, i);
     }
+    for (int side = 0; side < 2; ++side) {
+      for (int i = 0; i < kIntegers; ++i) all[side * kIntegers + i] = value(w->number, round, rank, side, i);
+    }
+    if (persistent != MPI_REQUEST_NULL) MPI_Start(&persistent);
     MPI_Request request;
     MPI_Ineighbor_alltoall(out, n, MPI_INT, later, n, MPI_INT, w->ring, &request);
     MPI_Neighbor_alltoall(out, n, MPI_INT, in, n, MPI_INT, w->ring);
@@ -49,14 +60,22 @@ static void* work(void* argument) {
       w->wrong += later[i] != value(w->number, round, left, 1, i);
       w->wrong += later[n + i] != value(w->number, round, right, 0, i);
     }
+    MPI_Wait(&persistent, MPI_STATUS_IGNORE);
+    for (int i = 0; persistent != MPI_REQUEST_NULL && i < kIntegers; ++i) {
+      w->wrong += again[i] != value(w->number, round, left, 1, i);
+      w->wrong += again[kIntegers + i] != value(w->number, round, right, 0, i);
+    }
     MPI_Neighbor_allgather(out, n, MPI_INT, in, n, MPI_INT, w->ring);
     for (int i = 0; i < n; ++i) {
       w->wrong += in[i] != value(w->number, round, left, 0, i) || in[n + i] != value(w->number, round, right, 0, i);
     }
   }
+  if (persistent != MPI_REQUEST_NULL) MPI_Request_free(&persistent);
   free(out);
   free(in);
   free(later);
+  free(again);
+  free(all);
   return NULL;
 }
 
