@@ -27,8 +27,8 @@ struct CopyingSettings {
   // Below, packing, unpacking and one way for the sender's word and its lines take less than a receiver that reads the
   // elements in place: it needs a line of the sender for where they are before it can ask for the first of them.
   std::uint64_t pack_below = 4 << 10;
-  // From here on a waiting sender helps: where one side has holes, and where neither has. From share_from on, too, a
-  // receiver unpacks what is packed while the sender packs the rest.
+  // From here on a waiting sender helps: where one side has holes, and where neither has, or in an exchange. From there
+  // on, too, a receiver unpacks what is packed while the sender packs the rest.
   std::uint64_t share_from = 8 << 10;
   std::uint64_t share_plain_from = 64 << 10;
   // Blocks below this, a line, take several times as long to read out of another core's cache as to pack.

@@ -100,7 +100,7 @@ void Endpoint::launch(Request& send) {
 
 Rts Endpoint::rts_of(Request& send) {
   const std::uint64_t bytes = send.source.count * (send.form == Form::shaped ? send.source.shape->size() : 1);
-  return {&send, &port_, send.source.address, bytes, send.form, send.movable, send.end != nullptr};
+  return {&send, &port_, send.source.address, bytes, send.form, send.movable, send.alone, send.end != nullptr};
 }
 
 // Fills slots for a send of the list, or returns false.

@@ -189,6 +189,7 @@ class Endpoint {
   void release_with_care(Request& request, void (*release_layout)(const Request&));
 
   // rendezvous.cpp
+  bool exchanging() const;  // are there receives that wait for messages?
   void prepare(Request& send, Mode mode);
   void pack_all(Request& send);
   void set_packed(Request& send);

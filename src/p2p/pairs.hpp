@@ -46,6 +46,7 @@ class Endpoint::Pairs final : public Port::Further {
   // Takes what has come. Returns whether anything had.
   bool step();
   bool news() const override;
+  bool waits() const { return !waiting_.empty(); }  // has a receive, as far as was looked
   // Polls for the receive's put for a short time, without anything else, where it is one of a pair.
   void await(const Request& request);
 

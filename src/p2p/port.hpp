@@ -16,7 +16,7 @@ class Port {
  public:
   // Changes with the meaning of any byte here, of Slot, of Request, of Put and the two ends of a pair, or of what these
   // refer to (Elements, layout::Shape): ranks of different builds do not mix.
-  static constexpr std::uint64_t kProtocol = 0x7572612d7032700d;
+  static constexpr std::uint64_t kProtocol = 0x7572612d7032700e;
 
   Inbox inbox;  // filled by all ranks, emptied by the endpoint's
 

@@ -25,7 +25,7 @@ bool claim_piece(Request& send) {
 
 bool worth_sharing(const Request& receive, const Rts& rts, const CopyingSettings& copying) {
   const std::uint64_t bytes = receive.result.bytes;
-  if (bytes < copying.share_from || receive.buffer.closed()) return false;
+  if (rts.alone || bytes < copying.share_from || receive.buffer.closed()) return false;
   // A sender that has packed all unpacks, too, where there is enough of it.
   if (rts.form == Form::packing && bytes < 2 * copying.share_from) return false;
   if (copying.always) return *copying.always != Copying::receiver;
@@ -39,10 +39,17 @@ bool worth_sharing(const Request& receive, const Rts& rts, const CopyingSettings
 
 // --- at the sender ---
 
+bool Endpoint::exchanging() const {
+  const Pairs* const pairs = this->pairs();
+  return !posted_.empty() || (pairs != nullptr && pairs->waits());
+}
+
 // Where the payload of a new send lies for those who will copy it.
 void Endpoint::prepare(Request& send, Mode mode) {
   const Buffer& buffer = send.buffer;
+  const bool exchange = exchanging();
   send.form = Form::plain;
+  send.alone = exchange && !copying_.always && buffer.bytes() < copying_.share_plain_from;
   if (buffer.bytes() == 0) {
     send.source = {};
     return;
@@ -53,10 +60,9 @@ void Endpoint::prepare(Request& send, Mode mode) {
   }
   send.source = buffer.elements();
   if (buffer.plain()) return;
-  if (copying_.always.value_or(choose_copying(send.source, buffer.bytes(), copying_, !posted_.empty())) !=
-      Copying::sender) {
+  if (copying_.always.value_or(choose_copying(send.source, buffer.bytes(), copying_, exchange)) != Copying::sender) {
     send.form = Form::shaped;
-  } else if (buffer.bytes() < copying_.share_from) {
+  } else if (send.alone || buffer.bytes() < copying_.share_from) {
     pack_all(send);
   } else {
     set_packed(send);

@@ -78,6 +78,7 @@ struct alignas(kLine) Request {
   enum class Place : std::uint8_t { buffer, taken, moved };
   std::atomic<Place> place{Place::buffer};
   bool timed = false;  // `transfer` says something. The owner's
+  bool alone = false;  // a send with whose copying this side will not help. The owner's
 
   // The owner's.
   Result result;

@@ -47,7 +47,8 @@ struct Rts {
   std::byte* address = nullptr;
   std::uint64_t bytes = 0;
   Form form = Form::plain;
-  bool movable = false;  // see Request::place
+  bool movable = false;  // as in the request
+  bool alone = false;    // likewise
   bool pairs = false;    // Request::end offers a fixed pair (pair.hpp)
 };
 

@@ -224,7 +224,10 @@ TEST(LayoutsChoice, GoesByTheThresholds) {
   EXPECT_EQ(choose_copying(from, 8000, {.pack_below = 8001, .short_block = 0}, false), Copying::sender);
   EXPECT_EQ(choose_copying(from, 8000, {.loose = 4, .share_from = 4000}, false), Copying::both);
   EXPECT_EQ(choose_copying(from, 8000, {.loose = 4, .share_from = 4000}, true), Copying::sender) << "an exchange";
-  EXPECT_EQ(choose_copying(from, 8000, {.loose = 4, .share_from = 4000, .exchange_block = 0}, true), Copying::both);
+  EXPECT_EQ(choose_copying(from, 8000, {.loose = 4, .share_from = 4000, .exchange_block = 0}, true), Copying::receiver);
+  EXPECT_EQ(
+      choose_copying(from, 8000, {.loose = 4, .share_from = 4000, .share_plain_from = 8000, .exchange_block = 0}, true),
+      Copying::both);
   EXPECT_EQ(choose_copying(from, 8000, {.share_from = 8001, .short_block = 0}, false), Copying::receiver);
 }
 
