@@ -2,12 +2,28 @@
 // instruction set, it runs best, and whose it is.
 #pragma once
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 namespace urakata {
 
 inline bool on_intel() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
   return __builtin_cpu_is("intel") != 0;
+#else
+  return false;
+#endif
+}
+
+// Are long stores by a string instruction (rep movsb) fast? Processors that say so, ERMS, store whole lines without
+// fetching what was in them, which no other ordinary store does.
+inline bool fast_strings() {
+#if defined(__x86_64__)
+  constexpr unsigned kErms = 1U << 9U;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b & kErms) != 0;
 #else
   return false;
 #endif

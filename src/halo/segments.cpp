@@ -8,10 +8,10 @@ namespace urakata::halo {
 
 void pack(std::span<const Segment> from, const std::byte* base, std::byte* to) {
   for (const Segment& segment : from) {
-    if (segment.elements.shape == nullptr) {
+    if (segment.elements.shape == nullptr && segment.bytes < p2p::kAcrossLeast) {
       p2p::small_copy(to, displaced(base, segment.offset), segment.bytes);
     } else {
-      p2p::move(elements_at(base, segment), {to, segment.bytes, nullptr}, 0, segment.bytes);
+      p2p::pack_across(elements_at(base, segment), 0, {to, segment.bytes});
     }
     to += segment.bytes;
   }

@@ -33,7 +33,7 @@ inline Elements elements_at(const std::byte* base, const Segment& segment) {
 }
 
 // All of the payload, and payload bytes [at, at + bytes). The k-th segments of both sides have as many bytes. As
-// p2p::move().
+// p2p::move(); to be packed it goes to memory of another rank.
 void pack(std::span<const Segment> from, const std::byte* base, std::byte* to);
 void unpack(const std::byte* from, std::span<const Segment> to, std::byte* base);
 void move(std::span<const Segment> from, const std::byte* from_base, std::span<const Segment> to, std::byte* to_base,

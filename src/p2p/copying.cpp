@@ -69,10 +69,8 @@ std::optional<Copying> choose_on_intel(const Elements& from, std::uint64_t bytes
 // them alone, at every block from 8 B to 4 KiB and every stride. Short blocks are another matter where there is little
 // to share, or where they are on a list: to read them out of another core's cache takes several times as long as the
 // sender takes to pack them and the receiver to fetch full lines.
-// In an exchange (examples/halo_faces) nobody is idle who could help: of 8 to 32 KiB, of which both ranks write and read
-// every word between exchanges, a receiver that copies alone takes 0.8 to 0.9 of the time, and from share_plain_from on
-// the same. Lines that it has read in place cost the sender when it writes them next: up to two lines a block, packing
-// makes the whole iteration faster.
+// In an exchange (examples/halo_faces) nobody is idle who could help, and lines that the receiver has read in place
+// cost the sender when it writes them next: up to two lines a block, packing makes the whole iteration faster.
 Copying choose_copying(const Elements& from, std::uint64_t bytes, const CopyingSettings& settings, bool exchange) {
   const std::uint64_t shared = settings.share_from;
   if (bytes < settings.pack_below) return Copying::sender;
@@ -80,9 +78,7 @@ Copying choose_copying(const Elements& from, std::uint64_t bytes, const CopyingS
   if (exchange && blocks_below(from, settings.exchange_block + 1)) return Copying::sender;
   static const bool intel = on_intel();
   const auto other = intel ? choose_on_intel(from, bytes, settings) : std::nullopt;
-  const bool little = bytes < (exchange ? std::max(shared, settings.share_plain_from) : shared);
-  const Copying usual = other.value_or(Copying::both);
-  return usual == Copying::both && little ? Copying::receiver : usual;
+  return other.value_or(bytes < shared ? Copying::receiver : Copying::both);
 }
 
 }  // namespace urakata::p2p

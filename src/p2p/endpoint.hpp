@@ -192,6 +192,7 @@ class Endpoint {
   bool exchanging() const;  // are there receives that wait for messages?
   void prepare(Request& send, Mode mode);
   void pack_all(Request& send);
+  bool copied_aside(Request& send);
   void set_packed(Request& send);
   void pack_on(Request& send) const;
   void pull(Request& receive, const Rts& rts);

@@ -49,7 +49,7 @@ void Endpoint::prepare(Request& send, Mode mode) {
   const Buffer& buffer = send.buffer;
   const bool exchange = exchanging();
   send.form = Form::plain;
-  send.alone = exchange && !copying_.always && buffer.bytes() < copying_.share_plain_from;
+  send.alone = false;
   if (buffer.bytes() == 0) {
     send.source = {};
     return;
@@ -59,16 +59,26 @@ void Endpoint::prepare(Request& send, Mode mode) {
     return;
   }
   send.source = buffer.elements();
+  if (exchange && !copying_.always && buffer.bytes() <= copying_.exchange_most && copied_aside(send)) return;
   if (buffer.plain()) return;
   if (copying_.always.value_or(choose_copying(send.source, buffer.bytes(), copying_, exchange)) != Copying::sender) {
     send.form = Form::shaped;
-  } else if (send.alone || buffer.bytes() < copying_.share_from) {
+  } else if (buffer.bytes() < copying_.share_from) {
     pack_all(send);
   } else {
     set_packed(send);
     send.ready.store(0, std::memory_order_relaxed);
     send.form = Form::packing;
   }
+}
+
+// False: there is no memory for a copy.
+bool Endpoint::copied_aside(Request& send) try {
+  pack_all(send);
+  send.alone = true;
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 // Packs a send whose RTS is out; the receiver unpacks what is there meanwhile.
@@ -78,7 +88,7 @@ void Endpoint::pack_on(Request& send) const {
   const std::uint64_t step = piece_of(bytes, copying_.pieces);
   for (std::uint64_t at = 0; at < bytes; at += step) {
     const std::uint64_t piece = std::min(step, bytes - at);
-    move(elements, send.source, at, piece);
+    pack_across(elements, at, {send.source.address + at, piece});
     send.ready.store(at + piece, std::memory_order_release);
   }
 }
@@ -86,8 +96,8 @@ void Endpoint::pack_on(Request& send) const {
 void Endpoint::pack_all(Request& send) {
   const Buffer& buffer = send.buffer;
   set_packed(send);
-  if (buffer.plain()) {
-    std::memcpy(send.packed.get(), buffer.address, buffer.bytes());
+  if (!buffer.closed()) {
+    pack_across(buffer.elements(), 0, {send.packed.get(), buffer.bytes()});
   } else {
     buffer.layout->pack(buffer.address, 0, buffer.count, send.packed.get());
   }

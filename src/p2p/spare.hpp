@@ -22,7 +22,7 @@ struct Block {
 
 class Spare {
  public:
-  static constexpr std::uint64_t kKept = 128 << 10;  // bytes
+  static constexpr std::uint64_t kKept = 512 << 10;  // bytes
   static constexpr std::uint64_t kLeast = 1 << 10;   // room of the smallest block
 
   // A block of at least `bytes`; its content is anything.

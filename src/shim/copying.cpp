@@ -24,6 +24,7 @@ constexpr p2p::CopyingSettings copying_settings(const tune::CopyCosts& costs) {
           .share_from = whole(costs.share_from),
           .share_plain_from = whole(costs.share_plain_from),
           .short_block = small(costs.short_block),
+          .exchange_most = whole(costs.exchange_most),
           .exchange_block = small(costs.exchange_block),
           .set_aside_most = whole(costs.set_aside_most),
           .pieces = piece_sizes(costs)};

@@ -33,6 +33,7 @@ constexpr std::string_view kSharedCores = "bench/nbc.c, 4 ranks on 2 cores";
 constexpr std::string_view kHosts = "bench/nbc.c over `urakata hosts`, links of 1 Gb/s";
 constexpr std::string_view kLayouts = "bench/layout.c (Granite Rapids)";
 constexpr std::string_view kFaces = "examples/halo_faces.c";
+constexpr std::string_view kExchanges = "bench/halo.c";
 constexpr std::string_view kPlans = "tests/halo/bench_test.cpp (EPYC, Granite Rapids, 2 ranks)";
 
 template <auto kGroup>
@@ -74,13 +75,14 @@ constexpr auto kOthers = std::to_array<CostRow>({
      kMostBytes, in<&Costs::copy, &CopyCosts::pack_below>},
     {"copy", "share_from", "bytes", "In a space, from here two ranks copy a message that has holes", kLayouts, 1,
      kMostBytes, in<&Costs::copy, &CopyCosts::share_from>},
-    {"copy", "share_plain_from", "bytes",
-     "In a space, from here two ranks copy a message without holes, or of an exchange",
+    {"copy", "share_plain_from", "bytes", "In a space, from here two ranks copy a message without holes",
      "`urakata bench space` (Granite Rapids)", 1, kMostBytes, in<&Costs::copy, &CopyCosts::share_plain_from>},
     {"copy", "short_block", "bytes", "In a space, shorter blocks are packed where they are few or on a list", kLayouts,
      0, kMostBlock, in<&Costs::copy, &CopyCosts::short_block>},
     {"copy", "exchange_block", "bytes", "In a space, blocks up to this are packed by a sender that also receives",
      kFaces, 0, kMostBlock, in<&Costs::copy, &CopyCosts::exchange_block>},
+    {"copy", "exchange_most", "bytes", "In a space, a sender that also receives copies payloads up to this aside",
+     kExchanges, 0, kMostBytes, in<&Costs::copy, &CopyCosts::exchange_most>},
     {"copy", "loose", "ratio", "In a space on Intel, from so much memory a payload byte short blocks are packed",
      kLayouts, 0, kMostBlock, in<&Costs::copy, &CopyCosts::loose>},
     {"copy", "crowded", "ratio", "In a space on Intel, whole lines with so many times less cache are packed, too",

@@ -57,6 +57,7 @@ struct CopyCosts {
   double share_plain_from = 64 * 1024;
   double short_block = 64;
   double exchange_block = 128;
+  double exchange_most = 64 * 1024;
   double loose = 3;
   double crowded = 16;
   double set_aside_most = 64 * 1024;

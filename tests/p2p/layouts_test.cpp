@@ -224,11 +224,24 @@ TEST(LayoutsChoice, GoesByTheThresholds) {
   EXPECT_EQ(choose_copying(from, 8000, {.pack_below = 8001, .short_block = 0}, false), Copying::sender);
   EXPECT_EQ(choose_copying(from, 8000, {.loose = 4, .share_from = 4000}, false), Copying::both);
   EXPECT_EQ(choose_copying(from, 8000, {.loose = 4, .share_from = 4000}, true), Copying::sender) << "an exchange";
-  EXPECT_EQ(choose_copying(from, 8000, {.loose = 4, .share_from = 4000, .exchange_block = 0}, true), Copying::receiver);
-  EXPECT_EQ(
-      choose_copying(from, 8000, {.loose = 4, .share_from = 4000, .share_plain_from = 8000, .exchange_block = 0}, true),
-      Copying::both);
+  EXPECT_EQ(choose_copying(from, 8000, {.loose = 4, .share_from = 4000, .exchange_block = 0}, true), Copying::both);
   EXPECT_EQ(choose_copying(from, 8000, {.share_from = 8001, .short_block = 0}, false), Copying::receiver);
+}
+
+TEST(PackAcross, IsPack) {
+  const layout::Shape shape(layout::TypeMap::vector(5000, 3, 5, layout::TypeMap::bytes(1)));
+  std::vector<std::byte> memory(5000 * 5);
+  for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<std::byte>(i * 7 + i / 256);
+  for (const Elements& from : {Elements{memory.data(), 1, &shape}, Elements{memory.data(), 15'000, nullptr}}) {
+    for (const std::size_t bytes : {0UL, 1UL, kAcrossLeast - 1, kAcrossLeast, 4095UL, 4096UL, 4097UL, 12'289UL}) {
+      for (const std::size_t at : {std::size_t{0}, std::size_t{1}, std::size_t{1234}, 15'000 - bytes}) {
+        std::vector<std::byte> expected(bytes + 1, std::byte{9}), packed = expected;
+        pack(from, at, std::span(expected).first(bytes));
+        pack_across(from, at, std::span(packed).first(bytes));
+        EXPECT_EQ(packed, expected) << bytes << " from " << at;
+      }
+    }
+  }
 }
 
 // A layout whose request was given back early is let go of when the receiver has copied, and not before.

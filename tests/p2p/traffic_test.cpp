@@ -250,6 +250,31 @@ TEST(Traffic, OnlyShortSendsAreSetAside) {
   }
 }
 
+// Who waits for a message itself is done with what it sends of up to 1000 bytes before anybody has received it.
+TEST(Traffic, PayloadsOfAnExchangeAreCopiedAside) {
+  Endpoint sender(Callers::one, {}, {.exchange_most = 1000});
+  Endpoint receiver(Callers::one);
+  for (const bool exchange : {false, true}) {
+    for (const std::size_t bytes : {std::size_t{1000}, std::size_t{1001}}) {
+      std::vector<std::byte> out(bytes, std::byte{5}), got(bytes), nothing(1);
+      Request& other = sender.receive({1, 1, 1}, {nothing.data(), 1, nullptr});
+      if (!exchange) EXPECT_TRUE(sender.cancel(other));
+      Request* const send = sender.send(receiver.port(), {1, 0, 0}, {out.data(), bytes, nullptr}, Mode::standard);
+      ASSERT_NE(send, nullptr);
+      EXPECT_EQ(send->done(), exchange && bytes == 1000);
+      if (send->done()) std::fill(out.begin(), out.end(), std::byte{6});  // the buffer is the program's again
+      Request& receive = receiver.receive({1, 0, 0}, {got.data(), bytes, nullptr});
+      receiver.wait(receive);
+      receiver.release(receive);
+      EXPECT_EQ(got, std::vector(bytes, std::byte{5}));
+      sender.wait(*send);
+      sender.release(*send);
+      if (exchange) EXPECT_TRUE(sender.cancel(other));
+      sender.release(other);
+    }
+  }
+}
+
 // 0 sends 300 and 50 000 bytes to 1, which does not poll, and only ever tests its request: that is done all the
 // same.
 TEST(Traffic, ASendThatIsTestedIsSetAside) {
