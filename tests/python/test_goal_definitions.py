@@ -35,6 +35,7 @@ PROMISED = [
     "halo-space-worst",
     "halo-space-calls",
     "halo-space-iteration",
+    "halo-space-messages",
     "halo-hosts",
     "halo-hosts-overall",
     "cg-exchange",

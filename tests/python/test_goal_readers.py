@@ -157,6 +157,8 @@ def test_a_halo_exchange_is_compared_with_the_hosts_best_way() -> None:
             ("iteration_us", point, 1 + 2 * us),
             ("call_us", (*point, "neighbour"), 2.5),
             ("call_us", (*point, "neighbour-nonblocking"), 2.6),
+            ("messages_iteration_us", (*point, "messages"), 5.0),
+            ("messages_iteration_us", (*point, "persistent"), 4.0),
         ]
 
 

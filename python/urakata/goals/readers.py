@@ -90,7 +90,7 @@ def _mini_application(job: Job, record: dict[str, Any]) -> Iterator[Value]:
 
 def _halo(job: Job, record: dict[str, Any]) -> Iterator[Value]:
     """The host's side stands for the way that is fastest there, Urakata's for the persistent collective; its other two
-    forms stand beside the same calls of the host's."""
+    forms, and messages, stand beside the same calls of the host's."""
     times: dict[str, float] = record["us"]
     alone = job.side.options is None
     cells = f"{record['cells']}^3 cells"
@@ -99,6 +99,8 @@ def _halo(job: Job, record: dict[str, Any]) -> Iterator[Value]:
         yield quantity, (job.label, cells), min(of_ways.values()) if alone else of_ways["neighbour-persistent"]
     for way in ("neighbour", "neighbour-nonblocking"):
         yield "call_us", (job.label, cells, way), times[way]
+    for way in ("messages", "persistent"):
+        yield "messages_iteration_us", (job.label, cells, way), record["iteration_us"][way]
 
 
 def _solver(job: Job, record: dict[str, Any]) -> Iterator[Value]:
