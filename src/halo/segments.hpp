@@ -32,8 +32,8 @@ inline Elements elements_at(const std::byte* base, const Segment& segment) {
   return found;
 }
 
-// All of the payload, and payload bytes [at, at + bytes). The k-th segments of both sides have as many bytes. As
-// p2p::move(); to be packed it goes to memory of another rank.
+// All of the payload, and payload bytes [at, at + bytes). The k-th segments of both sides have as many bytes. pack(): as
+// p2p::pack_across(), into another rank's memory; the others as p2p::move().
 void pack(std::span<const Segment> from, const std::byte* base, std::byte* to);
 void unpack(const std::byte* from, std::span<const Segment> to, std::byte* base);
 void move(std::span<const Segment> from, const std::byte* from_base, std::span<const Segment> to, std::byte* to_base,

@@ -11,8 +11,8 @@ namespace urakata::p2p {
 
 namespace {
 
-void store_string(const std::byte* from, std::span<std::byte> to) {
-#if defined(__x86_64__)
+void copy_by_string(const std::byte* from, std::span<std::byte> to) {
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)  // which do not see it
   std::byte* target = to.data();
   std::size_t bytes = to.size();
   asm volatile("rep movsb" : "+D"(target), "+S"(from), "+c"(bytes) : : "memory");
@@ -47,12 +47,12 @@ void unpack(std::span<const std::byte> packed, const Elements& to, std::uint64_t
 void pack_across(const Elements& from, std::uint64_t at, std::span<std::byte> packed) {
   static const bool strings = fast_strings();
   if (packed.size() < kAcrossLeast || !strings) return pack(from, at, packed);
-  if (from.shape == nullptr) return store_string(from.address + at, packed);
+  if (from.shape == nullptr) return copy_by_string(from.address + at, packed);
   std::array<std::byte, 4096> gathered;
   for (; !packed.empty(); at += gathered.size()) {
     const auto piece = std::span(gathered).first(std::min(packed.size(), gathered.size()));
     pack(from, at, piece);
-    store_string(piece.data(), packed.first(piece.size()));
+    copy_by_string(piece.data(), packed.first(piece.size()));
     packed = packed.subspan(piece.size());
   }
 }

@@ -60,7 +60,8 @@ Request* Endpoint::send_unpaired(Port& to, const Envelope& envelope, const Buffe
 }
 
 // A send of which nobody has heard yet.
-Request& Endpoint::make_send(Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode, bool whole) {
+Request& Endpoint::make_send(Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode, bool whole,
+                             bool asks) {
   Request& request = new_request();
   request.is_send = true;
   request.whole = whole;
@@ -75,7 +76,7 @@ Request& Endpoint::make_send(Port& to, const Envelope& envelope, const Buffer& b
   request.result.outcome = Outcome::good;
   request.finished.store(false, std::memory_order_relaxed);
   try {
-    prepare(request, mode);
+    prepare(request, mode, asks);
   } catch (const std::bad_alloc&) {  // it must be packed, and cannot be
     request.result.outcome = Outcome::failed;
     request.movable = request.queued = false;
@@ -100,7 +101,7 @@ void Endpoint::launch(Request& send) {
 
 Rts Endpoint::rts_of(Request& send) {
   const std::uint64_t bytes = send.source.count * (send.form == Form::shaped ? send.source.shape->size() : 1);
-  return {&send, &port_, send.source.address, bytes, send.form, send.movable, send.alone, send.end != nullptr};
+  return {&send, &port_, send.source.address, bytes, send.form, send.movable, send.unassisted, send.end != nullptr};
 }
 
 // Fills slots for a send of the list, or returns false.
@@ -307,6 +308,7 @@ void Endpoint::finish(Request& request) {
 
 // Everything that a finished request may still hold.
 void Endpoint::dispose(Request& request) {
+  if (std::exchange(request.unassisted, false)) aside_ -= request.source.count;
   if (request.packed.room != 0) spare_.give(std::exchange(request.packed, {}));
   if (request.release_layout != nullptr) std::exchange(request.release_layout, nullptr)(request);
   recycle(request);

@@ -10,6 +10,7 @@
 //                with one counter: so whoever is faster copies more, and nobody waits for a sender that computes.
 //                Payload in short blocks, too little to share, is packed by the sender when it sends (copying.hpp);
 //                from share_from on after it has told, and the receiver unpacks what is there meanwhile.
+//                In an exchange payloads up to exchange_most are copied aside before the slot tells, and nobody helps.
 //                Up to set_aside_most bytes a standard send whose payload was packed is done, and one that waits for long,
 //                or is tested many times, copies its payload aside and is done: as the host would have it,
 //                programs in which both sides send first do not hang.
@@ -21,8 +22,8 @@
 // that matches it. Messages of one sender arrive in the order in which they were sent.
 //
 // What it costs: a send and a posted receive of an eager message make no system call, take no lock (see
-// caller_lock.hpp) and allocate nothing; nor do others once alike ones have been under way. Memory: the inbox of 16
-// KiB, what is pending, and Spare::kKept.
+// caller_lock.hpp) and allocate nothing; nor do others once alike ones have been under way, as far as blocks are kept (Spare). Memory: the inbox
+// of 16 KiB, what is pending, kMostAside, and Spare::kKept.
 //
 // Thread-safety: by the endpoint's own rank only; by those of its threads that `callers` tells of. A request belongs
 // to one thread at a time. The port is for everybody.
@@ -53,7 +54,8 @@ enum class Mode : std::uint8_t {
 
 class Endpoint {
  public:
-  static constexpr std::uint64_t kEager = 256;  // payload bytes of the largest eager message
+  static constexpr std::uint64_t kEager = 256;               // payload bytes of the largest eager message
+  static constexpr std::uint64_t kMostAside = Spare::kKept;  // bytes that are copied aside in exchanges, at a time
   static constexpr std::uint32_t kTests =
       64;  // unsuccessful: by then they have cost about what setting a send aside does
 
@@ -164,7 +166,9 @@ class Endpoint {
   bool pending_to(const Port& to) const;
   const Slot* soon_here();
   Request* send_unpaired(Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode);
-  Request& make_send(Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode, bool whole);
+  // `asks`: for a fixed pair, so that it must not be finished before it has met its receive.
+  Request& make_send(Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode, bool whole,
+                     bool asks = false);
   void launch(Request& send);
   Rts rts_of(Request& send);
   bool push(Request& send);
@@ -186,13 +190,14 @@ class Endpoint {
   void finish(Request& request);
   void recycle(Request& request);
   void dispose(Request& request);
+  void reap();  // disposes of sends given back that have ended meanwhile
   void release_with_care(Request& request, void (*release_layout)(const Request&));
 
   // rendezvous.cpp
   bool exchanging() const;  // are there receives that wait for messages?
-  void prepare(Request& send, Mode mode);
+  void prepare(Request& send, Mode mode, bool asks);
   void pack_all(Request& send);
-  bool copied_aside(Request& send);
+  bool copy_aside(Request& send);
   void set_packed(Request& send);
   void pack_on(Request& send) const;
   void pull(Request& receive, const Rts& rts);
@@ -234,6 +239,7 @@ class Endpoint {
   Pool<Unexpected> small_unexpected_;
   Pool<Unexpected> large_unexpected_;
   Spare spare_;
+  std::uint64_t aside_ = 0;  // bytes of all sends that are `unassisted`
 
   // Stored by the thread that holds the lock, and loaded by any thread of the rank, but for sent_last_, which stands
   // here to be in one line with them. Relaxed: nothing else is read on their word without the lock. (A helper reads

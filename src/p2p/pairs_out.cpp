@@ -108,7 +108,7 @@ Request* Endpoint::Pairs::ask(Persistent& send, Port& to, const Envelope& envelo
   end.state.store(SendEnd::waiting_for(end.generation), std::memory_order_release);
   end.next = std::exchange(out_[place_of(to)], &end);
   send.out = &end;
-  Request& request = here_.make_send(to, envelope, buffer, mode, true);
+  Request& request = here_.make_send(to, envelope, buffer, mode, true, true);
   request.end = &end;
   request.generation = end.generation;
   here_.launch(request);

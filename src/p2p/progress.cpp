@@ -85,16 +85,18 @@ bool Endpoint::step(const Request* awaited) {
     }
   }
   if (!finishing_.empty()) finishing_.take_all([&](Request& r) { return finish_shared(r) && (moved = true); });
-  if (!abandoned_.empty()) {
-    abandoned_.take_all([&](Request& r) {
-      if (!r.finished.load(std::memory_order_acquire)) return false;
-      dispose(r);
-      return true;
-    });
-  }
+  if (!abandoned_.empty()) reap();
   listed_.store(!listless(), std::memory_order_relaxed);
   note_stream();
   return moved;
+}
+
+void Endpoint::reap() {
+  abandoned_.take_all([&](Request& r) {
+    if (!r.finished.load(std::memory_order_acquire)) return false;
+    dispose(r);
+    return true;
+  });
 }
 
 void Endpoint::wait_long(Request& request) {

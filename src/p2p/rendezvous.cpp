@@ -25,7 +25,7 @@ bool claim_piece(Request& send) {
 
 bool worth_sharing(const Request& receive, const Rts& rts, const CopyingSettings& copying) {
   const std::uint64_t bytes = receive.result.bytes;
-  if (rts.alone || bytes < copying.share_from || receive.buffer.closed()) return false;
+  if (rts.unassisted || bytes < copying.share_from || receive.buffer.closed()) return false;
   // A sender that has packed all unpacks, too, where there is enough of it.
   if (rts.form == Form::packing && bytes < 2 * copying.share_from) return false;
   if (copying.always) return *copying.always != Copying::receiver;
@@ -45,11 +45,11 @@ bool Endpoint::exchanging() const {
 }
 
 // Where the payload of a new send lies for those who will copy it.
-void Endpoint::prepare(Request& send, Mode mode) {
+void Endpoint::prepare(Request& send, Mode mode, bool asks) {
   const Buffer& buffer = send.buffer;
   const bool exchange = exchanging();
   send.form = Form::plain;
-  send.alone = false;
+  send.unassisted = false;
   if (buffer.bytes() == 0) {
     send.source = {};
     return;
@@ -59,7 +59,10 @@ void Endpoint::prepare(Request& send, Mode mode) {
     return;
   }
   send.source = buffer.elements();
-  if (exchange && !copying_.always && buffer.bytes() <= copying_.exchange_most && copied_aside(send)) return;
+  if (exchange && send.movable && send.whole && !asks && send.to != &port_ && !copying_.always &&
+      buffer.bytes() <= copying_.exchange_most && copy_aside(send)) {
+    return;
+  }
   if (buffer.plain()) return;
   if (copying_.always.value_or(choose_copying(send.source, buffer.bytes(), copying_, exchange)) != Copying::sender) {
     send.form = Form::shaped;
@@ -72,10 +75,15 @@ void Endpoint::prepare(Request& send, Mode mode) {
   }
 }
 
-// False: there is no memory for a copy.
-bool Endpoint::copied_aside(Request& send) try {
+// False: there is no memory for a copy, or there are as many as there may be. A program that waits for some message and
+// sends others would never be held up by who receives them.
+bool Endpoint::copy_aside(Request& send) try {
+  const std::uint64_t bytes = send.buffer.bytes();
+  if (aside_ + bytes > kMostAside) reap();
+  if (aside_ + bytes > kMostAside) return false;
   pack_all(send);
-  send.alone = true;
+  aside_ += bytes;
+  send.unassisted = true;
   return true;
 } catch (const std::bad_alloc&) {
   return false;

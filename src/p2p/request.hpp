@@ -78,7 +78,9 @@ struct alignas(kLine) Request {
   enum class Place : std::uint8_t { buffer, taken, moved };
   std::atomic<Place> place{Place::buffer};
   bool timed = false;  // `transfer` says something. The owner's
-  bool alone = false;  // a send with whose copying this side will not help. The owner's
+  // A send whose payload was copied aside in an exchange, and is a part of Endpoint::aside_; nobody helps its receiver. The
+  // owner's.
+  bool unassisted = false;
 
   // The owner's.
   Result result;

@@ -47,9 +47,9 @@ struct Rts {
   std::byte* address = nullptr;
   std::uint64_t bytes = 0;
   Form form = Form::plain;
-  bool movable = false;  // as in the request
-  bool alone = false;    // likewise
-  bool pairs = false;    // Request::end offers a fixed pair (pair.hpp)
+  bool movable = false;     // as in the request
+  bool unassisted = false;  // likewise
+  bool pairs = false;       // Request::end offers a fixed pair (pair.hpp)
 };
 
 // A sender numbers what it hands on, to whomever it goes: of two numbers of one sender the older is the one that is behind.

@@ -22,7 +22,7 @@ struct Block {
 
 class Spare {
  public:
-  static constexpr std::uint64_t kKept = 512 << 10;  // bytes
+  static constexpr std::uint64_t kKept = 256 << 10;  // bytes
   static constexpr std::uint64_t kLeast = 1 << 10;   // room of the smallest block
 
   // A block of at least `bytes`; its content is anything.
@@ -50,7 +50,7 @@ class Spare {
   }
 
  private:
-  std::array<Block, 8> kept_;
+  std::array<Block, 16> kept_;
   std::uint64_t total_ = 0;
 };
 

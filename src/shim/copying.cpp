@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/instruction_set.hpp"
 #include "base/options.hpp"
 #include "tune/costs.hpp"
 
@@ -47,6 +48,7 @@ static_assert(plan_costs(tune::Costs{}) == halo::Costs{}, "the same defaults");
 
 p2p::CopyingSettings own_copying() {
   p2p::CopyingSettings settings = copying_settings(tune::costs().copy);
+  if (!fast_strings()) settings.exchange_most = 0;  // what that rests on, and was measured with
   switch (options().space_copy) {
     case CopyingWish::receiver:
       settings.always = p2p::Copying::receiver;

@@ -58,7 +58,14 @@ def test_ranks_may_differ_in_what_copying_costs(folder: Path, name: str) -> None
     program = [str(compiled(host, "random_messages", folder)), "--rounds", ROUNDS, "--seed", "7"]
     costs = ",".join(
         f"copy.{key}"
-        for key in ("pack_below=1", "share_from=64", "share_plain_from=64", "piece_least=64", "piece_most=64")
+        for key in (
+            "pack_below=1",
+            "share_from=64",
+            "share_plain_from=64",
+            "exchange_most=0",
+            "piece_least=64",
+            "piece_most=64",
+        )
     )
     outcome = run_job(host, 2, [EXEC, "--space", "--costs", costs, "--", *program, ":", "-n", "1", *SPACE, *program])
     passes(outcome)

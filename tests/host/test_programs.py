@@ -39,7 +39,7 @@ def test_random_neighbourhoods_equal_the_hosts(folder: Path, name: str, ranks: i
     program = [str(compiled(host, "random_neighbours", folder)), cases(50, 3000, name, ranks), str(ranks)]
     old = name == "system-mpich"
     of_host = run_job(host, ranks, program, None, seconds=60 if old else 900)
-    if old and of_host.code != 0:
+    if old and of_host.code is None:
         pytest.skip("alone this MPICH does not end these: 4.0.2 waits for ever")
     passes(of_host)
     lines = [line for line in of_host.output.splitlines() if line.startswith("topology")]

@@ -153,11 +153,12 @@ class Rank {
   std::uint64_t lock_ = 0;
 };
 
-TEST(Traffic, ArrivesWholeAndOnce) {
+void expect_all_to_arrive(const CopyingSettings& copying) {
   const std::uint64_t seed = std::random_device{}();
   printf("seed %llu\n", static_cast<unsigned long long>(seed));
   std::vector<std::unique_ptr<Endpoint>> endpoints;
-  for (int i = 0; i < kRanks; ++i) endpoints.push_back(std::make_unique<Endpoint>(Callers::one));
+  for (int i = 0; i < kRanks; ++i)
+    endpoints.push_back(std::make_unique<Endpoint>(Callers::one, BackoffSettings{}, copying));
   std::vector<std::unique_ptr<Rank>> ranks;
   for (std::int32_t i = 0; i < kRanks; ++i) ranks.push_back(std::make_unique<Rank>(i, seed, endpoints));
   std::vector<std::thread> threads;
@@ -170,6 +171,9 @@ TEST(Traffic, ArrivesWholeAndOnce) {
     }
   }
 }
+
+TEST(Traffic, ArrivesWholeAndOnce) { expect_all_to_arrive({}); }
+TEST(Traffic, ArrivesWholeAndOnceWithoutCopiesAside) { expect_all_to_arrive({.exchange_most = 0}); }
 
 // 0 sends 1 2 3 ... to 1 without ever waiting, far more than an inbox holds; 1 comes late and gets them in that order.
 TEST(Traffic, KeepsOrderThroughAFullInbox) {
@@ -250,29 +254,59 @@ TEST(Traffic, OnlyShortSendsAreSetAside) {
   }
 }
 
-// Who waits for a message itself is done with what it sends of up to 1000 bytes before anybody has received it.
+// Who waits for a message itself is done with a standard send of up to 1000 bytes before anybody has received it.
 TEST(Traffic, PayloadsOfAnExchangeAreCopiedAside) {
   Endpoint sender(Callers::one, {}, {.exchange_most = 1000});
   Endpoint receiver(Callers::one);
-  for (const bool exchange : {false, true}) {
-    for (const std::size_t bytes : {std::size_t{1000}, std::size_t{1001}}) {
-      std::vector<std::byte> out(bytes, std::byte{5}), got(bytes), nothing(1);
-      Request& other = sender.receive({1, 1, 1}, {nothing.data(), 1, nullptr});
-      if (!exchange) EXPECT_TRUE(sender.cancel(other));
-      Request* const send = sender.send(receiver.port(), {1, 0, 0}, {out.data(), bytes, nullptr}, Mode::standard);
-      ASSERT_NE(send, nullptr);
-      EXPECT_EQ(send->done(), exchange && bytes == 1000);
-      if (send->done()) std::fill(out.begin(), out.end(), std::byte{6});  // the buffer is the program's again
-      Request& receive = receiver.receive({1, 0, 0}, {got.data(), bytes, nullptr});
-      receiver.wait(receive);
-      receiver.release(receive);
-      EXPECT_EQ(got, std::vector(bytes, std::byte{5}));
-      sender.wait(*send);
-      sender.release(*send);
-      if (exchange) EXPECT_TRUE(sender.cancel(other));
-      sender.release(other);
+  for (const Mode mode : {Mode::standard, Mode::synchronous}) {
+    for (const bool exchange : {false, true}) {
+      for (const std::size_t bytes : {std::size_t{1000}, std::size_t{1001}}) {
+        std::vector<std::byte> out(bytes, std::byte{5}), got(bytes), nothing(1);
+        Request& other = sender.receive({1, 1, 1}, {nothing.data(), 1, nullptr});
+        if (!exchange) EXPECT_TRUE(sender.cancel(other));
+        Request* const send = sender.send(receiver.port(), {1, 0, 0}, {out.data(), bytes, nullptr}, mode);
+        ASSERT_NE(send, nullptr);
+        EXPECT_EQ(send->done(), mode == Mode::standard && exchange && bytes == 1000);
+        if (send->done()) std::fill(out.begin(), out.end(), std::byte{6});  // the buffer is the program's again
+        Request& receive = receiver.receive({1, 0, 0}, {got.data(), bytes, nullptr});
+        receiver.wait(receive);
+        receiver.release(receive);
+        EXPECT_EQ(got, std::vector(bytes, std::byte{5}));
+        sender.wait(*send);
+        sender.release(*send);
+        if (exchange) EXPECT_TRUE(sender.cancel(other));
+        sender.release(other);
+      }
     }
   }
+}
+
+// But no more than so many, if nobody receives them; once they are received there is room again.
+TEST(Traffic, CopiesAsideAreBounded) {
+  constexpr std::size_t kBytes = 32 << 10;
+  constexpr std::size_t kMost = Endpoint::kMostAside / kBytes;
+  Endpoint sender(Callers::one);
+  Endpoint receiver(Callers::one);
+  std::vector<std::byte> out(kBytes), got(kBytes), nothing(1);
+  Request& other = sender.receive({1, 1, 1}, {nothing.data(), 1, nullptr});
+  for (int round = 0; round < 2; ++round) {
+    Request* last = nullptr;
+    for (std::size_t i = 0; i <= kMost; ++i) {
+      last = sender.send(receiver.port(), {1, 0, 0}, {out.data(), kBytes, nullptr}, Mode::standard);
+      ASSERT_NE(last, nullptr);
+      EXPECT_EQ(last->done(), i < kMost) << i;
+      if (last->done()) sender.release(*last);
+    }
+    for (std::size_t i = 0; i <= kMost; ++i) {
+      Request& receive = receiver.receive({1, 0, 0}, {got.data(), kBytes, nullptr});
+      receiver.wait(receive);
+      receiver.release(receive);
+    }
+    sender.wait(*last);
+    sender.release(*last);
+  }
+  EXPECT_TRUE(sender.cancel(other));
+  sender.release(other);
 }
 
 // 0 sends 300 and 50 000 bytes to 1, which does not poll, and only ever tests its request: that is done all the

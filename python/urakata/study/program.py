@@ -47,6 +47,10 @@ def _cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "urakata" / "bench"
 
 
+def _lacks_header(errors: str) -> bool:
+    return "mpi.h: No such file" in errors or "'mpi.h' file not found" in errors
+
+
 def _compile(host: Host, compiler: Path, source: Path) -> Path:
     sources = [source, *sorted(source.parent.glob(f"{source.stem}_*.c"))]
     text = b"".join(part.read_bytes() for part in [*sources, *sorted(source.parent.glob("*.h"))])
@@ -71,7 +75,9 @@ def _compile(host: Host, compiler: Path, source: Path) -> Path:
         if done.returncode == 0:
             break
     else:
-        hint = "\n(install the headers of this MPI, such as Debian's libopenmpi-dev)" if "mpi.h" in done.stderr else ""
+        hint = (
+            "\n(install the headers of this MPI, such as Debian's libopenmpi-dev)" if _lacks_header(done.stderr) else ""
+        )
         raise paths.NotFoundError(f"{compiler} could not build {source}:\n{done.stderr.strip()}{hint}")
     partial.replace(program)
     return program
