@@ -22,8 +22,8 @@
 // that matches it. Messages of one sender arrive in the order in which they were sent.
 //
 // What it costs: a send and a posted receive of an eager message make no system call, take no lock (see
-// caller_lock.hpp) and allocate nothing; nor do others once alike ones have been under way, as far as blocks are kept (Spare). Memory: the inbox
-// of 16 KiB, what is pending, kMostAside, and Spare::kKept.
+// caller_lock.hpp) and allocate nothing; nor do others once alike ones have been under way, as far as blocks are kept
+// (Spare). Memory: the inbox of 16 KiB, what is pending, kMostAside, and Spare::kKept.
 //
 // Thread-safety: by the endpoint's own rank only; by those of its threads that `callers` tells of. A request belongs
 // to one thread at a time. The port is for everybody.
