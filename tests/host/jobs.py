@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -31,6 +32,11 @@ def cases(short: int, full: int, name: str, ranks: int) -> str:
     the hosts that every machine has, elsewhere a tenth. All of them everywhere would take days on a few cores."""
     whole = ranks == 4 and name in ("openmpi", "mpich")
     return str((full if whole else full // 10) if FULL else short)
+
+
+def drawn_seed() -> str:
+    """Another one each time, or URAKATA_TEST_SEED. Tests name it, with the program's other words, where they fail."""
+    return os.environ.get("URAKATA_TEST_SEED") or str(random.SystemRandom().randrange(1 << 31))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from jobs import FULL, compiled, named, run_job
+from jobs import FULL, compiled, drawn_seed, named, run_job
 
 from urakata import paths
 from urakata.hosts import Hosts, available
@@ -54,7 +54,7 @@ def test_random_neighbourhoods_equal_the_hosts(
     hosts: Hosts, folder: Path, tmp_path: Path, way: str, per_host: int
 ) -> None:
     """Without a space, ranks of a node that are neighbours have schedules, and all ranks know."""
-    program = [str(compiled(named("openmpi"), "random_neighbours", folder)), "600" if FULL else "20", "8"]
+    program = [str(compiled(named("openmpi"), "random_neighbours", folder)), "600" if FULL else "20", drawn_seed()]
     options = (*WAYS[way], "--set", f"REPORT={tmp_path}")
     code, output = run(hosts, "openmpi", program, *options, per_host=per_host)
     assert code == 0, output[-3000:]

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from jobs import ENGINES, FULL, HOST_NAMES, cases, compiled, compiled_example, named, passes, run_job
+from jobs import ENGINES, FULL, HOST_NAMES, cases, compiled, compiled_example, drawn_seed, named, passes, run_job
 from spaces import nobody_lives
 
 from urakata import paths
@@ -36,7 +36,7 @@ def test_random_operations_equal_the_blocking_ones(folder: Path, name: str, engi
 def test_random_neighbourhoods_equal_the_hosts(folder: Path, name: str, ranks: int) -> None:
     """The same numbers come out of what all ranks got, whoever carried it."""
     host = named(name)
-    program = [str(compiled(host, "random_neighbours", folder)), cases(50, 3000, name, ranks), str(ranks)]
+    program = [str(compiled(host, "random_neighbours", folder)), cases(50, 3000, name, ranks), drawn_seed()]
     old = name == "system-mpich"
     of_host = run_job(host, ranks, program, None, seconds=60 if old else 900)
     if old and of_host.code is None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from broken_links import cut, wait_until_it_works
-from jobs import FULL, compiled, named, run_job
+from jobs import FULL, compiled, drawn_seed, named, run_job
 
 from urakata import paths
 from urakata.hosts import Hosts, LinkSettings, Sites, available
@@ -170,7 +170,7 @@ def test_exchanges_that_come_again(
     halos = by_wire(str(compiled(host, "random_halos", folder)), "300" if FULL else "20", str(ranks))
     assert "random_halos: right" in halos, halos[-3000:]
     by_wire(str(compiled(host, "fixed_pairs", folder)), "--rounds", "3000" if FULL else "60", "--seed", str(ranks))
-    neighbours = [str(compiled(host, "random_neighbours", folder)), "300" if FULL else "15", str(ranks)]
+    neighbours = [str(compiled(host, "random_neighbours", folder)), "300" if FULL else "15", drawn_seed()]
     alone, found = (
         [line for line in output.splitlines() if line.startswith("topology")]
         for output in (run_job(host, ranks, neighbours).output, by_wire(*neighbours))

@@ -5,7 +5,9 @@
 //
 // Each topology is a grid (with dimensions of one and two, periodic or not), a graph or a distributed graph with one-way
 // edges, edges to oneself and several between two ranks. On each a few operations are under way at once, and blocking
-// ones while they are; now and then one alone, persistent, whose blocks have 100 KiB to 2 MiB.
+// ones while they are; now and then one alone, persistent, whose blocks have 100 KiB to 2 MiB. Elements are of any
+// predefined type of C, and of types made of it.
+#include <float.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,7 +19,7 @@
 #include "random.h"
 
 enum { kMostNeighbours = 32, kOperations = 4, kStarts = 3, kMostRanks = 16 };
-enum { kSeldom = 64, kLeastLarge = 25 << 10, kMostLarge = 512 << 10 };  // large blocks: in one of so many; ints
+enum { kSeldom = 64, kLeastLarge = 100 << 10, kMostLarge = 2 << 20 };  // large blocks: in one of so many; bytes
 
 typedef enum { ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW, KINDS } Kind;
 typedef enum { BLOCKING, NONBLOCKING, PERSISTENT_FORM } Form;
@@ -37,7 +39,9 @@ typedef struct {
   Kind kind;
   Form form;
   bool large;  // by the call that ends in _c
+  int base;
   Side send, recv;
+  size_t bytes;  // of each buffer
   int *outgoing, *got;
   MPI_Request request;
 } Operation;
@@ -54,16 +58,33 @@ static bool verbose;
 // Elements of which ends are made; those of both ends of an edge may differ.
 typedef struct {
   MPI_Datatype type;
-  int ints, extent;  // of payload, and from one element to the next in ints
+  int items, extent;  // of a base type: in one element, and from one to the next
 } Layout;
-enum { INTS, SPACED, SHIFTED, SINGLE, VECTOR = SINGLE, STRUCT, SUBARRAY, LAYOUTS };  // SINGLE: so many have one int
-static Layout layouts[LAYOUTS];
-enum { kWhole = 4, kEvenly = 24 };  // ints that all of them divide, of payload and of memory
+enum { PLAIN, SPACED, SHIFTED, SINGLE, VECTOR = SINGLE, STRUCT, SUBARRAY, LAYOUTS };  // SINGLE: so many have one item
+enum { kWhole = 4, kEvenly = 24 };  // items that all of them divide, of payload and of memory
+enum { kMostBases = 64 };
+static struct {
+  MPI_Datatype type;
+  MPI_Aint extent;
+  Layout layouts[LAYOUTS];
+} bases[kMostBases];
+static int base_count;
 
-// Of the present topology: ints of the shortest and the longest block, ints that a block has room in, and bytes of a
-// buffer.
-static int shortest, longest, room;
-static size_t buffer_bytes;
+// Of the present topology: bytes of the shortest and the longest block.
+static int shortest, longest;
+static bool all_large;
+
+// Of an operation: the same in items, and in how many a block has room.
+typedef struct {
+  int shortest, longest, room;
+} Lengths;
+
+static Lengths lengths(int base) {
+  const int extent = (int)bases[base].extent;
+  const int most = longest / extent > kWhole ? longest / extent : kWhole;
+  return (Lengths){
+      .shortest = (shortest + extent - 1) / extent, .longest = most, .room = (3 * most / kEvenly + 1) * kEvenly};
+}
 
 static void read_neighbours(Topology* t) {
   int kind = 0;
@@ -139,35 +160,40 @@ static void make_distributed_graph(Topology* t, Random* r) {
                                  MPI_INFO_NULL, 0, &t->comm);
 }
 
-// The length of the block between two ranks is a function of both, so that each can say it without the other. In ints:
+// The length of the block between two ranks is a function of both, so that each can say it without the other. In items:
 // a multiple of `unit`.
-static int length(Kind kind, uint64_t draw, int unit, int from, int to) {
+static int length(const Operation* o, uint64_t draw, int unit, int from, int to) {
+  const Kind kind = o->kind;
   const bool even = kind == ALLGATHER || kind == ALLTOALL;
+  const Lengths its = lengths(o->base);
   Random r =
       random_of(draw, even ? 0 : (uint64_t)from + 1, kind == ALLTOALLV || kind == ALLTOALLW ? (uint64_t)to + 1 : 0);
-  return one_in(&r, 5) ? 0 : between(&r, (shortest + unit - 1) / unit, longest / unit) * unit;
+  return one_in(&r, 5) ? 0 : between(&r, (its.shortest + unit - 1) / unit, its.longest / unit) * unit;
 }
 
-static const Layout* draw_layout(int unit, Random* own) {
-  if (one_in(own, 3)) return &layouts[INTS];
+static const Layout* draw_layout(int base, int unit, Random* own) {
+  const Layout* const layouts = bases[base].layouts;
+  if (one_in(own, 3)) return &layouts[PLAIN];
   return &layouts[below(own, unit == kWhole ? LAYOUTS : SINGLE)];
 }
 
-static void draw_side(Side* side, Kind kind, uint64_t draw, int unit, const int* neighbours, int count, bool sends,
-                      Random* own) {
-  const Layout* const layout = draw_layout(unit, own);
+static void draw_side(const Operation* o, Side* side, uint64_t draw, int unit, const int* neighbours, int count,
+                      bool sends, Random* own) {
+  const Kind kind = o->kind;
+  const int room = lengths(o->base).room;
+  const Layout* const layout = draw_layout(o->base, unit, own);
   side->type = layout->type;
   for (int i = 0; i < count; ++i) {
     const int peer = neighbours[i] == MPI_PROC_NULL ? 0 : neighbours[i];
-    const Layout* const its = kind != ALLTOALLW ? layout : draw_layout(unit, own);
+    const Layout* const its = kind != ALLTOALLW ? layout : draw_layout(o->base, unit, own);
     side->types[i] = its->type;
-    side->counts[i] = length(kind, draw, unit, sends ? rank : peer, sends ? peer : rank) / its->ints;
+    side->counts[i] = length(o, draw, unit, sends ? rank : peer, sends ? peer : rank) / its->items;
     side->displacements[i] = i * room / layout->extent;
-    side->bytes[i] = (MPI_Aint)(i * room) * (MPI_Aint)sizeof(int);
+    side->bytes[i] = i * room * bases[o->base].extent;
   }
   if (kind == ALLGATHER || kind == ALLTOALL || (kind == ALLGATHERV && sends)) {
     // All alike, also where there is no neighbour.
-    side->counts[0] = length(kind, draw, unit, rank, rank) / layout->ints;
+    side->counts[0] = length(o, draw, unit, rank, rank) / layout->items;
   }
   for (int i = 0; i < kMostNeighbours; ++i) {
     side->large_counts[i] = side->counts[i];
@@ -178,14 +204,17 @@ static void draw_side(Side* side, Kind kind, uint64_t draw, int unit, const int*
 static void draw_operation(Operation* o, const Topology* t, Random* shared, Random* own) {
   o->kind = (Kind)below(shared, KINDS);
   o->form = (Form)below(shared, HAVE_PERSISTENT ? 3 : 2);
-  if (longest == kMostLarge && HAVE_PERSISTENT) o->form = PERSISTENT_FORM;
+  if (all_large && HAVE_PERSISTENT) o->form = PERSISTENT_FORM;
+  o->base = below(shared, base_count);
   o->large = one_in(own, 2) && HAVE_LARGE_COUNT;  // each rank as it likes
   const uint64_t draw = random_next(shared);
   const int unit = one_in(shared, 2) ? kWhole : 1;
-  draw_side(&o->send, o->kind, draw, unit, t->destinations, t->out, true, own);
-  draw_side(&o->recv, o->kind, draw, unit, t->sources, t->in, false, own);
-  o->outgoing = malloc(buffer_bytes);
-  o->got = malloc(buffer_bytes);
+  draw_side(o, &o->send, draw, unit, t->destinations, t->out, true, own);
+  draw_side(o, &o->recv, draw, unit, t->sources, t->in, false, own);
+  const int most = t->in > t->out ? t->in : t->out;
+  o->bytes = (size_t)(most > 0 ? most : 1) * (size_t)lengths(o->base).room * (size_t)bases[o->base].extent;
+  o->outgoing = malloc(o->bytes);  // a multiple of kEvenly bytes, so of an int
+  o->got = malloc(o->bytes);
 }
 
 #define UNPACK(...) __VA_ARGS__
@@ -269,23 +298,49 @@ static uint64_t mixed(uint64_t hash, uint64_t more) {
   return random_next(&r);
 }
 
+// Where an MPI moves long doubles as such, and not their bytes, only numbers come through as they are, and what pads them
+// does not.
+static bool padded(const Operation* o) { return bases[o->base].type == MPI_LONG_DOUBLE; }
+
+enum { kNumber = LDBL_MANT_DIG == 64 ? 10 : sizeof(long double) };  // bytes of it that are not padding
+
+static void fill(const Operation* o, Random* r) {
+  if (padded(o)) {
+    for (size_t at = 0; at < o->bytes; at += sizeof(long double)) {
+      const long double number = (long double)(int64_t)random_next(r);
+      memcpy((char*)o->outgoing + at, &number, kNumber);
+    }
+  } else {
+    for (size_t k = 0; k < o->bytes / sizeof(int); ++k) o->outgoing[k] = (int)random_next(r);
+  }
+  memset(o->got, 0x55, o->bytes);
+}
+
+static uint64_t hash_of_got(const Operation* o) {
+  if (padded(o)) {
+    for (size_t at = 0; at < o->bytes; at += sizeof(long double)) {
+      memset((char*)o->got + at + kNumber, 0, sizeof(long double) - kNumber);
+    }
+  }
+  uint64_t hash = 0;
+  for (size_t k = 0; k < o->bytes / sizeof(int); ++k) hash = mixed(hash, (unsigned)o->got[k]);
+  return hash;
+}
+
 static uint64_t run(int topology, uint64_t seed) {
   Random shared = random_of(seed, (uint64_t)topology, 0), own = random_of(seed, (uint64_t)topology, (uint64_t)rank + 1);
   Topology t = {.comm = MPI_COMM_NULL};
-  const bool large = topology % kSeldom == 5;
-  shortest = large ? kLeastLarge : 1;
-  longest = large ? kMostLarge : one_in(&shared, 12) ? 12000 : one_in(&shared, 4) ? 900 : 24;
-  room = (3 * longest / kEvenly + 1) * kEvenly;
+  all_large = topology % kSeldom == 5;
+  shortest = all_large ? kLeastLarge : 1;
+  longest = all_large ? kMostLarge : one_in(&shared, 12) ? 48000 : one_in(&shared, 4) ? 3600 : 96;
   const int kind = below(&shared, 3);
   if (kind == 0) make_grid(&t, &shared);
   if (kind == 1) make_graph(&t, &shared);
   if (kind == 2) make_distributed_graph(&t, &shared);
   MPI_Comm_rank(t.comm, &rank);
   read_neighbours(&t);
-  const int most = t.in > t.out ? t.in : t.out;
-  buffer_bytes = (size_t)(most > 0 ? most : 1) * (size_t)room * sizeof(int);
   Operation operations[kOperations];
-  const int count = large ? 1 : kOperations;
+  const int count = all_large ? 1 : kOperations;
   for (int i = 0; i < count; ++i) {
     Operation* o = &operations[i];
     draw_operation(o, &t, &shared, &own);
@@ -298,8 +353,7 @@ static uint64_t run(int topology, uint64_t seed) {
     if (one_in(&own, 3)) usleep((useconds_t)below(&own, 300));  // some are late
     for (int i = 0; i < count; ++i) {
       Operation* o = &operations[i];
-      for (size_t k = 0; k < buffer_bytes / sizeof(int); ++k) o->outgoing[k] = (int)random_next(&own);
-      memset(o->got, 0x55, buffer_bytes);
+      fill(o, &own);
       if (o->form == PERSISTENT_FORM)
         MPI_Start(&o->request);
       else
@@ -313,12 +367,15 @@ static uint64_t run(int topology, uint64_t seed) {
     }
     for (int i = 0; i < count; ++i) {
       const Operation* o = &operations[i];
-      uint64_t own_hash = 0;
-      for (size_t k = 0; k < buffer_bytes / sizeof(int); ++k) own_hash = mixed(own_hash, (unsigned)o->got[k]);
+      const uint64_t own_hash = hash_of_got(o);
       hash = mixed(hash, own_hash);
       if (verbose) {
-        fprintf(stderr, "topology %d, %s, rank %d of %d, start %d: %s %s, %d in, %d out: %016llx\n", topology, t.shape,
-                rank, ranks, s, form_names[o->form], names[o->kind], t.in, t.out, (unsigned long long)own_hash);
+        char base[MPI_MAX_OBJECT_NAME];
+        int name_length;
+        MPI_Type_get_name(bases[o->base].type, base, &name_length);
+        fprintf(stderr, "topology %d, %s, rank %d of %d, start %d: %s %s of %s, %d in, %d out: %016llx\n", topology,
+                t.shape, rank, ranks, s, form_names[o->form], names[o->kind], base, t.in, t.out,
+                (unsigned long long)own_hash);
       }
     }
   }
@@ -333,35 +390,91 @@ static uint64_t run(int topology, uint64_t seed) {
   return hash;
 }
 
-static void keep(int which, MPI_Datatype made, int ints, int extent) {
-  layouts[which] = (Layout){.ints = ints, .extent = extent};
-  MPI_Type_create_resized(made, 0, extent * (MPI_Aint)sizeof(int), &layouts[which].type);
-  MPI_Type_commit(&layouts[which].type);
+static void keep(int base, int which, MPI_Datatype made, int items, int extent) {
+  Layout* const layout = &bases[base].layouts[which];
+  *layout = (Layout){.items = items, .extent = extent};
+  MPI_Type_create_resized(made, 0, extent * bases[base].extent, &layout->type);
+  MPI_Type_commit(&layout->type);
   MPI_Type_free(&made);
 }
 
-static void make_layouts(void) {
+static void make_layouts(MPI_Datatype type) {
+  if (type == MPI_DATATYPE_NULL) return;  // one that this MPI has not
+  const int base = base_count++;
+  MPI_Aint lower = 0;
+  MPI_Type_get_extent(type, &lower, &bases[base].extent);
+  const MPI_Aint extent = bases[base].extent;
+  bases[base].type = type;
   MPI_Datatype made;
-  layouts[INTS] = (Layout){.type = MPI_INT, .ints = 1, .extent = 1};
-  MPI_Type_contiguous(1, MPI_INT, &made);
-  keep(SPACED, made, 1, 3);  // an int, and two that are left alone
-  const MPI_Aint second = sizeof(int);
+  bases[base].layouts[PLAIN] = (Layout){.type = type, .items = 1, .extent = 1};
+  MPI_Type_contiguous(1, type, &made);
+  keep(base, SPACED, made, 1, 3);  // an item, and two that are left alone
   const int one = 1;
-  MPI_Type_create_hindexed(1, &one, &second, MPI_INT, &made);
-  keep(SHIFTED, made, 1, 3);  // an int between two that are left alone
-  MPI_Type_vector(2, 1, 3, MPI_INT, &made);
-  keep(VECTOR, made, 2, 4);
-  const int lengths[] = {1, 1};
-  const MPI_Aint places[] = {(MPI_Aint)sizeof(int), 5 * (MPI_Aint)sizeof(int)};
+  MPI_Type_create_hindexed(1, &one, &extent, type, &made);
+  keep(base, SHIFTED, made, 1, 3);  // an item between two that are left alone
+  MPI_Type_vector(2, 1, 3, type, &made);
+  keep(base, VECTOR, made, 2, 4);
+  const int counts[] = {1, 1};
+  const MPI_Aint places[] = {extent, 5 * extent};
   MPI_Datatype three;
-  MPI_Type_contiguous(3, MPI_INT, &three);
-  const MPI_Datatype types[] = {MPI_INT, three};
-  MPI_Type_create_struct(2, lengths, places, types, &made);
+  MPI_Type_contiguous(3, type, &three);
+  const MPI_Datatype types[] = {type, three};
+  MPI_Type_create_struct(2, counts, places, types, &made);
   MPI_Type_free(&three);
-  keep(STRUCT, made, 4, 8);
+  keep(base, STRUCT, made, 4, 8);
   const int sizes[] = {3, 4}, parts[] = {2, 2}, starts[] = {1, 1};
-  MPI_Type_create_subarray(2, sizes, parts, starts, MPI_ORDER_C, MPI_INT, &made);
-  keep(SUBARRAY, made, 4, 12);
+  MPI_Type_create_subarray(2, sizes, parts, starts, MPI_ORDER_C, type, &made);
+  keep(base, SUBARRAY, made, 4, 12);
+}
+
+static void make_all_layouts(void) {
+  // Without MPI_C_LONG_DOUBLE_COMPLEX: with some layouts of it Open MPI 5.0.11 receives something else in each run.
+  const MPI_Datatype types[] = {
+      MPI_INT,
+      MPI_CHAR,
+      MPI_SIGNED_CHAR,
+      MPI_UNSIGNED_CHAR,
+      MPI_BYTE,
+      MPI_PACKED,
+      MPI_WCHAR,
+      MPI_SHORT,
+      MPI_UNSIGNED_SHORT,
+      MPI_UNSIGNED,
+      MPI_LONG,
+      MPI_UNSIGNED_LONG,
+      MPI_LONG_LONG,
+      MPI_UNSIGNED_LONG_LONG,
+      MPI_FLOAT,
+      MPI_DOUBLE,
+      MPI_LONG_DOUBLE,
+      MPI_INT8_T,
+      MPI_INT16_T,
+      MPI_INT32_T,
+      MPI_INT64_T,
+      MPI_UINT8_T,
+      MPI_UINT16_T,
+      MPI_UINT32_T,
+      MPI_UINT64_T,
+      MPI_C_BOOL,
+      MPI_C_FLOAT_COMPLEX,
+      MPI_C_DOUBLE_COMPLEX,
+      MPI_AINT,
+      MPI_OFFSET,
+      MPI_COUNT,
+      MPI_FLOAT_INT,
+      MPI_DOUBLE_INT,
+      MPI_LONG_INT,
+      MPI_2INT,
+      MPI_SHORT_INT,
+      MPI_LONG_DOUBLE_INT,
+  };
+  for (size_t i = 0; i < sizeof types / sizeof types[0]; ++i) make_layouts(types[i]);
+}
+
+static void free_layouts(void) {
+  for (int base = 0; base < base_count; ++base) {
+    for (int i = PLAIN + 1; i < LAYOUTS; ++i) MPI_Type_free(&bases[base].layouts[i].type);
+  }
 }
 
 int main(int argc, char** argv) {
@@ -373,7 +486,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (ranks > kMostRanks) MPI_Abort(MPI_COMM_WORLD, 2);
-  make_layouts();
+  make_all_layouts();
   if (rank == 0) printf("random_neighbours: seed %llu, %d topologies\n", (unsigned long long)seed, topologies);
   for (int i = first; i < first + topologies; ++i) {
     const uint64_t hash = run(i, seed);
@@ -381,7 +494,7 @@ int main(int argc, char** argv) {
     MPI_Reduce(&hash, &all, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0) printf("topology %d: %016llx\n", i, (unsigned long long)all);
   }
-  for (int i = INTS + 1; i < LAYOUTS; ++i) MPI_Type_free(&layouts[i].type);
+  free_layouts();
   MPI_Finalize();
   return 0;
 }
