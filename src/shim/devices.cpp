@@ -48,8 +48,14 @@ bool look_for_devices() {
 extern "C" [[gnu::visibility("hidden")]] void* urakata_before_dlopen(const char* /*name*/, int /*mode*/,
                                                                      const void* /*caller*/) {
   using namespace urakata::shim;
-  static void* const real = dlsym(RTLD_NEXT, "dlopen");
+  // Not initialised by whoever is first: in a child that is forked then, the others would wait for a thread that it has not.
+  static std::atomic<void*> real{nullptr};
+  void* found = real.load(std::memory_order_acquire);
+  if (found == nullptr) {
+    found = dlsym(RTLD_NEXT, "dlopen");
+    real.store(found, std::memory_order_release);
+  }
   loads.fetch_add(1, std::memory_order_seq_cst);
   host.may_have_devices.store(true, std::memory_order_seq_cst);
-  return real;
+  return found;
 }
