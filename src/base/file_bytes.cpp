@@ -9,13 +9,14 @@
 namespace urakata {
 
 std::string file_bytes(const std::string& path, std::size_t most) {
-  constexpr std::size_t kAtOnce = 64 << 10;
+  // Most files that are read have a few hundred bytes, and what is touched here each rank keeps.
+  constexpr std::size_t kFirst = 1 << 10, kMostAtOnce = 64 << 10;
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return {};
   std::string bytes;
   std::size_t there = 0;
   for (;;) {
-    bytes.resize(there + std::min(kAtOnce, most - there));
+    bytes.resize(there + std::min(std::clamp(there, kFirst, kMostAtOnce), most - there));
     const ssize_t got = read(file, bytes.data() + there, bytes.size() - there);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;  // the end, also of what was asked for

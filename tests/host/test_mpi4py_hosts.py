@@ -22,7 +22,6 @@ SHORT = ["--no-numpy", *(word for name in MODULES for word in ("-i", rf"test_{na
 # What communicates; all of it takes a host alone a quarter of an hour on three hosts that share two cores.
 COMMUNICATION = ["--no-numpy", *(word for name in ("cco", "p2p", "request") for word in ("-i", rf"test_{name}.*\.py"))]
 SECONDS = 1800.0 if FULL else 120.0
-PER_HOST = 2
 
 
 @pytest.fixture(scope="module")
@@ -31,9 +30,7 @@ def hosts() -> Iterator[Hosts]:
         yield made
 
 
-def run(
-    hosts: Hosts, *options: str, chosen: Sequence[str] = () if FULL else SHORT, per_host: int = PER_HOST
-) -> tuple[int, str]:
+def run(hosts: Hosts, *options: str, chosen: Sequence[str], per_host: int) -> tuple[int, str]:
     host = named("openmpi")
     command = [*suite(), *chosen]
     if options:
@@ -44,18 +41,24 @@ def run(
     return done.returncode, done.stdout + done.stderr
 
 
-def test_messages_by_wire(hosts: Hosts) -> None:
-    code, output = run(hosts)
+# The whole suite with a rank a host; with more ranks than cores, which the host alone lets spin, what communicates.
+RUNS: dict[int, Sequence[str]] = {1: (), 2: COMMUNICATION} if FULL else {2: SHORT}
+
+
+@pytest.mark.parametrize("per_host", RUNS)
+def test_messages_by_wire(hosts: Hosts, per_host: int) -> None:
+    chosen = RUNS[per_host]
+    code, output = run(hosts, chosen=chosen, per_host=per_host)
     expected = results(output)
-    assert len(expected[0]) == 2 * PER_HOST, output[-3000:]
+    assert len(expected[0]) == 2 * per_host, output[-3000:]
     ways: list[tuple[str, ...]] = [("--wire-messages",)]
-    if lives_in_a_space(suite()[0]):
+    if per_host > 1 and lives_in_a_space(suite()[0]):
         ways.append(("--wire-messages", "--space"))
     for way in ways:
-        got_code, output = run(hosts, "--verbose", "2", *way)
+        got_code, output = run(hosts, "--verbose", "2", *way, chosen=chosen, per_host=per_host)
         assert not re.search("runs untouched|ordinary process", output), output[:3000]
-        linked = output.count(f"the program's messages to {PER_HOST} of {2 * PER_HOST} ranks go by transport wire")
-        assert linked == 2 * PER_HOST, output[:3000]
+        linked = output.count(f"the program's messages to {per_host} of {2 * per_host} ranks go by transport wire")
+        assert linked == 2 * per_host, output[:3000]
         got = results(output)
         assert (got_code, *got[:2]) == (code, *expected[:2]), f"{way}\n{output[-3000:]}"
         assert not got[2] ^ expected[2], f"{way}: in one of both only {got[2] ^ expected[2]}"
