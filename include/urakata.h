@@ -93,7 +93,8 @@ URAKATA_API int ura_after(ura_schedule* schedule, int first, int then);
  * one rank's schedule can be checked for: MPI_ERR_ARG, and the message names the node. */
 URAKATA_API int ura_commit(ura_schedule* schedule);
 
-/* Starts the schedule, buffer i being at buffers[i]; all ranks of the communicator start it in the same order. */
+/* Starts the schedule, buffer i being at buffers[i]; all ranks of the communicator start it in the same order.
+ * MPI_ERR_BUFFER: a buffer is in memory of a device. */
 URAKATA_API int ura_start(ura_schedule* schedule, void* const* buffers, MPI_Request* request);
 
 /* MPI_ERR_PENDING while a start of it is not completed. Sets the pointer to null. */
@@ -152,7 +153,8 @@ URAKATA_API int ura_halo_name(ura_halo* halo, const char* name);
 /* Starts an exchange: of elements of `send_vector` into elements of `receive_vector`, which may be the same vector, and
  * others each time. Returns without waiting. Until the exchange is ended the elements that are sent are not written, and
  * those that come are not touched but as ura_halo_ready() says; an element that comes is none of those that are sent.
- * All ranks of the communicator begin the same number of exchanges. MPI_ERR_PENDING: the last one is not ended. */
+ * All ranks of the communicator begin the same number of exchanges. MPI_ERR_PENDING: the last one is not ended.
+ * MPI_ERR_BUFFER: a vector is in memory of a device, and the halo, made before the program used one, has a plan. */
 URAKATA_API int ura_halo_begin(ura_halo* halo, const void* send_vector, void* receive_vector);
 
 /* Is everything here that comes from this neighbour of the receiving side? Then the program may use those elements. To be
