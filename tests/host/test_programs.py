@@ -65,7 +65,7 @@ def test_blocking_neighbourhoods_by_threads_at_once(folder: Path, tmp_path: Path
     of_host = run_job(host, 3, program, None)
     passes(of_host)
     refused = [line for line in of_host.output.splitlines() if line.startswith("refused")]
-    assert len(refused) in (5, 7)  # with persistent ones
+    assert len(refused) in (48, 71)  # with persistent ones
     variables = {"URAKATA_BLOCKING": "always", "URAKATA_REPORT": str(tmp_path)}
     outcome = run_job(host, 3, program, engine, seconds=120, environment=variables)
     passes(outcome)

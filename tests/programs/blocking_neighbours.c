@@ -106,36 +106,83 @@ static int refuse(MPI_Comm ring, int rank) {
 enum { kForms = HAVE_PERSISTENT ? 3 : 2 };
 static const char* const forms[] = {"blocking", "non-blocking", "persistent"};
 
-static int try_form(int form, int count, MPI_Datatype type, MPI_Comm comm) {
-  static int out[2], in[2];
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (form == 0) return MPI_Neighbor_alltoall(out, count, type, in, count, MPI_INT, comm);
-  if (form == 1) return MPI_Ineighbor_alltoall(out, count, type, in, count, MPI_INT, comm, &request);
+typedef enum { ALLTOALL, ALLTOALLV, ALLTOALLW, ALLGATHER, ALLGATHERV, OPERATIONS } Operation;
+static const char* const operations[] = {"alltoall", "alltoallv", "alltoallw", "allgather", "allgatherv"};
+
+// For both neighbours; a form with fewer counts and types takes the last.
+typedef struct {
+  int counts[2];
+  MPI_Datatype types[2];
+} Side;
+
 #if HAVE_PERSISTENT
-  return PERSISTENT(Neighbor_alltoall)(out, count, type, in, count, MPI_INT, comm, MPI_INFO_NULL, &request);
+#define MAKE(name, ...) PERSISTENT(Neighbor_##name)(__VA_ARGS__, comm, MPI_INFO_NULL, &request)
 #else
-  return MPI_SUCCESS;
+#define MAKE(name, ...) MPI_SUCCESS
 #endif
+#define CALL(name, ...)                                            \
+  (form == 0   ? MPI_Neighbor_##name(__VA_ARGS__, comm)            \
+   : form == 1 ? MPI_Ineighbor_##name(__VA_ARGS__, comm, &request) \
+               : MAKE(name, __VA_ARGS__))
+
+static int try_form(int form, Operation operation, const Side* send, const Side* receive, MPI_Comm comm) {
+  static int out[2], in[2];
+  static const int places[] = {0, 1};
+  static const MPI_Aint addresses[] = {0, sizeof(int)};
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int *so_many = send->counts, *as_many = receive->counts;
+  const MPI_Datatype *sent = send->types, *got = receive->types;
+  switch (operation) {
+    case ALLTOALL:
+      return CALL(alltoall, out, so_many[1], sent[1], in, as_many[1], got[1]);
+    case ALLTOALLV:
+      return CALL(alltoallv, out, so_many, places, sent[1], in, as_many, places, got[1]);
+    case ALLTOALLW:
+      return CALL(alltoallw, out, so_many, addresses, sent, in, as_many, addresses, got);
+    case ALLGATHER:
+      return CALL(allgather, out, so_many[1], sent[1], in, as_many[1], got[1]);
+    default:
+      return CALL(allgatherv, out, so_many[1], sent[1], in, as_many, places, got[1]);
+  }
 }
 
-// Prints what the host, or who stands before it, says. (A communicator without a topology is fatal to Open MPI.)
+// Prints what the host, or who stands before it, says to a call that is wrong in what is told of the second neighbour, or
+// on a communicator without a topology.
+static void refuse_one(int form, Operation operation, const char* what, const Side* send, const Side* receive,
+                       MPI_Comm comm, int rank) {
+  int class = MPI_SUCCESS;
+  told = 0;
+  told_class = MPI_SUCCESS;
+  MPI_Error_class(try_form(form, operation, send, receive, comm), &class);
+  if (rank != 0) return;
+  printf("refused: %s, %s, %s: class %d, handler told %d times, of class %d, of %s\n", forms[form],
+         operations[operation], what, class, told, told_class, told != 0 && told_of != comm ? "another" : "its own");
+}
+
 static void refuse_all(MPI_Comm ring, int rank) {
-  const struct {
-    const char* what;
-    int count;
-    MPI_Datatype type;
-  } cases[] = {{"no type", 1, MPI_DATATYPE_NULL}, {"a count below 0", -1, MPI_INT}};
+  const Side right = {{1, 1}, {MPI_INT, MPI_INT}};
+  const Side no_type = {{1, 1}, {MPI_INT, MPI_DATATYPE_NULL}}, below = {{1, -1}, {MPI_INT, MPI_INT}};
+  MPI_Errhandler made;
+  MPI_Comm flat;
+  MPI_Comm_dup(MPI_COMM_WORLD, &flat);
+  MPI_Comm_create_errhandler(handler, &made);
+  MPI_Comm_set_errhandler(flat, made);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, made);  // which Open MPI tells of a communicator without a topology
   for (int form = 0; form < kForms; ++form) {
-    for (unsigned i = 0; i < sizeof cases / sizeof *cases; ++i) {
-      int class = MPI_SUCCESS;
-      told = 0;
-      told_class = MPI_SUCCESS;
-      MPI_Error_class(try_form(form, cases[i].count, cases[i].type, ring), &class);
-      if (rank != 0) continue;
-      printf("refused: %s, %s: class %d, handler told %d times, of class %d, of %s\n", forms[form], cases[i].what,
-             class, told, told_class, told != 0 && told_of != ring ? "another" : "its own");
+    for (Operation operation = 0; operation < OPERATIONS; ++operation) {
+      refuse_one(form, operation, "no type to send", &no_type, &right, ring, rank);
+      refuse_one(form, operation, "no type to receive", &right, &no_type, ring, rank);
+      refuse_one(form, operation, "a count below 0 to send", &below, &right, ring, rank);
+      // Open MPI does not look at these two.
+      if (form == 0 || operation != ALLGATHERV) {
+        refuse_one(form, operation, "a count below 0 to receive", &right, &below, ring, rank);
+      }
+      if (operation != ALLGATHER) refuse_one(form, operation, "no topology", &right, &right, flat, rank);
     }
   }
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  MPI_Errhandler_free(&made);
+  MPI_Comm_free(&flat);
 }
 
 int main(int argc, char** argv) {
