@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -87,6 +88,28 @@ def test_a_killed_neighbour_ends_the_job(hosts: Hosts, folder: Path, way: str, w
     program = [str(compiled(named("openmpi"), "killed_in_exchange", folder)), where]
     code, output = run(hosts, "openmpi", program, *WAYS[way], per_host=2 if way == "spaces" else 1)
     assert code not in (0, 124), output[-3000:]
+
+
+@pytest.mark.parametrize("where", ("neighbours", "halo"))
+@pytest.mark.parametrize("way", ("apart", "thread"))
+def test_whoever_exchanges_with_a_killed_one_gets_an_error(
+    hosts: Hosts, folder: Path, tmp_path: Path, way: str, where: str
+) -> None:
+    """The launcher leaves the others alone, errors are returned, and the host sees none: the plan tells."""
+    host = named("openmpi")
+    own = {"btl_tcp_port_min_v4": "20000", "btl_tcp_port_range_v4": "1000"}
+    done = hosts.run(
+        [EXEC, *WAYS[way], "--", str(compiled(host, "killed_in_exchange", folder)), where, str(tmp_path)],
+        host_mpi=host.launcher,
+        env={
+            **host.environment,
+            **{f"OMPI_MCA_{name}": value for name, value in own.items()},
+            "PRTE_MCA_state_base_recoverable": "1",
+        },
+        timeout=SECONDS,
+    )
+    output = done.stdout + done.stderr
+    assert sorted(re.findall(r"rank (\d): the exchange ended with class [1-9]", output)) == ["0", "1"], output[-3000:]
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
