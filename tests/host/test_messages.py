@@ -10,6 +10,7 @@ from jobs import FULL, HOST_NAMES, compiled, compiled_outside, named, passes, ru
 from spaces import EXEC, SPACE, space_job
 
 from urakata.hosts import Hosts, available
+from urakata.report.summary import summarise
 
 ROUNDS = "800" if FULL else "40"
 SECONDS = 900 if FULL else 120
@@ -124,6 +125,24 @@ def test_where_one_rank_has_no_memory_messages_and_exchanges_end(folder: Path, n
     passes(outcome)
     refused = re.search(r"(\d+) allocations failed", outcome.output)
     assert refused is not None and int(refused[1]) > 300, outcome.output  # most by plans and halos
+
+
+@pytest.mark.parametrize("ranks", (3, 4))
+@pytest.mark.parametrize("name", HOST_NAMES)
+def test_merged_halves_equal_the_hosts(folder: Path, tmp_path: Path, name: str, ranks: int) -> None:
+    """A communicator of MPI_Intercomm_merge: its messages and collectives, which are ours."""
+    host = named(name)
+    program = [str(compiled(host, "merged_halves", folder))]
+    outcomes = (
+        run_job(host, ranks, program),
+        space_job(host, ranks, program, environment={"URAKATA_REPORT": str(tmp_path)}),
+    )
+    for outcome in outcomes:
+        passes(outcome)
+    of_host, inside = (sorted(re.findall(r"^rank .* got .*$", outcome.output, re.MULTILINE)) for outcome in outcomes)
+    assert inside == of_host and len(inside) == ranks, inside
+    engines = {row.operation: row.engine for row in summarise(tmp_path).rows}
+    assert engines["Ialltoall"] == engines["Iallreduce"] != "host", engines
 
 
 @pytest.mark.parametrize("name", HOST_NAMES)

@@ -80,6 +80,18 @@ def test_random_messages_arrive_as_sent(
     passes(run(pair if count == 2 else hosts, name, program, "--engine", engine), count, count - 1)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", NAMES)
+def test_merged_halves_equal_the_hosts(hosts: Hosts, folder: Path, name: str, engine: str) -> None:
+    """A communicator of MPI_Intercomm_merge: its messages and collectives."""
+    program = [str(compiled(named(name), "merged_halves", folder))]
+    alone = sorted(line for line in run_job(named(name), 3, program).output.splitlines() if " got " in line)
+    outcome = run(hosts, name, program, "--engine", engine)
+    passes(outcome, 3, 2)
+    assert sorted(line for line in outcome[1].splitlines() if " got " in line) == alone
+    assert len(alone) == 3, alone
+
+
 @pytest.mark.parametrize("connections", ("1", "3"))
 @pytest.mark.parametrize("name", NAMES)
 def test_long_messages_go_over_so_many_connections(hosts: Hosts, folder: Path, name: str, connections: str) -> None:
