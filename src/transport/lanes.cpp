@@ -10,8 +10,6 @@
 #include <cstring>
 #include <string>
 
-#include "base/clock.hpp"
-
 namespace urakata::transport {
 
 namespace {
@@ -144,7 +142,7 @@ void Lanes::give(std::int32_t rank, Peer& to, Outgoing& message, const Free& fre
   to.traffic.bytes += piece.bytes;
   to.first_bytes -= std::min(to.first_bytes, piece.bytes);
   message.unacked.insert(piece.offset);
-  if (lane.unacked.empty()) lane.busy_since_ns = now_ns();
+  if (lane.unacked.empty()) lane.busy_since_ns = settings_.now();
   lane.unacked.push_back({&message, piece.offset, piece.bytes});
   lane.unacked_bytes += piece.bytes;
   ++message.queued;

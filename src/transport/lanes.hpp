@@ -56,15 +56,16 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 #include "transport/connection.hpp"
+#include "transport/tcp_facts.hpp"
 #include "transport/transport.hpp"
 #include "transport/wire.hpp"
 
 namespace urakata::transport {
 
 class LanesPort;
-struct TcpFacts;
 
 class Lanes final : private Connection::Sink {
  public:
@@ -79,6 +80,9 @@ class Lanes final : private Connection::Sink {
   struct Settings {
     std::uint32_t streams = 4;  // lanes of a pair, in each direction
     std::string congestion;     // control, by the kernel's name; empty: the system's
+    // What time it is, and what the kernel knows of a connection; a test gives its own, to let time pass.
+    std::uint64_t (*now)() = now_ns;
+    TcpFacts (*facts)(int socket) = tcp_facts;
   };
   static Result<std::unique_ptr<Lanes>> open(Wire& wire, Failures& failures, const Settings& settings);
   ~Lanes() override;

@@ -1,7 +1,6 @@
 // How fast a site was sent to, for those who have predicted it.
 #include <algorithm>
 
-#include "base/clock.hpp"
 #include "transport/lanes.hpp"
 
 namespace urakata::transport {
@@ -23,7 +22,7 @@ void Lanes::begin_busy(std::int32_t rank, std::uint64_t bytes) {
   if (site_.empty()) return;
   Busy& busy = busy_[site_[static_cast<std::size_t>(rank)]];
   if (busy.open == 0) {
-    busy.begin_ns = now_ns();
+    busy.begin_ns = settings_.now();
     busy.bytes = 0;
   }
   busy.open += bytes;
@@ -36,7 +35,7 @@ void Lanes::end_busy(std::int32_t rank, std::uint64_t bytes) {
   Busy& busy = busy_[site];
   busy.open -= std::min(busy.open, bytes);
   if (busy.open != 0 || busy.bytes < busy_least_) return;
-  const double seconds = static_cast<double>(now_ns() - busy.begin_ns) * 1e-9;
+  const double seconds = static_cast<double>(settings_.now() - busy.begin_ns) * 1e-9;
   const auto rate = [](std::uint64_t of, double in) { return static_cast<double>(of) / in; };
   if (busy.most.bytes != 0 && rate(busy.bytes, seconds) <= rate(busy.most.bytes, busy.most.seconds)) return;
   std::uint32_t connections = 0;

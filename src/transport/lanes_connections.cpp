@@ -9,7 +9,6 @@
 #include <string>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "transport/lanes.hpp"
 #include "transport/tcp_facts.hpp"
@@ -60,11 +59,11 @@ void Lanes::open_lanes(std::int32_t rank, Peer& to) {
 void Lanes::make_lanes(std::int32_t rank, Peer& to, std::size_t wanted) {
   const std::size_t here = alive(to, true, false);
   if (here >= wanted) return;
-  if (to.again_ns != 0 && now_ns() < to.again_ns) return;
+  if (to.again_ns != 0 && settings_.now() < to.again_ns) return;
   for (std::size_t i = here; i < wanted; ++i) {
     auto made = wire_.connect_to(rank, FrameKind::hello_lane, epoll_);
     if (!made) {
-      to.again_ns = now_ns() + kAgain;
+      to.again_ns = settings_.now() + kAgain;
       if (alive(to, true, false) == 0 && wants(to)) note_down(to, 0);
       return;
     }
@@ -72,7 +71,7 @@ void Lanes::make_lanes(std::int32_t rank, Peer& to, std::size_t wanted) {
     Lane& lane = to.lanes.emplace_back();
     lane.rank = rank;
     lane.out = true;
-    lane.made_ns = now_ns();
+    lane.made_ns = settings_.now();
     by_connection_[made.get()] = &lane;
     lane.connection = std::move(made);
   }
@@ -99,7 +98,7 @@ Lanes::Packets Lanes::packets(std::int32_t rank) {
   if (found == peers_.end()) return all;
   for (const Lane& lane : found->second.lanes) {
     if (!lane.out || lane.connection->broken()) continue;
-    const TcpFacts facts = tcp_facts(lane.connection->socket());
+    const TcpFacts facts = settings_.facts(lane.connection->socket());
     all.sent += facts.data_segments_out;
     all.again += facts.sent_again;
   }
@@ -113,7 +112,7 @@ Lanes::Increase Lanes::carried_since(std::int32_t rank) {
   if (found == peers_.end()) return all;
   for (Lane& lane : found->second.lanes) {
     if (!lane.out || !lane.connection->open || lane.connection->broken()) continue;
-    const TcpFacts facts = tcp_facts(lane.connection->socket());
+    const TcpFacts facts = settings_.facts(lane.connection->socket());
     const Increase now{.bytes = facts.bytes_acked, .us = carrying_us(facts)};
     const Increase before = std::exchange(lane.told_carried, now);
     all.bytes += now.bytes - before.bytes;
@@ -151,7 +150,7 @@ bool Lanes::prepare(std::int32_t rank, std::uint32_t streams) {
 void Lanes::tick() {
   std::uint64_t word = 0;
   [[maybe_unused]] const auto got = read(timer_, &word, sizeof word);
-  const std::uint64_t now = now_ns();
+  const std::uint64_t now = settings_.now();
   for (auto& [rank, peer] : peers_) {
     if (peer.failed) continue;
     if (wants(peer)) {
@@ -185,7 +184,7 @@ void Lanes::check_lanes(std::int32_t rank, Peer& peer, std::uint64_t now) {
   const bool last = std::ranges::none_of(peer.waiting, [](const Outgoing* message) { return message->ready(); });
   for (Lane& lane : peer.lanes) {
     if (lane.connection->broken()) continue;
-    const TcpFacts facts = tcp_facts(lane.connection->socket());
+    const TcpFacts facts = settings_.facts(lane.connection->socket());
     const bool open = lane.connection->open;
     lane.silence_ns = silence(lane, facts, now);
     const std::uint64_t shortest = !open ? kConnecting : lane.out && last ? kLastSilence : kSilence;
@@ -216,14 +215,14 @@ void Lanes::check_lanes(std::int32_t rank, Peer& peer, std::uint64_t now) {
   // Whoever only receives learns by a connection of its own whether the other process is still there.
   if (peer.lanes.empty() && (peer.again_ns == 0 || now >= peer.again_ns)) open_lanes(rank, peer);
   push(rank, peer);
-  if (peer.down_since_ns != 0 && now_ns() - peer.down_since_ns > wire_.timeout_ns()) fail(rank, peer);
+  if (peer.down_since_ns != 0 && settings_.now() - peer.down_since_ns > wire_.timeout_ns()) fail(rank, peer);
 }
 
 // Nothing has been heard of it for so long, of which counts what something was wanted of it. A new connection has a
 // second all the same: the link may be back.
 void Lanes::note_down(Peer& peer, std::uint64_t silence_ns) {
   if (peer.down_since_ns != 0) return;
-  const std::uint64_t now = now_ns();
+  const std::uint64_t now = settings_.now();
   const std::uint64_t most = wire_.timeout_ns() - std::min(wire_.timeout_ns() / 2, kMakingAnew);
   const std::uint64_t wanted_ns = peer.wanted_since_ns != 0 ? now - peer.wanted_since_ns : 0;
   peer.down_since_ns = now - std::min({silence_ns, wanted_ns, most});
@@ -254,7 +253,7 @@ void Lanes::lose(std::int32_t rank, Peer& of, Lane& lane) {
   buried_.push_back(std::move(lane.connection));
   of.lanes.remove_if([&](const Lane& one) { return &one == &lane; });
   if (of.failed || !wants(of)) return;
-  if (out) of.again_ns = now_ns() + kAgain;
+  if (out) of.again_ns = settings_.now() + kAgain;
   if (out ? alive(of, true, true) == 0 : of.lanes.empty()) {
     // The kernel's own questions to an idle node take the timeout.
     if (of.down_since_ns == 0) of.again_ns = 0;

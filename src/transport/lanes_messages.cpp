@@ -3,7 +3,6 @@
 #include <cstring>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "transport/group.hpp"
 #include "transport/lanes.hpp"
@@ -34,7 +33,7 @@ bool Lanes::send(LanesPort& port, const Message& message, Ticket ticket) {
     out.payload = out.kept.data();
   }
   to.backlog += message.bytes;
-  if (to.wanted_since_ns == 0) to.wanted_since_ns = now_ns();
+  if (to.wanted_since_ns == 0) to.wanted_since_ns = settings_.now();
   begin_busy(message.peer, message.bytes);
   to.waiting.push_back(&out);
   push(message.peer, to);
@@ -91,7 +90,7 @@ bool Lanes::recv(LanesPort& port, const Message& message, Ticket ticket, int* er
     *error = failure_;
     return true;
   }
-  if (from.wanted_since_ns == 0) from.wanted_since_ns = now_ns();
+  if (from.wanted_since_ns == 0) from.wanted_since_ns = settings_.now();
   const Key key{message.tag, from.posted[message.tag]++};
   Incoming& incoming = from.incoming[key];
   incoming.port = &port;

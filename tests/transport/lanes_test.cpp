@@ -19,12 +19,12 @@
 #include <random>
 #include <span>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "loopback.hpp"
 #include "transport/group.hpp"
+#include "transport/tcp_facts.hpp"
 
 namespace urakata::transport {
 namespace {
@@ -36,10 +36,10 @@ struct Job {
   std::vector<std::unique_ptr<Lanes>> lanes;
   std::vector<std::unique_ptr<LanesPort>> ports;
 
-  explicit Job(std::int32_t ranks, std::uint64_t timeout_ns = kTimeout, std::uint32_t streams = 4) {
-    wires = wires_of(ranks, failures, timeout_ns);
+  explicit Job(std::int32_t ranks, const Lanes::Settings& settings = {}) {
+    wires = wires_of(ranks, failures);
     for (auto& wire : wires) {
-      auto opened = Lanes::open(*wire, failures, {.streams = streams, .congestion = ""});
+      auto opened = Lanes::open(*wire, failures, settings);
       if (!opened.ok()) ADD_FAILURE() << opened.error().message;
       lanes.push_back(std::move(*opened));
       ports.push_back(std::make_unique<LanesPort>(*lanes.back()));
@@ -222,7 +222,7 @@ TEST(Lanes, GoIsToldByAllLanes) {
 
 // One lane only: when it is lost another is made.
 TEST(Lanes, ALostLaneIsMadeAnew) {
-  Job job(3, kTimeout, 1);
+  Job job(3, {.streams = 1, .congestion = ""});
   exchange(job, std::random_device{}(), 100, 20);
 }
 
@@ -244,25 +244,39 @@ void pass_on(Job& job, std::size_t bytes) {
 
 // A large message uses as many lanes as there may be.
 TEST(Lanes, AreAsManyAsAskedFor) {
-  Job job(2, kTimeout, 3);
+  Job job(2, {.streams = 3, .congestion = ""});
   pass_on(job, 8'000'000);
   const Lanes::Traffic traffic = job.lanes[0]->traffic()[1];
   EXPECT_EQ(traffic.lanes, 3U);
   EXPECT_EQ(traffic.bytes, 8'000'000U);
 }
 
+// Time that passes when the test says so, for the lanes as for what the kernel tells of their connections.
+namespace passed {
+std::uint64_t ns = 0;
+std::uint64_t looks = 0;  // of lanes at their connections
+
+std::uint64_t now() { return now_ns() + ns; }
+TcpFacts facts(int socket) {
+  ++looks;
+  TcpFacts found = tcp_facts(socket);
+  found.since_ack_ms += static_cast<std::uint32_t>(ns / 1'000'000);
+  return found;
+}
+}  // namespace passed
+
 // All lanes were lost while nobody wanted anything, and that is longer ago than a node may be silent; and then the other
 // process computes for longer than that.
 TEST(Lanes, WhoWasAskedNothingIsNotGone) {
-  constexpr std::uint64_t kBound = 300'000'000;  // ns
-  Job job(2, kBound);
+  constexpr std::uint64_t kLonger = kTimeout + kTimeout / 10;
+  Job job(2, {.congestion = "", .now = passed::now, .facts = passed::facts});
   pass_on(job, 100'000);
   const auto lost = [&] { return sockets_to(*job.wires[1]).empty(); };
   while (!lost()) {
     job.cut(1, 0);
     for (auto& port : job.ports) port->poll();
   }
-  std::this_thread::sleep_for(std::chrono::nanoseconds(kBound + kBound / 10));
+  passed::ns += kLonger;
   std::vector<std::byte> sent = filled(1000, 1), room(sent.size());
   bool finished = false;
   std::size_t open = 0;
@@ -275,9 +289,11 @@ TEST(Lanes, WhoWasAskedNothingIsNotGone) {
       --open;
     }
   };
-  for (int i = 0; i < 70; ++i) {
-    settle(*job.ports[0]);
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  for (int i = 0; i < 3; ++i) {
+    const std::uint64_t before = passed::looks;
+    while (passed::looks == before && open != 0) settle(*job.ports[0]);
+    ASSERT_EQ(open, 1U);
+    passed::ns += kLonger;
   }
   EXPECT_EQ(job.ports[1]->recv({.address = room.data(), .bytes = room.size(), .layout = nullptr, .peer = 0, .tag = 5},
                                {}, &finished),
