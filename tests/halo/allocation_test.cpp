@@ -1,32 +1,10 @@
 // Exchanges allocate nothing, whichever way the payloads go.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
+#include <cstdint>
 
+#include "../counted_allocations.hpp"
 #include "neighbourhood.hpp"
-
-namespace {
-std::atomic<std::uint64_t> allocations{0};
-
-void* allocate(std::size_t bytes, std::size_t alignment) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-  if (memory == nullptr) std::abort();
-  return memory;
-}
-}  // namespace
-
-// In place of those of this whole test program.
-void* operator new(std::size_t bytes) { return allocate(bytes, alignof(std::max_align_t)); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return allocate(bytes, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
 
 namespace urakata::halo::test {
 namespace {
@@ -46,14 +24,14 @@ TEST(Plan, ExchangesAllocateNothing) {
     all.join_all();
     std::uint64_t before = 0;
     for (std::uint64_t k = 1; k <= 6; ++k) {
-      if (k == 2) before = allocations.load();
+      if (k == 2) before = urakata::test::allocations.load();
       for (Rank& rank : all.rank) rank.begin();
       for (Rank& rank : all.rank) {
         while (rank.plan->ready_any().has_value()) continue;
       }
       for (Rank& rank : all.rank) EXPECT_TRUE(test(rank));
     }
-    EXPECT_EQ(allocations.load(), before);
+    EXPECT_EQ(urakata::test::allocations.load(), before);
     EXPECT_GT(before, 0U);
   }
 }
