@@ -159,9 +159,9 @@ static Buffer prepare_typed_blocks(Collective* c, Side* side, bool sending, uint
   return allocate(low, high);
 }
 
-static void prepare_reduction(Collective* c, Random* shared, int units) {
+static void prepare_reduction(Collective* c, bool user, Random* shared, int units) {
   c->reduction = true;
-  c->op = random_operator(shared);
+  c->op = random_operator(user, shared);
   int total = units;
   if (c->operation == REDUCE_SCATTER) {
     total = 0;
@@ -188,7 +188,7 @@ void prepare(Collective* c, MPI_Comm comm, const char* comm_name, Abilities able
   MPI_Comm_rank(comm, &c->rank);
   static const Operation moving[] = {BCAST, ALLGATHER, ALLTOALL};
   const bool moves = able.mostly_moving && !one_in(shared, 4);
-  if (c->size == 1) able = (Abilities){0};
+  if (c->size == 1) able = (Abilities){.user_operators = able.user_operators};
   c->operation = moves ? moving[below(shared, 3)] : (Operation)below(shared, OPERATIONS);
   const int pick = below(shared, 8);
   c->form = NONBLOCKING;
@@ -251,7 +251,7 @@ void prepare(Collective* c, MPI_Comm comm, const char* comm_name, Abilities able
       c->got = prepare_typed_blocks(c, &c->recv, false, block_seed, local);
       break;
     default:
-      prepare_reduction(c, &sizes, units);
+      prepare_reduction(c, able.user_operators, &sizes, units);
       break;
   }
   c->outgoing_before = (Buffer){.memory = malloc(c->outgoing.bytes), .bytes = c->outgoing.bytes};

@@ -80,12 +80,13 @@ const char* form_name(Form form);
 bool is_persistent(const Collective* c);
 
 // What hosts do not do rightly is left out where a collective is theirs: all of them when the program is proved without
-// Urakata, those on communicators of one rank otherwise.
+// Urakata, otherwise those on communicators of one rank, of MPI_Comm_idup and made from these.
 typedef struct {
   bool early_free;  // of handles while an operation runs
   bool persistent;
   bool derived_types;
-  bool mostly_moving;  // draw mostly operations that engine kernel runs
+  bool user_operators;  // MPICH 5's MPI_Ireduce_scatter_block ends by a signal
+  bool mostly_moving;   // draw mostly operations that engine kernel runs
 } Abilities;
 
 // Draws everything but the data. `shared` gives the same on all ranks, `local` does not.

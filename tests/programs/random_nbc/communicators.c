@@ -1,7 +1,5 @@
 #include "communicators.h"
 
-#include "../random.h"
-
 void make_communicators(Communicator* all) {
   int size = 0;
   int rank = 0;
@@ -42,6 +40,21 @@ void make_communicators(Communicator* all) {
   const int weight = 1;
   MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &before, &weight, 1, &next, &weight, MPI_INFO_NULL, 0,
                                  &all[n++].comm);
+
+  MPI_Request request;
+  MPI_Comm* const idup = &all[n].comm;
+  all[n].name = "idup";
+  MPI_Comm_idup(MPI_COMM_WORLD, idup, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  ++n;
+  all[n].name = "dup of the idup";
+  MPI_Comm_dup(*idup, &all[n++].comm);
+  all[n].name = "split of the idup";
+  MPI_Comm_split(*idup, rank % 2, -rank, &all[n++].comm);
+}
+
+int random_communicator(Random* shared) {
+  return one_in(shared, 10) ? kKnown + below(shared, kCommunicators - kKnown) : below(shared, kKnown);
 }
 
 void choose_engines(Communicator* all, uint64_t seed) {
@@ -50,7 +63,7 @@ void choose_engines(Communicator* all, uint64_t seed) {
   static const char* const engines[] = {"kernel", "thread", "poll"};
   enum { kEngines = sizeof engines / sizeof engines[0] };
   Random random = random_of(seed, 77, 0);
-  for (int i = 1; i < kCommunicators; ++i) {
+  for (int i = 1; i < kKnown; ++i) {
     const char* engine = engines[below(&random, kEngines)];
     if (all[i].comm == MPI_COMM_NULL) continue;
     MPI_Info info;

@@ -5,14 +5,18 @@
 #include <mpi.h>
 #include <stdint.h>
 
+#include "../random.h"
+
 typedef struct {
   const char* name;
   MPI_Comm comm;  // MPI_COMM_NULL on ranks that are not in it
 } Communicator;
 
-enum { kCommunicators = 8 };
+// From kKnown on: made by MPI_Comm_idup, or from such a one, and so the host's under Urakata.
+enum { kKnown = 8, kCommunicators = 11 };
 
 void make_communicators(Communicator* all);
+int random_communicator(Random* shared);  // mostly one that is known
 // Under Urakata with engine kernel: an engine for each, drawn from the seed.
 void choose_engines(Communicator* all, uint64_t seed);
 void free_communicators(Communicator* all);

@@ -146,8 +146,8 @@ typedef struct {
   MPI_Op op;
 } Named;
 
-Operator random_operator(Random* shared) {
-  if (one_in(shared, 4)) return user_operator(below(shared, kUserOps));
+Operator random_operator(bool user, Random* shared) {
+  if (one_in(shared, 4) && user) return user_operator(below(shared, kUserOps));
   const Named arithmetic[] = {{"sum", MPI_SUM}, {"prod", MPI_PROD}, {"min", MPI_MIN}, {"max", MPI_MAX}};
   const Named logical[] = {{"land", MPI_LAND}, {"lor", MPI_LOR}, {"lxor", MPI_LXOR}};
   const Named bitwise[] = {{"band", MPI_BAND}, {"bor", MPI_BOR}, {"bxor", MPI_BXOR}};

@@ -14,8 +14,8 @@ typedef struct {
   MPI_Datatype type;           // likewise
 } Operator;
 
-Operator random_operator(Random* shared);
-MPI_Op user_op(const Operator* o);  // another handle of the same user-defined operation
+Operator random_operator(bool user, Random* shared);  // user: it may be a user-defined one
+MPI_Op user_op(const Operator* o);                    // another handle of the same user-defined operation
 void free_operator(Operator* o);
 
 // `count` elements at `base` become legal operands.
