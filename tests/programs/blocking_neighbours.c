@@ -146,8 +146,8 @@ static int try_form(int form, Operation operation, const Side* send, const Side*
   }
 }
 
-// Prints what the host, or who stands before it, says to a call that is wrong in what is told of the second neighbour, or
-// on a communicator without a topology.
+// Prints what the host, or who stands before it, says to a call that is wrong in what is told of the second neighbour,
+// or on a communicator without a topology.
 static void refuse_one(int form, Operation operation, const char* what, const Side* send, const Side* receive,
                        MPI_Comm comm, int rank) {
   int class = MPI_SUCCESS;

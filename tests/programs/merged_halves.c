@@ -1,6 +1,6 @@
 // The halves of MPI_COMM_WORLD, joined again by MPI_Intercomm_create and MPI_Intercomm_merge with the upper one first:
-// messages between all of its ranks, and collectives. Of 4 ranks, 2 3 0 1 of MPI_COMM_WORLD are 0 1 2 3 of it. Each rank
-// says what it got, as a number made from all of it.
+// messages between all of its ranks, and collectives. Of 4 ranks, 2 3 0 1 of MPI_COMM_WORLD are 0 1 2 3 of it. Each
+// rank says what it got, as a number made from all of it.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
