@@ -1,8 +1,8 @@
 // The last rank of a ring is killed while the others wait in an exchange with their neighbours: in MPI_Wait of a persistent
 // neighbourhood collective ("neighbours"), or in ura_halo_end ("halo"). Every rank says "pid P" first. With a folder
 // as second argument errors are returned, and each rank that gets one says so, and ends when all but the killed one
-// have; files there tell. The host, of which the test says that it listens at ports 20000 to 20999, does not see the end: a
-// process that lives on holds its connections, and only those.
+// have; files there tell. The host, of which the test says that it listens at ports 20000 to 20999, does not see the
+// end: a process that lives on holds its connections, and only those.
 #include <arpa/inet.h>
 #include <signal.h>
 #include <stdio.h>
