@@ -1,9 +1,8 @@
 // The fixed pairs of an endpoint: their ends at this rank. See pair.hpp for the protocol.
 //
-// Both kinds of ends are found by the other rank, so that messages of ranks without a pair between them pay no more than a
-// look at one word.
+// Both kinds of ends are found by the other rank, so that messages of ranks without a pair between them pay no more than one load.
 //
-// What a start costs: of the send one copy into the turn and one store, of the receive a few stores at home. No allocation,
+// What a start costs: of the send one copy into the ring and one store, of the receive a few stores at home. No allocation,
 // no matching, and no lock but that of an endpoint whose threads call at once (caller_lock.hpp).
 //
 // Part of endpoint.hpp, which includes it behind the class.
@@ -31,7 +30,7 @@ class Endpoint::Pairs final : public Port::Further {
   bool keeps(Persistent& receive, const Request& request);
   void end(Persistent& persistent, Request* open);
 
-  // Before an ordinary send, receive or look for a message.
+  // Before an ordinary send, receive or probe.
   bool sends_to(const Port& to) const { return out_[place_of(to)] != nullptr; }
   bool receives_from(std::int32_t source) const {
     return source == kAnySource ? ends_ != 0 : in_[place_of(source)] != nullptr;
@@ -46,7 +45,7 @@ class Endpoint::Pairs final : public Port::Further {
   // Takes what has come. Returns whether anything had.
   bool step();
   bool news() const override;
-  bool waits() const { return !waiting_.empty(); }  // has a receive, as far as was looked
+  bool waits() const { return !waiting_.empty(); }  // has a receive, as of the last poll
   // Polls for the receive's put for a short time, without anything else, where it is one of a pair.
   void await(const Request& request);
 
@@ -58,8 +57,8 @@ class Endpoint::Pairs final : public Port::Further {
   }
 
   // pairs_out.cpp
-  Put* free_turn(SendEnd& end) const;
-  Request* put(SendEnd& end, Put& turn, const Buffer& buffer, Mode mode);
+  Put* free_entry(SendEnd& end) const;
+  Request* put(SendEnd& end, Put& entry, const Buffer& buffer, Mode mode);
   Request* ask(Persistent& send, Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode);
   void end(SendEnd& end);
   SendEnd& new_end();
@@ -80,13 +79,13 @@ class Endpoint::Pairs final : public Port::Further {
 
   std::array<SendEnd*, kPlaces> out_{};
   std::vector<std::unique_ptr<SendEnd>> made_;
-  std::vector<SendEnd*> leaving_;  // ended, and not released when looked at last
+  std::vector<SendEnd*> leaving_;  // ended, and not released when polled last
   std::vector<SendEnd*> free_;
   std::uint64_t generation_ = 0;
 
   std::array<std::unique_ptr<ReceiveEnd>, kPlaces> in_{};
   std::size_t ends_ = 0;              // of receives
-  std::vector<ReceiveEnd*> waiting_;  // started, and the put has not come when looked at last; with room for all ends
+  std::vector<ReceiveEnd*> waiting_;  // started, and the put had not come at the last poll; with room for all ends
   std::vector<ReceiveEnd*> closed_;   // and not ended by their senders
   std::atomic<bool> busy_{false};     // one of the two has something; relaxed
 };

@@ -94,8 +94,8 @@ void Endpoint::Pairs::meet(Request& receive, const Rts& rts) {
   }
   auto end = std::make_unique<ReceiveEnd>();
   end->lines = lines_for(rts.bytes);
-  end->turns = std::make_unique<ReceiveEnd::Line[]>(kTurns * end->lines);
-  for (std::uint64_t k = 0; k < kTurns; ++k) new (end->turns[k * end->lines].bytes) Put;
+  end->ring = std::make_unique<ReceiveEnd::Line[]>(kRingEntries * end->lines);
+  for (std::uint64_t k = 0; k < kRingEntries; ++k) new (end->ring[k * end->lines].bytes) Put;
   end->key = key;
   end->sender = rts.request->end;
   end->generation = rts.request->generation;
@@ -140,7 +140,7 @@ void Endpoint::Pairs::take(ReceiveEnd& end, Put& put) {
     ++end.taken;
     here_.finish(request);
   }
-  if (end.taken - end.told >= kTurns / 2) tell(end);
+  if (end.taken - end.told >= kRingEntries / 2) tell(end);
 }
 
 void Endpoint::Pairs::tell(ReceiveEnd& end) {
@@ -257,14 +257,14 @@ void Endpoint::Pairs::before_arrival(const Envelope& envelope, std::uint32_t ord
   forget_ended();
 }
 
-// What is in the turns of closed ends goes into matching, in its place. Returns whether there was anything.
+// What is in the rings of closed ends goes into matching, in its place. Returns whether there was anything.
 bool Endpoint::Pairs::settle() {
   bool moved = false;
   for (;;) {
     bool any = false;
     for (ReceiveEnd* const end : closed_) {
       end->sighted = end->taken;
-      while (end->sighted < end->taken + kTurns && end->put_at(end->sighted + 1) != nullptr) ++end->sighted;
+      while (end->sighted < end->taken + kRingEntries && end->put_at(end->sighted + 1) != nullptr) ++end->sighted;
       any = any || end->sighted != end->taken;
     }
     if (!any) break;

@@ -46,7 +46,7 @@ constexpr std::uint64_t kMostBackoff = 1024;  // starts
 Request* Endpoint::Pairs::start(Persistent& send, Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode) {
   ++send.starts;
   if (send.out != nullptr) {
-    if (Put* const turn = free_turn(*send.out)) return put(*send.out, *turn, buffer, mode);
+    if (Put* const entry = free_entry(*send.out)) return put(*send.out, *entry, buffer, mode);
     end(*send.out);
   }
   return &to != &here_.port_ && send.starts >= send.asks_at ? ask(send, to, envelope, buffer, mode)
@@ -54,43 +54,43 @@ Request* Endpoint::Pairs::start(Persistent& send, Port& to, const Envelope& enve
 }
 
 // nullptr: the pair has to end.
-Put* Endpoint::Pairs::free_turn(SendEnd& end) const {
+Put* Endpoint::Pairs::free_entry(SendEnd& end) const {
   const std::uint64_t state = end.state.load(std::memory_order_acquire);
   if ((state & (SendEnd::kWaiting | SendEnd::kClosed)) != 0) return nullptr;
   end.receiver = SendEnd::address_in(state);
-  if (end.put - end.seen == kTurns) {
+  if (end.put - end.seen == kRingEntries) {
     end.seen = end.taken.load(std::memory_order_acquire);
-    if (end.put - end.seen == kTurns) return nullptr;
+    if (end.put - end.seen == kRingEntries) return nullptr;
   }
   // A message that waits for room has no number yet, and is the older one.
   if (!here_.pending_.empty() && here_.pending_to(*end.to)) return nullptr;
-  return &end.receiver->turn(end.put + 1);
+  return &end.receiver->entry(end.put + 1);
 }
 
-Request* Endpoint::Pairs::put(SendEnd& end, Put& turn, const Buffer& buffer, Mode mode) {
+Request* Endpoint::Pairs::put(SendEnd& end, Put& entry, const Buffer& buffer, Mode mode) {
   const std::uint64_t bytes = buffer.bytes();
   Port& to = *end.to;
   Request* request = nullptr;
-  turn.order = ++here_.order_;
+  entry.order = ++here_.order_;
   if (bytes <= kEager && mode != Mode::synchronous) {
-    turn.kind = Kind::eager;
-    turn.bytes = static_cast<std::uint16_t>(bytes);
+    entry.kind = Kind::eager;
+    entry.bytes = static_cast<std::uint16_t>(bytes);
     if (buffer.plain()) {
-      small_copy(turn.payload(), buffer.address, bytes);
+      small_copy(entry.payload(), buffer.address, bytes);
     } else if (bytes != 0) {
-      buffer.layout->pack(buffer.address, 0, buffer.count, turn.payload());
+      buffer.layout->pack(buffer.address, 0, buffer.count, entry.payload());
     }
   } else {
     request = &here_.make_send(to, end.key, buffer, mode, true);
     if (request->result.outcome == Outcome::failed) return request;  // not packed; nobody misses its number
     const Rts rts = here_.rts_of(*request);
-    turn.kind = Kind::rendezvous;
-    std::memcpy(turn.payload(), &rts, sizeof rts);
+    entry.kind = Kind::rendezvous;
+    std::memcpy(entry.payload(), &rts, sizeof rts);
   }
-  turn.mark.store(++end.put, std::memory_order_release);
+  entry.mark.store(++end.put, std::memory_order_release);
   to.wake();
-  // What is known of the turns is out of date: the next start asks, and by then it is here.
-  if (end.put - end.seen == kTurns) __builtin_prefetch(&end.taken);
+  // What is known of the ring is out of date: the next start asks, and by then it is here.
+  if (end.put - end.seen == kRingEntries) __builtin_prefetch(&end.taken);
   if (request != nullptr && request->form == Form::packing) here_.pack_on(*request);
   return request;
 }

@@ -49,7 +49,7 @@ struct Rts {
   Form form = Form::plain;
   bool movable = false;     // as in the request
   bool unassisted = false;  // likewise
-  bool pairs = false;       // Request::end offers a fixed pair (pair.hpp)
+  bool pairs = false;       // Request::end asks for a fixed pair (pair.hpp)
 };
 
 // A sender numbers what it hands on, to whomever it goes: of two numbers of one sender the older is the one that is behind.

@@ -9,7 +9,7 @@
    each time between its persistent send (tag 1), another send with that tag and one with tag 2; the receiver between its
    persistent receive, another receive with tag 1, and one with any tag. It may start the next before the last is over. */
 
-#define TURNS 2
+#define ENTRIES 2
 #define ANY 0
 
 byte tag[SENDS + 1]; /* of message i; 0: not sent yet */
@@ -17,12 +17,12 @@ bool taken[SENDS + 1];
 chan inbox = [SENDS] of { byte, bool }; /* number, and does it ask for a pair? */
 byte pushed;                          /* into the inbox, ever: its tail */
 
-mtype = {NONE, WAITING, OFFERED, CLOSED, ENDED};
+mtype = {NONE, WAITING, ACCEPTED, CLOSED, ENDED};
 mtype state = NONE;
 byte ended; /* 1 more than there are puts */
 byte told;  /* puts taken, as the sender may know */
-typedef Turn { byte mark; byte message }
-Turn turn[TURNS];
+typedef Entry { byte mark; byte message }
+Entry ring[ENTRIES];
 
 byte pattern[RECEIVES + 1];  /* ANY, or a tag */
 bool posted[RECEIVES + 1];   /* in the queue of posted receives */
@@ -42,20 +42,20 @@ proctype Sender() {
     :: /* the persistent one */
       seen = state;
       if
-      :: seen == OFFERED && put - told < TURNS ->
+      :: seen == ACCEPTED && put - told < ENTRIES ->
         skip; /* the receiver may close it in between */
         d_step {
           tag[i] = 1;
           put++;
-          turn[put % TURNS].message = i;
-          turn[put % TURNS].mark = put
+          ring[put % ENTRIES].message = i;
+          ring[put % ENTRIES].mark = put
         }
       :: else ->
         if
-        :: seen == OFFERED || seen == CLOSED || seen == WAITING ->
+        :: seen == ACCEPTED || seen == CLOSED || seen == WAITING ->
           d_step { seen = state; state = ENDED }
           if
-          :: seen == OFFERED || seen == CLOSED -> ended = put + 1
+          :: seen == ACCEPTED || seen == CLOSED -> ended = put + 1
           :: else
           fi
         :: else
@@ -70,10 +70,10 @@ proctype Sender() {
       fi
     :: /* another with its tag */
       if
-      :: state == OFFERED || state == CLOSED || state == WAITING ->
+      :: state == ACCEPTED || state == CLOSED || state == WAITING ->
         d_step { seen = state; state = ENDED }
         if
-        :: seen == OFFERED || seen == CLOSED -> ended = put + 1
+        :: seen == ACCEPTED || seen == CLOSED -> ended = put + 1
         :: else
         fi
       :: else
@@ -146,7 +146,7 @@ inline match(m) {
 inline close_pair() {
   d_step {
     if
-    :: state == OFFERED -> state = CLOSED
+    :: state == ACCEPTED -> state = CLOSED
     :: else
     fi;
     open = false;
@@ -158,7 +158,7 @@ inline close_pair() {
   }
 }
 
-#define NEXT turn[(own_taken + 1) % TURNS]
+#define NEXT ring[(own_taken + 1) % ENTRIES]
 
 inline hand_over() {
   m = NEXT.message;
@@ -195,7 +195,7 @@ inline arrive() {
       :: else -> alone = alone && tag[queue[j]] != 1; j++
       od;
       if
-      :: alone && state == WAITING -> state = OFFERED; open = true
+      :: alone && state == WAITING -> state = ACCEPTED; open = true
       :: else
       fi;
       alone = false
@@ -208,13 +208,13 @@ inline arrive() {
   }
 }
 
-/* What is in the turns goes to its place. */
+/* What is in the ring goes to its place. */
 inline settle() {
   do
   :: d_step { closed && NEXT.mark == own_taken + 1 ->
       sighted = own_taken + 1;
       if
-      :: turn[(own_taken + 2) % TURNS].mark == own_taken + 2 -> sighted++
+      :: ring[(own_taken + 2) % ENTRIES].mark == own_taken + 2 -> sighted++
       :: else
       fi
     }

@@ -439,7 +439,7 @@ TEST_F(Pair, ALostPeerEndsWhatIsOpenWithIt) {
   Request* unmatched = one_.send(LinkPeer{1}, {1, 0, 5}, words(out, 0, 5000), Mode::synchronous);
   Request* arriving = other_.send(LinkPeer{0}, {1, 1, 6}, words(out, 0, 5000), Mode::synchronous);
   ASSERT_EQ(other_.send(LinkPeer{0}, {1, 1, 7}, words(out, 0, 1), Mode::standard), nullptr);
-  Request* offered = other_.send(LinkPeer{0}, {1, 1, 8}, words(out, 0, 5000), Mode::synchronous);
+  Request* leaving = other_.send(LinkPeer{0}, {1, 1, 8}, words(out, 0, 5000), Mode::synchronous);
   settle();
   Request& half = one_.receive({1, 1, 6}, words(in, 0, 5000));
   Request& named = one_.receive({1, 1, 9}, words(in, 0, 1));
@@ -452,7 +452,7 @@ TEST_F(Pair, ALostPeerEndsWhatIsOpenWithIt) {
     EXPECT_EQ(failed->result.outcome, Outcome::failed);
     one_.release(*failed);
   }
-  for (Request* failed : {arriving, offered}) {
+  for (Request* failed : {arriving, leaving}) {
     ASSERT_TRUE(failed->done());
     EXPECT_EQ(failed->result.outcome, Outcome::failed);
     other_.release(*failed);

@@ -268,7 +268,7 @@ TEST_F(Pairs, BeginAtTheSecondStart) {
   EXPECT_FALSE(sender_.open());
 }
 
-// A sender that is faster: with all turns full the messages go by the inbox, and come in order.
+// A sender that is faster: with the ring full the messages go by the inbox, and come in order.
 TEST_F(Pairs, ASenderThatIsFasterEndsIt) {
   for (int i = 0; i < 3; ++i) {
     post(receives_[0]);
@@ -276,15 +276,15 @@ TEST_F(Pairs, ASenderThatIsFasterEndsIt) {
     look();
   }
   ASSERT_NE(sends_[0].persistent->out, nullptr);
-  for (std::uint64_t i = 0; i < kTurns / 2; ++i) send(sends_[0]);
+  for (std::uint64_t i = 0; i < kRingEntries / 2; ++i) send(sends_[0]);
   EXPECT_NE(sends_[0].persistent->out, nullptr);
-  for (std::uint64_t i = 0; i < kTurns; ++i) send(sends_[0]);
+  for (std::uint64_t i = 0; i < kRingEntries; ++i) send(sends_[0]);
   EXPECT_TRUE(sends_[0].persistent->out == nullptr || sends_[0].persistent->out->put == 0);  // it may have asked again
-  for (std::uint64_t i = 0; i < kTurns / 2 + kTurns; ++i) {
+  for (std::uint64_t i = 0; i < kRingEntries / 2 + kRingEntries; ++i) {
     post(receives_[0]);
     ASSERT_NO_FATAL_FAILURE(look());
   }
-  EXPECT_EQ(received_, 3 + kTurns / 2 + kTurns);
+  EXPECT_EQ(received_, 3 + kRingEntries / 2 + kRingEntries);
 }
 
 }  // namespace
