@@ -190,8 +190,8 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   void poll_lanes();
   void note_lanes();
   // wire_link_spread.cpp
-  enum class Turn : std::uint8_t { plain, spread, later };
-  Turn turn(LinkPeer to, Peer& other);
+  enum class Dispatch : std::uint8_t { plain, spread, later };
+  Dispatch dispatch(LinkPeer to, Peer& other);
   void note_carried(LinkPeer to, Peer& other);
   void note_spreading();
   void tell_width(LinkPeer to, Spread& spread);

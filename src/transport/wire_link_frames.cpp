@@ -110,9 +110,9 @@ void WireLink::push(LinkPeer to) {
       other.leaving.pop_front();
       continue;
     }
-    const Turn next = turn(to, other);
-    if (next == Turn::later) return;
-    if (next == Turn::spread) continue;
+    const Dispatch next = dispatch(to, other);
+    if (next == Dispatch::later) return;
+    if (next == Dispatch::spread) continue;
     if (pieces++ == kPiecesAtOnce) {
       unfinished_.push_back(to);
       more_.store(true, std::memory_order_relaxed);

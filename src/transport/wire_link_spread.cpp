@@ -12,7 +12,7 @@ namespace urakata::transport {
 namespace {
 
 constexpr std::uint32_t kOpen = 2;                // payloads that lanes have at a time, of one peer's
-constexpr std::uint64_t kNoted = 5'000'000;       // ns between two looks at what was carried: each asks the kernel
+constexpr std::uint64_t kNoted = 5'000'000;       // ns between two samples of what was carried: each asks the kernel
 constexpr std::uint64_t kLeastBusy = 10'000;      // us; the kernel counts these by its ticks, of up to 4000
 constexpr std::uint64_t kMaking = 3'000'000'000;  // ns for connections that are tried
 constexpr std::uint64_t kForeign = 20;            // of so many bytes one may have gone another way
@@ -22,36 +22,36 @@ constexpr std::uint64_t kForeign = 20;            // of so many bytes one may ha
 // --- out -------------------------------------------------------------------------------------------------------------
 
 // How the first payload that is leaving goes on. `spread`: it has been given to lanes.
-WireLink::Turn WireLink::turn(LinkPeer to, Peer& other) {
+WireLink::Dispatch WireLink::dispatch(LinkPeer to, Peer& other) {
   const Leaving first = other.leaving.front();
   Spread& spread = other.spread;
-  if (!lanes_ || lanes_->carries(to)) return Turn::plain;
+  if (!lanes_ || lanes_->carries(to)) return Dispatch::plain;
   if (first.bytes < kLeastSpread || first.source.shape != nullptr) {
     if (first.at == 0) spread.short_bytes += first.bytes;
-    return Turn::plain;
+    return Dispatch::plain;
   }
   note_carried(to, other);
-  if (first.at != 0) return Turn::plain;
+  if (first.at != 0) return Dispatch::plain;
   // What lanes still have would count as carried by one.
-  if (spread.connections == 1) return spread.open == 0 ? Turn::plain : Turn::later;
+  if (spread.connections == 1) return spread.open == 0 ? Dispatch::plain : Dispatch::later;
   if (!lanes_->prepare(to, spread.connections) && !spread.ready) {
     if (now_ns() - spread.since_ns > kMaking) spread.width.give_up();
-    return Turn::plain;
+    return Dispatch::plain;
   }
   if (!std::exchange(spread.ready, true) && spread.width.fixed()) {
     log::information("long messages to rank %d go over %u connections", static_cast<std::int32_t>(to),
                      spread.connections);
   }
-  if (spread.open >= (spread.width.trying() ? 1 : kOpen)) return Turn::later;
+  if (spread.open >= (spread.width.trying() ? 1 : kOpen)) return Dispatch::later;
   if (!send(to, {.kind = FrameKind::link_spread, .id = static_cast<std::uint64_t>(first.receive)}, {})) {
-    return Turn::later;
+    return Dispatch::later;
   }
   other.leaving.pop_front();
   ++spread.open;
   ++spreading_;
   lanes_->send(to, 0, first.source, first.bytes, first.send);
   note_lanes();
-  return Turn::spread;
+  return Dispatch::spread;
 }
 
 // Finds out what has gone, and over how many connections the next payload is to go.
