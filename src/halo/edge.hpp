@@ -3,21 +3,22 @@
 // places of a neighbourhood may go by one edge (segments.hpp).
 //
 // Exchanges are numbered 1, 2, 3... by each rank; a *mark* is that number, stored behind what it tells of (release) and
-// looked for by the one who waits (acquire). Marks only grow, so nothing is ever reset.
+// polled for by the one who waits (acquire). Marks only grow, so nothing is ever reset.
 //
-//     at the receiver, by the sender   two arrival lines, two landing places
+//     at the receiver, by the sender   two put lines, two landing places
 //     at the sender, by the receiver   a ready line
 //     at the sender, by both           two shares
 //
 // Of what there are two, exchange k uses the one of its *turn*, k mod 2. With k the payload goes
-//     in line   up to kInLine bytes: in the arrival line, beside the mark;
-//     direct    the receiver's ready mark is k: from the sender's elements into the receiver's;
-//     landed    it is not: into the landing place, from where the receiver copies once more when it comes;
-//     offered   there is no landing place (large, or beyond the budget): the sender tells where it lies, and once both
-//               are in exchange k each copies the pieces that it claims: whoever comes second, or both;
-//     pulled    offered in one piece, which is left to the receiver: what a rank reads from another one's memory is
-//               fetched ahead, what it writes there is not, and both have a payload to copy. A sender that has waited
-//               for long copies it: the receiver has begun k, but computes.
+//     in line     up to kInLine bytes: in the put line, beside the mark;
+//     direct      the receiver's ready mark is k: from the sender's elements into the receiver's;
+//     landed      it is not: into the landing place, from where the receiver copies once more when it comes;
+//     rendezvous  there is no landing place (large, or beyond the budget): the put line is an RTS, which tells where it
+//                 lies, and once both are in exchange k each copies the pieces that it claims: whoever comes second, or
+//                 both;
+//     pulled      a rendezvous of one piece, which is left to the receiver: what a rank reads from another one's memory
+//                 is fetched ahead, what it writes there is not, and both have a payload to copy. A sender that has
+//                 waited for long copies it: the receiver has begun k, but computes.
 //
 // Invariants
 //   1. A rank begins k + 1 only when its k is complete: all its payloads are here, all its own have left their source.
@@ -26,12 +27,12 @@
 //        a. where the relation is symmetric (the receiver has an edge to the sender in the same plan, with bytes): my
 //           complete k - 1 holds the receiver's k - 1, which it began after its k - 2 was complete;
 //        b. by the ready mark: k - 1 or more was stored after k - 2 was complete. This is the credit of an edge that goes
-//           one way. Until it is here the put is held, and made by a later look.
+//           one way. Until it is here the put is held, and made by a later poll.
 //      With one turn instead of two both would prove too little: tests/model/halo.pml shows it.
-//   3. An arrival line's mark is k or k - 2 while its receiver waits for k, by 1 and 2: no mark is overtaken.
+//   3. A put line's mark is k or k - 2 while its receiver waits for k, by 1 and 2: no mark is overtaken.
 //   4. The receiver's elements are written by the sender from the ready mark of k on, to the mark `direct` of k or the
 //      last piece of its share; the receiver's program has them before, and after the receiver has completed k.
-//   5. The sender's elements are read until its k is complete: by itself, or, offered, by the receiver, which says so
+//   5. The sender's elements are read until its k is complete: by itself, or, at a rendezvous, by the receiver, which says so
 //      (`by_receiver`) when there is no more to claim.
 //   6. Edges without bytes carry nothing: they have no marks, and prove nothing (2a).
 //   7. Nobody touches the memory of the other end after having said `gone` there, nor its elements after `failed`. A plan
@@ -59,13 +60,13 @@ using p2p::kLine;
 
 inline constexpr std::uint64_t kInLine = kLine - sizeof(std::uint64_t);  // payload bytes beside a mark
 
-// How a payload has come: the two lowest bits of a mark in an arrival line.
-enum class Way : std::uint64_t { in_line, direct, landed, offered };
-inline constexpr unsigned kWayBits = 2;
+// How a payload has come: the two lowest bits of a mark in a put line.
+enum class PutKind : std::uint64_t { in_line, direct, landed, rendezvous };
+inline constexpr unsigned kPutKindBits = 2;
 
-struct alignas(kLine) Arrival {
+struct alignas(kLine) PutLine {
   std::atomic<std::uint64_t> mark{0};
-  std::byte payload[kInLine];  // or, offered, the address that the sender's elements are counted from
+  std::byte payload[kInLine];  // or, of an RTS, the address that the sender's elements are counted from
 };
 
 struct alignas(kLine) Ready {
@@ -75,7 +76,7 @@ struct alignas(kLine) Ready {
   std::atomic<std::byte*> target{nullptr};
 };
 
-// An offered payload that both may copy: the receiver takes pieces from the front, the sender from the back.
+// The payload of a rendezvous, that both may copy: the receiver takes pieces from the front, the sender from the back.
 struct alignas(kLine) Share {
   std::atomic<std::uint64_t> claimed{0};  // relaxed: attempts; the first so many as there are pieces have one
   // How many pieces each has copied; stored once, release, when there is no more to claim.
@@ -101,7 +102,7 @@ struct alignas(kLine) OutEdge {
   bool advance(std::uint64_t k, bool late, Counts& counts);
   // Would a late advance() do anything?
   bool news(std::uint64_t k) const;
-  // Has the payload, which was offered, been copied by whoever claimed it?
+  // Has the payload, of a rendezvous, been copied by whoever claimed it?
   bool copied(std::uint64_t k) const;
 
   // Set by the sender before the edge is joined, constant then, and read by the receiver.
@@ -111,7 +112,7 @@ struct alignas(kLine) OutEdge {
   // Set by the receiver in join(), constant from the caller's barrier on. The sender gives the vectors their size.
   InEdge* in = nullptr;
   p2p::Port* receiver = nullptr;
-  Arrival* arrivals = nullptr;
+  PutLine* put_lines = nullptr;
   std::byte* landing = nullptr;  // two places, `landing_room` bytes apart; nullptr: none
   std::uint64_t landing_room = 0;
   std::vector<Segment> target;
@@ -119,9 +120,9 @@ struct alignas(kLine) OutEdge {
   bool credit = false;   // the relation goes one way
   bool direct = false;   // ready marks tell of elements to put into
   bool whole = false;    // and nobody is to share in that
-  bool pulled = false;   // what is offered is left to the receiver, while it may be there soon
+  bool pulled = false;   // a rendezvous is left to the receiver, while it may be there soon
   // The sender's.
-  enum class Stage : std::uint8_t { held, offered, shared } stage = Stage::held;
+  enum class Stage : std::uint8_t { held, rendezvous, shared } stage = Stage::held;
   std::uint64_t own_pieces = 0;  // of the present share
   const std::byte* base = nullptr;
 
@@ -133,7 +134,7 @@ struct alignas(kLine) OutEdge {
 
  private:
   bool put(std::uint64_t k, Counts& counts);
-  void publish(std::uint64_t k, Way way);
+  void publish(std::uint64_t k, PutKind kind);
   bool turn_free(std::uint64_t k) const;
   void share(std::uint64_t k, Counts& counts);
 };
@@ -158,21 +159,21 @@ struct alignas(kLine) InEdge {
   std::uint64_t landing_room = 0;
   bool one_way = false;
   bool direct = false;
-  bool pulls = false;       // what is offered is left to it
-  std::uint64_t piece = 0;  // bytes of one, where it is offered and both copy
+  bool pulls = false;       // a rendezvous is left to it
+  std::uint64_t piece = 0;  // bytes of one, at a rendezvous where both copy
   // Set by join().
   std::vector<Segment> target;  // in the sender's order; has its size before
   OutEdge* out = nullptr;
   p2p::Port* sender = nullptr;
   // The receiver's.
   std::uint64_t taken = 0;  // the last exchange whose payload is here
-  bool shared = false;      // the present one is offered, and there is no more to claim
+  bool shared = false;      // the present one is a rendezvous, and there is no more to claim
   std::uint64_t own_pieces = 0;
   std::byte* base = nullptr;
 
   std::atomic<bool> sender_gone{false};    // by the sender, release, once
   std::atomic<bool> sender_failed{false};  // likewise
-  Arrival arrivals[2];                     // by the sender
+  PutLine put_lines[2];                    // by the sender
 
  private:
   void claim_pieces(std::uint64_t k, Counts& counts);

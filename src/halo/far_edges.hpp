@@ -8,7 +8,7 @@
 //               is unpacked;
 //     landed    it has not: into the landing place of the turn of k, k mod 2, from where begin() unpacks it.
 // An edge without a landing place (large, or beyond the budget) *asks*: its sender waits for the receiver's ready frame
-// of k, so it has no landed payloads. Nobody announces anything, and no frame waits for a receive to be posted.
+// of k, so it has no landed payloads. There is neither RTS nor CTS, and no frame waits for a receive to be posted.
 //
 // Invariants
 //   1. and 2. as in edge.hpp, with a ready frame for the ready mark: a symmetric relation proves that the turn is free;

@@ -22,7 +22,7 @@ Fit InEdge::join(const Segment& segment, OutEdge& edge, std::uint32_t number) {
   sender = edge.sender;
   edge.in = this;
   edge.receiver = receiver;
-  edge.arrivals = arrivals;
+  edge.put_lines = put_lines;
   edge.landing = landing;
   edge.landing_room = landing_room;
   edge.credit = one_way;
@@ -48,27 +48,27 @@ void InEdge::begin(std::uint64_t k, std::byte* to, Counts& counts) {
 bool InEdge::news(std::uint64_t k) const {
   if (shared)
     return out->shares[k % 2].by_sender.load(std::memory_order_acquire) + own_pieces == p2p::pieces_of(bytes, piece);
-  return arrivals[k % 2].mark.load(std::memory_order_acquire) >> kWayBits == k;
+  return put_lines[k % 2].mark.load(std::memory_order_acquire) >> kPutKindBits == k;
 }
 
 bool InEdge::take(std::uint64_t k, Counts& counts) {
   if (taken == k) return true;
   if (!shared) {
-    const Arrival& arrival = arrivals[k % 2];
-    const std::uint64_t mark = arrival.mark.load(std::memory_order_acquire);
-    if (mark >> kWayBits != k) return false;
-    switch (static_cast<Way>(mark & ((1U << kWayBits) - 1))) {
-      case Way::in_line:
-        unpack(arrival.payload, target, base);
+    const PutLine& line = put_lines[k % 2];
+    const std::uint64_t mark = line.mark.load(std::memory_order_acquire);
+    if (mark >> kPutKindBits != k) return false;
+    switch (static_cast<PutKind>(mark & ((1U << kPutKindBits) - 1))) {
+      case PutKind::in_line:
+        unpack(line.payload, target, base);
         ++counts.unpacked;
         break;
-      case Way::direct:
+      case PutKind::direct:
         break;
-      case Way::landed:
+      case PutKind::landed:
         unpack(landing + k % 2 * landing_room, target, base);
         ++counts.unpacked;
         break;
-      case Way::offered:
+      case PutKind::rendezvous:
         claim_pieces(k, counts);
         break;
     }
@@ -80,9 +80,9 @@ bool InEdge::take(std::uint64_t k, Counts& counts) {
 
 bool InEdge::take_here(std::uint64_t k, Counts& counts) {
   if (taken == k) return true;
-  const std::uint64_t mark = arrivals[k % 2].mark.load(std::memory_order_acquire);
-  if (mark >> kWayBits != k) return false;
-  if (static_cast<Way>(mark & ((1U << kWayBits) - 1)) != Way::offered) return take(k, counts);
+  const std::uint64_t mark = put_lines[k % 2].mark.load(std::memory_order_acquire);
+  if (mark >> kPutKindBits != k) return false;
+  if (static_cast<PutKind>(mark & ((1U << kPutKindBits) - 1)) != PutKind::rendezvous) return take(k, counts);
   const std::uint64_t own = shared ? own_pieces : 0;
   return out->shares[k % 2].by_sender.load(std::memory_order_acquire) + own == p2p::pieces_of(bytes, piece);
 }
@@ -90,9 +90,9 @@ bool InEdge::take_here(std::uint64_t k, Counts& counts) {
 void InEdge::claim_pieces(std::uint64_t k, Counts& counts) {
   shared = true;
   own_pieces = 0;
-  // The address as it was offered: the sender may have done all pieces, and be at its next exchange.
+  // The address as the RTS told it: the sender may have done all pieces, and be at its next exchange.
   const std::byte* from = nullptr;
-  std::memcpy(&from, arrivals[k % 2].payload, sizeof from);
+  std::memcpy(&from, put_lines[k % 2].payload, sizeof from);
   Share& share = out->shares[k % 2];
   const std::uint64_t pieces = p2p::pieces_of(bytes, piece);
   for (; share.claimed.fetch_add(1, std::memory_order_relaxed) < pieces; ++own_pieces) {

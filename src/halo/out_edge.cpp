@@ -17,7 +17,8 @@ bool OutEdge::begin(std::uint64_t k, const std::byte* from, Counts& counts) {
 
 bool OutEdge::advance(std::uint64_t k, bool late, Counts& counts) {
   if (stage == Stage::held && put(k, counts)) return true;
-  if (stage == Stage::offered && (late || !pulled) && ready.mark.load(std::memory_order_acquire) >= k) share(k, counts);
+  if (stage == Stage::rendezvous && (late || !pulled) && ready.mark.load(std::memory_order_acquire) >= k)
+    share(k, counts);
   return copied(k);
 }
 
@@ -28,7 +29,7 @@ bool OutEdge::copied(std::uint64_t k) const {
 
 bool OutEdge::news(std::uint64_t k) const {
   if (stage == Stage::held) return turn_free(k);
-  return (stage == Stage::offered && ready.mark.load(std::memory_order_acquire) >= k) || copied(k);
+  return (stage == Stage::rendezvous && ready.mark.load(std::memory_order_acquire) >= k) || copied(k);
 }
 
 // Invariant 2.
@@ -36,26 +37,26 @@ bool OutEdge::turn_free(std::uint64_t k) const {
   return !credit || k <= 2 || ready.mark.load(std::memory_order_acquire) >= k - 1;
 }
 
-// True: the payload has left. False: it is held, or offered.
+// True: the payload has left. False: it is held, or a rendezvous has begun.
 bool OutEdge::put(std::uint64_t k, Counts& counts) {
   if (direct && whole && !pulled && ready.mark.load(std::memory_order_acquire) >= k) {
     move(source, base, target, ready.target.load(std::memory_order_relaxed), 0, bytes);
     ++counts.direct;
-    publish(k, Way::direct);
+    publish(k, PutKind::direct);
     return true;
   }
   if (!turn_free(k)) return false;
-  Arrival& arrival = arrivals[k % 2];
+  PutLine& line = put_lines[k % 2];
   if (bytes <= kInLine) {
-    pack(source, base, arrival.payload);
+    pack(source, base, line.payload);
     ++counts.in_line;
-    publish(k, Way::in_line);
+    publish(k, PutKind::in_line);
     return true;
   }
   if (landing != nullptr) {
     pack(source, base, landing + k % 2 * landing_room);
     ++counts.landed;
-    publish(k, Way::landed);
+    publish(k, PutKind::landed);
     return true;
   }
   Share& share = shares[k % 2];
@@ -63,15 +64,15 @@ bool OutEdge::put(std::uint64_t k, Counts& counts) {
   share.by_sender.store(0, std::memory_order_relaxed);
   share.by_receiver.store(0, std::memory_order_relaxed);
   own_pieces = 0;
-  std::memcpy(arrival.payload, &base, sizeof base);
-  stage = Stage::offered;
-  ++counts.offered;
-  publish(k, Way::offered);
+  std::memcpy(line.payload, &base, sizeof base);
+  stage = Stage::rendezvous;
+  ++counts.rendezvous;
+  publish(k, PutKind::rendezvous);
   return false;
 }
 
-void OutEdge::publish(std::uint64_t k, Way way) {
-  arrivals[k % 2].mark.store(k << kWayBits | static_cast<std::uint64_t>(way), std::memory_order_release);
+void OutEdge::publish(std::uint64_t k, PutKind kind) {
+  put_lines[k % 2].mark.store(k << kPutKindBits | static_cast<std::uint64_t>(kind), std::memory_order_release);
   receiver->wake();
 }
 

@@ -212,7 +212,7 @@ void Plan::begin(const std::byte* from, std::byte* to) {
                           : out_[i].begin(k, from, counts_);
     if (!left) leaving_.push_back(i);
   }
-  // What was offered to neighbours that are here already: only when all have been told.
+  // Rendezvous with neighbours that are here already: only when all have been told.
   if (!leaving_.empty()) std::erase_if(leaving_, [this](std::uint32_t i) { return advance(i, false); });
 }
 

@@ -91,7 +91,7 @@ struct Costs {
   // microsecond less, which is lost in so many bytes of copying. Where ranks differ there is no plan.
   std::uint64_t shared_most = 64 << 10;
   std::uint64_t landing_budget = 16 << 20;  // of Landing::bytes
-  p2p::PieceSizes pieces = {};              // of what is offered, and both copy
+  p2p::PieceSizes pieces = {};              // of a rendezvous where both copy
   // The same as landing_most for edges between nodes. To ask takes half a round trip, in which 512 KiB can be copied out
   // of a landing place (25 us over the networks that transport wire is for, 20 GB/s and less); and who is there in time
   // has no copy.

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kLarge = 600 << 10;  // more than two slices
 
 // Both send 4 KiB and neither waits for a word: one frame each, for whoever begins first as for whoever is late.
-TEST(FarEdges, NobodyAnnouncesAnythingWhereTheRelationIsSymmetric) {
+TEST(FarEdges, NoRtsAndNoCtsWhereTheRelationIsSymmetric) {
   Neighbourhood all(2, {edge(0, 1, 4096), edge(1, 0, 4096)}, {}, {0, 1});
   all.join_all();
   all.deliver();

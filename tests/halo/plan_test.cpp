@@ -24,7 +24,7 @@ TEST(Plan, SmallPayloadsTravelInTheLineOfTheMark) {
     const Counts& counts = rank.plan->counts();
     EXPECT_EQ(counts.exchanges, 5U);
     EXPECT_EQ(counts.in_line, 5U);
-    EXPECT_EQ(counts.arrival_marks(), 5U);
+    EXPECT_EQ(counts.put_marks(), 5U);
     EXPECT_EQ(counts.ready_marks, 0U);
     EXPECT_EQ(counts.copies(), 10U);
     EXPECT_EQ(counts.bytes, 40U);
@@ -67,7 +67,7 @@ TEST(Plan, APayloadOfASymmetricRelationIsItsReceiversToCopy) {
     for (Rank& rank : all.rank) EXPECT_TRUE(test(rank));
   }
   for (const Rank& rank : all.rank) {
-    EXPECT_EQ(rank.plan->counts().offered, 4U);
+    EXPECT_EQ(rank.plan->counts().rendezvous, 4U);
     EXPECT_EQ(rank.plan->counts().pieces_received, 4U);
     EXPECT_EQ(rank.plan->counts().copies(), 4U);
     EXPECT_EQ(rank.plan->landing().bytes, 0U);
@@ -152,7 +152,7 @@ TEST(Plan, ACreditComesBackInAOneWayRelation) {
       EXPECT_TRUE(holds_all(receiver, all, k));
     }
     EXPECT_EQ(receiver.plan->counts().ready_marks, 3U);
-    EXPECT_EQ(sender.plan->counts().arrival_marks(), 3U);
+    EXPECT_EQ(sender.plan->counts().put_marks(), 3U);
   }
 }
 
@@ -195,7 +195,7 @@ TEST(Plan, EndsBetweenTwoRanksShareAnEdge) {
     for (const Rank& each : rank) {
       EXPECT_EQ(each.plan->from_near(), 3U);
       EXPECT_EQ(each.plan->counts().in_line, 4U);
-      EXPECT_EQ(each.plan->counts().arrival_marks(), 4U);
+      EXPECT_EQ(each.plan->counts().put_marks(), 4U);
       EXPECT_EQ(each.plan->counts().bytes, 4 * 48U);
     }
   }
@@ -223,7 +223,7 @@ TEST(Plan, LargePayloadsAreCopiedByWhoeverComesSecond) {
   EXPECT_TRUE(test(receiver));
   EXPECT_TRUE(holds_all(receiver, all, 2));
   EXPECT_EQ(sender.plan->counts().pieces_sent, pieces);
-  EXPECT_EQ(sender.plan->counts().offered, 2U);
+  EXPECT_EQ(sender.plan->counts().rendezvous, 2U);
   EXPECT_EQ(sender.plan->counts().copies() + receiver.plan->counts().copies(), 2 * pieces);
 }
 
@@ -288,7 +288,7 @@ TEST(Plan, EmptyEdgesAndNoNeighboursTakeNothing) {
   EXPECT_EQ(all.rank[1].plan->ready_any(), std::nullopt);
   EXPECT_TRUE(all.rank[1].plan->complete());
   EXPECT_TRUE(test(all.rank[0]));
-  EXPECT_EQ(all.rank[0].plan->counts().arrival_marks(), 0U);
+  EXPECT_EQ(all.rank[0].plan->counts().put_marks(), 0U);
   EXPECT_EQ(all.rank[0].plan->counts().ready_marks, 1U);  // an empty edge proves nothing
 }
 

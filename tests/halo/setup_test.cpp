@@ -21,11 +21,11 @@ TEST(Plan, LandingPlacesKeepWithinTheBudget) {
   EXPECT_TRUE(test(all.rank[1]));
   EXPECT_TRUE(test(all.rank[0]));
   EXPECT_TRUE(holds_all(all.rank[1], all, 1));
-  EXPECT_EQ(all.rank[0].plan->counts().offered, 1U);
+  EXPECT_EQ(all.rank[0].plan->counts().rendezvous, 1U);
   EXPECT_EQ(all.rank[0].plan->counts().landed, 2U);
   begin(all.rank[1], all, 2);
   begin(all.rank[0], all, 2);
-  EXPECT_EQ(all.rank[0].plan->counts().offered, 1U);
+  EXPECT_EQ(all.rank[0].plan->counts().rendezvous, 1U);
   EXPECT_EQ(all.rank[0].plan->counts().direct, 2U);
 }
 

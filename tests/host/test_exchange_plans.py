@@ -68,7 +68,7 @@ def test_neighbourhoods_by_threads_at_once(folder: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_costs_change_the_ways_and_no_result(folder: Path, name: str) -> None:
-    """Payloads beyond a line are pulled, put straight, offered in pieces of a line, or always land."""
+    """Payloads beyond a line are pulled, put straight, copied by rendezvous in pieces of a line, or always land."""
     host = named(name)
     program = [str(compiled(host, "random_neighbours", folder)), "40", drawn_seed()]
     of_host = run_job(host, 3, program, None, seconds=300)

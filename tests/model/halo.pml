@@ -5,30 +5,30 @@
      FROM(e), TO(e)       the ends of edge e
      CREDIT(e)            does the relation go one way?
      TURNS                2; 1 is the form that must be caught
-     KIND                 of the payloads of all edges: IN_LINE, LANDING or OFFERED; left out: any, as below
+     KIND                 of the payloads of all edges: IN_LINE, LANDING or RENDEZVOUS; left out: any, as below
 
    Memory order is no part of it: each statement is one step for all. What a payload holds is the number of its exchange,
-   and an offered one has two pieces. A program uses its buffers again as soon as it may. */
+   and one by rendezvous has two pieces. A program uses its buffers again as soon as it may. */
 
 #define LAST 3 /* exchanges */
 #if RANKS == 2
 #define PIECES 2
 #else
-#define PIECES 1 /* of more there is nothing more to see, and too much to look at */
+#define PIECES 1 /* of more there is nothing more to see, and too many states to search */
 #endif
 
 #define T(e, k) ((e) * TURNS + (k) % TURNS)
 #define TURN_FREE(e, k) (!CREDIT(e) || k <= TURNS || ready[e] >= k - 1)
 
-/* How payloads go: in line, with landing places, or offered; any of these, between two ranks for each edge. More than two
-   edges of offered payloads would take minutes. */
-mtype = {IN_LINE, LANDING, OFFERED};
+/* How payloads go: in line, with landing places, or by rendezvous; any of these, between two ranks for each edge. More
+   than two edges of rendezvous would take minutes. */
+mtype = {IN_LINE, LANDING, RENDEZVOUS};
 local mtype kind[EDGES];
 
-/* A mark and the way of its payload are one word. */
-mtype = {LANDED, DIRECT, OFFER};
-typedef Arrival { byte mark; mtype way; byte payload }
-Arrival arrival[EDGES * TURNS];
+/* A mark and the kind of its put are one word. */
+mtype = {LANDED, DIRECT, RTS};
+typedef PutLine { byte mark; mtype how; byte payload }
+PutLine put_line[EDGES * TURNS];
 byte ready[EDGES];
 typedef Share { byte claimed; byte by_sender; byte by_receiver }
 Share share[EDGES * TURNS];
@@ -39,14 +39,14 @@ typedef Elements { byte piece[PIECES] }
 Elements target[EDGES];
 byte inside[RANKS]; /* the exchange that a rank is in; 0: none */
 
-mtype = {HELD, OFFERING, SHARING, LEFT};
+mtype = {HELD, RTS_SENT, SHARING, LEFT};
 local mtype stage[EDGES]; /* the sender's */
 mtype = {WAITING, CLAIMED, TAKEN};
 local mtype receipt[EDGES]; /* the receiver's */
 local byte sent[EDGES], received[EDGES]; /* pieces copied by each */
 
 inline publish(e, w, then) {
-  d_step { arrival[T(e, k)].mark = k; arrival[T(e, k)].way = w; stage[e] = then }
+  d_step { put_line[T(e, k)].mark = k; put_line[T(e, k)].how = w; stage[e] = then }
 }
 
 inline write_target(e, p) {
@@ -55,7 +55,7 @@ inline write_target(e, p) {
 
 inline put(e) {
   if
-  :: kind[e] != IN_LINE && kind[e] != OFFERED && ready[e] >= k ->
+  :: kind[e] != IN_LINE && kind[e] != RENDEZVOUS && ready[e] >= k ->
     write_target(e, 0);
     write_target(e, PIECES - 1);
     publish(e, DIRECT, LEFT)
@@ -64,11 +64,11 @@ inline put(e) {
     :: d_step { !TURN_FREE(e, k) -> stage[e] = HELD }
     :: else ->
       if
-      :: kind[e] == OFFERED ->
+      :: kind[e] == RENDEZVOUS ->
         d_step { share[T(e, k)].claimed = 0; share[T(e, k)].by_sender = 0; share[T(e, k)].by_receiver = 0; sent[e] = 0 }
-        publish(e, OFFER, OFFERING)
+        publish(e, RTS, RTS_SENT)
       :: else ->
-        arrival[T(e, k)].payload = source[e];
+        put_line[T(e, k)].payload = source[e];
         publish(e, LANDED, LEFT)
       fi
     fi
@@ -105,39 +105,39 @@ inline claim(e) {
 
 inline take(e) {
   if
-  :: d_step { arrival[T(e, k)].way == LANDED ->
-      target[e].piece[0] = arrival[T(e, k)].payload;
-      target[e].piece[PIECES - 1] = arrival[T(e, k)].payload;
+  :: d_step { put_line[T(e, k)].how == LANDED ->
+      target[e].piece[0] = put_line[T(e, k)].payload;
+      target[e].piece[PIECES - 1] = put_line[T(e, k)].payload;
       receipt[e] = TAKEN
     }
-  :: d_step { arrival[T(e, k)].way == DIRECT -> receipt[e] = TAKEN }
-  :: arrival[T(e, k)].way == OFFER -> claim(e)
+  :: d_step { put_line[T(e, k)].how == DIRECT -> receipt[e] = TAKEN }
+  :: put_line[T(e, k)].how == RTS -> claim(e)
   fi
 }
 
-/* Whatever a look at an edge may find to do. */
-#define LOOK(e)                                                                                                      \
+/* Whatever a poll of an edge may find to do. */
+#define POLL(e)                                                                                                      \
   :: FROM(e) == self && stage[e] == HELD && TURN_FREE(e, k) -> put(e)                                                \
-  :: FROM(e) == self && stage[e] == OFFERING && ready[e] >= k -> share_out(e)                                        \
-  :: d_step { FROM(e) == self && (stage[e] == OFFERING || stage[e] == SHARING) &&                                    \
+  :: FROM(e) == self && stage[e] == RTS_SENT && ready[e] >= k -> share_out(e)                                        \
+  :: d_step { FROM(e) == self && (stage[e] == RTS_SENT || stage[e] == SHARING) &&                                    \
      share[T(e, k)].by_receiver + sent[e] == PIECES -> stage[e] = LEFT }                                             \
-  :: TO(e) == self && receipt[e] == WAITING && arrival[T(e, k)].mark == k -> take(e)                                 \
-  :: TO(e) == self && receipt[e] == WAITING && arrival[T(e, k)].mark > k -> assert(false) /* invariant 3 */          \
-  :: d_step { TO(e) == self && receipt[e] == CLAIMED && received[e] + share[T(e, k)].by_sender == PIECES ->           \
+  :: TO(e) == self && receipt[e] == WAITING && put_line[T(e, k)].mark == k -> take(e)                                \
+  :: TO(e) == self && receipt[e] == WAITING && put_line[T(e, k)].mark > k -> assert(false) /* invariant 3 */         \
+  :: d_step { TO(e) == self && receipt[e] == CLAIMED && received[e] + share[T(e, k)].by_sender == PIECES ->          \
      receipt[e] = TAKEN }
 
 #define DONE(e) ((FROM(e) != self || stage[e] == LEFT) && (TO(e) != self || receipt[e] == TAKEN))
 #if EDGES == 1
-#define LOOK_AT_ALL LOOK(0)
+#define POLL_ALL POLL(0)
 #define ALL_DONE DONE(0)
 #elif EDGES == 2
-#define LOOK_AT_ALL LOOK(0) LOOK(1)
+#define POLL_ALL POLL(0) POLL(1)
 #define ALL_DONE (DONE(0) && DONE(1))
 #elif EDGES == 3
-#define LOOK_AT_ALL LOOK(0) LOOK(1) LOOK(2)
+#define POLL_ALL POLL(0) POLL(1) POLL(2)
 #define ALL_DONE (DONE(0) && DONE(1) && DONE(2))
 #else
-#define LOOK_AT_ALL LOOK(0) LOOK(1) LOOK(2) LOOK(3)
+#define POLL_ALL POLL(0) POLL(1) POLL(2) POLL(3)
 #define ALL_DONE (DONE(0) && DONE(1) && DONE(2) && DONE(3))
 #endif
 
@@ -185,7 +185,7 @@ proctype Rank(byte self) {
       e++
     od;
     do
-    LOOK_AT_ALL
+    POLL_ALL
     :: ALL_DONE -> break
     od;
     skip; /* a break must not lead into a d_step */
@@ -225,7 +225,7 @@ init {
       :: i != 0 && RANKS != 2 -> kind[i] = kind[0]
       :: i == 0 || RANKS == 2 -> kind[i] = IN_LINE
       :: i == 0 || RANKS == 2 -> kind[i] = LANDING
-      :: (i == 0 || RANKS == 2) && EDGES <= 2 -> kind[i] = OFFERED
+      :: (i == 0 || RANKS == 2) && EDGES <= 2 -> kind[i] = RENDEZVOUS
       fi
 #endif
     }

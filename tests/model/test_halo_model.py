@@ -21,7 +21,7 @@ ONE_WAY_RING = [(0, 1), (1, 2), (2, 0)]
 MIXED = [(0, 1), (1, 0), (1, 2)]
 
 
-KINDS = ("IN_LINE", "LANDING", "OFFERED")
+KINDS = ("IN_LINE", "LANDING", "RENDEZVOUS")
 
 
 def check(
@@ -78,7 +78,7 @@ def test_a_one_way_edge_without_credit_is_caught(tmp_path: Path, kind: str) -> N
     is_caught(*check(tmp_path, ONE_WAY, credits=False, kind=kind))
 
 
-def test_an_offered_payload_needs_no_credit(tmp_path: Path) -> None:
+def test_a_rendezvous_needs_no_credit(tmp_path: Path) -> None:
     """Its sender is through with an exchange only when its receiver has begun that, too."""
-    errors, _ = check(tmp_path, ONE_WAY, credits=False, kind="OFFERED")
+    errors, _ = check(tmp_path, ONE_WAY, credits=False, kind="RENDEZVOUS")
     assert errors == 0
