@@ -9,7 +9,7 @@
 
 #include "base/system_error.hpp"
 #include "xdp/channel.hpp"
-#include "xdp/way.hpp"
+#include "xdp/path.hpp"
 
 namespace urakata::xdp {
 
@@ -24,12 +24,12 @@ std::uint32_t most_of(std::uint32_t packet) {
 }  // namespace
 
 Result<std::unique_ptr<Channel>> Channel::open(const sockaddr_in& other, std::uint64_t timeout_ns) {
-  const auto way = way_to(other);
-  if (!way.ok()) return way.error();
-  auto table = Table::open(way->interface);
+  const auto path = path_to(other);
+  if (!path.ok()) return path.error();
+  auto table = Table::open(path->interface);
   if (!table.ok()) return table.error();
-  auto made = over(*table, way->address, timeout_ns);
-  if (made.ok()) (*made)->own_.most = most_of(way->bytes);
+  auto made = over(*table, path->address, timeout_ns);
+  if (made.ok()) (*made)->own_.most = most_of(path->bytes);
   return made;
 }
 

@@ -28,7 +28,7 @@ bool full() {
 std::uint32_t drawn(std::mt19937& random, std::uint32_t below) { return static_cast<std::uint32_t>(random() % below); }
 
 // How a group calls an operation besides its root.
-struct Way {
+struct Call {
   std::uint32_t lanes = 1;
   bool in_place = false, commutative = true;
   std::uint64_t bytes = 0, segment = 0;
@@ -60,42 +60,42 @@ class BetweenSites : public testing::TestWithParam<Operation> {
   bool reduces() const { return collectives::is_reduction(GetParam()); }
   std::uint32_t roots(const Where& where) const { return collectives::is_rooted(GetParam()) ? where.ranks() : 1; }
 
-  void prove_way(const Where& where, std::uint32_t root, const Way& way) {
+  void prove_call(const Where& where, std::uint32_t root, const Call& how) {
     const Operation operation = GetParam();
     const Placement placement = where.placement();
-    if (!covers(operation, way.commutative, placement)) return;
+    if (!covers(operation, how.commutative, placement)) return;
     Arguments common;
     common.ranks = where.ranks();
     common.root = root;
-    common.in_place = way.in_place;
-    common.bytes = way.bytes;
-    common.segment = way.segment;
-    common.commutative = way.commutative;
+    common.in_place = how.in_place;
+    common.bytes = how.bytes;
+    common.segment = how.segment;
+    common.commutative = how.commutative;
     if (reduces()) common.element = common.extent = 4;
     const auto made = call(operation, common, operation == Operation::allgatherv, [&](const Arguments& arguments) {
-      return build(operation, arguments, placement, way.lanes);
+      return build(operation, arguments, placement, how.lanes);
     });
-    const std::string words = where.words() + ", root " + std::to_string(root) + way.words();
+    const std::string words = where.words() + ", root " + std::to_string(root) + how.words();
     ASSERT_TRUE(made.ok()) << made.error().message << "; " << words;
     const auto proof = prove(*made);
     ASSERT_TRUE(proof.ok()) << proof.error().message << "; " << words;
   }
 
   // Over every number of lanes, in place and not, commutative and not.
-  void prove_all_ways(const Where& where, std::uint32_t root, std::uint64_t bytes, std::uint64_t segment) {
+  void prove_all_calls(const Where& where, std::uint32_t root, std::uint64_t bytes, std::uint64_t segment) {
     for (const bool commutative : {true, false}) {
       if (!commutative && !reduces()) continue;
       for (const bool in_place : {false, true}) {
         if (in_place && !collectives::may_be_in_place(GetParam())) continue;
         for (const std::uint32_t lanes : kLanes) {
-          prove_way(where, root, {lanes, in_place, commutative, bytes, segment});
+          prove_call(where, root, {lanes, in_place, commutative, bytes, segment});
           if (HasFatalFailure()) return;
         }
       }
     }
   }
 
-  // Every root of these sizes, each in a way and a place that are drawn.
+  // Every root of these sizes, each with a call and a place that are drawn.
   void prove_every_root(const Sizes& sizes, std::mt19937& random) {
     const std::uint32_t ranks = std::accumulate(sizes.begin(), sizes.end(), 0U);
     const std::uint32_t turns = collectives::is_rooted(GetParam()) ? ranks : 2;
@@ -104,12 +104,12 @@ class BetweenSites : public testing::TestWithParam<Operation> {
       // What does not commute goes between sites whose ranks are neighbours only.
       const auto order = commutative ? static_cast<Order>(drawn(random, 3)) : Order::blocks;
       const Where where = make(sizes, 1 + drawn(random, 3), order, random);
-      const Way way{.lanes = kLanes[drawn(random, std::size(kLanes))],
-                    .in_place = collectives::may_be_in_place(GetParam()) && drawn(random, 2) != 0,
-                    .commutative = commutative,
-                    .bytes = 4 * std::uint64_t{drawn(random, 90)},
-                    .segment = drawn(random, 2) == 0 ? 0 : 4 * std::uint64_t{1 + drawn(random, 9)}};
-      prove_way(where, collectives::is_rooted(GetParam()) ? turn : 0, way);
+      const Call how{.lanes = kLanes[drawn(random, std::size(kLanes))],
+                     .in_place = collectives::may_be_in_place(GetParam()) && drawn(random, 2) != 0,
+                     .commutative = commutative,
+                     .bytes = 4 * std::uint64_t{drawn(random, 90)},
+                     .segment = drawn(random, 2) == 0 ? 0 : 4 * std::uint64_t{1 + drawn(random, 9)}};
+      prove_call(where, collectives::is_rooted(GetParam()) ? turn : 0, how);
       if (HasFatalFailure()) return;
     }
   }
@@ -124,7 +124,7 @@ class BetweenSites : public testing::TestWithParam<Operation> {
   }
 };
 
-TEST_P(BetweenSites, EveryWayOfSmallGroups) {
+TEST_P(BetweenSites, EveryCallOfSmallGroups) {
   std::mt19937 random(22);
   const std::vector<Sizes> small = {{1, 1}, {2, 1}, {3, 2}, {1, 4}, {2, 2, 2}, {1, 2, 3}, {2, 1, 1, 2}};
   for (const Sizes& sizes : small) {
@@ -132,8 +132,8 @@ TEST_P(BetweenSites, EveryWayOfSmallGroups) {
       for (const std::uint32_t per_node : {1U, 2U}) {
         const Where where = make(sizes, per_node, order, random);
         for (std::uint32_t root = 0; root < roots(where); ++root) {
-          prove_all_ways(where, root, 4 * 13, 0);
-          prove_all_ways(where, root, 4 * 61, 4 * 5);
+          prove_all_calls(where, root, 4 * 13, 0);
+          prove_all_calls(where, root, 4 * 61, 4 * 5);
           if (HasFatalFailure()) return;
         }
       }
@@ -160,8 +160,8 @@ TEST_P(BetweenSites, EveryRootOfFourSites) {
 TEST_P(BetweenSites, LargerThanSegments) {
   std::mt19937 random(3);
   const Where two = make({2, 2}, 1, Order::blocks, random), three = make({2, 1, 1}, 1, Order::turns, random);
-  prove_all_ways(two, roots(two) > 1 ? 1 : 0, 700 * 1024 + 4, 0);
-  prove_all_ways(three, 0, 700 * 1024 + 4, 0);
+  prove_all_calls(two, roots(two) > 1 ? 1 : 0, 700 * 1024 + 4, 0);
+  prove_all_calls(three, 0, 700 * 1024 + 4, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, BetweenSites, testing::ValuesIn(kOperations),

@@ -19,7 +19,7 @@ from urakata.commands.bench.kernel import _crowded
 from urakata.hosts import HostsError, steering
 from urakata.kernel_study import session
 from urakata.kernel_study.interrupts import interrupts_table
-from urakata.kernel_study.methods import METHODS, PARTS, Bed, Way, ways
+from urakata.kernel_study.methods import METHODS, PARTS, Bed, Variant, variants
 from urakata.kernel_study.results import Key, Results, from_json
 from urakata.kernel_study.session import Amounts, rank_command, rank_environment
 from urakata.kernel_study.steering import away, settable
@@ -27,7 +27,7 @@ from urakata.kernel_study.tables import part_table
 from urakata.launcher import Host
 from urakata.study.running import Done
 
-THREAD, KERNEL = Way("thread"), Way("kernel")
+THREAD, KERNEL = Variant("thread"), Variant("kernel")
 
 
 def record(us: float, **more: Any) -> dict[str, Any]:
@@ -72,10 +72,10 @@ def steered() -> Results:
     """Core 1 is the relay's; steering takes three function calls from it in one round and five in the other."""
     results = Results(places={"hop": [[0], [1], [0]]})
     for more in (0.0, 2.0):
-        results.take("hop", Way("kernel", "chain"), record(10.0, interrupts=counts(6.0 + more, 1.0)))
-        results.take("hop", Way("kernel", "chain", "rps"), record(8.0, interrupts=counts(3.0, 2.0)))
-        results.take("hop", Way("thread", "chain"), record(20.0, interrupts=counts(1.0, 1.0)))
-        results.take("hop", Way("explicit", "chain"), record(100.0, interrupts=counts(1.0, 1.0)))
+        results.take("hop", Variant("kernel", "chain"), record(10.0, interrupts=counts(6.0 + more, 1.0)))
+        results.take("hop", Variant("kernel", "chain", "rps"), record(8.0, interrupts=counts(3.0, 2.0)))
+        results.take("hop", Variant("thread", "chain"), record(20.0, interrupts=counts(1.0, 1.0)))
+        results.take("hop", Variant("explicit", "chain"), record(100.0, interrupts=counts(1.0, 1.0)))
     return results
 
 
@@ -140,8 +140,8 @@ def test_steering_and_algorithm_have_columns_where_they_differ(steered: Results)
         ("as they come", "0.50"),
         ("RPS", "0.40"),  # engine thread was not measured with it
     ]
-    steered.take("fine", Way("kernel", "chain"), record(10.0))
-    steered.take("fine", Way("kernel", "binomial"), record(5.0))
+    steered.take("fine", Variant("kernel", "chain"), record(10.0))
+    steered.take("fine", Variant("kernel", "binomial"), record(5.0))
     table = part_table(steered, "fine")
     assert table is not None
     assert [row[1:3] for row in table.rows] == [["engine kernel", "pipeline"], ["engine kernel", "tree"]]
@@ -152,7 +152,7 @@ def test_what_came_only_with_a_call_is_told_apart() -> None:
     results.take("hop", KERNEL, record(10.0, late=0, repetitions=40))
     table = part_table(results, "hop")
     assert table is not None and "not before a call" not in table.columns
-    results.take("hop", Way("poll"), record(5000.0, late=30, repetitions=40))
+    results.take("hop", Variant("poll"), record(5000.0, late=30, repetitions=40))
     table = part_table(results, "hop")
     assert table is not None
     assert [row[table.columns.index("not before a call")] for row in table.rows] == ["0 %", "75 %"]
@@ -170,40 +170,46 @@ def test_lost_time_is_shown_by_three_clocks() -> None:
 
 @pytest.mark.parametrize("part", PARTS.values())
 def test_a_method_is_an_engine_or_the_program_alone(part: Any) -> None:
-    for way in ways(part, list(METHODS), ["chain", "binomial"], ["none", "rps"]):
-        words = rank_command(part, way, Path("/bench/kernel"), Amounts([64, 1024], 5, 7))
-        engine = METHODS[way.method].options is not None
+    for variant in variants(part, list(METHODS), ["chain", "binomial"], ["none", "rps"]):
+        words = rank_command(part, variant, Path("/bench/kernel"), Amounts([64, 1024], 5, 7))
+        engine = METHODS[variant.method].options is not None
         assert ("--engine" in words) == engine
-        assert (f"bcast:{way.algorithm}" in words) == (engine and way.algorithm != "")
+        assert (f"bcast:{variant.algorithm}" in words) == (engine and variant.algorithm != "")
         assert words[words.index("--sizes") + 1] == "64,1024"
-        assert words[words.index("--method") + 1] == METHODS[way.method].how
+        assert words[words.index("--method") + 1] == METHODS[variant.method].how
 
 
 def test_what_is_run_of_a_part() -> None:
     both = ["chain", "binomial"]
-    assert [way.method for way in ways(PARTS["hop"], list(METHODS), both, ["none"])] == list(PARTS["hop"].methods)
-    assert {way.algorithm for way in ways(PARTS["hop"], list(METHODS), ["binomial"], ["none"])} == {"chain"}
-    of_fine = ways(PARTS["fine"], ["explicit", "kernel"], both, ["none", "rfs"])
+    assert [variant.method for variant in variants(PARTS["hop"], list(METHODS), both, ["none"])] == list(
+        PARTS["hop"].methods
+    )
+    assert {variant.algorithm for variant in variants(PARTS["hop"], list(METHODS), ["binomial"], ["none"])} == {"chain"}
+    of_fine = variants(PARTS["fine"], ["explicit", "kernel"], both, ["none", "rfs"])
     assert of_fine == [
-        Way("explicit", "chain"),  # its own messages go along the chain, and are nothing to steer for
-        *(Way("kernel", "chain", how) for how in ("none", "rfs")),
-        *(Way("kernel", "binomial", how) for how in ("none", "rfs")),
+        Variant("explicit", "chain"),  # its own messages go along the chain, and are nothing to steer for
+        *(Variant("kernel", "chain", how) for how in ("none", "rfs")),
+        *(Variant("kernel", "binomial", how) for how in ("none", "rfs")),
     ]
-    assert ways(PARTS["group"], list(METHODS), both, ["none"]) == [THREAD, KERNEL]
+    assert variants(PARTS["group"], list(METHODS), both, ["none"]) == [THREAD, KERNEL]
 
 
 def test_the_relays_call_ends_the_wait_for_who_does_nothing_before_it() -> None:
     for method in PARTS["hop"].methods:
-        words = rank_command(PARTS["hop"], Way(method, "chain"), Path("/bench/kernel"), Amounts([64], 5, 7))
+        words = rank_command(PARTS["hop"], Variant(method, "chain"), Path("/bench/kernel"), Amounts([64], 5, 7))
         assert ("--compute-ms" in words) == (method in ("host", "poll"))
 
 
 def test_the_host_takes_the_same_algorithm_where_it_can() -> None:
     variable = "OMPI_MCA_coll_libnbc_ibcast_algorithm"
-    assert rank_environment(Way("host", "chain"), "openmpi") == {variable: "3"}
-    assert rank_environment(Way("host", "binomial"), "openmpi") == {variable: "2"}
-    for way, family in ((Way("host", "chain"), "mpich"), (Way("host"), "openmpi"), (Way("kernel", "chain"), "openmpi")):
-        assert rank_environment(way, family) == {}
+    assert rank_environment(Variant("host", "chain"), "openmpi") == {variable: "3"}
+    assert rank_environment(Variant("host", "binomial"), "openmpi") == {variable: "2"}
+    for variant, family in (
+        (Variant("host", "chain"), "mpich"),
+        (Variant("host"), "openmpi"),
+        (Variant("kernel", "chain"), "openmpi"),
+    ):
+        assert rank_environment(variant, family) == {}
 
 
 def test_the_number_of_hosts() -> None:
@@ -245,10 +251,10 @@ def test_a_job_runs_with_its_packets_steered(monkeypatch: pytest.MonkeyPatch) ->
     events: list[Any] = []
 
     @contextmanager
-    def steer(_hosts: Any, way: str, cores: list[list[int]]) -> Iterator[None]:
-        if way == "rfs":
+    def steer(_hosts: Any, how: str, cores: list[list[int]]) -> Iterator[None]:
+        if how == "rfs":
             raise HostsError("host0: packets cannot be steered: no")
-        events.append((way, cores))
+        events.append((how, cores))
         yield
         events.append("back")
 
@@ -262,7 +268,7 @@ def test_a_job_runs_with_its_packets_steered(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(paths, "program", lambda name: Path(name))
     host = Host(Path("mpirun"), "openmpi", "5")
     job = session.Job(Path("/bench/kernel"), host, Amounts([64], 5, 7), 1.0)
-    bed = Bed(PARTS["hop"], 3, [Way("kernel", "chain", "rps"), Way("kernel", "chain", "rfs")])
+    bed = Bed(PARTS["hop"], 3, [Variant("kernel", "chain", "rps"), Variant("kernel", "chain", "rfs")])
     done = session.Session()
     hosts = SimpleNamespace(count=3, cpus=[[0], [1], [0]])
     session.run_part(bed, job, cast(Any, hosts), 2, done, lambda *_: None)
@@ -272,7 +278,7 @@ def test_a_job_runs_with_its_packets_steered(monkeypatch: pytest.MonkeyPatch) ->
     ]
     assert done.results.places == {"hop": [[0], [1], [0]]}
     (key,) = done.results.rows
-    assert key.way == Way("kernel", "chain", "rps") and len(done.results.interrupts[key]) == 2
+    assert key.variant == Variant("kernel", "chain", "rps") and len(done.results.interrupts[key]) == 2
 
 
 def test_an_earlier_run_is_shown_again(measured: Results, tmp_path: Path) -> None:
@@ -297,7 +303,7 @@ def test_an_earlier_run_is_shown_again(measured: Results, tmp_path: Path) -> Non
 
 def test_interrupts_and_algorithms_are_shown_again(steered: Results, tmp_path: Path) -> None:
     for algorithm in ("chain", "binomial"):
-        steered.take("fine", Way("kernel", algorithm), record(10.0))
+        steered.take("fine", Variant("kernel", algorithm), record(10.0))
     document = {
         "format": "urakata-kernel-1",
         "machine": {"cpu": "a processor"},

@@ -67,17 +67,17 @@ void exchange(Job& job, unsigned seed, int messages, unsigned cuts) {
   struct Slot {
     std::vector<std::byte> sent, room;
   };
-  struct Way {
+  struct Queue {
     std::size_t sends = 0, receives = 0;
     std::vector<Slot*> slots;
   };
   std::deque<Slot> slots;
-  std::map<std::array<int, 3>, Way> ways;  // from, to, tag
+  std::map<std::array<int, 3>, Queue> queues;  // from, to, tag
   constexpr std::size_t kSizes[] = {0, 1, 24, 4096, 32768, 65536, 131072, 131073, 1'000'000, 5'000'000};
   std::size_t open = 0;
-  const auto post = [&](bool sends, const std::array<int, 3>& ends, Way& way) {
+  const auto post = [&](bool sends, const std::array<int, 3>& ends, Queue& queue) {
     const auto [from, to, tag] = ends;
-    Slot& slot = *way.slots[sends ? way.sends++ : way.receives++];
+    Slot& slot = *queue.slots[sends ? queue.sends++ : queue.receives++];
     std::vector<std::byte>& bytes = sends ? slot.sent : slot.room;
     const Message message{
         .address = bytes.data(), .bytes = bytes.size(), .layout = nullptr, .peer = sends ? to : from, .tag = tag};
@@ -90,18 +90,18 @@ void exchange(Job& job, unsigned seed, int messages, unsigned cuts) {
     const int from = static_cast<int>(random() % 3);
     const std::array<int, 3> ends{from, (from + 1 + static_cast<int>(random() % 2)) % 3,
                                   static_cast<int>(random() % 3)};
-    Way& way = ways[ends];
+    Queue& queue = queues[ends];
     if (made < messages && random() % 2 == 0) {
       Slot& slot = slots.emplace_back();
       slot.sent = filled(kSizes[random() % std::size(kSizes)], static_cast<unsigned>(random()));
       slot.room.resize(slot.sent.size());
-      way.slots.push_back(&slot);
+      queue.slots.push_back(&slot);
       ++made;
     }
-    if (way.sends < way.slots.size() && random() % 2 == 0) post(true, ends, way);
-    if (way.receives < way.slots.size() && random() % 2 == 0) post(false, ends, way);
+    if (queue.sends < queue.slots.size() && random() % 2 == 0) post(true, ends, queue);
+    if (queue.receives < queue.slots.size() && random() % 2 == 0) post(false, ends, queue);
     if (made == messages) {  // the rest of everything
-      for (auto& [rest_ends, rest] : ways) {
+      for (auto& [rest_ends, rest] : queues) {
         while (rest.sends < rest.slots.size()) post(true, rest_ends, rest);
         while (rest.receives < rest.slots.size()) post(false, rest_ends, rest);
       }

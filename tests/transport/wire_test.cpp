@@ -76,12 +76,12 @@ TEST(Wire, MessagesOfAPeerAndTagMeetInOrder) {
     std::vector<std::byte> room;
   };
   std::deque<Slot> slots;
-  struct Way {
+  struct Queue {
     std::size_t sends = 0;
     std::size_t receives = 0;
     std::vector<Slot*> slots;
   };
-  std::map<std::array<int, 3>, Way> ways;  // from, to, tag
+  std::map<std::array<int, 3>, Queue> queues;  // from, to, tag
   constexpr std::size_t kSizes[] = {0, 1, 24, 100, 4000, 4096, 32768, 131072, 131073, 1'000'000};
   constexpr int kMessages = 600;
   std::size_t open = 0;
@@ -90,29 +90,29 @@ TEST(Wire, MessagesOfAPeerAndTagMeetInOrder) {
     const int from = static_cast<int>(random() % 3);
     const int to = (from + 1 + static_cast<int>(random() % 2)) % 3;
     const int tag = static_cast<int>(random() % 3);
-    Way& way = ways[{from, to, tag}];
+    Queue& queue = queues[{from, to, tag}];
     if (made < kMessages && random() % 2 == 0) {
       Slot& slot = slots.emplace_back();
       slot.sent = filled(kSizes[random() % std::size(kSizes)], static_cast<unsigned>(random()));
       slot.room.resize(slot.sent.size());
-      way.slots.push_back(&slot);
+      queue.slots.push_back(&slot);
       ++made;
     }
     bool finished = false;
-    if (way.sends < way.slots.size() && random() % 2 == 0) {
-      Slot& slot = *way.slots[way.sends++];
+    if (queue.sends < queue.slots.size() && random() % 2 == 0) {
+      Slot& slot = *queue.slots[queue.sends++];
       ASSERT_EQ(ports[static_cast<std::size_t>(from)]->send(message(slot.sent, to, tag), {nullptr, 0, 0}, &finished),
                 0);
       if (!finished) ++open;
     }
-    if (way.receives < way.slots.size() && random() % 2 == 0) {
-      Slot& slot = *way.slots[way.receives++];
+    if (queue.receives < queue.slots.size() && random() % 2 == 0) {
+      Slot& slot = *queue.slots[queue.receives++];
       ASSERT_EQ(ports[static_cast<std::size_t>(to)]->recv(message(slot.room, from, tag), {nullptr, 1, 0}, &finished),
                 0);
       if (!finished) ++open;
     }
     if (made == kMessages) {  // the rest of everything
-      for (auto& [ends, rest] : ways) {
+      for (auto& [ends, rest] : queues) {
         for (; rest.sends < rest.slots.size(); ++rest.sends) {
           Slot& slot = *rest.slots[rest.sends];
           ports[static_cast<std::size_t>(ends[0])]->send(message(slot.sent, ends[1], ends[2]), {}, nullptr);
@@ -408,7 +408,7 @@ TEST(Wire, ThePeerIsToldOfAFailure) {
 // More strangers connect than are let in at once, and none says anything: all are shown out, and the peer's message
 // arrives.
 TEST(Wire, StrangersWhoSayNothingAreShownOut) {
-  constexpr std::uint64_t kShort = 4;  // ns: each look is the next
+  constexpr std::uint64_t kShort = 4;  // ns: each check is due at once
   auto made = Wire::open(0, kSecret, failures, kShort);
   ASSERT_TRUE(made.ok());
   auto wire = std::move(*made);

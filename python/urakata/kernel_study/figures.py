@@ -1,4 +1,4 @@
-"""The paper's figures: elapsed and lost time of a broadcast against its size, a line for each way."""
+"""The paper's figures: elapsed and lost time of a broadcast against its size, a line for each variant."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
-from urakata.kernel_study.methods import ALGORITHMS, METHODS, PARTS, STEERING, Way
+from urakata.kernel_study.methods import ALGORITHMS, METHODS, PARTS, STEERING, Variant
 from urakata.kernel_study.results import Results, key_of
 from urakata.study.scales import begin_axes, label_sizes, label_values
 
@@ -29,23 +29,25 @@ _WHAT = {"us": "from start to last end [µs]", "lost_us": "CPU time lost [µs]",
 _LINES = {"none": "-", "rps": "--", "rfs": ":"}
 
 
-def _label(way: Way) -> str:
-    return METHODS[way.method].title + ("" if way.steering == "none" else f", {STEERING[way.steering]}")
+def _label(variant: Variant) -> str:
+    return METHODS[variant.method].title + ("" if variant.steering == "none" else f", {STEERING[variant.steering]}")
 
 
-def _plot(axes: Axes, results: Results, part: str, points: list[tuple[str, int]], way: Way, quantity: str) -> bool:
-    values = {point[1]: results.median(key_of(part, point, way), quantity) for point in points}
+def _plot(
+    axes: Axes, results: Results, part: str, points: list[tuple[str, int]], variant: Variant, quantity: str
+) -> bool:
+    values = {point[1]: results.median(key_of(part, point, variant), quantity) for point in points}
     found = {size: value for size, value in values.items() if value is not None and value > 0}
     if found:
-        colour, marker = _STYLES[way.method]
-        line = _LINES[way.steering]
+        colour, marker = _STYLES[variant.method]
+        line = _LINES[variant.steering]
         axes.plot(
             list(found),
             list(found.values()),
             color=colour,
             marker=marker,
             linestyle=line,
-            label=_label(way),
+            label=_label(variant),
             markersize=5,
         )
     return bool(found)
@@ -56,8 +58,8 @@ def _draw(
 ) -> bool:
     points = [point for point in results.points(part) if point[0] == operation]
     drawn, axes = plt.subplots(figsize=(6.4, 4.6), layout="constrained")
-    ways = [way for way in results.ways(part) if way.algorithm == algorithm]
-    shown = [_plot(axes, results, part, points, way, quantity) for way in ways]
+    variants = [variant for variant in results.variants(part) if variant.algorithm == algorithm]
+    shown = [_plot(axes, results, part, points, variant, quantity) for variant in variants]
     if any(shown):
         label_sizes(axes, [size for _, size in points])
         axes.set_yscale("log")
@@ -76,7 +78,7 @@ def draw_all(results: Results, subtitle: str, folder: Path) -> list[str]:
     """Writes an SVG for each part, operation, algorithm (named where there are several) and quantity; their names."""
     names = []
     for part in PARTS:
-        algorithms = list(dict.fromkeys(way.algorithm for way in results.ways(part)))
+        algorithms = list(dict.fromkeys(variant.algorithm for variant in results.variants(part)))
         for operation in dict.fromkeys(one for one, _ in results.points(part)):
             for algorithm in algorithms:
                 what = f"{part}-{operation}" + (f"-{algorithm}" if len(algorithms) > 1 else "")

@@ -49,19 +49,19 @@ def _groups(results: Results, part: str) -> list[Group]:
 
 
 def interrupts_table(results: Results, part: str) -> TextTable | None:
-    """A row for each operation, size and way of WOKEN; None where nothing was counted."""
+    """A row for each operation, size and variant of WOKEN; None where nothing was counted."""
     groups = _groups(results, part)
-    several = len({way.algorithm for way in results.ways(part)}) > 1
+    several = len({variant.algorithm for variant in results.variants(part)}) > 1
     rows = []
     for point in results.points(part):
-        for way in results.ways(part):
-            key = key_of(part, point, way)
-            if way.method not in WOKEN or key not in results.interrupts:
+        for variant in results.variants(part):
+            key = key_of(part, point, variant)
+            if variant.method not in WOKEN or key not in results.interrupts:
                 continue
-            algorithm = f", {ALGORITHMS[way.algorithm].title}" if several and way.algorithm else ""
+            algorithm = f", {ALGORITHMS[variant.algorithm].title}" if several and variant.algorithm else ""
             cells = [f"{results.interrupts_on(key, kind, cores):.1f}" for kind in KINDS for _, cores in groups]
             what = f"{point[0]}, {size_text(point[1])}{algorithm}"
-            rows.append([what, METHODS[way.method].title, STEERING[way.steering], *cells])
+            rows.append([what, METHODS[variant.method].title, STEERING[variant.steering], *cells])
     columns = ["", "by", "packets", *(f"{title}, {name}" for title in KINDS.values() for name, _ in groups)]
     title = f"Who takes the interrupts: {PARTS[part].title[:1].lower()}{PARTS[part].title[1:]}"
     return TextTable(title, columns, rows, _NOTE, ("by", "packets")) if rows else None

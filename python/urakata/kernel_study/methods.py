@@ -116,7 +116,7 @@ PARTS: Mapping[str, Part] = {
 
 
 @dataclass(frozen=True)
-class Way:
+class Variant:
     """How a job of a part is run."""
 
     method: str
@@ -134,7 +134,7 @@ class Way:
         return ", ".join(words)
 
 
-def ways(part: Part, methods: Sequence[str], algorithms: Sequence[str], steering: Sequence[str]) -> list[Way]:
+def variants(part: Part, methods: Sequence[str], algorithms: Sequence[str], steering: Sequence[str]) -> list[Variant]:
     """What is run of a part: the program's own messages go along the chain only; steering is for WOKEN."""
     found = []
     for algorithm in [one for one in algorithms if one in part.algorithms] or list(part.algorithms[:1]) or [""]:
@@ -142,7 +142,7 @@ def ways(part: Part, methods: Sequence[str], algorithms: Sequence[str], steering
             if METHODS[method].how != "collective" and algorithm not in ("", "chain"):
                 continue
             wanted = [one for one in steering if one == "none" or method in WOKEN]
-            found += [Way(method, algorithm, one) for one in wanted]
+            found += [Variant(method, algorithm, one) for one in wanted]
     return found
 
 
@@ -152,4 +152,4 @@ class Bed:
 
     part: Part
     hosts: int
-    ways: Sequence[Way]
+    variants: Sequence[Variant]

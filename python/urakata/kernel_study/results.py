@@ -1,4 +1,4 @@
-"""What the jobs have measured: for each part, operation, size and way a value each round."""
+"""What the jobs have measured: for each part, operation, size and variant a value each round."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from urakata.kernel_study.methods import Way
+from urakata.kernel_study.methods import Variant
 
 QUANTITIES = (
     "us",
@@ -37,9 +37,9 @@ class Key:
     steering: str = "none"
 
     @property
-    def way(self) -> Way:
+    def variant(self) -> Variant:
         """How it was run."""
-        return Way(self.method, self.algorithm, self.steering)
+        return Variant(self.method, self.algorithm, self.steering)
 
 
 @dataclass
@@ -50,9 +50,9 @@ class Results:
     interrupts: dict[Key, list[Counts]] = field(default_factory=dict)
     places: dict[str, list[list[int]]] = field(default_factory=dict)
 
-    def take(self, part: str, way: Way, record: Mapping[str, Any]) -> None:
+    def take(self, part: str, variant: Variant, record: Mapping[str, Any]) -> None:
         """Takes a record of bench/kernel."""
-        key = Key(part, record.get("operation", "ibcast"), record["bytes"], **asdict(way))
+        key = Key(part, record.get("operation", "ibcast"), record["bytes"], **asdict(variant))
         row = self.rows.setdefault(key, {})
         for name in QUANTITIES:
             if name in record:
@@ -77,9 +77,9 @@ class Results:
         """Operations and sizes of a part."""
         return list(dict.fromkeys((key.operation, key.bytes) for key in self.rows if key.part == part))
 
-    def ways(self, part: str) -> list[Way]:
+    def variants(self, part: str) -> list[Variant]:
         """Those in which a part was run."""
-        return list(dict.fromkeys(key.way for key in self.rows if key.part == part))
+        return list(dict.fromkeys(key.variant for key in self.rows if key.part == part))
 
     def as_json(self) -> dict[str, Any]:
         """All values of all rounds."""
@@ -90,9 +90,9 @@ class Results:
         return {"rows": rows, "places": self.places}
 
 
-def key_of(part: str, point: tuple[str, int], way: Way) -> Key:
-    """Of a point and a way."""
-    return Key(part, *point, **asdict(way))
+def key_of(part: str, point: tuple[str, int], variant: Variant) -> Key:
+    """Of a point and a variant."""
+    return Key(part, *point, **asdict(variant))
 
 
 def from_json(document: Mapping[str, Any]) -> Results:
@@ -100,8 +100,8 @@ def from_json(document: Mapping[str, Any]) -> Results:
     results = Results(places={part: list(cores) for part, cores in document.get("places", {}).items()})
     rows: Sequence[Mapping[str, Any]] = document["rows"]
     for row in rows:
-        way = Way(row["method"], row.get("algorithm", ""), row.get("steering", "none"))
-        key = key_of(row["part"], (row["operation"], row["bytes"]), way)
+        variant = Variant(row["method"], row.get("algorithm", ""), row.get("steering", "none"))
+        key = key_of(row["part"], (row["operation"], row["bytes"]), variant)
         results.rows[key] = dict(row["values"])
         if row.get("interrupts"):
             results.interrupts[key] = list(row["interrupts"])

@@ -1,4 +1,4 @@
-"""Running the jobs: all ways of a part in turn, round after round, every other round backwards."""
+"""Running the jobs: all variants of a part in turn, round after round, every other round backwards."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from urakata import paths
 from urakata.hosts.command import HostsError
 from urakata.hosts.steering import steered
-from urakata.kernel_study.methods import ALGORITHMS, METHODS, Bed, Part, Way
+from urakata.kernel_study.methods import ALGORITHMS, METHODS, Bed, Part, Variant
 from urakata.kernel_study.results import Results
 from urakata.kernel_study.steering import away
 from urakata.launcher import Host
@@ -61,49 +61,50 @@ class Session:
     failed: list[Refused] = field(default_factory=list)
 
 
-def rank_command(part: Part, way: Way, program: Path, amounts: Amounts) -> list[str]:
+def rank_command(part: Part, variant: Variant, program: Path, amounts: Amounts) -> list[str]:
     """What the launcher starts for each rank."""
-    how = METHODS[way.method]
+    how = METHODS[variant.method]
     own = [
-        *(str(program), *part.arguments, *part.of_method.get(way.method, ())),
+        *(str(program), *part.arguments, *part.of_method.get(variant.method, ())),
         *("--method", how.how, *amounts.arguments()),
     ]
     if how.options is None:
         return own
-    algorithm = ["--algorithm", f"bcast:{way.algorithm}"] if way.algorithm else []
+    algorithm = ["--algorithm", f"bcast:{variant.algorithm}"] if variant.algorithm else []
     return [str(paths.program("urakata-exec")), *how.options, *algorithm, "--", *own]
 
 
-def rank_environment(way: Way, family: str) -> Mapping[str, str]:
+def rank_environment(variant: Variant, family: str) -> Mapping[str, str]:
     """With what the host's own broadcast takes the same algorithm, where its family has a word for it."""
-    if way.method != "host" or not way.algorithm:
+    if variant.method != "host" or not variant.algorithm:
         return {}
-    return ALGORITHMS[way.algorithm].of_host.get(family, {})
+    return ALGORITHMS[variant.algorithm].of_host.get(family, {})
 
 
-def _measure(part: Part, way: Way, job: Job, hosts: Hosts, results: Results) -> None:
-    command = rank_command(part, way, job.program, job.amounts)
+def _measure(part: Part, variant: Variant, job: Job, hosts: Hosts, results: Results) -> None:
+    command = rank_command(part, variant, job.program, job.amounts)
     cores = away(hosts.cpus, part.relay_hosts(hosts.count), os.sched_getaffinity(0))
     try:
-        with steered(hosts, way.steering, cores):
-            done = run_on_hosts(hosts, 1, command, job.host, rank_environment(way, job.host.family), job.timeout)
+        with steered(hosts, variant.steering, cores):
+            done = run_on_hosts(hosts, 1, command, job.host, rank_environment(variant, job.host.family), job.timeout)
     except HostsError as error:
         raise JobError(str(error)) from error
-    if way.method == "kernel" and "instead of kernel" in done.complaints:
+    if variant.method == "kernel" and "instead of kernel" in done.complaints:
         raise JobError(next(line for line in done.complaints.splitlines() if "instead of kernel" in line))
     records = [json.loads(line) for line in done.said.splitlines() if line.startswith("{")]
     measured = [record for record in records if "part" in record]
     if not measured:
         raise JobError("the program wrote no result")
     for record in measured:
-        results.take(part.name, way, record)
+        results.take(part.name, variant, record)
 
 
 def run_part(bed: Bed, job: Job, hosts: Hosts, rounds: int, session: Session, progress: Progress) -> None:
-    """Runs every way `rounds` times. One that fails is not tried again."""
+    """Runs every variant `rounds` times. One that fails is not tried again."""
     part = bed.part
     session.results.places[part.name] = hosts.cpus
     jobs = [
-        (f"{part.name}, {way.title}", partial(_measure, part, way, job, hosts, session.results)) for way in bed.ways
+        (f"{part.name}, {variant.title}", partial(_measure, part, variant, job, hosts, session.results))
+        for variant in bed.variants
     ]
     session.failed += in_turns(jobs, rounds, progress)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from urakata.kernel_study.interrupts import interrupts_table
-from urakata.kernel_study.methods import ALGORITHMS, METHODS, PARTS, STEERING, Way
+from urakata.kernel_study.methods import ALGORITHMS, METHODS, PARTS, STEERING, Variant
 from urakata.kernel_study.results import Results, key_of
 from urakata.sizes import size_text
 from urakata.study.text_table import TextTable, time_text
@@ -50,26 +50,26 @@ def _quantities(results: Results, part: str) -> list[str]:
     return [name for name in measured if name != "late" or late]
 
 
-def _names(way: Way, algorithms: bool, steering: bool) -> list[str]:
+def _names(variant: Variant, algorithms: bool, steering: bool) -> list[str]:
     """What a row is by; of what all have alike nothing is said."""
-    names = [METHODS[way.method].title]
+    names = [METHODS[variant.method].title]
     if algorithms:
-        names.append(ALGORITHMS[way.algorithm].title if way.algorithm else "-")
+        names.append(ALGORITHMS[variant.algorithm].title if variant.algorithm else "-")
     if steering:
-        names.append(STEERING[way.steering])
+        names.append(STEERING[variant.steering])
     return names
 
 
 def part_table(results: Results, part: str) -> TextTable | None:
-    """A row for each operation, size and way, with what the part has measured."""
-    ways = results.ways(part)
-    algorithms = len({way.algorithm for way in ways}) > 1
-    steering = any(way.steering != "none" for way in ways)
+    """A row for each operation, size and variant, with what the part has measured."""
+    variants = results.variants(part)
+    algorithms = len({variant.algorithm for variant in variants}) > 1
+    steering = any(variant.steering != "none" for variant in variants)
     quantities = _quantities(results, part)
     rows = []
     for point in results.points(part):
-        for way in ways:
-            key = key_of(part, point, way)
+        for variant in variants:
+            key = key_of(part, point, variant)
             us = results.median(key, "us")
             if us is None:
                 continue
@@ -78,7 +78,7 @@ def part_table(results: Results, part: str) -> TextTable | None:
             cells = [_cell(name, results.median(key, name)) for name in quantities]
             ratio = f"{us / base:.2f}" if base else "-"
             what = f"{point[0]}, {size_text(point[1])}"
-            rows.append([what, *_names(way, algorithms, steering), *cells, ratio])
+            rows.append([what, *_names(variant, algorithms, steering), *cells, ratio])
     textual = ("by", *(["algorithm"] if algorithms else []), *(["packets"] if steering else []))
     columns = ["", *textual, *(_COLUMNS[name] for name in quantities), "time / thread's"]
     notes = ["Medians over rounds of the medians of each.", *(_NOTES[name] for name in quantities if name in _NOTES)]

@@ -104,7 +104,7 @@ def kernel(
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and repetitions, one round.")] = False,
 ) -> None:
     """Who carries collectives on while ranks compute: the program, the host, a thread or the kernel."""
-    from urakata.kernel_study.methods import ALGORITHMS, METHODS, PARTS, STEERING, Bed, ways
+    from urakata.kernel_study.methods import ALGORITHMS, METHODS, PARTS, STEERING, Bed, variants
     from urakata.kernel_study.session import Amounts, Job, Session
     from urakata.kernel_study.steering import settable
     from urakata.study.machine import describe_machine
@@ -129,12 +129,12 @@ def kernel(
     possible, refused = settable(steered)
     if not possible:
         raise paths.NotFoundError("; ".join(f"{one.what}: {one.reason}" for one in refused))
-    beds = [Bed(one, one.host_count(count), ways(one, wanted, shapes, possible)) for one in chosen]
+    beds = [Bed(one, one.host_count(count), variants(one, wanted, shapes, possible)) for one in chosen]
     rounds = repeats or (1 if quick else 3)
     amounts = Amounts(of_bytes, repetitions=40 if quick else 200, budget_ms=40 if quick else 100)
     session = Session(refused=refused)
     with_progress(
-        rounds * sum(len(bed.ways) for bed in beds),
+        rounds * sum(len(bed.variants) for bed in beds),
         lambda progress: _run_all(beds, Job(program, found, amounts, timeout), rate, rounds, session, progress),
     )
     settings = {"repeats": rounds, "rate": rate, "quick": quick, "sizes": of_bytes, "algorithms": shapes}

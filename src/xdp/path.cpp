@@ -1,4 +1,4 @@
-#include "xdp/way.hpp"
+#include "xdp/path.hpp"
 
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -38,21 +38,21 @@ std::uint32_t packet_bytes(unsigned interface, int socket) {
 
 }  // namespace
 
-Result<Way> way_to(const sockaddr_in& other) {
+Result<Path> path_to(const sockaddr_in& other) {
   const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (socket < 0) return system_error("making a socket");
-  Way way;
-  socklen_t length = sizeof way.address;
+  Path path;
+  socklen_t length = sizeof path.address;
   const bool known = connect(socket, reinterpret_cast<const sockaddr*>(&other), sizeof other) == 0 &&
-                     getsockname(socket, reinterpret_cast<sockaddr*>(&way.address), &length) == 0;
-  const Error why = system_error("finding the way to another node");
-  way.address.sin_port = 0;
-  if (known) way.interface = interface_of(way.address);
-  if (way.interface != 0) way.bytes = packet_bytes(way.interface, socket);
+                     getsockname(socket, reinterpret_cast<sockaddr*>(&path.address), &length) == 0;
+  const Error why = system_error("finding the path to another node");
+  path.address.sin_port = 0;
+  if (known) path.interface = interface_of(path.address);
+  if (path.interface != 0) path.bytes = packet_bytes(path.interface, socket);
   close(socket);
   if (!known) return why;
-  if (way.interface == 0) return Error{"no interface of this node has the address by which other nodes reach it"};
-  return way;
+  if (path.interface == 0) return Error{"no interface of this node has the address by which other nodes reach it"};
+  return path;
 }
 
 }  // namespace urakata::xdp

@@ -1,4 +1,4 @@
-// The way over which this node sends to another: what byte code is attached to.
+// The path by which this node sends to another: what byte code is attached to.
 #pragma once
 
 #include <netinet/in.h>
@@ -9,11 +9,11 @@
 
 namespace urakata::xdp {
 
-struct Way {
+struct Path {
   sockaddr_in address{};    // of this node, as the other sees it; without a port
   unsigned interface = 0;   // that has it
   std::uint32_t bytes = 0;  // of a packet there, with the headers of IPv4
 };
-Result<Way> way_to(const sockaddr_in& other);
+Result<Path> path_to(const sockaddr_in& other);
 
 }  // namespace urakata::xdp
