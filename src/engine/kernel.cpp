@@ -19,14 +19,14 @@ constexpr std::uint64_t kFarewell = 1'000'000'000;  // ns
 }  // namespace
 
 void KernelPart::look_at_peers() {
-  channel->note_left(static_cast<std::uint32_t>(conduit->look_at_peers(channel->waits_for())));
+  offload->note_left(static_cast<std::uint32_t>(conduit->look_at_peers(offload->waits_for())));
 }
 
 // Who left before this rank has all that it needed, and answers no more.
 bool KernelPart::leave(std::uint64_t until_ns) {
   constexpr useconds_t kBetween = 20;
-  if (channel != nullptr) {
-    for (look_at_peers(); !channel->all_have_it() && !conduit->broken(); look_at_peers()) {
+  if (offload != nullptr) {
+    for (look_at_peers(); !offload->all_have_it() && !conduit->broken(); look_at_peers()) {
       if (now_ns() >= until_ns) return false;
       usleep(kBetween);
     }
@@ -95,9 +95,9 @@ std::span<const transport::Completion> CarrierTransport::poll() {
   const bool looks = ++polls_ % kPollsPerLook == 0;
   for (KernelPart* part : parts_) {
     part->conduit->reap(done_);
-    if (part->channel == nullptr) continue;
-    part->channel->reap(small_done_);
-    if (looks && part->channel->in_flight() != 0) part->look_at_peers();
+    if (part->offload == nullptr) continue;
+    part->offload->reap(small_done_);
+    if (looks && part->offload->in_flight() != 0) part->look_at_peers();
     discard_both(*part);
   }
   reported_.clear();
@@ -105,19 +105,19 @@ std::span<const transport::Completion> CarrierTransport::poll() {
     reported_.push_back({{whose, Instance::kWhole, 0}, failed ? failures_.code : 0});
   };
   for (const chain::Conduit::Done& one : done_) report(one.whose, one.failed);
-  for (const xdp::Channel::Done& one : small_done_) report(one.whose, one.failed);
+  for (const xdp::Offload::Done& one : small_done_) report(one.whose, one.failed);
   return reported_;
 }
 
-// A conduit's connections tell of a peer that is gone, and tell peers that this rank has given up; so a channel and its
+// A conduit's connections tell of a peer that is gone, and tell peers that this rank has given up; so an offload and its
 // communicator's conduit break together.
 void CarrierTransport::discard_both(KernelPart& part) {
-  if (part.conduit->broken() == part.channel->broken()) return;
-  if (part.channel->broken()) {
+  if (part.conduit->broken() == part.offload->broken()) return;
+  if (part.offload->broken()) {
     part.conduit->discard();
   } else {
-    part.channel->discard();
-    part.channel->reap(small_done_);
+    part.offload->discard();
+    part.offload->reap(small_done_);
   }
 }
 
@@ -126,7 +126,7 @@ std::size_t CarrierTransport::in_flight() const {
   std::size_t sum = 0;
   for (const KernelPart* part : parts_) {
     sum += part->conduit->in_flight();
-    if (part->channel != nullptr) sum += part->channel->in_flight();
+    if (part->offload != nullptr) sum += part->offload->in_flight();
   }
   return sum;
 }
@@ -136,7 +136,7 @@ std::size_t CarrierTransport::cancel(const void* instance) {
   const std::lock_guard guard(lock_);
   for (KernelPart* part : parts_) {
     if (part->conduit->runs(instance)) part->conduit->discard();
-    if (part->channel != nullptr && part->channel->runs(instance)) part->channel->discard();
+    if (part->offload != nullptr && part->offload->runs(instance)) part->offload->discard();
   }
   return 0;
 }
@@ -152,7 +152,7 @@ void CarrierTransport::tell(std::int32_t, const transport::Notice& notice) {
 Wakeup CarrierTransport::wakeup() const {
   const std::lock_guard guard(lock_);
   const bool silent = std::ranges::any_of(
-      parts_, [](const KernelPart* part) { return part->channel != nullptr && part->channel->in_flight() != 0; });
+      parts_, [](const KernelPart* part) { return part->offload != nullptr && part->offload->in_flight() != 0; });
   return silent ? Wakeup::none : Wakeup::news;
 }
 

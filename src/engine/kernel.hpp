@@ -1,8 +1,8 @@
 // Engine `kernel`: whole operations are handed to the Linux kernel, which carries them on by itself (chain/conduit.hpp).
 //
 // It runs instances whose schedule was compiled and whose group has a conduit, and small collectives of a group that has
-// a channel (xdp/channel.hpp). What a domain is to other engines, who post message after message, is here only the order
-// of starts and ends: the transport knows conduits and channels, and no messages.
+// an offload (xdp/offload.hpp). What a domain is to other engines, who post message after message, is here only the order
+// of starts and ends: the transport knows conduits and offloads, and no messages.
 // A start hands the operation over within the call, by the calling thread, since requests belong to the thread that
 // submits them; so it waits for whoever polls the domain at the moment, which is for less than a step.
 #pragma once
@@ -14,7 +14,7 @@
 #include "chain/conduit.hpp"
 #include "engine/carrier.hpp"
 #include "engine/engine.hpp"
-#include "xdp/channel.hpp"
+#include "xdp/offload.hpp"
 
 namespace urakata::engine {
 
@@ -35,23 +35,23 @@ class ChainedGraph final : public Carrier {
   const chain::Program* program_ = nullptr;
 };
 
-// A small collective of a channel. `give` and `take`: the buffers of what it gives and of its result.
+// A small collective of an offload. `give` and `take`: the buffers of what it gives and of its result.
 class SmallCollective final : public Carrier {
  public:
   SmallCollective() = default;
-  SmallCollective(xdp::Channel& channel, const xdp::Channel::Work& work, schedule::BufferId give,
+  SmallCollective(xdp::Offload& offload, const xdp::Offload::Work& work, schedule::BufferId give,
                   schedule::BufferId take)
-      : channel_(&channel), work_(work), give_(give), take_(take) {}
+      : offload_(&offload), work_(work), give_(give), take_(take) {}
   bool start(std::span<std::byte* const> buffers, void* instance) override {
-    return channel_->start(work_, buffers[give_], buffers[take_], instance);
+    return offload_->start(work_, buffers[give_], buffers[take_], instance);
   }
-  bool news() const override { return channel_->news(); }
+  bool news() const override { return offload_->news(); }
   bool tells() const override { return false; }
   std::uint64_t bytes() const override { return URA_XDP_BYTES_OF(work_.form); }
 
  private:
-  xdp::Channel* channel_ = nullptr;
-  xdp::Channel::Work work_ = {};
+  xdp::Offload* offload_ = nullptr;
+  xdp::Offload::Work work_ = {};
   schedule::BufferId give_ = 0;
   schedule::BufferId take_ = 0;
 };
@@ -61,13 +61,13 @@ struct KernelPart {
   ~KernelPart() { conduit->leave(); }
 
   std::unique_ptr<chain::Conduit> conduit;  // there is one
-  std::unique_ptr<xdp::Channel> channel;    // nullptr: there is none
+  std::unique_ptr<xdp::Offload> offload;    // nullptr: there is none
 
   // For when what is in flight tells of no peer's end: finds out who has left, and whether one who is waited for is
   // lost.
   void look_at_peers();
   // This rank has no more to do with the communicator; nothing is in flight. Waits until all have what it gave to the
-  // channel's operations, or until `until_ns` of now_ns(). True: they have, and know that it has left. False: some still
+  // offload's operations, or until `until_ns` of now_ns(). True: they have, and know that it has left. False: some still
   // lack it, so it must stay.
   bool leave(std::uint64_t until_ns);
 };
@@ -108,7 +108,7 @@ class CarrierTransport final : public transport::Transport {
   std::vector<KernelPart*> parts_;
   std::vector<std::unique_ptr<KernelPart>> ended_;  // which some still need
   std::vector<chain::Conduit::Done> done_;          // kept for their room
-  std::vector<xdp::Channel::Done> small_done_;
+  std::vector<xdp::Offload::Done> small_done_;
   unsigned polls_ = 0;
   std::vector<transport::Completion> reported_;
 };

@@ -32,11 +32,11 @@ struct EventFile {
 enum class CallEventKind : std::uint8_t {
   call,
   collective,  // a call that is the `number`-th collective on its communicator
-  send,        // in a call that began at `begin`, of the `number`-th message of its channel
+  send,        // in a call that began at `begin`, of the `number`-th message of its stream
   receive      // likewise, in a call that ended then
 };
 
-// A channel is all messages from one rank to another with one tag on one communicator. Its messages are counted by
+// A stream is all messages from one rank to another with one tag on one communicator. Its messages are counted by
 // either side in the order in which they are sent, and received: that is MPI's order.
 struct CallEvent {
   std::uint64_t begin = 0;         // CLOCK_MONOTONIC, ns; of a receive: the end of the call that found it finished

@@ -34,8 +34,8 @@ bool cancelled(const MPI_Status& status) {
 
 }  // namespace
 
-std::size_t TimeLine::Hash::operator()(const Channel& channel) const {
-  const std::int32_t words[] = {static_cast<std::int32_t>(channel.communicator), channel.peer, channel.tag};
+std::size_t TimeLine::Hash::operator()(const Stream& stream) const {
+  const std::int32_t words[] = {static_cast<std::int32_t>(stream.communicator), stream.peer, stream.tag};
   return hash_of(words);
 }
 
@@ -54,9 +54,9 @@ const std::shared_ptr<const TimeLine::Members>& TimeLine::members(MPI_Comm comm)
   return communicators_.emplace(comm, made).first->second;
 }
 
-std::uint32_t TimeLine::next(Counts& counts, const Channel& channel) {
-  const auto found = counts.find(channel);
-  if (found == counts.end()) return counts.size() < kMost ? counts.emplace(channel, 1U).first->second : 0;
+std::uint32_t TimeLine::next(Counts& counts, const Stream& stream) {
+  const auto found = counts.find(stream);
+  if (found == counts.end()) return counts.size() < kMost ? counts.emplace(stream, 1U).first->second : 0;
   return found->second == kClosed ? 0 : ++found->second;
 }
 

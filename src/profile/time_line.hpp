@@ -1,13 +1,13 @@
 // The time line of the process's MPI calls and messages, where one was asked for (--timeline): what the entry points tell of
 // each call that has succeeded.
 //
-// A message is told apart by its channel and its number there (observe/call_events.hpp), on which both sides agree without a
+// A message is told apart by its stream and its number there (observe/call_events.hpp), on which both sides agree without a
 // word. A receive is numbered when it is posted, since that is the order in which messages meet receives; one from any
-// source, or of any tag, when it has ended, since only then its channel is known. So numbers may be off where a program has
-// several receives open for one channel at a time and some are of that kind; readers look whether bytes and times agree.
-// A receive that is cancelled has a number which no message has: its channel is numbered no further.
+// source, or of any tag, when it has ended, since only then its stream is known. So numbers may be off where a program has
+// several receives open for one stream at a time and some are of that kind; readers look whether bytes and times agree.
+// A receive that is cancelled has a number which no message has: its stream is numbered no further.
 //
-// Memory grows with the receives and persistent requests that are open, and with channels and communicators, of which those
+// Memory grows with the receives and persistent requests that are open, and with streams and communicators, of which those
 // beyond kMost are not numbered. Thread-safety: by any thread.
 #pragma once
 
@@ -60,15 +60,15 @@ class TimeLine {
 
     std::int32_t of(int rank) const;  // -1: it has no such rank
   };
-  struct Channel {
+  struct Stream {
     std::uint32_t communicator;
     std::int32_t peer, tag;
-    bool operator==(const Channel&) const = default;
+    bool operator==(const Stream&) const = default;
   };
   struct Hash {
-    std::size_t operator()(const Channel& channel) const;
+    std::size_t operator()(const Stream& stream) const;
   };
-  using Counts = std::unordered_map<Channel, std::uint32_t, Hash>;
+  using Counts = std::unordered_map<Stream, std::uint32_t, Hash>;
   struct Open {
     std::shared_ptr<const Members> members;
     int peer = 0, tag = 0;
@@ -77,10 +77,10 @@ class TimeLine {
     std::uint64_t bytes = 0;  // of a send
   };
   static constexpr std::size_t kMost = 1U << 16U;
-  static constexpr std::uint32_t kClosed = ~std::uint32_t{0};  // a channel that is numbered no further
+  static constexpr std::uint32_t kClosed = ~std::uint32_t{0};  // a stream that is numbered no further
 
   const std::shared_ptr<const Members>& members(MPI_Comm comm);
-  static std::uint32_t next(Counts& counts, const Channel& channel);
+  static std::uint32_t next(Counts& counts, const Stream& stream);
   void add_send(const Members& members, int peer, int tag, std::uint64_t bytes, std::uint64_t time);
   void add_receive(const Open& open, const MPI_Status& status, std::uint64_t time);
   void number(Open& open);

@@ -61,7 +61,7 @@ void open_world_conduit() {
   origin.kernel_part = open_conduit(MPI_COMM_WORLD, origin.contexts);
   if (origin.kernel_part == nullptr) return;
   log::information("engine kernel: MPI_COMM_WORLD has a conduit%s",
-                   origin.kernel_part->channel != nullptr ? ", and byte code for small collectives" : "");
+                   origin.kernel_part->offload != nullptr ? ", and byte code for small collectives" : "");
 }
 
 job::MemberContexts next_contexts(MPI_Comm handle, job::ChildContexts& children) {

@@ -13,7 +13,7 @@
 #include "base/options.hpp"
 #include "chain/listener.hpp"
 #include "chain/submitter.hpp"
-#include "shim/byte_code_channel.hpp"
+#include "shim/byte_code_offload.hpp"
 #include "shim/communicator.hpp"
 #include "shim/host.hpp"
 #include "shim/host_bootstrap.hpp"
@@ -136,7 +136,7 @@ KernelPartHolder open_conduit(MPI_Comm comm, const job::MemberContexts& contexts
   }
   KernelPartHolder made = own_conduit(ranks, members.rank(), contexts, why);
   if (!all_have_one(members, why)) return nullptr;
-  made->channel = open_channel(members, ranks);
+  made->offload = open_offload(members, ranks);
   kernel()->carriers().add(*made);
   return made;
 }

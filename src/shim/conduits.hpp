@@ -1,4 +1,4 @@
-// Conduits and channels of this process's communicators, for engine `kernel` (chain/conduit.hpp, xdp/channel.hpp).
+// Conduits and offloads of this process's communicators, for engine `kernel` (chain/conduit.hpp, xdp/offload.hpp).
 //
 // All ranks of MPI_COMM_WORLD find out in MPI_Init whether they can have them; then each communicator that the program
 // makes gets one in the call that makes it, where nothing is in the way (tune::conduit_obstacle()). So which operations
@@ -32,7 +32,7 @@ using KernelPartHolder = std::unique_ptr<engine::KernelPart, KernelPartClosed>;
 std::string set_up_conduits(job::Bootstrap& world, std::string obstacle);
 
 // Collective over the communicator. nullptr, on all of its ranks alike: it has no conduit, and where the job has some a
-// warning says why, once for each reason. Whether it has a channel is alike on all ranks, too.
+// warning says why, once for each reason. Whether it has an offload is alike on all ranks, too.
 KernelPartHolder open_conduit(MPI_Comm comm, const job::MemberContexts& contexts);
 
 // MPI_Finalize, once nothing is in flight any more: other ranks' operations may still be, for which the end of this

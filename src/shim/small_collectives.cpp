@@ -67,9 +67,9 @@ struct OpAndType {
   std::uint32_t op;
   std::uint32_t type;
 };
-std::optional<OpAndType> op_of(const Reading& reading, const xdp::Channel& channel) {
+std::optional<OpAndType> op_of(const Reading& reading, const xdp::Offload& offload) {
   if (reading.meaning.user != nullptr) {
-    const auto own = channel.op_named(reading.meaning.user->attached_as(), reading.element->size);
+    const auto own = offload.op_named(reading.meaning.user->attached_as(), reading.element->size);
     return own ? std::optional(OpAndType{*own, 0}) : std::nullopt;
   }
   const NamedReducer* const found = known(reading.meaning.builtin);
@@ -77,9 +77,9 @@ std::optional<OpAndType> op_of(const Reading& reading, const xdp::Channel& chann
 }
 
 // nullopt: byte code does not have it.
-std::optional<std::uint32_t> form_of(const Reading& reading, const xdp::Channel& channel) {
+std::optional<std::uint32_t> form_of(const Reading& reading, const xdp::Offload& offload) {
   const auto operation = operation_of(reading.key.operation);
-  if (!operation || reading.key.bytes > channel.most()) return std::nullopt;
+  if (!operation || reading.key.bytes > offload.most()) return std::nullopt;
   const auto bytes = static_cast<std::uint32_t>(reading.key.bytes);
   const std::uint32_t root = reading.key.root & (URA_XDP_RANKS - 1);
   if (*operation == URA_XDP_BARRIER || *operation == URA_XDP_BCAST) {
@@ -87,17 +87,17 @@ std::optional<std::uint32_t> form_of(const Reading& reading, const xdp::Channel&
     return URA_XDP_FORM(*operation, root, 0, 0, bytes);
   }
   if (bytes == 0 || reading.element == nullptr || !reading.element->contiguous) return std::nullopt;
-  const auto what = op_of(reading, channel);
+  const auto what = op_of(reading, offload);
   if (!what) return std::nullopt;
   return URA_XDP_FORM(*operation, root, what->op, what->type, bytes);
 }
 
 // Why an operation of this name is not byte code's for elements of so many bytes. Empty: it is, or there is nothing new to
 // say, since the nodes' operations differ.
-std::string why_not_attached(const xdp::Channel* channel, std::string_view name, std::uint64_t element) {
-  if (channel == nullptr) return "there is no byte code between all of a communicator's ranks";
-  if (!channel->same_ops() || channel->op_named(name, element)) return "";
-  for (const auto& one : channel->side().ops.of) {
+std::string why_not_attached(const xdp::Offload* offload, std::string_view name, std::uint64_t element) {
+  if (offload == nullptr) return "there is no byte code between all of a communicator's ranks";
+  if (!offload->same_ops() || offload->op_named(name, element)) return "";
+  for (const auto& one : offload->side().ops.of) {
     if (name != one.name) continue;
     return "the attached one is of elements of " + std::to_string(one.bytes) + " bytes, not " + std::to_string(element);
   }
@@ -112,7 +112,7 @@ void tell_of_missing_op(const Reading& reading, const engine::KernelPart& part, 
   const auto operation = operation_of(reading.key.operation);
   const bool reduces = operation == URA_XDP_ALLREDUCE || operation == URA_XDP_REDUCE;
   if (!reduces || reading.key.bytes == 0 || reading.key.bytes > URA_XDP_BYTES || !reading.element->contiguous) return;
-  const std::string why = why_not_attached(part.channel.get(), user->attached_as(), reading.element->size);
+  const std::string why = why_not_attached(part.offload.get(), user->attached_as(), reading.element->size);
   if (why.empty()) return;
   user->note_told_missing();
   if (!first_rank) return;
@@ -121,14 +121,14 @@ void tell_of_missing_op(const Reading& reading, const engine::KernelPart& part, 
 }
 
 bool by_byte_code(const Reading& reading, const engine::KernelPart* part) {
-  return part != nullptr && part->channel != nullptr && form_of(reading, *part->channel).has_value();
+  return part != nullptr && part->offload != nullptr && form_of(reading, *part->offload).has_value();
 }
 
 void carry_by_byte_code(const Reading& reading, const engine::KernelPart& part, Run& run) {
   const bool bcast = reading.key.operation == Operation::bcast;
   const bool from_result = bcast || reading.key.in_place;
-  const xdp::Channel::Work work{*form_of(reading, *part.channel), run.reducer};
-  run.small = {*part.channel, work, from_result ? schedule::kRecvBuffer : schedule::kSendBuffer, schedule::kRecvBuffer};
+  const xdp::Offload::Work work{*form_of(reading, *part.offload), run.reducer};
+  run.small = {*part.offload, work, from_result ? schedule::kRecvBuffer : schedule::kSendBuffer, schedule::kRecvBuffer};
   run.carrier = &run.small;
 }
 

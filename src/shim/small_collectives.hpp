@@ -1,4 +1,4 @@
-// Which collectives byte code at the nodes' interfaces computes (xdp/channel.hpp).
+// Which collectives byte code at the nodes' interfaces computes (xdp/offload.hpp).
 #pragma once
 
 #include "shim/call_reading.hpp"
@@ -18,7 +18,7 @@ bool by_byte_code(const Reading& reading, const engine::KernelPart* part);
 // rank.
 void tell_of_missing_op(const Reading& reading, const engine::KernelPart& part, bool first_rank);
 
-// Hands such a call's instance, which is bound, to the part's channel.
+// Hands such a call's instance, which is bound, to the part's offload.
 void carry_by_byte_code(const Reading& reading, const engine::KernelPart& part, Run& run);
 
 }  // namespace urakata::shim

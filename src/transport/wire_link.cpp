@@ -82,7 +82,7 @@ void WireLink::watch(LinkPeer rank) {
 
 bool WireLink::flushed() const {
   if (lanes_ && lanes_->sending()) return false;
-  const auto delivered = [](const Channel& channel) { return !channel.open || channel.open->delivered(); };
+  const auto delivered = [](const ConnectionState& state) { return !state.open || state.open->delivered(); };
   return std::ranges::all_of(peers_, [&](const auto& entry) {
     const Peer& one = entry.second;
     return one.failed || (one.held.empty() && one.leaving.empty() && delivered(one.ordered) && delivered(one.bulk));
@@ -92,12 +92,12 @@ bool WireLink::flushed() const {
 // --- a pair's connections --------------------------------------------------------------------------------------------
 
 // Begins to make it where nobody has. Is it open?
-bool WireLink::connect(LinkPeer to, Channel& channel) {
-  if (channel.open || channel.asked) return channel.open != nullptr;
+bool WireLink::connect(LinkPeer to, ConnectionState& state) {
+  if (state.open || state.asked) return state.open != nullptr;
   const auto rank = static_cast<std::int32_t>(to);
-  const bool ordered = &channel == &peer(to).ordered;
-  channel.asked = wire_.connect_to(rank, ordered ? FrameKind::hello_ordered : FrameKind::hello_bulk, epoll_);
-  if (!channel.asked) {
+  const bool ordered = &state == &peer(to).ordered;
+  state.asked = wire_.connect_to(rank, ordered ? FrameKind::hello_ordered : FrameKind::hello_bulk, epoll_);
+  if (!state.asked) {
     log::error("cannot connect to rank %d: %s; run with --transport host if nodes cannot reach each other", rank,
                std::strerror(errno));
     lose(to);
@@ -108,37 +108,37 @@ bool WireLink::connect(LinkPeer to, Channel& channel) {
 void WireLink::adopt(Wire::Accepted&& accepted) {
   const LinkPeer rank{accepted.connection->rank};
   Peer& other = peer(rank);
-  Channel& channel = accepted.kind == FrameKind::hello_bulk ? other.bulk : other.ordered;
+  ConnectionState& state = accepted.kind == FrameKind::hello_bulk ? other.bulk : other.ordered;
   // Where one is open, this one was given up before we saw it.
-  if (other.failed || channel.open || accepted.connection->broken()) return;
-  if (channel.asked && wire_.rank() < accepted.connection->rank) {
-    channel.superseded = std::move(accepted.connection);
+  if (other.failed || state.open || accepted.connection->broken()) return;
+  if (state.asked && wire_.rank() < accepted.connection->rank) {
+    state.superseded = std::move(accepted.connection);
     return;
   }
-  bury(channel.asked);
+  bury(state.asked);
   accepted.connection->watched_by(epoll_);
   wire_.greet(*accepted.connection, FrameKind::hello_ack);
-  channel.open = std::move(accepted.connection);
-  opened(rank, channel);
+  state.open = std::move(accepted.connection);
+  opened(rank, state);
 }
 
 bool WireLink::answered(Connection& from) {
   Peer& other = peer(LinkPeer{from.rank});
-  for (Channel* channel : {&other.ordered, &other.bulk}) {
-    if (channel->asked.get() != &from) continue;
-    channel->open = std::move(channel->asked);
-    channel->superseded.reset();
-    opened(LinkPeer{from.rank}, *channel);
+  for (ConnectionState* state : {&other.ordered, &other.bulk}) {
+    if (state->asked.get() != &from) continue;
+    state->open = std::move(state->asked);
+    state->superseded.reset();
+    opened(LinkPeer{from.rank}, *state);
     return true;
   }
   return false;
 }
 
-void WireLink::opened(LinkPeer rank, Channel& channel) {
+void WireLink::opened(LinkPeer rank, ConnectionState& state) {
   Peer& other = peer(rank);
-  Connection& connection = *channel.open;
+  Connection& connection = *state.open;
   connection.open = true;
-  if (&channel == &other.bulk) return push(rank);
+  if (&state == &other.bulk) return push(rank);
   for (Connection::Outgoing& out : std::exchange(other.held, {})) connection.send(std::move(out));
   if (connection.broken()) lose(rank);
 }
@@ -160,9 +160,9 @@ void WireLink::lose(LinkPeer rank) {
 void WireLink::end(LinkPeer rank) {
   Peer& other = peer(rank);
   int code = 0;
-  for (Channel* channel : {&other.ordered, &other.bulk}) {
-    if (channel->open) channel->open->receive_rest(*this);
-    for (const auto* connection : {&channel->open, &channel->asked}) {
+  for (ConnectionState* state : {&other.ordered, &other.bulk}) {
+    if (state->open) state->open->receive_rest(*this);
+    for (const auto* connection : {&state->open, &state->asked}) {
       if (code == 0 && *connection != nullptr) code = (*connection)->error();
     }
   }
@@ -172,10 +172,10 @@ void WireLink::end(LinkPeer rank) {
     log::error("lost the connection to rank %d: %s", static_cast<std::int32_t>(rank),
                code == 0 ? "it was closed there, as when its process ends" : std::strerror(code));
   }
-  for (Channel* channel : {&other.ordered, &other.bulk}) {
-    bury(channel->open);
-    bury(channel->asked);
-    *channel = {};
+  for (ConnectionState* state : {&other.ordered, &other.bulk}) {
+    bury(state->open);
+    bury(state->asked);
+    *state = {};
   }
   other.held.clear();
   other.leaving.clear();
@@ -211,8 +211,8 @@ void WireLink::check_peers() {
   checks_.fetch_add(1, std::memory_order_relaxed);
   wire_.accept_pending();
   for (auto& [rank, other] : peers_) {
-    for (const Channel* channel : {&other.ordered, &other.bulk}) {
-      Connection* const connection = channel->open ? channel->open.get() : channel->asked.get();
+    for (const ConnectionState* state : {&other.ordered, &other.bulk}) {
+      Connection* const connection = state->open ? state->open.get() : state->asked.get();
       if (connection != nullptr && !connection->check(static_cast<std::uint32_t>(2 * quarter / 1'000'000))) lose(rank);
     }
   }
@@ -241,7 +241,7 @@ void WireLink::wait(std::uint64_t ns) const {
 }
 
 void WireLink::note_sending() {
-  const auto gone = [](const Channel& channel) { return !channel.open || channel.open->queue().empty(); };
+  const auto gone = [](const ConnectionState& state) { return !state.open || state.open->queue().empty(); };
   const bool by_connections = std::ranges::any_of(peers_, [&](const auto& entry) {
     const Peer& one = entry.second;
     return !one.failed && (!one.held.empty() || !one.leaving.empty() || !gone(one.ordered) || !gone(one.bulk));

@@ -118,7 +118,7 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   bool news() const override;
 
  private:
-  struct Channel {
+  struct ConnectionState {                   // of one of the connections to a peer
     std::unique_ptr<Connection> open;        // both sides know that it is the one
     std::unique_ptr<Connection> asked;       // made by us, while the peer has not said hello_ack
     std::unique_ptr<Connection> superseded;  // the peer's, in place of which it will find ours; not read
@@ -161,8 +161,8 @@ class WireLink final : public p2p::Link, private Connection::Sink {
     Lanes::Increase by_bulk, by_lanes;  // since the width was told last
   };
   struct Peer {
-    Channel ordered;
-    Channel bulk;
+    ConnectionState ordered;
+    ConnectionState bulk;
     std::vector<Connection::Outgoing> held;  // frames that wait for the ordered connection
     std::deque<Leaving> leaving;             // the first has begun, or waits until it may be spread, or not be spread
     std::vector<std::byte> packed;           // the piece under way, of elements with holes
@@ -200,7 +200,7 @@ class WireLink final : public p2p::Link, private Connection::Sink {
 
   std::byte* place(Connection& from, const Frame& frame) override;
   bool arrived(Connection& from, const Frame& frame) override;
-  bool piece_arrived(Peer& from, const Channel& by, const Frame& frame);
+  bool piece_arrived(Peer& from, const ConnectionState& by, const Frame& frame);
   bool rts_ahead_arrived(LinkPeer rank, const Frame& frame);
   bool cts_arrived(LinkPeer rank, const Frame& frame);
 
@@ -208,10 +208,10 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   bool send(LinkPeer to, const Frame& frame, std::span<const std::byte> payload);
   bool send_short(LinkPeer to, LinkTicket receive, const Elements& source, std::uint64_t bytes, LinkTicket send);
   void push(LinkPeer to);
-  bool connect(LinkPeer to, Channel& channel);
+  bool connect(LinkPeer to, ConnectionState& state);
   void adopt(Wire::Accepted&& accepted);
   bool answered(Connection& from);
-  void opened(LinkPeer rank, Channel& channel);
+  void opened(LinkPeer rank, ConnectionState& state);
   void serve(Connection& connection, std::uint32_t events);
   void check_peers();
   void lose(LinkPeer rank);

@@ -81,7 +81,7 @@ void WireLink::send_payload(LinkPeer to, LinkTicket receive, const Elements& sou
 // A payload that may go before others. False: it goes as they do.
 bool WireLink::send_short(LinkPeer to, LinkTicket receive, const Elements& source, std::uint64_t bytes,
                           LinkTicket ticket) {
-  const Channel& ordered = peer(to).ordered;
+  const ConnectionState& ordered = peer(to).ordered;
   if (bytes > settings_.eager_bytes || !ordered.open || ordered.open->queue().size() > kFewFrames) return false;
   const std::byte* payload = source.address;
   if (source.shape != nullptr) {
@@ -148,8 +148,8 @@ std::uint64_t WireLink::moved(LinkPeer rank, LinkTicket ticket, bool send) const
   const auto landing = other.landings.find(ticket);
   if (landing == other.landings.end()) return 0;
   std::uint64_t come = landing->second.at;
-  for (const Channel* channel : {&other.ordered, &other.bulk}) {
-    if (channel->open) come += channel->open->come_of(FrameKind::piece, static_cast<std::uint64_t>(ticket));
+  for (const ConnectionState* state : {&other.ordered, &other.bulk}) {
+    if (state->open) come += state->open->come_of(FrameKind::piece, static_cast<std::uint64_t>(ticket));
   }
   return come;
 }
@@ -166,7 +166,7 @@ std::byte* WireLink::place(Connection& from, const Frame& frame) {
   if (!from.open) return nullptr;
   Peer& other = peer(LinkPeer{from.rank});
   const bool ordered = &from == other.ordered.open.get();
-  Channel& channel = ordered ? other.ordered : other.bulk;
+  ConnectionState& state = ordered ? other.ordered : other.bulk;
   bool known = false;
   switch (frame.kind) {
     case FrameKind::eager:
@@ -195,8 +195,8 @@ std::byte* WireLink::place(Connection& from, const Frame& frame) {
       break;
   }
   if (!known) return nullptr;
-  channel.room.resize(std::max(channel.room.size(), frame.bytes));
-  return channel.room.data();
+  state.room.resize(std::max(state.room.size(), frame.bytes));
+  return state.room.data();
 }
 
 bool WireLink::arrived(Connection& from, const Frame& frame) {
@@ -236,7 +236,7 @@ bool WireLink::arrived(Connection& from, const Frame& frame) {
   }
 }
 
-bool WireLink::piece_arrived(Peer& from, const Channel& by, const Frame& frame) {
+bool WireLink::piece_arrived(Peer& from, const ConnectionState& by, const Frame& frame) {
   const auto found = from.landings.find(LinkTicket{frame.id});
   if (found == from.landings.end() || frame.bytes == 0) return false;
   Landing& landing = found->second;

@@ -1,4 +1,4 @@
-// Two ranks' parts of the kernel in one process, joined by a real connection. What their channels send comes to a
+// Two ranks' parts of the kernel in one process, joined by a real connection. What their offloads send comes to a
 // socket where nobody answers, as where the other's byte code has let the communicator go.
 #include "engine/kernel.hpp"
 
@@ -56,11 +56,11 @@ class KernelParts : public testing::Test {
       peers[1 - rank] = {made.sockets[rank], static_cast<std::int32_t>(1 - rank)};
       made.of[rank].reset(
           new KernelPart{std::move(*chain::Conduit::open(std::move(peers), 0, submitter_, kPartTimeout)),
-                         std::move(*xdp::Channel::over(table_, any, kPartTimeout))});
-      sides.push_back(made.of[rank]->channel->side());
+                         std::move(*xdp::Offload::over(table_, any, kPartTimeout))});
+      sides.push_back(made.of[rank]->offload->side());
       sides.back().address = address_;
     }
-    for (std::uint32_t rank = 0; rank < 2; ++rank) made.of[rank]->channel->join(sides, rank, kToken);
+    for (std::uint32_t rank = 0; rank < 2; ++rank) made.of[rank]->offload->join(sides, rank, kToken);
     return made;
   }
 
@@ -88,10 +88,10 @@ constexpr std::uint32_t kBarrier = URA_XDP_FORM(URA_XDP_BARRIER, 0, 0, 0, 0);
 TEST_F(KernelParts, ARootDoesNotWaitForWhoHasLeft) {
   Parts parts = make_parts();
   std::array<std::byte, 8> bytes{};
-  xdp::Channel& root = *parts.of[0]->channel;
-  const xdp::Channel::Work bcast{URA_XDP_FORM(URA_XDP_BCAST, 0, 0, 0, 8), nullptr};
+  xdp::Offload& root = *parts.of[0]->offload;
+  const xdp::Offload::Work bcast{URA_XDP_FORM(URA_XDP_BCAST, 0, 0, 0, 8), nullptr};
   ASSERT_TRUE(root.start(bcast, bytes.data(), bytes.data(), nullptr));
-  std::vector<xdp::Channel::Done> done;
+  std::vector<xdp::Offload::Done> done;
   root.reap(done);
   ASSERT_EQ(done.size(), 1U);
   EXPECT_EQ(frames(), 1U);
@@ -110,7 +110,7 @@ TEST_F(KernelParts, WhoHasLeftIsNoFailureAndWhoIsLostIs) {
   CarrierTransport transport(failures_);
   for (Parts* one : {&other, &parts}) {
     transport.add(*one->of[0]);
-    ASSERT_TRUE(one->of[0]->channel->start({kBarrier, nullptr}, nullptr, nullptr, one));
+    ASSERT_TRUE(one->of[0]->offload->start({kBarrier, nullptr}, nullptr, nullptr, one));
   }
   parts.of[1].reset();
   while (parts.of[0]->conduit->look_at_peers(0) == 0) {
@@ -122,7 +122,7 @@ TEST_F(KernelParts, WhoHasLeftIsNoFailureAndWhoIsLostIs) {
   ASSERT_EQ(ended.size(), 1U);
   EXPECT_EQ(ended[0].ticket.instance, &other);
   EXPECT_EQ(ended[0].error, failures_.code);
-  EXPECT_FALSE(parts.of[0]->channel->broken());
+  EXPECT_FALSE(parts.of[0]->offload->broken());
   for (Parts* one : {&other, &parts}) transport.remove(*one->of[0]);
 }
 

@@ -19,7 +19,7 @@
 
 #include "affine.h"
 #include "byte_code.h"
-#include "xdp/channel.hpp"
+#include "xdp/offload.hpp"
 
 namespace urakata::xdp {
 
@@ -41,17 +41,17 @@ class Network {
     sockaddr_in any = own;
     any.sin_port = 0;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-      channels.push_back(std::move(*Channel::over(table, any, timeout_ns)));
-      sides.push_back(channels.back()->side());
+      offloads.push_back(std::move(*Offload::over(table, any, timeout_ns)));
+      sides.push_back(offloads.back()->side());
       sides.back().address = own;  // all frames come here
     }
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) channels[rank]->join(sides, rank, 0x5ec7e7);
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) offloads[rank]->join(sides, rank, 0x5ec7e7);
   }
   // What ranks may still need of each other is delivered while they leave.
   ~Network() {
-    for (auto& channel : channels) {
-      channel->discard();
-      channel.reset();
+    for (auto& offload : offloads) {
+      offload->discard();
+      offload.reset();
     }
     give_table(0, nullptr);
     close(socket_);
@@ -59,7 +59,7 @@ class Network {
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
-  ura_xdp_slot& slot(std::uint32_t rank) { return slots_[channels[rank]->side().slot]; }
+  ura_xdp_slot& slot(std::uint32_t rank) { return slots_[offloads[rank]->side().slot]; }
 
   // Takes in what was sent, and brings up to `most` frames on, in any order where it is a bad network.
   void deliver(std::size_t most = SIZE_MAX) {
@@ -81,7 +81,7 @@ class Network {
   double losses = 0;
   double doubles = 0;
   bool mixes = false;
-  std::vector<std::unique_ptr<Channel>> channels;
+  std::vector<std::unique_ptr<Offload>> offloads;
   unsigned passed_on = 0;  // frames that byte code left to the node
 
  private:

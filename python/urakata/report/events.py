@@ -129,7 +129,7 @@ def _read(path: Path, calls: dict[int, RankCalls]) -> _Rank | None:
 
 
 def _pairs(ranks: list[_Rank]) -> Iterator[_Pair]:
-    """Each message that is known on both sides. Bytes or times do not fit where a channel's numbers are off."""
+    """Each message that is known on both sides. Bytes or times do not fit where a stream's numbers are off."""
     sends = {
         (rank.calls.rank, entry.peer, entry.communicator, entry.tag, entry.number): _Part(rank, entry)
         for rank in ranks

@@ -1,4 +1,4 @@
-// How a channel begins: its slot and socket, the others' sides, and whether their nodes answer.
+// How an offload begins: its slot and socket, the others' sides, and whether their nodes answer.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/system_error.hpp"
-#include "xdp/channel.hpp"
+#include "xdp/offload.hpp"
 #include "xdp/path.hpp"
 
 namespace urakata::xdp {
@@ -23,7 +23,7 @@ std::uint32_t most_of(std::uint32_t packet) {
 
 }  // namespace
 
-Result<std::unique_ptr<Channel>> Channel::open(const sockaddr_in& other, std::uint64_t timeout_ns) {
+Result<std::unique_ptr<Offload>> Offload::open(const sockaddr_in& other, std::uint64_t timeout_ns) {
   const auto path = path_to(other);
   if (!path.ok()) return path.error();
   auto table = Table::open(path->interface);
@@ -33,7 +33,7 @@ Result<std::unique_ptr<Channel>> Channel::open(const sockaddr_in& other, std::ui
   return made;
 }
 
-Result<std::unique_ptr<Channel>> Channel::over(const std::shared_ptr<Table>& table, const sockaddr_in& own,
+Result<std::unique_ptr<Offload>> Offload::over(const std::shared_ptr<Table>& table, const sockaddr_in& own,
                                                std::uint64_t timeout_ns) {
   const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (socket < 0) return system_error("making a socket");
@@ -50,12 +50,12 @@ Result<std::unique_ptr<Channel>> Channel::over(const std::shared_ptr<Table>& tab
     close(socket);
     return Error{"all " + std::to_string(URA_XDP_SLOTS) + " slots of this user at the interface are in use"};
   }
-  std::unique_ptr<Channel> made(new Channel(table, *slot, socket, timeout_ns));
+  std::unique_ptr<Offload> made(new Offload(table, *slot, socket, timeout_ns));
   made->own_ = {bound, static_cast<std::uint16_t>(slot->user), table->number_of(*slot), URA_XDP_BYTES, table->ops()};
   return made;
 }
 
-void Channel::join(std::vector<Side> sides, std::uint32_t rank, std::uint64_t token) {
+void Offload::join(std::vector<Side> sides, std::uint32_t rank, std::uint64_t token) {
   sides_ = std::move(sides);
   heard_ns_.assign(sides_.size(), 0);
   rank_ = rank;
@@ -76,7 +76,7 @@ void Channel::join(std::vector<Side> sides, std::uint32_t rank, std::uint64_t to
   __atomic_store_n(&slot_.token, token, __ATOMIC_SEQ_CST);
 }
 
-Status Channel::greet() {
+Status Offload::greet() {
   constexpr unsigned kTries = 20;
   constexpr useconds_t kTry = 10'000;
   std::uint32_t silent = 0;
@@ -95,7 +95,7 @@ Status Channel::greet() {
                "frames do not pass"};
 }
 
-std::optional<std::uint32_t> Channel::op_named(std::string_view name, std::uint64_t element) const {
+std::optional<std::uint32_t> Offload::op_named(std::string_view name, std::uint64_t element) const {
   if (!same_ops_ || name.empty()) return std::nullopt;
   for (std::uint32_t number = 0; number < URA_XDP_OPS; ++number) {
     const auto& one = own_.ops.of[number];

@@ -1,5 +1,5 @@
-// Channels against the same operations in one place, over networks that are good and bad.
-#include "xdp/channel.hpp"
+// Offloads against the same operations in one place, over networks that are good and bad.
+#include "xdp/offload.hpp"
 
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ const reduce::Reducer* own_reducer() {
 
 // One collective: what each rank gives, and what it gets.
 struct Collective {
-  Channel::Work work;
+  Offload::Work work;
   std::vector<Bytes> give;
   std::vector<Bytes> take;
   Bytes expected;
@@ -101,28 +101,28 @@ Collective any_collective(std::uint32_t ranks, std::mt19937_64& random) {
   return made;
 }
 
-bool start(Channel& channel, Collective& one, std::uint32_t rank) {
-  return channel.start(one.work, one.give[rank].data(), one.take[rank].data(), &one);
+bool start(Offload& offload, Collective& one, std::uint32_t rank) {
+  return offload.start(one.work, one.give[rank].data(), one.take[rank].data(), &one);
 }
 
 // All ranks go through the same collectives, each at its own pace, with up to `most` of them at a time.
 void run_all(Network& network, std::vector<Collective>& all, std::size_t most, std::mt19937_64& random) {
-  const std::size_t ranks = network.channels.size();
+  const std::size_t ranks = network.offloads.size();
   std::vector<std::size_t> begun(ranks);
   std::vector<std::size_t> ended(ranks);
-  std::vector<Channel::Done> done;
+  std::vector<Offload::Done> done;
   const auto over = [&] { return std::ranges::all_of(ended, [&](std::size_t count) { return count == all.size(); }); };
   while (!over()) {
     const std::size_t rank = random() % ranks;
-    Channel& channel = *network.channels[rank];
+    Offload& offload = *network.offloads[rank];
     if (begun[rank] != all.size() && begun[rank] - ended[rank] < most && random() % 2 == 0) {
-      ASSERT_TRUE(start(channel, all[begun[rank]], static_cast<std::uint32_t>(rank)));
+      ASSERT_TRUE(start(offload, all[begun[rank]], static_cast<std::uint32_t>(rank)));
       ++begun[rank];
     }
     if (random() % 3 == 0) network.deliver(random() % 16 == 0 ? SIZE_MAX : random() % 4);
     done.clear();
-    channel.reap(done);
-    for (const Channel::Done& one : done) {
+    offload.reap(done);
+    for (const Offload::Done& one : done) {
       Collective& expected = all[ended[rank]++];
       ASSERT_EQ(one.whose, &expected);
       ASSERT_FALSE(one.failed);
@@ -143,9 +143,9 @@ struct Case {
   std::size_t count;
 };
 
-class Channels : public testing::TestWithParam<Case> {};
+class Offloads : public testing::TestWithParam<Case> {};
 
-TEST_P(Channels, AllRanksHaveTheSameResultsAsOnePlace) {
+TEST_P(Offloads, AllRanksHaveTheSameResultsAsOnePlace) {
   const auto seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937_64 random(seed);
@@ -162,110 +162,110 @@ TEST_P(Channels, AllRanksHaveTheSameResultsAsOnePlace) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, Channels,
+INSTANTIATE_TEST_SUITE_P(Networks, Offloads,
                          testing::Values(Case{0, 0, false, 600}, Case{0, 0.2, true, 400}, Case{0.01, 0.01, true, 200}));
 
-TEST(Channel, OneDelayOfTheRanksThatWaitAndNoneForTheOthers) {
+TEST(Offload, OneDelayOfTheRanksThatWaitAndNoneForTheOthers) {
   Network network(3);
   std::mt19937_64 random(1);
   Collective one = any_collective(3, random);
   one.work.form = URA_XDP_FORM(URA_XDP_BARRIER, 0, 0, 0, 0);
-  for (std::uint32_t rank = 0; rank < 3; ++rank) ASSERT_TRUE(start(*network.channels[rank], one, rank));
+  for (std::uint32_t rank = 0; rank < 3; ++rank) ASSERT_TRUE(start(*network.offloads[rank], one, rank));
   network.deliver();
-  for (const auto& channel : network.channels) {
-    std::vector<Channel::Done> done;
-    channel->reap(done);
+  for (const auto& offload : network.offloads) {
+    std::vector<Offload::Done> done;
+    offload->reap(done);
     EXPECT_EQ(done.size(), 1U);
-    EXPECT_EQ(channel->counts().frames, 2U);  // one to each other
+    EXPECT_EQ(offload->counts().frames, 2U);  // one to each other
   }
 }
 
 // Its number at the interface stands in the form, and its elements are as long as the datatype's.
-TEST(Channel, ProgramsOperationsAreKnownByName) {
+TEST(Offload, ProgramsOperationsAreKnownByName) {
   const Network network(2);
-  const Channel& channel = *network.channels[0];
-  EXPECT_EQ(channel.op_named("affine", sizeof(affine)), std::uint32_t{URA_XDP_OWN});
-  EXPECT_EQ(channel.op_named("affine", 2 * sizeof(affine)), std::nullopt);
-  EXPECT_EQ(channel.op_named("affin", sizeof(affine)), std::nullopt);
-  EXPECT_EQ(channel.op_named("", 0), std::nullopt);
+  const Offload& offload = *network.offloads[0];
+  EXPECT_EQ(offload.op_named("affine", sizeof(affine)), std::uint32_t{URA_XDP_OWN});
+  EXPECT_EQ(offload.op_named("affine", 2 * sizeof(affine)), std::nullopt);
+  EXPECT_EQ(offload.op_named("affin", sizeof(affine)), std::nullopt);
+  EXPECT_EQ(offload.op_named("", 0), std::nullopt);
 }
 
-TEST(Channel, WhereNodesHaveOtherOperationsNoneIsKnown) {
+TEST(Offload, WhereNodesHaveOtherOperationsNoneIsKnown) {
   Network network(2);
-  auto sides = std::vector{network.channels[0]->side(), network.channels[1]->side()};
+  auto sides = std::vector{network.offloads[0]->side(), network.offloads[1]->side()};
   sides[1].ops.of[1] = {"another", 4};
-  network.channels[0]->join(sides, 0, 1);
-  EXPECT_FALSE(network.channels[0]->same_ops());
-  EXPECT_EQ(network.channels[0]->op_named("affine", sizeof(affine)), std::nullopt);
+  network.offloads[0]->join(sides, 0, 1);
+  EXPECT_FALSE(network.offloads[0]->same_ops());
+  EXPECT_EQ(network.offloads[0]->op_named("affine", sizeof(affine)), std::nullopt);
 }
 
 // What it has started has ended with an error.
-void expect_failed(Channel& channel) {
-  std::vector<Channel::Done> done;
-  channel.reap(done);
+void expect_failed(Offload& offload) {
+  std::vector<Offload::Done> done;
+  offload.reap(done);
   ASSERT_EQ(done.size(), 1U);
   EXPECT_TRUE(done.front().failed);
 }
 
 // An operation that is not attached where the last row comes in fails, and is not taken for a result.
-TEST(Channel, AnOperationThatIsNotAttachedFails) {
+TEST(Offload, AnOperationThatIsNotAttachedFails) {
   Network network(2);
   affine value{2, 3};
   auto* const at = reinterpret_cast<std::byte*>(&value);
-  const Channel::Work work{URA_XDP_FORM(URA_XDP_ALLREDUCE, 0, URA_XDP_OWN + 3, 0, sizeof value), own_reducer()};
-  ASSERT_TRUE(network.channels[0]->start(work, at, at, nullptr));
-  ASSERT_TRUE(network.channels[1]->start(work, at, at, nullptr));
+  const Offload::Work work{URA_XDP_FORM(URA_XDP_ALLREDUCE, 0, URA_XDP_OWN + 3, 0, sizeof value), own_reducer()};
+  ASSERT_TRUE(network.offloads[0]->start(work, at, at, nullptr));
+  ASSERT_TRUE(network.offloads[1]->start(work, at, at, nullptr));
   network.deliver();
-  expect_failed(*network.channels[0]);
+  expect_failed(*network.offloads[0]);
 }
 
-TEST(Channel, RanksThatDisagreeGetAnError) {
+TEST(Offload, RanksThatDisagreeGetAnError) {
   Network network(2);
   std::array<std::byte, 8> bytes{};
   const reduce::Reducer* const sum = reduce::builtin(reduce::Op::sum, reduce::Type::i32);
-  const Channel::Work four{URA_XDP_FORM(URA_XDP_ALLREDUCE, 0, URA_XDP_SUM, URA_XDP_I32, 4), sum};
-  const Channel::Work eight{URA_XDP_FORM(URA_XDP_ALLREDUCE, 0, URA_XDP_SUM, URA_XDP_I32, 8), sum};
-  ASSERT_TRUE(network.channels[0]->start(four, bytes.data(), bytes.data(), nullptr));
-  ASSERT_TRUE(network.channels[1]->start(eight, bytes.data(), bytes.data(), nullptr));
+  const Offload::Work four{URA_XDP_FORM(URA_XDP_ALLREDUCE, 0, URA_XDP_SUM, URA_XDP_I32, 4), sum};
+  const Offload::Work eight{URA_XDP_FORM(URA_XDP_ALLREDUCE, 0, URA_XDP_SUM, URA_XDP_I32, 8), sum};
+  ASSERT_TRUE(network.offloads[0]->start(four, bytes.data(), bytes.data(), nullptr));
+  ASSERT_TRUE(network.offloads[1]->start(eight, bytes.data(), bytes.data(), nullptr));
   network.deliver();
-  for (const auto& channel : network.channels) expect_failed(*channel);
+  for (const auto& offload : network.offloads) expect_failed(*offload);
 }
 
 // Who receives a broadcast gives nothing, so nobody else can tell that it expects another size, or another root.
-TEST(Channel, RanksThatDisagreeAboutABroadcastGetAnError) {
+TEST(Offload, RanksThatDisagreeAboutABroadcastGetAnError) {
   constexpr std::uint32_t kFour = URA_XDP_FORM(URA_XDP_BCAST, 0, 0, 0, 4);
   for (const std::uint32_t other : {std::uint32_t{URA_XDP_FORM(URA_XDP_BCAST, 0, 0, 0, 8)},
                                     std::uint32_t{URA_XDP_FORM(URA_XDP_BCAST, 1, 0, 0, 4)}}) {
     Network network(3);
     std::array<std::byte, 8> bytes{};
-    ASSERT_TRUE(network.channels[0]->start({kFour, nullptr}, bytes.data(), bytes.data(), nullptr));
-    ASSERT_TRUE(network.channels[2]->start({other, nullptr}, bytes.data(), bytes.data(), nullptr));
+    ASSERT_TRUE(network.offloads[0]->start({kFour, nullptr}, bytes.data(), bytes.data(), nullptr));
+    ASSERT_TRUE(network.offloads[2]->start({other, nullptr}, bytes.data(), bytes.data(), nullptr));
     network.deliver();
-    expect_failed(*network.channels[2]);
+    expect_failed(*network.offloads[2]);
   }
 }
 
 // Its node has had more operations than half of all numbers.
-TEST(Channel, ANodeAnswersAfterAnyNumberOfOperations) {
+TEST(Offload, ANodeAnswersAfterAnyNumberOfOperations) {
   Network network(2);
   for (std::uint64_t cell = 0; cell < URA_XDP_CELLS; ++cell) {
     network.slot(1).cells[cell].word = ((std::uint64_t{1} << 31U) + cell) << 32U;
   }
   ASSERT_TRUE(
-      network.channels[0]->start({URA_XDP_FORM(URA_XDP_BARRIER, 0, 0, 0, 0), nullptr}, nullptr, nullptr, nullptr));
-  std::vector<Channel::Done> done;
-  while (network.channels[0]->counts().requests == 0) network.channels[0]->reap(done);
+      network.offloads[0]->start({URA_XDP_FORM(URA_XDP_BARRIER, 0, 0, 0, 0), nullptr}, nullptr, nullptr, nullptr));
+  std::vector<Offload::Done> done;
+  while (network.offloads[0]->counts().requests == 0) network.offloads[0]->reap(done);
   network.deliver();
   EXPECT_NE(network.slot(0).answered & 2U, 0U);
 }
 
 // A root asks who may lack what it gave, but not those who have left: their slots are others' by then.
-TEST(Channel, WhoHasLeftIsNotWaitedFor) {
+TEST(Offload, WhoHasLeftIsNotWaitedFor) {
   Network network(3);
-  const Channel::Work work{URA_XDP_FORM(URA_XDP_BCAST, 0, 0, 0, 8), nullptr};
+  const Offload::Work work{URA_XDP_FORM(URA_XDP_BCAST, 0, 0, 0, 8), nullptr};
   std::array<std::byte, 8> bytes{};
-  Channel& root = *network.channels[0];
-  std::vector<Channel::Done> done;
+  Offload& root = *network.offloads[0];
+  std::vector<Offload::Done> done;
   EXPECT_TRUE(root.all_have_it());
   EXPECT_EQ(root.waits_for(), 0U);
   for (unsigned i = 0; i <= URA_XDP_CELLS; ++i) {
@@ -281,77 +281,77 @@ TEST(Channel, WhoHasLeftIsNotWaitedFor) {
   EXPECT_TRUE(root.all_have_it());
 }
 
-TEST(Channel, WhoeverLacksItIsAskedUntilItHasIt) {
+TEST(Offload, WhoeverLacksItIsAskedUntilItHasIt) {
   Network network(2);
-  const Channel::Work work{URA_XDP_FORM(URA_XDP_BCAST, 0, 0, 0, 8), nullptr};
+  const Offload::Work work{URA_XDP_FORM(URA_XDP_BCAST, 0, 0, 0, 8), nullptr};
   std::array<std::byte, 8> bytes{};
-  Channel& root = *network.channels[0];
+  Offload& root = *network.offloads[0];
   ASSERT_TRUE(root.start(work, bytes.data(), bytes.data(), nullptr));
-  std::vector<Channel::Done> done;
+  std::vector<Offload::Done> done;
   root.reap(done);
   network.losses = 1;
   network.deliver();
   EXPECT_FALSE(root.all_have_it());
   network.losses = 0;
   while (!root.all_have_it()) network.deliver();
-  network.channels[1]->start(work, nullptr, bytes.data(), nullptr);
+  network.offloads[1]->start(work, nullptr, bytes.data(), nullptr);
   done.clear();
-  network.channels[1]->reap(done);
+  network.offloads[1]->reap(done);
   EXPECT_EQ(done.size(), 1U);
 }
 
 // A root that runs ahead waits for those who have not taken what it gave, and asks them.
-TEST(Channel, ARootThatRunsAheadIsHeldBack) {
+TEST(Offload, ARootThatRunsAheadIsHeldBack) {
   Network network(2);
-  const Channel::Work work{URA_XDP_FORM(URA_XDP_BCAST, 0, 0, 0, 8), nullptr};
+  const Offload::Work work{URA_XDP_FORM(URA_XDP_BCAST, 0, 0, 0, 8), nullptr};
   constexpr std::uint64_t kCount = 100;
   std::array<std::uint64_t, kCount> sent{};
-  std::vector<Channel::Done> done;
+  std::vector<Offload::Done> done;
   for (std::uint64_t i = 0; i < kCount; ++i) {
     sent[i] = i;
     auto* const at = reinterpret_cast<std::byte*>(&sent[i]);
-    ASSERT_TRUE(network.channels[0]->start(work, at, at, nullptr));
+    ASSERT_TRUE(network.offloads[0]->start(work, at, at, nullptr));
   }
   for (unsigned i = 0; i < 20; ++i) {
     network.deliver();
-    network.channels[0]->reap(done);
+    network.offloads[0]->reap(done);
   }
   EXPECT_LE(done.size(), 2 * std::size_t{URA_XDP_CELLS});  // the other's cells, and its own
   for (std::uint64_t i = 0; i < kCount; ++i) {
     std::uint64_t got = ~std::uint64_t{0};
     auto* const at = reinterpret_cast<std::byte*>(&got);
-    ASSERT_TRUE(network.channels[1]->start(work, at, at, nullptr));
-    std::vector<Channel::Done> mine;
+    ASSERT_TRUE(network.offloads[1]->start(work, at, at, nullptr));
+    std::vector<Offload::Done> mine;
     while (mine.empty()) {
-      network.channels[0]->reap(done);
+      network.offloads[0]->reap(done);
       network.deliver();
-      network.channels[1]->reap(mine);
+      network.offloads[1]->reap(mine);
     }
     EXPECT_EQ(got, i);
   }
 }
 
-TEST(Channel, AFrameOfAnotherCommunicatorIsNotTaken) {
+TEST(Offload, AFrameOfAnotherCommunicatorIsNotTaken) {
   Network network(2);
   network.slot(1).token = 1;
-  const Channel::Work work{URA_XDP_FORM(URA_XDP_BARRIER, 0, 0, 0, 0), nullptr};
-  ASSERT_TRUE(network.channels[0]->start(work, nullptr, nullptr, nullptr));
+  const Offload::Work work{URA_XDP_FORM(URA_XDP_BARRIER, 0, 0, 0, 0), nullptr};
+  ASSERT_TRUE(network.offloads[0]->start(work, nullptr, nullptr, nullptr));
   network.deliver();
   EXPECT_EQ(network.slot(1).taken, 0U);
   EXPECT_EQ(network.passed_on, 1U);
 }
 
 // A rank may be late for ever, as long as its node answers.
-TEST(Channel, ANodeThatDoesNotAnswerBreaksItAndALateRankDoesNot) {
+TEST(Offload, ANodeThatDoesNotAnswerBreaksItAndALateRankDoesNot) {
   constexpr std::uint64_t kTimeout = 50'000'000;
   Network network(2, 1, kTimeout);
-  const Channel::Work work{URA_XDP_FORM(URA_XDP_BARRIER, 0, 0, 0, 0), nullptr};
-  ASSERT_TRUE(network.channels[0]->start(work, nullptr, nullptr, nullptr));
-  std::vector<Channel::Done> done;
+  const Offload::Work work{URA_XDP_FORM(URA_XDP_BARRIER, 0, 0, 0, 0), nullptr};
+  ASSERT_TRUE(network.offloads[0]->start(work, nullptr, nullptr, nullptr));
+  std::vector<Offload::Done> done;
   const auto look_for = [&](std::uint64_t ns) {
     for (const std::uint64_t begin = now_ns(); now_ns() - begin < ns && done.empty();) {
       network.deliver();
-      network.channels[0]->reap(done);
+      network.offloads[0]->reap(done);
     }
   };
   look_for(4 * kTimeout);
@@ -362,13 +362,13 @@ TEST(Channel, ANodeThatDoesNotAnswerBreaksItAndALateRankDoesNot) {
   EXPECT_TRUE(done.front().failed);
 }
 
-TEST(Channel, WhatIsBrokenFailsWhatIsUnderWayAndAllLater) {
+TEST(Offload, WhatIsBrokenFailsWhatIsUnderWayAndAllLater) {
   Network network(2);
-  const Channel::Work work{URA_XDP_FORM(URA_XDP_BARRIER, 0, 0, 0, 0), nullptr};
-  ASSERT_TRUE(network.channels[0]->start(work, nullptr, nullptr, nullptr));
-  network.channels[0]->discard();
-  expect_failed(*network.channels[0]);
-  EXPECT_FALSE(network.channels[0]->start(work, nullptr, nullptr, nullptr));
+  const Offload::Work work{URA_XDP_FORM(URA_XDP_BARRIER, 0, 0, 0, 0), nullptr};
+  ASSERT_TRUE(network.offloads[0]->start(work, nullptr, nullptr, nullptr));
+  network.offloads[0]->discard();
+  expect_failed(*network.offloads[0]);
+  EXPECT_FALSE(network.offloads[0]->start(work, nullptr, nullptr, nullptr));
 }
 
 TEST(Table, SlotsAreClaimedOnceAndAnewWhenTheirProcessIsGone) {

@@ -1,4 +1,4 @@
-// A channel: what a communicator's small collectives need that byte code at the nodes' interfaces computes (frame.h): a
+// An offload: what a communicator's small collectives need that byte code at the nodes' interfaces computes (frame.h): a
 // slot in this user's table, and a socket to send from.
 //
 // An operation begins with what this rank gives: it is put into its row, and sent to each rank that needs it, directly, in
@@ -13,7 +13,7 @@
 // its byte code answers no more.
 //
 // Failure. Ranks that disagree about the form of an operation get an error. Where a node that others wait for does not
-// answer for the timeout, or byte code is taken away, the channel is broken: all that has not ended fails, as does all that
+// answer for the timeout, or byte code is taken away, the offload is broken: all that has not ended fails, as does all that
 // comes later. That a process has ended on a node that lives is seen by others (engine/kernel.cpp).
 //
 // Thread-safety: by one thread at a time, who owns the engine's domain, but for news(), in_flight() and broken().
@@ -46,7 +46,7 @@ struct Side {
   ura_xdp_ops ops{};       // that are attached there
 };
 
-class Channel {
+class Offload {
  public:
   struct Done {
     void* whose = nullptr;
@@ -59,14 +59,14 @@ class Channel {
   };
 
   // `other`: an address of another of the ranks; frames go over the interface that leads there. Error: why there can be no
-  // channel.
-  static Result<std::unique_ptr<Channel>> open(const sockaddr_in& other, std::uint64_t timeout_ns);
+  // offload.
+  static Result<std::unique_ptr<Offload>> open(const sockaddr_in& other, std::uint64_t timeout_ns);
   // The same with a slot of this table and a socket at `own`, whose port does not matter.
-  static Result<std::unique_ptr<Channel>> over(const std::shared_ptr<Table>& table, const sockaddr_in& own,
+  static Result<std::unique_ptr<Offload>> over(const std::shared_ptr<Table>& table, const sockaddr_in& own,
                                                std::uint64_t timeout_ns);
-  ~Channel();
-  Channel(const Channel&) = delete;
-  Channel& operator=(const Channel&) = delete;
+  ~Offload();
+  Offload(const Offload&) = delete;
+  Offload& operator=(const Offload&) = delete;
 
   const Side& side() const { return own_; }
   // From here on frames are taken. `sides`: by rank of the group, at most URA_XDP_RANKS. `token`: secret, the same on all
@@ -81,7 +81,7 @@ class Channel {
   std::optional<std::uint32_t> op_named(std::string_view name, std::uint64_t element) const;
 
   // Begins an operation of at most most() bytes. `give`: what this rank gives, free again when this returns; `take`: where
-  // its result goes; each may be nullptr where there is nothing. False: the channel is broken.
+  // its result goes; each may be nullptr where there is nothing. False: the offload is broken.
   bool start(const Work& work, const std::byte* give, std::byte* take, void* whose);
   // Appends the operations that have ended, and asks for what is missing.
   void reap(std::vector<Done>& done);
@@ -91,7 +91,7 @@ class Channel {
   std::uint32_t waits_for() const;
   // These ranks, as bits, have left the communicator.
   void note_left(std::uint32_t ranks) { left_ |= ranks; }
-  // Before the channel goes, with nothing in flight: have all who need it what this rank gave? Where not they are asked
+  // Before the offload goes, with nothing in flight: have all who need it what this rank gave? Where not they are asked
   // from time to time.
   bool all_have_it();
 
@@ -120,7 +120,7 @@ class Channel {
 
   static std::uint32_t bit(std::uint32_t rank) { return 1U << rank; }
 
-  Channel(std::shared_ptr<Table> table, ura_xdp_slot& slot, int socket, std::uint64_t timeout_ns)
+  Offload(std::shared_ptr<Table> table, ura_xdp_slot& slot, int socket, std::uint64_t timeout_ns)
       : table_(std::move(table)), slot_(slot), socket_(socket), timeout_ns_(timeout_ns) {}
 
   ura_xdp_cell& cell_of(std::uint32_t number) { return slot_.cells[number & (URA_XDP_CELLS - 1)]; }

@@ -1,4 +1,4 @@
-#include "shim/byte_code_channel.hpp"
+#include "shim/byte_code_offload.hpp"
 
 #include <netinet/in.h>
 #include <sys/random.h>
@@ -20,10 +20,10 @@ namespace urakata::shim {
 namespace {
 
 // What a rank says of itself, first of its side, then of what it hears of the others'.
-struct ChannelRecord {
+struct OffloadRecord {
   xdp::Side side;
   std::uint64_t token = 0;  // the first rank's counts
-  Obstacle obstacle;        // to a channel
+  Obstacle obstacle;        // to an offload
   bool attached = false;    // byte code is, for this user
 
   void set(const std::string& why) {
@@ -32,8 +32,8 @@ struct ChannelRecord {
   }
 };
 
-void tell_of_no_channel(bool first_rank, bool attached, const std::string& why) {
-  if (!first_to_find(attached ? "no channel, though byte code is attached" : "no channel") || !first_rank) return;
+void tell_of_no_offload(bool first_rank, bool attached, const std::string& why) {
+  if (!first_to_find(attached ? "no offload, though byte code is attached" : "no offload") || !first_rank) return;
   const std::string line = "engine kernel: small collectives not by byte code: " + why;
   if (attached) {
     log::warning("%s", line.c_str());
@@ -43,19 +43,19 @@ void tell_of_no_channel(bool first_rank, bool attached, const std::string& why) 
 }
 
 // Do all ranks say of themselves that they can? Else the first that cannot is told of.
-bool all_can(const job::Bootstrap& members, const std::vector<ChannelRecord>& all) {
+bool all_can(const job::Bootstrap& members, const std::vector<OffloadRecord>& all) {
   if (all.size() != members.ranks()) return false;  // the host refuses their meeting
-  const auto cannot = std::ranges::find_if(all, [](const ChannelRecord& one) { return one.obstacle.any(); });
+  const auto cannot = std::ranges::find_if(all, [](const OffloadRecord& one) { return one.obstacle.any(); });
   if (cannot == all.end()) return true;
-  const bool attached = std::ranges::any_of(all, [](const ChannelRecord& one) { return one.attached; });
-  tell_of_no_channel(members.rank() == 0, attached,
+  const bool attached = std::ranges::any_of(all, [](const OffloadRecord& one) { return one.attached; });
+  tell_of_no_offload(members.rank() == 0, attached,
                      "rank " + std::to_string(cannot - all.begin()) + ": " + cannot->obstacle.text());
   return false;
 }
 
 // nullptr: the record says why.
-std::unique_ptr<xdp::Channel> own_channel(const std::vector<std::int32_t>& world, std::size_t own,
-                                          ChannelRecord& record) {
+std::unique_ptr<xdp::Offload> own_offload(const std::vector<std::int32_t>& world, std::size_t own,
+                                          OffloadRecord& record) {
   const transport::ListenAddress address = process().wire()->address_of(world[own == 0 ? 1 : 0]);
   if (address.address.ss_family != AF_INET) {
     record.set("nodes reach each other by IPv6, which byte code does not know");
@@ -65,7 +65,7 @@ std::unique_ptr<xdp::Channel> own_channel(const std::vector<std::int32_t>& world
     record.set("there are no random numbers for a secret");
     return nullptr;
   }
-  auto opened = xdp::Channel::open(reinterpret_cast<const sockaddr_in&>(address.address), options().peer_timeout_ns());
+  auto opened = xdp::Offload::open(reinterpret_cast<const sockaddr_in&>(address.address), options().peer_timeout_ns());
   record.set(opened.ok() ? "" : opened.error().message);
   if (!opened.ok()) return nullptr;
   record.side = (*opened)->side();
@@ -74,18 +74,18 @@ std::unique_ptr<xdp::Channel> own_channel(const std::vector<std::int32_t>& world
 
 }  // namespace
 
-std::unique_ptr<xdp::Channel> open_channel(job::Bootstrap& members, const std::vector<std::int32_t>& world) {
+std::unique_ptr<xdp::Offload> open_offload(job::Bootstrap& members, const std::vector<std::int32_t>& world) {
   if (world.size() > URA_XDP_RANKS) {
-    tell_of_no_channel(members.rank() == 0, xdp::Table::any(),
+    tell_of_no_offload(members.rank() == 0, xdp::Table::any(),
                        "a communicator of more than " + std::to_string(URA_XDP_RANKS) + " ranks");
     return nullptr;
   }
-  ChannelRecord own;
-  std::unique_ptr<xdp::Channel> made = own_channel(world, members.rank(), own);
-  const std::vector<ChannelRecord> all = members.gathered(own);
+  OffloadRecord own;
+  std::unique_ptr<xdp::Offload> made = own_offload(world, members.rank(), own);
+  const std::vector<OffloadRecord> all = members.gathered(own);
   if (!all_can(members, all)) return nullptr;
   std::vector<xdp::Side> sides;
-  for (const ChannelRecord& record : all) sides.push_back(record.side);
+  for (const OffloadRecord& record : all) sides.push_back(record.side);
   made->join(std::move(sides), static_cast<std::uint32_t>(members.rank()), all.front().token);
   if (members.gathered(std::uint8_t{1}).size() != world.size()) return nullptr;  // nobody sends before all take
   const Status heard = made->greet();

@@ -1,4 +1,4 @@
-#include "xdp/channel.hpp"
+#include "xdp/offload.hpp"
 
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -26,17 +26,17 @@ bool before(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>
 
 }  // namespace
 
-Channel::~Channel() {
+Offload::~Offload() {
   Table::release(slot_);
   close(socket_);
 }
 
-bool Channel::has_cell(std::uint32_t number) const {
+bool Offload::has_cell(std::uint32_t number) const {
   return __atomic_load_n(&cell_of(number).word, __ATOMIC_ACQUIRE) >> 32U == number;
 }
 
 // Those who need this rank's row.
-std::uint32_t Channel::receivers(std::uint32_t form) const {
+std::uint32_t Offload::receivers(std::uint32_t form) const {
   std::uint32_t all = 0;
   const auto ranks = static_cast<std::uint32_t>(sides_.size());
   for (std::uint32_t other = 0; other < ranks; ++other) {
@@ -46,7 +46,7 @@ std::uint32_t Channel::receivers(std::uint32_t form) const {
 }
 
 // Those of them that may not have it yet.
-std::uint32_t Channel::lacking(std::uint32_t number, std::uint32_t form) const {
+std::uint32_t Offload::lacking(std::uint32_t number, std::uint32_t form) const {
   std::uint32_t lack = receivers(form) & ~left_ &
                        ~static_cast<std::uint32_t>(__atomic_load_n(&cell_of(number).acknowledged, __ATOMIC_RELAXED));
   for (std::uint32_t other = 0; other < sides_.size(); ++other) {
@@ -56,20 +56,20 @@ std::uint32_t Channel::lacking(std::uint32_t number, std::uint32_t form) const {
 }
 
 // Those whose rows an operation that has a cell waits for.
-std::uint32_t Channel::missing(const Operation& operation) const {
+std::uint32_t Offload::missing(const Operation& operation) const {
   const std::uint32_t needs = ura_xdp_needs(operation.work.form, rank_, static_cast<std::uint32_t>(sides_.size()));
   const __u64 word = __atomic_load_n(&cell_of(operation.number).word, __ATOMIC_RELAXED);
   return needs & ~bit(rank_) & ~static_cast<std::uint32_t>(word);
 }
 
-std::uint32_t Channel::waits_for() const {
+std::uint32_t Offload::waits_for() const {
   if (begun_.empty()) return 0;
   const Operation& first = begun_.front();
   if (first.given) return missing(first);
   return before(oldest_, finished_) ? lacking(oldest_, forms_[oldest_ & (URA_XDP_CELLS - 1)]) : 0;
 }
 
-void Channel::send(std::uint32_t to, ura_xdp_kind kind, std::uint32_t number, std::uint32_t form) {
+void Offload::send(std::uint32_t to, ura_xdp_kind kind, std::uint32_t number, std::uint32_t form) {
   ++counts_.frames;
   const Side& side = sides_[to];
   ura_xdp_header header{};
@@ -96,7 +96,7 @@ void Channel::send(std::uint32_t to, ura_xdp_kind kind, std::uint32_t number, st
 }
 
 // The cell is this operation's.
-void Channel::give(Operation& operation, const std::byte* from) {
+void Offload::give(Operation& operation, const std::byte* from) {
   operation.given = true;
   const std::uint32_t form = operation.work.form, number = operation.number;
   ura_xdp_cell& cell = cell_of(number);
@@ -118,7 +118,7 @@ void Channel::give(Operation& operation, const std::byte* from) {
 
 // Have all whose rows this rank needs given them, and for an operation of this form? Byte code knows the forms of those
 // who have given, but not that of a rank which gives nothing.
-bool Channel::agreed(const ura_xdp_cell& cell, std::uint32_t form) const {
+bool Offload::agreed(const ura_xdp_cell& cell, std::uint32_t form) const {
   const auto ranks = static_cast<std::uint32_t>(sides_.size());
   const std::uint32_t needs = ura_xdp_needs(form, rank_, ranks);
   if ((needs & ~static_cast<std::uint32_t>(__atomic_load_n(&cell.word, __ATOMIC_RELAXED))) != 0) return false;
@@ -129,7 +129,7 @@ bool Channel::agreed(const ura_xdp_cell& cell, std::uint32_t form) const {
 }
 
 // As byte code does where the last row comes from another node.
-void Channel::compute(ura_xdp_cell& cell, std::uint32_t number, const Work& work) {
+void Offload::compute(ura_xdp_cell& cell, std::uint32_t number, const Work& work) {
   const auto ranks = static_cast<std::uint32_t>(sides_.size());
   const bool right = agreed(cell, work.form);
   if (right && work.reducer != nullptr) {
@@ -145,7 +145,7 @@ void Channel::compute(ura_xdp_cell& cell, std::uint32_t number, const Work& work
   __atomic_store_n(&cell.done, URA_XDP_DONE(number, right ? 1U : 0U), __ATOMIC_RELEASE);
 }
 
-bool Channel::start(const Work& work, const std::byte* from, std::byte* into, void* whose) {
+bool Offload::start(const Work& work, const std::byte* from, std::byte* into, void* whose) {
   if (broken()) return false;
   Operation& operation = begun_.emplace_back(Operation{.number = next_++, .work = work, .take = into, .whose = whose});
   in_flight_.store(begun_.size(), std::memory_order_relaxed);
@@ -164,19 +164,19 @@ bool Channel::start(const Work& work, const std::byte* from, std::byte* into, vo
   return true;
 }
 
-bool Channel::ended(const Operation& operation) const {
+bool Offload::ended(const Operation& operation) const {
   if (!operation.given) return false;
   if (ura_xdp_needs(operation.work.form, rank_, static_cast<std::uint32_t>(sides_.size())) == 0) return true;
   return __atomic_load_n(&cell_of(operation.number).done, __ATOMIC_ACQUIRE) >> 1U == operation.number;
 }
 
-void Channel::note_awaited() {
+void Offload::note_awaited() {
   std::uint64_t awaited = kNothing;
   if (!begun_.empty()) awaited = ended(begun_.front()) ? kEnded : begun_.front().number;
   awaited_.store(awaited, std::memory_order_relaxed);
 }
 
-bool Channel::news() const {
+bool Offload::news() const {
   if (broken()) return true;
   const std::uint64_t awaited = awaited_.load(std::memory_order_relaxed);
   if (awaited == kNothing || awaited == kEnded) return awaited == kEnded;
@@ -184,7 +184,7 @@ bool Channel::news() const {
   return __atomic_load_n(&cell_of(number).done, __ATOMIC_ACQUIRE) >> 1U == number;
 }
 
-void Channel::take(const Operation& operation, std::vector<Done>& done) {
+void Offload::take(const Operation& operation, std::vector<Done>& done) {
   const ura_xdp_cell& cell = cell_of(operation.number);
   const std::uint32_t form = operation.work.form;
   const bool takes = ura_xdp_needs(form, rank_, static_cast<std::uint32_t>(sides_.size())) != 0;
@@ -199,7 +199,7 @@ void Channel::take(const Operation& operation, std::vector<Done>& done) {
 }
 
 // Gives cells whose operations nobody needs any more to later ones.
-void Channel::free_cells() {
+void Offload::free_cells() {
   while (before(oldest_, finished_) && lacking(oldest_, forms_[oldest_ & (URA_XDP_CELLS - 1)]) == 0) {
     ura_xdp_cell& cell = cell_of(oldest_);
     __atomic_store_n(&cell.acknowledged, 0, __ATOMIC_RELAXED);
@@ -209,7 +209,7 @@ void Channel::free_cells() {
   }
 }
 
-void Channel::ask_again(std::uint64_t now) {
+void Offload::ask_again(std::uint64_t now) {
   if (wait_ns_ == 0) {
     wait_ns_ = kFirstWait;
     ask_at_ns_ = now + wait_ns_;
@@ -230,8 +230,8 @@ void Channel::ask_again(std::uint64_t now) {
 }
 
 // Has the rank's node answered within the timeout? Byte code does so whatever the process there is doing. Where it has not
-// the channel is broken.
-bool Channel::hears(std::uint32_t other, std::uint64_t now) {
+// the offload is broken.
+bool Offload::hears(std::uint32_t other, std::uint64_t now) {
   const __u64 answered = __atomic_fetch_and(&slot_.answered, ~static_cast<__u64>(bit(other)), __ATOMIC_RELAXED);
   if ((answered & bit(other)) != 0) heard_ns_[other] = now;
   if (now - heard_ns_[other] < timeout_ns_) return true;
@@ -241,7 +241,7 @@ bool Channel::hears(std::uint32_t other, std::uint64_t now) {
 }
 
 // The oldest cell is wanted: do they have what is in it? Where they do not answer they may not, so it goes again.
-void Channel::ask_whether(std::uint64_t now) {
+void Offload::ask_whether(std::uint64_t now) {
   if (oldest_ == next_ || !before(oldest_, finished_)) return;
   if (now != 0) {
     if (free_wait_ns_ == 0) {
@@ -265,7 +265,7 @@ void Channel::ask_whether(std::uint64_t now) {
   if (now != 0) free_wait_ns_ = std::min(2 * free_wait_ns_, kLongestWait);
 }
 
-bool Channel::all_have_it() {
+bool Offload::all_have_it() {
   if (broken() || !begun_.empty()) return true;
   free_cells();
   if (oldest_ == next_) return true;
@@ -274,13 +274,13 @@ bool Channel::all_have_it() {
 }
 
 // Frames that come up to the socket show that nothing takes them in on the way.
-bool Channel::byte_code_is_there() {
+bool Offload::byte_code_is_there() {
   ura_xdp_header header{};
   const ssize_t got = recv(socket_, &header, sizeof header, MSG_DONTWAIT | MSG_TRUNC);
   return got < static_cast<ssize_t>(sizeof header) || header.magic != URA_XDP_MAGIC || header.token != slot_.token;
 }
 
-void Channel::reap(std::vector<Done>& done) {
+void Offload::reap(std::vector<Done>& done) {
   if (broken()) {
     for (const Operation& operation : begun_) done.push_back({operation.whose, true});
     begun_.clear();
@@ -322,12 +322,12 @@ void Channel::reap(std::vector<Done>& done) {
   if (!byte_code_is_there()) discard();
 }
 
-void Channel::discard() {
+void Offload::discard() {
   __atomic_store_n(&slot_.token, 0, __ATOMIC_SEQ_CST);
   broken_.store(true, std::memory_order_relaxed);
 }
 
-bool Channel::runs(const void* whose) const {
+bool Offload::runs(const void* whose) const {
   return std::ranges::any_of(begun_, [&](const Operation& one) { return one.whose == whose; });
 }
 

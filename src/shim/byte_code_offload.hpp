@@ -1,4 +1,4 @@
-// The channel of a communicator's small collectives (xdp/channel.hpp), or why there is none.
+// The offload of a communicator's small collectives (xdp/offload.hpp), or why there is none.
 //
 // Thread-safety: by any thread.
 #pragma once
@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "job/bootstrap.hpp"
-#include "xdp/channel.hpp"
+#include "xdp/offload.hpp"
 
 namespace urakata::shim {
 
 // Collective over the communicator of these ranks of MPI_COMM_WORLD, each on a node of its own. nullptr, on all ranks
 // alike: small collectives are not for byte code. The reason is said once in the job: as a warning where byte code is
 // attached for this user on a node of theirs, since somebody wants it then, else as information.
-std::unique_ptr<xdp::Channel> open_channel(job::Bootstrap& members, const std::vector<std::int32_t>& world);
+std::unique_ptr<xdp::Offload> open_offload(job::Bootstrap& members, const std::vector<std::int32_t>& world);
 
 }  // namespace urakata::shim
