@@ -20,12 +20,12 @@ void open_sockets(int* sockets) {
   int rank = 0, ranks = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const int door = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   struct sockaddr_in mine = {.sin_family = AF_INET, .sin_addr.s_addr = own_address()};
   struct sockaddr_in* const all = allocate((size_t)ranks * sizeof *all);
   socklen_t length = sizeof mine;
-  if (bind(door, (struct sockaddr*)&mine, sizeof mine) != 0 || listen(door, ranks) != 0 ||
-      getsockname(door, (struct sockaddr*)&mine, &length) != 0)
+  if (bind(listener, (struct sockaddr*)&mine, sizeof mine) != 0 || listen(listener, ranks) != 0 ||
+      getsockname(listener, (struct sockaddr*)&mine, &length) != 0)
     fail("cannot open a socket");
   MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, MPI_COMM_WORLD);
   for (int low = 0; low < rank; ++low) {
@@ -35,14 +35,14 @@ void open_sockets(int* sockets) {
     send_all(made, &rank, sizeof rank);
   }
   for (int more = rank + 1; more < ranks; ++more) {
-    const int made = accept4(door, NULL, NULL, SOCK_CLOEXEC);
+    const int made = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
     int who = 0;
     receive_all(made, &who, sizeof who);
     sockets[who] = without_delay(made);
   }
   MPI_Barrier(MPI_COMM_WORLD);
   free(all);
-  close(door);
+  close(listener);
 }
 
 void send_all(int socket, const void* bytes, size_t count) {

@@ -75,11 +75,11 @@ static void sockets_open(const struct call* c) {
   sockets.rank = c->rank, sockets.ranks = c->ranks;
   sockets.peer = malloc((size_t)c->ranks * sizeof *sockets.peer);
   struct sockaddr_in* all = malloc((size_t)c->ranks * sizeof *all);
-  const int door = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
+  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
   struct sockaddr_in mine = {.sin_family = AF_INET, .sin_addr.s_addr = own_address()};
   socklen_t length = sizeof mine;
-  if (!sockets.peer || !all || door < 0 || bind(door, (struct sockaddr*)&mine, sizeof mine) != 0 ||
-      listen(door, c->ranks) != 0 || getsockname(door, (struct sockaddr*)&mine, &length) != 0) {
+  if (!sockets.peer || !all || listener < 0 || bind(listener, (struct sockaddr*)&mine, sizeof mine) != 0 ||
+      listen(listener, c->ranks) != 0 || getsockname(listener, (struct sockaddr*)&mine, &length) != 0) {
     sockets_fail("overlap: socket");
   }
   MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, MPI_COMM_WORLD);
@@ -90,7 +90,7 @@ static void sockets_open(const struct call* c) {
   }
   for (int i = c->rank + 1; i < c->ranks; ++i) {
     int caller = -1;
-    const int joined = accept(door, NULL, NULL);
+    const int joined = accept(listener, NULL, NULL);
     if (joined < 0 || recv(joined, &caller, sizeof caller, MSG_WAITALL) != sizeof caller || caller <= c->rank ||
         caller >= c->ranks) {
       sockets_fail("overlap: accept");
@@ -100,7 +100,7 @@ static void sockets_open(const struct call* c) {
   for (int i = 0; i < c->ranks; ++i) {
     if (i != c->rank) setsockopt(sockets.peer[i], IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
   }
-  close(door);
+  close(listener);
   free(all);
   sem_init(&sockets.begin[0], 0, 0), sem_init(&sockets.begin[1], 0, 0), sem_init(&sockets.end, 0, 0);
   if (pthread_create(&sockets.thread[0], NULL, sockets_send, NULL) != 0 ||

@@ -36,9 +36,9 @@ static int call(const struct sockaddr_in* to, int tag) {
 }
 
 // Takes one call, and finds out of whom.
-static void answer(const struct pattern* p, int door, struct link* links) {
+static void answer(const struct pattern* p, int listener, struct link* links) {
   int who[2] = {-1, -1};
-  const int made = accept(door, NULL, NULL);
+  const int made = accept(listener, NULL, NULL);
   if (made < 0 || recv(made, who, sizeof who, MSG_WAITALL) != sizeof who) broken("solver: accept");
   for (int i = 0; i < p->neighbours; ++i) {
     if (p->rank[i] == who[0] && p->tag[i] == who[1]) links[i].socket = made;
@@ -60,9 +60,9 @@ const char* prepare_sockets(struct exchange* e) {
   struct sockaddr_in* const all = allocate((size_t)ranks * sizeof *all);
   struct sockaddr_in mine = {.sin_family = AF_INET, .sin_addr.s_addr = own_address()};
   socklen_t size = sizeof mine;
-  const int door = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
-  if (!links || door < 0 || bind(door, (struct sockaddr*)&mine, sizeof mine) != 0 ||
-      listen(door, p->neighbours + 1) != 0 || getsockname(door, (struct sockaddr*)&mine, &size) != 0) {
+  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
+  if (!links || listener < 0 || bind(listener, (struct sockaddr*)&mine, sizeof mine) != 0 ||
+      listen(listener, p->neighbours + 1) != 0 || getsockname(listener, (struct sockaddr*)&mine, &size) != 0) {
     broken("solver: socket");
   }
   MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, e->comm);
@@ -70,10 +70,10 @@ const char* prepare_sockets(struct exchange* e) {
     if (p->rank[i] < rank) links[i].socket = call(&all[p->rank[i]], p->tag[i]);
   }
   for (int i = 0; i < p->neighbours; ++i) {
-    if (p->rank[i] > rank) answer(p, door, links);
+    if (p->rank[i] > rank) answer(p, listener, links);
   }
   for (int i = 0; i < p->neighbours; ++i) setsockopt(links[i].socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-  close(door);
+  close(listener);
   free(all);
   e->own = own;
   return NULL;

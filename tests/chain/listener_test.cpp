@@ -1,4 +1,4 @@
-// Listeners of several ranks in one process, and strangers who connect to them.
+// Listeners of several ranks in one process, and unauthenticated connections to them.
 #include "chain/listener.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr transport::Secret kSecret{.low = 5, .high = 6};
 constexpr std::uint64_t kNeverReached = 60'000'000'000;  // ns
-constexpr std::size_t kMostStrangers = 64;               // that a listener lets in before they have named the secret
+constexpr std::size_t kMostUnauthenticated = 64;         // that a listener accepts before they have named the secret
 
 // A listener for each rank of a communicator.
 struct Ranks {
@@ -51,18 +51,18 @@ void close_all(const std::vector<Conduit::Peer>& peers) {
 }
 
 // Connections to a rank's listener that say nothing.
-class Strangers {
+class Unauthenticated {
  public:
-  Strangers(std::size_t count, const Listener::Member& member) : sockets_(count) {
+  Unauthenticated(std::size_t count, const Listener::Member& member) : sockets_(count) {
     for (int& one : sockets_) {
       one = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
       const auto* address = reinterpret_cast<const sockaddr*>(&member.address.address);
       EXPECT_EQ(connect(one, address, member.address.length), 0);
     }
   }
-  Strangers(const Strangers&) = delete;
-  Strangers& operator=(const Strangers&) = delete;
-  ~Strangers() {
+  Unauthenticated(const Unauthenticated&) = delete;
+  Unauthenticated& operator=(const Unauthenticated&) = delete;
+  ~Unauthenticated() {
     for (const int one : sockets_) close(one);
   }
   int operator[](std::size_t which) const { return sockets_[which]; }
@@ -79,9 +79,9 @@ std::ptrdiff_t open_descriptors() {
 TEST(Listener, RanksOfACommunicatorConnect) {
   constexpr std::size_t kRanks = 4;
   Ranks ranks(kRanks, kNeverReached);
-  const Strangers stranger(1, ranks.members[0]);
+  const Unauthenticated wrong(1, ranks.members[0]);
   const std::array<std::uint64_t, 3> handshake{5, 7, 1};
-  ASSERT_EQ(write(stranger[0], handshake.data(), sizeof handshake), static_cast<ssize_t>(sizeof handshake));
+  ASSERT_EQ(write(wrong[0], handshake.data(), sizeof handshake), static_cast<ssize_t>(sizeof handshake));
   std::vector<std::vector<Conduit::Peer>> peers(kRanks);
   std::vector<std::thread> threads;
   for (std::size_t rank = 0; rank < kRanks; ++rank) {
@@ -105,28 +105,28 @@ TEST(Listener, RanksOfACommunicatorConnect) {
   for (const auto& all : peers) close_all(all);
 }
 
-// 80 are at the door, and rank 1 never comes.
+// 80 connect, and rank 1 never does.
 TEST(Listener, OfThoseWhoHaveNotNamedTheSecretItHoldsAFewOnly) {
   Ranks ranks(2, 100'000'000);
-  const Strangers strangers(kMostStrangers + 16, ranks.members[0]);
+  const Unauthenticated silent(kMostUnauthenticated + 16, ranks.members[0]);
   const std::ptrdiff_t before = open_descriptors();
   EXPECT_FALSE(ranks.connect(0).ok());
-  EXPECT_LE(open_descriptors() - before, static_cast<std::ptrdiff_t>(kMostStrangers));
+  EXPECT_LE(open_descriptors() - before, static_cast<std::ptrdiff_t>(kMostUnauthenticated));
 }
 
-// 80 come before rank 1: those who are let in are sent away, and then it is let in.
+// 80 come before rank 1: those who are accepted are closed, and then it is accepted.
 TEST(Listener, WhoNeverNamesTheSecretIsSentAwayAndKeepsNoRankOut) {
   Ranks ranks(2, kNeverReached);
-  const Strangers strangers(kMostStrangers + 16, ranks.members[0]);
+  const Unauthenticated silent(kMostUnauthenticated + 16, ranks.members[0]);
   const auto second = ranks.connect(1);
   ASSERT_TRUE(second.ok()) << second.error().message;
   const auto first = ranks.connect(0);
   EXPECT_TRUE(first.ok()) << first.error().message;
   // As many as had to go for rank 1, at least.
   std::size_t closed = 0;
-  for (std::size_t i = 0; i < kMostStrangers + 16; ++i) {
+  for (std::size_t i = 0; i < kMostUnauthenticated + 16; ++i) {
     char byte = 0;
-    closed += recv(strangers[i], &byte, 1, MSG_DONTWAIT) == 0 ? 1 : 0;
+    closed += recv(silent[i], &byte, 1, MSG_DONTWAIT) == 0 ? 1 : 0;
   }
   EXPECT_GE(closed, std::size_t{17});
   if (first.ok()) close_all(*first);
