@@ -88,20 +88,20 @@ std::unique_ptr<Connection> Wire::connect_to(const ListenAddress& listener, std:
 }
 
 void Wire::accept_connections() {
-  while (strangers_ < kMostStrangers) {
+  while (unauthenticated_ < kMostUnauthenticated) {
     const int made = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (made < 0) return;
     set_option(made, IPPROTO_TCP, TCP_NODELAY, 1);
     keep_alive(made, timeout_ns_);
     connections_.push_back(std::make_unique<Connection>(made, accepting_, false));
-    ++strangers_;
+    ++unauthenticated_;
   }
   watch_listener();
 }
 
-// The listener has no news while there are too many strangers inside.
+// The listener has no news while too many connections are unauthenticated.
 void Wire::watch_listener() {
-  const bool shut = strangers_ >= kMostStrangers;
+  const bool shut = unauthenticated_ >= kMostUnauthenticated;
   if (shut == listener_shut_) return;
   listener_shut_ = shut;
   epoll_event event{};
@@ -115,11 +115,11 @@ void Wire::check_connections() {
   if (now < next_check_ns_) return;
   const std::uint64_t quarter = timeout_ns_ / 4;
   next_check_ns_ = now + quarter;
-  constexpr unsigned kStrangersChecks = 3;  // what somebody says first comes with the connection
+  constexpr unsigned kUnauthenticatedChecks = 3;  // what somebody says first comes with the connection
   for (const auto& one : connections_) {
     if (one->broken()) continue;
     if (!one->ours && !one->named) {
-      if (++one->checks == kStrangersChecks) one->end();
+      if (++one->checks == kUnauthenticatedChecks) one->end();
     } else if (!one->check(static_cast<std::uint32_t>(2 * quarter / 1'000'000))) {
       lost(*one);
     }
@@ -360,7 +360,7 @@ void Wire::poll(WirePort* port, int set) {
   if (served || checking) {
     // Those that nobody can ask for any more; a peer's own stays, so that later messages see that it is broken.
     std::erase_if(connections_, [](const auto& one) { return one->broken() && one->rank < 0; });
-    strangers_ = static_cast<std::size_t>(
+    unauthenticated_ = static_cast<std::size_t>(
         std::ranges::count_if(connections_, [](const auto& one) { return !one->ours && !one->named; }));
     watch_listener();
   }

@@ -54,7 +54,7 @@ class Wire final : public PutWire, private Connection::Sink {
  public:
   static constexpr std::uint64_t kEager = 128UL * 1024;
 
-  static constexpr std::size_t kMostStrangers = 64;
+  static constexpr std::size_t kMostUnauthenticated = 64;
 
   // Opens the listener of this process, whose rank is `rank`. A node that has not answered for `timeout_ns` is gone.
   static Result<std::unique_ptr<Wire>> open(std::int32_t rank, Secret secret, Failures& failures,
@@ -235,9 +235,9 @@ class Wire final : public PutWire, private Connection::Sink {
   std::vector<Connection::Outgoing> sent_;
   std::map<std::int32_t, PutSink*> sinks_;  // by number
   std::int32_t next_sink_ = 0;
-  std::set<std::int32_t> over_;  // our contexts whose operations have failed: what comes for them is thrown away
-  std::size_t strangers_ = 0;    // of connections_: the other side has not named the secret
-  bool listener_shut_ = false;   // since there are too many of these
+  std::set<std::int32_t> over_;      // our contexts whose operations have failed: what comes for them is thrown away
+  std::size_t unauthenticated_ = 0;  // of connections_: the other side has not named the secret
+  bool listener_shut_ = false;       // since there are too many of these
   std::vector<Accepted> accepted_;
   std::vector<Accepted> accepted_lanes_;
   unsigned polls_ = 0;

@@ -273,13 +273,13 @@ TEST(Wire, APeerThatEndsFailsWhatWaitsForIt) {
 
 TEST(Wire, AHandshakeFindsTheRightListenerAndNobodyElseIsAccepted) {
   auto wires = job(2);
-  auto stranger = Wire::open(1, {.low = 1, .high = 2}, failures, kTimeout);
-  ASSERT_TRUE(stranger.ok());
-  const std::array listen_addresses{loopback((*stranger)->listen_port()), loopback(wires[0]->listen_port()),
+  auto foreign = Wire::open(1, {.low = 1, .high = 2}, failures, kTimeout);
+  ASSERT_TRUE(foreign.ok());
+  const std::array listen_addresses{loopback((*foreign)->listen_port()), loopback(wires[0]->listen_port()),
                                     loopback(wires[1]->listen_port())};
   wires[0]->probe(listen_addresses, 1);
   for (int i = 0; i < 10'000'000 && wires[0]->answer(1).opened < 0; ++i) {
-    for (Wire* one : {wires[0].get(), wires[1].get(), stranger->get()}) one->step();
+    for (Wire* one : {wires[0].get(), wires[1].get(), foreign->get()}) one->step();
   }
   EXPECT_EQ(wires[0]->answer(1).opened, 2);
   wires[0]->end_probing();
@@ -405,9 +405,9 @@ TEST(Wire, ThePeerIsToldOfAFailure) {
   EXPECT_EQ(notices.back().context, 5);
 }
 
-// More strangers connect than are let in at once, and none says anything: all are shown out, and the peer's message
+// More connect than are accepted before they name the secret, and none says anything: all are closed, and the peer's message
 // arrives.
-TEST(Wire, StrangersWhoSayNothingAreShownOut) {
+TEST(Wire, UnauthenticatedConnectionsThatSayNothingAreClosed) {
   constexpr std::uint64_t kShort = 4;  // ns: each check is due at once
   auto made = Wire::open(0, kSecret, failures, kShort);
   ASSERT_TRUE(made.ok());
@@ -418,10 +418,10 @@ TEST(Wire, StrangersWhoSayNothingAreShownOut) {
   other->set_addresses(listen_addresses);
   WirePort a(*wire);
   WirePort b(*other);
-  std::vector<int> strangers;
-  for (std::size_t i = 0; i < Wire::kMostStrangers + 10; ++i) {
-    strangers.push_back(socket(AF_INET, SOCK_STREAM, 0));
-    ASSERT_EQ(connect(strangers.back(), reinterpret_cast<const sockaddr*>(&listen_addresses[0].address),
+  std::vector<int> unauthenticated;
+  for (std::size_t i = 0; i < Wire::kMostUnauthenticated + 10; ++i) {
+    unauthenticated.push_back(socket(AF_INET, SOCK_STREAM, 0));
+    ASSERT_EQ(connect(unauthenticated.back(), reinterpret_cast<const sockaddr*>(&listen_addresses[0].address),
                       listen_addresses[0].length),
               0);
   }
@@ -431,11 +431,11 @@ TEST(Wire, StrangersWhoSayNothingAreShownOut) {
   ASSERT_EQ(a.recv(message(room, 1, 0), {}, nullptr), 0);
   both(a, 1, b, 1);
   EXPECT_EQ(room, bytes);
-  for (const int stranger : strangers) {
-    pollfd end{.fd = stranger, .events = POLLIN, .revents = 0};
+  for (const int one : unauthenticated) {
+    pollfd end{.fd = one, .events = POLLIN, .revents = 0};
     for (int i = 0; i < 1'000'000 && poll(&end, 1, 0) == 0; ++i) a.poll();
     EXPECT_NE(end.revents, 0);
-    close(stranger);
+    close(one);
   }
 }
 
