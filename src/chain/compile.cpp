@@ -71,14 +71,14 @@ class Compiler {
   Compiler(const Schedule& schedule, const Style& style)
       : schedule_(schedule), style_(style), place_(around(schedule)), done_(schedule.nodes().size()) {}
 
-  Result<Program> run() {
+  Result<ChainedSchedule> run() {
     if (const Status good = check_nodes(schedule_, place_); !good.ok()) return good.error();
     copies(false);
     sort_streams();
     if (const Status good = put_in_order(); !good.ok()) return good.error();
     one_chain() ? emit_one() : emit_streams();
     copies(true);
-    return std::move(program_);
+    return std::move(chained_);
   }
 
  private:
@@ -105,7 +105,7 @@ class Compiler {
   }
 
   void copies(bool after) {
-    std::vector<Copy>& to = after ? program_.after : program_.before;
+    std::vector<Copy>& to = after ? chained_.after : chained_.before;
     std::fill(done_.begin(), done_.end(), 0);
     const auto chosen = [&](NodeId id) { return node(id).kind == Kind::copy && place_.after[id] == after; };
     if (after) {
@@ -145,7 +145,7 @@ class Compiler {
       const bool sends = key.first.second;
       if (streams_.empty() || streams_.back().peer != peer || streams_.back().sends != sends) {
         streams_.push_back({.peer = peer, .sends = sends});
-        if (program_.peers.empty() || program_.peers.back() != peer) program_.peers.push_back(peer);
+        if (chained_.peers.empty() || chained_.peers.back() != peer) chained_.peers.push_back(peer);
       }
       Stream& stream = streams_.back();
       for (const Step& step : steps) {
@@ -153,7 +153,7 @@ class Compiler {
         stream.steps.push_back(step);
         stream.bytes += payload(node(step.node), step.iteration);
       }
-      program_.bytes += stream.bytes;
+      chained_.bytes += stream.bytes;
     }
     done_ = copied;
   }
@@ -189,7 +189,7 @@ class Compiler {
   void emit(const Step& step) {
     const Node& one = node(step.node);
     const auto peer = static_cast<std::uint32_t>(one.peer);
-    const auto at = std::ranges::lower_bound(program_.peers, peer) - program_.peers.begin();
+    const auto at = std::ranges::lower_bound(chained_.peers, peer) - chained_.peers.begin();
     const bool sends = one.kind == Kind::send;
     const schedule::Place& where = sends ? one.a : one.b;
     Entry entry{.act = sends ? Act::send : Act::receive,
@@ -205,19 +205,19 @@ class Compiler {
     }
     while (left != 0) {
       entry.bytes = static_cast<std::uint32_t>(std::min(left, kMostBytes));
-      program_.entries.push_back(entry);
+      chained_.entries.push_back(entry);
       entry.offset += entry.bytes;
       left -= entry.bytes;
     }
   }
 
   void emit_gate(Act act, std::uint16_t gate) {
-    program_.entries.push_back({.act = act, .linked = true, .whom = gate, .bytes = sizeof(std::uint64_t)});
+    chained_.entries.push_back({.act = act, .linked = true, .whom = gate, .bytes = sizeof(std::uint64_t)});
   }
 
   void end_chain() {
-    program_.entries.back().linked = false;
-    ++program_.chains;
+    chained_.entries.back().linked = false;
+    ++chained_.chains;
   }
 
   void emit_one() {
@@ -275,7 +275,7 @@ class Compiler {
       known[at * chains + chain] = length[chain];
       latest[chain] = static_cast<std::uint32_t>(at);
     }
-    program_.gates = static_cast<std::uint32_t>(gates.size());
+    chained_.gates = static_cast<std::uint32_t>(gates.size());
     // Those that send first: what can go at once goes in the call that starts.
     for (const bool sends : {true, false}) {
       for (const Stream& stream : streams_) {
@@ -298,7 +298,7 @@ class Compiler {
   std::vector<Stream> streams_;      // by peer
   std::vector<std::size_t> stream_of_;
   std::vector<Step> order_;
-  Program program_;
+  ChainedSchedule chained_;
 };
 
 }  // namespace
@@ -322,7 +322,7 @@ Result<std::uint64_t> most_entries(const Schedule& schedule) {
   return entries;
 }
 
-Result<Program> compile(const Schedule& schedule, const Style& style) {
+Result<ChainedSchedule> compile(const Schedule& schedule, const Style& style) {
   if (const auto most = most_entries(schedule); !most.ok()) return most.error();
   return Compiler(schedule, style).run();
 }

@@ -1,4 +1,4 @@
-// Compiles a schedule to a program. Pure: nothing is sent here.
+// Compiles a schedule to chains. Pure: nothing is sent here.
 //
 // Order of a stream. All messages of a rank to a peer share one connection and have no headers, so sender and receiver
 // must put them in one order, each from its own schedule alone: by channel, then by their order within it.
@@ -10,7 +10,7 @@
 //   - messages so short that the sockets' buffers take whatever an operation sends to a peer (kShortBytes), so that no
 //     send waits; sends go as early as their edges allow;
 //   - messages that run down a tree, of which each rank receives from its parent only (Style::downhill).
-// Tests run the programs of all ranks against each other, for each operation, algorithm and number of ranks up to 64.
+// Tests run the chains of all ranks against each other, for each operation, algorithm and number of ranks up to 64.
 //
 // What is no message: copies that wait for no message are done before the chains, those that no message waits for after
 // them. Copies in between, and reductions, cannot be chained.
@@ -19,11 +19,11 @@
 #include <cstdint>
 
 #include "base/result.hpp"
-#include "chain/program.hpp"
+#include "chain/chained_schedule.hpp"
 
 namespace urakata::chain {
 
-// Entries of one program, at most.
+// Entries of one chained schedule, at most.
 inline constexpr std::uint64_t kMostEntries = 32'768;
 
 // An operation's bytes from one rank to another that a connection takes without waiting for the receiver: half of the
@@ -35,10 +35,10 @@ struct Style {
   std::uint64_t short_bytes = kShortBytes;
 };
 
-// How many entries the program has at most, or why the schedule cannot be chained. Looks at nodes, not at iterations.
+// How many entries there are at most, or why the schedule cannot be chained. Looks at nodes, not at iterations.
 Result<std::uint64_t> most_entries(const schedule::Schedule& schedule);
 
 // The error says why the schedule cannot be chained.
-Result<Program> compile(const schedule::Schedule& schedule, const Style& style);
+Result<ChainedSchedule> compile(const schedule::Schedule& schedule, const Style& style);
 
 }  // namespace urakata::chain

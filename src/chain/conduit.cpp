@@ -95,14 +95,14 @@ bool Conduit::make_room(std::size_t entries) {
   return true;
 }
 
-Conduit::Operation* Conduit::free_operation(const Program& program) {
+Conduit::Operation* Conduit::free_operation(const ChainedSchedule& schedule) {
   auto found = std::ranges::find_if(operations_, [](const auto& one) { return one->whose == nullptr; });
   if (found == operations_.end()) {
     operations_.push_back(std::make_unique<Operation>());
     found = operations_.end() - 1;
   }
   Operation& operation = **found;
-  while (operation.gates.size() < program.gates) {
+  while (operation.gates.size() < schedule.gates) {
     const int gate = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
     if (gate < 0) return nullptr;
     operation.gates.push_back(gate);
@@ -110,20 +110,20 @@ Conduit::Operation* Conduit::free_operation(const Program& program) {
   return &operation;
 }
 
-bool Conduit::start(const Program& program, std::span<std::byte* const> buffers, void* whose) {
-  for (const Copy& copy : program.before) {
+bool Conduit::start(const ChainedSchedule& schedule, std::span<std::byte* const> buffers, void* whose) {
+  for (const Copy& copy : schedule.before) {
     std::memmove(buffers[copy.to] + copy.to_offset, buffers[copy.from] + copy.from_offset, copy.bytes);
   }
   {
     const std::lock_guard guard(lock_);
     if (broken()) return false;
-    Operation* const operation = free_operation(program);
+    Operation* const operation = free_operation(schedule);
     if (operation == nullptr) return false;
     std::size_t turn = kWaits;
     for (const auto& one : operations_) {
       if (one->whose != nullptr && one->left >= turn) turn = one->left + 1;
     }
-    operation->program = &program;
+    operation->schedule = &schedule;
     operation->whose = whose;
     operation->buffers.assign(buffers.begin(), buffers.end());
     operation->failed = false;
@@ -136,7 +136,7 @@ bool Conduit::start(const Program& program, std::span<std::byte* const> buffers,
 
 void Conduit::put(std::size_t number, std::size_t at) {
   const Operation& operation = *operations_[number];
-  const Entry& entry = operation.program->entries[at];
+  const Entry& entry = operation.schedule->entries[at];
   Ring::Submission request{.linked = entry.linked, .bytes = entry.bytes};
   request.number = number << kOperationShift | at;
   switch (entry.act) {
@@ -144,7 +144,7 @@ void Conduit::put(std::size_t number, std::size_t at) {
     case Act::receive: {
       const bool sends = entry.act == Act::send;
       request.kind = sends ? Ring::Kind::send : Ring::Kind::receive;
-      request.descriptor = peers_[operation.program->peers[entry.whom]].socket;
+      request.descriptor = peers_[operation.schedule->peers[entry.whom]].socket;
       request.address = entry.buffer == kToken ? static_cast<void*>(sends ? &token_out_ : &token_in_)
                                                : operation.buffers[entry.buffer] + entry.offset;
       break;
@@ -183,7 +183,7 @@ void Conduit::submit(bool handed_over) {
     --handed_over_;
   }
   Operation& operation = *operations_[number];
-  const std::size_t entries = operation.program->entries.size();
+  const std::size_t entries = operation.schedule->entries.size();
   operation.left = entries;
   std::size_t taken = 0;
   if (!broken() && make_room(entries)) {
@@ -206,10 +206,10 @@ void Conduit::submit(bool handed_over) {
 // --- ends ------------------------------------------------------------------------------------------------------------
 
 void Conduit::tell(const Operation& operation, std::size_t at, std::int32_t value) {
-  const Entry& entry = operation.program->entries[at];
+  const Entry& entry = operation.schedule->entries[at];
   if (value == -ECANCELED || broken()) return;  // for what is told of another
   const bool message = entry.act == Act::send || entry.act == Act::receive;
-  const std::int32_t rank = message ? peers_[operation.program->peers[entry.whom]].rank : -1;
+  const std::int32_t rank = message ? peers_[operation.schedule->peers[entry.whom]].rank : -1;
   if (!message) {
     log::error("a gate between an operation's chains failed: %s", std::strerror(value < 0 ? -value : EIO));
   } else if (value < 0) {
@@ -222,7 +222,7 @@ void Conduit::tell(const Operation& operation, std::size_t at, std::int32_t valu
 
 void Conduit::end(Operation& operation, std::vector<Done>& done) {
   if (!operation.failed) {
-    for (const Copy& copy : operation.program->after) {
+    for (const Copy& copy : operation.schedule->after) {
       std::memmove(operation.buffers[copy.to] + copy.to_offset, operation.buffers[copy.from] + copy.from_offset,
                    copy.bytes);
     }
@@ -235,7 +235,7 @@ void Conduit::end(Operation& operation, std::vector<Done>& done) {
 void Conduit::take(const Ring::Outcome& outcome, std::vector<Done>& done) {
   Operation& operation = *operations_[outcome.number >> kOperationShift];
   const std::size_t at = outcome.number & ((std::uint64_t{1} << kOperationShift) - 1);
-  if (outcome.value < 0 || static_cast<std::uint32_t>(outcome.value) != operation.program->entries[at].bytes) {
+  if (outcome.value < 0 || static_cast<std::uint32_t>(outcome.value) != operation.schedule->entries[at].bytes) {
     tell(operation, at, outcome.value);
     operation.failed = true;
     shut();

@@ -33,7 +33,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "chain/program.hpp"
+#include "chain/chained_schedule.hpp"
 #include "chain/ring.hpp"
 
 namespace urakata::chain {
@@ -60,10 +60,10 @@ class Conduit {
   // May something have ended that was not reaped? Without a call or a lock.
   bool news() const { return broken() || newest_.load(std::memory_order_acquire)->news(); }
 
-  // Begins an operation; false: the conduit is broken, or becomes so. `buffers`: the address of each of the program's
-  // buffers. Program and buffers stay until the end is told, with `whose`. Allocates nothing once as many operations
+  // Begins an operation; false: the conduit is broken, or becomes so. `buffers`: the address of each of the schedule's
+  // buffers. Schedule and buffers stay until the end is told, with `whose`. Allocates nothing once as many operations
   // have been in flight before, with as many gates and entries.
-  bool start(const Program& program, std::span<std::byte* const> buffers, void* whose);
+  bool start(const ChainedSchedule& schedule, std::span<std::byte* const> buffers, void* whose);
 
   struct Done {
     void* whose = nullptr;
@@ -86,7 +86,7 @@ class Conduit {
   friend class Submitter;
 
   struct Operation {
-    const Program* program = nullptr;
+    const ChainedSchedule* schedule = nullptr;
     void* whose = nullptr;  // nullptr: the record is free
     std::vector<std::byte*> buffers = {};
     std::vector<int> gates = {};
@@ -103,7 +103,7 @@ class Conduit {
       : context_(context), timeout_ns_(timeout_ns), submitter_(submitter), peers_(std::move(peers)) {}
 
   bool make_room(std::size_t entries);
-  Operation* free_operation(const Program& program);
+  Operation* free_operation(const ChainedSchedule& schedule);
   void submit(bool handed_over);
   void put(std::size_t operation, std::size_t at);
   void take(const Ring::Outcome& outcome, std::vector<Done>& done);

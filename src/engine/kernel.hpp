@@ -22,17 +22,18 @@ namespace urakata::engine {
 class ChainedGraph final : public Carrier {
  public:
   ChainedGraph() = default;
-  ChainedGraph(chain::Conduit& conduit, const chain::Program& program) : conduit_(&conduit), program_(&program) {}
+  ChainedGraph(chain::Conduit& conduit, const chain::ChainedSchedule& schedule)
+      : conduit_(&conduit), schedule_(&schedule) {}
   bool start(std::span<std::byte* const> buffers, void* instance) override {
-    return conduit_->start(*program_, buffers, instance);
+    return conduit_->start(*schedule_, buffers, instance);
   }
   bool news() const override { return conduit_->news(); }
   bool tells() const override { return true; }
-  std::uint64_t bytes() const override { return program_->bytes; }
+  std::uint64_t bytes() const override { return schedule_->bytes; }
 
  private:
   chain::Conduit* conduit_ = nullptr;
-  const chain::Program* program_ = nullptr;
+  const chain::ChainedSchedule* schedule_ = nullptr;
 };
 
 // A small collective of an offload. `give` and `take`: the buffers of what it gives and of its result.

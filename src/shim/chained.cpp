@@ -45,11 +45,11 @@ const Algorithm* chainable(Operation operation, const Algorithm& chosen, const A
   return other != all.end() ? &*other : nullptr;
 }
 
-Result<std::shared_ptr<const chain::Program>> chained(Operation operation, const Algorithm& algorithm,
-                                                      const schedule::Schedule& schedule) {
-  auto program = chain::compile(schedule, {.downhill = runs_downhill(operation, algorithm)});
-  if (!program.ok()) return program.error();
-  return std::make_shared<const chain::Program>(std::move(*program));
+Result<std::shared_ptr<const chain::ChainedSchedule>> chained(Operation operation, const Algorithm& algorithm,
+                                                              const schedule::Schedule& schedule) {
+  auto made = chain::compile(schedule, {.downhill = runs_downhill(operation, algorithm)});
+  if (!made.ok()) return made.error();
+  return std::make_shared<const chain::ChainedSchedule>(std::move(*made));
 }
 
 }  // namespace urakata::shim

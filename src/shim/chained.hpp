@@ -1,9 +1,9 @@
-// Which collectives the kernel runs, and as what program.
+// Which collectives the kernel runs, and by which chains.
 #pragma once
 
 #include <memory>
 
-#include "chain/program.hpp"
+#include "chain/chained_schedule.hpp"
 #include "collectives/collectives.hpp"
 #include "shim/communicator.hpp"
 
@@ -15,8 +15,8 @@ const collectives::Algorithm* chainable(collectives::Operation operation, const 
                                         const collectives::Arguments& arguments);
 
 // Of such an algorithm's schedule for this rank.
-Result<std::shared_ptr<const chain::Program>> chained(collectives::Operation operation,
-                                                      const collectives::Algorithm& algorithm,
-                                                      const schedule::Schedule& schedule);
+Result<std::shared_ptr<const chain::ChainedSchedule>> chained(collectives::Operation operation,
+                                                              const collectives::Algorithm& algorithm,
+                                                              const schedule::Schedule& schedule);
 
 }  // namespace urakata::shim

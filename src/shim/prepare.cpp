@@ -113,12 +113,12 @@ Prepared* prepare(const Reading& reading, Communicator& comm) {
   }
   auto made = std::make_unique<Prepared>();
   if (by_kernel != nullptr) {
-    auto program = chained(key.operation, *by_kernel, **schedule);
-    if (!program.ok()) {  // others have taken it for one: see tests/chain
-      log::error("engine kernel: %s", program.error().message.c_str());
+    auto chains = chained(key.operation, *by_kernel, **schedule);
+    if (!chains.ok()) {  // others have taken it for one: see tests/chain
+      log::error("engine kernel: %s", chains.error().message.c_str());
       return nullptr;
     }
-    made->program = std::move(*program);
+    made->chained = std::move(*chains);
   }
   made->key = key;
   made->blocks.assign(reading.blocks.begin(), reading.blocks.end());

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/spin_lock.hpp"
-#include "chain/program.hpp"
+#include "chain/chained_schedule.hpp"
 #include "collectives/collectives.hpp"
 #include "engine/instance.hpp"
 #include "engine/kernel.hpp"
@@ -45,7 +45,7 @@ struct Prepared {
   Key key;
   std::vector<std::uint64_t> blocks;  // v-forms: send bytes, send displacements, recv bytes, recv displacements
   std::shared_ptr<const schedule::Schedule> schedule;
-  std::shared_ptr<const chain::Program> program;  // nullptr: the kernel does not run it
+  std::shared_ptr<const chain::ChainedSchedule> chained;  // nullptr: the kernel does not run it
   std::string_view algorithm;
   std::string_view why;
   std::uint64_t last_use = 0;

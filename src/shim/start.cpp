@@ -111,7 +111,7 @@ void hand_to_kernel(const Reading& reading, const Prepared& prepared, Communicat
   if (by_byte_code(reading, part)) {
     carry_by_byte_code(reading, *part, run);
   } else {
-    run.chained = {*part->conduit, *prepared.program};
+    run.chained = {*part->conduit, *prepared.chained};
     run.carrier = &run.chained;
   }
 }
@@ -171,7 +171,7 @@ bool prepare_exchange(const Call& call, const Reading& reading, std::unique_ptr<
 Communicator& carrier_of(const Reading& reading, const Prepared& prepared, Communicator& comm) {
   Communicator* const part = comm.by_kernel();
   if (part == nullptr) return comm;
-  if (prepared.program != nullptr || by_byte_code(reading, part->kernel_part())) return *part;
+  if (prepared.chained != nullptr || by_byte_code(reading, part->kernel_part())) return *part;
   tell_of_missing_op(reading, *part->kernel_part(), comm.rank == 0);
   return comm;
 }

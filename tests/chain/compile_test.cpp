@@ -1,4 +1,4 @@
-// Programs of all ranks run against each other, and what the compiler makes of schedules that it can and cannot chain.
+// Chains of all ranks run against each other, and what the compiler makes of schedules that it can and cannot chain.
 #include "chain/compile.hpp"
 
 #include <gtest/gtest.h>
@@ -32,30 +32,31 @@ enum class Room { none, all };
 
 class Rank {
  public:
-  Rank(Program program, std::vector<Bytes> buffers) : program_(std::move(program)), buffers_(std::move(buffers)) {
-    for (std::size_t at = 0; at < program_.entries.size(); ++at) {
-      if (at == 0 || !program_.entries[at - 1].linked) chains_.push_back(at);
+  Rank(ChainedSchedule chained, std::vector<Bytes> buffers)
+      : chained_(std::move(chained)), buffers_(std::move(buffers)) {
+    for (std::size_t at = 0; at < chained_.entries.size(); ++at) {
+      if (at == 0 || !chained_.entries[at - 1].linked) chains_.push_back(at);
     }
-    gates_.resize(program_.gates);
-    copy(program_.before);
+    gates_.resize(chained_.gates);
+    copy(chained_.before);
   }
-  bool over() const { return ended_ == program_.entries.size(); }
+  bool over() const { return ended_ == chained_.entries.size(); }
   // One pass over the chains; `streams[from][to]`: bytes under way. False: nothing can go on.
   bool advance(std::uint32_t rank, std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<std::uint8_t>>& streams,
                std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t>& wanted, Room room) {
     bool moved = false;
     const std::size_t asked = asked_.size();
     for (std::size_t& at : chains_) {
-      while (at != kEnded && step(program_.entries[at], at, rank, streams, wanted, room)) {
+      while (at != kEnded && step(chained_.entries[at], at, rank, streams, wanted, room)) {
         moved = true;
         ++ended_;
-        at = program_.entries[at].linked ? at + 1 : kEnded;
+        at = chained_.entries[at].linked ? at + 1 : kEnded;
       }
     }
     return moved || asked_.size() != asked;
   }
   const Bytes& finish() {
-    copy(program_.after);
+    copy(chained_.after);
     return buffers_[kRecvBuffer];
   }
 
@@ -73,7 +74,7 @@ class Rank {
             std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t>& wanted, Room room) {
     if (entry.act == Act::signal) return ++gates_[entry.whom] != 0;
     if (entry.act == Act::wait) return gates_[entry.whom] != 0 && gates_[entry.whom]-- != 0;
-    const std::uint32_t peer = program_.peers[entry.whom];
+    const std::uint32_t peer = chained_.peers[entry.whom];
     if (entry.act == Act::send) {
       auto& stream = streams[{rank, peer}];
       if (room == Room::none && wanted[{rank, peer}] < entry.bytes) return false;
@@ -95,7 +96,7 @@ class Rank {
     return true;
   }
 
-  Program program_;
+  ChainedSchedule chained_;
   std::vector<Bytes> buffers_;
   std::vector<std::size_t> chains_;  // where each is
   std::vector<std::size_t> gates_;
@@ -153,16 +154,16 @@ std::string run(const Case& c, Room room) {
     if (!schedule.ok()) return schedule.error().message;
     const bool downhill = c.operation == Operation::bcast && c.algorithm->name != "scatter_allgather";
     const auto most = most_entries(*schedule);
-    auto program = compile(*schedule, {.downhill = downhill, .short_bytes = c.short_bytes});
-    if (!program.ok() && most.ok()) return program.error().message;  // the other ranks would not know of it
-    if (!program.ok()) {
+    auto chained = compile(*schedule, {.downhill = downhill, .short_bytes = c.short_bytes});
+    if (!chained.ok() && most.ok()) return chained.error().message;  // the other ranks would not know of it
+    if (!chained.ok()) {
       ++refused;
       continue;
     }
-    if (program->entries.size() > *most) return "more entries than most_entries() says";
+    if (chained->entries.size() > *most) return "more entries than most_entries() says";
     std::vector<Bytes> buffers{before(c, rank, false), before(c, rank, true)};
     for (const std::uint64_t temporary : schedule->temps()) buffers.emplace_back(temporary);
-    ranks.emplace_back(std::move(*program), std::move(buffers));
+    ranks.emplace_back(std::move(*chained), std::move(buffers));
   }
   if (refused != 0) return "not chained";
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<std::uint8_t>> streams;
@@ -249,12 +250,12 @@ std::string operation_name(const testing::TestParamInfo<Operation>& info) {
 INSTANTIATE_TEST_SUITE_P(Collectives, Chained,
                          testing::Values(Operation::bcast, Operation::allgather, Operation::alltoall), operation_name);
 
-std::string text(const Program& program) {
+std::string text(const ChainedSchedule& chained) {
   std::string line;
-  for (const Entry& entry : program.entries) {
+  for (const Entry& entry : chained.entries) {
     line += std::string(1, "srGW"[static_cast<int>(entry.act)]);
     line +=
-        std::to_string(entry.act == Act::send || entry.act == Act::receive ? program.peers[entry.whom] : entry.whom);
+        std::to_string(entry.act == Act::send || entry.act == Act::receive ? chained.peers[entry.whom] : entry.whom);
     line += entry.linked ? " " : "; ";
   }
   return line;
@@ -292,29 +293,29 @@ TEST(Compile, AStreamIsInTheOrderOfChannels) {
   Builder builder("channels", 2, 0);
   builder.send(1, {.buffer = kSendBuffer}, 3, 7);
   builder.send(1, {.buffer = kSendBuffer, .offset = 3}, 5, 2);
-  const Program program = *compile(*builder.commit(), {});
-  ASSERT_EQ(program.entries.size(), 2U);
-  EXPECT_EQ(program.entries[0].bytes, 5U);
-  EXPECT_EQ(program.entries[1].bytes, 3U);
+  const ChainedSchedule chained = *compile(*builder.commit(), {});
+  ASSERT_EQ(chained.entries.size(), 2U);
+  EXPECT_EQ(chained.entries[0].bytes, 5U);
+  EXPECT_EQ(chained.entries[1].bytes, 3U);
 }
 
 TEST(Compile, AMessageWithoutBytesIsAToken) {
   Builder builder("token", 2, 0);
   builder.send(1, {.buffer = kSendBuffer}, 0, 0);
-  const Program program = *compile(*builder.commit(), {});
-  ASSERT_EQ(program.entries.size(), 1U);
-  EXPECT_EQ(program.entries[0].bytes, 1U);
-  EXPECT_EQ(program.entries[0].buffer, kToken);
+  const ChainedSchedule chained = *compile(*builder.commit(), {});
+  ASSERT_EQ(chained.entries.size(), 1U);
+  EXPECT_EQ(chained.entries[0].bytes, 1U);
+  EXPECT_EQ(chained.entries[0].buffer, kToken);
 }
 
 TEST(Compile, AMessageOfMoreThanTheKernelMovesAtOnceIsCut) {
   Builder builder("large", 2, 0);
   builder.send(1, {.buffer = kSendBuffer}, (3UL << 30) + 1, 0);
-  const Program program = *compile(*builder.commit(), {});
-  ASSERT_EQ(program.entries.size(), 4U);
-  EXPECT_EQ(program.entries[3].bytes, 1U);
-  EXPECT_EQ(program.entries[3].offset, 3L << 30);
-  EXPECT_EQ(program.chains, 1U);
+  const ChainedSchedule chained = *compile(*builder.commit(), {});
+  ASSERT_EQ(chained.entries.size(), 4U);
+  EXPECT_EQ(chained.entries[3].bytes, 1U);
+  EXPECT_EQ(chained.entries[3].offset, 3L << 30);
+  EXPECT_EQ(chained.chains, 1U);
 }
 
 TEST(Compile, SaysWhatItCannotChain) {

@@ -1,4 +1,4 @@
-// Conduits joined by real connections, in one process: rank 0 sends rank 1 what the programs say.
+// Conduits joined by real connections, in one process: rank 0 sends rank 1 what their schedules say.
 #include "chain/conduit.hpp"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,8 @@ class Joined : public testing::Test {
   void TearDown() override { submitter_.stop(); }
 
   // Each sends its send buffer and receives into its receive buffer, in pieces.
-  static Program swap_of(std::uint32_t rank, std::uint64_t bytes, std::uint64_t piece, std::uint64_t short_bytes) {
+  static ChainedSchedule swap_of(std::uint32_t rank, std::uint64_t bytes, std::uint64_t piece,
+                                 std::uint64_t short_bytes) {
     Builder builder("swap", 2, rank);
     const schedule::Chunks chunks = schedule::cut(bytes, piece);
     builder.recv(1 - rank, {.buffer = kRecvBuffer}, chunks, {});
@@ -84,9 +85,9 @@ struct Swap {
       in[rank].resize(bytes);
     }
   }
-  bool start(End& end, std::size_t rank, const Program& program) {
+  bool start(End& end, std::size_t rank, const ChainedSchedule& schedule) {
     const std::array<std::byte*, 2> buffers{out[rank].data(), in[rank].data()};
-    return end.conduit->start(program, buffers, this);
+    return end.conduit->start(schedule, buffers, this);
   }
   void expect_swapped() const {
     EXPECT_EQ(in[0], out[1]);
@@ -97,12 +98,12 @@ struct Swap {
 TEST_F(Joined, OperationsOfAllSizesMoveTheRightBytes) {
   for (const std::uint64_t bytes : {1UL, 64UL, 8192UL, 8193UL, 100'000UL, 5'000'000UL}) {
     for (const std::uint64_t piece : {bytes, bytes / 7 + 1}) {
-      const std::array<Program, 2> programs{swap_of(0, bytes, piece, kShortBytes),
-                                            swap_of(1, bytes, piece, kShortBytes)};
+      const std::array<ChainedSchedule, 2> schedules{swap_of(0, bytes, piece, kShortBytes),
+                                                     swap_of(1, bytes, piece, kShortBytes)};
       Swap swap(bytes, 3);
       for (std::size_t rank = 0; rank < 2; ++rank) {
         ends_[rank].done.clear();
-        ASSERT_TRUE(swap.start(ends_[rank], rank, programs[rank]));
+        ASSERT_TRUE(swap.start(ends_[rank], rank, schedules[rank]));
       }
       while (ends_[0].done.empty() || ends_[1].done.empty()) {
         for (End& end : ends_) end.conduit->reap(end.done);
@@ -119,16 +120,16 @@ TEST_F(Joined, OperationsOfAllSizesMoveTheRightBytes) {
 TEST_F(Joined, OperationsInFlightKeepTheirOrder) {
   constexpr std::size_t kOperations = 40;
   std::vector<std::unique_ptr<Swap>> swaps;
-  std::vector<std::array<Program, 2>> programs;
+  std::vector<std::array<ChainedSchedule, 2>> schedules;
   for (std::size_t i = 0; i < kOperations; ++i) {
     const std::uint64_t bytes = i % 3 == 0 ? 40'000 : 10 + i;
     const std::uint64_t piece = i == 21 ? 30 : i % 3 == 0 ? 10'000 : 5;  // the 22nd has 1334 pieces each way
-    programs.push_back({swap_of(0, bytes, piece, kShortBytes), swap_of(1, bytes, piece, kShortBytes)});
+    schedules.push_back({swap_of(0, bytes, piece, kShortBytes), swap_of(1, bytes, piece, kShortBytes)});
     swaps.push_back(std::make_unique<Swap>(bytes, static_cast<unsigned>(i)));
   }
   for (std::size_t rank = 0; rank < 2; ++rank) {
     for (std::size_t i = 0; i < kOperations; ++i) {
-      ASSERT_TRUE(swaps[i]->start(ends_[rank], rank, programs[i][rank]));
+      ASSERT_TRUE(swaps[i]->start(ends_[rank], rank, schedules[i][rank]));
     }
   }
   EXPECT_EQ(ends_[0].conduit->in_flight(), kOperations);
@@ -145,17 +146,17 @@ TEST_F(Joined, OperationsInFlightKeepTheirOrder) {
 
 // What a thread starts that ends before the operation does is carried on all the same, and in order.
 TEST_F(Joined, AThreadThatStartsMayEnd) {
-  const std::array<Program, 2> programs{swap_of(0, 1000, 10, kShortBytes), swap_of(1, 1000, 10, kShortBytes)};
+  const std::array<ChainedSchedule, 2> schedules{swap_of(0, 1000, 10, kShortBytes), swap_of(1, 1000, 10, kShortBytes)};
   std::array<std::unique_ptr<Swap>, 4> swaps;
   for (unsigned i = 0; i < swaps.size(); ++i) swaps[i] = std::make_unique<Swap>(1000, i);
   for (std::size_t i = 0; i < swaps.size(); ++i) {
     if (i % 2 == 0) {
-      std::thread([&] { EXPECT_TRUE(swaps[i]->start(ends_[0], 0, programs[0])); }).join();
+      std::thread([&] { EXPECT_TRUE(swaps[i]->start(ends_[0], 0, schedules[0])); }).join();
     } else {
-      EXPECT_TRUE(swaps[i]->start(ends_[0], 0, programs[0]));
+      EXPECT_TRUE(swaps[i]->start(ends_[0], 0, schedules[0]));
     }
   }
-  for (auto& swap : swaps) EXPECT_TRUE(swap->start(ends_[1], 1, programs[1]));
+  for (auto& swap : swaps) EXPECT_TRUE(swap->start(ends_[1], 1, schedules[1]));
   while (ends_[0].done.size() < swaps.size() || ends_[1].done.size() < swaps.size()) {
     for (End& end : ends_) end.conduit->reap(end.done);
   }
@@ -164,18 +165,18 @@ TEST_F(Joined, AThreadThatStartsMayEnd) {
 
 // The other side ends in the middle of a message: this one's operations end with an error, later ones do not begin.
 TEST_F(Joined, APeerThatEndsFailsWhatIsInFlight) {
-  const std::array<Program, 2> programs{swap_of(0, 100'000, 1000, 0), swap_of(1, 100'000, 1000, 0)};
+  const std::array<ChainedSchedule, 2> schedules{swap_of(0, 100'000, 1000, 0), swap_of(1, 100'000, 1000, 0)};
   Swap first(100'000, 1);
   Swap second(100'000, 2);
-  ASSERT_TRUE(first.start(ends_[0], 0, programs[0]));
-  ASSERT_TRUE(second.start(ends_[0], 0, programs[0]));
+  ASSERT_TRUE(first.start(ends_[0], 0, schedules[0]));
+  ASSERT_TRUE(second.start(ends_[0], 0, schedules[0]));
   ASSERT_EQ(write(sockets_[1], first.out[1].data(), 1500), 1500);
   ends_[1].conduit.reset();
   ends_[0].wait(2);
   EXPECT_TRUE(ends_[0].done[0].failed && ends_[0].done[1].failed);
   EXPECT_EQ(std::memcmp(first.in[0].data(), first.out[1].data(), 1000), 0);
   EXPECT_TRUE(ends_[0].conduit->broken());
-  EXPECT_FALSE(first.start(ends_[0], 0, programs[0]));
+  EXPECT_FALSE(first.start(ends_[0], 0, schedules[0]));
 }
 
 // At each request of an operation: the peer's connection ends just there.
@@ -183,9 +184,9 @@ TEST_F(Joined, WhereverAConnectionEndsTheOperationEnds) {
   TearDown();
   for (std::size_t cut = 0; cut < 40; cut += 3) {
     SetUp();
-    const Program program = swap_of(0, 40, 4, cut % 2 == 0 ? 0 : kShortBytes);
+    const ChainedSchedule schedule = swap_of(0, 40, 4, cut % 2 == 0 ? 0 : kShortBytes);
     Swap swap(40, 1);
-    ASSERT_TRUE(swap.start(ends_[0], 0, program));
+    ASSERT_TRUE(swap.start(ends_[0], 0, schedule));
     ASSERT_EQ(write(sockets_[1], swap.out[1].data(), cut), static_cast<ssize_t>(cut));
     shutdown(sockets_[1], SHUT_RDWR);
     ends_[0].wait(1);
@@ -228,9 +229,9 @@ TEST_F(Joined, APeerThatEndsWithoutAWordIsLost) {
 TEST_F(Joined, AGoodbyeIsNoPartOfAMessage) {
   Builder builder("receive", 2, 0);
   builder.recv(1, {.buffer = kRecvBuffer}, schedule::cut(40, 40), {});
-  const Program program = *compile(*builder.commit(), {.short_bytes = 0});
+  const ChainedSchedule schedule = *compile(*builder.commit(), {.short_bytes = 0});
   Swap swap(40, 1);
-  ASSERT_TRUE(swap.start(ends_[0], 0, program));
+  ASSERT_TRUE(swap.start(ends_[0], 0, schedule));
   ASSERT_EQ(write(sockets_[1], swap.out[1].data(), 39), 39);
   ends_[1].conduit->leave();
   ends_[1].conduit.reset();
@@ -240,12 +241,12 @@ TEST_F(Joined, AGoodbyeIsNoPartOfAMessage) {
 
 // The thread that submits for others may not have come to an operation whose conduit is broken, and goes.
 TEST_F(Joined, AConduitMayGoThatWasHandedOver) {
-  const Program program = swap_of(0, 100, 10, kShortBytes);
+  const ChainedSchedule schedule = swap_of(0, 100, 10, kShortBytes);
   for (unsigned round = 0; round < 200; ++round) {
     SetUp();
     ends_[0].done.clear();
     Swap swap(100, round);
-    std::thread([&] { EXPECT_TRUE(swap.start(ends_[0], 0, program)); }).join();
+    std::thread([&] { EXPECT_TRUE(swap.start(ends_[0], 0, schedule)); }).join();
     ends_[0].conduit->discard();
     ends_[0].wait(1);
     EXPECT_TRUE(ends_[0].done[0].failed);
@@ -258,10 +259,10 @@ TEST_F(Joined, DiscardingEndsWhatWaitsAtGates) {
   const schedule::Chunks chunks = schedule::cut(100, 10);
   const auto in = builder.recv(1, {.buffer = kRecvBuffer}, chunks, {});
   builder.each(in, builder.send(1, {.buffer = kRecvBuffer}, chunks, {}));
-  const Program program = *compile(*builder.commit(), {.short_bytes = 0});
-  ASSERT_EQ(program.gates, 1U);
+  const ChainedSchedule schedule = *compile(*builder.commit(), {.short_bytes = 0});
+  ASSERT_EQ(schedule.gates, 1U);
   Swap swap(100, 1);
-  ASSERT_TRUE(swap.start(ends_[0], 0, program));
+  ASSERT_TRUE(swap.start(ends_[0], 0, schedule));
   EXPECT_TRUE(ends_[0].conduit->runs(&swap));
   ends_[0].conduit->discard();
   ends_[0].wait(1);

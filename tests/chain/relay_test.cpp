@@ -36,7 +36,7 @@ struct Shape {
   std::uint64_t bytes, piece, short_bytes;
 };
 
-Program relay_program(std::uint32_t rank, const Shape& shape) {
+ChainedSchedule relay_schedule(std::uint32_t rank, const Shape& shape) {
   Builder builder("relay", kRelayRanks, rank);
   const schedule::Chunks chunks = schedule::cut(shape.bytes, shape.piece);
   const schedule::Place message{.buffer = kRecvBuffer};
@@ -80,7 +80,7 @@ class Relay {
       auto made = Conduit::open(std::move(peers[rank]), 0, submitter, timeout_ns);
       EXPECT_TRUE(made.ok()) << made.error().message;
       conduits_[rank] = std::move(*made);
-      programs_[rank] = relay_program(rank, shape);
+      schedules_[rank] = relay_schedule(rank, shape);
       data_[rank].resize(whole_.size());
     }
     std::copy_n(whole_.begin(), shape.bytes, data_[0].begin());
@@ -92,7 +92,7 @@ class Relay {
   }
   bool start(std::size_t rank) {
     const std::array<std::byte*, 2> buffers{data_[rank].data(), data_[rank].data()};
-    return conduits_[rank]->start(programs_[rank], buffers, this);
+    return conduits_[rank]->start(schedules_[rank], buffers, this);
   }
   // Looks once; has the operation ended on all ranks?
   bool over() {
@@ -116,7 +116,7 @@ class Relay {
   std::array<std::unique_ptr<Proxy>, kRelayLinks> proxies_;  // end after the conduits
   std::vector<std::byte> whole_;                             // the message and its answer
   std::array<std::vector<std::byte>, kRelayRanks> data_;
-  std::array<Program, kRelayRanks> programs_;
+  std::array<ChainedSchedule, kRelayRanks> schedules_;
   std::array<std::unique_ptr<Conduit>, kRelayRanks> conduits_;
   std::array<std::vector<Conduit::Done>, kRelayRanks> done_;
 };

@@ -1,4 +1,4 @@
-// A program: one rank's schedule as the kernel can run it, in chains of requests of which each begins when the one
+// A chained schedule: one rank's schedule as the kernel can run it, in chains of requests of which each begins when the one
 // before it has ended well (io_uring's links).
 //
 // Entries of a chain follow each other; chains run beside each other. Where a message of one chain must wait for one of
@@ -6,7 +6,7 @@
 // on at the k-th signal.
 //
 // Bytes travel without headers: all messages of a rank to a peer are one stream of bytes, in an order that both sides
-// compute alike (compile.hpp). Programs are immutable and name buffers by number, as schedules do.
+// compute alike (compile.hpp). They are immutable and name buffers by number, as schedules do.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ inline constexpr schedule::BufferId kToken = ~schedule::BufferId{0};
 struct Entry {
   Act act = Act::send;
   bool linked = false;     // the next entry belongs to the same chain
-  std::uint16_t whom = 0;  // message: index in Program::peers; else: the gate
+  std::uint16_t whom = 0;  // message: index in ChainedSchedule::peers; else: the gate
   std::uint32_t bytes = 0;
   schedule::BufferId buffer = 0;
   std::int64_t offset = 0;
@@ -39,7 +39,7 @@ struct Copy {
   std::uint64_t bytes = 0;
 };
 
-struct Program {
+struct ChainedSchedule {
   std::vector<Entry> entries;        // chain after chain
   std::vector<std::uint32_t> peers;  // ranks of the group, ascending
   std::uint32_t chains = 0;
