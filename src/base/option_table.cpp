@@ -101,11 +101,12 @@ constexpr std::array<Option, kRows> kTable = {{
            "0: other neighbourhood collectives inside a space are schedules, and the blocking ones the host's, and not "
            "messages of the space",
            kSwitch},
-    Option{"BLOCKING", OptionKind::choice, OptionLevel::advanced, Agreement::equal, "auto", "",
-           "When Urakata carries blocking collectives, and not the host: always, never, or (auto) where that is "
-           "faster: those of neighbourhoods in a space or between nodes that talk by wire, and those of communicators "
-           "that span sites",
-           kBlockingWishes},
+    Option{
+        "BLOCKING", OptionKind::choice, OptionLevel::advanced, Agreement::equal, "auto", "",
+        "When Urakata intercepts blocking collectives, which else are the host's: always, never, or (auto) where that "
+        "is faster: those of neighbourhoods in a space or between nodes that talk by wire, and those of communicators "
+        "that span sites",
+        kBlockingWishes},
     Option{"TRANSPORT", OptionKind::choice, OptionLevel::basic, Agreement::combined, "auto", "",
            "How collectives' messages travel between nodes: through the host, over TCP connections of Urakata's own "
            "(wire), or by wire where TCP is the only network (auto)",

@@ -94,7 +94,7 @@ class Domain {
   // nobody tells of its end.
   static constexpr std::uint64_t kThroughMemory = std::uint64_t{1} << 32U;
   static std::uint64_t weight(const Instance& instance) {
-    const bool told = instance.group->all_remote && (instance.carrier == nullptr || instance.carrier->tells());
+    const bool told = instance.group->all_remote && (instance.executor == nullptr || instance.executor->tells());
     return told ? 1 : kThroughMemory + 1;
   }
 

@@ -21,11 +21,11 @@ std::unique_ptr<Engine> make_poll(Domain& domain, bool fallback, const HelperSet
 }
 
 std::unique_ptr<Domain> kernel_domain(const transport::Failures& failures) {
-  return std::make_unique<Domain>(std::make_unique<CarrierTransport>(failures));
+  return std::make_unique<Domain>(std::make_unique<ExecutorTransport>(failures));
 }
 
 std::unique_ptr<Engine> make_kernel(Domain& domain, bool, const HelperSettings&) {
-  return std::make_unique<KernelEngine>(domain, static_cast<CarrierTransport&>(domain.transport()));
+  return std::make_unique<KernelEngine>(domain, static_cast<ExecutorTransport&>(domain.transport()));
 }
 
 // The last runs only what was made for it.

@@ -134,7 +134,7 @@ void Instance::complete(const transport::Ticket& ticket, int code) {
   if (code != 0) fail(code);
   if (error != 0) return;
   if (ticket.node == kWhole) {
-    if (progress.asked()) progress.add(carrier->bytes() + 1);
+    if (progress.asked()) progress.add(executor->bytes() + 1);
   } else {
     finish_iteration(ticket.node, ticket.iteration, ticket.told);
   }
@@ -276,7 +276,7 @@ bool Instance::hand_over(transport::Transport& transport) {
     phase_ = Phase::graph;
     handed_over_ = true;
     ++in_flight_;
-    if (!carrier->start(buffers_, this)) {
+    if (!executor->start(buffers_, this)) {
       --in_flight_;
       fail(transport.failures().code);
       end_early(transport);
@@ -291,7 +291,7 @@ bool Instance::advance(transport::Transport& transport, Budget& budget) {
     end_early(transport);
     return true;
   }
-  if (carrier != nullptr && phase_ < Phase::unpack) {
+  if (executor != nullptr && phase_ < Phase::unpack) {
     if (!hand_over(transport)) return true;
     phase_ = Phase::unpack;
   }

@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/carrier.hpp"
+#include "engine/executor.hpp"
 #include "layout/layout.hpp"
 #include "reduce/reducer.hpp"
 #include "schedule/schedule.hpp"
@@ -64,7 +64,7 @@ class Instance {
   bool tells_all = false;  // where it fails, every member; else those that it exchanges messages with
   std::vector<Move> packs;
   std::vector<Move> unpacks;
-  Carrier* carrier = nullptr;  // where the kernel carries on the whole of the graph (engine kernel)
+  Executor* executor = nullptr;  // where the kernel executes the whole of the graph (engine kernel)
   void bind(schedule::BufferId buffer, std::byte* address) { buffers_[buffer] = address; }
   // Of this start, where there is to be a report: begin(). By what it receives, if anything, else by
   // what it sends: a send is over when the kernel has it, and what is computed goes with what comes.

@@ -35,14 +35,14 @@ bool KernelPart::leave(std::uint64_t until_ns) {
   return true;
 }
 
-CarrierTransport::CarrierTransport(const transport::Failures& failures)
+ExecutorTransport::ExecutorTransport(const transport::Failures& failures)
     : failures_(failures), news_(epoll_create1(EPOLL_CLOEXEC)) {}
 
-CarrierTransport::~CarrierTransport() {
+ExecutorTransport::~ExecutorTransport() {
   if (news_ >= 0) close(news_);
 }
 
-void CarrierTransport::add(KernelPart& part) {
+void ExecutorTransport::add(KernelPart& part) {
   const std::lock_guard guard(lock_);
   epoll_event event{};
   event.events = EPOLLIN;
@@ -50,18 +50,18 @@ void CarrierTransport::add(KernelPart& part) {
   parts_.push_back(&part);
 }
 
-void CarrierTransport::remove(KernelPart& part) {
+void ExecutorTransport::remove(KernelPart& part) {
   const std::lock_guard guard(lock_);
   forget(part);
 }
 
-void CarrierTransport::forget(KernelPart& part) {
+void ExecutorTransport::forget(KernelPart& part) {
   epoll_ctl(news_, EPOLL_CTL_DEL, part.conduit->descriptor(), nullptr);
   std::erase(parts_, &part);
 }
 
 // A receiver may compute for long before it takes what it was sent: so this rank's slot stays, whose byte code answers.
-void CarrierTransport::end(std::unique_ptr<KernelPart> part) {
+void ExecutorTransport::end(std::unique_ptr<KernelPart> part) {
   const std::lock_guard guard(lock_);
   const std::uint64_t now = now_ns();
   std::erase_if(ended_, [&](const std::unique_ptr<KernelPart>& one) {
@@ -76,7 +76,7 @@ void CarrierTransport::end(std::unique_ptr<KernelPart> part) {
   }
 }
 
-void CarrierTransport::leave() {
+void ExecutorTransport::leave() {
   const std::lock_guard guard(lock_);
   const std::uint64_t until = now_ns() + kFarewell;
   for (KernelPart* part : parts_) {
@@ -85,10 +85,10 @@ void CarrierTransport::leave() {
 }
 
 // Instances that engine kernel runs post no messages of their own.
-int CarrierTransport::send(const transport::Message&, transport::Ticket, bool*) { return failures_.code; }
-int CarrierTransport::recv(const transport::Message&, transport::Ticket, bool*) { return failures_.code; }
+int ExecutorTransport::send(const transport::Message&, transport::Ticket, bool*) { return failures_.code; }
+int ExecutorTransport::recv(const transport::Message&, transport::Ticket, bool*) { return failures_.code; }
 
-std::span<const transport::Completion> CarrierTransport::poll() {
+std::span<const transport::Completion> ExecutorTransport::poll() {
   const std::lock_guard guard(lock_);
   done_.clear();
   small_done_.clear();
@@ -111,7 +111,7 @@ std::span<const transport::Completion> CarrierTransport::poll() {
 
 // A conduit's connections tell of a peer that is gone, and tell peers that this rank has given up; so an offload and its
 // communicator's conduit break together.
-void CarrierTransport::discard_both(KernelPart& part) {
+void ExecutorTransport::discard_both(KernelPart& part) {
   if (part.conduit->broken() == part.offload->broken()) return;
   if (part.offload->broken()) {
     part.conduit->discard();
@@ -121,7 +121,7 @@ void CarrierTransport::discard_both(KernelPart& part) {
   }
 }
 
-std::size_t CarrierTransport::in_flight() const {
+std::size_t ExecutorTransport::in_flight() const {
   const std::lock_guard guard(lock_);
   std::size_t sum = 0;
   for (const KernelPart* part : parts_) {
@@ -132,7 +132,7 @@ std::size_t CarrierTransport::in_flight() const {
 }
 
 // Nothing can be taken back: the connections end, and with them soon what is in flight.
-std::size_t CarrierTransport::cancel(const void* instance) {
+std::size_t ExecutorTransport::cancel(const void* instance) {
   const std::lock_guard guard(lock_);
   for (KernelPart* part : parts_) {
     if (part->conduit->runs(instance)) part->conduit->discard();
@@ -142,14 +142,14 @@ std::size_t CarrierTransport::cancel(const void* instance) {
 }
 
 // Peers see their connections end.
-void CarrierTransport::tell(std::int32_t, const transport::Notice& notice) {
+void ExecutorTransport::tell(std::int32_t, const transport::Notice& notice) {
   const std::lock_guard guard(lock_);
   for (KernelPart* part : parts_) {
     if (part->conduit->context() == notice.origin) part->conduit->discard();
   }
 }
 
-Wakeup CarrierTransport::wakeup() const {
+Wakeup ExecutorTransport::wakeup() const {
   const std::lock_guard guard(lock_);
   const bool silent = std::ranges::any_of(
       parts_, [](const KernelPart* part) { return part->offload != nullptr && part->offload->in_flight() != 0; });

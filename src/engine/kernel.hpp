@@ -12,14 +12,14 @@
 #include <vector>
 
 #include "chain/conduit.hpp"
-#include "engine/carrier.hpp"
 #include "engine/engine.hpp"
+#include "engine/executor.hpp"
 #include "xdp/offload.hpp"
 
 namespace urakata::engine {
 
 // A schedule that was compiled, on its communicator's conduit.
-class ChainedGraph final : public Carrier {
+class ChainedGraph final : public Executor {
  public:
   ChainedGraph() = default;
   ChainedGraph(chain::Conduit& conduit, const chain::ChainedSchedule& schedule)
@@ -37,7 +37,7 @@ class ChainedGraph final : public Carrier {
 };
 
 // A small collective of an offload. `give` and `take`: the buffers of what it gives and of its result.
-class SmallCollective final : public Carrier {
+class SmallCollective final : public Executor {
  public:
   SmallCollective() = default;
   SmallCollective(xdp::Offload& offload, const xdp::Offload::Work& work, schedule::BufferId give,
@@ -73,12 +73,12 @@ struct KernelPart {
   bool leave(std::uint64_t until_ns);
 };
 
-class CarrierTransport final : public transport::Transport {
+class ExecutorTransport final : public transport::Transport {
  public:
-  explicit CarrierTransport(const transport::Failures& failures);
-  ~CarrierTransport() override;
-  CarrierTransport(const CarrierTransport&) = delete;
-  CarrierTransport& operator=(const CarrierTransport&) = delete;
+  explicit ExecutorTransport(const transport::Failures& failures);
+  ~ExecutorTransport() override;
+  ExecutorTransport(const ExecutorTransport&) = delete;
+  ExecutorTransport& operator=(const ExecutorTransport&) = delete;
 
   // By any thread. A part that goes has nothing in flight.
   void add(KernelPart& part);
@@ -117,14 +117,14 @@ class CarrierTransport final : public transport::Transport {
 class KernelEngine final : public Engine {
  public:
   // The domain's transport is the given one.
-  KernelEngine(Domain& domain, CarrierTransport& transport) : Engine(domain), transport_(transport) {}
+  KernelEngine(Domain& domain, ExecutorTransport& transport) : Engine(domain), transport_(transport) {}
   std::string_view name() const override { return "kernel"; }
   void start_all(Domain::Starts starts) override;
   void start_awaited(Instance& instance) override { start(instance); }
-  CarrierTransport& carriers() { return transport_; }
+  ExecutorTransport& executors() { return transport_; }
 
  private:
-  CarrierTransport& transport_;
+  ExecutorTransport& transport_;
 };
 
 }  // namespace urakata::engine

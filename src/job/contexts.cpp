@@ -101,7 +101,7 @@ bool ChildContexts::refill(Bootstrap& members) {
   run->contexts = least.contexts;
   if (least.contexts == 0 && least.start.rank == own_rank_) {
     log::warning(
-        "the tags have no room for further communicators and persistent collectives: the host carries them until "
+        "the tags have no room for further communicators and persistent collectives: they are left to the host until "
         "others are freed");
   }
   for (const RunRecord& record : records) run->starts.push_back(record.start);

@@ -72,8 +72,9 @@ bool Job::agree(Bootstrap& bootstrap, const Facts& own) {
   }
   if (hosts != 0) {
     if (hosts != bootstrap.ranks() && first_host == bootstrap.rank()) {
-      log::warning("ENGINE is host on %zu of %zu ranks, this one the first: the host carries everything on all of them",
-                   hosts, bootstrap.ranks());
+      log::warning(
+          "ENGINE is host on %zu of %zu ranks, this one the first: everything is left to the host on all of them",
+          hosts, bootstrap.ranks());
     }
     return false;
   }
@@ -87,8 +88,8 @@ bool Job::agree(Bootstrap& bootstrap, const Facts& own) {
       std::vector<std::span<const std::uint64_t>> values;
       for (std::size_t rank = 0; rank < bootstrap.ranks(); ++rank) values.push_back(options_of(rank));
       log::warning(
-          "other values than rank 0's: %s; the host carries the non-blocking collectives of communicators whose ranks "
-          "differ",
+          "other values than rank 0's: %s; the non-blocking collectives of communicators whose ranks differ are "
+          "left to the host",
           differing_options(values).c_str());
     }
     kinds_ = std::move(kinds);

@@ -3,8 +3,8 @@
 //
 // A rank's own masks, options and abilities must decide nothing that its partners have to decide alike: they may
 // differ. Each rank tells its own here, and all go by the record. Three kinds of facts (Agreement in base/options.hpp):
-// those that are combined (crowded if any rank is; the smallest room in the tags; the host carries all if it carries
-// one), those that must be equal (communicators with ranks that differ stay with the host), and all others, which each
+// those that are combined (crowded if any rank is; the smallest room in the tags; the host performs all if it performs
+// one's), those that must be equal (communicators with ranks that differ stay with the host), and all others, which each
 // rank has for itself and which are not here.
 //
 // Thread-safety: agree(), meet() and note_crowded() by the thread that calls MPI_Init; constant afterwards.
@@ -22,7 +22,7 @@ namespace urakata::job {
 
 // What a rank says of itself.
 struct Facts {
-  bool engine = false;        // it has one; else the host carries all
+  bool engine = false;        // it has one; else all is left to the host
   bool kernel = false;        // that is engine kernel
   std::int32_t contexts = 0;  // numbers that its tags have room for (transport/group.hpp)
   // Of each option that must be equal a number for its value, in the order of the table.

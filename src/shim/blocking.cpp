@@ -79,13 +79,13 @@ bool performed(const Call& call, int* code) {
     *code = fail_unprepared(*comm, MPI_ERR_NO_MEM);
     return true;
   }
-  Communicator& carrier = carrier_of(reading, *prepared, *comm);
-  carrier.retain();
+  Communicator& part = part_for(reading, *prepared, *comm);
+  part.retain();
   CallRequest made;
   Request& request = *made;
-  if (const int failure = bind(call, reading, *prepared, carrier, request); failure != MPI_SUCCESS) {
-    carrier.retain();
-    *code = fail_start(carrier, failure);
+  if (const int failure = bind(call, reading, *prepared, part, request); failure != MPI_SUCCESS) {
+    part.retain();
+    *code = fail_start(part, failure);
     return true;
   }
   if (observer != nullptr) {  // all of the call is waiting: it has no start and no gap
@@ -94,12 +94,12 @@ bool performed(const Call& call, int* code) {
   }
   *code = make_ready(request);
   if (*code != MPI_SUCCESS) return true;
-  engine::Engine* const engine = carrier.engine;
+  engine::Engine* const engine = part.engine;
   if (observer == nullptr) {
     engine->start_awaited(*request.run);
   } else {  // after the start, as in intercepted(): a helper goes on meanwhile
     engine->start(*request.run);
-    request.call_site = call_site(*observer, call, reading, *prepared, carrier);
+    request.call_site = call_site(*observer, call, reading, *prepared, part);
     request.observed.at(request.call_site);
   }
   {

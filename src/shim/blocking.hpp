@@ -7,7 +7,7 @@
 
 namespace urakata::shim {
 
-// True: Urakata has carried the call, and `code` is its result; the error handler has been called. False: nothing was
+// True: Urakata has performed the call, and `code` is its result; the error handler has been called. False: nothing was
 // done; it is the host's. The decision rests on the facts of intercepted() (start.hpp), on may_be_message_exchange()
 // and on tune::blocking_pays().
 bool performed(const Call& call, int* code);

@@ -25,7 +25,7 @@ struct Reading {
   collectives::Neighbourhood neighbours;  // of neighbourhood collectives
 };
 
-// False where the host must be the one to complain, or to carry the call. Allocates nothing once the thread has read a
+// False where the host must be the one to complain, or to perform the call. Allocates nothing once the thread has read a
 // call as large.
 bool read_call(const Call& call, Communicator& comm, Reading& reading);
 

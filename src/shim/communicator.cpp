@@ -208,7 +208,7 @@ Status choose_engine(MPI_Comm handle, std::string_view name, bool* pending) {
     if (!kind.ok()) return kind.error();
     return Error{
         "engine " + std::string(name) +
-        " for a communicator whose collectives are the host's: Urakata carries "
+        " for a communicator whose collectives are the host's: Urakata intercepts those of "
         "intracommunicators of at least two ranks of MPI_COMM_WORLD, in a run that was started with an engine"};
   }
   // Poll or thread is each rank's own affair; host or not, and kernel or not, is decided by all together.

@@ -101,7 +101,7 @@ class Communicator final : public transport::Group {
 // The world ranks of an intracommunicator; empty where one is not in MPI_COMM_WORLD.
 std::vector<std::int32_t> world_ranks(MPI_Comm handle);
 
-// The communicator of a handle whose non-blocking collectives Urakata carries; nullptr where they are the host's: not
+// The communicator of a handle whose non-blocking collectives Urakata intercepts; nullptr where they are the host's: not
 // known (shim/communicator_origin.hpp), of one rank, of ranks whose options differ, without a context, or switched to
 // engine `host`.
 Communicator* communicator(MPI_Comm handle);

@@ -92,7 +92,7 @@ bool all_have_one(job::Bootstrap& members, const std::string& why) {
 
 void KernelPartClosed::operator()(engine::KernelPart* part) const {
   std::unique_ptr<engine::KernelPart> ended(part);
-  if (engine::KernelEngine* const engine = kernel()) engine->carriers().end(std::move(ended));
+  if (engine::KernelEngine* const engine = kernel()) engine->executors().end(std::move(ended));
 }
 
 std::string set_up_conduits(job::Bootstrap& world, std::string obstacle) {
@@ -137,12 +137,12 @@ KernelPartHolder open_conduit(MPI_Comm comm, const job::MemberContexts& contexts
   KernelPartHolder made = own_conduit(ranks, members.rank(), contexts, why);
   if (!all_have_one(members, why)) return nullptr;
   made->offload = open_offload(members, ranks);
-  kernel()->carriers().add(*made);
+  kernel()->executors().add(*made);
   return made;
 }
 
 void leave_conduits() {
-  if (engine::KernelEngine* const engine = kernel()) engine->carriers().leave();
+  if (engine::KernelEngine* const engine = kernel()) engine->executors().leave();
 }
 
 void stop_conduits() {

@@ -2,7 +2,7 @@
 //
 // A datatype is reduced to its canonical shape, and moved by our own loops; the few that cannot be reduced
 // (type_tree.hpp) are packed and unpacked by the host. So every committed type can be moved: whether a type can must
-// not decide who carries an operation, since the partner's type may be another one.
+// not decide who performs an operation, since the partner's type may be another one.
 //
 // A datatype is described once and kept until MPI_Type_free and the last operation on it are past; operations hold it
 // by reference, so a program may free a type while an operation runs. The host's handle then lives as long.

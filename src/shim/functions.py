@@ -1,5 +1,5 @@
-"""The functions of MPI that Urakata knows of: the collectives that it may carry, of which generate.py makes the entry
-points, and the host's functions that it calls.
+"""The functions of MPI that Urakata knows of: the collectives that it may intercept, of which generate.py makes the
+entry points, and the host's functions that it calls.
 
 Each row of COLLECTIVES: the operation's name in the standard, our operation, the parameters before the communicator in
 order, and which forms are generated beside the non-blocking and the persistent one. A parameter is a kind, written as
@@ -41,7 +41,7 @@ class Collective(NamedTuple):
     operation: str
     parameters: str
     large: bool = True  # has a _c form
-    blocking: bool = False  # Urakata may carry the blocking form, too
+    blocking: bool = False  # Urakata may intercept the blocking form, too
 
 
 COLLECTIVES = [

@@ -5,7 +5,7 @@ row says so, each also with large counts, each under its MPI_ and its PMPI_ name
 has its persistent collectives).
 
 HOST_FUNCTIONS: all functions of the host's that Urakata calls, as a list for the preprocessor. Those of collectives are
-what the entry points go to where Urakata does not carry the call.
+what the entry points go to where Urakata does not intercept the call.
 """
 
 import sys
@@ -47,7 +47,7 @@ def base_name(name: str, form: Form, large: bool) -> str:
 
 
 def forms(row: Collective) -> list[Form]:
-    """Those that Urakata may carry."""
+    """Those that Urakata may intercept."""
     return [form for form in Form if form is not Form.BLOCKING or row.blocking]
 
 

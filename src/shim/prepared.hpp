@@ -37,7 +37,7 @@ struct Run : engine::Instance {
   Prepared& prepared;
   std::vector<std::byte> packed_send;  // packed copies of buffers whose types have holes
   std::vector<std::byte> packed_recv;
-  engine::ChainedGraph chained;  // what the kernel carries on is one of these
+  engine::ChainedGraph chained;  // what the kernel executes is one of these
   engine::SmallCollective small;
 };
 

@@ -54,7 +54,7 @@ void Process::write_report() {
   meta.space.ranks = static_cast<std::uint32_t>(ranks_in_space());
   if (meta.space.asked && meta.space.ranks == 0) {
     const char* const why = std::getenv(space::kOutsideVariable);
-    meta.space.why = why != nullptr ? why : host_only_ ? "the host carries everything" : "not started in one";
+    meta.space.why = why != nullptr ? why : host_only_ ? "everything is left to the host" : "not started in one";
   }
   meta.devices = {device::names(), device::traffic().fetched, device::traffic().stored};
   for (const Option& option : option_table()) {

@@ -1,4 +1,4 @@
-// Requests of our own (DESIGN.md, decision 2): what the program gets for collectives that we carry and for its messages
+// Requests of our own (DESIGN.md, decision 2): what the program gets for collectives that we intercept and for its messages
 // in a space.
 //
 // Handles are told apart from the host's by their value. Where handles are pointers, ours lie in a reserved range of

@@ -124,12 +124,12 @@ bool by_byte_code(const Reading& reading, const engine::KernelPart* part) {
   return part != nullptr && part->offload != nullptr && form_of(reading, *part->offload).has_value();
 }
 
-void carry_by_byte_code(const Reading& reading, const engine::KernelPart& part, Run& run) {
+void execute_by_byte_code(const Reading& reading, const engine::KernelPart& part, Run& run) {
   const bool bcast = reading.key.operation == Operation::bcast;
   const bool from_result = bcast || reading.key.in_place;
   const xdp::Offload::Work work{*form_of(reading, *part.offload), run.reducer};
   run.small = {*part.offload, work, from_result ? schedule::kRecvBuffer : schedule::kSendBuffer, schedule::kRecvBuffer};
-  run.carrier = &run.small;
+  run.executor = &run.small;
 }
 
 }  // namespace urakata::shim

@@ -19,6 +19,6 @@ bool by_byte_code(const Reading& reading, const engine::KernelPart* part);
 void tell_of_missing_op(const Reading& reading, const engine::KernelPart& part, bool first_rank);
 
 // Hands such a call's instance, which is bound, to the part's offload.
-void carry_by_byte_code(const Reading& reading, const engine::KernelPart& part, Run& run);
+void execute_by_byte_code(const Reading& reading, const engine::KernelPart& part, Run& run);
 
 }  // namespace urakata::shim

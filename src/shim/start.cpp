@@ -99,20 +99,20 @@ void give_run(Request& request, Prepared& prepared, Communicator& comm) {
   run.unpacks.clear();
   run.layout = nullptr;
   run.reducer = nullptr;
-  run.carrier = nullptr;
+  run.executor = nullptr;
 }
 
 namespace {
 
-// The rest of an instance whose operation the kernel carries on. `part`: the communicator's.
+// The rest of an instance whose operation the kernel executes. `part`: the communicator's.
 void hand_to_kernel(const Reading& reading, const Prepared& prepared, Communicator& comm, Run& run) {
   const engine::KernelPart* const part = comm.kernel_part();
   if (part == nullptr) return;
   if (by_byte_code(reading, part)) {
-    carry_by_byte_code(reading, *part, run);
+    execute_by_byte_code(reading, *part, run);
   } else {
     run.chained = {*part->conduit, *prepared.chained};
-    run.carrier = &run.chained;
+    run.executor = &run.chained;
   }
 }
 
@@ -140,7 +140,7 @@ bool may_have_plans(const Call& call) {
          PlannedExchange::any_in_job();
 }
 
-// Leaves a call to the host, which has to say that it is wrong, or to carry it.
+// Leaves a call to the host, which has to say that it is wrong, or to perform it.
 bool left_to_host(const Call& call) {
   Communicator* const comm = may_have_plans(call) ? communicator(call.comm) : nullptr;
   if (comm != nullptr) refuse_plan(*comm);
@@ -168,7 +168,7 @@ bool prepare_exchange(const Call& call, const Reading& reading, std::unique_ptr<
 
 }  // namespace
 
-Communicator& carrier_of(const Reading& reading, const Prepared& prepared, Communicator& comm) {
+Communicator& part_for(const Reading& reading, const Prepared& prepared, Communicator& comm) {
   Communicator* const part = comm.by_kernel();
   if (part == nullptr) return comm;
   if (prepared.chained != nullptr || by_byte_code(reading, part->kernel_part())) return *part;
@@ -224,26 +224,26 @@ bool intercepted(const Call& call, MPI_Request* request_out, int* code) {
 
   // On all ranks, also where it cannot be prepared: a persistent collective's place is everybody's.
   const bool persistent = call.form == CallForm::persistent;
-  Communicator* const carrier = persistent            ? comm.sibling()
-                                : prepared != nullptr ? &carrier_of(reading, *prepared, comm)
-                                                      : &comm;
-  if (carrier == nullptr) return false;
-  if (prepare_exchange(call, reading, std::move(proposal.exchange), *carrier, request_out)) {
+  Communicator* const part = persistent            ? comm.sibling()
+                             : prepared != nullptr ? &part_for(reading, *prepared, comm)
+                                                   : &comm;
+  if (part == nullptr) return false;
+  if (prepare_exchange(call, reading, std::move(proposal.exchange), *part, request_out)) {
     *code = MPI_SUCCESS;
     return true;
   }
-  if (!persistent) carrier->retain();
+  if (!persistent) part->retain();
   if (prepared == nullptr || !have_request()) {
     const bool unknown = prepared == nullptr && !persistent;
-    *code = unknown ? fail_unprepared(comm, MPI_ERR_NO_MEM) : fail_start(*carrier, MPI_ERR_NO_MEM);
+    *code = unknown ? fail_unprepared(comm, MPI_ERR_NO_MEM) : fail_start(*part, MPI_ERR_NO_MEM);
     return true;
   }
   Request& request = *make_request();
   request.persistent = persistent;
-  if (const int failure = bind(call, reading, *prepared, *carrier, request); failure != MPI_SUCCESS) {
-    carrier->retain();
+  if (const int failure = bind(call, reading, *prepared, *part, request); failure != MPI_SUCCESS) {
+    part->retain();
     destroy_request(&request);
-    *code = fail_start(*carrier, failure);
+    *code = fail_start(*part, failure);
     return true;
   }
   *request_out = request.handle();
@@ -253,7 +253,7 @@ bool intercepted(const Call& call, MPI_Request* request_out, int* code) {
     *request_out = MPI_REQUEST_NULL;
   } else if (observe::Observer* observer = here.observer()) {
     // After the start, since python_line() may wait for another thread that waits for this operation.
-    request.call_site = call_site(*observer, call, reading, *prepared, *carrier);
+    request.call_site = call_site(*observer, call, reading, *prepared, *part);
     if (!persistent) request.observed.at(request.call_site);
   }
   return true;
@@ -344,7 +344,8 @@ void StartList::note_returned() {
 
 int missing(MPI_Comm comm, const char* name) {
   log::error(
-      "%s: this MPI library does not have it, and Urakata does not carry it for this communicator or these arguments; "
+      "%s: this MPI library does not have it, and Urakata does not intercept it for this communicator or these "
+      "arguments; "
       "use the form that the library has",
       name);
   host.Comm_call_errhandler(comm, MPI_ERR_UNSUPPORTED_OPERATION);

@@ -13,21 +13,21 @@
 
 namespace urakata::shim {
 
-// True: Urakata carries the call, and `code` and `request` are its result (persistent forms: prepared, not started).
+// True: Urakata performs the call, and `code` and `request` are its result (persistent forms: prepared, not started).
 // False: nothing was done; it is the host's. The decision rests on facts that are equal on all ranks, or on arguments
 // that the host will refuse.
 bool intercepted(const Call& call, MPI_Request* request, int* code);
 
 // The parts of a start, for all forms.
 
-// The communicator that carries the call, with its collective prepared and what was read of it. nullptr: it is the
+// The communicator of a call to be intercepted, with its collective prepared and what was read of it. nullptr: it is the
 // host's, as with intercepted(). Without a prepared collective: there is no memory for it here, and other ranks may have
 // it, so the start is to fail.
 Communicator* accept(const Call& call, Reading& reading, Prepared*& prepared);
 
 // The part of the communicator whose operation a prepared call is: itself, or the part that the kernel runs.
 // (Persistent collectives, which may start in another order on each rank, are never the kernel's.)
-Communicator& carrier_of(const Reading& reading, const Prepared& prepared, Communicator& comm);
+Communicator& part_for(const Reading& reading, const Prepared& prepared, Communicator& comm);
 
 // Gives a request with nothing in it an instance of `prepared` on `comm`, whose hold it takes over.
 void give_run(Request& request, Prepared& prepared, Communicator& comm);
@@ -77,7 +77,7 @@ class StartList {
   std::vector<engine::Instance*> instances_;  // of one engine
 };
 
-// A collective that Urakata does not carry here and the host does not have: an MPI error on the communicator.
+// A collective that Urakata does not intercept here and the host does not have: an MPI error on the communicator.
 int missing(MPI_Comm comm, const char* name);
 
 }  // namespace urakata::shim

@@ -27,8 +27,8 @@ void step_once(Request& request, std::uint64_t begin) {
 bool only_news(const Request& request) {
   constexpr unsigned kTests = 32;
   static thread_local unsigned tests = 0;
-  const bool by_kernel = request.run != nullptr && request.run->carrier != nullptr;
-  return by_kernel && request.call_site == nullptr && !request.run->carrier->news() && ++tests % kTests != 0;
+  const bool by_kernel = request.run != nullptr && request.run->executor != nullptr;
+  return by_kernel && request.call_site == nullptr && !request.run->executor->news() && ++tests % kTests != 0;
 }
 
 int test_one(MPI_Request* handle, int* flag, MPI_Status* status) {

@@ -68,7 +68,7 @@ int ura_begin(MPI_Comm comm, int buffers, ura_schedule** schedule) {
   if (of == nullptr) {
     return shim::user_error(
         "ura_begin", MPI_ERR_COMM,
-        "Urakata carries intracommunicators of at least two ranks of MPI_COMM_WORLD, between MPI_Init and "
+        "schedules run on intracommunicators of at least two ranks of MPI_COMM_WORLD, between MPI_Init and "
         "MPI_Finalize, with engine poll, thread or kernel");
   }
   of->retain();

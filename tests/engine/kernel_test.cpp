@@ -107,7 +107,7 @@ TEST_F(KernelParts, ARootDoesNotWaitForWhoHasLeft) {
 TEST_F(KernelParts, WhoHasLeftIsNoFailureAndWhoIsLostIs) {
   Parts parts = make_parts();
   Parts other = make_parts();
-  CarrierTransport transport(failures_);
+  ExecutorTransport transport(failures_);
   for (Parts* one : {&other, &parts}) {
     transport.add(*one->of[0]);
     ASSERT_TRUE(one->of[0]->offload->start({kBarrier, nullptr}, nullptr, nullptr, one));

@@ -112,7 +112,7 @@ def test_communicators_beyond_the_room_in_the_tags(folder: Path, name: str, engi
     outcome = run_job(host, 3, [str(compiled(host, "many_communicators", folder))], engine, environment=variables)
     passes(outcome)
     assert "many_communicators: right" in outcome.output
-    assert "the host carries them until others are freed" in outcome.output
+    assert "they are left to the host until others are freed" in outcome.output
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))

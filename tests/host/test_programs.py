@@ -34,7 +34,7 @@ def test_random_operations_equal_the_blocking_ones(folder: Path, name: str, engi
 @pytest.mark.parametrize("ranks", (1, 2, 3, 4, 6) if FULL else (2, 5))
 @pytest.mark.parametrize("name", HOST_NAMES)
 def test_random_neighbourhoods_equal_the_hosts(folder: Path, name: str, ranks: int) -> None:
-    """The same numbers come out of what all ranks got, whoever carried it."""
+    """The same numbers come out of what all ranks got, whoever performed it."""
     host = named(name)
     program = [str(compiled(host, "random_neighbours", folder)), cases(50, 3000, name, ranks), drawn_seed()]
     old = name == "system-mpich"

@@ -1,4 +1,4 @@
-"""The profile of whole jobs: every MPI call is counted where it was made, whoever carries it, however the job ends."""
+"""The profile of whole jobs: every MPI call is counted where it was made, whoever performs it, however the job ends."""
 
 from __future__ import annotations
 

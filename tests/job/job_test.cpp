@@ -22,15 +22,15 @@ std::size_t equal_options() {
 // What each rank of a job makes of the facts of all.
 struct Agreed {
   std::vector<Job> jobs;
-  std::vector<bool> carried;
+  std::vector<bool> agreed;
 };
 Agreed agreed(std::size_t ranks, const std::function<Facts(std::size_t)>& facts) {
   Agreed result{std::vector<Job>(ranks), std::vector<bool>(ranks)};
   std::mutex one;
   simulated::Meeting(ranks).run([&](Bootstrap& all) {
-    const bool carried = result.jobs[all.rank()].agree(all, facts(all.rank()));
+    const bool agreed = result.jobs[all.rank()].agree(all, facts(all.rank()));
     const std::lock_guard guard(one);
-    result.carried[all.rank()] = carried;
+    result.agreed[all.rank()] = agreed;
   });
   return result;
 }
@@ -54,7 +54,7 @@ TEST(Job, TheLeastRoomInTheTagsIsEverybodys) {
     return facts;
   });
   for (const Job& job : all.jobs) EXPECT_EQ(job.contexts(), 5);
-  EXPECT_EQ(all.carried, std::vector(3, true));
+  EXPECT_EQ(all.agreed, std::vector(3, true));
 }
 
 TEST(Job, OneRankWithoutAnEngineLeavesAllToTheHostOnEveryRank) {
@@ -64,7 +64,7 @@ TEST(Job, OneRankWithoutAnEngineLeavesAllToTheHostOnEveryRank) {
     facts.engine = rank != 2;
     return facts;
   });
-  EXPECT_EQ(all.carried, std::vector(4, false));
+  EXPECT_EQ(all.agreed, std::vector(4, false));
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_NE(said.find("ENGINE is host on 1 of 4 ranks"), std::string::npos) << said;
   EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
@@ -98,7 +98,7 @@ TEST(Job, RanksWithEqualOptionsAreAlike) {
     facts.options.back() = rank % 2;
     return facts;
   });
-  EXPECT_EQ(all.carried, std::vector(4, true));
+  EXPECT_EQ(all.agreed, std::vector(4, true));
   for (const Job& job : all.jobs) {
     EXPECT_TRUE(job.alike(Ranks{0, 2}));
     EXPECT_TRUE(job.alike(Ranks{3, 1}));

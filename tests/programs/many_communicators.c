@@ -1,5 +1,5 @@
 // Keeps many communicators and persistent collectives at once, all of them with operations under way, and makes them
-// anew after some are freed: each result must be right, whoever carries it.
+// anew after some are freed: each result must be right, whoever performs it.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
