@@ -3,7 +3,7 @@
 // A Communicator lives from the first non-blocking collective on the handle until the handle is freed and the last
 // operation on it is finished. Messages travel on one private duplicate of MPI_COMM_WORLD (see transport/group.hpp).
 //
-// Thread-safety: communicator() by any thread; cached() and keep() under the communicator's own lock; hold and
+// Thread-safety: communicator() by any thread; cached() and keep() under the communicator's own lock; retain and
 // release by any thread.
 #pragma once
 
@@ -36,8 +36,8 @@ class Communicator final : public transport::Group {
                KernelPartHolder kernel_part = nullptr);
 
   // A communicator of the same group with a context of its own, for one persistent collective: those may be started in
-  // another order on each rank, so they cannot share a sequence. Held once by the caller; holds this one, which has the
-  // schedules. Collective; nullptr, on all ranks alike: there is no room for its context.
+  // another order on each rank, so they cannot share a sequence. Retained once for the caller; retains this one, which has
+  // the schedules. Collective; nullptr, on all ranks alike: there is no room for its context.
   Communicator* sibling();
 
   MPI_Comm handle() const { return handle_; }
@@ -80,7 +80,7 @@ class Communicator final : public transport::Group {
   std::shared_ptr<job::ChildContexts> children_;
   std::optional<lanes::Placement> placement_;
   bool by_wire_ = false;            // all messages between its nodes go by wire
-  Communicator* origin_ = nullptr;  // of a sibling; held
+  Communicator* origin_ = nullptr;  // of a sibling; retained
   struct Part {
     void operator()(Communicator* part) const { delete part; }
   };

@@ -42,7 +42,7 @@ void add(MPI_Comm made, job::MemberContexts contexts) {
   open_circle(made, contexts);
   KernelPartHolder kernel_part = open_conduit(made, contexts);
   origins().insert(made, new CommunicatorOrigin{std::move(contexts), new_children(), std::move(kernel_part), number});
-}  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): held by the registry
+}  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): owned by the registry
 
 }  // namespace
 
@@ -54,7 +54,7 @@ void open_world_origin(std::int32_t limit) {
   job::MemberContexts own = children->next();
   const std::uint64_t number = number_of(0, own);
   origins().insert(MPI_COMM_WORLD, new CommunicatorOrigin{std::move(own), std::move(children), nullptr, number});
-}  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): held by the registry
+}  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): owned by the registry
 
 void open_world_conduit() {
   CommunicatorOrigin& origin = *origin_of(MPI_COMM_WORLD);

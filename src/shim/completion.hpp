@@ -34,12 +34,12 @@ class Failure {
 
   int code_ = MPI_SUCCESS;
   bool told_ = false;
-  Communicator* communicator_ = nullptr;  // held
-  Circle* circle_ = nullptr;              // held
+  Communicator* communicator_ = nullptr;  // retained
+  Circle* circle_ = nullptr;              // retained
 };
 
-// A collective or message off the fast path that is finished: reports and sets the status; the request holds what it
-// held. The result and `begin` are as those of complete().
+// A collective or message off the fast path that is finished: reports and sets the status; the request retains what it
+// did. The result and `begin` are as those of complete().
 int conclude(Request& request, MPI_Status* status, std::uint64_t begin, Failure& failure);
 // A request that is finished: reports, gives it back (or makes it inactive), sets handle and status. The result is the
 // request's MPI error code, which the program is told of through `failure`. `begin`: of the call, by observed_entry().

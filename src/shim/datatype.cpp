@@ -230,7 +230,7 @@ namespace {
   const auto* made = new Datatype(handle);
   const Datatype* known = datatypes().insert(handle, made);
   if (known != made) delete made;
-  return known;  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): held by the registry, or deleted
+  return known;  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): owned by the registry, or deleted
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 // (type_tree.hpp) are packed and unpacked by the host. So every committed type can be moved: whether a type can must
 // not decide who performs an operation, since the partner's type may be another one.
 //
-// A datatype is described once and kept until MPI_Type_free and the last operation on it are past; operations hold it
-// by reference, so a program may free a type while an operation runs. The host's handle then lives as long.
+// A datatype is described once and kept until MPI_Type_free and the last operation on it are past; operations retain
+// it, so a program may free a type while an operation runs. The host's handle then lives as long.
 //
 // Thread-safety: datatype(), forget_datatype() by any thread; a Datatype is immutable but for its count of users.
 #pragma once
@@ -32,7 +32,7 @@ class Datatype final : public layout::Layout {
 
   const layout::Shape* shape() const override { return shape_.has_value() ? &*shape_ : nullptr; }
 
-  // The program's own, valid as long as this object is held: a user-defined operation has to get this one.
+  // The program's own, valid as long as this object is retained: a user-defined operation has to get this one.
   MPI_Datatype handle() const { return handle_; }
   bool predefined() const { return predefined_; }
   std::optional<reduce::Type> arithmetic() const { return arithmetic_; }  // for built-in reductions
@@ -42,7 +42,7 @@ class Datatype final : public layout::Layout {
     if (!predefined_) users_.fetch_add(1, std::memory_order_relaxed);
   }
   void release() const;  // the last one frees the host's handle
-  // MPI_Type_free: the registry does not hold it any more. True: an operation does, and the handle is freed after it.
+  // MPI_Type_free: the registry does not retain it any more. True: an operation does, and the handle is freed after it.
   bool leave_registry() const;
 
  private:

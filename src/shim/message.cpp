@@ -231,7 +231,7 @@ int send_beside(Request& request, MessageDescriptor send) {
   request.message.beside = open_send(send);
   if (request.message.beside == nullptr) return MPI_SUCCESS;
   expect(send);
-  retain(send.buffer);  // the request holds the receive's
+  retain(send.buffer);  // the request retains the receive's
   if (send.mode == p2p::Mode::buffered) {
     give_back(*request.message.beside);
     request.message.beside = nullptr;

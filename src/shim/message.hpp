@@ -16,7 +16,7 @@ namespace urakata::shim {
 
 struct Request;
 
-// What a Request holds where it stands for a message. Its circle and its type are held.
+// What a Request has where it stands for a message. Its circle and its type are retained.
 struct MessageState {
   p2p::Request* open = nullptr;                   // nullptr: finished, or not started
   p2p::Request* beside = nullptr;                 // the send of an Isendrecv, whose receive is `open`
@@ -54,8 +54,8 @@ inline bool always_at_once(const MessageDescriptor& descriptor) {
   return descriptor.carrier == Carrier::by_host && descriptor.circle->unordered();
 }
 
-// What a layout is to the endpoint: held before its request is given back unfinished, or where the program may free its
-// type meanwhile; the endpoint lets go of it when the request is over.
+// What a layout is to the endpoint: retained before its request is given back unfinished, or where the program may free
+// its type meanwhile; the endpoint releases it when the request is over.
 inline void retain(const p2p::Buffer& buffer) {
   if (buffer.layout != nullptr) static_cast<const Datatype*>(buffer.layout)->retain();
 }
@@ -63,12 +63,12 @@ void release_layout(const p2p::Request& request);
 inline void give_back(p2p::Request& request) {
   endpoint()->release(request, request.buffer.layout != nullptr ? release_layout : nullptr);
 }
-// The same for a request that the program has given back, whose layout is held: MPI_Comm_disconnect waits for it.
+// The same for a request that the program has given back, whose layout is retained: MPI_Comm_disconnect waits for it.
 void leave_behind(p2p::Request& request, Circle& circle);
 
 // Starts a send at the endpoint: as Endpoint::send().
 p2p::Request* open_send(const MessageDescriptor& descriptor);
-// The end of a blocking call's send, whose buffer is held: returns when the program may use the buffer again. The
+// The end of a blocking call's send, whose buffer is retained: returns when the program may use the buffer again. The
 // result is an MPI error code; the error handler has been called.
 int end_send(p2p::Request& request, const MessageDescriptor& descriptor);
 

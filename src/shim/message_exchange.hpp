@@ -26,7 +26,7 @@ class MessageExchange final : public NeighbourExchange {
  public:
   static constexpr std::string_view kAlgorithm = "messages";
 
-  // Holds the circle. The layouts must outlive it.
+  // Retains the circle. The layouts must outlive it.
   MessageExchange(Circle& circle, const Reading& reading);
   ~MessageExchange() override;
 

@@ -81,7 +81,7 @@ class MessageHost final : public messages::Host {
   }
 
   void leave_to_endpoint(p2p::Request& open, const MessageDescriptor& descriptor) override {
-    retain(descriptor.buffer);  // the owner's hold ends before the endpoint may be done
+    retain(descriptor.buffer);  // the owner's reference ends before the endpoint may be done
     leave_behind(open, *descriptor.circle);
   }
 

@@ -93,7 +93,7 @@ class PlannedExchange final : public NeighbourExchange {
 
   // In MPI_Finalize, when all ranks are there: none is moved on any more, be it under way or not.
   static void stop_all();
-  // After a barrier behind stop_all(): what was abandoned is destroyed, whoever has not let go of it.
+  // After a barrier behind stop_all(): what was abandoned is destroyed, whoever has not released it.
   static void destroy_abandoned();
 
  private:
@@ -117,7 +117,7 @@ class PlannedExchange final : public NeighbourExchange {
   bool by_helper_ = false;
   observe::ObservedInstance* observed_ = nullptr;
   std::string why_;
-  std::vector<const Datatype*> types_;  // held, once it is abandoned
+  std::vector<const Datatype*> types_;  // retained, once it is abandoned
   std::atomic<bool> done_{true};
 };
 

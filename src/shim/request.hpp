@@ -46,8 +46,8 @@ struct alignas(64) Request {
   Run* run = nullptr;
   std::unique_ptr<NeighbourExchange> exchange;  // instead of `run`: a neighbourhood collective
   std::unique_ptr<Staging> staging;        // of buffers that are not in the processor's memory; nullptr: there are none
-  std::optional<UserReducer> reducer;      // of a user-defined operation; held
-  std::vector<const Datatype*> types;      // held
+  std::optional<UserReducer> reducer;      // of a user-defined operation; retained
+  std::vector<const Datatype*> types;      // retained
   observe::CallSite* call_site = nullptr;  // nullptr: nobody observes
   observe::ObservedInstance observed;
   observe::MessageSite* message_site = nullptr;  // of a message; nullptr: nobody observes
@@ -66,7 +66,7 @@ struct alignas(64) Request {
 // host's where there are no more of ours.
 MPI_Request finished_send();
 
-// A matched message of ours is held by one of our requests, and its MPI_Message has that request's bits.
+// A matched message of ours lies in one of our requests, and its MPI_Message has that request's bits.
 MPI_Message message_of(const Request& request);
 // The request that holds the message; nullptr if it is none of ours.
 Request* holder_of(MPI_Message message);
@@ -146,7 +146,7 @@ inline void give_request_back(Request& request) {
   kept.first = &request;
   if (++kept.count == KeptRequests::kMost) store_requests();
 }
-// Gives back what the request holds. The run must be finished.
+// Releases what the request retains. The run must be finished.
 void clear_request(Request& request);
 // The same, and the request itself.
 void destroy_request(Request* request);

@@ -30,7 +30,7 @@ struct Staging {
 // All functions below return an MPI error code, and have logged why, but called no error handler.
 
 // Of a collective that is about to be bound: the addresses of what is staged become those of its images. The types are
-// held by the request.
+// retained by the request.
 int stage_call(Call& call, Reading& reading, Request& request);
 // Has a collective that only moves a buffer that must be staged? As needs_staging().
 [[gnu::cold]] bool needs_staging(const Reading& reading);

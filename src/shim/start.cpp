@@ -148,7 +148,7 @@ bool left_to_host(const Call& call) {
 }
 
 // A persistent neighbourhood collective by the exchange plans that all ranks have. False, on all alike: it goes another
-// way. `group` is the communicator's own for this collective, whose hold is taken over.
+// way. `group` is the communicator's own for this collective, whose reference is taken over.
 bool prepare_exchange(const Call& call, const Reading& reading, std::unique_ptr<PlannedExchange> exchange,
                       Communicator& group, MPI_Request* request_out) {
   if (exchange == nullptr || !exchange->meet(call, reading, group)) return false;

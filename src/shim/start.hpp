@@ -29,7 +29,7 @@ Communicator* accept(const Call& call, Reading& reading, Prepared*& prepared);
 // (Persistent collectives, which may start in another order on each rank, are never the kernel's.)
 Communicator& part_for(const Reading& reading, const Prepared& prepared, Communicator& comm);
 
-// Gives a request with nothing in it an instance of `prepared` on `comm`, whose hold it takes over.
+// Gives a request with nothing in it an instance of `prepared` on `comm`, whose reference it takes over.
 void give_run(Request& request, Prepared& prepared, Communicator& comm);
 // The same, and binds its buffers. The result is an MPI error code; no handler has been called, and the request holds
 // what it was given.
@@ -45,8 +45,8 @@ observe::CallSite* call_site(observe::Observer& observer, const Call& call, cons
                              const Prepared& prepared, const Communicator& comm);
 
 // An operation that cannot be started here may have been started by the other ranks: it takes its turn as an instance
-// that nobody waits for, which ends with the error and has all of the communicator told. Takes over a hold of the
-// communicator. The result is `code`; the error handler has been called.
+// that nobody waits for, which ends with the error and has all of the communicator told. Takes over a reference to
+// the communicator. The result is `code`; the error handler has been called.
 [[gnu::cold]] int fail_start(Communicator& comm, int code);
 
 // The same for one that was not prepared, so that it is not known whose it is on the other ranks: it ends for engine

@@ -51,7 +51,7 @@ class UserHalo {
   MPI_Comm comm_ = MPI_COMM_NULL;          // its own, of a plan that may fail
   std::unique_ptr<PlannedExchange> plan_;  // one of the two
   std::unique_ptr<HostExchange> host_;
-  std::vector<const Datatype*> types_;  // held, of the plan
+  std::vector<const Datatype*> types_;  // retained, of the plan
   std::size_t sources_ = 0;
   bool under_way_ = false;
 

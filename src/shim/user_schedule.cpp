@@ -27,8 +27,8 @@ using urakata::schedule::Place;
 namespace shim = urakata::shim;
 
 struct ura_schedule {
-  shim::Communicator* communicator = nullptr;  // held
-  shim::Communicator* own = nullptr;           // after commit: the same group with a context of its own; held
+  shim::Communicator* communicator = nullptr;  // retained
+  shim::Communicator* own = nullptr;           // after commit: the same group with a context of its own; retained
   int buffers = 0;
   std::string name = "ura_start";  // in the report
   std::optional<Builder> builder;  // until commit

@@ -189,7 +189,7 @@ bool Wire::hello(Connection& from, std::int32_t rank) {
   Peer& other = peer(rank);
   from.named = true;
   from.watched_by(epoll_);
-  if (other.link != nullptr) return rank > rank_;  // it will find ours, and let this one go
+  if (other.link != nullptr) return rank > rank_;  // it will find ours, and close this one
   from.rank = rank;
   from.open = true;
   greet(from, FrameKind::hello_ack);

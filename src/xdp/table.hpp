@@ -1,6 +1,6 @@
 // This user's table at a network interface (frame.h), in this process's memory.
 //
-// Slots are claimed and let go by processes; what a process that is gone had claimed is claimed anew.
+// Slots are claimed and released by processes; what a process that is gone had claimed is claimed anew.
 //
 // Thread-safety: all calls by any thread.
 #pragma once

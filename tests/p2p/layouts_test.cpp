@@ -244,7 +244,7 @@ TEST(PackAcross, IsPack) {
   }
 }
 
-// A layout whose request was given back early is let go of when the receiver has copied, and not before.
+// A layout whose request was given back early is released when the receiver has copied, and not before.
 TEST(LayoutsInUse, AreHeldUntilTheMessageIsOver) {
   static int release_layout = 0;
   release_layout = 0;

@@ -27,7 +27,7 @@ static inline unsigned char* at(const Part* part, int i) {
   return part->memory + (part->places == NULL ? i : part->places[i / part->block] + i % part->block);
 }
 
-// The program's hold on the type ends here at the latest; often while the message is still under way.
+// The program's reference to the type ends here at the latest; often while the message is still under way.
 void forget_type(Part* part);
 
 // Gives back type and memory.
