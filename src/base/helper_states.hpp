@@ -10,7 +10,7 @@
 //
 // Only the helper leaves `working`, and only from there it goes to rest; whoever wakes it puts it back there. So two that
 // meet come to one: what has been announced (seq_cst) before present() is read is seen by a helper that has gone to rest
-// before, when it looks again.
+// before, when it polls again.
 //
 // Thread-safety: nap(), doze(), sleep(), rests() and back() by the helper; the rest by any thread.
 #pragma once

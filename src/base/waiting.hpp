@@ -18,7 +18,7 @@ inline void pause() {
 inline constexpr std::uint64_t kForever = UINT64_MAX;
 
 // Sleeps while `word` is `expected`, for at most `timeout_ns`. Returns at once where it is not; may also return for no
-// reason, so callers look at what they wait for again. False: the time ran out. Threads of one address space only.
+// reason, so callers test again what they wait for. False: the time ran out. Threads of one address space only.
 bool futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t timeout_ns = kForever);
 
 // Wakes up to `waiters` threads that sleep on the word. The new value is stored before this call.

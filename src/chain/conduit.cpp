@@ -291,7 +291,7 @@ bool Conduit::runs(const void* whose) {
   return std::ranges::any_of(operations_, [&](const auto& one) { return one->whose == whose; });
 }
 
-std::uint64_t Conduit::look_at_peers(std::uint64_t waited_for) {
+std::uint64_t Conduit::check_peers(std::uint64_t waited_for) {
   const std::lock_guard guard(lock_);
   for (std::size_t i = 0; i < peers_.size() && !broken(); ++i) {
     const std::uint64_t peer = std::uint64_t{1} << i;

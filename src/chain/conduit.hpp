@@ -77,7 +77,7 @@ class Conduit {
   // For when no request is in flight, which would tell it: whose connection has ended? The result are those who have
   // left, as bits by rank of the group; where one of `waited_for`, likewise, has ended otherwise the conduit breaks. At
   // most two calls of the system for each peer.
-  std::uint64_t look_at_peers(std::uint64_t waited_for);
+  std::uint64_t check_peers(std::uint64_t waited_for);
   // Tells the others that this rank will do nothing more here. Nothing is in flight, and nothing follows; said once at
   // most, and not where the conduit is broken. Does not wait.
   void leave();
@@ -130,7 +130,7 @@ class Conduit {
   std::vector<std::unique_ptr<Operation>> operations_;  // by number, which the requests' numbers hold
   bool shut_ = false;
   bool left_ = false;              // by leave()
-  std::uint64_t others_left_ = 0;  // as look_at_peers() has found
+  std::uint64_t others_left_ = 0;  // as check_peers() has found
   std::size_t handed_over_ = 0;    // operations that the submitter has not submitted yet
   std::vector<unsigned> silent_;   // checks in a row at which a peer was silent
   std::uint64_t next_check_ns_ = 0;

@@ -12,7 +12,7 @@
 namespace urakata::chain {
 namespace {
 
-// Results of operations that wait for their owner to look; more than that the kernel keeps aside, which costs it
+// Results of operations that wait for their owner to poll; more than that the kernel keeps aside, which costs it
 // memory and us a call.
 constexpr unsigned kResults = 4;  // times the room
 constexpr unsigned kLeast = 64;

@@ -30,7 +30,7 @@ std::uint64_t Domain::weight(Starts starts) {
 
 void Domain::submit(Starts starts) {
   if (starts.empty()) return;
-  // seq_cst: a helper that goes to sleep announces it, then looks at pending; we count, then look for its announcement.
+  // seq_cst: a helper that goes to sleep announces it, then loads pending; we count, then load its announcement.
   pending_.fetch_add(weight(starts), std::memory_order_seq_cst);
   for (std::size_t i = 1; i < starts.size(); ++i) starts[i]->next = starts[i - 1];
   Instance* head = inbox_.load(std::memory_order_relaxed);

@@ -64,7 +64,7 @@ class Domain {
   unsigned advance(bool caller, std::int64_t bytes = kStepBytes);
 
   // Instances submitted and not finished. seq_cst: what a helper that announced its sleep sees here is in one order
-  // with submit and the look for such an announcement after it.
+  // with submit and the load of such an announcement after it.
   std::uint32_t pending() const { return static_cast<std::uint32_t>(pending_.load(std::memory_order_seq_cst)); }
 
   // The same without what stands for none: after a failure the domain counts one more as long as others may still tell of

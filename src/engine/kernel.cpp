@@ -13,20 +13,20 @@ namespace urakata::engine {
 
 namespace {
 
-constexpr unsigned kPollsPerLook = 1 << 14;         // some system calls for each peer
+constexpr unsigned kPollsPerPeerCheck = 1 << 14;    // some system calls for each peer
 constexpr std::uint64_t kFarewell = 1'000'000'000;  // ns
 
 }  // namespace
 
-void KernelPart::look_at_peers() {
-  offload->note_left(static_cast<std::uint32_t>(conduit->look_at_peers(offload->waits_for())));
+void KernelPart::check_peers() {
+  offload->note_left(static_cast<std::uint32_t>(conduit->check_peers(offload->waits_for())));
 }
 
 // Who left before this rank has all that it needed, and answers no more.
 bool KernelPart::leave(std::uint64_t until_ns) {
   constexpr useconds_t kBetween = 20;
   if (offload != nullptr) {
-    for (look_at_peers(); !offload->all_have_it() && !conduit->broken(); look_at_peers()) {
+    for (check_peers(); !offload->all_have_it() && !conduit->broken(); check_peers()) {
       if (now_ns() >= until_ns) return false;
       usleep(kBetween);
     }
@@ -92,12 +92,12 @@ std::span<const transport::Completion> ExecutorTransport::poll() {
   const std::lock_guard guard(lock_);
   done_.clear();
   small_done_.clear();
-  const bool looks = ++polls_ % kPollsPerLook == 0;
+  const bool checks = ++polls_ % kPollsPerPeerCheck == 0;
   for (KernelPart* part : parts_) {
     part->conduit->reap(done_);
     if (part->offload == nullptr) continue;
     part->offload->reap(small_done_);
-    if (looks && part->offload->in_flight() != 0) part->look_at_peers();
+    if (checks && part->offload->in_flight() != 0) part->check_peers();
     discard_both(*part);
   }
   reported_.clear();

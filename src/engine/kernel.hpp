@@ -66,7 +66,7 @@ struct KernelPart {
 
   // For when what is in flight tells of no peer's end: finds out who has left, and whether one who is waited for is
   // lost.
-  void look_at_peers();
+  void check_peers();
   // This rank has no more to do with the communicator; nothing is in flight. Waits until all have what it gave to the
   // offload's operations, or until `until_ns` of now_ns(). True: they have, and know that it has left. False: some still
   // lack it, so it must stay.

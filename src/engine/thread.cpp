@@ -46,7 +46,7 @@ void ThreadEngine::wake(State from) {
   if (states_.wake(from) && from == State::kListening) watch_.wake();
 }
 
-// The instance is counted first (seq_cst), and the helper looks at the count after it has announced its sleep: one of
+// The instance is counted first (seq_cst), and the helper loads the count after it has announced its sleep: one of
 // the two sees the other.
 void ThreadEngine::start_all(Domain::Starts starts) {
   // Up to the last brief one: to post its messages means to post those of what was submitted before, too.

@@ -257,7 +257,7 @@ void Plan::end_failed() {
 
 bool Plan::progress() {
   constexpr unsigned kLong = 16;    // calls in vain after which a neighbour that is to pull probably computes
-  constexpr unsigned kSeldom = 64;  // calls in vain from one look for failures to the next
+  constexpr unsigned kSeldom = 64;  // calls in vain from one check for failures to the next
   const std::size_t before = waiting_.size() + leaving_.size();
   if (before == 0) return false;
   const bool late = in_vain_ >= kLong;

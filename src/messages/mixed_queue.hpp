@@ -1,7 +1,7 @@
 // The receives of mixed circles that wait for their turn, and those that the host is at.
 //
 // A receive from any source is posted at the endpoint and stands in a queue, in which a receive that could take the
-// same message stands behind it. While the queue is looked through, the host is asked for each entry whether it has a
+// same message stands behind it. While the queue is polled, the host is asked for each entry whether it has a
 // message (MPI_Iprobe); if so the receive is taken back from the endpoint, and MPI_Improbe and MPI_Imrecv receive the
 // message. (Where it is the endpoint's only open request and one thread calls, it is taken back first, and posted again if
 // MPI_Improbe finds nothing: that is one question less.) Who has brought the last messages is asked most
@@ -9,7 +9,7 @@
 // queue. An entry never gets a message that an earlier one could take. A receive from outside that no entry of the queue
 // can disturb goes to the host at once.
 //
-// The queue is looked through whenever the rank makes progress, also from within the host's own waiting.
+// The queue is polled whenever the rank makes progress, also from within the host's own waiting.
 //
 // Thread-safety: all members under a Lock, but those which say that they are for any thread.
 #pragma once
@@ -27,7 +27,7 @@ namespace urakata::messages {
 
 class MixedQueue {
  public:
-  // Held by whoever looks through the queue. A thread that waits for it gives its core away: the holder asks the host.
+  // Held by whoever polls the queue. A thread that waits for it gives its core away: the holder asks the host.
   class Lock {
    public:
     explicit Lock(MixedQueue& of) : of_(of) {
@@ -79,7 +79,7 @@ class MixedQueue {
   bool claims(const p2p::Envelope& message, const MixedReceive* before = nullptr) const;
   // A poll is to follow where it is queued then.
   void start(MixedReceive& entry);
-  // Looks through the queue. Returns whether anything moved.
+  // Polls the queue. Returns whether anything moved.
   bool poll();
   // Have receives at the host ended?
   bool test();

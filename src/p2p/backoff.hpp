@@ -16,7 +16,7 @@ struct BackoffSettings {
   // What else the rank has to keep moving while it waits (the host can only be polled). Returns whether anything moved.
   bool (*poll)() = nullptr;
   // Where the poll finds nothing it has given the core away by itself. To do it once more would halve how often this rank
-  // looks, beside one on its core that does it once.
+  // polls, beside one on its core that does it once.
   bool poll_gives_way = false;
   // Sleeps until what the rank waits for may have come, for at most so many nanoseconds, where no other rank would wake
   // it: there is none in its space, and a link tells by a descriptor. It spins for a short time only before that, since

@@ -2,7 +2,7 @@
 //
 //   one             only one thread calls at a time: nothing is done
 //   one_and_helper  threads of the program call one at a time, and besides a helper, seldom: those of the program only
-//                   store a flag, and the helper has the kernel put a fence into all running threads before it looks at
+//                   store a flag, and the helper has the kernel put a fence into all running threads before it loads
 //                   that flag (an asymmetric Dekker lock)
 //   many            threads of the program call at once: a spin lock
 //

@@ -1,4 +1,4 @@
-// A memory fence in every running thread of the address space (membarrier), so that the threads that store and look
+// A memory fence in every running thread of the address space (membarrier), so that the threads that store and load
 // often need none of their own.
 #pragma once
 

@@ -88,8 +88,8 @@ class Link {
   // The answer to a CTS: the first `bytes`, more than 0, of `source`. The event sent follows.
   virtual void send_payload(LinkPeer to, LinkTicket receive, const Elements& source, std::uint64_t bytes,
                             LinkTicket send) = 0;
-  // How much of such a payload, by its ticket at this end, has left or come so far; 0 of one that is over. Only for who
-  // looks on.
+  // How much of such a payload, by its ticket at this end, has left or come so far; 0 of one that is over. Only for
+  // observers.
   virtual std::uint64_t moved(LinkPeer peer, LinkTicket ticket, bool send) const = 0;
   // The endpoint keeps nothing more of an eager message with so many bytes.
   virtual void consumed(LinkPeer from, std::uint64_t bytes) = 0;

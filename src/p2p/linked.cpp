@@ -275,7 +275,7 @@ void Endpoint::Linked::unpack(Request& receive) {
   here_.finish(receive);
 }
 
-// --- for who looks on ---
+// --- for observers ---
 
 void Endpoint::Linked::begin(Request& request, LinkPeer peer, std::uint64_t bytes) {
   request.peer = peer;

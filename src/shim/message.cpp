@@ -118,7 +118,7 @@ int receive_other_now(const MessageDescriptor& descriptor, MPI_Status* status) {
   bool told = false;
   int code = MPI_SUCCESS;
   {
-    // From the start on: a helper on this core would take the message that this call is about to look for.
+    // From the start on: a helper on this core would take the message that this call is about to match.
     p2p::Backoff backoff(endpoint()->port(), endpoint()->backoff_settings());
     messages::MixedReceive receive(*mixed_queue, descriptor);
     wait_for(receive, backoff);

@@ -264,7 +264,7 @@ bool Lanes::landed(Peer& from, Lane& lane, const Frame& frame) {
   return true;
 }
 
-// --- who looks on ----------------------------------------------------------------------------------------------------
+// --- progress seen ---------------------------------------------------------------------------------------------------
 
 std::uint64_t Lanes::moved(const Ticket& ticket, std::int32_t peer, bool send) {
   const std::lock_guard guard(lock_);

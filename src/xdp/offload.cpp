@@ -20,7 +20,7 @@ namespace {
 // other may just be late.
 constexpr std::uint64_t kFirstWait = 500'000;  // ns
 constexpr std::uint64_t kLongestWait = 20'000'000;
-constexpr std::uint64_t kLook = 100'000'000;
+constexpr std::uint64_t kBetweenChecks = 100'000'000;
 
 bool before(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) < 0; }
 
@@ -317,8 +317,8 @@ void Offload::reap(std::vector<Done>& done) {
   } else {
     ask_whether(now);
   }
-  if (now < look_at_ns_) return;
-  look_at_ns_ = now + kLook;
+  if (now < next_check_ns_) return;
+  next_check_ns_ = now + kBetweenChecks;
   if (!byte_code_is_there()) discard();
 }
 

@@ -162,7 +162,7 @@ class Offload {
   std::uint32_t asked_ = 0;                          // the latest whose receivers were asked ahead
   std::uint64_t wait_ns_ = 0, ask_at_ns_ = 0;        // for what is missing
   std::uint64_t free_wait_ns_ = 0, free_at_ns_ = 0;  // for cells
-  std::uint64_t look_at_ns_ = 0;                     // whether byte code is there
+  std::uint64_t next_check_ns_ = 0;                  // whether byte code is there
   Counts counts_;
   std::atomic<std::size_t> in_flight_{0};
   std::atomic<bool> broken_{false};

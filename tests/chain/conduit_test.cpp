@@ -31,7 +31,7 @@ struct End {
   std::unique_ptr<Conduit> conduit;
   std::vector<Conduit::Done> done = {};
 
-  // Looks until so many operations have ended. A test that waits for ever is ended by its runner.
+  // Polls until so many operations have ended. A test that waits for ever is ended by its runner.
   void wait(std::size_t count) {
     while (done.size() < count) conduit->reap(done);
   }
@@ -205,13 +205,13 @@ TEST_F(Joined, APeerThatLeavesIsNoFailure) {
   ends_[1].conduit.reset();
   Conduit& own = *ends_[0].conduit;
   std::uint64_t left = 0;
-  while (left == 0 && !own.broken()) left = own.look_at_peers(kOther);
+  while (left == 0 && !own.broken()) left = own.check_peers(kOther);
   EXPECT_EQ(left, kOther);
   EXPECT_FALSE(own.broken());
   std::array<char, 8> read{};
   EXPECT_EQ(recv(sockets_[0], read.data(), read.size(), MSG_WAITALL), 4);
   EXPECT_STREQ(read.data(), "1234");
-  EXPECT_EQ(own.look_at_peers(kOther), kOther);
+  EXPECT_EQ(own.check_peers(kOther), kOther);
 }
 
 // It is one to who waits for it, and to nobody else.
@@ -219,9 +219,9 @@ TEST_F(Joined, APeerThatEndsWithoutAWordIsLost) {
   ends_[1].conduit.reset();
   pollfd end{.fd = sockets_[0], .events = POLLRDHUP, .revents = 0};
   ASSERT_EQ(poll(&end, 1, -1), 1);
-  EXPECT_EQ(ends_[0].conduit->look_at_peers(0), 0U);
+  EXPECT_EQ(ends_[0].conduit->check_peers(0), 0U);
   EXPECT_FALSE(ends_[0].conduit->broken());
-  EXPECT_EQ(ends_[0].conduit->look_at_peers(kOther), 0U);
+  EXPECT_EQ(ends_[0].conduit->check_peers(kOther), 0U);
   EXPECT_TRUE(ends_[0].conduit->broken());
 }
 

@@ -94,7 +94,7 @@ class Relay {
     const std::array<std::byte*, 2> buffers{data_[rank].data(), data_[rank].data()};
     return conduits_[rank]->start(schedules_[rank], buffers, this);
   }
-  // Looks once; has the operation ended on all ranks?
+  // Polls once; has the operation ended on all ranks?
   bool over() {
     for (std::size_t rank = 0; rank < kRelayRanks; ++rank) conduits_[rank]->reap(done_[rank]);
     return std::ranges::none_of(done_, [](const auto& done) { return done.empty(); });

@@ -96,7 +96,7 @@ TEST_F(KernelParts, ARootDoesNotWaitForWhoHasLeft) {
   ASSERT_EQ(done.size(), 1U);
   EXPECT_EQ(frames(), 1U);
   parts.of[1].reset();
-  while (parts.of[0]->conduit->look_at_peers(0) == 0) {
+  while (parts.of[0]->conduit->check_peers(0) == 0) {
   }
   parts.of[0].reset();
   EXPECT_EQ(frames(), 0U);
@@ -113,7 +113,7 @@ TEST_F(KernelParts, WhoHasLeftIsNoFailureAndWhoIsLostIs) {
     ASSERT_TRUE(one->of[0]->offload->start({kBarrier, nullptr}, nullptr, nullptr, one));
   }
   parts.of[1].reset();
-  while (parts.of[0]->conduit->look_at_peers(0) == 0) {
+  while (parts.of[0]->conduit->check_peers(0) == 0) {
   }
   for (unsigned polls = 0; polls < 1U << 16U; ++polls) ASSERT_TRUE(transport.poll().empty());
   shutdown(other.sockets[1], SHUT_RDWR);

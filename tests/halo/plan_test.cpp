@@ -245,7 +245,7 @@ TEST(Plan, ThePiecesAreTheReceivers) {
   EXPECT_TRUE(holds_all(all.rank[1], all, 2));
 }
 
-// A sender that is at its next exchange has no piece of the last left for a receiver that looks late.
+// A sender that is at its next exchange has no piece of the last left for a receiver that polls late.
 TEST(Plan, ALateLookClaimsNoPieceOfTheNextExchange) {
   Neighbourhood all(2, {edge(0, 1, 100'000), edge(1, 0, 8)}, {.pull_least = UINT64_MAX, .landing_most = 0});
   all.join_all();

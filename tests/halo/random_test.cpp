@@ -1,5 +1,5 @@
 // Random neighbourhoods with threads for ranks: edges that go one way, both ways, twice and to oneself; plain, strided
-// and listed elements of 0 B to 1 MiB; two plans that overlap; ranks that come late, look in any way that there is, and
+// and listed elements of 0 B to 1 MiB; two plans that overlap; ranks that come late, test in any way that there is, and
 // use their buffers again at once. Every payload comes, whole, and nothing beside it is written. In every second round the
 // ranks lie in several spaces, and one more thread takes in what comes from the others', as helpers do.
 #include <gtest/gtest.h>

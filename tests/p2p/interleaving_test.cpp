@@ -110,14 +110,14 @@ TEST(Interleaving, NoStopLosesOrTearsAMessage) {
   printf("seed %llu\n", static_cast<unsigned long long>(seed));
   Endpoint sender(Callers::many);
   Endpoint receiver(Callers::many);
-  const auto look_at = [](Endpoint& endpoint) {
+  const auto progress_of = [](Endpoint& endpoint) {
     return [&endpoint] {
       endpoint.progress_if_free();
       return endpoint.open();
     };
   };
-  FallbackProgress senders("sender", "messages", look_at(sender));
-  FallbackProgress receivers("receiver", "messages", look_at(receiver));
+  FallbackProgress senders("sender", "messages", progress_of(sender));
+  FallbackProgress receivers("receiver", "messages", progress_of(receiver));
   std::thread other([&] { send_all(sender, senders, receiver.port(), Steps(seed)); });
   EXPECT_EQ(receive_all(receiver, receivers, Steps(seed + 1)), 0U);
   other.join();

@@ -100,7 +100,7 @@ class Pairs : public ::testing::Test {
     receive.open = nullptr;
   }
 
-  void look() {
+  void poll() {
     receiver_.progress();
     sender_.progress();
     for (auto* list : {&sends_, &ordinary_sends_}) {
@@ -167,7 +167,7 @@ class Pairs : public ::testing::Test {
         break;
       }
       case 5: {  // taken back
-        look();
+        poll();
         auto& list = draw(2) == 0 || ordinary_receives_.empty() ? receives_ : ordinary_receives_;
         Receive& receive = list[draw(list.size())];
         if (receive.open == nullptr) break;
@@ -235,7 +235,7 @@ TEST_F(Pairs, MatchAsTheReferenceDoes) {
     }
     start_one();
     if (draw(3) == 0) {
-      ASSERT_NO_FATAL_FAILURE(look());
+      ASSERT_NO_FATAL_FAILURE(poll());
     }
     // What nobody asks for any more.
     if (sent_ - received_ >= 30 || (calm_ && step % 256 == 255)) {
@@ -244,7 +244,7 @@ TEST_F(Pairs, MatchAsTheReferenceDoes) {
         receive.pattern = left->envelope;
         post(receive);
       }
-      ASSERT_NO_FATAL_FAILURE(look());
+      ASSERT_NO_FATAL_FAILURE(poll());
     }
   }
   EXPECT_GT(received_, kMessages / 2);
@@ -259,7 +259,7 @@ TEST_F(Pairs, BeginAtTheSecondStart) {
   for (int i = 1; i <= 20; ++i) {
     post(receives_[0]);
     send(sends_[0]);
-    look();
+    poll();
     ASSERT_EQ(received_, static_cast<std::uint64_t>(i));
     EXPECT_EQ(receives_[0].persistent->in != nullptr, i >= 2);
   }
@@ -273,7 +273,7 @@ TEST_F(Pairs, ASenderThatIsFasterEndsIt) {
   for (int i = 0; i < 3; ++i) {
     post(receives_[0]);
     send(sends_[0]);
-    look();
+    poll();
   }
   ASSERT_NE(sends_[0].persistent->out, nullptr);
   for (std::uint64_t i = 0; i < kRingEntries / 2; ++i) send(sends_[0]);
@@ -282,7 +282,7 @@ TEST_F(Pairs, ASenderThatIsFasterEndsIt) {
   EXPECT_TRUE(sends_[0].persistent->out == nullptr || sends_[0].persistent->out->put == 0);  // it may have asked again
   for (std::uint64_t i = 0; i < kRingEntries / 2 + kRingEntries; ++i) {
     post(receives_[0]);
-    ASSERT_NO_FATAL_FAILURE(look());
+    ASSERT_NO_FATAL_FAILURE(poll());
   }
   EXPECT_EQ(received_, 3 + kRingEntries / 2 + kRingEntries);
 }

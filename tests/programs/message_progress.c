@@ -1,5 +1,5 @@
-// Messages move while a rank is in a call of the host, looks at another request, or ends: rank 0 waits in a barrier
-// while the others' synchronous sends need its receives, then looks for a message that comes only after its own to the
+// Messages move while a rank is in a call of the host, tests another request, or ends: rank 0 waits in a barrier
+// while the others' synchronous sends need its receives, then probes for a message that comes only after its own to the
 // last rank, then the others wait in a barrier while rank 0 needs more of their sends than any inbox holds, first of
 // blocking ones, and last (not if an argument is given) the others go to MPI_Finalize with such sends. Hangs where
 // progress is missing, as in MPICH's MPI_Finalize.
@@ -74,7 +74,7 @@ static void receive(int many) {
   }
 }
 
-// Rank 0 sends to the last rank, that one to rank 1 and that one to rank 0, which looks only for this message.
+// Rank 0 sends to the last rank, that one to rank 1 and that one to rank 0, which probes only for this message.
 static void look_for_another(int by_waitany) {
   static char large[4 << 20];
   MPI_Request sending, receiving;

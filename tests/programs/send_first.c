@@ -1,4 +1,4 @@
-// Both ranks of a pair send first, look at their request in one of MPI's ways until it is done, and only then receive:
+// Both ranks of a pair send first, test their request in one of MPI's ways until it is done, and only then receive:
 // the hosts do so small a message at once. An argument names the way; exit code 77: this MPI is older than 4.1, which
 // brought get_status_some.
 #include <mpi.h>
@@ -11,7 +11,7 @@ enum { kBytes = 1024 };
 
 static char out[kBytes], in[kBytes];
 
-// Looks at the two requests, of which the second is null, until the first is done.
+// Tests the two requests, of which the second is null, until the first is done.
 static void finish(const char* way, MPI_Request* requests) {
   int flag = 0, index = MPI_UNDEFINED, done = 0, indices[2];
   if (strcmp(way, "test") == 0) {

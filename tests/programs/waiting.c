@@ -19,7 +19,7 @@ static void until_done(MPI_Request request) {
 
 enum { kArrays = 2, kRequests = 4 };
 
-static void look_at(int test, MPI_Request* requests) {
+static void poll_any(int test, MPI_Request* requests) {
   int index = MPI_UNDEFINED;
   int flag = 1;
   if (test) {
@@ -29,10 +29,10 @@ static void look_at(int test, MPI_Request* requests) {
   }
 }
 
-// At each look at an array one of its first `renewed` requests, barriers that are begun in turn, is done. So are the
-// receive and the barrier behind them, which are begun once. The arrays are looked at in turn.
+// At each test of an array one of its first `renewed` requests, barriers that are begun in turn, is done. So are the
+// receive and the barrier behind them, which are begun once. The arrays are tested in turn.
 static int check_fair(int test, int renewed, int arrays) {
-  enum { kLooks = 300 };
+  enum { kTests = 300 };
   int got[kArrays];
   MPI_Request requests[kArrays][kRequests];
   for (int i = 0; i < arrays; ++i) {
@@ -43,12 +43,12 @@ static int check_fair(int test, int renewed, int arrays) {
     until_done(requests[i][renewed]);
     until_done(requests[i][renewed + 1]);
   }
-  for (int look = 0; look < kLooks; ++look) {
+  for (int done = 0; done < kTests; ++done) {
     for (int i = 0; i < arrays; ++i) {
-      MPI_Request* barrier = &requests[i][look % renewed];
+      MPI_Request* barrier = &requests[i][done % renewed];
       MPI_Ibarrier(MPI_COMM_WORLD, barrier);
       until_done(*barrier);
-      look_at(test, requests[i]);
+      poll_any(test, requests[i]);
       MPI_Wait(barrier, MPI_STATUS_IGNORE);
     }
   }
@@ -56,8 +56,8 @@ static int check_fair(int test, int renewed, int arrays) {
   for (int i = 0; i < arrays; ++i) {
     for (int j = renewed; j < kRequests; ++j) {
       if (requests[i][j] == MPI_REQUEST_NULL) continue;
-      fprintf(stderr, "waiting: of %d arrays, %d renewed: request %d was never found in %d looks\n", arrays, renewed, j,
-              kLooks);
+      fprintf(stderr, "waiting: of %d arrays, %d renewed: request %d was never found in %d tests\n", arrays, renewed, j,
+              kTests);
       MPI_Wait(&requests[i][j], MPI_STATUS_IGNORE);
       failed = 1;
     }
