@@ -4,6 +4,9 @@
 //   one_and_helper  threads of the program call one at a time, and besides a helper, seldom: those of the program only
 //                   store a flag, and the helper has the kernel put a fence into all running threads before it loads
 //                   that flag (an asymmetric Dekker lock)
+//   one_and_often   the same with a helper that comes often: a fence in all threads of a space each time would cost the
+//                   other ranks more than a locked exchange costs each call here. A spin lock, which a thread of the
+//                   program may keep while it waits for a moment, since the helper only tries
 //   many            threads of the program call at once: a spin lock
 //
 // Which side of `one_and_helper` a thread is on says `on_helper_thread`.
@@ -17,7 +20,7 @@
 
 namespace urakata::p2p {
 
-enum class Callers : std::uint8_t { one, one_and_helper, many };
+enum class Callers : std::uint8_t { one, one_and_helper, one_and_often, many };
 
 class CallerLock {
  public:
@@ -40,7 +43,7 @@ class CallerLock {
     }
   }
 
-  // Not for threads of the program where a helper calls besides.
+  // Not for threads of the program where a helper calls besides; a helper has no other way in one_and_often.
   bool try_lock() {
     if (callers_ == Callers::one) return true;
     if (callers_ == Callers::one_and_helper) return try_as_helper();

@@ -54,7 +54,8 @@ bool poll_others() {
 }
 
 p2p::Callers callers(bool helper) {
-  if (process().told_level() == MPI_THREAD_MULTIPLE || link_has_helper()) return p2p::Callers::many;
+  if (process().told_level() == MPI_THREAD_MULTIPLE) return p2p::Callers::many;
+  if (link_has_helper()) return p2p::Callers::one_and_often;
   return helper ? p2p::Callers::one_and_helper : p2p::Callers::one;
 }
 

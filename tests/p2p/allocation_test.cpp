@@ -27,7 +27,7 @@ TEST(PairAllocation, StartsTakeNothing) {
       Persistent send, receive;
       const Request* taken = nullptr;  // of the receive, by every start
       std::uint64_t before = 0;
-      for (unsigned round = 1; round <= 3 * kTurns; ++round) {
+      for (unsigned round = 1; round <= 3 * kRingEntries; ++round) {
         const bool paired = round > 3;
         if (round == 4) before = urakata::test::allocations.load();
         std::fill(from.begin(), from.end(), static_cast<std::byte>(round));
