@@ -44,7 +44,7 @@ class Helpers : public ::testing::TestWithParam<std::uint64_t> {};
 TEST_P(Helpers, MoveWhatTheProgramLeaves) {
   constexpr std::int32_t kRanks = 3;
   const std::uint64_t seed = drawn_seed();
-  std::vector<Node> nodes = job(kRanks, {}, p2p::Callers::many);
+  std::vector<Node> nodes = job(kRanks, {}, p2p::Callers::one_and_often);
   std::vector<std::unique_ptr<Program>> programs;
   std::vector<std::unique_ptr<Rank>> ranks;
   for (std::int32_t i = 0; i < kRanks; ++i) {
@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(LinkHelper, Helpers, ::testing::Values(0, 1'000'000));
 
 // Nobody moves a rank's messages but its helper, from its sleep on.
 TEST(LinkHelper, MovesALongMessageAlone) {
-  std::vector<Node> nodes = job(2, {}, p2p::Callers::many);
+  std::vector<Node> nodes = job(2, {}, p2p::Callers::one_and_often);
   std::vector<std::unique_ptr<Program>> programs;
   for (Node& node : nodes) programs.push_back(std::make_unique<Program>(node, LinkHelper::Settings{}));
   std::vector<std::byte> out(3'000'000, std::byte{7});
