@@ -99,7 +99,8 @@ EngineChoice choose_engines(const RunFacts& facts, bool threads, const Placement
     instead.asked = EngineKind::thread;
     EngineChoice choice = choose_engines(instead, threads, placement);
     std::ranges::find(choice.engines, name(EngineKind::kernel), &EngineChoice::Engine::name)->why_not = facts.no_kernel;
-    const std::string line = "engine thread instead of kernel: " + facts.no_kernel;
+    const std::string_view got = choice.why_not(name(EngineKind::thread)).empty() ? "thread" : "poll";
+    const std::string line = "engine " + std::string(got) + " instead of kernel: " + facts.no_kernel;
     choice.warning = choice.warning.empty() ? line : line + "; " + choice.warning;
     choice.why = choice.why.empty() ? line : line + "; " + choice.why;
     return choice;

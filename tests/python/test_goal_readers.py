@@ -21,6 +21,17 @@ def test_records_of_a_side_must_come_from_that_side() -> None:
             jobs.read_records(job(side), output)
 
 
+def test_what_steps_back_is_no_measurement() -> None:
+    output = '{"mpi": "/opt/lib/urakata/liburakata-openmpi.so"}\n{"part": "hop", "us": 1.0}'
+    assert jobs.read_records(job(POLL), output, "urakata: rank 0: transport wire: 2 nodes\n")
+    for said in (
+        "urakata: engine thread instead of kernel: io_uring is switched off",
+        "urakata: engine kernel: small collectives not by byte code: no answer",
+    ):
+        with pytest.raises(MeasurementError, match=said[:40]):
+            jobs.read_records(job(POLL), output, said + "\n")
+
+
 def test_readers_name_points_as_people_write_them() -> None:
     record = {"operation": "ibcast", "bytes": 4096, "us": 2.5}
     assert list(readers.READERS["nbc"](job(HOST), record)) == [("us", ("node, 2 ranks", "ibcast", "4 KiB"), 2.5)]

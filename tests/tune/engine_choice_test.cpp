@@ -103,6 +103,14 @@ TEST(EngineChoice, WhereThereIsNoEngineKernelEngineThreadTakesItsPlaceWithTheRea
   EXPECT_EQ(choice.why, "engine thread instead of kernel: too old; " + placement.reason);
 }
 
+TEST(EngineChoice, WhereThereIsNoHelperEitherEnginePollTakesTheKernelsPlace) {
+  const RunFacts one_node{
+      .asked = EngineKind::kernel, .hook = true, .one_node = true, .within_node = false, .no_kernel = "too old"};
+  const EngineChoice choice = choose_engines(one_node, true, placements()[1].placement);
+  EXPECT_EQ(choice.usable(), std::vector<std::string_view>{"poll"});
+  EXPECT_EQ(choice.warning, "engine poll instead of kernel: too old");
+}
+
 TEST(EngineChoice, TheKernelIsNotForRanksThatShareCores) {
   EXPECT_EQ(kernel_obstacle("", {}), "");
   EXPECT_EQ(kernel_obstacle("too old", {}), "too old");

@@ -60,8 +60,16 @@ def program_line(job: Job) -> list[str]:
     return [str(paths.program("urakata-exec")), *job.side.options, "--", program, *job.arguments]
 
 
-def read_records(job: Job, output: str) -> Records:
-    """The JSON lines of a job. MeasurementError where there are none, or where Urakata was not as the side says."""
+STEPPED_BACK = ("instead of kernel", "instead of byte code", "not by byte code")
+"""What Urakata says where it does not do what the side asks for: then another thing would be measured."""
+
+
+def read_records(job: Job, output: str, said: str = "") -> Records:
+    """The JSON lines of a job. MeasurementError where there are none, or where Urakata was not as the side says, as the
+    program's output or what is `said` beside it tells."""
+    for line in said.splitlines():
+        if any(words in line for words in STEPPED_BACK):
+            raise MeasurementError(f"{job.program}, side {job.side.name}: {line.strip()}")
     try:
         records: Records = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
     except json.JSONDecodeError as error:
@@ -132,7 +140,7 @@ class Node:
         if started.returncode != 0:
             raise _failure(job, f"exit code {started.returncode}", said or output)
         seconds = time.monotonic() - begin
-        records = read_records(job, output)
+        records = read_records(job, output, said)
         return [*records, {"job_seconds": seconds}] if job.program in WHOLE else records
 
 
@@ -173,4 +181,4 @@ class AcrossHosts:
             raise _failure(job, f"still running after {JOB_SECONDS:.0f} s, ended", "") from None
         if done.returncode != 0:
             raise _failure(job, f"exit code {done.returncode}", done.stderr or done.stdout)
-        return read_records(job, done.stdout)
+        return read_records(job, done.stdout, done.stderr)
