@@ -226,6 +226,26 @@ def test_one_line_says_whether_there_is_a_space_and_why_not(folder: Path) -> Non
     assert "space (rank 1): asked for, not in use: it is not position-independent" in lines
 
 
+def test_sites_links_and_what_crossed_them_stand_in_both_forms(folder: Path) -> None:
+    way = {"site": "east", "bytes": 1 << 20, "pieces": 16, "lanes": 4, "round_trip_ms": 16.25, "lost": 1, "again": 2}
+    link = {
+        "one": "west", "other": "east", "delay_ms": 8.0, "stream_mbit": 25.0, "pair_mbit": 100.0, "link_mbit": 400.0,
+        "inside_mbit": 900.0, "loss_percent": 0.0, "source": "measured",
+    }  # fmt: skip
+    idle = {**way, "bytes": 0}
+    sites = {"found": "two sites: west, east", "links": [link], "ways": [way]}
+    text = "\n".join(shown(folder, rank(0, sites=sites), rank(1, sites={**sites, "ways": [idle]})))
+    html = page(summarise(folder))
+    for line in (
+        "two sites: west, east",
+        "west - east: round trip 16.0 ms; 25.0 Mb/s by one connection, 100.0 by two nodes, 400.0 by all",
+        "rank 0: 1 MiB to site east (round trip 16.2 ms) in 16 pieces over 4 lanes, of which 1 were lost",
+    ):
+        assert text.count(line) == html.count(line) == 1, line
+    assert "rank 1: 0" not in text + html
+    assert "engine: asked for poll" in html
+
+
 def test_page_escapes_and_needs_nothing_else(folder: Path) -> None:
     text = page(summarise(folder))
     assert "node&lt;1&gt;" in text

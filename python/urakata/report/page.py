@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from urakata.report.summary import Row, Summary
-from urakata.report.text import hidden_part, hidden_text
+from urakata.report.text import hidden_part, hidden_text, rank_lines, run_lines
 from urakata.report.units import bytes_text, known_time, ranges, short_place, time_text
 from urakata.report.whole_page import whole_part
 
@@ -47,6 +47,10 @@ def _plot(rows: list[Row]) -> str:
     return "\n".join([*out, "</svg>"])
 
 
+def _list(lines: list[str]) -> str:
+    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>" if lines else ""
+
+
 def page(summary: Summary) -> str:
     """The whole page."""
     heads = ("#", "call site", "operation", "bytes", "count", "start", "gap", "wait", "hidden", "engine", "algorithm")
@@ -82,11 +86,8 @@ def page(summary: Summary) -> str:
         if sites
         else ""
     )
-    cpu = "".join(
-        f"<li>rank {rank['rank']} on {escape(rank['host'])}: helpers {summary.helper_seconds(rank):.3f} CPU s</li>"
-        for rank in summary.ranks
-    )
-    helpers = f"<h2>Helpers</h2><ul>{cpu}</ul>" if cpu else ""
+    of_run = _list(run_lines(summary))
+    of_ranks = f"<h2>Ranks</h2>{_list(lines_of_ranks)}" if (lines_of_ranks := rank_lines(summary)) else ""
     whole = whole_part(summary.whole) if summary.whole is not None else ""
     missing = f"<p>No report of rank {ranges(summary.not_told_of)}.</p>" if summary.not_told_of else ""
     head = "".join(f"<th>{word}</th>" for word in heads)
@@ -99,5 +100,5 @@ def page(summary: Summary) -> str:
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Urakata report</title><style>{_STYLE}</style>'
         f"<h1>Urakata report</h1><p>{escape(summary.program)}<br>{summary.size} ranks, "
-        f"{escape(summary.host_mpi)}</p>{missing}{whole}{collectives}{messages}{helpers}</html>\n"
+        f"{escape(summary.host_mpi)}</p>{missing}{whole}{of_run}{collectives}{messages}{of_ranks}</html>\n"
     )

@@ -44,7 +44,7 @@ def show(summary: Summary, console: Console) -> None:
         console.print(escape(summary.host_mpi), highlight=False, style="dim")
     if summary.whole is not None:
         show_whole(summary.whole, console)
-    for line in engine_lines(summary.ranks) + space_lines(summary.ranks) + carrier_lines(summary.ranks):
+    for line in run_lines(summary):
         _line(console, line)
     if summary.not_told_of:
         lost = ranges(summary.not_told_of)
@@ -62,10 +62,8 @@ def show(summary: Summary, console: Console) -> None:
         console.print("No collective that Urakata handles was called." if summary.ranks else _NO_RANK)
     if summary.messages:
         _show_messages(summary, console)
-    for rank in summary.ranks:
-        _show_helpers(summary, rank, console)
-        _show_sites(rank, console)
-        _show_devices(rank, console)
+    for line in rank_lines(summary):
+        _line(console, line)
 
 
 _CPUS = re.compile(r"(own )?CPUs \d+(?:[,-]\d+)*")  # in a reason: what differs from rank to rank
@@ -137,7 +135,7 @@ def _show_messages(summary: Summary, console: Console) -> None:
     )
 
 
-def _show_helpers(summary: Summary, rank: dict[str, Any], console: Console) -> None:
+def _helper_lines(summary: Summary, rank: dict[str, Any]) -> list[str]:
     line = f"rank {rank['rank']} on {rank['host']}: "
     if rank["helpers"]:
         where = ", ".join(f"{helper['placement']} {helper['cpus']}".strip() for helper in rank["helpers"])
@@ -146,18 +144,17 @@ def _show_helpers(summary: Summary, rank: dict[str, Any], console: Console) -> N
         line += "; " * bool(rank["helpers"]) + "messages between nodes by wire"
         line += ", the program's own too" * (rank.get("messages_by") == "wire")
     elif not rank["helpers"]:
-        return
-    _line(console, line)
+        return []
+    return [line]
 
 
-def _show_sites(rank: dict[str, Any], console: Console) -> None:
+def _site_lines(rank: dict[str, Any]) -> list[str]:
     """What a rank has sent to other sites; where they are stands once, with rank 0."""
     if not (sites := rank.get("sites")):
-        return
+        return []
+    lines = []
     if rank["rank"] == 0:
-        _line(console, sites["found"])
-        for link in sites.get("links", []):
-            _line(console, site_links.described(link))
+        lines += [sites["found"], *(site_links.described(link) for link in sites.get("links", []))]
     for way in sites["ways"]:
         if not way["bytes"]:
             continue
@@ -165,14 +162,30 @@ def _show_sites(rank: dict[str, Any], console: Console) -> None:
         line += f"(round trip {way['round_trip_ms']:.1f} ms) in {way['pieces']} pieces over {way['lanes']} lanes"
         if way["lost"]:
             line += f", of which {way['lost']} were lost; {way['again']} pieces went again"
-        _line(console, line)
+        lines.append(line)
+    return lines
 
 
-def _show_devices(rank: dict[str, Any], console: Console) -> None:
-    if devices := rank.get("devices"):
-        read, written = (f"{devices[what] / 2**20:.1f} MiB" for what in ("fetched", "stored"))
-        line = f"rank {rank['rank']}: {devices['drivers']} is loaded; of buffers on devices {read} were read"
-        _line(console, f"{line} and {written} written")
+def _device_lines(rank: dict[str, Any]) -> list[str]:
+    if not (devices := rank.get("devices")):
+        return []
+    read, written = (f"{devices[what] / 2**20:.1f} MiB" for what in ("fetched", "stored"))
+    line = f"rank {rank['rank']}: {devices['drivers']} is loaded; of buffers on devices {read} were read"
+    return [f"{line} and {written} written"]
+
+
+def rank_lines(summary: Summary) -> list[str]:
+    """Of each rank in turn its helpers, what it has sent to other sites, and its devices."""
+    return [
+        line
+        for rank in summary.ranks
+        for line in (*_helper_lines(summary, rank), *_site_lines(rank), *_device_lines(rank))
+    ]
+
+
+def run_lines(summary: Summary) -> list[str]:
+    """Of the whole run: which engine, which space, and who carried the program's own messages."""
+    return engine_lines(summary.ranks) + space_lines(summary.ranks) + carrier_lines(summary.ranks)
 
 
 def render_text(folder: Path) -> None:
