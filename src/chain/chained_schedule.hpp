@@ -1,12 +1,12 @@
-// A chained schedule: one rank's schedule as the kernel can run it, in chains of requests of which each begins when the one
-// before it has ended well (io_uring's links).
+// A chained schedule: one rank's schedule as the kernel can run it, in chains of requests of which each begins when the
+// one before it has ended well (io_uring's links).
 //
 // Entries of a chain follow each other; chains run beside each other. Where a message of one chain must wait for one of
 // another, the one signals a *gate* after itself and the other waits there before itself; the k-th wait of a gate goes
 // on at the k-th signal.
 //
 // Bytes travel without headers: all messages of a rank to a peer are one stream of bytes, in an order that both sides
-// compute alike (compile.hpp). They are immutable and name buffers by number, as schedules do.
+// compute alike (compile.hpp). Chained schedules are immutable and name buffers by number, as schedules do.
 #pragma once
 
 #include <cstdint>

@@ -109,8 +109,8 @@ std::span<const transport::Completion> ExecutorTransport::poll() {
   return reported_;
 }
 
-// A conduit's connections tell of a peer that is gone, and tell peers that this rank has given up; so an offload and its
-// communicator's conduit break together.
+// A conduit's connections tell of a peer that is gone, and tell peers that this rank has given up; so an offload and
+// its communicator's conduit break together.
 void ExecutorTransport::discard_both(KernelPart& part) {
   if (part.conduit->broken() == part.offload->broken()) return;
   if (part.offload->broken()) {

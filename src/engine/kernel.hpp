@@ -1,8 +1,8 @@
 // Engine `kernel`: whole operations are handed to the Linux kernel, which carries them on by itself (chain/conduit.hpp).
 //
 // It runs instances whose schedule was compiled and whose group has a conduit, and small collectives of a group that has
-// an offload (xdp/offload.hpp). What a domain is to other engines, who post message after message, is here only the order
-// of starts and ends: the transport knows conduits and offloads, and no messages.
+// an offload (xdp/offload.hpp). What a domain is to other engines, who post message after message, is here only the
+// order of starts and ends: the transport knows conduits and offloads, and no messages.
 // A start hands the operation over within the call, by the calling thread, since requests belong to the thread that
 // submits them; so it waits for whoever polls the domain at the moment, which is for less than a step.
 #pragma once
@@ -68,8 +68,8 @@ struct KernelPart {
   // lost.
   void check_peers();
   // This rank has no more to do with the communicator; nothing is in flight. Waits until all have what it gave to the
-  // offload's operations, or until `until_ns` of now_ns(). True: they have, and know that it has left. False: some still
-  // lack it, so it must stay.
+  // offload's operations, or until `until_ns` of now_ns(). True: they have, and know that it has left. False: some
+  // still lack it, so it must stay.
   bool leave(std::uint64_t until_ns);
 };
 

@@ -32,8 +32,8 @@
 //   3. A put line's mark is k or k - 2 while its receiver waits for k, by 1 and 2: no mark is overtaken.
 //   4. The receiver's elements are written by the sender from the ready mark of k on, to the mark `direct` of k or the
 //      last piece of its share; the receiver's program has them before, and after the receiver has completed k.
-//   5. The sender's elements are read until its k is complete: by itself, or, at a rendezvous, by the receiver, which says so
-//      (`by_receiver`) when there is no more to claim.
+//   5. The sender's elements are read until its k is complete: by itself, or, at a rendezvous, by the receiver, which
+//      says so (`by_receiver`) when there is no more to claim.
 //   6. Edges without bytes carry nothing: they have no marks, and prove nothing (2a).
 //   7. Nobody touches the memory of the other end after having said `gone` there, nor its elements after `failed`. A plan
 //      that has failed says so at all its ends, and ends an exchange only when those whose edges are under way have said

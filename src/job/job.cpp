@@ -80,8 +80,8 @@ bool Job::agree(Bootstrap& bootstrap, const Facts& own) {
   }
   all_kernel_ = kernels == bootstrap.ranks();
   if (kernels != 0 && !all_kernel_ && first_kernel == bootstrap.rank()) {
-    log::warning("engine thread instead of kernel: ENGINE is kernel on %zu of %zu ranks only, this one the first",
-                 kernels, bootstrap.ranks());
+    log::warning("not engine kernel: ENGINE is kernel on %zu of %zu ranks only, this one the first", kernels,
+                 bootstrap.ranks());
   }
   if (first_other != 0) {
     if (first_other == bootstrap.rank()) {

@@ -4,8 +4,8 @@
 // A rank's own masks, options and abilities must decide nothing that its partners have to decide alike: they may
 // differ. Each rank tells its own here, and all go by the record. Three kinds of facts (Agreement in base/options.hpp):
 // those that are combined (crowded if any rank is; the smallest room in the tags; the host performs all if it performs
-// one's), those that must be equal (communicators with ranks that differ stay with the host), and all others, which each
-// rank has for itself and which are not here.
+// one's), those that must be equal (communicators with ranks that differ stay with the host), and all others, which
+// each rank has for itself and which are not here.
 //
 // Thread-safety: agree(), meet() and note_crowded() by the thread that calls MPI_Init; constant afterwards.
 #pragma once

@@ -6,7 +6,7 @@
 //                   that flag (an asymmetric Dekker lock)
 //   one_and_often   the same with a helper that comes often: a fence in all threads of a space each time would cost the
 //                   other ranks more than a locked exchange costs each call here. A spin lock, which a thread of the
-//                   program may keep while it waits for a moment, since the helper only tries
+//                   program may keep while it waits for some microseconds: a helper tries, or spins as long
 //   many            threads of the program call at once: a spin lock
 //
 // Which side of `one_and_helper` a thread is on says `on_helper_thread`.
@@ -43,7 +43,7 @@ class CallerLock {
     }
   }
 
-  // Not for threads of the program where a helper calls besides; a helper has no other way in one_and_often.
+  // Not for threads of the program where a helper calls besides.
   bool try_lock() {
     if (callers_ == Callers::one) return true;
     if (callers_ == Callers::one_and_helper) return try_as_helper();

@@ -74,7 +74,7 @@ class Endpoint {
   bool send_at_once(Port& to, const Envelope& envelope, const Buffer& buffer);
 
   // From now on messages also come and go by this link, which outlives the endpoint. Before the first message; the
-  // space's messages cost what they did. receive_at_once() does not look at the link.
+  // space's messages cost what they did. receive_at_once() does not poll the link.
   void attach(Link& link);
   // As the other send(), to a peer beyond the link. The request's result says whether it has failed.
   Request* send(LinkPeer to, const Envelope& envelope, const Buffer& buffer, Mode mode);

@@ -1,18 +1,18 @@
 // A fixed pair: a persistent send and a persistent receive of two ranks of a space that have met, and from then on meet
-// again and again without matching. A start of the send is a one-sided put into a ring at the receiver, with a mark that
-// only grows; a start of the receive is a note that the next one is its.
+// again and again without matching. A start of the send is a one-sided put into a ring at the receiver, with a mark
+// that only grows; a start of the receive is a note that the next one is its.
 //
 //     at the receiver, by the sender   a ring of kRingEntries entries; `ended`
 //     at the sender, by the receiver   `state`, `taken`, `released`
 //
-// An entry holds what a slot of the inbox holds: an eager payload, or an RTS. So all sizes, layouts and modes are as they
-// are without a pair (endpoint.hpp).
+// An entry holds what a slot of the inbox holds: an eager payload, or an RTS. So all sizes, layouts and modes are as
+// they are without a pair (endpoint.hpp).
 //
 // How it begins. The second start of a persistent send asks for a pair (Rts::pairs; their message is a rendezvous
 // whatever its size, so that the answer is here when the send is finished). Where a persistent receive from that rank with
 // that tag takes it, and nothing else there could take or be taken by a message of the same *key* (context, source and
-// tag), the receiver makes the ring and accepts: it stores its end's address in `state`. The next start of the send finds
-// that and uses it, or not.
+// tag), the receiver makes the ring and accepts: it stores its end's address in `state`. The next start of the send
+// finds that and uses it, or not.
 //
 // How it ends. Whatever else could match ends it, at once and for that side alone; messages and receives are ordinary then:
 //     the sender    before it sends anything else with that key; where it has put so many that no entry is free; where

@@ -1,9 +1,10 @@
 // The fixed pairs of an endpoint: their ends at this rank. See pair.hpp for the protocol.
 //
-// Both kinds of ends are found by the other rank, so that messages of ranks without a pair between them pay no more than one load.
+// Both kinds of ends are found by the other rank, so that messages of ranks without a pair between them pay no more
+// than one load.
 //
-// What a start costs: of the send one copy into the ring and one store, of the receive a few stores at home. No allocation,
-// no matching, and no lock but that of an endpoint whose threads call at once (caller_lock.hpp).
+// What a start costs: of the send one copy into the ring and one store, of the receive a few stores at home. No
+// allocation, no matching, and no lock but the endpoint's (caller_lock.hpp).
 //
 // Part of endpoint.hpp, which includes it behind the class.
 //

@@ -1,14 +1,14 @@
 // The time line of the process's MPI calls and messages, where one was asked for (--timeline): what the entry points tell of
 // each call that has succeeded.
 //
-// A message is told apart by its stream and its number there (observe/call_events.hpp), on which both sides agree without a
-// word. A receive is numbered when it is posted, since that is the order in which messages meet receives; one from any
-// source, or of any tag, when it has ended, since only then its stream is known. So numbers may be off where a program has
-// several receives open for one stream at a time and some are of that kind; readers look whether bytes and times agree.
-// A receive that is cancelled has a number which no message has: its stream is numbered no further.
+// A message is told apart by its stream and its number there (observe/call_events.hpp), on which both sides agree
+// without a word. A receive is numbered when it is posted, since that is the order in which messages meet receives; one
+// from any source, or of any tag, when it has ended, since only then its stream is known. So numbers may be off where a
+// program has several receives open for one stream at a time and some are of that kind; readers look whether bytes and
+// times agree. A receive that is cancelled has a number which no message has: its stream is numbered no further.
 //
-// Memory grows with the receives and persistent requests that are open, and with streams and communicators, of which those
-// beyond kMost are not numbered. Thread-safety: by any thread.
+// Memory grows with the receives and persistent requests that are open, and with streams and communicators, of which
+// those beyond kMost are not numbered. Thread-safety: by any thread.
 #pragma once
 
 #include <atomic>

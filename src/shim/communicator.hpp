@@ -36,8 +36,8 @@ class Communicator final : public transport::Group {
                KernelPartHolder kernel_part = nullptr);
 
   // A communicator of the same group with a context of its own, for one persistent collective: those may be started in
-  // another order on each rank, so they cannot share a sequence. Retained once for the caller; retains this one, which has
-  // the schedules. Collective; nullptr, on all ranks alike: there is no room for its context.
+  // another order on each rank, so they cannot share a sequence. Retained once for the caller; retains this one, which
+  // has the schedules. Collective; nullptr, on all ranks alike: there is no room for its context.
   Communicator* sibling();
 
   MPI_Comm handle() const { return handle_; }
@@ -101,9 +101,9 @@ class Communicator final : public transport::Group {
 // The world ranks of an intracommunicator; empty where one is not in MPI_COMM_WORLD.
 std::vector<std::int32_t> world_ranks(MPI_Comm handle);
 
-// The communicator of a handle whose non-blocking collectives Urakata intercepts; nullptr where they are the host's: not
-// known (shim/communicator_origin.hpp), of one rank, of ranks whose options differ, without a context, or switched to
-// engine `host`.
+// The communicator of a handle whose non-blocking collectives Urakata intercepts; nullptr where they are the host's:
+// not known (shim/communicator_origin.hpp), of one rank, of ranks whose options differ, without a context, or switched
+// to engine `host`.
 Communicator* communicator(MPI_Comm handle);
 
 // MPI_Comm_free or MPI_Comm_disconnect is about to free the handle.

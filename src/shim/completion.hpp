@@ -38,8 +38,8 @@ class Failure {
   Circle* circle_ = nullptr;              // retained
 };
 
-// A collective or message off the fast path that is finished: reports and sets the status; the request retains what it
-// did. The result and `begin` are as those of complete().
+// A collective or message off the fast path that is finished: reports and sets the status; the request still
+// retains all that it retained. The result and `begin` are as those of complete().
 int conclude(Request& request, MPI_Status* status, std::uint64_t begin, Failure& failure);
 // A request that is finished: reports, gives it back (or makes it inactive), sets handle and status. The result is the
 // request's MPI error code, which the program is told of through `failure`. `begin`: of the call, by observed_entry().

@@ -54,8 +54,8 @@ transport::ListenAddress listener_of(std::int32_t rank) {
 
 void tell_of_no_conduit(const job::Bootstrap& members, const std::string& why) {
   if (!first_to_find("no conduit: " + why) || members.rank() != 0) return;
-  log::warning("engine thread instead of kernel for a communicator of %zu ranks, and others like it: %s",
-               members.ranks(), why.c_str());
+  log::warning("not engine kernel for a communicator of %zu ranks, and others like it: %s", members.ranks(),
+               why.c_str());
 }
 
 // nullptr: `why` says it.

@@ -48,7 +48,8 @@ bool look_for_devices() {
 extern "C" [[gnu::visibility("hidden")]] void* urakata_before_dlopen(const char* /*name*/, int /*mode*/,
                                                                      const void* /*caller*/) {
   using namespace urakata::shim;
-  // Not initialised by whoever is first: in a child that is forked then, the others would wait for a thread that it has not.
+  // Not initialised by whoever is first: in a child that is forked then, the others would wait for a thread that it has
+  // not.
   static std::atomic<void*> real{nullptr};
   void* found = real.load(std::memory_order_acquire);
   if (found == nullptr) {

@@ -51,9 +51,9 @@ class MessageExchange final : public NeighbourExchange {
 // Might the call be one? Costs next to nothing where it is not.
 bool may_be_message_exchange(const Call& call);
 
-// True: the call, which may be one and is not persistent, is performed so, and `code` is its result; the error handler has
-// been called. A blocking one is over then, of another `request_out` is the request. False: nothing was done. The decision
-// rests on the facts of intercepted() (start.hpp).
+// True: the call, which may be one and is not persistent, is performed so, and `code` is its result; the error handler
+// has been called. A blocking one is over then, of another `request_out` is the request. False: nothing was done. The
+// decision rests on the facts of intercepted() (start.hpp).
 bool exchanged(const Call& call, MPI_Request* request_out, int* code);
 
 }  // namespace urakata::shim

@@ -30,8 +30,8 @@ class NeighbourExchange {
   // Where its messages are the endpoint's: their circle.
   virtual Circle* circle() const { return nullptr; }
 
-  // The program needs it no more: it ends without the program if it must, and releases what it retains. `types`: retained,
-  // of its layouts; released when nobody needs them.
+  // The program needs it no more: it ends without the program if it must, and releases what it retains. `types`:
+  // retained, of its layouts; released when nobody needs them.
   static void abandon(std::unique_ptr<NeighbourExchange> exchange, std::vector<const Datatype*> types) {
     NeighbourExchange& left = *exchange;
     left.leave(std::move(exchange), std::move(types));

@@ -116,8 +116,7 @@ void tell_of_missing_op(const Reading& reading, const engine::KernelPart& part, 
   if (why.empty()) return;
   user->note_told_missing();
   if (!first_rank) return;
-  log::warning("engine thread instead of byte code for operation %s: %s", std::string(user->attached_as()).c_str(),
-               why.c_str());
+  log::warning("not byte code for operation %s: %s", std::string(user->attached_as()).c_str(), why.c_str());
 }
 
 bool by_byte_code(const Reading& reading, const engine::KernelPart* part) {

@@ -345,8 +345,7 @@ void StartList::note_returned() {
 int missing(MPI_Comm comm, const char* name) {
   log::error(
       "%s: this MPI library does not have it, and Urakata does not intercept it for this communicator or these "
-      "arguments; "
-      "use the form that the library has",
+      "arguments; use the form that the library has",
       name);
   host.Comm_call_errhandler(comm, MPI_ERR_UNSUPPORTED_OPERATION);
   return MPI_ERR_UNSUPPORTED_OPERATION;

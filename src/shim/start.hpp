@@ -20,9 +20,9 @@ bool intercepted(const Call& call, MPI_Request* request, int* code);
 
 // The parts of a start, for all forms.
 
-// The communicator of a call to be intercepted, with its collective prepared and what was read of it. nullptr: it is the
-// host's, as with intercepted(). Without a prepared collective: there is no memory for it here, and other ranks may have
-// it, so the start is to fail.
+// The communicator of a call to be intercepted, with its collective prepared and what was read of it. nullptr: it is
+// the host's, as with intercepted(). Without a prepared collective: there is no memory for it here, and other ranks may
+// have it, so the start is to fail.
 Communicator* accept(const Call& call, Reading& reading, Prepared*& prepared);
 
 // The part of the communicator whose operation a prepared call is: itself, or the part that the kernel runs.

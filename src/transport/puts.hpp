@@ -1,5 +1,5 @@
-// Puts: payloads whose place their two ends have agreed on before, so that each goes by itself, with neither RTS nor CTS.
-// What an exchange plan's edges between nodes travel by (halo/far_edges.hpp); transport `wire` carries them as
+// Puts: payloads whose place their two ends have agreed on before, so that each goes by itself, with neither RTS nor
+// CTS. What an exchange plan's edges between nodes travel by (halo/far_edges.hpp); transport `wire` carries them as
 // frames of a pair's connection, in order.
 //
 // Thread-safety: PutWire by any thread. A sink is called with the wire's lock held, by whoever polls the wire or sends,

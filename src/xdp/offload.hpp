@@ -1,5 +1,5 @@
-// An offload: what a communicator's small collectives need that byte code at the nodes' interfaces computes (frame.h): a
-// slot in this user's table, and a socket to send from.
+// An offload: what a communicator's small collectives need that byte code at the nodes' interfaces computes (frame.h):
+// a slot in this user's table, and a socket to send from.
 //
 // An operation begins with what this rank gives: it is put into its row, and sent to each rank that needs it, directly, in
 // one call. From then on the owner has nothing to do: byte code on each node takes in what comes, whether the rank there
@@ -13,8 +13,8 @@
 // its byte code answers no more.
 //
 // Failure. Ranks that disagree about the form of an operation get an error. Where a node that others wait for does not
-// answer for the timeout, or byte code is taken away, the offload is broken: all that has not ended fails, as does all that
-// comes later. That a process has ended on a node that lives is seen by others (engine/kernel.cpp).
+// answer for the timeout, or byte code is taken away, the offload is broken: all that has not ended fails, as does all
+// that comes later. That a process has ended on a node that lives is seen by others (engine/kernel.cpp).
 //
 // Thread-safety: by one thread at a time, who owns the engine's domain, but for news(), in_flight() and broken().
 #pragma once

@@ -55,7 +55,7 @@ def operation(source: Path, folder: Path) -> str:
 
 def no_op_lines(output: str) -> list[str]:
     """Of which operations it is said that they are not attached."""
-    return sorted(re.findall(r"engine thread instead of byte code for operation (\w+): it is not attached", output))
+    return sorted(re.findall(r"not byte code for operation (\w+): it is not attached", output))
 
 
 @pytest.fixture(scope="module", autouse=True)

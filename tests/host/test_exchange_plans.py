@@ -27,9 +27,10 @@ def numbers(output: str) -> list[str]:
 @pytest.mark.parametrize("name", ("openmpi", "mpich", "impi") if FULL else ("openmpi", "mpich"))
 def test_random_neighbourhoods_equal_the_hosts(folder: Path, tmp_path: Path, name: str, ranks: int) -> None:
     host = named(name)
-    topologies = int(cases(60, 25000, name, ranks))
+    topologies, drawn = int(cases(60, 25000, name, ranks)), int(drawn_seed())
     for first in range(0, topologies, MOST_AT_ONCE):
-        program = [str(compiled(host, "random_neighbours", folder)), str(min(MOST_AT_ONCE, topologies)), drawn_seed()]
+        seed = str(drawn + first)
+        program = [str(compiled(host, "random_neighbours", folder)), str(min(MOST_AT_ONCE, topologies - first)), seed]
         folder_of_reports = tmp_path / str(first)
         equal_to_the_host(host, ranks, program, folder_of_reports)
 
@@ -67,7 +68,7 @@ def test_neighbourhoods_by_threads_at_once(folder: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
-def test_costs_change_the_ways_and_no_result(folder: Path, name: str) -> None:
+def test_costs_change_how_payloads_go_and_no_result(folder: Path, name: str) -> None:
     """Payloads beyond a line are pulled, put straight, copied by rendezvous in pieces of a line, or always land."""
     host = named(name)
     program = [str(compiled(host, "random_neighbours", folder)), "40", drawn_seed()]
@@ -82,7 +83,7 @@ def test_costs_change_the_ways_and_no_result(folder: Path, name: str) -> None:
     ):
         outcome = space_job(host, 3, program, seconds=300, environment={"URAKATA_COSTS": costs})
         passes(outcome)
-        assert numbers(outcome.output) == numbers(of_host.output), (program, costs)
+        assert numbers(outcome.output) == numbers(of_host.output) != [], (program, costs)
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))

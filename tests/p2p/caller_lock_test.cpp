@@ -17,8 +17,10 @@ struct Counted {
   long count = 0;
 };
 
-TEST(CallerLock, OfOneThreadOfTheProgramAndAHelper) {
-  Counted counted(Callers::one_and_helper);
+class WithAHelper : public testing::TestWithParam<Callers> {};
+
+TEST_P(WithAHelper, OneThreadOfTheProgramAndItExcludeEachOther) {
+  Counted counted(GetParam());
   std::atomic<bool> over{false};
   long helped = 0;
   std::thread helper([&] {
@@ -38,6 +40,9 @@ TEST(CallerLock, OfOneThreadOfTheProgramAndAHelper) {
   helper.join();
   EXPECT_EQ(counted.count, kTurns + helped);
 }
+
+INSTANTIATE_TEST_SUITE_P(CallerLock, WithAHelper, testing::Values(Callers::one_and_helper, Callers::one_and_often),
+                         [](const auto& of) { return of.param == Callers::one_and_helper ? "seldom" : "often"; });
 
 TEST(CallerLock, OfManyThreads) {
   Counted counted(Callers::many);

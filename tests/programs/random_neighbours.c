@@ -298,8 +298,8 @@ static uint64_t mixed(uint64_t hash, uint64_t more) {
   return random_next(&r);
 }
 
-// Where an MPI moves long doubles as such, and not their bytes, only numbers come through as they are, and what pads them
-// does not.
+// Where an MPI moves long doubles as such, and not their bytes, only numbers come through as they are, and what pads
+// them does not.
 static bool padded(const Operation* o) { return bases[o->base].type == MPI_LONG_DOUBLE; }
 
 enum { kNumber = LDBL_MANT_DIG == 64 ? 10 : sizeof(long double) };  // bytes of it that are not padding

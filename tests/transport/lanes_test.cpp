@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -254,11 +253,11 @@ TEST(Lanes, AreAsManyAsAskedFor) {
 // Time that passes when the test says so, for the lanes as for what the kernel tells of their connections.
 namespace passed {
 std::uint64_t ns = 0;
-std::uint64_t looks = 0;  // of lanes at their connections
+std::uint64_t checks = 0;  // by lanes of their connections
 
 std::uint64_t now() { return now_ns() + ns; }
 TcpFacts facts(int socket) {
-  ++looks;
+  ++checks;
   TcpFacts found = tcp_facts(socket);
   found.since_ack_ms += static_cast<std::uint32_t>(ns / 1'000'000);
   return found;
@@ -269,6 +268,7 @@ TcpFacts facts(int socket) {
 // process computes for longer than that.
 TEST(Lanes, WhoWasAskedNothingIsNotGone) {
   constexpr std::uint64_t kLonger = kTimeout + kTimeout / 10;
+  passed::ns = passed::checks = 0;
   Job job(2, {.congestion = "", .now = passed::now, .facts = passed::facts});
   pass_on(job, 100'000);
   const auto lost = [&] { return sockets_to(*job.wires[1]).empty(); };
@@ -290,8 +290,8 @@ TEST(Lanes, WhoWasAskedNothingIsNotGone) {
     }
   };
   for (int i = 0; i < 3; ++i) {
-    const std::uint64_t before = passed::looks;
-    while (passed::looks == before && open != 0) settle(*job.ports[0]);
+    const std::uint64_t before = passed::checks;
+    while (passed::checks == before && open != 0) settle(*job.ports[0]);
     ASSERT_EQ(open, 1U);
     passed::ns += kLonger;
   }

@@ -405,8 +405,8 @@ TEST(Wire, ThePeerIsToldOfAFailure) {
   EXPECT_EQ(notices.back().context, 5);
 }
 
-// More connect than are accepted before they name the secret, and none says anything: all are closed, and the peer's message
-// arrives.
+// More connect than are accepted before they name the secret, and none says anything: all are closed, and the peer's
+// message arrives.
 TEST(Wire, UnauthenticatedConnectionsThatSayNothingAreClosed) {
   constexpr std::uint64_t kShort = 4;  // ns: each check is due at once
   auto made = Wire::open(0, kSecret, failures, kShort);

@@ -60,7 +60,7 @@ def program_line(job: Job) -> list[str]:
     return [str(paths.program("urakata-exec")), *job.side.options, "--", program, *job.arguments]
 
 
-STEPPED_BACK = ("instead of kernel", "instead of byte code", "not by byte code")
+STEPPED_BACK = ("instead of kernel", "not engine kernel", "instead of thread", "not byte code", "not by byte code")
 """What Urakata says where it does not do what the side asks for: then another thing would be measured."""
 
 

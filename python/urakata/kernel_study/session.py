@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -89,8 +90,9 @@ def _measure(part: Part, variant: Variant, job: Job, hosts: Hosts, results: Resu
             done = run_on_hosts(hosts, 1, command, job.host, rank_environment(variant, job.host.family), job.timeout)
     except HostsError as error:
         raise JobError(str(error)) from error
-    if variant.method == "kernel" and "instead of kernel" in done.complaints:
-        raise JobError(next(line for line in done.complaints.splitlines() if "instead of kernel" in line))
+    said = re.search(".*(?:instead of kernel|not engine kernel).*", done.complaints)
+    if variant.method == "kernel" and said:
+        raise JobError(said.group())
     records = [json.loads(line) for line in done.said.splitlines() if line.startswith("{")]
     measured = [record for record in records if "part" in record]
     if not measured:

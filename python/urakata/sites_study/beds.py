@@ -48,8 +48,8 @@ class Leg:
     delegates: Sequence[Method] = ()
 
     def jobs(self, operations: Sequence[str]) -> list[tuple[str, list[Method]]]:
-        """Each operation with all that carry it."""
-        return [(operation, [one for one in self.methods if one.carries(operation)]) for operation in operations]
+        """Each operation with all that perform it."""
+        return [(operation, [one for one in self.methods if one.performs(operation)]) for operation in operations]
 
     def count(self, operations: Sequence[str]) -> int:
         """Jobs of a round."""

@@ -1,4 +1,4 @@
-"""Who carries a collective across a long link."""
+"""Who performs a collective across a long link."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Method:
     family: str = ""
     operations: tuple[str, ...] = OPERATIONS
 
-    def carries(self, operation: str) -> bool:
+    def performs(self, operation: str) -> bool:
         """Can the operation go this way?"""
         return operation in self.operations
 

@@ -124,7 +124,7 @@ static int run_round(const Setting* setting, int batch, Collective* cases, int n
 // What hosts do rightly. (MPICH 5's MPI_Testall fails with its own persistent collectives.)
 static Abilities of_host(Abilities all) {
 #if defined(OPEN_MPI)
-  return (Abilities){.persistent = all.persistent};
+  return (Abilities){.persistent = all.persistent, .user_operators = all.user_operators};
 #else
   (void)all;
   return (Abilities){0};
