@@ -102,9 +102,9 @@ def command(operation: str, method: Any) -> list[str]:
 def test_every_method_has_its_command() -> None:
     ways = {way.name: way for way in methods([4, 16], [1, 2], [], 5)}
     assert list(ways) == ["host", "links", "sockets 4", "sockets 16", "urakata", "straight S=5", "lanes 1", "lanes 2"]
-    assert ways["sockets 4"].carries("gather") and not ways["sockets 4"].carries("bcast")
-    assert ways["straight S=5"].carries("scatter") and not ways["straight S=5"].carries("allreduce")
-    assert ways["links"].carries("bcast") and ways["links"].family == "openmpi"
+    assert ways["sockets 4"].performs("gather") and not ways["sockets 4"].performs("bcast")
+    assert ways["straight S=5"].performs("scatter") and not ways["straight S=5"].performs("allreduce")
+    assert ways["links"].performs("bcast") and ways["links"].family == "openmpi"
     own = ["/bench/sites", "bcast", "64,1024", "5", "3"]
     assert command("bcast", ways["host"]) == own
     words = command("bcast", ways["lanes 2"])
