@@ -12,29 +12,22 @@
 #include <unistd.h>
 #include <urakata.h>
 
+#include "meeting_files.h"
+
 enum { kEach = 512, kRounds = 5 };
 
 static int rank, ranks;
 static double from[2 * kEach], to[2 * kEach];
 static const char* folder;
 
-static void wait_for_survivors(void) {
-  char path[4096];
-  for (int other = 0; other < ranks - 1; ++other) {
-    snprintf(path, sizeof path, "%s/ended.%d", folder, other);
-    while (access(path, F_OK) != 0) usleep(10000);
-  }
-}
+static void wait_for_survivors(void) { wait_for_all(folder, "ended", ranks - 1); }
 
 static void end_with(int code) {
   int class = MPI_SUCCESS;
-  char path[4096];
   MPI_Error_class(code, &class);
   printf("rank %d: the exchange ended with class %d\n", rank, class);
   fflush(stdout);
-  snprintf(path, sizeof path, "%s/ended.%d", folder, rank);
-  FILE* file = fopen(path, "w");
-  if (file == NULL || fclose(file) != 0) abort();
+  say(folder, "ended", rank);
   wait_for_survivors();
   _exit(0);  // the host has lost a rank, too
 }

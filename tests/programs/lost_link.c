@@ -7,29 +7,14 @@
 #include <unistd.h>
 #include <urakata.h>
 
+#include "meeting_files.h"
+
 enum { BLOCK = 20000 };
 
 static int size;
 static const char* folder;
 static MPI_Request of_neighbours = MPI_REQUEST_NULL;
 static ura_halo* halo;
-
-static void path_of(char* path, const char* state, int rank) { sprintf(path, "%s/%s.%d", folder, state, rank); }
-
-static void say(const char* state, int rank) {
-  char path[4096];
-  path_of(path, state, rank);
-  FILE* file = fopen(path, "w");
-  if (file == NULL || fclose(file) != 0) abort();
-}
-
-static void wait_for_all(const char* state) {
-  char path[4096];
-  for (int rank = 0; rank < size; ++rank) {
-    path_of(path, state, rank);
-    while (access(path, F_OK) != 0) usleep(10000);
-  }
-}
 
 static void prepare_neighbours(int rank, int* from, int* to) {
   const int both[2] = {(rank + size - 1) % size, (rank + 1) % size};
@@ -81,13 +66,13 @@ int main(int argc, char** argv) {
   if (argc == 3 && strcmp(argv[2], "halo") == 0) prepare_halo(rank);
   long done = 0;
   while (collective(from, to) == MPI_SUCCESS) {
-    if (++done == 10) say("works", rank);
+    if (++done == 10) say(folder, "works", rank);
   }
   const int again = collective(from, to);
   free(from);  // nothing of the failed operations touches them any more
   free(to);
   if (again == MPI_SUCCESS) return 1;
-  say("failed", rank);
-  wait_for_all("failed");
+  say(folder, "failed", rank);
+  wait_for_all(folder, "failed", size);
   _exit(0);  // the host has lost the link, too
 }

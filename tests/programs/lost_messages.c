@@ -6,27 +6,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "meeting_files.h"
+
 enum { kBytes = 300000, kRanks = 3 };
 
 static const char* folder;
 static char out[kBytes], in[kBytes];
-
-static void path_of(char* path, const char* state, int rank) { sprintf(path, "%s/%s.%d", folder, state, rank); }
-
-static void say(const char* state, int rank) {
-  char path[4096];
-  path_of(path, state, rank);
-  FILE* file = fopen(path, "w");
-  if (file == NULL || fclose(file) != 0) abort();
-}
-
-static void wait_for_all(const char* state) {
-  char path[4096];
-  for (int rank = 0; rank < kRanks; ++rank) {
-    path_of(path, state, rank);
-    while (access(path, F_OK) != 0) usleep(10000);
-  }
-}
 
 static void fails(const char* what, int code) {
   if (code != MPI_SUCCESS) return;
@@ -41,7 +26,7 @@ static void exchange(int rank, int other) {
     if (code == MPI_SUCCESS) code = MPI_Isend(out, kBytes, MPI_CHAR, other, 1, MPI_COMM_WORLD, &both[1]);
     if (code == MPI_SUCCESS) code = MPI_Waitall(2, both, MPI_STATUSES_IGNORE);
     if (code != MPI_SUCCESS) break;
-    if (done == 10) say("works", rank);
+    if (done == 10) say(folder, "works", rank);
   }
   MPI_Status status;
   fails("MPI_Send", MPI_Send(out, 8, MPI_CHAR, other, 2, MPI_COMM_WORLD));
@@ -59,7 +44,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   if (rank != 0) exchange(rank, 3 - rank);
-  say("failed", rank);
-  wait_for_all("failed");
+  say(folder, "failed", rank);
+  wait_for_all(folder, "failed", kRanks);
   _exit(0);  // the host has lost the link, too
 }
