@@ -20,6 +20,7 @@ from urakata.goals.definitions import Side
 from urakata.goals.errors import MeasurementError
 from urakata.goals.flows import Watch
 from urakata.hosts import Hosts
+from urakata.stepped_back import stepped_back
 
 Records = list[dict[str, Any]]
 
@@ -60,16 +61,11 @@ def program_line(job: Job) -> list[str]:
     return [str(paths.program("urakata-exec")), *job.side.options, "--", program, *job.arguments]
 
 
-STEPPED_BACK = ("instead of kernel", "not engine kernel", "instead of thread", "not byte code", "not by byte code")
-"""What Urakata says where it does not do what the side asks for: then another thing would be measured."""
-
-
 def read_records(job: Job, output: str, said: str = "") -> Records:
     """The JSON lines of a job. MeasurementError where there are none, or where Urakata was not as the side says, as the
     program's output or what is `said` beside it tells."""
-    for line in said.splitlines():
-        if any(words in line for words in STEPPED_BACK):
-            raise MeasurementError(f"{job.program}, side {job.side.name}: {line.strip()}")
+    if (line := stepped_back(said)) is not None:
+        raise MeasurementError(f"{job.program}, side {job.side.name}: {line}")
     try:
         records: Records = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
     except json.JSONDecodeError as error:

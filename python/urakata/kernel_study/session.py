@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,6 +17,7 @@ from urakata.kernel_study.methods import ALGORITHMS, METHODS, Bed, Part, Variant
 from urakata.kernel_study.results import Results
 from urakata.kernel_study.steering import away
 from urakata.launcher import Host
+from urakata.stepped_back import stepped_back
 from urakata.study.plan import Refused
 from urakata.study.running import JobError, run_on_hosts
 from urakata.study.turns import Progress, in_turns
@@ -90,9 +90,8 @@ def _measure(part: Part, variant: Variant, job: Job, hosts: Hosts, results: Resu
             done = run_on_hosts(hosts, 1, command, job.host, rank_environment(variant, job.host.family), job.timeout)
     except HostsError as error:
         raise JobError(str(error)) from error
-    said = re.search(".*(?:instead of kernel|not engine kernel).*", done.complaints)
-    if variant.method == "kernel" and said:
-        raise JobError(said.group())
+    if variant.method == "kernel" and (line := stepped_back(done.complaints)) is not None:
+        raise JobError(line)
     records = [json.loads(line) for line in done.said.splitlines() if line.startswith("{")]
     measured = [record for record in records if "part" in record]
     if not measured:
