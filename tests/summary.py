@@ -1,5 +1,6 @@
 """How the steps of `./dev test` and `./dev ci` went: a line for each, one for the time of all, beside the limit where
-there is one, and last "N passed, N failed, N skipped".
+there is one, and last "N passed, N failed, N skipped". Under a step that failed stand the names of its failed tests,
+each with the first words of why: where only the end of a long output is kept, that is in it.
 
 summary.py FOLDER SECONDS LIMIT: `steps` has a line for each step (number, name, exit code, seconds); NUMBER.xml is the
 JUnit file of one with tests. A step that failed without a failed test (it did not compile, lint found something) counts
@@ -13,15 +14,32 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
+MOST_NAMED = 10
+MOST_WORDS = 300
 
-def counted(file: Path) -> tuple[int, int, int]:
-    """Passed, failed and skipped tests; none where the step did not come to its tests."""
+
+def why_failed(case: ElementTree.Element) -> str | None:
+    """The first words of why, on one line; nothing where the test did not fail."""
+    for kind in ("failure", "error"):
+        found = case.find(kind)
+        if found is not None:
+            return " ".join((found.get("message") or found.text or "").split())[:MOST_WORDS]
+    return None
+
+
+def counted(file: Path) -> tuple[int, int, int, list[str]]:
+    """Passed, failed and skipped tests, and a line for each failed one; none where the step did not come to its
+    tests."""
     if not file.is_file():
-        return 0, 0, 0
+        return 0, 0, 0, []
     cases = list(ElementTree.parse(file).getroot().iter("testcase"))
-    failed = sum(any(case.find(word) is not None for word in ("failure", "error")) for case in cases)
+    failed = [
+        f"{case.get('classname', '')} {case.get('name', '')}: {why}"
+        for case in cases
+        if (why := why_failed(case)) is not None
+    ]
     skipped = sum(case.find("skipped") is not None for case in cases)
-    return len(cases) - failed - skipped, failed, skipped
+    return len(cases) - len(failed) - skipped, len(failed), skipped, failed
 
 
 def minutes(seconds: int) -> str:
@@ -40,12 +58,16 @@ def main(folder: Path, seconds: int, limit: int) -> int:
     total = [0, 0, 0]
     lines = [line.split("\t") for line in (folder / "steps").read_text().splitlines()]
     for number, name, code, taken in sorted(lines, key=lambda line: int(line[0])):
-        passed, failed, skipped = counted(folder / f"{number}.xml")
+        passed, failed, skipped, failures = counted(folder / f"{number}.xml")
         if code != "0" and failed == 0:
             failed = 1
         total = [total[0] + passed, total[1] + failed, total[2] + skipped]
         state = "FAILED" if failed else "ok    "
         print(f"{state} {minutes(int(taken))}  {name}: {passed} passed, {failed} failed")
+        for failure in failures[:MOST_NAMED]:
+            print(f"         {failure}")
+        if len(failures) > MOST_NAMED:
+            print(f"         and {len(failures) - MOST_NAMED} more")
     print(whole(seconds, limit))
     print(f"{total[0]} passed, {total[1]} failed, {total[2]} skipped")
     return 1 if total[1] else 0

@@ -32,6 +32,16 @@ def test_a_failed_test_and_a_step_that_came_to_no_test_are_failures(tmp_path: Pa
     assert (code, lines[-1]) == (1, "1 passed, 3 failed, 0 skipped")
 
 
+def test_failed_tests_are_named_with_the_first_words_of_why(tmp_path: Path) -> None:
+    case = '<testcase classname="host.test_a" name="test_{}[poll]"><failure message="assert 1&#10; == 2">long</failure>'
+    cases = "".join(case.format(number) + "</testcase>" for number in range(12))
+    (tmp_path / "1.xml").write_text(f"<testsuite>{cases}<testcase/></testsuite>")
+    code, lines = summary(tmp_path, "1\tTests\t1\t5\n")
+    assert (code, lines[-1]) == (1, "1 passed, 12 failed, 0 skipped")
+    assert lines[1].strip() == "host.test_a test_0[poll]: assert 1 == 2"
+    assert lines[11].strip() == "and 2 more"
+
+
 def test_the_time_of_all_stands_beside_the_limit(tmp_path: Path) -> None:
     """Beyond it there is a warning, and no failure."""
     steps = "0\tSetup and building\t0\t300\n1\tTests\t0\t900\n2\tMore\t0\t800\n"
