@@ -28,7 +28,7 @@ std::unique_ptr<Engine> make_kernel(Domain& domain, bool, const HelperSettings&)
   return std::make_unique<KernelEngine>(domain, static_cast<ExecutorTransport&>(domain.transport()));
 }
 
-// The last runs only what was made for it.
+// In any order: which are made, and which of them is the best, is said where they are made.
 constexpr std::array kEngineRows = {EngineRow{"thread", true, make_thread}, EngineRow{"poll", false, make_poll},
                                     EngineRow{"kernel", false, make_kernel, kernel_domain}};
 
@@ -39,12 +39,13 @@ std::span<const EngineRow> engine_table() { return kEngineRows; }
 void Engines::make(std::span<const std::string_view> names, bool fallback, std::size_t helpers,
                    const transport::Failures& failures, const std::function<std::unique_ptr<Domain>()>& make_domain,
                    const std::function<HelperSettings(std::size_t)>& settings) {
-  for (const EngineRow& row : kEngineRows) {
-    if (std::ranges::find(names, row.name) == names.end()) continue;
-    Kind& kind = kinds_.emplace_back(Kind{&row});
-    for (std::size_t i = 0; i < (row.helpers ? helpers : 1); ++i) {
-      domains_.push_back(row.domain != nullptr ? row.domain(failures) : make_domain());
-      kind.engines.push_back(row.make(*domains_.back(), fallback, row.helpers ? settings(i) : HelperSettings{}));
+  for (const std::string_view name : names) {
+    const auto* const row = std::ranges::find(kEngineRows, name, &EngineRow::name);
+    if (row == kEngineRows.end()) continue;
+    Kind& kind = kinds_.emplace_back(Kind{row});
+    for (std::size_t i = 0; i < (row->helpers ? helpers : 1); ++i) {
+      domains_.push_back(row->domain != nullptr ? row->domain(failures) : make_domain());
+      kind.engines.push_back(row->make(*domains_.back(), fallback, row->helpers ? settings(i) : HelperSettings{}));
       all_.push_back(kind.engines.back().get());
     }
   }

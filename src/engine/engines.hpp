@@ -1,6 +1,6 @@
-// The table of engines, best first, and the engines of a process that are made from it. A further engine is a row here,
-// a file beside it, its name among the choices of option ENGINE, and a row of what it needs where the choice is made
-// (tune/engine_choice.hpp).
+// The table of engines, and the engines of a process that are made from it. A further engine is a row here,
+// a file beside it, its name among the choices of option ENGINE, and a row of what it needs where the choice is made,
+// best first (tune/engine_choice.hpp).
 //
 // Thread-safety: make() before anything else; the rest by any thread.
 #pragma once
@@ -35,8 +35,9 @@ std::span<const EngineRow> engine_table();
 
 class Engines {
  public:
-  // Makes those of these names: of an engine with helpers one for each of `helpers`, with settings(i). `fallback`: see
-  // EngineRow::make. `failures`: where what other ranks tell is left.
+  // Makes those of these names, given best first; one that runs only what was made for it comes last. Of an engine with
+  // helpers one for each of `helpers`, with settings(i). `fallback`: see EngineRow::make. `failures`: where what other
+  // ranks tell is left.
   void make(std::span<const std::string_view> names, bool fallback, std::size_t helpers,
             const transport::Failures& failures, const std::function<std::unique_ptr<Domain>()>& make_domain,
             const std::function<HelperSettings(std::size_t)>& settings);

@@ -60,7 +60,7 @@ struct Row {
   std::string (*how)(const Placement& placement);  // where it is to be had
 };
 
-// Best first, as engine/engines.cpp has them.
+// Best first; the last runs only what was made for it.
 constexpr std::array kEngineTable = {
     Row{EngineKind::thread, thread_needs_threads, why_no_thread, how_thread},
     Row{EngineKind::poll, poll_needs_threads, why_no_poll, how_poll},
