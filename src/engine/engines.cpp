@@ -37,14 +37,15 @@ constexpr std::array kEngineRows = {EngineRow{"thread", true, make_thread}, Engi
 std::span<const EngineRow> engine_table() { return kEngineRows; }
 
 void Engines::make(std::span<const std::string_view> names, bool fallback, std::size_t helpers,
-                   const transport::Failures& failures, const std::function<std::unique_ptr<Domain>()>& make_domain,
+                   const transport::Failures& failures,
+                   const std::function<std::unique_ptr<Domain>(bool helper)>& make_domain,
                    const std::function<HelperSettings(std::size_t)>& settings) {
   for (const std::string_view name : names) {
     const auto* const row = std::ranges::find(kEngineRows, name, &EngineRow::name);
     if (row == kEngineRows.end()) continue;
     Kind& kind = kinds_.emplace_back(Kind{row});
     for (std::size_t i = 0; i < (row->helpers ? helpers : 1); ++i) {
-      domains_.push_back(row->domain != nullptr ? row->domain(failures) : make_domain());
+      domains_.push_back(row->domain != nullptr ? row->domain(failures) : make_domain(row->helpers));
       kind.engines.push_back(row->make(*domains_.back(), fallback, row->helpers ? settings(i) : HelperSettings{}));
       all_.push_back(kind.engines.back().get());
     }

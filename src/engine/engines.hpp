@@ -37,9 +37,9 @@ class Engines {
  public:
   // Makes those of these names, given best first; one that runs only what was made for it comes last. Of an engine with
   // helpers one for each of `helpers`, with settings(i). `fallback`: see EngineRow::make. `failures`: where what other
-  // ranks tell is left.
+  // ranks tell is left. make_domain(helper): is it one that a helper runs?
   void make(std::span<const std::string_view> names, bool fallback, std::size_t helpers,
-            const transport::Failures& failures, const std::function<std::unique_ptr<Domain>()>& make_domain,
+            const transport::Failures& failures, const std::function<std::unique_ptr<Domain>(bool helper)>& make_domain,
             const std::function<HelperSettings(std::size_t)>& settings);
 
   const std::vector<Engine*>& all() const { return all_; }

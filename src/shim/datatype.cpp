@@ -10,7 +10,7 @@
 #include "layout/moving.hpp"
 #include "shim/host.hpp"
 #include "shim/large_count.hpp"
-#include "shim/left_types.hpp"
+#include "shim/left_handles.hpp"
 #include "shim/process.hpp"
 #include "shim/type_tree.hpp"
 

@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "base/handle_map.hpp"
+#include "base/helper_thread.hpp"
 #include "base/int_pieces.hpp"
 #include "shim/host.hpp"
+#include "shim/left_handles.hpp"
 
 namespace urakata::shim {
 
@@ -67,9 +69,13 @@ void UserOperation::attach_as(std::unique_ptr<const std::string> name) {
 
 void UserOperation::release() {
   if (users_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  int finalized = 0;
-  host.Finalized(&finalized);
-  if (finalized == 0) host.Op_free(&handle_);
+  if (on_helper_thread) {
+    leave_operation(handle_);
+  } else {
+    int finalized = 0;
+    host.Finalized(&finalized);
+    if (finalized == 0) host.Op_free(&handle_);
+  }
   delete this;
 }
 

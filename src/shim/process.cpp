@@ -23,7 +23,7 @@
 #include "shim/host.hpp"
 #include "shim/host_bootstrap.hpp"
 #include "shim/host_messages.hpp"
-#include "shim/left_types.hpp"
+#include "shim/left_handles.hpp"
 #include "shim/planned_exchange.hpp"
 #include "shim/process_sites.hpp"
 #include "shim/refusal.hpp"
@@ -33,6 +33,7 @@
 #include "space/heap.hpp"
 #include "space/own_mappings.hpp"
 #include "space/registry.hpp"
+#include "transport/nothing.hpp"
 #include "transport/route.hpp"
 #include "transport/width.hpp"
 #include "tune/costs.hpp"
@@ -69,10 +70,15 @@ void helper_progressed(std::uint64_t begin, std::uint64_t end) {
   }
 }
 
+// `host_too`: may its owners call the host?
 std::unique_ptr<engine::Domain> make_domain(transport::Failures& failures, transport::Wire* wire,
-                                            transport::Lanes* lanes) {
-  std::unique_ptr<transport::Transport> transport =
-      std::make_unique<transport::HostTransport<HostMessages>>(failures, options().peer_timeout_ns());
+                                            transport::Lanes* lanes, bool host_too) {
+  std::unique_ptr<transport::Transport> transport;
+  if (host_too) {
+    transport = std::make_unique<transport::HostTransport<HostMessages>>(failures, options().peer_timeout_ns());
+  } else {
+    transport = std::make_unique<transport::NoTransport>(failures);
+  }
   if (wire != nullptr) {
     transport = std::make_unique<transport::Route>(std::move(transport), *wire, lanes, ranks_at_other_sites());
   }
@@ -89,6 +95,9 @@ tune::RunFacts run_facts(int required) {
   facts.within_node = !facts.one_node || tune::place_helpers(Topology::of_this_node(), ranks_of_this_node(),
                                                              wish.placement, wish.helper_cpus, 1)
                                              .within_node;
+  const tune::TransportTerms terms = tune::transport_terms(wish.transport);
+  facts.by_wire =
+      started.local_ranks == 1 && started.ranks > 1 && terms.wire && !(terms.better && job::has_better_network());
   return facts;
 }
 
@@ -247,6 +256,7 @@ std::string Process::why_no_kernel(job::Bootstrap& world) {
 
 void Process::make_engines() {
   const Options& wish = options();
+  if (!transports_.any()) facts_.no_wire = transports_.why();
   engine_choice_ = tune::choose_engines(facts_, multiple_, placement_);
   HostBootstrap world(world_);
   refuse_together(world, job_.nodes(), engine_choice_.refusal);
@@ -258,19 +268,24 @@ void Process::make_engines() {
     made.spare = placement_.spare;
     made.nap_ns = wish.nap_us * 1000;
     made.long_gap_ns = static_cast<std::uint64_t>(tune::costs().helper.gap);
-    if (host.set_yield_when_idle != nullptr && count == 1) made.around_test = around_helper_test;
+    if (host.set_yield_when_idle != nullptr && count == 1 && multiple_) made.around_test = around_helper_test;
     if (i < placement_.helpers.size()) made.cpus = placement_.helpers[i];
     if (observer_ && wish.timeline) made.progressed = helper_progressed;
     return made;
   };
   engines_.make(
       engine_choice_.usable(), engine_choice_.fallback, count, failures_,
-      [this] { return make_domain(failures_, wiring_.wire(), lanes_); }, settings);
+      [this](bool helper) { return make_domain(failures_, wiring_.wire(), lanes_, !helper || multiple_); }, settings);
+  if (engine_choice_.why_not(name(EngineKind::thread)).empty()) one_at_a_time = false;
   progress_.open(wiring_.wire() != nullptr, world_);
 }
 
 engine::Engine* Process::next_engine(const std::vector<std::int32_t>& world_ranks) {
-  return engines_.next(tune::by_callers(placement_, job_.same_node(world_ranks)));
+  return engines_.next(tune::by_callers(placement_, job_.same_node(world_ranks)) || !helpers_serve(world_ranks));
+}
+
+bool Process::helpers_serve(const std::vector<std::int32_t>& world_ranks) const {
+  return multiple_ || transports_.covers(world_ranks);
 }
 
 void Process::stop_helpers() {
@@ -299,7 +314,7 @@ int Process::finalise() {
       progress_.unhook();
       leave_conduits();
       stop_helpers();
-      free_left_types();
+      free_left_handles();
     }
     if (observer_) write_report();
     if (!host_only_) {

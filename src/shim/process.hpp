@@ -60,6 +60,8 @@ class Process {
   // The engine for the next communicator, of these ranks of MPI_COMM_WORLD: engines of the kind that pays there, dealt
   // out in turn. nullptr: host.
   engine::Engine* next_engine(const std::vector<std::int32_t>& world_ranks);
+  // May a helper, if there is one, run operations of these? Not where it would have to call the host and must not.
+  bool helpers_serve(const std::vector<std::int32_t>& world_ranks) const;
 
   Progress& progress() { return progress_; }
 

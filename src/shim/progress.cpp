@@ -8,7 +8,7 @@
 #include "base/threads.hpp"
 #include "shim/asking_host.hpp"
 #include "shim/host.hpp"
-#include "shim/left_types.hpp"
+#include "shim/left_handles.hpp"
 #include "shim/message_host.hpp"
 #include "shim/planned_exchange.hpp"
 #include "shim/process.hpp"
@@ -31,7 +31,7 @@ bool progress_messages() {
   check_link();
   moved = progress_mixed() || moved;
   moved = progress_exchanges() || moved;
-  free_left_types();
+  free_left_handles();
   return settle_left_behind() || moved;
 }
 

@@ -14,7 +14,7 @@ bool helpers_pay(const RunFacts& facts) {
   return wanted && (!facts.one_node || facts.within_node);
 }
 
-bool thread_needs_threads(const RunFacts& facts) { return helpers_pay(facts); }
+bool thread_needs_threads(const RunFacts& facts) { return helpers_pay(facts) && !facts.by_wire; }
 
 std::string why_no_thread(const RunFacts& facts, bool threads, const Placement& placement) {
   if (facts.asked != EngineKind::thread && facts.asked != EngineKind::kernel) {
@@ -24,7 +24,12 @@ std::string why_no_thread(const RunFacts& facts, bool threads, const Placement& 
     return "no helper, since all ranks are on this node (--placement shared makes one); it would be " +
            placement.reason;
   }
-  if (threads) return "";
+  if (threads || (facts.by_wire && facts.no_wire.empty())) return "";
+  if (facts.by_wire) {
+    return "no transport wire (" + facts.no_wire +
+           "), and MPI_THREAD_MULTIPLE, by which a helper may use the host, was not asked for (--transport host does): "
+           "engine poll instead of thread";
+  }
   return "the host does not allow calls by several threads (MPI_THREAD_MULTIPLE): engine poll instead of thread";
 }
 

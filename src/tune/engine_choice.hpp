@@ -21,10 +21,13 @@ struct RunFacts {
   bool one_node = false;       // all ranks are on this node, as the launcher says
   bool within_node = true;     // Placement::within_node, as far as this rank's mask tells
   std::string no_kernel = {};  // why the job cannot have engine kernel, where that was asked for; empty: it can
+  // This rank is alone on its node, and its messages are to go by transport wire: then a helper need not call the host.
+  bool by_wire = false;
+  std::string no_wire = {};  // once the ranks have met: why they do not go that way after all; empty: they do
 };
 
 // Is the host to be asked for calls by several threads at once? MPI_THREAD_MULTIPLE makes its own small operations up
-// to a fifth longer, so only where an engine of the run has a thread.
+// to a fifth longer, so only where an engine of the run has a thread that calls the host.
 bool asks_for_threads(const RunFacts& facts);
 
 struct EngineChoice {

@@ -24,7 +24,11 @@ class EngineTable : public testing::Test {
   Engines& made(const std::vector<std::string_view>& names, bool fallback = false, std::size_t helpers = 1) {
     engines_ = std::make_unique<Engines>();
     engines_->make(
-        names, fallback, helpers, failures_, [this] { return std::make_unique<engine::Domain>(attach(network_, 0)); },
+        names, fallback, helpers, failures_,
+        [this](bool helper) {
+          domains_of_helpers += helper ? 1U : 0U;
+          return std::make_unique<engine::Domain>(attach(network_, 0));
+        },
         [this](std::size_t i) {
           settings_of.push_back(i);
           HelperSettings settings;
@@ -34,6 +38,7 @@ class EngineTable : public testing::Test {
     return *engines_;
   }
   std::vector<std::size_t> settings_of;  // whose were asked for
+  unsigned domains_of_helpers = 0;
 
  private:
   Network network_{1};
@@ -53,6 +58,7 @@ TEST_F(EngineTable, HelpersAreDealtOutInTurn) {
   Engines& engines = made(kBoth, false, 2);
   EXPECT_EQ(settings_of, (std::vector<std::size_t>{0, 1}));
   ASSERT_EQ(engines.all().size(), 3U);
+  EXPECT_EQ(domains_of_helpers, 2U);
   Engine* const first = engines.named("thread");
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(first->name(), "thread/shared");

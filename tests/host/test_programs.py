@@ -95,6 +95,15 @@ def test_threads_at_once(folder: Path, name: str, engine: str | None) -> None:
     passes(run_job(host, 3, program, engine, seconds=120))
 
 
+@pytest.mark.parametrize("level", ("single", "multiple"))
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_engine_poll_leaves_the_thread_level_as_it_is(folder: Path, name: str, level: str) -> None:
+    """Both call Urakata in their own waiting, MPICH from 4.3 on and where one thread at a time calls it."""
+    outcome = run_job(named(name), 2, [str(compiled(named(name), "given_level", folder)), level], "poll")
+    passes(outcome)
+    assert outcome.output.count(f"level {level} of the host, 0 helpers") == 2, outcome.output
+
+
 @pytest.mark.parametrize("engine", ("poll", "thread"))
 @pytest.mark.parametrize("name", HOST_NAMES)
 def test_an_operation_without_a_request_ends_on_all_ranks(folder: Path, name: str, engine: str) -> None:

@@ -72,6 +72,24 @@ def test_mpich_by_wire(hosts: Hosts, folder: Path, engine: str) -> None:
     assert output.count("transport wire: ") == 3, output[:3000]
 
 
+@pytest.mark.parametrize(
+    ("per_host", "options", "said"),
+    (
+        (1, (), "level single of the host, 1 helpers"),
+        (1, ("--transport", "host"), "level multiple of the host, 1 helpers"),
+        (2, (), "level multiple of the host, 1 helpers"),
+    ),
+)
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_a_helper_that_needs_no_host_asks_for_no_thread_level(
+    hosts: Hosts, folder: Path, name: str, per_host: int, options: tuple[str, ...], said: str
+) -> None:
+    """All that a rank alone on its node sends goes by wire; with others there its helper has the host's messages, too."""
+    program = [str(compiled(named(name), "given_level", folder)), "single"]
+    code, output = run(hosts, name, program, *options, per_host=per_host)
+    assert code == 0 and output.count(said) == 3 * per_host, output[-3000:]
+
+
 @pytest.mark.parametrize("engine", ("poll", "thread"))
 def test_forks_while_collectives_are_in_progress(hosts: Hosts, folder: Path, engine: str) -> None:
     """The children have the descriptors of the connections, and stay longer than the collectives."""

@@ -74,6 +74,24 @@ TEST(EngineChoice, OfEveryCombinationOfFactsIsAsWrittenDown) {
   EXPECT_FALSE(std::getline(golden, expected));
 }
 
+// A helper that never calls the host asks for no thread level; where the wire then does not come, there is none.
+TEST(EngineChoice, ARankAloneOnItsNodeAsksForNoThreadLevelByWire) {
+  const Placed shared = placements()[1];
+  RunFacts facts{.hook = true, .by_wire = true};
+  EXPECT_FALSE(asks_for_threads(facts));
+  EXPECT_EQ(choose_engines(facts, false, shared.placement).usable(), (std::vector<std::string_view>{"thread", "poll"}));
+  facts.no_wire = "the nodes do not reach each other";
+  const EngineChoice without = choose_engines(facts, false, shared.placement);
+  EXPECT_EQ(without.usable(), std::vector<std::string_view>{"poll"});
+  EXPECT_NE(without.warning.find("no transport wire (the nodes do not reach each other)"), std::string::npos);
+  EXPECT_NE(without.warning.find("--transport host"), std::string::npos);
+  // Where the program asked for that level itself a helper may use the host.
+  EXPECT_EQ(choose_engines(facts, true, shared.placement).usable(), (std::vector<std::string_view>{"thread", "poll"}));
+  // A fallback progress thread calls the host.
+  facts.hook = false;
+  EXPECT_TRUE(asks_for_threads(facts));
+}
+
 TEST(EngineChoice, EngineHostAsksForNothing) {
   for (unsigned facts = 0; facts < 8; ++facts) {
     EXPECT_FALSE(asks_for_threads({.asked = EngineKind::host,

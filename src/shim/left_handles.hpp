@@ -1,0 +1,22 @@
+// Handles of datatypes and operations whose last user was a helper: it may not enter the host, so a thread of the
+// program frees them.
+//
+// Thread-safety: leave_type() and leave_operation() by any thread, free_left_handles() by those that may call the host.
+#pragma once
+
+#include <atomic>
+
+#include "shim/abi.hpp"
+
+namespace urakata::shim {
+
+void leave_type(MPI_Datatype handle);
+void leave_operation(MPI_Op handle);
+
+extern constinit std::atomic<bool> handles_left;  // relaxed: nothing is read on its word alone
+void free_handles_that_are_left();
+inline void free_left_handles() {
+  if (handles_left.load(std::memory_order_relaxed)) free_handles_that_are_left();
+}
+
+}  // namespace urakata::shim
