@@ -1,7 +1,7 @@
 // Who advances operations: the engines of a run, and which kind of them a communicator gets.
 //
-// Everything here is a function of its arguments. The shim asks before the host's MPI_Init, when all ranks have met, and
-// for each communicator; `urakata check` asks for a job that it does not start.
+// Everything here is a function of its arguments. The shim asks before the host's MPI_Init, when all ranks have met,
+// and for each communicator; `urakata check` asks for a job that it does not start.
 #pragma once
 
 #include <cstddef>
