@@ -3,6 +3,7 @@ sequential one."""
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typer.testing import CliRunner
 
 from urakata import paths
 from urakata.cli import build_app
+from urakata.hosts import available
 
 __all__ = ["nothing_stays"]  # around every test here
 
@@ -116,6 +118,25 @@ def test_the_study_is_measured_and_shown(tmp_path: Path) -> None:
     assert {one["parts"] for one in document["partitions"]} == {2, 4, 8, 16, 32, 64, 100}
     names = ("index.html", "solver.csv", "spmv-openmpi.svg", "cg-openmpi.svg")
     assert all((tmp_path / name).stat().st_size > 0 for name in names)
+
+
+@pytest.mark.skipif(not available()[0], reason=f"no test hosts here: {available()[1]}")
+def test_the_study_over_two_test_hosts(tmp_path: Path) -> None:
+    """From its hosts to its page: every way ends with the residual of a sequential solver, alone and under Urakata."""
+    named("openmpi")
+    words = ["--hosts", "2", "--n", str(EDGE), "--repeats", "1", "--partition", "rows", "--measure", "cg,pipelined"]
+    words += ["--iterations", "30", "--ways", ",".join(WAYS), "-o", str(tmp_path)]
+    done = CliRunner().invoke(build_app(), ["bench", "solver", "--quick", *words])
+    assert done.exit_code == 0, done.output
+    document = json.loads((tmp_path / "solver.json").read_text())
+    assert document["failed"] == [] and document["refused"] == []
+    assert document["settings"]["test_hosts"] == 2
+    rows = {(row["mode"], row["measure"], row["way"]): row for row in document["rows"]}
+    assert set(rows) == set(itertools.product(("alone", "urakata"), ("cg", "pipelined"), WAYS))
+    for (_, measure, _), row in rows.items():
+        assert (row["parts"], row["iterations"]) == (2, rows["alone", measure, "messages"]["iterations"]), row
+        assert row["residual"] == pytest.approx(rows["alone", measure, "messages"]["residual"], rel=1e-5), row
+    assert all((tmp_path / name).stat().st_size > 0 for name in ("index.html", "solver.csv", "cg-openmpi.svg"))
 
 
 LOSES_A_VALUE = """
