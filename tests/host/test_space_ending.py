@@ -54,13 +54,15 @@ def test_a_rank_that_dies_ends_the_job(folder: Path, name: str, how: str) -> Non
         assert re.search(ours + r"\S*space_end\S*\(\+0x[0-9a-f]+\)", outcome.output), outcome.output
 
 
-@pytest.mark.parametrize("where", ("neighbours", "halo"))
+@pytest.mark.parametrize("where", ("neighbours", "calls", "pairs", "halo"))
 @pytest.mark.parametrize("name", HOSTS)
 def test_a_rank_that_is_killed_in_an_exchange_ends_the_job(folder: Path, name: str, where: str) -> None:
-    """Its neighbours wait for marks that nobody will write."""
+    """Its neighbours wait for marks, or messages, that nobody will write. The launcher tells of what ended the job, and
+    in the end there is no process of it, nor anything of ours (nothing_stays)."""
     host = named(name)
     outcome = space_job(host, 3, [str(compiled(host, "killed_in_exchange", folder)), where])
     assert outcome.code not in (0, None), outcome.output
+    assert re.search(r"signal 9|SIGKILL|KILLED BY SIGNAL: 9|EXIT CODE: 9", outcome.output), outcome.output
     assert len(pids(outcome.output)) == 3
     nobody_lives(pids(outcome.output))
 

@@ -1,5 +1,6 @@
 // The last rank of a ring is killed while the others wait in an exchange with their neighbours: in MPI_Wait of a persistent
-// neighbourhood collective ("neighbours"), or in ura_halo_end ("halo"). Every rank says "pid P" first. With a folder
+// neighbourhood collective ("neighbours"), in a blocking one ("calls"), in MPI_Waitall of persistent sends and receives
+// that have met before ("pairs"), or in ura_halo_end ("halo"). Every rank says "pid P" first. With a folder
 // as second argument errors are returned, and each rank that gets one says so, and ends when all but the killed one
 // have; files there tell. The host, of which the test says that it listens at ports 20000 to 20999, does not see the
 // end: a process that lives on holds its connections, and only those.
@@ -52,13 +53,43 @@ static void die(void) {
   raise(SIGKILL);
 }
 
-static void neighbours(void) {
+static MPI_Comm ring_of_all(void) {
   const int both[2] = {(rank + ranks - 1) % ranks, (rank + 1) % ranks};
   MPI_Comm ring;
-  MPI_Request request;
   MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, both, MPI_UNWEIGHTED, 2, both, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
                                  &ring);
   if (folder != NULL) MPI_Comm_set_errhandler(ring, MPI_ERRORS_RETURN);
+  return ring;
+}
+
+static void calls(void) {
+  MPI_Comm ring = ring_of_all();
+  for (int round = 0;; ++round) {
+    if (round == kRounds && rank == ranks - 1) die();
+    const int code = MPI_Neighbor_alltoall(from, kEach, MPI_DOUBLE, to, kEach, MPI_DOUBLE, ring);
+    if (code != MPI_SUCCESS) end_with(code);
+  }
+}
+
+static void pairs(void) {
+  enum { kFew = 16 };  // doubles, so that what is sent is put into the pair's ring
+  MPI_Request requests[4];
+  for (int side = 0; side < 2; ++side) {
+    const int peer = (rank + (side == 0 ? 1 : ranks - 1)) % ranks;
+    MPI_Recv_init(to + side * kFew, kFew, MPI_DOUBLE, peer, 1 - side, MPI_COMM_WORLD, &requests[side]);
+    MPI_Send_init(from + side * kFew, kFew, MPI_DOUBLE, peer, side, MPI_COMM_WORLD, &requests[2 + side]);
+  }
+  for (int round = 0;; ++round) {
+    int code = MPI_Startall(4, requests);
+    if (round == kRounds && rank == ranks - 1) die();
+    if (code == MPI_SUCCESS) code = MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+    if (code != MPI_SUCCESS) end_with(code);
+  }
+}
+
+static void neighbours(void) {
+  MPI_Comm ring = ring_of_all();
+  MPI_Request request;
   MPI_Neighbor_alltoall_init(from, kEach, MPI_DOUBLE, to, kEach, MPI_DOUBLE, ring, MPI_INFO_NULL, &request);
   for (int round = 0;; ++round) {
     int code = MPI_Start(&request);
@@ -96,6 +127,9 @@ int main(int argc, char** argv) {
   printf("pid %ld\n", (long)getpid());
   fflush(stdout);
   MPI_Barrier(MPI_COMM_WORLD);
-  strcmp(argv[1], "halo") == 0 ? halo() : neighbours();
-  return 0;
+  if (strcmp(argv[1], "neighbours") == 0) neighbours();
+  if (strcmp(argv[1], "calls") == 0) calls();
+  if (strcmp(argv[1], "pairs") == 0) pairs();
+  if (strcmp(argv[1], "halo") == 0) halo();
+  return 2;
 }
