@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from jobs import FULL, HOST_NAMES, compiled, compiled_outside, named, passes, run_job
+from merging import merged, needs_spawned
 from spaces import EXEC, SPACE, space_job
 
 from urakata.hosts import Hosts, available
@@ -139,10 +140,35 @@ def test_merged_halves_equal_the_hosts(folder: Path, tmp_path: Path, name: str, 
     )
     for outcome in outcomes:
         passes(outcome)
-    of_host, inside = (sorted(re.findall(r"^rank .* got .*$", outcome.output, re.MULTILINE)) for outcome in outcomes)
+    of_host, inside = (merged(outcome.output) for outcome in outcomes)
     assert inside == of_host and len(inside) == ranks, inside
     engines = {row.operation: row.engine for row in summarise(tmp_path).rows}
     assert engines["Ialltoall"] == engines["Iallreduce"] != "host", engines
+
+
+@pytest.mark.parametrize("others", ("alone", "space"))
+@pytest.mark.parametrize("name", HOST_NAMES if FULL else ("openmpi", "mpich"))
+def test_merged_with_ranks_that_they_start_they_are_the_hosts(
+    folder: Path, tmp_path: Path, name: str, others: str
+) -> None:
+    """Two ranks in a space and two that these start, on the host alone or in a space, too: what all got is what four
+    ranks get of one another, and nothing of ours had a part in it."""
+    host = named(name)
+    program = str(compiled(host, "merged_halves", folder))
+    of_one_world = merged(run_job(host, 4, [program]).output)
+    start = [*(SPACE if others == "space" else []), program]
+    environment = {"URAKATA_REPORT": str(tmp_path), "PMIX_MCA_gds": "hash"}  # docs/use-a-space.md
+    outcome = space_job(host, 2, [program, *start], environment=environment)
+    needs_spawned(host, outcome)
+    passes(outcome)
+    assert merged(outcome.output) == of_one_world and len(of_one_world) == 4, outcome.output
+    summary = summarise(tmp_path)
+    assert [rank["space"]["ranks"] for rank in summary.ranks] == [2, 2]
+    assert summary.rows == []  # collectives that we handle
+    assert {row.carrier for row in summary.messages} == {"host"}
+    assert {"Isend", "Irecv", "Issend", "Ibsend", "Rsend", "Sendrecv"} <= {row.operation for row in summary.messages}
+    whole = summary.whole
+    assert whole is not None and {"Comm_spawn", "Neighbor_alltoall"} <= {row.operation for row in whole.rows}
 
 
 @pytest.mark.parametrize("name", HOST_NAMES)
