@@ -3,8 +3,9 @@
 // Each message says who sent it, with what tag, and its number; a receiver checks every byte, and that messages of one
 // sender with one tag come in the order in which they were sent.
 //
-// random_messages [--rounds N] [--seed S] [--messages M] [--largest B]: M messages a rank and round, on average, of at
-// most B bytes.
+// random_messages [--rounds N] [--seed S] [--messages M] [--largest B] [--idup 0]: M messages a rank and round, on
+// average, of at most B bytes; with --idup 0 on no communicator of MPI_Comm_idup, whose messages Urakata leaves to the
+// host.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ void fail(const char* what, int a, int b) {
 }
 
 int main(int argc, char** argv) {
-  int ranks, rounds = 40, messages = 40;
+  int ranks, rounds = 40, messages = 40, idup = 1;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -33,6 +34,7 @@ int main(int argc, char** argv) {
     if (strcmp(argv[i], "--rounds") == 0) rounds = atoi(argv[i + 1]);
     if (strcmp(argv[i], "--messages") == 0) messages = atoi(argv[i + 1]);
     if (strcmp(argv[i], "--largest") == 0) largest = atoi(argv[i + 1]);
+    if (strcmp(argv[i], "--idup") == 0) idup = atoi(argv[i + 1]);
     if (strcmp(argv[i], "--seed") == 0) seed = strtoull(argv[i + 1], NULL, 10);
   }
   if (ranks > kMostRanks || largest < kHeader) fail("too many ranks, or too few bytes", ranks, largest);
@@ -45,8 +47,12 @@ int main(int argc, char** argv) {
   MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]);
   MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comms[2]);
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &comms[3]);
-  MPI_Comm_idup(MPI_COMM_WORLD, &comms[4], &made);
-  MPI_Wait(&made, MPI_STATUS_IGNORE);
+  if (idup) {
+    MPI_Comm_idup(MPI_COMM_WORLD, &comms[4], &made);
+    MPI_Wait(&made, MPI_STATUS_IGNORE);
+  } else {
+    MPI_Comm_dup(MPI_COMM_WORLD, &comms[4]);
+  }
   MPI_Cart_create(MPI_COMM_WORLD, 1, size, periodic, 0, &comms[5]);
 
   long received = 0;

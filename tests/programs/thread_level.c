@@ -1,0 +1,50 @@
+// Asks for a level of threads, sends a message around the ring of all ranks, and says what it was told and what the host,
+// asked itself and not by way of whoever stands in front of it, has come up with.
+//     thread_level LEVEL
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int is_the_hosts(struct dl_phdr_info* library, size_t size, void* found) {
+  (void)size;
+  const char* name = strrchr(library->dlpi_name, '/');
+  if (name == NULL || strncmp(name, "/libmpi.so", strlen("/libmpi.so")) != 0) return 0;
+  *(const char**)found = library->dlpi_name;
+  return 1;
+}
+
+static int level_of_host(void) {
+  const char* path = NULL;
+  dl_iterate_phdr(is_the_hosts, &path);
+  void* library = path != NULL ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+  int (*query)(int*) = NULL;
+  if (library != NULL) *(void**)&query = dlsym(library, "PMPI_Query_thread");
+  int level = -1;
+  if (query != NULL) query(&level);
+  return level;
+}
+
+int main(int argc, char** argv) {
+  const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
+  int rank = 0, ranks = 0, told = -1, got = -1;
+  const int asked = argc == 2 ? atoi(argv[1]) : -1;
+  if (asked < 0 || asked > 3) return 2;
+  MPI_Init_thread(&argc, &argv, levels[asked], &told);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % ranks, 0, &got, 1, MPI_INT, (rank + ranks - 1) % ranks, 0,
+               MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  const int host = level_of_host();
+  for (int i = 0; i < 4; ++i) {
+    if (levels[i] == told) printf("asked %d, told %d, ", asked, i);
+  }
+  for (int i = 0; i < 4; ++i) {
+    if (levels[i] == host) printf("the host has %d\n", i);
+  }
+  MPI_Finalize();
+  return got == (rank + ranks - 1) % ranks ? 0 : 1;
+}
