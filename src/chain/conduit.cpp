@@ -16,17 +16,21 @@
 #include "base/log.hpp"
 #include "base/socket_watch.hpp"
 #include "base/system_error.hpp"
+#include "chain/compile.hpp"
 #include "chain/submitter.hpp"
 
 namespace urakata::chain {
 namespace {
 
-constexpr unsigned kFirstRoom = 512;  // requests of one operation; a larger one gets a larger ring
+constexpr unsigned kFirstRoom = 512;        // requests of one operation; a larger one gets a larger ring
+constexpr std::size_t kMostSubmitted = 32;  // operations that the kernel has at once; each has descriptors for gates
 constexpr unsigned kReapsPerCheck = 64;
 constexpr unsigned kSilent = 2;
-constexpr unsigned kOperationShift = 32;  // a request's number: its operation and its entry
+constexpr unsigned kOperationShift = 32;             // a request's number: its operation and its entry
+constexpr std::size_t kBetween = ~std::uint32_t{0};  // for an entry: a gate between operations
 // In Operation::left: it is not submitted yet; the lowest is the next.
 constexpr std::size_t kWaits = std::size_t{1} << 48U;
+constexpr std::size_t kDiscarded = std::size_t{1} << 20U;  // bytes, in one call
 // Words that let every wait of an operation through, however many there are.
 constexpr std::uint64_t kAllThrough = std::uint64_t{1} << 32U;
 
@@ -34,6 +38,12 @@ bool has_ended(int connection) {
   tcp_info info{};
   socklen_t size = sizeof info;
   return getsockopt(connection, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_state != TCP_ESTABLISHED;
+}
+
+// Makes the gate where there is none yet.
+bool has_gate(int& gate) {
+  if (gate < 0) gate = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
+  return gate >= 0;
 }
 
 // It may stand behind bytes that operations have not read yet, and stays.
@@ -53,19 +63,14 @@ Result<std::unique_ptr<Conduit>> Conduit::open(std::vector<Peer> peers, std::int
   }
   made->news_ = epoll_create1(EPOLL_CLOEXEC);
   if (made->news_ < 0) return system_error("no descriptor is left");
-  auto ring = Ring::open(kFirstRoom);
-  if (!ring.ok()) return ring.error();
-  epoll_event event{};
-  event.events = EPOLLIN;
-  epoll_ctl(made->news_, EPOLL_CTL_ADD, (*ring)->descriptor(), &event);
-  made->newest_ = ring->get();
-  made->rings_.emplace_back().ring = std::move(*ring);
+  static_assert(std::size_t{kFirstRoom} << (kMostRings - 1) == kMostEntries);
+  if (const Status ring = made->add_ring(kFirstRoom); !ring.ok()) return ring.error();
   return made;
 }
 
 Conduit::~Conduit() {
   submitter_.forget(*this);
-  rings_.clear();
+  for (Served& served : rings_) served.ring.reset();
   for (const Peer& peer : peers_) {
     if (peer.socket < 0) continue;
     SocketWatch::closed(peer.socket);
@@ -73,26 +78,41 @@ Conduit::~Conduit() {
   }
   for (const auto& operation : operations_) {
     for (const int gate : operation->gates) close(gate);
+    for (const int gate : {operation->ended, operation->begun}) {
+      if (gate >= 0) close(gate);
+    }
   }
   if (news_ >= 0) close(news_);
 }
 
 // --- starting --------------------------------------------------------------------------------------------------------
 
-// A ring with room for that many requests.
-bool Conduit::make_room(std::size_t entries) {
-  if (rings_.back().ring->room() >= entries) return true;
-  auto made = Ring::open(static_cast<unsigned>(entries));
-  if (!made.ok()) {
-    log::error("no room for an operation of %zu entries: %s", entries, made.error().message.c_str());
-    return false;
-  }
+Status Conduit::add_ring(std::size_t requests) {
+  auto opened = Ring::open(static_cast<unsigned>(requests));
+  if (!opened.ok()) return opened.error();
   epoll_event event{};
   event.events = EPOLLIN;
-  epoll_ctl(news_, EPOLL_CTL_ADD, (*made)->descriptor(), &event);
-  rings_.emplace_back().ring = std::move(*made);
-  newest_.store(rings_.back().ring.get(), std::memory_order_release);
-  return true;
+  epoll_ctl(news_, EPOLL_CTL_ADD, (*opened)->descriptor(), &event);
+  const std::size_t count = rings_made_.load(std::memory_order_relaxed);
+  rings_[count].ring = std::move(*opened);
+  rings_made_.store(count + 1, std::memory_order_release);
+  return Nothing{};
+}
+
+// A newest ring that takes so many requests more, and all of their results: the kernel must not run out of room for
+// these while nobody polls.
+bool Conduit::make_room(std::size_t requests) {
+  const Served& last = newest();
+  const std::size_t room = last.ring->room();
+  if (requests <= room && last.pending + requests <= last.ring->results()) return true;
+  const std::size_t wanted = std::max(requests, 2 * room);
+  if (wanted > kMostEntries || (no_larger_ring_ && last_ != nullptr)) return false;
+  const Status added = add_ring(wanted);
+  no_larger_ring_ = !added.ok();
+  if (no_larger_ring_ && last_ == nullptr) {
+    log::error("no room for an operation of %zu entries: %s", requests, added.error().message.c_str());
+  }
+  return added.ok();
 }
 
 Conduit::Operation* Conduit::free_operation(const ChainedSchedule& schedule) {
@@ -127,6 +147,7 @@ bool Conduit::start(const ChainedSchedule& schedule, std::span<std::byte* const>
     operation->whose = whose;
     operation->buffers.assign(buffers.begin(), buffers.end());
     operation->failed = false;
+    operation->submitted = false;
     operation->left = turn;
     in_flight_.fetch_add(1, std::memory_order_relaxed);
   }
@@ -134,10 +155,50 @@ bool Conduit::start(const ChainedSchedule& schedule, std::span<std::byte* const>
   return true;
 }
 
-void Conduit::put(std::size_t number, std::size_t at) {
+// All requests of an operation. Each chain signals its end; of an operation behind another the first chain waits for
+// the end of each chain of that one, then lets the others begin.
+void Conduit::put(std::size_t number, const Operation* before) {
+  Operation& operation = *operations_[number];
+  const ChainedSchedule& schedule = *operation.schedule;
+  const auto gate = [&](Ring::Kind kind, bool linked, int descriptor, void* word) {
+    newest().ring->put({.kind = kind,
+                        .linked = linked,
+                        .descriptor = descriptor,
+                        .address = word,
+                        .bytes = sizeof(std::uint64_t),
+                        .number = number << kOperationShift | kBetween});
+  };
+  operation.others = schedule.chains - 1;
+  bool first_of_chain = true;
+  for (std::size_t at = 0; at < schedule.entries.size(); ++at) {
+    if (first_of_chain && before != nullptr) {
+      if (at != 0) {
+        gate(Ring::Kind::read, true, operation.begun, &token_in_);
+      } else {
+        for (std::uint32_t chain = 0; chain < before->schedule->chains; ++chain) {
+          gate(Ring::Kind::read, true, before->ended, &token_in_);
+        }
+        if (operation.others != 0) gate(Ring::Kind::write, true, operation.begun, &operation.others);
+      }
+    }
+    put_entry(number, at);
+    first_of_chain = !schedule.entries[at].linked;
+    if (first_of_chain && operation.signals) gate(Ring::Kind::write, false, operation.ended, &signal_);
+  }
+}
+
+std::size_t Conduit::requests_of(const Operation& operation, const Operation* before) const {
+  const std::size_t chains = operation.schedule->chains;
+  std::size_t requests = operation.schedule->entries.size();
+  if (operation.signals) requests += chains;
+  if (before != nullptr) requests += before->schedule->chains + (chains > 1 ? chains : 0);
+  return requests;
+}
+
+void Conduit::put_entry(std::size_t number, std::size_t at) {
   const Operation& operation = *operations_[number];
   const Entry& entry = operation.schedule->entries[at];
-  Ring::Submission request{.linked = entry.linked, .bytes = entry.bytes};
+  Ring::Submission request{.linked = entry.linked || operation.signals, .bytes = entry.bytes};
   request.number = number << kOperationShift | at;
   switch (entry.act) {
     case Act::send:
@@ -160,63 +221,91 @@ void Conduit::put(std::size_t number, std::size_t at) {
       request.address = &token_in_;
       break;
   }
-  rings_.back().ring->put(request);
+  newest().ring->put(request);
 }
 
-// Submits the operation whose turn it is, where the one before it has ended: by the main thread, or by the submitter's.
-// (IOSQE_IO_DRAIN would order them in the ring, but has io_uring's worker threads run the later one.)
-void Conduit::submit(bool handed_over) {
-  const std::lock_guard guard(lock_);
-  if (handed_over) --handed_over_;
-  Served& last = rings_.back();
-  if (last.pending != 0 || handed_over_ != 0) return;
+// Of those that wait for their submission the first; operations_.size(): none does.
+std::size_t Conduit::next_to_submit() const {
   std::size_t number = operations_.size();
+  if (in_flight() == submitted_) return number;
   for (std::size_t i = 0; i < operations_.size(); ++i) {
     const Operation& one = *operations_[i];
     const bool waits = one.whose != nullptr && one.left >= kWaits;
     if (waits && (number == operations_.size() || one.left < operations_[number]->left)) number = i;
   }
-  if (number == operations_.size()) return;
-  if (!handed_over && !submitter_.by_itself()) {
-    ++handed_over_;
-    if (submitter_.hand_over(*this)) return;
-    --handed_over_;
+  return number;
+}
+
+// May the operation be submitted behind the last one? (IOSQE_IO_DRAIN would order them in the ring, but has io_uring's
+// worker threads run the later one.)
+bool Conduit::may_follow(Operation& operation) {
+  if (!last_->signals || submitted_ == kMostSubmitted) return false;
+  if (operation.schedule->chains > 1 && !has_gate(operation.begun)) return false;
+  return make_room(requests_of(operation, last_));
+}
+
+// Submits what may be submitted, in order: by the main thread, or by the submitter's.
+void Conduit::submit(bool handed_over) {
+  const std::lock_guard guard(lock_);
+  if (handed_over) --handed_over_;
+  while (handed_over_ == 0) {
+    const std::size_t number = next_to_submit();
+    if (number == operations_.size()) return;
+    Operation& operation = *operations_[number];
+    operation.signals =
+        operation.schedule->entries.size() + operation.schedule->chains <= kMostEntries && has_gate(operation.ended);
+    if (last_ != nullptr && !may_follow(operation)) return;
+    if (!handed_over && !submitter_.by_itself()) {
+      ++handed_over_;
+      if (submitter_.hand_over(*this)) return;
+      --handed_over_;
+    }
+    give_to_kernel(number);
   }
+}
+
+void Conduit::give_to_kernel(std::size_t number) {
   Operation& operation = *operations_[number];
-  const std::size_t entries = operation.schedule->entries.size();
-  operation.left = entries;
+  const std::size_t requests = requests_of(operation, last_);
+  operation.left = requests;
+  operation.followed = false;
   std::size_t taken = 0;
-  if (!broken() && make_room(entries)) {
-    Served& served = rings_.back();
-    for (std::size_t at = 0; at < entries; ++at) put(number, at);
+  if (!broken() && make_room(requests)) {
+    put(number, last_);
+    Served& served = newest();
     const int result = served.ring->submit();
     taken = result > 0 ? static_cast<std::size_t>(result) : 0;
     served.pending += taken;
-    if (taken != entries) {
-      log::error("the kernel took %zu of an operation's %zu requests: %s", taken, entries,
+    if (taken != requests) {
+      log::error("the kernel took %zu of an operation's %zu requests: %s", taken, requests,
                  result < 0 ? std::strerror(-result) : "it has no memory for more");
     }
   }
-  if (taken == entries) return;
+  if (last_ != nullptr) last_->followed = true;
+  last_ = &operation;
+  operation.submitted = true;
+  ++submitted_;
+  if (taken == requests) return;
   operation.failed = true;
-  operation.left -= entries - taken;
+  operation.left -= requests - taken;
   shut();
 }
 
 // --- ends ------------------------------------------------------------------------------------------------------------
 
 void Conduit::tell(const Operation& operation, std::size_t at, std::int32_t value) {
-  const Entry& entry = operation.schedule->entries[at];
   if (value == -ECANCELED || broken()) return;  // for what is told of another
-  const bool message = entry.act == Act::send || entry.act == Act::receive;
-  const std::int32_t rank = message ? peers_[operation.schedule->peers[entry.whom]].rank : -1;
-  if (!message) {
-    log::error("a gate between an operation's chains failed: %s", std::strerror(value < 0 ? -value : EIO));
-  } else if (value < 0) {
+  const Entry* const entry = at != kBetween ? &operation.schedule->entries[at] : nullptr;
+  if (entry == nullptr || entry->act == Act::signal || entry->act == Act::wait) {
+    log::error("a gate between chains failed: %s", std::strerror(value < 0 ? -value : EIO));
+    return;
+  }
+  const std::int32_t rank = peers_[operation.schedule->peers[entry->whom]].rank;
+  if (value < 0) {
     log::error("lost the connection to rank %d: %s", rank, std::strerror(-value));
   } else {
     log::error("lost the connection to rank %d: its process has ended, after %d of %u bytes of a message", rank, value,
-               entry.bytes);
+               entry->bytes);
   }
 }
 
@@ -226,16 +315,25 @@ void Conduit::end(Operation& operation, std::vector<Done>& done) {
       std::memmove(operation.buffers[copy.to] + copy.to_offset, operation.buffers[copy.from] + copy.from_offset,
                    copy.bytes);
     }
+    if (operation.signals && !operation.followed) {  // nobody waits for these any more
+      for (std::uint32_t chain = 0; chain < operation.schedule->chains; ++chain) {
+        std::uint64_t word = 0;
+        [[maybe_unused]] const auto got = read(operation.ended, &word, sizeof word);
+      }
+    }
   }
   done.push_back({operation.whose, operation.failed});
   operation.whose = nullptr;
+  if (operation.submitted) --submitted_;
+  if (last_ == &operation) last_ = nullptr;
   in_flight_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void Conduit::take(const Ring::Outcome& outcome, std::vector<Done>& done) {
   Operation& operation = *operations_[outcome.number >> kOperationShift];
   const std::size_t at = outcome.number & ((std::uint64_t{1} << kOperationShift) - 1);
-  if (outcome.value < 0 || static_cast<std::uint32_t>(outcome.value) != operation.schedule->entries[at].bytes) {
+  const std::uint32_t bytes = at == kBetween ? sizeof(std::uint64_t) : operation.schedule->entries[at].bytes;
+  if (outcome.value < 0 || static_cast<std::uint32_t>(outcome.value) != bytes) {
     tell(operation, at, outcome.value);
     operation.failed = true;
     shut();
@@ -247,12 +345,13 @@ void Conduit::reap(std::vector<Done>& done) {
   if (in_flight() == 0) return;
   std::unique_lock guard(lock_, std::try_to_lock);  // the submitter's thread may have it: then the next time
   if (!guard.owns_lock()) return;
-  for (Served& served : rings_) {
+  for (Served& served : std::span(rings_).first(rings_made_.load(std::memory_order_relaxed))) {
     Ring::Outcome outcome;
     while (served.ring->take(outcome)) {
       --served.pending;
       take(outcome, done);
     }
+    if (served.pending != 0) break;  // what a later ring holds ends after it
   }
   if (broken()) {
     for (const auto& operation : operations_) {  // of which no request was taken
@@ -264,20 +363,34 @@ void Conduit::reap(std::vector<Done>& done) {
   submit(false);
 }
 
-// The requests that wait for bytes or room end at once; those at gates are let through, to messages that end at once.
+bool Conduit::news() const {
+  if (broken()) return true;
+  const std::size_t count = rings_made_.load(std::memory_order_acquire);
+  return std::ranges::any_of(std::span(rings_).first(count), [](const Served& one) { return one.ring->news(); });
+}
+
+// The requests that wait for bytes or room end at once; those at gates are let through, to messages that end at once:
+// of what has come nothing is left by then, and a connection that is shut takes no more.
 void Conduit::shut() {
   if (shut_) return;
   broken_ = shut_ = true;
   for (const Peer& peer : peers_) {
-    if (peer.socket >= 0) shutdown(peer.socket, SHUT_RDWR);
+    if (peer.socket < 0) continue;
+    shutdown(peer.socket, SHUT_RDWR);
+    while (recv(peer.socket, nullptr, kDiscarded, MSG_TRUNC | MSG_DONTWAIT) > 0) {
+    }
   }
+  const auto open_gate = [](int gate) {
+    if (gate < 0) return;
+    [[maybe_unused]] const auto written = write(gate, &kAllThrough, sizeof kAllThrough);
+  };
   for (const auto& operation : operations_) {
     if (operation->whose == nullptr) continue;
     operation->failed = true;
     if (operation->left >= kWaits) operation->left = 0;
-    for (const int gate : operation->gates) {
-      [[maybe_unused]] const auto written = write(gate, &kAllThrough, sizeof kAllThrough);
-    }
+    std::ranges::for_each(operation->gates, open_gate);
+    open_gate(operation->ended);
+    open_gate(operation->begun);
   }
 }
 

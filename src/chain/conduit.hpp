@@ -1,9 +1,11 @@
 // A conduit: what a communicator's operations need that the kernel runs, and nothing else uses: a connection to each
 // other rank, and a ring.
 //
-// Operations use the connections one after the other, in the order of their starts, which is the same on all ranks: each
-// is submitted when the end of the one before it has been seen (a ring serves one conduit, so operations of other
-// communicators do not stand in its way).
+// Operations use the connections one after the other, in the order of their starts, which is the same on all ranks.
+// One that is started while others are under way is submitted behind them and waits in the kernel, by a gate, for the
+// end of the last: so what has been started goes on without a call. (A ring serves one conduit, so operations of other
+// communicators do not stand in its way.) The kernel is given so many operations and requests at once; what is started
+// beyond that waits here, for a call.
 //
 // Who starts. Requests go on in the time of the thread that submitted them, and are cancelled when it ends. So those
 // that the program's main thread starts are submitted by itself; what others start is submitted by a thread of ours,
@@ -12,7 +14,8 @@
 //
 // Failure. A request that ends with an error or with fewer bytes than it was to move, a peer that does not answer for
 // the timeout: all connections are shut down and the conduit is broken. Every operation that has not ended by then ends
-// with an error, as do all that come later; peers see their connections end and do likewise. Buffers are in use until an
+// with an error, as do all that come later; peers see their connections end and do likewise. Bytes that have come and
+// were not read are thrown away, so that no operation takes those of one before it. Buffers are in use until an
 // operation's end is told.
 //
 // Leaving. Ranks give a communicator up one after the other, while those that stay may still wait for each other by the
@@ -23,10 +26,10 @@
 // Thread-safety: start() and reap() by one thread at a time, who owns the engine's domain; the rest by anyone.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -58,7 +61,7 @@ class Conduit {
   std::size_t in_flight() const { return in_flight_.load(std::memory_order_relaxed); }
   bool broken() const { return broken_; }
   // May something have ended that was not reaped? Without a call or a lock.
-  bool news() const { return broken() || newest_.load(std::memory_order_acquire)->news(); }
+  bool news() const;
 
   // Begins an operation; false: the conduit is broken, or becomes so. `buffers`: the address of each of the schedule's
   // buffers. Schedule and buffers stay until the end is told, with `whose`. Allocates nothing once as many operations
@@ -85,6 +88,9 @@ class Conduit {
  private:
   friend class Submitter;
 
+  // Each has twice the room of the one before it, at least: 512 to 32768 requests.
+  static constexpr std::size_t kMostRings = 7;
+
   struct Operation {
     const ChainedSchedule* schedule = nullptr;
     void* whose = nullptr;  // nullptr: the record is free
@@ -92,8 +98,15 @@ class Conduit {
     std::vector<int> gates = {};
     std::size_t left = 0;  // requests that have not ended
     bool failed = false;
+    bool submitted = false;
+    // Gates between operations, made when they are first needed; -1: there is none.
+    int ended = -1;            // signalled at the end of each chain, for the operation behind this one
+    int begun = -1;            // of several chains behind another operation: the first signals it, the others wait
+    bool signals = false;      // `ended`
+    bool followed = false;     // by one that waits at `ended`
+    std::uint64_t others = 0;  // chains beside the first: what `begun` is signalled by
   };
-  // Rings that have become too small stay, since what they hold may not have ended; they are few.
+  // Rings that have become too small stay, since what they hold may not have ended.
   struct Served {
     std::unique_ptr<Ring> ring;
     std::size_t pending = 0;  // requests that were not reaped
@@ -102,10 +115,17 @@ class Conduit {
   Conduit(std::vector<Peer> peers, std::int32_t context, Submitter& submitter, std::uint64_t timeout_ns)
       : context_(context), timeout_ns_(timeout_ns), submitter_(submitter), peers_(std::move(peers)) {}
 
-  bool make_room(std::size_t entries);
+  Served& newest() { return rings_[rings_made_.load(std::memory_order_relaxed) - 1]; }
+  Status add_ring(std::size_t requests);
+  bool make_room(std::size_t requests);
   Operation* free_operation(const ChainedSchedule& schedule);
+  std::size_t next_to_submit() const;
+  bool may_follow(Operation& operation);
   void submit(bool handed_over);
-  void put(std::size_t operation, std::size_t at);
+  void give_to_kernel(std::size_t number);
+  std::size_t requests_of(const Operation& operation, const Operation* before) const;
+  void put(std::size_t number, const Operation* before);
+  void put_entry(std::size_t number, std::size_t at);
   void take(const Ring::Outcome& outcome, std::vector<Done>& done);
   void end(Operation& operation, std::vector<Done>& done);
   void shut();
@@ -121,13 +141,16 @@ class Conduit {
 
   // Stored under the lock, loaded by anyone.
   std::atomic<bool> broken_{false};
-  std::atomic<Ring*> newest_{nullptr};  // of rings_; release and acquire
+  std::atomic<std::size_t> rings_made_{0};  // release and acquire: rings of which the pointers are there
   std::atomic<std::size_t> in_flight_{0};
 
   // Under the lock, since the submitter's thread uses it as well.
   std::mutex lock_;
-  std::deque<Served> rings_;                            // the last is the one for new operations
+  std::array<Served, kMostRings> rings_;                // the last is the one for new operations
   std::vector<std::unique_ptr<Operation>> operations_;  // by number, which the requests' numbers hold
+  Operation* last_ = nullptr;                           // that was submitted; nullptr: the kernel has none
+  std::size_t submitted_ = 0;                           // operations that the kernel has
+  bool no_larger_ring_ = false;                         // the kernel has refused one
   bool shut_ = false;
   bool left_ = false;              // by leave()
   std::uint64_t others_left_ = 0;  // as check_peers() has found

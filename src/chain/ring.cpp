@@ -12,8 +12,8 @@
 namespace urakata::chain {
 namespace {
 
-// Results of operations that wait for their owner to poll; more than that the kernel keeps aside, which costs it
-// memory and us a call.
+// Room for results of operations that wait for their owner to poll. (More than that the kernel would keep aside, which
+// costs it memory and us a call.)
 constexpr unsigned kResults = 4;  // times the room
 constexpr unsigned kLeast = 64;
 
@@ -52,6 +52,7 @@ Result<std::unique_ptr<Ring>> Ring::open(unsigned requests) {
     return Error{why(-code)};
   }
   made->room_ = room;
+  made->results_ = wanted.cq_entries;
   io_uring_ring_dontfork(made->ring_.get());
   return made;
 }

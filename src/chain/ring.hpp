@@ -26,7 +26,8 @@ class Ring {
   Ring& operator=(const Ring&) = delete;
 
   unsigned room() const { return room_; }
-  int descriptor() const;  // readable while there are results
+  unsigned results() const { return results_; }  // so many have room
+  int descriptor() const;                        // readable while there are results
 
   enum class Kind : std::uint8_t { send, receive, read, write };
   struct Submission {
@@ -54,6 +55,7 @@ class Ring {
   Ring() = default;
   std::unique_ptr<io_uring> ring_;
   unsigned room_ = 0;
+  unsigned results_ = 0;
 };
 
 // Can chains be run here? Tries: a receive that waits for all of its bytes with a signal linked to it, and another chain

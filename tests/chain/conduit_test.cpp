@@ -12,6 +12,7 @@
 #include <numeric>
 #include <thread>
 
+#include "base/clock.hpp"
 #include "chain/compile.hpp"
 #include "chain/submitter.hpp"
 #include "connected.hpp"
@@ -144,6 +145,51 @@ TEST_F(Joined, OperationsInFlightKeepTheirOrder) {
   EXPECT_EQ(ends_[0].conduit->in_flight(), 0U);
 }
 
+// Without a call once all have been started, on both sides: with chains of every kind behind each other, and those that
+// need a larger ring. What has come shows in memory.
+TEST_F(Joined, OperationsBehindOthersGoOnWithoutACall) {
+  struct Kind {
+    std::uint64_t bytes, piece, short_bytes;
+  };
+  constexpr Kind kOne{100, 10, kShortBytes};
+  constexpr Kind kStreams{100'000, 10'000, 0};
+  constexpr Kind kLong{3000, 1, 0};
+  for (const std::vector<Kind>& kinds : std::vector<std::vector<Kind>>{{kOne, kOne},
+                                                                       {kOne, kStreams},
+                                                                       {kStreams, kOne},
+                                                                       {kStreams, kStreams},
+                                                                       {kOne, kLong, kOne},
+                                                                       std::vector<Kind>(20, kStreams)}) {
+    std::vector<std::array<ChainedSchedule, 2>> schedules;
+    std::vector<std::unique_ptr<Swap>> swaps;
+    for (const Kind& kind : kinds) {
+      schedules.push_back(
+          {swap_of(0, kind.bytes, kind.piece, kind.short_bytes), swap_of(1, kind.bytes, kind.piece, kind.short_bytes)});
+      swaps.push_back(std::make_unique<Swap>(kind.bytes, static_cast<unsigned>(swaps.size())));
+    }
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      for (std::size_t i = 0; i < kinds.size(); ++i)
+        ASSERT_TRUE(swaps[i]->start(ends_[rank], rank, schedules[i][rank]));
+    }
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      const std::uint64_t until = now_ns() + 10 * kTimeout;
+      const std::byte expected = swaps.back()->out[1 - rank].back();
+      const volatile std::byte& last = swaps.back()->in[rank].back();
+      while (last != expected && now_ns() < until) {
+      }
+      ASSERT_TRUE(last == expected) << kinds.size() << " operations";
+    }
+    for (End& end : ends_) {
+      end.done.clear();
+      end.wait(kinds.size());
+    }
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      swaps[i]->expect_swapped();
+      EXPECT_EQ(ends_[0].done[i].whose, swaps[i].get());
+    }
+  }
+}
+
 // What a thread starts that ends before the operation does is carried on all the same, and in order.
 TEST_F(Joined, AThreadThatStartsMayEnd) {
   const std::array<ChainedSchedule, 2> schedules{swap_of(0, 1000, 10, kShortBytes), swap_of(1, 1000, 10, kShortBytes)};
@@ -177,6 +223,28 @@ TEST_F(Joined, APeerThatEndsFailsWhatIsInFlight) {
   EXPECT_EQ(std::memcmp(first.in[0].data(), first.out[1].data(), 1000), 0);
   EXPECT_TRUE(ends_[0].conduit->broken());
   EXPECT_FALSE(first.start(ends_[0], 0, schedules[0]));
+}
+
+// The first operation's message has come while it waits for room for its own; what breaks it leaves that to nobody.
+TEST_F(Joined, WhatIsBehindABrokenOperationReadsNoneOfItsBytes) {
+  constexpr std::uint64_t kMore = 50'000'000;  // than the sockets take
+  Builder builder("send, then receive", 2, 0);
+  const auto out = builder.send(1, {.buffer = kSendBuffer}, kMore, 0);
+  builder.after(out, builder.recv(1, {.buffer = kRecvBuffer}, 40, 0));
+  Swap first(kMore, 1);
+  const ChainedSchedule blocked = *compile(*builder.commit(), {.downhill = true});
+  ASSERT_EQ(blocked.chains, 1U);
+  ASSERT_TRUE(first.start(ends_[0], 0, blocked));
+  const ChainedSchedule behind = swap_of(0, 40, 40, 0);
+  Swap second(40, 2);
+  ASSERT_TRUE(second.start(ends_[0], 0, behind));
+  ASSERT_EQ(write(sockets_[1], first.out[1].data(), 80), 80);
+  pollfd here{.fd = sockets_[0], .events = POLLIN, .revents = 0};
+  ASSERT_EQ(poll(&here, 1, -1), 1);
+  ends_[0].conduit->discard();
+  ends_[0].wait(2);
+  EXPECT_TRUE(ends_[0].done[0].failed && ends_[0].done[1].failed);
+  EXPECT_EQ(second.in[0], std::vector<std::byte>(40));
 }
 
 // At each request of an operation: the peer's connection ends just there.

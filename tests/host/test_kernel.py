@@ -84,6 +84,15 @@ def test_what_other_threads_start_goes_on_too(hosts: Hosts, folder: Path) -> Non
     assert output.count(CONDUIT) == 3, output[:3000]
 
 
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_several_operations_go_on_while_a_rank_computes(hosts: Hosts, folder: Path, tmp_path: Path, name: str) -> None:
+    """Two to twelve of one communicator; each rank in turn makes no call until the others have completed them."""
+    program = [str(compiled(named(name), "outstanding", folder)), str(tmp_path), "330" if FULL else "33"]
+    code, output = run(hosts, program, name=name)
+    assert code == 0 and "0 wrong or late" in output, output[-3000:]
+    assert output.count(CONDUIT) == 3, output[:3000]
+
+
 def test_forks_while_collectives_are_in_progress(hosts: Hosts, folder: Path) -> None:
     program = [str(compiled(named("openmpi"), "forks", folder)), "12"]
     code, output = run(hosts, program)
