@@ -46,8 +46,8 @@ class SocketWatch {
   void wake();
 
   // A socket that is read by ourselves is nothing to watch; from now on, and until it is closed. Nor does a child have
-  // it that this process forks: while one lived, whoever is connected to this process would not see its end. By any
-  // thread.
+  // it that this process forks: while one lived, whoever is connected to this process would not see its end. (So an
+  // io_uring is left out, too.) By any thread.
   static void leave_out(int socket);
   static void closed(int socket);
 

@@ -70,7 +70,11 @@ Result<std::unique_ptr<Conduit>> Conduit::open(std::vector<Peer> peers, std::int
 
 Conduit::~Conduit() {
   submitter_.forget(*this);
-  for (Served& served : rings_) served.ring.reset();
+  for (Served& served : rings_) {
+    if (served.ring == nullptr) continue;
+    SocketWatch::closed(served.ring->descriptor());
+    served.ring.reset();
+  }
   for (const Peer& peer : peers_) {
     if (peer.socket < 0) continue;
     SocketWatch::closed(peer.socket);
@@ -93,6 +97,7 @@ Status Conduit::add_ring(std::size_t requests) {
   epoll_event event{};
   event.events = EPOLLIN;
   epoll_ctl(news_, EPOLL_CTL_ADD, (*opened)->descriptor(), &event);
+  SocketWatch::leave_out((*opened)->descriptor());
   const std::size_t count = rings_made_.load(std::memory_order_relaxed);
   rings_[count].ring = std::move(*opened);
   rings_made_.store(count + 1, std::memory_order_release);

@@ -5,10 +5,13 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <numeric>
 #include <thread>
 
@@ -320,6 +323,60 @@ TEST_F(Joined, AConduitMayGoThatWasHandedOver) {
     EXPECT_TRUE(ends_[0].done[0].failed);
     ends_[0].conduit.reset();
   }
+}
+
+int io_urings() {
+  int found = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    found += std::filesystem::read_symlink(entry.path(), gone).string().find("io_uring") != std::string::npos ? 1 : 0;
+  }
+  return found;
+}
+
+// A rank with an operation under way forks a child and is killed. The child, which lives, has neither its ring nor its
+// connection: the peer sees the end.
+TEST(ForkedChild, HidesNoEndOfItsParent) {
+  if (const std::string why = why_no_chains(); !why.empty()) GTEST_SKIP() << why;
+  const auto [own, other] = connected();
+  std::array<int, 2> words{};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, words.data()), 0);
+  const pid_t rank = fork();
+  ASSERT_GE(rank, 0);
+  if (rank == 0) {
+    close(other);
+    close(words[0]);
+    Submitter submitter;
+    std::vector<Conduit::Peer> peers(2);
+    peers[1] = {own, 1};
+    const auto conduit = std::move(*Conduit::open(std::move(peers), 0, submitter, kTimeout));
+    Builder builder("receive", 2, 0);
+    builder.recv(1, {.buffer = kRecvBuffer}, 40, 0);
+    const ChainedSchedule schedule = *compile(*builder.commit(), {});
+    std::array<std::byte, 40> in{};
+    const std::array<std::byte*, 2> buffers{in.data(), in.data()};
+    if (!conduit->start(schedule, buffers, &in) || io_urings() != 1) _exit(1);
+    if (fork() == 0) {
+      const char held = static_cast<char>(io_urings());
+      if (send(words[1], &held, 1, 0) != 1) _exit(1);
+      char word = 0;
+      _exit(recv(words[1], &word, 1, 0) == 0 ? 0 : 1);  // until the test has looked
+    }
+    pause();
+  }
+  close(own);
+  close(words[1]);
+  char held = -1;
+  EXPECT_EQ(recv(words[0], &held, 1, 0), 1);
+  EXPECT_EQ(held, 0);
+  kill(rank, SIGKILL);
+  int status = 0;
+  EXPECT_EQ(waitpid(rank, &status, 0), rank);
+  EXPECT_EQ(status, SIGKILL);
+  pollfd end{.fd = other, .events = POLLIN | POLLRDHUP, .revents = 0};
+  EXPECT_EQ(poll(&end, 1, 60'000), 1);
+  close(other);
+  close(words[0]);
 }
 
 TEST_F(Joined, DiscardingEndsWhatWaitsAtGates) {

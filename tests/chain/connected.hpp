@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -10,7 +11,7 @@
 
 namespace urakata::chain {
 
-// Blocking sockets over the loopback; the caller's.
+// Blocking sockets over the loopback, as conduits have them; the caller's.
 inline std::array<int, 2> connected() {
   const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
@@ -24,6 +25,8 @@ inline std::array<int, 2> connected() {
   EXPECT_EQ(connect(one, reinterpret_cast<sockaddr*>(&address), size), 0);
   const int other = accept(listener, nullptr, nullptr);
   close(listener);
+  const int yes = 1;
+  for (const int end : {one, other}) EXPECT_EQ(setsockopt(end, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes), 0);
   return {one, other};
 }
 

@@ -101,8 +101,9 @@ def test_forks_while_collectives_are_in_progress(hosts: Hosts, folder: Path) -> 
 
 
 def test_blocking_calls_of_the_main_thread_may_be_interrupted_and_of_no_other(hosts: Hosts, folder: Path) -> None:
-    """How often they are is the kernel's affair, and is printed only; what is waited for is lost by nobody."""
-    program = [str(compiled(named("openmpi"), "interrupted_calls", folder)), "480" if FULL else "24"]
+    """Each kind of call is, on each rank, at least once; how often is the kernel's affair, and is printed only. What is
+    waited for is lost by nobody."""
+    program = [str(compiled(named("openmpi"), "interrupted_calls", folder)), "480" if FULL else "24", "960"]
     code, output = run(hosts, program)
     rows = re.findall(r"rank \d: 0 wrong in .* [1-9]\d* calls 0 wrong", output)
     print(*rows, sep="\n")
@@ -161,6 +162,29 @@ def test_a_rank_that_ends_early_ends_the_job(hosts: Hosts, folder: Path, tmp_pat
     code, output = run(hosts, program)
     assert code != 0, output[-3000:]
     assert {path.name for path in tmp_path.iterdir()} == {"0", "1", "2"}, output[-3000:]
+    assert output.count(CONDUIT) == 3, output[:3000]
+
+
+def test_whoever_is_in_an_operation_with_a_killed_rank_gets_an_error(
+    hosts: Hosts, folder: Path, tmp_path: Path
+) -> None:
+    """The launcher leaves the others alone, errors are returned, and the host sees none: the connections tell."""
+    host = named("openmpi")
+    own = {"btl_tcp_port_min_v4": "20000", "btl_tcp_port_range_v4": "1000"}
+    program = str(compiled(host, "killed_in_exchange", folder))
+    done = hosts.run(
+        [EXEC, "--engine", "kernel", "--verbose", "2", "--", program, "collectives", str(tmp_path)],
+        host_mpi=host.launcher,
+        env={
+            **host.environment,
+            **{f"OMPI_MCA_{name}": value for name, value in own.items()},
+            "PRTE_MCA_state_base_recoverable": "1",
+        },
+        timeout=SECONDS,
+    )
+    output = done.stdout + done.stderr
+    assert sorted(re.findall(r"rank (\d): the exchange ended with class [1-9]", output)) == ["0", "1"], output[-3000:]
+    assert output.count("lost the connection to rank 2") >= 1, output[-3000:]
     assert output.count(CONDUIT) == 3, output[:3000]
 
 

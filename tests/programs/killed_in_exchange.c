@@ -1,9 +1,10 @@
 // The last rank of a ring is killed while the others wait in an exchange with their neighbours: in MPI_Wait of a persistent
 // neighbourhood collective ("neighbours"), in a blocking one ("calls"), in MPI_Waitall of persistent sends and receives
-// that have met before ("pairs"), or in ura_halo_end ("halo"). Every rank says "pid P" first. With a folder
-// as second argument errors are returned, and each rank that gets one says so, and ends when all but the killed one
-// have; files there tell. The host, of which the test says that it listens at ports 20000 to 20999, does not see the
-// end: a process that lives on holds its connections, and only those.
+// that have met before ("pairs"), in ura_halo_end ("halo"), or in MPI_Wait of several collectives of MPI_COMM_WORLD
+// ("collectives"), where the last rank has started them, too. Every rank says "pid P" first. With a folder as second
+// argument errors are returned, and each rank that gets one says so, and ends when all but the killed one have; files
+// there tell. The host, of which the test says that it listens at ports 20000 to 20999, does not see the end: a process
+// that lives on holds its connections, and only those.
 #include <arpa/inet.h>
 #include <signal.h>
 #include <stdio.h>
@@ -117,6 +118,25 @@ static void halo(void) {
   }
 }
 
+static void collectives(void) {
+  static double gathered[kEach * 64], turned[kEach * 64], given[kEach * 64], few[64];
+  MPI_Request requests[4];
+  if (ranks > 64) exit(2);
+  for (int round = 0;; ++round) {
+    int codes[4] = {MPI_Iallgather(from, kEach, MPI_DOUBLE, gathered, kEach, MPI_DOUBLE, MPI_COMM_WORLD, &requests[0]),
+                    MPI_Ibcast(to, kEach, MPI_DOUBLE, ranks - 1, MPI_COMM_WORLD, &requests[1]),
+                    MPI_Ialltoall(given, kEach, MPI_DOUBLE, turned, kEach, MPI_DOUBLE, MPI_COMM_WORLD, &requests[2]),
+                    MPI_Iallgather(from, 1, MPI_DOUBLE, few, 1, MPI_DOUBLE, MPI_COMM_WORLD, &requests[3])};
+    if (round == kRounds && rank == ranks - 1) die();
+    int failed = 0;
+    for (int i = 0; i < 4; ++i) {
+      if (codes[i] == MPI_SUCCESS) codes[i] = MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+      if (codes[i] != MPI_SUCCESS) failed = codes[i];
+    }
+    if (failed != 0) end_with(failed);
+  }
+}
+
 int main(int argc, char** argv) {
   if (argc != 2 && argc != 3) return 2;
   if (argc == 3) folder = argv[2];
@@ -131,5 +151,6 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "calls") == 0) calls();
   if (strcmp(argv[1], "pairs") == 0) pairs();
   if (strcmp(argv[1], "halo") == 0) halo();
+  if (strcmp(argv[1], "collectives") == 0) collectives();
   return 2;
 }
