@@ -10,7 +10,7 @@
 //                 product of small matrices with a test after each; what they lose is the time that is not products, so that
 //                 what a helper takes on their cores counts. Beside it the same by the CPU clocks of thread and process.
 //   --part group  any number of ranks: MPI_Ibcast, MPI_Iallgather, MPI_Ialltoall, each rank computing without a call from
-//                 its start until all has come; then all the CPU time that it took from their computations, starting and
+//                 its start until all has come, or for so long and then waiting; then all the CPU time that it took from their computations, starting and
 //                 waiting calls included, and io_uring's kernel threads.
 //   --part small  any number of ranks: MPI_Iallreduce of floats and of doubles, each waited for at once, one after the
 //                 other; what the start takes of it; and the elements of all results that are not what the processor has.
@@ -34,7 +34,7 @@ static const char usage[] =
     "  --sizes        bytes (64)\n"
     "  --repetitions  of all parts but group (500)\n"
     "  --test-us      between two tests of part hop, method explicit (100)\n"
-    "  --compute-ms   most that the relay of part hop computes without a call, where nothing comes (50)\n"
+    "  --compute-ms   most that a relay of part hop (50) or a rank of part group (200) computes, where nothing comes\n"
     "  --product      edge of the matrices of part lost (4)\n"
     "  --budget-ms    for each operation and size of part group (100)";
 
@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
   char *part = "", *sizes = standard;
   char* method = getenv("KERNEL_METHOD");
   if (!method) method = "collective";
-  long repetitions = 500, test_us = 100, product = 4, budget_ms = 100, compute_ms = 50;
+  long repetitions = 500, test_us = 100, product = 4, budget_ms = 100, compute_ms = 0;
   int ranks = 0;
   MPI_Init(&argc, &argv);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -64,6 +64,7 @@ int main(int argc, char** argv) {
                                    {"--budget-ms", NULL, &budget_ms, 1}, {"--compute-ms", NULL, &compute_ms, 1}};
   parse_options(argc, argv, options, 8, usage);
   const int which = find("--part", part, parts, 5);
+  if (compute_ms == 0) compute_ms = which == 2 ? 200 : 50;
   struct settings settings = {.method = (enum method)find("--method", method, methods, 3),
                               .repetitions = (int)repetitions,
                               .test_us = (double)test_us,

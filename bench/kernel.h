@@ -20,7 +20,7 @@ struct settings {
   int size_count;
   int repetitions;
   double test_us;    // between two tests of EXPLICIT in part `hop`
-  double most_ns;    // that its relay computes without a call, where nothing comes
+  double most_ns;    // that its relay, or a rank of part `group`, computes without a call, where nothing comes
   long product;      // edge of the matrices in part `lost`
   double budget_ns;  // for one size in part `group`
 };

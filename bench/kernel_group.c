@@ -13,8 +13,6 @@ struct group {
   struct calm calm;
 };
 
-static const double timeout_ns = 200e6;
-
 static MPI_Request begin(const struct group* g, enum kind kind) {
   MPI_Request request = MPI_REQUEST_NULL;
   const int bytes = (int)g->bytes;
@@ -37,7 +35,7 @@ static void mark(struct group* g, enum kind kind, unsigned char value) {
 struct sample {
   double us;       // from the common start until all is here
   double lost_ns;  // of the computation
-  bool late;
+  bool late;       // not all had come before the rank made a call
 };
 
 // All ranks are on one machine, whose clock they share, or agree within the barrier's error.
@@ -48,7 +46,7 @@ static double agree_on_start(void) {
   return moment;
 }
 
-static struct sample repeat(struct group* g, enum kind kind, unsigned char value, double window_ns) {
+static struct sample repeat(struct group* g, enum kind kind, unsigned char value, double window_ns, double most_ns) {
   mark(g, kind, value);
   const double moment = agree_on_start();
   while (now_ns() < moment) {
@@ -59,11 +57,17 @@ static struct sample repeat(struct group* g, enum kind kind, unsigned char value
   MPI_Request request = begin(g, kind);
   const double starting = now_ns() - begun;
   const int blocks = kind == IBCAST ? 1 : g->ranks;
-  for (int i = 0; i < blocks; ++i) {
+  for (int i = 0; i < blocks && !sample.late; ++i) {
     // The own block of an alltoall and allgather is copied when its owner makes a call.
     if (kind != IBCAST && i == g->rank) continue;
     const unsigned char* last = g->recv + (size_t)(i + 1) * g->bytes - 1;
-    if (!compute_until(last, value, timeout_ns, &g->calm, &loss)) sample.late = true;
+    const double left = begun + most_ns - now_ns();
+    if (!compute_until(last, value, left > 0 ? left : 0, &g->calm, &loss)) sample.late = true;
+  }
+  if (sample.late) {
+    const double waits = now_ns();
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    loss.ns += now_ns() - waits;
   }
   sample.us = (now_ns() - moment) / 1e3;
   // What others still want of this rank goes on meanwhile; the same time for all, so that all lose what they lose.
@@ -81,31 +85,36 @@ static void measure(struct group* g, enum kind kind, const struct settings* s) {
   // A program computes long between calls: engines with helpers have seen that, and do not wait for its next call.
   const double least = 1e6;
   double window = least;
-  int count = FEWEST;
+  int count = FEWEST, late = 0;
   for (int i = 0; i < FEWEST; ++i) {  // warms up, and finds how long one takes
-    double us = repeat(g, kind, (unsigned char)(1 + i), least).us;
-    MPI_Allreduce(MPI_IN_PLACE, &us, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    if (i > FEWEST / 2 && us * 2e3 > window) window = us * 2e3;
+    const struct sample sample = repeat(g, kind, (unsigned char)(1 + i), least, s->most_ns);
+    double most[2] = {sample.us, sample.late};
+    MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    late += most[1] != 0;
+    if (i > FEWEST / 2 && most[0] * 2e3 > window) window = most[0] * 2e3;
   }
+  if (late > FEWEST / 2) window = s->most_ns;  // nothing comes before a call: all ranks make it then
   count = (int)(s->budget_ns / (window + 60e3));
   count = count < FEWEST ? FEWEST : count > MOST ? MOST : count;
   double *us = allocate((size_t)count * sizeof *us), *lost = allocate((size_t)count * sizeof *lost);
   double *slowest = allocate((size_t)count * sizeof *slowest), *all = allocate((size_t)count * sizeof *all);
-  int late = 0;
+  double *lates = allocate((size_t)count * sizeof *lates), *any = allocate((size_t)count * sizeof *any);
   if (g->rank == 0) count_interrupts(&before);
   for (int i = 0; i < count; ++i) {
-    const struct sample sample = repeat(g, kind, (unsigned char)(1 + (i + FEWEST) % 251), window);
+    const struct sample sample = repeat(g, kind, (unsigned char)(1 + (i + FEWEST) % 251), window, s->most_ns);
     us[i] = sample.us;
     lost[i] = sample.lost_ns / 1e3;
-    late += sample.late;
+    lates[i] = sample.late;
   }
   if (g->rank == 0) count_interrupts(&after);
   int workers = io_workers();
   MPI_Reduce(us, slowest, count, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
   MPI_Reduce(lost, all, count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
   MPI_Reduce(g->rank == 0 ? MPI_IN_PLACE : &workers, &workers, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
-  MPI_Reduce(g->rank == 0 ? MPI_IN_PLACE : &late, &late, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+  MPI_Reduce(lates, any, count, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
   if (g->rank == 0) {
+    late = 0;
+    for (int i = 0; i < count; ++i) late += any[i] != 0;
     sort_samples(slowest, count);
     sort_samples(all, count);
     printf(
@@ -118,6 +127,8 @@ static void measure(struct group* g, enum kind kind, const struct settings* s) {
     printf("}\n");
     fflush(stdout);
   }
+  free(any);
+  free(lates);
   free(all);
   free(slowest);
   free(lost);

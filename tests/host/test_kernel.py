@@ -119,8 +119,10 @@ def test_the_study_measures_all_methods(tmp_path: Path) -> None:
     rows = json.loads(file.read_text())["rows"]
     assert {row["method"] for row in rows if row["part"] == "fine"} == set(PARTS["fine"].methods)
     of_group = [row for row in rows if row["part"] == "group"]
+    assert {row["method"] for row in of_group} == set(PARTS["group"].methods)
     assert {row["operation"] for row in of_group} == {"ibcast", "iallgather", "ialltoall"}
     assert all(row["values"]["workers"] == [0] for row in of_group)
+    assert all(row["values"]["late"] == [1.0] for row in of_group if row["method"] == "poll"), of_group
 
 
 def _study(file: Path, *words: str) -> dict[str, Any]:

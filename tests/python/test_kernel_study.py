@@ -191,7 +191,7 @@ def test_what_is_run_of_a_part() -> None:
         *(Variant("kernel", "chain", how) for how in ("none", "rfs")),
         *(Variant("kernel", "binomial", how) for how in ("none", "rfs")),
     ]
-    assert variants(PARTS["group"], list(METHODS), both, ["none"]) == [THREAD, KERNEL]
+    assert variants(PARTS["group"], list(METHODS), both, ["none"]) == [Variant("host"), Variant("poll"), THREAD, KERNEL]
 
 
 def test_the_relays_call_ends_the_wait_for_who_does_nothing_before_it() -> None:

@@ -74,7 +74,7 @@ class Part:
         return list(range(1, count - 1)) if self.relays else []
 
 
-# Nothing moves what these do before the relay makes a call.
+# Nothing moves what these do before a rank makes a call.
 _AWAITED = ("--compute-ms", "5")
 
 PARTS: Mapping[str, Part] = {
@@ -109,8 +109,9 @@ PARTS: Mapping[str, Part] = {
         "Ranks that compute without a call until all has come",
         2,
         ("--part", "group"),
-        ("thread", "kernel"),
+        ("host", "poll", "thread", "kernel"),
         relays=False,
+        of_method={"host": _AWAITED, "poll": _AWAITED},
     ),
 }
 
