@@ -11,6 +11,7 @@
 // again, so a notice that comes late cannot be taken for one about another communicator.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <mutex>
@@ -24,9 +25,11 @@ struct Notice {
   std::int32_t context = 0;  // that of the rank which is told
   static constexpr std::int32_t kNone = -1;
   std::int32_t withdrawn = kNone;  // else no operation has failed: the tag of messages to be thrown away
+
+  friend bool operator==(const Notice&, const Notice&) = default;
 };
 
-// All notices that have come to this process, in order. Thread-safety: everything by anyone.
+// All notices that have come to this process, each once, in order. Thread-safety: everything by anyone.
 class Failures {
  public:
   // `code`: the error code of operations that end for what another rank tells, or for a message that is lost.
@@ -35,6 +38,7 @@ class Failures {
 
   void add(const Notice& notice) {
     const std::lock_guard guard(lock_);
+    if (std::ranges::find(notices_, notice) != notices_.end()) return;
     notices_.push_back(notice);
     count_.store(notices_.size(), std::memory_order_release);
   }

@@ -9,6 +9,7 @@
 //   lane_piece  tag; id: 44 bits of offset in the message, 20 of its number; payload
 //   lane_ack    so many pieces of this connection have come, be they in place or in memory of ours
 //   lane_go     the receive of message `id` (20 bits) of `tag` is there
+//   notice      as by wire
 //
 // Messages of one peer and tag meet by number: the k-th that is sent meets the k-th receive. Nobody is asked before the
 // first kPush bytes of a message go, since asking takes a round trip; what comes before its receive is kept here. The
@@ -24,6 +25,9 @@
 // Of a lane that has been given up the other end may not hear, as where a router has dropped the flow: it stays there as one
 // that brings nothing. So lane_go, which may have gone into such a one, is told by all lanes until more than kPush bytes
 // have come; and what an end answers on it is never acknowledged, by which it is found, too.
+//
+// Notices go by all lanes, too, and beside that by wire: lanes are open already, so a notice is with the kernel when a
+// failed call returns, also where its rank never calls again; a connection of the wire that is still to be made needs it to.
 //
 // Connections are made by the Wire's listener and secret, at a pair's first message and as many as its backlog keeps
 // busy. No SO_RCVBUF or SO_SNDBUF is set, so windows grow as the kernel sees fit. Little is left unsent in the kernel
@@ -246,7 +250,7 @@ class Lanes final : private Connection::Sink {
   void poll(LanesPort* port);
   std::size_t cancel(const void* instance);
   std::uint64_t moved(const Ticket& ticket, std::int32_t peer, bool send);
-  void over(std::int32_t context);
+  void tell(std::int32_t rank, const Notice& notice);
 
   // lanes_busy.cpp
   void begin_busy(std::int32_t rank, std::uint64_t bytes);

@@ -218,6 +218,10 @@ bool Lanes::arrived(Connection& from, const Frame& frame) {
       go(other, frame.tag, frame.id);
       push(lane.rank, other);
       return true;
+    case FrameKind::notice:
+      if (!from.open) return false;
+      failures_.add({.from = lane.rank, .origin = static_cast<std::int32_t>(frame.id), .context = frame.tag});
+      return true;
     case FrameKind::lane_piece:
       if (frame.bytes == 0 && place(from, frame) == nullptr) return false;  // nobody has asked for room
       return landed(other, lane, frame);
@@ -329,9 +333,9 @@ std::size_t Lanes::cancel(const void* instance) {
   return taken;
 }
 
-void Lanes::over(std::int32_t context) {
+void Lanes::tell(std::int32_t rank, const Notice& notice) {
   const std::lock_guard guard(lock_);
-  over_.insert(context);
+  over_.insert(notice.origin);
   for (auto& [rank, peer] : peers_) {
     for (auto it = peer.incoming.begin(); it != peer.incoming.end();) {
       if (it->second.port != nullptr || !is_over(it->first.first)) {
@@ -343,6 +347,13 @@ void Lanes::over(std::int32_t context) {
       }
       it = peer.incoming.erase(it);
     }
+  }
+  const auto to = peers_.find(rank);
+  if (to == peers_.end()) return;
+  for (Lane& lane : to->second.lanes) {
+    if (!lane.connection->open || lane.connection->broken()) continue;
+    lane.connection->send_soon(
+        {.frame = {.kind = FrameKind::notice, .tag = notice.context, .id = static_cast<std::uint32_t>(notice.origin)}});
   }
 }
 

@@ -42,9 +42,9 @@ std::size_t LanesPort::cancel(const void* instance) {
   return taken;
 }
 
-void LanesPort::tell(std::int32_t /*peer*/, const Notice& notice) {
+void LanesPort::tell(std::int32_t peer, const Notice& notice) {
   const KeptErrno kept;
-  lanes_.over(notice.origin);
+  lanes_.tell(peer, notice);
 }
 
 std::span<const Completion> LanesPort::poll() {

@@ -1,6 +1,7 @@
 // Collectives until one fails, while the test breaks the link between two hosts. Every rank gets an error, and another
 // one at once for the next collective on the same communicator. Files in the folder argv[1] say how far each rank is. With
-// argv[2] "neighbours" it is one of a ring's neighbourhoods, as a persistent request, with "halo" a halo of urakata.h.
+// argv[2] "neighbours" it is one of a ring's neighbourhoods, as a persistent request, with "halo" a halo of urakata.h, with
+// "sites" a blocking one that is Urakata's between sites; with "sites-fatal" likewise, but its error ends the job.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ static int size;
 static const char* folder;
 static MPI_Request of_neighbours = MPI_REQUEST_NULL;
 static ura_halo* halo;
+static int blocks;
 
 static void prepare_neighbours(int rank, int* from, int* to) {
   const int both[2] = {(rank + size - 1) % size, (rank + 1) % size};
@@ -42,6 +44,7 @@ static int collective(int* from, int* to) {
     const int begun = ura_halo_begin(halo, from, to);
     return begun != MPI_SUCCESS ? begun : ura_halo_end(halo);
   }
+  if (blocks) return MPI_Allgather(from, BLOCK, MPI_INT, to, BLOCK, MPI_INT, MPI_COMM_WORLD);
   if (of_neighbours != MPI_REQUEST_NULL) {
     const int started = MPI_Start(&of_neighbours);
     return started != MPI_SUCCESS ? started : MPI_Wait(&of_neighbours, MPI_STATUS_IGNORE);
@@ -58,12 +61,14 @@ int main(int argc, char** argv) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  const char* what = argc == 3 ? argv[2] : "";
+  blocks = strncmp(what, "sites", 5) == 0;
+  if (strcmp(what, "sites-fatal") != 0) MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   int* from = calloc((size_t)size * BLOCK, sizeof *from);
   int* to = calloc((size_t)size * BLOCK, sizeof *to);
   if (from == NULL || to == NULL) return 2;
-  if (argc == 3 && strcmp(argv[2], "neighbours") == 0) prepare_neighbours(rank, from, to);
-  if (argc == 3 && strcmp(argv[2], "halo") == 0) prepare_halo(rank);
+  if (strcmp(what, "neighbours") == 0) prepare_neighbours(rank, from, to);
+  if (strcmp(what, "halo") == 0) prepare_halo(rank);
   long done = 0;
   while (collective(from, to) == MPI_SUCCESS) {
     if (++done == 10) say(folder, "works", rank);

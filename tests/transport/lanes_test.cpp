@@ -254,6 +254,7 @@ TEST(Lanes, AreAsManyAsAskedFor) {
 namespace passed {
 std::uint64_t ns = 0;
 std::uint64_t checks = 0;  // by lanes of their connections
+int held = -1;             // the one socket for which it passes
 
 std::uint64_t now() { return now_ns() + ns; }
 TcpFacts facts(int socket) {
@@ -262,7 +263,75 @@ TcpFacts facts(int socket) {
   found.since_ack_ms += static_cast<std::uint32_t>(ns / 1'000'000);
   return found;
 }
+// A network that takes everything and brings nothing.
+TcpFacts facts_of_silent(int socket) {
+  TcpFacts found = facts(socket);
+  found.not_acknowledged = std::max(found.not_acknowledged, 1U);
+  return found;
+}
+TcpFacts facts_of_held(int socket) {
+  if (socket == held) return facts_of_silent(socket);
+  ++checks;
+  return tcp_facts(socket);
+}
 }  // namespace passed
+
+// The first of four lanes breaks no connection and acknowledges nothing: the other three bring what it had.
+TEST(Lanes, WhatASilentLaneHadGoesOverOthers) {
+  passed::ns = passed::checks = 0;
+  passed::held = -1;
+  Job job(2, {.congestion = "", .now = passed::now, .facts = passed::facts_of_held});
+  while (job.lanes[0]->traffic()[1].lanes < 4) pass_on(job, 8'000'000);
+  passed::held = sockets_to(*job.wires[1]).front();
+  std::vector<std::byte> sent = filled(40'000'000, 1), room(sent.size());
+  std::size_t open = 2;
+  job.ports[0]->send({.address = sent.data(), .bytes = sent.size(), .layout = nullptr, .peer = 1, .tag = 5}, {},
+                     nullptr);
+  job.ports[1]->recv({.address = room.data(), .bytes = room.size(), .layout = nullptr, .peer = 0, .tag = 5}, {},
+                     nullptr);
+  const std::uint64_t before = passed::checks;
+  while (passed::checks == before) open -= job.ports[0]->poll().size();  // nobody reads, so every lane has something
+  passed::ns += 2'000'000'000;
+  while (job.lanes[0]->traffic()[1].lost == 0) open -= job.ports[0]->poll().size();
+  passed::held = -1;  // the number may be that of another socket soon
+  ASSERT_EQ(open, 2U);
+  while (open != 0) {
+    for (auto& port : job.ports) {
+      for (const Completion& done : port->poll()) {
+        EXPECT_EQ(done.error, 0);
+        --open;
+      }
+    }
+  }
+  EXPECT_EQ(job.lanes[0]->traffic()[1].lost, 1U);
+  EXPECT_GT(job.lanes[0]->traffic()[1].again, 0U);
+  EXPECT_TRUE(sent == room);
+}
+
+// Nothing is heard of any lane: not before the timeout, and soon after it, a send and a receive end with an error.
+TEST(Lanes, SilenceOfAllLanesIsAnErrorAfterTheTimeout) {
+  passed::ns = passed::checks = 0;
+  Job job(2, {.congestion = "", .now = passed::now, .facts = passed::facts_of_silent});
+  pass_on(job, 100'000);
+  std::vector<std::byte> sent = filled(40'000'000, 1), room(1000);
+  job.ports[0]->send({.address = sent.data(), .bytes = sent.size(), .layout = nullptr, .peer = 1, .tag = 5}, {},
+                     nullptr);
+  job.ports[0]->recv({.address = room.data(), .bytes = room.size(), .layout = nullptr, .peer = 1, .tag = 5}, {},
+                     nullptr);
+  std::size_t failed = 0;
+  while (failed != 2 && passed::ns < 2 * kTimeout) {
+    const std::uint64_t before = passed::checks;
+    while (passed::checks == before && failed != 2) {
+      for (const Completion& done : job.ports[0]->poll()) {
+        EXPECT_EQ(done.error, kFailure);
+        EXPECT_GE(passed::ns, kTimeout);
+        ++failed;
+      }
+    }
+    passed::ns += kTimeout / 10;
+  }
+  EXPECT_EQ(failed, 2U);
+}
 
 // All lanes were lost while nobody wanted anything, and that is longer ago than a node may be silent; and then the other
 // process computes for longer than that.
@@ -343,6 +412,20 @@ TEST(Lanes, APeerThatIsGoneIsAnError) {
   job.ports[0]->send({.address = sent.data(), .bytes = sent.size(), .layout = nullptr, .peer = 1, .tag = 5}, {},
                      nullptr);
   EXPECT_EQ(job.ports[0]->poll().front().error, kFailure);
+}
+
+// Rank 1 tells that its operations have failed, and never polls again.
+TEST(Lanes, ANoticeNeedsNoMoreOfItsTeller) {
+  Job job(2);
+  pass_on(job, 100'000);
+  const Notice notice{.from = 1, .origin = 7, .context = 3};
+  job.ports[1]->tell(0, notice);
+  while (job.failures.count() == 0) job.ports[0]->poll();
+  while (!job.lanes[0]->settled()) {  // by all lanes, and it counts once
+  }
+  std::vector<Notice> known;
+  job.failures.read(known);
+  EXPECT_EQ(known, std::vector{notice});
 }
 
 // What is given up uses no memory of the program's any more, and what comes for it later is thrown away.
