@@ -199,8 +199,13 @@ void Lanes::check_lanes(std::int32_t rank, Peer& peer, std::uint64_t now) {
     if (lane.silence_ns > wire_.timeout_ns()) lane.connection->end();
   }
   if (heard_out && !silent_out.empty()) {
-    log::information("%zu of %zu lanes to rank %d acknowledge nothing: what they had goes over the others",
-                     silent_out.size(), alive(peer, true, false), rank);
+    std::set<const Outgoing*> messages;
+    for (const Lane* lane : silent_out) {
+      for (const Given& given : lane->unacked) messages.insert(given.message);
+    }
+    log::information(
+        "%zu of %zu lanes to rank %d acknowledge nothing: what they had of %zu messages goes over the others",
+        silent_out.size(), alive(peer, true, false), rank, messages.size());
     for (Lane* lane : silent_out) lane->connection->end();
   }
   if (heard) {

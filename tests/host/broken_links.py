@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import Future
 from pathlib import Path
 
+import pytest
 from spaces import until
 
 from urakata.hosts import Hosts
@@ -15,6 +16,21 @@ def cut(hosts: Hosts, one: int, other: int) -> None:
     for here, there in ((one, other), (other, one)):
         words = ["ip", "neigh", "replace", hosts.addresses[there], "lladdr", "02:00:00:00:00:01", "dev", "eth0"]
         hosts.execute(here, [*words, "nud", "permanent"])
+
+
+def refuse_connections(hosts: Hosts, host: int) -> None:
+    """A firewall: nobody opens a TCP connection to this host any more, but to ports below 32768, which its listeners
+    get only where they ask for one (Open MPI's do). What the host opens itself goes both ways."""
+    opening = "match ip protocol 6 0xff match u8 0x02 0x12 at 33 match u16 0x8000 0x8000 at 22"  # SYN, but no ACK
+    for line in (
+        "ip tuntap add dev nowhere mode tap",
+        "ip link set dev nowhere up",
+        "tc qdisc add dev eth0 clsact",
+        f"tc filter add dev eth0 ingress protocol ip prio 1 u32 {opening} action mirred egress redirect dev nowhere",
+    ):
+        done = hosts.execute(host, line.split())
+        if done.returncode != 0:
+            pytest.skip(f"no such firewall here: {line}: {done.stderr.strip()}")
 
 
 def wait_until_it_works(job: Future[tuple[int, str]], folder: Path, ranks: int) -> None:

@@ -180,15 +180,17 @@ static void prepare_reduction(Collective* c, bool user, Random* shared, int unit
   c->got = plain_buffer(&c->recv, c->in_place ? total : c->recv.shape.count);
 }
 
-void prepare(Collective* c, MPI_Comm comm, const char* comm_name, Abilities able, Random* shared, Random* local) {
+void prepare(Collective* c, const Communicator* where, Abilities able, Random* shared, Random* local) {
   memset(c, 0, sizeof *c);
-  c->comm = comm;
-  c->comm_name = comm_name;
-  MPI_Comm_size(comm, &c->size);
-  MPI_Comm_rank(comm, &c->rank);
+  c->comm = where->comm;
+  c->judge = where->judge;
+  c->comm_name = where->name;
+  c->request = MPI_REQUEST_NULL;
+  MPI_Comm_size(c->comm, &c->size);
+  MPI_Comm_rank(c->comm, &c->rank);
   static const Operation moving[] = {BCAST, ALLGATHER, ALLTOALL};
   const bool moves = able.mostly_moving && !one_in(shared, 4);
-  if (c->size == 1) able = (Abilities){.user_operators = able.user_operators};
+  if (c->size == 1) able = (Abilities){.user_operators = able.user_operators, .blocking = able.blocking};
   c->operation = moves ? moving[below(shared, 3)] : (Operation)below(shared, OPERATIONS);
   const int pick = below(shared, 8);
   c->form = NONBLOCKING;
@@ -196,6 +198,7 @@ void prepare(Collective* c, MPI_Comm comm, const char* comm_name, Abilities able
   if (HAVE_PERSISTENT && able.persistent && pick >= 6) {
     c->form = HAVE_LARGE_COUNT && one_in(shared, 2) && c->operation != BARRIER ? INIT_LARGE : INIT;
   }
+  if (able.blocking) c->form = BLOCKING;
   // Numbers drawn from `shared` must not depend on the size of the communicator: the parts of a split differ in it.
   const uint64_t root_seed = random_next(shared);
   const uint64_t block_seed = random_next(shared);

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "communicators.h"
 #include "operators.h"
 
 typedef enum {
@@ -62,6 +63,7 @@ typedef struct {
   Operation operation;
   Form form;
   MPI_Comm comm;
+  MPI_Comm judge;  // where the operation is done again, to compare
   const char* comm_name;
   int size, rank, root;
   bool in_place;    // this rank passes MPI_IN_PLACE
@@ -87,13 +89,14 @@ typedef struct {
   bool derived_types;
   bool user_operators;  // MPICH 5's MPI_Ireduce_scatter_block ends by a signal
   bool mostly_moving;   // draw mostly operations that engine kernel runs
+  bool blocking;        // draw the blocking forms, and these only
 } Abilities;
 
 // Draws everything but the data. `shared` gives the same on all ranks, `local` does not.
-void prepare(Collective* c, MPI_Comm comm, const char* comm_name, Abilities able, Random* shared, Random* local);
+void prepare(Collective* c, const Communicator* where, Abilities able, Random* shared, Random* local);
 void fill(Collective* c, Random* local);                 // new data, before every start
 void initialise(Collective* c);                          // persistent forms
-void start(Collective* c);                               // any form but BLOCKING
+void start(Collective* c);                               // of form BLOCKING, to its end
 bool judge(Collective* c, char* verdict, size_t bytes);  // compares with the host's blocking operation
 void discard(Collective* c);
 

@@ -82,6 +82,7 @@ static void scatter_blocking_reduction(const Collective* c) {
   Collective whole = *c;
   whole.operation = ALLREDUCE;
   whole.in_place = false;
+  whole.comm = c->judge;
   if (c->in_place) whole.outgoing.base = c->expected.base;
   const Shape* shape = &c->send.shape;
   Buffer result = plain_buffer(&c->send, shape->count);
@@ -106,13 +107,15 @@ static void run_blocking(const Collective* c) {
     return;
   }
   if (c->reduction || c->operation == BARRIER) {
-    const Handles h = own_handles(c);
+    Handles h = own_handles(c);
+    h.comm = c->judge;
     issue(c, BLOCKING, &h, &c->expected, NULL);
     return;
   }
   Packed out = pack_side(c, SEND, &c->outgoing);
   Packed in = pack_side(c, RECV, &c->expected);
   Collective bytes = *c;
+  bytes.comm = c->judge;
   bytes.send = out.side;
   bytes.recv = in.side;
   bytes.outgoing.base = out.packed.memory;

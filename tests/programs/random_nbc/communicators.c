@@ -51,6 +51,16 @@ void make_communicators(Communicator* all) {
   MPI_Comm_dup(*idup, &all[n++].comm);
   all[n].name = "split of the idup";
   MPI_Comm_split(*idup, rank % 2, -rank, &all[n++].comm);
+  for (int i = 0; i < n; ++i) all[i].judge = all[i].comm;
+}
+
+void let_the_host_judge(Communicator* all) {
+  for (int i = 0; i < kCommunicators; ++i) {
+    if (all[i].comm == MPI_COMM_NULL) continue;
+    MPI_Request request;
+    MPI_Comm_idup(all[i].comm, &all[i].judge, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
 }
 
 int random_communicator(Random* shared) {
@@ -75,7 +85,9 @@ void choose_engines(Communicator* all, uint64_t seed) {
 }
 
 void free_communicators(Communicator* all) {
-  for (int i = 1; i < kCommunicators; ++i) {
-    if (all[i].comm != MPI_COMM_NULL) MPI_Comm_free(&all[i].comm);
+  for (int i = 0; i < kCommunicators; ++i) {
+    if (all[i].comm == MPI_COMM_NULL) continue;
+    if (all[i].judge != all[i].comm) MPI_Comm_free(&all[i].judge);
+    if (i != 0) MPI_Comm_free(&all[i].comm);
   }
 }

@@ -1,7 +1,10 @@
 // Random non-blocking and persistent collectives against the host's blocking ones.
 //
 //     random_nbc [--seed N] [--cases N] [--batch N] [--verbose] [--no-early-free] [--no-persistent] [--no-derived]
-//                [--mostly-moving] [--mixed-engines]
+//                [--mostly-moving] [--mixed-engines] [--blocking] [--no-messages]
+//
+// With --blocking the operations are blocking ones, on derived types and in place as the others, and compared with those of
+// communicators by MPI_Comm_idup, which are the host's.
 //
 // A batch starts a few operations on a few communicators, with messages between them, completes them all in a random
 // way, and compares every byte of every buffer with what the blocking operation leaves. Each batch is a function of the
@@ -51,6 +54,7 @@ static void idle(Random* local) {
 typedef struct {
   uint64_t seed;
   bool verbose;
+  bool messages;  // of the program, between the operations
   Abilities able;
   Communicator communicators[kCommunicators];
   MPI_Comm exact, any;  // for messages
@@ -78,8 +82,8 @@ static int run_round(const Setting* setting, int batch, Collective* cases, int n
     start(&cases[order[i]]);
     idle(local);
   }
-  Messages messages;
-  post_messages(&messages, setting->exact, setting->any, shared, local);
+  Messages messages = {0};
+  if (setting->messages) post_messages(&messages, setting->exact, setting->any, shared, local);
   if (interrupted) {  // the host's own collective in the midst of ours, on a communicator that ours use too
     int sum = 0;
     const int one = 1;
@@ -124,10 +128,9 @@ static int run_round(const Setting* setting, int batch, Collective* cases, int n
 // What hosts do rightly. (MPICH 5's MPI_Testall fails with its own persistent collectives.)
 static Abilities of_host(Abilities all) {
 #if defined(OPEN_MPI)
-  return (Abilities){.persistent = all.persistent, .user_operators = all.user_operators};
+  return (Abilities){.persistent = all.persistent, .user_operators = all.user_operators, .blocking = all.blocking};
 #else
-  (void)all;
-  return (Abilities){0};
+  return (Abilities){.blocking = all.blocking};
 #endif
 }
 
@@ -146,7 +149,7 @@ static int run_batch(const Setting* setting, int batch, int world_rank, int* don
     if (where->comm == MPI_COMM_NULL) continue;
     Random of_case = random_of(seed, 0, 0);
     const Abilities able = which < kKnown ? setting->able : of_host(setting->able);
-    prepare(&cases[n], where->comm, where->name, able, &of_case, &local);
+    prepare(&cases[n], where, able, &of_case, &local);
     if (setting->verbose) {
       char text[400];
       describe(text, sizeof text, &cases[n]);
@@ -177,7 +180,7 @@ int main(int argc, char** argv) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const char* text = argument(argc, argv, "--seed");
-  Setting setting = {.seed = text != NULL ? strtoull(text, NULL, 10) : 1};
+  Setting setting = {.seed = text != NULL ? strtoull(text, NULL, 10) : 1, .messages = true};
   text = argument(argc, argv, "--cases");
   const int wanted = text != NULL ? atoi(text) : 3000;
   text = argument(argc, argv, "--batch");
@@ -191,10 +194,13 @@ int main(int argc, char** argv) {
     if (strcmp(argv[i], "--no-derived") == 0) setting.able.derived_types = false;
     if (strcmp(argv[i], "--mostly-moving") == 0) setting.able.mostly_moving = true;
     if (strcmp(argv[i], "--mixed-engines") == 0) mixed = true;
+    if (strcmp(argv[i], "--blocking") == 0) setting.able.blocking = true;
+    if (strcmp(argv[i], "--no-messages") == 0) setting.messages = false;
   }
   signal(SIGALRM, too_slow);
   find_primitives();
   make_communicators(setting.communicators);
+  if (setting.able.blocking) let_the_host_judge(setting.communicators);
   if (mixed) choose_engines(setting.communicators, setting.seed);
   MPI_Comm_dup(MPI_COMM_WORLD, &setting.exact);
   MPI_Comm_dup(MPI_COMM_WORLD, &setting.any);
