@@ -52,6 +52,8 @@ Result<CommandLine> read_command_line(std::span<char*> arguments) {
       line.task = Task::version;
     } else if (argument == "--check-options") {
       line.task = Task::check_options;
+    } else if (argument == "--check-hosts") {
+      line.task = Task::check_hosts;
     } else if (argument == "--info") {
       line.task = Task::information;
     } else if (argument == "--json") {

@@ -11,13 +11,13 @@
 
 namespace urakata {
 
-enum class Task : std::uint8_t { run, check_options, information, help, version };
+enum class Task : std::uint8_t { run, check_options, check_hosts, information, help, version };
 
 struct CommandLine {
   Task task = Task::run;
   bool json = false;
   std::vector<Setting> settings;
-  std::span<char*> program;  // with its arguments, argv[0] as given
+  std::span<char*> program;  // with its arguments, argv[0] as given; of check_hosts: the hosts
 };
 
 // Options end at "--" or at the first argument that is none. Error: what is wrong, with the nearest name.

@@ -96,6 +96,9 @@ std::string help_text() {
       padded("--check-options", 34) +
       "Only look whether all options are valid; exit status 2 where not\n"
       "  " +
+      padded("--check-hosts -- HOST...", 34) +
+      "Likewise, and whether SITES has each host of a job at one site\n"
+      "  " +
       padded("--info [--json]", 34) +
       "Every option: value in force, where it comes from, default\n"
       "  " +

@@ -118,7 +118,7 @@ Status apply_settings(const std::vector<Setting>& command_line, AlgorithmCheck a
 
   if (Status read = read_files(settings); !read) return read.error();
 
-  // Which hosts there are is known in MPI_Init only; what is written wrongly, here.
+  // What is written wrongly; site_check.hpp looks at hosts.
   const Option& sites = **option_named("SITES");
   const Setting* const list = last_of(settings, sites);
   const char* const value = list != nullptr ? list->value.c_str() : in_environment(sites);

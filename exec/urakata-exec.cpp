@@ -22,6 +22,7 @@
 #include "preload.hpp"
 #include "program.hpp"
 #include "settings.hpp"
+#include "site_check.hpp"
 #include "space/fit.hpp"
 #include "space/meeting.hpp"
 #include "space/registry.hpp"
@@ -124,7 +125,16 @@ int begin(std::span<char*> arguments) {
   log::set_verbosity(options().verbose);
   warn_of_unknown_variables();
   if (line->task == Task::information) std::fputs((line->json ? options_json() : options_table()).c_str(), stdout);
-  return line->task == Task::run ? run(line->program) : 0;
+  if (line->task == Task::check_hosts) {
+    const std::vector<std::string> hosts(line->program.begin(), line->program.end());
+    if (const Status fit = check_sites(hosts); !fit) return refuse(fit.error().message);
+  }
+  if (line->task != Task::run) return 0;
+  // In MPI_Init all hosts are known, and checked; what is wrong with this one shows before the program starts.
+  if (launcher().rank >= 0) {
+    if (const Status fits = check_own_site(); !fits) return refuse(fits.error().message);
+  }
+  return run(line->program);
 }
 
 }  // namespace

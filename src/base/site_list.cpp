@@ -66,6 +66,39 @@ bool host_matches(std::string_view host, const std::string& pattern) {
          fnmatch(pattern.c_str(), whole.substr(0, whole.find('.')).c_str(), 0) == 0;
 }
 
+Result<std::size_t> site_of_host(const SiteList& list, std::string_view host) {
+  const SiteList::Site* found = nullptr;
+  for (const SiteList::Site& site : list.sites) {
+    if (std::ranges::none_of(site.patterns, [&](const auto& pattern) { return host_matches(host, pattern); })) continue;
+    if (found != nullptr) {
+      return Error{site.place + ": host " + std::string(host) + " is also at site " + found->name + " (" +
+                   found->place + "); a host is at one site"};
+    }
+    found = &site;
+  }
+  if (found != nullptr) return static_cast<std::size_t>(found - list.sites.data());
+  return Error{list.sites.back().place + ": host " + std::string(host) +
+               " of the job is at none of the sites; add it to one"};
+}
+
+Result<std::vector<std::size_t>> sites_of_hosts(const SiteList& list, std::span<const std::string> hosts) {
+  for (const SiteList::Site& site : list.sites) {
+    for (const std::string& pattern : site.patterns) {
+      if (std::ranges::any_of(hosts, [&](const auto& host) { return host_matches(host, pattern); })) continue;
+      std::string text = site.place + ": no host of the job is called " + pattern + "; its hosts are ";
+      for (const std::string& host : hosts) text += (&host == &hosts.front() ? "" : ", ") + host;
+      return Error{std::move(text)};
+    }
+  }
+  std::vector<std::size_t> sites;
+  for (const std::string& host : hosts) {
+    const Result<std::size_t> site = site_of_host(list, host);
+    if (!site.ok()) return site.error();
+    sites.push_back(*site);
+  }
+  return sites;
+}
+
 namespace {
 
 bool is_file(std::string_view value) { return value.find(':') == std::string_view::npos; }

@@ -106,47 +106,19 @@ Sites found_sites(const Network& network) {
 }
 
 Result<Sites> given_sites(const SiteList& list, std::span<const std::string> host_names, const Network& network) {
-  std::vector<std::int32_t> site(network.nodes, -1);
-  for (std::size_t i = 0; i < list.sites.size(); ++i) {
-    const SiteList::Site& given = list.sites[i];
-    for (const std::string& pattern : given.patterns) {
-      bool any = false;
-      for (std::size_t node = 0; node < network.nodes; ++node) {
-        if (!host_matches(host_names[node], pattern)) continue;
-        any = true;
-        if (site[node] >= 0 && site[node] != static_cast<std::int32_t>(i)) {
-          return Error{given.place + ": host " + host_names[node] + " is also at site " +
-                       list.sites[static_cast<std::size_t>(site[node])].name + " (" +
-                       list.sites[static_cast<std::size_t>(site[node])].place + "); a host is at one site"};
-        }
-        site[node] = static_cast<std::int32_t>(i);
-      }
-      if (!any) {
-        std::string text = given.place + ": no host of the job is called " + pattern + "; its hosts are ";
-        for (const std::string& name : host_names) {
-          if (&name != &host_names.front()) text += ", ";
-          text += name;
-        }
-        return Error{std::move(text)};
-      }
-    }
-  }
-  for (std::size_t node = 0; node < network.nodes; ++node) {
-    if (site[node] < 0) {
-      return Error{list.sites.back().place + ": host " + host_names[node] +
-                   " of the job is at none of the sites; add it to one"};
-    }
-  }
+  const Result<std::vector<std::size_t>> listed = sites_of_hosts(list, host_names);
+  if (!listed.ok()) return listed.error();
   // Numbered by the lowest node of each, as those that were found.
   std::vector<std::int32_t> number(list.sites.size(), -1);
   std::vector<std::string> names;
-  for (std::int32_t& one : site) {
-    std::int32_t& its = number[static_cast<std::size_t>(one)];
+  std::vector<std::int32_t> site;
+  for (const std::size_t one : *listed) {
+    std::int32_t& its = number[one];
     if (its < 0) {
       its = static_cast<std::int32_t>(names.size());
-      names.push_back(list.sites[static_cast<std::size_t>(one)].name);
+      names.push_back(list.sites[one].name);
     }
-    one = its;
+    site.push_back(its);
   }
   const std::size_t count = names.size();
   Sites sites = count > 1 ? of_nodes(network, site, count) : Sites{};

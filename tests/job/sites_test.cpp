@@ -111,5 +111,17 @@ TEST(GivenSites, WhatIsWrongIsTold) {
   EXPECT_EQ(wrong(" ;:"), "SITES, site 2: a site has one word as its name before the colon; write NAME: HOST HOST...");
 }
 
+// Of one host alone it shows only where that is.
+TEST(GivenSites, OneHostOfAJobThatIsNotKnown) {
+  const std::string text = "x: a*; y: b ab";
+  const auto list = read_site_list(text, *site_list_text(text));
+  ASSERT_TRUE(list.ok());
+  EXPECT_EQ(*site_of_host(*list, "b.lan"), 1U);
+  EXPECT_EQ(site_of_host(*list, "c").error().message,
+            "SITES, site 2: host c of the job is at none of the sites; add it to one");
+  EXPECT_EQ(site_of_host(*list, "ab").error().message,
+            "SITES, site 2: host ab is also at site x (SITES, site 1); a host is at one site");
+}
+
 }  // namespace
 }  // namespace urakata::job

@@ -52,6 +52,24 @@ def compiled(folder: Path, text: str, *options: str, compiler: str = "cc") -> st
 # Options
 
 
+@pytest.mark.parametrize(
+    ("sites", "told"),
+    [
+        ("a: nobody\n", "sites.txt, line 1: host {} of the job is at none of the sites"),
+        ("# of the job\na: {}\nb: *\n", "sites.txt, line 3: host {} is also at site a (sites.txt, line 2)"),
+        ("a: {}\nb: nobody\n", ""),  # of whom is known in MPI_Init only
+    ],
+)
+def test_a_rank_whose_host_is_not_at_one_site_does_not_start(tmp_path: Path, sites: str, told: str) -> None:
+    name = os.uname().nodename
+    (tmp_path / "sites.txt").write_text(sites.format(name))
+    words = ["--sites", "sites.txt", "--", "touch", "started"]
+    answer = run(*words, cwd=tmp_path, OMPI_COMM_WORLD_RANK="0", OMPI_COMM_WORLD_SIZE="2")
+    assert (answer.returncode, (tmp_path / "started").exists()) == ((2, False) if told else (0, True)), answer.stderr
+    assert told.format(name) in answer.stderr
+    assert run(*words, cwd=tmp_path).returncode == 0  # no rank of a job
+
+
 def test_command_line_goes_before_environment_before_config_file(tmp_path: Path) -> None:
     (tmp_path / "job.toml").write_text('engine = "poll"\nplacement = "shared"\nsegment = "64K"\n')
     values = in_force(

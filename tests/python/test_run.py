@@ -58,6 +58,30 @@ def test_each_rank_is_started_under_urakata_exec(tmp_path: Path) -> None:
     assert (code, output.splitlines()) == (0, [*words, "--", "./app", "-n", "x y"])
 
 
+@pytest.mark.parametrize(
+    ("sites", "told"),
+    [
+        ("a: left1\nb: right* right9", "line 2: no host of the job is called right9; its hosts are left1, right1"),
+        ("a: left1 right1\nb: r*", "line 2: host right1 is also at site a"),
+        ("a: left1", "line 1: host right1 of the job is at none of the sites"),
+        ("a: left1\nb: right1", ""),
+    ],
+)
+def test_sites_are_held_against_the_hosts_before_the_program_starts(tmp_path: Path, sites: str, told: str) -> None:
+    """The launcher is asked for the hosts first."""
+    listed = tmp_path / "sites.txt"
+    listed.write_text(sites)
+    names = "printf 'noise\\nurakata-host left1\\nurakata-host right1\\n'"
+    script = f'case "$*" in *urakata-host*) {names} ;; *) echo ran ;; esac'
+    mpirun = launcher(tmp_path, script)
+    words = ["-n", "2", "--host", mpirun, "--set", f"SITES={listed}", "--", "./app"]
+    code, output, errors = run(tmp_path, *words)
+    if not told:
+        assert (code, output, errors) == (0, "ran\n", "")
+    else:
+        assert code == 2 and output == "" and f"{listed}, {told}" in errors
+
+
 @pytest.mark.parametrize("name", ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"])
 def test_a_rank_of_a_job_starts_no_job_of_its_own(tmp_path: Path, name: str) -> None:
     mpirun = launcher(tmp_path, "touch started")

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from urakata import job_guard, launcher, paths
+from urakata import job_guard, job_hosts, launcher, paths
 
 _EXAMPLES = """
 [bold]Examples[/bold]
@@ -198,6 +198,8 @@ def run(
     if dry_run:
         print(subprocess.list2cmdline(command))
         return
+    if not job_hosts.fit_sites(chosen, ranks, launcher_arguments, options):
+        raise typer.Exit(2)
     if report:
         _prepare_report(report)
     code = run_job(command, chosen.environment(space))
