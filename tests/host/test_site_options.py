@@ -93,6 +93,8 @@ def test_check_shows_sites_and_what_their_link_carries(two_sites: Hosts, tmp_pat
     assert done.returncode in (0, 1), done.stderr  # 1: not every engine is usable here
     if known:
         assert "2 sites (0: 1 node, 1: 1 node)" in done.stdout, done.stdout
+        idle = two_sites.execute(0, ["cat", "/proc/sys/net/ipv4/tcp_slow_start_after_idle"]).stdout
+        assert ("begin slowly after each pause" in done.stdout) == (idle.strip() != "0"), done.stdout
         assert re.search(
             rf"0 - 1: round trip 6\.\d ms; 20\.0 Mb/s by one connection.*\({re.escape(str(file))}\)", done.stdout
         )

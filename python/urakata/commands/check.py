@@ -150,7 +150,17 @@ def _sites(host: launcher.Host, ranks: int, arguments: list[str]) -> dict[str, A
         found = site_links.ask(run, launcher.libraries(host), Path(tempfile.gettempdir()), rates="auto")
     except paths.NotFoundError as error:
         return none | {"found": f"not known: {error}"}
-    return found.sites or none
+    if found.sites is None:
+        return none
+    return found.sites | {"slow_start_after_idle": _slow_start_after_idle()}
+
+
+def _slow_start_after_idle() -> bool | None:
+    """Has this node's kernel idle connections begin anew? None: it does not say."""
+    try:
+        return Path("/proc/sys/net/ipv4/tcp_slow_start_after_idle").read_text(encoding="ascii").strip() != "0"
+    except OSError:
+        return None
 
 
 def _test_hosts() -> Finding:
@@ -218,6 +228,11 @@ def _print(
     console.print(f"\n[bold]sites[/bold]  {sites['found']}")
     for link in sites["links"]:
         console.print(site_links.described(link))
+    if sites.get("slow_start_after_idle"):
+        console.print(
+            "connections between sites begin slowly after each pause (but for bbr): net.ipv4.tcp_slow_start_after_idle "
+            "is 1 here, and root can set it to 0 on all nodes"
+        )
 
 
 def check(
