@@ -95,13 +95,13 @@ def test_threads_at_once(folder: Path, name: str, engine: str | None) -> None:
     passes(run_job(host, 3, program, engine, seconds=120))
 
 
-@pytest.mark.parametrize("level", ("single", "multiple"))
+@pytest.mark.parametrize("level", range(4))
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
-def test_engine_poll_leaves_the_thread_level_as_it_is(folder: Path, name: str, level: str) -> None:
+def test_engine_poll_leaves_the_thread_level_as_it_is(folder: Path, name: str, level: int) -> None:
     """Both call Urakata in their own waiting, MPICH from 4.3 on and where one thread at a time calls it."""
-    outcome = run_job(named(name), 2, [str(compiled(named(name), "given_level", folder)), level], "poll")
+    outcome = run_job(named(name), 2, [str(compiled(named(name), "thread_level", folder)), str(level)], "poll")
     passes(outcome)
-    assert outcome.output.count(f"level {level} of the host, 0 helpers") == 2, outcome.output
+    assert outcome.output.count(f"asked {level}, told {level}, the host has {level}, helpers: 0\n") == 2, outcome.output
 
 
 @pytest.mark.parametrize("engine", ("poll", "thread"))
