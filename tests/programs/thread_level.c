@@ -45,8 +45,16 @@ static int helpers(void) {
   return found;
 }
 
+static const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
+
+static int number_of(int level) {
+  for (int i = 0; i < 4; ++i) {
+    if (levels[i] == level) return i;
+  }
+  return -1;
+}
+
 int main(int argc, char** argv) {
-  const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
   int rank = 0, ranks = 0, told = -1, got = -1;
   const int asked = argc == 2 ? atoi(argv[1]) : -1;
   if (asked < 0 || asked > 3) return 2;
@@ -55,13 +63,8 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % ranks, 0, &got, 1, MPI_INT, (rank + ranks - 1) % ranks, 0,
                MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  const int host = level_of_host();
-  for (int i = 0; i < 4; ++i) {
-    if (levels[i] == told) printf("asked %d, told %d, ", asked, i);
-  }
-  for (int i = 0; i < 4; ++i) {
-    if (levels[i] == host) printf("the host has %d, helpers: %d\n", i, helpers());
-  }
+  printf("asked %d, told %d, the host has %d, helpers: %d\n", asked, number_of(told), number_of(level_of_host()),
+         helpers());
   MPI_Finalize();
   return got == (rank + ranks - 1) % ranks ? 0 : 1;
 }
