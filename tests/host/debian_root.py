@@ -68,7 +68,7 @@ class DebianRoot:
             return Outcome(None, output)
 
 
-def _mirror() -> str:
+def mirror() -> str:
     """Where this machine's own apt has Debian from."""
     words = ["apt-get", "indextargets", "--format", "$(SITE)", "Origin: Debian", "Created-By: Packages"]
     found = subprocess.run(words, capture_output=True, text=True, check=False).stdout.split()
@@ -96,7 +96,7 @@ def debian_root(
     folder = parent / suite
     try:
         other = [f"--arch={processor}"] if processor else []
-        _fetch(["debootstrap", "--variant=minbase", *other, suite, str(folder), _mirror()], 900)
+        _fetch(["debootstrap", "--variant=minbase", *other, suite, str(folder), mirror()], 900)
         root = DebianRoot(folder)
         (folder / "usr/sbin/policy-rc.d").write_text("#!/bin/sh\nexit 101\n")  # no daemon is started
         (folder / "usr/sbin/policy-rc.d").chmod(0o755)

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sysconfig
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -162,14 +162,14 @@ def compiled(host: Host, name: str, folder: Path) -> Path:
     return _run_compiler([host.compiler, *flags, *_c_files(name)], target, host)
 
 
-def compiled_example(host: Host, name: str, folder: Path) -> Path:
-    """examples/NAME.c compiled with the host's wrapper and urakata.h."""
+def compiled_example(host: Host, name: str, folder: Path, words: Sequence[str] = ()) -> Path:
+    """examples/NAME.c compiled with the host's wrapper and urakata.h, and with what else the compiler is told."""
     target = folder / f"{name}.{host.name}"
     if target.exists():
         return target
     tree = PROGRAMS.parents[1]
     flags = ["-std=c11", "-O1", "-g", f"-I{tree / 'include'}"]
-    return _run_compiler([host.compiler, *flags, str(tree / "examples" / f"{name}.c")], target, host)
+    return _run_compiler([host.compiler, *flags, str(tree / "examples" / f"{name}.c"), *words], target, host)
 
 
 def compiled_library(host: Host, source: str, folder: Path) -> Path:
