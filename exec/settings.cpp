@@ -8,6 +8,7 @@
 
 #include "base/known_links.hpp"
 #include "base/launcher.hpp"
+#include "base/log.hpp"
 #include "base/site_list.hpp"
 #include "cost_file.hpp"
 #include "link_file.hpp"
@@ -60,6 +61,22 @@ Setting* in_force(std::vector<Setting>& settings, const Option& option) {
   return &settings.back();
 }
 
+// What the user's own file says, to which the job adds what it measures: one that is not there yet is made. Nobody has
+// named it, so one that is broken, or could be another's work, is no error, but not used.
+Setting users_rates(const Option& rates) {
+  const std::string users = users_link_file();
+  if (users.empty()) return {&rates, std::string(kMeasureLinks), "nobody knows where the user's file would be"};
+  const auto not_used = [&](const std::string& why) {
+    log::warning("%s; the links between sites are measured, and what they carry is not kept", why.c_str());
+    return Setting{&rates, std::string(kMeasureLinks), "the user's file is not used"};
+  };
+  const std::string origin = "the user's file";
+  if (access(users.c_str(), F_OK) != 0) return {&rates, handed_on({.links = {}, .file = users}), origin};
+  if (const Status good = trusted(users); !good) return not_used(good.error().message);
+  const Result<std::string> known = known_links_of(users);
+  return known ? Setting{&rates, *known, origin} : not_used(known.error().message);
+}
+
 // The program has no reader of files in it, and ranks agree on what a file says, not on its name.
 Status read_files(std::vector<Setting>& settings) {
   const auto replace = [](Setting& setting, const std::string& value) {
@@ -79,10 +96,8 @@ Status read_files(std::vector<Setting>& settings) {
   }
   Setting* setting = in_force(settings, rates);
   if (setting == nullptr || setting->value.empty() || setting->value == kUsersLinks) {
-    const std::string users = users_link_file();
-    if (access(users.c_str(), R_OK) != 0) return Nothing{};
-    settings.push_back({&rates, users, "the user's file"});
-    setting = &settings.back();
+    settings.push_back(users_rates(rates));
+    return Nothing{};
   }
   // What a urakata-exec around this one has read stays.
   if (setting->value == kMeasureLinks || read_known_links(setting->value).ok()) return Nothing{};

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -78,12 +80,23 @@ def ask(run: Run, libraries: Sequence[str], folder: Path, rates: str | None = No
         fresh.touch()
         options = ["--engine", "poll", "--report", str(report), "--link-rates", rates or str(fresh)]
         probe = [str(paths.program("urakata-probe")), "--job", *libraries]
-        job = run([str(paths.program("urakata-exec")), *options, "--", *probe])
-        file = report / "rank-0.json"
-        if job.returncode != 0 or not file.is_file():
-            said = (job.stderr.strip() or job.stdout.strip() or "it said nothing").splitlines()[-1]
-            raise paths.NotFoundError(f"the job that asks for sites: exit code {job.returncode}: {said}")
-        return Found(json.loads(file.read_text(encoding="utf-8")).get("sites"), fresh.read_text(encoding="utf-8"))
+        known = 0
+        while True:
+            sites = _sites_of(run([str(paths.program("urakata-exec")), *options, "--", *probe]), report / "rank-0.json")
+            links = len(sites.get("links", [])) if sites else 0
+            # A job measures for two seconds at most, and knows what those before it have found.
+            if rates or links <= known or links >= comb(len(sites["ways"]) + 1 if sites else 0, 2):
+                return Found(sites, fresh.read_text(encoding="utf-8"))
+            known = links
+
+
+def _sites_of(job: subprocess.CompletedProcess[str], file: Path) -> dict[str, Any] | None:
+    """What rank 0's report says of sites. Raises NotFoundError where the job failed."""
+    if job.returncode != 0 or not file.is_file():
+        said = (job.stderr.strip() or job.stdout.strip() or "it said nothing").splitlines()[-1]
+        raise paths.NotFoundError(f"the job that asks for sites: exit code {job.returncode}: {said}")
+    found: dict[str, Any] | None = json.loads(file.read_text(encoding="utf-8")).get("sites")
+    return found
 
 
 def _pairs(text: str) -> list[frozenset[frozenset[str]]]:
@@ -102,6 +115,30 @@ def merged(text: str, entries: str) -> str:
     _pairs(text)
     kept = [table for table in tables if not set(_pairs(_TABLE + table)) & replaced]
     return _TABLE.join([head.removeprefix("\n"), *kept]).rstrip("\n") + "\n" + entries
+
+
+def keep(file: Path, entries: str) -> None:
+    """Puts new tables into the file, as merged() does: whoever reads it has the old text or the new one, and jobs that
+    append to it wait (base/known_links.hpp). Raises OSError, and tomllib.TOMLDecodeError where the file is none."""
+    file = file.resolve()
+    while True:
+        with file.open("a+", encoding="utf-8") as own:
+            fcntl.flock(own, fcntl.LOCK_EX)
+            if not file.exists() or not os.path.samestat(os.fstat(own.fileno()), file.stat()):
+                continue  # another one has taken its place meanwhile
+            own.seek(0)
+            text = merged(own.read(), entries)
+            beside = file.with_name(file.name + ".new")
+            try:
+                with beside.open("w", encoding="utf-8") as new:
+                    os.fchmod(new.fileno(), os.fstat(own.fileno()).st_mode & 0o777)
+                    new.write(text)
+                    new.flush()
+                    os.fsync(new.fileno())
+                beside.replace(file)
+            finally:
+                beside.unlink(missing_ok=True)
+            return
 
 
 def described(link: dict[str, Any]) -> str:

@@ -1,6 +1,8 @@
 #include "base/known_links.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +10,9 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "base/site_list.hpp"
@@ -19,6 +24,7 @@ namespace urakata {
 namespace {
 
 constexpr std::string_view kBegin = "links:";
+constexpr std::string_view kTable = "\n[[link]]\n";
 constexpr double kMegabit = 125e3;  // bytes/s
 
 using Hosts = std::vector<std::string>;
@@ -51,6 +57,71 @@ std::string formatted(const char* format, double value) {
   std::array<char, 64> text{};
   std::snprintf(text.data(), text.size(), format, value);
   return text.data();
+}
+
+// The file, opened, while nobody else changes it.
+class Turn {
+ public:
+  explicit Turn(const std::filesystem::path& path) {
+    constexpr int kTries = 100;
+    for (int i = 0; i < kTries && failure_ == 0; ++i) {
+      file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+      if (file_ < 0 || flock(file_, LOCK_EX) != 0) break;
+      struct stat own {
+      }, named{};
+      if (fstat(file_, &own) == 0 && stat(path.c_str(), &named) == 0 && own.st_ino == named.st_ino &&
+          own.st_dev == named.st_dev) {
+        mode_ = own.st_mode & 0777;
+        return;
+      }
+      end();  // another one has taken its place meanwhile
+      errno = EAGAIN;
+    }
+    failure_ = errno;
+    end();
+  }
+  ~Turn() { end(); }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+  int file() const { return file_; }  // -1: failure() says why
+  int failure() const { return failure_; }
+  mode_t mode() const { return mode_; }
+
+ private:
+  void end() {
+    if (file_ >= 0) close(std::exchange(file_, -1));
+  }
+  int file_ = -1, failure_ = 0;
+  mode_t mode_ = 0;
+};
+
+Result<std::string> content_of(int file) {
+  std::string text;
+  std::array<char, 4096> part{};
+  for (;;) {
+    const ssize_t got = read(file, part.data(), part.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Error{std::strerror(errno)};
+    if (got == 0) return text;
+    text.append(part.data(), static_cast<std::size_t>(got));
+  }
+}
+
+// 0, or the system's error.
+int put(const std::string& path, std::string_view text, mode_t mode) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
+  if (file < 0) return errno;
+  int failure = 0;
+  while (!text.empty() && failure == 0) {
+    const ssize_t gone = write(file, text.data(), text.size());
+    if (gone > 0) text.remove_prefix(static_cast<std::size_t>(gone));
+    if (gone == 0) failure = ENOSPC;
+    if (gone < 0 && errno != EINTR) failure = errno;
+  }
+  if (failure == 0 && fsync(file) != 0) failure = errno;
+  if (close(file) != 0 && failure == 0) failure = errno;
+  return failure;
 }
 
 }  // namespace
@@ -115,13 +186,41 @@ std::string entry(const KnownLink& link, std::string_view date) {
 }
 
 Status append_entries(const std::string& file, std::string_view entries) {
-  const int opened = open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-  if (opened < 0) return system_error(file);
-  const ssize_t put = write(opened, entries.data(), entries.size());
-  const int failure = put < 0 ? errno : ENOSPC;
-  close(opened);
-  if (put == static_cast<ssize_t>(entries.size())) return Nothing{};
+  std::error_code failed;
+  std::filesystem::path path(file);
+  if (std::filesystem::is_symlink(path, failed)) {
+    path = std::filesystem::canonical(path, failed);
+    if (failed) return system_error(file, failed.value());
+  }
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), failed);
+  const Turn turn(path);
+  if (turn.file() < 0) return system_error(file, turn.failure());
+  Result<std::string> text = content_of(turn.file());
+  if (!text) return Error{file + ": " + text.error().message};
+  *text += entries;
+  while (text->size() > kMostOfFile) {
+    const std::size_t first = text->find(kTable), second = text->find(kTable, first + 1);
+    if (second == std::string::npos) break;
+    text->erase(first, second - first);
+  }
+  const std::string beside = path.string() + ".new";  // nobody else is at it: the turn is ours
+  if (const int failure = put(beside, *text, turn.mode()); failure != 0) {
+    unlink(beside.c_str());
+    return system_error(file, failure);
+  }
+  if (rename(beside.c_str(), path.c_str()) == 0) return Nothing{};
+  const int failure = errno;
+  unlink(beside.c_str());
   return system_error(file, failure);
+}
+
+Status trusted(const std::string& file) {
+  struct stat facts {};
+  if (stat(file.c_str(), &facts) != 0) return system_error(file);
+  if (!S_ISREG(facts.st_mode)) return Error{file + " is no file"};
+  if (facts.st_uid != geteuid() && facts.st_uid != 0) return Error{file + " is another user's"};
+  if ((facts.st_mode & S_IWOTH) != 0) return Error{file + " may be written by anyone"};
+  return Nothing{};
 }
 
 }  // namespace urakata

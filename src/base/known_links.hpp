@@ -7,6 +7,7 @@
 // Thread-safety: all by any thread.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,7 +41,14 @@ Result<KnownLinks> read_known_links(std::string_view text);
 
 // As a table of the file, with an empty line before it. `date`: when it was measured, "2026-01-31".
 std::string entry(const KnownLink& link, std::string_view date);
-// Appends at once, so that two jobs do not mix their lines; makes the file if there is none. The error names it and the reason.
+// Appends; makes the file, and folders above it, where there are none. Whoever reads the file meanwhile has all of the
+// entries or none: they are written beside it, and the new file takes its place. Of jobs that append at the same time
+// each waits for its turn. Of a file that has grown beyond kMostOfFile the oldest tables go. The error names it and the
+// reason; the file is as it was then.
 Status append_entries(const std::string& file, std::string_view entries);
+inline constexpr std::size_t kMostOfFile = 256UL * 1024;  // bytes: some thousand links
+
+// Is that a file which nobody but its user, or root, could have written? Error: why it is not.
+Status trusted(const std::string& file);
 
 }  // namespace urakata

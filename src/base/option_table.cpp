@@ -134,7 +134,7 @@ constexpr std::array<Option, kRows> kTable = {{
         "for each site, or the lines themselves, such as left:a1 a2;right:b*"},
     Option{"LINK_RATES", OptionKind::text, OptionLevel::basic, Agreement::combined, "auto", "",
            "What the links between sites carry: rank 0's TOML file, to which is added what it lacks (`urakata tune "
-           "sites`), the user's own file if there is one (auto), or measured in MPI_Init (measure)"},
+           "sites`), the user's own file (auto), or measured in MPI_Init and not kept (measure)"},
     Option{"LANES",
            OptionKind::integer,
            OptionLevel::advanced,

@@ -4,9 +4,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
+#include <thread>
+#include <vector>
 
 namespace urakata {
 namespace {
@@ -84,8 +88,93 @@ other = ["b1"]
 outdated = true
 date = "2026-02-01"
 )");
-  const Status refused = append_entries("/no/such/folder/links.toml", "x");
-  EXPECT_EQ(refused.error().message, "/no/such/folder/links.toml: No such file or directory");
+  const Status refused = append_entries("/dev/null/links.toml", "x");
+  EXPECT_EQ(refused.error().message, "/dev/null/links.toml: Not a directory");
+}
+
+// A folder of the test's own, gone with it.
+struct Folder {
+  std::filesystem::path path = "known_links_test-" + std::to_string(getpid());
+  Folder() { std::filesystem::create_directory(path); }
+  ~Folder() { std::filesystem::remove_all(path); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::string in(const char* name) const { return (path / name).string(); }
+};
+
+std::string content(const std::string& file) {
+  std::stringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+// Eight threads append ten lines each, while one reads: it never finds half a line, and in the end all are there.
+TEST(KnownLinks, WhoeverReadsFindsNothingHalf) {
+  const Folder folder;
+  const std::string file = folder.in("new/links.toml");
+  constexpr std::size_t kLine = 2000;
+  ASSERT_TRUE(append_entries(file, "").ok());
+  std::atomic<int> running{8};
+  std::vector<std::thread> writers;
+  for (int writer = 0; writer < 8; ++writer) {
+    writers.emplace_back([&, writer] {
+      const std::string line = std::string(kLine - 1, static_cast<char>('a' + writer)) + "\n";
+      for (int i = 0; i < 10; ++i) EXPECT_TRUE(append_entries(file, line).ok());
+      --running;
+    });
+  }
+  while (running != 0) {
+    const std::string text = content(file);
+    ASSERT_EQ(text.size() % kLine, 0U);
+    for (std::size_t at = 0; at < text.size(); at += kLine) {
+      ASSERT_EQ(text.substr(at, kLine - 1), std::string(kLine - 1, text[at]));
+    }
+  }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(content(file).size(), 80 * kLine);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.in("new")), {}), 1);  // nothing is left beside it
+}
+
+TEST(KnownLinks, ALinkToAFileStaysOne) {
+  const Folder folder;
+  const std::string real = folder.in("real.toml"), link = folder.in("links.toml");
+  ASSERT_TRUE(append_entries(real, "# mine\n").ok());
+  std::filesystem::permissions(real, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  std::filesystem::create_symlink("real.toml", link);
+  ASSERT_TRUE(append_entries(link, "# more\n").ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(content(real), "# mine\n# more\n");
+  EXPECT_EQ(std::filesystem::status(real).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
+TEST(KnownLinks, OfALargeFileTheOldestTablesGo) {
+  const Folder folder;
+  const std::string file = folder.in("links.toml");
+  ASSERT_TRUE(append_entries(file, "# head\n").ok());
+  const std::string filling = "# " + std::string(kMostOfFile / 4, '-') + "\n";
+  for (const char* host : {"a", "b", "c", "d", "e"}) {
+    ASSERT_TRUE(append_entries(file, entry(between({host}, {"z"}, 48e6), "2026-01-31") + filling).ok());
+  }
+  const std::string text = content(file);
+  EXPECT_LE(text.size(), kMostOfFile);
+  EXPECT_TRUE(text.starts_with("# head\n\n[[link]]\none = [\"c\"]"));
+  EXPECT_NE(text.find("one = [\"e\"]"), std::string::npos);
+}
+
+TEST(KnownLinks, OnlyTheUsersOwnFileIsTrusted) {
+  const Folder folder;
+  const std::string file = folder.in("links.toml");
+  ASSERT_TRUE(append_entries(file, "").ok());
+  EXPECT_TRUE(trusted(file).ok());
+  std::filesystem::permissions(file, std::filesystem::perms::others_write, std::filesystem::perm_options::add);
+  EXPECT_EQ(trusted(file).error().message, file + " may be written by anyone");
+  EXPECT_EQ(trusted(folder.path.string()).error().message, folder.path.string() + " is no file");
+  EXPECT_FALSE(trusted(folder.in("nowhere")).ok());
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a file to another user";
+  std::filesystem::permissions(file, std::filesystem::perms::others_write, std::filesystem::perm_options::remove);
+  ASSERT_EQ(chown(file.c_str(), 12345, 12345), 0);
+  EXPECT_EQ(trusted(file).error().message, file + " is another user's");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -60,14 +61,38 @@ def test_a_file_is_handed_on_to_the_ranks(tmp_path: Path) -> None:
     assert (option["value"], option["origin"]) == (str(file), "links.toml, command line")
 
 
-def test_the_users_own_file_is_read_where_there_is_one(tmp_path: Path) -> None:
-    assert handed_on(home=tmp_path) == ""
+def test_the_users_own_file_is_read_or_will_be_made(tmp_path: Path) -> None:
+    assert handed_on(home=tmp_path) == f"links:@{tmp_path}/.config/urakata/links.toml"
+    assert not (tmp_path / ".config").exists()
+    assert handed_on(home=tmp_path, HOME="") == "measure"
     for folder, environment in ((".config", {}), ("other", {"XDG_CONFIG_HOME": str(tmp_path / "other")})):
         file = tmp_path / folder / "urakata" / "links.toml"
         file.parent.mkdir(parents=True)
         file.touch()
         assert handed_on(home=tmp_path, **environment) == f"links:@{file}"
     assert handed_on("--link-rates", "measure", home=tmp_path) == "measure"
+
+
+def test_a_users_file_that_is_broken_or_anyones_is_not_used(tmp_path: Path) -> None:
+    file = tmp_path / ".config" / "urakata" / "links.toml"
+    file.parent.mkdir(parents=True)
+    command = ("--", "/bin/sh", "-c", "echo $URAKATA_LINK_RATES")
+
+    def not_used() -> str:
+        done = run(*command, home=tmp_path)
+        assert (done.returncode, done.stdout) == (0, "measure\n"), done.stderr
+        return done.stderr
+
+    file.write_text("[[link]\n")
+    assert f"{file}:1: " in not_used()
+    file.write_text(LINK)
+    assert handed_on(home=tmp_path).endswith(f"@{file}")
+    file.chmod(0o666)
+    assert f"{file} may be written by anyone; the links between sites are measured" in not_used()
+    file.chmod(0o644)
+    if os.geteuid() == 0:
+        os.chown(file, 12345, 12345)
+        assert f"{file} is another user's" in not_used()
 
 
 def test_other_ranks_need_not_have_the_file(tmp_path: Path) -> None:
@@ -123,6 +148,49 @@ def test_new_tables_replace_those_of_the_same_hosts() -> None:
     assert [(link["other"], link["link_mbit"]) for link in tomllib.loads(done)["link"]] == [(["c"], 384), (["b*"], 200)]
     assert site_links.merged("", new) == site_links.HEADER + new
     assert site_links.merged(done, new) == done
+
+
+def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
+    file = tmp_path / "links.toml"
+    new = "\n" + LINK.replace("384", "200")
+    site_links.keep(file, new)
+    assert file.read_text() == site_links.HEADER + new
+    file.chmod(0o600)
+    link = tmp_path / "link.toml"
+    link.symlink_to(file)
+    site_links.keep(link, "\n" + LINK)
+    assert link.is_symlink() and file.stat().st_mode & 0o777 == 0o600
+    assert [one["link_mbit"] for one in tomllib.loads(file.read_text())["link"]] == [384]
+    broken = tmp_path / "broken.toml"
+    broken.write_text("[[link]\n")
+    with pytest.raises(tomllib.TOMLDecodeError):
+        site_links.keep(broken, new)
+    assert broken.read_text() == "[[link]\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["broken.toml", "link.toml", "links.toml"]
+
+
+class Jobs:
+    """Jobs that measure one link each, of three, and add it to the file."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
+        self.count += 1
+        words = dict(pairwise(command))
+        with Path(words["--link-rates"]).open("a") as file:
+            file.write(f"entry {self.count}\n")
+        report = Path(words["--report"])
+        report.mkdir(exist_ok=True)
+        sites = {"ways": [{}, {}], "links": [{}] * min(self.count, 3)}
+        (report / "rank-0.json").write_text(json.dumps({"sites": sites}))
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+
+def test_jobs_are_asked_until_all_links_are_known(tmp_path: Path) -> None:
+    jobs = Jobs()
+    assert site_links.ask(jobs.run, [], tmp_path).entries == "entry 1\nentry 2\nentry 3\n"
+    assert jobs.count == 3
 
 
 def test_a_file_that_is_none_is_left_alone() -> None:

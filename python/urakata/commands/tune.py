@@ -55,14 +55,13 @@ def sites(
     target = (file or site_links.users_file()).absolute()
 
     try:
-        before = target.read_text(encoding="utf-8") if target.exists() else ""
-        tomllib.loads(before)
+        tomllib.loads(target.read_text(encoding="utf-8") if target.exists() else "")
         target.parent.mkdir(parents=True, exist_ok=True)
         found = site_links.ask(
             site_links.of_host(chosen, ranks, launcher_arguments or []), launcher.libraries(chosen), target.parent
         )
         if found.entries:
-            target.write_text(site_links.merged(before, found.entries), encoding="utf-8")
+            site_links.keep(target, found.entries)
     except tomllib.TOMLDecodeError as error:
         raise paths.NotFoundError(f"{target}: {error}; mend the file, or remove it") from error
     except OSError as error:

@@ -26,6 +26,8 @@ from urakata.hosts.sites import Sites
 _PREFIX = "urakata-hosts-"
 _START_LIMIT = 20.0
 
+_UNKNOWN_LINKS = {"URAKATA_LINK_RATES": os.environ.get("URAKATA_LINK_RATES") or "measure"}
+
 _PACKAGES = str(Path(__file__).resolve().parents[2])
 
 
@@ -209,8 +211,10 @@ class Hosts:
         stdin: int | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """Runs an MPI job over all hosts; the launcher is on the first. host_mpi is a name of launch.FAMILIES or the
-        path of a launcher. `env` is added to the caller's environment and reaches every rank. The result is the
-        launcher's. After `timeout` seconds the job is ended and subprocess.TimeoutExpired raised."""
+        path of a launcher. `env` is added to the caller's environment and reaches every rank. What links between sites
+        carry is measured and not kept, unless option LINK_RATES says otherwise: names of hosts are the same in all
+        instances, and links are not. The result is the launcher's. After `timeout` seconds the job is ended and
+        subprocess.TimeoutExpired raised."""
         mpi = launch.find_mpi(host_mpi) if isinstance(host_mpi, str) else host_mpi
         ranks = ranks_per_host * self.count
         job = launch.Job(
@@ -218,7 +222,7 @@ class Hosts:
             hosts=self.names,
             ranks_per_host=ranks_per_host,
             agent=f"{self._folder}/agent",
-            environment=env or {},
+            environment={**_UNKNOWN_LINKS, **(env or {})},
             crowded=ranks > len(set().union(*self.cpus)),
         )
         with self._lock:
