@@ -51,6 +51,27 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_what_was_predicted_stands_beside_what_was_measured(tmp_path: Path) -> None:
+    """A blocking scatterv of two ranks, of which the second is the root and knows what crosses: 40 ms were predicted.
+    Their calls took 50 ms, the mean of ten."""
+    common = {"operation": "Scatterv", "start": times(), "gap": times(), "wait": times(10, 500_000_000)}
+    whys = ("once; only the root knows how much crosses", "once; predicted: straight of 4 connections 40 ms, if all")
+    for number, why in enumerate(whys):
+        told = rank(number, call_sites=[site(**common, why=why)])
+        (tmp_path / f"rank-{number}.json").write_text(json.dumps(told))
+    (row,) = summarise(tmp_path).rows
+    assert (row.predicted_ns, row.measured_ns) == (40e6, 50e6)
+    assert row.reason == f"{whys[1]}; measured: 50 ms"
+    assert row.reason in page(summarise(tmp_path))
+    (told,) = as_json(summarise(tmp_path))["call_sites"]
+    assert (told["predicted_ns"], told["measured_ns"]) == (40e6, 50e6)
+
+
+def test_what_is_not_predicted_is_not_compared(folder: Path) -> None:
+    (row,) = summarise(folder).rows
+    assert (row.predicted_ns, row.measured_ns, row.reason) == (None, None, "default")
+
+
 def test_ranks_are_merged_into_one_row_a_site(folder: Path) -> None:
     summary = summarise(folder)
     (row,) = summary.rows

@@ -14,6 +14,7 @@ from urakata import paths
 from urakata.cli import build_app
 from urakata.commands.bench import sites
 from urakata.hosts import LinkSettings
+from urakata.sites_study import paper
 from urakata.sites_study.beds import Bed, paper_beds
 from urakata.sites_study.methods import MOST_SOCKETS, delegates, methods, numbers_of_sockets, streams_that_fill
 from urakata.sites_study.results import Results, from_json, predicted_us
@@ -38,9 +39,10 @@ def measured() -> Results:
     chosen = call_site("predicted: straight of 5 connections 44 ms, 1 lane of 5 connections 90 ms", "straight")
     forced = call_site("asked for; predicted: 2 lanes of 1 connection 60 ms, 3 lanes of 1 connection 50 ms", "lanes 2")
     for host, ours, lanes in ((90e3, 50e3, 40e3), (110e3, 60e3, 60e3)):
-        results.take(BED, "host", record(host), [])
-        results.take(BED, "urakata", record(ours), [call_site("", "of another size") | {"bytes": 8}, chosen])
-        results.take(BED, "lanes 2", record(lanes), [forced])
+        results.take(BED, "host", 4, record(host), {})
+        told = {"call_sites": [call_site("", "of another size") | {"bytes": 8}, chosen]}
+        results.take(BED, "urakata", 4, record(ours), told)
+        results.take(BED, "lanes 2", 4, record(lanes), {"call_sites": [forced]})
     return results
 
 
@@ -75,8 +77,38 @@ def test_predictions_are_read_from_the_report(why: str, us: float | None) -> Non
 
 
 def test_straight_is_one_of_the_forced(measured: Results) -> None:
-    measured.take(BED, "straight S=4", record(44e3), [call_site("between sites, whose links", "straight")])
+    told = {"call_sites": [call_site("between sites, whose links", "straight")]}
+    measured.take(BED, "straight S=4", 4, record(44e3), told)
     assert all_tables(measured)[0].rows[0][-1] == "1.25"  # 55 over 44
+
+
+LINK = {"delay_ms": 8.0, "stream_mbit": 24.0, "pair_mbit": 96.0, "link_mbit": 384.0, "inside_mbit": 800.0}
+
+
+def test_the_papers_model_by_hand() -> None:
+    """1 MB for each of 4 + 4: over four lanes one crosses on each and six are handed out, over one four and three."""
+    assert paper.seconds(LINK, (4, 4), 4, 4, 1e6) == pytest.approx(0.008 + 1 / 12 + 6 / 100 + 200e-6)
+    assert paper.seconds(LINK, (4, 4), 1, 4, 1e6) == pytest.approx(0.008 + 4 / 12 + 3 / 100 + 200e-6)
+    assert paper.seconds(LINK, (4, 4), 3, 4, 1e6) == pytest.approx(0.008 + 2 / 12 + 5 / 100 + 200e-6)
+    assert paper.seconds(LINK, (4, 4), 4, 2, 1e6) == pytest.approx(0.008 + 1 / 6 + 6 / 100 + 200e-6)
+    unknown = LINK | {"inside_mbit": 0}
+    assert paper.seconds(unknown, (1, 2), 2, 4, 1e6) == pytest.approx(0.008 + 1 / 12 + 1 / 125 + 200e-6)
+
+
+def test_the_papers_model_stands_beside_ours(measured: Results) -> None:
+    why = "asked for; predicted: 2 lanes of 4 connections 60 ms, 3 lanes of 3 connections 50 ms"
+    report = {"call_sites": [call_site(why, "lanes 2")], "sites": {"links": [LINK]}}
+    measured.take(BED, "lanes 2", 4, record(50e3), report)
+    (table,) = (one for one in all_tables(measured) if one.title == "Beside the paper's model")
+    # 128 KiB for each: two cross on each lane, five are handed out.
+    block = (1 << 17) / 1e6
+    us = (0.008 + 2 * block / 12 + 5 * block / 100 + 200e-6) * 1e6
+    assert measured.rows[next(key for key in measured.rows if key.method == "lanes 2")].paper_us == pytest.approx(us)
+    (row,) = table.rows
+    assert row[2:] == ["lanes 2, S=4", "50 ms", "60 ms", "36.6 ms", "+20 %", "-27 %"]
+    for operation, links in (("bcast", [LINK]), ("scatter", [LINK, LINK]), ("scatter", [])):
+        assert paper.predicted_us(record(0) | {"operation": operation}, 4, "lanes 2, S=4", links) is None
+    assert paper.predicted_us(record(0), 4, "straight, S=4", [LINK]) is None
 
 
 def test_what_a_delegate_loses_stands_beside_what_the_others_wait(relayed: Results) -> None:

@@ -57,7 +57,7 @@ def page(summary: Summary) -> str:
     lines = []
     for number, row in enumerate(summary.rows, 1):
         means = (time_text(row.times[name].mean) for name in ("start", "gap", "wait"))
-        advice = f"{row.advice} ({row.why})" if row.why else row.advice
+        advice = f"{row.advice} ({row.reason})" if row.reason else row.advice
         numeric = (bytes_text(row.bytes), str(row.started), *means, hidden_text(row))
         lines.append(
             f"<tr><td>{number}</td><td>{escape(row.place)}</td><td>{escape(row.operation)}</td>"

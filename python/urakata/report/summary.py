@@ -5,6 +5,7 @@ What was hidden, and for how long late ranks were waited for: hidden.py.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,10 @@ from urakata.report.files import read_ranks
 from urakata.report.hidden import Hidden, Seen, mean_late, measure, samples_of
 from urakata.report.messages import MessageRow, merge_messages, messages_json
 from urakata.report.places import place_of, resolve
+from urakata.report.units import time_text
 from urakata.report.whole import Whole, merge_calls, whole_json
 
+_PREDICTED = re.compile(r"predicted: [^,;]*? ([0-9.e+-]+) ms")
 _TIMES = ("start", "gap", "test", "wait", "in_flight", "overlapped")
 
 
@@ -85,6 +88,28 @@ class Row:
         """Mean time that an instance kept the program inside MPI."""
         ended = self.times["wait"].count
         return sum(self.times[name].sum for name in ("start", "test", "wait")) / ended if ended else 0.0
+
+    @property
+    def predicted_ns(self) -> float | None:
+        """What a model said that an instance would take; None: it was not asked."""
+        found = _PREDICTED.search(self.why)
+        return float(found[1]) * 1e6 if found else None
+
+    @property
+    def measured_ns(self) -> float | None:
+        """What stands beside that: the operation itself, once all wait for it; of a blocking call for which that is not
+        known the mean call, without what late ranks were waited for. None: neither is known."""
+        if self.hidden.own_ns is not None:
+            return self.hidden.own_ns
+        return max(self.exposed_ns - (self.late_ns or 0.0), 0.0) if self.blocking else None
+
+    @property
+    def reason(self) -> str:
+        """Why this algorithm; where a model was asked, with what it took."""
+        measured = self.measured_ns
+        if self.predicted_ns is None or measured is None:
+            return self.why
+        return f"{self.why}; measured: {time_text(measured)}"
 
     @property
     def advice(self) -> str:
@@ -162,6 +187,8 @@ def summarise(folder: Path) -> Summary:
             place = place_of(site, names)
             row = Row(place, site["operation"], site["bytes"], site["engine"], site["algorithm"], site["why"], asked)
             row = rows.setdefault((place, row.operation, row.bytes, row.engine, row.algorithm), row)
+            if row.predicted_ns is None and _PREDICTED.search(site["why"]):
+                row.why = site["why"]  # of a scatterv the root alone knows what crosses
             row.ranks += 1
             row.started += site["started"]
             row.helper_ns += site["helper_ns"]
@@ -201,6 +228,8 @@ def as_json(summary: Summary) -> dict[str, Any]:
                 "hidden_unknown_why": row.hidden.why,
                 "own_ns": row.hidden.own_ns,
                 "late_mean_ns": row.late_ns,
+                "predicted_ns": row.predicted_ns,
+                "measured_ns": row.measured_ns,
                 "advice": row.advice,
                 **{name: {**vars(times), "mean": times.mean} for name, times in row.times.items()},
             }

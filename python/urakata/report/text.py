@@ -30,7 +30,7 @@ def hidden_part(row: MessageRow) -> str:
 
 def way_text(row: Row) -> str:
     """Engine and algorithm, and why this algorithm."""
-    why = f" ({row.why})" if row.why else ""
+    why = f" ({row.reason})" if row.reason else ""
     return ", ".join(part for part in (row.engine, row.algorithm) if part) + why
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from urakata.sites_study import paper
+
 
 @dataclass(frozen=True)
 class Key:
@@ -22,11 +24,12 @@ class Key:
 @dataclass
 class Row:
     """`us`: from the moment at which all begin to the last rank's end, the median of each job. `predicted_us` and
-    `chosen`: of Urakata's model, where it was asked."""
+    `chosen`: of Urakata's model, where it was asked; `paper_us`: of the paper's, for the same lanes."""
 
     us: list[float] = field(default_factory=list)
     predicted_us: float | None = None
     chosen: str = ""
+    paper_us: float | None = None
 
 
 @dataclass
@@ -52,16 +55,17 @@ class Results:
     rows: dict[Key, Row] = field(default_factory=dict)
     relayed: dict[Key, Relayed] = field(default_factory=dict)
 
-    def take(self, bed: str, method: str, record: Mapping[str, Any], sites: Iterable[Mapping[str, Any]]) -> None:
-        """Takes a record of bench/sites, and what the report of rank 0 says of its call sites."""
+    def take(self, bed: str, method: str, home: int, record: Mapping[str, Any], report: Mapping[str, Any]) -> None:
+        """Takes a record of bench/sites, with `home` ranks at the root's site, and rank 0's report, {} without one."""
         key = Key(bed, record["operation"], record["bytes"], method)
         row = self.rows.setdefault(key, Row())
         row.us.append(record["us"])
-        for site in sites:
+        for site in report.get("call_sites", ()):
             of_rank = record["bytes"] // record["ranks"]
             if site["operation"].lower() == record["operation"] and site["bytes"] in (record["bytes"], of_rank):
                 row.chosen = chosen(site["algorithm"], site["why"])
                 row.predicted_us = predicted_us(site["why"])
+                row.paper_us = paper.predicted_us(record, home, row.chosen, report.get("sites", {}).get("links", []))
 
     def take_relayed(self, bed: str, engine: str, record: Mapping[str, Any]) -> None:
         """Takes a record of bench/sites with a delegate that computes."""
@@ -121,7 +125,7 @@ def from_json(document: Mapping[str, Iterable[Mapping[str, Any]]]) -> Results:
     """What Results.as_json wrote."""
     results = Results()
     for row in document["rows"]:
-        results.rows[_key(row)] = Row(list(row["us"]), row["predicted_us"], row["chosen"])
+        results.rows[_key(row)] = Row(list(row["us"]), row["predicted_us"], row["chosen"], row.get("paper_us"))
     for row in document.get("relayed", ()):
         results.relayed[_key(row)] = Relayed(**{name: list(row[name]) for name in vars(Relayed())})
     return results

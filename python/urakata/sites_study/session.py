@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 Record = dict[str, Any]
-Take = Callable[[Record, list[Record]], None]
-"""Takes a record of bench/sites and what rank 0's report says of its call sites."""
+Take = Callable[[Record, Record], None]
+"""Takes a record of bench/sites and rank 0's report, {} where there is none."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +64,10 @@ def rank_command(operation: str, method: Method, program: Path, amounts: Amounts
     return [str(paths.program("urakata-exec")), *method.options, "--report", report, "--", *own]
 
 
-def _call_sites(report: Path) -> list[Record]:
-    """Of rank 0, where there is a report."""
-    file = report / "rank-0.json"
-    return list(json.loads(file.read_text(encoding="utf-8"))["call_sites"]) if file.exists() else []
+def _report(folder: Path) -> Record:
+    """Rank 0's."""
+    file = folder / "rank-0.json"
+    return dict(json.loads(file.read_text(encoding="utf-8"))) if file.exists() else {}
 
 
 def _measure(operation: str, method: Method, where: Where, amounts: Amounts, take: Take) -> None:
@@ -78,9 +78,9 @@ def _measure(operation: str, method: Method, where: Where, amounts: Amounts, tak
         records = [json.loads(line) for line in done.said.splitlines() if line.startswith('{"operation"')]
         if len(records) != len(amounts.sizes):
             raise JobError("the program wrote no result")
-        sites = _call_sites(report)
+        told = _report(report)
         for record in records:
-            take(record, sites)
+            take(record, told)
 
 
 def run_leg(
@@ -98,7 +98,7 @@ def run_leg(
     for operation, methods in leg.jobs(operations):
         jobs = []
         for method in methods:
-            take: Take = partial(results.take, bed, method.name)
+            take: Take = partial(results.take, bed, method.name, where.home)
             run = partial(_measure, operation, method, where, amounts, take)
             jobs.append((f"{operation}, {bed}, {method.title}", run))
         session.failed += in_turns(jobs, rounds, progress)
@@ -111,5 +111,5 @@ def run_leg(
     session.failed += in_turns(jobs, rounds, progress)
 
 
-def _take_relayed(results: Results, bed: str, engine: str, record: Record, _: list[Record]) -> None:
+def _take_relayed(results: Results, bed: str, engine: str, record: Record, _: Record) -> None:
     results.take_relayed(bed, engine, record)

@@ -65,6 +65,23 @@ def model_table(results: Results) -> TextTable | None:
     return TextTable("Error of the model", columns, rows, note) if rows else None
 
 
+def paper_table(results: Results) -> TextTable | None:
+    """Scatter and gather by lanes: measured, predicted by our model, and by the paper's."""
+    rows = []
+    for key, row in results.rows.items():
+        if row.paper_us is None or row.predicted_us is None or not row.us:
+            continue
+        us = statistics.median(row.us)
+        errors = (f"{100 * (predicted - us) / us:+.0f} %" for predicted in (row.predicted_us, row.paper_us))
+        times = map(time_text, (us, row.predicted_us, row.paper_us))
+        rows.append([f"{key.operation}, {key.bed}", size_text(key.bytes), row.chosen, *times, *errors])
+    columns = ["", "in all", "lanes", "measured", "ours", "the paper's", "ours is off", "the paper's is off"]
+    note = (
+        "T_L(P) = L + x M / b_L(P) + y M / B + alpha (Chiba, Endo, Matsuoka), by the rates that the job has measured."
+    )
+    return TextTable("Beside the paper's model", columns, rows, note, ("lanes",)) if rows else None
+
+
 def relay_table(results: Results) -> TextTable | None:
     """What a delegate that computes costs the others, and what relaying costs it."""
     rows = []
@@ -91,8 +108,8 @@ def relay_table(results: Results) -> TextTable | None:
 
 
 def all_tables(results: Results) -> list[TextTable]:
-    """One for each link and operation, the model's errors, and the delegate's."""
+    """One for each link and operation, the model's errors, the paper's model, and the delegate's."""
     tables = [
         operation_table(results, bed, operation) for bed in results.beds() for operation in results.operations(bed)
     ]
-    return [*tables, *filter(None, (model_table(results), relay_table(results)))]
+    return [*tables, *filter(None, (model_table(results), paper_table(results), relay_table(results)))]

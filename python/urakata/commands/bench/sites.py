@@ -49,11 +49,11 @@ Exit code: 0 all was measured; 1 a job failed; 2 it cannot be measured, or a val
 def _write_csv(results: Results, output: Path) -> list[str]:
     with (output / "sites.csv").open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
-        table.writerow(["link", "operation", "bytes", "method", "round", "us", "chosen", "predicted_us"])
+        table.writerow(["link", "operation", "bytes", "method", "round", "us", "chosen", "predicted_us", "paper_us"])
         for key, row in results.rows.items():
             for number, us in enumerate(row.us):
-                predicted = row.predicted_us if row.predicted_us is not None else ""
-                table.writerow([*vars(key).values(), number + 1, us, row.chosen, predicted])
+                models = ("" if us_of is None else us_of for us_of in (row.predicted_us, row.paper_us))
+                table.writerow([*vars(key).values(), number + 1, us, row.chosen, *models])
     if not results.relayed:
         return ["sites.csv"]
     with (output / "delegate.csv").open("w", encoding="utf-8", newline="") as file:
