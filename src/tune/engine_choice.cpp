@@ -46,7 +46,9 @@ std::string why_no_poll(const RunFacts&, bool, const Placement&) { return ""; }
 
 std::string how_poll(const Placement&) { return "operations progress inside MPI calls"; }
 
-bool kernel_needs_threads(const RunFacts&) { return false; }  // nor does what is left to engine thread ask for more
+// What is left to engine thread asks for them by that one's row: no program says in MPI_Init that it will start nothing
+// else than what the kernel runs.
+bool kernel_needs_threads(const RunFacts&) { return false; }
 
 std::string why_no_kernel(const RunFacts& facts, bool, const Placement&) {
   if (facts.asked != EngineKind::kernel) return "only --engine kernel hands operations to the kernel";
@@ -55,7 +57,9 @@ std::string why_no_kernel(const RunFacts& facts, bool, const Placement&) {
 
 std::string how_kernel(const Placement&) {
   return "the kernel would carry on broadcasts, allgathers and alltoalls between nodes, in the time of the ranks' own "
-         "threads; it ends their blocking system calls (EINTR)";
+         "threads; it ends their blocking system calls (EINTR); all else is engine thread's, so there is its helper "
+         "and "
+         "MPI_THREAD_MULTIPLE is asked for, too";
 }
 
 struct Row {
