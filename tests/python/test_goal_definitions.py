@@ -118,6 +118,13 @@ PROMISED = [
     "sites-loss-bbr",
     "sites-cut",
     "sites-none",
+    "sites-gather-vs-host-links",
+    "sites-scatter-vs-host-links-large",
+    "sites-collectives-bcast-large",
+    "sites-collectives-allgather-large",
+    "sites-collectives-allreduce-large",
+    "sites-choice-streams-regret",
+    "sites-choice-streams-regret-median",
     "install-seconds",
     "demo-seconds",
 ]
