@@ -183,6 +183,9 @@ void Instance::post(NodeId id, std::uint32_t iteration, transport::Transport& tr
   message.bytes = payload(node, iteration);
   message.layout = layout;
   message.peer = group->world[static_cast<std::size_t>(node.peer)];
+  if (!streams.empty() && !group->sites.empty()) {
+    message.streams = streams[static_cast<std::size_t>(group->sites[static_cast<std::size_t>(node.peer)])];
+  }
   message.tag = sending ? group->tag_to(node.peer, sequence, node.channel) : group->tag_from(sequence, node.channel);
   const transport::Ticket ticket{this, id, iteration, counts(node.kind) ? &progress : nullptr};
   bool finished = false;

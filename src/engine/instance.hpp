@@ -60,7 +60,9 @@ class Instance {
   std::uint64_t sequence = 0;
   const reduce::Reducer* reducer = nullptr;
   const layout::Layout* layout =
-      nullptr;             // of all buffers, where a reduction works on elements with holes; else nullptr
+      nullptr;  // of all buffers, where a reduction works on elements with holes; else nullptr
+  std::span<const Streams>
+      streams;             // of messages to each site, by its number; outlives the instance. Empty: as they come
   bool tells_all = false;  // where it fails, every member; else those that it exchanges messages with
   std::vector<Move> packs;
   std::vector<Move> unpacks;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -18,34 +17,45 @@ constexpr std::uint32_t kMostStreams = 16;
 constexpr std::uint64_t kOfStream = 16UL * 1024;  // bytes of a message for each connection
 constexpr double kSettlingTrips = 6;              // in which TCP's windows grow from 10 segments to 64 times as much
 constexpr double kCountedTrips = 4;
+constexpr double kFewSettling = 5, kFewCounted = 2;  // likewise, where time is short: to 32 times as much
+constexpr double kOtherTrips = 3;                    // connections are made, and what is under way is drained
+constexpr double kMostTimes = 4;                     // times as long as should be counted, on a link of few bytes
 // Under way at least, in messages: between sites TCP's windows hold back more; inside one the time until a rank that waits
 // on a shared core sees what has come.
 constexpr std::uint64_t kBetween = 8;
 constexpr std::uint64_t kInside = 256;
-constexpr double kDrained = 0.1;  // s: as much as connections of a known rate carry meanwhile
+constexpr double kUncrowded = 0.9;  // of what so many connections carry alone: they do not crowd each other out
+constexpr double kDrained = 0.1;    // s: as much as connections of a known rate carry meanwhile
 constexpr std::uint64_t kLeastCounted = 8 * transport::Lanes::kLeastPiece;
 constexpr std::int32_t kDataTag = -1;  // no group's
 constexpr std::int32_t kWordTag = -2;
 
+// What a pair has carried while it was counted.
+struct Counted {
+  double rate = 0;                // bytes/s; 0 where the lanes are lost
+  double packets = 0, again = 0;  // that were sent, and how many of them again
+};
+
+// How long a pair sends.
+struct Times {
+  double round_trip_s, settling_s, counted_s;
+};
+
 // One pair of ranks: messages of `bytes`, of which more are under way than arrive in a round trip.
 class Pair {
  public:
-  Pair(transport::Lanes& lanes, const LinkProbe& probe, double round_trip_s, std::uint64_t bytes, std::uint64_t least)
-      : lanes_(lanes),
-        port_(lanes),
-        round_trip_s_(round_trip_s),
-        settling_s_(std::max(probe.least_s, kSettlingTrips * round_trip_s)),
-        counted_s_(std::max(probe.least_s, kCountedTrips * round_trip_s)),
-        most_(probe.most_bytes / 2),
-        data_(bytes),
-        under_way_(least * bytes) {}
+  Pair(transport::Lanes& lanes, const Times& times, std::uint64_t most_bytes, std::uint64_t bytes, std::uint64_t least)
+      : lanes_(lanes), port_(lanes), times_(times), most_(most_bytes / 2), data_(bytes), under_way_(least * bytes) {}
 
-  // bytes/s, by when what arrives is acknowledged; 0 where the lanes are lost.
-  double send(std::int32_t to) {
+  // What has arrived is told by TCP, which knows also what came behind a packet that was lost; what is put together
+  // later has come before, and would count for more than there was time for. (Where the kernel does not tell, what we
+  // acknowledge counts.)
+  Counted send(std::int32_t to) {
     const std::uint64_t begin = now_ns(), before = lanes_.traffic(to).acked;
     std::uint64_t sent = 0, acked = 0, first = 0;
     double now = 0, first_s = 0;
     bool settled = false;
+    transport::Lanes::Packets at_first;
     do {
       for (; sent < acked + under_way(now, acked); sent += data_.size()) {
         post(true, kWordTag, to, std::span(&more_, 1));
@@ -54,13 +64,20 @@ class Pair {
       step();
       now = static_cast<double>(now_ns() - begin) * 1e-9;
       acked = lanes_.traffic(to).acked - before;
-      if (!settled && (now >= settling_s_ || acked >= most_)) settled = true, first = acked, first_s = now;
-    } while (!failed_ &&
-             (!settled || acked - first < kLeastCounted || (now - first_s < counted_s_ && acked - first < most_)));
+      if (!settled && (now >= times_.settling_s || acked >= most_)) {
+        settled = true, first = acked, first_s = now, at_first = lanes_.packets(to);
+      }
+    } while (!failed_ && (!settled || !enough(acked - first, now - first_s)));
+    const transport::Lanes::Packets at_end = lanes_.packets(to);
     post(true, kWordTag, to, std::span(&end_, 1));
     while (open_ != 0) step();
     while (!lanes_.settled()) sched_yield();  // nothing of it in what is measured next
-    return failed_ ? 0 : static_cast<double>(acked - first) / (now - first_s);
+    if (failed_) return {};
+    const bool told = at_first.arrived != 0 && at_end.arrived > at_first.arrived;
+    const std::uint64_t arrived = told ? at_end.arrived - at_first.arrived : acked - first;
+    return {.rate = static_cast<double>(arrived) / (now - first_s),
+            .packets = static_cast<double>(at_end.sent - std::min(at_end.sent, at_first.sent)),
+            .again = static_cast<double>(at_end.again - std::min(at_end.again, at_first.again))};
   }
 
   void receive(std::int32_t from) {
@@ -75,11 +92,17 @@ class Pair {
   }
 
  private:
+  // Is what has been counted enough to tell a rate by?
+  bool enough(std::uint64_t bytes, double seconds) const {
+    if (bytes >= most_) return true;
+    return seconds >= times_.counted_s && (bytes >= kLeastCounted || seconds >= kMostTimes * times_.counted_s);
+  }
+
   // Bytes: four times as many as have arrived in a round trip, so that they grow faster than TCP's windows.
   std::uint64_t under_way(double now, std::uint64_t acked) {
-    if (acked != 0 && now - trip_s_ >= round_trip_s_) {
+    if (acked != 0 && now - trip_s_ >= times_.round_trip_s) {
       if (trip_s_ != 0) {
-        const double in_trip = static_cast<double>(acked - trip_acked_) * round_trip_s_ / (now - trip_s_);
+        const double in_trip = static_cast<double>(acked - trip_acked_) * times_.round_trip_s / (now - trip_s_);
         under_way_ = std::max(under_way_, static_cast<std::uint64_t>(4 * in_trip));
       }
       trip_s_ = now, trip_acked_ = acked;
@@ -104,7 +127,7 @@ class Pair {
 
   transport::Lanes& lanes_;
   transport::LanesPort port_;
-  const double round_trip_s_, settling_s_, counted_s_;
+  const Times times_;
   const std::uint64_t most_;  // bytes
   std::vector<std::byte> data_;
   std::byte more_{1}, end_{0};
@@ -144,77 +167,78 @@ std::uint64_t bytes_of_stream(double stream, std::uint64_t least) {
   return std::clamp(static_cast<std::uint64_t>(most), transport::Lanes::kPacket, kOfStream);
 }
 
-// What left[i] sends to right[i], all pairs at once. Collective over the job; of each pair bytes/s, 0 where the host refuses or
-// the lanes are lost. `stream`: bytes/s of one connection; 0: not known.
-std::vector<double> rates(Bootstrap& world, transport::Lanes& lanes, const LinkProbe& probe, double round_trip_s,
-                          Ranks left, Ranks right, std::uint32_t streams, double stream,
-                          std::uint64_t least = kBetween) {
-  meet(world, lanes);
+// Ranks of pairs: what one[i] has for other[i] it sends to it.
+struct Pairs {
+  std::vector<std::int32_t> senders, receivers;
+};
+
+// What measures take together.
+struct Probing {
+  Bootstrap& world;
+  transport::Lanes& lanes;
+  std::uint64_t most_bytes;
+};
+
+// What senders[i] sends to receivers[i], all pairs at once. Collective over the job; of each pair; nothing where the
+// host refuses or the lanes are lost. `stream`: bytes/s of one connection; 0: not known.
+std::vector<Counted> count(const Probing& probing, const Times& times, Ranks senders, Ranks receivers,
+                           std::uint32_t streams, double stream, std::uint64_t least = kBetween) {
+  Bootstrap& world = probing.world;
+  meet(world, probing.lanes);
   const std::uint64_t bytes = streams * bytes_of_stream(stream, least);
-  lanes.set_streams(streams);
-  double own = 0;
+  probing.lanes.set_streams(streams);
+  Counted own;
   const auto rank = static_cast<std::int32_t>(world.rank());
-  for (std::size_t i = 0; i < left.size(); ++i) {
-    if (rank != left[i] && rank != right[i]) continue;
-    Pair pair(lanes, probe, round_trip_s, bytes, least);
-    if (rank == left[i]) {
-      own = pair.send(right[i]);
+  for (std::size_t i = 0; i < senders.size(); ++i) {
+    if (rank != senders[i] && rank != receivers[i]) continue;
+    Pair pair(probing.lanes, times, probing.most_bytes, bytes, least);
+    if (rank == senders[i]) {
+      own = pair.send(receivers[i]);
     } else {
-      pair.receive(left[i]);
+      pair.receive(senders[i]);
     }
   }
-  meet(world, lanes);
-  const std::vector<double> all = world.gathered(own);
-  std::vector<double> found;
-  for (const std::int32_t each : left) found.push_back(all.empty() ? 0 : all[static_cast<std::size_t>(each)]);
+  meet(world, probing.lanes);
+  const std::vector<Counted> all = world.gathered(own);
+  std::vector<Counted> found;
+  for (const std::int32_t each : senders)
+    found.push_back(all.empty() ? Counted() : all[static_cast<std::size_t>(each)]);
   return found;
 }
 
-// Of packets that the first rank of `left` has sent to the first of `right` while the function ran.
-template <class Function>
-double loss_of(Bootstrap& world, transport::Lanes& lanes, Ranks left, Ranks right, Function function) {
-  const bool sends = static_cast<std::int32_t>(world.rank()) == left.front();
-  const auto before = sends ? lanes.packets(right.front()) : transport::Lanes::Packets{};
-  function();
-  double own = 0;
-  if (sends) {
-    const auto after = lanes.packets(right.front());
-    const auto sent = static_cast<double>(after.sent - before.sent);
-    own = sent > 0 ? static_cast<double>(after.again - before.again) / sent : 0;
-  }
-  const std::vector<double> all = world.gathered(own);
-  return all.empty() ? 0 : all[static_cast<std::size_t>(left.front())];
-}
-
-// Between two nodes of each site, all sites at once; 0 of a site that has no two with lanes between them.
-std::vector<double> rates_inside(Bootstrap& world, transport::Lanes& lanes, const LinkProbe& probe, const Sites& sites,
+// Between the nodes of each site, two by two, all of all sites at once: as operations have them hand on. Of each site
+// the mean of its pairs; 0 of one that has no two with lanes between them.
+std::vector<double> rates_inside(const Probing& probing, double least_s, const Sites& sites,
                                  const std::vector<std::vector<std::int32_t>>& at, const HaveLanes& have_lanes) {
-  std::vector<std::int32_t> left, right;
-  std::vector<std::size_t> measured_sites;
+  Pairs pairs;
+  std::vector<std::size_t> of;  // of each pair its site
   for (std::size_t site = 0; site < at.size(); ++site) {
-    if (at[site].size() < 2 || !have_lanes(at[site][0], at[site][1])) continue;
-    measured_sites.push_back(site);
-    left.push_back(at[site][0]);
-    right.push_back(at[site][1]);
+    for (std::size_t i = 0; i + 1 < at[site].size(); i += 2) {
+      if (!have_lanes(at[site][i], at[site][i + 1])) continue;
+      of.push_back(site);
+      pairs.senders.push_back(at[site][i]);
+      pairs.receivers.push_back(at[site][i + 1]);
+    }
   }
-  std::vector<double> found(at.size(), 0);
-  if (left.empty()) return found;
+  std::vector<double> found(at.size(), 0), pairs_there(at.size(), 0);
+  if (of.empty()) return found;
   double round_trip_s = 0;
   for (std::size_t site = 0; site < at.size(); ++site) {
     round_trip_s = std::max(round_trip_s, sites.round_trip_us[site * sites.count + site] * 1e-6);
   }
-  const auto measured = rates(world, lanes, probe, round_trip_s, left, right, 1, 0, kInside);
-  for (std::size_t i = 0; i < measured.size(); ++i) found[measured_sites[i]] = measured[i];
+  const Times times{.round_trip_s = round_trip_s,
+                    .settling_s = std::max(least_s, kSettlingTrips * round_trip_s),
+                    .counted_s = std::max(least_s, kCountedTrips * round_trip_s)};
+  const auto measured = count(probing, times, pairs.senders, pairs.receivers, 1, 0, kInside);
+  for (const std::size_t site : of) ++pairs_there[site];
+  for (std::size_t i = 0; i < of.size(); ++i) found[of[i]] += measured[i].rate / pairs_there[of[i]];
   return found;
 }
 
-// Nodes of two sites, one of each, as many pairs as there are with lanes between them.
-struct NodePairs {
-  std::vector<std::int32_t> senders, receivers;
-};
-NodePairs pairs_of(const std::vector<std::int32_t>& one, const std::vector<std::int32_t>& other,
-                   const HaveLanes& have_lanes) {
-  NodePairs pairs;
+// One of each node of two sites, as many pairs as there are with lanes between them.
+Pairs pairs_of(const std::vector<std::int32_t>& one, const std::vector<std::int32_t>& other,
+               const HaveLanes& have_lanes) {
+  Pairs pairs;
   for (std::size_t i = 0; i < std::min(one.size(), other.size()); ++i) {
     if (!have_lanes(one[i], other[i])) continue;
     pairs.senders.push_back(one[i]);
@@ -226,7 +250,61 @@ NodePairs pairs_of(const std::vector<std::int32_t>& one, const std::vector<std::
 // The lesser of what two sites have; 0: neither is known.
 double lesser(double one, double other) { return one == 0 || other == 0 ? std::max(one, other) : std::min(one, other); }
 
+// What a link carries, by pairs of nodes of its sites. Of loss: see the header.
+LinkFacts measured_link(const Probing& probing, const LinkPlan& plan, double round_trip_s, const Pairs& pairs) {
+  const Ranks senders = pairs.senders, receivers = pairs.receivers;
+  const Times times{.round_trip_s = round_trip_s, .settling_s = plan.settling_s, .counted_s = plan.counted_s};
+  LinkFacts facts{.delay = round_trip_s / 2};
+  double packets = 0, again = 0;
+  const auto turn = [&](std::size_t of, std::uint32_t streams) {
+    double rate = 0, sent = 0, lost = 0;
+    for (const Counted& each : count(probing, times, senders.first(of), receivers.first(of), streams, facts.stream)) {
+      rate += each.rate, sent += each.packets, lost += each.again;
+    }
+    if (rate >= kUncrowded * static_cast<double>(of * streams) * facts.stream) packets += sent, again += lost;
+    return rate;
+  };
+  facts.stream = turn(1, 1);
+  const bool two = plan.turns == 3 || senders.size() == 1;
+  facts.pair = two ? turn(1, kMostStreams) : 0;
+  facts.link = senders.size() == 1 ? facts.pair : turn(senders.size(), kMostStreams);
+  facts.loss = packets > 0 ? std::min(again / packets, 1.0) : 0;
+  if (!two) facts.pair = facts.link;
+  if (facts.pair == 0 || facts.link == 0) return {};  // lanes are lost
+  put_in_order(facts);
+  return facts;
+}
+
 }  // namespace
+
+void put_in_order(LinkFacts& facts) {
+  // Rates that should be as large as those before, and were not, are measurements of one rate: their mean.
+  if (facts.link < facts.pair) facts.link = facts.pair = (facts.link + facts.pair) / 2;
+  if (facts.pair < facts.stream) {
+    facts.stream = facts.pair = (facts.pair + facts.stream) / 2;
+    facts.link = std::max(facts.link, facts.pair);
+  }
+}
+
+std::optional<LinkPlan> plan_of(double round_trip_s, double left_s, bool first, const LinkProbe& probe) {
+  const auto plan = [&](double settling, double counted, std::uint32_t turns) {
+    LinkPlan made{.settling_s = std::max(probe.least_s, settling * round_trip_s),
+                  .counted_s = std::max(probe.least_s, counted * round_trip_s),
+                  .turns = turns};
+    made.seconds = turns * (made.settling_s + made.counted_s + kOtherTrips * round_trip_s);
+    return made;
+  };
+  LinkPlan least;
+  for (const LinkPlan& each : {plan(kSettlingTrips, kCountedTrips, 3), plan(kFewSettling, kFewCounted, 3),
+                               plan(kFewSettling, kFewCounted, 2)}) {
+    if (each.seconds <= left_s) return each;
+    least = each;
+  }
+  if (!first) return std::nullopt;
+  const double part = std::max(left_s, 0.0) / least.seconds;
+  least.settling_s *= part, least.counted_s *= part, least.seconds = left_s;
+  return least;
+}
 
 std::optional<LinkRates> measure_links(Bootstrap& world, transport::Lanes& lanes, const Sites& sites,
                                        std::span<const std::int32_t> nodes, const HaveLanes& have_lanes,
@@ -240,6 +318,9 @@ std::optional<LinkRates> measure_links(Bootstrap& world, transport::Lanes& lanes
     found.nodes.push_back(static_cast<std::uint32_t>(at.back().size()));
   }
   std::vector<double> inside;  // of each site
+  const Probing probing{.world = world, .lanes = lanes, .most_bytes = probe.most_bytes};
+  double left_s = probe.most_s - 2 * probe.least_s;  // the latter inside
+  bool first = true;
   for (std::size_t one = 0; one < sites.count; ++one) {
     for (std::size_t other = one + 1; other < sites.count; ++other) {
       auto& facts = found.of[one * sites.count + other];
@@ -248,20 +329,16 @@ std::optional<LinkRates> measure_links(Bootstrap& world, transport::Lanes& lanes
         mirrored = facts;
         continue;
       }
-      const NodePairs pairs = pairs_of(at[one], at[other], have_lanes);
+      const Pairs pairs = pairs_of(at[one], at[other], have_lanes);
       if (pairs.senders.empty()) continue;
-      if (inside.empty()) inside = rates_inside(world, lanes, probe, sites, at, have_lanes);
-      const Ranks senders = pairs.senders, receivers = pairs.receivers;
       const double round_trip_s = sites.round_trip_us[one * sites.count + other] * 1e-6;
-      const auto measured = [&](std::size_t of, std::uint32_t streams) {
-        const auto all =
-            rates(world, lanes, probe, round_trip_s, senders.first(of), receivers.first(of), streams, facts->stream);
-        return std::accumulate(all.begin(), all.end(), 0.0);
-      };
-      facts = LinkFacts{.delay = round_trip_s / 2, .inside = lesser(inside[one], inside[other])};
-      facts->loss = loss_of(world, lanes, senders, receivers, [&] { facts->stream = measured(1, 1); });
-      facts->pair = std::max(measured(1, kMostStreams), facts->stream);
-      facts->link = senders.size() == 1 ? facts->pair : std::max(measured(senders.size(), kMostStreams), facts->pair);
+      const std::optional<LinkPlan> plan = plan_of(round_trip_s, left_s, first, probe);
+      if (!plan) continue;
+      first = false;
+      left_s -= plan->seconds;
+      if (inside.empty()) inside = rates_inside(probing, probe.least_s, sites, at, have_lanes);
+      facts = measured_link(probing, *plan, round_trip_s, pairs);
+      facts->inside = lesser(inside[one], inside[other]);
       if (facts->stream == 0) return std::nullopt;
       mirrored = facts;
     }

@@ -26,19 +26,38 @@ struct LinkRates {
 // Have two ranks lanes between them? On all ranks alike.
 using HaveLanes = std::function<bool(std::int32_t, std::int32_t)>;
 
-// A pair sends until TCP's windows have grown, and then as long again, in which what arrives is counted: each as long as a
-// few round trips and `least_s`, but no more than half of `most_bytes`.
+// A pair sends until TCP's windows have grown, and then goes on while what arrives is counted: each as long as a few
+// round trips and `least_s`, but no more than half of `most_bytes`. `most_s`: for all links together. Where they would
+// take longer, round trips are fewer, then what two nodes carry is taken to be what all do, and then links are left for
+// the next job.
 struct LinkProbe {
   double least_s = 0.07;
   std::uint64_t most_bytes = 64UL * 1024 * 1024;
+  double most_s = 2;
 };
 
+// How a link is measured, from its round trip and the time that is left; both in s. At least one link is, if in less
+// time than it should have; others are std::nullopt where that does not suffice.
+struct LinkPlan {
+  double settling_s = 0, counted_s = 0;  // of each of
+  std::uint32_t turns = 3;               // one connection, two nodes, all; 2: without two nodes
+  double seconds = 0;                    // in all
+};
+std::optional<LinkPlan> plan_of(double round_trip_s, double left_s, bool first, const LinkProbe& probe);
+
+// Makes two nodes carry no less than one connection, and all no less than two, as they do.
+void put_in_order(LinkFacts& facts);
+
 // Collective over the job; the same on each rank. Takes some forty round trips for each pair of sites that is not known, at
-// least 0.4 s: by one connection between two nodes, by as many as there may be between them, and by those of all nodes that
-// the smaller site has; and once, where a site has two nodes, 0.14 s between them. `nodes`: as Job::nodes(). What has no
-// lanes is not measured, and not known then.
-// nullopt: there is one site, nothing is known, the host refuses, or lanes were lost. Leaves the lanes with the most connections that there
-// may be, if it has measured anything.
+// least 0.5 s, but no more than probe.most_s in all: by one connection between two nodes, by as many as there may be
+// between them, and by those of all nodes that the smaller site has; and once, where a site has two nodes, 0.14 s
+// inside, all of its nodes at a time, two by two. `nodes`: as Job::nodes(). What has no lanes is not measured, and not
+// known then.
+//
+// Loss is counted where it is the link's own: while connections carry together what one alone does so many times, and
+// windows have grown. More of them than the link holds, and windows on their way up, lose packets that they would not
+// miss later. nullopt: there is one site, nothing is known, the host refuses, or lanes were lost. Leaves the lanes with
+// the most connections that there may be, if it has measured anything.
 std::optional<LinkRates> measure_links(Bootstrap& world, transport::Lanes& lanes, const Sites& sites,
                                        std::span<const std::int32_t> nodes, const HaveLanes& have_lanes,
                                        const LinkTable& known, const LinkProbe& probe = {});

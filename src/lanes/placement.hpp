@@ -20,7 +20,8 @@ class Placement {
   Site sites() const { return static_cast<Site>(members_.size()); }
   Site site_of(Rank rank) const { return site_[rank]; }
   std::span<const Rank> members(Site site) const { return members_[site]; }  // ascending
-  std::int32_t number(Site site) const { return numbers_[site]; }            // as the constructor was given it
+  std::uint32_t nodes(Site site) const { return static_cast<std::uint32_t>(delegates_[site].size()); }
+  std::int32_t number(Site site) const { return numbers_[site]; }  // as the constructor was given it
 
   // The most nodes that a site has: more lanes than that would share nodes (systems of the paper: P_max).
   std::uint32_t most_lanes() const;

@@ -10,6 +10,7 @@
 #include "lanes/lanes.hpp"
 #include "shim/prepared.hpp"
 #include "shim/site_links.hpp"
+#include "transport/lanes.hpp"
 #include "tune/lanes_choice.hpp"
 
 namespace urakata::shim {
@@ -26,6 +27,11 @@ std::string_view kept(std::string text) {
   return *texts->insert(std::move(text)).first;
 }
 
+std::vector<Streams> streams_of(Operation operation, const collectives::Arguments& arguments,
+                                const lanes::Placement& placement, std::uint32_t lanes) {
+  return tune::choose_streams(operation, arguments, placement, link_between, lanes, transport::Lanes::kFirstFlight);
+}
+
 }  // namespace
 
 BetweenSites between_sites(Operation operation, const collectives::Arguments& arguments,
@@ -33,7 +39,13 @@ BetweenSites between_sites(Operation operation, const collectives::Arguments& ar
   BetweenSites found;
   if (!lanes::covers(operation, arguments.commutative, placement)) {
     found.algorithm = tune::default_between_sites(operation);
-    if (!found.algorithm.empty()) found.why = "between sites: once over each link, in one delay";
+    if (found.algorithm.empty()) return found;
+    found.why = "between sites: once over each link, in one delay";
+    if (any_link_known()) {
+      found.why =
+          kept(std::string(found.why) + tune::predicted_without_lanes(operation, arguments, placement, link_between));
+      if (collectives::is_rooted(operation)) found.streams = streams_of(operation, arguments, placement, 0);
+    }
     return found;
   }
   collectives::Arguments given = arguments;
@@ -48,6 +60,7 @@ BetweenSites between_sites(Operation operation, const collectives::Arguments& ar
   found.schedule = std::make_shared<const schedule::Schedule>(std::move(*built));
   found.name = chosen.lanes == 0 ? "straight" : kept("lanes " + std::to_string(chosen.lanes));
   found.why = kept(std::move(chosen.why));
+  if (any_link_known()) found.streams = streams_of(operation, arguments, placement, chosen.lanes);
   return found;
 }
 

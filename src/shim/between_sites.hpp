@@ -3,7 +3,9 @@
 
 #include <memory>
 #include <string_view>
+#include <vector>
 
+#include "base/link_facts.hpp"
 #include "collectives/collectives.hpp"
 #include "lanes/placement.hpp"
 #include "schedule/schedule.hpp"
@@ -15,6 +17,7 @@ struct BetweenSites {
   std::string_view name;                               // of the schedule, as the report shows it; lives for ever
   std::string_view algorithm;  // where there is no schedule; empty: the one that is chosen without sites
   std::string_view why;
+  std::vector<Streams> streams;  // of its messages to each site, by the job's numbers; empty: as many as there are
 };
 // From what is equal on all ranks.
 BetweenSites between_sites(collectives::Operation operation, const collectives::Arguments& arguments,

@@ -44,13 +44,14 @@ Result<std::shared_ptr<const schedule::Schedule>> build(const collectives::Algor
 }
 
 Prepared* keep(const Reading& reading, Communicator& comm, std::shared_ptr<const schedule::Schedule> schedule,
-               std::string_view algorithm, std::string_view why) {
+               std::string_view algorithm, std::string_view why, std::vector<Streams> streams) {
   auto made = std::make_unique<Prepared>();
   made->key = reading.key;
   made->blocks.assign(reading.blocks.begin(), reading.blocks.end());
   made->schedule = std::move(schedule);
   made->algorithm = algorithm;
   made->why = why;
+  made->streams = std::move(streams);
   return comm.keep(std::move(made));
 }
 
@@ -67,11 +68,15 @@ Prepared* prepare(const Reading& reading, Communicator& comm) {
   given.segment = options().segment != 0 ? options().segment : choice.segment;
   given.in_turn = tune::receives_in_turn(comm.medium());
   const collectives::Algorithm* algorithm = nullptr;
+  std::vector<Streams> streams;
   bool bare = false;
   const std::string_view wish = options().algorithm_for(collectives::name(key.operation), &bare);
   if (comm.placement() != nullptr && wish.empty() && !key.inputs_only) {
-    const BetweenSites between = between_sites(key.operation, given, *comm.placement());
-    if (between.schedule != nullptr) return keep(reading, comm, between.schedule, between.name, between.why);
+    BetweenSites between = between_sites(key.operation, given, *comm.placement());
+    if (between.schedule != nullptr) {
+      return keep(reading, comm, between.schedule, between.name, between.why, std::move(between.streams));
+    }
+    streams = std::move(between.streams);
     if (!between.algorithm.empty()) {
       choice = {.algorithm = between.algorithm, .segment = 0, .why = between.why};
       given.segment = options().segment;
@@ -125,6 +130,7 @@ Prepared* prepare(const Reading& reading, Communicator& comm) {
   made->schedule = std::move(*schedule);
   made->algorithm = algorithm->name;
   made->why = why;
+  made->streams = std::move(streams);
   return comm.keep(std::move(made));
 }
 

@@ -11,7 +11,7 @@ std::atomic<std::uint64_t> allocated{0};
 std::uint64_t allocations() { return allocated.load(std::memory_order_relaxed); }
 void count_allocation() { allocated.fetch_add(1, std::memory_order_relaxed); }
 
-Run::Run(Prepared& of) : engine::Instance(*of.schedule), prepared(of) {}
+Run::Run(Prepared& of) : engine::Instance(*of.schedule), prepared(of) { streams = of.streams; }
 
 Run* Prepared::take() {
   const std::lock_guard guard(lock_);

@@ -48,6 +48,7 @@ struct Prepared {
   std::shared_ptr<const chain::ChainedSchedule> chained;  // nullptr: the kernel does not run it
   std::string_view algorithm;
   std::string_view why;
+  std::vector<Streams> streams;  // as engine::Instance has them
   std::uint64_t last_use = 0;
 
   // An idle instance; makes one where there is none.

@@ -27,7 +27,6 @@ constexpr double kLongTrips = 4;    // so many round trips at a link's full rate
 struct State {
   job::KnownRates known;
   std::optional<job::LinkRates> rates;
-  std::vector<std::optional<lanes::Link>> links;  // of each pair of sites, row by row; empty: none is known
   std::size_t sites = 0;
 };
 State& state() {
@@ -61,36 +60,36 @@ std::string words(const Sites& sites, std::size_t one, std::size_t other, const 
 
 }  // namespace
 
-const lanes::Link* link_between(std::int32_t one, std::int32_t other) {
+const LinkFacts* link_between(std::int32_t one, std::int32_t other) {
   const State& now = state();
-  if (now.links.empty()) return nullptr;
-  const auto& link = now.links[static_cast<std::size_t>(one) * now.sites + static_cast<std::size_t>(other)];
+  if (!now.rates) return nullptr;
+  const auto& link = now.rates->of[static_cast<std::size_t>(one) * now.sites + static_cast<std::size_t>(other)];
   return link ? &*link : nullptr;
 }
 
-bool any_link_known() { return !state().links.empty(); }
+bool any_link_known() { return state().rates.has_value(); }
 
 namespace {
+
+// All nodes of two sites, where a message does not say how many pairs carry at the same time.
+lanes::Way all_nodes(const job::LinkRates& rates, std::size_t one, std::size_t other) {
+  const std::uint32_t nodes = std::min(rates.nodes[one], rates.nodes[other]);
+  return {.pairs = nodes, .nodes = nodes};
+}
 
 // As many connections to each rank at another site as fill the link to it.
 void use_links(transport::Lanes& lanes, const Sites& sites, std::size_t own) {
   State& now = state();
   const job::LinkRates& rates = *now.rates;
   now.sites = sites.count;
-  now.links.resize(sites.count * sites.count);
-  for (std::size_t at = 0; at < now.links.size(); ++at) {
-    if (!rates.of[at]) continue;
-    const std::uint32_t nodes = std::min(rates.nodes[at / sites.count], rates.nodes[at % sites.count]);
-    now.links[at] = {.facts = *rates.of[at], .streams = lanes::streams_for(*rates.of[at], nodes)};
-  }
   for (std::size_t rank = 0; rank < sites.of.size(); ++rank) {
     const auto site = static_cast<std::size_t>(sites.of[rank]);
-    const auto& link = now.links[own * sites.count + site];
+    const auto& link = rates.of[own * sites.count + site];
     if (site == own || !link) continue;
-    const std::uint32_t nodes = std::min(rates.nodes[own], rates.nodes[site]);
-    const std::uint32_t first =
-        lanes::first_streams_for(link->facts, nodes, link->streams, transport::Lanes::kFirstFlight);
-    lanes.set_streams(static_cast<std::int32_t>(rank), link->streams, first);
+    const lanes::Way way = all_nodes(rates, own, site);
+    const std::uint32_t streams = lanes::streams_for(*link, way);
+    const std::uint32_t first = lanes::first_streams_for(*link, way, streams, transport::Lanes::kFirstFlight);
+    lanes.set_streams(static_cast<std::int32_t>(rank), streams, first);
   }
 }
 
@@ -128,7 +127,8 @@ void learn_links(job::Bootstrap& world, transport::Lanes& lanes, const Sites& si
       const std::size_t at = one * sites.count + other;
       if (!rates->of[at]) continue;
       log::information("%s (%s); %u connections for a pair of ranks", words(sites, one, other, *rates->of[at]).c_str(),
-                       known.of[at] ? known.file.c_str() : "measured", state().links[at]->streams);
+                       known.of[at] ? known.file.c_str() : "measured",
+                       lanes::streams_for(*rates->of[at], all_nodes(*rates, one, other)));
     }
   }
   log::information("the links between sites were known after %.2f s", static_cast<double>(now_ns() - begin) * 1e-9);

@@ -15,7 +15,7 @@
 namespace urakata::shim {
 
 // Between two of the job's sites; nullptr: not known.
-const lanes::Link* link_between(std::int32_t one, std::int32_t other);
+const LinkFacts* link_between(std::int32_t one, std::int32_t other);
 bool any_link_known();
 
 // Collective, in MPI_Init. Sets the number of the lanes' connections to a rank to what fills the link to its site. What had

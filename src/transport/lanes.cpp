@@ -68,20 +68,19 @@ Lanes::Traffic Lanes::traffic(std::int32_t rank) {
 // --- sending ---------------------------------------------------------------------------------------------------------
 
 // The lane that has the least under way, of those that can take more.
-Lanes::Free Lanes::free_lane(Peer& to) {
+Lanes::Free Lanes::free_lane(Peer& to, const Streams& use) {
   Free best;
-  const std::uint32_t streams = lanes_of(to), most = lanes_of(to, true);
   // Lanes that the link does not need take what goes first after a pause. Later that would come behind a queue that is full,
   // and be lost, with nothing behind it that shows it.
   const bool idle = std::ranges::all_of(to.lanes, [](const Lane& lane) { return lane.unacked_bytes == 0; });
-  if (idle) to.first_bytes = std::uint64_t{most} * kFirstFlight;
+  if (idle) to.first_bytes = std::uint64_t{use.first} * kFirstFlight;
   std::uint32_t count = 0;
   for (Lane& lane : to.lanes) {
     if (!lane.out || !lane.connection->open || lane.connection->broken()) continue;
-    if (++count > most) break;
+    if (++count > use.first) break;
     if (lane.busy) continue;
     const bool first_flight = lane.unacked_bytes + kLeastFlight <= kFirstFlight;
-    if (count > streams && !(first_flight && to.first_bytes != 0)) continue;
+    if (count > use.most && !(first_flight && to.first_bytes != 0)) continue;
     if (lane.unacked_bytes == 0) ++best.idle;
     if (best.lane != nullptr && lane.unacked_bytes >= best.lane->unacked_bytes) continue;
     best.lane = &lane;
@@ -101,18 +100,23 @@ void Lanes::note(Peer& peer) {
 // Gives lanes what they take.
 void Lanes::push(std::int32_t rank, Peer& to) {
   if (!to.waiting.empty()) open_lanes(rank, to);
+  std::uint32_t full = 0;  // none of so many lanes is free
   for (std::size_t at = 0; at < to.waiting.size();) {
     Outgoing& message = *to.waiting[at];
     if (!message.more()) {
       to.waiting.erase(to.waiting.begin() + static_cast<std::ptrdiff_t>(at));
       continue;
     }
-    if (!message.ready()) {
+    const Streams use = lanes_of(to, message.streams);
+    if (!message.ready() || use.first <= full) {
       ++at;
       continue;
     }
-    const Free free = free_lane(to);
-    if (free.lane == nullptr) break;
+    const Free free = free_lane(to, use);
+    if (free.lane == nullptr) {
+      full = use.first;
+      continue;
+    }
     give(rank, to, message, free);
   }
 }
@@ -130,7 +134,8 @@ void Lanes::give(std::int32_t rank, Peer& to, Outgoing& message, const Free& fre
     const bool fits = free.idle != 0 && to.backlog <= free.idle * kFirstFlight;
     const std::uint64_t share =
         fits ? std::max((to.backlog + free.idle - 1) / free.idle, kPacket)
-             : std::min(std::clamp(to.backlog / (2UL * lanes_of(to)), kLeastPiece, kMostPiece), free.room);
+             : std::min(std::clamp(to.backlog / (2UL * lanes_of(to, message.streams).most), kLeastPiece, kMostPiece),
+                        free.room);
     std::uint64_t left = message.bytes - message.next;
     if (!message.go) left = std::min(left, kPush - message.next);
     piece = {message.next, left < share + share / 2 && left <= free.room ? left : share};

@@ -37,7 +37,8 @@
 // first flights of all lanes goes in them, and there may be more lanes than fill the link: those beyond that number
 // never have more than a first flight under way.
 //
-// How many lanes a pair has is reckoned for pairs of nodes, by the link between their sites. A rank that receives from
+// How many lanes a pair has is reckoned for pairs of nodes, by the link between their sites; a message may say how many
+// are right for it (Message::streams), since an operation of few pairs takes more of each. A rank that receives from
 // several peers when it sends is in an exchange of all with all, with as many times more pairs: they share the lanes of
 // one.
 //
@@ -131,6 +132,7 @@ class Lanes final : private Connection::Sink {
   // TCP's packets with data that the lanes to a rank have sent, those of lost lanes apart, and how many of them again.
   struct Packets {
     std::uint64_t sent = 0, again = 0;
+    std::uint64_t arrived = 0;  // bytes, also of what came behind one that was lost; 0 where the kernel does not tell
   };
   Packets packets(std::int32_t rank);
 
@@ -162,6 +164,7 @@ class Lanes final : private Connection::Sink {
     bool given = false;           // all has, once
     bool go = false;              // the receive is there
     std::uint32_t queued = 0;     // pieces that a lane has and the kernel has not
+    Streams streams;              // as the message has it
     struct Span {
       std::uint64_t offset, bytes;
     };
@@ -222,11 +225,12 @@ class Lanes final : private Connection::Sink {
   struct Peer {
     std::list<Lane> lanes;
     bool near = false;
-    std::uint32_t streams = 0, most = 0;  // lanes, and those for first flights; 0: as many as all have
+    Streams streams;  // of messages that do not say how many; 0: as many as all have
     std::list<Outgoing> outgoing;
     std::deque<Outgoing*> waiting;  // those that have more() to give
     std::uint64_t backlog = 0;      // bytes that are to be given
     std::uint64_t first_bytes = 0;  // that may still go in first flights of more lanes than the link needs
+    std::uint32_t busy_lanes = 0;   // the most that a message may use, of those that its site is busy with
     bool awaited = false;           // a receive from it is there
     std::map<Key, Incoming> incoming;
     std::unordered_map<std::int32_t, std::uint64_t> sent, posted;  // messages of a tag
@@ -253,7 +257,7 @@ class Lanes final : private Connection::Sink {
   void tell(std::int32_t rank, const Notice& notice);
 
   // lanes_busy.cpp
-  void begin_busy(std::int32_t rank, std::uint64_t bytes);
+  void begin_busy(std::int32_t rank, const Message& message);
   void end_busy(std::int32_t rank, std::uint64_t bytes);
 
   // lanes_messages.cpp
@@ -274,12 +278,17 @@ class Lanes final : private Connection::Sink {
   void give(std::int32_t rank, Peer& to, Outgoing& message, const Free& free);
   void handed(Peer& to, Outgoing& message);
   void sent_all(Peer& to, Outgoing& message);
-  Free free_lane(Peer& to);
+  Free free_lane(Peer& to, const Streams& use);
   void note(Peer& peer);
-  // How many lanes there may be to it; `first`: for first flights.
-  std::uint32_t lanes_of(const Peer& to, bool first = false) const {
-    const std::uint32_t lanes = to.streams == 0 ? streams_ : first ? to.most : to.streams;
-    return to.near && to.streams != 0 ? lanes : std::max(lanes / std::max(awaited_, 1U), 1U);
+  // How many lanes to it a message may use that has `wish`.
+  Streams lanes_of(const Peer& to, const Streams& wish = {}) const {
+    if (to.near && to.streams.most != 0) return to.streams;
+    const Streams lanes = wish.most != 0         ? wish
+                          : to.streams.most != 0 ? to.streams
+                                                 : Streams{.most = streams_, .first = streams_};
+    const std::uint32_t shared_by = std::max(awaited_, 1U);
+    return {.most = std::max(lanes.most / shared_by, 1U),
+            .first = std::max(std::max(lanes.most, lanes.first) / shared_by, 1U)};
   }
   void serve(Lane& lane, std::uint32_t events);
   bool wants(const Peer& peer) const;  // something of it

@@ -18,15 +18,21 @@ Lanes::Busiest Lanes::busiest(std::int32_t site) {
   return found == busy_.end() ? Busiest{} : found->second.most;
 }
 
-void Lanes::begin_busy(std::int32_t rank, std::uint64_t bytes) {
+void Lanes::begin_busy(std::int32_t rank, const Message& message) {
   if (site_.empty()) return;
-  Busy& busy = busy_[site_[static_cast<std::size_t>(rank)]];
+  const std::int32_t site = site_[static_cast<std::size_t>(rank)];
+  Busy& busy = busy_[site];
   if (busy.open == 0) {
     busy.begin_ns = settings_.now();
     busy.bytes = 0;
+    for (auto& [other, peer] : peers_) {
+      if (site_[static_cast<std::size_t>(other)] == site) peer.busy_lanes = 0;
+    }
   }
-  busy.open += bytes;
-  busy.bytes += bytes;
+  busy.open += message.bytes;
+  busy.bytes += message.bytes;
+  Peer& to = peers_[rank];
+  to.busy_lanes = std::max(to.busy_lanes, lanes_of(to, message.streams).most);
 }
 
 void Lanes::end_busy(std::int32_t rank, std::uint64_t bytes) {
@@ -41,7 +47,7 @@ void Lanes::end_busy(std::int32_t rank, std::uint64_t bytes) {
   std::uint32_t connections = 0;
   for (const auto& [other, peer] : peers_) {
     if (site_[static_cast<std::size_t>(other)] != site) continue;
-    connections += static_cast<std::uint32_t>(std::min<std::size_t>(alive(peer, true, true), lanes_of(peer)));
+    connections += static_cast<std::uint32_t>(std::min<std::size_t>(alive(peer, true, true), peer.busy_lanes));
   }
   busy.most = {.bytes = busy.bytes, .seconds = seconds, .connections = connections};
 }

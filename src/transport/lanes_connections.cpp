@@ -52,7 +52,9 @@ void Lanes::shape(int socket, bool near) const {
 // As many as the backlog keeps busy.
 void Lanes::open_lanes(std::int32_t rank, Peer& to) {
   const std::uint64_t flights = std::max<std::uint64_t>((to.backlog + kFirstFlight - 1) / kFirstFlight, 1);
-  const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(lanes_of(to, true), flights));
+  std::uint32_t most = to.waiting.empty() ? lanes_of(to).first : 0;
+  for (const Outgoing* const message : to.waiting) most = std::max(most, lanes_of(to, message->streams).first);
+  const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(most, flights));
   make_lanes(rank, to, wanted);
 }
 
@@ -101,6 +103,9 @@ Lanes::Packets Lanes::packets(std::int32_t rank) {
     const TcpFacts facts = settings_.facts(lane.connection->socket());
     all.sent += facts.data_segments_out;
     all.again += facts.sent_again;
+    if (facts.bytes_acked != 0) {
+      all.arrived += facts.bytes_acked + std::uint64_t{facts.selectively} * facts.send_segment;
+    }
   }
   return all;
 }
@@ -131,8 +136,7 @@ void Lanes::note_near(std::int32_t rank) {
 void Lanes::set_streams(std::int32_t rank, std::uint32_t streams, std::uint32_t most) {
   const std::lock_guard guard(lock_);
   Peer& to = peers_[rank];
-  to.streams = streams;
-  to.most = std::max(streams, most);
+  to.streams = {.most = streams, .first = std::max(streams, most)};
 }
 
 bool Lanes::prepare(std::int32_t rank, std::uint32_t streams) {
@@ -140,7 +144,7 @@ bool Lanes::prepare(std::int32_t rank, std::uint32_t streams) {
   Peer& to = peers_[rank];
   to.near = true;
   note(to);
-  to.streams = to.most = streams;
+  to.streams = {.most = streams, .first = streams};
   make_lanes(rank, to, streams);
   return alive(to, true, true) >= streams;
 }

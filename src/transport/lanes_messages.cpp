@@ -27,6 +27,7 @@ bool Lanes::send(LanesPort& port, const Message& message, Ticket ticket) {
   out.bytes = message.bytes;
   out.ticket = ticket;
   out.payload = message.address;
+  out.streams = message.streams;
   if (message.layout != nullptr) {
     out.kept.resize(message.bytes);
     message.layout->pack(message.address, 0, message.bytes / message.layout->size, out.kept.data());
@@ -34,7 +35,7 @@ bool Lanes::send(LanesPort& port, const Message& message, Ticket ticket) {
   }
   to.backlog += message.bytes;
   if (to.wanted_since_ns == 0) to.wanted_since_ns = settings_.now();
-  begin_busy(message.peer, message.bytes);
+  begin_busy(message.peer, message);
   to.waiting.push_back(&out);
   push(message.peer, to);
   if (to.failed) {

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "base/link_facts.hpp"
 #include "base/socket_watch.hpp"
 #include "layout/layout.hpp"
 #include "transport/failures.hpp"
@@ -24,6 +25,7 @@ struct Message {
   const layout::Layout* layout = nullptr;  // of the elements at `address`; nullptr: plain bytes
   std::int32_t peer = 0;                   // rank on the private communicator
   std::int32_t tag = 0;
+  Streams streams = {};  // to send it to another site by, at most
 };
 
 // Whose message it is; handed back on completion. In between a transport that moves a payload piece by piece may tell how

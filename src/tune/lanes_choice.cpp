@@ -40,17 +40,52 @@ LanesChoice choose_lanes(Operation operation, const collectives::Arguments& argu
   std::string why = (wish != 0 ? "asked for; predicted: " : "predicted: ") + words(*best);
   if (best != all.begin()) why += ", " + words(*(best - 1));
   if (best + 1 != all.end()) why += ", " + words(*(best + 1));
+  for (const std::int32_t more : {-1, 1}) {
+    if (const auto cost = lanes::cost_with(operation, arguments, placement, links, best->lanes, more)) {
+      why += ", " + words(*cost);
+    }
+  }
   return {best->lanes, std::move(why)};
+}
+
+std::vector<Streams> choose_streams(Operation operation, const collectives::Arguments& arguments,
+                                    const lanes::Placement& placement, const lanes::Links& links, std::uint32_t lanes,
+                                    std::uint64_t first_flight) {
+  const lanes::Site own = placement.site_of(arguments.rank);
+  // Of an operation with a root all that crosses is between its site and another one.
+  const lanes::Site from = collectives::is_rooted(operation) ? placement.site_of(arguments.root) : own;
+  std::vector<Streams> all;
+  for (lanes::Site other = 0; other < placement.sites(); ++other) {
+    const auto at = static_cast<std::size_t>(placement.number(other));
+    all.resize(std::max(all.size(), at + 1));
+    const LinkFacts* const facts = other == own ? nullptr : links(placement.number(own), placement.number(other));
+    if (facts == nullptr) continue;
+    const lanes::Way way = lanes::way_of(operation, placement, from, from == own ? other : own, lanes);
+    all[at].most = lanes::streams_for(*facts, way);
+    all[at].first = lanes::first_streams_for(*facts, way, all[at].most, first_flight);
+  }
+  return all;
+}
+
+std::string predicted_without_lanes(Operation operation, const collectives::Arguments& arguments,
+                                    const lanes::Placement& placement, const lanes::Links& links) {
+  const bool rooted = collectives::is_rooted(operation);
+  if (rooted && arguments.rank != arguments.root) return "; only the root knows how much crosses";
+  const auto cost = lanes::cost_without_lanes(operation, arguments, placement, links);
+  if (!cost) return "; a link was not measured";
+  std::string text = "; predicted: " + words(*cost);
+  if (operation == Operation::alltoallv) text += ", if all ranks have as much for each other as this one";
+  return text;
 }
 
 bool exchange_gains(const lanes::Placement& placement, const lanes::Links& links) {
   constexpr double kFull = 0.9;
   for (lanes::Site one = 0; one < placement.sites(); ++one) {
     for (lanes::Site other = one + 1; other < placement.sites(); ++other) {
-      const lanes::Link* const link = links(placement.number(one), placement.number(other));
+      const LinkFacts* const link = links(placement.number(one), placement.number(other));
       if (link == nullptr) return true;
       const auto pairs = static_cast<double>(placement.members(one).size() * placement.members(other).size());
-      if (pairs * link->facts.stream < kFull * link->facts.link) return true;
+      if (pairs * link->stream < kFull * link->link) return true;
     }
   }
   return false;

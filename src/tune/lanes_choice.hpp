@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/link_facts.hpp"
 #include "collectives/collectives.hpp"
 #include "lanes/model.hpp"
 #include "lanes/placement.hpp"
@@ -16,9 +18,20 @@ struct LanesChoice {
   std::string why;          // for the report: what it costs, and what its neighbours would
 };
 
+// How many connections this rank's messages to each site use, by the number that Placement was given for it; {} where
+// the link is not known. `lanes`: as lanes::build() takes them. `first_flight`: bytes that a connection sends before
+// the first answer.
+std::vector<Streams> choose_streams(collectives::Operation operation, const collectives::Arguments& arguments,
+                                    const lanes::Placement& placement, const lanes::Links& links, std::uint32_t lanes,
+                                    std::uint64_t first_flight);
+
 // Of an operation that lanes::covers(). `asked`: option LANES; 0: of least cost. From what is equal on all ranks.
 LanesChoice choose_lanes(collectives::Operation operation, const collectives::Arguments& arguments,
                          const lanes::Placement& placement, const lanes::Links& links, std::uint32_t asked);
+
+// Of an operation without delegates: what it is predicted to take, or why this rank does not know; for the report.
+std::string predicted_without_lanes(collectives::Operation operation, const collectives::Arguments& arguments,
+                                    const lanes::Placement& placement, const lanes::Links& links);
 
 // Do blocking exchanges of all ranks with all gain by several connections for a pair of ranks? Where the links are full by one
 // each, as between sites of many nodes, the host has them too. Where one of the links is not known: yes.

@@ -133,6 +133,60 @@ TEST(LinkRates, NothingIsMeasuredWhereAllIsKnown) {
   }
 }
 
+TEST(LinkRates, RatesThatShouldGrowAreBroughtInOrder) {
+  LinkFacts facts{.stream = 3, .pair = 12, .link = 10};
+  put_in_order(facts);
+  EXPECT_EQ(facts.pair, 11);
+  EXPECT_EQ(facts.link, 11);
+  facts = {.stream = 4, .pair = 2, .link = 2};
+  put_in_order(facts);
+  EXPECT_EQ(facts.stream, 3);
+  EXPECT_EQ(facts.pair, 3);
+  EXPECT_EQ(facts.link, 3);
+  facts = {.stream = 1, .pair = 2, .link = 4};
+  put_in_order(facts);
+  EXPECT_EQ(facts.pair, 2);
+}
+
+// Of 16 ms three turns of ten round trips and what else there is to each; of 100 ms two turns of seven are what some
+// two seconds have room for; of a second only one link is measured, in what time there is.
+TEST(LinkRates, TakeNoLongerThanTheyMay) {
+  const LinkProbe probe;
+  const auto near = plan_of(0.016, probe.most_s, true, probe);
+  ASSERT_TRUE(near.has_value());
+  EXPECT_EQ(near->turns, 3U);
+  EXPECT_NEAR(near->settling_s, 6 * 0.016, 1e-9);
+  EXPECT_NEAR(near->counted_s, 0.07, 1e-9);
+  EXPECT_NEAR(near->seconds, 3 * (0.096 + 0.07 + 0.048), 1e-9);
+  const auto far = plan_of(0.1, 2.1, false, probe);
+  ASSERT_TRUE(far.has_value());
+  EXPECT_EQ(far->turns, 2U);
+  EXPECT_NEAR(far->seconds, 2 * 10 * 0.1, 1e-9);
+  EXPECT_FALSE(plan_of(0.1, 1.9, false, probe).has_value());
+  const auto first = plan_of(1, probe.most_s, true, probe);
+  ASSERT_TRUE(first.has_value());
+  EXPECT_NEAR(first->seconds, 2, 1e-9);
+  EXPECT_NEAR(first->settling_s, 0.5, 1e-9);
+}
+
+// Three links, and time for one: the others are not known.
+TEST(LinkRates, WhatThereIsNoTimeForIsLeftToTheNextJob) {
+  Sites sites;
+  sites.count = 3;
+  sites.of = {0, 1, 2};
+  sites.round_trip_us.assign(9, 1000);
+  Ranks ranks(3);
+  simulated::Meeting(3).run([&](Bootstrap& all) {
+    const auto found =
+        measure_links(all, *ranks.lanes[all.rank()], sites, std::vector<std::int32_t>{0, 1, 2},
+                      [](auto, auto) { return true; }, {}, {.least_s = 1e-6, .most_bytes = 1UL << 20U, .most_s = 0.02});
+    ASSERT_TRUE(found.has_value());
+    EXPECT_TRUE(found->of[1].has_value());
+    EXPECT_FALSE(found->of[2].has_value());
+    EXPECT_FALSE(found->of[5].has_value());
+  });
+}
+
 TEST(LinkRates, OfOneSiteThereAreNone) {
   for (const auto& rates : measured({0, 0}, {0, 1}, 1)) EXPECT_FALSE(rates.has_value());
 }

@@ -226,11 +226,13 @@ TEST(Lanes, ALostLaneIsMadeAnew) {
 }
 
 // A message that goes from rank 0 to rank 1, to its end.
-void pass_on(Job& job, std::size_t bytes) {
+void pass_on(Job& job, std::size_t bytes, const Streams& streams = {}) {
   std::vector<std::byte> sent = filled(bytes, 1), room(bytes);
   std::size_t open = 0;
   bool finished = false;
-  job.ports[0]->send({.address = sent.data(), .bytes = bytes, .layout = nullptr, .peer = 1, .tag = 5}, {}, &finished);
+  job.ports[0]->send(
+      {.address = sent.data(), .bytes = bytes, .layout = nullptr, .peer = 1, .tag = 5, .streams = streams}, {},
+      &finished);
   open += finished ? 0U : 1U;
   job.ports[1]->recv({.address = room.data(), .bytes = bytes, .layout = nullptr, .peer = 0, .tag = 5}, {}, &finished);
   open += finished ? 0U : 1U;
@@ -248,6 +250,57 @@ TEST(Lanes, AreAsManyAsAskedFor) {
   const Lanes::Traffic traffic = job.lanes[0]->traffic()[1];
   EXPECT_EQ(traffic.lanes, 3U);
   EXPECT_EQ(traffic.bytes, 8'000'000U);
+}
+
+// One that may use three lanes makes three, whatever others may; of the eight that a pair has then, one that may use one more for
+// its first flight goes in two pieces, and one that does not say in eight.
+TEST(Lanes, AMessageSaysHowManyItUses) {
+  Job job(2);
+  for (std::int32_t rank = 0; rank < 2; ++rank) job.lanes[static_cast<std::size_t>(rank)]->set_streams(1 - rank, 8, 8);
+  const auto traffic = [&] { return job.lanes[0]->traffic()[1]; };
+  pass_on(job, 8'000'000, {.most = 3, .first = 3});
+  EXPECT_EQ(traffic().lanes, 3U);
+  while (traffic().lanes < 8) pass_on(job, 8'000'000);
+  const auto pieces_of = [&](const Streams& streams) {
+    const std::uint64_t before = traffic().pieces;
+    pass_on(job, 20'000, streams);
+    return traffic().pieces - before;
+  };
+  EXPECT_EQ(pieces_of({.most = 1, .first = 2}), 2U);
+  EXPECT_EQ(pieces_of({}), 8U);
+}
+
+// One of two messages may use no more lanes than there are full: the other one, behind it, takes those that are free.
+TEST(Lanes, WhatMayUseMoreLanesNeedNotWait) {
+  Job job(2);
+  for (std::int32_t rank = 0; rank < 2; ++rank) job.lanes[static_cast<std::size_t>(rank)]->set_streams(1 - rank, 8, 8);
+  while (job.lanes[0]->traffic()[1].lanes < 8) pass_on(job, 8'000'000);
+  std::vector<std::byte> narrow = filled(3'000'000, 1), wide = filled(60'000, 2), room(3'000'000), other(60'000);
+  bool finished = false;
+  job.ports[0]->send({.address = narrow.data(),
+                      .bytes = narrow.size(),
+                      .layout = nullptr,
+                      .peer = 1,
+                      .tag = 5,
+                      .streams = {.most = 1, .first = 1}},
+                     {}, &finished);
+  std::size_t open = finished ? 0 : 1;
+  const std::uint64_t pieces = job.lanes[0]->traffic()[1].pieces;
+  job.ports[0]->send({.address = wide.data(), .bytes = wide.size(), .layout = nullptr, .peer = 1, .tag = 6}, {},
+                     &finished);
+  open += finished ? 0U : 1U;
+  EXPECT_GT(job.lanes[0]->traffic()[1].pieces, pieces);
+  for (const auto& [memory, tag] : {std::pair(std::span(room), 5), std::pair(std::span(other), 6)}) {
+    job.ports[1]->recv({.address = memory.data(), .bytes = memory.size(), .layout = nullptr, .peer = 0, .tag = tag}, {},
+                       &finished);
+    open += finished ? 0U : 1U;
+  }
+  while (open != 0) {
+    for (auto& port : job.ports) open -= port->poll().size();
+  }
+  while (!job.lanes[0]->settled()) job.ports[1]->poll();
+  EXPECT_TRUE(narrow == room);
+  EXPECT_TRUE(wide == other);
 }
 
 // Time that passes when the test says so, for the lanes as for what the kernel tells of their connections.

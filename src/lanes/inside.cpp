@@ -1,0 +1,91 @@
+#include "lanes/inside.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace urakata::lanes {
+
+namespace {
+
+using collectives::Operation;
+
+// Of a binomial tree over so many nodes: how many the first hands on to, which is how many hops the last is away, too.
+std::uint32_t children(std::uint32_t nodes) { return static_cast<std::uint32_t>(std::bit_width(nodes - 1)); }
+
+// What a node sends of a buffer that goes to all of its site, as a part of it: each of `lanes` delegates has a share,
+// hands it to its children, and hands on those of others, of which the rest of each tree falls on all nodes alike.
+double handed_on(std::uint32_t nodes, std::uint32_t lanes) {
+  if (nodes == 1) return 0;
+  const double some = std::min(lanes, nodes), own = children(nodes);
+  return (own + (some - 1) * (nodes - 1 - own) / (nodes - 1)) / some;
+}
+
+// One site of the two.
+struct Here {
+  double ranks;
+  std::uint32_t nodes;
+  double delegates;
+
+  Here(const Placement& placement, Site site, std::uint32_t lanes)
+      : ranks(static_cast<double>(placement.members(site).size())),
+        nodes(placement.nodes(site)),
+        delegates(std::clamp(lanes, 1U, nodes)) {}
+  double others() const { return nodes - 1; }
+};
+
+// All of a site's ranks receive the buffers of all: their own and those of the other site.
+double gathered(const Here& here, const Here& there, std::uint32_t lanes, double bytes) {
+  const double own = bytes * here.ranks, come = bytes * there.ranks;
+  const double crosses = own / here.delegates;
+  const double sent = own * here.others() / here.nodes + come * handed_on(here.nodes, lanes) + crosses;
+  return std::max(own + come - own / here.nodes, sent);
+}
+
+// Each delegate reduces its share of what all nodes have, exchanges it with another site's, and hands the result on.
+double reduced(const Here& here, std::uint32_t lanes, double bytes) {
+  const double share = 1 / here.delegates;
+  const double received = here.others() * share + share + (1 - share);
+  const double sent = (1 - share) + share + handed_on(here.nodes, lanes);
+  return bytes * std::max(received, sent);
+}
+
+}  // namespace
+
+Inside inside(Operation operation, const collectives::Arguments& arguments, const Placement& placement, Site one,
+              Site other, std::uint32_t lanes) {
+  const auto bytes = static_cast<double>(arguments.bytes);
+  const Here home(placement, one, lanes), far(placement, other, lanes);
+  const double most = std::max(lanes, 1U), elsewhere = home.nodes == 1 ? 0 : (most - 1) / most;  // not the root's lane
+  const std::uint32_t to_delegates = elsewhere > 0 ? 1 : 0, from_delegates = far.nodes > 1 ? 1 : 0;
+  switch (operation) {
+    case Operation::scatter:
+    case Operation::gather: {
+      const double served = bytes * home.ranks * home.others() / home.nodes;  // of the root's own site
+      const double crosses = bytes * far.ranks;
+      // Over whichever lanes: what crosses leaves the root's node for a delegate, or at once.
+      if (lanes == 0) return {.bytes = crosses + served};
+      return {.bytes = std::max(crosses + served, crosses / far.delegates), .hops = to_delegates + from_delegates};
+    }
+    case Operation::bcast: {
+      const double root = 1 + children(home.nodes) / most;
+      return {.bytes = bytes * std::max(root, handed_on(far.nodes, lanes)), .hops = to_delegates + children(far.nodes)};
+    }
+    case Operation::reduce: {
+      const double root = home.others() / home.delegates + elsewhere + 1 / most;
+      return {.bytes = bytes * std::max(root, far.others() / far.delegates), .hops = to_delegates + from_delegates};
+    }
+    case Operation::allreduce:
+      return {.bytes = std::max(reduced(home, lanes, bytes), reduced(far, lanes, bytes)),
+              .hops = (home.nodes > 1 ? 1U : 0U) + children(std::max(home.nodes, far.nodes))};
+    case Operation::allgather:
+    case Operation::allgatherv:
+      return {.bytes = std::max(gathered(home, far, lanes, bytes), gathered(far, home, lanes, bytes)),
+              .hops = (home.nodes > 1 ? 1U : 0U) + children(std::max(home.nodes, far.nodes))};
+    case Operation::barrier:
+      return {.hops = 2 * children(std::max(home.nodes, far.nodes))};
+    default:
+      return {};
+  }
+}
+
+}  // namespace urakata::lanes
