@@ -19,7 +19,8 @@ constexpr double kSettlingTrips = 6;              // in which TCP's windows grow
 constexpr double kCountedTrips = 4;
 constexpr double kFewSettling = 5, kFewCounted = 2;  // likewise, where time is short: to 32 times as much
 constexpr double kOtherTrips = 3;                    // connections are made, and what is under way is drained
-constexpr double kMostTimes = 4;                     // times as long as should be counted, on a link of few bytes
+constexpr double kMostTimes = 4;                     // as long as should be counted, on a link of few bytes
+constexpr double kBeyond = 0.5;  // times as long as counted: other pairs, which began later, are still counted
 // Under way at least, in messages: between sites TCP's windows hold back more; inside one the time until a rank that waits
 // on a shared core sees what has come.
 constexpr std::uint64_t kBetween = 8;
@@ -52,10 +53,10 @@ class Pair {
   // acknowledge counts.)
   Counted send(std::int32_t to) {
     const std::uint64_t begin = now_ns(), before = lanes_.traffic(to).acked;
-    std::uint64_t sent = 0, acked = 0, first = 0;
-    double now = 0, first_s = 0;
+    std::uint64_t sent = 0, acked = 0, first = 0, last = 0;
+    double now = 0, first_s = 0, last_s = 0;
     bool settled = false;
-    transport::Lanes::Packets at_first;
+    transport::Lanes::Packets at_first, at_end;
     do {
       for (; sent < acked + under_way(now, acked); sent += data_.size()) {
         post(true, kWordTag, to, std::span(&more_, 1));
@@ -67,15 +68,17 @@ class Pair {
       if (!settled && (now >= times_.settling_s || acked >= most_)) {
         settled = true, first = acked, first_s = now, at_first = lanes_.packets(to);
       }
-    } while (!failed_ && (!settled || !enough(acked - first, now - first_s)));
-    const transport::Lanes::Packets at_end = lanes_.packets(to);
+      if (settled && last_s == 0 && enough(acked - first, now - first_s)) {
+        last = acked, last_s = now, at_end = lanes_.packets(to);
+      }
+    } while (!failed_ && (last_s == 0 || (now - last_s < kBeyond * times_.counted_s && acked - first < most_)));
     post(true, kWordTag, to, std::span(&end_, 1));
     while (open_ != 0) step();
     while (!lanes_.settled()) sched_yield();  // nothing of it in what is measured next
     if (failed_) return {};
     const bool told = at_first.arrived != 0 && at_end.arrived > at_first.arrived;
-    const std::uint64_t arrived = told ? at_end.arrived - at_first.arrived : acked - first;
-    return {.rate = static_cast<double>(arrived) / (now - first_s),
+    const std::uint64_t arrived = told ? at_end.arrived - at_first.arrived : last - first;
+    return {.rate = static_cast<double>(arrived) / (last_s - first_s),
             .packets = static_cast<double>(at_end.sent - std::min(at_end.sent, at_first.sent)),
             .again = static_cast<double>(at_end.again - std::min(at_end.again, at_first.again))};
   }
@@ -291,7 +294,7 @@ std::optional<LinkPlan> plan_of(double round_trip_s, double left_s, bool first, 
     LinkPlan made{.settling_s = std::max(probe.least_s, settling * round_trip_s),
                   .counted_s = std::max(probe.least_s, counted * round_trip_s),
                   .turns = turns};
-    made.seconds = turns * (made.settling_s + made.counted_s + kOtherTrips * round_trip_s);
+    made.seconds = turns * (made.settling_s + (1 + kBeyond) * made.counted_s + kOtherTrips * round_trip_s);
     return made;
   };
   LinkPlan least;

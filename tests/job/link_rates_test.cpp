@@ -157,16 +157,16 @@ TEST(LinkRates, TakeNoLongerThanTheyMay) {
   EXPECT_EQ(near->turns, 3U);
   EXPECT_NEAR(near->settling_s, 6 * 0.016, 1e-9);
   EXPECT_NEAR(near->counted_s, 0.07, 1e-9);
-  EXPECT_NEAR(near->seconds, 3 * (0.096 + 0.07 + 0.048), 1e-9);
-  const auto far = plan_of(0.1, 2.1, false, probe);
+  EXPECT_NEAR(near->seconds, 3 * (0.096 + 1.5 * 0.07 + 0.048), 1e-9);
+  const auto far = plan_of(0.1, 2.3, false, probe);
   ASSERT_TRUE(far.has_value());
   EXPECT_EQ(far->turns, 2U);
-  EXPECT_NEAR(far->seconds, 2 * 10 * 0.1, 1e-9);
+  EXPECT_NEAR(far->seconds, 2 * 11 * 0.1, 1e-9);
   EXPECT_FALSE(plan_of(0.1, 1.9, false, probe).has_value());
   const auto first = plan_of(1, probe.most_s, true, probe);
   ASSERT_TRUE(first.has_value());
   EXPECT_NEAR(first->seconds, 2, 1e-9);
-  EXPECT_NEAR(first->settling_s, 0.5, 1e-9);
+  EXPECT_NEAR(first->settling_s, 5 * 2 / 22.0, 1e-9);
 }
 
 // Three links, and time for one: the others are not known.
