@@ -127,7 +127,20 @@ void Domain::note_listening() {
   }
 }
 
+void Domain::note_flushing() {
+  const bool flushing = transport_->flushing();
+  if (flushing == flushing_.load(std::memory_order_relaxed)) return;
+  if (flushing) {
+    flushing_.store(true, std::memory_order_relaxed);
+    fetch_add(pending_, std::uint64_t{1}, std::memory_order_seq_cst);
+  } else {
+    fetch_add(pending_, ~std::uint64_t{0}, std::memory_order_seq_cst);
+    flushing_.store(false, std::memory_order_relaxed);
+  }
+}
+
 void Domain::finish(Instance& instance) {
+  note_flushing();
   active_.remove(instance);
   instance.group->retire(instance.sequence);
   if (instance.on_finish != nullptr) instance.on_finish(instance);
@@ -173,6 +186,7 @@ unsigned Domain::advance(bool caller, std::int64_t bytes) {
   }
   if (broken_) end_broken();
   if (listening_.load(std::memory_order_relaxed)) note_listening();
+  if (flushing_.load(std::memory_order_relaxed)) note_flushing();
   note_told();
   return finished + (moved ? 1U : 0U);
 }

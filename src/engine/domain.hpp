@@ -67,9 +67,12 @@ class Domain {
   // with submit and the load of such an announcement after it.
   std::uint32_t pending() const { return static_cast<std::uint32_t>(pending_.load(std::memory_order_seq_cst)); }
 
-  // The same without what stands for none: after a failure the domain counts one more as long as others may still tell of
-  // theirs, so that it is advanced.
-  bool unfinished() const { return pending() > (listening_.load(std::memory_order_relaxed) ? 1U : 0U); }
+  // The same without what stands for none, so that the domain is advanced: one after a failure, as long as others may
+  // still tell of theirs, and one while the transport may have to send again what has finished.
+  bool unfinished() const {
+    return pending() > (listening_.load(std::memory_order_relaxed) ? 1U : 0U) +
+                           (flushing_.load(std::memory_order_relaxed) ? 1U : 0U);
+  }
 
   // Is something pending whose messages all come over the network? Then whoever has nothing to do may sleep until the
   // network has news. False as soon as one pending instance may get messages through shared memory, which tells nobody.
@@ -110,6 +113,7 @@ class Domain {
   bool told_of(const transport::Group& group) const;
   void end_broken();
   void note_listening();
+  void note_flushing();
   void run(Instance& instance, Budget& budget);
   void finish(Instance& instance);
 
@@ -118,6 +122,7 @@ class Domain {
   std::atomic<Instance*> inbox_{nullptr};  // newest first; release on push, acquire on take
   std::atomic<bool> told_{false};          // written by the owner
   std::atomic<bool> listening_{false};     // likewise
+  std::atomic<bool> flushing_{false};      // likewise
   std::atomic<std::uint64_t> pending_{0};  // the weights of all that is pending
 
   // by the owner

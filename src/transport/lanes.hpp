@@ -16,7 +16,7 @@
 // rest of a longer message waits for lane_go.
 //
 // A send is finished when the kernel has taken all of it; what is not acknowledged then is copied, up to kMostKept,
-// beyond which it is finished when that has been acknowledged. A lane that breaks, or whose other end acknowledges
+// beyond which it is finished when that has been acknowledged; until it has been its rank has reason to poll. A lane that breaks, or whose other end acknowledges
 // nothing while other lanes of the pair go on, is given up: its pieces go over the others. Pieces that come twice are
 // thrown away, and one that is under way into a buffer while its twin ends the message is led elsewhere. A lost lane is
 // made anew after kAgain. When nothing has been heard of any lane of a pair for the Wire's timeout, or nobody listens at
@@ -350,6 +350,7 @@ class LanesPort final : public Transport {
   int recv(const Message& message, Ticket ticket, bool* finished) override;
   std::span<const Completion> poll() override;
   std::size_t in_flight() const override { return in_flight_; }
+  bool flushing() override { return lanes_.sending(); }
   std::size_t cancel(const void* instance) override;
   // Takes note only: word goes by the pair's ordinary connection (Route).
   void tell(std::int32_t peer, const Notice& notice) override;

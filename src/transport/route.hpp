@@ -52,6 +52,7 @@ class Route final : public Transport {
   }
   void withdraw(std::int32_t peer, std::int32_t own, std::int32_t tag) override { to(peer).withdraw(peer, own, tag); }
   bool listening() const override { return host_->listening(); }
+  bool flushing() override { return lanes_ && lanes_->flushing(); }
   const Failures& failures() const override { return host_->failures(); }
   std::vector<int> news() const override {
     std::vector<int> all = port_.news();

@@ -3,7 +3,7 @@
 //
 // What a transport can do is told by its operations, and by no record of capabilities: most of it differs from peer to
 // peer, since Route sends one way by the host and another by wire. So what a transport cannot do, or need not, has a
-// default that says so: withdraw(), listening(), news(), wakeup().
+// default that says so: withdraw(), listening(), flushing(), news(), wakeup().
 #pragma once
 
 #include <cstddef>
@@ -79,6 +79,9 @@ class Transport {
   virtual void withdraw(std::int32_t /*peer*/, std::int32_t /*own*/, std::int32_t /*tag*/) {}
   // Something has failed lately, and others may still tell of it: there is reason to poll although nothing is in flight.
   virtual bool listening() const { return false; }
+  // A send that was reported as finished is not with its peer yet, and may have to go once more: there is reason to poll
+  // although nothing is in flight. news() tells of it.
+  virtual bool flushing() { return false; }
   // Where the transport leaves what others tell.
   virtual const Failures& failures() const = 0;
 

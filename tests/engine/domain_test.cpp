@@ -46,6 +46,56 @@ TEST(Domain, HasOneOwnerAtATime) {
   EXPECT_TRUE(domain.try_own());
 }
 
+// The network, of which a test says whether it may have to send again what has finished.
+class Flushing final : public transport::Transport {
+ public:
+  explicit Flushing(std::unique_ptr<transport::Transport> of) : of_(std::move(of)) {}
+  bool open = false;
+
+  int send(const transport::Message& message, transport::Ticket ticket, bool* finished) override {
+    return of_->send(message, ticket, finished);
+  }
+  int recv(const transport::Message& message, transport::Ticket ticket, bool* finished) override {
+    return of_->recv(message, ticket, finished);
+  }
+  std::span<const transport::Completion> poll() override { return of_->poll(); }
+  std::size_t in_flight() const override { return of_->in_flight(); }
+  std::size_t cancel(const void* instance) override { return of_->cancel(instance); }
+  void tell(std::int32_t peer, const transport::Notice& notice) override { of_->tell(peer, notice); }
+  const transport::Failures& failures() const override { return of_->failures(); }
+  bool flushing() override { return open; }
+
+ private:
+  std::unique_ptr<transport::Transport> of_;
+};
+
+// A lane that is lost then gives its bytes to others only where somebody polls.
+TEST(Domain, IsPendingWhileWhatHasFinishedMayHaveToGoAgain) {
+  Network network(1);
+  TestGroup groups[2] = {{0, 2, 1}, {1, 2, 1}};
+  engine::Domain receiving(attach(network, 1));
+  auto made = std::make_unique<Flushing>(attach(network, 0));
+  Flushing& transport = *made;
+  engine::Domain sending(std::move(made));
+  Numbers numbers(2);
+  transport.open = true;
+  for (std::size_t i = 0; i < 2; ++i) {
+    submit(receiving, groups[1], numbers.receiver(i));
+    submit(sending, groups[0], numbers.sender(i));
+    for (int step = 0; (sending.unfinished() || receiving.unfinished()) && step < Cluster::kSteps; ++step) {
+      sending.advance(true);
+      receiving.advance(true);
+    }
+    EXPECT_EQ(receiving.pending(), 0U);
+    EXPECT_EQ(sending.pending(), 1U);
+    EXPECT_FALSE(sending.unfinished());
+  }
+  transport.open = false;
+  sending.advance(true);
+  EXPECT_EQ(sending.pending(), 0U);
+  EXPECT_TRUE(numbers.arrived());
+}
+
 // 1000 operations of one group are outstanding: each number arrives in its place, and only 256 are active at once.
 TEST(Domain, ManyOperationsOfAGroupWaitForATag) {
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
