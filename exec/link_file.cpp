@@ -167,7 +167,11 @@ Result<std::string> known_links_of(const std::string& path) {
       known.links.push_back(std::move(*link));
     }
   }
-  return handed_on(known);
+  // Linux takes no longer variable than 128 KiB, its name included.
+  constexpr std::size_t kMostHandedOn = 126UL * 1024;
+  std::string form = handed_on(known);
+  if (form.size() > kMostHandedOn) return Error{path + " has more links than a job can be given; take out old ones"};
+  return form;
 }
 
 }  // namespace urakata

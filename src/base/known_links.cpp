@@ -60,13 +60,13 @@ std::string formatted(const char* format, double value) {
 }
 
 // The file, opened, while nobody else changes it.
-class Turn {
+class Locked {
  public:
-  explicit Turn(const std::filesystem::path& path) {
+  explicit Locked(const std::filesystem::path& path) {
     constexpr int kTries = 100;
     for (int i = 0; i < kTries && failure_ == 0; ++i) {
       file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-      if (file_ < 0 || flock(file_, LOCK_EX) != 0) break;
+      if (file_ < 0 || !lock()) break;
       struct stat own {
       }, named{};
       if (fstat(file_, &own) == 0 && stat(path.c_str(), &named) == 0 && own.st_ino == named.st_ino &&
@@ -80,15 +80,27 @@ class Turn {
     failure_ = errno;
     end();
   }
-  ~Turn() { end(); }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
+  ~Locked() { end(); }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
 
   int file() const { return file_; }  // -1: failure() says why
   int failure() const { return failure_; }
   mode_t mode() const { return mode_; }
 
  private:
+  // A file system whose locks do not work must hold up no job: for a second at most.
+  bool lock() const {
+    constexpr int kTries = 100;
+    constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 10'000'000};
+    for (int i = 0; i < kTries; ++i) {
+      if (flock(file_, LOCK_EX | LOCK_NB) == 0) return true;
+      if (errno != EWOULDBLOCK && errno != EINTR) return false;
+      nanosleep(&kPause, nullptr);
+    }
+    errno = EWOULDBLOCK;
+    return false;
+  }
   void end() {
     if (file_ >= 0) close(std::exchange(file_, -1));
   }
@@ -112,7 +124,7 @@ Result<std::string> content_of(int file) {
 int put(const std::string& path, std::string_view text, mode_t mode) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
   if (file < 0) return errno;
-  int failure = 0;
+  int failure = fchmod(file, mode) != 0 ? errno : 0;  // whatever the umask says
   while (!text.empty() && failure == 0) {
     const ssize_t gone = write(file, text.data(), text.size());
     if (gone > 0) text.remove_prefix(static_cast<std::size_t>(gone));
@@ -193,9 +205,9 @@ Status append_entries(const std::string& file, std::string_view entries) {
     if (failed) return system_error(file, failed.value());
   }
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), failed);
-  const Turn turn(path);
-  if (turn.file() < 0) return system_error(file, turn.failure());
-  Result<std::string> text = content_of(turn.file());
+  const Locked locked(path);
+  if (locked.file() < 0) return system_error(file, locked.failure());
+  Result<std::string> text = content_of(locked.file());
   if (!text) return Error{file + ": " + text.error().message};
   *text += entries;
   while (text->size() > kMostOfFile) {
@@ -203,8 +215,8 @@ Status append_entries(const std::string& file, std::string_view entries) {
     if (second == std::string::npos) break;
     text->erase(first, second - first);
   }
-  const std::string beside = path.string() + ".new";  // nobody else is at it: the turn is ours
-  if (const int failure = put(beside, *text, turn.mode()); failure != 0) {
+  const std::string beside = path.string() + ".new";  // nobody else is at it: the lock is ours
+  if (const int failure = put(beside, *text, locked.mode()); failure != 0) {
     unlink(beside.c_str());
     return system_error(file, failure);
   }

@@ -1,7 +1,7 @@
 // What links between sites carry, as it was measured before: option LINK_RATES.
 //
 // Kept in a file that urakata-exec reads (exec/link_file.hpp) and a job may add to: of several entries for the same sites the
-// last counts, so a job only ever appends. Sites have no names that last; an entry knows them by the names of their
+// last counts. Sites have no names that last; an entry knows them by the names of their
 // hosts, and one host of a site stands for all of it.
 //
 // Thread-safety: all by any thread.
@@ -43,10 +43,10 @@ Result<KnownLinks> read_known_links(std::string_view text);
 std::string entry(const KnownLink& link, std::string_view date);
 // Appends; makes the file, and folders above it, where there are none. Whoever reads the file meanwhile has all of the
 // entries or none: they are written beside it, and the new file takes its place. Of jobs that append at the same time
-// each waits for its turn. Of a file that has grown beyond kMostOfFile the oldest tables go. The error names it and the
-// reason; the file is as it was then.
+// one waits for the other, for a second at most. Of a file that has grown beyond kMostOfFile the oldest tables go. The
+// error names it and the reason; the file is as it was then.
 Status append_entries(const std::string& file, std::string_view entries);
-inline constexpr std::size_t kMostOfFile = 256UL * 1024;  // bytes: some thousand links
+inline constexpr std::size_t kMostOfFile = 96UL * 1024;  // bytes; a variable, by which it is handed on, has 128 KiB
 
 // Is that a file which nobody but its user, or root, could have written? Error: why it is not.
 Status trusted(const std::string& file);

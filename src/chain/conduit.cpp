@@ -106,18 +106,15 @@ Status Conduit::add_ring(std::size_t requests) {
 
 // A newest ring that takes so many requests more, and all of their results: the kernel must not run out of room for
 // these while nobody polls.
-bool Conduit::make_room(std::size_t requests) {
+Status Conduit::make_room(std::size_t requests) {
   const Served& last = newest();
   const std::size_t room = last.ring->room();
-  if (requests <= room && last.pending + requests <= last.ring->results()) return true;
+  if (requests <= room && last.pending + requests <= last.ring->results()) return Nothing{};
   const std::size_t wanted = std::max(requests, 2 * room);
-  if (wanted > kMostEntries || (no_larger_ring_ && last_ != nullptr)) return false;
-  const Status added = add_ring(wanted);
+  if (wanted > kMostEntries || (no_larger_ring_ && last_ != nullptr)) return Error{"no ring has more"};
+  Status added = add_ring(wanted);
   no_larger_ring_ = !added.ok();
-  if (no_larger_ring_ && last_ == nullptr) {
-    log::error("no room for an operation of %zu entries: %s", requests, added.error().message.c_str());
-  }
-  return added.ok();
+  return added;
 }
 
 Conduit::Operation* Conduit::free_operation(const ChainedSchedule& schedule) {
@@ -246,7 +243,7 @@ std::size_t Conduit::next_to_submit() const {
 bool Conduit::may_follow(Operation& operation) {
   if (!last_->signals || submitted_ == kMostSubmitted) return false;
   if (operation.schedule->chains > 1 && !has_gate(operation.begun)) return false;
-  return make_room(requests_of(operation, last_));
+  return make_room(requests_of(operation, last_)).ok();
 }
 
 // Submits what may be submitted, in order: by the main thread, or by the submitter's.
@@ -260,6 +257,8 @@ void Conduit::submit(bool handed_over) {
     operation.signals =
         operation.schedule->entries.size() + operation.schedule->chains <= kMostEntries && has_gate(operation.ended);
     if (last_ != nullptr && !may_follow(operation)) return;
+    // It may be the signals for which there is no room.
+    if (last_ == nullptr && operation.signals) operation.signals = make_room(requests_of(operation, nullptr)).ok();
     if (!handed_over && !submitter_.by_itself()) {
       ++handed_over_;
       if (submitter_.hand_over(*this)) return;
@@ -275,7 +274,11 @@ void Conduit::give_to_kernel(std::size_t number) {
   operation.left = requests;
   operation.followed = false;
   std::size_t taken = 0;
-  if (!broken() && make_room(requests)) {
+  const Status room = broken() ? Status(Error{"the conduit is broken"}) : make_room(requests);
+  if (!broken() && !room.ok()) {
+    log::error("no room for an operation of %zu requests: %s", requests, room.error().message.c_str());
+  }
+  if (room.ok()) {
     put(number, last_);
     Served& served = newest();
     const int result = served.ring->submit();
@@ -356,7 +359,6 @@ void Conduit::reap(std::vector<Done>& done) {
       --served.pending;
       take(outcome, done);
     }
-    if (served.pending != 0) break;  // what a later ring holds ends after it
   }
   if (broken()) {
     for (const auto& operation : operations_) {  // of which no request was taken

@@ -117,7 +117,7 @@ class Conduit {
 
   Served& newest() { return rings_[rings_made_.load(std::memory_order_relaxed) - 1]; }
   Status add_ring(std::size_t requests);
-  bool make_room(std::size_t requests);
+  Status make_room(std::size_t requests);
   Operation* free_operation(const ChainedSchedule& schedule);
   std::size_t next_to_submit() const;
   bool may_follow(Operation& operation);

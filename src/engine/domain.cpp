@@ -51,9 +51,14 @@ void Domain::take_in() {
   }
   while (oldest != nullptr) {
     Instance* following = oldest->next;
-    waiting_.push_back(*oldest);
+    take_in(*oldest);
     oldest = following;
   }
+}
+
+void Domain::take_in(Instance& instance) {
+  waiting_.push_back(instance);
+  if (instance.callers_only) ++callers_only_;
 }
 
 // Activates waiting instances whose group lets them in. Within a group the order of submission is kept as far as the
@@ -142,6 +147,7 @@ void Domain::note_flushing() {
 void Domain::finish(Instance& instance) {
   note_flushing();
   active_.remove(instance);
+  if (instance.callers_only) --callers_only_;
   instance.group->retire(instance.sequence);
   if (instance.on_finish != nullptr) instance.on_finish(instance);
   fetch_add(pending_, 0 - weight(instance), std::memory_order_relaxed);
@@ -152,7 +158,7 @@ void Domain::finish(Instance& instance) {
 void Domain::begin(Starts starts) {
   fetch_add(pending_, weight(starts), std::memory_order_seq_cst);  // as in submit()
   take_in();
-  for (Instance* instance : starts) waiting_.push_back(*instance);
+  for (Instance* instance : starts) take_in(*instance);
   admit();
   if (broken_) end_broken();
   note_told();
@@ -160,6 +166,7 @@ void Domain::begin(Starts starts) {
 
 unsigned Domain::advance(bool caller, std::int64_t bytes) {
   take_in();
+  if (!caller && callers_only_ != 0) return 0;
   if (failures_.count() != notices_.size()) {
     failures_.read(notices_);
     broken_ = true;

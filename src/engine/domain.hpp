@@ -104,6 +104,7 @@ class Domain {
   static std::uint64_t weight(Starts starts);
 
   void take_in();
+  void take_in(Instance& instance);
   void note_told() {
     if (news_.empty()) return;
     told_.store(waiting_.front() == nullptr && runnable_ == 0 && transport_->wakeup() == Wakeup::news,
@@ -130,8 +131,9 @@ class Domain {
   const std::vector<int> news_;
   List waiting_;  // submitted, not yet activated: their group has too many active
   List active_;
-  std::uint32_t runnable_ = 0;  // active instances that can go on without a message
-  bool broken_ = false;         // a group has just failed: others of its instances may be active
+  std::uint32_t callers_only_ = 0;  // of both: while there are some, no helper moves anything
+  std::uint32_t runnable_ = 0;      // active instances that can go on without a message
+  bool broken_ = false;             // a group has just failed: others of its instances may be active
   const transport::Failures& failures_;
   std::vector<transport::Notice> notices_;  // those of failures_ that were seen here
 };

@@ -186,11 +186,6 @@ Result<Wish> own_choice(Communicator& comm, std::string_view name, engine::Engin
     return Error{"engine " + std::string(name) +
                  " is not to be had in this run: " + process().engine_choice().why_not(name)};
   }
-  if (*kind == EngineKind::thread && !process().helpers_serve(comm.world)) {
-    return Error{
-        "engine thread is not to be had for this communicator: some of its messages go through the host, which was not "
-        "asked for calls by several threads (option TRANSPORT host does)"};
-  }
   if (*kind != EngineKind::kernel) return Wish::intercepted;
   if (!comm.has_kernel_part()) {
     return Error{

@@ -256,7 +256,7 @@ std::string Process::why_no_kernel(job::Bootstrap& world) {
 
 void Process::make_engines() {
   const Options& wish = options();
-  if (!transports_.any()) facts_.no_wire = transports_.why();
+  facts_.no_wire = why_not_by_wire();
   engine_choice_ = tune::choose_engines(facts_, multiple_, placement_);
   HostBootstrap world(world_);
   refuse_together(world, job_.nodes(), engine_choice_.refusal);
@@ -273,19 +273,26 @@ void Process::make_engines() {
     if (observer_ && wish.timeline) made.progressed = helper_progressed;
     return made;
   };
+  if (engine_choice_.why_not(name(EngineKind::thread)).empty()) one_at_a_time = false;
   engines_.make(
       engine_choice_.usable(), engine_choice_.fallback, count, failures_,
       [this](bool helper) { return make_domain(failures_, wiring_.wire(), lanes_, !helper || multiple_); }, settings);
-  if (engine_choice_.why_not(name(EngineKind::thread)).empty()) one_at_a_time = false;
   progress_.open(wiring_.wire() != nullptr, world_);
 }
 
 engine::Engine* Process::next_engine(const std::vector<std::int32_t>& world_ranks) {
-  return engines_.next(tune::by_callers(placement_, job_.same_node(world_ranks)) || !helpers_serve(world_ranks));
+  return engines_.next(tune::by_callers(placement_, job_.same_node(world_ranks)));
 }
 
-bool Process::helpers_serve(const std::vector<std::int32_t>& world_ranks) const {
-  return multiple_ || transports_.covers(world_ranks);
+std::string Process::why_not_by_wire() const {
+  if (!transports_.any()) return transports_.why();
+  const auto ranks = static_cast<std::int32_t>(job_.nodes().size());
+  for (std::int32_t rank = 0; rank < ranks; ++rank) {
+    if (rank != world_rank_ && !transports_.by_wire(world_rank_, rank)) {
+      return "it does not lead to rank " + std::to_string(rank);
+    }
+  }
+  return "";
 }
 
 void Process::stop_helpers() {
@@ -320,11 +327,15 @@ int Process::finalise() {
     if (!host_only_) {
       host.Group_free(&world_group_);
       host.Comm_free(&self_);
+#if defined(URAKATA_ABI_MPICH)
       // An operation that was given up leaves messages that nobody receives, and MPICH 5 ends a program that frees a
       // communicator with such: then it is MPI_Finalize's.
       int left = 0;
       host.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, world_, &left, MPI_STATUS_IGNORE);
       if (left == 0) host.Comm_free(&world_);
+#else
+      host.Comm_free(&world_);
+#endif
     }
   }
   return host.Finalize();

@@ -39,6 +39,7 @@ class Process {
   bool running() const { return running_; }
   bool host_only() const { return host_only_; }   // engine host: everything passes untouched
   int told_level() const { return told_level_; }  // the thread level that the program knows of
+  bool multiple() const { return multiple_; }     // the host allows several threads at once
   bool oversubscribed() const { return oversubscribed_; }
   const tune::TransportChoice& transports() const { return transports_; }
   const std::string& sites_text() const { return sites_text_; }
@@ -60,8 +61,6 @@ class Process {
   // The engine for the next communicator, of these ranks of MPI_COMM_WORLD: engines of the kind that pays there, dealt
   // out in turn. nullptr: host.
   engine::Engine* next_engine(const std::vector<std::int32_t>& world_ranks);
-  // May a helper, if there is one, run operations of these? Not where it would have to call the host and must not.
-  bool helpers_serve(const std::vector<std::int32_t>& world_ranks) const;
 
   Progress& progress() { return progress_; }
 
@@ -79,6 +78,8 @@ class Process {
   void open_lanes();
   void judge_links();  // collective
   void make_engines();
+  // Why a helper would have to call the host for messages of this rank; empty: they all go by wire.
+  std::string why_not_by_wire() const;
   void write_report();
 
   bool running_ = false;

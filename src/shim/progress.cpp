@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/helper_thread.hpp"
+#include "base/log.hpp"
 #include "base/threads.hpp"
 #include "shim/asking_host.hpp"
 #include "shim/host.hpp"
@@ -50,7 +51,12 @@ void Progress::open(bool wire, MPI_Comm world) {
 }
 
 void Progress::hook() {
-  if (host.progress_register != nullptr) std::call_once(hooked_, [] { host.progress_register(progress_hook); });
+  if (host.progress_register == nullptr) return;
+  std::call_once(hooked_, [] {
+    if (host.progress_register(progress_hook) == 0) return;
+    log::error(
+        "the host refuses to call Urakata while a rank waits in it: operations progress in other MPI calls only");
+  });
 }
 
 void Progress::unhook() {

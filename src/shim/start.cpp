@@ -98,6 +98,7 @@ void give_run(Request& request, Prepared& prepared, Communicator& comm) {
   run.packs.clear();
   run.unpacks.clear();
   run.layout = nullptr;
+  run.callers_only = false;
   run.reducer = nullptr;
   run.executor = nullptr;
 }

@@ -26,8 +26,9 @@
 // that brings nothing. So lane_go, which may have gone into such a one, is told by all lanes until more than kPush bytes
 // have come; and what an end answers on it is never acknowledged, by which it is found, too.
 //
-// Notices go by all lanes, too, and beside that by wire: lanes are open already, so a notice is with the kernel when a
-// failed call returns, also where its rank never calls again; a connection of the wire that is still to be made needs it to.
+// Notices go by all lanes, too, and beside that by wire: lanes are open already, so where one has nothing under way the
+// notice is with the kernel when a failed call returns, also if its rank never calls again. A connection of the wire that
+// is still to be made, or a lane in the middle of a piece, needs it to.
 //
 // Connections are made by the Wire's listener and secret, at a pair's first message and as many as its backlog keeps
 // busy. No SO_RCVBUF or SO_SNDBUF is set, so windows grow as the kernel sees fit. Little is left unsent in the kernel
@@ -352,7 +353,7 @@ class LanesPort final : public Transport {
   std::size_t in_flight() const override { return in_flight_; }
   bool flushing() override { return lanes_.sending(); }
   std::size_t cancel(const void* instance) override;
-  // Takes note only: word goes by the pair's ordinary connection (Route).
+  // By all lanes of the pair; Route tells by its ordinary connection, too.
   void tell(std::int32_t peer, const Notice& notice) override;
   const Failures& failures() const override { return lanes_.failures_; }
   std::vector<int> news() const override { return {lanes_.news(), news_}; }

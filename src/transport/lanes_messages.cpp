@@ -334,7 +334,7 @@ std::size_t Lanes::cancel(const void* instance) {
   return taken;
 }
 
-void Lanes::tell(std::int32_t rank, const Notice& notice) {
+void Lanes::tell(std::int32_t whom, const Notice& notice) {
   const std::lock_guard guard(lock_);
   over_.insert(notice.origin);
   for (auto& [rank, peer] : peers_) {
@@ -349,7 +349,7 @@ void Lanes::tell(std::int32_t rank, const Notice& notice) {
       it = peer.incoming.erase(it);
     }
   }
-  const auto to = peers_.find(rank);
+  const auto to = peers_.find(whom);
   if (to == peers_.end()) return;
   for (Lane& lane : to->second.lanes) {
     if (!lane.connection->open || lane.connection->broken()) continue;

@@ -2,6 +2,7 @@
 // nothing, and tells nobody.
 #pragma once
 
+#include "base/log.hpp"
 #include "transport/transport.hpp"
 
 namespace urakata::transport {
@@ -10,8 +11,8 @@ class NoTransport final : public Transport {
  public:
   explicit NoTransport(const Failures& failures) : failures_(failures) {}
 
-  int send(const Message&, Ticket, bool*) override { return failures_.code; }
-  int recv(const Message&, Ticket, bool*) override { return failures_.code; }
+  int send(const Message& message, Ticket, bool*) override { return refused(message); }
+  int recv(const Message& message, Ticket, bool*) override { return refused(message); }
   std::span<const Completion> poll() override { return {}; }
   std::size_t in_flight() const override { return 0; }
   std::size_t cancel(const void*) override { return 0; }
@@ -19,6 +20,11 @@ class NoTransport final : public Transport {
   const Failures& failures() const override { return failures_; }
 
  private:
+  int refused(const Message& message) const {
+    log::error("nothing carries messages of a helper to rank %d, which must not call the host", message.peer);
+    return failures_.code;
+  }
+
   const Failures& failures_;
 };
 

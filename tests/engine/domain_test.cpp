@@ -69,6 +69,25 @@ class Flushing final : public transport::Transport {
   std::unique_ptr<transport::Transport> of_;
 };
 
+// Whose packing calls the host moves by callers only, and what is beside it waits for these, too.
+TEST(Domain, HelpersMoveNothingWhereCallersOnlyMay) {
+  Cluster cluster(2);
+  Numbers numbers(2);
+  numbers.receiver(0).callers_only = true;
+  for (std::size_t i = 0; i < 2; ++i) {
+    cluster.start(0, numbers.sender(i));
+    cluster.start(1, numbers.receiver(i));
+  }
+  for (int step = 0; step < 100; ++step) {
+    cluster.domain(0).advance(false);
+    EXPECT_EQ(cluster.domain(1).advance(false), 0U);
+  }
+  EXPECT_EQ(cluster.domain(1).pending(), 2U);
+  while (numbers.receiver(0).outcome.load() == Instance::Outcome::running) cluster.domain(1).advance(true);
+  ASSERT_TRUE(cluster.settle(false));
+  EXPECT_TRUE(numbers.arrived());
+}
+
 // A lane that is lost then gives its bytes to others only where somebody polls.
 TEST(Domain, IsPendingWhileWhatHasFinishedMayHaveToGoAgain) {
   Network network(1);

@@ -1,6 +1,6 @@
 // Asks for a level of threads, sends a message around the ring of all ranks, and says what it was told, what the host,
-// asked itself and not by way of whoever stands in front of it, has come up with, and how many helpers of collectives
-// there are.
+// asked itself and not by way of whoever stands in front of it, has come up with, how many helpers of collectives there
+// are, and how many fallback progress threads.
 //     thread_level LEVEL
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -30,7 +30,7 @@ static int level_of_host(void) {
   return level;
 }
 
-static int helpers(void) {
+static int threads_named(const char* wanted) {
   int found = 0;
   DIR* threads = opendir("/proc/self/task");
   for (const struct dirent* one; threads != NULL && (one = readdir(threads)) != NULL;) {
@@ -38,7 +38,7 @@ static int helpers(void) {
     snprintf(path, sizeof path, "/proc/self/task/%s/comm", one->d_name);
     FILE* file = fopen(path, "r");
     if (file == NULL) continue;
-    if (fgets(name, sizeof name, file) != NULL && strcmp(name, "urakata/0\n") == 0) ++found;
+    if (fgets(name, sizeof name, file) != NULL && strcmp(name, wanted) == 0) ++found;
     fclose(file);
   }
   if (threads != NULL) closedir(threads);
@@ -63,8 +63,12 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % ranks, 0, &got, 1, MPI_INT, (rank + ranks - 1) % ranks, 0,
                MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  printf("asked %d, told %d, the host has %d, helpers: %d\n", asked, number_of(told), number_of(level_of_host()),
-         helpers());
+  int sum = 0;
+  MPI_Request request;
+  MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  printf("asked %d, told %d, the host has %d, helpers: %d, fallback: %d\n", asked, number_of(told),
+         number_of(level_of_host()), threads_named("urakata/0\n"), threads_named("urakata/fallback\n"));
   MPI_Finalize();
-  return got == (rank + ranks - 1) % ranks ? 0 : 1;
+  return got != (rank + ranks - 1) % ranks || sum != ranks * (ranks - 1) / 2;
 }

@@ -60,7 +60,6 @@ PROMISED = [
     "space-8b-vs-line",
     "space-8b-vs-openmpi",
     "space-8b-vs-intel",
-    "space-8b-wire",
     "persistent-8b-own",
     "persistent-8b-host",
     "space-contiguous-vs-openmpi",
