@@ -10,7 +10,7 @@ namespace urakata::engine {
 
 namespace {
 constexpr std::uint64_t kShortNap = 20'000;  // ns, while messages move
-// The longest, after doubling. On cores that ranks share each waking takes the core from a rank in the middle of its own
+// The longest, after doubling, and the first where nothing is pending and the program has been back soon. On cores that ranks share each waking takes the core from a rank in the middle of its own
 // progress: three ranks of small operations on two cores took 1.10 of the host's time with naps of 1 ms throughout, and
 // 0.97 to 1.0 with 16 ms. The price is paid by a program that did short operations only and then computes behind a brief
 // one for the first time: that one is not advanced for as long.
@@ -112,6 +112,7 @@ void ThreadEngine::run() {
       if (settings_.spare && idle < kSpareSpin) {
         pause();
       } else if (idle < settings_.linger_ns) {
+        if (!settings_.spare && gaps_.are_short()) doze_ns_ = kLongDoze;  // each nap that ends stops a rank
         doze();
       } else {
         states_.sleep([this] { return domain().pending() == 0; });
