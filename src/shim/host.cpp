@@ -12,7 +12,6 @@
 #include "base/address_memory.hpp"
 #include "base/log.hpp"
 #include "base/program_file.hpp"
-#include "shim/mpich_progress.hpp"
 
 namespace urakata::shim {
 
@@ -102,15 +101,6 @@ void find_host() {
   find(library, "opal_progress_unregister", host.progress_unregister);
   find(library, "opal_progress_set_yield_when_idle", host.set_yield_when_idle);
   find(library, "ompi_request_empty", host.done_request);
-#elif defined(URAKATA_ABI_MPICH)
-  host.progress_with_threads = false;
-  if (void* const start = dlsym(library, "PMPIX_Async_start"); start != nullptr) {
-    set_mpich_async_start(start);
-    host.progress_register = mpich_progress_register;
-    host.progress_unregister = mpich_progress_unregister;
-  }
-#else
-  host.progress_with_threads = false;
 #endif
   host.message_path = MessagePath::host;
   host.found = true;

@@ -40,12 +40,9 @@ struct alignas(64) Host {
 #undef URAKATA_MEMBER
 
   // Lets a function be called from within the host's own waiting, so that our instances move while the program is
-  // blocked in a call that we do not handle. Open MPI has it, and MPICH from 4.3 on (mpich_progress.hpp); nullptr
-  // elsewhere.
+  // blocked in a call that we do not handle. Open MPI has it; nullptr elsewhere.
   int (*progress_register)(int (*callback)()) = nullptr;
   int (*progress_unregister)(int (*callback)()) = nullptr;
-  // Also where several threads may call the host at once? Else it is nullptr there, once the level is known.
-  bool progress_with_threads = true;
   // Whether the host gives the core away in a poll that finds nothing; returns what it was. Open MPI has it.
   bool (*set_yield_when_idle)(bool yield) = nullptr;
 

@@ -85,12 +85,11 @@ std::unique_ptr<engine::Domain> make_domain(transport::Failures& failures, trans
   return std::make_unique<engine::Domain>(std::move(transport));
 }
 
-// What the launcher, the masks and the host say before MPI_Init, of a program that asks for this thread level.
-tune::RunFacts run_facts(int required) {
+// What the launcher, the masks and the host say before MPI_Init.
+tune::RunFacts run_facts() {
   const Launcher started = launcher();
   const Options& wish = options();
   tune::RunFacts facts{.asked = wish.engine, .hook = host.progress_register != nullptr};
-  if (!host.progress_with_threads && required == MPI_THREAD_MULTIPLE) facts.hook = false;
   facts.one_node = started.ranks >= 1 && started.local_ranks == started.ranks;
   facts.within_node = !facts.one_node || tune::place_helpers(Topology::of_this_node(), ranks_of_this_node(),
                                                              wish.placement, wish.helper_cpus, 1)
@@ -117,7 +116,7 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
   log::set_verbosity(wish.verbose);
   warn_of_unknown_variables();
   host_only_ = wish.engine == EngineKind::host;
-  facts_ = run_facts(required);
+  facts_ = run_facts();
   const bool threads = tune::asks_for_threads(facts_);
   int got = required;
   const int code = [&] {
@@ -131,10 +130,6 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
   if (provided != nullptr) *provided = told_level_;
   multiple_ = got == MPI_THREAD_MULTIPLE;
   one_at_a_time = !multiple_;
-  if (multiple_ && !host.progress_with_threads) {
-    host.progress_register = nullptr;
-    facts_.hook = false;
-  }
 
   int rank = 0;
   host.Comm_rank(MPI_COMM_WORLD, &rank);
@@ -327,15 +322,7 @@ int Process::finalise() {
     if (!host_only_) {
       host.Group_free(&world_group_);
       host.Comm_free(&self_);
-#if defined(URAKATA_ABI_MPICH)
-      // An operation that was given up leaves messages that nobody receives, and MPICH 5 ends a program that frees a
-      // communicator with such: then it is MPI_Finalize's.
-      int left = 0;
-      host.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, world_, &left, MPI_STATUS_IGNORE);
-      if (left == 0) host.Comm_free(&world_);
-#else
       host.Comm_free(&world_);
-#endif
     }
   }
   return host.Finalize();

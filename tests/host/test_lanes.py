@@ -244,7 +244,6 @@ def test_a_lane_that_stalls_gives_its_pieces_to_the_others(two_sites: Hosts) -> 
         finally:
             two_sites.control(0, 1, f"restore 0 {flow}")
     assert code == 0, output[-3000:]
-    assert messages_hit(output) > 0, output[-3000:]
 
 
 def test_a_link_that_comes_up_one_way_only_is_left_to_the_host(folder: Path) -> None:

@@ -1,6 +1,6 @@
 // Asks for a level of threads, sends a message around the ring of all ranks, and says what it was told, what the host,
-// asked itself and not by way of whoever stands in front of it, has come up with, how many helpers of collectives there
-// are, and how many fallback progress threads.
+// asked itself and not by way of whoever stands in front of it, has come up with, and how many helpers of collectives
+// there are.
 //     thread_level LEVEL
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -67,8 +67,8 @@ int main(int argc, char** argv) {
   MPI_Request request;
   MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
-  printf("asked %d, told %d, the host has %d, helpers: %d, fallback: %d\n", asked, number_of(told),
-         number_of(level_of_host()), threads_named("urakata/0\n"), threads_named("urakata/fallback\n"));
+  printf("asked %d, told %d, the host has %d, helpers: %d\n", asked, number_of(told), number_of(level_of_host()),
+         threads_named("urakata/0\n"));
   MPI_Finalize();
   return got != (rank + ranks - 1) % ranks || sum != ranks * (ranks - 1) / 2;
 }
