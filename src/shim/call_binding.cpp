@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "shim/process.hpp"
+
 namespace urakata::shim {
 
 namespace {

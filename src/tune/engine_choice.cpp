@@ -57,7 +57,8 @@ std::string why_no_kernel(const RunFacts& facts, bool, const Placement&) {
 
 std::string how_kernel(const Placement&) {
   return "the kernel would carry on broadcasts, allgathers and alltoalls between nodes, in the time of the ranks' own "
-         "threads; it ends their blocking system calls (EINTR); all else is engine thread's, so there is its helper, too";
+         "threads; it ends their blocking system calls (EINTR); all else is engine thread's, so there is its helper, "
+         "too";
 }
 
 struct Row {

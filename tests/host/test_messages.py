@@ -151,9 +151,7 @@ def test_merged_halves_equal_the_hosts(folder: Path, tmp_path: Path, name: str, 
     "name",
     (
         "openmpi",
-        pytest.param(
-            "mpich", marks=pytest.mark.skip(reason="MPICH 5 alone at times hangs after MPI_Comm_spawn")
-        ),
+        pytest.param("mpich", marks=pytest.mark.skip(reason="MPICH 5 alone at times hangs after MPI_Comm_spawn")),
         pytest.param("impi", marks=pytest.mark.skip(reason="Intel MPI alone crashes in MPI_Comm_spawn")),
     ),
 )
