@@ -16,18 +16,9 @@ _TIME_LIMIT = 60  # seconds
 def _names(host: launcher.Host, ranks: int, arguments: Sequence[str] | None) -> list[str]:
     """As each calls itself, which need not be what the launcher's words call it: it starts a command on all of them.
     Empty where it does not, as the job itself will tell."""
-    words = host.command(ranks, ["sh", "-c", f'echo "{_MARK}$(uname -n)"'], list(arguments or []))
     try:
-        done = subprocess.run(
-            words,
-            env=host.environment(),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_TIME_LIMIT,
-            stdin=subprocess.DEVNULL,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        done = host.run(ranks, ["sh", "-c", f'echo "{_MARK}$(uname -n)"'], list(arguments or []), _TIME_LIMIT)
+    except paths.NotFoundError:
         return []
     found = [line.partition(_MARK)[2].strip() for line in done.stdout.splitlines() if _MARK in line]
     return sorted(set(found)) if len(found) == ranks else []

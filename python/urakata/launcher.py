@@ -65,6 +65,24 @@ class Host:
             command += taken_along()
         return command + (launcher_arguments or []) + program
 
+    def run(
+        self, ranks: int, program: list[str], launcher_arguments: list[str], limit: float
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs `program` on every rank to its end, for `limit` seconds at most. Raises NotFoundError where it does not
+        start or end."""
+        try:
+            return subprocess.run(
+                self.command(ranks, program, launcher_arguments),
+                env=self.environment(),
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=limit,
+                stdin=subprocess.DEVNULL,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise paths.NotFoundError(f"{self.launcher} does not start a program: {error}") from error
+
     def binding(self, ranks: int) -> list[str]:
         """Arguments that bind as many ranks as there are cores to one each; more are left to the scheduler."""
         return ["--bind-to" if self.family == "openmpi" else "-bind-to", "core"] if ranks <= usable_cores() else []

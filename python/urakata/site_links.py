@@ -38,21 +38,7 @@ def of_host(host: launcher.Host, ranks: int, arguments: list[str]) -> Run:
     """Runs commands as a job of so many ranks; `arguments` are the launcher's. Raises NotFoundError where it does not
     start."""
 
-    def run(command: list[str]) -> subprocess.CompletedProcess[str]:
-        try:
-            return subprocess.run(
-                host.command(ranks, command, arguments),
-                env=host.environment(),
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=_TIME_LIMIT,
-                stdin=subprocess.DEVNULL,
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise paths.NotFoundError(f"{host.launcher} does not start a program: {error}") from error
-
-    return run
+    return lambda command: host.run(ranks, command, arguments, _TIME_LIMIT)
 
 
 def users_file() -> Path:

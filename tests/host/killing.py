@@ -27,6 +27,25 @@ _LEFT = (
 )
 
 
+def output_where_the_host_sees_no_end(
+    hosts: Hosts, host: Host, program: Path, words: list[str], options: list[str], limit: float
+) -> str:
+    """What a job of tests/programs/killed_in_exchange.c says, a rank on each host. The launcher leaves the others
+    alone, errors are returned, and Open MPI, which listens where the program expects it to, sees no end."""
+    own = {"btl_tcp_port_min_v4": "20000", "btl_tcp_port_range_v4": "1000"}
+    done = hosts.run(
+        [str(paths.program("urakata-exec")), *options, "--", str(program), *words],
+        host_mpi=host.launcher,
+        env={
+            **host.environment,
+            **{f"OMPI_MCA_{name}": value for name, value in own.items()},
+            "PRTE_MCA_state_base_recoverable": "1",
+        },
+        timeout=limit,
+    )
+    return done.stdout + done.stderr
+
+
 class KilledJobs:
     """Jobs of one host MPI under engine kernel, a rank on each of the test hosts."""
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from jobs import FULL, compiled, drawn_seed, named, run_job
+from killing import output_where_the_host_sees_no_end
 
 from urakata import paths
 from urakata.hosts import Hosts, available
@@ -95,20 +96,10 @@ def test_a_killed_neighbour_ends_the_job(hosts: Hosts, folder: Path, way: str, w
 def test_whoever_exchanges_with_a_killed_one_gets_an_error(
     hosts: Hosts, folder: Path, tmp_path: Path, way: str, where: str
 ) -> None:
-    """The launcher leaves the others alone, errors are returned, and the host sees none: the plan tells."""
+    """The plan tells."""
     host = named("openmpi")
-    own = {"btl_tcp_port_min_v4": "20000", "btl_tcp_port_range_v4": "1000"}
-    done = hosts.run(
-        [EXEC, *WAYS[way], "--", str(compiled(host, "killed_in_exchange", folder)), where, str(tmp_path)],
-        host_mpi=host.launcher,
-        env={
-            **host.environment,
-            **{f"OMPI_MCA_{name}": value for name, value in own.items()},
-            "PRTE_MCA_state_base_recoverable": "1",
-        },
-        timeout=SECONDS,
-    )
-    output = done.stdout + done.stderr
+    program = compiled(host, "killed_in_exchange", folder)
+    output = output_where_the_host_sees_no_end(hosts, host, program, [where, str(tmp_path)], list(WAYS[way]), SECONDS)
     assert sorted(re.findall(r"rank (\d): the exchange ended with class [1-9]", output)) == ["0", "1"], output[-3000:]
 
 

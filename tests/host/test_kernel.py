@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from broken_links import cut, wait_until_it_works
 from jobs import FULL, compiled, named
-from killing import STAGES, KilledJobs
+from killing import STAGES, KilledJobs, output_where_the_host_sees_no_end
 from typer.testing import CliRunner
 
 from urakata import paths
@@ -170,21 +170,12 @@ def test_a_rank_that_ends_early_ends_the_job(hosts: Hosts, folder: Path, tmp_pat
 def test_whoever_is_in_an_operation_with_a_killed_rank_gets_an_error(
     hosts: Hosts, folder: Path, tmp_path: Path
 ) -> None:
-    """The launcher leaves the others alone, errors are returned, and the host sees none: the connections tell."""
+    """The connections tell."""
     host = named("openmpi")
-    own = {"btl_tcp_port_min_v4": "20000", "btl_tcp_port_range_v4": "1000"}
-    program = str(compiled(host, "killed_in_exchange", folder))
-    done = hosts.run(
-        [EXEC, "--engine", "kernel", "--verbose", "2", "--", program, "collectives", str(tmp_path)],
-        host_mpi=host.launcher,
-        env={
-            **host.environment,
-            **{f"OMPI_MCA_{name}": value for name, value in own.items()},
-            "PRTE_MCA_state_base_recoverable": "1",
-        },
-        timeout=SECONDS,
-    )
-    output = done.stdout + done.stderr
+    program = compiled(host, "killed_in_exchange", folder)
+    options = ["--engine", "kernel", "--verbose", "2"]
+    words = ["collectives", str(tmp_path)]
+    output = output_where_the_host_sees_no_end(hosts, host, program, words, options, SECONDS)
     assert sorted(re.findall(r"rank (\d): the exchange ended with class [1-9]", output)) == ["0", "1"], output[-3000:]
     assert output.count("lost the connection to rank 2") >= 1, output[-3000:]
     assert output.count(CONDUIT) == 3, output[:3000]

@@ -49,24 +49,13 @@ class Finding:
 
 def _ask(host: launcher.Host, ranks: int, arguments: list[str]) -> list[dict[str, Any]]:
     """What each rank of a job of this size finds, in the order of ranks. Raises NotFoundError."""
-    command = host.command(ranks, [str(paths.program("urakata-probe")), *launcher.libraries(host)], arguments)
-    try:
-        job = subprocess.run(
-            command,
-            env=host.environment(),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_TIME_LIMIT,
-            stdin=subprocess.DEVNULL,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise paths.NotFoundError(f"{host.launcher} does not start a program: {error}") from error
+    probe = [str(paths.program("urakata-probe")), *launcher.libraries(host)]
+    job = host.run(ranks, probe, arguments, _TIME_LIMIT)
     lines = [json.loads(line) for line in job.stdout.splitlines() if line.startswith("{")]
     if job.returncode != 0 or len(lines) != ranks:
         said = (job.stderr.strip() or job.stdout.strip() or "it said nothing").splitlines()[-1]
         raise paths.NotFoundError(
-            f"{subprocess.list2cmdline(command)}: exit code {job.returncode}, "
+            f"{subprocess.list2cmdline(job.args)}: exit code {job.returncode}, "
             f"{len(lines)} of {ranks} ranks answered: {said}"
         )
     return sorted(lines, key=lambda line: int(line["rank"]))
