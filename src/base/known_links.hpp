@@ -48,7 +48,7 @@ std::string entry(const KnownLink& link, std::string_view date);
 Status append_entries(const std::string& file, std::string_view entries);
 inline constexpr std::size_t kMostOfFile = 96UL * 1024;  // bytes; a variable, by which it is handed on, has 128 KiB
 
-// Is that a file which nobody but its user, or root, could have written? Error: why it is not.
+// Is that a file which nobody but its user, those of its group, or root could have written? Error: why it is not.
 Status trusted(const std::string& file);
 
 }  // namespace urakata

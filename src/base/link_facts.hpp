@@ -5,6 +5,9 @@
 
 namespace urakata {
 
+// Connections of a pair of ranks: with so many what two nodes carry is measured, and no operation uses more.
+inline constexpr std::uint32_t kMostStreams = 16;
+
 // Rates in bytes/s, of payload.
 struct LinkFacts {
   double delay = 0;   // s, one way

@@ -13,7 +13,6 @@ namespace urakata::job {
 
 namespace {
 
-constexpr std::uint32_t kMostStreams = 16;
 constexpr std::uint64_t kOfStream = 16UL * 1024;  // bytes of a message for each connection
 constexpr double kSettlingTrips = 6;              // in which TCP's windows grow from 10 segments to 64 times as much
 constexpr double kCountedTrips = 4;

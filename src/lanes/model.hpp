@@ -42,10 +42,9 @@
 
 namespace urakata::lanes {
 
-inline constexpr double kInside = 125e6;           // bytes/s, B where no site has two nodes to measure it with
-inline constexpr double kHop = 200e-6;             // s: a message inside a site, and the relay's part
-inline constexpr double kPacket = 1448;            // bytes
-inline constexpr std::uint32_t kMostStreams = 16;  // connections of a pair of ranks
+inline constexpr double kInside = 125e6;  // bytes/s, B where no site has two nodes to measure it with
+inline constexpr double kHop = 200e-6;    // s: a message inside a site, and the relay's part
+inline constexpr double kPacket = 1448;   // bytes
 
 // Who carries at the same time what crosses a link.
 struct Way {

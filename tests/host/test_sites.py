@@ -355,8 +355,9 @@ def test_links_end_with_a_killed_owner() -> None:
 def test_check_measures_what_the_links_give() -> None:
     pytest.importorskip("typer")
     environment = {**os.environ, "PYTHONPATH": str(PACKAGES)}
-    words = ["--sites", "1+1", "--delay", "3ms", "--link-rate", "40mbit", "--flow-rate", "20mbit", "--loss", "10%"]
-    line = [sys.executable, "-m", "urakata", "hosts", "check", *words, "--seconds", "0.5", "--json"]
+    words = ["--sites", "1+1", "--delay", "3ms", "--link-rate", "40mbit", "--flow-rate", "20mbit", "--loss", "3%"]
+    # A flow whose first packet is lost begins after a second.
+    line = [sys.executable, "-m", "urakata", "hosts", "check", *words, "--seconds", "1.5", "--json"]
     done = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=120, check=False)
     onward, back = json.loads(done.stdout)
     assert (onward["first"], onward["second"], back["first"], back["second"]) == (0, 1, 1, 0)
