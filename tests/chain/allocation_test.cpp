@@ -18,7 +18,7 @@ namespace urakata::chain {
 namespace {
 
 constexpr std::uint64_t kEchoed = 3000;
-constexpr std::size_t kAtOnce = 3;
+constexpr std::size_t kOutstanding = 3;
 
 // Rank 0 sends pieces of 300 bytes, of which rank 1 sends back each: in one chain, or in two with gates.
 ChainedSchedule echo_schedule(std::uint32_t rank, std::uint64_t short_bytes) {
@@ -44,8 +44,8 @@ TEST(ConduitAllocation, StartsTakeNothing) {
     peers[1 - rank] = {sockets[rank], static_cast<std::int32_t>(1 - rank)};
     conduits[rank] = std::move(*Conduit::open(std::move(peers), 0, submitter, 60'000'000'000));
   }
-  std::array<std::array<std::vector<std::byte>, 2>, kAtOnce> sent, received;  // of each operation, by rank
-  for (std::size_t i = 0; i < kAtOnce; ++i) {
+  std::array<std::array<std::vector<std::byte>, 2>, kOutstanding> sent, received;  // of each operation, by rank
+  for (std::size_t i = 0; i < kOutstanding; ++i) {
     for (std::size_t rank = 0; rank < 2; ++rank) {
       sent[i][rank].resize(kEchoed);
       received[i][rank].resize(kEchoed);
@@ -57,17 +57,17 @@ TEST(ConduitAllocation, StartsTakeNothing) {
     std::uint64_t before = 0;
     for (unsigned round = 0; round < 20; ++round) {
       if (round == 1) before = urakata::test::allocations.load();
-      for (std::size_t i = 0; i < kAtOnce; ++i) {
-        sent[i][0].assign(kEchoed, static_cast<std::byte>(1 + round * kAtOnce + i));
+      for (std::size_t i = 0; i < kOutstanding; ++i) {
+        sent[i][0].assign(kEchoed, static_cast<std::byte>(1 + round * kOutstanding + i));
         for (std::size_t rank = 0; rank < 2; ++rank) {
           const std::array<std::byte*, 2> buffers{sent[i][rank].data(), received[i][rank].data()};
           EXPECT_TRUE(conduits[rank]->start(schedules[rank], buffers, &sent[i]));
         }
       }
-      while (done[0].size() < kAtOnce || done[1].size() < kAtOnce) {
+      while (done[0].size() < kOutstanding || done[1].size() < kOutstanding) {
         for (std::size_t rank = 0; rank < 2; ++rank) conduits[rank]->reap(done[rank]);
       }
-      for (std::size_t i = 0; i < kAtOnce; ++i) EXPECT_EQ(received[i][0], sent[i][0]);
+      for (std::size_t i = 0; i < kOutstanding; ++i) EXPECT_EQ(received[i][0], sent[i][0]);
       for (auto& ended : done) ended.clear();
     }
     EXPECT_EQ(urakata::test::allocations.load(), before);
