@@ -345,7 +345,13 @@ std::optional<LinkRates> measure_links(Bootstrap& world, transport::Lanes& lanes
       mirrored = facts;
     }
   }
-  if (!inside.empty()) meet(world, lanes);
+  if (!inside.empty()) {
+    // More connections at a time than the link holds lose packets, and what windows they are left with would hold back
+    // the program's first operations, which with new ones have as much as a slow start gives.
+    meet(world, lanes);
+    lanes.close_idle();
+    meet(world, lanes);
+  }
   const bool any = std::ranges::any_of(found.of, [](const auto& link) { return link.has_value(); });
   return any ? std::optional(std::move(found)) : std::nullopt;
 }

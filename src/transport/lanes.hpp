@@ -104,6 +104,9 @@ class Lanes final : private Connection::Sink {
   void note_near(std::int32_t rank);
   // To a rank at this site so many, from now on. False: they are not all there yet.
   bool prepare(std::int32_t rank, std::uint32_t streams);
+  // Closes the connections to peers with which nothing is under way; messages to come make others, whose windows nothing
+  // has cut yet. Both ends of a pair do so between the same messages, and none is sent before both have.
+  void close_idle();
   // Is anything not acknowledged?
   bool sending();
 
@@ -304,6 +307,7 @@ class Lanes final : private Connection::Sink {
   void make_lanes(std::int32_t rank, Peer& to, std::size_t wanted);
   void lose(std::int32_t rank, Peer& of, Lane& lane);
   void fail(std::int32_t rank, Peer& peer);
+  void close_lanes(Peer& peer);
   void check_lanes(std::int32_t rank, Peer& peer, std::uint64_t now);
   static std::uint64_t silence(Lane& lane, const TcpFacts& facts, std::uint64_t now);
   void note_down(Peer& peer, std::uint64_t silence_ns);

@@ -273,6 +273,23 @@ void Lanes::lose(std::int32_t rank, Peer& of, Lane& lane) {
   if (of.lanes.empty()) open_lanes(rank, of);
 }
 
+void Lanes::close_lanes(Peer& peer) {
+  for (Lane& lane : peer.lanes) {
+    by_connection_.erase(lane.connection.get());
+    std::erase(to_acknowledge_, &lane);
+    lane.connection->end();
+    buried_.push_back(std::move(lane.connection));
+  }
+  peer.lanes.clear();
+}
+
+void Lanes::close_idle() {
+  const std::lock_guard guard(lock_);
+  for (auto& [rank, peer] : peers_) {
+    if (!wants(peer)) close_lanes(peer);
+  }
+}
+
 void Lanes::fail(std::int32_t rank, Peer& peer) {
   const bool wanted = wants(peer);
   peer.failed = true;
@@ -285,13 +302,7 @@ void Lanes::fail(std::int32_t rank, Peer& peer) {
   }
   peer.waiting.clear();
   peer.backlog = 0;
-  for (Lane& lane : peer.lanes) {
-    by_connection_.erase(lane.connection.get());
-    std::erase(to_acknowledge_, &lane);
-    lane.connection->end();
-    buried_.push_back(std::move(lane.connection));
-  }
-  peer.lanes.clear();
+  close_lanes(peer);
   peer.outgoing.clear();
   peer.incoming.clear();
   note(peer);

@@ -243,6 +243,19 @@ void pass_on(Job& job, std::size_t bytes, const Streams& streams = {}) {
   EXPECT_TRUE(sent == room);
 }
 
+// Nothing is lost by it, and the message after it has connections of its own.
+TEST(Lanes, WhatIsIdleCanBeClosed) {
+  Job job(2);
+  pass_on(job, 1'000'000);
+  EXPECT_FALSE(sockets_to(*job.wires[1]).empty());
+  for (const auto& lanes : job.lanes) lanes->close_idle();
+  for (const auto& port : job.ports) port->poll();
+  EXPECT_TRUE(sockets_to(*job.wires[1]).empty());
+  pass_on(job, 1'000'000);
+  EXPECT_FALSE(sockets_to(*job.wires[1]).empty());
+  EXPECT_EQ(job.lanes[0]->traffic(1).lost, 0U);
+}
+
 // A large message uses as many lanes as there may be.
 TEST(Lanes, AreAsManyAsAskedFor) {
   Job job(2, {.streams = 3, .congestion = ""});
