@@ -19,7 +19,7 @@
 // beyond which it is finished when that has been acknowledged; until it has been its rank has reason to poll. A lane that breaks, or whose other end acknowledges
 // nothing while other lanes of the pair go on, is given up: its pieces go over the others. Pieces that come twice are
 // thrown away, and one that is under way into a buffer while its twin ends the message is led elsewhere. A lost lane is
-// made anew after kAgain. When nothing has been heard of any lane of a pair for the Wire's timeout, or nobody listens at
+// made anew after kAgain. Where all lanes are silent, be it one, another one is tried: if it opens, they are given up. When nothing has been heard of any lane of a pair for the Wire's timeout, or nobody listens at
 // the other end any more, its messages end with an error.
 //
 // Of a lane that has been given up the other end may not hear, as where a router has dropped the flow: it stays there as one

@@ -215,6 +215,11 @@ void Lanes::check_lanes(std::int32_t rank, Peer& peer, std::uint64_t now) {
   if (heard) {
     for (Lane* lane : silent_in) lane->connection->end();
   }
+  // All that there are, be it one: a connection of another flow tells whether it is the node. One at a time.
+  if (!silent_out.empty() && silent_out.size() == alive(peer, true, true) &&
+      silent_out.size() == alive(peer, true, false)) {
+    make_lanes(rank, peer, silent_out.size() + 1);
+  }
   for (auto it = peer.lanes.begin(); it != peer.lanes.end();) {
     Lane& lane = *it++;
     if (lane.connection->broken()) lose(rank, peer, lane);

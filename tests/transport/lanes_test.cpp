@@ -374,6 +374,39 @@ TEST(Lanes, WhatASilentLaneHadGoesOverOthers) {
   EXPECT_TRUE(sent == room);
 }
 
+// Likewise the only one that there is: another one is made, and brings it.
+TEST(Lanes, WhatTheOnlyLaneHadGoesOverAnother) {
+  passed::ns = passed::checks = 0;
+  passed::held = -1;
+  Job job(2, {.streams = 1, .congestion = "", .now = passed::now, .facts = passed::facts_of_held});
+  pass_on(job, 100'000);
+  passed::held = sockets_to(*job.wires[1]).front();
+  std::vector<std::byte> sent = filled(40'000'000, 1), room(sent.size());
+  std::size_t open = 2;
+  job.ports[0]->send({.address = sent.data(), .bytes = sent.size(), .layout = nullptr, .peer = 1, .tag = 5}, {},
+                     nullptr);
+  const std::uint64_t before = passed::checks;
+  while (passed::checks == before) open -= job.ports[0]->poll().size();  // nobody reads, so it has something
+  passed::ns += 2'000'000'000;
+  while (job.lanes[0]->traffic()[1].lost == 0) {  // the other process answers who connects
+    for (auto& port : job.ports) open -= port->poll().size();
+  }
+  passed::held = -1;
+  ASSERT_EQ(open, 2U);
+  job.ports[1]->recv({.address = room.data(), .bytes = room.size(), .layout = nullptr, .peer = 0, .tag = 5}, {},
+                     nullptr);
+  while (open != 0) {
+    for (auto& port : job.ports) {
+      for (const Completion& done : port->poll()) {
+        EXPECT_EQ(done.error, 0);
+        --open;
+      }
+    }
+  }
+  EXPECT_EQ(job.lanes[0]->traffic()[1].lost, 1U);
+  EXPECT_TRUE(sent == room);
+}
+
 // Nothing is heard of any lane: not before the timeout, and soon after it, a send and a receive end with an error.
 TEST(Lanes, SilenceOfAllLanesIsAnErrorAfterTheTimeout) {
   passed::ns = passed::checks = 0;
