@@ -127,6 +127,18 @@ static void run_blocking(const Collective* c) {
   free(in.packed.memory);
 }
 
+// A blocking reduce_scatter in place may be the host's own, and Open MPI's leaves something else behind this rank's block
+// than what was there: nothing is asked of that.
+static void overlook_behind_block(Collective* c) {
+  const bool scatters = c->operation == REDUCE_SCATTER || c->operation == REDUCE_SCATTER_BLOCK;
+  if (!scatters || !c->in_place || c->form != BLOCKING) return;
+  const int own = c->recv.shape.count, rest = c->send.shape.count - own;
+  const MPI_Aint at = own * c->send.shape.extent;
+  MPI_Datatype type = c->send.shape.type;
+  MPI_Sendrecv(c->expected.base + at, rest, type, 0, 0, c->got.base + at, rest, type, 0, 0, MPI_COMM_SELF,
+               MPI_STATUS_IGNORE);
+}
+
 bool judge(Collective* c, char* verdict, size_t bytes) {
   if (memcmp(c->outgoing.memory, c->outgoing_before.memory, c->outgoing.bytes) != 0) {
     snprintf(verdict, bytes, "the send buffer was changed");
@@ -138,6 +150,7 @@ bool judge(Collective* c, char* verdict, size_t bytes) {
     canonical(&c->op, c->got.base, held);
     canonical(&c->op, c->expected.base, held);
   }
+  overlook_behind_block(c);
   if (memcmp(c->got.memory, c->expected.memory, c->got.bytes) == 0) return true;
   size_t first = 0;
   while (c->got.memory[first] == c->expected.memory[first]) ++first;
