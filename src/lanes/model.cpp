@@ -68,9 +68,9 @@ double node_rate(const LinkFacts& facts) {
   return facts.pair < kAll * kMostStreams * facts.stream ? facts.pair : facts.link;
 }
 
-// Of R, the part that connections need not carry together to be enough: better than more of them than the link holds, which
-// lose packets all the time. Where windows are short they wait for timeouts then: at 8 ms one way 20 connections of
-// 6.25 Mb/s over 100 Mb/s take 1.5 to 2 times as long as 16, also as plain sockets.
+// The part of what P lanes may that is enough for their connections to carry: one more would be more than the link holds,
+// and then all lose packets all the time. Where windows are short they wait for timeouts: at 8 ms one way 20 connections
+// of 6.25 Mb/s over 100 Mb/s take 1.5 to 2 times as long as 16, also as plain sockets.
 constexpr double kEnough = 0.9;
 
 struct Use {

@@ -16,11 +16,12 @@
 // rest of a longer message waits for lane_go.
 //
 // A send is finished when the kernel has taken all of it; what is not acknowledged then is copied, up to kMostKept,
-// beyond which it is finished when that has been acknowledged; until it has been its rank has reason to poll. A lane that breaks, or whose other end acknowledges
-// nothing while other lanes of the pair go on, is given up: its pieces go over the others. Pieces that come twice are
-// thrown away, and one that is under way into a buffer while its twin ends the message is led elsewhere. A lost lane is
-// made anew after kAgain. Where all lanes are silent, be it one, another one is tried: if it opens, they are given up. When nothing has been heard of any lane of a pair for the Wire's timeout, or nobody listens at
-// the other end any more, its messages end with an error.
+// beyond which it is finished when that has been acknowledged; until it has been its rank has reason to poll. A lane
+// that breaks, or whose other end acknowledges nothing while other lanes of the pair go on, is given up: its pieces go
+// over the others. Pieces that come twice are thrown away, and one that is under way into a buffer while its twin ends
+// the message is led elsewhere. A lost lane is made anew after kAgain. Where all lanes are silent, be it one, another
+// one is tried: if it opens, they are given up. When nothing has been heard of any lane of a pair for the Wire's
+// timeout, or nobody listens at the other end any more, its messages end with an error.
 //
 // Of a lane that has been given up the other end may not hear, as where a router has dropped the flow: it stays there as one
 // that brings nothing. So lane_go, which may have gone into such a one, is told by all lanes until more than kPush bytes
@@ -104,8 +105,8 @@ class Lanes final : private Connection::Sink {
   void note_near(std::int32_t rank);
   // To a rank at this site so many, from now on. False: they are not all there yet.
   bool prepare(std::int32_t rank, std::uint32_t streams);
-  // Closes the connections to peers with which nothing is under way; messages to come make others, whose windows nothing
-  // has cut yet. Both ends of a pair do so between the same messages, and none is sent before both have.
+  // Closes the connections to peers with which nothing is under way; messages to come make others, whose windows
+  // nothing has cut yet. Both ends of a pair do so between the same messages, and none is sent before both have.
   void close_idle();
   // Is anything not acknowledged?
   bool sending();

@@ -113,8 +113,8 @@ TEST(Model, WhereASiteIsSlowInside) {
   EXPECT_NEAR(all[3].seconds, 0.008 + 1.2 + 3 * hop + 4 * kHop, 1e-9);
 }
 
-// Twelve MB to each of four ranks over 16 MB/s by one pair, or by four pairs with as many connections as carry nine tenths of
-// 48 MB/s.
+// Twelve MB to each of four ranks over 16 MB/s by one pair, or by four pairs with as many connections as carry nine
+// tenths of 48 MB/s.
 TEST(Model, StraightAllPairsCarryAtTheSameTime) {
   const auto all = costs(Operation::scatter, of(8, 12'000'000), two_sites(4), by(kSlowStreams));
   ASSERT_EQ(all.size(), 5U);

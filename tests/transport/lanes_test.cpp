@@ -225,6 +225,18 @@ TEST(Lanes, ALostLaneIsMadeAnew) {
   exchange(job, std::random_device{}(), 100, 20);
 }
 
+// Until so many operations have ended well.
+void finish(Job& job, std::size_t open) {
+  while (open != 0) {
+    for (auto& port : job.ports) {
+      for (const Completion& done : port->poll()) {
+        EXPECT_EQ(done.error, 0);
+        --open;
+      }
+    }
+  }
+}
+
 // A message that goes from rank 0 to rank 1, to its end.
 void pass_on(Job& job, std::size_t bytes, const Streams& streams = {}) {
   std::vector<std::byte> sent = filled(bytes, 1), room(bytes);
@@ -236,9 +248,7 @@ void pass_on(Job& job, std::size_t bytes, const Streams& streams = {}) {
   open += finished ? 0U : 1U;
   job.ports[1]->recv({.address = room.data(), .bytes = bytes, .layout = nullptr, .peer = 0, .tag = 5}, {}, &finished);
   open += finished ? 0U : 1U;
-  while (open != 0) {
-    for (auto& port : job.ports) open -= port->poll().size();
-  }
+  finish(job, open);
   while (!job.lanes[0]->settled()) job.ports[1]->poll();
   EXPECT_TRUE(sent == room);
 }
@@ -308,9 +318,7 @@ TEST(Lanes, WhatMayUseMoreLanesNeedNotWait) {
                        &finished);
     open += finished ? 0U : 1U;
   }
-  while (open != 0) {
-    for (auto& port : job.ports) open -= port->poll().size();
-  }
+  finish(job, open);
   while (!job.lanes[0]->settled()) job.ports[1]->poll();
   EXPECT_TRUE(narrow == room);
   EXPECT_TRUE(wide == other);
@@ -361,14 +369,7 @@ TEST(Lanes, WhatASilentLaneHadGoesOverOthers) {
   while (job.lanes[0]->traffic()[1].lost == 0) open -= job.ports[0]->poll().size();
   passed::held = -1;  // the number may be that of another socket soon
   ASSERT_EQ(open, 2U);
-  while (open != 0) {
-    for (auto& port : job.ports) {
-      for (const Completion& done : port->poll()) {
-        EXPECT_EQ(done.error, 0);
-        --open;
-      }
-    }
-  }
+  finish(job, open);
   EXPECT_EQ(job.lanes[0]->traffic()[1].lost, 1U);
   EXPECT_GT(job.lanes[0]->traffic()[1].again, 0U);
   EXPECT_TRUE(sent == room);
@@ -395,14 +396,7 @@ TEST(Lanes, WhatTheOnlyLaneHadGoesOverAnother) {
   ASSERT_EQ(open, 2U);
   job.ports[1]->recv({.address = room.data(), .bytes = room.size(), .layout = nullptr, .peer = 0, .tag = 5}, {},
                      nullptr);
-  while (open != 0) {
-    for (auto& port : job.ports) {
-      for (const Completion& done : port->poll()) {
-        EXPECT_EQ(done.error, 0);
-        --open;
-      }
-    }
-  }
+  finish(job, open);
   EXPECT_EQ(job.lanes[0]->traffic()[1].lost, 1U);
   EXPECT_TRUE(sent == room);
 }
