@@ -190,7 +190,10 @@ void prepare(Collective* c, const Communicator* where, Abilities able, Random* s
   MPI_Comm_rank(c->comm, &c->rank);
   static const Operation moving[] = {BCAST, ALLGATHER, ALLTOALL};
   const bool moves = able.mostly_moving && !one_in(shared, 4);
-  if (c->size == 1) able = (Abilities){.user_operators = able.user_operators, .blocking = able.blocking};
+  if (c->size == 1) {
+    able = (Abilities){
+        .user_operators = able.user_operators, .blocking = able.blocking, .typed_in_place = able.typed_in_place};
+  }
   c->operation = moves ? moving[below(shared, 3)] : (Operation)below(shared, OPERATIONS);
   const int pick = below(shared, 8);
   c->form = NONBLOCKING;
@@ -209,6 +212,7 @@ void prepare(Collective* c, const Communicator* where, Abilities able, Random* s
   const bool at_root_only = c->operation == GATHER || c->operation == GATHERV || c->operation == SCATTER ||
                             c->operation == SCATTERV || c->operation == REDUCE;
   if (c->operation == BARRIER || c->operation == BCAST || (at_root_only && c->rank != c->root)) in_place = false;
+  if (c->operation == ALLTOALLW && !able.typed_in_place) in_place = false;
   c->in_place = in_place;
   Random sizes = random_of(block_seed, 1, (uint64_t)c->size);
   const int units = draw_units(&sizes, c->size);

@@ -90,6 +90,7 @@ typedef struct {
   bool user_operators;  // MPICH 5's MPI_Ireduce_scatter_block ends by a signal
   bool mostly_moving;   // draw mostly operations that engine kernel runs
   bool blocking;        // draw the blocking forms, and these only
+  bool typed_in_place;  // MPI_IN_PLACE of alltoallw
 } Abilities;
 
 // Draws everything but the data. `shared` gives the same on all ranks, `local` does not.
