@@ -10,6 +10,7 @@ minutes it may take on 2 cores, 0 for no limit. More than that is told, but is n
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
@@ -19,12 +20,19 @@ MOST_WORDS = 300
 
 
 def why_failed(case: ElementTree.Element) -> str | None:
-    """The first words of why, on one line; nothing where the test did not fail."""
+    """The first words of why, on one line; nothing where the test did not fail. CTest, which gives no reason, has the
+    test's output: of it what begins where GoogleTest or a sanitizer tells of a failure, else its end."""
     for kind in ("failure", "error"):
         found = case.find(kind)
         if found is not None:
-            return " ".join((found.get("message") or found.text or "").split())[:MOST_WORDS]
+            said = found.get("message") or found.text
+            return " ".join((said or reason_in(case.findtext("system-out") or "")).split())[:MOST_WORDS]
     return None
+
+
+def reason_in(output: str) -> str:
+    begin = re.search(r"^.*(: Failure$|Sanitizer: |: runtime error: )", output, re.MULTILINE)
+    return output[begin.start() :] if begin else output[-MOST_WORDS:]
 
 
 def counted(file: Path) -> tuple[int, int, int, list[str]]:

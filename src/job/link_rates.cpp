@@ -97,6 +97,7 @@ class Pair {
   // Is what has been counted enough to tell a rate by?
   bool enough(std::uint64_t bytes, double seconds) const {
     if (bytes >= most_) return true;
+    if (bytes == 0) return false;  // the other rank is off its core: what is lost ends by `failed_`
     return seconds >= times_.counted_s && (bytes >= kLeastCounted || seconds >= kMostTimes * times_.counted_s);
   }
 

@@ -139,10 +139,10 @@ def test_a_job_that_aborts_leaves_its_profile(folder: Path, tmp_path: Path, name
     program = compiled(host, "all_kinds_of_calls", folder)
     outcome = run_job(host, 2, [EXEC, "--report", str(report), "--", str(program), str(data), "abort"])
     assert outcome.code != 0
-    assert whole_of(report).early_ends == [
-        "rank 0 has called MPI_Abort; it was in no call of MPI",
-        "rank 1 did not reach MPI_Finalize; it was in no call of MPI",
-    ]
+    aborter, other = whole_of(report).early_ends
+    assert aborter == "rank 0 has called MPI_Abort; it was in no call of MPI"
+    # Rank 0 may be out of the last barrier, and abort, before rank 1 is.
+    assert re.fullmatch("rank 1 did not reach MPI_Finalize; it was (in no call of MPI|inside Barrier at .*)", other)
     assert {row.operation: row.calls for row in whole_of(report).rows}["Sendrecv"] == 40
 
 
