@@ -85,7 +85,7 @@ Built allreduce(const Arguments& arguments, const Placement& placement, std::uin
     tree.add_all(delegate, placement.members(site));
     if (me != delegate) {
       const Nodes read = within(plan, placement, delegate, input, {}, step);
-      multicast(plan, tree, result, step + 3, {}, arguments.in_place ? read : Nodes{});
+      multicast(plan, placement, tree, result, step + 3, {}, arguments.in_place ? read : Nodes{});
       continue;
     }
     const Nodes ready = within(plan, placement, delegate, input, result, step);
@@ -99,7 +99,7 @@ Built allreduce(const Arguments& arguments, const Placement& placement, std::uin
       plan.each(ready, sent);
       const Nodes made =
           combine(plan, peers, {.site = site, .own = result, .ready = ready, .sent = sent}, result, step + 1);
-      multicast(plan, tree, result, step + 3, made, {});
+      multicast(plan, placement, tree, result, step + 3, made, {});
       continue;
     }
     // Reduce-scatter and allgather: each site combines a part of the share.

@@ -30,7 +30,7 @@ Built bcast(const Arguments& arguments, const Placement& placement, std::uint32_
       tree.add_all(arrives, placement.members(site));
     }
     tree.add_all(departs, placement.members(home), root == departs ? Tree::kNobody : root);
-    multicast(plan, tree, shares.block(kRecvBuffer, lane), lane, {}, {});
+    multicast(plan, placement, tree, shares.block(kRecvBuffer, lane), lane, {}, {});
   }
   return plan.commit();
 }
@@ -59,7 +59,7 @@ Built allgather(const Arguments& arguments, const Placement& placement, std::uin
                     tree.add_all(rank, placement.members(home), Tree::kNobody, departs);
                     const bool own = rank == me && !arguments.in_place;
                     const std::int64_t begin = own ? 0 : place_of(rank);
-                    multicast(plan, tree,
+                    multicast(plan, placement, tree,
                               {.buffer = own ? kSendBuffer : kRecvBuffer,
                                .offset = begin + static_cast<std::int64_t>(offset),
                                .bytes = bytes},

@@ -23,6 +23,11 @@ bool covers(Operation operation, bool commutative, const Placement& placement) {
   }
 }
 
+std::uint64_t straight_segment(std::uint64_t block) {
+  constexpr std::uint64_t kSegments = 8, kMost = 4 * kSegment;
+  return std::clamp(block / kSegments / kSegment * kSegment, kSegment, kMost);
+}
+
 LaneRange lane_range(Operation operation, const Placement& placement) {
   if (operation == Operation::barrier) return {};
   const bool straight = operation == Operation::scatter || operation == Operation::gather;
@@ -32,9 +37,9 @@ LaneRange lane_range(Operation operation, const Placement& placement) {
 Result<schedule::Schedule> build(Operation operation, const Arguments& given, const Placement& placement,
                                  std::uint32_t lanes) {
   Arguments arguments = given;
-  if (arguments.segment == 0) arguments.segment = kSegment;
   const LaneRange range = lane_range(operation, placement);
   const std::uint32_t some = std::clamp(lanes, range.least, range.most);
+  if (arguments.segment == 0) arguments.segment = some == 0 ? straight_segment(arguments.bytes) : kSegment;
   switch (operation) {
     case Operation::barrier:
       return barrier(arguments, placement);

@@ -41,11 +41,14 @@ struct LaneRange {
 LaneRange lane_range(Operation operation, const Placement& placement);
 
 // One rank's schedule, as collectives::Algorithm::build. `lanes`: how many, of lane_range() the nearest.
-// arguments.segment: bytes of a segment; 0: kSegment.
+// arguments.segment: bytes of a segment; 0: kSegment, or, where there are no delegates, straight_segment().
 Result<schedule::Schedule> build(Operation operation, const Arguments& arguments, const Placement& placement,
                                  std::uint32_t lanes);
 
 inline constexpr std::uint64_t kSegment = 64UL * 1024;
+// Bytes of a segment of a block that goes straight from the root, or to it. Nobody waits for it to hand it on, so it may
+// be longer, which is less work for the root; several of a block remain, by which what stays at the site is paced.
+std::uint64_t straight_segment(std::uint64_t block);
 // An allreduce of three or more sites: below this the buffer goes to every other site at once, in one delay; above, the
 // bytes count.
 inline constexpr std::uint64_t kOneDelay = 64UL * 1024;

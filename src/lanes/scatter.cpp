@@ -1,7 +1,9 @@
 // Scatter and gather between sites: the way of each block, or of its share of a lane, from the root or to it.
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "lanes/builders.hpp"
 #include "lanes/shares.hpp"
@@ -45,6 +47,29 @@ void for_each_way(const Arguments& arguments, const Placement& placement, std::u
   }
 }
 
+// The blocks of the root's own site at the pace of those that cross, each with one of these.
+class Paced {
+ public:
+  Paced(Plan& plan, const Placement& placement) : plan_(plan), placement_(placement) {}
+
+  // `nodes`: the root's, of the block of a rank. Blocks that cross come first.
+  void add(Rank rank, const Nodes& nodes) {
+    const Rank root = plan_.arguments().root;
+    if (plan_.rank() != root || rank == root || nodes.empty()) return;
+    if (placement_.site_of(rank) != placement_.site_of(root)) {
+      crossing_.push_back(nodes);
+    } else if (!crossing_.empty()) {
+      pace(plan_, crossing_[near_++ % crossing_.size()], nodes);
+    }
+  }
+
+ private:
+  Plan& plan_;
+  const Placement& placement_;
+  std::vector<Nodes> crossing_;
+  std::size_t near_ = 0;  // blocks
+};
+
 // Of the root's buffer, and of a rank's own.
 Piece in_all(const Arguments& arguments, schedule::BufferId buffer, Rank rank, std::uint64_t offset,
              std::uint64_t bytes) {
@@ -58,21 +83,23 @@ Piece in_own(schedule::BufferId buffer, std::uint64_t offset, std::uint64_t byte
 
 Built scatter(const Arguments& arguments, const Placement& placement, std::uint32_t lanes) {
   Plan plan("scatter/lanes", arguments);
+  Paced paced(plan, placement);
   for_each_way(arguments, placement, lanes,
                [&](std::array<Rank, 4> way, Rank rank, std::uint64_t offset, std::uint64_t bytes, std::uint32_t step) {
-                 carry(plan, way, in_all(arguments, kSendBuffer, rank, offset, bytes),
-                       in_own(kRecvBuffer, offset, bytes), step);
+                 paced.add(rank, carry(plan, way, in_all(arguments, kSendBuffer, rank, offset, bytes),
+                                       in_own(kRecvBuffer, offset, bytes), step));
                });
   return plan.commit();
 }
 
 Built gather(const Arguments& arguments, const Placement& placement, std::uint32_t lanes) {
   Plan plan("gather/lanes", arguments);
+  Paced paced(plan, placement);
   for_each_way(arguments, placement, lanes,
                [&](std::array<Rank, 4> way, Rank rank, std::uint64_t offset, std::uint64_t bytes, std::uint32_t step) {
                  const std::array back{way[3], way[2], way[1], way[0]};
-                 carry(plan, back, in_own(kSendBuffer, offset, bytes),
-                       in_all(arguments, kRecvBuffer, rank, offset, bytes), step);
+                 paced.add(rank, carry(plan, back, in_own(kSendBuffer, offset, bytes),
+                                       in_all(arguments, kRecvBuffer, rank, offset, bytes), step));
                });
   return plan.commit();
 }

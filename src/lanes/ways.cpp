@@ -15,10 +15,7 @@ Nodes carry(Plan& plan, std::span<const Rank> way, Piece source, Piece target, s
   const bool first = here == stops.begin();
   const bool last = here + 1 == stops.end();
   if (first && last) return plan.copy(source, target);
-  if (first) {
-    plan.send(*(here + 1), source, step);
-    return {};
-  }
+  if (first) return plan.send(*(here + 1), source, step);
   if (last) return plan.recv(*(here - 1), target, step);
   const Piece held = plan.inbox(source.bytes);
   const Nodes got = plan.recv(*(here - 1), held, step);
@@ -26,6 +23,15 @@ Nodes carry(Plan& plan, std::span<const Rank> way, Piece source, Piece target, s
   plan.each(got, sent);
   plan.recycle(held, sent, got);
   return {};
+}
+
+void pace(Plan& plan, const Nodes& crossing, const Nodes& near) {
+  const auto nodes = plan.builder().draft().nodes();
+  for (const schedule::NodeId first : crossing) {
+    for (const schedule::NodeId then : near) {
+      if (nodes[first].count > 1 && nodes[first].count == nodes[then].count) plan.builder().each(first, then);
+    }
+  }
 }
 
 void Tree::add_all(Rank first, std::span<const Rank> ranks, Rank without, Rank second) {
@@ -40,14 +46,24 @@ void Tree::add_all(Rank first, std::span<const Rank> ranks, Rank without, Rank s
   }
 }
 
-Nodes multicast(Plan& plan, const Tree& tree, Piece piece, std::uint32_t step, const Nodes& ready, const Nodes& free) {
+Nodes multicast(Plan& plan, const Placement& placement, const Tree& tree, Piece piece, std::uint32_t step,
+                const Nodes& ready, const Nodes& free) {
   const Rank parent = tree.parent(plan.rank());
   Nodes have = ready;
   if (parent != Tree::kNobody) {
     have = plan.recv(parent, piece, step);
     plan.after(free, have);
   }
-  for (const Rank child : tree.children(plan.rank())) plan.each(have, plan.send(child, piece, step));
+  Nodes crossing;
+  for (const Rank child : tree.children(plan.rank())) {
+    const Nodes sent = plan.send(child, piece, step);
+    plan.each(have, sent);
+    if (placement.site_of(child) == placement.site_of(plan.rank())) {
+      pace(plan, crossing, sent);
+    } else {
+      crossing = crossing + sent;
+    }
+  }
   return have;
 }
 

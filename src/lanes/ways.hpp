@@ -20,9 +20,15 @@ using collectives::Piece;
 using collectives::Plan;
 
 // From the first rank of the way to the last; a rank that stands twice in a row counts once. `source`: where the first
-// has it; `target`: where the last wants it. Others need neither. Returns, on the last rank, the nodes after which it has
-// it.
+// has it; `target`: where the last wants it. Others need neither. Returns, on the first rank, the nodes that send it, on
+// the last those after which it has it.
 Nodes carry(Plan& plan, std::span<const Rank> way, Piece source, Piece target, std::uint32_t step);
+
+// What stays inside a site, `near`, yields to what crosses where both share a node's own link: of streams that are cut
+// alike it goes, or is received, chunk by chunk when as much has crossed (is sent, or has come). So both come to their end
+// together, and the connections inside, which are fast at once, do not fill a queue in which those of the long link lose
+// packets and then take long to grow again. What is one message waits for nothing.
+void pace(Plan& plan, const Nodes& crossing, const Nodes& near);
 
 // A tree of ranks of the group.
 class Tree {
@@ -47,8 +53,10 @@ class Tree {
 };
 
 // Down the tree, to `piece` on each rank. On the root it is read from there once `ready`; elsewhere it is written once
-// `free`. Returns the nodes after which a rank has it.
-Nodes multicast(Plan& plan, const Tree& tree, Piece piece, std::uint32_t step, const Nodes& ready, const Nodes& free);
+// `free`. Of a rank's children those at other sites must have been added first: they set the pace. Returns the nodes
+// after which a rank has it.
+Nodes multicast(Plan& plan, const Placement& placement, const Tree& tree, Piece piece, std::uint32_t step,
+                const Nodes& ready, const Nodes& free);
 
 // The partial results of sites, of which this rank has one (`own`, site `site`) and gets the others from `peers`, one of
 // each site: combined in the order of sites and put into `result`. `sent`: nodes that read `own` for others.
