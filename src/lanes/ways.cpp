@@ -61,7 +61,7 @@ Nodes multicast(Plan& plan, const Placement& placement, const Tree& tree, Piece 
     if (placement.site_of(child) == placement.site_of(plan.rank())) {
       pace(plan, crossing, sent);
     } else {
-      crossing = crossing + sent;
+      crossing.insert(crossing.end(), sent.begin(), sent.end());
     }
   }
   return have;
