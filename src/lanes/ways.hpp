@@ -26,8 +26,8 @@ Nodes carry(Plan& plan, std::span<const Rank> way, Piece source, Piece target, s
 
 // What stays inside a site, `near`, yields to what crosses where both share a node's own link: of streams that are cut
 // alike it goes, or is received, chunk by chunk when as much has crossed (is sent, or has come). So both come to their end
-// together, and the connections inside, which are fast at once, do not fill a queue in which those of the long link lose
-// packets and then take long to grow again. What is one message waits for nothing.
+// together; else connections inside, which are fast at once, take most of that link as long as they have something. What
+// is one message waits for nothing.
 void pace(Plan& plan, const Nodes& crossing, const Nodes& near);
 
 // A tree of ranks of the group.

@@ -13,12 +13,14 @@ namespace {
 
 constexpr std::uint32_t kRoot = 1;
 
-// Two sites of three ranks, 0 1 2 | 3 4 5.
-struct Sends {
-  std::uint32_t near = 0, paced = 0;  // nodes of the root that send inside, or receive from there
+// Of the root's nodes those that send inside its site, or receive from there, and which of them wait chunk by chunk for one
+// that does so over the link.
+struct Inside {
+  std::uint32_t near = 0, paced = 0;
 };
 
-Sends of_root(Operation operation, schedule::Kind kind, std::uint64_t bytes, std::uint32_t lanes) {
+// Two sites of three ranks, 0 1 2 | 3 4 5.
+Inside of_root(Operation operation, schedule::Kind kind, std::uint64_t bytes, std::uint32_t lanes) {
   std::mt19937 random(1);
   const Where where = make({3, 3}, 1, Order::blocks, random);
   Arguments arguments;
@@ -27,7 +29,7 @@ Sends of_root(Operation operation, schedule::Kind kind, std::uint64_t bytes, std
   arguments.bytes = bytes;
   const auto built = build(operation, arguments, where.placement(), lanes);
   EXPECT_TRUE(built.ok());
-  Sends found;
+  Inside found;
   const auto nodes = built->nodes();
   const auto near = [&](const schedule::Node& node) { return where.sites[node.peer] == where.sites[kRoot]; };
   for (schedule::NodeId id = 0; id < nodes.size(); ++id) {
@@ -44,7 +46,7 @@ Sends of_root(Operation operation, schedule::Kind kind, std::uint64_t bytes, std
 TEST(Pace, OfBlocksOfTheRootsSiteIsThatOfBlocksThatCross) {
   for (const auto& [operation, kind] :
        {std::pair(Operation::scatter, schedule::Kind::send), std::pair(Operation::gather, schedule::Kind::recv)}) {
-    const Sends long_blocks = of_root(operation, kind, 1 << 20, 0);
+    const Inside long_blocks = of_root(operation, kind, 1 << 20, 0);
     EXPECT_EQ(long_blocks.near, 2U);
     EXPECT_EQ(long_blocks.paced, 2U);
     EXPECT_EQ(of_root(operation, kind, kSegment, 0).paced, 0U);  // one message each
@@ -53,7 +55,7 @@ TEST(Pace, OfBlocksOfTheRootsSiteIsThatOfBlocksThatCross) {
 
 // One lane, the root's own: it hands on to two ranks of its site what it sends to the other one.
 TEST(Pace, OfHandingOnIsThatOfCrossing) {
-  const Sends found = of_root(Operation::bcast, schedule::Kind::send, 1 << 20, 1);
+  const Inside found = of_root(Operation::bcast, schedule::Kind::send, 1 << 20, 1);
   EXPECT_EQ(found.near, 2U);
   EXPECT_EQ(found.paced, 2U);
 }
