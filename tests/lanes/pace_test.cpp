@@ -31,7 +31,9 @@ Inside of_root(Operation operation, schedule::Kind kind, std::uint64_t bytes, st
   EXPECT_TRUE(built.ok());
   Inside found;
   const auto nodes = built->nodes();
-  const auto near = [&](const schedule::Node& node) { return where.sites[node.peer] == where.sites[kRoot]; };
+  const auto near = [&](const schedule::Node& node) {
+    return where.sites[static_cast<std::size_t>(node.peer)] == where.sites[kRoot];
+  };
   for (schedule::NodeId id = 0; id < nodes.size(); ++id) {
     if (nodes[id].kind != kind || !near(nodes[id])) continue;
     ++found.near;
