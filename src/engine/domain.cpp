@@ -30,13 +30,17 @@ std::uint64_t Domain::weight(Starts starts) {
 
 void Domain::submit(Starts starts) {
   if (starts.empty()) return;
-  // seq_cst: a helper that goes to sleep announces it, then loads pending; we count, then load its announcement.
-  pending_.fetch_add(weight(starts), std::memory_order_seq_cst);
   for (std::size_t i = 1; i < starts.size(); ++i) starts[i]->next = starts[i - 1];
+  push(*starts.front(), *starts.back(), weight(starts));
+}
+
+void Domain::push(Instance& first, Instance& last, std::uint64_t weight) {
+  // seq_cst: a helper that goes to sleep announces it, then loads pending; we count, then load its announcement.
+  pending_.fetch_add(weight, std::memory_order_seq_cst);
   Instance* head = inbox_.load(std::memory_order_relaxed);
   do {
-    starts.front()->next = head;
-  } while (!inbox_.compare_exchange_weak(head, starts.back(), std::memory_order_release, std::memory_order_relaxed));
+    first.next = head;
+  } while (!inbox_.compare_exchange_weak(head, &last, std::memory_order_release, std::memory_order_relaxed));
 }
 
 void Domain::take_in() {
@@ -159,6 +163,17 @@ void Domain::begin(Starts starts) {
   fetch_add(pending_, weight(starts), std::memory_order_seq_cst);  // as in submit()
   take_in();
   for (Instance* instance : starts) take_in(*instance);
+  begin_taken();
+}
+
+void Domain::begin(Instance& instance) {
+  fetch_add(pending_, weight(instance), std::memory_order_seq_cst);  // as in submit()
+  take_in();
+  take_in(instance);
+  begin_taken();
+}
+
+void Domain::begin_taken() {
   admit();
   if (broken_) end_broken();
   note_told();

@@ -40,13 +40,11 @@ class Domain {
   // Leaves them here; they are run by the next owner, who finds all of them or none. No lock, no allocation, no system
   // call.
   void submit(Starts starts);
-  void submit(Instance& instance) {
-    Instance* const one = &instance;
-    submit({&one, 1});
-  }
+  void submit(Instance& instance) { push(instance, instance, weight(instance)); }
   // The same by the owner, who posts their first messages and those of what else was submitted; polls nothing and
   // computes next to nothing.
   void begin(Starts starts);
+  void begin(Instance& instance);
 
   bool try_own() {
     return !owned_.load(std::memory_order_relaxed) && !exchange(owned_, true, std::memory_order_acquire);
@@ -103,6 +101,9 @@ class Domain {
 
   static std::uint64_t weight(Starts starts);
 
+  // A chain of instances by their `next`, from `last` to `first`, which weigh so much together.
+  void push(Instance& first, Instance& last, std::uint64_t weight);
+  void begin_taken();
   void take_in();
   void take_in(Instance& instance);
   void note_told() {

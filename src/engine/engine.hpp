@@ -22,14 +22,14 @@ class Engine {
   // Starts prepared instances, in this order, for a caller that goes back to its computation: the domain is owned once
   // at most, and a helper woken once at most, however many they are. They may be finished and gone when this returns.
   virtual void start_all(Domain::Starts starts) = 0;
-  void start(Instance& instance) {
+  virtual void start(Instance& instance) {
     Instance* const one = &instance;
     start_all({&one, 1});
   }
   // The same for one that its caller waits for at once: as start() and enter(), so leave() follows. Wakes nobody.
   virtual void start_awaited(Instance& instance) {
     enter();
-    begin_one(instance);
+    begin(instance);
   }
   // A caller begins to wait, and drives the domain itself until it leaves.
   virtual void enter() {}
@@ -57,9 +57,10 @@ class Engine {
     domain_.begin(starts);
     domain_.disown();
   }
-  void begin_one(Instance& instance) {
-    Instance* const one = &instance;
-    begin({&one, 1});
+  void begin(Instance& instance) {
+    if (!domain_.try_own()) return domain_.submit(instance);
+    domain_.begin(instance);
+    domain_.disown();
   }
 
  private:

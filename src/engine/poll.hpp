@@ -10,6 +10,7 @@ class PollEngine final : public Engine {
   using Engine::Engine;
   std::string_view name() const override { return "poll"; }
   void start_all(Domain::Starts starts) override { begin(starts); }
+  void start(Instance& instance) override { begin(instance); }
 };
 
 }  // namespace urakata::engine

@@ -46,16 +46,29 @@ void ThreadEngine::wake(State from) {
   if (states_.wake(from) && from == State::kListening) watch_.wake();
 }
 
-// The instance is counted first (seq_cst), and the helper loads the count after it has announced its sleep: one of
-// the two sees the other.
 void ThreadEngine::start_all(Domain::Starts starts) {
   // Up to the last brief one: to post its messages means to post those of what was submitted before, too.
   std::size_t begun = starts.size();
   while (begun != 0 && !starts[begun - 1]->brief()) --begun;
   if (begun != 0) begin(starts.first(begun));
   domain().submit(starts.subspan(begun));
+  started(begun == starts.size() && std::ranges::all_of(starts, &Instance::brief));
+}
+
+void ThreadEngine::start(Instance& instance) {
+  const bool brief = instance.brief();
+  if (brief) {
+    begin(instance);
+  } else {
+    domain().submit(instance);
+  }
+  started(brief);
+}
+
+// The instance is counted first (seq_cst), and the helper loads the count after it has announced its sleep: one of
+// the two sees the other.
+void ThreadEngine::started(bool brief) {
   const State state = states_.present();
-  const bool brief = begun == starts.size() && std::ranges::all_of(starts, &Instance::brief);
   const bool naps = state == State::kDozing || state == State::kResting || state == State::kListening;
   if (state == State::kAsleep || (state == State::kResting && !brief) || (naps && !gaps_.are_short())) wake(state);
   gaps_.begin();
@@ -64,7 +77,7 @@ void ThreadEngine::start_all(Domain::Starts starts) {
 // No gap begins, nor is one seen.
 void ThreadEngine::start_awaited(Instance& instance) {
   callers_.fetch_add(1, std::memory_order_relaxed);
-  begin_one(instance);
+  begin(instance);
 }
 
 void ThreadEngine::enter() {

@@ -60,6 +60,7 @@ class ThreadEngine final : public Engine {
 
   std::string_view name() const override { return settings_.spare ? "thread/spare" : "thread/shared"; }
   void start_all(Domain::Starts starts) override;
+  void start(Instance& instance) override;
   void start_awaited(Instance& instance) override;
   void enter() override;
   void leave() override;
@@ -69,6 +70,8 @@ class ThreadEngine final : public Engine {
  private:
   using State = HelperStates::State;
 
+  // The end of a start; `brief`: all that was started is.
+  void started(bool brief);
   void run();
   void doze();
   // Is the program expected back so soon that a helper on its core is not worth the wake-ups?

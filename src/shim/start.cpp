@@ -169,11 +169,9 @@ bool prepare_exchange(const Call& call, const Reading& reading, std::unique_ptr<
 
 }  // namespace
 
-Communicator& part_for(const Reading& reading, const Prepared& prepared, Communicator& comm) {
-  Communicator* const part = comm.by_kernel();
-  if (part == nullptr) return comm;
-  if (prepared.chained != nullptr || by_byte_code(reading, part->kernel_part())) return *part;
-  tell_of_missing_op(reading, *part->kernel_part(), comm.rank == 0);
+Communicator& part_by_kernel(const Reading& reading, const Prepared& prepared, Communicator& comm, Communicator& part) {
+  if (prepared.chained != nullptr || by_byte_code(reading, part.kernel_part())) return part;
+  tell_of_missing_op(reading, *part.kernel_part(), comm.rank == 0);
   return comm;
 }
 
@@ -205,59 +203,93 @@ observe::CallSite* call_site(observe::Observer& observer, const Call& call, cons
                    byte_code ? kWhyByteCode : prepared.why);
 }
 
-bool intercepted(const Call& call, MPI_Request* request_out, int* code) {
-  Process& here = process();
-  if (!here.running() || here.host_only() || inside_host(call.call_site)) return false;
-  if (request_out == nullptr) return left_to_host(call);
-  const StartMeter meter;
-  if (call.form == CallForm::nonblocking && may_be_message_exchange(call) && exchanged(call, request_out, code))
-    return true;
-  const std::uint64_t begin = here.observer() != nullptr ? call_begin() : 0;
+namespace {
 
-  Reading reading;
-  Prepared* prepared = nullptr;
-  Communicator* const accepted = accept(call, reading, prepared);
-  if (accepted == nullptr) return left_to_host(call);
-  Communicator& comm = *accepted;
-  PlannedExchange::Proposal proposal;
-  if (may_have_plans(call)) proposal = PlannedExchange::propose(prepared != nullptr ? &reading : nullptr, comm);
-  if (proposal.answer == PlanAnswer::refused) return false;
-
-  // On all ranks, also where it cannot be prepared: a persistent collective's place is everybody's.
-  const bool persistent = call.form == CallForm::persistent;
-  Communicator* const part = persistent            ? comm.sibling()
-                             : prepared != nullptr ? &part_for(reading, *prepared, comm)
-                                                   : &comm;
-  if (part == nullptr) return false;
-  if (prepare_exchange(call, reading, std::move(proposal.exchange), *part, request_out)) {
-    *code = MPI_SUCCESS;
-    return true;
-  }
-  if (!persistent) part->retain();
-  if (prepared == nullptr || !have_request()) {
-    const bool unknown = prepared == nullptr && !persistent;
-    *code = unknown ? fail_unprepared(comm, MPI_ERR_NO_MEM) : fail_start(*part, MPI_ERR_NO_MEM);
-    return true;
+// A new request with an instance of `prepared`, whose buffers are bound, on `part`, whose reference it takes over.
+// nullptr: it could not be had, and the other ranks have been told; `code` is the call's.
+Request* bound_request(const Call& call, Reading& reading, Prepared& prepared, Communicator& part, int* code) {
+  if (!have_request()) {
+    *code = fail_start(part, MPI_ERR_NO_MEM);
+    return nullptr;
   }
   Request& request = *make_request();
-  request.persistent = persistent;
-  if (const int failure = bind(call, reading, *prepared, *part, request); failure != MPI_SUCCESS) {
-    part->retain();
-    destroy_request(&request);
-    *code = fail_start(*part, failure);
+  *code = bind(call, reading, prepared, part, request);
+  if (*code == MPI_SUCCESS) return &request;
+  part.retain();
+  destroy_request(&request);
+  *code = fail_start(part, *code);
+  return nullptr;
+}
+
+// intercepted() of non-blocking calls: it is started.
+bool started(const Call& call, MPI_Request* request_out, int* code) {
+  const StartMeter meter;
+  if (may_be_message_exchange(call) && exchanged(call, request_out, code)) return true;
+  observe::Observer* const observer = process().observer();
+  const std::uint64_t begin = observer != nullptr ? call_begin() : 0;
+  Reading reading;
+  Prepared* prepared = nullptr;
+  Communicator* const comm = accept(call, reading, prepared);
+  if (comm == nullptr) return false;
+  if (prepared == nullptr) {
+    comm->retain();
+    *code = fail_unprepared(*comm, MPI_ERR_NO_MEM);
     return true;
   }
-  *request_out = request.handle();
-  *code = persistent ? MPI_SUCCESS : submit(request, begin);
+  Communicator& part = part_for(reading, *prepared, *comm);
+  part.retain();
+  Request* const request = bound_request(call, reading, *prepared, part, code);
+  if (request == nullptr) return true;
+  *code = submit(*request, begin);
   if (*code != MPI_SUCCESS) {
-    destroy_request(&request);
+    destroy_request(request);
     *request_out = MPI_REQUEST_NULL;
-  } else if (observe::Observer* observer = here.observer()) {
+    return true;
+  }
+  *request_out = request->handle();
+  if (observer != nullptr) {
     // After the start, since python_line() may wait for another thread that waits for this operation.
-    request.call_site = call_site(*observer, call, reading, *prepared, *part);
-    if (!persistent) request.observed.at(request.call_site);
+    request->call_site = call_site(*observer, call, reading, *prepared, part);
+    request->observed.at(request->call_site);
   }
   return true;
+}
+
+// intercepted() of persistent calls: it is made ready to be started.
+[[gnu::noinline]] bool initialised(const Call& call, MPI_Request* request_out, int* code) {
+  Reading reading;
+  Prepared* prepared = nullptr;
+  Communicator* const comm = accept(call, reading, prepared);
+  if (comm == nullptr) return left_to_host(call);
+  PlannedExchange::Proposal proposal;
+  if (may_have_plans(call)) proposal = PlannedExchange::propose(prepared != nullptr ? &reading : nullptr, *comm);
+  if (proposal.answer == PlanAnswer::refused) return false;
+  // On all ranks, also where it cannot be prepared: a persistent collective's place is everybody's.
+  Communicator* const part = comm->sibling();
+  if (part == nullptr) return false;
+  *code = MPI_SUCCESS;
+  if (prepare_exchange(call, reading, std::move(proposal.exchange), *part, request_out)) return true;
+  if (prepared == nullptr) {
+    *code = fail_start(*part, MPI_ERR_NO_MEM);
+    return true;
+  }
+  Request* const request = bound_request(call, reading, *prepared, *part, code);
+  if (request == nullptr) return true;
+  request->persistent = true;
+  *request_out = request->handle();
+  if (observe::Observer* observer = process().observer()) {
+    request->call_site = call_site(*observer, call, reading, *prepared, *part);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool intercepted(const Call& call, MPI_Request* request_out, int* code) {
+  const Process& here = process();
+  if (!here.running() || here.host_only() || inside_host(call.call_site)) return false;
+  if (request_out == nullptr) return left_to_host(call);
+  return call.form == CallForm::persistent ? initialised(call, request_out, code) : started(call, request_out, code);
 }
 
 int make_ready(Request& request) {

@@ -25,9 +25,14 @@ bool intercepted(const Call& call, MPI_Request* request, int* code);
 // have it, so the start is to fail.
 Communicator* accept(const Call& call, Reading& reading, Prepared*& prepared);
 
+// part_for() where there is such a part.
+Communicator& part_by_kernel(const Reading& reading, const Prepared& prepared, Communicator& comm, Communicator& part);
 // The part of the communicator whose operation a prepared call is: itself, or the part that the kernel runs.
 // (Persistent collectives, which may start in another order on each rank, are never the kernel's.)
-Communicator& part_for(const Reading& reading, const Prepared& prepared, Communicator& comm);
+inline Communicator& part_for(const Reading& reading, const Prepared& prepared, Communicator& comm) {
+  Communicator* const part = comm.by_kernel();
+  return part != nullptr ? part_by_kernel(reading, prepared, comm, *part) : comm;
+}
 
 // Gives a request with nothing in it an instance of `prepared` on `comm`, whose reference it takes over.
 void give_run(Request& request, Prepared& prepared, Communicator& comm);

@@ -12,7 +12,7 @@ namespace urakata::shim {
 
 // The MPI error code of `body()`; no error handler has been called.
 template <class Body>
-int or_no_memory(Body body) {
+[[gnu::always_inline]] inline int or_no_memory(const Body& body) {
   try {
     return body();
   } catch (const std::bad_alloc&) {
