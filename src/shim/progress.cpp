@@ -4,8 +4,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/helper_thread.hpp"
 #include "base/log.hpp"
+#include "base/step_pace.hpp"
 #include "base/threads.hpp"
 #include "shim/asking_host.hpp"
 #include "shim/host.hpp"
@@ -24,6 +26,10 @@ namespace {
 constexpr std::uint64_t kCallerSleep = 500'000;  // ns; the news may be another thread's start, which no socket tells
 
 int progress_hook() { return !AskingHost::now() && process().progress().step_engines() ? 1 : 0; }
+
+// Of step_rarely(), of a thread.
+constinit thread_local StepPace pace;
+constinit thread_local StepPace host_pace;
 
 // They move by the program's threads only, which are one at a time where it says so.
 bool progress_messages() {
@@ -76,6 +82,19 @@ bool Progress::step_all(std::int64_t bytes) {
   if (step_engines(bytes)) return true;
   if (wire_ && fetch_add(unsuccessful_polls_, 1U, std::memory_order_relaxed) % kPolls == kPolls - 1) poll_host();
   return false;
+}
+
+void Progress::step_rarely() {
+  constexpr unsigned kShare = 63;
+  constexpr unsigned kHostShare = 3 * kShare;  // it takes longer
+  const std::uint64_t begin = now_ns();
+  if (!pace.due(begin, kShare)) return;
+  const bool moved = step_engines();
+  const std::uint64_t end = now_ns();
+  pace.stepped(begin, end);
+  if (moved || !wire_ || !host_pace.due(end, kHostShare)) return;
+  poll_host();
+  host_pace.stepped(end, now_ns());
 }
 
 void Progress::poll_host() {

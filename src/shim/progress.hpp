@@ -31,6 +31,9 @@ class Progress {
   // messages are moved on: while all of ours go by wire nobody else asks the host, and a peer may need its message from
   // us before it does its part.
   bool step_all(std::int64_t bytes = engine::Domain::kStepBytes);
+  // The same for a call that the program makes between computations, about what goes on without it: steps take a
+  // sixty-fourth of the time at most, and most calls pass without one (StepPace).
+  void step_rarely();
   // A caller has waited for a while and nothing moves: sleeps until the network has news, if all that is pending comes
   // that way. False: nothing was done, the caller has to find another way to wait.
   bool sleep();
