@@ -370,12 +370,6 @@ void Conduit::reap(std::vector<Done>& done) {
   submit(false);
 }
 
-bool Conduit::news() const {
-  if (broken()) return true;
-  const std::size_t count = rings_made_.load(std::memory_order_acquire);
-  return std::ranges::any_of(std::span(rings_).first(count), [](const Served& one) { return one.ring->news(); });
-}
-
 // The requests that wait for bytes or room end at once; those at gates are let through, to messages that end at once:
 // of what has come nothing is left by then, and a connection that is shut takes no more.
 void Conduit::shut() {

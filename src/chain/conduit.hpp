@@ -26,6 +26,7 @@
 // Thread-safety: start() and reap() by one thread at a time, who owns the engine's domain; the rest by anyone.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -61,7 +62,11 @@ class Conduit {
   std::size_t in_flight() const { return in_flight_.load(std::memory_order_relaxed); }
   bool broken() const { return broken_; }
   // May something have ended that was not reaped? Without a call or a lock.
-  bool news() const;
+  bool news() const {
+    if (broken()) return true;
+    const std::size_t count = rings_made_.load(std::memory_order_acquire);
+    return std::ranges::any_of(std::span(rings_).first(count), [](const Served& one) { return one.ring->news(); });
+  }
 
   // Begins an operation; false: the conduit is broken, or becomes so. `buffers`: the address of each of the schedule's
   // buffers. Schedule and buffers stay until the end is told, with `whose`. Allocates nothing once as many operations

@@ -53,6 +53,8 @@ Result<std::unique_ptr<Ring>> Ring::open(unsigned requests) {
   }
   made->room_ = room;
   made->results_ = wanted.cq_entries;
+  made->told_ = made->ring_->cq.ktail;
+  made->taken_ = made->ring_->cq.khead;
   io_uring_ring_dontfork(made->ring_.get());
   return made;
 }
@@ -93,8 +95,6 @@ bool Ring::take(Outcome& outcome) {
   return true;
 }
 
-bool Ring::news() const { return io_uring_cq_ready(ring_.get()) != 0; }
-
 }  // namespace urakata::chain
 
 #else
@@ -110,7 +110,6 @@ int Ring::descriptor() const { return -1; }
 void Ring::put(const Submission&) {}
 int Ring::submit() { return -1; }
 bool Ring::take(Outcome&) { return false; }
-bool Ring::news() const { return false; }
 // NOLINTEND(readability-convert-member-functions-to-static)
 
 }  // namespace urakata::chain

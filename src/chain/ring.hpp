@@ -49,11 +49,13 @@ class Ring {
   };
   bool take(Outcome& outcome);
   // Are there results? By any thread, without a call.
-  bool news() const;
+  bool news() const { return __atomic_load_n(told_, __ATOMIC_ACQUIRE) != __atomic_load_n(taken_, __ATOMIC_RELAXED); }
 
  private:
   Ring() = default;
   std::unique_ptr<io_uring> ring_;
+  const unsigned* told_ = nullptr;   // results so far, by the kernel
+  const unsigned* taken_ = nullptr;  // of which these were taken
   unsigned room_ = 0;
   unsigned results_ = 0;
 };
