@@ -15,6 +15,7 @@ from urakata.goals.errors import MeasurementError
 from urakata.goals.machine import describe_build, warnings
 from urakata.goals.measure import forget_options, measure_goals
 from urakata.goals.page import page
+from urakata.goals.plot import GOAL, draw, has_plot
 from urakata.json_output import STANDARD_OUTPUT, JsonFile, write_json
 from urakata.study.machine import describe_machine
 
@@ -32,6 +33,8 @@ _EXAMPLES = """
   urakata goals --list --json -
 
   urakata goals --all --page promises.md
+
+  urakata goals overlap-overall-worst --plot overall.png
 
 Exit code: 0 all were measured, met or not; 77 this machine cannot measure one; 1 measuring failed; 2 no such goal.
 """
@@ -51,6 +54,10 @@ def goals(
         Path | None,
         typer.Option("--page", metavar="FILE", help="Write what was measured there, as a page of Markdown."),
     ] = None,
+    plot_file: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help=f"Draw every point of {GOAL} there, as PNG or SVG."),
+    ] = None,
 ) -> None:
     """Measure promised numbers: both sides in turn, each name in under 50 s."""
     out, err = Console(stderr=json_file == STANDARD_OUTPUT, highlight=False), Console(stderr=True, highlight=False)
@@ -69,6 +76,8 @@ def goals(
         raise _fail("name the goals to measure, or say --all; --list shows them")
     if unknown := [name for name in chosen if name not in definitions.goals]:
         raise _fail(f"no goal {unknown[0]}; there are {', '.join(definitions.goals)}")
+    if plot_file and GOAL not in chosen:
+        raise _fail(f"--plot draws {GOAL}, which is not one of those to be measured")
 
     for name in forget_options():
         err.print(f"[yellow]{name} is ignored: every side has its own options[/yellow]")
@@ -88,6 +97,8 @@ def goals(
         write_json(results, json_file)
     if page_file:
         page_file.write_text(page(results), encoding="utf-8")
+    if plot_file and has_plot(results):
+        draw(results, plot_file)
     if any(outcome.failed for outcome in outcomes):
         sys.exit(1)
     if any(outcome.figure is None for outcome in outcomes):
