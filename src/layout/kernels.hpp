@@ -144,45 +144,51 @@ bool picked(std::byte* packed, const std::byte* at, std::uint64_t columns, std::
   return true;
 }
 
-// Rows that lie closer than their columns, as in a transposition: kRows of them at a time, so that a line of memory is
-// used whole while it is in the cache.
+// Rows that lie closer than their columns, as in a transposition: kRows of them at a time, as often as there are so many, so
+// that a line of memory is used whole while it is in the cache. Returns how many of `rows` it has moved.
 template <class Direction, std::uint64_t kRows, class Length>
-void columns_first(typename Direction::Packed packed, typename Direction::Elements at, const Run& run, Length length) {
+std::uint64_t columns_first(typename Direction::Packed packed, typename Direction::Elements at, const Run& run,
+                            std::uint64_t rows, Length length) {
   const std::uint64_t row_bytes = run.columns * length.bytes;
-  for (std::uint64_t c = 0; c < run.columns; ++c) {
-    typename Direction::Packed to = packed;
-    typename Direction::Elements from = at;
-    for (std::uint64_t r = 0; r < kRows; ++r) {
-      Direction::move(to, from, length);
-      to += row_bytes;
-      from += run.row_stride;
+  std::uint64_t done = 0;
+  for (; done + kRows <= rows; done += kRows) {
+    typename Direction::Packed first = packed + done * row_bytes;
+    typename Direction::Elements column = at + static_cast<std::int64_t>(done) * run.row_stride;
+    for (std::uint64_t c = 0; c < run.columns; ++c) {
+      typename Direction::Packed to = first;
+      typename Direction::Elements from = column;
+      for (std::uint64_t r = 0; r < kRows; ++r) {
+        Direction::move(to, from, length);
+        to += row_bytes;
+        from += run.row_stride;
+      }
+      first += length.bytes;
+      column += run.stride;
     }
-    packed += length.bytes;
-    at += run.stride;
   }
+  return done;
 }
 
 template <class Direction, class Length>
 void rows_of_blocks(typename Direction::Packed packed, typename Direction::Elements at, const Run& run, Length length) {
   constexpr std::uint64_t kLine = 64;
-  constexpr std::uint64_t kRows = 8;
   constexpr std::uint64_t kManyLines = 256;  // more than stay in the first cache until the next row comes
   const std::uint64_t row_bytes = run.columns * length.bytes;
   const auto distance = [](std::int64_t stride) { return static_cast<std::uint64_t>(stride < 0 ? -stride : stride); };
-  std::uint64_t r = 0;
+  std::uint64_t rows = run.rows;
+  const auto skip = [&](std::uint64_t done) {
+    packed += done * row_bytes;
+    at += static_cast<std::int64_t>(done) * run.row_stride;
+    rows -= done;
+  };
   if (run.columns >= kManyLines && length.bytes < kLine && distance(run.row_stride) < kLine &&
       distance(run.stride) >= kLine) {
-    for (; r + kRows <= run.rows; r += kRows) {
-      columns_first<Direction, kRows>(packed, at, run, length);
-      packed += kRows * row_bytes;
-      at += static_cast<std::int64_t>(kRows) * run.row_stride;
-    }
+    // A piece of a payload may have few rows.
+    skip(columns_first<Direction, 8>(packed, at, run, rows, length));
+    skip(columns_first<Direction, 4>(packed, at, run, rows, length));
+    skip(columns_first<Direction, 2>(packed, at, run, rows, length));
   }
-  for (; r < run.rows; ++r) {
-    row<Direction>(packed, at, run.columns, run.stride, length);
-    packed += row_bytes;
-    at += run.row_stride;
-  }
+  for (; rows != 0; skip(1)) row<Direction>(packed, at, run.columns, run.stride, length);
 }
 
 template <class Direction, class Length>

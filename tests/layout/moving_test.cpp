@@ -162,5 +162,34 @@ TEST(Moving, EqualsTheTypeMapWalkedByteByByte) {
   EXPECT_GT(copies, pairs / 2);
 }
 
+// Columns of a matrix, one behind the other, moved in pieces of a few of them: each number of rows that are taken together.
+TEST(Moving, AMatrixIsTransposedInPiecesOfAnySize) {
+  constexpr std::uint64_t kRows = 300, kWidth = 40;
+  for (const std::uint64_t block : {8U, 16U, 24U}) {
+    const TypeMap column = TypeMap::vector(kRows, 1, kWidth, TypeMap::bytes(block));
+    const Shape shape(TypeMap::resized(0, static_cast<std::int64_t>(block), column));
+    Bytes matrix(kRows * kWidth * block);
+    for (std::size_t i = 0; i < matrix.size(); ++i) matrix[i] = value_at(i);
+    Bytes expected;
+    for (std::uint64_t c = 0; c < kWidth; ++c) {
+      for (std::uint64_t r = 0; r < kRows; ++r) {
+        const auto at = matrix.begin() + static_cast<std::ptrdiff_t>((r * kWidth + c) * block);
+        expected.insert(expected.end(), at, at + static_cast<std::ptrdiff_t>(block));
+      }
+    }
+    for (std::uint64_t columns = 1; columns <= kWidth; ++columns) {
+      Bytes packed(expected.size()), back(matrix.size());
+      const std::uint64_t piece = columns * kRows * block;
+      for (std::uint64_t at = 0; at < packed.size(); at += piece) {
+        const std::uint64_t bytes = std::min(piece, packed.size() - at);
+        pack({shape, matrix.data(), kWidth}, at, std::span(packed).subspan(at, bytes));
+        unpack(std::span(expected).subspan(at, bytes), {shape, back.data(), kWidth}, at);
+      }
+      ASSERT_TRUE(packed == expected) << columns << " columns of " << block << " bytes";
+      ASSERT_TRUE(back == matrix) << columns << " columns of " << block << " bytes";
+    }
+  }
+}
+
 }  // namespace
 }  // namespace urakata::layout
