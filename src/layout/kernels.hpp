@@ -188,7 +188,10 @@ void rows_of_blocks(typename Direction::Packed packed, typename Direction::Eleme
     skip(columns_first<Direction, 4>(packed, at, run, rows, length));
     skip(columns_first<Direction, 2>(packed, at, run, rows, length));
   }
-  for (; rows != 0; skip(1)) row<Direction>(packed, at, run.columns, run.stride, length);
+  while (rows != 0) {
+    row<Direction>(packed, at, run.columns, run.stride, length);
+    skip(1);
+  }
 }
 
 template <class Direction, class Length>
