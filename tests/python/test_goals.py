@@ -15,7 +15,7 @@ from urakata.commands import goals as command
 from urakata.goals import measure
 from urakata.goals.errors import CannotMeasureError, MeasurementError
 from urakata.goals.page import page
-from urakata.goals.plot import GOAL, draw, has_plot
+from urakata.goals.plot import draw
 from urakata.goals.samples import Samples
 from urakata.paths import NotFoundError
 
@@ -100,17 +100,12 @@ def test_the_plot_has_every_point_of_its_goal(tmp_path: Path) -> None:
         for operation in ("ibcast", "iallgather", "iallreduce")
         for size, ratio in (("4 MiB", 0.7), ("8 B", 1.3), ("64 KiB", 0.9))
     ]
-    results = {GOAL: {"detail": {"ratios": ratios}}}
-    assert has_plot(results)
     file = tmp_path / "plot.svg"
-    draw(results, file)
-    drawn = file.read_text()
-    assert drawn.count("<use ") >= len(ratios)  # a marker for each
-    assert not has_plot({})
-    assert not has_plot({GOAL: {"detail": {}}})
+    draw(ratios, file)
+    assert file.read_text().count("<use ") >= len(ratios)  # a marker for each
 
 
 def test_a_plot_of_what_is_not_measured_is_refused() -> None:
     done = CliRunner().invoke(cli.build_app(), ["goals", "bypass-ns", "--plot", "plot.png"])
     assert done.exit_code == 2
-    assert GOAL in done.output
+    assert command.PLOTTED in done.output

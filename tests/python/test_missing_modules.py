@@ -52,3 +52,14 @@ def test_any_other_module_that_is_missing_is_a_fault_of_ours(tmp_path: Path) -> 
         check=False,
     )
     assert asked.returncode == 1 and "Traceback" in asked.stderr and "has no" not in asked.stderr
+
+
+def test_a_command_that_draws_nothing_does_not_load_what_draws() -> None:
+    asked = subprocess.run(
+        [sys.executable, "-c", "import sys, urakata.cli as cli; cli.build_app(); print('matplotlib' in sys.modules)"],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": PACKAGES},
+        check=True,
+    )
+    assert asked.stdout == "False\n"

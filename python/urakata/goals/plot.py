@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,6 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-GOAL = "overlap-overall-worst"
 # Of Okabe and Ito's colours, which the colour-blind can tell apart.
 _PLACES = (
     ("4 hosts, 1gbit", "o", "#0072B2", "four hosts, 1 Gb/s, one rank each"),
@@ -26,15 +26,10 @@ def _bytes(size: str) -> int:
     return int(number) * _UNITS[unit]
 
 
-def has_plot(results: dict[str, dict[str, Any]]) -> bool:
-    """Do the goals' entries, which are what the JSON file has, hold what is drawn?"""
-    return bool(results.get(GOAL, {}).get("detail", {}).get("ratios"))
-
-
-def draw(results: dict[str, dict[str, Any]], path: Path) -> None:
-    """Writes an SVG or PNG. The entries have a plot (has_plot)."""
+def draw(ratios: Sequence[dict[str, Any]], path: Path) -> None:
+    """Writes an SVG or PNG. `ratios`: the goal's, as its entry in the JSON file has them; there is at least one."""
     figure, axes = plt.subplots(1, len(_OPERATIONS), figsize=(11.6, 3.8), sharey=True, layout="constrained")
-    points = [(*one["point"], one["ratio"]) for one in results[GOAL]["detail"]["ratios"]]
+    points = [(*one["point"], one["ratio"]) for one in ratios]
     for one, (operation, title) in zip(axes, _OPERATIONS.items(), strict=True):
         one.axhline(1, color="#555555", linewidth=1)
         for place, marker, colour, label in _PLACES:
