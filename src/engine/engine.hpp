@@ -22,6 +22,7 @@ class Engine {
   // Starts prepared instances, in this order, for a caller that goes back to its computation: the domain is owned once
   // at most, and a helper woken once at most, however many they are. They may be finished and gone when this returns.
   virtual void start_all(Domain::Starts starts) = 0;
+  // The same for one; overridden where a list of one is worth sparing.
   virtual void start(Instance& instance) {
     Instance* const one = &instance;
     start_all({&one, 1});

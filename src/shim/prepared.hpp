@@ -39,6 +39,9 @@ struct Run : engine::Instance {
   std::vector<std::byte> packed_recv;
   engine::ChainedGraph chained;  // what the kernel executes is one of these
   engine::SmallCollective small;
+
+  // Of what has an executor. Inline where that is a chain: MPI_Test asks each time.
+  bool news() const { return executor == &chained ? chained.news() : executor->news(); }
 };
 
 struct Prepared {

@@ -25,17 +25,17 @@ void step_once(Request& request, std::uint64_t begin) {
 // Does an operation go on that the kernel runs, without news of it? It does so without its owner.
 bool goes_on_by_kernel(const Request& request) {
   const Run* const run = request.run;
-  if (run == nullptr || run->executor == nullptr || !request.active || run->finished()) return false;
-  return !(run->executor == &run->chained ? run->chained.news() : run->executor->news());
+  return run != nullptr && run->executor != nullptr && request.active && !run->finished() && !run->news();
 }
 
 [[gnu::noinline]] int test_at_length(Request* request, MPI_Request* handle, int* flag, MPI_Status* status) {
   if (request == nullptr) return stale();
   const std::uint64_t begin = observed_entry(1, handle);
-  if (begin == 0 && goes_on_by_kernel(*request))
+  if (begin == 0 && goes_on_by_kernel(*request)) {
     process().progress().step_rarely();
-  else if (!request->finished())
+  } else if (!request->finished()) {
     step_once(*request, begin);
+  }
   *flag = request->finished() ? 1 : 0;
   if (*flag != 0) return complete(*request, handle, status, begin);
   if (begin != 0) observe_exit(1, handle);
