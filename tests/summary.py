@@ -1,6 +1,6 @@
 """How the steps of `./dev test` and `./dev ci` went: a line for each, one for the time of all, beside the limit where
 there is one, and last "N passed, N failed, N skipped". Under a step that failed stand the names of its failed tests,
-each with the first words of why: where only the end of a long output is kept, that is in it.
+each with the first and the last words of why: where only the end of a long output is kept, that is in it.
 
 summary.py FOLDER SECONDS LIMIT: `steps` has a line for each step (number, name, exit code, seconds); NUMBER.xml is the
 JUnit file of one with tests. A step that failed without a failed test (it did not compile, lint found something) counts
@@ -16,23 +16,30 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 MOST_NAMED = 10
-MOST_WORDS = 300
+MOST_CHARACTERS = 2400  # of why, for all failed tests of a step together
+LEAST_CHARACTERS = 300  # for each
 
 
 def why_failed(case: ElementTree.Element) -> str | None:
-    """The first words of why, on one line; nothing where the test did not fail. CTest, which gives no reason, has the
-    test's output: of it what begins where GoogleTest or a sanitizer tells of a failure, else its end."""
+    """Why, on one line; nothing where the test did not fail. CTest, which gives no reason, has the test's output: of it
+    what begins where GoogleTest or a sanitizer tells of a failure, else its end."""
     for kind in ("failure", "error"):
         found = case.find(kind)
         if found is not None:
             said = found.get("message") or found.text
-            return " ".join((said or reason_in(case.findtext("system-out") or "")).split())[:MOST_WORDS]
+            return " ".join((said or reason_in(case.findtext("system-out") or "")).split())
     return None
 
 
 def reason_in(output: str) -> str:
     begin = re.search(r"^.*(: Failure$|Sanitizer: |: runtime error: )", output, re.MULTILINE)
-    return output[begin.start() :] if begin else output[-MOST_WORDS:]
+    return output[begin.start() :] if begin else output[-LEAST_CHARACTERS:]
+
+
+def ends(text: str, most: int) -> str:
+    """A text's first and last words: what failed, and what was seen last."""
+    half = most // 2
+    return text if len(text) <= most else f"{text[:half]} ... {text[-half:]}"
 
 
 def counted(file: Path) -> tuple[int, int, int, list[str]]:
@@ -72,8 +79,9 @@ def main(folder: Path, seconds: int, limit: int) -> int:
         total = [total[0] + passed, total[1] + failed, total[2] + skipped]
         state = "FAILED" if failed else "ok    "
         print(f"{state} {minutes(int(taken))}  {name}: {passed} passed, {failed} failed")
-        for failure in failures[:MOST_NAMED]:
-            print(f"         {failure}")
+        named = failures[:MOST_NAMED]
+        for failure in named:
+            print(f"         {ends(failure, max(LEAST_CHARACTERS, MOST_CHARACTERS // len(named)))}")
         if len(failures) > MOST_NAMED:
             print(f"         and {len(failures) - MOST_NAMED} more")
     print(whole(seconds, limit))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -143,6 +144,9 @@ def test_lanes_that_are_cut_and_restored_at_random(
         try:
             words = ("--engine", engine, "--blocking", "never")
             code, output = run(three_sites, [*program, seed], *words, seconds=LIMIT_CUT)
+        except subprocess.TimeoutExpired as late:
+            said = f"{late.stdout}\n{late.stderr}"
+            raise AssertionError(f"--seed {seed} has not ended in {LIMIT_CUT:.0f} s\n{said[-3000:]}") from None
         finally:
             scissors.end()
         assert code == 0 and " 0 wrong" in output, f"--seed {seed}\n{output[-3000:]}"

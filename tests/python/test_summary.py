@@ -42,6 +42,18 @@ def test_failed_tests_are_named_with_the_first_words_of_why(tmp_path: Path) -> N
     assert lines[11].strip() == "and 2 more"
 
 
+def test_of_a_long_why_both_ends_are_told(tmp_path: Path) -> None:
+    why = f"timed out: {'a long command ' * 500}: seed 17"
+    case = f'<testcase classname="host.test_a" name="test_b"><failure message="{why}"/></testcase>'
+    (tmp_path / "1.xml").write_text(f"<testsuite>{case}</testsuite>")
+    _, lines = summary(tmp_path, "1\tTests\t1\t5\n")
+    told = lines[1].strip()
+    assert told.startswith("host.test_a test_b: timed out: a long command") and told.endswith(
+        "a long command : seed 17"
+    )
+    assert len(told) < 2500
+
+
 def test_the_time_of_all_stands_beside_the_limit(tmp_path: Path) -> None:
     """Beyond it there is a warning, and no failure."""
     steps = "0\tSetup and building\t0\t300\n1\tTests\t0\t900\n2\tMore\t0\t800\n"

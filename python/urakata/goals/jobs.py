@@ -27,6 +27,9 @@ Records = list[dict[str, Any]]
 JOB_SECONDS = 45.0
 """A job that takes longer is ended, and the measurement fails: it hangs."""
 
+LINES_SHOWN = 32
+"""Of what a job that failed has said last: a stack of calls and the launcher's words about it."""
+
 WHOLE = frozenset({"empty"})
 """Programs of which the whole job is measured, launcher included: its seconds are one more record."""
 
@@ -93,7 +96,7 @@ def _run_reported(job: Job, run: Callable[[Job], Records]) -> Records:
 
 
 def _failure(job: Job, reason: str, said: str) -> MeasurementError:
-    lines = "\n".join(said.strip().splitlines()[-8:])
+    lines = "\n".join(said.strip().splitlines()[-LINES_SHOWN:])
     return MeasurementError(f"{job.program}, {job.label}, side {job.side.name}: {reason}\n{lines}".rstrip())
 
 
