@@ -17,6 +17,7 @@ constexpr std::uint64_t kOfStream = 16UL * 1024;  // bytes of a message for each
 constexpr double kSettlingTrips = 6;              // in which TCP's windows grow from 10 segments to 64 times as much
 constexpr double kCountedTrips = 4;
 constexpr double kFewSettling = 5, kFewCounted = 2;  // likewise, where time is short: to 32 times as much
+constexpr double kLonger = 2;                        // times as long is counted, where all links have the time
 constexpr double kOtherTrips = 3;                    // connections are made, and what is under way is drained
 constexpr double kMostTimes = 4;                     // as long as should be counted, on a link of few bytes
 constexpr double kBeyond = 0.5;  // times as long as counted: other pairs, which began later, are still counted
@@ -52,10 +53,9 @@ class Pair {
   // acknowledge counts.)
   Counted send(std::int32_t to) {
     const std::uint64_t begin = now_ns(), before = lanes_.traffic(to).acked;
-    std::uint64_t sent = 0, acked = 0, first = 0, last = 0;
-    double now = 0, first_s = 0, last_s = 0;
-    bool settled = false;
-    transport::Lanes::Packets at_first, at_end;
+    std::uint64_t sent = 0, acked = 0;
+    double now = 0;
+    std::optional<Sample> first, last;
     do {
       for (; sent < acked + under_way(now, acked); sent += data_.size()) {
         post(true, kWordTag, to, std::span(&more_, 1));
@@ -64,22 +64,19 @@ class Pair {
       step();
       now = static_cast<double>(now_ns() - begin) * 1e-9;
       acked = lanes_.traffic(to).acked - before;
-      if (!settled && (now >= times_.settling_s || acked >= most_)) {
-        settled = true, first = acked, first_s = now, at_first = lanes_.packets(to);
-      }
-      if (settled && last_s == 0 && enough(acked - first, now - first_s)) {
-        last = acked, last_s = now, at_end = lanes_.packets(to);
-      }
-    } while (!failed_ && (last_s == 0 || (now - last_s < kBeyond * times_.counted_s && acked - first < most_)));
+      if (!first && (now >= times_.settling_s || acked >= most_)) first = sample(to, acked, begin);
+      if (first && !last && enough(acked - first->acked, now - first->s)) last = sample(to, acked, begin);
+    } while (!failed_ && (!last || (now - last->s < kBeyond * times_.counted_s && acked - first->acked < most_)));
     post(true, kWordTag, to, std::span(&end_, 1));
     while (open_ != 0) step();
     while (!lanes_.settled()) sched_yield();  // nothing of it in what is measured next
     if (failed_) return {};
-    const bool told = at_first.arrived != 0 && at_end.arrived > at_first.arrived;
-    const std::uint64_t arrived = told ? at_end.arrived - at_first.arrived : last - first;
-    return {.rate = static_cast<double>(arrived) / (last_s - first_s),
-            .packets = static_cast<double>(at_end.sent - std::min(at_end.sent, at_first.sent)),
-            .again = static_cast<double>(at_end.again - std::min(at_end.again, at_first.again))};
+    const transport::Lanes::Packets &from = first->packets, &until = last->packets;
+    const bool told = from.arrived != 0 && until.arrived > from.arrived;
+    const std::uint64_t arrived = told ? until.arrived - from.arrived : last->acked - first->acked;
+    return {.rate = static_cast<double>(arrived) / (last->s - first->s),
+            .packets = static_cast<double>(until.sent - std::min(until.sent, from.sent)),
+            .again = static_cast<double>(until.again - std::min(until.again, from.again))};
   }
 
   void receive(std::int32_t from) {
@@ -94,6 +91,28 @@ class Pair {
   }
 
  private:
+  // What had gone when.
+  struct Sample {
+    double s;  // since the beginning
+    std::uint64_t acked;
+    transport::Lanes::Packets packets;
+  };
+
+  // As of one moment: taken again where this rank was off its core meanwhile.
+  Sample sample(std::int32_t to, std::uint64_t acked, std::uint64_t begin) {
+    constexpr std::uint64_t kMostNs = 500'000;
+    constexpr int kMostTimes = 4;
+    Sample taken{};
+    for (int i = 0; i < kMostTimes; ++i) {
+      const std::uint64_t before = now_ns();
+      taken = {.s = 0, .acked = acked, .packets = lanes_.packets(to)};
+      const std::uint64_t after = now_ns();
+      taken.s = static_cast<double>((before + after) / 2 - begin) * 1e-9;
+      if (after - before <= kMostNs) break;
+    }
+    return taken;
+  }
+
   // Is what has been counted enough to tell a rate by?
   bool enough(std::uint64_t bytes, double seconds) const {
     if (bytes >= most_) return true;
@@ -289,23 +308,25 @@ void put_in_order(LinkFacts& facts) {
   }
 }
 
-std::optional<LinkPlan> plan_of(double round_trip_s, double left_s, bool first, const LinkProbe& probe) {
-  const auto plan = [&](double settling, double counted, std::uint32_t turns) {
+std::optional<LinkPlan> plan_of(double round_trip_s, const LinksLeft& left, const LinkProbe& probe) {
+  const auto plan = [&](double settling, double counted, std::uint32_t turns, double times = 1) {
     LinkPlan made{.settling_s = std::max(probe.least_s, settling * round_trip_s),
-                  .counted_s = std::max(probe.least_s, counted * round_trip_s),
+                  .counted_s = times * std::max(probe.least_s, counted * round_trip_s),
                   .turns = turns};
     made.seconds = turns * (made.settling_s + (1 + kBeyond) * made.counted_s + kOtherTrips * round_trip_s);
     return made;
   };
+  const LinkPlan longer = plan(kSettlingTrips, kCountedTrips, 3, kLonger);
+  if (longer.seconds * static_cast<double>(left.links) <= left.seconds) return longer;
   LinkPlan least;
   for (const LinkPlan& each : {plan(kSettlingTrips, kCountedTrips, 3), plan(kFewSettling, kFewCounted, 3),
                                plan(kFewSettling, kFewCounted, 2)}) {
-    if (each.seconds <= left_s) return each;
+    if (each.seconds <= left.seconds) return each;
     least = each;
   }
-  if (!first) return std::nullopt;
-  const double part = std::max(left_s, 0.0) / least.seconds;
-  least.settling_s *= part, least.counted_s *= part, least.seconds = left_s;
+  if (!left.first) return std::nullopt;
+  const double part = std::max(left.seconds, 0.0) / least.seconds;
+  least.settling_s *= part, least.counted_s *= part, least.seconds = left.seconds;
   return least;
 }
 
@@ -320,31 +341,36 @@ std::optional<LinkRates> measure_links(Bootstrap& world, transport::Lanes& lanes
     at.push_back(delegates(sites, nodes, site));
     found.nodes.push_back(static_cast<std::uint32_t>(at.back().size()));
   }
-  std::vector<double> inside;  // of each site
-  const Probing probing{.world = world, .lanes = lanes, .most_bytes = probe.most_bytes};
-  double left_s = probe.most_s - 2 * probe.least_s;  // the latter inside
-  bool first = true;
+  struct Unknown {
+    std::size_t one, other;  // sites
+    Pairs pairs;
+  };
+  std::vector<Unknown> unknown;
   for (std::size_t one = 0; one < sites.count; ++one) {
     for (std::size_t other = one + 1; other < sites.count; ++other) {
-      auto& facts = found.of[one * sites.count + other];
-      auto& mirrored = found.of[other * sites.count + one];
-      if (facts) {
-        mirrored = facts;
-        continue;
-      }
-      const Pairs pairs = pairs_of(at[one], at[other], have_lanes);
-      if (pairs.senders.empty()) continue;
-      const double round_trip_s = sites.round_trip_us[one * sites.count + other] * 1e-6;
-      const std::optional<LinkPlan> plan = plan_of(round_trip_s, left_s, first, probe);
-      if (!plan) continue;
-      first = false;
-      left_s -= plan->seconds;
-      if (inside.empty()) inside = rates_inside(probing, probe.least_s, sites, at, have_lanes);
-      facts = measured_link(probing, *plan, round_trip_s, pairs);
-      facts->inside = lesser(inside[one], inside[other]);
-      if (facts->stream == 0) return std::nullopt;
-      mirrored = facts;
+      const auto& facts = found.of[one * sites.count + other];
+      found.of[other * sites.count + one] = facts;
+      if (facts) continue;
+      Pairs pairs = pairs_of(at[one], at[other], have_lanes);
+      if (!pairs.senders.empty()) unknown.push_back({one, other, std::move(pairs)});
     }
+  }
+
+  const Probing probing{.world = world, .lanes = lanes, .most_bytes = probe.most_bytes};
+  std::vector<double> inside;  // of each site; takes 2 least_s
+  LinksLeft left{.links = unknown.size(), .seconds = probe.most_s - 2 * probe.least_s, .first = true};
+  for (const auto& [one, other, pairs] : unknown) {
+    const double round_trip_s = sites.round_trip_us[one * sites.count + other] * 1e-6;
+    const std::optional<LinkPlan> plan = plan_of(round_trip_s, left, probe);
+    --left.links;
+    if (!plan) continue;
+    left.first = false;
+    left.seconds -= plan->seconds;
+    if (inside.empty()) inside = rates_inside(probing, probe.least_s, sites, at, have_lanes);
+    LinkFacts facts = measured_link(probing, *plan, round_trip_s, pairs);
+    facts.inside = lesser(inside[one], inside[other]);
+    if (facts.stream == 0) return std::nullopt;
+    found.of[one * sites.count + other] = found.of[other * sites.count + one] = facts;
   }
   if (!inside.empty()) {
     // More connections at a time than the link holds lose packets, and what windows they are left with would hold back

@@ -2,6 +2,7 @@
 // (known_rates.hpp), or measured in MPI_Init.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -27,23 +28,31 @@ struct LinkRates {
 using HaveLanes = std::function<bool(std::int32_t, std::int32_t)>;
 
 // A pair sends until TCP's windows have grown, and then goes on while what arrives is counted: each as long as a few
-// round trips and `least_s`, but no more than half of `most_bytes`. `most_s`: for all links together. Where they would
-// take longer, round trips are fewer, then what two nodes carry is taken to be what all do, and then links are left for
-// the next job.
+// round trips and `least_s`, but no more than half of `most_bytes`. `most_s`: for all links together. Where all of them
+// have the time, twice as long is counted: a rank or a router that is off its core for 10 ms is a part of it. Where they
+// would take longer than `most_s`, round trips are fewer, then what two nodes carry is taken to be what all do, and then
+// links are left for the next job.
 struct LinkProbe {
   double least_s = 0.07;
   std::uint64_t most_bytes = 64UL * 1024 * 1024;
   double most_s = 2;
 };
 
-// How a link is measured, from its round trip and the time that is left; both in s. At least one link is, if in less
-// time than it should have; others are std::nullopt where that does not suffice.
+// What is left to measure, this link among them.
+struct LinksLeft {
+  std::size_t links;
+  double seconds;  // for all of them
+  bool first;      // none has been measured
+};
+
+// How a link is measured, from its round trip in s and what is left. At least one link is, if in less time than it
+// should have; others are std::nullopt where that does not suffice.
 struct LinkPlan {
   double settling_s = 0, counted_s = 0;  // of each of
   std::uint32_t turns = 3;               // one connection, two nodes, all; 2: without two nodes
   double seconds = 0;                    // in all
 };
-std::optional<LinkPlan> plan_of(double round_trip_s, double left_s, bool first, const LinkProbe& probe);
+std::optional<LinkPlan> plan_of(double round_trip_s, const LinksLeft& left, const LinkProbe& probe);
 
 // Makes two nodes carry no less than one connection, and all no less than two, as they do.
 void put_in_order(LinkFacts& facts);

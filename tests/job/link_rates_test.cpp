@@ -148,22 +148,28 @@ TEST(LinkRates, RatesThatShouldGrowAreBroughtInOrder) {
   EXPECT_EQ(facts.pair, 2);
 }
 
-// Of 16 ms three turns of ten round trips and what else there is to each; of 100 ms two turns of seven are what some
-// two seconds have room for; of a second only one link is measured, in what time there is.
+// Of 16 ms three turns of ten round trips and what else there is to each, and twice as long is counted where there is one
+// link; of 100 ms two turns of seven are what some two seconds have room for; of a second only one link is measured, in
+// what time there is.
 TEST(LinkRates, TakeNoLongerThanTheyMay) {
   const LinkProbe probe;
-  const auto near = plan_of(0.016, probe.most_s, true, probe);
+  const auto one = plan_of(0.016, {.links = 1, .seconds = probe.most_s, .first = true}, probe);
+  ASSERT_TRUE(one.has_value());
+  EXPECT_NEAR(one->settling_s, 6 * 0.016, 1e-9);
+  EXPECT_NEAR(one->counted_s, 0.14, 1e-9);
+  EXPECT_NEAR(one->seconds, 3 * (0.096 + 1.5 * 0.14 + 0.048), 1e-9);
+  const auto near = plan_of(0.016, {.links = 2, .seconds = probe.most_s, .first = true}, probe);
   ASSERT_TRUE(near.has_value());
   EXPECT_EQ(near->turns, 3U);
   EXPECT_NEAR(near->settling_s, 6 * 0.016, 1e-9);
   EXPECT_NEAR(near->counted_s, 0.07, 1e-9);
   EXPECT_NEAR(near->seconds, 3 * (0.096 + 1.5 * 0.07 + 0.048), 1e-9);
-  const auto far = plan_of(0.1, 2.3, false, probe);
+  const auto far = plan_of(0.1, {.links = 1, .seconds = 2.3, .first = false}, probe);
   ASSERT_TRUE(far.has_value());
   EXPECT_EQ(far->turns, 2U);
   EXPECT_NEAR(far->seconds, 2 * 11 * 0.1, 1e-9);
-  EXPECT_FALSE(plan_of(0.1, 1.9, false, probe).has_value());
-  const auto first = plan_of(1, probe.most_s, true, probe);
+  EXPECT_FALSE(plan_of(0.1, {.links = 1, .seconds = 1.9, .first = false}, probe).has_value());
+  const auto first = plan_of(1, {.links = 1, .seconds = probe.most_s, .first = true}, probe);
   ASSERT_TRUE(first.has_value());
   EXPECT_NEAR(first->seconds, 2, 1e-9);
   EXPECT_NEAR(first->settling_s, 5 * 2 / 22.0, 1e-9);
