@@ -2,8 +2,8 @@
 #include "shim/completion.hpp"
 #include "shim/entries.hpp"
 #include "shim/message_report.hpp"
-#include "shim/process.hpp"
 #include "shim/request_array.hpp"
+#include "shim/test_step.hpp"
 
 namespace urakata::shim {
 namespace {
@@ -12,7 +12,7 @@ int status_of(MPI_Request handle, int* flag, MPI_Status* status) {
   Request* request = find_request(handle);
   if (request == nullptr) return stale();
   const std::uint64_t begin = observed_entry(1, &handle);
-  if (!request->finished()) process().progress().step_all();
+  if (!request->finished()) step_before_test(1, &handle, begin);
   if (begin != 0) observe_exit(1, &handle);
   *flag = request->finished() ? 1 : 0;
   if (*flag != 0 && request->staging != nullptr) {

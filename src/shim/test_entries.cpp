@@ -3,9 +3,9 @@
 #include "shim/completion.hpp"
 #include "shim/entries.hpp"
 #include "shim/message_report.hpp"
-#include "shim/process.hpp"
 #include "shim/request_array.hpp"
 #include "shim/test_array.hpp"
+#include "shim/test_step.hpp"
 
 namespace urakata::shim {
 namespace {
@@ -17,24 +17,12 @@ void tested_in_vain(Request& request, std::uint64_t begin) {
   if (request.call_site != nullptr) request.observed.tested(begin, now_ns());
 }
 
-void step_once(Request& request, std::uint64_t begin) {
-  process().progress().step_all();
-  if (!request.finished()) tested_in_vain(request, begin);
-}
-
-// Does an operation go on that the kernel runs, without news of it? It does so without its owner.
-bool goes_on_by_kernel(const Request& request) {
-  const Run* const run = request.run;
-  return run != nullptr && run->executor != nullptr && request.active && !run->finished() && !run->news();
-}
-
 [[gnu::noinline]] int test_at_length(Request* request, MPI_Request* handle, int* flag, MPI_Status* status) {
   if (request == nullptr) return stale();
   const std::uint64_t begin = observed_entry(1, handle);
-  if (begin == 0 && goes_on_by_kernel(*request)) {
-    process().progress().step_rarely();
-  } else if (!request->finished()) {
-    step_once(*request, begin);
+  if (!request->finished()) {
+    step_before_test(1, handle, begin);
+    if (!request->finished()) tested_in_vain(*request, begin);
   }
   *flag = request->finished() ? 1 : 0;
   if (*flag != 0) return complete(*request, handle, status, begin);
@@ -57,7 +45,7 @@ int test_one(MPI_Request* handle, int* flag, MPI_Status* status) {
 
 int test_all(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
   const std::uint64_t begin = observed_entry(count, requests);
-  process().progress().step_all();
+  step_before_test(count, requests, begin);
   *flag = 0;
   for (int i = 0; i < count; ++i) {
     if (!is_ours(requests[i])) continue;
@@ -101,7 +89,7 @@ URAKATA_EXPORT int MPI_Testany(int count, MPI_Request requests[], int* index, in
   need_host();
   if (!any_ours(count, requests)) return host.Testany(count, requests, index, flag, status);
   const std::uint64_t begin = observed_entry(count, requests);
-  process().progress().step_all();
+  step_before_test(count, requests, begin);
   bool none = false;
   const int code = test_any_of(count, requests, index, &none, status, begin);
   *flag = none || *index != MPI_UNDEFINED ? 1 : 0;
@@ -113,7 +101,7 @@ URAKATA_EXPORT int MPI_Testsome(int count, MPI_Request requests[], int* done, in
   need_host();
   if (!any_ours(count, requests)) return host.Testsome(count, requests, done, indices, statuses);
   const std::uint64_t begin = observed_entry(count, requests);
-  process().progress().step_all();
+  step_before_test(count, requests, begin);
   const int code = test_some_of(count, requests, done, indices, statuses, begin);
   if (begin != 0) observe_exit(count, requests);
   return code;
