@@ -101,9 +101,9 @@ class Pair {
   // As of one moment: taken again where this rank was off its core meanwhile.
   Sample sample(std::int32_t to, std::uint64_t acked, std::uint64_t begin) {
     constexpr std::uint64_t kMostNs = 500'000;
-    constexpr int kMostTimes = 4;
+    constexpr int kTries = 4;
     Sample taken{};
-    for (int i = 0; i < kMostTimes; ++i) {
+    for (int i = 0; i < kTries; ++i) {
       const std::uint64_t before = now_ns();
       taken = {.s = 0, .acked = acked, .packets = lanes_.packets(to)};
       const std::uint64_t after = now_ns();

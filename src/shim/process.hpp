@@ -76,6 +76,8 @@ class Process {
   std::string why_no_kernel(job::Bootstrap& world);
   Sites meet_sites(job::Bootstrap& world, const Network& network);
   void open_lanes();
+  // Until what all ranks have sent to other sites has come there, or its lanes are lost. Collective.
+  void settle_lanes();
   void judge_links();  // collective
   void make_engines();
   // Why a helper would have to call the host for messages of this rank; empty: they all go by wire.

@@ -107,12 +107,20 @@ observe::Meta::Sites report_of_sites() {
   return told;
 }
 
-void settle_lanes() {
-  transport::Lanes* const lanes = process().lanes();
-  if (lanes == nullptr) return;
-  Ladder ladder(process().oversubscribed());
-  while (!lanes->settled()) {
-    process().progress().step_all();
+void Process::settle_lanes() {
+  if (sites_.count < 2) return;
+  Ladder ladder(oversubscribed_);
+  const auto settled = [&] {
+    if (lanes_ == nullptr || lanes_->settled()) return true;
+    progress_.step_all();
+    return false;
+  };
+  while (!settled()) ladder.step();
+  // What a lost lane had comes again over another one, also what has come: until all are settled, all answer.
+  HostBootstrap world(world_);
+  if (!world.begin_barrier()) return;
+  while (!world.barrier_passed()) {
+    settled();
     ladder.step();
   }
 }

@@ -10,9 +10,6 @@ namespace urakata::shim {
 // Of each rank of MPI_COMM_WORLD: is it at another site than this one? Empty: there is one site.
 std::vector<bool> ranks_at_other_sites();
 
-// Waits until what has gone to other sites has come there, or its lanes are lost.
-void settle_lanes();
-
 // Where the job's nodes are, and what this rank has sent to other sites.
 observe::Meta::Sites report_of_sites();
 

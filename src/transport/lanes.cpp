@@ -251,6 +251,7 @@ void Lanes::acknowledge() {
   for (Lane* lane : std::exchange(to_acknowledge_, {})) {
     if (lane->connection->broken() || lane->told == lane->come) continue;
     lane->told = lane->come;
+    lane->telling = true;
     lane->connection->send({.frame = {.kind = FrameKind::lane_ack, .bytes = lane->come}});
   }
 }
@@ -260,23 +261,39 @@ bool Lanes::wants(const Peer& peer) const {
          std::ranges::any_of(peer.incoming, [](const auto& entry) { return entry.second.port != nullptr; });
 }
 
+bool Lanes::telling(const Peer& peer) {
+  return peer.untold || std::ranges::any_of(peer.lanes, [](const Lane& lane) { return lane.telling; });
+}
+
 // The clock ticks while something could be lost.
 void Lanes::arm() {
-  const bool wanted =
-      std::ranges::any_of(peers_, [this](const auto& entry) { return !entry.second.failed && wants(entry.second); });
-  if (wanted == armed_) return;
-  armed_ = wanted;
-  if (!wanted) {
+  bool wanted = false, ticking = false;
+  for (const auto& [rank, peer] : peers_) {
+    if (peer.failed) continue;
+    wanted = wanted || wants(peer);
+    ticking = ticking || telling(peer);
+  }
+  if (wanted_ && !wanted) {
     for (auto& [rank, peer] : peers_) forget_silence(peer);
   }
+  wanted_ = wanted;
+  ticking = ticking || wanted;
+  if (ticking == armed_) return;
+  armed_ = ticking;
   itimerspec times{};
-  if (wanted) times.it_value.tv_nsec = times.it_interval.tv_nsec = kTick;
+  if (ticking) times.it_value.tv_nsec = times.it_interval.tv_nsec = kTick;
   timerfd_settime(timer_, 0, &times, nullptr);
 }
 
 bool Lanes::sending() {
   const std::lock_guard guard(lock_);
   return std::ranges::any_of(peers_, [](const auto& entry) { return !entry.second.outgoing.empty(); });
+}
+
+bool Lanes::flushing() {
+  const std::lock_guard guard(lock_);
+  return std::ranges::any_of(peers_,
+                             [](const auto& entry) { return !entry.second.outgoing.empty() || telling(entry.second); });
 }
 
 bool Lanes::settled() {

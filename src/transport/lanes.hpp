@@ -110,6 +110,8 @@ class Lanes final : private Connection::Sink {
   void close_idle();
   // Is anything not acknowledged?
   bool sending();
+  // The same, or may what this rank has acknowledged come again, because its lane was lost before that arrived?
+  bool flushing();
 
   // What the lanes to a rank have carried since it was asked last: bytes that its node has acknowledged, and the time in
   // which one of them had some to carry.
@@ -221,6 +223,7 @@ class Lanes final : private Connection::Sink {
     std::uint64_t offset = 0;
     std::vector<std::byte> spill;
     std::uint64_t come = 0, told = 0;  // pieces, and as many of them as have been acknowledged
+    bool telling = false;              // as far as the last tick knows, the last acknowledgement has not arrived
   };
   struct Free {
     Lane* lane = nullptr;    // nullptr: none
@@ -243,6 +246,8 @@ class Lanes final : private Connection::Sink {
     std::uint64_t wanted_since_ns = 0;  // something has been wanted of it; 0: nothing is, as far as the last tick knows
     std::uint64_t again_ns = 0;         // no lane is made before
     bool failed = false;
+    bool untold =
+        false;  // it has lost a lane on which an acknowledgement may not have arrived, and may send pieces again
     Traffic traffic;
   };
 
@@ -296,7 +301,9 @@ class Lanes final : private Connection::Sink {
             .first = std::max(std::max(lanes.most, lanes.first) / shared_by, 1U)};
   }
   void serve(Lane& lane, std::uint32_t events);
-  bool wants(const Peer& peer) const;  // something of it
+  bool wants(const Peer& peer) const;     // something of it
+  static bool telling(const Peer& peer);  // may what it has been told not have arrived?
+  void note_told(Peer& peer) const;
   void arm();
   void acknowledge();
 
@@ -330,6 +337,7 @@ class Lanes final : private Connection::Sink {
   // Under the lock, by anyone.
   std::mutex lock_;
   std::uint32_t streams_;
+  bool wanted_ = false;        // something is, of some peer
   bool armed_ = false;         // the timer is
   std::uint32_t awaited_ = 0;  // peers that are
   std::map<std::int32_t, Peer> peers_;
@@ -356,7 +364,7 @@ class LanesPort final : public Transport {
   int recv(const Message& message, Ticket ticket, bool* finished) override;
   std::span<const Completion> poll() override;
   std::size_t in_flight() const override { return in_flight_; }
-  bool flushing() override { return lanes_.sending(); }
+  bool flushing() override { return lanes_.flushing(); }
   std::size_t cancel(const void* instance) override;
   // By all lanes of the pair; Route tells by its ordinary connection, too.
   void tell(std::int32_t peer, const Notice& notice) override;

@@ -157,11 +157,21 @@ void Lanes::tick() {
   const std::uint64_t now = settings_.now();
   for (auto& [rank, peer] : peers_) {
     if (peer.failed) continue;
+    note_told(peer);
     if (wants(peer)) {
       check_lanes(rank, peer, now);
     } else {
       forget_silence(peer);
     }
+  }
+}
+
+// Acknowledgements that have arrived as far as the kernel knows.
+void Lanes::note_told(Peer& peer) const {
+  for (Lane& lane : peer.lanes) {
+    if (!lane.telling || lane.connection->broken() || !lane.connection->queue().empty()) continue;
+    const TcpFacts facts = settings_.facts(lane.connection->socket());
+    lane.telling = facts.not_acknowledged != 0 || facts.bytes_not_sent != 0;
   }
 }
 
@@ -261,6 +271,7 @@ void Lanes::lose(std::int32_t rank, Peer& of, Lane& lane) {
     if (!message.more()) of.waiting.push_front(&message);
     message.again.push_back({given.offset, given.bytes});
   }
+  of.untold = of.untold || lane.telling;
   std::erase(to_acknowledge_, &lane);
   by_connection_.erase(lane.connection.get());
   lane.connection->end();
@@ -298,6 +309,7 @@ void Lanes::close_idle() {
 void Lanes::fail(std::int32_t rank, Peer& peer) {
   const bool wanted = wants(peer);
   peer.failed = true;
+  peer.untold = false;
   site_.clear();
   for (Outgoing& message : peer.outgoing) {
     if (message.port != nullptr) complete(*message.port, message.ticket, failure_);

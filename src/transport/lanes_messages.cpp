@@ -45,11 +45,11 @@ bool Lanes::send(LanesPort& port, const Message& message, Ticket ticket) {
   if (!out.more() && out.queued == 0 && (out.unacked.empty() || out.bytes - *out.unacked.begin() <= kMostKept)) {
     keep(out);
     out.ticket = {};
-    if (!armed_) arm();
+    if (!wanted_) arm();
     return true;
   }
   out.port = &port;
-  if (!armed_) arm();
+  if (!wanted_) arm();
   return false;
 }
 
@@ -117,7 +117,7 @@ bool Lanes::recv(LanesPort& port, const Message& message, Ticket ticket, int* er
     }
   }
   note(from);
-  if (!armed_) arm();
+  if (!wanted_) arm();
   return false;
 }
 

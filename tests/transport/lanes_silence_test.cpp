@@ -34,6 +34,8 @@ TcpFacts facts_of_silent(int socket) {
   found.not_acknowledged = std::max(found.not_acknowledged, 1U);
   return found;
 }
+bool silent = false;
+TcpFacts facts_while_silent(int socket) { return silent ? facts_of_silent(socket) : facts(socket); }
 TcpFacts facts_of_held(int socket) {
   if (socket == held) return facts_of_silent(socket);
   ++checks;
@@ -90,6 +92,37 @@ TEST(Lanes, WhatTheOnlyLaneHadGoesOverAnother) {
   finish(job, open);
   EXPECT_EQ(job.lanes[0]->traffic()[1].lost, 1U);
   EXPECT_TRUE(sent == room);
+}
+
+void await_check(Job& job) {
+  const std::uint64_t before = passed::checks;
+  while (passed::checks == before) job.ports[1]->poll();
+}
+
+// An acknowledgement may be lost with its lane, and then what it was for comes again: whoever has sent it goes on until it
+// has arrived, and where the lane is lost before that, for good.
+TEST(Lanes, WhoHasAcknowledgedGoesOnUntilThatHasArrived) {
+  passed::ns = passed::checks = 0;
+  passed::silent = true;
+  Job job(2, {.streams = 1, .congestion = "", .now = passed::now, .facts = passed::facts_while_silent});
+  pass_on(job, 100'000);
+  await_check(job);
+  EXPECT_FALSE(job.ports[0]->flushing());
+  EXPECT_TRUE(job.ports[1]->flushing());
+  passed::silent = false;
+  while (job.ports[1]->flushing()) job.ports[1]->poll();
+
+  passed::silent = true;
+  pass_on(job, 100'000);
+  job.cut(1, 0);
+  while (!sockets_to(*job.wires[1]).empty()) {
+    for (auto& port : job.ports) port->poll();
+  }
+  passed::silent = false;
+  pass_on(job, 100'000);
+  await_check(job);
+  EXPECT_TRUE(job.ports[1]->flushing());
+  EXPECT_FALSE(job.ports[0]->flushing());
 }
 
 // Nothing is heard of any lane: not before the timeout, and soon after it, a send and a receive end with an error.
