@@ -250,6 +250,23 @@ def test_a_lane_that_stalls_gives_its_pieces_to_the_others(two_sites: Hosts) -> 
     assert code == 0, output[-3000:]
 
 
+@pytest.mark.parametrize("engine", ("poll", "thread"))
+def test_who_has_all_answers_until_the_others_know(folder: Path, tmp_path: Path, engine: str) -> None:
+    """What rank 1 acknowledges is lost with its lanes while it goes on to MPI_Finalize: rank 0 sends again."""
+    program = [str(compiled(named("openmpi"), "last_word", folder)), str(tmp_path)]
+    options = ("--engine", engine, "--streams", "2", "--wire-messages", "0", "--set", "PEER_TIMEOUT=10")
+    with Hosts(sites=Sites([1, 1], LinkSettings(delay_us=2000))) as own, ThreadPoolExecutor(1) as pool:
+        job = pool.submit(run, own, program, *options)
+        wait_until_it_works(job, tmp_path, 2)
+        for flow in own.control(0, 1, "stats")["directions"][0]["flows"]:
+            if flow["delivered_bytes"] > 1 << 20:
+                own.control(0, 1, f"cut 1 {flow['to']} {flow['from']}")
+        (tmp_path / "cut.0").touch()
+        code, output = job.result()
+    assert code == 0 and "rank 1 has 17" in output, output[-3000:]
+    assert messages_hit(output) > 0 and "lost all lanes" not in output, output[-3000:]
+
+
 def test_a_link_that_comes_up_one_way_only_is_left_to_the_host(folder: Path) -> None:
     """Nobody gets into the second site."""
     program = [str(compiled(named("openmpi"), "random_nbc", folder)), "--cases", "40", "--seed", drawn_seed()]
