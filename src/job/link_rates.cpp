@@ -107,7 +107,7 @@ class Pair {
       const std::uint64_t before = now_ns();
       taken = {.s = 0, .acked = acked, .packets = lanes_.packets(to)};
       const std::uint64_t after = now_ns();
-      taken.s = static_cast<double>((before + after) / 2 - begin) * 1e-9;
+      taken.s = static_cast<double>(before + after - 2 * begin) * 0.5e-9;
       if (after - before <= kMostNs) break;
     }
     return taken;

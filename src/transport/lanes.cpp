@@ -290,8 +290,14 @@ bool Lanes::sending() {
   return std::ranges::any_of(peers_, [](const auto& entry) { return !entry.second.outgoing.empty(); });
 }
 
+// Asked in each step of a domain in which nothing else goes on: the kernel is asked now and then.
 bool Lanes::flushing() {
+  constexpr std::uint64_t kPause = 4'000'000;  // ns
   const std::lock_guard guard(lock_);
+  if (const std::uint64_t now = settings_.now(); now - told_checked_ns_ >= kPause) {
+    told_checked_ns_ = now;
+    for (auto& [rank, peer] : peers_) note_told(peer);
+  }
   return std::ranges::any_of(peers_,
                              [](const auto& entry) { return !entry.second.outgoing.empty() || telling(entry.second); });
 }

@@ -223,7 +223,7 @@ class Lanes final : private Connection::Sink {
     std::uint64_t offset = 0;
     std::vector<std::byte> spill;
     std::uint64_t come = 0, told = 0;  // pieces, and as many of them as have been acknowledged
-    bool telling = false;              // as far as the last tick knows, the last acknowledgement has not arrived
+    bool telling = false;              // as far as is known, the last acknowledgement has not arrived
   };
   struct Free {
     Lane* lane = nullptr;    // nullptr: none
@@ -340,6 +340,7 @@ class Lanes final : private Connection::Sink {
   bool wanted_ = false;        // something is, of some peer
   bool armed_ = false;         // the timer is
   std::uint32_t awaited_ = 0;  // peers that are
+  std::uint64_t told_checked_ns_ = 0;
   std::map<std::int32_t, Peer> peers_;
   std::unordered_map<const Connection*, Lane*> by_connection_;
   std::vector<std::unique_ptr<Connection>> buried_;  // until no event can name them

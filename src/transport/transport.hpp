@@ -79,8 +79,8 @@ class Transport {
   virtual void withdraw(std::int32_t /*peer*/, std::int32_t /*own*/, std::int32_t /*tag*/) {}
   // Something has failed lately, and others may still tell of it: there is reason to poll although nothing is in flight.
   virtual bool listening() const { return false; }
-  // A send that was reported as finished is not with its peer yet, and may have to go once more: there is reason to poll
-  // although nothing is in flight. news() tells of it.
+  // A send that was reported as finished is not with its peer yet, and may have to go once more; or what has come may
+  // come again, since the peer may not know: there is reason to poll although nothing is in flight. news() tells of it.
   virtual bool flushing() { return false; }
   // Where the transport leaves what others tell.
   virtual const Failures& failures() const = 0;
