@@ -246,8 +246,8 @@ class Lanes final : private Connection::Sink {
     std::uint64_t wanted_since_ns = 0;  // something has been wanted of it; 0: nothing is, as far as the last tick knows
     std::uint64_t again_ns = 0;         // no lane is made before
     bool failed = false;
-    bool untold =
-        false;  // it has lost a lane on which an acknowledgement may not have arrived, and may send pieces again
+    // A lane was lost on which an acknowledgement may not have arrived: pieces may come again from now on.
+    bool untold = false;
     Traffic traffic;
   };
 
