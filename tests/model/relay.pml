@@ -11,6 +11,7 @@
      DIVERT             1; 0: a piece whose twin has come goes on into the buffer, which must be caught
      KEEP               1; 0: a send is finished without a copy of what is not acknowledged, which must be caught
      WAIT_FOR_ROOM      1; 0: the delegate receives into room of what it is still handing on, which must be caught
+     ANSWER             1; 0: who has all reads nothing any more, though what was lost comes again, which must be caught
 
    Each statement is one step for all, as under the lock of the lanes. A lane is lost in two ways: it breaks, perhaps with a
    piece half way, and the sender learns of it later; or the sender gives it up, and what it had goes on coming until the
@@ -246,7 +247,7 @@ proctype In(byte l) {
     }
   :: d_step { MAY_BE_LOST(l) -> losses++; lose_in() } /* it breaks */
   :: d_step { open_in[l] && !open_out[l] -> lose_in() } /* it was given up */
-  :: SETTLED -> break
+  :: SETTLED || (!ANSWER && over == BIT(MESSAGES) - 1) -> break
   od
 }
 

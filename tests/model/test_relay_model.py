@@ -15,7 +15,7 @@ pytestmark = NEEDS_SPIN
 
 # Two messages of two pieces through room for one; the second piece of each waits for lane_go.
 SETTINGS = {"LANES": 2, "LOSSES": 2, "MESSAGES": 2, "PIECES": 2, "PUSH": 1, "KEPT": 1, "INBOX": 1}
-GUARDS = ("TELL_AGAIN", "DIVERT", "KEEP", "WAIT_FOR_ROOM")
+GUARDS = ("TELL_AGAIN", "DIVERT", "KEEP", "WAIT_FOR_ROOM", "ANSWER")
 
 
 def check(folder: Path, kind: str = "-DSAFETY", without: str = "", **settings: int) -> tuple[int, str]:
@@ -58,6 +58,7 @@ def test_nothing_goes_round_and_round(tmp_path: Path) -> None:
         ("DIVERT", "assertion violated"),
         ("KEEP", "assertion violated"),
         ("WAIT_FOR_ROOM", "assertion violated"),
+        ("ANSWER", "invalid end state"),
     ],
 )
 def test_a_guard_left_out_is_caught(tmp_path: Path, guard: str, told: str) -> None:
