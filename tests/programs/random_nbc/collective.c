@@ -159,6 +159,17 @@ static Buffer prepare_typed_blocks(Collective* c, Side* side, bool sending, uint
   return allocate(low, high);
 }
 
+// Blocking, these are the host's, and MPICH 5.0 writes behind its own memory where operations do not commute and types
+// have an extent of their own.
+static bool host_mistakes_user_operators(const Collective* c) {
+#if defined(OPEN_MPI)
+  (void)c;
+  return false;
+#else
+  return c->form == BLOCKING && (c->operation == REDUCE_SCATTER || c->operation == REDUCE_SCATTER_BLOCK);
+#endif
+}
+
 static void prepare_reduction(Collective* c, bool user, Random* shared, int units) {
   c->reduction = true;
   c->op = random_operator(user, shared);
@@ -258,7 +269,7 @@ void prepare(Collective* c, const Communicator* where, Abilities able, Random* s
       c->got = prepare_typed_blocks(c, &c->recv, false, block_seed, local);
       break;
     default:
-      prepare_reduction(c, able.user_operators, &sizes, units);
+      prepare_reduction(c, able.user_operators && !host_mistakes_user_operators(c), &sizes, units);
       break;
   }
   c->outgoing_before = (Buffer){.memory = malloc(c->outgoing.bytes), .bytes = c->outgoing.bytes};
