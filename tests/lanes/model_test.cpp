@@ -66,6 +66,18 @@ TEST(Model, ConnectionsAreFewerWhereLanesAreMore) {
   EXPECT_EQ(streams_for(kSlowStreams, lanes_of(1)), kMostStreams);
 }
 
+// Of what the link holds none is left out, and of what it does not hold as few are added as carry nine tenths.
+TEST(Model, ConnectionsAreAsManyAsTheLinkHolds) {
+  const auto streams = [](double of_link) {
+    return streams_for({.delay = 0.008, .stream = 1e6, .pair = of_link * 1e6, .link = of_link * 1e6}, lanes_of(1));
+  };
+  EXPECT_EQ(streams(9.95), 10U);
+  EXPECT_EQ(streams(9.6), 9U);
+  EXPECT_EQ(streams(10.4), 10U);
+  EXPECT_EQ(streams(2.5), 3U);
+  EXPECT_EQ(streams(2.1), 2U);
+}
+
 // 768 kB are on the way in a round trip: 54 first flights.
 TEST(Model, FirstFlightsOfAllPairsFillTheLink) {
   EXPECT_EQ(first_streams_for(kNarrowNodes, lanes_of(4), 4, 14'000), 11U);
@@ -113,14 +125,13 @@ TEST(Model, WhereASiteIsSlowInside) {
   EXPECT_NEAR(all[3].seconds, 0.008 + 1.2 + 3 * hop + 4 * kHop, 1e-9);
 }
 
-// Twelve MB to each of four ranks over 16 MB/s by one pair, or by four pairs with as many connections as carry nine
-// tenths of 48 MB/s.
+// Twelve MB to each of four ranks over 16 MB/s by one pair, or by four pairs with as many connections as 48 MB/s hold.
 TEST(Model, StraightAllPairsCarryAtTheSameTime) {
   const auto all = costs(Operation::scatter, of(8, 12'000'000), two_sites(4), by(kSlowStreams));
   ASSERT_EQ(all.size(), 5U);
   EXPECT_EQ(all[0].lanes, 0U);
-  EXPECT_EQ(all[0].streams, 11U);
-  EXPECT_NEAR(all[0].seconds, 0.008 + 48e6 / 44e6 + kHop, 1e-9);
+  EXPECT_EQ(all[0].streams, 12U);
+  EXPECT_NEAR(all[0].seconds, 0.008 + 48e6 / 48e6 + kHop, 1e-9);
   EXPECT_EQ(all[1].streams, 16U);
   EXPECT_NEAR(all[1].seconds, 0.008 + 3 + 65536 / kInside + 2 * kHop, 1e-9);
 }
