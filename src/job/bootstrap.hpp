@@ -25,6 +25,13 @@ class Bootstrap {
   virtual bool begin_barrier() = 0;
   virtual bool barrier_passed() = 0;  // true also where the host refuses
 
+  // Such a barrier, to its end: `beside` is called until all are there, and gives the core away where others need it.
+  template <class Beside>
+  void meet(Beside beside) {
+    if (!begin_barrier()) return;
+    while (!barrier_passed()) beside();
+  }
+
   // What every rank has given; empty where the host refuses.
   template <class T>
   std::vector<T> gathered(const T& own) {

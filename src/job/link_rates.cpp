@@ -172,11 +172,10 @@ std::vector<std::int32_t> delegates(const Sites& sites, std::span<const std::int
 }
 
 void meet(Bootstrap& world, transport::Lanes& lanes) {
-  if (!world.begin_barrier()) return;
-  while (!world.barrier_passed()) {
+  world.meet([&] {
     lanes.settled();
     sched_yield();
-  }
+  });
 }
 
 using Ranks = std::span<const std::int32_t>;

@@ -252,12 +252,10 @@ bool Wiring::probe(Bootstrap& bootstrap, Found& found) {
     }
   }
   // Whoever is done still answers the others.
-  if (bootstrap.begin_barrier()) {
-    while (!bootstrap.barrier_passed()) {
-      if (wire_) wire_->step();
-      sched_yield();
-    }
-  }
+  bootstrap.meet([&] {
+    if (wire_) wire_->step();
+    sched_yield();
+  });
   std::vector<Tried> all(own.size() * found.contacts.size());
   if (!bootstrap.allgather(std::as_bytes(std::span(own)), std::as_writable_bytes(std::span(all)))) return false;
   found.chosen.resize(all.size(), kNone);

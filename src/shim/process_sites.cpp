@@ -117,12 +117,10 @@ void Process::settle_lanes() {
   };
   while (!settled()) ladder.step();
   // What a lost lane had comes again over another one, also what has come: until all are settled, all answer.
-  HostBootstrap world(world_);
-  if (!world.begin_barrier()) return;
-  while (!world.barrier_passed()) {
+  HostBootstrap(world_).meet([&] {
     settled();
     ladder.step();
-  }
+  });
 }
 
 void Process::judge_links() {

@@ -42,9 +42,7 @@ void refuse_together(job::Bootstrap& world, std::span<const std::int32_t> nodes,
   if (!shared.any) return;
   for (const std::string& line : shared.here) say(line);
   // All is said before the job ends.
-  if (world.begin_barrier()) {
-    while (!world.barrier_passed()) sched_yield();
-  }
+  world.meet(sched_yield);
   if (shared.first == world.rank()) end_job();
   for (;;) pause();  // until that rank has ended the job
 }

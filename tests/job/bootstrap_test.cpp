@@ -29,6 +29,9 @@ TEST(Bootstrap, BroadcastsFromTheRootAndPassesABarrier) {
       while (!all.barrier_passed()) std::this_thread::yield();
       EXPECT_GE(before.load(), 3 * time);
     }
+    before.fetch_add(1);
+    all.meet(std::this_thread::yield);
+    EXPECT_EQ(before.load(), 9);
   });
 }
 
