@@ -9,12 +9,14 @@
 // MPI_Neighbor_alltoallw, and its other two forms. Before each exchange the cells are written, after it what came is read,
 // as a solver does: data that nobody touches stay in caches. us: from before the start to after the wait; iteration_us: with
 // writing and reading, since a line that a neighbour has read in place is dear to write again. The ways take turns of some
-// exchanges; each figure is a median.
+// exchanges; each figure is a median. With HALO_BY_HAND in the environment the one way is "by-hand", without messages
+// (halo_by_hand.h): for ranks of one node.
 #define _GNU_SOURCE
 
 #include <stdbool.h>
 
 #include "arguments.h"
+#include "halo_by_hand.h"
 #include "loaded.h"
 
 static const char usage[] =
@@ -22,10 +24,10 @@ static const char usage[] =
     "  --cells         edge of a rank's cube (16,32,64)\n"
     "  --milliseconds  how long each size is measured (1500)";
 
-enum { DIMENSIONS = 3, MOST = 18, MOST_TURNS = 400, EXCHANGES = 20 };
-enum way { MESSAGES, PERSISTENT, NEIGHBOUR, NONBLOCKING, NEIGHBOUR_PERSISTENT, WAYS };
-static const char* const names[] = {"messages", "persistent", "neighbour", "neighbour-nonblocking",
-                                    "neighbour-persistent"};
+enum { MOST = 18, MOST_TURNS = 400, EXCHANGES = 20 };
+enum way { MESSAGES, PERSISTENT, NEIGHBOUR, NONBLOCKING, NEIGHBOUR_PERSISTENT, BY_HAND, WAYS };
+static const char* const names[] = {
+    "messages", "persistent", "neighbour", "neighbour-nonblocking", "neighbour-persistent", "by-hand"};
 
 struct grid {
   MPI_Comm comm, graph;
@@ -37,14 +39,31 @@ struct grid {
   int ones[MOST];
   MPI_Aint zeros[MOST];
   MPI_Request messages[2 * MOST], collective;
+  struct by_hand* by_hand;  // NULL: none of that
 };
+
+// Is this way measured?
+static bool has(const struct grid* g, int way) {
+  if (g->by_hand != NULL || way == BY_HAND) return g->by_hand != NULL && way == BY_HAND;
+  return way != NEIGHBOUR_PERSISTENT || g->collective != MPI_REQUEST_NULL;
+}
+
+static struct box box(const struct grid* g, const int* toward, bool outgoing) {
+  struct box made;
+  for (int d = 0; d < DIMENSIONS; ++d) {
+    made.size[d] = toward[d] == 0 ? g->edge - 2 : 1;
+    made.start[d] = toward[d] == 0 ? 1 : toward[d] < 0 ? (outgoing ? 1 : 0) : g->edge - (outgoing ? 2 : 1);
+  }
+  return made;
+}
 
 static MPI_Datatype part(const struct grid* g, const int* toward, bool outgoing) {
   const int whole[DIMENSIONS] = {g->edge, g->edge, g->edge};
+  const struct box of = box(g, toward, outgoing);
   int size[DIMENSIONS], start[DIMENSIONS];
   for (int d = 0; d < DIMENSIONS; ++d) {
-    size[d] = toward[d] == 0 ? g->edge - 2 : 1;
-    start[d] = toward[d] == 0 ? 1 : toward[d] < 0 ? (outgoing ? 1 : 0) : g->edge - (outgoing ? 2 : 1);
+    size[d] = (int)of.size[d];
+    start[d] = (int)of.start[d];
   }
   MPI_Datatype made;
   MPI_Type_create_subarray(DIMENSIONS, whole, size, start, MPI_ORDER_C, MPI_DOUBLE, &made);
@@ -100,6 +119,14 @@ static void prepare(struct grid* g, int cells) {
   MPI_Neighbor_alltoallw_init(g->cells, g->ones, g->zeros, g->out, g->cells, g->ones, g->zeros, g->in, g->graph,
                               MPI_INFO_NULL, &g->collective);
 #endif
+  if (getenv("HALO_BY_HAND") != NULL) {
+    struct box out[MOST], in[MOST];
+    for (int i = 0; i < g->neighbours; ++i) {
+      out[i] = box(g, g->toward[i], true);
+      in[i] = box(g, g->toward[i], false);
+    }
+    g->by_hand = by_hand_create(g->graph, g->neighbours, g->edge, out, in);
+  }
 }
 
 static void discard(struct grid* g) {
@@ -110,6 +137,7 @@ static void discard(struct grid* g) {
     MPI_Type_free(&g->in[i]);
   }
   free(g->cells);
+  if (g->by_hand != NULL) by_hand_free(g->by_hand);
 }
 
 static void exchange(struct grid* g, enum way way) {
@@ -137,9 +165,12 @@ static void exchange(struct grid* g, enum way way) {
                               &requests[0]);
       MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
       break;
-    default:
+    case NEIGHBOUR_PERSISTENT:
       MPI_Start(&g->collective);
       MPI_Wait(&g->collective, MPI_STATUS_IGNORE);
+      break;
+    default:
+      by_hand_exchange(g->by_hand, g->cells);
   }
 }
 
@@ -207,13 +238,15 @@ static void print_ways(const struct grid* g, const char* name, double turns[WAYS
   int own = 0;
   MPI_Comm_rank(g->comm, &own);
   if (own == 0) printf("\"%s\": {", name);
+  const char* before = "";
   for (int way = 0; way < WAYS; ++way) {
-    if (way == NEIGHBOUR_PERSISTENT && g->collective == MPI_REQUEST_NULL) continue;
+    if (!has(g, way)) continue;
     double worst[MOST_TURNS];
     MPI_Reduce(turns[way], worst, count, MPI_DOUBLE, MPI_MAX, 0, g->comm);
     if (own != 0) continue;
     sort_samples(worst, count);
-    printf("%s\"%s\": %.3f", way == 0 ? "" : ", ", names[way], quantile(worst, count, 0.5));
+    printf("%s\"%s\": %.3f", before, names[way], quantile(worst, count, 0.5));
+    before = ", ";
   }
   if (own == 0) printf("}");
 }
@@ -222,7 +255,7 @@ static void measure(struct grid* g, int cells, double milliseconds) {
   static double turns[WAYS][MOST_TURNS], iterations[WAYS][MOST_TURNS];
   prepare(g, cells);
   for (int way = 0; way < WAYS; ++way) {
-    if (way == NEIGHBOUR_PERSISTENT && g->collective == MPI_REQUEST_NULL) continue;
+    if (!has(g, way)) continue;
     for (int turn = 0; turn < 3; ++turn) {
       sweep(g, turn, false);
       exchange(g, (enum way)way);
@@ -234,7 +267,7 @@ static void measure(struct grid* g, int cells, double milliseconds) {
   const double end = now_ns() + milliseconds * 1e6;
   for (int more = 1; more && count < MOST_TURNS; ++count) {
     for (int way = 0; way < WAYS; ++way) {
-      if (way == NEIGHBOUR_PERSISTENT && g->collective == MPI_REQUEST_NULL) continue;
+      if (!has(g, way)) continue;
       exchange(g, (enum way)way);
       MPI_Barrier(g->comm);
       double spent = 0;

@@ -36,6 +36,8 @@ PROMISED = [
     "halo-space-calls",
     "halo-space-iteration",
     "halo-space-messages",
+    "halo-space-by-hand",
+    "halo-space-by-hand-exchange",
     "halo-hosts",
     "halo-hosts-overall",
     "cg-exchange",

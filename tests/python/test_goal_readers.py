@@ -175,6 +175,13 @@ def test_a_halo_exchange_is_compared_with_the_hosts_best_way() -> None:
         ]
 
 
+def test_a_halo_exchange_by_hand_is_no_way_of_mpis() -> None:
+    record = {"cells": 16, "ranks": 2, "us": {"by-hand": 0.5}, "iteration_us": {"by-hand": 1.0}}
+    ran = jobs.Job(HOST, "node", 2, "halo", (), "node, 2 ranks")
+    point = ("node, 2 ranks", "16^3 cells")
+    assert list(readers.READERS["halo"](ran, record)) == [("us", point, 0.5), ("iteration_us", point, 1.0)]
+
+
 def test_an_exchange_is_compared_with_each_way_of_the_host() -> None:
     """The host's side stands for the way of the point, Urakata's for the collective of neighbours."""
     arguments = ("--n", "8", "--ways", "messages,put-fence,neighbour")

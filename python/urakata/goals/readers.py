@@ -89,14 +89,16 @@ def _mini_application(job: Job, record: dict[str, Any]) -> Iterator[Value]:
 
 
 def _halo(job: Job, record: dict[str, Any]) -> Iterator[Value]:
-    """The host's side stands for the way that is fastest there, Urakata's for the persistent collective; its other two
-    forms, and messages, stand beside the same calls of the host's."""
+    """The host's side stands for the way that is fastest there, or for the one by hand, Urakata's for the persistent
+    collective; its other two forms, and messages, stand beside the same calls of the host's."""
     times: dict[str, float] = record["us"]
     alone = job.side.options is None
     cells = f"{record['cells']}^3 cells"
     for quantity in ("us", "iteration_us"):
         of_ways: dict[str, float] = record[quantity]
         yield quantity, (job.label, cells), min(of_ways.values()) if alone else of_ways["neighbour-persistent"]
+    if "by-hand" in times:
+        return
     for way in ("neighbour", "neighbour-nonblocking"):
         yield "call_us", (job.label, cells, way), times[way]
     for way in ("messages", "persistent"):

@@ -1,0 +1,113 @@
+#define _GNU_SOURCE
+
+#include "halo_by_hand.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "timing.h"
+
+enum { LINE = 64, SPINS = 2000 };
+
+// What one neighbour writes.
+struct landing {
+  _Alignas(LINE) atomic_ulong mark;  // exchanges that have come
+  _Alignas(LINE) double places[];    // two
+};
+
+struct by_hand {
+  MPI_Win window;
+  int neighbours;
+  ptrdiff_t edge;
+  struct box *out, *in;
+  struct landing **here, **there;  // one for each neighbour: what it writes, and where this rank writes
+  unsigned long exchanges;
+};
+
+static size_t cells_of(const struct box* of) { return (size_t)(of->size[0] * of->size[1] * of->size[2]); }
+
+static size_t bytes_of(const struct box* of) {
+  const size_t bytes = sizeof(struct landing) + 2 * cells_of(of) * sizeof(double);
+  return (bytes + LINE - 1) / LINE * LINE;
+}
+
+struct by_hand* by_hand_create(MPI_Comm graph, int neighbours, ptrdiff_t edge, const struct box* out,
+                               const struct box* in) {
+  struct by_hand* const made = calloc(1, sizeof *made);
+  const size_t count = (size_t)neighbours + 1;  // a rank may have none
+  made->neighbours = neighbours;
+  made->edge = edge;
+  made->out = calloc(count, sizeof *made->out);
+  made->in = calloc(count, sizeof *made->in);
+  made->here = calloc(count, sizeof(struct landing*));
+  made->there = calloc(count, sizeof(struct landing*));
+  int* const ranks = calloc(count, sizeof *ranks);
+  MPI_Aint* const offsets = calloc(2 * count, sizeof *offsets);
+  memcpy(made->out, out, (size_t)neighbours * sizeof *out);
+  memcpy(made->in, in, (size_t)neighbours * sizeof *in);
+
+  MPI_Aint bytes = 0;
+  for (int i = 0; i < neighbours; ++i) {
+    offsets[i] = bytes;
+    bytes += (MPI_Aint)bytes_of(&in[i]);
+  }
+  char* own = NULL;
+  MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, graph, &own, &made->window);
+  memset(own, 0, (size_t)bytes);
+  MPI_Neighbor_alltoall(offsets, 1, MPI_AINT, offsets + count, 1, MPI_AINT, graph);
+  MPI_Dist_graph_neighbors(graph, neighbours, ranks, MPI_UNWEIGHTED, neighbours, ranks, MPI_UNWEIGHTED);
+  for (int i = 0; i < neighbours; ++i) {
+    MPI_Aint size;
+    int unit;
+    char* other;
+    MPI_Win_shared_query(made->window, ranks[i], &size, &unit, &other);
+    made->here[i] = (struct landing*)(own + offsets[i]);
+    made->there[i] = (struct landing*)(other + offsets[count + (size_t)i]);
+  }
+  free(ranks);
+  free(offsets);
+  MPI_Barrier(graph);
+  return made;
+}
+
+// Between the box in the array and `line`, where its cells lie one after another.
+static void copy(const struct by_hand* e, double* cells, const struct box* of, double* line, int out) {
+  const size_t row = (size_t)of->size[2];
+  for (ptrdiff_t x = of->start[0]; x < of->start[0] + of->size[0]; ++x) {
+    for (ptrdiff_t y = of->start[1]; y < of->start[1] + of->size[1]; ++y, line += row) {
+      double* const there = cells + (x * e->edge + y) * e->edge + of->start[2];
+      if (row == 1)
+        out ? (*line = *there) : (*there = *line);
+      else
+        out ? memcpy(line, there, row * sizeof(double)) : memcpy(there, line, row * sizeof(double));
+    }
+  }
+}
+
+// A neighbour that is here has read all before the last exchange, since what it has sent in that has come: two places do.
+void by_hand_exchange(struct by_hand* e, double* cells) {
+  const unsigned long number = ++e->exchanges;
+  for (int i = 0; i < e->neighbours; ++i) {
+    struct landing* const to = e->there[i];
+    copy(e, cells, &e->out[i], to->places + number % 2 * cells_of(&e->out[i]), 1);
+    atomic_store_explicit(&to->mark, number, memory_order_release);
+  }
+  for (int i = 0; i < e->neighbours; ++i) {
+    struct landing* const from = e->here[i];
+    for (int spins = 0; atomic_load_explicit(&from->mark, memory_order_acquire) < number; ++spins) {
+      if (spins >= SPINS) sched_yield();
+    }
+    copy(e, cells, &e->in[i], from->places + number % 2 * cells_of(&e->in[i]), 0);
+  }
+}
+
+void by_hand_free(struct by_hand* e) {
+  MPI_Win_free(&e->window);
+  free(e->out);
+  free(e->in);
+  free(e->here);
+  free(e->there);
+  free(e);
+}
