@@ -33,12 +33,16 @@ namespace urakata {
 namespace {
 
 constexpr int kBadUse = 2;
+// A launcher may not notice that a rank has ended while it still starts those of other nodes, which then wait in MPI_Init for
+// ever (seen with PRRTE 3: of a rank that ended within 50 ms).
+constexpr unsigned kStartsOthers = 1;  // s
 
 // What goes wrong before the program starts goes wrong on all ranks of a node alike, but files may differ between
 // nodes: one rank of each says it.
 int refuse(const std::string& message, int code = kBadUse) {
   const Launcher job = launcher();
   if (job.rank <= 0 || job.local_rank == 0) log::error("%s", message.c_str());
+  if (job.local_ranks >= 0 && job.local_ranks < job.ranks) sleep(kStartsOthers);
   return code;
 }
 

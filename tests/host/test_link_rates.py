@@ -137,3 +137,11 @@ def test_check_and_report_show_the_links(
     shown = " ".join(capsys.readouterr().out.split())
     assert "2 sites (0: 2 nodes, 1: 2 nodes)" in shown
     assert "0 - 1: round trip 6." in shown and f"({measured})".replace(" ", "") in shown.replace(" ", "")
+
+
+def test_a_file_that_rank_0_lacks_ends_the_job(two_sites: Hosts, tmp_path: Path) -> None:
+    """The others are in MPI_Init by then, or not started yet."""
+    missing = tmp_path / "nowhere.toml"
+    line = [str(paths.program("urakata-exec")), "--link-rates", str(missing), "--", SITES, "bcast", "8", "1", "2"]
+    done = run(two_sites, line)
+    assert done.returncode == 2 and f"LINK_RATES: {missing}: No such file" in done.stderr, done.stderr
