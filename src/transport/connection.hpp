@@ -100,6 +100,11 @@ class Connection {
   unsigned checks = 0;     // of the owner's, while it has not
 
  private:
+  // The kernel keeps so much of what comes before it is read, at least. By itself it lets a window grow by what its program
+  // has read in a round trip, less what is still to be read: where that is late, and read frame by frame, it stays at its
+  // first 64 KiB (tcp_rcv_space_adjust() of Linux 6.16), which a long link brings in less than a round trip. Unlike
+  // SO_RCVBUF this leaves all beyond to the kernel.
+  void make_room();
   bool write(Outgoing& out);  // true: all of it is gone
   enum class Read : std::uint8_t { some, none, ended };
   Read read(Sink& sink);

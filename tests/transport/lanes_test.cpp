@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <fstream>
 #include <map>
 #include <random>
 #include <span>
@@ -88,6 +89,27 @@ void exchange(Job& job, unsigned seed, int messages, unsigned cuts) {
 TEST(Lanes, MessagesOfAPeerAndTagMeetInOrder) {
   Job job(3);
   exchange(job, std::random_device{}(), 150, 0);
+}
+
+// A kernel that has room for only 64 KiB at first gives no more to who reads late (tcp_rmem: least, first, most).
+TEST(Lanes, MuchMayComeBeforeItIsRead) {
+  std::uint64_t least = 0, first = 0, most = 0;
+  std::ifstream("/proc/sys/net/ipv4/tcp_rmem") >> least >> first >> most;
+  Job job(2);
+  std::vector<std::byte> sent = filled(100'000, 1), room(sent.size());
+  job.ports[0]->send({.address = sent.data(), .bytes = sent.size(), .layout = nullptr, .peer = 1, .tag = 5}, {},
+                     nullptr);
+  job.ports[1]->recv({.address = room.data(), .bytes = room.size(), .layout = nullptr, .peer = 0, .tag = 5}, {},
+                     nullptr);
+  finish(job, 2);
+  const std::vector<int> sockets = sockets_to(*job.wires[1]);
+  EXPECT_FALSE(sockets.empty());
+  for (const int socket : sockets) {
+    int has = 0;
+    socklen_t size = sizeof has;
+    ASSERT_EQ(getsockopt(socket, SOL_SOCKET, SO_RCVBUF, &has, &size), 0);
+    EXPECT_GE(static_cast<std::uint64_t>(has), std::min<std::uint64_t>(most / 2, 4 << 20));
+  }
 }
 
 TEST(Lanes, WhatALostLaneHadGoesOverOthers) {
