@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -20,6 +21,11 @@ constexpr double kFewSettling = 5, kFewCounted = 2;  // likewise, where time is 
 constexpr double kLonger = 2;                        // times as long is counted, where all links have the time
 constexpr double kOtherTrips = 3;                    // connections are made, and what is under way is drained
 constexpr double kMostTimes = 4;                     // as long as should be counted, on a link of few bytes
+// The link's own loss comes all the time; in bursts comes that of a router whose queue is full where windows have grown too
+// far. So of so many parts of the time that is counted the one tells that lost least, if that is no accident: by so many
+// standard deviations less than its share of what is lost.
+constexpr double kParts = 3;
+constexpr double kDeviations = 3;
 constexpr double kBeyond = 0.5;  // times as long as counted: other pairs, which began later, are still counted
 // Under way at least, in messages: between sites TCP's windows hold back more; inside one the time until a rank that waits
 // on a shared core sees what has come.
@@ -31,10 +37,30 @@ constexpr std::uint64_t kLeastCounted = 8 * transport::Lanes::kLeastPiece;
 constexpr std::int32_t kDataTag = -1;  // no group's
 constexpr std::int32_t kWordTag = -2;
 
+// Packets that were sent, and how many of them again.
+struct Loss {
+  double packets = 0, again = 0;
+
+  Loss() = default;
+  Loss(const transport::Lanes::Packets& from, const transport::Lanes::Packets& until)
+      : packets(static_cast<double>(until.sent - std::min(until.sent, from.sent))),
+        again(static_cast<double>(until.again - std::min(until.again, from.again))) {}
+  void add(const Loss& other) { packets += other.packets, again += other.again; }
+  bool less_than(const Loss& other) const { return again * other.packets < other.again * packets; }
+};
+
+// Of what was lost in the whole time and in the part with least: see kParts.
+Loss steady(const Loss& whole, const std::optional<Loss>& least) {
+  if (!least || whole.packets == 0) return whole;
+  const double share = std::min(least->packets / whole.packets, 1.0);
+  const double chance = std::sqrt(whole.again * share * (1 - share));
+  return least->again < whole.again * share - kDeviations * chance ? *least : whole;
+}
+
 // What a pair has carried while it was counted.
 struct Counted {
-  double rate = 0;                // bytes/s; 0 where the lanes are lost
-  double packets = 0, again = 0;  // that were sent, and how many of them again
+  double rate = 0;  // bytes/s; 0 where the lanes are lost
+  Loss loss = {};
 };
 
 // How long a pair sends.
@@ -55,7 +81,8 @@ class Pair {
     const std::uint64_t begin = now_ns(), before = lanes_.traffic(to).acked;
     std::uint64_t sent = 0, acked = 0;
     double now = 0;
-    std::optional<Sample> first, last;
+    std::optional<Sample> first, last, part;
+    std::optional<Loss> least;
     do {
       for (; sent < acked + under_way(now, acked); sent += data_.size()) {
         post(true, kWordTag, to, std::span(&more_, 1));
@@ -64,7 +91,13 @@ class Pair {
       step();
       now = static_cast<double>(now_ns() - begin) * 1e-9;
       acked = lanes_.traffic(to).acked - before;
-      if (!first && (now >= times_.settling_s || acked >= most_)) first = sample(to, acked, begin);
+      if (!first && (now >= times_.settling_s || acked >= most_)) first = part = sample(to, acked, begin);
+      if (first && !last && now - part->s >= times_.counted_s / kParts) {
+        const Sample until = sample(to, acked, begin);
+        const Loss lost(part->packets, until.packets);
+        if (!least || lost.less_than(*least)) least = lost;
+        part = until;
+      }
       if (first && !last && enough(acked - first->acked, now - first->s)) last = sample(to, acked, begin);
     } while (!failed_ && (!last || (now - last->s < kBeyond * times_.counted_s && acked - first->acked < most_)));
     post(true, kWordTag, to, std::span(&end_, 1));
@@ -74,9 +107,7 @@ class Pair {
     const transport::Lanes::Packets &from = first->packets, &until = last->packets;
     const bool told = from.arrived != 0 && until.arrived > from.arrived;
     const std::uint64_t arrived = told ? until.arrived - from.arrived : last->acked - first->acked;
-    return {.rate = static_cast<double>(arrived) / (last->s - first->s),
-            .packets = static_cast<double>(until.sent - std::min(until.sent, from.sent)),
-            .again = static_cast<double>(until.again - std::min(until.again, from.again))};
+    return {.rate = static_cast<double>(arrived) / (last->s - first->s), .loss = steady({from, until}, least)};
   }
 
   void receive(std::int32_t from) {
@@ -276,20 +307,22 @@ LinkFacts measured_link(const Probing& probing, const LinkPlan& plan, double rou
   const Ranks senders = pairs.senders, receivers = pairs.receivers;
   const Times times{.round_trip_s = round_trip_s, .settling_s = plan.settling_s, .counted_s = plan.counted_s};
   LinkFacts facts{.delay = round_trip_s / 2};
-  double packets = 0, again = 0;
+  Loss loss;
   const auto turn = [&](std::size_t of, std::uint32_t streams) {
-    double rate = 0, sent = 0, lost = 0;
+    double rate = 0;
+    Loss lost;
     for (const Counted& each : count(probing, times, senders.first(of), receivers.first(of), streams, facts.stream)) {
-      rate += each.rate, sent += each.packets, lost += each.again;
+      rate += each.rate;
+      lost.add(each.loss);
     }
-    if (rate >= kUncrowded * static_cast<double>(of * streams) * facts.stream) packets += sent, again += lost;
+    if (rate >= kUncrowded * static_cast<double>(of * streams) * facts.stream) loss.add(lost);
     return rate;
   };
   facts.stream = turn(1, 1);
   const bool two = plan.turns == 3 || senders.size() == 1;
   facts.pair = two ? turn(1, kMostStreams) : 0;
   facts.link = senders.size() == 1 ? facts.pair : turn(senders.size(), kMostStreams);
-  facts.loss = packets > 0 ? std::min(again / packets, 1.0) : 0;
+  facts.loss = loss.packets > 0 ? std::min(loss.again / loss.packets, 1.0) : 0;
   if (!two) facts.pair = facts.link;
   if (facts.pair == 0 || facts.link == 0) return {};  // lanes are lost
   put_in_order(facts);

@@ -63,9 +63,9 @@ void put_in_order(LinkFacts& facts);
 // inside, all of its nodes at a time, two by two. `nodes`: as Job::nodes(). What has no lanes is not measured, and not
 // known then.
 //
-// Loss is counted where it is the link's own: while connections carry together what one alone does so many times, and
-// windows have grown. More of them than the link holds, and windows on their way up, lose packets that they would not
-// miss later. nullopt: there is one site, nothing is known, the host refuses, or lanes were lost. Where
+// Loss is counted where it is the link's own: while connections carry together what one alone does so many times, windows
+// have grown, and least is lost. More of them than the link holds, and windows that still grow or have grown too far, lose
+// packets that they would not miss later. nullopt: there is one site, nothing is known, the host refuses, or lanes were lost. Where
 // something was measured set_streams() is at its most afterwards, and the connections that have measured are closed.
 std::optional<LinkRates> measure_links(Bootstrap& world, transport::Lanes& lanes, const Sites& sites,
                                        std::span<const std::int32_t> nodes, const HaveLanes& have_lanes,

@@ -25,7 +25,8 @@ std::vector<Streams> choose_streams(collectives::Operation operation, const coll
                                     const lanes::Placement& placement, const lanes::Links& links, std::uint32_t lanes,
                                     std::uint64_t first_flight);
 
-// Of an operation that lanes::covers(). `asked`: option LANES; 0: of least cost. From what is equal on all ranks.
+// Of an operation that lanes::covers(). `asked`: option LANES; 0: the fewest of those that cost least, as far as rates are
+// known. From what is equal on all ranks.
 LanesChoice choose_lanes(collectives::Operation operation, const collectives::Arguments& arguments,
                          const lanes::Placement& placement, const lanes::Links& links, std::uint32_t asked);
 
