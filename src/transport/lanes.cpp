@@ -67,6 +67,19 @@ Lanes::Traffic Lanes::traffic(std::int32_t rank) {
 
 // --- sending ---------------------------------------------------------------------------------------------------------
 
+// What a lane of the first `most` may have under way: its share of all that is still to come, so that lanes end together. The
+// kernel takes more of it than that, and soon, as far as windows allow: then whoever asks first would have the most.
+std::uint64_t Lanes::share_of(const Peer& to, std::uint32_t most) {
+  std::uint64_t all = to.backlog;
+  std::uint32_t lanes = 0;
+  for (const Lane& lane : to.lanes) {
+    if (!lane.out || !lane.connection->open || lane.connection->broken()) continue;
+    if (++lanes > most) break;
+    all += lane.unacked_bytes;
+  }
+  return all / std::clamp(lanes, 1U, std::max(most, 1U)) + kLeastPiece;
+}
+
 // The lane that has the least under way, of those that can take more.
 Lanes::Free Lanes::free_lane(Peer& to, const Streams& use) {
   Free best;
@@ -74,6 +87,7 @@ Lanes::Free Lanes::free_lane(Peer& to, const Streams& use) {
   // and be lost, with nothing behind it that shows it.
   const bool idle = std::ranges::all_of(to.lanes, [](const Lane& lane) { return lane.unacked_bytes == 0; });
   if (idle) to.first_bytes = std::uint64_t{use.first} * kFirstFlight;
+  const std::uint64_t share = share_of(to, use.most);
   std::uint32_t count = 0;
   for (Lane& lane : to.lanes) {
     if (!lane.out || !lane.connection->open || lane.connection->broken()) continue;
@@ -81,10 +95,11 @@ Lanes::Free Lanes::free_lane(Peer& to, const Streams& use) {
     if (lane.busy) continue;
     const bool first_flight = lane.unacked_bytes + kLeastFlight <= kFirstFlight;
     if (count > use.most && !(first_flight && to.first_bytes != 0)) continue;
+    if (!first_flight && lane.unacked_bytes + kLeastPiece > share) continue;
     if (lane.unacked_bytes == 0) ++best.idle;
     if (best.lane != nullptr && lane.unacked_bytes >= best.lane->unacked_bytes) continue;
     best.lane = &lane;
-    best.room = first_flight ? kFirstFlight - lane.unacked_bytes : kMostPiece;
+    best.room = first_flight ? kFirstFlight - lane.unacked_bytes : std::min(kMostPiece, share - lane.unacked_bytes);
   }
   return best;
 }

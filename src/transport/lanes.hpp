@@ -3,8 +3,9 @@
 //
 // One TCP connection does not fill a long link: its window, its share, or a limit on each flow hold it back. So a pair
 // of ranks at different sites has several connections in each direction, its *lanes*. A message is cut into pieces. Each
-// carries the number of its message and its place in it, goes to whichever lane is free, the emptiest first, and lands
-// straight in its place; so lanes may differ in speed, and one may be lost.
+// carries the number of its message and its place in it, goes to whichever lane is free, the emptiest first, none having
+// more under way than its share of all that is to come, and lands straight in its place; so lanes may differ in speed,
+// and one may be lost.
 //
 //   lane_piece  tag; id: 44 bits of offset in the message, 20 of its number; payload
 //   lane_ack    so many pieces of this connection have come, be they in place or in memory of ours
@@ -288,6 +289,7 @@ class Lanes final : private Connection::Sink {
   void give(std::int32_t rank, Peer& to, Outgoing& message, const Free& free);
   void handed(Peer& to, Outgoing& message);
   void sent_all(Peer& to, Outgoing& message);
+  static std::uint64_t share_of(const Peer& to, std::uint32_t most);
   Free free_lane(Peer& to, const Streams& use);
   void note(Peer& peer);
   // How many lanes to it a message may use that has `wish`.

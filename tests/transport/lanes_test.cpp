@@ -112,6 +112,44 @@ TEST(Lanes, MuchMayComeBeforeItIsRead) {
   }
 }
 
+// The kernel takes little on one lane and all on the others; no lane is told that something has come, since
+// the receiver does not look.
+TEST(Lanes, NoLaneHasMoreThanItsShare) {
+  Job job(2, {.streams = 4});
+  std::vector<std::byte> sent = filled(1'600'000, 1), room(sent.size());
+  const auto post = [&](bool sends) {
+    const Message message{.address = sends ? sent.data() : room.data(),
+                          .bytes = sent.size(),
+                          .layout = nullptr,
+                          .peer = sends ? 1 : 0,
+                          .tag = 5};
+    sends ? job.ports[0]->send(message, {}, nullptr) : job.ports[1]->recv(message, {}, nullptr);
+  };
+  post(true);
+  post(false);
+  finish(job, 2);
+  while (job.lanes[0]->sending()) {
+    for (auto& port : job.ports) port->poll();
+  }
+  const std::vector<int> sockets = sockets_to(*job.wires[1]);
+  ASSERT_EQ(sockets.size(), 4U);
+  const auto pace = [&](unsigned rate) { setsockopt(sockets[0], SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof rate); };
+  pace(1'000'000);
+  std::vector<std::uint64_t> before;
+  for (const int socket : sockets) before.push_back(tcp_facts(socket).bytes_acked);
+  post(true);
+  for (int i = 0; i < 1000; ++i) job.ports[0]->poll();
+  constexpr std::uint64_t kHeads = 4000;
+  for (std::size_t i = 0; i < sockets.size(); ++i) {
+    EXPECT_LE(tcp_facts(sockets[i]).bytes_acked - before[i], sent.size() / 4 + Lanes::kLeastPiece + kHeads)
+        << "lane " << i;
+  }
+  pace(~0U);
+  post(false);
+  finish(job, 2);
+  EXPECT_TRUE(room == sent);
+}
+
 TEST(Lanes, WhatALostLaneHadGoesOverOthers) {
   Job job(3);
   exchange(job, std::random_device{}(), 150, 20);
