@@ -43,7 +43,7 @@ struct by_hand* by_hand_create(MPI_Comm graph, int neighbours, ptrdiff_t edge, c
   made->in = calloc(count, sizeof *made->in);
   made->here = calloc(count, sizeof(struct landing*));
   made->there = calloc(count, sizeof(struct landing*));
-  int* const ranks = calloc(count, sizeof *ranks);
+  int* const ranks = calloc(4 * count, sizeof *ranks);  // of sources, their weights, of destinations, theirs
   MPI_Aint* const offsets = calloc(2 * count, sizeof *offsets);
   memcpy(made->out, out, (size_t)neighbours * sizeof *out);
   memcpy(made->in, in, (size_t)neighbours * sizeof *in);
@@ -57,7 +57,7 @@ struct by_hand* by_hand_create(MPI_Comm graph, int neighbours, ptrdiff_t edge, c
   MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, graph, &own, &made->window);
   memset(own, 0, (size_t)bytes);
   MPI_Neighbor_alltoall(offsets, 1, MPI_AINT, offsets + count, 1, MPI_AINT, graph);
-  MPI_Dist_graph_neighbors(graph, neighbours, ranks, MPI_UNWEIGHTED, neighbours, ranks, MPI_UNWEIGHTED);
+  MPI_Dist_graph_neighbors(graph, neighbours, ranks, ranks + count, neighbours, ranks + 2 * count, ranks + 3 * count);
   for (int i = 0; i < neighbours; ++i) {
     MPI_Aint size;
     int unit;

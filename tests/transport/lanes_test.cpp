@@ -115,7 +115,7 @@ TEST(Lanes, MuchMayComeBeforeItIsRead) {
 // The kernel takes little on one lane and all on the others; no lane is told that something has come, since
 // the receiver does not look.
 TEST(Lanes, NoLaneHasMoreThanItsShare) {
-  Job job(2, {.streams = 4});
+  Job job(2, {.streams = 4, .congestion = ""});
   std::vector<std::byte> sent = filled(1'600'000, 1), room(sent.size());
   const auto post = [&](bool sends) {
     const Message message{.address = sends ? sent.data() : room.data(),
