@@ -3,12 +3,11 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <utility>
 #include <vector>
 
-#include "base/clock.hpp"
+#include "job/probed_pair.hpp"
 
 namespace urakata::job {
 
@@ -20,176 +19,12 @@ constexpr double kCountedTrips = 4;
 constexpr double kFewSettling = 5, kFewCounted = 2;  // likewise, where time is short: to 32 times as much
 constexpr double kLonger = 2;                        // times as long is counted, where all links have the time
 constexpr double kOtherTrips = 3;                    // connections are made, and what is under way is drained
-constexpr double kMostTimes = 4;                     // as long as should be counted, on a link of few bytes
-// The link's own loss comes all the time; in bursts comes that of a router whose queue is full where windows have grown too
-// far. So of so many parts of the time that is counted the one tells that lost least, if that is no accident: by so many
-// standard deviations less than its share of what is lost.
-constexpr double kParts = 3;
-constexpr double kDeviations = 3;
-constexpr double kBeyond = 0.5;  // times as long as counted: other pairs, which began later, are still counted
 // Under way at least, in messages: between sites TCP's windows hold back more; inside one the time until a rank that waits
 // on a shared core sees what has come.
 constexpr std::uint64_t kBetween = 8;
 constexpr std::uint64_t kInside = 256;
 constexpr double kUncrowded = 0.9;  // of what so many connections carry alone: they do not crowd each other out
 constexpr double kDrained = 0.1;    // s: as much as connections of a known rate carry meanwhile
-constexpr std::uint64_t kLeastCounted = 8 * transport::Lanes::kLeastPiece;
-constexpr std::int32_t kDataTag = -1;  // no group's
-constexpr std::int32_t kWordTag = -2;
-
-// Packets that were sent, and how many of them again.
-struct Loss {
-  double packets = 0, again = 0;
-
-  Loss() = default;
-  Loss(const transport::Lanes::Packets& from, const transport::Lanes::Packets& until)
-      : packets(static_cast<double>(until.sent - std::min(until.sent, from.sent))),
-        again(static_cast<double>(until.again - std::min(until.again, from.again))) {}
-  void add(const Loss& other) { packets += other.packets, again += other.again; }
-  bool less_than(const Loss& other) const { return again * other.packets < other.again * packets; }
-};
-
-// Of what was lost in the whole time and in the part with least: see kParts.
-Loss steady(const Loss& whole, const std::optional<Loss>& least) {
-  if (!least || whole.packets == 0) return whole;
-  const double share = std::min(least->packets / whole.packets, 1.0);
-  const double chance = std::sqrt(whole.again * share * (1 - share));
-  return least->again < whole.again * share - kDeviations * chance ? *least : whole;
-}
-
-// What a pair has carried while it was counted.
-struct Counted {
-  double rate = 0;  // bytes/s; 0 where the lanes are lost
-  Loss loss = {};
-};
-
-// How long a pair sends.
-struct Times {
-  double round_trip_s, settling_s, counted_s;
-};
-
-// One pair of ranks: messages of `bytes`, of which more are under way than arrive in a round trip.
-class Pair {
- public:
-  Pair(transport::Lanes& lanes, const Times& times, std::uint64_t most_bytes, std::uint64_t bytes, std::uint64_t least)
-      : lanes_(lanes), port_(lanes), times_(times), most_(most_bytes / 2), data_(bytes), under_way_(least * bytes) {}
-
-  // What has arrived is told by TCP, which knows also what came behind a packet that was lost; what is put together
-  // later has come before, and would count for more than there was time for. (Where the kernel does not tell, what we
-  // acknowledge counts.)
-  Counted send(std::int32_t to) {
-    const std::uint64_t begin = now_ns(), before = lanes_.traffic(to).acked;
-    std::uint64_t sent = 0, acked = 0;
-    double now = 0;
-    std::optional<Sample> first, last, part;
-    std::optional<Loss> least;
-    do {
-      for (; sent < acked + under_way(now, acked); sent += data_.size()) {
-        post(true, kWordTag, to, std::span(&more_, 1));
-        post(true, kDataTag, to, data_);
-      }
-      step();
-      now = static_cast<double>(now_ns() - begin) * 1e-9;
-      acked = lanes_.traffic(to).acked - before;
-      if (!first && (now >= times_.settling_s || acked >= most_)) first = part = sample(to, acked, begin);
-      if (first && !last && now - part->s >= times_.counted_s / kParts) {
-        const Sample until = sample(to, acked, begin);
-        const Loss lost(part->packets, until.packets);
-        if (!least || lost.less_than(*least)) least = lost;
-        part = until;
-      }
-      if (first && !last && enough(acked - first->acked, now - first->s)) last = sample(to, acked, begin);
-    } while (!failed_ && (!last || (now - last->s < kBeyond * times_.counted_s && acked - first->acked < most_)));
-    post(true, kWordTag, to, std::span(&end_, 1));
-    while (open_ != 0) step();
-    while (!lanes_.settled()) sched_yield();  // nothing of it in what is measured next
-    if (failed_) return {};
-    const transport::Lanes::Packets &from = first->packets, &until = last->packets;
-    const bool told = from.arrived != 0 && until.arrived > from.arrived;
-    const std::uint64_t arrived = told ? until.arrived - from.arrived : last->acked - first->acked;
-    return {.rate = static_cast<double>(arrived) / (last->s - first->s), .loss = steady({from, until}, least)};
-  }
-
-  void receive(std::int32_t from) {
-    for (;;) {
-      std::byte word{};
-      post(false, kWordTag, from, std::span(&word, 1));
-      while (open_ != 0) step();
-      if (word == end_) return;
-      post(false, kDataTag, from, data_);
-      while (open_ != 0) step();
-    }
-  }
-
- private:
-  // What had gone when.
-  struct Sample {
-    double s;  // since the beginning
-    std::uint64_t acked;
-    transport::Lanes::Packets packets;
-  };
-
-  // As of one moment: taken again where this rank was off its core meanwhile.
-  Sample sample(std::int32_t to, std::uint64_t acked, std::uint64_t begin) {
-    constexpr std::uint64_t kMostNs = 500'000;
-    constexpr int kTries = 4;
-    Sample taken{};
-    for (int i = 0; i < kTries; ++i) {
-      const std::uint64_t before = now_ns();
-      taken = {.s = 0, .acked = acked, .packets = lanes_.packets(to)};
-      const std::uint64_t after = now_ns();
-      taken.s = static_cast<double>(before + after - 2 * begin) * 0.5e-9;
-      if (after - before <= kMostNs) break;
-    }
-    return taken;
-  }
-
-  // Is what has been counted enough to tell a rate by?
-  bool enough(std::uint64_t bytes, double seconds) const {
-    if (bytes >= most_) return true;
-    if (bytes == 0) return false;  // the other rank is off its core: what is lost ends by `failed_`
-    return seconds >= times_.counted_s && (bytes >= kLeastCounted || seconds >= kMostTimes * times_.counted_s);
-  }
-
-  // Bytes: four times as many as have arrived in a round trip, so that they grow faster than TCP's windows.
-  std::uint64_t under_way(double now, std::uint64_t acked) {
-    if (acked != 0 && now - trip_s_ >= times_.round_trip_s) {
-      if (trip_s_ != 0) {
-        const double in_trip = static_cast<double>(acked - trip_acked_) * times_.round_trip_s / (now - trip_s_);
-        under_way_ = std::max(under_way_, static_cast<std::uint64_t>(4 * in_trip));
-      }
-      trip_s_ = now, trip_acked_ = acked;
-    }
-    return under_way_;
-  }
-
-  void post(bool sends, std::int32_t tag, std::int32_t peer, std::span<std::byte> memory) {
-    const transport::Message message{
-        .address = memory.data(), .bytes = memory.size(), .layout = nullptr, .peer = peer, .tag = tag};
-    bool finished = false;
-    const int error = sends ? port_.send(message, {}, &finished) : port_.recv(message, {}, &finished);
-    if (error != 0) failed_ = true;
-    if (error == 0 && !finished) ++open_;
-  }
-  void step() {
-    const auto done = port_.poll();
-    if (done.empty()) sched_yield();
-    for (const transport::Completion& each : done) failed_ = failed_ || each.error != 0;
-    open_ -= std::min(open_, done.size());
-  }
-
-  transport::Lanes& lanes_;
-  transport::LanesPort port_;
-  const Times times_;
-  const std::uint64_t most_;  // bytes
-  std::vector<std::byte> data_;
-  std::byte more_{1}, end_{0};
-  std::size_t open_ = 0;
-  bool failed_ = false;
-  std::uint64_t under_way_;
-  double trip_s_ = 0;  // when the latest round trip began, and what had arrived by then
-  std::uint64_t trip_acked_ = 0;
-};
 
 // The lowest rank of each node of a site.
 std::vector<std::int32_t> delegates(const Sites& sites, std::span<const std::int32_t> nodes, std::size_t site) {
@@ -243,7 +78,7 @@ std::vector<Counted> count(const Probing& probing, const Times& times, Ranks sen
   const auto rank = static_cast<std::int32_t>(world.rank());
   for (std::size_t i = 0; i < senders.size(); ++i) {
     if (rank != senders[i] && rank != receivers[i]) continue;
-    Pair pair(probing.lanes, times, probing.most_bytes, bytes, least);
+    ProbedPair pair(probing.lanes, times, probing.most_bytes, bytes, least);
     if (rank == senders[i]) {
       own = pair.send(receivers[i]);
     } else {
@@ -345,7 +180,7 @@ std::optional<LinkPlan> plan_of(double round_trip_s, const LinksLeft& left, cons
     LinkPlan made{.settling_s = std::max(probe.least_s, settling * round_trip_s),
                   .counted_s = times * std::max(probe.least_s, counted * round_trip_s),
                   .turns = turns};
-    made.seconds = turns * (made.settling_s + (1 + kBeyond) * made.counted_s + kOtherTrips * round_trip_s);
+    made.seconds = turns * (made.settling_s + (1 + Times::kBeyond) * made.counted_s + kOtherTrips * round_trip_s);
     return made;
   };
   const LinkPlan longer = plan(kSettlingTrips, kCountedTrips, 3, kLonger);

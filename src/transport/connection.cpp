@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "base/socket_watch.hpp"
@@ -25,7 +26,7 @@ constexpr std::uint64_t kMostRead = 256UL * 1024;  // in one go, so that one ste
 // on this core would pay for it.
 constexpr std::uint64_t kGather = 64UL * 1024;
 constexpr std::uint64_t kWorthGathering = 4096;
-constexpr int kRoom = 4 * 1024 * 1024;  // bytes: what 1 Gb/s brings while a rank is off its core for 30 ms
+constexpr std::uint64_t kRoom = 4UL * 1024 * 1024;  // what 1 Gb/s brings while a rank is off its core for 30 ms
 
 bool has_payload(FrameKind kind) {
   switch (kind) {
@@ -60,7 +61,7 @@ Connection::Connection(int socket, int epoll, bool connecting)
   SocketWatch::leave_out(socket_);
   epoll_event event = interest();
   if (epoll_ctl(epoll_, EPOLL_CTL_ADD, socket_, &event) != 0) fail(errno);
-  make_room();
+  make_room(kRoom);
 }
 
 Connection::~Connection() {
@@ -68,8 +69,9 @@ Connection::~Connection() {
   close(socket_);
 }
 
-void Connection::make_room() {
-  if (setsockopt(socket_, SOL_SOCKET, SO_RCVLOWAT, &kRoom, sizeof kRoom) != 0) return;
+void Connection::make_room(std::uint64_t bytes) const {
+  const int room = static_cast<int>(std::min<std::uint64_t>(bytes, std::numeric_limits<int>::max()));
+  if (setsockopt(socket_, SOL_SOCKET, SO_RCVLOWAT, &room, sizeof room) != 0) return;
   setsockopt(socket_, SOL_SOCKET, SO_RCVLOWAT, &low_water_, sizeof low_water_);
 }
 

@@ -77,6 +77,11 @@ class Connection {
   std::uint64_t left_to_send() const;
   // The rest of the payload under way comes to its place in `room` instead, which has space for all of it.
   void divert(std::byte* room) { to_ = room + (frame_.bytes - left_); }
+  // The kernel keeps so much of what comes before it is read, at least; each connection has 4 MiB from the start. By itself
+  // the kernel lets a window grow by what its program has read in a round trip, less what is still to be read: where that
+  // is late, and read frame by frame, it stays at its first 64 KiB (tcp_rcv_space_adjust() of Linux 6.16), which a long link
+  // brings in less than a round trip. Unlike SO_RCVBUF this leaves all beyond to the kernel.
+  void make_room(std::uint64_t bytes) const;
   // Has the other node shown no sign of life for `silence_ms`, although the kernel had asked for one at this call and
   // the one before? Or could the connection not be made in four calls? Then it breaks. False: broken.
   bool check(std::uint32_t silence_ms);
@@ -100,11 +105,6 @@ class Connection {
   unsigned checks = 0;     // of the owner's, while it has not
 
  private:
-  // The kernel keeps so much of what comes before it is read, at least. By itself it lets a window grow by what its program
-  // has read in a round trip, less what is still to be read: where that is late, and read frame by frame, it stays at its
-  // first 64 KiB (tcp_rcv_space_adjust() of Linux 6.16), which a long link brings in less than a round trip. Unlike
-  // SO_RCVBUF this leaves all beyond to the kernel.
-  void make_room();
   bool write(Outgoing& out);  // true: all of it is gone
   enum class Read : std::uint8_t { some, none, ended };
   Read read(Sink& sink);

@@ -47,17 +47,15 @@ bool widen(const Connection& connection, std::uint64_t bytes) {
   return room_of(socket) > before;
 }
 
-// Likewise at the receiver: what it has no room for waits at the sender for the receiver's program. A socket that is to
-// wake its reader only for so much gets room for twice that, and goes on being fitted by the kernel, other than with
-// SO_RCVBUF. Asked for payloads only of which some have not fitted into a new connection.
+// Likewise at the receiver: what it has no room for waits at the sender for the receiver's program. Asked for payloads only
+// of which some may not fit into a new connection.
 void widen_for(const Connection& connection, std::uint64_t bytes) {
   constexpr std::uint64_t kFirst = 32UL << 10;
   int present = 0;
   socklen_t size = sizeof present;
   if (bytes < kFirst || getsockopt(connection.socket(), SOL_SOCKET, SO_RCVBUF, &present, &size) != 0) return;
   if (static_cast<std::uint64_t>(present) >= 4 * bytes) return;
-  set_option(connection.socket(), SOL_SOCKET, SO_RCVLOWAT, static_cast<int>(2 * bytes));
-  set_option(connection.socket(), SOL_SOCKET, SO_RCVLOWAT, 1);
+  connection.make_room(2 * bytes);
 }
 
 }  // namespace
