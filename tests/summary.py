@@ -1,39 +1,36 @@
-"""How the steps of `./dev test` and `./dev ci` went: a line for each, one for the time of all, beside the limit where
-there is one, and last "N passed, N failed, N skipped". Under a step that failed stand the names of its failed tests,
-each with the first and the last words of why: where only the end of a long output is kept, that is in it.
+"""How the steps of `./dev test` and `./dev ci` went: a line for each step, with its failed tests below it; the time of
+all, beside the limit where there is one; what was skipped, by reason; the flaky tests; last "N passed, N failed, ...".
 
-summary.py FOLDER SECONDS LIMIT: `steps` has a line for each step (number, name, exit code, seconds); NUMBER.xml is the
-JUnit file of one with tests. A step that failed without a failed test (it did not compile, lint found something) counts
-as one. SECONDS is how long all took, which is less than the sum where steps ran beside each other; LIMIT how many
-minutes it may take on 2 cores, 0 for no limit. More than that is told, but is no failure: machines differ.
+summary.py FOLDER SECONDS LIMIT: `steps` has a line for each step (number, name, exit code, seconds). NUMBER.xml is the
+JUnit file of a step with tests. again.json tells how failed tests went when they were run again (rerun.py). A step that
+failed without a failed test (it did not compile, lint found something) counts as one. SECONDS is how long all took,
+which is less than the sum where steps ran beside each other. LIMIT is how many minutes that may be on 2 cores, 0 for no
+limit. More than that is told, but is no failure: machines differ.
 """
 
 from __future__ import annotations
 
-import re
+import json
 import sys
+from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
-from xml.etree import ElementTree
+
+import junit
 
 MOST_NAMED = 10
 MOST_CHARACTERS = 2400  # of why, for all failed tests of a step together
-LEAST_CHARACTERS = 300  # for each
+MOST_REASONS = 20
+LONG = "URAKATA_TEST_FULL=1"  # in the reason of a test that only --full runs
 
 
-def why_failed(case: ElementTree.Element) -> str | None:
-    """Why, on one line; nothing where the test did not fail. CTest, which gives no reason, has the test's output: of it
-    what begins where GoogleTest or a sanitizer tells of a failure, else its end."""
-    for kind in ("failure", "error"):
-        found = case.find(kind)
-        if found is not None:
-            said = found.get("message") or found.text
-            return " ".join((said or reason_in(case.findtext("system-out") or "")).split())
-    return None
+@dataclass(frozen=True)
+class Flaky:
+    """A test that failed once, and passed when it was run again by itself."""
 
-
-def reason_in(output: str) -> str:
-    begin = re.search(r"^.*(: Failure$|Sanitizer: |: runtime error: )", output, re.MULTILINE)
-    return output[begin.start() :] if begin else output[-LEAST_CHARACTERS:]
+    test: str
+    failed: str  # its output
+    passed: str
 
 
 def ends(text: str, most: int) -> str:
@@ -42,19 +39,12 @@ def ends(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:half]} ... {text[-half:]}"
 
 
-def counted(file: Path) -> tuple[int, int, int, list[str]]:
-    """Passed, failed and skipped tests, and a line for each failed one; none where the step did not come to its
-    tests."""
-    if not file.is_file():
-        return 0, 0, 0, []
-    cases = list(ElementTree.parse(file).getroot().iter("testcase"))
-    failed = [
-        f"{case.get('classname', '')} {case.get('name', '')}: {why}"
-        for case in cases
-        if (why := why_failed(case)) is not None
-    ]
-    skipped = sum(case.find("skipped") is not None for case in cases)
-    return len(cases) - len(failed) - skipped, len(failed), skipped, failed
+def runs_again(folder: Path) -> dict[tuple[str, str], str]:
+    """By step and test: the last output of a test that passed each time it was run again."""
+    file = folder / "again.json"
+    tried = json.loads(file.read_text()) if file.is_file() else []
+    passed = [one for one in tried if all(run["passed"] for run in one["runs"])]
+    return {(one["step"], one["test"]): one["runs"][-1]["output"] for one in passed}
 
 
 def minutes(seconds: int) -> str:
@@ -69,24 +59,47 @@ def whole(seconds: int, limit: int) -> str:
     return f"{state} {minutes(seconds)}  in all; the limit on 2 cores is {limit} min"
 
 
+def skipped_by_reason(reasons: Counter[str]) -> list[str]:
+    """The long tests in one line, then a line for each other reason."""
+    long = sum(count for reason, count in reasons.items() if LONG in reason)
+    others = [(reason, count) for reason, count in reasons.most_common() if LONG not in reason]
+    lines = [f"skipped {long:4}: long ones, which ./dev test --full runs"] if long else []
+    lines += [f"skipped {count:4}: {ends(reason or 'no reason given', 150)}" for reason, count in others[:MOST_REASONS]]
+    rest = sum(count for _, count in others[MOST_REASONS:])
+    return lines + ([f"skipped {rest:4}: for {len(others) - MOST_REASONS} other reasons"] if rest else [])
+
+
 def main(folder: Path, seconds: int, limit: int) -> int:
-    total = [0, 0, 0]
+    passed, failed, reasons, flaky = 0, 0, Counter[str](), list[Flaky]()
+    again = runs_again(folder)
     lines = [line.split("\t") for line in (folder / "steps").read_text().splitlines()]
     for number, name, code, taken in sorted(lines, key=lambda line: int(line[0])):
-        passed, failed, skipped, failures = counted(folder / f"{number}.xml")
-        if code != "0" and failed == 0:
-            failed = 1
-        total = [total[0] + passed, total[1] + failed, total[2] + skipped]
-        state = "FAILED" if failed else "ok    "
-        print(f"{state} {minutes(int(taken))}  {name}: {passed} passed, {failed} failed")
+        cases = junit.cases(folder / f"{number}.xml")
+        broken = [case for case in cases if case.failure is not None]
+        mended = [case for case in broken if (number, case.title()) in again]
+        failures = [case for case in broken if case not in mended]
+        skipped = [case for case in cases if case.skipped is not None]
+        here = len(cases) - len(failures) - len(skipped)
+        bad = len(failures) or int(code != "0" and not mended)
+        passed, failed = passed + here, failed + bad
+        reasons.update(case.skipped or "" for case in skipped)
+        flaky += [Flaky(case.title(), case.output, again[number, case.title()]) for case in mended]
+        print(f"{'FAILED' if bad else 'ok    '} {minutes(int(taken))}  {name}: {here} passed, {bad} failed")
         named = failures[:MOST_NAMED]
-        for failure in named:
-            print(f"         {ends(failure, max(LEAST_CHARACTERS, MOST_CHARACTERS // len(named)))}")
+        for case in named:
+            most = max(junit.LEAST_CHARACTERS, MOST_CHARACTERS // len(named))
+            print(f"         {ends(f'{case.title()}: {case.failure}', most)}")
         if len(failures) > MOST_NAMED:
             print(f"         and {len(failures) - MOST_NAMED} more")
     print(whole(seconds, limit))
-    print(f"{total[0]} passed, {total[1]} failed, {total[2]} skipped")
-    return 1 if total[1] else 0
+    for line in skipped_by_reason(reasons):
+        print(line)
+    for one in flaky:
+        print(f"flaky: {one.test}")
+        print(f"it failed:\n{ends(one.failed, MOST_CHARACTERS)}\nand passed, run again by itself:")
+        print(ends(one.passed, MOST_CHARACTERS))
+    print(f"{passed} passed, {failed} failed, {sum(reasons.values())} skipped")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -8,12 +8,11 @@
 #include <atomic>
 #include <barrier>
 #include <cstdio>
-#include <cstdlib>
 #include <optional>
-#include <random>
 #include <string>
 #include <thread>
 
+#include "../seed.hpp"
 #include "neighbourhood.hpp"
 #include "random_edges.hpp"
 
@@ -168,12 +167,8 @@ constexpr std::uint64_t kRounds = 40;
 constexpr std::uint64_t kRounds = 200;
 #endif
 
-// TEST_SEED repeats a run.
 TEST(Plan, RandomNeighbourhoods) {
-  const char* given = std::getenv("TEST_SEED");
-  const std::uint64_t seed = given != nullptr ? std::stoull(given) : std::random_device{}();
-  printf("seed %llu\n", static_cast<unsigned long long>(seed));
-  fflush(stdout);  // it may be needed after a hang
+  const std::uint64_t seed = test::drawn_seed();
   std::uint64_t exchanges = 0;
   for (std::uint64_t number = 0; number < kRounds; ++number) {
     const std::uint64_t own_seed = seed + number * 1000;

@@ -35,8 +35,10 @@ def cases(short: int, full: int, name: str, ranks: int) -> str:
 
 
 def drawn_seed() -> str:
-    """Another one each time, or URAKATA_TEST_SEED. Tests name it, with the program's other words, where they fail."""
-    return os.environ.get("URAKATA_TEST_SEED") or str(random.SystemRandom().randrange(1 << 31))
+    """The seed of a random test: URAKATA_TEST_SEED, else another in each run. It is printed, so a failure shows it."""
+    seed = os.environ.get("URAKATA_TEST_SEED") or str(random.SystemRandom().randrange(1 << 31))
+    print(f"URAKATA_TEST_SEED={seed}")
+    return seed
 
 
 @dataclass(frozen=True)

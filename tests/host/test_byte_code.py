@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from broken_links import wait_until_it_works
 from byte_code_jobs import BYTE_CODE, CASES, KERNEL, attach, run, skip_without_a_ring
-from jobs import FULL, compiled, named
+from jobs import FULL, compiled, drawn_seed, named
 from killing import STAGES, KilledJobs
 from typer.testing import CliRunner
 
@@ -169,9 +169,7 @@ def test_a_rank_that_ends_early_ends_the_job(hosts: Hosts, folder: Path, tmp_pat
 
 def test_ranks_that_are_killed_leave_their_slots(hosts: Hosts, folder: Path) -> None:
     """At random moments of their stages; each job has some of a user's 32 slots on a node."""
-    seed = random.SystemRandom().randrange(1 << 31)
-    print(f"seed {seed}")
-    chance = random.Random(seed)
+    chance = random.Random(drawn_seed())
     host = named("openmpi")
     jobs = KilledJobs(hosts, host, compiled(host, "killed_at", folder))
     for stage in STAGES[1:] * (20 if FULL else 1):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import random
 import re
 import signal
 import sys
@@ -17,7 +16,7 @@ import pytest
 from bad_network import CannotError, spoiled
 from byte_code_jobs import BYTE_CODE, attach, run, skip_without_a_ring
 from foreign_traffic import SIZES
-from jobs import FULL, compiled, named
+from jobs import FULL, compiled, drawn_seed, named
 
 from urakata.hosts import Hosts, HostsError, LinkSettings, Sites, available
 from urakata.hosts.command import Command
@@ -39,9 +38,8 @@ def hosts(folder: Path) -> Iterator[Hosts]:
 
 def random_nbc(folder: Path, cases: str = CASES) -> tuple[list[str], int]:
     """The program with its words, and the seed in them."""
-    seed = random.SystemRandom().randrange(1 << 20)
-    print(f"seed {seed}")
-    return [str(compiled(named("openmpi"), "random_nbc", folder)), "--cases", cases, "--seed", str(seed)], seed
+    seed = drawn_seed()
+    return [str(compiled(named("openmpi"), "random_nbc", folder)), "--cases", cases, "--seed", seed], int(seed)
 
 
 def all_right(code: int, output: str) -> None:

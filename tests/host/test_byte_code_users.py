@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from byte_code_jobs import BYTE_CODE, EXEC, KERNEL, attach, run, skip_without_a_ring
-from jobs import FULL, compiled, named
+from jobs import FULL, compiled, drawn_seed, named
 
 from urakata.hosts import Hosts, available, byte_code
 
@@ -127,9 +127,7 @@ def clean(hosts: Hosts) -> None:
 
 def test_whenever_attaching_is_killed_it_can_be_listed_and_detached() -> None:
     """Also where it takes the place of what was; and it can be attached anew."""
-    seed = random.SystemRandom().randrange(1 << 31)
-    print(f"seed {seed}")
-    chance = random.Random(seed)
+    chance = random.Random(drawn_seed())
     words = [KERNEL, "attach", "eth0", byte_code.file(), "--generic", "--user", NAMED]
     listed: set[str] = set()
     with Hosts(count=1) as own:

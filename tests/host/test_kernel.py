@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from broken_links import cut, wait_until_it_works
-from jobs import FULL, compiled, named
+from jobs import FULL, compiled, drawn_seed, named
 from killing import STAGES, KilledJobs, output_where_the_host_sees_no_end
 from typer.testing import CliRunner
 
@@ -190,9 +190,7 @@ def killed_jobs(request: pytest.FixtureRequest, hosts: Hosts, folder: Path) -> K
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_rank_that_is_killed_at_any_stage_leaves_nothing(killed_jobs: KilledJobs, stage: str) -> None:
     """At random moments: no process, no socket, no io_uring."""
-    seed = random.SystemRandom().randrange(1 << 31)
-    print(f"seed {seed}")
-    chance = random.Random(seed)
+    chance = random.Random(drawn_seed())
     for _ in range(40 if FULL else 2):
         killed_jobs.kill(stage, chance)
 

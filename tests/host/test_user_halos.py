@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from jobs import (
     compiled,
     compiled_example,
     compiled_outside,
+    drawn_seed,
     named,
     passes,
     run_job,
@@ -28,8 +28,6 @@ from urakata import paths
 from urakata.report.summary import Row, summarise
 
 __all__ = ["nothing_stays"]  # around every test here
-
-SEED = os.environ.get("URAKATA_TEST_SEED", "11")
 
 
 def is_right(outcome: Outcome) -> None:
@@ -56,14 +54,16 @@ def job(host: Host, ranks: int, command: list[str], way: str, environment: dict[
 @pytest.mark.parametrize("name", HOST_NAMES if FULL else ("openmpi", "mpich"))
 def test_random_halos_equal_plain_messages(folder: Path, name: str, way: str, ranks: int) -> None:
     host = named(name)
-    is_right(job(host, ranks, [str(compiled(host, "random_halos", folder)), cases(60, 3000, name, ranks), SEED], way))
+    is_right(
+        job(host, ranks, [str(compiled(host, "random_halos", folder)), cases(60, 3000, name, ranks), drawn_seed()], way)
+    )
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_the_report_says_which_way_halos_go(folder: Path, tmp_path: Path, name: str) -> None:
     """By plans in a space; by messages where there are none."""
     host = named(name)
-    program = [str(compiled(host, "random_halos", folder)), "12", SEED]
+    program = [str(compiled(host, "random_halos", folder)), "12", drawn_seed()]
     for plans in ("1", "0"):
         variables = {"URAKATA_EXCHANGE_PLANS": plans, "URAKATA_REPORT": str(tmp_path / plans)}
         is_right(space_job(host, 3, program, environment=variables))
@@ -82,7 +82,7 @@ def test_the_report_says_which_way_halos_go(folder: Path, tmp_path: Path, name: 
 def test_ranks_outside_of_the_space(folder: Path, tmp_path: Path, name: str) -> None:
     """Communicators of both kinds have messages, and all ranks know; the ranks inside have plans among themselves."""
     host = named(name)
-    arguments = ["60", SEED]
+    arguments = ["60", drawn_seed()]
     inside = [str(compiled(host, "random_halos", folder)), *arguments]
     outside = [*SPACE, str(compiled_outside(host, "random_halos", folder)), *arguments]
     variables = {"URAKATA_REPORT": str(tmp_path)}

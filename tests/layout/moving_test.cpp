@@ -8,6 +8,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "../seed.hpp"
 #include "random_type.hpp"
 
 namespace urakata::layout {
@@ -131,13 +132,11 @@ std::pair<std::uint64_t, std::uint64_t> counts(RandomTypes& random, std::uint64_
   return {b / common, a / common};
 }
 
-// URAKATA_TEST_FULL=1: 100 000 pairs; URAKATA_TEST_SEED: another seed than the usual one.
+// URAKATA_TEST_FULL=1: 100 000 pairs.
 TEST(Moving, EqualsTheTypeMapWalkedByteByByte) {
   const char* full = std::getenv("URAKATA_TEST_FULL");
-  const char* given = std::getenv("URAKATA_TEST_SEED");
   const int pairs = full != nullptr && std::string_view(full) == "1" ? 100000 : 4000;
-  const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : 20261121;
-  std::printf("seed %llu, %d pairs\n", static_cast<unsigned long long>(seed), pairs);
+  const std::uint64_t seed = test::drawn_seed();
   int copies = 0;
   for (int i = 0; i < pairs; ++i) {
     RandomTypes random(seed + static_cast<std::uint64_t>(i));

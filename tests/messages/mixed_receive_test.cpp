@@ -5,12 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cstdio>
 #include <memory>
 #include <random>
 #include <thread>
 #include <vector>
 
+#include "../seed.hpp"
 #include "messages/mixed_queue.hpp"
 #include "model_host.hpp"
 
@@ -105,8 +105,7 @@ class Scene {
 };
 
 TEST(MixedReceive, RandomMessagesAreMatchedInOrder) {
-  const std::uint64_t seed = std::random_device{}();
-  printf("seed %llu\n", static_cast<unsigned long long>(seed));
+  const std::uint64_t seed = test::drawn_seed();
   std::mt19937_64 random(seed);
   const auto draw = [&](std::uint64_t below) { return static_cast<std::int32_t>(random() % below); };
   constexpr std::uint64_t kMessages = 40'000;

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstdio>
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -13,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "../seed.hpp"
 #include "base/fallback_progress.hpp"
 #include "p2p/endpoint.hpp"
 
@@ -106,8 +106,7 @@ std::uint64_t receive_all(Endpoint& here, FallbackProgress& fallback, Steps step
 }
 
 TEST(Interleaving, NoStopLosesOrTearsAMessage) {
-  const std::uint64_t seed = std::random_device{}();
-  printf("seed %llu\n", static_cast<unsigned long long>(seed));
+  const std::uint64_t seed = test::drawn_seed();
   Endpoint sender(Callers::many);
   Endpoint receiver(Callers::many);
   const auto progress_of = [](Endpoint& endpoint) {

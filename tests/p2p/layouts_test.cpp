@@ -7,13 +7,13 @@
 #include <cstdio>
 #include <memory>
 #include <ostream>
-#include <random>
 #include <string>
 #include <thread>
 #include <unordered_set>
 #include <vector>
 
 #include "../layout/random_type.hpp"
+#include "../seed.hpp"
 #include "fake_link.hpp"
 #include "layout/moving.hpp"
 #include "p2p/endpoint.hpp"
@@ -124,8 +124,7 @@ constexpr int kMessages = 400;
 #endif
 
 TEST_P(Layouts, GoFromElementsToElements) {
-  const std::uint64_t seed = std::random_device{}();
-  printf("seed %llu\n", static_cast<unsigned long long>(seed));
+  const std::uint64_t seed = test::drawn_seed();
   RandomTypes random(seed);
   std::vector<Message> messages;
   for (int i = 0; i < kMessages; ++i) messages.emplace_back(random);

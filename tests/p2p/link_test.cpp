@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <random>
@@ -12,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "../seed.hpp"
 #include "base/helper_thread.hpp"
 #include "fake_link.hpp"
 #include "layout/layout.hpp"
@@ -205,8 +205,7 @@ class Rank {
 };
 
 TEST(Links, OneMatchingForTheSpaceAndBeyond) {
-  const std::uint64_t seed = std::random_device{}();
-  printf("seed %llu\n", static_cast<unsigned long long>(seed));
+  const std::uint64_t seed = test::drawn_seed();
   World world(seed, FakeLink::kEagerBytes + 2 * FakeLink::kFrame);  // small ones could overtake large ones
   std::vector<std::unique_ptr<Rank>> ranks;
   for (int i = 0; i < kRanks; ++i) ranks.push_back(std::make_unique<Rank>(i, seed, world));

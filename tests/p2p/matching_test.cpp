@@ -2,13 +2,13 @@
 // taken the message that the reference says, with the right bytes. 150 000 messages.
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <random>
 #include <vector>
 
+#include "../seed.hpp"
 #include "p2p/endpoint.hpp"
 #include "reference.hpp"
 
@@ -202,9 +202,7 @@ class Matching : public ::testing::Test {
 };
 
 TEST_F(Matching, IsThatOfTheReference) {
-  const std::uint64_t seed = std::random_device{}();
-  SCOPED_TRACE("seed " + std::to_string(seed));
-  printf("seed %llu\n", static_cast<unsigned long long>(seed));
+  const std::uint64_t seed = test::drawn_seed();
   random_.seed(seed);
   for (int i = 0; i < kSenders; ++i) senders_.push_back(std::make_unique<Endpoint>(Callers::one));
   while (sent_count_ < kMessages && !HasFatalFailure()) {

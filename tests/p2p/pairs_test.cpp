@@ -11,6 +11,7 @@
 #include <random>
 #include <vector>
 
+#include "../seed.hpp"
 #include "p2p/endpoint.hpp"
 #include "reference.hpp"
 
@@ -225,8 +226,7 @@ class Pairs : public ::testing::Test {
 };
 
 TEST_F(Pairs, MatchAsTheReferenceDoes) {
-  const std::uint64_t seed = std::random_device{}();
-  printf("seed %llu\n", static_cast<unsigned long long>(seed));
+  const std::uint64_t seed = test::drawn_seed();
   random_.seed(seed);
   for (std::uint64_t step = 0; sent_ < kMessages; ++step) {
     if (step % 256 == 0) calm_ = draw(4) != 0;

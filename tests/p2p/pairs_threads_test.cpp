@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "../seed.hpp"
 #include "p2p/endpoint.hpp"
 
 namespace urakata::p2p::test {
@@ -182,8 +183,7 @@ std::uint64_t receive_all(Endpoint& here, const std::vector<std::int32_t>& tags,
 class PairsThreads : public ::testing::TestWithParam<Callers> {};
 
 TEST_P(PairsThreads, EachReceiveGetsTheOldest) {
-  const std::uint64_t seed = std::random_device{}();
-  printf("seed %llu\n", static_cast<unsigned long long>(seed));
+  const std::uint64_t seed = test::drawn_seed();
   const std::vector<std::int32_t> tags = tags_of(seed);
   Endpoint sender(GetParam());
   Endpoint receiver(GetParam());

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <random>
 #include <thread>
 #include <vector>
 
+#include "../seed.hpp"
 #include "base/fallback_progress.hpp"
 #include "p2p/endpoint.hpp"
 
@@ -154,8 +154,7 @@ class Rank {
 };
 
 void expect_all_to_arrive(const CopyingSettings& copying) {
-  const std::uint64_t seed = std::random_device{}();
-  printf("seed %llu\n", static_cast<unsigned long long>(seed));
+  const std::uint64_t seed = test::drawn_seed();
   std::vector<std::unique_ptr<Endpoint>> endpoints;
   for (int i = 0; i < kRanks; ++i)
     endpoints.push_back(std::make_unique<Endpoint>(Callers::one, BackoffSettings{}, copying));

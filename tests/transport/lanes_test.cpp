@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "../seed.hpp"
 #include "lanes_job.hpp"
 #include "loopback.hpp"
 #include "transport/group.hpp"
@@ -88,7 +89,7 @@ void exchange(Job& job, unsigned seed, int messages, unsigned cuts) {
 
 TEST(Lanes, MessagesOfAPeerAndTagMeetInOrder) {
   Job job(3);
-  exchange(job, std::random_device{}(), 150, 0);
+  exchange(job, test::drawn_seed(), 150, 0);
 }
 
 // A kernel that has room for only 64 KiB at first gives no more to who reads late (tcp_rmem: least, first, most).
@@ -152,7 +153,7 @@ TEST(Lanes, NoLaneHasMoreThanItsShare) {
 
 TEST(Lanes, WhatALostLaneHadGoesOverOthers) {
   Job job(3);
-  exchange(job, std::random_device{}(), 150, 20);
+  exchange(job, test::drawn_seed(), 150, 20);
   std::uint32_t lost = 0;
   for (auto& lanes : job.lanes) {
     for (const auto& [rank, traffic] : lanes->traffic()) lost += traffic.lost;
@@ -251,7 +252,7 @@ TEST(Lanes, GoIsToldByAllLanes) {
 // One lane only: when it is lost another is made.
 TEST(Lanes, ALostLaneIsMadeAnew) {
   Job job(3, {.streams = 1, .congestion = ""});
-  exchange(job, std::random_device{}(), 100, 20);
+  exchange(job, test::drawn_seed(), 100, 20);
 }
 
 // Nothing is lost by it, and the message after it has connections of its own.

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "../seed.hpp"
 #include "layout/moving.hpp"
 #include "loopback.hpp"
 #include "p2p/endpoint.hpp"
@@ -282,17 +283,10 @@ class Rank {
   std::uint64_t bad_ = 0;
 };
 
-inline std::uint64_t drawn_seed() {
-  const char* const given = std::getenv("SEED");
-  const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
-  printf("SEED=%llu\n", static_cast<unsigned long long>(seed));
-  return seed;
-}
-
 // Random traffic between all of them, each rank by a thread of its own; all is checked.
 inline void exchange(std::vector<Node>& nodes) {
   const auto count = static_cast<std::int32_t>(nodes.size());
-  const std::uint64_t seed = drawn_seed();
+  const std::uint64_t seed = test::drawn_seed();
   std::vector<std::unique_ptr<Rank>> ranks;
   for (std::int32_t i = 0; i < count; ++i) {
     ranks.push_back(std::make_unique<Rank>(i, count, 60, seed, nodes[static_cast<std::size_t>(i)]));

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <random>
 
+#include "../seed.hpp"
 #include "base/clock.hpp"
 #include "network.hpp"
 
@@ -146,8 +147,7 @@ struct Case {
 class Offloads : public testing::TestWithParam<Case> {};
 
 TEST_P(Offloads, AllRanksHaveTheSameResultsAsOnePlace) {
-  const auto seed = std::random_device()();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  const auto seed = test::drawn_seed();
   std::mt19937_64 random(seed);
   for (const std::uint32_t ranks : {2U, 3U, 5U, 16U}) {
     Network network(ranks, random());
