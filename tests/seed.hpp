@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <random>
 
-namespace urakata::test {
+namespace urakata {
 
 // Below 2^31, so that each generator and each test program can take it. URAKATA_TEST_SEED is read as a decimal number.
 inline std::uint32_t drawn_seed() {
@@ -19,4 +19,4 @@ inline std::uint32_t drawn_seed() {
   return seed;
 }
 
-}  // namespace urakata::test
+}  // namespace urakata

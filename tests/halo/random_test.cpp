@@ -168,7 +168,7 @@ constexpr std::uint64_t kRounds = 200;
 #endif
 
 TEST(Plan, RandomNeighbourhoods) {
-  const std::uint64_t seed = test::drawn_seed();
+  const std::uint64_t seed = drawn_seed();
   std::uint64_t exchanges = 0;
   for (std::uint64_t number = 0; number < kRounds; ++number) {
     const std::uint64_t own_seed = seed + number * 1000;

@@ -115,7 +115,7 @@ class BetweenSites : public testing::TestWithParam<Operation> {
     }
   }
   void prove_every_root(const std::vector<Sizes>& all) {
-    const std::uint32_t seed = full() ? test::drawn_seed() : 2222U;
+    const std::uint32_t seed = full() ? drawn_seed() : 2222U;
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937 random(seed);
     for (const Sizes& sizes : all) {

@@ -136,7 +136,7 @@ std::pair<std::uint64_t, std::uint64_t> counts(RandomTypes& random, std::uint64_
 TEST(Moving, EqualsTheTypeMapWalkedByteByByte) {
   const char* full = std::getenv("URAKATA_TEST_FULL");
   const int pairs = full != nullptr && std::string_view(full) == "1" ? 100000 : 4000;
-  const std::uint64_t seed = test::drawn_seed();
+  const std::uint64_t seed = drawn_seed();
   int copies = 0;
   for (int i = 0; i < pairs; ++i) {
     RandomTypes random(seed + static_cast<std::uint64_t>(i));

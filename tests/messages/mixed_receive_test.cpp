@@ -105,7 +105,7 @@ class Scene {
 };
 
 TEST(MixedReceive, RandomMessagesAreMatchedInOrder) {
-  const std::uint64_t seed = test::drawn_seed();
+  const std::uint64_t seed = drawn_seed();
   std::mt19937_64 random(seed);
   const auto draw = [&](std::uint64_t below) { return static_cast<std::int32_t>(random() % below); };
   constexpr std::uint64_t kMessages = 40'000;

@@ -106,7 +106,7 @@ std::uint64_t receive_all(Endpoint& here, FallbackProgress& fallback, Steps step
 }
 
 TEST(Interleaving, NoStopLosesOrTearsAMessage) {
-  const std::uint64_t seed = test::drawn_seed();
+  const std::uint64_t seed = drawn_seed();
   Endpoint sender(Callers::many);
   Endpoint receiver(Callers::many);
   const auto progress_of = [](Endpoint& endpoint) {

@@ -124,7 +124,7 @@ constexpr int kMessages = 400;
 #endif
 
 TEST_P(Layouts, GoFromElementsToElements) {
-  const std::uint64_t seed = test::drawn_seed();
+  const std::uint64_t seed = drawn_seed();
   RandomTypes random(seed);
   std::vector<Message> messages;
   for (int i = 0; i < kMessages; ++i) messages.emplace_back(random);

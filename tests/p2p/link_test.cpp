@@ -205,7 +205,7 @@ class Rank {
 };
 
 TEST(Links, OneMatchingForTheSpaceAndBeyond) {
-  const std::uint64_t seed = test::drawn_seed();
+  const std::uint64_t seed = drawn_seed();
   World world(seed, FakeLink::kEagerBytes + 2 * FakeLink::kFrame);  // small ones could overtake large ones
   std::vector<std::unique_ptr<Rank>> ranks;
   for (int i = 0; i < kRanks; ++i) ranks.push_back(std::make_unique<Rank>(i, seed, world));

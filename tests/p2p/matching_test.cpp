@@ -202,7 +202,7 @@ class Matching : public ::testing::Test {
 };
 
 TEST_F(Matching, IsThatOfTheReference) {
-  const std::uint64_t seed = test::drawn_seed();
+  const std::uint64_t seed = drawn_seed();
   random_.seed(seed);
   for (int i = 0; i < kSenders; ++i) senders_.push_back(std::make_unique<Endpoint>(Callers::one));
   while (sent_count_ < kMessages && !HasFatalFailure()) {

@@ -226,7 +226,7 @@ class Pairs : public ::testing::Test {
 };
 
 TEST_F(Pairs, MatchAsTheReferenceDoes) {
-  const std::uint64_t seed = test::drawn_seed();
+  const std::uint64_t seed = drawn_seed();
   random_.seed(seed);
   for (std::uint64_t step = 0; sent_ < kMessages; ++step) {
     if (step % 256 == 0) calm_ = draw(4) != 0;

@@ -183,7 +183,7 @@ std::uint64_t receive_all(Endpoint& here, const std::vector<std::int32_t>& tags,
 class PairsThreads : public ::testing::TestWithParam<Callers> {};
 
 TEST_P(PairsThreads, EachReceiveGetsTheOldest) {
-  const std::uint64_t seed = test::drawn_seed();
+  const std::uint64_t seed = drawn_seed();
   const std::vector<std::int32_t> tags = tags_of(seed);
   Endpoint sender(GetParam());
   Endpoint receiver(GetParam());

@@ -154,7 +154,7 @@ class Rank {
 };
 
 void expect_all_to_arrive(const CopyingSettings& copying) {
-  const std::uint64_t seed = test::drawn_seed();
+  const std::uint64_t seed = drawn_seed();
   std::vector<std::unique_ptr<Endpoint>> endpoints;
   for (int i = 0; i < kRanks; ++i)
     endpoints.push_back(std::make_unique<Endpoint>(Callers::one, BackoffSettings{}, copying));

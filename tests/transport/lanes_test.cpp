@@ -89,7 +89,7 @@ void exchange(Job& job, unsigned seed, int messages, unsigned cuts) {
 
 TEST(Lanes, MessagesOfAPeerAndTagMeetInOrder) {
   Job job(3);
-  exchange(job, test::drawn_seed(), 150, 0);
+  exchange(job, drawn_seed(), 150, 0);
 }
 
 // A kernel that has room for only 64 KiB at first gives no more to who reads late (tcp_rmem: least, first, most).
@@ -153,7 +153,7 @@ TEST(Lanes, NoLaneHasMoreThanItsShare) {
 
 TEST(Lanes, WhatALostLaneHadGoesOverOthers) {
   Job job(3);
-  exchange(job, test::drawn_seed(), 150, 20);
+  exchange(job, drawn_seed(), 150, 20);
   std::uint32_t lost = 0;
   for (auto& lanes : job.lanes) {
     for (const auto& [rank, traffic] : lanes->traffic()) lost += traffic.lost;
@@ -252,7 +252,7 @@ TEST(Lanes, GoIsToldByAllLanes) {
 // One lane only: when it is lost another is made.
 TEST(Lanes, ALostLaneIsMadeAnew) {
   Job job(3, {.streams = 1, .congestion = ""});
-  exchange(job, test::drawn_seed(), 100, 20);
+  exchange(job, drawn_seed(), 100, 20);
 }
 
 // Nothing is lost by it, and the message after it has connections of its own.

@@ -44,7 +44,7 @@ class Helpers : public ::testing::TestWithParam<std::uint64_t> {};
 // `long_gap_ns` 0: they never stand back; else they do after waits that come soon.
 TEST_P(Helpers, MoveWhatTheProgramLeaves) {
   constexpr std::int32_t kRanks = 3;
-  const std::uint64_t seed = test::drawn_seed();
+  const std::uint64_t seed = drawn_seed();
   std::vector<Node> nodes = job(kRanks, {}, p2p::Callers::one_and_often);
   std::vector<std::unique_ptr<Program>> programs;
   std::vector<std::unique_ptr<Rank>> ranks;

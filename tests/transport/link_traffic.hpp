@@ -286,7 +286,7 @@ class Rank {
 // Random traffic between all of them, each rank by a thread of its own; all is checked.
 inline void exchange(std::vector<Node>& nodes) {
   const auto count = static_cast<std::int32_t>(nodes.size());
-  const std::uint64_t seed = test::drawn_seed();
+  const std::uint64_t seed = drawn_seed();
   std::vector<std::unique_ptr<Rank>> ranks;
   for (std::int32_t i = 0; i < count; ++i) {
     ranks.push_back(std::make_unique<Rank>(i, count, 60, seed, nodes[static_cast<std::size_t>(i)]));

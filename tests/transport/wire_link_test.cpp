@@ -311,7 +311,7 @@ void cut_one(std::mt19937_64& random) {
 // Both send each other messages of all sizes, and one of their connections is cut at any time: what has not arrived
 // whole fails, and nothing hangs.
 TEST(WireLink, ATornConnectionFailsWhatNeedsIt) {
-  std::mt19937_64 random(test::drawn_seed());
+  std::mt19937_64 random(drawn_seed());
   std::size_t good = 0;
   std::size_t lost = 0;
   for (int round = 0; round < 20; ++round) {

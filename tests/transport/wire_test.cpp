@@ -66,7 +66,7 @@ std::vector<Completion> both(WirePort& a, std::size_t of_a, WirePort& b, std::si
 // Three processes send each other messages of all lengths under few tags, posted early or late: each receive gets
 // the next message of its peer and tag.
 TEST(Wire, MessagesOfAPeerAndTagMeetInOrder) {
-  const unsigned seed = test::drawn_seed();
+  const unsigned seed = drawn_seed();
   std::mt19937 random(seed);
   auto wires = job(3);
   std::vector<std::unique_ptr<WirePort>> ports;
@@ -334,7 +334,7 @@ TEST(Wire, TellsHowFarAPayloadIs) {
 // An operation of each rank is given up with messages in every state: none is reported, none is read from or written to
 // its buffers afterwards, and another operation's messages between the two go on.
 TEST(Wire, WhatIsGivenUpTouchesNoBufferAnyMore) {
-  const unsigned seed = test::drawn_seed();
+  const unsigned seed = drawn_seed();
   std::mt19937 random(seed);
   constexpr int kOver = 7 << Group::kContextShift;
   constexpr std::size_t kSizes[] = {0, 100, 100'000, Wire::kEager + 1, 3'000'000};

@@ -52,7 +52,7 @@ template <class F>
 void compare(std::uint64_t pairs) {
   using Bits = typename Format<F>::Bits;
   const ura_ieee kFormat = Format<F>::kIs;
-  const auto seed = urakata::test::drawn_seed();
+  const auto seed = urakata::drawn_seed();
   std::mt19937_64 random(seed);
   const auto same = [](F expected, std::uint64_t got) {
     return std::isnan(expected) ? std::isnan(std::bit_cast<F>(static_cast<Bits>(got)))

@@ -147,7 +147,7 @@ struct Case {
 class Offloads : public testing::TestWithParam<Case> {};
 
 TEST_P(Offloads, AllRanksHaveTheSameResultsAsOnePlace) {
-  const auto seed = test::drawn_seed();
+  const auto seed = drawn_seed();
   std::mt19937_64 random(seed);
   for (const std::uint32_t ranks : {2U, 3U, 5U, 16U}) {
     Network network(ranks, random());
