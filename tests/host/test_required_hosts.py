@@ -1,9 +1,12 @@
-"""A default host that could not be installed is a failure where nothing may be skipped for it, as in ./dev ci."""
+"""Which MPI libraries a run must have, and which cases of a test it has with each."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import jobs
 import pytest
+from conftest import is_for_full
 
 
 def test_a_host_that_is_required_and_missing_fails_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -13,3 +16,17 @@ def test_a_host_that_is_required_and_missing_fails_the_test(monkeypatch: pytest.
         jobs.named("mpich")
     with pytest.raises(pytest.skip.Exception):
         jobs.named("impi")
+
+
+@pytest.mark.parametrize(
+    ("name", "engine", "left_out"),
+    [("openmpi", "poll", False), ("impi", "poll", True), ("impi", None, True), ("impi", "thread", False)],
+)
+def test_further_libraries_have_one_engine(name: str, engine: str | None, left_out: bool) -> None:
+    case = SimpleNamespace(params={"name": name, "engine": engine})
+    assert is_for_full(case) == left_out
+
+
+def test_a_test_without_engines_is_run_with_each_library() -> None:
+    assert not is_for_full(SimpleNamespace(params={"name": "impi", "ranks": 3}))
+    assert not is_for_full(None)  # of a test without parameters
