@@ -19,11 +19,11 @@ def test_a_host_that_is_required_and_missing_fails_the_test(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(
-    ("name", "engine", "left_out"),
+    ("library", "how", "left_out"),
     [("openmpi", "poll", False), ("impi", "poll", True), ("impi", None, True), ("impi", "thread", False)],
 )
-def test_further_libraries_have_one_engine(name: str, engine: str | None, left_out: bool) -> None:
-    case = SimpleNamespace(params={"name": name, "engine": engine})
+def test_further_libraries_have_one_engine(library: str, how: str | None, left_out: bool) -> None:
+    case = SimpleNamespace(params={"name": library, "engine": how})
     assert is_for_full(case) == left_out
 
 
