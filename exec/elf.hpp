@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -20,5 +21,8 @@ struct Elf {
 
 // Error: not readable, or no ELF file.
 Result<Elf> read_elf(const std::string& path);
+
+// The functions that a library defines for others and whose names begin so. Empty where it cannot be read.
+std::vector<std::string> exported_functions(const std::string& path, std::string_view prefix);
 
 }  // namespace urakata

@@ -23,6 +23,7 @@
 #include "base/log.hpp"
 #include "base/options.hpp"
 #include "base/preload_env.hpp"
+#include "linked_tools.hpp"
 #include "mpi_need.hpp"
 #include "profile_library.hpp"
 #include "space/settle.hpp"
@@ -130,6 +131,13 @@ void load_before(const MpiNeed& need) {
   ours.store(loaded, std::memory_order_release);
   our_dlopen.store(real_dlsym()(loaded, "dlopen"), std::memory_order_release);
   log::detail("%s is loaded under %s", file.c_str(), library.c_str());
+  // Nothing that is loaded now is found before ours.
+  for (const Loader* const tool : tools_among(need, 0, library)) {
+    log::warning_of_all(
+        "the MPI tool %s sees no call of the program, since it is loaded after the program has started; "
+        "set LD_PRELOAD=%s",
+        tool->path.c_str(), tool->path.c_str());
+  }
 }
 
 // dlsym for a name of MPI's, asked of a handle: ours, where the host's would be found.

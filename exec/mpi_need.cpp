@@ -45,31 +45,39 @@ std::string_view name(Abi abi) {
   return {};
 }
 
-MpiNeed MpiSearch::need_of(const std::string& path, const Loader* loader) {
+MpiNeed MpiSearch::need_of(const std::string& path, const std::vector<std::string>& preloaded) {
   MpiNeed need;
-  std::deque<Loader> found;  // a deque keeps its elements in place: later ones point at earlier ones
+  std::deque<Loader>& found = need.before;  // a deque keeps its elements in place: later ones point at earlier ones
   const auto open = [&](const std::string& file, const Loader* by) {
     Result<Elf> elf = read_elf(file);
     if (elf && !elf->foreign) found.push_back({file, std::move(*elf), by});
   };
-  open(path, loader);
+  open(path, nullptr);
   if (found.empty()) return need;
   if (const Abi own = abi_of_library(found.front().elf.soname); own != Abi::none) {
-    return {own, found.front().elf.soname, path, false};
+    need.abi = own;
+    need.library = found.front().elf.soname;
+    need.path = path;
+    found.clear();
+    return need;
   }
+  for (const std::string& file : preloaded) open(file, &found.front());
   for (std::size_t next = 0; next < found.size(); ++next) {
     const Loader& one = found[next];
-    for (const std::string& library : one.elf.needed) {
-      if (const Abi abi = abi_of_library(library); abi != Abi::none) {
-        return {abi, library, libraries_.find(library, &one), false};
-      }
-    }
     need.loads_late = need.loads_late || one.elf.imports_dlopen;
     for (const std::string& library : one.elf.needed) {
+      if (const Abi abi = abi_of_library(library); abi != Abi::none) {
+        need.abi = abi;
+        need.library = library;
+        need.path = libraries_.find(library, &one);
+        need.loads_late = false;
+        return need;
+      }
       if (of_the_c_library(library) || !seen_.insert(library).second) continue;
       if (const std::string file = libraries_.find(library, &one); !file.empty()) open(file, &one);
     }
   }
+  found.clear();
   return need;
 }
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <vector>
 
 #include "library_search.hpp"
 
@@ -23,18 +25,27 @@ Abi abi_of_library(std::string_view soname);
 // "openmpi", "mpich", "abi": as in the preload library's name. Empty for the other two.
 std::string_view name(Abi abi);
 
+// Can be moved, but not copied: the loaders in `before` point at each other.
 struct MpiNeed {
   Abi abi = Abi::none;
   std::string library;      // its shared-object name
   std::string path;         // where the linker would find it; empty where it would not
   bool loads_late = false;  // no MPI so far, but the program or one of its libraries calls dlopen
+  // What the linker looks through before the MPI library when it looks up a symbol, in that order: the program first,
+  // then what is preloaded. Empty without an MPI. Without what an earlier search of the same MpiSearch has seen.
+  std::deque<Loader> before;
+
+  MpiNeed() = default;
+  MpiNeed(MpiNeed&&) = default;
+  MpiNeed& operator=(MpiNeed&&) = default;
 };
 
 // Follows what programs and libraries need. What was looked at once and held no MPI is not looked at again.
 class MpiSearch {
  public:
-  // `path` is a program or library. Breadth first, so that a program's own choice goes before a library's.
-  MpiNeed need_of(const std::string& path, const Loader* loader = nullptr);
+  // `path` is a program or library; `preloaded` are files that are preloaded into it. Breadth first, as the linker
+  // does, so that a program's own choice goes before a library's.
+  MpiNeed need_of(const std::string& path, const std::vector<std::string>& preloaded = {});
   LibrarySearch& libraries() { return libraries_; }
 
  private:

@@ -7,10 +7,12 @@
 #include <array>
 #include <cstdlib>
 #include <utility>
+#include <vector>
 
 #include "base/preload_env.hpp"
 #include "base/program_file.hpp"
 #include "elf.hpp"
+#include "linked_tools.hpp"
 #include "mpi_need.hpp"
 #include "profile_library.hpp"
 
@@ -48,6 +50,16 @@ Preload follow(const Program& program, const std::string& libraries) {
                    "program, where it is started");
 }
 
+// The files that the user preloads into the program.
+std::vector<std::string> preloads_of_the_user(LibrarySearch& libraries) {
+  std::vector<std::string> files;
+  const char* list = std::getenv("LD_PRELOAD");
+  for (const std::string& name : other_preloads(list == nullptr ? "" : list)) {
+    if (std::string file = libraries.find(name, nullptr); !file.empty()) files.push_back(std::move(file));
+  }
+  return files;
+}
+
 }  // namespace
 
 Preload choose_preload(const Program& program, const std::string& libraries) {
@@ -66,7 +78,9 @@ Preload choose_preload(const Program& program, const std::string& libraries) {
     case Reach::preload:
       break;
   }
-  const MpiNeed need = MpiSearch().need_of(program.interpreter);
+  MpiSearch search;
+  const std::vector<std::string> preloaded = preloads_of_the_user(search.libraries());
+  const MpiNeed need = search.need_of(program.interpreter, preloaded);
   if (need.abi == Abi::unknown) {
     return untouched(path + " needs " + need.library +
                      ", which Urakata does not know (it knows libmpi.so.40, libmpi.so.12, "
@@ -88,7 +102,10 @@ Preload choose_preload(const Program& program, const std::string& libraries) {
     return untouched("there is no " + preload.library + " in this build of Urakata" +
                      (need.library.empty() ? "" : ", for the " + need.library + " of " + path) + "; it runs untouched");
   }
-  if (need.abi != Abi::none) preload.profile = profile_library(need.abi, libraries);
+  if (need.abi != Abi::none) {
+    preload.profile = profile_library(need.abi, libraries);
+    preload.tools = linked_tools(need, preloaded, preload.library, search.libraries());
+  }
   return preload;
 }
 
@@ -103,10 +120,16 @@ std::string program_beside(const std::string& name) {
   return folder.empty() ? folder : folder + "/" + name;
 }
 
-void add_preload(const std::string& libraries) {
+void add_preload(const Preload& preload) {
   forget_preload();  // of a urakata-exec around this one
-  const char* before = std::getenv("LD_PRELOAD");
-  const std::string list = before != nullptr && *before != '\0' ? std::string(before) + ":" + libraries : libraries;
+  std::string list;
+  const auto add = [&](const std::string& entry) {
+    if (!entry.empty()) list += (list.empty() ? "" : ":") + entry;
+  };
+  if (const char* before = std::getenv("LD_PRELOAD")) add(before);
+  for (const std::string& tool : preload.tools.preloads) add(tool);
+  add(preload.profile);
+  add(preload.library);
   setenv("LD_PRELOAD", list.c_str(), 1);
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "linked_tools.hpp"
 #include "program.hpp"
 
 namespace urakata {
@@ -11,6 +12,7 @@ struct Preload {
   std::string library;    // path; empty: the program runs untouched
   std::string untouched;  // why, as one sentence with what to do
   std::string profile;    // path of what stands in front of the library for a report; empty: nothing does
+  LinkedTools tools;      // stand in front of both
   bool follows = false;   // the program is no rank: the library follows it to one
 };
 
@@ -23,8 +25,7 @@ std::string library_folder();
 // The program of this name in this program's own folder. Empty where /proc is not to be had.
 std::string program_beside(const std::string& name);
 
-// Puts the libraries (separated as in LD_PRELOAD) behind those that the user preloads: tools loaded before us see us as
-// the MPI library.
-void add_preload(const std::string& libraries);
+// Puts linked tools, profile and library behind what the user preloads: tools loaded before us see us as the MPI library.
+void add_preload(const Preload& preload);
 
 }  // namespace urakata

@@ -98,8 +98,10 @@ int run(std::span<char*> arguments) {
   }
   if (!preload.library.empty()) {
     hand_over_cores();
-    add_preload(preload.profile.empty() ? preload.library : preload.profile + ":" + preload.library);
+    add_preload(preload);
     log::detail("%s gets %s", program.path.c_str(), preload.library.c_str());
+    for (const std::string& tool : preload.tools.preloads) log::detail("in front of that stands %s", tool.c_str());
+    for (const std::string& line : preload.tools.unseeing) log::warning_of_all("%s", line.c_str());
   }
   if (task && *task) {
     space::Command& command = **task;

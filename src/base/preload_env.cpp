@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 
@@ -11,11 +12,22 @@ namespace {
 constexpr std::string_view kVariable = "LD_PRELOAD=";
 
 bool is_ours(std::string_view path) {
+  if (path.starts_with(kLinkedToolMark) && path.substr(kLinkedToolMark.size()).starts_with('/')) return true;
   const std::size_t slash = path.rfind('/');
   return path.substr(slash == std::string_view::npos ? 0 : slash + 1).starts_with(kLibraryPrefix);
 }
 
 }  // namespace
+
+std::vector<std::string> other_preloads(std::string_view list) {
+  std::vector<std::string> entries;
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find_first_of(": "), list.size());
+    if (end > 0 && !is_ours(list.substr(0, end))) entries.emplace_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return entries;
+}
 
 void keep_other_preloads(char* list) {
   char* end = list;
