@@ -131,11 +131,12 @@ void load_before(const MpiNeed& need) {
   ours.store(loaded, std::memory_order_release);
   our_dlopen.store(real_dlsym()(loaded, "dlopen"), std::memory_order_release);
   log::detail("%s is loaded under %s", file.c_str(), library.c_str());
-  // Nothing that is loaded now is found before ours.
-  for (const Loader* const tool : tools_among(need, 0, library)) {
+  // Nothing that is loaded from now on is found before ours.
+  const std::string ours_itself = folder + "/" + std::string(kLibraryPrefix) + std::string(name(need.abi)) + ".so";
+  for (const Loader* const tool : tools_among(need, 0, {ours_itself, profile_library(need.abi, folder)})) {
     log::warning_of_all(
-        "the MPI tool %s sees no call of the program, since it is loaded after the program has started; "
-        "set LD_PRELOAD=%s",
+        "the MPI tool %s sees no call of the program, since it is loaded after the program has started; start the "
+        "program with LD_PRELOAD=%s",
         tool->path.c_str(), tool->path.c_str());
   }
 }

@@ -57,26 +57,28 @@ bool found_by_rpath(const Loader& tool, const Loader& program) {
 
 }  // namespace
 
-std::vector<const Loader*> tools_among(const MpiNeed& need, std::size_t first, const std::string& ours) {
+std::vector<const Loader*> tools_among(const MpiNeed& need, std::size_t first, const std::vector<std::string>& ours) {
   std::vector<const Loader*> tools;
-  std::unordered_set<std::string> in_front_of;  // the functions that ours defines; read where a library is a candidate
+  std::unordered_set<std::string> defined_by_ours;  // functions; read when the first candidate is found
   for (std::size_t i = first; i < need.before.size(); ++i) {
     const Loader& one = need.before[i];
     if (belongs_to_an_mpi(base_name(one.path))) continue;
     const std::vector<std::string> names = exported_functions(one.path, "MPI");
     if (names.empty()) continue;
-    if (in_front_of.empty()) {
-      for (std::string& name : exported_functions(ours, "MPI")) in_front_of.insert(std::move(name));
+    if (defined_by_ours.empty()) {
+      for (const std::string& path : ours) {
+        for (std::string& name : exported_functions(path, "MPI")) defined_by_ours.insert(std::move(name));
+      }
     }
-    if (std::ranges::any_of(names, [&](const std::string& name) { return in_front_of.contains(name); })) {
+    if (std::ranges::any_of(names, [&](const std::string& name) { return defined_by_ours.contains(name); })) {
       tools.push_back(&one);
     }
   }
   return tools;
 }
 
-LinkedTools linked_tools(const MpiNeed& need, const std::vector<std::string>& preloaded, const std::string& ours,
-                         LibrarySearch& libraries) {
+LinkedTools linked_tools(const MpiNeed& need, const std::vector<std::string>& preloaded,
+                         const std::vector<std::string>& ours, LibrarySearch& libraries) {
   LinkedTools result;
   if (need.before.empty()) return result;
   const Loader& program = need.before.front();

@@ -5,6 +5,7 @@
 // the linker looks through them. What a tool does not define then comes from Urakata's library, as does each PMPI_X.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -17,11 +18,12 @@ struct LinkedTools {
   std::vector<std::string> unseeing;  // one sentence for each tool that cannot be preloaded, and so sees no call
 };
 
-// Paths of the tools among `need.before`, from its entry `first` on. `ours` is Urakata's library for this MPI.
-std::vector<const Loader*> tools_among(const MpiNeed& need, std::size_t first, const std::string& ours);
+// The tools among `need.before`, from its entry `first` on: what defines an MPI function that one of Urakata's libraries
+// (`ours`: the one for this MPI, and the profile's if it is preloaded; empty paths are passed over) defines, too.
+std::vector<const Loader*> tools_among(const MpiNeed& need, std::size_t first, const std::vector<std::string>& ours);
 
 // `preloaded` are the user's own preloads, by which need.before was found, too: they stand in front anyway.
-LinkedTools linked_tools(const MpiNeed& need, const std::vector<std::string>& preloaded, const std::string& ours,
-                         LibrarySearch& libraries);
+LinkedTools linked_tools(const MpiNeed& need, const std::vector<std::string>& preloaded,
+                         const std::vector<std::string>& ours, LibrarySearch& libraries);
 
 }  // namespace urakata

@@ -54,14 +54,20 @@ MpiNeed MpiSearch::need_of(const std::string& path, const std::vector<std::strin
   };
   open(path, nullptr);
   if (found.empty()) return need;
-  if (const Abi own = abi_of_library(found.front().elf.soname); own != Abi::none) {
-    need.abi = own;
-    need.library = found.front().elf.soname;
-    need.path = path;
-    found.clear();
-    return need;
+  // Without its own entry, what stands before an MPI library is left.
+  const auto is_the_mpi = [&](const Loader& one) {
+    need.abi = abi_of_library(one.elf.soname);
+    if (need.abi == Abi::none) return false;
+    need.library = one.elf.soname;
+    need.path = one.path;
+    found.pop_back();
+    return true;
+  };
+  if (is_the_mpi(found.back())) return need;
+  for (const std::string& file : preloaded) {
+    open(file, &found.front());
+    if (is_the_mpi(found.back())) return need;
   }
-  for (const std::string& file : preloaded) open(file, &found.front());
   for (std::size_t next = 0; next < found.size(); ++next) {
     const Loader& one = found[next];
     need.loads_late = need.loads_late || one.elf.imports_dlopen;

@@ -104,7 +104,7 @@ Preload choose_preload(const Program& program, const std::string& libraries) {
   }
   if (need.abi != Abi::none) {
     preload.profile = profile_library(need.abi, libraries);
-    preload.tools = linked_tools(need, preloaded, preload.library, search.libraries());
+    preload.tools = linked_tools(need, preloaded, {preload.library, preload.profile}, search.libraries());
   }
   return preload;
 }
@@ -126,10 +126,21 @@ void add_preload(const Preload& preload) {
   const auto add = [&](const std::string& entry) {
     if (!entry.empty()) list += (list.empty() ? "" : ":") + entry;
   };
-  if (const char* before = std::getenv("LD_PRELOAD")) add(before);
-  for (const std::string& tool : preload.tools.preloads) add(tool);
-  add(preload.profile);
-  add(preload.library);
+  bool added = false;
+  const auto add_ours = [&] {
+    if (std::exchange(added, true)) return;
+    for (const std::string& tool : preload.tools.preloads) add(tool);
+    add(preload.profile);
+    add(preload.library);
+  };
+  LibrarySearch libraries;
+  const char* before = std::getenv("LD_PRELOAD");
+  for (const std::string& entry : other_preloads(before == nullptr ? "" : before)) {
+    const Result<Elf> elf = read_elf(libraries.find(entry, nullptr));
+    if (elf && abi_of_library(elf->soname) != Abi::none) add_ours();
+    add(entry);
+  }
+  add_ours();
   setenv("LD_PRELOAD", list.c_str(), 1);
 }
 

@@ -26,6 +26,7 @@ std::string library_folder();
 std::string program_beside(const std::string& name);
 
 // Puts linked tools, profile and library behind what the user preloads: tools loaded before us see us as the MPI library.
+// An MPI library among what the user preloads stays behind ours.
 void add_preload(const Preload& preload);
 
 }  // namespace urakata

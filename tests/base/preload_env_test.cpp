@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 namespace urakata {
 namespace {
@@ -27,6 +28,18 @@ TEST(ForgetPreload, TakesOursAndLeavesTheUsers) {
 TEST(ForgetPreload, TakesTheWholeVariableWhereOursWasAlone) {
   EXPECT_EQ(after("/b/liburakata-mpich.so"), "(unset)");
   EXPECT_EQ(after("liburakata-mpich.so:liburakata-late.so"), "(unset)");
+}
+
+TEST(ForgetPreload, TakesLinkedToolsAndLeavesTheUsersOwn) {
+  const std::string linked = std::string(kLinkedToolMark) + "/a/libtool.so";
+  EXPECT_EQ(after(("/a/libtool.so:" + linked + ":/b/liburakata-mpich.so").c_str()), "/a/libtool.so");
+  EXPECT_EQ(after("/.hidden/libtool.so"), "/.hidden/libtool.so");
+}
+
+TEST(OtherPreloads, AreTheUsersInOrder) {
+  EXPECT_EQ(other_preloads("/./a/libtool.so:libx.so  /b/liburakata-late.so:/c/liby.so"),
+            (std::vector<std::string>{"libx.so", "/c/liby.so"}));
+  EXPECT_TRUE(other_preloads("").empty());
 }
 
 TEST(ForgetPreload, LeavesTheVariablesAroundItAlone) {
