@@ -37,7 +37,7 @@ bool finds_the_same(const Loader& tool, const Loader& program, LibrarySearch& li
   for (std::size_t next = 0; next < found.size(); ++next) {
     const Places& one = found[next];
     for (const std::string& name : one.linked.elf.needed) {
-      if (abi_of_library(name) != Abi::none || !seen.insert(name).second) continue;
+      if (!seen.insert(name).second) continue;
       const std::string path = libraries.find(name, &one.linked);
       if (path != libraries.find(name, &one.preloaded)) return false;
       Result<Elf> elf = path.empty() ? Error{"not there"} : read_elf(path);
@@ -61,7 +61,7 @@ std::vector<const Loader*> tools_among(const MpiNeed& need, std::size_t first, c
   std::vector<const Loader*> tools;
   std::unordered_set<std::string> defined_by_ours;  // functions; read when the first candidate is found
   for (std::size_t i = first; i < need.before.size(); ++i) {
-    const Loader& one = need.before[i];
+    const Loader& one = *need.before[i];
     if (belongs_to_an_mpi(base_name(one.path))) continue;
     const std::vector<std::string> names = exported_functions(one.path, "MPI");
     if (names.empty()) continue;
@@ -81,7 +81,7 @@ LinkedTools linked_tools(const MpiNeed& need, const std::vector<std::string>& pr
                          const std::vector<std::string>& ours, LibrarySearch& libraries) {
   LinkedTools result;
   if (need.before.empty()) return result;
-  const Loader& program = need.before.front();
+  const Loader& program = *need.before.front();
   std::unordered_set<std::string> in_front;
   for (const std::string& path : preloaded) in_front.insert(real_path(path));
   for (const Loader* const tool : tools_among(need, 1, ours)) {

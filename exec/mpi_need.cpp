@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <deque>
+#include <utility>
 
 namespace urakata {
 namespace {
@@ -47,10 +47,10 @@ std::string_view name(Abi abi) {
 
 MpiNeed MpiSearch::need_of(const std::string& path, const std::vector<std::string>& preloaded) {
   MpiNeed need;
-  std::deque<Loader>& found = need.before;  // a deque keeps its elements in place: later ones point at earlier ones
+  std::vector<std::unique_ptr<const Loader>>& found = need.before;
   const auto open = [&](const std::string& file, const Loader* by) {
     Result<Elf> elf = read_elf(file);
-    if (elf && !elf->foreign) found.push_back({file, std::move(*elf), by});
+    if (elf && !elf->foreign) found.push_back(std::make_unique<Loader>(Loader{file, std::move(*elf), by}));
   };
   open(path, nullptr);
   if (found.empty()) return need;
@@ -63,13 +63,13 @@ MpiNeed MpiSearch::need_of(const std::string& path, const std::vector<std::strin
     found.pop_back();
     return true;
   };
-  if (is_the_mpi(found.back())) return need;
+  if (is_the_mpi(*found.back())) return need;
   for (const std::string& file : preloaded) {
-    open(file, &found.front());
-    if (is_the_mpi(found.back())) return need;
+    open(file, found.front().get());
+    if (is_the_mpi(*found.back())) return need;
   }
   for (std::size_t next = 0; next < found.size(); ++next) {
-    const Loader& one = found[next];
+    const Loader& one = *found[next];
     need.loads_late = need.loads_late || one.elf.imports_dlopen;
     for (const std::string& library : one.elf.needed) {
       if (const Abi abi = abi_of_library(library); abi != Abi::none) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -25,7 +25,6 @@ Abi abi_of_library(std::string_view soname);
 // "openmpi", "mpich", "abi": as in the preload library's name. Empty for the other two.
 std::string_view name(Abi abi);
 
-// Can be moved, but not copied: the loaders in `before` point at each other.
 struct MpiNeed {
   Abi abi = Abi::none;
   std::string library;      // its shared-object name
@@ -33,11 +32,7 @@ struct MpiNeed {
   bool loads_late = false;  // no MPI so far, but the program or one of its libraries calls dlopen
   // What the linker looks through before the MPI library when it looks up a symbol, in that order: the program first,
   // then what is preloaded. Empty without an MPI. Without what an earlier search of the same MpiSearch has seen.
-  std::deque<Loader> before;
-
-  MpiNeed() = default;
-  MpiNeed(MpiNeed&&) = default;
-  MpiNeed& operator=(MpiNeed&&) = default;
+  std::vector<std::unique_ptr<const Loader>> before;  // by pointers, since loaders point at each other
 };
 
 // Follows what programs and libraries need. What was looked at once and held no MPI is not looked at again.
