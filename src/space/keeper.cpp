@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "base/file_bytes.hpp"
+#include "space/address_layout.hpp"
 #include "space/debugger_chain.hpp"
 #include "space/handover.hpp"
 #include "space/meeting.hpp"
@@ -68,14 +69,21 @@ struct Pair {
   std::optional<int> end = std::nullopt;
 };
 
-Registry* make_registry() {
+Result<Registry*> make_registry() {
   void* const place = mmap(nullptr, sizeof(Registry), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (place == MAP_FAILED) return nullptr;
+  if (place == MAP_FAILED) return Error{"no memory for the registry of tasks"};
   auto* const registry = new (place) Registry;
   std::array<std::uint64_t, 3> random{};
-  if (getrandom(random.data(), sizeof random, 0) != sizeof random) return nullptr;
+  if (getrandom(random.data(), sizeof random, 0) != sizeof random) return Error{"the kernel gives no random bytes"};
   registry->identity = random[0];
-  choose_territories(*registry, {random[1], random[2]});
+  const Result<AddressLayout> layout = own_address_layout();
+  if (!layout) return layout.error();
+  if (Status chosen = choose_territories(*registry, range_left_free(*layout), {random[1], random[2]}); !chosen) {
+    return chosen.error();
+  }
+  if (!territories_can_be_mapped(*registry)) {
+    return Error{"the kernel maps nothing at the addresses that were chosen for the memory of ranks"};
+  }
   return registry;
 }
 
@@ -293,12 +301,12 @@ int keep(int listening, int founder, int break_failure) {
     send_note(founder, NoteKind::refused, 0, why);
     return 1;
   }
-  Registry* const registry = make_registry();
-  if (registry == nullptr) {
-    send_note(founder, NoteKind::refused, 0, "no memory for the registry of tasks");
+  const Result<Registry*> registry = make_registry();
+  if (!registry) {
+    send_note(founder, NoteKind::refused, 0, registry.error().message);
     return 1;
   }
-  Keeper keeper(Descriptor(listening), std::move(children), *registry);
+  Keeper keeper(Descriptor(listening), std::move(children), **registry);
   keeper.accept(Descriptor(founder));
   keeper.run();
   return 0;

@@ -34,12 +34,13 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// A mapping that would take more than that at once is a reservation of addresses.
-constexpr std::uint64_t kLargestMapping = kArenaBytes / 2;
 constexpr int kPlaced = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT | MAP_HUGETLB | MAP_GROWSDOWN;
 
 constinit Membership own_task{nullptr, 0};
 constexpr std::uint64_t kPage = 4096;
+
+// A mapping that would take more than that at once is a reservation of addresses.
+std::uint64_t largest_mapping() { return own_task.registry->arena_bytes / 2; }
 
 TaskRecord& own_record() { return own_task.registry->tasks[own_task.slot]; }
 
@@ -86,7 +87,7 @@ long place_of_file(std::uint64_t wanted, std::uint64_t bytes, int file, off_t of
 void* map(void* wanted, std::size_t bytes, int rights, int flags, int file, off_t offset) {
   const std::uint64_t whole = (bytes + kPage - 1) & ~(kPage - 1);
   long address = raw::word(wanted);
-  if (wanted == nullptr && (flags & MAP_ANONYMOUS) != 0 && (flags & kPlaced) == 0 && whole - 1 < kLargestMapping) {
+  if (wanted == nullptr && (flags & MAP_ANONYMOUS) != 0 && (flags & kPlaced) == 0 && whole - 1 < largest_mapping()) {
     address = static_cast<long>(claim(own_task, whole));
   }
   long result = raw::call(SYS_mmap, address, static_cast<long>(bytes), rights, flags, file, offset);

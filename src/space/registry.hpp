@@ -76,14 +76,15 @@ struct ForkMarks {
 };
 
 struct alignas(4096) Registry {
-  static constexpr std::uint64_t kMagic = 0x357865'6b617475;  // changes with this layout
+  static constexpr std::uint64_t kMagic = 0x367865'6b617475;  // changes with this layout
 
   // Constant once the first task runs. Written by the keeper.
   std::uint64_t magic = kMagic;
   std::uint64_t identity = 0;  // random: what URAKATA_SPACE_AT names must hold the same
-  // Where the territories are (territory.hpp): addresses.
+  // Where the territories are (territory.hpp): addresses, and bytes of each arena.
   std::uint64_t homes = 0;
   std::uint64_t arenas = 0;
+  std::uint64_t arena_bytes = 0;
 
   // Written by the keeper, read by all. Slots from here on have never been used; release, after the slot's territory.
   std::atomic<std::uint32_t> used{0};

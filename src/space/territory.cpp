@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string>
 
 #include "space/maps.hpp"
 #include "space/raw.hpp"
@@ -51,10 +52,33 @@ std::uint64_t claim_below(std::atomic<std::uint64_t>& edge, AddressRange whole, 
 
 }  // namespace
 
-void choose_territories(Registry& registry, std::array<std::uint64_t, 2> random) {
-  constexpr std::uint64_t kTiB = std::uint64_t{1} << 40U;
-  registry.homes = 16 * kTiB + random[0] % (kTiB / 2 / kHugePage) * kHugePage;
-  registry.arenas = 17 * kTiB + random[1] % (3 * kTiB / kHugePage) * kHugePage;
+Status choose_territories(Registry& registry, AddressRange free, std::array<std::uint64_t, 2> random) {
+  constexpr std::uint64_t kHomes = kMostTasks * kHomeBytes;
+  const std::uint64_t begin = (free.begin + kHugePage - 1) & ~(kHugePage - 1);
+  const std::uint64_t bytes = free.end > begin ? free.end - begin : 0;
+  // A sixteenth, so that nobody can guess the addresses.
+  const std::uint64_t for_arenas = bytes / 16 * 15 > kHomes ? bytes / 16 * 15 - kHomes : 0;
+  registry.arena_bytes = std::min(for_arenas / kMostTasks & ~(kSmallestArena - 1), kLargestArena);
+  if (registry.arena_bytes == 0) {
+    return Error{"the kernel leaves " + std::to_string(bytes >> 30U) +
+                 " GiB of addresses free in one piece, and the ranks of a space need 1400"};
+  }
+  const std::uint64_t slack = (bytes - kHomes - kMostTasks * registry.arena_bytes) / kHugePage;
+  registry.homes = begin + random[0] % (slack / 4) * kHugePage;
+  registry.arenas = registry.homes + kHomes + random[1] % (slack / 2) * kHugePage;
+  return Nothing{};
+}
+
+bool territories_can_be_mapped(const Registry& registry) {
+  constexpr std::uint64_t kPage = 4096;
+  for (const std::uint64_t address : {registry.homes, arena_of(registry, kMostTasks - 1).end - kPage}) {
+    void* const wanted = reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
+    void* const got = mmap(wanted, kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (got == MAP_FAILED) return false;
+    munmap(got, kPage);
+    if (got != wanted) return false;
+  }
+  return true;
 }
 
 void open_territory(Registry& registry, std::size_t slot) {
@@ -68,8 +92,8 @@ AddressRange home_of(const Registry& registry, std::size_t slot) {
 }
 
 AddressRange arena_of(const Registry& registry, std::size_t slot) {
-  const std::uint64_t begin = registry.arenas + slot * kArenaBytes;
-  return {begin, begin + kArenaBytes};
+  const std::uint64_t begin = registry.arenas + slot * registry.arena_bytes;
+  return {begin, begin + registry.arena_bytes};
 }
 
 std::uint64_t claim(const Membership& task, std::uint64_t bytes) {

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import resource
+import shutil
 import struct
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from jobs import FULL, compiled, named, run_job
-from spaces import nothing_stays, position_independent_python, space_job
+from spaces import SPACE, nothing_stays, position_independent_python, space_job
 
 __all__ = ["nothing_stays"]  # around every test here
 
@@ -43,6 +45,25 @@ def test_a_fork_has_its_ranks_memory_and_no_others(folder: Path, name: str, rank
     rounds = max(3, (200 if FULL else 100) // ranks)
     outcome = space_job(named(name), ranks, [program, "forks", "8", str(rounds)], seconds=600)
     assert (outcome.code, outcome.output.count("right")) == (0, 1), outcome.output
+
+
+@pytest.mark.parametrize(
+    "before",
+    (
+        ["prlimit", "--stack=unlimited"],
+        ["setarch", "--addr-no-randomize"],
+        ["setarch", "--addr-compat-layout"],
+    ),
+    ids=lambda before: before[1].strip("-"),
+)
+def test_a_fork_is_right_wherever_the_kernel_maps_libraries(folder: Path, before: list[str]) -> None:
+    """With an unlimited stack that is where other jobs have the memory of ranks, and a child had no C library."""
+    if shutil.which(before[0]) is None or subprocess.run([*before, "true"], check=False).returncode != 0:
+        pytest.skip(f"{' '.join(before)} is not possible here")
+    program = str(compiled(named("mpich"), "space_apart", folder))
+    outcome = run_job(named("mpich"), 2, [*before, *SPACE, program, "forks", "8", "3"])
+    assert (outcome.code, outcome.output.count("right")) == (0, 1), outcome.output
+    assert "as an ordinary process" not in outcome.output, outcome.output
 
 
 def test_forks_outside_of_a_space_are_as_ever(folder: Path) -> None:

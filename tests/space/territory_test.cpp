@@ -8,10 +8,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <memory>
+#include <string>
 
+#include "space/address_layout.hpp"
 #include "space/fork_guard.hpp"
 #include "space/maps.hpp"
 #include "space/own_mappings.hpp"
@@ -21,6 +24,7 @@ namespace {
 
 constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
+constexpr std::uint64_t kTerabyte = std::uint64_t{1} << 40U;
 
 bool within(std::uint64_t address, AddressRange range) { return address >= range.begin && address < range.end; }
 bool within(const void* address, AddressRange range) { return within(reinterpret_cast<std::uint64_t>(address), range); }
@@ -34,7 +38,10 @@ int code_of(pid_t child) {
 class Place : public ::testing::Test {
  protected:
   void SetUp() override {
-    choose_territories(*registry, {4711, 815});
+    const Result<AddressLayout> layout = own_address_layout();
+    ASSERT_TRUE(layout) << layout.error().message;
+    ASSERT_TRUE(choose_territories(*registry, range_left_free(*layout), {4711, 815}));
+    ASSERT_TRUE(territories_can_be_mapped(*registry));
     open_territory(*registry, kSlot);
   }
 
@@ -72,7 +79,7 @@ TEST_F(Place, IsThereForTheLastSlot) {
 }
 
 TEST_F(Place, IsUsedAgainWhenAllHasBeenUsed) {
-  const std::uint64_t large = kArenaBytes / 4;
+  const std::uint64_t large = registry->arena_bytes / 4;
   for (int i = 0; i < 9; ++i) {
     const std::uint64_t place = claim(task(), large);
     EXPECT_TRUE(within(place, arena()) && within(place + large - 1, arena())) << i;
@@ -80,16 +87,27 @@ TEST_F(Place, IsUsedAgainWhenAllHasBeenUsed) {
 }
 
 TEST_F(Place, IsNobodyElses) {
-  for (const std::uint64_t random : {std::uint64_t{0}, ~std::uint64_t{0}, std::uint64_t{0x123456789abcdef}}) {
-    choose_territories(*registry, {random, random});
-    for (std::size_t slot = 1; slot < kMostTasks; ++slot) {
-      EXPECT_EQ(home(slot - 1).end, home(slot).begin);
-      EXPECT_EQ(arena(slot - 1).end, arena(slot).begin);
+  for (const std::uint64_t tib : {2, 25, 41, 64, 69, 128}) {
+    const AddressRange free{5 * kTerabyte + kPage, (5 + tib) * kTerabyte - kPage};
+    for (const std::uint64_t random : {std::uint64_t{0}, ~std::uint64_t{0}, std::uint64_t{0x123456789abcdef}}) {
+      ASSERT_TRUE(choose_territories(*registry, free, {random, random})) << tib;
+      for (std::size_t slot = 1; slot < kMostTasks; ++slot) {
+        EXPECT_EQ(home(slot - 1).end, home(slot).begin);
+        EXPECT_EQ(arena(slot - 1).end, arena(slot).begin);
+      }
+      EXPECT_GE(home(0).begin, free.begin);
+      EXPECT_LE(home(kMostTasks - 1).end, arena(0).begin);
+      EXPECT_LE(arena(kMostTasks - 1).end, free.end);
+      EXPECT_EQ(home(0).begin % (2 * kMiB), 0U);
+      EXPECT_GE(registry->arena_bytes * kMostTasks, std::min(tib * kTerabyte / 2, 64 * kTerabyte)) << tib;
     }
-    EXPECT_LE(home(kMostTasks - 1).end, arena(0).begin);
-    EXPECT_LE(arena(kMostTasks - 1).end, std::uint64_t{0x5555} << 32U);  // where programs are
-    EXPECT_EQ(home(0).begin % (2 * kMiB), 0U);
   }
+}
+
+TEST_F(Place, IsRefusedWhereAddressesAreFew) {
+  const Status few = choose_territories(*registry, {512 * 1024 * kMiB, 1024 * 1024 * kMiB}, {1, 2});
+  ASSERT_FALSE(few);
+  EXPECT_NE(few.error().message.find("512 GiB"), std::string::npos) << few.error().message;
 }
 
 // In a process of its own, since the C library's mmap() stays changed.
@@ -146,7 +164,7 @@ TEST_F(OwnMappings, AreWhereTheCallerWantsThem) {
     void* const wanted = reinterpret_cast<void*>(std::uint64_t{12} << 40U);  // NOLINT(performance-no-int-to-ptr)
     if (nowhere(wanted, kPage, MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, 0) != wanted) return 1;
     // As large as that it is a reservation of addresses.
-    if (within(nowhere(nullptr, kArenaBytes, MAP_ANONYMOUS, 0), arena())) return 2;
+    if (within(nowhere(nullptr, registry->arena_bytes, MAP_ANONYMOUS, 0), arena())) return 2;
     if (nowhere(nullptr, 0, MAP_ANONYMOUS, 0) != MAP_FAILED || errno != EINVAL) return 3;
     if (nowhere(nullptr, kPage, 0, 0) != MAP_FAILED || errno != EBADF) return 4;
     if (nowhere(nullptr, kPage, MAP_ANONYMOUS, 1) != MAP_FAILED || errno != EINVAL) return 5;
