@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import re
 import shutil
@@ -31,24 +32,47 @@ def compiled_text(folder: Path, name: str, source: str, *options: str) -> str:
     return str(folder / name)
 
 
-def keepers(ours: bool = True) -> set[int]:
-    """The keepers that live: those of this build or, with ours=False, all others, which belong to somebody else."""
-    program = paths.program("urakata-keeper").resolve()
-    found = set()
+def adopt_orphans(adopt: bool = True) -> None:
+    """This process becomes the parent of descendants that lose theirs, as every keeper does when it starts. So what is
+    ours can be told from what other tests and jobs on this machine have."""
+    set_child_subreaper = 36
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.prctl(set_child_subreaper, int(adopt), 0, 0, 0) == 0, os.strerror(ctypes.get_errno())
+
+
+def descendants() -> set[int]:
+    """All processes below this one that live. Keepers that it has adopted and that have ended are reaped."""
+    parents = {}
     for entry in Path("/proc").iterdir():
         with contextlib.suppress(OSError, ValueError):
-            if (entry / "comm").read_text().strip() != "urakata-keeper" or not alive(int(entry.name)):
-                continue
-            if ((entry / "exe").resolve() == program) == ours:
-                found.add(int(entry.name))
-    return found
+            parents[int(entry.name)] = parent(int(entry.name))
+    found, grown = set[int](), {os.getpid()}
+    while grown:
+        grown = {pid for pid, its_parent in parents.items() if its_parent in grown}
+        found |= grown
+    for pid in found:
+        if parents[pid] == os.getpid() and is_keeper(pid):
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+    return {pid for pid in found if alive(pid)}
 
 
-def sockets(keeper: int) -> set[str]:
+def is_keeper(pid: int) -> bool:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/comm").read_text().strip() == "urakata-keeper"
+    return False
+
+
+def keepers() -> set[int]:
+    """The keepers that live and that this process, or one below it, has started."""
+    return {pid for pid in descendants() if is_keeper(pid)}
+
+
+def sockets(process: int) -> set[str]:
     """The inodes of a process's sockets."""
     found: set[str] = set()
     with contextlib.suppress(OSError):
-        for link in Path(f"/proc/{keeper}/fd").iterdir():
+        for link in Path(f"/proc/{process}/fd").iterdir():
             with contextlib.suppress(OSError):
                 found |= set(re.findall(r"^socket:\[(\d+)\]$", os.readlink(link)))
     return found
@@ -63,10 +87,10 @@ def alive(pid: int) -> bool:
 
 
 def left_behind() -> set[str]:
-    """Sockets and files of ours."""
+    """Sockets of keepers that live, and files of ours. Such a socket is in no folder: it goes with its last process."""
     lines = [line.split() for line in Path("/proc/net/unix").read_text().splitlines() if "@urakata" in line]
-    strangers = set().union(*map(sockets, keepers(ours=False)))
-    named = {line[7] for line in lines if line[6] not in strangers}
+    ours = set[str]().union(*map(sockets, descendants()))
+    named = {line[7] for line in lines if line[6] in ours}
     return {name.removeprefix("@") for name in named} | {path.name for path in Path("/dev/shm").glob("*urakata*")}
 
 
@@ -80,6 +104,7 @@ def until(condition: Callable[[], object], what: str | Callable[[], str], second
 
 @pytest.fixture(autouse=True)
 def nothing_stays() -> Iterator[None]:
+    adopt_orphans()
     before, ours = keepers(), left_behind()
     yield
     until(lambda: keepers() <= before, lambda: f"keepers outlive their jobs: {keepers() - before}")

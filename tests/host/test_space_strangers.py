@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from jobs import named
-from spaces import SPACE, alive, left_behind, nothing_stays, parent, running, until
+from spaces import (
+    SPACE,
+    adopt_orphans,
+    alive,
+    keepers,
+    left_behind,
+    nothing_stays,
+    parent,
+    running,
+    until,
+)
 
 __all__ = ["nothing_stays"]  # around every test here
 
@@ -63,3 +75,29 @@ def test_a_socket_of_another_user_is_not_believed() -> None:
         outcome = subprocess.run([*SPACE, "true"], capture_output=True, text=True, timeout=60, check=False)
         assert outcome.returncode == 0 and "another user holds the socket" in outcome.stderr
         squatter.kill()
+
+
+@contextlib.contextmanager
+def waiting_rank() -> Iterator[None]:
+    with subprocess.Popen([*SPACE, "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as job:
+        assert job.stdin and job.stdout
+        job.stdin.write(b"\n")
+        job.stdin.flush()
+        assert job.stdout.read(1) == b"\n"  # the rank runs
+        yield
+        job.stdin.close()
+        assert job.wait(30) == 0
+
+
+def test_spaces_of_other_jobs_are_not_counted_as_ours() -> None:
+    """Two trees can be tested on one machine. A job whose keeper nobody here adopts stands for another tree's."""
+    before, ours = keepers(), left_behind()
+    with waiting_rank():
+        assert len(keepers() - before) == 1
+        (name,) = left_behind() - ours
+    until(lambda: (keepers(), left_behind()) == (before, ours), "the keeper stays")
+    adopt_orphans(False)
+    with waiting_rank():
+        assert f"@{name}" in Path("/proc/net/unix").read_text()
+        assert (keepers(), left_behind()) == (before, ours)
+    until(lambda: f"@{name}" not in Path("/proc/net/unix").read_text(), "the keeper stays")
