@@ -64,12 +64,11 @@ std::array<struct sigaction, kReported> hosts;  // Open MPI's handlers, in the o
 // the lock ends with the process. A failure of what reports the first is the same process's.
 void leave_others_out_of_dump() {
   Registry& registry = *reporting_task.registry;
-  const pid_t self = getpid();
-  if (registry.tasks[reporting_task.slot].pid.load(std::memory_order_relaxed) != self ||
-      registry.dumping.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(self)) {
+  if (registry.tasks[reporting_task.slot].pid.load(std::memory_order_relaxed) != getpid() ||
+      registry.dumping.load(std::memory_order_relaxed) == lock_word(reporting_task)) {
     return;
   }
-  if (lock_robust(registry.dumping, self)) advise_own(reporting_task, MADV_DODUMP);
+  if (lock_robust(registry.dumping, reporting_task)) advise_own(reporting_task, MADV_DODUMP);
   advise_others(reporting_task, MADV_DONTDUMP);
 }
 

@@ -48,7 +48,7 @@ void unmark_others() {
 
 void lock_forks() {
   Registry& registry = *forking_task.registry;
-  if (!lock_robust(registry.forking, getpid()) || !registry.fork_marks.set.load(std::memory_order_acquire)) return;
+  if (!lock_robust(registry.forking, forking_task) || !registry.fork_marks.set.load(std::memory_order_acquire)) return;
   // Who held the lock died before it took its marks away, which are on this task's memory too.
   advise_own(forking_task, MADV_DOFORK);
   unmark_others();

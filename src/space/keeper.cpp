@@ -176,6 +176,7 @@ class Keeper {
     TaskRecord& task = **record;
     task.pid.store(0, std::memory_order_relaxed);
     task.settled.store(false, std::memory_order_relaxed);
+    task.uses.fetch_add(1, std::memory_order_relaxed);
     // The program may look for itself before start_task() returns here.
     task.state.store(TaskState::running, std::memory_order_release);
     const auto slot = static_cast<std::size_t>(&task - registry_.tasks.data());

@@ -43,6 +43,8 @@ struct TaskRecord {
   // Of the running task, as the tasks themselves see it; 0 where there is none. Written by the task itself before its
   // program starts, and by the keeper when it has ended; release.
   std::atomic<pid_t> pid{0};
+  // How many tasks have had this slot, with the present one. Written by the keeper before the task runs.
+  std::atomic<std::uint32_t> uses{0};
   // Written by the keeper before the task runs, then by the task's own threads; relaxed: each stands for itself.
   // Home and arena are used from here upwards (territory.hpp). Addresses.
   std::atomic<std::uint64_t> home_edge{0};
@@ -76,7 +78,7 @@ struct ForkMarks {
 };
 
 struct alignas(4096) Registry {
-  static constexpr std::uint64_t kMagic = 0x367865'6b617475;  // changes with this layout
+  static constexpr std::uint64_t kMagic = 0x377865'6b617475;  // changes with this layout
 
   // Constant once the first task runs. Written by the keeper.
   std::uint64_t magic = kMagic;
@@ -90,7 +92,7 @@ struct alignas(4096) Registry {
   std::atomic<std::uint32_t> used{0};
 
   // Written by any task. Locks: robust_lock.hpp.
-  // Pid of the task that has the kernel leave the others' memory out of its fork, or of its core dump; 0: none does.
+  // Held by the task that has the kernel leave the others' memory out of its fork, or of its core dump; 0: none does.
   // The kernel notes it on the memory, for all, so one at a time.
   std::atomic<std::uint32_t> forking{0};
   std::atomic<std::uint32_t> dumping{0};

@@ -18,6 +18,7 @@
 #include "space/fork_guard.hpp"
 #include "space/maps.hpp"
 #include "space/own_mappings.hpp"
+#include "space/robust_lock.hpp"
 
 namespace urakata::space {
 namespace {
@@ -49,6 +50,7 @@ class Place : public ::testing::Test {
   AddressRange arena(std::size_t slot = kSlot) const { return arena_of(*registry, slot); }
 
   Membership task() const { return {registry.get(), kSlot}; }
+  Membership ended() const { return {registry.get(), kSlot + 1}; }
 
   static constexpr std::size_t kSlot = 3;
   std::unique_ptr<Registry> registry = std::make_unique<Registry>();
@@ -126,6 +128,7 @@ class OwnMappings : public Place {
     const pid_t child = fork();
     if (child != 0) return code_of(child);
     registry->tasks[kSlot].pid = getpid();
+    registry->tasks[kSlot].state = TaskState::running;
     if (!map_in_territory(task())) _exit(77);
     leave_others_out_of_forks(task());
     _exit(check());
@@ -259,17 +262,14 @@ TEST_F(OwnMappings, AreNotInAForkWhereTheProgramLeavesThemOut) {
       if (!is_marked(own) || !is_marked(others) || is_marked(others - kPage) || is_marked(others + kPage)) return 4;
     }
     // The same after a task died while it forked.
-    const pid_t dead = fork();
-    if (dead == 0) _exit(0);
-    if (code_of(dead) != 0) return 5;
     const AddressRange page{reinterpret_cast<std::uint64_t>(own), reinterpret_cast<std::uint64_t>(own) + kPage};
     registry->fork_marks.of_programs = &page;
     registry->fork_marks.count = 1;
     registry->fork_marks.set = true;
     advise_own(task(), MADV_DONTFORK);
-    registry->forking = static_cast<std::uint32_t>(dead);
-    if (madvise(others, kPage, MADV_DOFORK) != 0) return 6;
-    return is_marked(own) && !is_marked(own - kPage) && !is_marked(others) ? 0 : 7;
+    registry->forking = lock_word(ended());
+    if (madvise(others, kPage, MADV_DOFORK) != 0) return 5;
+    return is_marked(own) && !is_marked(own - kPage) && !is_marked(others) ? 0 : 6;
   });
 }
 
@@ -277,12 +277,9 @@ TEST_F(OwnMappings, AreInAForkAfterATaskDiedWithTheLock) {
   IN_TASK([this] {
     auto* const own = static_cast<char*>(std::malloc(kMiB));
     own[5] = 'x';
-    const pid_t dead = fork();
-    if (dead == 0) _exit(0);
-    if (code_of(dead) != 0) return 1;
     advise_own(task(), MADV_DONTFORK);
     registry->fork_marks.set = true;
-    registry->forking = static_cast<std::uint32_t>(dead);
+    registry->forking = lock_word(ended());
     const pid_t child = fork();
     if (child == 0) _exit(own[5] == 'x' ? 0 : 1);
     return code_of(child) == 0 ? 0 : 2;
