@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -36,18 +37,50 @@ std::string variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
-// When the process started, in the kernel's ticks: makes a pid unique.
-std::string start_time(pid_t pid) {
+struct Process {
+  std::string name;   // its first 15 letters
+  pid_t parent = 0;   // 0: none that can be seen
+  std::string start;  // when it started, in the kernel's ticks: makes a pid unique
+};
+
+// Empty where there is no such process.
+Process process(pid_t pid) {
   const std::string all = file_bytes("/proc/" + std::to_string(pid) + "/stat");
+  const std::size_t name_begin = all.find('(');
   const std::size_t name_end = all.rfind(')');
-  if (name_end == std::string::npos) return {};
+  if (name_begin == std::string::npos || name_end == std::string::npos || name_end < name_begin) return {};
+  Process found;
+  found.name = all.substr(name_begin + 1, name_end - name_begin - 1);
   std::string_view rest = std::string_view(all).substr(name_end + 1);
-  constexpr int kFieldsBetween = 19;
-  for (int i = 0; i <= kFieldsBetween; ++i) {
+  constexpr int kParent = 1;
+  constexpr int kStart = 19;
+  for (int i = 0; i <= kStart; ++i) {
     const std::size_t blank = rest.find(' ', 1);
-    if (blank == std::string_view::npos) return {};
-    if (i == kFieldsBetween) return std::string(rest.substr(1, blank - 1));
+    if (blank == std::string_view::npos) break;
+    const std::string_view field = rest.substr(1, blank - 1);
+    if (i == kParent) std::from_chars(field.data(), field.data() + field.size(), found.parent);
+    if (i == kStart) found.start = field;
     rest.remove_prefix(blank);
+  }
+  return found;
+}
+
+std::string identity_by(pid_t pid, const Process& about) { return "parent " + std::to_string(pid) + " " + about.start; }
+
+// What starts the ranks of a node: of these launchers each job has its own, and no variable that names the job.
+constexpr std::array<std::string_view, 3> kNamelessJobs = {"hydra_pmi_proxy", "pmi_proxy", "mpiexec.gforker"};
+// What starts ranks of jobs that have a name.
+constexpr std::array<std::string_view, 6> kNamedJobs = {"prterun", "prted", "orted", "mpirun", "slurmstepd", "prte"};
+constexpr int kMostAncestors = 64;
+
+// The job of the nearest launcher above this process, if that one starts jobs without names; else empty.
+std::string nameless_job() {
+  pid_t pid = getppid();
+  for (int i = 0; i < kMostAncestors && pid > 1; ++i) {
+    const Process about = process(pid);
+    if (std::ranges::find(kNamelessJobs, about.name) != kNamelessJobs.end()) return identity_by(pid, about);
+    if (std::ranges::find(kNamedJobs, about.name) != kNamedJobs.end()) return {};
+    pid = about.parent;
   }
   return {};
 }
@@ -109,6 +142,7 @@ Result<Descriptor> bring_up(Descriptor listening, const std::string& keeper) {
 }  // namespace
 
 std::string job_identity() {
+  if (std::string job = nameless_job(); !job.empty()) return job;
   if (const std::string job = variable("PMIX_NAMESPACE"); !job.empty()) return "pmix " + job;
   if (const std::string job = variable("SLURM_JOB_ID"), step = variable("SLURM_STEP_ID");
       !job.empty() && !step.empty()) {
@@ -117,7 +151,7 @@ std::string job_identity() {
   if (const std::string job = variable("PMI_JOBID"); !job.empty()) return "pmi " + job;
   if (std::string job = variable(kJobVariable); !job.empty()) return job;
   const pid_t parent = getppid();
-  return "parent " + std::to_string(parent) + " " + start_time(parent);
+  return identity_by(parent, process(parent));
 }
 
 std::string meeting_name(const std::string& job) {

@@ -10,9 +10,11 @@
 
 namespace urakata::space {
 
-// The job as the launcher names it (PMIX_NAMESPACE, SLURM_JOB_ID with SLURM_STEP_ID, PMI_JOBID), else by the process
-// that started this one, which for Hydra is the node's proxy. A urakata-exec that this one comes from, by way of a shell
-// or wrapper, has found it then, and hands it on in kJobVariable.
+// The job by the process that Hydra (MPICH, Intel MPI) runs on each node, if this process descends from it: the
+// environment may also name what Hydra itself was started in, such as a Slurm step, where several jobs run. Else the job
+// as the launcher names it (PMIX_NAMESPACE, SLURM_JOB_ID with SLURM_STEP_ID, PMI_JOBID), else by the process that
+// started this one. A urakata-exec that this one comes from, by way of a shell or wrapper, has found it then, and hands
+// it on in kJobVariable.
 std::string job_identity();
 
 // The socket's name: from user, job, and the name spaces of the process, so that processes which see other files or

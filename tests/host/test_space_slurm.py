@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from jobs import compiled, named
-from spaces import SPACE, nobody_lives, nothing_stays, pids, until
+from spaces import SPACE, nobody_lives, nothing_stays, parent, pids, running, until
 
 __all__ = ["nothing_stays"]  # around every test here
 
@@ -95,6 +95,16 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
         for daemon in reversed(daemons):
             daemon.terminate()
             daemon.wait(30)
+
+
+def test_two_jobs_of_one_interactive_step_have_a_space_each(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in `srun --pty bash`: the step is in the environment of both launchers and of their ranks."""
+    mpich = named("mpich")
+    for variable, value in (("SLURM_JOB_ID", "7"), ("SLURM_STEP_ID", "2")):
+        monkeypatch.setenv(variable, value)
+    with running(mpich, folder, "wait", 2) as (_, first), running(mpich, folder, "wait", 2) as (_, second):
+        spaces = [{parent(pid) for pid in tasks} for tasks in (first, second)]
+        assert [len(one) for one in spaces] == [1, 1] and spaces[0] != spaces[1]
 
 
 def srun(slurm: dict[str, str], program: list[str]) -> subprocess.CompletedProcess[str]:

@@ -2,11 +2,14 @@
 #include "space/meeting.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdlib>
+#include <string>
 
 namespace urakata::space {
 namespace {
@@ -28,6 +31,50 @@ TEST(Meeting, TheLauncherNamesTheJob) {
   setenv("PMIX_NAMESPACE", "prterun-1@1", 1);
   EXPECT_EQ(job_identity(), "pmix prterun-1@1");
   for (const char* one : {"PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID"}) unsetenv(one);
+}
+
+// What job_identity() says in a process that descends from one of that name, by way of a shell.
+std::string identity_below(const char* launcher) {
+  std::array<int, 2> ends{};
+  if (pipe(ends.data()) != 0) return "no pipe";
+  const pid_t proxy = fork();
+  if (proxy == 0) {
+    prctl(PR_SET_NAME, launcher);
+    const pid_t shell = fork();
+    if (shell == 0) {
+      prctl(PR_SET_NAME, "sh");
+      const pid_t rank = fork();
+      if (rank == 0) {
+        const std::string said = job_identity();
+        _exit(write(ends[1], said.data(), said.size()) > 0 ? 0 : 1);
+      }
+      waitpid(rank, nullptr, 0);
+      _exit(0);
+    }
+    waitpid(shell, nullptr, 0);
+    _exit(0);
+  }
+  waitpid(proxy, nullptr, 0);
+  close(ends[1]);
+  std::array<char, 200> said{};
+  const ssize_t bytes = read(ends[0], said.data(), said.size());
+  close(ends[0]);
+  const std::string all(said.data(), bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+  const std::string of_proxy = "parent " + std::to_string(proxy) + " ";
+  return all.starts_with(of_proxy) ? "the proxy's" : all;
+}
+
+// An interactive Slurm step has one number, and each mpiexec in it a proxy of its own on the node.
+TEST(Meeting, HydrasProxyTellsJobsOfOneStepApart) {
+  setenv("SLURM_JOB_ID", "7", 1);
+  setenv("SLURM_STEP_ID", "2", 1);
+  setenv("PMIX_NAMESPACE", "slurm.pmix.7.2", 1);
+  EXPECT_EQ(identity_below("hydra_pmi_proxy"), "the proxy's");
+  EXPECT_EQ(identity_below("mpiexec.gforker"), "the proxy's");
+  EXPECT_EQ(identity_below("prterun"), "pmix slurm.pmix.7.2");
+  unsetenv("PMIX_NAMESPACE");
+  EXPECT_EQ(identity_below("slurmstepd"), "slurm 7.2");
+  for (const char* one : {"SLURM_JOB_ID", "SLURM_STEP_ID"}) unsetenv(one);
 }
 
 TEST(Meeting, WithoutAKeeperProgramThereIsAReason) {
