@@ -29,7 +29,7 @@ enum {
   URA_XDP_ROWS
 };
 
-#define URA_XDP_MAGIC 0x336b7275U /* "urk3": changes with what is below */
+#define URA_XDP_MAGIC 0x346b7275U /* "urk4": changes with what is below */
 
 enum ura_xdp_kind {
   URA_XDP_DATA,    /* what rank `from` gives to operation `number`; payload */
@@ -103,7 +103,7 @@ struct ura_xdp_cell {
 
 struct ura_xdp_slot {
   __u64 token; /* 0: no frame is taken */
-  __u64 owner; /* the process that has the slot: its number and when it began; 0: nobody */
+  __u64 owner; /* the process that has the slot (owner.hpp); 0: nobody */
   __u32 user;  /* number of the table's user; by who attaches */
   __u32 rank;
   __u32 ranks;

@@ -7,12 +7,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <string>
-#include <string_view>
 
-#include "base/file_bytes.hpp"
 #include "base/system_error.hpp"
+#include "xdp/owner.hpp"
 #include "xdp/places.hpp"
 
 namespace urakata::xdp {
@@ -20,28 +18,6 @@ namespace urakata::xdp {
 namespace {
 
 constexpr std::size_t kBytes = sizeof(ura_xdp_slot) * URA_XDP_SLOTS;
-
-// When a process began, in the kernel's ticks since the machine's start; 0: it is gone. Its name, in brackets, may hold
-// anything, so fields are counted from the last bracket on, behind which the third begins.
-std::uint32_t begin_of(pid_t process) {
-  const std::string text = file_bytes("/proc/" + std::to_string(process) + "/stat", 4096);
-  std::size_t at = text.rfind(')');
-  if (at == std::string::npos) return 0;
-  constexpr int kBegin = 22;
-  for (int field = 2; field < kBegin; ++field) {
-    at = text.find(' ', at + 1);
-    if (at == std::string::npos) return 0;
-  }
-  std::uint64_t ticks = 0;
-  std::from_chars(text.data() + at + 1, text.data() + text.size(), ticks);
-  return static_cast<std::uint32_t>(ticks) | 1;  // never 0
-}
-
-std::uint64_t owner_of(pid_t process) { return static_cast<std::uint64_t>(process) << 32U | begin_of(process); }
-
-bool lives(std::uint64_t owner) {
-  return begin_of(static_cast<pid_t>(owner >> 32U)) == static_cast<std::uint32_t>(owner);
-}
 
 int open_pinned(const std::string& path, std::uint32_t flags) {
   bpf_attr wish{};
@@ -94,10 +70,10 @@ Table::~Table() {
 }
 
 ura_xdp_slot* Table::claim() {
-  const std::uint64_t own = owner_of(getpid());
+  const std::uint64_t own = own_owner();
   for (ura_xdp_slot* slot = slots_; slot != slots_ + URA_XDP_SLOTS; ++slot) {
     unsigned long long before = __atomic_load_n(&slot->owner, __ATOMIC_ACQUIRE);
-    if (before != 0 && lives(before)) continue;
+    if (before != 0 && may_live(before)) continue;
     if (!__atomic_compare_exchange_n(&slot->owner, &before, own, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) continue;
     __atomic_store_n(&slot->token, 0, __ATOMIC_SEQ_CST);
     return slot;

@@ -1,6 +1,7 @@
 // This user's table at a network interface (frame.h), in this process's memory.
 //
-// Slots are claimed and released by processes; what a process that is gone had claimed is claimed anew.
+// Slots are claimed and released by processes; what a process that is gone had claimed is claimed anew, by one of the
+// same pid namespace (owner.hpp). What a container left without releasing it stays until root attaches anew.
 //
 // Thread-safety: all calls by any thread.
 #pragma once

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from urakata.hosts import Hosts
 
-MARK = 0x75726B33  # URA_XDP_MAGIC as it stands on the wire
+MARK = 0x75726B34  # URA_XDP_MAGIC as it stands on the wire
 LOST, DOUBLED, DELAYED = 0.05, 0.05, 0.2
 LONGEST = 0.002  # seconds
 

@@ -198,7 +198,7 @@ def test_what_is_not_urakatas_passes(hosts: Hosts) -> None:
     send = "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); "
     send += f"s.sendto(bytes.fromhex('7572 6b33') + bytes(60), ('{hosts.addresses[1]}', 7777))"
     assert hosts.execute(0, ["python3", "-c", send]).returncode == 0
-    assert "urk3" in receiver.finish(20).stdout
+    assert "urk4" in receiver.finish(20).stdout
 
 
 def test_others_can_neither_attach_nor_read(hosts: Hosts) -> None:

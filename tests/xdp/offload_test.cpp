@@ -2,8 +2,14 @@
 #include "xdp/offload.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -380,6 +386,49 @@ TEST(Table, SlotsAreClaimedOnceAndAnewWhenTheirProcessIsGone) {
   EXPECT_EQ(table->claim(), &slots[5]);
   Table::release(slots[7]);
   EXPECT_EQ(table->claim(), &slots[7]);
+}
+
+// Two containers that share a network: the same numbers stand for other processes there.
+TEST(Table, SlotsOfAnotherPidNamespaceAreNotClaimed) {
+  constexpr std::size_t kBytes = sizeof(ura_xdp_slot) * URA_XDP_SLOTS;
+  void* const memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto* const slots = static_cast<ura_xdp_slot*>(memory);
+  const auto table = Table::over(slots);
+  for (unsigned i = 1; i < URA_XDP_SLOTS; ++i) EXPECT_NE(table->claim(), nullptr);
+  std::array<int, 2> ready{};
+  std::array<int, 2> end{};
+  ASSERT_EQ(pipe(ready.data()) | pipe(end.data()), 0);
+  const pid_t outer = fork();
+  if (outer == 0) {
+    close(end[1]);
+    char result = 's';  // skipped
+    if (unshare(CLONE_NEWPID | CLONE_NEWNS) != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
+      _exit(write(ready[1], &result, 1) == 1 ? 0 : 1);
+    }
+    const pid_t inner = fork();
+    if (inner == 0) {
+      const bool mounted = mount("proc", "/proc", "proc", 0, nullptr) == 0;
+      // The last one is free; those of the process outside are not, although nobody here has its number.
+      if (mounted) result = table->claim() == &slots[URA_XDP_SLOTS - 1] && table->claim() == nullptr ? 'r' : 'w';
+      if (write(ready[1], &result, 1) != 1) _exit(1);
+      _exit(read(end[0], &result, 1) == 0 ? 0 : 1);
+    }
+    waitpid(inner, nullptr, 0);
+    _exit(0);
+  }
+  close(end[0]);
+  char result = 0;
+  EXPECT_EQ(read(ready[0], &result, 1), 1);
+  ura_xdp_slot* const claimed = table->claim();
+  close(end[1]);
+  waitpid(outer, nullptr, 0);
+  close(ready[0]);
+  close(ready[1]);
+  munmap(memory, kBytes);
+  if (result == 's') GTEST_SKIP() << "needs root, for a pid namespace";
+  EXPECT_EQ(result, 'r');
+  EXPECT_EQ(claimed, nullptr);
 }
 
 }  // namespace
