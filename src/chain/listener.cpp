@@ -33,20 +33,19 @@ void ready_for_operations(int socket, std::uint64_t timeout_ns) {
 
 }  // namespace
 
-Result<std::unique_ptr<Listener>> Listener::open(std::int32_t rank, transport::Secret secret,
-                                                 std::uint64_t timeout_ns) {
-  const auto opened = transport::open_listener("operations that the kernel runs");
+Result<std::unique_ptr<Listener>> Listener::open(std::int32_t rank, transport::Secret secret, std::uint64_t timeout_ns,
+                                                 std::span<const InterfaceAddress> only) {
+  auto opened = transport::open_listeners("operations that the kernel runs", only);
   if (!opened.ok()) return opened.error();
   std::unique_ptr<Listener> made(new Listener(rank, secret, timeout_ns));
-  made->listener_ = opened->descriptor;
-  made->port_ = opened->port;
+  made->listeners_ = std::move(*opened);
   return made;
 }
 
 Listener::~Listener() {
   for (const Pending& one : pending_) close(one.socket);
   for (const auto& [key, socket] : accepted_) close(socket);
-  transport::close_listener(listener_);
+  transport::close_listeners(listeners_.descriptors);
 }
 
 Result<int> Listener::connect_to(const Member& member, std::uint64_t until_ns) const {
@@ -75,17 +74,20 @@ Result<int> Listener::connect_to(const Member& member, std::uint64_t until_ns) c
 
 // Accepts who connects within that time, and takes the handshakes that have come.
 void Listener::accept_for(int milliseconds) {
-  std::vector<pollfd> watched{{.fd = listener_, .events = POLLIN, .revents = 0}};
+  std::vector<pollfd> watched;
+  for (const int one : listeners_.descriptors) watched.push_back({.fd = one, .events = POLLIN, .revents = 0});
   {
     const std::lock_guard guard(lock_);
     for (const Pending& one : pending_) watched.push_back({.fd = one.socket, .events = POLLIN, .revents = 0});
   }
   poll(watched.data(), watched.size(), milliseconds);
   const std::lock_guard guard(lock_);
-  while (pending_.size() < kMostPending) {
-    const int made = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (made < 0) break;
-    pending_.push_back({.socket = made, .since_ns = now_ns()});
+  for (const int listener : listeners_.descriptors) {
+    for (std::size_t i = 0; i < kMostPending; ++i) {  // the rest of them with the next call
+      const int made = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+      if (made < 0) break;
+      pending_.push_back({.socket = made, .since_ns = now_ns()});
+    }
   }
   std::erase_if(pending_, [&](const Pending& one) {
     Handshake handshake;
@@ -103,6 +105,8 @@ void Listener::accept_for(int milliseconds) {
     close(one.socket);
     return true;
   });
+  // Each new one takes the place of the oldest that has said nothing.
+  for (; pending_.size() > kMostPending; pending_.erase(pending_.begin())) close(pending_.front().socket);
 }
 
 Result<std::vector<Conduit::Peer>> Listener::connect(std::span<const Member> members, std::size_t own) {

@@ -23,12 +23,14 @@ namespace urakata::chain {
 
 class Listener {
  public:
-  static Result<std::unique_ptr<Listener>> open(std::int32_t rank, transport::Secret secret, std::uint64_t timeout_ns);
+  // Listens at the addresses `only`; empty: at all of this machine's.
+  static Result<std::unique_ptr<Listener>> open(std::int32_t rank, transport::Secret secret, std::uint64_t timeout_ns,
+                                                std::span<const InterfaceAddress> only = {});
   ~Listener();
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
-  std::uint16_t port() const { return port_; }
+  std::uint16_t port() const { return listeners_.port; }
 
   struct Member {
     std::int32_t rank = 0;             // of MPI_COMM_WORLD
@@ -60,12 +62,11 @@ class Listener {
   const std::int32_t rank_;
   const transport::Secret secret_;
   const std::uint64_t timeout_ns_;
-  int listener_ = -1;
-  std::uint16_t port_ = 0;
+  transport::ListenSockets listeners_;
 
   // Under the lock, by anyone.
   std::mutex lock_;
-  std::vector<Pending> pending_;
+  std::vector<Pending> pending_;                                   // the oldest first
   std::map<std::pair<std::int32_t, std::int32_t>, int> accepted_;  // (own context, rank): not taken yet
 };
 

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/interfaces.hpp"
@@ -23,14 +25,6 @@ bool has_entries(const char* folder) {
   while (const dirent* entry = readdir(directory)) found = found || entry->d_name[0] != '.';
   closedir(directory);
   return found;
-}
-
-std::vector<Address> own_addresses() {
-  std::vector<Address> addresses;
-  for (const InterfaceAddress& one : interface_addresses(options().wire_interface)) {
-    addresses.push_back({.family = static_cast<std::uint32_t>(one.family), .bytes = one.bytes});
-  }
-  return addresses;
 }
 
 // So many connections with each rank of another node, for a moment twice as many where both begin, and what program and
@@ -64,7 +58,14 @@ WireFacts own_wire_facts(std::span<const std::int32_t> nodes, std::int32_t rank,
     facts.obstacle = WireFacts::Obstacle::descriptors;
   }
   facts.fast = better_first && has_better_network();
-  facts.addresses = own_addresses();
+  const std::string_view chosen = options().wire_interface;
+  std::vector<InterfaceAddress> all = interface_addresses(chosen);
+  for (const InterfaceAddress& one : all) {
+    facts.addresses.push_back({.family = static_cast<std::uint32_t>(one.family), .bytes = one.bytes});
+  }
+  if (chosen.empty()) return facts;
+  if (all.empty() && facts.obstacle == WireFacts::Obstacle::none) facts.obstacle = WireFacts::Obstacle::interface;
+  facts.listens_at = std::move(all);
   return facts;
 }
 

@@ -66,6 +66,8 @@ const char* text_of(WireFacts::Obstacle obstacle) {
       return "its limit of descriptors is too low (ulimit -n)";
     case WireFacts::Obstacle::system:
       return "the system refuses the sockets";
+    case WireFacts::Obstacle::interface:
+      return "its node has no address on the interface that WIRE_INTERFACE names";
   }
   return "";
 }
@@ -191,7 +193,7 @@ Wiring::Found Wiring::find(Bootstrap& bootstrap, std::span<const std::int32_t> n
   const auto rank = static_cast<std::int32_t>(bootstrap.rank());
   Contact mine{.obstacle = own.obstacle, .fast = static_cast<std::uint8_t>(own.fast)};
   if (mine.obstacle == WireFacts::Obstacle::none) {
-    if (auto opened = Wire::open(rank, *secret, failures, timeout_ns); opened.ok()) {
+    if (auto opened = Wire::open(rank, *secret, failures, timeout_ns, own.listens_at); opened.ok()) {
       wire_ = std::move(*opened);
       mine.listen_port = wire_->listen_port();
     } else {

@@ -17,6 +17,7 @@
 #include <span>
 #include <vector>
 
+#include "base/interfaces.hpp"
 #include "base/network.hpp"
 #include "job/bootstrap.hpp"
 #include "transport/wire.hpp"
@@ -31,10 +32,11 @@ struct Address {
 
 // What a rank says of itself.
 struct WireFacts {
-  enum class Obstacle : std::uint8_t { none, asked, descriptors, system };
+  enum class Obstacle : std::uint8_t { none, asked, descriptors, system, interface };
   Obstacle obstacle = Obstacle::none;
-  bool fast = false;               // its node has a network that is to be preferred
-  std::vector<Address> addresses;  // of its node, the best first
+  bool fast = false;                              // its node has a network that is to be preferred
+  std::vector<Address> addresses;                 // of its node, the best first
+  std::vector<InterfaceAddress> listens_at = {};  // empty: all addresses of its node
 };
 // As the limits of this process and the network interfaces say. nodes[rank]: see Job::nodes(). `wanted`: it may talk by
 // wire. `better_first`: a network that the host drives better than TCP is to be preferred.

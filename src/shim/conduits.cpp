@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/interfaces.hpp"
 #include "base/log.hpp"
 #include "base/options.hpp"
 #include "chain/listener.hpp"
@@ -100,7 +102,9 @@ std::string set_up_conduits(job::Bootstrap& world, std::string obstacle) {
   if (obstacle.empty() && secret == transport::Secret{}) obstacle = "there are no random numbers for a secret";
   std::unique_ptr<chain::Listener> listener;
   if (obstacle.empty()) {
-    auto opened = chain::Listener::open(static_cast<std::int32_t>(world.rank()), secret, options().peer_timeout_ns());
+    const std::string_view chosen = options().wire_interface;
+    auto opened = chain::Listener::open(static_cast<std::int32_t>(world.rank()), secret, options().peer_timeout_ns(),
+                                        chosen.empty() ? std::vector<InterfaceAddress>{} : interface_addresses(chosen));
     if (opened.ok()) {
       listener = std::move(*opened);
     } else {

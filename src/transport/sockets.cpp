@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
+#include <cstring>
 #include <string>
 
 #include "base/socket_watch.hpp"
@@ -14,9 +16,11 @@
 namespace urakata::transport {
 namespace {
 
+constexpr int kKind = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
+constexpr unsigned kAttempts = 16;  // to find a port that is free at each of several addresses
+
 // -1: it cannot be had; errno says why, and `what` is set to what was being done.
-int bound_socket(const char** what) {
-  constexpr int kKind = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
+int bound_everywhere(const char** what) {
   sockaddr_in6 both{};
   both.sin6_family = AF_INET6;
   both.sin6_addr = in6addr_any;
@@ -38,34 +42,90 @@ int bound_socket(const char** what) {
   return -1;
 }
 
+// The same at one address; port 0: at any.
+int bound_at(const InterfaceAddress& where, std::uint16_t port, const char** what) {
+  *what = "make";
+  const int made = socket(where.family, kKind, 0);
+  if (made < 0) return -1;
+  sockaddr_storage address{};
+  socklen_t size = 0;
+  if (where.family == AF_INET) {
+    auto& four = reinterpret_cast<sockaddr_in&>(address);
+    size = sizeof four;
+    four.sin_family = AF_INET;
+    four.sin_port = htons(port);
+    std::memcpy(&four.sin_addr, where.bytes.data(), sizeof four.sin_addr);
+  } else {
+    auto& six = reinterpret_cast<sockaddr_in6&>(address);
+    size = sizeof six;
+    six.sin6_family = AF_INET6;
+    six.sin6_port = htons(port);
+    std::memcpy(&six.sin6_addr, where.bytes.data(), sizeof six.sin6_addr);
+    set_option(made, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+  }
+  if (bind(made, reinterpret_cast<sockaddr*>(&address), size) == 0) return made;
+  *what = "bind";
+  const int code = errno;
+  close(made);
+  errno = code;
+  return -1;
+}
+
+// 0: errno says why it is not known.
+std::uint16_t port_of(int descriptor) {
+  sockaddr_storage bound{};
+  socklen_t size = sizeof bound;
+  if (getsockname(descriptor, reinterpret_cast<sockaddr*>(&bound), &size) != 0) return 0;
+  // Both kinds of address have the port at the same place.
+  return ntohs(reinterpret_cast<const sockaddr_in*>(&bound)->sin_port);
+}
+
+// Sockets bound to each of the addresses, with one port. False: errno says why, and `what` what was being done. What was
+// made is in `made` all the same.
+bool bind_all(std::span<const InterfaceAddress> only, ListenSockets& made, const char** what) {
+  if (only.empty()) {
+    if (const int one = bound_everywhere(what); one >= 0) made.descriptors.push_back(one);
+  }
+  for (const InterfaceAddress& where : only) {
+    const int one = bound_at(where, made.port, what);
+    if (one < 0) return false;
+    made.descriptors.push_back(one);
+    if (made.port == 0) made.port = port_of(one);
+  }
+  if (made.descriptors.empty()) return false;
+  *what = "listen on";
+  made.port = port_of(made.descriptors.front());
+  // The kernel shortens the queue to what net.core.somaxconn allows.
+  return made.port != 0 && std::ranges::all_of(made.descriptors, [](int one) { return listen(one, INT_MAX) == 0; });
+}
+
 Error cannot(const char* what, const char* purpose) {
   return system_error(std::string("cannot ") + what + " a socket for " + purpose);
 }
 
 }  // namespace
 
-Result<ListenSocket> open_listener(const char* purpose) {
-  const char* what = "";
-  ListenSocket made{.descriptor = bound_socket(&what), .port = 0};
-  if (made.descriptor < 0) return cannot(what, purpose);
-  sockaddr_storage bound{};
-  socklen_t size = sizeof bound;
-  if (listen(made.descriptor, SOMAXCONN) != 0 ||
-      getsockname(made.descriptor, reinterpret_cast<sockaddr*>(&bound), &size) != 0) {
-    const Error error = cannot("listen on", purpose);
-    close(made.descriptor);
-    return error;
+Result<ListenSockets> open_listeners(const char* purpose, std::span<const InterfaceAddress> only) {
+  for (unsigned attempt = 1;; ++attempt) {
+    const char* what = "";
+    ListenSockets made;
+    if (bind_all(only, made, &what)) {
+      std::ranges::for_each(made.descriptors, SocketWatch::leave_out);
+      return made;
+    }
+    // A port that is free at the first address may be taken at another.
+    const bool again = errno == EADDRINUSE && only.size() > 1 && attempt < kAttempts;
+    Error error = cannot(what, purpose);
+    std::ranges::for_each(made.descriptors, close);
+    if (!again) return error;
   }
-  SocketWatch::leave_out(made.descriptor);
-  // Both kinds of address have the port at the same place.
-  made.port = ntohs(reinterpret_cast<const sockaddr_in*>(&bound)->sin_port);
-  return made;
 }
 
-void close_listener(int descriptor) {
-  if (descriptor < 0) return;
-  SocketWatch::closed(descriptor);
-  close(descriptor);
+void close_listeners(std::span<const int> descriptors) {
+  for (const int descriptor : descriptors) {
+    SocketWatch::closed(descriptor);
+    close(descriptor);
+  }
 }
 
 void keep_alive(int connection, std::uint64_t timeout_ns) {

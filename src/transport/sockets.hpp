@@ -7,7 +7,10 @@
 #include <sys/socket.h>
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
+#include "base/interfaces.hpp"
 #include "base/result.hpp"
 
 namespace urakata::transport {
@@ -25,15 +28,17 @@ struct ListenAddress {
   socklen_t length = 0;
 };
 
-struct ListenSocket {
-  int descriptor = -1;
-  std::uint16_t port = 0;  // the same for all of this machine's addresses
+struct ListenSockets {
+  std::vector<int> descriptors;
+  std::uint16_t port = 0;  // the same for all of them
 };
 
-// A socket that listens for IPv6 and IPv4, or for IPv4 where there is no IPv6: non-blocking, closed by exec, and left out
-// of SocketWatch. The caller ends with close_listener(). `purpose` is for the error: "messages between nodes".
-Result<ListenSocket> open_listener(const char* purpose);
-void close_listener(int descriptor);  // -1: nothing
+// Sockets that listen at the addresses `only`; at all addresses of this machine if `only` is empty (one socket for IPv6 and
+// IPv4, or for IPv4 where the machine has no IPv6). They are non-blocking, closed by exec, and left out of SocketWatch.
+// Their accept queues are as long as the system allows (net.core.somaxconn). The caller ends with close_listeners().
+// `purpose` is for the error: "messages between nodes".
+Result<ListenSockets> open_listeners(const char* purpose, std::span<const InterfaceAddress> only);
+void close_listeners(std::span<const int> descriptors);
 
 // An idle connection is asked for a sign of life after half of the timeout, and a few times more in the other half.
 void keep_alive(int connection, std::uint64_t timeout_ns);

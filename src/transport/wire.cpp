@@ -4,6 +4,7 @@
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -29,8 +30,8 @@ Error cannot(const char* what) {
 
 }  // namespace
 
-Result<std::unique_ptr<Wire>> Wire::open(std::int32_t rank, Secret secret, Failures& failures,
-                                         std::uint64_t timeout_ns) {
+Result<std::unique_ptr<Wire>> Wire::open(std::int32_t rank, Secret secret, Failures& failures, std::uint64_t timeout_ns,
+                                         std::span<const InterfaceAddress> only) {
   std::unique_ptr<Wire> wire(new Wire(rank, secret, failures, timeout_ns));
   wire->epoll_ = epoll_create1(EPOLL_CLOEXEC);
   wire->accepting_ = epoll_create1(EPOLL_CLOEXEC);
@@ -38,14 +39,15 @@ Result<std::unique_ptr<Wire>> Wire::open(std::int32_t rank, Secret secret, Failu
   wire->accepted_news_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   wire->accepted_lanes_news_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (wire->accepted_news_ < 0 || wire->accepted_lanes_news_ < 0) return cannot("make an eventfd");
-  const auto listener = open_listener("messages between nodes");
-  if (!listener.ok()) return Error{listener.error().message + kInstead};
-  wire->listener_ = listener->descriptor;
-  wire->listen_port_ = listener->port;
+  auto listeners = open_listeners("messages between nodes", only);
+  if (!listeners.ok()) return Error{listeners.error().message + kInstead};
+  wire->listeners_ = std::move(*listeners);
   epoll_event event{};
   event.events = EPOLLIN;
-  event.data.ptr = nullptr;  // the listener
-  if (epoll_ctl(wire->accepting_, EPOLL_CTL_ADD, wire->listener_, &event) != 0) return cannot("watch a socket");
+  event.data.ptr = nullptr;  // a listener
+  for (const int listener : wire->listeners_.descriptors) {
+    if (epoll_ctl(wire->accepting_, EPOLL_CTL_ADD, listener, &event) != 0) return cannot("watch a socket");
+  }
   event.data.ptr = wire.get();  // who connects
   if (epoll_ctl(wire->epoll_, EPOLL_CTL_ADD, wire->accepting_, &event) != 0) return cannot("watch a socket");
   return wire;
@@ -57,7 +59,7 @@ Wire::~Wire() {
   connections_.clear();
   accepted_.clear();
   accepted_lanes_.clear();
-  close_listener(listener_);
+  close_listeners(listeners_.descriptors);
   for (const int made : {accepted_news_, accepted_lanes_news_, accepting_, epoll_}) {
     if (made >= 0) close(made);
   }
@@ -88,25 +90,26 @@ std::unique_ptr<Connection> Wire::connect_to(const ListenAddress& listener, std:
 }
 
 void Wire::accept_connections() {
-  while (unauthenticated_ < kMostUnauthenticated) {
-    const int made = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (made < 0) return;
-    set_option(made, IPPROTO_TCP, TCP_NODELAY, 1);
-    keep_alive(made, timeout_ns_);
-    connections_.push_back(std::make_unique<Connection>(made, accepting_, false));
-    ++unauthenticated_;
+  for (const int listener : listeners_.descriptors) {
+    for (std::size_t i = 0; i < kMostUnauthenticated; ++i) {  // the rest of them with the next poll
+      const int made = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+      if (made < 0) break;
+      set_option(made, IPPROTO_TCP, TCP_NODELAY, 1);
+      keep_alive(made, timeout_ns_);
+      connections_.push_back(std::make_unique<Connection>(made, accepting_, false));
+    }
   }
-  watch_listener();
 }
 
-// The listener has no news while too many connections are unauthenticated.
-void Wire::watch_listener() {
-  const bool shut = unauthenticated_ >= kMostUnauthenticated;
-  if (shut == listener_shut_) return;
-  listener_shut_ = shut;
-  epoll_event event{};
-  event.events = shut ? 0U : EPOLLIN;
-  epoll_ctl(accepting_, EPOLL_CTL_MOD, listener_, &event);
+// Closes the `count` oldest connections that have not named the secret and said nothing.
+void Wire::close_silent(std::size_t count) {
+  std::erase_if(connections_, [&](const auto& one) {
+    if (count == 0 || one->ours || one->named) return false;
+    int waiting = 0;  // bytes that this process has not read yet
+    const bool silent = ioctl(one->socket(), FIONREAD, &waiting) != 0 || waiting < static_cast<int>(sizeof(Frame));
+    if (silent) --count;
+    return silent;
+  });
 }
 
 // Who has gone without a word?
@@ -360,9 +363,9 @@ void Wire::poll(WirePort* port, int set) {
   if (served || checking) {
     // Those that nobody can ask for any more; a peer's own stays, so that later messages see that it is broken.
     std::erase_if(connections_, [](const auto& one) { return one->broken() && one->rank < 0; });
-    unauthenticated_ = static_cast<std::size_t>(
+    const auto unauthenticated = static_cast<std::size_t>(
         std::ranges::count_if(connections_, [](const auto& one) { return !one->ours && !one->named; }));
-    watch_listener();
+    if (unauthenticated > kMostUnauthenticated) close_silent(unauthenticated - kMostUnauthenticated);
   }
   if (port != nullptr && port->told_) {
     port->told_ = false;

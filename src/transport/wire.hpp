@@ -14,8 +14,9 @@
 // connection is the one: the higher rank sends nothing on its own before the lower has sent hello_ack, which it does
 // only if it has not begun itself.
 //
-// Every connection begins with the job's secret, so that only those of the job's own processes are accepted. One that
-// does not name it is closed after a while, and while many are silent no more are accepted.
+// Every connection begins with the job's secret, so that only those of the job's own processes are accepted. A connection
+// that does not name it is closed after a while. Where more than kMostUnauthenticated have not named it, the oldest of
+// them that has said nothing is closed for each new one.
 //
 // A node that does not answer any more is noticed within the timeout: the kernel asks on idle connections (keepalive),
 // and poll() checks now and then those with bytes that nobody acknowledges, and connects to whoever a receive waits
@@ -56,13 +57,14 @@ class Wire final : public PutWire, private Connection::Sink {
 
   static constexpr std::size_t kMostUnauthenticated = 64;
 
-  // Opens the listener of this process, whose rank is `rank`. A node that has not answered for `timeout_ns` is gone.
+  // Opens the listener of this process, whose rank is `rank`, at the addresses `only`; empty: at all of this machine's.
+  // A node that has not answered for `timeout_ns` is gone.
   static Result<std::unique_ptr<Wire>> open(std::int32_t rank, Secret secret, Failures& failures,
-                                            std::uint64_t timeout_ns);
+                                            std::uint64_t timeout_ns, std::span<const InterfaceAddress> only = {});
   ~Wire() override;
 
-  // The number of the listener, the same for all of this machine's addresses.
-  std::uint16_t listen_port() const { return listen_port_; }
+  // The same at all addresses at which this process listens.
+  std::uint16_t listen_port() const { return listeners_.port; }
 
   // Probes each of the listen addresses, the best first, to learn which of them is rank `rank`'s; answer() after some
   // steps says so. Several ranks at a time.
@@ -177,7 +179,7 @@ class Wire final : public PutWire, private Connection::Sink {
 
   Peer& peer(std::int32_t rank);
   void check_connections();
-  void watch_listener();
+  void close_silent(std::size_t count);
   bool is_over(std::int32_t tag) const;
   std::byte* throw_away(Peer& from, std::uint64_t bytes);
   std::unique_ptr<Connection> connect_to(const ListenAddress& listener, std::int32_t rank, FrameKind first,
@@ -211,19 +213,18 @@ class Wire final : public PutWire, private Connection::Sink {
   Failures& failures_;
   const int failure_;
   const std::uint64_t timeout_ns_;
-  int listener_ = -1;
+  ListenSockets listeners_;
   int epoll_ = -1;
-  int accepting_ = -1;  // an epoll set in epoll_: the listener, and whose connection was accepted and is not yet named
+  int accepting_ = -1;  // an epoll set in epoll_: the listeners, and whose connection was accepted and is not yet named
   int accepted_news_ = -1;        // eventfd
   int accepted_lanes_news_ = -1;  // likewise
-  std::uint16_t listen_port_ = 0;
   // Constant once set_addresses() has ended.
   std::vector<ListenAddress> addresses_;
 
   // Under the lock, by anyone.
   std::mutex lock_;
   std::unordered_map<std::int32_t, Peer> peers_;
-  std::vector<std::unique_ptr<Connection>> connections_;
+  std::vector<std::unique_ptr<Connection>> connections_;  // the oldest first
   struct Probe {
     std::int32_t rank = -1;
     std::unique_ptr<Connection> connection;
@@ -235,9 +236,7 @@ class Wire final : public PutWire, private Connection::Sink {
   std::vector<Connection::Outgoing> sent_;
   std::map<std::int32_t, PutSink*> sinks_;  // by number
   std::int32_t next_sink_ = 0;
-  std::set<std::int32_t> over_;      // our contexts whose operations have failed: what comes for them is thrown away
-  std::size_t unauthenticated_ = 0;  // of connections_: the other side has not named the secret
-  bool listener_shut_ = false;       // since there are too many of these
+  std::set<std::int32_t> over_;  // our contexts whose operations have failed: what comes for them is thrown away
   std::vector<Accepted> accepted_;
   std::vector<Accepted> accepted_lanes_;
   unsigned polls_ = 0;

@@ -404,6 +404,32 @@ TEST(Wire, ThePeerIsToldOfAFailure) {
   EXPECT_EQ(notices.back().context, 5);
 }
 
+// As many as may be connect to rank 0 and say nothing, within their time; then rank 1 connects: the oldest makes room.
+TEST(Wire, TheOldestSilentConnectionMakesRoomForAPeer) {
+  auto wires = job(2);
+  WirePort a(*wires[0]);
+  WirePort b(*wires[1]);
+  const ListenAddress listener = loopback(wires[0]->listen_port());
+  std::vector<int> silent;
+  for (std::size_t i = 0; i < Wire::kMostUnauthenticated; ++i) {
+    silent.push_back(socket(AF_INET, SOCK_STREAM, 0));
+    ASSERT_EQ(connect(silent.back(), reinterpret_cast<const sockaddr*>(&listener.address), listener.length), 0);
+    a.poll();
+  }
+  auto bytes = filled(10, 1);
+  std::vector<std::byte> room(10);
+  ASSERT_EQ(b.send(message(bytes, 0, 0), {}, nullptr), 0);
+  ASSERT_EQ(a.recv(message(room, 1, 0), {}, nullptr), 0);
+  both(a, 1, b, 1);
+  EXPECT_EQ(room, bytes);
+  for (std::size_t i = 0; i < silent.size(); ++i) {
+    char byte = 0;
+    const bool closed = recv(silent[i], &byte, 1, MSG_DONTWAIT) == 0;
+    EXPECT_TRUE(i == 0 || !closed) << i;
+    close(silent[i]);
+  }
+}
+
 // More connect than are accepted before they name the secret, and none says anything: all are closed, and the peer's
 // message arrives.
 TEST(Wire, UnauthenticatedConnectionsThatSayNothingAreClosed) {
