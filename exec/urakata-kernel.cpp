@@ -24,7 +24,10 @@ Byte code that computes small collectives of Urakata's jobs at a network interfa
 calls). --op: with an operation of a program's own, from byte code (urakata_op.bpf.h). `urakata kernel` says more and
 knows where the byte code is. Exit code 1: it could not be done.
 
+Examples:
   urakata-kernel attach eth0 lib/urakata/reduce.bpf.o --user anna
+  urakata-kernel list
+  urakata-kernel detach eth0
 )";
 
 int fail(const std::string& why) {

@@ -345,3 +345,22 @@ def test_command_line_gives_the_jobs_exit_code(tmp_path: Path) -> None:
     done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 9
     assert "rank 1 of 2 on host1 got 0 sees it" in done.stdout
+    assert f"{program} runs without Urakata" in done.stderr
+
+
+@needs_hosts
+@pytest.mark.parametrize("name", ["openmpi", "mpich"])
+def test_a_job_finds_urakata_exec_by_its_name(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("typer")
+    program = compiled(name, tmp_path)
+    path = os.pathsep.join(
+        part for part in os.environ["PATH"].split(os.pathsep) if not (Path(part) / "urakata-exec").exists()
+    )
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGES), "PATH": path}
+    words = [sys.executable, "-m", "urakata", "hosts", "run", "-n", "2", "--mpi", name]
+    words += ["--", "urakata-exec", "--verbose", "2", "--", str(program)]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "rank 1 of 2 on host1 got 0" in done.stdout
+    assert "runs without Urakata" not in done.stderr
+    assert "urakata: " in done.stderr  # its decisions

@@ -12,6 +12,18 @@ from urakata.commands.hosts.options import OperationsOption
 from urakata.hosts import byte_code
 from urakata.json_output import JsonFlag
 
+_EXAMPLES = """
+[bold]Examples[/bold]
+
+  urakata kernel attach eth0 --user anna               as root, on every node: for anna's jobs
+
+  urakata kernel list                                  where it is attached, and for whom
+
+  urakata run -n 4 --engine kernel -- ./app            a job that uses it, by anna
+
+  urakata kernel detach eth0                           as root: nothing is left behind
+"""
+
 _ATTACH_EXAMPLES = """
 [bold]Examples[/bold]
 
@@ -77,6 +89,7 @@ def register(app: typer.Typer) -> None:
     """Adds the commands kernel attach, detach and list."""
     group = typer.Typer(
         help="Byte code at network interfaces that computes small collectives, for administrators.",
+        epilog=_EXAMPLES,
         no_args_is_help=True,
         rich_markup_mode="rich",
     )

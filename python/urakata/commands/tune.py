@@ -17,6 +17,12 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+_GROUP_EXAMPLES = """
+[bold]Examples[/bold]
+
+  urakata tune sites -n 8               what the links between the sites of these 8 ranks carry
+"""
+
 _EXAMPLES = """
 [bold]Examples[/bold]
 
@@ -84,6 +90,11 @@ def sites(
 
 def register(app: typer.Typer) -> None:
     """Adds the commands of tune."""
-    group = typer.Typer(help="Measure what choices reckon with, once, and keep it for all jobs.", no_args_is_help=True)
+    group = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
     group.command("sites", epilog=_EXAMPLES)(sites)
+
+    @group.callback(epilog=_GROUP_EXAMPLES)
+    def tune() -> None:
+        """Measure what choices reckon with, once, and keep it for all jobs."""
+
     app.add_typer(group, name="tune")

@@ -6,12 +6,21 @@ import typer
 
 from urakata.commands.hosts import check, links, run
 
+_EXAMPLES = """
+[bold]Examples[/bold]
+
+  urakata hosts check                                            are test hosts possible here?
+
+  urakata hosts run -n 4 -- urakata-exec -- ./app                one rank on each of 4 hosts, with Urakata
+"""
+
 
 def register(app: typer.Typer) -> None:
     """Adds the commands hosts run, check, cut, restore, set and links."""
     group = typer.Typer(
         help="Test hosts: namespaces on this machine, joined by shaped links, and MPI jobs across them; also several "
         "sites with long links between them.",
+        epilog=_EXAMPLES,
         no_args_is_help=True,
         rich_markup_mode="rich",
     )

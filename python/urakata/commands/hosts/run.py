@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import sys
 from types import FrameType
@@ -33,8 +34,20 @@ EXAMPLES = """
   urakata hosts run -n 2 --op affine=affine.bpf.o -- urakata-exec --engine kernel -- ./own_operation
                                                                      and an operation of the program's own
 
+`urakata-exec` need not be on PATH. Without it the program runs with its MPI library alone, and a line says so.
+
 The exit code is the job's; 77 where this machine permits no test hosts.
 """
+
+
+def _note_without_urakata(program: list[str]) -> None:
+    """This command makes hosts; Urakata is there only where the command line has urakata-exec."""
+    if not any(os.path.basename(word) == "urakata-exec" for word in program):
+        with_it = shlex.join(["urakata-exec", "--", *program])
+        print(
+            f"urakata: {program[0]} runs without Urakata; with it: urakata hosts run [OPTION]... -- {with_it}",
+            file=sys.stderr,
+        )
 
 
 def _raise_exit(number: int, _frame: FrameType | None) -> None:
@@ -74,6 +87,7 @@ def run(
     from urakata.hosts.launch import find_mpi
 
     host_mpi = find_mpi(mpi)
+    _note_without_urakata(program)
     asked = lambda: options.sites_asked(sites, delay, link_rate, flow_rate, loss, queue, link, flow, seed)  # noqa: E731
     hosts = options.make(count, rate, delay, asked, congestion, settings)
     environment = {name: value for name, value in os.environ.items() if name.startswith("URAKATA_")}
