@@ -48,7 +48,7 @@ Listener::~Listener() {
   transport::close_listeners(listeners_.descriptors);
 }
 
-Result<int> Listener::connect_to(const Member& member, std::uint64_t until_ns) const {
+Result<int> Listener::connect_to(const Member& member, std::uint64_t until_ns) {
   const int made = socket(member.address.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (made < 0) return system_error("cannot make a socket");
   const auto failed = [&](const char* what) {
@@ -59,8 +59,8 @@ Result<int> Listener::connect_to(const Member& member, std::uint64_t until_ns) c
   if (::connect(made, reinterpret_cast<const sockaddr*>(&member.address.address), member.address.length) != 0) {
     if (errno != EINPROGRESS) return failed("connect to");
     pollfd room{.fd = made, .events = POLLOUT, .revents = 0};
-    while (poll(&room, 1, milliseconds_until(until_ns)) < 0 && errno == EINTR) {
-    }
+    // A rank accepts while it waits to be accepted: else those after it would fill its accept queue.
+    while (poll(&room, 1, std::min(kPoll, milliseconds_until(until_ns))) <= 0 && now_ns() < until_ns) accept_for(0);
     int code = room.revents == 0 ? ETIMEDOUT : 0;
     socklen_t size = sizeof code;
     if (code == 0) getsockopt(made, SOL_SOCKET, SO_ERROR, &code, &size);

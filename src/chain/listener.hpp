@@ -55,7 +55,7 @@ class Listener {
 
   Listener(std::int32_t rank, transport::Secret secret, std::uint64_t timeout_ns)
       : rank_(rank), secret_(secret), timeout_ns_(timeout_ns) {}
-  Result<int> connect_to(const Member& member, std::uint64_t until_ns) const;
+  Result<int> connect_to(const Member& member, std::uint64_t until_ns);
   void accept_for(int milliseconds);
 
   // Constant once open() has ended.

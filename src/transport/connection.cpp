@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -147,13 +148,42 @@ bool Connection::write(Outgoing& out) {
     gone_ += static_cast<std::uint64_t>(more);
   }
   gone_ = 0;
+  if (ours && !open) keep(out);
   return true;
 }
 
+void Connection::keep(const Outgoing& out) {
+  Outgoing& copy = kept_.emplace_back(Outgoing{.frame = out.frame, .payload = out.payload});
+  copy.keep_payload();
+  kept_bytes_ += sizeof(Frame) + copy.packed.size();
+}
+
+void Connection::begin_again(int socket) {
+  epoll_ctl(epoll_, EPOLL_CTL_DEL, socket_, nullptr);
+  SocketWatch::closed(socket_);
+  close_at_once(socket_);  // else its process might take it for the one that it is to answer
+  close(socket_);
+  socket_ = socket;
+  SocketWatch::leave_out(socket_);
+  connecting_ = watching_room_ = true;
+  broken_ = false;
+  error_ = 0;
+  silent_ = 0;
+  low_water_ = 1;
+  gone_ = left_ = 0;
+  staged_ = 0;
+  queue_.insert(queue_.begin(), std::make_move_iterator(kept_.begin()), std::make_move_iterator(kept_.end()));
+  kept_.clear();
+  kept_bytes_ = 0;
+  epoll_event event = interest();
+  if (epoll_ctl(epoll_, EPOLL_CTL_ADD, socket_, &event) != 0) fail(errno);
+  make_room(kRoom);
+}
+
 bool Connection::send(Outgoing&& out) {
-  if (!connecting_ && !broken_ && queue_.empty() && write(out)) return true;
+  if (!connecting_ && !broken_ && queue_.empty() && may_write() && write(out)) return true;
   queue_.push_back(std::move(out));
-  if (!broken_) watch(true);
+  if (!broken_) watch(connecting_ || may_write());
   return false;
 }
 
@@ -173,13 +203,13 @@ bool Connection::flush(std::vector<Outgoing>& sent) {
     if (code != 0) return fail(code);
     connecting_ = false;
   }
-  while (!queue_.empty()) {
+  while (!queue_.empty() && may_write()) {
     if (!write(queue_.front())) break;
     if (queue_.front().reported) sent.push_back(std::move(queue_.front()));
     queue_.pop_front();
   }
   if (broken_) return false;
-  watch(!queue_.empty());
+  watch(!queue_.empty() && may_write());
   return true;
 }
 
@@ -232,6 +262,11 @@ bool Connection::receive(Sink& sink) {
   if (last == Read::some && between && left_ != 0) last = read(sink);
   if (last == Read::ended) return false;
   wake_after(left_);
+  if (open && !kept_.empty()) {
+    kept_.clear();
+    kept_bytes_ = 0;
+    watch(!queue_.empty());
+  }
   return true;
 }
 

@@ -3,6 +3,10 @@
 // A frame is a header of 24 bytes and, by its kind, a payload. Both ends are this program on one kind of machine, so
 // numbers travel as they lie in memory.
 //
+// A connection that this process makes may be lost before the other process has answered on it: that process computes and
+// its accept queue is full, or it has closed the connection as one that says nothing. Then begin_again() makes it anew.
+// Until the first answer what was sent is kept for that (kMostKept bytes; more is not sent).
+//
 // Thread-safety: none; the Wire's lock is held around every call.
 #pragma once
 
@@ -12,9 +16,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <vector>
 
 #include "transport/frame.hpp"
+#include "transport/node_probe.hpp"
 #include "transport/transport.hpp"
 
 namespace urakata::transport {
@@ -86,6 +92,14 @@ class Connection {
   // the one before? Or could the connection not be made in four calls? Then it breaks. False: broken.
   bool check(std::uint32_t silence_ms);
 
+  // Is it silent, as check() says, since the last call or longer?
+  bool silent() const { return silent_ != 0; }
+  void forget_silence() { silent_ = 0; }
+
+  // For one of ours that is not open: what was sent goes again over another socket, which is connecting.
+  void begin_again(int socket);
+  bool connecting() const { return connecting_; }
+
   // Nothing more in or out, and no news of it.
   void end() { fail(0); }
 
@@ -98,11 +112,13 @@ class Connection {
   std::deque<Outgoing>& queue() { return queue_; }
 
   // For the owner.
-  std::int32_t rank = -1;  // of the process at the other end; -1: not yet known
-  bool ours = false;       // made by us
-  bool open = false;       // both have named the secret: messages may come
-  bool named = false;      // the other side has
-  unsigned checks = 0;     // of the owner's, while it has not
+  std::int32_t rank = -1;                     // of the process at the other end; -1: not yet known
+  bool ours = false;                          // made by us
+  bool open = false;                          // both have named the secret: messages may come
+  bool named = false;                         // the other side has
+  unsigned checks = 0;                        // of the owner's, while it has not
+  unsigned renewed = 0;                       // times that it was made anew since its node has answered a probe
+  std::unique_ptr<NodeProbe> node = nullptr;  // asked at the last check, while the process does not answer
 
  private:
   bool write(Outgoing& out);  // true: all of it is gone
@@ -111,10 +127,13 @@ class Connection {
   bool parse(Sink& sink);
   epoll_event interest();
   void watch(bool room);
+  void keep(const Outgoing& out);
+  bool may_write() const { return !ours || open || kept_bytes_ < kMostKept; }
   void wake_after(std::uint64_t bytes);
   bool fail(int code);
 
   static constexpr std::size_t kStage = 4096;
+  static constexpr std::uint64_t kMostKept = 1024UL * 1024;
 
   int socket_;
   int epoll_;
@@ -125,6 +144,8 @@ class Connection {
   unsigned silent_ = 0;  // checks in a row
 
   std::deque<Outgoing> queue_;
+  std::vector<Outgoing> kept_;  // what was sent, of one of ours that is not open
+  std::uint64_t kept_bytes_ = 0;
   std::uint64_t gone_ = 0;  // bytes of the queue's first frame, header included
 
   // What has come in and is not yet understood: less than a header where no payload is under way, else nothing.

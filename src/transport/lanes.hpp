@@ -91,6 +91,7 @@ class Lanes final : private Connection::Sink {
     // What time it is, and what the kernel knows of a connection; a test gives its own, to let time pass.
     std::uint64_t (*now)() = now_ns;
     TcpFacts (*facts)(int socket) = tcp_facts;
+    bool (*answered)(NodeProbe& node) = [](NodeProbe& node) { return node.answered(); };
   };
   static Result<std::unique_ptr<Lanes>> open(Wire& wire, Failures& failures, const Settings& settings);
   ~Lanes() override;
@@ -246,6 +247,7 @@ class Lanes final : private Connection::Sink {
     std::uint64_t down_since_ns = 0;    // nothing wanted of it has been answered since then; 0: a lane is there
     std::uint64_t wanted_since_ns = 0;  // something has been wanted of it; 0: nothing is, as far as the last tick knows
     std::uint64_t again_ns = 0;         // no lane is made before
+    std::unique_ptr<NodeProbe> node;    // asked since its process accepts no lane
     bool failed = false;
     // A lane was lost on which an acknowledgement may not have arrived: pieces may come again from now on.
     bool untold = false;

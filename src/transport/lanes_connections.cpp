@@ -195,6 +195,15 @@ std::uint64_t Lanes::silence(Lane& lane, const TcpFacts& facts, std::uint64_t no
 void Lanes::check_lanes(std::int32_t rank, Peer& peer, std::uint64_t now) {
   std::vector<Lane*> silent_out, silent_in;
   bool heard_out = false, heard = false;
+  if (peer.node && settings_.answered(*peer.node)) {
+    // A process that computes accepts no lane; how long it does not says nothing.
+    for (Lane& lane : peer.lanes) {
+      if (!lane.connection->open) lane.made_ns = now;
+    }
+    if (peer.down_since_ns != 0) peer.down_since_ns = now;
+    peer.node.reset();
+  }
+  bool unanswered = peer.down_since_ns != 0;
   const bool last = std::ranges::none_of(peer.waiting, [](const Outgoing* message) { return message->ready(); });
   for (Lane& lane : peer.lanes) {
     if (lane.connection->broken()) continue;
@@ -205,6 +214,7 @@ void Lanes::check_lanes(std::int32_t rank, Peer& peer, std::uint64_t now) {
     const std::uint64_t bound =
         std::max(shortest * kMillisecond, std::uint64_t{kRoundTrips} * facts.round_trip_us * 1000);
     if (lane.silence_ns > bound) {
+      unanswered = unanswered || !open;
       (lane.out ? silent_out : silent_in).push_back(&lane);
     } else {
       heard_out = heard_out || (open && lane.out);
@@ -212,6 +222,7 @@ void Lanes::check_lanes(std::int32_t rank, Peer& peer, std::uint64_t now) {
     }
     if (lane.silence_ns > wire_.timeout_ns()) lane.connection->end();
   }
+  if (unanswered && !heard && !peer.node) peer.node = std::make_unique<NodeProbe>(wire_.address_of(rank));
   if (heard_out && !silent_out.empty()) {
     std::set<const Outgoing*> messages;
     for (const Lane* lane : silent_out) {

@@ -137,6 +137,11 @@ void keep_alive(int connection, std::uint64_t timeout_ns) {
   set_option(connection, IPPROTO_TCP, TCP_KEEPCNT, std::max(half / interval, 1));
 }
 
+void close_at_once(int connection) {
+  constexpr linger kNow{.l_onoff = 1, .l_linger = 0};
+  setsockopt(connection, SOL_SOCKET, SO_LINGER, &kNow, sizeof kNow);
+}
+
 void set_option(int socket, int level, int name, int value) { setsockopt(socket, level, name, &value, sizeof value); }
 
 }  // namespace urakata::transport

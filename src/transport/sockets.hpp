@@ -43,6 +43,9 @@ void close_listeners(std::span<const int> descriptors);
 // An idle connection is asked for a sign of life after half of the timeout, and a few times more in the other half.
 void keep_alive(int connection, std::uint64_t timeout_ns);
 
+// close() drops the connection with all that was not acknowledged, and the other node is told at once (RST).
+void close_at_once(int connection);
+
 void set_option(int socket, int level, int name, int value);
 
 }  // namespace urakata::transport

@@ -71,17 +71,26 @@ void Wire::greet(Connection& to, FrameKind kind) const {
   to.send({.frame = {.kind = kind, .tag = rank_, .bytes = secret_.low, .id = secret_.high}});
 }
 
-std::unique_ptr<Connection> Wire::connect_to(const ListenAddress& listener, std::int32_t rank, FrameKind first,
-                                             int by) const {
+// -1: errno says why.
+int Wire::connecting_socket(const ListenAddress& listener) const {
   const int made = socket(listener.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (made < 0) return nullptr;
+  if (made < 0) return -1;
   set_option(made, IPPROTO_TCP, TCP_NODELAY, 1);
   keep_alive(made, timeout_ns_);
-  const int code = connect(made, reinterpret_cast<const sockaddr*>(&listener.address), listener.length);
-  if (code != 0 && errno != EINPROGRESS) {
-    close(made);
-    return nullptr;
+  if (connect(made, reinterpret_cast<const sockaddr*>(&listener.address), listener.length) == 0 ||
+      errno == EINPROGRESS) {
+    return made;
   }
+  const int code = errno;
+  close(made);
+  errno = code;
+  return -1;
+}
+
+std::unique_ptr<Connection> Wire::connect_to(const ListenAddress& listener, std::int32_t rank, FrameKind first,
+                                             int by) const {
+  const int made = connecting_socket(listener);
+  if (made < 0) return nullptr;
   auto connection = std::make_unique<Connection>(made, by, true);
   connection->rank = rank;
   connection->ours = true;
@@ -116,19 +125,54 @@ void Wire::close_silent(std::size_t count) {
 void Wire::check_connections() {
   const std::uint64_t now = now_ns();
   if (now < next_check_ns_) return;
-  const std::uint64_t quarter = timeout_ns_ / 4;
-  next_check_ns_ = now + quarter;
+  next_check_ns_ = now + timeout_ns_ / 4;
   constexpr unsigned kUnauthenticatedChecks = 3;  // what somebody says first comes with the connection
   for (const auto& one : connections_) {
     if (one->broken()) continue;
     if (!one->ours && !one->named) {
       if (++one->checks == kUnauthenticatedChecks) one->end();
-    } else if (!one->check(static_cast<std::uint32_t>(2 * quarter / 1'000'000))) {
+    } else if (!check(*one)) {
       lost(*one);
     }
   }
   for (auto& [rank, from] : peers_) {
     if (!from.posted.empty() && !link_to(rank, from)) lose_receives(from);
+  }
+}
+
+bool Wire::begin_again(Connection& one) const {
+  const int made = connecting_socket(address_of(one.rank));
+  if (made < 0) return false;
+  one.begin_again(made);
+  return true;
+}
+
+bool Wire::check(Connection& one) const {
+  const bool unanswered = one.ours && !one.open && one.rank >= 0;
+  if (unanswered && one.node && one.node->answered()) {
+    one.forget_silence();
+    one.renewed = 0;
+    // The kernel would ask for it ever more seldom, and give up in the end.
+    if (one.connecting()) begin_again(one);
+  }
+  one.node.reset();
+  if (!one.check(static_cast<std::uint32_t>(timeout_ns_ / 2'000'000))) return false;
+  if (unanswered && one.silent()) one.node = std::make_unique<NodeProbe>(address_of(one.rank));
+  return true;
+}
+
+bool Wire::renew(Connection& one) const {
+  constexpr unsigned kMostRenewals = 16;
+  if (!one.ours || one.open || one.rank < 0) return false;
+  switch (one.error()) {
+    case 0:
+    case ECONNRESET:
+    case EPIPE:  // closed there. A process that has ended refuses the next connection.
+      return ++one.renewed <= kMostRenewals && begin_again(one);
+    case ETIMEDOUT:  // by the kernel, which has asked for it as often as it does
+      return one.node && one.node->answered() && begin_again(one);
+    default:
+      return false;
   }
 }
 
@@ -192,7 +236,9 @@ bool Wire::hello(Connection& from, std::int32_t rank) {
   Peer& other = peer(rank);
   from.named = true;
   from.watched_by(epoll_);
-  if (other.link != nullptr) return rank > rank_;  // it will find ours, and close this one
+  // It will find ours, and close this one. Where the other process has given up one that we had answered, what went by
+  // that one is lost.
+  if (other.link != nullptr) return rank > rank_ && other.link->ours && !other.link->broken();
   from.rank = rank;
   from.open = true;
   greet(from, FrameKind::hello_ack);
@@ -288,6 +334,15 @@ void Wire::lose_receives(Peer& peer) {
   peer.cts_sent.clear();
 }
 
+// It is broken, and nothing can be done about that.
+bool Wire::ended(Connection& connection) {
+  if (!connection.broken()) return false;
+  const auto found = peers_.find(connection.rank);
+  const bool of_peer =
+      found != peers_.end() && (found->second.link == &connection || found->second.asked == &connection);
+  return !of_peer || !renew(connection);
+}
+
 // A connection has ended. That is the usual end of a peer from whom we want nothing more; else its messages are lost.
 void Wire::lost(Connection& connection) {
   const auto found = peers_.find(connection.rank);
@@ -349,7 +404,7 @@ bool Wire::serve(int set) {
       connection.receive(*this);
       tell_progress(connection);
     }
-    if (connection.broken()) lost(connection);
+    if (ended(connection)) lost(connection);
   }
   return count > 0;
 }

@@ -22,7 +22,8 @@
 // and poll() checks now and then those with bytes that nobody acknowledges, and connects to whoever a receive waits
 // for; who watches a rank is connected to it at once. A connection that has ended here is ended for the other side,
 // too: a path may break in one direction only. A process that is alive and does not poll may take as long as it likes.
-// (TCP_USER_TIMEOUT would end the connection with such a one, too, once its window is closed. While it is, the kernel
+// So is a process that does not accept a connection: as long as the kernel of its node answers (node_probe.hpp) the
+// connection is made anew at each check. (TCP_USER_TIMEOUT would end the connection with such a one, too, once its window is closed. While it is, the kernel
 // asks ever more seldom, in the end every two minutes, and only then can it be noticed that the node is gone.)
 //
 // Thread-safety: everything by anyone, under the Wire's own lock; a port is its domain's, hence used by one thread at a
@@ -118,6 +119,10 @@ class Wire final : public PutWire, private Connection::Sink {
     return connect_to(addresses_[static_cast<std::size_t>(rank)], rank, first, by);
   }
   void greet(Connection& to, FrameKind kind) const;
+  // Once in a quarter of the timeout, for a connection to or from a rank. False: it is lost.
+  bool check(Connection& one) const;
+  // A connection of ours is broken: if the peer's process had not answered on it yet, it is made anew. False: it is lost.
+  bool renew(Connection& one) const;
   bool named_secret(const Frame& frame) const { return frame.bytes == secret_.low && frame.id == secret_.high; }
   std::int32_t rank() const { return rank_; }
   std::uint64_t timeout_ns() const { return timeout_ns_; }
@@ -184,6 +189,8 @@ class Wire final : public PutWire, private Connection::Sink {
   std::byte* throw_away(Peer& from, std::uint64_t bytes);
   std::unique_ptr<Connection> connect_to(const ListenAddress& listener, std::int32_t rank, FrameKind first,
                                          int by) const;
+  int connecting_socket(const ListenAddress& listener) const;
+  bool begin_again(Connection& one) const;
   bool link_to(std::int32_t rank, Peer& to);
   bool reach(std::int32_t rank, Peer& to);
   bool hello(Connection& from, std::int32_t rank);
@@ -203,6 +210,7 @@ class Wire final : public PutWire, private Connection::Sink {
   int too_long(std::uint64_t bytes, std::uint64_t room);
   void put(WirePort& port, const Ticket& ticket, int error);  // complete(), by the port
   void complete(WirePort& port, const Ticket& ticket, int error);
+  bool ended(Connection& connection);
   void lost(Connection& connection);
   void lose_receives(Peer& peer);
   void end(const Posted& receive, int error);  // complete(), unless it was given up

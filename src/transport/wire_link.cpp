@@ -201,19 +201,18 @@ void WireLink::serve(Connection& connection, std::uint32_t events) {
     if (connection.flush(gone_) && &connection == peer(rank).bulk.open.get()) push(rank);
   }
   if ((events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0 && !connection.broken()) connection.receive(*this);
-  if (connection.broken()) lose(rank);
+  if (connection.broken() && !wire_.renew(connection)) lose(rank);
 }
 
 // Who has gone without a word?
 void WireLink::check_peers() {
-  const std::uint64_t quarter = wire_.timeout_ns() / 4;
-  next_check_ns_.store(now_ns() + quarter, std::memory_order_relaxed);
+  next_check_ns_.store(now_ns() + wire_.timeout_ns() / 4, std::memory_order_relaxed);
   checks_.fetch_add(1, std::memory_order_relaxed);
   wire_.accept_pending();
   for (auto& [rank, other] : peers_) {
     for (const ConnectionState* state : {&other.ordered, &other.bulk}) {
       Connection* const connection = state->open ? state->open.get() : state->asked.get();
-      if (connection != nullptr && !connection->check(static_cast<std::uint32_t>(2 * quarter / 1'000'000))) lose(rank);
+      if (connection != nullptr && !wire_.check(*connection)) lose(rank);
     }
   }
 }

@@ -25,7 +25,7 @@ bool Wire::send(WirePort& port, const Message& message, Ticket ticket) {
                           .port = &port,
                           .ticket = ticket},
                          message);
-  if (to.link != nullptr && to.link->broken()) lost(*to.link);
+  if (to.link != nullptr && ended(*to.link)) lost(*to.link);
   return gone;
 }
 

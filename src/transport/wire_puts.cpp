@@ -121,7 +121,7 @@ bool Wire::put(std::int32_t rank, const Frame& frame, const std::byte* payload, 
       if (!own) report(one);
     }
   }
-  if (to.link != nullptr && to.link->broken()) lost(*to.link);
+  if (to.link != nullptr && ended(*to.link)) lost(*to.link);
   return gone;
 }
 

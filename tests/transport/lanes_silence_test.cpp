@@ -125,10 +125,36 @@ TEST(Lanes, WhoHasAcknowledgedGoesOnUntilThatHasArrived) {
   EXPECT_FALSE(job.ports[0]->flushing());
 }
 
+// Rank 1 does not accept, and its accept queue is full, for three times the timeout: the message arrives when it does.
+TEST(Lanes, AProcessThatDoesNotAcceptIsNoLoss) {
+  passed::ns = passed::checks = 0;
+  Job job(2, {.congestion = "", .now = passed::now, .facts = passed::facts});
+  std::vector<std::byte> sent = filled(1000, 1), room(sent.size());
+  std::size_t open = 0;
+  bool finished = false;
+  {
+    const FullAcceptQueue full(listener_at(job.wires[1]->listen_port()));
+    job.ports[0]->send({.address = sent.data(), .bytes = sent.size(), .layout = nullptr, .peer = 1, .tag = 5}, {},
+                       &finished);
+    open += finished ? 0U : 1U;
+    while (passed::ns < 3 * kTimeout) {
+      const std::uint64_t before = passed::checks;
+      while (passed::checks == before) ASSERT_TRUE(job.ports[0]->poll().empty());
+      passed::ns += kTimeout / 3;
+    }
+  }
+  job.ports[1]->recv({.address = room.data(), .bytes = room.size(), .layout = nullptr, .peer = 0, .tag = 5}, {},
+                     &finished);
+  finish(job, open + (finished ? 0U : 1U));
+  EXPECT_TRUE(sent == room);
+}
+
+bool never(NodeProbe& /*node*/) { return false; }
+
 // Nothing is heard of any lane: not before the timeout, and soon after it, a send and a receive end with an error.
 TEST(Lanes, SilenceOfAllLanesIsAnErrorAfterTheTimeout) {
   passed::ns = passed::checks = 0;
-  Job job(2, {.congestion = "", .now = passed::now, .facts = passed::facts_of_silent});
+  Job job(2, {.congestion = "", .now = passed::now, .facts = passed::facts_of_silent, .answered = never});
   pass_on(job, 100'000);
   std::vector<std::byte> sent = filled(40'000'000, 1), room(1000);
   job.ports[0]->send({.address = sent.data(), .bytes = sent.size(), .layout = nullptr, .peer = 1, .tag = 5}, {},

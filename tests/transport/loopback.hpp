@@ -5,12 +5,15 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
+#include "transport/tcp_facts.hpp"
 #include "transport/wire.hpp"
 
 namespace urakata::transport {
@@ -42,6 +45,67 @@ inline std::vector<std::unique_ptr<Wire>> wires_of(std::int32_t ranks, Failures&
   }
   for (auto& wire : wires) wire->set_addresses(addresses);
   return wires;
+}
+
+// Two processes. The first loses a peer whose node has not answered for a fifth of a second.
+inline std::vector<std::unique_ptr<Wire>> impatient_pair(Failures& failures) {
+  std::vector<std::unique_ptr<Wire>> wires;
+  wires.push_back(std::move(*Wire::open(0, kSecret, failures, 200'000'000)));
+  wires.push_back(std::move(*Wire::open(1, kSecret, failures, kTimeout)));
+  for (auto& wire : wires) wire->set_addresses({loopback(wires[0]->listen_port()), loopback(wires[1]->listen_port())});
+  return wires;
+}
+
+// This process's socket that listens at the port.
+inline int listener_at(std::uint16_t port) {
+  for (int socket = 0; socket < 1024; ++socket) {
+    int listens = 0;
+    socklen_t size = sizeof listens;
+    if (getsockopt(socket, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 || listens == 0) continue;
+    sockaddr_storage bound{};
+    socklen_t length = sizeof bound;
+    if (getsockname(socket, reinterpret_cast<sockaddr*>(&bound), &length) != 0) continue;
+    if (ntohs(reinterpret_cast<sockaddr_in&>(bound).sin_port) == port) return socket;
+  }
+  ADD_FAILURE() << "no socket listens at port " << port;
+  return -1;
+}
+
+// While it lives, the kernel answers no connection to this process's listener: its accept queue has room for one, which
+// has been made.
+class FullAcceptQueue {
+ public:
+  explicit FullAcceptQueue(int listener) : listener_(listener), filler_(socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_storage bound{};
+    socklen_t length = sizeof bound;
+    EXPECT_EQ(getsockname(listener_, reinterpret_cast<sockaddr*>(&bound), &length), 0);
+    const ListenAddress address = loopback(ntohs(reinterpret_cast<sockaddr_in&>(bound).sin_port));
+    EXPECT_EQ(listen(listener_, 0), 0);
+    EXPECT_EQ(connect(filler_, reinterpret_cast<const sockaddr*>(&address.address), address.length), 0);
+  }
+  ~FullAcceptQueue() {
+    close(filler_);
+    EXPECT_EQ(listen(listener_, SOMAXCONN), 0);
+  }
+  FullAcceptQueue(const FullAcceptQueue&) = delete;
+  FullAcceptQueue& operator=(const FullAcceptQueue&) = delete;
+
+ private:
+  int listener_;
+  int filler_;
+};
+
+// The local ports of this process's sockets that are asking for a connection.
+inline std::set<std::uint16_t> ports_that_ask() {
+  std::set<std::uint16_t> found;
+  for (int socket = 0; socket < 1024; ++socket) {
+    sockaddr_storage bound{};
+    socklen_t length = sizeof bound;
+    if (tcp_facts(socket).state != TCP_SYN_SENT) continue;
+    if (getsockname(socket, reinterpret_cast<sockaddr*>(&bound), &length) != 0) continue;
+    found.insert(ntohs(reinterpret_cast<sockaddr_in&>(bound).sin_port));
+  }
+  return found;
 }
 
 // This process's sockets of connections that were made to its listener, in the order in which they were.

@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <memory>
 #include <random>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -244,6 +245,40 @@ TEST(WireLink, TheLossOfAWatchedPeerIsNoticed) {
     EXPECT_TRUE(here.cancel(*request));
     here.release(*request);
   }
+}
+
+// Rank 1 does not accept, and its accept queue is full, for longer than rank 0's timeout: the message arrives when it does.
+TEST(WireLink, AProcessThatDoesNotAcceptIsNoLoss) {
+  std::vector<Node> nodes;
+  for (auto& wire : impatient_pair(failures)) {
+    Node& node = nodes.emplace_back();
+    node.wire = std::move(wire);
+    node.link = std::move(*WireLink::open(*node.wire, {}));
+    node.endpoint = std::make_unique<Endpoint>(p2p::Callers::one);
+    node.endpoint->attach(*node.link);
+  }
+  std::uint64_t number = 5, got = 0;
+  const auto buffer = [](std::uint64_t& word) {
+    return Buffer{reinterpret_cast<std::byte*>(&word), sizeof word, nullptr};
+  };
+  Request* send = nullptr;
+  {
+    const FullAcceptQueue full(listener_at(nodes[1].wire->listen_port()));
+    send = nodes[0].endpoint->send(LinkPeer{1}, {1, 0, 0}, buffer(number), Mode::synchronous);
+    std::set<std::uint16_t> asked;
+    while (asked.size() < 8) {
+      nodes[0].endpoint->progress();
+      ASSERT_FALSE(nodes[0].link->failed(LinkPeer{1}));
+      asked.merge(ports_that_ask());
+    }
+  }
+  Request& receive = nodes[1].endpoint->receive({1, 0, 0}, buffer(got));
+  while (!receive.done() || !send->done()) {
+    for (Node& node : nodes) node.endpoint->progress();
+  }
+  EXPECT_EQ(got, number);
+  nodes[0].endpoint->release(*send);
+  nodes[1].endpoint->release(receive);
 }
 
 // The kernel is asked now and then, and at once where the caller says so.

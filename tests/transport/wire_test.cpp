@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 #include <vector>
 
 #include "../seed.hpp"
@@ -402,6 +403,77 @@ TEST(Wire, ThePeerIsToldOfAFailure) {
   EXPECT_EQ(notices.back().from, 0);
   EXPECT_EQ(notices.back().origin, 300);
   EXPECT_EQ(notices.back().context, 5);
+}
+
+// Rank 1 does not accept, and its accept queue is full: rank 0's connection is made anew seven times, which is longer than
+// its timeout. Then rank 1 accepts, and the message arrives.
+TEST(Wire, AProcessThatDoesNotAcceptIsNoLoss) {
+  auto wires = impatient_pair(failures);
+  WirePort a(*wires[0]);
+  WirePort b(*wires[1]);
+  auto bytes = filled(1000, 1);
+  std::vector<std::byte> room(bytes.size());
+  {
+    const FullAcceptQueue full(listener_at(wires[1]->listen_port()));
+    ASSERT_EQ(a.send(message(bytes, 1, 0), {}, nullptr), 0);
+    std::set<std::uint16_t> asked;
+    while (asked.size() < 8) {
+      ASSERT_TRUE(a.poll().empty());
+      asked.merge(ports_that_ask());
+    }
+  }
+  ASSERT_EQ(b.recv(message(room, 0, 0), {}, nullptr), 0);
+  for (const Completion& one : both(a, 1, b, 1)) EXPECT_EQ(one.error, 0);
+  EXPECT_EQ(room, bytes);
+}
+
+// The same where nothing answers at the node at all: the peer is lost.
+TEST(Wire, ANodeThatDoesNotAnswerIsALoss) {
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    auto wires = impatient_pair(failures);
+    const int beside = socket(AF_INET, SOCK_STREAM, 0);
+    const ListenAddress address = loopback(wires[1]->listen_port() ^ 1U);
+    const bool bound = bind(beside, reinterpret_cast<const sockaddr*>(&address.address), address.length) == 0 &&
+                       listen(beside, 0) == 0;
+    if (bound) {
+      WirePort a(*wires[0]);
+      const FullAcceptQueue full(listener_at(wires[1]->listen_port())), silent(beside);
+      auto bytes = filled(10, 1);
+      ASSERT_EQ(a.send(message(bytes, 1, 0), {}, nullptr), 0);
+      std::vector<Completion> all;
+      while (all.empty()) {
+        for (const Completion& one : a.poll()) all.push_back(one);
+      }
+      EXPECT_EQ(all.front().error, kFailure);
+    }
+    close(beside);
+    if (bound) return;
+  }
+  GTEST_SKIP() << "no port is free beside another";
+}
+
+// Rank 0's first connection is closed before rank 1 has answered on it, with one message in it and the begin of another:
+// both go over the next connection, in order.
+TEST(Wire, WhatAnUnansweredConnectionHadGoesOverAnother) {
+  auto wires = job(2);
+  WirePort a(*wires[0]);
+  WirePort b(*wires[1]);
+  auto first = filled(1000, 1), second = filled(Wire::kEager, 2);
+  std::vector<std::byte> room_first(first.size()), room_second(second.size());
+  ASSERT_EQ(a.send(message(first, 1, 0), {}, nullptr), 0);
+  std::size_t sent = 0;
+  while (sent == 0) sent += a.poll().size();
+  bool finished = false;
+  ASSERT_EQ(a.send(message(second, 1, 0), {}, &finished), 0);
+  const int taken = accept(listener_at(wires[1]->listen_port()), nullptr, nullptr);
+  ASSERT_GE(taken, 0);
+  close_at_once(taken);
+  close(taken);
+  ASSERT_EQ(b.recv(message(room_first, 0, 0), {}, nullptr), 0);
+  ASSERT_EQ(b.recv(message(room_second, 0, 0), {}, nullptr), 0);
+  for (const Completion& one : both(a, finished ? 0 : 1, b, 2)) EXPECT_EQ(one.error, 0);
+  EXPECT_EQ(room_first, first);
+  EXPECT_EQ(room_second, second);
 }
 
 // As many as may be connect to rank 0 and say nothing, within their time; then rank 1 connects: the oldest makes room.
