@@ -123,7 +123,7 @@ def test_finding_the_line_holds_up_no_operation(tmp_path: Path, name: str) -> No
     program = tmp_path / "program.py"
     program.write_text("import gil_held\n\ndef call():\n    assert gil_held.run() == 1\n\ncall()\n")
     options = ["--engine", "poll", "--report", str(tmp_path / "report"), "--"]
-    passes(run_job(host, 2, [str(paths.program("urakata-exec")), *options, sys.executable, str(program)], seconds=30))
+    passes(run_job(host, 2, [str(paths.program("urakata-exec")), *options, sys.executable, str(program)], seconds=60))
     (row,) = summarise(tmp_path / "report").rows
     assert row.place == f"{program}:4 in call"
 

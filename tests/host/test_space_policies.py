@@ -10,7 +10,7 @@ from spaces import QUIET_SPACE, compiled_text, keepers, nothing_stays
 
 __all__ = ["nothing_stays"]  # around every test here
 
-SECONDS = 20  # for each program
+SECONDS = 60  # for each program
 # Says its parent and its policies and waits for the end of its input; or first takes another policy and becomes the
 # program that it is given. Exit code 77 and the reason on stderr: it may not take that policy here.
 SOURCE = r"""

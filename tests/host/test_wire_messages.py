@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(not available()[0], reason=f"no test hosts here:
 
 EXEC = str(paths.program("urakata-exec"))
 ROUNDS = "400" if FULL else "30"
-SECONDS = 900 if FULL else 50
+SECONDS = 900 if FULL else 120
 ENGINES = ("poll", "thread")
 NAMES = ("openmpi", "mpich")
 

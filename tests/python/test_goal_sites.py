@@ -83,7 +83,7 @@ class Links:
 
 def acted(links: Links, **flows_of_side: Any) -> list[str]:
     with flows.Watch(links, flows_of_side):
-        assert links.obeyed.wait(20)
+        assert links.obeyed.wait(60)
     return links.commands
 
 

@@ -39,7 +39,7 @@ class Command:
         """Sends a signal to the command's process group."""
         self._connection.sendall(bytes([number]))
 
-    def wait_for_line(self, seconds: float = 20.0) -> None:
+    def wait_for_line(self, seconds: float = 60.0) -> None:
         """Waits until the command has printed a line, where its output is captured. HostsError where it ends before, or
         prints none in time."""
         assert self._outputs is not None

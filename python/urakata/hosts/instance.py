@@ -24,7 +24,7 @@ from urakata.hosts.command import GRACE, Command, HostsError
 from urakata.hosts.sites import Sites
 
 _PREFIX = "urakata-hosts-"
-_START_LIMIT = 20.0
+_START_LIMIT = 60.0
 
 _UNKNOWN_LINKS = {"URAKATA_LINK_RATES": os.environ.get("URAKATA_LINK_RATES") or "measure"}
 
@@ -322,7 +322,7 @@ def available(delay: bool = False, sites: bool = False) -> tuple[bool, str]:
     try:
         started = time.monotonic()
         with Hosts(count=2, delay="1ms" if delay else None, sites=Sites([1, 1]) if sites else None) as hosts:
-            name = hosts.execute(1, ["uname", "-n"], timeout=10).stdout.strip()
+            name = hosts.execute(1, ["uname", "-n"], timeout=_START_LIMIT).stdout.strip()
         seconds = time.monotonic() - started
     except (HostsError, paths.NotFoundError) as error:
         return False, str(error)
