@@ -23,7 +23,10 @@ Nodes accumulate(Plan& plan, Piece input, Piece result, std::span<const Contribu
     Meeting& meeting = meetings[i];
     meeting.who = contributions[i];
     const bool from_input = i == 0 && input != result;  // our part need not be copied if it is the left operand
-    meeting.left = plan.commutative() ? !from_input : contributions[i].left;
+    // Both ends of an exchange make the same result, which must have the same bits: the lower ranks' part is the left
+    // operand on both. A result that only we make takes the sides that need no copy, where the operation commutes.
+    const bool any_side = plan.commutative() && !meeting.who.answer;
+    meeting.left = any_side ? !from_input : meeting.who.left;
     if (meeting.left) {
       meeting.own = own;
       meeting.received = plan.inbox(input.bytes);
@@ -38,15 +41,17 @@ Nodes accumulate(Plan& plan, Piece input, Piece result, std::span<const Contribu
   for (const Meeting& meeting : meetings) {
     const Nodes received = plan.recv(meeting.who.peer, meeting.received, step);
     if (meeting.received == input) plan.each(moved, received);
+    // The first answer is the input itself, where nothing is written to that: it need not wait for the copy.
+    const bool untouched = &meeting == meetings.data() && input != result;
     Nodes sent;
-    if (meeting.who.answer) sent = plan.send(meeting.who.peer, meeting.own, step);
-    plan.each(ready, sent);
+    if (meeting.who.answer) sent = plan.send(meeting.who.peer, untouched ? input : meeting.own, step);
+    if (!untouched) plan.each(ready, sent);
     const Nodes reduced =
         meeting.left ? plan.reduce(meeting.received, meeting.own) : plan.reduce(meeting.own, meeting.received);
     plan.each(received, reduced);
     plan.each(ready, reduced);
     if (meeting.left) {
-      plan.each(sent, reduced);
+      if (!untouched) plan.each(sent, reduced);
       plan.recycle(meeting.received, reduced, received);
     }
     ready = reduced;

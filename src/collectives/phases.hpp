@@ -29,15 +29,15 @@ Nodes tree_bcast(Plan& plan, std::uint32_t radix, std::uint32_t root, Piece piec
                  std::uint32_t step);
 
 // One peer's partial result on its way into ours. left: it belongs to lower ranks, so it is the left operand.
-// answer: the peer gets our partial result (without its own) in exchange.
+// answer: the peer gets our partial result (without its own) in exchange, and combines the two as we do.
 struct Contribution {
   std::uint32_t peer = 0;
   bool left = false;
   bool answer = false;
 };
 // result = input with all contributions folded in, one after another, each next to what is there already. Every receive
-// is posted at the start; the input is not written unless it is the result's own piece. Needs no copy where the
-// operation commutes or the first contribution is a right operand.
+// is posted at the start; the input is not written unless it is the result's own piece. Needs no copy where the first
+// contribution is a right operand, or where the operation commutes and the contribution gets no answer.
 Nodes accumulate(Plan& plan, Piece input, Piece result, std::span<const Contribution> contributions,
                  std::uint32_t step);
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "schedule/checker_order.hpp"
+#include "schedule/checker_results.hpp"
 #include "schedule/checker_values.hpp"
 #include "schedule/text.hpp"
 
@@ -163,7 +164,7 @@ class Checker {
       const std::size_t buffers = schedule.user_buffers() + schedule.temps().size();
       auto& contents = contents_.emplace_back();
       for (BufferId buffer = 0; buffer < buffers; ++buffer)
-        contents.emplace_back(terms_.of({{schedule.rank(), buffer, 0}}));
+        contents.emplace_back(terms_.of({schedule.rank(), buffer, 0}));
     }
     for (std::uint32_t r = 0; r < ranks(); ++r) {
       for (const NodeId source : schedules_[r].sources()) open_.push_back({r, source});
@@ -235,9 +236,10 @@ class Checker {
       const std::vector<Run> right = target.read(list[1].begin, list[1].end);
       auto combined = combine(left, right);
       for (const Run& run : combined) {
-        if (terms_.size(run.first.term) > ranks()) {
-          return wrong(schedules_[r], step,
-                       "combines more contributions than there are ranks: " + terms_.describe(run.first));
+        if (terms_.size(run.first) > ranks()) {
+          return wrong(
+              schedules_[r], step,
+              "combines more contributions than there are ranks: " + terms_.describe(terms_.contributions(run.first)));
         }
       }
       left = std::move(combined);
@@ -254,8 +256,8 @@ class Checker {
     std::uint64_t in_right = 0;
     while (i < left.size() && j < right.size()) {
       const std::uint64_t bytes = std::min(left[i].bytes - in_left, right[j].bytes - in_right);
-      const Value a{left[i].first.term, left[i].first.base + static_cast<std::int64_t>(in_left)};
-      const Value b{right[j].first.term, right[j].first.base + static_cast<std::int64_t>(in_right)};
+      const Value a{left[i].first.expression, left[i].first.base + static_cast<std::int64_t>(in_left)};
+      const Value b{right[j].first.expression, right[j].first.base + static_cast<std::int64_t>(in_right)};
       runs.push_back({bytes, terms_.combine(a, b)});
       if ((in_left += bytes) == left[i].bytes) ++i, in_left = 0;
       if ((in_right += bytes) == right[j].bytes) ++j, in_right = 0;
@@ -309,54 +311,7 @@ class Checker {
     predecessors(schedules_[r], step, [&](Step before) { merge(mine, heard(r, before)); });
   }
 
-  Status results() {
-    for (std::uint32_t r = 0; values() && r < ranks(); ++r) {
-      const RankExpectation& mine = expectation_.ranks[r];
-      for (const auto& result : mine.results) {
-        const Value first = terms_.of(result.contributions);
-        const auto end = result.offset + static_cast<std::int64_t>(result.bytes);
-        if (Status status = holds(r, result.buffer, result.offset, end, first); !status) return status;
-      }
-      for (std::size_t buffer = 0; buffer < mine.buffers.size(); ++buffer) {
-        if (!mine.buffers[buffer].keep_rest) continue;
-        if (Status status = kept(r, static_cast<BufferId>(buffer)); !status) return status;
-      }
-    }
-    return Nothing{};
-  }
-
-  Status holds(std::uint32_t r, BufferId buffer, std::int64_t begin, std::int64_t end, Value first) const {
-    const std::int64_t start = begin;
-    for (const Run& run : contents_[r][buffer].read(begin, end)) {
-      const Value wanted{first.term, first.base + (begin - start)};
-      if (run.first != wanted) {
-        return Error{"schedule " + schedules_[r].name() + ", rank " + std::to_string(r) + ": byte " +
-                     std::to_string(begin) + " of buffer " + std::to_string(buffer) + " ends as " +
-                     terms_.describe(run.first) + " instead of " + terms_.describe(wanted)};
-      }
-      begin += static_cast<std::int64_t>(run.bytes);
-    }
-    return Nothing{};
-  }
-
-  Status kept(std::uint32_t r, BufferId buffer) const {
-    const RankExpectation& mine = expectation_.ranks[r];
-    std::vector<std::pair<std::int64_t, std::int64_t>> covered;
-    for (const auto& result : mine.results) {
-      if (result.buffer != buffer) continue;
-      covered.push_back({result.offset, result.offset + static_cast<std::int64_t>(result.bytes)});
-    }
-    std::sort(covered.begin(), covered.end());
-    covered.push_back({mine.buffers[buffer].end, mine.buffers[buffer].end});
-    std::int64_t at = mine.buffers[buffer].begin;
-    for (const auto& [begin, end] : covered) {
-      if (begin > at) {
-        if (Status status = holds(r, buffer, at, begin, contents_[r][buffer].initial(at)); !status) return status;
-      }
-      at = std::max(at, end);
-    }
-    return Nothing{};
-  }
+  Status results() { return values() ? check_results(schedules_, expectation_, terms_, contents_) : Status(Nothing{}); }
 
   Status synchronised() {
     for (std::uint32_t r = 0; expectation_.synchronising && r < ranks(); ++r) {

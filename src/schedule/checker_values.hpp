@@ -11,39 +11,67 @@
 
 namespace urakata::schedule {
 
-// A term is a sequence of origins, up to a common shift: the term of [rank 0, +0; rank 1, +0] stands for every byte b
-// that is byte b of rank 0 combined with byte b of rank 1. Equal sequences have equal numbers.
-using Term = std::uint32_t;
+// An expression says how a byte was made: a byte of the start, or two expressions combined, the left operand first.
+// Equal expressions have equal numbers. Like rows below, they are counted up to a common shift: the same number stands
+// for "byte b of rank 0 combined with byte b of rank 1" for every b.
+using Expression = std::uint32_t;
 
-// A term with its shift: which contributions one byte has.
+// How one byte was made: an expression with its shift, which is that of the first of its contributions.
 struct Value {
-  Term term = 0;
+  Expression expression = 0;
   std::int64_t base = 0;
   bool operator==(const Value&) const = default;
+};
+
+// The contributions of a byte, however they were combined: a sequence of origins, sorted where the operation commutes.
+using Row = std::uint32_t;
+struct Contributions {
+  Row row = 0;
+  std::int64_t base = 0;
+  auto operator<=>(const Contributions&) const = default;
 };
 
 class Terms {
  public:
   explicit Terms(bool commutative) : commutative_(commutative) {}
 
-  Value of(std::vector<Origin> origins);
+  Value of(Origin origin);
   Value combine(Value left, Value right);
-  std::size_t size(Term term) const { return terms_[term].size(); }
+
+  Contributions contributions(std::vector<Origin> origins);
+  Contributions contributions(Value value) const { return {expressions_[value.expression].row, value.base}; }
+  std::size_t size(Value value) const { return rows_[expressions_[value.expression].row].size(); }
 
   // "byte 8 of buffer 0 of rank 3", or the ranks of several contributions.
-  std::string describe(Value value) const;
+  std::string describe(Contributions contributions) const;
+  // The ranks as they were combined: "((0 1) 2)". Long ones are cut.
+  std::string describe(Expression expression) const;
 
  private:
+  struct Node {
+    Row row = 0;
+    Expression left = 0;  // both 0 where it is a byte of the start
+    Expression right = 0;
+  };
+  using Pair = std::tuple<std::uint32_t, std::uint32_t, std::int64_t>;  // two numbers, and the shift between them
+
+  Contributions join(Contributions left, Contributions right);
+  void write(Expression expression, std::string& text) const;
+
   bool commutative_;
-  std::vector<std::vector<Origin>> terms_;
-  std::map<std::vector<std::tuple<std::uint32_t, BufferId, std::int64_t>>, Term> numbers_;
-  std::map<std::tuple<Term, Term, std::int64_t>, Value> combined_;
+  std::vector<std::vector<Origin>> rows_;
+  std::map<std::vector<std::tuple<std::uint32_t, BufferId, std::int64_t>>, Row> row_numbers_;
+  std::map<Pair, Contributions> joined_;
+  std::vector<Node> expressions_;
+  std::map<Row, Expression> leaves_;
+  std::map<Pair, Value> combined_;
 };
 
-// Consecutive bytes whose values are one term with a growing base.
+// Consecutive bytes whose values are one expression with a growing base.
 struct Run {
   std::uint64_t bytes = 0;
   Value first;
+  bool operator==(const Run&) const = default;
 };
 
 // One buffer of one rank. Bytes never written hold themselves.
@@ -53,7 +81,7 @@ class Contents {
 
   std::vector<Run> read(std::int64_t begin, std::int64_t end) const;
   void write(std::int64_t begin, const std::vector<Run>& runs);
-  Value initial(std::int64_t offset) const { return {untouched_.term, untouched_.base + offset}; }
+  Value initial(std::int64_t offset) const { return {untouched_.expression, untouched_.base + offset}; }
 
  private:
   struct Piece {

@@ -183,6 +183,39 @@ INSTANTIATE_TEST_SUITE_P(All, EveryAlgorithmIsProved, ::testing::ValuesIn(everyt
   return std::string(name(named.param.operation)) + "_" + std::string(named.param.algorithm->name);
 });
 
+// Two ranks exchange 8 bytes and combine them: rank 0 as (0 1), rank 1 as (0 1) or, with itself on the left, as (1 0).
+// Both are the sum, but a NaN or a zero's sign may then differ between the ranks.
+TEST(SameBits, RanksThatTakeThemselvesAsTheLeftOperandAreFound) {
+  const auto schedules = [](bool alike) {
+    std::vector<schedule::Schedule> both;
+    for (std::uint32_t r = 0; r < 2; ++r) {
+      schedule::Builder b("allreduce/by hand", 2, r);
+      const schedule::BufferId theirs = b.temp(8);
+      const schedule::Place input{.buffer = schedule::kSendBuffer}, result{.buffer = schedule::kRecvBuffer};
+      b.send(1 - r, input, 8);
+      if (r == 1 && alike) {
+        const auto copied = b.copy(input, result, 8, 8);
+        const auto reduced = b.reduce({.buffer = theirs}, result, 8, 8);
+        b.after(b.recv(0, {.buffer = theirs}, 8), reduced);
+        b.after(copied, reduced);
+      } else {
+        const auto got = b.recv(1 - r, result, 8);
+        b.after(got, b.reduce(input, result, 8, 8));
+      }
+      both.push_back(*b.commit());
+    }
+    return both;
+  };
+  const ArgumentsOfAll all(Operation::allreduce, {.ranks = 2, .bytes = 8, .element = 8, .extent = 8}, false);
+  const auto expected = expectation(Operation::allreduce, all.ranks());
+  const auto good = schedule::check(schedules(true), expected);
+  EXPECT_TRUE(good.ok()) << good.error().message;
+  const auto bad = schedule::check(schedules(false), expected);
+  ASSERT_FALSE(bad.ok());
+  EXPECT_NE(bad.error().message.find("combined as (1 0), but on rank 0 as (0 1)"), std::string::npos)
+      << bad.error().message;
+}
+
 // A schedule like another but for one change.
 class Broken {
  public:

@@ -290,6 +290,14 @@ def test_user_operations_get_what_mpi_promises(folder: Path, name: str, engine: 
     passes(run_job(host, 4, [str(compiled(host, "user_operations", folder)), what], engine, environment=domains))
 
 
+# By the algorithm whose ranks all combine for themselves.
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_all_ranks_have_the_same_bits_of_nans_and_zeros(folder: Path, name: str) -> None:
+    host = named(name)
+    doubling = {"URAKATA_ALGORITHM": "allreduce:recursive_doubling"}
+    passes(run_job(host, 4, [str(compiled(host, "same_bits", folder))], "poll", environment=doubling))
+
+
 @pytest.mark.parametrize("how", ("wait", "test"))
 @pytest.mark.parametrize("engine", ("poll", "thread"))
 @pytest.mark.parametrize("name", HOST_NAMES)
