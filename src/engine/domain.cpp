@@ -1,6 +1,7 @@
 #include "engine/domain.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace urakata::engine {
 
@@ -199,9 +200,9 @@ unsigned Domain::advance(bool caller, std::int64_t bytes) {
     for (Instance* instance = active_.front(); instance != nullptr && (budget.any || budget.bytes > 0);) {
       Instance* following = instance->next;
       if (instance->runnable) {
-        const std::int64_t before = budget.bytes;
+        const auto before = std::pair(budget.bytes, budget.messages);
         run(*instance, budget);
-        moved = moved || budget.bytes != before;
+        moved = moved || std::pair(budget.bytes, budget.messages) != before;
       }
       instance = following;
     }

@@ -20,12 +20,14 @@ constexpr std::uint64_t kMoveBytes = 32UL * 1024;
 constexpr std::size_t kBriefMessages = 4;
 constexpr std::uint64_t kBriefBytes = 4096;
 
+bool is_message(const Node& node) { return node.kind == Kind::send || node.kind == Kind::recv; }
+
 bool begins_briefly(const schedule::Schedule& schedule) {
   std::size_t messages = 0;
   std::uint64_t bytes = 0;
   for (const NodeId id : schedule.sources()) {
     const Node& node = schedule.nodes()[id];
-    if (node.kind != Kind::send && node.kind != Kind::recv) continue;
+    if (!is_message(node)) continue;
     const std::uint32_t at_once = std::min(node.count, node.window);
     messages += at_once;
     if (node.kind == Kind::send) bytes += at_once * schedule::payload(node, 0);
@@ -47,9 +49,9 @@ Instance::Instance(const schedule::Schedule& schedule)
       brief_(begins_briefly(schedule)),
       counted_(what_tells(schedule)),
       buffers_(schedule.user_buffers() + schedule.temps().size(), nullptr),
-      states_(schedule.nodes().size()) {
-  queue_.reserve(schedule.nodes().size());
-}
+      states_(schedule.nodes().size()),
+      messages_(schedule.nodes().size()),
+      work_(schedule.nodes().size()) {}
 
 void Instance::bind_temps(std::int64_t shift, std::uint64_t reach) {
   const auto temps = schedule_.temps();
@@ -70,7 +72,8 @@ void Instance::bind_temps(std::int64_t shift, std::uint64_t reach) {
 
 void Instance::activate() {
   std::fill(states_.begin(), states_.end(), State{});
-  queue_.clear();
+  messages_.clear();
+  work_.clear();
   unfinished_ = static_cast<std::uint32_t>(states_.size());
   in_flight_ = 0;
   handed_over_ = false;
@@ -99,7 +102,7 @@ bool Instance::ready(NodeId id) const {
 void Instance::queue(NodeId id) {
   if (states_[id].queued) return;
   states_[id].queued = true;
-  queue_.push_back(id);
+  (is_message(schedule_.nodes()[id]) ? messages_ : work_).push(id);
 }
 
 void Instance::finish_iteration(NodeId id, std::uint32_t iteration, std::uint64_t told) {
@@ -211,8 +214,7 @@ void Instance::copy(const Node& node, std::uint32_t iteration, std::uint64_t byt
   layout->unpack(scratch_.data(), at(node.b, iteration), 0, bytes / layout->size);
 }
 
-// False when it had to stop although the node could go on.
-bool Instance::start_iterations(NodeId id, transport::Transport& transport, Budget& budget) {
+Instance::Left Instance::start_iterations(NodeId id, transport::Transport& transport, Budget& budget) {
   const Node& node = schedule_.nodes()[id];
   State& state = states_[id];
   const std::uint32_t window_end = state.next + node.window;
@@ -221,19 +223,20 @@ bool Instance::start_iterations(NodeId id, transport::Transport& transport, Budg
     switch (node.kind) {
       case Kind::send:
       case Kind::recv:
-        if (i == window_end) return false;  // messages that were done at once: the rest in the next step
+        if (i == window_end) return Left::later;  // messages that were done at once: the rest in the next step
         ++state.next;
+        ++budget.messages;
         post(id, i, transport);
-        if (error != 0) return true;
+        if (error != 0) return Left::waits;
         break;
       case Kind::copy:
       case Kind::reduce: {
         const std::uint64_t bytes = payload(node, i);
-        if (!budget.allows(bytes)) return false;
+        if (!budget.allows(bytes)) return Left::no_budget;
         if (node.kind == Kind::copy) {
           copy(node, i, bytes);
         } else {
-          if (reducer->owner_only && !budget.caller) return false;
+          if (reducer->owner_only && !budget.caller) return Left::later;
           if (bytes != 0) reducer->apply(*reducer, at(node.a, i), at(node.b, i), bytes / reducer->size);
         }
         budget.spend(bytes);
@@ -243,7 +246,30 @@ bool Instance::start_iterations(NodeId id, transport::Transport& transport, Budg
       }
     }
   }
-  return true;
+  return Left::waits;
+}
+
+// Looks at each node that may be ready, messages first: what a piece of work makes ready to be sent is sent before the
+// next node works. Work ends with the first piece that the budget does not allow; its node then goes behind all others.
+bool Instance::run_graph(transport::Transport& transport, Budget& budget) {
+  bool works = !budget.spent();
+  std::size_t late_messages = 0;  // that go on in another step
+  std::size_t late_work = 0;
+  while (error == 0) {
+    const bool message = messages_.size() > late_messages;
+    if (!message && (!works || work_.size() == late_work)) break;
+    ReadyQueue& queue = message ? messages_ : work_;
+    const NodeId id = queue.pop();
+    const Left left = start_iterations(id, transport, budget);
+    if (left == Left::waits) {
+      states_[id].queued = false;
+      continue;
+    }
+    queue.put_off(id);
+    ++(message ? late_messages : late_work);
+    if (left == Left::no_budget) works = false;
+  }
+  return messages_.size() + work_.size() == 0;
 }
 
 bool Instance::run_moves(std::vector<Move>& moves, bool pack, Budget& budget) {
@@ -303,18 +329,7 @@ bool Instance::advance(transport::Transport& transport, Budget& budget) {
     phase_ = Phase::graph;
   }
   if (phase_ == Phase::graph) {
-    bool all = true;
-    std::size_t held = 0;  // nodes at the bottom of the stack that cannot go on in this step
-    while (queue_.size() > held && error == 0) {
-      const NodeId id = queue_.back();
-      queue_.pop_back();
-      states_[id].queued = false;
-      if (!start_iterations(id, transport, budget)) {
-        all = false;
-        states_[id].queued = true;
-        queue_.insert(queue_.begin() + static_cast<std::ptrdiff_t>(held++), id);
-      }
-    }
+    const bool all = run_graph(transport, budget);
     if (error != 0) {
       end_early(transport);
       return true;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "engine/executor.hpp"
+#include "engine/ready_queue.hpp"
 #include "layout/layout.hpp"
 #include "reduce/reducer.hpp"
 #include "schedule/schedule.hpp"
@@ -34,10 +35,12 @@ struct Move {
 // What one progress step may spend on computing (copying, reducing, packing), in bytes of payload.
 struct Budget {
   std::int64_t bytes = 0;
-  bool caller = false;  // a thread of the program inside an MPI call: may run user-defined operations
-  bool any = true;      // one piece may be longer than what is left; false once one was worked on
+  bool caller = false;         // a thread of the program inside an MPI call: may run user-defined operations
+  bool any = true;             // one piece may be longer than what is left; false once one was worked on
+  std::uint64_t messages = 0;  // posted in this step; they cost nothing of the budget
 
   bool allows(std::uint64_t piece) const { return any || static_cast<std::int64_t>(piece) <= bytes; }
+  bool spent() const { return !any && bytes <= 0; }
   void spend(std::uint64_t piece) {
     bytes -= static_cast<std::int64_t>(piece);
     any = false;
@@ -83,13 +86,17 @@ class Instance {
   static constexpr schedule::NodeId kWhole = ~schedule::NodeId{0};  // in a ticket: the whole of the graph
   // A message of this instance is finished.
   void complete(const transport::Ticket& ticket, int code);
-  // Starts whatever is ready; false when the budget ended first or only the caller could go on.
+  // Posts the messages that are ready, and works on what else is; false when the budget ended first, only the caller
+  // could go on, or messages are left for another step.
   bool advance(transport::Transport& transport, Budget& budget);
   // Nothing more is started and what was posted is given up, at the next advance; the instance is done when no message
   // uses its buffers any more. Where all messages have come it ends well all the same.
   void fail(int code);
   bool runnable = false;  // advance returned false: there is more to do without waiting for a message
   bool done() const { return phase_ == Phase::done; }
+  // Nodes that wait to be looked at, and how many were looked at since this was made.
+  std::size_t queued() const { return messages_.size() + work_.size(); }
+  std::uint64_t looked_at() const { return messages_.pops() + work_.pops(); }
 
   // --- by anyone ---
   enum class Outcome : std::uint32_t { running, finished, abandoned };
@@ -111,7 +118,7 @@ class Instance {
     std::uint32_t next = 0;          // iteration that is started next
     std::uint32_t done = 0;          // iterations finished, in order
     std::uint64_t out_of_order = 0;  // bit i % kMaxWindow: iteration i is finished, but an earlier one is not
-    bool queued = false;
+    bool queued = false;             // it is in one of the queues, or taken from it and being started
   };
 
   bool ready(schedule::NodeId id) const;
@@ -120,7 +127,11 @@ class Instance {
   bool counts(schedule::Kind kind) const { return kind == counted_ && progress.asked(); }
   // `told`: bytes of it that the transport has told of.
   void finish_iteration(schedule::NodeId id, std::uint32_t iteration, std::uint64_t told = 0);
-  bool start_iterations(schedule::NodeId id, transport::Transport& transport, Budget& budget);
+  // Why a node is left: it waits for another one or is finished; it goes on in another step, as others may do in this
+  // one; the budget does not allow its next piece.
+  enum class Left : std::uint8_t { waits, later, no_budget };
+  Left start_iterations(schedule::NodeId id, transport::Transport& transport, Budget& budget);
+  bool run_graph(transport::Transport& transport, Budget& budget);
   bool run_moves(std::vector<Move>& moves, bool pack, Budget& budget);
   void tell(std::int32_t member, transport::Transport& transport);
   void withdraw(transport::Transport& transport);
@@ -144,8 +155,9 @@ class Instance {
 
   // By the domain's owner.
   std::vector<State> states_;
-  std::vector<schedule::NodeId> queue_;  // nodes that may have become ready; a stack with room for every node
-  std::vector<std::byte> scratch_;       // for copies of elements with holes
+  ReadyQueue messages_;             // sends and receives that may be ready: these go first
+  ReadyQueue work_;                 // copies and reductions
+  std::vector<std::byte> scratch_;  // for copies of elements with holes
   std::uint64_t in_flight_ = 0;
   std::uint32_t unfinished_ = 0;  // nodes with iterations left
   Phase phase_ = Phase::pack;
