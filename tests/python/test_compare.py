@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -12,10 +13,10 @@ from pathlib import Path
 import pytest
 from test_run import PACKAGES, launcher
 
-from urakata.compare.interval import interval
+from urakata.compare.interval import interval, rounds_for, wanted_of_each
 from urakata.compare.output import Reference
-from urakata.compare.session import Session, Trials
-from urakata.compare.side import HOST, sides_of
+from urakata.compare.side import HOST, SPACE, Side, sides_of
+from urakata.compare.trials import Run, Session, Trials
 from urakata.compare.verdict import verdict
 
 
@@ -49,9 +50,9 @@ def session(**ratios: Sequence[float]) -> Session:
     """The host takes 10 s; the sides as many times that, round by round."""
     sides = {side.name: side for side in sides_of(["poll", "shared"], [False, True])}
     rounds = len(next(iter(ratios.values())))
-    trials = [Trials(HOST, [10.0] * rounds)]
+    trials = [Trials(HOST, {number: Run(10.0) for number in range(rounds)})]
     trials += [
-        Trials(sides[name.replace("_", "+")], [10 * one for one in values], [""] * rounds)
+        Trials(sides[name.replace("_", "+")], {number: Run(10 * one) for number, one in enumerate(values)})
         for name, values in ratios.items()
     ]
     return Session(trials)
@@ -60,12 +61,14 @@ def session(**ratios: Sequence[float]) -> Session:
 @pytest.mark.parametrize(
     ("ratios", "side", "text"),
     [
-        ({"poll": [0.9] * 6, "shared": [0.5] * 6}, "shared", "Faster: engine thread, shared takes 50 % off"),
+        ({"poll": [0.9] * 7, "shared": [0.5] * 7}, "shared", "Faster: engine thread, shared takes 50 % off"),
         # They overlap, and engine poll needs no thread.
-        ({"poll": [0.5, 0.52] * 3, "shared": [0.5, 0.54] * 3}, "poll", "Faster: engine poll takes"),
-        ({"poll": [0.9] * 3, "poll_space": [0.5] * 3}, "poll+space", "Probably faster: engine poll, in a space,"),
-        ({"poll": [0.98, 1.02] * 3}, "host", "No difference that can be told from noise (2 % in 6 rounds)"),
-        ({"poll": [1.1] * 6, "shared": [1.2] * 6}, "host", "Slower: every side takes 10 % longer"),
+        ({"poll": [0.5, 0.52] * 4, "shared": [0.5, 0.54] * 4}, "poll", "Faster: engine poll takes"),
+        ({"poll": [0.9] * 6, "poll_space": [0.5] * 6}, "poll+space", "Probably faster: engine poll, in a space,"),
+        ({"poll": [0.5]}, "poll", "Perhaps faster: engine poll"),
+        ({"poll": [0.98, 1.02] * 3}, "host", "No difference in the time of the whole job that can be told"),
+        ({"poll": [1.1] * 7, "shared": [1.2] * 7}, "host", "Slower: every side takes 10 % longer"),
+        ({"poll": [1.1] * 7}, "host", "Slower: engine poll takes 10 % longer"),
     ],
 )
 def test_verdicts(ratios: dict[str, Sequence[float]], side: str, text: str) -> None:
@@ -74,30 +77,82 @@ def test_verdicts(ratios: dict[str, Sequence[float]], side: str, text: str) -> N
     assert found.text.startswith(text)
 
 
-def compare(folder: Path, script: str, *arguments: str) -> tuple[int, str, str]:
-    """Exit code, standard output and error of a comparison of two rounds. `script` is what the launcher does."""
+def test_the_fastest_of_six_needs_eight_rounds_and_of_one_six() -> None:
+    """Of six intervals each holds its median with 99.2 %, so that all do with 95 %: 1 - 2 / 2^8 = 99.2 %."""
+    assert [rounds_for(wanted_of_each(sides)) for sides in (1, 2, 6)] == [6, 7, 8]
+
+
+def told(side: Side, seconds: float, inside: Sequence[float]) -> Trials:
+    return Trials(side, {number: Run(seconds, one) for number, one in enumerate(inside)})
+
+
+def test_the_start_of_the_job_is_told_from_the_time_after_mpi_init() -> None:
+    """Whole jobs take 10 and 8 s, which a space does by its start: 9 s after MPI_Init are 7.2, 7.4, ... of 8 s."""
+    found = verdict(Session([told(HOST, 10, [8] * 6), told(SPACE, 8, [7.2, 7.4] * 3)]))
+    assert found.side is SPACE and found.ratio and found.ratio.median == pytest.approx(7.3 / 8)
+    assert found.text == (
+        "Faster: a space takes 8.7 % off the time after MPI_Init (7.5 % to 10 %, 6 rounds). "
+        "Start and end of the job: -1.3 s, once (-1.4 to -1.2 s)."
+    )
+    found = verdict(Session([told(HOST, 10, [8] * 6), told(SPACE, 8, [7.9, 8.1] * 3)]))
+    assert found.side is HOST and found.text.startswith("No difference after MPI_Init that")
+    assert found.text.endswith("Start and end of the job: -2 s, once (-2.1 to -1.9 s).")
+
+
+def test_whole_jobs_are_compared_where_a_side_does_not_tell_when_mpi_init_returned() -> None:
+    found = Session([told(HOST, 10, [8] * 6), Trials(SPACE, {number: Run(9.0) for number in range(6)})])
+    assert not found.inside and found.ratio(found.trials[1]).median == 0.9 and found.start(found.trials[1]) is None
+
+
+def test_a_side_that_cannot_matter_is_not_praised() -> None:
+    """Where the engine has nothing to progress the space does it, also if engine poll alone looks as fast."""
+    found = session(poll=[0.5] * 7, poll_space=[0.5] * 7)
+    assert verdict(found).text.startswith("Faster: engine poll takes")
+    found.nothing_to_progress = True
+    assert verdict(found).side.name == "poll+space" and verdict(found).text.startswith("Faster: a space takes 50 % off")
+    alone = session(poll=[0.5] * 6)
+    alone.nothing_to_progress = True
+    assert verdict(alone).side is HOST and "leaves an engine nothing to progress" in verdict(alone).text
+
+
+def test_rounds_are_paired_by_their_number() -> None:
+    """The host has no second round, the side no third: 2 / 1 and 8 / 4."""
+    host = Trials(HOST, {0: Run(1), 2: Run(3), 3: Run(4)})
+    side = Trials(SPACE, {0: Run(2), 1: Run(100), 3: Run(8)})
+    assert Session([host, side]).ratios(side) == [2, 2]
+
+
+def started(folder: Path, script: str, *arguments: str) -> subprocess.Popen[str]:
+    """A comparison of two rounds. `script` is what the launcher does."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("URAKATA_")}
     words = ["--host", launcher(folder, script), "--runs", "2", "--no-space", *arguments]
-    done = subprocess.run(
+    return subprocess.Popen(
         [sys.executable, "-m", "urakata", "compare", *words, "--", "/bin/echo", "x"],
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
         cwd=folder,
         env={**environment, "PYTHONPATH": PACKAGES, "COLUMNS": "200"},
-        timeout=100,
     )
-    return done.returncode, done.stdout, done.stderr
+
+
+def compare(folder: Path, script: str, *arguments: str) -> tuple[int, str, str]:
+    """Exit code, standard output and error of a whole comparison."""
+    with started(folder, script, *arguments) as job:
+        output, errors = job.communicate(timeout=100)
+        return job.returncode, output, errors
 
 
 _HERE = 'case "$*" in *shared*) side=shared;; *poll*) side=poll;; *) side=host;; esac'
 
 
 def test_all_sides_run_in_turn_and_what_was_measured_is_written(tmp_path: Path) -> None:
-    """The host once more than the others, to warm up; every other round backwards."""
+    """The host and the first other side once more, to warm up; every other round backwards."""
     code, output, errors = compare(tmp_path, f"{_HERE}; echo $side >>turns; echo same", "--engines", "poll,shared")
     assert code == 0, errors
+    assert [line.partition(":")[0] for line in errors.splitlines()] == ["round 1", "round 2"]  # there is no terminal
     turns = (tmp_path / "turns").read_text().split()
-    assert turns == ["host", "host", "poll", "shared", "shared", "poll", "host"]
+    assert turns == ["host", "poll", "host", "poll", "shared", "shared", "poll", "host"]
     said = json.loads((tmp_path / "urakata-compare" / "compare.json").read_text())
     assert said["format"] == "urakata-compare-1"
     assert [(one["name"], len(one["seconds"])) for one in said["sides"]] == [("host", 2), ("poll", 2), ("shared", 2)]
@@ -138,6 +193,27 @@ def test_what_urakata_refuses_is_not_possible_and_no_failure(tmp_path: Path) -> 
     code, output, _ = compare(tmp_path, script, "--engines", "poll,shared", "--json", "-")
     said = json.loads(output)
     assert code == 0 and said["refused"] == [{"what": "thread, shared", "reason": "no core is spare"}]
+
+
+def test_the_clock_of_the_slowest_rank_is_taken_and_its_lines_are_no_complaints(tmp_path: Path) -> None:
+    script = f"{_HERE}; echo 'urakata-clock: 1000' >&2; echo 'urakata-clock: 2000000' >&2; [ $side != poll ] || exit 3"
+    code, output, _ = compare(tmp_path, script, "--engines", "poll,shared", "--json", "-")
+    said = json.loads(output)
+    assert code == 1 and said["failed"] == [{"what": "poll", "reason": "exit code 3"}]
+    assert said["compared"] == "after MPI_Init" and said["sides"][2]["after_init"] == [0.002, 0.002]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_with_the_verdict_of_what_was_measured(tmp_path: Path, number: signal.Signals) -> None:
+    """The first round is whole; from the second on the launcher hangs."""
+    script = f"{_HERE}; echo $side >>turns; [ $(wc -l <turns) -le 5 ] || exec tail -f /dev/null"
+    with started(tmp_path, script, "--engines", "poll,shared") as job:
+        assert job.stderr and job.stderr.readline().startswith("round 1: host alone ")
+        job.send_signal(number)
+        output, _ = job.communicate(timeout=100)
+    said = json.loads((tmp_path / "urakata-compare" / "compare.json").read_text())
+    assert job.returncode == 128 + number and said["verdict"] in output
+    assert said["ended"] == f"{number.name} came" and said["sides"][2]["rounds"] == [0] and said["ratio"]
 
 
 @pytest.mark.parametrize(

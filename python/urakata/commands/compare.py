@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Annotated
@@ -30,8 +31,11 @@ _EXAMPLES = """
   urakata compare -n 4 --json - -- ./app                         for a script
 
 Exit code: 0 all sides were compared; 1 one failed, wrote something else than the host or took too long; 2 nothing could
-be compared, or a value is not valid.
+be compared, or a value is not valid; 128 and the number of a signal that ended it early (what was measured is shown).
 """
+
+_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+_SECONDS = 120.0
 
 
 def _engines(value: str) -> list[str]:
@@ -58,6 +62,17 @@ def _end_by_exception(number: int, _frame: FrameType | None) -> None:
     raise SystemExit(128 + number)
 
 
+def _on_signals(handler: Callable[[int, FrameType | None], None]) -> None:
+    for number in _SIGNALS:
+        signal.signal(number, handler)
+
+
+def _tell_round(line: str) -> None:
+    """Where the bar is not seen: a script's log, a batch job's file."""
+    if not sys.stderr.isatty():
+        print(line, file=sys.stderr, flush=True)
+
+
 def compare(
     program: Annotated[
         list[str],
@@ -73,15 +88,23 @@ def compare(
         ),
     ] = None,
     engines: Annotated[
-        str, typer.Option(metavar="LIST", help="Of poll, shared and spare (where helper threads are).")
-    ] = "poll,shared,spare",
+        str | None,
+        typer.Option(
+            metavar="LIST",
+            help="Of poll, shared and spare (where helper threads are).  [dim]default: those that can matter[/dim]",
+            show_default=False,
+        ),
+    ] = None,
     space: Annotated[
         bool | None,
         typer.Option("--space/--no-space", help="Only in one, or never.  [dim]default: both[/dim]", show_default=False),
     ] = None,
     seconds: Annotated[
-        float, typer.Option(min=0, help="Begin no round that would end later, from the third on.")
-    ] = 120,
+        float | None,
+        typer.Option(
+            min=0, help="The whole takes no longer.  [dim]default: 120; none with --runs[/dim]", show_default=False
+        ),
+    ] = None,
     runs: Annotated[
         int | None,
         typer.Option(
@@ -118,13 +141,15 @@ def compare(
     from urakata.commands.bench.progress import with_progress
     from urakata.commands.run import check_options
     from urakata.compare import document, tables
-    from urakata.compare.session import Limits, Question, run_session
-    from urakata.compare.side import sides_of
+    from urakata.compare.interval import rounds_for, wanted_of_each
+    from urakata.compare.session import Limits, Question, Stop, run_session
+    from urakata.compare.side import ENGINES, idle_sides_of, sides_of
     from urakata.compare.verdict import judge_outputs, verdict
     from urakata.study.machine import describe_machine
     from urakata.study.text_table import show
 
-    sides = sides_of(_engines(engines), [False, True] if space is None else [space])
+    spaces = [False, True] if space is None else [space]
+    sides = sides_of(_engines(engines) if engines is not None else list(ENGINES), spaces)
     patterns = ignore or []
     _check_patterns(patterns)
     options = [word for one in settings or [] for word in ("--set", one)]
@@ -151,12 +176,16 @@ def compare(
         return
     if not only_json:
         make_folder(output)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _end_by_exception)
     machine = describe_machine(chosen)
-    limits = Limits(seconds, runs)
-    expected = (runs or limits.sure) * len(sides)
-    session = with_progress(expected, lambda progress: run_session(question, sides, limits, progress))
+    limits = Limits(_SECONDS if seconds is None and runs is None else seconds, runs)
+    expected = (runs or rounds_for(wanted_of_each(len(sides) - 1))) * len(sides)
+    idle_sides = idle_sides_of(spaces) if engines is None else None
+    stop = Stop()
+    _on_signals(stop.ask)
+    session = with_progress(
+        expected, lambda progress: run_session(question, sides, limits, progress, _tell_round, stop, idle_sides)
+    )
+    _on_signals(_end_by_exception)
     compared = judge_outputs(session, patterns)
     result = verdict(session)
     said = {**begin_document("compare"), **document.as_json(question, session, result, compared, machine)}
@@ -173,6 +202,9 @@ def compare(
         console.print(f"Written to {output}: index.html, compare.json", highlight=False, soft_wrap=True)
     if result.ratio is None:
         print(f"urakata: {session.ended}: {session.host.failure or 'see above'}", file=sys.stderr)
+    if session.stopped:
+        raise typer.Exit(128 + session.stopped)
+    if result.ratio is None:
         raise typer.Exit(1 if session.failed() else 2)
     if session.failed():
         raise typer.Exit(1)

@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from urakata.compare import figure, tables
-from urakata.compare.session import Question, Session, Trials
+from urakata.compare.session import Question
+from urakata.compare.trials import Session, Trials
 from urakata.compare.verdict import Verdict, command_line
 from urakata.study.machine import Machine
 from urakata.study.template import data_uri, render
+from urakata.study.text_table import time_text
 
-# Starting a job takes a second or so.
-SHORT_S = 5.0
+# Starting a job takes a second or so. Without it a run may be shorter, but the scheduler's ticks count then.
+SHORT_JOB_S = 5.0
+SHORT_PROGRAM_S = 0.5
 
 
 def _side(question: Question, session: Session, trials: Trials) -> dict[str, Any]:
@@ -22,38 +25,55 @@ def _side(question: Question, session: Session, trials: Trials) -> dict[str, Any
         "name": trials.side.name,
         "title": trials.side.title,
         "command": shlex.join(question.command(trials.side)),
-        "seconds": trials.seconds,
+        "rounds": list(trials.runs),
+        "seconds": [run.seconds for run in trials.runs.values()],
+        "after_init": [run.inside for run in trials.runs.values()],
         "notes": trials.lines,
         "failure": trials.failure,
         "refusal": trials.refusal,
     }
-    if trials.usable:
+    if trials.usable and session.rounds(trials):
         said["ratio"] = vars(session.ratio(trials))
+        start = session.start(trials)
+        said["start"] = vars(start) if start else None
     return said
+
+
+def _warnings(question: Question, session: Session, machine: Machine) -> list[str]:
+    warnings = machine.warnings()
+    if question.ranks > machine.cores:
+        warnings.append(f"{question.ranks} ranks share {machine.cores} cores: times are the scheduler's, too")
+    if not session.host.runs:
+        return warnings
+    usual = statistics.median(session.times(session.host))
+    if session.inside and usual < SHORT_PROGRAM_S:
+        warnings.append(
+            f"between MPI_Init and MPI_Finalize the program takes {time_text(1e6 * usual)}: take a longer input"
+        )
+    if not session.inside and usual < SHORT_JOB_S:
+        warnings.append(
+            f"runs of less than {SHORT_JOB_S:g} s are to a large part the starting of the job, which a space shortens: "
+            "take a longer input where that is not what you want to know"
+        )
+    return warnings
 
 
 def as_json(question: Question, session: Session, verdict: Verdict, compared: str, machine: Machine) -> dict[str, Any]:
     """All that was measured and concluded; times in seconds."""
-    warnings = machine.warnings()
-    if question.ranks > machine.cores:
-        warnings.append(f"{question.ranks} ranks share {machine.cores} cores: times are the scheduler's, too")
-    if session.host.seconds and statistics.median(session.host.seconds) < SHORT_S:
-        warnings.append(
-            f"runs of less than {SHORT_S:g} s are to a large part the starting of the job, which a space shortens: "
-            "take a longer input where that is not what you want to know"
-        )
     return {
         "program": shlex.join(question.program),
         "ranks": question.ranks,
         "machine": machine.as_json(),
         "verdict": verdict.text,
         "side": verdict.side.name,
+        "compared": "after MPI_Init" if session.inside else "whole job",
+        "nothing_to_progress": session.nothing_to_progress,
         "use": shlex.join(command_line(verdict.side, question)),
         "ratio": vars(verdict.ratio) if verdict.ratio else None,
         "ended": session.ended,
         "output": compared,
         "sides": [_side(question, session, trials) for trials in session.trials],
-        "warnings": warnings,
+        "warnings": _warnings(question, session, machine),
         "refused": [vars(one) for one in session.refused()],
         "failed": [vars(one) for one in session.failed()],
     }

@@ -1,4 +1,4 @@
-"""The comparison's figure: every round's ratio to the host's time, with median and interval of each side."""
+"""The comparison's figure: each round's ratio to the host's time, with median and interval of each side."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-from urakata.compare.session import Session
 from urakata.compare.side import Side
+from urakata.compare.trials import Session
 
 # Of Okabe and Ito's colours, which the colour-blind can tell apart.
 _CHOSEN, _OTHER = "#009E73", "#0072B2"
@@ -18,7 +18,7 @@ _CHOSEN, _OTHER = "#009E73", "#0072B2"
 
 def draw(session: Session, chosen: Side, title: str, path: Path) -> bool:
     """Writes an SVG or PNG; False, and no file, where no side could be compared."""
-    shown = [one for one in session.trials[1:] if one.usable]
+    shown = session.compared()
     if not shown:
         return False
     figure, axes = plt.subplots(figsize=(8, 1.6 + 0.5 * len(shown)), layout="constrained")
@@ -26,13 +26,14 @@ def draw(session: Session, chosen: Side, title: str, path: Path) -> bool:
     for place, trials in enumerate(shown):
         colour = _CHOSEN if trials.side == chosen else _OTHER
         known = session.ratio(trials)
-        ratios = [ours / hosts for ours, hosts in zip(trials.seconds, session.host.seconds, strict=False)]
+        ratios = session.ratios(trials)
         axes.plot([known.low, known.high], [place, place], color=colour, linewidth=7, alpha=0.25, solid_capstyle="butt")
         axes.plot(ratios, [place] * len(ratios), "o", color=colour, markersize=4, alpha=0.7)
         axes.plot([known.median], [place], "|", color=colour, markersize=18, markeredgewidth=2.5)
     axes.set_yticks(range(len(shown)), [one.side.title for one in shown])
     axes.set_ylim(len(shown) - 0.4, -0.6)
-    axes.set_xlabel("run time over the host's in the same round (line: the host alone; left of it is faster)")
+    time = "time after MPI_Init" if session.inside else "time of the whole job"
+    axes.set_xlabel(f"{time} over the host's in the same round (line: the host alone; left of it is faster)")
     axes.set_title(title, fontsize=11)
     axes.grid(True, axis="x", color="#d0d0d0", linewidth=0.7)
     axes.set_axisbelow(True)

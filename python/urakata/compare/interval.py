@@ -32,12 +32,26 @@ def _coverage(count: int, skipped: int) -> float:
     return 1 - outside / float(2**count)
 
 
-def interval(samples: Sequence[float]) -> Interval:
-    """The narrowest whose coverage is WANTED or more; the whole range where there are too few samples (below six)."""
+def interval(samples: Sequence[float], wanted: float = WANTED) -> Interval:
+    """The narrowest whose coverage is `wanted` or more; the whole range where there are too few samples."""
     ordered = sorted(samples)
     skipped = 0
-    while 2 * (skipped + 1) < len(ordered) and _coverage(len(ordered), skipped + 1) >= WANTED:
+    while 2 * (skipped + 1) < len(ordered) and _coverage(len(ordered), skipped + 1) >= wanted:
         skipped += 1
     return Interval(
         statistics.median(ordered), ordered[skipped], ordered[-1 - skipped], max(0.0, _coverage(len(ordered), skipped))
     )
+
+
+def wanted_of_each(intervals: int) -> float:
+    """The coverage of each of several intervals that hold their medians all at once with WANTED (Bonferroni). The
+    fastest of several sides is the one that luck favours most, so each is judged more strictly."""
+    return 1 - (1 - WANTED) / max(1, intervals)
+
+
+def rounds_for(wanted: float) -> int:
+    """The fewest samples whose range has that coverage."""
+    count = 1
+    while _coverage(count, 0) < wanted:
+        count += 1
+    return count

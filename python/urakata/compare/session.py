@@ -2,21 +2,59 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
 
-from urakata.compare.interval import Interval, interval
+from urakata.compare.clock import read_clock
+from urakata.compare.interval import rounds_for
+from urakata.compare.progress_need import nothing_to_progress
 from urakata.compare.side import HOST, Side
+from urakata.compare.trials import Run, Session, Trials
 from urakata.launcher import Host
-from urakata.study.plan import Refused
 from urakata.study.running import Done, JobError, run, why
+from urakata.study.text_table import time_text
 from urakata.study.turns import Progress
 
 # urakata-exec's and the preload library's exit code for what cannot be done here; their lines begin with a name.
 _CODE_REFUSED = 2
 _OUR_LINES = ("urakata: ", "urakata-exec: ")
+
+# Of the time left: the run that tells what the program calls is left out where the MPI library alone takes more of it
+# than the one, and is ended where it takes more than the other itself.
+_USUAL_FOR_REPORT = 0.1
+_MOST_FOR_REPORT = 0.2
+# A side that is still running when the time is over has failed where it takes as many times as long as the MPI library.
+_TOO_SLOW = 3
+
+
+class Stop:
+    """Whether a signal asked to end the comparison. `ask` is its handler; it raises nothing: see running.run."""
+
+    def __init__(self) -> None:
+        self.number = 0
+
+    def ask(self, number: int, _frame: FrameType | None) -> None:
+        if self.number:  # asked twice
+            raise SystemExit(128 + number)
+        self.number = number
+
+    def look(self) -> None:
+        if self.number:
+            raise _StoppedError
+
+
+class _StoppedError(Exception):
+    pass
+
+
+class _OutOfTimeError(Exception):
+    pass
 
 
 @dataclass(frozen=True)
@@ -32,60 +70,20 @@ class Question:
     timeout_s: float = 600.0
     check: str | None = None  # a shell command that reads the output of a run
 
-    def command(self, side: Side) -> list[str]:
-        """The command line of a side's job."""
-        return side.command(self.host, self.ranks, self.program, self.options, self.launcher_arguments)
+    def command(self, side: Side, clock: bool = False, report: Path | None = None) -> list[str]:
+        """The command line of a side's job; with the `clock` preloaded, and a report, where these are asked for."""
+        more = [*self.options, *(("--report", str(report)) if report else ())]
+        return side.command(self.host, self.ranks, self.program, more, self.launcher_arguments, clock)
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When to end: after `runs` rounds, if given; else when no interval is wider than `precision` to either side,
-    which takes `sure` rounds at least, or no further round fits into `seconds`, but not before `least` rounds."""
+    """When to end: after `runs` rounds, if given; when no interval is wider than `precision` to either side, which
+    takes as many rounds as make it sure; and after `seconds` in any case, if given."""
 
-    seconds: float
+    seconds: float | None
     runs: int | None = None
     precision: float = 0.02
-    least: int = 3
-    sure: int = 6  # the fewest rounds of which an interval holds the median with 95 %
-
-
-@dataclass
-class Trials:
-    """The runs of one side: seconds and output of each. One that has failed or was refused is not run again."""
-
-    side: Side
-    seconds: list[float] = field(default_factory=list)
-    outputs: list[str] = field(default_factory=list)
-    lines: list[str] = field(default_factory=list)  # Urakata's own, each once
-    failure: str = ""
-    refusal: str = ""
-
-    @property
-    def usable(self) -> bool:
-        return not self.failure and not self.refusal and bool(self.seconds)
-
-
-@dataclass
-class Session:
-    """All sides, the host's first; `ended`: why no further round was run."""
-
-    trials: list[Trials]
-    ended: str = ""
-
-    @property
-    def host(self) -> Trials:
-        return self.trials[0]
-
-    def ratio(self, trials: Trials) -> Interval:
-        """A side's time over the host's in the same round."""
-        pairs = zip(trials.seconds, self.host.seconds, strict=False)
-        return interval([ours / hosts for ours, hosts in pairs])
-
-    def failed(self) -> list[Refused]:
-        return [Refused(one.side.title, one.failure) for one in self.trials if one.failure]
-
-    def refused(self) -> list[Refused]:
-        return [Refused(one.side.title, one.refusal) for one in self.trials if one.refusal]
 
 
 def _our_lines(complaints: str) -> list[str]:
@@ -98,70 +96,161 @@ def _check(command: str, output: str) -> str:
     return f"--check: {why(done.returncode, done.stderr or done.stdout)}" if done.returncode else ""
 
 
-def _take(trials: Trials, done: Done, check: str | None) -> None:
-    lines = _our_lines(done.complaints)
+def _take(trials: Trials, number: int, done: Done, check: str | None) -> None:
+    inside, complaints = read_clock(done.complaints)
+    lines = _our_lines(complaints)
     if done.code == _CODE_REFUSED and lines and trials.side is not HOST:
         trials.refusal = lines[0].partition(": ")[2].strip()
         return
     if done.code != 0:
-        trials.failure = why(done.code, done.complaints)
+        trials.failure = why(done.code, complaints)
         return
-    trials.seconds.append(done.seconds)
+    trials.runs[number] = Run(done.seconds, inside)
     trials.outputs.append(done.said)
     trials.lines += [line for line in lines if line not in trials.lines]
     if check:
         trials.failure = _check(check, done.said)
 
 
-def _run(question: Question, trials: Trials) -> None:
-    environment = question.host.environment(space=trials.side.space)
-    try:
-        _take(trials, run(question.command(trials.side), environment, question.timeout_s), question.check)
-    except JobError as error:
-        trials.failure = str(error)
+class _Measuring:
+    """One comparison under way."""
 
+    def __init__(
+        self, question: Question, limits: Limits, progress: Progress, tell: Callable[[str], None], stop: Stop
+    ) -> None:
+        self._question, self._limits, self._progress, self._tell, self._stop = question, limits, progress, tell, stop
+        self._begin = time.monotonic()
 
-def _precise(session: Session, precision: float) -> bool:
-    return all(session.ratio(one).width <= precision for one in session.trials[1:] if one.usable)
+    @property
+    def _spent(self) -> float:
+        return time.monotonic() - self._begin
 
+    def _left(self) -> float:
+        return float("inf") if self._limits.seconds is None else self._limits.seconds - self._spent
 
-def run_session(question: Question, sides: Sequence[Side], limits: Limits, progress: Progress) -> Session:
-    """Runs all sides; the host first once without being counted, which finds its files and fills the caches. Where the
-    program fails with the host alone nothing else is run."""
-    session = Session([Trials(side) for side in sides])
-    begin = time.monotonic()
-    progress("host alone, to warm up", 0)
-    warm_up = Trials(HOST)
-    _run(question, warm_up)
-    if not warm_up.usable:
-        session.host.failure = warm_up.failure
-        session.ended = "the program fails with the host alone"
-        return session
-    session.host.outputs += warm_up.outputs
-    done, longest = 0, 0.0
-    while limits.runs is None or done < limits.runs:
-        spent = time.monotonic() - begin
-        if limits.runs is None and done >= limits.least:
-            if done >= limits.sure and _precise(session, limits.precision):
-                session.ended = f"all times are known within {limits.precision:.0%}"
-                break
-            if spent + longest > limits.seconds:
-                session.ended = f"the {limits.seconds:g} s are over"
-                break
-        round_begin = time.monotonic()
-        for trials in session.trials if done % 2 == 0 else session.trials[::-1]:
+    @property
+    def _time_is_over(self) -> str:
+        return f"the {self._limits.seconds:g} s are over"
+
+    def _run(self, trials: Trials, number: int, report: Path | None = None) -> None:
+        """Raises _OutOfTimeError where the time of the comparison is over before the job is."""
+        self._stop.look()
+        left = self._left()
+        timeout = min(self._question.timeout_s, left * _MOST_FOR_REPORT) if report else self._question.timeout_s
+        if left <= 0:
+            raise _OutOfTimeError
+        environment = self._question.host.environment(space=trials.side.space)
+        command = self._question.command(trials.side, clock=True, report=report)
+        try:
+            done = run(command, environment, min(timeout, left), self._stop.look)
+            _take(trials, number, done, self._question.check)
+        except JobError as error:
+            if timeout >= left and self._left() <= 0:
+                raise _OutOfTimeError from error
+            trials.failure = str(error)
+
+    def _report(self, side: Side) -> bool:
+        """Runs a side once without counting it, with a report; whether the program leaves an engine nothing to do."""
+        self._progress(f"{side.title}, for what the program calls", 0)
+        with tempfile.TemporaryDirectory(prefix="urakata-compare-", ignore_cleanup_errors=True) as folder:
+            trials = Trials(side)
+            self._run(trials, 0, Path(folder))
+            return trials.usable and nothing_to_progress(Path(folder))
+
+    def warm_up(self, session: Session, sides: Sequence[Side], idle_sides: Sequence[Side] | None) -> bool:
+        """The MPI library alone once without being counted, which finds its files and fills the caches; then a side
+        with Urakata, with a report. False where the program fails with the MPI library alone."""
+        self._progress("host alone, to warm up", 0)
+        first = Trials(HOST)
+        self._run(first, 0)
+        if not first.usable:
+            session.host.failure = first.failure
+            session.ended = "the program fails with the host alone"
+            return False
+        session.host.outputs += first.outputs
+        if len(sides) > 1 and first.runs[0].seconds <= _USUAL_FOR_REPORT * self._left():
+            session.nothing_to_progress = self._report(sides[1])
+        if session.nothing_to_progress and idle_sides is not None:
+            session.trials[1:] = [Trials(side) for side in idle_sides[1:]]
+        return True
+
+    def _round(self, session: Session, number: int) -> None:
+        for trials in session.trials if number % 2 == 0 else session.trials[::-1]:
+            label = f"round {number + 1}: {trials.side.title}"
             if not trials.failure and not trials.refusal:
-                progress(f"round {done + 1}: {trials.side.title}", 0)
-                _run(question, trials)
-            progress(f"round {done + 1}: {trials.side.title}", 1)
-        longest = max(longest, time.monotonic() - round_begin)
-        done += 1
+                self._progress(label, 0)
+                begin = time.monotonic()
+                try:
+                    self._run(trials, number)
+                except _OutOfTimeError:
+                    self._judge_unfinished(session, trials, time.monotonic() - begin)
+                    raise
+            self._progress(label, 1)
+
+    def _judge_unfinished(self, session: Session, trials: Trials, seconds: float) -> None:
+        usual = max((one.seconds for one in session.host.runs.values()), default=0.0)
+        if trials.side is not HOST and usual and seconds > _TOO_SLOW * usual:
+            trials.failure = f"not done after {seconds:.3g} s; the host alone takes {usual:.3g} s"
+
+    def _tell_round(self, session: Session, number: int) -> None:
+        inside = session.inside
+        told = []
+        for one in session.trials:
+            if run_of_it := one.runs.get(number):
+                seconds = run_of_it.inside if inside and run_of_it.inside else run_of_it.seconds
+                told.append(f"{one.side.title} {time_text(1e6 * seconds)}")
+        what = " after MPI_Init" if inside else ""
+        limit = f" of {self._limits.seconds:g} s" if self._limits.seconds is not None else ""
+        self._tell(f"round {number + 1}{what}: {'; '.join(told)} ({self._spent:.0f} s{limit})")
+
+    def _why_no_further(self, session: Session, done: int, longest: float) -> str:
+        """Empty where another round is to be run."""
         if session.host.failure:
-            session.ended = "the program failed with the host alone"
-            break
-        if not any(one.usable for one in session.trials[1:]):
-            session.ended = "no other side can be run"
-            break
-    else:
-        session.ended = f"{done} rounds were asked for"
+            return "the program failed with the host alone"
+        if done and not any(one.usable for one in session.trials[1:]):
+            return "no other side can be run"
+        if self._limits.runs is not None and done >= self._limits.runs:
+            return f"{done} rounds were asked for"
+        if self._limits.runs is None and done >= rounds_for(session.wanted) and self._precise(session):
+            return f"all times are known within {self._limits.precision:.0%}"
+        return self._time_is_over if longest > self._left() else ""
+
+    def _precise(self, session: Session) -> bool:
+        return all(session.ratio(one).width <= self._limits.precision for one in session.compared())
+
+    def rounds(self, session: Session) -> None:
+        done, longest = 0, 0.0
+        while not (ended := self._why_no_further(session, done, longest)):
+            begin = time.monotonic()
+            self._round(session, done)
+            self._tell_round(session, done)
+            longest = max(longest, time.monotonic() - begin)
+            done += 1
+        session.ended = ended
+
+    def all(self, session: Session, sides: Sequence[Side], idle_sides: Sequence[Side] | None) -> None:
+        try:
+            if self.warm_up(session, sides, idle_sides):
+                self.rounds(session)
+        except _OutOfTimeError:
+            session.ended = self._time_is_over
+        except _StoppedError:
+            session.stopped = self._stop.number
+            session.ended = f"{signal.Signals(self._stop.number).name} came"
+
+
+def run_session(
+    question: Question,
+    sides: Sequence[Side],
+    limits: Limits,
+    progress: Progress,
+    tell: Callable[[str], None],
+    stop: Stop,
+    idle_sides: Sequence[Side] | None = None,
+) -> Session:
+    """Runs all sides. Where the program fails with the MPI library alone nothing else is run; where an engine has
+    nothing to progress, `idle_sides` take their place, if given. `tell` gets a line after each round. `stop` ends it
+    early: what was measured until then counts."""
+    session = Session([Trials(side) for side in sides])
+    _Measuring(question, limits, progress, tell, stop).all(session, sides, idle_sides)
     return session

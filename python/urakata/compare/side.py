@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from urakata import launcher, paths
+from urakata.compare.clock import with_clock
 
 
 @dataclass(frozen=True)
@@ -27,13 +28,21 @@ class Side:
         return [str(paths.program("urakata-exec")), *self.options, *more, "--", *program]
 
     def command(
-        self, host: launcher.Host, ranks: int, program: list[str], more: list[str], own: list[str]
+        self,
+        host: launcher.Host,
+        ranks: int,
+        program: list[str],
+        more: list[str],
+        own: list[str],
+        clock: bool = False,
     ) -> list[str]:
-        """The launcher's command line; `own`: arguments of the user's for it."""
-        return host.command(ranks, self.ranks_command(program, more), own)
+        """The launcher's command line; `own`: arguments of the user's for it; `clock`: whether the ranks have it."""
+        of_rank = self.ranks_command(program, more)
+        return host.command(ranks, with_clock(of_rank) if clock else of_rank, own)
 
 
 HOST = Side("host", "host alone", None)
+SPACE = Side("space", "space", ("--set", "SPACE=1"), ("--space",))
 
 # Cheapest first: no thread, a thread beside the computation, a core for it; each without and with a space.
 ENGINES = {
@@ -56,3 +65,8 @@ def sides_of(engines: list[str], spaces: list[bool]) -> list[Side]:
             else:
                 found.append(Side(name, title, options, options))
     return found
+
+
+def idle_sides_of(spaces: list[bool]) -> list[Side]:
+    """What can make a difference where no engine can: a space. Without one, that Urakata costs nothing."""
+    return [HOST, SPACE] if True in spaces else sides_of(["poll"], [False])

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from urakata.compare.interval import interval
-from urakata.compare.session import Session, Trials
+import statistics
+
+from urakata.compare.interval import rounds_for
+from urakata.compare.trials import Session, Trials
 from urakata.compare.verdict import Verdict
 from urakata.study.text_table import TextTable, time_text
-
-
-def _seconds(seconds: float) -> str:
-    return time_text(1e6 * seconds)
 
 
 def _row(session: Session, trials: Trials) -> list[str]:
@@ -17,30 +15,49 @@ def _row(session: Session, trials: Trials) -> list[str]:
         return [trials.side.title, "failed", "", "", ""]
     if not trials.usable:
         return [trials.side.title, "not possible here" if trials.refusal else "not run", "", "", ""]
-    times = interval(trials.seconds)
-    row = [trials.side.title, _seconds(times.median), f"{_seconds(times.low)} .. {_seconds(times.high)}"]
+    row = [trials.side.title, time_text(1e6 * statistics.median(session.times(trials)))]
     if trials is session.host:
-        return [*row, "1", ""]
-    ratio = session.ratio(trials)
-    return [*row, f"{ratio.median:.3f}", f"{ratio.low:.3f} .. {ratio.high:.3f}"]
+        return [*row, "1", "", ""]
+    if not session.rounds(trials):
+        return [*row, "", "", ""]
+    ratio, start = session.ratio(trials), session.start(trials)
+    more = f"{start.median:+.2f} s" if start else ""
+    return [*row, f"{ratio.median:.3f}", f"{ratio.low:.3f} .. {ratio.high:.3f}", more]
+
+
+def _coverage(session: Session, verdict: Verdict) -> str:
+    """How sure the intervals are."""
+    if not verdict.ratio:
+        return ""
+    sides = len(session.compared())
+    each = f" Each interval holds its true median with a probability of {100 * verdict.ratio.coverage:.3g} %"
+    if verdict.ratio.coverage >= session.wanted:
+        return f"{each}, all {sides} at once with 95 %." if sides > 1 else f"{each}."
+    needed = rounds_for(session.wanted)
+    return f"{each}; {needed} rounds or more would make it {100 * session.wanted:.3g} % (--runs {needed})."
 
 
 def table(session: Session, verdict: Verdict, compared: str) -> TextTable:
     """A row for each side."""
-    rounds = len(session.host.seconds)
+    rounds = len(session.host.runs)
+    if session.inside:
+        time = "after MPI_Init"
+        what = (
+            "from MPI_Init's return to MPI_Finalize's beginning, of the slowest rank; start, end: what the rest of the "
+            "job takes longer than the host's"
+        )
+    else:
+        time, what = "whole job", "from the launcher's start to its end, since no rank told when MPI_Init returned"
     note = (
-        f"Medians of {rounds} rounds, in which all sides ran in turn, from the launcher's start to its end; "
-        f"the ratio is that of each round to the host's run in it. Ended because {session.ended}. Output: {compared}."
+        f"Medians of {rounds} rounds, in which all sides ran in turn: {what}; / host: each round's ratio to the host's "
+        f"run in it. Ended because {session.ended}. Output: {compared}.{_coverage(session, verdict)}"
     )
-    if verdict.ratio:
-        note += f" The true median lies in its interval with a probability of {100 * verdict.ratio.coverage:.0f} %"
-        note += "." if verdict.ratio.coverage >= 0.95 else ": six rounds or more would make it 95 % (--runs 6)."
     return TextTable(
-        "Run time by side",
-        ["side", "time", "interval", "/ host", "interval of it"],
+        "Time by side",
+        ["side", time, "/ host", "interval", "start, end"],
         [_row(session, trials) for trials in session.trials],
         note,
-        textual=("interval", "interval of it"),
+        textual=("interval",),
     )
 
 

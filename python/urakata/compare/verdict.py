@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from urakata.compare.interval import WANTED, Interval
+from urakata.compare.interval import Interval
 from urakata.compare.output import Reference
-from urakata.compare.session import Question, Session
-from urakata.compare.side import HOST, Side
+from urakata.compare.session import Question
+from urakata.compare.side import HOST, SPACE, Side
+from urakata.compare.trials import Session, Trials
+
+# Fewer rounds say nothing about how sure a difference is.
+_FEW = 3
 
 
 @dataclass(frozen=True)
@@ -35,32 +39,58 @@ def _percent(part: float) -> str:
     return f"{100 * part:.2g} %" if part < 0.095 else f"{100 * part:.0f} %"
 
 
-def _in_words(side: Side) -> str:
+def _in_words(side: Side, only_space: bool) -> str:
+    """`only_space`: the engine has nothing to progress, so the space is what does it."""
+    if side is SPACE or (only_space and side.space):
+        return "a space"
     return f"engine {side.title.removesuffix(', space')}{', in a space,' if side.space else ''}"
+
+
+def start_text(session: Session, trials: Trials) -> str:
+    """What a side adds to the start and end of a job; empty where that is not known, or cannot be told from nothing."""
+    start = session.start(trials)
+    if start is None or start.low <= 0 <= start.high:
+        return ""
+    return f" Start and end of the job: {start.median:+.2g} s, once ({start.low:+.2g} to {start.high:+.2g} s)."
+
+
+def _how_sure(best: Interval, rounds: int, wanted: float) -> str:
+    if best.coverage >= wanted:
+        return ""
+    return "Probably " if rounds >= _FEW else "Perhaps "
 
 
 def verdict(session: Session) -> Verdict:
     """Faster is a side whose whole interval lies below the host's time; of those that cannot be told from the fastest,
-    the cheapest is named."""
-    usable = [(one.side, session.ratio(one)) for one in session.trials[1:] if one.usable]
-    if session.host.failure or not usable:
+    the cheapest is named. A side that cannot matter is not named."""
+    compared = session.compared()
+    if session.host.failure or not compared:
         return Verdict(HOST, None, "Nothing could be compared.")
-    best = min((ratio for _, ratio in usable), key=lambda ratio: ratio.median)
-    rounds = len(session.host.seconds)
-    sure = "" if best.coverage >= WANTED else "Probably "
-    for side, ratio in usable:
+    idle = session.nothing_to_progress
+    usable = [(one, session.ratio(one)) for one in compared]
+    able = [(one, ratio) for one, ratio in usable if one.side.space or not idle]
+    best_side, best = min(able or usable, key=lambda pair: pair[1].median)
+    rounds = len(session.rounds(best_side))
+    where = "after MPI_Init" if session.inside else "in the time of the whole job"
+    sure = _how_sure(best, rounds, session.wanted)
+    for trials, ratio in able:
         if ratio.high < 1 and ratio.median <= best.high:
             text = (
-                f"{sure}faster: {_in_words(side)} takes {_percent(1 - ratio.median)} off the run time "
-                f"({_percent(1 - ratio.high)} to {_percent(1 - ratio.low)} in {rounds} rounds)."
+                f"{sure}faster: {_in_words(trials.side, idle)} takes {_percent(1 - ratio.median)} off the time "
+                f"{'after MPI_Init' if session.inside else 'of the whole job'} "
+                f"({_percent(1 - ratio.high)} to {_percent(1 - ratio.low)}, {rounds} rounds)."
             )
-            return Verdict(side, ratio, text[0].upper() + text[1:])
+            return Verdict(trials.side, ratio, text[0].upper() + text[1:] + start_text(session, trials))
+    leave = "Leave Urakata off for this program."
     if best.low > 1:
-        text = f"{sure}slower: every side takes {_percent(best.median - 1)} longer than the host alone, or more."
-        return Verdict(HOST, best, f"{text[0].upper()}{text[1:]} Leave Urakata off for this program.")
+        every = "every side takes" if len(usable) > 1 else f"{_in_words(best_side.side, idle)} takes"
+        text = f"{sure}slower: {every} {_percent(best.median - 1)} longer {where}, or more. {leave}"
+        return Verdict(HOST, best, text[0].upper() + text[1:] + start_text(session, best_side))
     noise = max(1 - best.low, best.high - 1)
-    text = f"No difference that can be told from noise ({_percent(noise)} in {rounds} rounds): leave Urakata off."
-    return Verdict(HOST, best, text)
+    text = f"No difference {where} that can be told from noise ({_percent(noise)}, {rounds} rounds). {leave}"
+    if not able:
+        text = f"The program leaves an engine nothing to progress. {text}"
+    return Verdict(HOST, best, text + start_text(session, best_side))
 
 
 def command_line(chosen: Side, question: Question) -> list[str]:

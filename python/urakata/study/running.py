@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,6 +16,9 @@ from urakata.launcher import Host
 
 if TYPE_CHECKING:
     from urakata.hosts import Hosts
+
+
+_GLANCE = 0.2  # seconds between two looks at whether to stop
 
 
 class JobError(Exception):
@@ -32,9 +35,17 @@ class Done:
     seconds: float
 
 
-def run(command: list[str], environment: dict[str, str], timeout_s: float) -> Done:
+def run(
+    command: list[str],
+    environment: dict[str, str],
+    timeout_s: float,
+    look: Callable[[], None] | None = None,
+) -> Done:
     """Runs a launcher to its end. Raises JobError where it cannot be started or takes too long. Nothing of the job
-    outlives the call, nor this process."""
+    outlives the call, nor this process.
+
+    `look` is called while the job runs, and may raise to end it. A signal's handler must not: Python drops what it
+    raises inside the callbacks of a fork."""
     begin = time.monotonic()
     with job_guard.Guard() as guard:
         try:
@@ -53,12 +64,22 @@ def run(command: list[str], environment: dict[str, str], timeout_s: float) -> Do
         except OSError as error:
             raise JobError(f"{command[0]}: {error.strerror}") from error
         try:
-            said, complaints = job.communicate(timeout=timeout_s)
+            said, complaints = _wait(job, begin + timeout_s, look)
         except subprocess.TimeoutExpired as error:
             raise JobError(f"not done after {timeout_s:g} s") from error
         finally:
             _end(job)
     return Done(job.returncode, said, complaints, time.monotonic() - begin)
+
+
+def _wait(job: subprocess.Popen[str], deadline: float, look: Callable[[], None] | None) -> tuple[str, str]:
+    while look:
+        look()
+        with suppress(subprocess.TimeoutExpired):
+            return job.communicate(timeout=max(0.0, min(_GLANCE, deadline - time.monotonic())))
+        if time.monotonic() >= deadline:
+            break
+    return job.communicate(timeout=max(0.0, deadline - time.monotonic()))
 
 
 def run_to_end(command: list[str], environment: dict[str, str], timeout_s: float) -> str:

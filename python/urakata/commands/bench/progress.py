@@ -11,8 +11,16 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 Result = TypeVar("Result")
 
 
+def _show_nothing(_label: str, _done: int) -> None:
+    pass
+
+
 def with_progress(total: int, work: Callable[[Callable[[str, int], None]], Result]) -> Result:
-    """Runs `work`, which reports what it does and how many of `total` steps are done, below a bar on stderr."""
+    """Runs `work`, which reports what it does and how many of `total` steps are done, below a bar on stderr. Without a
+    terminal there is no bar."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        return work(_show_nothing)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -20,6 +28,6 @@ def with_progress(total: int, work: Callable[[Callable[[str, int], None]], Resul
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("starting", total=total)
         return work(lambda label, done: bar.update(task, description=label, advance=done))

@@ -1,0 +1,100 @@
+/* libcompare-clock.so: what `urakata compare` preloads into the ranks of every side, the MPI library alone too.
+ *
+ * It reads the clock when MPI_Init returns and when MPI_Finalize begins, and writes the nanoseconds between them to
+ * standard error, which a launcher brings from all nodes. It handles nothing else, so a side with the MPI library alone
+ * stays alone. The three functions are the same in every MPI, so it needs no mpi.h.
+ *
+ * Fortran's routines call PMPI_Init or MPI_Init in C; both are here. Of calls inside each other the outermost return of
+ * MPI_Init counts, and the first beginning of MPI_Finalize.
+ *
+ * Its name does not begin with liburakata-: urakata-exec takes libraries of that name out of LD_PRELOAD. */
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+typedef int (*init_function)(int*, char***);
+typedef int (*init_thread_function)(int*, char***, int, int*);
+typedef int (*finalize_function)(void);
+
+static _Atomic int64_t begun; /* ns; 0: the program is not between MPI_Init and MPI_Finalize */
+
+static int64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* The function behind this library. An MPI library that was loaded late for its caller alone, as Python's extension
+ * modules are, is in no scope that RTLD_NEXT searches; its caller's own needs are. */
+static void* next_function(const char* name, const void* caller) {
+  void* found = dlsym(RTLD_NEXT, name);
+  Dl_info about;
+  if (found == NULL && dladdr(caller, &about) != 0 && about.dli_fname != NULL) {
+    void* const library = dlopen(about.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (library != NULL) {
+      found = dlsym(library, name);
+      dlclose(library);
+    }
+  }
+  if (found != NULL) return found;
+  /* As the dynamic linker does without this library. */
+  fprintf(stderr, "urakata compare: the program calls %s, which no library that it loads has\n", name);
+  _exit(127);
+}
+
+static void end(void) {
+  const int64_t since = atomic_exchange(&begun, 0);
+  if (since == 0) return;
+  char line[64];
+  const int length = snprintf(line, sizeof line, "urakata-clock: %" PRId64 "\n", now_ns() - since);
+  /* One write, so that lines of several ranks stay apart. Without it compare takes the time of the whole job. */
+  if (length > 0 && write(STDERR_FILENO, line, (size_t)length) < 0) return;
+}
+
+/* The functions are found by name, so a pointer to an object becomes one to a function. */
+#define NEXT(type, name)                                                \
+  type next;                                                            \
+  void* const found = next_function(name, __builtin_return_address(0)); \
+  memcpy(&next, &found, sizeof next)
+
+EXPORT int MPI_Init(int* count, char*** arguments);
+EXPORT int PMPI_Init(int* count, char*** arguments);
+EXPORT int MPI_Init_thread(int* count, char*** arguments, int required, int* provided);
+EXPORT int PMPI_Init_thread(int* count, char*** arguments, int required, int* provided);
+EXPORT int MPI_Finalize(void);
+EXPORT int PMPI_Finalize(void);
+
+#define INIT(name)                                 \
+  int name(int* count, char*** arguments) {        \
+    NEXT(init_function, #name);                    \
+    const int code = next(count, arguments);       \
+    if (code == 0) atomic_store(&begun, now_ns()); \
+    return code;                                   \
+  }
+INIT(MPI_Init)
+INIT(PMPI_Init)
+
+#define INIT_THREAD(name)                                                \
+  int name(int* count, char*** arguments, int required, int* provided) { \
+    NEXT(init_thread_function, #name);                                   \
+    const int code = next(count, arguments, required, provided);         \
+    if (code == 0) atomic_store(&begun, now_ns());                       \
+    return code;                                                         \
+  }
+INIT_THREAD(MPI_Init_thread)
+INIT_THREAD(PMPI_Init_thread)
+
+#define FINALIZE(name)              \
+  int name(void) {                  \
+    NEXT(finalize_function, #name); \
+    end();                          \
+    return next();                  \
+  }
+FINALIZE(MPI_Finalize)
+FINALIZE(PMPI_Finalize)
