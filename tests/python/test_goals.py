@@ -44,7 +44,7 @@ def test_a_goal_that_is_not_met_was_measured(monkeypatch: pytest.MonkeyPatch, tm
     code, results, output = run_command(monkeypatch, tmp_path, measured)
     entry = results["nbc-poll-geomean"]
     assert code == 0 and "not met" in output
-    assert set(entry) == {"value", "unit", "target", "met", "samples", "detail"}
+    assert set(entry) == {"value", "unit", "target", "met", "spread", "samples", "detail"}
     assert (entry["value"], entry["target"], entry["met"], entry["samples"]) == (2.0, 1.0, False, [2.0, 2.0])
 
 
@@ -72,7 +72,7 @@ def test_the_page_has_each_goal_and_marks_what_is_short() -> None:
     machine = {"cpu": "a processor", "cores": 2, "virtual": True, "memory_gib": 8.0, "kernel": "6.1", "commit": "abc"}
     detail = {"compares": "one with the other", "direction": "at most", "machine": machine}
     both = detail | {"sides": {"host": 2.0, "poll": 3.0}, "sides_unit": "us"}
-    entry = {"unit": "ratio", "target": 1.25, "samples": [1.4, 1.6]}
+    entry = {"unit": "ratio", "target": 1.25, "spread": [1.4, 1.6]}
     text = page(
         {
             "short": entry | {"value": 1.5, "met": False, "detail": both | {"bound": "a wire is as long as it is."}},

@@ -6,14 +6,14 @@ Each takes what stands for all rounds at every point first, and only then compar
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean, geometric_mean, median
 from typing import Any
 
 from urakata.goals.definitions import Goal
 from urakata.goals.errors import MeasurementError
 from urakata.goals.outcome import Figure
-from urakata.goals.samples import Point, Samples
+from urakata.goals.samples import Point, Samples, quotient
 
 
 def _points(goal: Goal, samples: Samples, side: str, quantity: str) -> list[Point]:
@@ -21,13 +21,43 @@ def _points(goal: Goal, samples: Samples, side: str, quantity: str) -> list[Poin
     only = set(goal.parameters.get("only", ()))
     found = [point for point in samples.points(side, quantity) if only <= set(point)]
     if not found:
-        raise MeasurementError(f"{goal.name}: side {side} has measured no {quantity}")
+        raise samples.missing(f"{goal.name}: side {side} has measured no {quantity}")
     return found
+
+
+def _made(
+    samples: Samples,
+    figure: Callable[[Samples], float],
+    measured: Sequence[str],
+    sides: dict[str, float],
+    unit: str,
+    detail: dict[str, Any],
+    broken: str = "",
+) -> Figure:
+    """`figure` of all rounds, and of each that all sides of `measured` have completed."""
+    return Figure(
+        samples.estimate(figure, *measured), samples.each_round(figure, *measured), sides, unit, detail, broken
+    )
+
+
+def _mean(values: Iterable[float], what: str) -> float:
+    """The geometric mean. MeasurementError where a value is zero or below, or there is none."""
+    known = list(values)
+    if not known or min(known) <= 0:
+        raise MeasurementError(f"{what}: a value is not above 0, so there is no geometric mean")
+    return geometric_mean(known)
+
+
+def _ratio(samples: Samples, quantity: str, point: Point, over: str, unders: Sequence[str]) -> float:
+    """At a point side `over` divided by the least of several sides."""
+    under = min(unders, key=lambda side: samples.value(side, quantity, point))
+    what = f"{quantity} of side {under} at {', '.join(point)}"
+    return quotient(samples.value(over, quantity, point), samples.value(under, quantity, point), what)
 
 
 def ratios(samples: Samples, points: list[Point], quantity: str, over: str, under: str) -> dict[Point, float]:
     """At each point side `over` divided by side `under`."""
-    return {p: samples.value(over, quantity, p) / samples.value(under, quantity, p) for p in points}
+    return {p: _ratio(samples, quantity, p, over, [under]) for p in points}
 
 
 def _ratio_rows(by_point: dict[Point, float]) -> list[dict[str, Any]]:
@@ -54,10 +84,12 @@ def geometric_mean_of_ratios(goal: Goal, samples: Samples) -> Figure:
     points = _points(goal, samples, under, quantity)
 
     def figure(part: Samples) -> float:
-        return geometric_mean(ratios(part, points, quantity, over, under).values())
+        return _mean(ratios(part, points, quantity, over, under).values(), f"{quantity} of side {over}")
 
-    sides = {s: geometric_mean(samples.value(s, quantity, p) for p in points) for s in (under, over)}
     by_point = ratios(samples, points, quantity, over, under)
+    sides = {
+        s: _mean((samples.value(s, quantity, p) for p in points), f"{quantity} of side {s}") for s in (under, over)
+    }
     detail: dict[str, Any] = {"ratios": _ratio_rows(by_point), "raw": samples.by_point(quantity)}
     broken = ""
     if (most := goal.parameters.get("nowhere_above")) is not None:
@@ -67,7 +99,7 @@ def geometric_mean_of_ratios(goal: Goal, samples: Samples) -> Figure:
             broken = f"{by_point[worst]:.2f} at {', '.join(worst)}, more than {most:g}"
     broken = "; ".join(filter(None, (broken, _differing(goal, samples, over, under))))
     unit = goal.parameters.get("sides_unit", "us")
-    return Figure(figure(samples), samples.each_round(figure, over, under), sides, unit, detail, broken)
+    return _made(samples, figure, (over, under), sides, unit, detail, broken)
 
 
 def worst_ratio(goal: Goal, samples: Samples) -> Figure:
@@ -80,7 +112,7 @@ def worst_ratio(goal: Goal, samples: Samples) -> Figure:
     unders = [under] if isinstance(under, str) else under
 
     def ratio(part: Samples, point: Point) -> float:
-        return part.value(over, quantity, point) / min(part.value(side, quantity, point) for side in unders)
+        return _ratio(part, quantity, point, over, unders)
 
     by_point = {point: ratio(samples, point) for point in _points(goal, samples, over, quantity)}
     worst = max(by_point, key=by_point.__getitem__)
@@ -99,9 +131,16 @@ def worst_ratio(goal: Goal, samples: Samples) -> Figure:
             for p, value in others.items()
             if value > most
         ]
-    series = samples.each_round(lambda part: ratio(part, worst), over, *unders)
     unit = goal.parameters.get("sides_unit", "us")
-    return Figure(by_point[worst], series, sides, unit, detail, "; ".join(filter(None, broken)))
+    return _made(
+        samples,
+        lambda part: ratio(part, worst),
+        (over, *unders),
+        sides,
+        unit,
+        detail,
+        "; ".join(filter(None, broken)),
+    )
 
 
 def least_ratio(goal: Goal, samples: Samples) -> Figure:
@@ -109,14 +148,13 @@ def least_ratio(goal: Goal, samples: Samples) -> Figure:
     quantity, overs, under = (goal.parameters[key] for key in ("quantity", "over", "under"))
 
     def ratio(part: Samples, point: Point) -> float:
-        return min(part.value(side, quantity, point) for side in overs) / part.value(under, quantity, point)
+        return min(_ratio(part, quantity, point, side, [under]) for side in overs)
 
     by_point = {point: ratio(samples, point) for point in _points(goal, samples, under, quantity)}
     worst = min(by_point, key=by_point.__getitem__)
     sides = {side: samples.value(side, quantity, worst) for side in (*overs, under)}
     detail = {"worst_point": list(worst), "ratios": _ratio_rows(by_point), "raw": samples.by_point(quantity)}
-    series = samples.each_round(lambda part: ratio(part, worst), *overs, under)
-    return Figure(by_point[worst], series, sides, "us", detail)
+    return _made(samples, lambda part: ratio(part, worst), (*overs, under), sides, "us", detail)
 
 
 def worst_side_ratio(goal: Goal, samples: Samples) -> Figure:
@@ -125,11 +163,11 @@ def worst_side_ratio(goal: Goal, samples: Samples) -> Figure:
     (point,) = _points(goal, samples, under, quantity)
 
     def figure(part: Samples) -> float:
-        return max(part.value(over, quantity, point) for over in overs) / part.value(under, quantity, point)
+        return max(_ratio(part, quantity, point, over, [under]) for over in overs)
 
     sides = {side: samples.value(side, quantity, point) for side in (under, *overs)}
     detail = {"raw": samples.by_point(quantity)}
-    return Figure(figure(samples), samples.each_round(figure, under, *overs), sides, "us", detail)
+    return _made(samples, figure, (under, *overs), sides, "us", detail)
 
 
 def largest(goal: Goal, samples: Samples) -> Figure:
@@ -161,8 +199,9 @@ def largest(goal: Goal, samples: Samples) -> Figure:
         raw += samples.by_point(other)
         if min(min(samples.series(side, other, p)) for p in _points(goal, samples, side, other)) == 0:
             broken.append(f"no {other} at all")
-    series = samples.each_round(lambda part: of(part, side, quantity), side)
-    return Figure(sides[side], series, sides, goal.unit, {"raw": raw}, "; ".join(broken))
+    return _made(
+        samples, lambda part: of(part, side, quantity), (side,), sides, goal.unit, {"raw": raw}, "; ".join(broken)
+    )
 
 
 def least(goal: Goal, samples: Samples) -> Figure:
@@ -173,9 +212,7 @@ def least(goal: Goal, samples: Samples) -> Figure:
     def of(part: Samples) -> float:
         return min(part.value(side, quantity, p) for p in points)
 
-    return Figure(
-        of(samples), samples.each_round(of, side), {side: of(samples)}, goal.unit, {"raw": samples.by_point(quantity)}
-    )
+    return _made(samples, of, (side,), {side: of(samples)}, goal.unit, {"raw": samples.by_point(quantity)})
 
 
 def worst_median(goal: Goal, samples: Samples) -> Figure:
@@ -190,7 +227,7 @@ def worst_median(goal: Goal, samples: Samples) -> Figure:
 
     each = {side: of(samples, side) for side in sides}
     detail = {"raw": samples.by_point(quantity)}
-    return Figure(figure(samples), samples.each_round(figure, *sides), each, goal.unit, detail)
+    return _made(samples, figure, sides, each, goal.unit, detail)
 
 
 def median_ratio(goal: Goal, samples: Samples) -> Figure:
@@ -200,16 +237,14 @@ def median_ratio(goal: Goal, samples: Samples) -> Figure:
     points = _points(goal, samples, over, quantity)
 
     def by_point(part: Samples) -> dict[Point, float]:
-        return {
-            p: part.value(over, quantity, p) / min(part.value(side, quantity, p) for side in unders) for p in points
-        }
+        return {p: _ratio(part, quantity, p, over, unders) for p in points}
 
     def figure(part: Samples) -> float:
         return median(by_point(part).values())
 
     sides = {side: median(samples.value(side, quantity, p) for p in points) for side in (*unders, over)}
     detail = {"ratios": _ratio_rows(by_point(samples)), "raw": samples.by_point(quantity)}
-    return Figure(figure(samples), samples.each_round(figure, over, *unders), sides, "us", detail)
+    return _made(samples, figure, (over, *unders), sides, "us", detail)
 
 
 def excess(goal: Goal, samples: Samples) -> Figure:
@@ -217,11 +252,14 @@ def excess(goal: Goal, samples: Samples) -> Figure:
     over, under, quantity, scale = (goal.parameters[key] for key in ("over", "under", "quantity", "scale"))
     of_under = goal.parameters.get("under_quantity", quantity)
     points = _points(goal, samples, over, quantity)
+    under_points = samples.points(under, of_under)
+    if not under_points:
+        raise samples.missing(f"{goal.name}: side {under} has measured no {of_under}")
 
     def most(part: Samples, side: str) -> float:
         if side == over:
             return max(part.value(over, quantity, p) for p in points)
-        return max(part.value(under, of_under, p) for p in part.points(under, of_under))
+        return max(part.value(under, of_under, p) for p in under_points)
 
     def figure(part: Samples) -> float:
         return float(scale) * (most(part, over) - most(part, under))
@@ -229,7 +267,7 @@ def excess(goal: Goal, samples: Samples) -> Figure:
     sides = {side: most(samples, side) for side in (under, over)}
     detail = {"raw": [row for q in dict.fromkeys((quantity, of_under)) for row in samples.by_point(q)]}
     unit = goal.parameters.get("sides_unit", goal.unit)
-    return Figure(figure(samples), samples.each_round(figure, over, under), sides, unit, detail)
+    return _made(samples, figure, (over, under), sides, unit, detail)
 
 
 def bypass_excess(goal: Goal, samples: Samples) -> Figure:
@@ -249,7 +287,6 @@ def bypass_excess(goal: Goal, samples: Samples) -> Figure:
 
     by_point = excess(samples)
     quantity, worst = max(points, key=by_point.__getitem__)
-    by_round = samples.each_round(lambda part: excess(part)[quantity, worst], over, under)
     detail = {
         "worst_point": list(worst),
         "slower_percent": slower(samples),
@@ -259,7 +296,7 @@ def bypass_excess(goal: Goal, samples: Samples) -> Figure:
     }
     broken = f"ping-pong is {slower(samples):.1f} % slower, more than {percent} %" if slower(samples) > percent else ""
     sides = {side: samples.value(side, quantity, worst) for side in (under, over)}
-    return Figure(by_point[quantity, worst], by_round, sides, "ns", detail, broken)
+    return _made(samples, lambda part: excess(part)[quantity, worst], (over, under), sides, "ns", detail, broken)
 
 
 def difference(goal: Goal, samples: Samples) -> Figure:
@@ -270,11 +307,13 @@ def difference(goal: Goal, samples: Samples) -> Figure:
     def apart(part: Samples) -> float:
         at = [part.value(side, quantity, point) for point in points if word in point]
         others = [part.value(side, quantity, point) for point in points if word not in point]
+        if not at or not others:
+            raise samples.missing(f"{goal.name}: {quantity} is missing with {word}, or without")
         return abs(fmean(others) - fmean(at))
 
     sides = {" ".join(point[1:]): samples.value(side, quantity, point) for point in points}
     detail = {"raw": samples.by_point(quantity)}
-    return Figure(apart(samples), samples.each_round(apart, side), sides, goal.unit, detail)
+    return _made(samples, apart, (side,), sides, goal.unit, detail)
 
 
 def overlap_measure(goal: Goal, samples: Samples) -> Figure:
@@ -289,6 +328,9 @@ def overlap_measure(goal: Goal, samples: Samples) -> Figure:
     floor = goal.parameters.get("floor")
     points = _points(goal, samples, side, measure)
     operations = [o for o in dict.fromkeys(point[1] for point in points) if o != floor]
+    floor_points = [p for p in points if p[1] == floor]
+    if not operations or (floor and not floor_points):
+        raise samples.missing(f"{goal.name}: no {measure} of {floor if operations else 'any operation'}")
 
     def by_operation(part: Samples, which: str) -> dict[str, float]:
         return {o: median([part.value(which, measure, p) for p in points if p[1] == o]) for o in operations}
@@ -297,10 +339,11 @@ def overlap_measure(goal: Goal, samples: Samples) -> Figure:
         return worst(by_operation(part, which).values())
 
     def at_floor(part: Samples) -> float:
-        return median([part.value(beside, measure, p) for p in points if p[1] == floor])
+        return median([part.value(beside, measure, p) for p in floor_points])
 
     def of_side(part: Samples) -> float:
-        return figure(part, side) / (at_floor(part) if goal.parameters.get("of_floor") else 1.0)
+        of_floor = goal.parameters.get("of_floor")
+        return quotient(figure(part, side), at_floor(part) if of_floor else 1.0, f"{measure} of {floor}")
 
     sides = {s: figure(samples, s) for s in (beside, side)}
     if floor:
@@ -310,8 +353,7 @@ def overlap_measure(goal: Goal, samples: Samples) -> Figure:
         "by_point": [{"point": list(p), **{s: samples.value(s, measure, p) for s in (beside, side)}} for p in points],
         "raw": [row for q in (measure, "pure", "compute_alone", "compute", "overall") for row in samples.by_point(q)],
     }
-    by_round = samples.each_round(of_side, *({side, beside} if floor else {side}))
-    return Figure(of_side(samples), by_round, sides, goal.unit, detail)
+    return _made(samples, of_side, (side, beside) if floor else (side,), sides, goal.unit, detail)
 
 
 FIGURES: dict[str, Callable[[Goal, Samples], Figure]] = {

@@ -52,3 +52,9 @@ def _outcome(goal: Goal, result: Samples | CannotMeasureError | MeasurementError
         return Outcome(goal, None, str(error))
     except MeasurementError as error:
         return Outcome(goal, None, str(error), failed=True)
+    except (
+        ArithmeticError,
+        LookupError,
+        ValueError,
+    ) as error:  # a defect of ours: the other goals are measured all the same
+        return Outcome(goal, None, f"cannot work out {goal.figure}: {error!r}", failed=True)

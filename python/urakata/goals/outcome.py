@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from urakata.estimate import Estimate
 from urakata.goals.definitions import Goal
 
 
@@ -12,9 +13,10 @@ from urakata.goals.definitions import Goal
 class Figure:
     """A goal's number: what a figure function makes of a session's samples."""
 
-    value: float
+    estimate: Estimate
+    """The number, and between what it lies."""
     samples: list[float]
-    """The same number from each round alone; its spread says how sure the value is."""
+    """The same number from each round alone."""
     sides: dict[str, float]
     """What each side shows, for the table."""
     sides_unit: str
@@ -22,6 +24,10 @@ class Figure:
     detail: dict[str, Any] = field(default_factory=dict)
     broken: str = ""
     """Why the goal is not met although the value is within the target; empty when nothing else counts."""
+
+    @property
+    def value(self) -> float:
+        return self.estimate.value
 
 
 @dataclass(frozen=True)
@@ -64,6 +70,7 @@ class Outcome:
             "unit": self.goal.unit,
             "target": self.goal.target,
             "met": self.met,
+            "spread": [self.figure.estimate.low, self.figure.estimate.high] if self.figure else [],
             "samples": self.figure.samples if self.figure else [],
             "detail": detail,
         }

@@ -10,7 +10,8 @@ _HEAD = """# The promises, measured
 
 Written by `./dev goals --all --page docs/promises.md`, in one run: {machine}; commit {commit}.
 What a row is and how it is measured stands in `bench/goals.toml`, how to measure it again in
-[measure-the-promises.md](measure-the-promises.md). In brackets: the spread between rounds.
+[measure-the-promises.md](measure-the-promises.md). In brackets: between what the value would lie if the rounds
+were drawn again.
 Bold: short of what is wanted.
 
 | goal | what is compared | value | sides | wanted |
@@ -36,7 +37,7 @@ def _row(name: str, entry: dict[str, Any]) -> str:
     if entry["value"] is None:
         return f"| `{name}` | {detail['compares']} | not measured: {detail['not_measured']} | | {wanted} |"
     value = number(entry["value"]) if entry["met"] else f"**{number(entry['value'])}**"
-    spread = f"{number(min(entry['samples']))} to {number(max(entry['samples']))}"
+    spread = " to ".join(map(number, entry["spread"]))
     sides = ", ".join(f"{side} {number(v)}" for side, v in detail["sides"].items()) + f" {detail['sides_unit']}"
     return f"| `{name}` | {detail['compares']} | {value} ({spread}) | {sides} | {wanted} |"
 

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
+from urakata.estimate import Estimate, drawn_again
+from urakata.goals.errors import MeasurementError
+
 OVER_ROUNDS: dict[str, Callable[[list[float]], float]] = {"median": median, "least": min, "most": max}
 """What may stand for a series of rounds. The least time (the most of a rate) where what jobs see of the machine changes
 from round to round, as cores of a virtual machine that are now near each other, now far: it compares like with like."""
@@ -18,12 +21,21 @@ Point = tuple[str, ...]
 """What was measured, such as ("node, 2 ranks", "ibcast", "8 B")."""
 
 
+def quotient(over: float, under: float, what: str) -> float:
+    """MeasurementError where nothing is a ratio of `under`; `what` says what that is."""
+    if under == 0:
+        raise MeasurementError(f"{what} is 0, so nothing can be a ratio of it")
+    return over / under
+
+
 def beside(values: Sequence[float], first: Sequence[float]) -> float:
     """The median of `first`, times the median of what each value is of the first's beside it.
 
     So two series compare as their values beside each other do, also where the machine changes from one to the next.
+    MeasurementError where the first has a zero.
     """
-    return median(first) * median([value / other for value, other in zip(values, first, strict=True)])
+    what = "a value of the first side"
+    return median(first) * median([quotient(value, other, what) for value, other in zip(values, first, strict=True)])
 
 
 @dataclass
@@ -32,6 +44,11 @@ class Samples:
 
     values: dict[tuple[str, str, Point], list[float]] = field(default_factory=dict)
     over_rounds: str = "median"
+    unread: list[str] = field(default_factory=list)  # why records gave no value
+
+    def missing(self, what: str) -> MeasurementError:
+        """The error for what was not measured."""
+        return MeasurementError(f"{what}; {self.unread[0]}" if self.unread else what)
 
     def add(self, side: str, quantity: str, point: Point, value: float) -> None:
         """Adds the value of the next round."""
@@ -42,8 +59,11 @@ class Samples:
         return [point for (s, q, point) in self.values if (s, q) == (side, quantity)]
 
     def series(self, side: str, quantity: str, point: Point) -> list[float]:
-        """One value a round."""
-        return self.values[side, quantity, point]
+        """One value a round. MeasurementError where the side has none."""
+        try:
+            return self.values[side, quantity, point]
+        except KeyError:
+            raise self.missing(f"side {side} has measured no {quantity} at {', '.join(point)}") from None
 
     def value(self, side: str, quantity: str, point: Point) -> float:
         """What stands for all rounds."""
@@ -56,13 +76,33 @@ class Samples:
         """Rounds that the side has completed."""
         return min((len(series) for (s, _, _), series in self.values.items() if s == side), default=0)
 
-    def round(self, number: int) -> Samples:
-        """The values of one round alone."""
-        return Samples({key: [series[number]] for key, series in self.values.items() if number < len(series)})
+    def only(self, numbers: Sequence[int]) -> Samples:
+        """The values of these rounds alone, of a round as often as it is named."""
+        last = max(numbers)
+        values = {key: [series[i] for i in numbers] for key, series in self.values.items() if last < len(series)}
+        return Samples(values, self.over_rounds)
+
+    def _of(self, figure: Callable[[Samples], float], numbers: Sequence[int]) -> float | None:
+        try:
+            return figure(self.only(numbers))
+        except MeasurementError:
+            return None
+
+    def _completed(self, sides: Sequence[str]) -> int:
+        return min(self.rounds(side) for side in sides)
 
     def each_round(self, figure: Callable[[Samples], float], *sides: str) -> list[float]:
-        """`figure` of every round that all `sides` have completed."""
-        return [figure(self.round(i)) for i in range(min(self.rounds(side) for side in sides))]
+        """`figure` of every round that all `sides` have completed, and that has one by itself."""
+        found = (self._of(figure, [number]) for number in range(self._completed(sides)))
+        return [one for one in found if one is not None]
+
+    def estimate(self, figure: Callable[[Samples], float], *sides: str) -> Estimate:
+        """`figure` of all rounds, and between what it would lie if others had come. Raises what `figure` raises."""
+        value = figure(self)
+        drawn = drawn_again(lambda numbers: self._of(figure, numbers), self._completed(sides))
+        # Of all rounds, also of one that only some sides have completed.
+        low, high = (drawn.low, drawn.high) if drawn else (value, value)
+        return Estimate(value, min(value, low), max(value, high))
 
     def by_point(self, quantity: str) -> list[dict[str, Any]]:
         """For JSON: each point with each side's value and samples."""

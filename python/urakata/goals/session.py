@@ -15,7 +15,7 @@ from urakata.goals.places import open_places
 from urakata.goals.readers import READERS
 from urakata.goals.rounds import Notice, alternate
 from urakata.goals.samples import TOGETHER, Samples
-from urakata.goals.together import compare_turns, run_together
+from urakata.goals.together import Read, compare_turns, run_together
 from urakata.hosts import LinkSettings, Sites
 from urakata.hosts.sites import parse_sites
 
@@ -110,6 +110,17 @@ def fix_work(jobs: Sequence[Job], places: dict[str, Place], notice: Notice) -> l
     return [_with_fixed_work(job, fixed[job.label, job.arguments]) for job in jobs]
 
 
+def take(samples: Samples, job: Job, record: dict[str, Any], read: Read) -> None:
+    """Adds the values of a record. Of one that lacks something, or has a zero of which a ratio is wanted, those goals
+    learn that need it; the others do not."""
+    try:
+        for quantity, point, value in read(job, record):
+            samples.add(job.side.name, quantity, point, value)
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        samples.unread.append(f"{job.program}, side {job.side.name}: cannot read {record}: {why}")
+
+
 def measure(session: Session, notice: Notice) -> Samples:
     """Runs the session. CannotMeasureError or MeasurementError say why there are no samples."""
     begin = time.monotonic()
@@ -124,8 +135,7 @@ def measure(session: Session, notice: Notice) -> Samples:
             return
         for job in group:
             for record in place.run(job):
-                for quantity, point, value in read(job, record):
-                    samples.add(job.side.name, quantity, point, value)
+                take(samples, job, record, read)
 
     jobs = make_jobs(session)
     wanted = {job.place for job in jobs}

@@ -51,13 +51,13 @@ def _row(outcome: Outcome) -> list[str]:
         word = "[red]failed[/red]" if outcome.failed else "[yellow]cannot[/yellow]"
         return [goal.name, "", "", "", target(goal), goal.unit, word]
     sides = "\n".join(f"{name} {number(value)} {figure.sides_unit}" for name, value in figure.sides.items())
-    low, high = min(figure.samples), max(figure.samples)
+    spread = f"{number(figure.estimate.low)}..{number(figure.estimate.high)}"
     met = "[green]met[/green]" if outcome.met else "[red]not met[/red]"
-    return [goal.name, sides, f"{number(figure.value)}", f"{number(low)}..{number(high)}", target(goal), goal.unit, met]
+    return [goal.name, sides, f"{number(figure.value)}", spread, target(goal), goal.unit, met]
 
 
 def outcomes_table(outcomes: Iterable[Outcome]) -> Table:
-    """Name, both sides, value, spread over rounds, target, unit, met or not."""
+    """Name, both sides, value, spread, target, unit, met or not."""
     table = _table("sides", "value", "spread", "target", "unit", "met")
     for outcome in outcomes:
         table.add_row(*_row(outcome))

@@ -48,9 +48,12 @@ def each_turn(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def _turns(job: Job, records: Records, read: Read) -> Turns:
     turns: Turns = {}
     for record in records:
-        for of_turn in each_turn(record):
-            for quantity, point, value in read(job, of_turn):
-                turns.setdefault((quantity, point), []).append(value)
+        try:
+            for of_turn in each_turn(record):
+                for quantity, point, value in read(job, of_turn):
+                    turns.setdefault((quantity, point), []).append(value)
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            raise MeasurementError(f"{job.program}, side {job.side.name}: cannot read a turn: {error!r}") from error
     return turns
 
 
