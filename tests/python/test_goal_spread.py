@@ -1,4 +1,4 @@
-"""Figures of goals on samples that nobody chose: the value lies within its spread, and a zero is a line, no traceback."""
+"""Figures of goals on samples that nobody chose: the value lies within its spread, and a zero is a line."""
 
 from __future__ import annotations
 

@@ -52,9 +52,5 @@ def _outcome(goal: Goal, result: Samples | CannotMeasureError | MeasurementError
         return Outcome(goal, None, str(error))
     except MeasurementError as error:
         return Outcome(goal, None, str(error), failed=True)
-    except (
-        ArithmeticError,
-        LookupError,
-        ValueError,
-    ) as error:  # a defect of ours: the other goals are measured all the same
+    except (ArithmeticError, LookupError, ValueError) as error:  # a defect of ours must not cost the other goals
         return Outcome(goal, None, f"cannot work out {goal.figure}: {error!r}", failed=True)
