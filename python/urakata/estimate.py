@@ -20,9 +20,10 @@ class Estimate:
     low: float
     high: float
 
-    def text(self, form: Callable[[float], str]) -> str:
-        """Such as "0.85 (0.81 to 0.88)"; each number by `form`, whose order must be that of the numbers."""
-        return f"{form(self.value)} ({form(self.low)} to {form(self.high)})"
+    def text(self, form: Callable[[float], str], within: Callable[[float], str] | None = None) -> str:
+        """Such as "85 % (81 to 88)": the value by `form`, the others by `within`, or by `form`, too."""
+        within = within or form
+        return f"{form(self.value)} ({within(self.low)} to {within(self.high)})"
 
 
 def median_and_range(values: Sequence[float]) -> Estimate:

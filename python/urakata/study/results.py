@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -53,10 +54,18 @@ class Row:
         shares = self.configuration.shares_cores and self.configuration.engine not in OF_HOST_ASYNC
         return min(caller + (self.helper_cpu("tested") if shares else 0.0), self.time("pure").median)
 
-    def hidden_by_round(self) -> list[float]:
-        """What was hidden in each round by itself: the spread of `hidden`."""
-        medians = [{name: statistics.median(run["samples"][name]) for name in TIMES} for run in self.runs]
-        return [measures.hidden(one["compute_alone"], one["pure"], one["overall"]) for one in medians]
+    def by_round(self) -> dict[int, dict[str, float]]:
+        """The medians of a round's times, by its number."""
+        return {
+            int(run["round"]): {name: statistics.median(run["samples"][name]) for name in TIMES} for run in self.runs
+        }
+
+    def hidden_by_round(self) -> dict[int, float]:
+        """What was hidden in each round by itself."""
+        return {
+            number: measures.hidden(one["compute_alone"], one["pure"], one["overall"])
+            for number, one in self.by_round().items()
+        }
 
     def measured(self) -> dict[str, float]:
         """All measures by name."""
@@ -136,22 +145,24 @@ class Results:
             return None
         return row.time(time).median / other.time(time).median
 
-    def by_round(self, configuration: Configuration, sizes: Iterable[int]) -> list[float]:
-        """Overall time over the host's own, geometric mean over the sizes, of each round by itself: the spread."""
+    def ratios_by_round(self, configuration: Configuration, sizes: Iterable[int]) -> list[float]:
+        """Overall time over the host's own in the same round, geometric mean over the sizes: of each round in which
+        both have all of them."""
         base = self.base(configuration)
         if base is None:
             return []
-        ratios: dict[int, list[float]] = {}
-        wanted = set(sizes)
-        for row in self.of(configuration):
-            other = self.row(base, row.bytes)
-            if other is None or row.bytes not in wanted:
-                continue
-            for own, of_host in zip(row.runs, other.runs, strict=False):
-                under = statistics.median(of_host["samples"]["overall"])
-                if under > 0:
-                    ratios.setdefault(own["round"], []).append(statistics.median(own["samples"]["overall"]) / under)
-        return [measures.geometric_mean(one) for one in ratios.values()]
+        pairs = [(self.row(configuration, size), self.row(base, size)) for size in sizes]
+        both = [(own.by_round(), of_host.by_round()) for own, of_host in pairs if own and of_host]
+        if not both:
+            return []
+        numbers = set.intersection(*(own.keys() & of_host.keys() for own, of_host in both))
+        return [
+            measures.geometric_mean(
+                own[number]["overall"] / of_host[number]["overall"] if of_host[number]["overall"] > 0 else math.nan
+                for own, of_host in both
+            )
+            for number in sorted(numbers)
+        ]
 
     def panels(self) -> list[tuple[str, str]]:
         """Each (operation, kind of computation) once."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable
 
+from urakata.estimate import mean_ratio, median_and_range
 from urakata.sizes import size_text
 from urakata.study import measures
 from urakata.study.configuration import ENGINES, Configuration
@@ -24,10 +25,14 @@ def _mean_ratio(results: Results, rows: Iterable[Row], time: str) -> str:
     return f"{measures.geometric_mean(ratios):.2f}" if ratios else "-"
 
 
-def _range(rounds_of_rows: list[list[float]]) -> str:
-    """From the least to the most of the rounds, each the median over the rows; empty where there was one round."""
-    rounds = [statistics.median(one) for one in zip(*rounds_of_rows, strict=False)]
-    return f" ({100 * min(rounds):.0f} to {100 * max(rounds):.0f})" if len(rounds) > 1 else ""
+def _hidden(rows: list[Row]) -> str:
+    """The median over the rows in each round; of the rounds the median, and from the least to the most."""
+    each = [row.hidden_by_round() for row in rows]
+    numbers = set.intersection(*(set(one) for one in each))
+    if not numbers:
+        return _percent(statistics.median(row.measured()["hidden"] for row in rows))
+    rounds = median_and_range([statistics.median(one[number] for one in each) for number in numbers])
+    return rounds.text(_percent, lambda part: f"{100 * part:.0f}") if len(numbers) > 1 else _percent(rounds.value)
 
 
 def summary(results: Results, operation: str, kind: str) -> TextTable:
@@ -46,7 +51,7 @@ def summary(results: Results, operation: str, kind: str) -> TextTable:
         rows.append(
             [
                 one.place,
-                _percent(median("hidden")) + _range([row.hidden_by_round() for row in large]),
+                _hidden(large),
                 _percent(median("theft")),
                 f"{median('osu_overlap'):.0f} %",
                 f"{median('imb_overlap'):.0f} %",
@@ -115,36 +120,38 @@ def choice(results: Results) -> TextTable:
             best = fastest(chosen)
             if best is None:
                 continue
-            of_best = [row for row in chosen if row.configuration == best[0]]
-            rounds = results.by_round(best[0], [row.bytes for row in of_best])
+            sizes = sorted({row.bytes for row in chosen if row.configuration == best[0]})
+            others = {row.configuration for row in chosen if row.configuration.engine != "none"}
+            rounds = results.ratios_by_round(best[0], sizes)
             rows.append(
                 [
                     f"{operation}, {kind}",
                     label,
                     best[0].place,
                     ENGINES[best[0].engine],
-                    _mean_ratio(results, of_best, "overall"),
-                    _verdict(best[0], rounds),
+                    *_verdict(best[0], rounds, len(others)),
                 ]
             )
     return TextTable(
         "Fastest overall",
-        ["operation, computation", "messages", "p_node x engine", "which is", "T / host's", "rounds"],
+        ["operation, computation", "messages", "p_node x engine", "which is", "T / host's", "between"],
         rows,
-        "Least geometric mean of overall times, at equal bytes a rank and equal computation a node. rounds: "
-        "T / host's in each round by itself, from the least to the most; within noise: not faster in all of them.",
-        textual=("messages", "p_node x engine", "which is", "rounds"),
+        "Least geometric mean of overall times, at equal bytes a rank and equal computation a node. T / host's: of the "
+        "same rounds, geometric mean; between: where that lies, as sure as 95 % for the fastest of so many "
+        "configurations (Student's t of the rounds, Bonferroni); within noise: it may not be faster at all.",
+        textual=("messages", "p_node x engine", "which is", "between"),
     )
 
 
-def _verdict(best: Configuration, rounds: list[float]) -> str:
-    """Whether what is the fastest is faster than the host's own in every round."""
+def _verdict(best: Configuration, rounds: list[float], among: int) -> tuple[str, str]:
+    """T / host's, and whether what is the fastest of `among` configurations is surely faster than the host's own."""
     if best.engine == "none":
-        return "nothing is faster than the host's own"
-    if len(rounds) < 2:
-        return "spread not known" if rounds else "-"
-    noise = ": within noise" if max(rounds) >= 1 else ""
-    return f"{min(rounds):.2f} to {max(rounds):.2f}{noise}"
+        return "1.00", "nothing is faster than the host's own"
+    known = mean_ratio(rounds, among)
+    if known is None:
+        return (f"{rounds[0]:.2f}", "spread not known") if rounds else ("-", "-")
+    noise = ": within noise" if known.high >= 1 else ""
+    return f"{known.value:.2f}", f"{known.low:.2f} to {known.high:.2f}{noise}"
 
 
 def all_tables(results: Results) -> list[TextTable]:

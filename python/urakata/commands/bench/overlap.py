@@ -129,7 +129,7 @@ def overlap(
     ] = None,
     scale: Annotated[float, typer.Option(min=1e-6, help="Multiplies the amount.")] = 1.0,
     repeats: Annotated[
-        int | None, typer.Option(min=1, help="Rounds over all configurations.  [dim]default: 3, quick 4[/dim]")
+        int | None, typer.Option(min=1, help="Rounds over all configurations.  [dim]default: 4[/dim]")
     ] = None,
     budget_ms: Annotated[
         float | None,
@@ -207,7 +207,7 @@ def overlap(
         turns=60 if quick else 200,
         budget_ms=budget_ms or (60.0 if quick else 300.0),
     )
-    rounds = repeats or (4 if quick else 3)
+    rounds = repeats or 4
     place = Place(
         chosen_host,
         find_program(chosen_host, program),
