@@ -83,7 +83,7 @@ def write_page(document: dict[str, Any], session: Session, verdict: Verdict, fol
     """index.html with its figure, compare.svg, beside."""
     title = f"{document['program']}, {document['ranks']} ranks"
     image = folder / "compare.svg"
-    drawn = figure.draw(session, verdict.side, title if len(title) <= 90 else title[:87] + "...", image)
+    drawn = figure.draw(session, verdict.side, title if len(title) <= 200 else title[:197] + "...", image)
     (folder / "index.html").write_text(
         render(
             "urakata.compare",

@@ -11,6 +11,7 @@ import matplotlib.pyplot as plt
 
 from urakata.compare.side import Side
 from urakata.compare.trials import Session
+from urakata.study.titles import set_title
 
 # Of Okabe and Ito's colours, which the colour-blind can tell apart.
 _CHOSEN, _OTHER = "#009E73", "#0072B2"
@@ -21,7 +22,7 @@ def draw(session: Session, chosen: Side, title: str, path: Path) -> bool:
     shown = session.compared()
     if not shown:
         return False
-    figure, axes = plt.subplots(figsize=(8, 1.6 + 0.5 * len(shown)), layout="constrained")
+    figure, axes = plt.subplots(figsize=(8, 2.1 + 0.5 * len(shown)), layout="constrained")
     axes.axvline(1, color="#555555", linewidth=1)
     for place, trials in enumerate(shown):
         colour = _CHOSEN if trials.side == chosen else _OTHER
@@ -33,8 +34,8 @@ def draw(session: Session, chosen: Side, title: str, path: Path) -> bool:
     axes.set_yticks(range(len(shown)), [one.side.title for one in shown])
     axes.set_ylim(len(shown) - 0.4, -0.6)
     time = "time after MPI_Init" if session.inside else "time of the whole job"
-    axes.set_xlabel(f"{time} over the host's in the same round (line: the host alone; left of it is faster)")
-    axes.set_title(title, fontsize=11)
+    axes.set_xlabel(f"{time} over the host's in the same round\n(line: the host alone; left of it is faster)")
+    set_title(figure, title, 11)
     axes.grid(True, axis="x", color="#d0d0d0", linewidth=0.7)
     axes.set_axisbelow(True)
     axes.spines[["top", "right", "left"]].set_visible(False)

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from urakata.kernel_study.methods import ALGORITHMS, METHODS, PARTS, STEERING, Variant
 from urakata.kernel_study.results import Results, key_of
 from urakata.study.scales import begin_axes, label_sizes, label_values
+from urakata.study.titles import set_title
 
 # Okabe and Ito's colours, which the colour-blind can tell apart.
 _STYLES = {
@@ -66,7 +67,7 @@ def _draw(
         label_values(axes)
         axes.set_ylabel(_WHAT[quantity])
         how = f", {ALGORITHMS[algorithm].title}" if algorithm else ""
-        axes.set_title(f"{PARTS[part].title}\n{operation}{how}; {subtitle}", fontsize=10)
+        set_title(drawn, f"{PARTS[part].title}\n{operation}{how}; {subtitle}", 10)
         begin_axes(axes)
         axes.legend(frameon=False, fontsize=9)
         drawn.savefig(path)

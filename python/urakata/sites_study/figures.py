@@ -15,6 +15,7 @@ import matplotlib.pyplot as plt
 from urakata.sites_study.methods import FORCED
 from urakata.sites_study.results import Key, Results
 from urakata.study.scales import begin_axes, label_sizes, label_values
+from urakata.study.titles import set_title
 
 # Okabe and Ito's colours, which the colour-blind can tell apart; forced lanes and sockets are thin, more are darker.
 Colour = tuple[float, float, float, float]
@@ -50,7 +51,7 @@ def _draw(results: Results, bed: str, operation: str, subtitle: str, path: Path)
     axes.set_yscale("log")
     label_values(axes)
     axes.set_ylabel("to the last rank's end [ms]")
-    axes.set_title(f"{operation}: {bed}\n{subtitle}", fontsize=10)
+    set_title(drawn, f"{operation}: {bed}\n{subtitle}", 10)
     begin_axes(axes)
     axes.legend(frameon=False, fontsize=9, loc="center left", bbox_to_anchor=(1, 0.5))
     drawn.savefig(path)
@@ -82,7 +83,7 @@ def _draw_relayed(results: Results, bed: str, operation: str, subtitle: str, pat
     label_values(times)
     times.set_ylabel("to the last of the other ranks [ms]")
     losses.set_ylabel("computing time lost by the delegate [ms]")
-    drawn.suptitle(f"{operation} while a delegate computes: {bed}\n{subtitle}", fontsize=10)
+    set_title(drawn, f"{operation} while a delegate computes: {bed}\n{subtitle}", 10)
     drawn.savefig(path)
     plt.close(drawn)
 

@@ -18,6 +18,7 @@ from urakata.solver_study.tables import urakata_mode
 from urakata.space_study.part import Drawing
 from urakata.space_study.side import TITLES
 from urakata.study.scales import begin_axes, label_values
+from urakata.study.titles import set_title
 
 # Okabe and Ito's colours, which the colour-blind can tell apart.
 _BLUE, _ORANGE, _GREEN, _PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
@@ -89,7 +90,7 @@ def _draw(results: Results, family: str, measure: str, title: str, axis: str, co
     ]
     if any(shown):
         grid[0][0].set_ylabel(axis)
-        drawn.suptitle(title, fontsize=11)
+        set_title(drawn, title, 11)
         handles, labels = grid[0][shown.index(True)].get_legend_handles_labels()
         drawn.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False, fontsize=9)
         drawn.savefig(path)

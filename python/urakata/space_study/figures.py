@@ -18,6 +18,7 @@ from urakata.space_study.part import Drawing
 from urakata.space_study.results import Results
 from urakata.space_study.side import Side
 from urakata.study.scales import begin_axes, label_sizes, label_values
+from urakata.study.titles import set_title
 
 # Okabe and Ito's colours, which the colour-blind can tell apart.
 _COLOURS = {"openmpi": "#0072B2", "mpich": "#D55E00", "impi": "#009E73"}
@@ -53,7 +54,7 @@ def begin(width: float, height: float) -> tuple[Figure, Axes]:
 
 def finish(drawn: Figure, axes: Axes, title: str, subtitle: str, path: Path) -> None:
     """Title above, legend below with two lines, so that a host has a column; writes the PNG."""
-    drawn.suptitle(f"{title}\n{subtitle}", fontsize=11)
+    set_title(drawn, f"{title}\n{subtitle}", 11)
     handles, labels = axes.get_legend_handles_labels()
     columns = (len(labels) + 1) // 2
     drawn.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize=9)

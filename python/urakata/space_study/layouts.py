@@ -20,6 +20,7 @@ from urakata.space_study.results import Results, Value
 from urakata.space_study.side import TITLES
 from urakata.study.scales import number_text
 from urakata.study.text_table import TextTable, time_text
+from urakata.study.titles import set_title
 
 PATTERN, SWEEP = "pattern", "sweep"
 
@@ -108,7 +109,7 @@ def _draw_sweep(results: Results, subtitle: str, path: Path) -> None:
     bar = drawn.colorbar(colours, ax=list(grid[0]), ticks=[-2, -1, 0, 1, 2])
     bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{2.0**value:g}"))
     bar.ax.yaxis.set_minor_formatter(NullFormatter())
-    drawn.suptitle(f"Blocks at a stride: time of a message in a space / alone\n{subtitle}", fontsize=11)
+    set_title(drawn, f"Blocks at a stride: time of a message in a space / alone\n{subtitle}", 11)
     drawn.savefig(path, dpi=140)
     plt.close(drawn)
 

@@ -17,6 +17,7 @@ from matplotlib.axes import Axes
 from urakata.study.configuration import Configuration
 from urakata.study.results import Results, Row
 from urakata.study.scales import begin_axes, label_sizes, label_values
+from urakata.study.titles import set_title
 
 # Okabe and Ito's colours, which the colour-blind can tell apart; marker and dash differ too.
 _STYLES = {
@@ -143,7 +144,7 @@ def draw(figure: Figure, results: Results, operation: str, kind: str, subtitle: 
     if figure.logarithmic:
         for axes in grid[:, 0]:
             label_values(axes)
-    drawn.suptitle(f"{figure.title}\nMPI_{operation.capitalize()}, {subtitle}", fontsize=12)
+    set_title(drawn, f"{figure.title}\nMPI_{operation.capitalize()}, {subtitle}", 12)
     found: dict[str, Any] = {}
     for axes in panels[: len(nodes)]:
         handles, labels = axes.get_legend_handles_labels()
