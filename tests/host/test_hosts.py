@@ -70,7 +70,7 @@ def hosts() -> Iterator[Hosts]:
 
 def compiled(name: str, folder: Path) -> Path:
     try:
-        mpi = launch.find_mpi(name)
+        mpi = launcher.find_host(name)
     except paths.NotFoundError as error:
         pytest.skip(str(error))
     beside = mpi.launcher.parent
@@ -117,7 +117,7 @@ def test_wrong_count_is_refused(count: int) -> None:
 
 def test_unknown_mpi_names_the_known_ones() -> None:
     with pytest.raises(paths.NotFoundError, match="debian-mpich"):
-        launch.find_mpi("no-such-mpi")
+        launcher.find_host("no-such-mpi")
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_folder_of_a_dead_owner_is_swept(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @needs_hosts
-@pytest.mark.parametrize("name", launch.FAMILIES)
+@pytest.mark.parametrize("name", launcher.NAMES)
 @pytest.mark.parametrize("per_host", [1, 2])
 def test_job_crosses_the_links(name: str, per_host: int, hosts: Hosts, tmp_path: Path) -> None:
     program = compiled(name, tmp_path)
@@ -274,7 +274,7 @@ def test_job_crosses_the_links(name: str, per_host: int, hosts: Hosts, tmp_path:
 
 
 @needs_hosts
-@pytest.mark.parametrize("name", launch.FAMILIES)
+@pytest.mark.parametrize("name", launcher.NAMES)
 def test_failed_job_is_told(name: str, hosts: Hosts, tmp_path: Path) -> None:
     program = compiled(name, tmp_path)
     try:
@@ -290,7 +290,7 @@ def test_failed_job_is_told(name: str, hosts: Hosts, tmp_path: Path) -> None:
 @needs_hosts
 def test_job_cut_off_leaves_no_process(hosts: Hosts) -> None:
     try:
-        launch.find_mpi("openmpi")
+        launcher.find_host("openmpi")
     except paths.NotFoundError as error:
         pytest.skip(str(error))
     with pytest.raises(subprocess.TimeoutExpired):

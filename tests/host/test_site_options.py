@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from jobs import compiled, named
 
-from urakata import paths
+from urakata import launcher, paths
 from urakata.hosts import Hosts, LinkSettings, Sites, available, launch
 
 pytestmark = pytest.mark.skipif(not available(sites=True)[0], reason=f"no sites here: {available(sites=True)[1]}")
@@ -74,7 +74,7 @@ def test_check_shows_sites_and_what_their_link_carries(two_sites: Hosts, tmp_pat
     """As its user would on the first host; what a file says is not measured."""
     pytest.importorskip("rich")
     host = named("mpich")
-    mpi = launch.find_mpi(host.launcher)
+    mpi = launcher.find_host(host.launcher)
     job = launch.Job([], two_sites.names, 1, f"{two_sites._folder}/agent")
     environment = launch.launcher_environment(mpi, job) | {
         "PYTHONPATH": str(PACKAGES),

@@ -20,8 +20,8 @@ sys.path.insert(0, str(PACKAGES))
 
 from spaces import until  # noqa: E402
 
-from urakata import paths  # noqa: E402
-from urakata.hosts import Hosts, HostsError, LinkSettings, Sites, available, gateway, launch, long_links, sites  # noqa: E402
+from urakata import launcher, paths  # noqa: E402
+from urakata.hosts import Hosts, HostsError, LinkSettings, Sites, available, gateway, long_links, sites  # noqa: E402
 from urakata.hosts.long_links import LinkError, all_links  # noqa: E402
 
 needs_sites = pytest.mark.skipif(not available(sites=True)[0], reason=f"no sites here: {available(sites=True)[1]}")
@@ -125,7 +125,7 @@ def test_missing_device_is_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
 @needs_sites
 def test_job_runs_over_two_sites(tmp_path: Path) -> None:
     try:
-        mpi = launch.find_mpi("openmpi")
+        mpi = launcher.find_host("openmpi")
     except paths.NotFoundError as error:
         pytest.skip(str(error))
     source, program = tmp_path / "scatter.c", tmp_path / "scatter"

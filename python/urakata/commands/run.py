@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from urakata import job_guard, job_hosts, launcher, paths
+from urakata import caller_path, job_guard, job_hosts, launcher, paths
 
 _EXAMPLES = """
 [bold]Examples[/bold]
@@ -193,16 +193,17 @@ def run(
 
     launcher.refuse_inside_a_job("urakata run")
     chosen = launcher.find_host(host, program[0])
-    under_urakata = [str(paths.program("urakata-exec")), *options, "--", *program]
+    under_urakata = [str(paths.program("urakata-exec")), *options, "--", *caller_path.resolved(program)]
     command = chosen.command(ranks, under_urakata, launcher_arguments)
+    environment = chosen.environment(space)
     if dry_run:
-        print(subprocess.list2cmdline(command))
+        print(caller_path.shell_line(command, environment))
         return
     if not job_hosts.fit_sites(chosen, ranks, launcher_arguments, options):
         raise typer.Exit(2)
     if report:
         _prepare_report(report)
-    code = run_job(command, chosen.environment(space))
+    code = run_job(command, environment)
     if report:
         _show_report(report)
     raise typer.Exit(code)

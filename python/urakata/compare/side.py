@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from urakata import launcher, paths
+from urakata import caller_path, launcher, paths
 from urakata.compare.clock import with_clock
 
 
@@ -24,8 +24,8 @@ class Side:
     def ranks_command(self, program: list[str], more: list[str]) -> list[str]:
         """What the launcher starts for each rank; `more`: options of the user's for every side with Urakata."""
         if self.options is None:
-            return program
-        return [str(paths.program("urakata-exec")), *self.options, *more, "--", *program]
+            return caller_path.without_urakata(program)
+        return [str(paths.program("urakata-exec")), *self.options, *more, "--", *caller_path.resolved(program)]
 
     def command(
         self,

@@ -210,12 +210,12 @@ class Hosts:
         capture: bool = True,
         stdin: int | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """Runs an MPI job over all hosts; the launcher is on the first. host_mpi is a name of launch.FAMILIES or the
+        """Runs an MPI job over all hosts; the launcher is on the first. host_mpi is a name of launcher.NAMES or the
         path of a launcher. `env` is added to the caller's environment and reaches every rank. What links between sites
         carry is measured and not kept, unless option LINK_RATES says otherwise: names of hosts are the same in all
         instances, and links are not. The result is the launcher's. After `timeout` seconds the job is ended and
         subprocess.TimeoutExpired raised."""
-        mpi = launch.find_mpi(host_mpi) if isinstance(host_mpi, str) else host_mpi
+        mpi = launcher.find_host(host_mpi) if isinstance(host_mpi, str) else host_mpi
         ranks = ranks_per_host * self.count
         job = launch.Job(
             command=command,

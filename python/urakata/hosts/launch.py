@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from urakata import launcher, paths
-
-# Debian has both families beside those of the source tree, under these names.
-_DEBIAN = {"debian-openmpi": "mpirun.openmpi", "debian-mpich": "mpiexec.mpich"}
-
-FAMILIES = (*launcher.FAMILIES, *_DEBIAN)
-"""The names by which find_mpi knows an MPI."""
+from urakata import launcher
 
 
 @dataclass(frozen=True)
@@ -29,17 +22,6 @@ class Job:
     """Variables that the ranks must see."""
     crowded: bool = False
     """More ranks than CPUs: they give way to each other while they wait."""
-
-
-def find_mpi(name: str) -> launcher.Host:
-    """The MPI of that name (FAMILIES), or of the launcher at that path; paths.NotFoundError where there is none."""
-    if program := _DEBIAN.get(name):
-        if not shutil.which(program):
-            raise paths.NotFoundError(f"{name} is not installed: there is no {program} on PATH")
-        return launcher.find_host(program)
-    if name not in FAMILIES and not shutil.which(name):
-        raise paths.NotFoundError(f"no MPI {name}: the names are {', '.join(FAMILIES)}, or the path of a launcher")
-    return launcher.find_host(name)
 
 
 def command_line(mpi: launcher.Host, job: Job) -> list[str]:

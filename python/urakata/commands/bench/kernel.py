@@ -121,7 +121,7 @@ def kernel(
         of_bytes = parse_sizes(sizes or ("64,64K" if quick else "64,1K,16K,64K,256K,1M"))
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--sizes") from error
-    found = launcher.find_host(host)
+    found = launcher.find_host_of_benchmarks(host)
     program = find_program(found, name="kernel")
     if not only_json:
         make_folder(output)

@@ -185,7 +185,7 @@ def overlap(
     from urakata.study.program import find_program
     from urakata.study.session import run_session, steps
 
-    chosen_host = launcher.find_host(host)
+    chosen_host = launcher.find_host_of_benchmarks(host)
     machine = describe_machine(chosen_host)
     here = cores or (max(1, machine.cores // hosts) if hosts else machine.cores)
     count = hosts or nodes

@@ -170,7 +170,7 @@ def sites(
         legs = [_leg(bed, link_rate, flow_rate, forced, computing_ms) for bed in beds]
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
-    found = launcher.find_host(host)
+    found = launcher.find_host_of_benchmarks(host)
     legs = [replace(leg, methods=[one for one in leg.methods if one.family in ("", found.family)]) for leg in legs]
     program = find_program(found, name="sites")
     if not only_json:

@@ -6,11 +6,13 @@ import os
 import shlex
 import signal
 import sys
+from pathlib import Path
 from types import FrameType
 from typing import Annotated
 
 import typer
 
+from urakata import caller_path, launcher, paths
 from urakata.commands.hosts import options
 
 EXAMPLES = """
@@ -40,14 +42,18 @@ The exit code is the job's; 77 where this machine permits no test hosts.
 """
 
 
-def _note_without_urakata(program: list[str]) -> None:
-    """This command makes hosts; Urakata is there only where the command line has urakata-exec."""
-    if not any(os.path.basename(word) == "urakata-exec" for word in program):
-        with_it = shlex.join(["urakata-exec", "--", *program])
-        print(
-            f"urakata: {program[0]} runs without Urakata; with it: urakata hosts run [OPTION]... -- {with_it}",
-            file=sys.stderr,
-        )
+def _ranks_command(program: list[str]) -> list[str]:
+    """What the launcher starts. urakata-exec need not be on PATH; a job without it is said to be so."""
+    if program[0] == "urakata-exec":
+        return [str(paths.program("urakata-exec")), *program[1:]]
+    if any(Path(word).name in ("urakata-exec", "urakata") for word in program):
+        return program
+    print(
+        f"urakata: {program[0]} runs without Urakata; with it: urakata hosts run [OPTION]... -- "
+        + shlex.join(["urakata-exec", "--", *program]),
+        file=sys.stderr,
+    )
+    return caller_path.without_urakata(program)
 
 
 def _raise_exit(number: int, _frame: FrameType | None) -> None:
@@ -84,13 +90,13 @@ def run(
 ) -> None:
     """Run an MPI job across test hosts."""
     from urakata.hosts import HostsError, byte_code
-    from urakata.hosts.launch import find_mpi
 
-    host_mpi = find_mpi(mpi)
-    _note_without_urakata(program)
+    host_mpi = launcher.find_host(mpi)
+    command = _ranks_command(program)
     asked = lambda: options.sites_asked(sites, delay, link_rate, flow_rate, loss, queue, link, flow, seed)  # noqa: E731
     hosts = options.make(count, rate, delay, asked, congestion, settings)
     environment = {name: value for name, value in os.environ.items() if name.startswith("URAKATA_")}
+    environment[caller_path.VARIABLE] = caller_path.caller_path()
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _raise_exit)
     stdin = None if sys.stdin is None or sys.stdin.isatty() else 0
@@ -99,7 +105,7 @@ def run(
             if with_byte_code or operations:
                 byte_code.attach(hosts, operations or [])
             done = hosts.run(
-                program, ranks_per_host=per_host, host_mpi=host_mpi, env=environment, capture=False, stdin=stdin
+                command, ranks_per_host=per_host, host_mpi=host_mpi, env=environment, capture=False, stdin=stdin
             )
     except HostsError as error:
         raise options.fail(str(error), 1) from error
