@@ -1,14 +1,10 @@
-// The one place that includes mpi.h. Each preload library is built from the same sources with another family's header:
+// MPI's types and functions for all of the shim. Each preload library is built from the same sources with another family's header:
 // URAKATA_ABI_OPENMPI, URAKATA_ABI_MPICH (also Intel MPI, MVAPICH) or URAKATA_ABI_STANDARD (MPI-5).
 #pragma once
 
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
-#if defined(URAKATA_ABI_STANDARD)
-#include <mpi_abi.h>
-#else
-#include <mpi.h>
-#endif
+#include "shim/mpi_header.hpp"
 #if defined(URAKATA_ABI_OPENMPI)
 #include "shim/openmpi_handles.hpp"
 #endif
