@@ -12,8 +12,8 @@ FINISHED, ABORTED, RUNNING = 1, 2, 0
 class CallsFile:
     """One rank of the program `./app`; times in ns after its MPI_Init."""
 
-    def __init__(self, rank: int, ranks: int, host: str = "node", clock: str = "") -> None:
-        self._rank, self._ranks = rank, ranks
+    def __init__(self, rank: int, ranks: int, host: str = "node", clock: str = "", job: int = 0) -> None:
+        self._rank, self._ranks, self._job = rank, ranks, job
         self._texts = b"\0"
         self._host, self._program = self._text(host), self._text("./app ")
         self._clock = self._text(clock) if clock else 0
@@ -39,7 +39,7 @@ class CallsFile:
         texts = 88 + 88 * len(self._records), len(self._texts), self._host, self._program, self._clock
         times = 5000, 5000 + ns, 5000 + since
         path = folder / f"calls-{self._rank}.bin"
-        packed = struct.pack("=8s12I3Q2I", b"URACALLS", *head, *texts, 7, *times, inside, 0)
+        packed = struct.pack("=8s12I3Q2I", b"URACALLS", *head, *texts, 7, *times, inside, self._job)
         path.write_bytes(packed + b"".join(self._records) + self._texts)
         return path
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from calls_file import CallsFile, EventsFile
 from typer.testing import CliRunner
 
 from urakata.cli import build_app
-from urakata.report.files import ReportError
+from urakata.report.files import ReportError, read_ranks
 from urakata.report.page import page
 from urakata.report.summary import Row, as_json, summarise
 from urakata.report.text import engine_lines
@@ -222,7 +223,7 @@ def test_the_way_of_messages_is_told_where_there_was_a_choice(folder: Path) -> N
     whys = ("by wire: so", "through the host, since", "by wire: so")
     by = [{"transport": "wire", "messages_why": why} for why in whys]
     lines = shown(folder, *(rank(n, ranks=3, messages=[message()], **one) for n, one in enumerate(by)))
-    assert "the program's own messages between nodes (rank 0, 2): by wire: so" in lines
+    assert "the program's own messages between nodes (ranks 0, 2): by wire: so" in lines
     assert "the program's own messages between nodes (rank 1): through the host, since" in lines
     lines = shown(folder, *(rank(n, ranks=3, messages_why="through the host") for n in range(3)))
     assert not any("messages between nodes" in line for line in lines)
@@ -292,11 +293,72 @@ def test_command_writes_all_forms(folder: Path) -> None:
     assert json.loads(CliRunner().invoke(app, ["report", str(folder), "--json"]).output)["missing_ranks"] == []
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"urakata_report": 99}', '{"urakata_report": 3}'])
-def test_a_broken_file_is_named(folder: Path, text: str) -> None:
+BROKEN_SITE = json.dumps({**rank(1), "call_sites": [{"number": 0}]})
+TORN = [("", "is broken, or cut off"), (json.dumps(rank(1))[:300], "is broken, or cut off"), ("[]", "is no report")]
+ODD = [
+    ('{"urakata_report": 99}', "has form 99"),
+    ('{"urakata_report": 3}', "is broken: "),
+    (BROKEN_SITE, "is broken: "),
+]
+
+
+@pytest.mark.parametrize(("text", "why"), TORN + ODD)
+def test_a_broken_file_costs_its_rank_a_line(folder: Path, text: str, why: str) -> None:
+    """The other rank is shown; where nothing is left, or who reads wants all, it is an error that names the file."""
     (folder / "rank-1.json").write_text(text)
+    summary = summarise(folder)
+    assert [told["rank"] for told in summary.ranks] == [0] and summary.missing == [1]
+    (line,) = summary.gaps
+    assert line.startswith(f"rank 1: rank-1.json {why}"), line
+    assert line.endswith("; the report is without its record of what Urakata did")
+    assert line in shown(folder) and line in page(summary) and as_json(summary)["gaps"] == [line]
     with pytest.raises(ReportError, match=r"rank-1\.json"):
+        read_ranks(folder)
+    (folder / "rank-0.json").unlink()
+    with pytest.raises(ReportError, match=r"rank-1\.json.*nothing else"):
         summarise(folder)
+
+
+def test_ranks_with_the_same_fault_share_a_line(tmp_path: Path) -> None:
+    for number in range(8):
+        (tmp_path / f"rank-{number}.json").write_text(json.dumps(rank(number, ranks=8)))
+        CallsFile(number, 8).write(tmp_path)
+    for number in (1, 2, 3, 6):
+        (tmp_path / f"rank-{number}.json").write_text("{")
+    (tmp_path / "calls-5.bin").write_bytes(b"URACALLS")
+    (tmp_path / "rank-9.json").write_text("{")  # of a larger job
+    assert summarise(tmp_path).gaps == [
+        "rank 5: calls-5.bin is broken, or cut off; the report is without its MPI calls",
+        "ranks 1-3, 6: rank-N.json is broken, or cut off; the report is without their record of what Urakata did",
+    ]
+
+
+def test_a_rank_without_any_file_asks_for_the_file_system(folder: Path) -> None:
+    """Rank 0 has ended in MPI_Finalize, so rank 1 has come out of MPI_Init: it has written elsewhere."""
+    (folder / "rank-1.json").unlink()
+    assert summarise(folder).gaps == [f"no file of rank 1: is {folder} on a file system that all nodes see?"]
+
+
+def test_what_is_not_of_the_newest_job_is_left_out(tmp_path: Path) -> None:
+    """Four ranks of an earlier job, of which rank 0 and 1 have been overwritten; sizes are alike or not."""
+    for ranks in (4, 2):
+        for number in range(4):
+            job = 7 if number < 2 else 5
+            size = 2 if number < 2 else ranks
+            CallsFile(number, size, job=job).write(tmp_path)
+            file = tmp_path / f"rank-{number}.json"
+            file.write_text(json.dumps(rank(number, ranks=size, job=job)))
+            if number >= 2:
+                for path in (file, tmp_path / f"calls-{number}.bin"):
+                    os.utime(path, (1000, 1000))
+        summary = summarise(tmp_path)
+        assert summary.whole is not None
+        assert [told["rank"] for told in summary.ranks] == [told.rank for told in summary.whole.ranks] == [0, 1]
+        assert (summary.size, summary.gaps) == (2, [])
+    # The new job was killed: nothing of the old one's takes the place of what it has not written.
+    for number in range(2):
+        (tmp_path / f"rank-{number}.json").unlink()
+    assert summarise(tmp_path).ranks == []
 
 
 def test_a_missing_or_empty_folder_is_named(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from calls_file import RECEIVE, RUNNING, SEND, CallsFile, EventsFile
 
 from urakata.report.errors import ReportError
+from urakata.report.files import Faults
 from urakata.report.events import Message, Wait, read_events
 from urakata.report.trace import trace
 
@@ -223,13 +224,18 @@ def test_operations_and_helpers_are_shown_with_the_calls(tmp_path: Path) -> None
 
 def test_files_that_are_no_time_line_are_told(tmp_path: Path) -> None:
     assert read_events(tmp_path) is None
-    (one, _) = job(tmp_path)
+    (one, other) = job(tmp_path)
+    other.write(tmp_path)
     path = one.write(tmp_path)
     whole = path.read_bytes()
     for data, what in ((b"", "cut off"), (whole[:100], "cut off"), (b"URACALLS" + whole[8:], "no time line")):
         path.write_bytes(data)
         with pytest.raises(ReportError, match=what):
             read_events(tmp_path)
+        faults: Faults = []
+        line = read_events(tmp_path, faults)  # the other rank's is there
+        assert line is not None and [rank.rank for rank in line.ranks] == [1]
+        assert what in faults[0].why and faults[0].rank == 0
     path.write_bytes(whole[:8] + b"\x09" + whole[9:])
     with pytest.raises(ReportError, match="has form 9"):
         read_events(tmp_path)

@@ -11,6 +11,7 @@ from calls_file import ABORTED, RUNNING, CallsFile
 from typer.testing import CliRunner
 
 from urakata.cli import build_app
+from urakata.report.calls import read_all_calls
 from urakata.report.errors import ReportError
 from urakata.report.page import page
 from urakata.report.summary import as_json, summarise
@@ -101,7 +102,7 @@ def test_ranks_that_did_not_get_to_the_end_say_where_they_were(tmp_path: Path) -
             file.write(tmp_path, RUNNING, ns=200, inside=0 if rank == 4 else inside, since=5_000 + 1000 * rank)
     whole = whole_of(tmp_path)
     assert whole.early_ends == [
-        "rank 0-2, 5 did not reach MPI_Finalize; it was inside Recv at app+0x99, begun 5 us to 10 us after MPI_Init",
+        "ranks 0-2, 5 did not reach MPI_Finalize; it was inside Recv at app+0x99, begun 5 us to 10 us after MPI_Init",
         "rank 3 has called MPI_Abort; it was in no call of MPI",
         "rank 4 did not reach MPI_Finalize; it was in no call of MPI",
     ]
@@ -130,7 +131,12 @@ def test_of_many_ranks_and_sites_those_that_matter_are_shown(tmp_path: Path) -> 
 
 def test_ranks_without_a_file_are_named(folder: Path) -> None:
     (folder / "calls-1.bin").unlink()
-    assert whole_of(folder).early_ends == ["rank 1 has no profile: it did not come out of MPI_Init"]
+    shared = f"is {folder} on a file system that all nodes see?"
+    gaps = summarise(folder).gaps  # rank 0 wrote its profile in MPI_Finalize, and then nothing
+    assert gaps[0] == f"no file of rank 1: {shared}"
+    assert gaps[1].startswith("no rank-N.json of rank 0: the rank has ended in MPI_Finalize, or the disk is full")
+    CallsFile(0, 2).write(folder, RUNNING)
+    assert summarise(folder).gaps == [f"no file of rank 1: not out of MPI_Init yet; if the program is, {shared}"]
 
 
 def test_files_of_an_earlier_run_with_more_ranks_are_passed_over(folder: Path) -> None:
@@ -143,12 +149,16 @@ def test_files_of_an_earlier_run_with_more_ranks_are_passed_over(folder: Path) -
     assert whole_of(folder).size == 2
 
 
-@pytest.mark.parametrize("size", (0, 20, 90, 200, 300))
-def test_a_file_that_is_cut_off_is_named(folder: Path, size: int) -> None:
+@pytest.mark.parametrize("size", (0, 6, 20, 90, 200, 300))
+def test_a_file_that_is_cut_off_costs_its_rank(folder: Path, size: int) -> None:
     path = folder / "calls-1.bin"
     path.write_bytes(path.read_bytes()[:size])
+    summary = summarise(folder)
+    assert summary.whole is not None and [rank.rank for rank in summary.whole.ranks] == [0]
+    assert "rank 1: calls-1.bin is broken, or cut off; the report is without its MPI calls" in summary.gaps
+    said(str(folder), "--csv", str(folder / "calls.csv"))
     with pytest.raises(ReportError, match=r"calls-1\.bin"):
-        summarise(folder)
+        read_all_calls(folder)
 
 
 def test_another_form_is_named(folder: Path) -> None:
@@ -156,8 +166,8 @@ def test_another_form_is_named(folder: Path) -> None:
     data = bytearray(path.read_bytes())
     data[8] = 9
     path.write_bytes(data)
-    with pytest.raises(ReportError, match=r"calls-0\.bin has form 9, this urakata reads form 1"):
-        summarise(folder)
+    line = "rank 0: calls-0.bin has form 9, this urakata reads form"
+    assert any(gap.startswith(line) for gap in summarise(folder).gaps)
 
 
 def test_no_profile_is_no_part_of_the_report(tmp_path: Path) -> None:

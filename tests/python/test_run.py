@@ -131,12 +131,13 @@ def test_the_report_has_a_folder_without_files_of_an_earlier_run(tmp_path: Path,
     """A bare --report means urakata-report. What is no rank's file stays; a job without a report says so."""
     folder = tmp_path / name
     folder.mkdir()
-    for file in ("rank-7.json", "notes"):
+    kept = ["calls-of-mine.bin", "notes", "rank-1.json.old", "rank-summary.json"]
+    for file in (*kept, "rank-7.json", "calls-7.bin", "events-7.bin", "calls-7.bin.4711.part"):
         (folder / file).touch()
     mpirun = launcher(tmp_path, f'printf "%s\\n" "$*"; ls {folder}')
     code, output, errors = run(tmp_path, "--host", mpirun, *words, "--", "./app")
     line, *files = output.splitlines()
-    assert code == 0 and f"{EXEC} --report {folder} " in line and files == ["notes"]
+    assert code == 0 and f"{EXEC} --report {folder} " in line and files == kept
     assert f"no report in {name}" in errors
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,8 @@ from urakata.json_output import JsonFlag, write_json
 from urakata.report.calls import read_all_calls
 from urakata.report.errors import ReportError
 from urakata.report.events import read_events
+from urakata.report.files import Faults
+from urakata.report.gaps import fault_lines
 from urakata.report.page import page
 from urakata.report.summary import as_json, summarise
 from urakata.report.text import render_text, show
@@ -64,10 +67,13 @@ def report(
     """Show the report of a run: its time in MPI by call site, what was hidden, what that cost, what to switch."""
     summary = summarise(folder)
     if csv is not None:
-        _write(csv, calls_csv(read_all_calls(folder)))
+        _write(csv, calls_csv(read_all_calls(folder, [])))
     if trace_file is not None:
-        if (line := read_events(folder)) is None:
+        faults: Faults = []
+        if (line := read_events(folder, faults)) is None:
             raise ReportError(f"{folder} holds no time line: run with --timeline")
+        for gap in fault_lines((fault for fault in faults if fault.path.name.startswith("events-")), summary.size):
+            print(f"urakata: {gap}", file=sys.stderr)
         _write(trace_file, json.dumps(trace(line, summary.ranks)))
     if html is not None:
         _write(html, page(summary))

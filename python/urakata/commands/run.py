@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperCommand
 
 from urakata import caller_path, job_guard, job_hosts, launcher, paths
+from urakata.report.files import own_files
 
 _EXAMPLES = """
 [bold]Examples[/bold]
@@ -98,18 +99,17 @@ def check_options(options: list[str]) -> None:
 
 
 def _prepare_report(folder: Path) -> None:
-    """An empty report folder: the files of an earlier run with more ranks would be taken for this one's."""
+    """A folder without an earlier run's report. Whatever else lies there stays."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for pattern in ("rank-*.json*", "calls-*.bin*"):
-            for left_over in folder.glob(pattern):
-                left_over.unlink()
+        for left_over, _ in list(own_files(folder)):
+            left_over.unlink()
     except OSError as error:
         raise paths.NotFoundError(f"--report {folder}: {error.strerror}") from error
 
 
 def _show_report(folder: Path) -> None:
-    if not any(folder.glob("rank-*.json")) and not any(folder.glob("calls-*.bin")):
+    if not any(own_files(folder, "rank", "calls")):
         print(f"urakata: no report in {folder}: no rank called MPI_Init with Urakata loaded", file=sys.stderr)
         return
     from urakata.commands.report import render_text

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from urakata.report.errors import ReportError
+from urakata.report.files import Faults, JobKey, blame, own_files
 
 _FORMAT = 1
 _HEAD = struct.Struct("=8s12I3Q2I")
@@ -35,7 +36,7 @@ class _Head(NamedTuple):
     end: int
     since: int
     inside: int
-    reserved: int
+    job: int
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,11 @@ class RankCalls:
     begin_ns: int  # MPI_Init's return, by CLOCK_MONOTONIC
     clock: str  # ranks with the same one have the same CLOCK_MONOTONIC
     operations: list[str]  # by the number of a record in the file
+    job: int = 0  # see JobKey
+
+    @property
+    def key(self) -> JobKey:
+        return JobKey(self.job, self.ranks)
 
 
 def _texts(data: bytes) -> dict[int, str]:
@@ -98,7 +104,9 @@ def read_calls(path: Path) -> RankCalls:
         data = path.read_bytes()
     except OSError as error:
         raise ReportError(f"{path}: {error.strerror}") from error
-    if len(data) < _HEAD.size or not data.startswith(b"URACALLS"):
+    if len(data) < _HEAD.size and b"URACALLS".startswith(data[:8]):
+        raise ReportError(f"{path} is broken, or cut off")
+    if not data.startswith(b"URACALLS"):
         raise ReportError(f"{path} is no report of Urakata")
     head = _Head._make(_HEAD.unpack_from(data))
     if head.form != _FORMAT:
@@ -119,14 +127,24 @@ def read_calls(path: Path) -> RankCalls:
             head.begin,
             texts[head.clock] or texts[head.host],
             [call.operation for call in found],
+            head.job,
         )
     except (struct.error, KeyError, IndexError) as error:
         raise ReportError(f"{path} is broken, or cut off") from error
 
 
-def read_all_calls(folder: Path) -> list[RankCalls]:
-    """All ranks' in order of rank; none where the run had no profile. What an earlier run with more or fewer ranks has
-    left is passed over."""
-    paths = sorted(folder.glob("calls-*.bin"), key=lambda path: path.stat().st_mtime)
-    ranks = [read_calls(path) for path in paths]
-    return sorted((rank for rank in ranks if rank.ranks == ranks[-1].ranks), key=lambda rank: rank.rank)
+def read_all_calls(folder: Path, faults: Faults | None = None) -> list[RankCalls]:
+    """All ranks' in order of rank; none where the run had no profile. What an earlier job has left is passed over: the
+    newest file tells which job it is."""
+    read: list[tuple[float, RankCalls]] = []
+    for path, number in own_files(folder, "calls"):
+        try:
+            read.append((path.stat().st_mtime, read_calls(path)))
+        except OSError as error:
+            blame(ReportError(f"{path}: {error.strerror}"), path, number, faults)
+        except ReportError as error:
+            blame(error, path, number, faults)
+    if not read:
+        return []
+    newest = max(read, key=lambda one: one[0])[1].key
+    return sorted((rank for _, rank in read if rank.key == newest), key=lambda rank: rank.rank)

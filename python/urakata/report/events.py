@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from urakata.report.calls import RankCalls, read_all_calls
 from urakata.report.errors import ReportError
+from urakata.report.files import Faults, blame, own_files
 from urakata.report.hidden import all_need_all
 
 _FORMAT = 1
@@ -240,12 +241,22 @@ def _rank_line(rank: _Rank, shift: int) -> RankLine:
     return RankLine(rank.calls.rank, rank.calls.host, shift, begin, begin + rank.calls.ns, first, found)
 
 
-def read_events(folder: Path) -> TimeLine | None:
+def _read_all(folder: Path, faults: Faults | None) -> list[_Rank]:
+    calls = {rank.rank: rank for rank in read_all_calls(folder, faults)}
+    ranks = []
+    for path, number in own_files(folder, "events"):
+        try:
+            if rank := _read(path, calls):
+                ranks.append(rank)
+        except ReportError as error:
+            blame(error, path, number, faults)
+    return sorted(ranks, key=lambda rank: rank.calls.rank)
+
+
+def read_events(folder: Path, faults: Faults | None = None) -> TimeLine | None:
     """Of all ranks that have one, also of a job that was killed; None: none has. Times are ns since the first rank's
     MPI_Init."""
-    calls = {rank.rank: rank for rank in read_all_calls(folder)}
-    read = (_read(path, calls) for path in folder.glob("events-*.bin"))
-    ranks = sorted((rank for rank in read if rank is not None), key=lambda rank: rank.calls.rank)
+    ranks = _read_all(folder, faults)
     if not ranks:
         return None
     pairs, together = list(_pairs(ranks)), _collectives(ranks)

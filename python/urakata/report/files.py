@@ -1,14 +1,68 @@
-"""Reads DIR/rank-N.json of all ranks."""
+"""The files of a report's folder: which are a report's, which could not be read, and DIR/rank-N.json of all ranks.
+
+One file that cannot be read costs its rank, never the report: it becomes a Fault, and the others are shown.
+"""
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from urakata.report.errors import ReportError
 
 FORMAT = 3
+
+_NAME = re.compile(r"(?:(rank)-(\d+)\.json|(calls)-(\d+)\.bin|(events)-(\d+)\.bin)(?:\.\d+\.part)?")
+_OF_RANK = frozenset(
+    ("rank", "ranks", "host", "engine", "engine_why", "helpers", "options", "call_sites", "tracks")
+    + ("realtime_minus_monotonic_ns",)
+)
+_OF_SITE = frozenset(
+    ("number", "operation", "bytes", "engine", "algorithm", "why", "module", "offset", "symbol", "symbol_offset")
+    + ("started", "start", "gap", "test", "wait", "in_flight", "overlapped", "helper_ns", "samples")
+)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A file of which nothing is in the report."""
+
+    path: Path
+    rank: int
+    why: str  # goes on behind the file's name: "is broken, or cut off"
+
+
+Faults = list[Fault]
+
+
+class JobKey(NamedTuple):
+    """What all ranks' files of one job have alike."""
+
+    job: int  # a number agreed on in MPI_Init; 0: written by an Urakata that had none
+    ranks: int
+
+
+def own_files(folder: Path, *kinds: str) -> Iterator[tuple[Path, int]]:
+    """The files in the folder whose names a report gives, and their ranks; of `kinds` ("rank", "calls", "events") only
+    whole ones, without kinds drafts that a killed rank has left, too."""
+    for path in folder.iterdir():
+        found = _NAME.fullmatch(path.name)
+        if found is None or path.is_dir():
+            continue
+        kind, number = (part for part in found.groups() if part is not None)
+        if not kinds or (kind in kinds and not path.name.endswith(".part")):
+            yield path, int(number)
+
+
+def blame(error: ReportError, path: Path, rank: int, faults: Faults | None) -> None:
+    """Notes the fault; where nobody collects faults it is raised."""
+    if faults is None:
+        raise error
+    faults.append(Fault(path, rank, str(error).removeprefix(f"{path} ").removeprefix(f"{path}: ")))
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -16,20 +70,39 @@ def _read(path: Path) -> dict[str, Any]:
         rank = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ReportError(f"{path}: {error.strerror}") from error
-    except ValueError as error:
-        raise ReportError(f"{path} is broken: {error}. Did the rank end while it wrote?") from error
+    except (ValueError, RecursionError) as error:
+        raise ReportError(f"{path} is broken, or cut off") from error
     if not isinstance(rank, dict) or "urakata_report" not in rank:
         raise ReportError(f"{path} is no report of Urakata")
     if rank["urakata_report"] != FORMAT:
         raise ReportError(f"{path} has form {rank['urakata_report']}, this urakata reads form {FORMAT}")
-    missing = {"rank", "ranks", "host", "engine", "helpers", "options", "call_sites", "tracks"} - rank.keys()
-    if missing:
+    if missing := _OF_RANK - rank.keys():
         raise ReportError(f"{path} is broken: {', '.join(sorted(missing))} is missing")
+    for site in rank["call_sites"]:
+        if missing := _OF_SITE - site.keys():
+            raise ReportError(f"{path} is broken: {', '.join(sorted(missing))} of a call site is missing")
     return rank
 
 
-def read_ranks(folder: Path) -> list[dict[str, Any]]:
-    """All ranks' reports in order of rank; some or all may be missing, where ranks did not reach MPI_Finalize."""
+def _key(rank: dict[str, Any]) -> JobKey:
+    return JobKey(int(rank.get("job", 0)), int(rank["ranks"]))
+
+
+def read_ranks(folder: Path, faults: Faults | None = None, of: JobKey | None = None) -> list[dict[str, Any]]:
+    """All ranks' reports in order of rank; some or all may be missing, where ranks did not reach MPI_Finalize.
+
+    Those of another job than `of` (without it: than the newest file's) are passed over.
+    """
     if not folder.is_dir():
         raise ReportError(f"{folder}: no such folder; run with --report DIR first")
-    return sorted((_read(path) for path in folder.glob("rank-*.json")), key=lambda rank: int(rank["rank"]))
+    read: list[tuple[float, dict[str, Any]]] = []
+    for path, number in own_files(folder, "rank"):
+        try:
+            read.append((path.stat().st_mtime, _read(path)))
+        except OSError as error:
+            blame(ReportError(f"{path}: {error.strerror}"), path, number, faults)
+        except ReportError as error:
+            blame(error, path, number, faults)
+    if of is None and read:
+        of = _key(max(read, key=lambda one: one[0])[1])
+    return sorted((rank for _, rank in read if _key(rank) == of), key=lambda rank: int(rank["rank"]))

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from urakata.report.units import of_ranks
+
 _APART = 0.1  # the least and the most that was hidden; as for collectives (hidden.py)
 
 
@@ -87,7 +89,7 @@ def _for_all(alike: dict[str, list[int]], what: str, ranks: int) -> list[str]:
     """One line for all ranks of which the same is true."""
     lines = []
     for text, numbers in alike.items():
-        of = "" if len(numbers) == ranks else f" (rank {', '.join(map(str, numbers))})"
+        of = "" if len(numbers) == ranks else f" ({of_ranks(numbers)})"
         lines.append(f"{what}{of}: {text}")
     return lines
 

@@ -6,7 +6,7 @@ from html import escape
 
 from urakata.report.summary import Row, Summary
 from urakata.report.text import hidden_part, hidden_text, rank_lines, run_lines
-from urakata.report.units import bytes_text, known_time, ranges, short_place, time_text
+from urakata.report.units import bytes_text, known_time, short_place, time_text
 from urakata.report.whole_page import whole_part
 
 _STYLE = """
@@ -89,7 +89,7 @@ def page(summary: Summary) -> str:
     of_run = _list(run_lines(summary))
     of_ranks = f"<h2>Ranks</h2>{_list(lines_of_ranks)}" if (lines_of_ranks := rank_lines(summary)) else ""
     whole = whole_part(summary.whole) if summary.whole is not None else ""
-    missing = f"<p>No report of rank {ranges(summary.not_told_of)}.</p>" if summary.not_told_of else ""
+    missing = "".join(f"<p>{escape(line)}</p>" for line in summary.gaps)
     head = "".join(f"<th>{word}</th>" for word in heads)
     collectives = (
         f"<h2>Collectives that Urakata handled</h2>{_plot(summary.rows)}"

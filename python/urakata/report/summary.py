@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from urakata.report.advice import Facts, advise
-from urakata.report.calls import read_all_calls
+from urakata.report.calls import RankCalls, read_all_calls
 from urakata.report.errors import ReportError
-from urakata.report.files import read_ranks
+from urakata.report.files import Faults, read_ranks
+from urakata.report.gaps import gap_lines
 from urakata.report.hidden import Hidden, Seen, mean_late, measure, samples_of
 from urakata.report.messages import MessageRow, merge_messages, messages_json
 from urakata.report.places import place_of, resolve
@@ -142,6 +143,7 @@ class Summary:
     rows: list[Row]
     messages: list[MessageRow] = field(default_factory=list)
     whole: Whole | None = None
+    gaps: list[str] = field(default_factory=list)  # what is missing, and why
 
     @property
     def program(self) -> str:
@@ -163,21 +165,31 @@ class Summary:
         present = {rank["rank"] for rank in self.ranks}
         return [number for number in range(self.size) if number not in present]
 
-    @property
-    def not_told_of(self) -> list[int]:
-        """Of these, those of which nothing else in the report says how they ended."""
-        return [] if self.whole is not None and self.whole.early_ends else self.missing
-
     def helper_seconds(self, rank: dict[str, Any]) -> float:
         return float(sum(helper["cpu_seconds"] for helper in rank["helpers"]))
 
 
+def _read(folder: Path) -> tuple[list[dict[str, Any]], list[RankCalls], Faults]:
+    """What all ranks of the newest job in the folder have written."""
+    if not folder.is_dir():
+        raise ReportError(f"{folder}: no such folder; run with --report DIR first")
+    faults: Faults = []
+    try:
+        calls = read_all_calls(folder, faults)
+        ranks = read_ranks(folder, faults, calls[0].key if calls else None)
+    except OSError as error:
+        raise ReportError(f"{folder}: {error.strerror}") from error
+    if not ranks and not calls:
+        if faults:
+            raise ReportError(f"{faults[0].path} {faults[0].why}; {folder} holds nothing else that can be shown")
+        raise ReportError(f"{folder}: holds no rank-*.json; run with --report {folder} first")
+    return ranks, calls, faults
+
+
 def summarise(folder: Path) -> Summary:
     """Rows are sorted by the time that they kept the program inside MPI, longest first."""
-    ranks = read_ranks(folder)
-    whole = merge_calls(read_all_calls(folder))
-    if not ranks and whole is None:
-        raise ReportError(f"{folder}: holds no rank-*.json; run with --report {folder} first")
+    ranks, calls, faults = _read(folder)
+    whole = merge_calls(calls)
     names = resolve(site for rank in ranks for site in rank["call_sites"] + rank.get("messages", []))
     seen = samples_of(ranks)
     rows: dict[tuple[Any, ...], Row] = {}
@@ -204,7 +216,10 @@ def summarise(folder: Path) -> Summary:
         if row.blocking:
             row.hidden = replace(row.hidden, share=None, why="a blocking call: nothing can be hidden")
     ordered = sorted(rows.values(), key=lambda row: row.exposed_ns * row.times["wait"].count, reverse=True)
-    return Summary(ranks, ordered, merge_messages(ranks, names), whole)
+    summary = Summary(ranks, ordered, merge_messages(ranks, names), whole)
+    states = {rank.rank: rank.state for rank in calls}
+    summary.gaps = gap_lines(folder, summary.size, {rank["rank"] for rank in ranks}, states, faults)
+    return summary
 
 
 def as_json(summary: Summary) -> dict[str, Any]:
@@ -215,6 +230,7 @@ def as_json(summary: Summary) -> dict[str, Any]:
             for rank in summary.ranks
         ],
         "missing_ranks": summary.missing,
+        "gaps": summary.gaps,
         "whole": whole_json(summary.whole) if summary.whole is not None else None,
         "messages": messages_json(summary.messages),
         "call_sites": [

@@ -14,7 +14,7 @@ from rich.table import Table
 from urakata import site_links
 from urakata.report.messages import MessageRow, carrier_lines, space_lines
 from urakata.report.summary import Row, Summary, summarise
-from urakata.report.units import bytes_text, known_time, ranges, short_place, time_text
+from urakata.report.units import bytes_text, known_time, of_ranks, short_place, time_text
 from urakata.report.whole_text import show_whole
 
 
@@ -42,13 +42,12 @@ def show(summary: Summary, console: Console) -> None:
     console.print(f"[bold]{escape(summary.program)}[/bold]  {summary.size} ranks", highlight=False)
     if summary.host_mpi:
         console.print(escape(summary.host_mpi), highlight=False, style="dim")
+    for line in summary.gaps:
+        console.print(f"[yellow]{escape(line)}[/yellow]", highlight=False, soft_wrap=True)
     if summary.whole is not None:
         show_whole(summary.whole, console)
     for line in run_lines(summary):
         _line(console, line)
-    if summary.not_told_of:
-        lost = ranges(summary.not_told_of)
-        console.print(f"[yellow]no report of rank {lost}: did not reach MPI_Finalize[/yellow]", highlight=False)
     if summary.rows:
         console.print(_table(summary))
         console.print(
@@ -78,7 +77,7 @@ def engine_lines(ranks: list[dict[str, Any]]) -> list[str]:
         alike.setdefault((asked, rank["engine"], why), []).append(rank["rank"])
     lines = []
     for (asked, got, why), numbers in alike.items():
-        of = "" if len(numbers) == len(ranks) else f" (rank {', '.join(map(str, numbers))})"
+        of = "" if len(numbers) == len(ranks) else f" ({of_ranks(numbers)})"
         came = (
             f"got {asked}" + f" ({got})" * (got != asked) if got.split("/")[0] == asked else f"got {got}, not {asked}"
         )

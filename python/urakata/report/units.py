@@ -36,6 +36,11 @@ def ranges(numbers: list[int]) -> str:
     return ", ".join("-".join(map(str, part)) for part in parts)
 
 
+def of_ranks(numbers: list[int]) -> str:
+    """Such as "rank 3" and "ranks 0-3, 7", of numbers in any order."""
+    return f"rank{'s' if len(numbers) > 1 else ''} {ranges(sorted(numbers))}"
+
+
 def short_place(place: str) -> str:
     """The last two parts of a path: the console has little room."""
     return "/".join(place.split("/")[-2:])

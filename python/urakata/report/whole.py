@@ -11,7 +11,7 @@ from typing import Any
 
 from urakata.report.calls import RankCalls
 from urakata.report.places import Place, place_of, resolve
-from urakata.report.units import ranges, time_text
+from urakata.report.units import of_ranks, time_text
 
 _ENDS = {"running": "did not reach MPI_Finalize", "aborted": "has called MPI_Abort"}
 
@@ -96,11 +96,9 @@ class Whole:
         for rank in self.ranks:
             if words := _ENDS.get(rank.state):
                 alike.setdefault((words, rank.inside), []).append(rank)
-        present = {rank.rank for rank in self.ranks}
-        absent = [number for number in range(self.size) if number not in present]
-        lines = [f"rank {ranges(absent)} has no profile: it did not come out of MPI_Init"] if absent else []
+        lines = []
         for (words, inside), ranks in alike.items():
-            line = f"rank {ranges([rank.rank for rank in ranks])} {words}; "
+            line = f"{of_ranks([rank.rank for rank in ranks])} {words}; "
             if inside:
                 times = [rank.inside_after_ns for rank in ranks]
                 begun = " to ".join(dict.fromkeys((time_text(min(times)), time_text(max(times)))))
