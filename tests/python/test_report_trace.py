@@ -9,8 +9,8 @@ import pytest
 from calls_file import RECEIVE, RUNNING, SEND, CallsFile, EventsFile
 
 from urakata.report.errors import ReportError
-from urakata.report.files import Faults
 from urakata.report.events import Message, Wait, read_events
+from urakata.report.files import Faults
 from urakata.report.trace import trace
 
 CALLER, LATE = 1_000_001, 1_070_000  # tracks
