@@ -17,12 +17,13 @@ from urakata.report.errors import ReportError
 FORMAT = 3
 
 _NAME = re.compile(r"(?:(rank)-(\d+)\.json|(calls)-(\d+)\.bin|(events)-(\d+)\.bin)(?:\.\d+\.part)?")
-_OF_RANK = set(
-    ["rank", "ranks", "host", "engine", "engine_why", "helpers", "options", "call_sites", "tracks", "realtime_minus_monotonic_ns"]
-)
+_OF_RANK = {
+    *("rank", "ranks", "host", "engine", "engine_why", "helpers", "options", "call_sites", "tracks"),
+    "realtime_minus_monotonic_ns",
+}
 _OF_SITE = {
-    *["number", "operation", "bytes", "engine", "algorithm", "why", "module", "offset", "symbol", "symbol_offset"],
-    *["started", "start", "gap", "test", "wait", "in_flight", "overlapped", "helper_ns", "samples"],
+    *("number", "operation", "bytes", "engine", "algorithm", "why", "module", "offset", "symbol", "symbol_offset"),
+    *("started", "start", "gap", "test", "wait", "in_flight", "overlapped", "helper_ns", "samples"),
 }
 
 
