@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -79,10 +80,10 @@ def test_lateness_is_no_waiting_that_an_engine_could_hide() -> None:
     facts = replace(COMPUTES, gap=1.6e6, wait=3.2e6, late=1.5e6)
     text = advise(facts)
     assert LITTLE not in text
-    assert "run with --engine thread: 1700 us of waiting stand against 1600 us of computing" in text
-    assert text.endswith(f"; besides, 1500 us {ALSO_LATE}")
-    assert advise(replace(facts, engine="thread/spare", hidden=0.9)) == f"1500 us {ALSO_LATE}"
-    assert advise(replace(facts, gap=1e5)) == f"{LITTLE}; besides, 1500 us {ALSO_LATE}"
+    assert "yes: run with --engine thread. 1700 us of waiting stand against 1600 us of computing" in text
+    assert text.endswith(f". 1500 us {ALSO_LATE}")
+    assert advise(replace(facts, engine="thread/spare", hidden=0.9)) == f"{LEAVE}. 1500 us {ALSO_LATE}"
+    assert advise(replace(facts, gap=1e5)) == f"{LITTLE}. 1500 us {ALSO_LATE}"
 
 
 @pytest.mark.parametrize("engine", ["poll", "thread/shared", "thread/spare"])
@@ -105,3 +106,25 @@ def test_what_no_helper_moves_is_not_told_of_an_engine_alone(algorithm: str, opt
     text = advise(replace(COMPUTES, algorithm=algorithm, asked=THREAD))
     assert "--engine" not in text
     assert f"--set {option}=0" in text
+
+
+def test_advice_is_yes_or_no_first_in_short_sentences() -> None:
+    for engine, asked, gap, late, blocking, waits, algorithm in product(
+        ("host", "poll", "thread/shared", "thread/spare"),
+        ({"ENGINE": "poll"}, {"ENGINE": "host"}, THREAD, {**THREAD, "PLACEMENT": "shared", "SPACE": "1"}),
+        (1e3, 1e6),
+        (0.0, 3e5, 4e5),
+        (False, True),
+        (0, 10),
+        ("ring", "messages", "exchange plan", "persistent messages"),
+    ):
+        text = advise(Facts(engine, asked, waits, gap, 5e5, late, hidden=0.0, blocking=blocking, algorithm=algorithm))
+        assert text.startswith(("yes: ", "no: ", LEAVE)), text
+        for sentence in text.split(". "):
+            assert len(sentence.split()) <= 25 and sentence.count(";") <= 1, sentence
+
+
+def test_a_halo_of_ranks_without_a_space_is_told_of_it() -> None:
+    halo = replace(COMPUTES, engine="host", algorithm="persistent messages", asked={"ENGINE": "thread", "SPACE": "0"})
+    assert advise(halo).startswith("yes: run with --space")
+    assert "--space" not in advise(replace(halo, asked={"SPACE": "1"}))

@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-LEAVE = "leave as it is"
-LATE = "most of the waiting is for ranks that begin later than others: balance the work; no engine can hide it"
+LEAVE = "no change"
+LATE = "no: most of the waiting is for ranks that begin later than others. Balance the work; no engine can hide it"
 ALSO_LATE = "of the waiting are for ranks that begin later than others: balance the work; no engine can hide those"
-LITTLE = "the program computes too little between start and wait to hide anything: start earlier"
-BLOCKING = "a blocking call, in which nothing can be hidden: its non-blocking form can be started earlier"
+LITTLE = "no: the program computes too little between start and wait to hide anything. Start earlier"
+BLOCKING = "no: nothing can be hidden in a blocking call. Its non-blocking form can be started earlier"
 SHARED_COST = (
-    "a helper beside the program: it costs its wake-ups, and the host's small operations take up to a fifth longer"
+    "A progress thread beside the program costs its wake-ups, "
+    "and small operations of the MPI library take up to a fifth longer"
 )
+HALO_MESSAGES = "the MPI library's persistent messages carry this halo, since its ranks share no space"
 
 
 @dataclass(frozen=True)
 class Facts:
     """Of a call site; times are means of an instance in ns."""
 
-    engine: str  # that ran it: poll, thread/spare, thread/shared, host
+    engine: str  # that ran it: poll, thread/spare, thread/shared; host: the MPI library
     asked: Mapping[str, str]  # options: ENGINE, PLACEMENT, ALGORITHM
     waits: int
     gap: float
@@ -35,7 +37,7 @@ class Facts:
         return max(0.0, self.wait - (self.late or 0.0))
 
 
-# Algorithms whose messages no helper moves, and the option without which they are a schedule's.
+# Algorithms whose messages no progress thread moves, and the option without which they are a schedule's.
 _BY_RANKS = {"messages": "EXCHANGE_MESSAGES", "exchange plan": "EXCHANGE_PLANS"}
 _SHORT = 20_000.0  # ns of waiting that are left alone
 _LARGE = 0.25  # a part of the wait that is worth a word beside the other
@@ -48,18 +50,22 @@ def _computes(facts: Facts) -> bool:
 def _without_helper(facts: Facts) -> str:
     if facts.asked.get("ENGINE") != "thread":
         waiting, computing = f"{facts.own / 1e3:.0f} us of waiting", f"{facts.gap / 1e3:.0f} us of computing"
-        return f"run with --engine thread: {waiting} stand against {computing}"
+        return f"yes: run with --engine thread. {waiting} stand against {computing}"
     if facts.asked.get("PLACEMENT", "auto") == "auto":
-        return f"run with --placement shared ({SHARED_COST}), or with fewer ranks or threads, so that a core is spare"
-    return f"{LEAVE}: a helper was asked for and is not to be had here (see the line on engines)"
+        return (
+            f"yes: run with --placement shared, or with fewer ranks or threads so that a core is spare. {SHARED_COST}"
+        )
+    return f"{LEAVE}: a progress thread was asked for and cannot be had here. The line on engines says why"
 
 
 def _with_helper(facts: Facts) -> str:
     if facts.engine == "thread/shared":
-        return "little is hidden though there is computing: run with fewer ranks or threads, so that a core is spare"
+        return (
+            "yes: run with fewer ranks or threads so that a core is spare. Little is hidden though there is computing"
+        )
     if not facts.asked.get("ALGORITHM"):
-        return "little is hidden though there is computing: try another algorithm (URAKATA_ALGORITHM)"
-    return f"{LEAVE}: little is hidden, with a core of the helper's own and an algorithm that was chosen"
+        return "yes: try another algorithm (URAKATA_ALGORITHM). Little is hidden though there is computing"
+    return f"{LEAVE}: little is hidden, with a core for the progress thread and an algorithm that was chosen"
 
 
 def _of_the_engine(facts: Facts) -> str:
@@ -67,12 +73,16 @@ def _of_the_engine(facts: Facts) -> str:
     if facts.blocking:
         return BLOCKING
     if not _computes(facts):
-        return f"{LITTLE}, or run with --engine poll" if facts.engine.startswith("thread/") else LITTLE
+        return (
+            f"{LITTLE}. Or run with --engine poll, without a progress thread"
+            if facts.engine.startswith("thread/")
+            else LITTLE
+        )
     if facts.algorithm in _BY_RANKS:
         thread = "" if facts.asked.get("ENGINE") == "thread" else "--engine thread and "
         return (
-            "only its ranks move it, in calls of MPI: test it now and then while you compute, or run with "
-            f"{thread}--set {_BY_RANKS[facts.algorithm]}=0, by which a helper does"
+            f"yes: run with {thread}--set {_BY_RANKS[facts.algorithm]}=0, then a progress thread moves it. "
+            "Or test it now and then while you compute: only its ranks move it, in calls of MPI"
         )
     if facts.engine == "poll":
         return _without_helper(facts)
@@ -82,11 +92,11 @@ def _of_the_engine(facts: Facts) -> str:
 
 
 def advise(facts: Facts) -> str:
-    """One sentence without its full stop."""
+    """Yes or no first, reasons after: one or two sentences, without the last full stop."""
     if facts.engine == "host":
-        return "runs on the host: with --engine poll or thread this report can say more"
+        return _of_the_library(facts)
     if facts.waits == 0:
-        return "no instance was waited for: nothing to say"
+        return "no: no instance was waited for"
     if facts.wait < _SHORT:
         return LEAVE
     late = facts.late or 0.0
@@ -95,6 +105,15 @@ def advise(facts: Facts) -> str:
     text = _of_the_engine(facts)
     if late < max(_SHORT, _LARGE * facts.wait):
         return text
-    if text == LEAVE:
-        return f"{late / 1e3:.0f} us {ALSO_LATE}"
-    return f"{text}; besides, {late / 1e3:.0f} us {ALSO_LATE}"
+    return f"{text}. {late / 1e3:.0f} us {ALSO_LATE}"
+
+
+def _of_the_library(facts: Facts) -> str:
+    """What the MPI library runs."""
+    if facts.algorithm == "persistent messages":
+        if facts.asked.get("SPACE", "0") == "0":
+            return f"yes: run with --space where ranks share a node. Now {HALO_MESSAGES}"
+        return f"no: {HALO_MESSAGES}"
+    if facts.asked.get("ENGINE") == "host":
+        return "yes: run without --engine host, to see what can be hidden. Now the MPI library runs it"
+    return "no: the MPI library runs it"

@@ -7,6 +7,7 @@ from html import escape
 from urakata.report.summary import Row, Summary
 from urakata.report.text import hidden_part, hidden_text, rank_lines, run_lines
 from urakata.report.units import bytes_text, known_time, short_place, time_text
+from urakata.report.verdict import verdict
 from urakata.report.whole_page import whole_part
 
 _STYLE = """
@@ -49,6 +50,13 @@ def _plot(rows: list[Row]) -> str:
 
 def _list(lines: list[str]) -> str:
     return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>" if lines else ""
+
+
+def _verdict(summary: Summary) -> str:
+    if (said := verdict(summary)) is None:
+        return ""
+    command = f"<pre>{escape(said.command)}</pre>" if said.command else ""
+    return f"<p><b>{escape(' '.join(said.sentences))}</b></p>{command}"
 
 
 def page(summary: Summary) -> str:
@@ -100,5 +108,5 @@ def page(summary: Summary) -> str:
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Urakata report</title><style>{_STYLE}</style>'
         f"<h1>Urakata report</h1><p>{escape(summary.program)}<br>{summary.size} ranks, "
-        f"{escape(summary.host_mpi)}</p>{missing}{whole}{of_run}{collectives}{messages}{of_ranks}</html>\n"
+        f"{escape(summary.host_mpi)}</p>{missing}{_verdict(summary)}{whole}{of_run}{collectives}{messages}{of_ranks}</html>\n"
     )

@@ -19,6 +19,7 @@ from urakata.report.hidden import Hidden, Seen, mean_late, measure, samples_of
 from urakata.report.messages import MessageRow, merge_messages, messages_json
 from urakata.report.places import place_of, resolve
 from urakata.report.units import time_text
+from urakata.report.verdict import verdict
 from urakata.report.whole import Whole, merge_calls, whole_json
 
 _PREDICTED = re.compile(r"predicted: [^,;]*? ([0-9.e+-]+) ms")
@@ -113,7 +114,8 @@ class Row:
         return f"{self.why}; measured: {time_text(measured)}"
 
     @property
-    def advice(self) -> str:
+    def switch(self) -> str:
+        """What to change: yes or no first."""
         wait, gap, hidden = self.times["wait"], self.times["gap"], self.hidden
         facts = Facts(
             self.engine,
@@ -126,13 +128,33 @@ class Row:
             self.blocking,
             self.algorithm,
         )
-        text = advise(facts)
-        if hidden.share is None and wait.count and not self.blocking:
-            operation = self.operation.removesuffix("_c").lower()
-            text += f"; hidden is unknown: {hidden.why}"
-            if operation.startswith("i"):
-                text += f"; urakata bench overlap --operation {operation} --sizes {self.bytes} measures it"
+        return advise(facts)
+
+    @property
+    def unknown(self) -> str:
+        """Why it is not known what was hidden; empty: it is, or there was nothing to hide."""
+        asks = self.hidden.share is None and self.times["wait"].count and not self.blocking and self.engine != "host"
+        return self.hidden.why if asks else ""
+
+    @property
+    def measured_by(self) -> str:
+        """The operation by which urakata bench overlap measures what can be hidden; empty: it has none like this."""
+        operation = self.operation.removesuffix("_c").lower()
+        return operation if self.unknown and operation.startswith("i") else ""
+
+    @property
+    def advice(self) -> str:
+        """All of that, for JSON and the page."""
+        text = self.switch
+        if self.unknown:
+            text += f". Hidden is unknown: {self.unknown}"
+        if self.measured_by:
+            text += f". To measure it: {overlap_command(self.measured_by, [self.bytes])}"
         return text
+
+
+def overlap_command(operation: str, sizes: list[int]) -> str:
+    return f"urakata bench overlap --operation {operation} --sizes {','.join(map(str, sizes))}"
 
 
 @dataclass
@@ -224,6 +246,7 @@ def summarise(folder: Path) -> Summary:
 
 def as_json(summary: Summary) -> dict[str, Any]:
     """The summary as plain data; times in ns."""
+    said = verdict(summary)
     return {
         "ranks": [
             {name: value for name, value in rank.items() if name not in ("call_sites", "messages", "tracks")}
@@ -231,6 +254,7 @@ def as_json(summary: Summary) -> dict[str, Any]:
         ],
         "missing_ranks": summary.missing,
         "gaps": summary.gaps,
+        "verdict": {"try": said.what, "sentences": said.sentences, "command": said.command} if said else None,
         "whole": whole_json(summary.whole) if summary.whole is not None else None,
         "messages": messages_json(summary.messages),
         "call_sites": [

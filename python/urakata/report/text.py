@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ from rich.table import Table
 
 from urakata import site_links
 from urakata.report.messages import MessageRow, carrier_lines, space_lines
-from urakata.report.summary import Row, Summary, summarise
-from urakata.report.units import bytes_text, known_time, of_ranks, short_place, time_text
+from urakata.report.summary import Row, Summary, overlap_command, summarise
+from urakata.report.units import bytes_text, known_time, of_ranks, ranges, short_place, time_text
+from urakata.report.verdict import verdict
 from urakata.report.whole_text import show_whole
 
 
@@ -31,7 +33,8 @@ def hidden_part(row: MessageRow) -> str:
 def way_text(row: Row) -> str:
     """Engine and algorithm, and why this algorithm."""
     why = f" ({row.reason})" if row.reason else ""
-    return ", ".join(part for part in (row.engine, row.algorithm) if part) + why
+    engine = "the MPI library" if row.engine == "host" else row.engine
+    return ", ".join(part for part in (engine, row.algorithm) if part) + why
 
 
 _NO_RANK = "No rank reached MPI_Finalize, where it tells what Urakata did; above is what the program called until then."
@@ -55,14 +58,19 @@ def show(summary: Summary, console: Console) -> None:
             "own: the operation, once all wait for it.",
             style="dim",
         )
-        for number, row in enumerate(summary.rows, 1):
-            _line(console, f"{number:3}  {short_place(row.place)}: {way_text(row)}; {row.advice}")
+        _show_advice(summary.rows, console)
     else:
         console.print("No collective that Urakata handles was called." if summary.ranks else _NO_RANK)
     if summary.messages:
         _show_messages(summary, console)
     for line in rank_lines(summary):
         _line(console, line)
+    if said := verdict(summary):
+        console.print()
+        for line in said.sentences:
+            _sentence(console, line)
+        if said.command:
+            _line(console, f"  {said.command}")
 
 
 _CPUS = re.compile(r"(own )?CPUs \d+(?:[,-]\d+)*")  # in a reason: what differs from rank to rank
@@ -88,6 +96,35 @@ def engine_lines(ranks: list[dict[str, Any]]) -> list[str]:
 def _line(console: Console, text: str) -> None:
     """A line that the terminal may break, but not we: so it can be searched and copied."""
     console.print(escape(text), highlight=False, soft_wrap=True)
+
+
+def _sentence(console: Console, text: str, indent: str = "") -> None:
+    """Broken between words: no name, no line number is cut."""
+    lines = textwrap.wrap(
+        text, max(40, console.width), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+    for line in lines:
+        _line(console, line)
+
+
+def _show_advice(rows: list[Row], console: Console) -> None:
+    """What to change at each call site; those alike share a sentence."""
+    alike: dict[tuple[str, str, str], list[int]] = {}
+    measured: dict[tuple[str, str], list[int]] = {}  # by why it is unknown, and the operation
+    for number, row in enumerate(rows, 1):
+        alike.setdefault((short_place(row.place), row.switch, way_text(row)), []).append(number)
+        if row.unknown:
+            measured.setdefault((row.unknown, row.measured_by), []).append(number)
+    for (place, switch, way), numbers in alike.items():
+        _sentence(console, f"{ranges(numbers):>3}  {place}: {switch}.", " " * 5)
+        _sentence(console, f"     By {way}.", " " * 5)
+    for (why, operation), numbers in measured.items():
+        _sentence(
+            console, f"What was hidden at call site{'s' * (len(numbers) > 1)} {ranges(numbers)} is unknown: {why}."
+        )
+        if operation:
+            sizes = sorted({rows[number - 1].bytes for number in numbers})
+            _line(console, f"  To measure it: {overlap_command(operation, sizes)}")
 
 
 def _table(summary: Summary) -> Table:

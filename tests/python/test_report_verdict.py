@@ -1,0 +1,141 @@
+"""The last lines of the report: what to try for this program, why, and the command that measures it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from calls_file import RUNNING, CallsFile
+from test_report import rank, site, times
+from typer.testing import CliRunner
+
+from urakata.cli import build_app
+from urakata.report.page import page
+from urakata.report.summary import as_json, summarise
+from urakata.report.verdict import Verdict, verdict
+
+SPACE = {"asked": False, "ranks": 0, "why": ""}
+IN_SPACE = {"asked": True, "ranks": 2, "why": ""}
+ENGINE = [{"name": "ENGINE", "value": "thread", "origin": "default"}]
+
+Calls = dict[str, tuple[int, int, int]]  # by operation: calls, ns, bytes of each
+
+
+def write(folder: Path, calls: list[Calls], hosts: list[str] | None = None, **changes: Any) -> None:
+    """Each rank runs for 1 ms, and calls that."""
+    for number, of_rank in enumerate(calls):
+        file = CallsFile(number, len(calls), (hosts or ["node"] * len(calls))[number])
+        for place, (operation, (count, ns, size)) in enumerate(of_rank.items()):
+            file.call(operation, count, ns, sized=count if size else 0, size=count * size, offset=0x10 * (place + 1))
+        file.write(folder)
+        values = {"space": SPACE, "call_sites": [], "options": ENGINE, "ranks": len(calls), **changes}
+        (folder / f"rank-{number}.json").write_text(json.dumps(rank(number, **values)))
+
+
+def said(folder: Path) -> Verdict:
+    found = verdict(summarise(folder))
+    assert found is not None
+    return found
+
+
+LITTLE: Calls = {"Allreduce": (10, 20_000, 8)}
+MESSAGES: Calls = {"Sendrecv": (10, 300_000, 4096), "Allreduce": (10, 20_000, 8)}
+REDUCES: Calls = {"Allreduce": (10, 300_000, 8)}
+
+
+def test_where_little_is_in_mpi_there_is_nothing_to_try(tmp_path: Path) -> None:
+    write(tmp_path, [LITTLE, LITTLE])
+    assert said(tmp_path) == Verdict("", ["2.0 % of the run is in MPI"])
+
+
+def test_messages_of_ranks_that_share_a_node_are_told_of_a_space(tmp_path: Path) -> None:
+    write(tmp_path, [MESSAGES, MESSAGES])
+    reason = "30 % of the run is messages, and the ranks share a node"
+    command = "urakata compare -n 2 -- ./app"
+    assert said(tmp_path) == Verdict("--space", [reason], command)
+    text = CliRunner().invoke(build_app(), ["report", str(tmp_path)]).output.splitlines()
+    assert text[-3:] == [f"Try --space: {reason}.", "Whether it pays:", f"  {command}"]
+    assert reason in page(summarise(tmp_path)) and command in page(summarise(tmp_path))
+    assert as_json(summarise(tmp_path))["verdict"]["try"] == "--space"
+
+
+@pytest.mark.parametrize(
+    ("changes", "hosts", "words"),
+    (
+        ({"space": IN_SPACE}, None, ", which go through one address space already"),
+        ({}, ["a", "b"], " between nodes"),
+    ),
+)
+def test_no_space_where_there_is_one_or_none_can_be(
+    tmp_path: Path, changes: dict[str, Any], hosts: list[str] | None, words: str
+) -> None:
+    write(tmp_path, [MESSAGES, MESSAGES], hosts, **changes)
+    assert said(tmp_path) == Verdict("", [f"30 % of the run is messages (most of it in MPI_Sendrecv){words}"])
+
+
+def test_small_reductions_are_named_and_left(tmp_path: Path) -> None:
+    write(tmp_path, [REDUCES, REDUCES])
+    (reason,) = said(tmp_path).reasons
+    assert reason.startswith("30 % of the run is small collectives (most of it in MPI_Allreduce). Their non-blocking")
+    assert said(tmp_path).what == ""
+
+
+def test_imbalance_is_a_sentence(tmp_path: Path) -> None:
+    """Rank 1 computes for 900 us, rank 0 for 600, and waits for it; both have 100 us in MPI of their own."""
+    late, waits = {"Allreduce": (10, 100_000, 8)}, {"Allreduce": (10, 400_000, 8)}
+    write(tmp_path, [waits, late])
+    words = "rank 1 computes 50 % longer, rank 0 waits for it (15 % of the run). Balance the work"
+    assert said(tmp_path) == Verdict("", [words])
+    write(tmp_path, [waits, late, waits, late, waits, waits])
+    (reason,) = said(tmp_path).reasons
+    assert reason.startswith("ranks 1, 3 compute 50 % longer, the others wait for them (20 % of the run)")
+
+
+def test_imbalance_stands_beside_what_can_be_tried(tmp_path: Path) -> None:
+    write(tmp_path, [{**MESSAGES, "Barrier": (1, 200_000, 0)}, MESSAGES])
+    sentences = said(tmp_path).sentences
+    assert sentences[0].startswith("Try --space: 30 % of the run is messages")
+    assert sentences[1] == "Rank 1 computes 42 % longer, rank 0 waits for it (10 % of the run): balance the work."
+
+
+def test_waiting_that_computation_could_hide_asks_for_a_progress_thread(tmp_path: Path) -> None:
+    """10 waits of 30 us, behind 50 us of computation each."""
+    calls: Calls = {"Iallreduce": (10, 10_000, 8), "Wait": (10, 300_000, 0)}
+    changed = site(wait=times(10, 300_000), gap=times(10, 500_000))
+    write(tmp_path, [calls, calls], call_sites=[changed])
+    reason = "30 % of the run is waiting for MPI_Iallreduce, with computation to hide it behind"
+    assert said(tmp_path).what == "a progress thread (--placement shared) or fewer ranks"
+    assert said(tmp_path).reasons == [reason]
+    for engine, asked, what in (
+        ("poll", "poll", "a progress thread (--engine thread)"),
+        ("host", "host", "it without --engine host"),
+        ("thread/spare", "thread", ""),
+    ):
+        options = [{"name": "ENGINE", "value": asked, "origin": "command line"}]
+        write(tmp_path, [calls, calls], call_sites=[{**changed, "engine": engine}], options=options)
+        assert said(tmp_path).what == what
+    shared = {**changed, "engine": "thread/shared"}
+    write(tmp_path, [calls, calls], call_sites=[shared])
+    assert said(tmp_path).what == "fewer ranks"
+
+
+def test_more_ranks_than_cores_are_too_many(tmp_path: Path) -> None:
+    write(tmp_path, [MESSAGES] * 4, node_cores=2, node_ranks=4)
+    assert said(tmp_path) == Verdict(
+        "fewer ranks", ["node<1> has 2 cores for 4 ranks, which wait for their turns"], "urakata compare -n 2 -- ./app"
+    )
+
+
+def test_it_says_which_ranks_it_rests_on(tmp_path: Path) -> None:
+    write(tmp_path, [MESSAGES] * 4)
+    for name in ("rank-2.json", "calls-3.bin", "rank-3.json"):
+        (tmp_path / name).unlink()
+    assert said(tmp_path).reasons[-1] == "This rests on ranks 0-1 of 4"
+
+
+def test_of_a_job_that_did_not_end_there_is_none(tmp_path: Path) -> None:
+    write(tmp_path, [MESSAGES, MESSAGES])
+    CallsFile(1, 2).write(tmp_path, RUNNING)
+    assert verdict(summarise(tmp_path)) is None
