@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,8 +12,8 @@ from calls_file import CallsFile
 from urakata.compare import session as sessions
 from urakata.compare.progress_need import nothing_to_progress
 from urakata.compare.session import Limits, Question, Stop, run_session
-from urakata.compare.side import idle_sides_of, sides_of
-from urakata.compare.trials import Session
+from urakata.compare.side import ENGINES, idle_sides_of, sides_of
+from urakata.compare.trials import Run, Session, Trials
 from urakata.compare.verdict import verdict
 from urakata.launcher import Host
 from urakata.study.running import Done, JobError
@@ -114,3 +115,28 @@ def test_between_nodes_and_without_all_ranks_an_engine_may_matter(tmp_path: Path
     assert not nothing_to_progress(tmp_path)
     CallsFile(1, 2, host="a").write(tmp_path)
     assert nothing_to_progress(tmp_path)
+
+
+def simulated(draw: random.Random, rounds: int, gain: float) -> Session:
+    """Six sides that take as long as the MPI library alone, one of them `gain` less; each run is off by 3 %."""
+    session = Session([Trials(side) for side in sides_of(list(ENGINES), [False, True])])
+    for number in range(rounds):
+        of_round = 10 * draw.lognormvariate(0, 0.1)
+        for one in session.trials:
+            seconds = of_round * draw.lognormvariate(0, 0.03) * (1 - gain * (one.side.name == "poll+space"))
+            one.runs[number] = Run(seconds + 1, seconds)
+    return session
+
+
+@pytest.mark.parametrize("rounds", [1, 3, 8, 12])
+def test_without_any_difference_hardly_a_comparison_finds_a_winner(rounds: int) -> None:
+    draw = random.Random(rounds)
+    found = [verdict(simulated(draw, rounds, 0.0)).side.name for _ in range(200)]
+    assert sum(name != "host" for name in found) <= 0.08 * 200
+
+
+@pytest.mark.parametrize(("rounds", "least"), [(3, 0.5), (8, 0.95)])
+def test_a_difference_of_a_fifth_is_found(rounds: int, least: float) -> None:
+    draw = random.Random(rounds)
+    found = [verdict(simulated(draw, rounds, 0.2)) for _ in range(200)]
+    assert sum(one.side.name == "poll+space" for one in found) >= least * 200

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from urakata.compare.interval import Interval
+from urakata.compare.interval import Interval, rounds_for
 from urakata.compare.output import Reference
 from urakata.compare.session import Question
 from urakata.compare.side import HOST, SPACE, Side
 from urakata.compare.trials import Session, Trials
+from urakata.estimate import Estimate, mean_ratio
 
-# Fewer rounds say nothing about how sure a difference is.
+# From so many rounds on their spread says something.
 _FEW = 3
 
 
@@ -54,6 +56,15 @@ def start_text(session: Session, trials: Trials) -> str:
     return f" Start and end of the job: {start.median:+.2g} s, once ({start.low:+.2g} to {start.high:+.2g} s)."
 
 
+def _known(session: Session, trials: Trials) -> Estimate:
+    """Between what the true ratio lies. Of fewer rounds than an interval of order statistics takes, each may be below 1
+    by luck: there Student's, which is the wider the fewer there are. One round tells nothing of noise."""
+    ratio = session.ratio(trials)
+    if ratio.coverage >= session.wanted:
+        return Estimate(ratio.median, ratio.low, ratio.high)
+    return mean_ratio(session.ratios(trials), len(session.compared())) or Estimate(ratio.median, 0.0, math.inf)
+
+
 def _how_sure(best: Interval, rounds: int, wanted: float) -> str:
     if best.coverage >= wanted:
         return ""
@@ -74,7 +85,7 @@ def verdict(session: Session) -> Verdict:
     where = "after MPI_Init" if session.inside else "in the time of the whole job"
     sure = _how_sure(best, rounds, session.wanted)
     for trials, ratio in able:
-        if ratio.high < 1 and ratio.median <= best.high:
+        if _known(session, trials).high < 1 and ratio.median <= best.high:
             text = (
                 f"{sure}faster: {_in_words(trials.side, idle)} takes {_percent(1 - ratio.median)} off the time "
                 f"{'after MPI_Init' if session.inside else 'of the whole job'} "
@@ -82,12 +93,18 @@ def verdict(session: Session) -> Verdict:
             )
             return Verdict(trials.side, ratio, text[0].upper() + text[1:] + start_text(session, trials))
     leave = "Leave Urakata off for this program."
-    if best.low > 1:
+    if _known(session, best_side).low > 1:
         every = "every side takes" if len(usable) > 1 else f"{_in_words(best_side.side, idle)} takes"
         text = f"{sure}slower: {every} {_percent(best.median - 1)} longer {where}, or more. {leave}"
         return Verdict(HOST, best, text[0].upper() + text[1:] + start_text(session, best_side))
-    noise = max(1 - best.low, best.high - 1)
-    text = f"No difference {where} that can be told from noise ({_percent(noise)}, {rounds} rounds). {leave}"
+    if rounds == 1:
+        more = f"{_percent(abs(1 - best.median))} {'less' if best.median < 1 else 'more'}"
+        text = f"One round cannot be told from noise: {_in_words(best_side.side, idle)} took {more} {where}."
+    else:
+        noise = max(1 - best.low, best.high - 1)
+        text = f"No difference {where} that can be told from noise ({_percent(noise)}, {rounds} rounds). {leave}"
+    if best.coverage < session.wanted:
+        text += f" More rounds may tell: --runs {rounds_for(session.wanted)}."
     if not able:
         text = f"The program leaves an engine nothing to progress. {text}"
     return Verdict(HOST, best, text + start_text(session, best_side))
