@@ -9,6 +9,7 @@ import pytest
 
 from urakata.compare.interval import interval
 from urakata.estimate import Estimate, drawn_again, mean_ratio, median_and_range, student_quantile
+from urakata.report.whole import RankShare, Whole
 from urakata.study import measures
 
 
@@ -45,3 +46,12 @@ def test_no_value_is_outside_of_its_bracket() -> None:
         assert known.low <= known.median <= known.high
         for one in filter(None, (median_and_range(values), mean_ratio(values, draw.randint(1, 9)))):
             assert one.low <= one.value <= one.high
+
+
+def test_a_reports_share_in_mpi_lies_between_those_of_the_ranks() -> None:
+    draw = random.Random(2)
+    for _ in range(100):
+        runs = [draw.randint(0, 1000) for _ in range(draw.randint(1, 9))]
+        ranks = [RankShare(i, "node", "finished", run, draw.randint(0, run), 1) for i, run in enumerate(runs)]
+        whole = Whole("./app", len(ranks), ranks, [])
+        assert min(rank.share for rank in ranks) <= whole.share <= max(rank.share for rank in ranks)

@@ -22,12 +22,13 @@ def _row(session: Session, trials: Trials) -> list[str]:
         return [*row, "", "", ""]
     ratio, start = session.ratio(trials), session.start(trials)
     more = f"{start.median:+.2f} s" if start else ""
-    return [*row, f"{ratio.median:.3f}", f"{ratio.low:.3f} .. {ratio.high:.3f}", more]
+    within = f"{ratio.low:.3f} .. {ratio.high:.3f}" if len(session.rounds(trials)) > 1 else ""
+    return [*row, f"{ratio.median:.3f}", within, more]
 
 
 def _coverage(session: Session, verdict: Verdict) -> str:
     """How sure the intervals are."""
-    if not verdict.ratio:
+    if not verdict.ratio or len(session.host.runs) < 2:
         return ""
     sides = len(session.compared())
     each = f" Each interval holds its true median with a probability of {100 * verdict.ratio.coverage:.3g} %"
@@ -49,7 +50,7 @@ def table(session: Session, verdict: Verdict, compared: str) -> TextTable:
     else:
         time, what = "whole job", "from the launcher's start to its end, since no rank told when MPI_Init returned"
     note = (
-        f"Medians of {rounds} rounds, in which all sides ran in turn: {what}; / host: each round's ratio to the host's "
+        f"Medians of {rounds} round{'s' if rounds != 1 else ''}, in which all sides ran in turn: {what}; / host: each round's ratio to the host's "
         f"run in it. Ended because {session.ended}. Output: {compared}.{_coverage(session, verdict)}"
     )
     return TextTable(

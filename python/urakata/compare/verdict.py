@@ -53,7 +53,8 @@ def start_text(session: Session, trials: Trials) -> str:
     start = session.start(trials)
     if start is None or start.low <= 0 <= start.high:
         return ""
-    return f" Start and end of the job: {start.median:+.2g} s, once ({start.low:+.2g} to {start.high:+.2g} s)."
+    within = f" ({start.low:+.2g} to {start.high:+.2g} s)" if len(session.rounds(trials)) > 1 else ""
+    return f" Start and end of the job: {start.median:+.2g} s, once{within}."
 
 
 def _known(session: Session, trials: Trials) -> Estimate:
