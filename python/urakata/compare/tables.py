@@ -49,9 +49,10 @@ def table(session: Session, verdict: Verdict, compared: str) -> TextTable:
         )
     else:
         time, what = "whole job", "from the launcher's start to its end, since no rank told when MPI_Init returned"
+    count = "1 round" if rounds == 1 else f"{rounds} rounds"
     note = (
-        f"Medians of {rounds} round{'s' if rounds != 1 else ''}, in which all sides ran in turn: {what}; / host: each round's ratio to the host's "
-        f"run in it. Ended because {session.ended}. Output: {compared}.{_coverage(session, verdict)}"
+        f"Medians of {count}, in which all sides ran in turn: {what}; / host: each round's ratio to the host's run in "
+        f"it. Ended because {session.ended}. Output: {compared}.{_coverage(session, verdict)}"
     )
     return TextTable(
         "Time by side",
