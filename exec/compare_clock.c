@@ -10,6 +10,7 @@
  * Its name does not begin with liburakata-: urakata-exec takes libraries of that name out of LD_PRELOAD. */
 #include <dlfcn.h>
 #include <inttypes.h>
+#include <link.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,19 +31,31 @@ static int64_t now_ns(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* The function behind this library. An MPI library that was loaded late for its caller alone, as Python's extension
- * modules are, is in no scope that RTLD_NEXT searches; its caller's own needs are. */
-static void* next_function(const char* name, const void* caller) {
-  void* found = dlsym(RTLD_NEXT, name);
-  Dl_info about;
-  if (found == NULL && dladdr(caller, &about) != 0 && about.dli_fname != NULL) {
-    void* const library = dlopen(about.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    if (library != NULL) {
-      found = dlsym(library, name);
-      dlclose(library);
-    }
-  }
-  if (found != NULL) return found;
+struct search {
+  const char* name;
+  void* found;
+};
+
+static int look_into(struct dl_phdr_info* object, size_t size, void* data) {
+  struct search* const search = data;
+  (void)size;
+  void* const library = dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+  if (library == NULL) return 0;
+  void* const found = dlsym(library, search->name);
+  dlclose(library);
+  Dl_info owner;
+  Dl_info self;
+  const int known = found != NULL && dladdr(found, &owner) != 0 && dladdr(&begun, &self) != 0;
+  if (known && owner.dli_fbase != self.dli_fbase) search->found = found;
+  return search->found != NULL;
+}
+
+/* The function behind this library. An MPI library that was loaded late, for some library alone, as Python's extension
+ * modules do, is in no scope that RTLD_NEXT searches: then all that is loaded is asked. */
+static void* next_function(const char* name) {
+  struct search search = {name, dlsym(RTLD_NEXT, name)};
+  if (search.found == NULL) dl_iterate_phdr(look_into, &search);
+  if (search.found != NULL) return search.found;
   /* As the dynamic linker does without this library. */
   fprintf(stderr, "urakata compare: the program calls %s, which no library that it loads has\n", name);
   _exit(127);
@@ -58,9 +71,9 @@ static void end(void) {
 }
 
 /* The functions are found by name, so a pointer to an object becomes one to a function. */
-#define NEXT(type, name)                                                \
-  type next;                                                            \
-  void* const found = next_function(name, __builtin_return_address(0)); \
+#define NEXT(type, name)                   \
+  type next;                               \
+  void* const found = next_function(name); \
   memcpy(&next, &found, sizeof next)
 
 EXPORT int MPI_Init(int* count, char*** arguments);

@@ -209,6 +209,13 @@ def test_the_clock_of_the_slowest_rank_is_taken_and_its_lines_are_no_complaints(
     assert said["compared"] == "after MPI_Init" and said["sides"][2]["after_init"] == [0.002, 0.002]
 
 
+def test_without_the_clock_where_that_finds_no_mpi_library(tmp_path: Path) -> None:
+    said = "urakata compare: the program calls MPI_Init, which no library that it loads has"
+    script = f"{_HERE}; case $* in *clock*) echo '{said}' >&2; exit 127;; esac"
+    code, output, _ = compare(tmp_path, script, "--engines", "poll", "--json", "-")
+    assert code == 0 and json.loads(output)["compared"] == "whole job"
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_with_the_verdict_of_what_was_measured(tmp_path: Path, number: signal.Signals) -> None:
     """The first round is whole; from the second on the launcher hangs."""

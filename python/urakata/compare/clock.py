@@ -8,6 +8,7 @@ import re
 from urakata import paths
 
 _LIBRARY = "libcompare-clock.so"
+_BROKEN = "urakata compare: the program calls "  # the same, where the library cannot find what is behind it
 _LINE = re.compile(r"urakata-clock: (\d+)\n?")  # ns; exec/compare_clock.c writes one a rank to standard error
 
 
@@ -18,6 +19,11 @@ def with_clock(command: list[str]) -> list[str]:
         return command
     preloads = ":".join(filter(None, (str(library), os.environ.get("LD_PRELOAD"))))
     return ["env", f"LD_PRELOAD={preloads}", *command]
+
+
+def broken_by_clock(failure: str) -> bool:
+    """Whether a job failed because the clock found no MPI library behind it."""
+    return _BROKEN in failure
 
 
 def read_clock(complaints: str) -> tuple[float | None, str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from urakata.compare.clock import read_clock
+from urakata.compare.clock import broken_by_clock, read_clock
 from urakata.compare.interval import rounds_for
 from urakata.compare.progress_need import nothing_to_progress
 from urakata.compare.side import HOST, Side
@@ -120,6 +120,7 @@ class _Measuring:
     ) -> None:
         self._question, self._limits, self._progress, self._tell, self._stop = question, limits, progress, tell, stop
         self._begin = time.monotonic()
+        self._clock = True
 
     @property
     def _spent(self) -> float:
@@ -140,7 +141,7 @@ class _Measuring:
         if left <= 0:
             raise _OutOfTimeError
         environment = self._question.host.environment(space=trials.side.space)
-        command = self._question.command(trials.side, clock=True, report=report)
+        command = self._question.command(trials.side, self._clock, report)
         try:
             done = run(command, environment, min(timeout, left), self._stop.look)
             _take(trials, number, done, self._question.check)
@@ -163,6 +164,9 @@ class _Measuring:
         self._progress("host alone, to warm up", 0)
         first = Trials(HOST)
         self._run(first, 0)
+        if broken_by_clock(first.failure):  # whole jobs are compared, then
+            self._clock, first = False, Trials(HOST)
+            self._run(first, 0)
         if not first.usable:
             session.host.failure = first.failure
             session.ended = "the program fails with the host alone"
