@@ -30,7 +30,7 @@ _OUR_LINES = ("urakata: ", "urakata-exec: ")
 _USUAL_FOR_REPORT = 0.1
 _MOST_FOR_REPORT = 0.2
 # A side that is still running when the time is over has failed where it takes as many times as long as the MPI library.
-_TOO_SLOW = 3
+_TOO_SLOW = 10
 
 
 class Stop:
