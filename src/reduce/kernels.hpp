@@ -255,11 +255,13 @@ struct Access<Pair<V, I>> {
   }
 };
 
-// Buffers may lie at any address, aligned or not.
+// Buffers may lie at any address, aligned or not; they do not overlap, and the parameters say so. Otherwise compilers add a
+// loop for buffers that are close to each other, in which a sum of two NaNs may have the other one's payload: then ranks
+// would have different bits by where their buffers lie.
 template <class O, class T>
-void apply(const Reducer&, const void* in, void* inout, std::uint64_t count) {
-  const auto* __restrict__ left = static_cast<const std::byte*>(in);
-  auto* __restrict__ right = static_cast<std::byte*>(inout);
+void apply(const Reducer&, const void* __restrict__ in, void* __restrict__ inout, std::uint64_t count) {
+  const auto* left = static_cast<const std::byte*>(in);
+  auto* right = static_cast<std::byte*>(inout);
   for (std::uint64_t i = 0; i < count; ++i) {
     std::byte* at = right + i * sizeof(T);
     Access<T>::put(at, O::of(Access<T>::get(left + i * sizeof(T)), Access<T>::get(at)));
