@@ -1,5 +1,4 @@
 // What this rank says of itself for transport `wire`: limits, network interfaces.
-#include <dirent.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -18,15 +17,6 @@ namespace urakata::job {
 
 namespace {
 
-bool has_entries(const char* folder) {
-  DIR* directory = opendir(folder);
-  if (directory == nullptr) return false;
-  bool found = false;
-  while (const dirent* entry = readdir(directory)) found = found || entry->d_name[0] != '.';
-  closedir(directory);
-  return found;
-}
-
 // So many connections with each rank of another node, for a moment twice as many where both begin, and what program and
 // host need.
 std::size_t descriptors_wanted(std::span<const std::int32_t> nodes, std::int32_t rank, std::size_t connections) {
@@ -43,21 +33,19 @@ std::size_t descriptors_allowed() {
 
 }  // namespace
 
-bool has_better_network() { return has_entries("/sys/class/infiniband") || has_entries("/sys/class/cxi"); }
-
 bool room_for_link(std::span<const std::int32_t> nodes, std::int32_t rank, std::size_t more) {
   constexpr std::size_t kOfLink = 2;
   return descriptors_wanted(nodes, rank, 1 + kOfLink + more) <= descriptors_allowed();
 }
 
-WireFacts own_wire_facts(std::span<const std::int32_t> nodes, std::int32_t rank, bool wanted, bool better_first) {
+WireFacts own_wire_facts(std::span<const std::int32_t> nodes, std::int32_t rank, bool wanted, bool fast) {
   WireFacts facts;
   if (!wanted) {
     facts.obstacle = WireFacts::Obstacle::asked;
   } else if (descriptors_wanted(nodes, rank, 1) > descriptors_allowed()) {
     facts.obstacle = WireFacts::Obstacle::descriptors;
   }
-  facts.fast = better_first && has_better_network();
+  facts.fast = fast;
   const std::string_view chosen = options().wire_interface;
   std::vector<InterfaceAddress> all = interface_addresses(chosen);
   for (const InterfaceAddress& one : all) {

@@ -39,10 +39,8 @@ struct WireFacts {
   std::vector<InterfaceAddress> listens_at = {};  // empty: all addresses of its node
 };
 // As the limits of this process and the network interfaces say. nodes[rank]: see Job::nodes(). `wanted`: it may talk by
-// wire. `better_first`: a network that the host drives better than TCP is to be preferred.
-WireFacts own_wire_facts(std::span<const std::int32_t> nodes, std::int32_t rank, bool wanted, bool better_first);
-// A network that the host drives without the kernel's TCP: InfiniBand and its like, Slingshot.
-bool has_better_network();
+// wire. `fast`: its node has a network that is to be preferred (job/better_network.hpp).
+WireFacts own_wire_facts(std::span<const std::int32_t> nodes, std::int32_t rank, bool wanted, bool fast);
 // Does the limit allow the connections of this rank's link (transport/wire_link.hpp), besides those of the wire? `more`: to
 // each rank of another node.
 bool room_for_link(std::span<const std::int32_t> nodes, std::int32_t rank, std::size_t more = 0);

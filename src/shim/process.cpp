@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <span>
 #include <string>
 
 #include "base/clock.hpp"
@@ -96,7 +97,7 @@ tune::RunFacts run_facts() {
                                              .within_node;
   const tune::TransportTerms terms = tune::transport_terms(wish.transport);
   facts.by_wire =
-      started.local_ranks == 1 && started.ranks > 1 && terms.wire && !(terms.better && job::has_better_network());
+      started.local_ranks == 1 && started.ranks > 1 && terms.wire && !(terms.better && !job::network_device().empty());
   return facts;
 }
 
@@ -117,6 +118,7 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
   warn_of_unknown_variables();
   host_only_ = wish.engine == EngineKind::host;
   facts_ = run_facts();
+  if (!facts_.one_node) open_before_ = job::open_files();
   const bool threads = tune::asks_for_threads(facts_);
   int got = required;
   const int code = [&] {
@@ -169,13 +171,21 @@ bool Process::set_up() {
   if (!job_.note_crowded(world, placement_.crowded)) return false;
   const auto own = static_cast<std::int32_t>(world.rank());
   const tune::TransportTerms terms = tune::transport_terms(wish.transport);
-  wiring_.set_up(world, job_.nodes(), job::own_wire_facts(job_.nodes(), own, terms.wire, terms.better), failures_,
-                 wish.peer_timeout_ns(), [&](const Network& found) {
+  const std::span<const std::int32_t> nodes = job_.nodes();
+  if (std::ranges::any_of(nodes, [&](std::int32_t node) { return node != nodes.front(); })) {
+    better_network_ = job::better_network(job::network_device(), open_before_, job::open_files());
+  }
+  const bool fast = terms.better && !better_network_.empty();
+  wiring_.set_up(world, nodes, job::own_wire_facts(nodes, own, terms.wire, fast), failures_, wish.peer_timeout_ns(),
+                 [&](const Network& found) {
                    sites_ = meet_sites(world, found);
                    transports_ = tune::TransportChoice(found, sites_.of);
                    return transports_.peers(own);
                  });
   log::information("transport %s: %s", wiring_.wire() != nullptr ? "wire" : "host", transports_.why().c_str());
+  if (!better_network_.empty()) {
+    log::information("a network that the MPI library drives better than TCP: %s", better_network_.c_str());
+  }
   if (const std::string warning = transports_.warning(wish.transport); !warning.empty()) {
     log::warning_of_all("%s", warning.c_str());
   }
@@ -217,7 +227,7 @@ void Process::choose_messages(job::Bootstrap& world) {
   tune::MessagesFacts facts{.asked = wish.wire_messages, .space = wish.space};
   std::vector<tune::MessagesFacts> all(world.ranks(), facts);
   if (transports_.any()) {
-    facts.better = job::has_better_network();
+    facts.better = !better_network_.empty();
     facts.room = job::room_for_link(job_.nodes(), own);
     facts.moves = facts_.hook || multiple_ || helper;
     const bool one_site = sites_.count < 2 && wish.wire_messages != MessagesWish::host;

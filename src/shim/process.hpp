@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/engines.hpp"
+#include "job/better_network.hpp"
 #include "job/job.hpp"
 #include "job/wiring.hpp"
 #include "observe/observer.hpp"
@@ -102,6 +103,8 @@ class Process {
   engine::Engines engines_;
   Progress progress_{engines_};
   transport::Failures failures_{MPI_ERR_OTHER};
+  job::OpenFiles open_before_;  // before the host's MPI_Init; where there may be several nodes
+  std::string better_network_;  // why messages to other nodes are best left to the host; empty: nothing speaks for that
   job::Wiring wiring_;
   tune::TransportChoice transports_;
   tune::MessagesChoice messages_choice_;

@@ -1,0 +1,105 @@
+#include "job/better_network.hpp"
+
+#include <dirent.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+
+namespace urakata::job {
+
+namespace {
+
+// InfiniBand and RoCE, Omni-Path, EFA, usNIC; Slingshot; Aries and Gemini; BXI; Tofu; Omni-Path without verbs.
+constexpr std::array kClasses = {"infiniband", "cxi", "gni", "bxi", "tofu", "hfi1"};
+
+// Device files that are no network between nodes. Files of terminals, of shared memory, of graphics cards, and those by
+// which ranks of a node copy.
+constexpr std::array<std::string_view, 38> kOtherDevices = {
+    "null",   "zero",      "full", "random", "urandom", "tty",  "pts/",   "ptmx",      "console", "shm/",
+    "mqueue", "hugepages", "fd/",  "nvidia", "kfd",     "dri/", "nvmap",  "knem",      "xpmem",   "gdrdrv",
+    "kmsg",   "fuse",      "cpu",  "rtc",    "hpet",    "ptp",  "mem",    "userfault", "net/tun", "vhost",
+    "kvm",    "loop",      "sd",   "nvme",   "dm-",     "snd/", "input/", "video"};
+
+std::vector<std::string> entries(const std::string& folder) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(folder.c_str()), closedir);
+  std::vector<std::string> found;
+  while (const dirent* entry = directory ? readdir(directory.get()) : nullptr) {
+    if (entry->d_name[0] != '.') found.emplace_back(entry->d_name);
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+// What a symbolic link in `folder` names.
+std::string target_of(const std::string& folder, const std::string& name) {
+  std::string path = folder;
+  path.append("/").append(name);
+  std::array<char, PATH_MAX> text{};
+  const ssize_t length = readlink(path.c_str(), text.data(), text.size());
+  return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0))};
+}
+
+bool may_be_network(std::string_view file) {
+  constexpr std::string_view kFolder = "/dev/";
+  if (!file.starts_with(kFolder)) return false;
+  const std::string_view name = file.substr(kFolder.size());
+  return std::ranges::none_of(kOtherDevices, [&](std::string_view other) { return name.starts_with(other); });
+}
+
+int option_of(int socket, int option) {
+  int value = -1;
+  socklen_t length = sizeof value;
+  return getsockopt(socket, SOL_SOCKET, option, &value, &length) == 0 ? value : -1;
+}
+
+bool listens(int socket) {
+  if (option_of(socket, SO_ACCEPTCONN) != 1 || option_of(socket, SO_TYPE) != SOCK_STREAM) return false;
+  const int domain = option_of(socket, SO_DOMAIN);
+  return domain == AF_INET || domain == AF_INET6;
+}
+
+// The first that is not among the others; empty: all are.
+std::string first_new(const std::vector<std::string>& now, const std::vector<std::string>& before) {
+  const auto found = std::ranges::find_if(now, [&](const auto& one) { return std::ranges::count(before, one) == 0; });
+  return found == now.end() ? "" : *found;
+}
+
+}  // namespace
+
+std::string network_device(const std::string& root) {
+  for (const char* name : kClasses) {
+    const std::string folder = root + "/sys/class/" + name;
+    if (const auto found = entries(folder); !found.empty()) return folder.substr(root.size()) + "/" + found.front();
+  }
+  return "";
+}
+
+OpenFiles open_files(const std::string& folder) {
+  OpenFiles found;
+  for (const std::string& name : entries(folder)) {
+    std::string target = target_of(folder, name);
+    if (may_be_network(target))
+      found.devices.push_back(std::move(target));
+    else if (target.starts_with("socket:") && listens(std::atoi(name.c_str())))
+      found.listeners.push_back(std::move(target));
+  }
+  return found;
+}
+
+std::string better_network(const std::string& device, const OpenFiles& before, const OpenFiles& now) {
+  if (!device.empty()) return "the node has " + device;
+  if (const std::string file = first_new(now.devices, before.devices); !file.empty()) {
+    return "the MPI library uses " + file;
+  }
+  if (first_new(now.listeners, before.listeners).empty()) return "the MPI library does not listen for TCP connections";
+  return "";
+}
+
+}  // namespace urakata::job
