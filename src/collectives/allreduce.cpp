@@ -122,8 +122,7 @@ Built ring(const Arguments& arguments) {
   return plan.commit();
 }
 
-// Everybody sends to everybody at once and combines all inputs in rank order, from the last rank down: one step, and
-// bit by bit the same result on all ranks.
+// Everybody sends to everybody at once and combines all inputs in rank order, from the last rank down: one step.
 Built spread(const Arguments& arguments) {
   Plan plan("allreduce/spread", arguments, kReductionSegment);
   const std::uint32_t n = arguments.ranks;
