@@ -14,7 +14,8 @@ namespace urakata::space {
 //
 // What a program leaves out of its forks itself (MADV_DONTFORK, as libraries do for memory that a network card writes)
 // stays so: the kernel has one mark for both, so a fork notes where the programs' marks are and puts them back. It has
-// to read the kernel's list of all mappings for that, and does so once some task has given such advice.
+// to read the kernel's list of all mappings for that, and does so once some task has given such advice. Advice that the
+// kernel has made needless does not count (registered_memory.hpp).
 void leave_others_out_of_forks(const Membership& membership);
 
 // What madvise() is to do from then on (own_mappings.hpp): the kernel's answer, or minus the error number. Advice about

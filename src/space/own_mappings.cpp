@@ -26,7 +26,9 @@ void look_for_marks(const Membership& membership) {
 #include <cstring>
 #include <string_view>
 
+#include "space/jump.hpp"
 #include "space/raw.hpp"
+#include "space/registered_memory.hpp"
 #include "space/territory.hpp"
 
 namespace urakata::space {
@@ -101,15 +103,28 @@ void* map(void* wanted, std::size_t bytes, int rights, int flags, int file, off_
   return reinterpret_cast<void*>(result);  // NOLINT(performance-no-int-to-ptr)
 }
 
+// Where the C library's madvise() jumped before: to another library that looks at calls, such as UCX's for its cache of
+// registered memory.
+using Advise = int (*)(void*, std::size_t, int);
+constinit Advise next_madvise = nullptr;
+
 int advise(void* place, std::size_t bytes, int advice) {
+  if (advice == MADV_DONTFORK || advice == MADV_DOFORK) {
+    if (is_needless_fork_advice(reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)))) return 0;
+  } else if (next_madvise != nullptr) {
+    return next_madvise(place, bytes, advice);
+  }
   const long result = advise_for_program(place, bytes, advice);
   if (result == 0) return 0;
   errno = static_cast<int>(-result);
   return -1;
 }
 
-// The code of a function of the C library, where it is nothing but the system call; empty where it is anything else.
-std::string_view code_of(const char* name, unsigned char number) {
+constexpr std::string_view kBranchTarget = "\xf3\x0f\x1e\xfa"sv;  // endbr64
+constexpr std::string_view kJump = "\xff\x25\x00\x00\x00\x00"sv;  // jmp *0(%rip), and the address after it
+
+// The code of a function of the C library from where a jump may be put; empty where it is not to be had.
+std::string_view code_of(const char* name) {
   // Another preloaded library may define the name, too.
   void* const library = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
   if (library == nullptr) return {};
@@ -118,19 +133,20 @@ std::string_view code_of(const char* name, unsigned char number) {
   Dl_info file{};
   void* symbol = nullptr;
   if (function == nullptr || dladdr1(function, &file, &symbol, RTLD_DL_SYMENT) == 0 || symbol == nullptr) return {};
-  const std::string_view code(static_cast<const char*>(function), static_cast<const ElfW(Sym)*>(symbol)->st_size);
-  // mov $number, %eax; syscall
-  const std::array<char, 7> call{'\xb8', static_cast<char>(number), 0, 0, 0, '\x0f', '\x05'};
-  const bool plain = code.find(std::string_view(call.data(), call.size())) < 64;
-  return plain ? code : std::string_view{};
+  std::string_view code(static_cast<const char*>(function), static_cast<const ElfW(Sym)*>(symbol)->st_size);
+  if (code.starts_with(kBranchTarget)) code.remove_prefix(kBranchTarget.size());
+  return code;
 }
 
-// Has the C library's function jump to ours. False: it is of another form, or cannot be changed.
-bool replace(const char* name, unsigned char number, std::uint64_t ours) {
-  constexpr std::string_view kBranchTarget = "\xf3\x0f\x1e\xfa"sv;  // endbr64
-  constexpr std::string_view kJump = "\xff\x25\x00\x00\x00\x00"sv;  // jmp *0(%rip), and the address after it
-  std::string_view code = code_of(name, number);
-  if (code.starts_with(kBranchTarget)) code.remove_prefix(kBranchTarget.size());
+// Whether it is nothing but the system call.
+bool is_plain(std::string_view code, unsigned char number) {
+  // mov $number, %eax; syscall
+  const std::array<char, 7> call{'\xb8', static_cast<char>(number), 0, 0, 0, '\x0f', '\x05'};
+  return code.find(std::string_view(call.data(), call.size())) < 64;
+}
+
+// Has the C library's function jump to ours. False: it is too short, or cannot be changed.
+bool put_jump(std::string_view code, std::uint64_t ours) {
   if (code.size() < kJump.size() + sizeof ours) return false;
   const std::uint64_t at = reinterpret_cast<std::uint64_t>(code.data());
   const std::uint64_t first = at & ~(kPage - 1);
@@ -145,12 +161,26 @@ bool replace(const char* name, unsigned char number, std::uint64_t ours) {
   return true;
 }
 
+bool replace_mmap() {
+  const std::string_view code = code_of("mmap");
+  return is_plain(code, SYS_mmap) && put_jump(code, reinterpret_cast<std::uint64_t>(&map));
+}
+
+bool replace_madvise() {
+  const std::string_view code = code_of("madvise");
+  if (!is_plain(code, SYS_madvise)) {
+    next_madvise = reinterpret_cast<Advise>(target_of_jump(code));  // NOLINT(performance-no-int-to-ptr)
+    if (next_madvise == nullptr) return false;
+  }
+  return put_jump(code, reinterpret_cast<std::uint64_t>(&advise));
+}
+
 }  // namespace
 
 bool map_in_territory(const Membership& membership) {
   own_task = membership;
-  if (!replace("madvise", SYS_madvise, reinterpret_cast<std::uint64_t>(&advise))) look_for_marks(membership);
-  return replace("mmap", SYS_mmap, reinterpret_cast<std::uint64_t>(&map));
+  if (!replace_madvise()) look_for_marks(membership);
+  return replace_mmap();
 }
 
 }  // namespace urakata::space

@@ -4,7 +4,8 @@
 // malloc, thread stacks and all else in the C library call its mmap() directly, so no other definition of that name is
 // ever asked. Its first instructions are therefore replaced by a jump, as UCX (bistro) and Open MPI (patcher) do for
 // their caches of registered memory. One of these may later put its own jump there: then the kernel places mappings
-// again. madvise() is replaced likewise (fork_guard.hpp).
+// again. madvise() is replaced likewise (fork_guard.hpp, registered_memory.hpp); where it has such a jump already, calls
+// that are not about forks go there.
 #pragma once
 
 #include <optional>

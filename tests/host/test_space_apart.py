@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import platform
+import re
 import resource
 import shutil
 import struct
@@ -12,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from jobs import FULL, compiled, named, run_job
-from spaces import SPACE, nothing_stays, position_independent_python, space_job
+from spaces import SPACE, compiled_text, nothing_stays, position_independent_python, space_job
 
 __all__ = ["nothing_stays"]  # around every test here
 
@@ -64,6 +66,19 @@ def test_a_fork_is_right_wherever_the_kernel_maps_libraries(folder: Path, before
     outcome = run_job(named("mpich"), 2, [*before, *SPACE, program, "forks", "8", "3"])
     assert (outcome.code, outcome.output.count("right")) == (0, 1), outcome.output
     assert "as an ordinary process" not in outcome.output, outcome.output
+
+
+def test_registered_memory_is_not_left_out_of_forks_in_vain(folder: Path) -> None:
+    """In a space that costs a lock of the node each time, and each later fork reads the list of all ranks' mappings."""
+    if tuple(map(int, re.findall(r"\d+", platform.release())[:2])) < (5, 13):
+        pytest.skip("this kernel does not copy registered memory when a process forks")
+    advise = "int madvise(void*, unsigned long, int);\n"
+    advise += "int advise(void* at, unsigned long bytes, int how) { return 0 + madvise(at, bytes, how); }\n"
+    program = str(compiled(named("mpich"), "registered_memory", folder))
+    for library, said in (("libibverbs.so.1", "no yes"), ("libother.so.1", "yes yes")):
+        path = compiled_text(folder, library, advise, "-O0", "-shared", "-fPIC")
+        outcome = space_job(named("mpich"), 1, [program, path])
+        assert (outcome.code, f"left out: {said}" in outcome.output) == (0, True), outcome.output
 
 
 def test_forks_outside_of_a_space_are_as_ever(folder: Path) -> None:
