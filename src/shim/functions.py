@@ -118,7 +118,8 @@ HOST_FUNCTIONS = [
         Init_thread Abort Finalize Finalized Query_thread Get_library_version Wait Waitany Waitall Waitsome
         Test Testany Testall Testsome Request_free Request_get_status Cancel Start Startall Isend Irecv Pack
         Unpack Reduce_local Get_elements_x Comm_dup Comm_free Comm_disconnect Comm_rank Comm_size
-        Comm_test_inter Comm_group Comm_call_errhandler Comm_set_errhandler Comm_get_attr Comm_split_type
+        Comm_test_inter Comm_group Comm_call_errhandler Comm_set_errhandler Comm_get_errhandler
+        Errhandler_free Comm_get_attr Comm_set_attr Comm_create_keyval Comm_free_keyval Comm_split_type
         Comm_set_info Comm_get_parent Group_translate_ranks Group_free Type_size_x Type_get_extent_x
         Type_get_true_extent_x
         Type_get_envelope Type_get_contents Type_contiguous Type_create_struct Type_indexed Type_dup

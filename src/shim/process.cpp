@@ -21,6 +21,7 @@
 #include "shim/communicator_origin.hpp"
 #include "shim/conduits.hpp"
 #include "shim/datatype.hpp"
+#include "shim/finalize_callback.hpp"
 #include "shim/host.hpp"
 #include "shim/host_bootstrap.hpp"
 #include "shim/host_messages.hpp"
@@ -133,15 +134,18 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
   multiple_ = got == MPI_THREAD_MULTIPLE;
   one_at_a_time = !multiple_;
 
-  int rank = 0;
-  host.Comm_rank(MPI_COMM_WORLD, &rank);
+  host.Comm_rank(MPI_COMM_WORLD, &world_rank_);
+  host.Comm_size(MPI_COMM_WORLD, &world_size_);
   refuse_other_launcher(started);
-  log::set_rank(rank);
+  log::set_rank(world_rank_);
   if (!wish.report.empty() && !was_spawned()) {
     observer_ = std::make_unique<observe::Observer>(wish.timeline, wish.domains);
   }
   measuring_ = std::getenv("URAKATA_MEASURE_START") != nullptr;
   host_only_ = !set_up();
+  if (!host_only_ || observer_ != nullptr) {
+    ends_in_callback_ = set_finalize_callback([] { process().end(); });
+  }
   if (observer_) host.message_path = MessagePath::observed;
   init_ns_ = now_ns();
   running_ = true;
@@ -306,36 +310,56 @@ void Process::stop_helpers() {
   for (engine::Engine* engine : engines_.all()) engine->stop();
 }
 
+// MPICH takes no locks in the delete callbacks, so no helper may call it then. The program's own calls move everything.
+void Process::stop_host_helpers() {
+  if (fallback != nullptr) fallback->stop();
+  for (engine::Engine* engine : engines_.all()) engine->stop();
+}
+
 int Process::finalise() {
-  if (running_) {
-    leave_space();
-    host.message_path = MessagePath::host;
-    running_ = false;
-    if (!host_only_) {
-      // Operations whose requests were freed: other ranks need our part in them.
-      Ladder ladder(oversubscribed_);
-      auto pending = [&] {
-        return std::ranges::any_of(engines_.all(), [](engine::Engine* e) { return e->domain().unfinished(); });
-      };
-      while (pending()) {
-        if (!progress_.step_all()) ladder.step();
-      }
-      settle_left_behind();
-      settle_lanes();
-      judge_links();
-      progress_.unhook();
-      leave_conduits();
-      stop_helpers();
-      free_left_handles();
-    }
-    if (observer_) write_report();
-    if (!host_only_) {
-      host.Group_free(&world_group_);
-      host.Comm_free(&self_);
-      host.Comm_free(&world_);
-    }
+  if (!running_) return host.Finalize();
+  if (!ends_in_callback_) {
+    end();
+    return host.Finalize();
   }
-  return host.Finalize();
+  if (multiple_ && host.progress_register == nullptr) stop_host_helpers();
+  const int code = finalize_with_callback();
+  if (running_) {  // the library has left our callback out, and allows no more calls
+    running_ = false;
+    own_endpoint = nullptr;
+    stop_helpers();
+    if (observer_) write_report();
+  }
+  return code;
+}
+
+void Process::end() {
+  leave_space();
+  host.message_path = MessagePath::host;
+  running_ = false;
+  if (!host_only_) {
+    // Operations whose requests were freed: other ranks need our part in them.
+    Ladder ladder(oversubscribed_);
+    auto pending = [&] {
+      return std::ranges::any_of(engines_.all(), [](engine::Engine* e) { return e->domain().unfinished(); });
+    };
+    while (pending()) {
+      if (!progress_.step_all()) ladder.step();
+    }
+    settle_left_behind();
+    settle_lanes();
+    judge_links();
+    progress_.unhook();
+    leave_conduits();
+    stop_helpers();
+    free_left_handles();
+  }
+  if (observer_) write_report();
+  if (!host_only_) {
+    host.Group_free(&world_group_);
+    host.Comm_free(&self_);
+    host.Comm_free(&world_);
+  }
 }
 
 }  // namespace urakata::shim

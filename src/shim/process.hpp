@@ -84,9 +84,13 @@ class Process {
   // Why a helper would have to call the host for messages of this rank; empty: they all go by wire.
   std::string why_not_by_wire() const;
   void write_report();
+  // Ends everything of ours, in MPI_Finalize. Collective.
+  void end();
+  void stop_host_helpers();
 
   bool running_ = false;
   bool host_only_ = true;
+  bool ends_in_callback_ = false;  // finalize_callback.hpp
   bool measuring_ = false;
   bool oversubscribed_ = false;
   bool multiple_ = false;  // the host allows several threads at once
@@ -96,6 +100,7 @@ class Process {
   MPI_Group world_group_ = MPI_GROUP_NULL;
   int largest_tag_ = 32767;  // what the standard grants
   std::int32_t world_rank_ = 0;
+  std::int32_t world_size_ = 1;
   job::Job job_;
 
   tune::RunFacts facts_;

@@ -27,12 +27,8 @@ void Process::write_report() {
   observe::Meta meta;
   meta.finalize_ns = now_ns();
   meta.init_ns = init_ns_;
-  int rank = 0;
-  int ranks = 1;
-  host.Comm_rank(MPI_COMM_WORLD, &rank);
-  host.Comm_size(MPI_COMM_WORLD, &ranks);
-  meta.rank = static_cast<std::uint32_t>(rank);
-  meta.ranks = static_cast<std::uint32_t>(ranks);
+  meta.rank = static_cast<std::uint32_t>(world_rank_);
+  meta.ranks = static_cast<std::uint32_t>(world_size_);
   meta.program = command_line();
   meta.file = program_file();
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};

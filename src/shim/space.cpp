@@ -175,12 +175,19 @@ void leave_space() {
   if (!PlannedExchange::any_in_job()) return;
   if (link() != nullptr) link()->expect_ends();
   HostSend::finish_detached();
-  const auto asleep = [](MPI_Request* barrier) { host.Wait(barrier, MPI_STATUS_IGNORE); };
+  // Others may still need this rank's part in collectives, which no helper moves any more.
+  const auto stepping = [](MPI_Request* barrier) {
+    Ladder ladder(process().oversubscribed());
+    int done = 0;
+    while (host.Test(barrier, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) {
+      if (!process().progress().step_all()) ladder.step();
+    }
+  };
   const auto moving = [](MPI_Request* barrier) {
     int done = 0;
     wait_until([&] { return host.Test(barrier, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0; });
   };
-  const bool all_here = endpoint() == nullptr ? pass_barrier(asleep) : pass_barrier(moving);
+  const bool all_here = endpoint() == nullptr ? pass_barrier(stepping) : pass_barrier(moving);
   stop_message_helpers();
   PlannedExchange::stop_all();
   flush_link();

@@ -1,0 +1,47 @@
+"""What MPI objects may still do when the program ends or frees them: in MPI_Finalize, and after MPI_Comm_free."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from jobs import FULL, HOST_NAMES, Host, Outcome, compiled, named, passes, run_job
+from spaces import nothing_stays, space_job
+
+__all__ = ["nothing_stays"]  # around every test here
+
+NAMES = HOST_NAMES if FULL else ("openmpi", "mpich")
+ENGINES = ("poll", "thread", "space")
+
+
+def job(host: Host, program: list[str], engine: str, reports: Path | None = None) -> Outcome:
+    """Of three ranks, with the engine or in a space."""
+    environment = {} if reports is None else {"URAKATA_REPORT": str(reports)}
+    if engine == "space":
+        return space_job(host, 3, program, environment=environment)
+    return run_job(host, 3, program, engine, environment=environment)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", NAMES)
+def test_all_is_there_until_the_last_callback_of_comm_self(
+    folder: Path, tmp_path: Path, name: str, engine: str
+) -> None:
+    """And the report is written behind it."""
+    host = named(name)
+    program = [str(compiled(host, "last_callbacks", folder))]
+    outcome = job(host, program, engine, tmp_path)
+    passes(outcome)
+    assert "3 callbacks\n" in outcome.output
+    assert len(list(tmp_path.glob("rank-[0-9]*.json"))) == 3
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_all_ends_well_where_a_callback_fails(folder: Path, tmp_path: Path, engine: str) -> None:
+    """Open MPI then calls no other ones; MPICH ends the job."""
+    host = named("openmpi")
+    program = [str(compiled(host, "last_callbacks", folder)), "error"]
+    outcome = job(host, program, engine, tmp_path)
+    passes(outcome)
+    assert "2 callbacks\n" in outcome.output
+    assert len(list(tmp_path.glob("rank-[0-9]*.json"))) == 3
