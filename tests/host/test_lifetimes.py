@@ -45,3 +45,12 @@ def test_all_ends_well_where_a_callback_fails(folder: Path, tmp_path: Path, engi
     passes(outcome)
     assert "2 callbacks\n" in outcome.output
     assert len(list(tmp_path.glob("rank-[0-9]*.json"))) == 3
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_types_over_negative_extents_lie_where_the_standard_says(folder: Path, name: str) -> None:
+    """MPICH alone has them elsewhere."""
+    host = named(name)
+    program = str(compiled(host, "negative_extents", folder))
+    passes(run_job(host, 2, [program], "poll"))
+    passes(space_job(host, 2, [program, "messages"]))
