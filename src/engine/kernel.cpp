@@ -13,8 +13,8 @@ namespace urakata::engine {
 
 namespace {
 
-constexpr unsigned kPollsPerPeerCheck = 1 << 14;    // some system calls for each peer
-constexpr std::uint64_t kFarewell = 1'000'000'000;  // ns
+constexpr unsigned kPollsPerPeerCheck = 1 << 14;  // some system calls for each peer
+constexpr useconds_t kBetweenFarewells = 20;
 
 }  // namespace
 
@@ -23,13 +23,10 @@ void KernelPart::check_peers() {
 }
 
 // Who left before this rank has all that it needed, and answers no more.
-bool KernelPart::leave(std::uint64_t until_ns) {
-  constexpr useconds_t kBetween = 20;
+bool KernelPart::leave() {
   if (offload != nullptr) {
-    for (check_peers(); !offload->all_have_it() && !conduit->broken(); check_peers()) {
-      if (now_ns() >= until_ns) return false;
-      usleep(kBetween);
-    }
+    check_peers();
+    if (!offload->all_have_it() && !conduit->broken()) return false;
   }
   conduit->leave();
   return true;
@@ -60,28 +57,36 @@ void ExecutorTransport::forget(KernelPart& part) {
   std::erase(parts_, &part);
 }
 
-// A receiver may compute for long before it takes what it was sent: so this rank's slot stays, whose byte code answers.
-void ExecutorTransport::end(std::unique_ptr<KernelPart> part) {
+bool ExecutorTransport::end_now(const KernelPart* part, bool all) {
   const std::lock_guard guard(lock_);
-  const std::uint64_t now = now_ns();
   std::erase_if(ended_, [&](const std::unique_ptr<KernelPart>& one) {
-    if (!one->leave(now)) return false;
+    if ((!all && one.get() != part) || !one->leave()) return false;
     forget(*one);
     return true;
   });
-  if (part->leave(now + kFarewell)) {
-    forget(*part);
-  } else {
+  return std::ranges::find(ended_, part, &std::unique_ptr<KernelPart>::get) == ended_.end();
+}
+
+// A receiver may compute for long before it takes what it was sent: so this rank's slot stays, whose byte code answers.
+void ExecutorTransport::end(std::unique_ptr<KernelPart> part, std::uint64_t wait_ns) {
+  const std::uint64_t until = now_ns() + wait_ns;
+  const KernelPart* const waited = part.get();
+  {
+    const std::lock_guard guard(lock_);
     ended_.push_back(std::move(part));
   }
+  for (bool all = true; !end_now(waited, all) && now_ns() < until; all = false) usleep(kBetweenFarewells);
 }
 
 void ExecutorTransport::leave() {
-  const std::lock_guard guard(lock_);
+  const auto leave_now = [this] {
+    const std::lock_guard guard(lock_);
+    return std::ranges::count_if(parts_, [](KernelPart* part) { return !part->leave(); }) == 0;
+  };
   const std::uint64_t until = now_ns() + kFarewell;
-  for (KernelPart* part : parts_) {
-    if (!part->leave(until)) part->conduit->leave();
-  }
+  while (!leave_now() && now_ns() < until) usleep(kBetweenFarewells);
+  const std::lock_guard guard(lock_);
+  for (KernelPart* part : parts_) part->conduit->leave();
 }
 
 // Instances that engine kernel runs post no messages of their own.

@@ -67,10 +67,9 @@ struct KernelPart {
   // For when what is in flight tells of no peer's end: finds out who has left, and whether one who is waited for is
   // lost.
   void check_peers();
-  // This rank has no more to do with the communicator; nothing is in flight. Waits until all have what it gave to the
-  // offload's operations, or until `until_ns` of now_ns(). True: they have, and know that it has left. False: some
-  // still lack it, so it must stay.
-  bool leave(std::uint64_t until_ns);
+  // This rank has no more to do with the communicator; nothing is in flight. True: all have what it gave to the
+  // offload's operations, and know that it has left. False: some still lack it, so it must stay.
+  bool leave();
 };
 
 class ExecutorTransport final : public transport::Transport {
@@ -83,9 +82,12 @@ class ExecutorTransport final : public transport::Transport {
   // By any thread. A part that goes has nothing in flight.
   void add(KernelPart& part);
   void remove(KernelPart& part);
-  // Ends a part in which nothing is in flight: at once if all have what it gave, else later, in MPI_Finalize at the latest.
-  void end(std::unique_ptr<KernelPart> part);
-  // MPI_Finalize: all parts leave, in which nothing is in flight. Waits for a second at most.
+  static constexpr std::uint64_t kFarewell = 1'000'000'000;  // ns
+  // Ends a part in which nothing is in flight. It ends once all have what it gave: for that this waits for `wait_ns` at
+  // most. What has not ended by then does so in a later call, in MPI_Finalize at the latest. Other threads may call all
+  // functions meanwhile.
+  void end(std::unique_ptr<KernelPart> part, std::uint64_t wait_ns);
+  // MPI_Finalize: all parts leave, in which nothing is in flight. Waits for kFarewell at most.
   void leave();
 
   int send(const transport::Message& message, transport::Ticket ticket, bool* finished) override;
@@ -102,6 +104,8 @@ class ExecutorTransport final : public transport::Transport {
  private:
   void discard_both(KernelPart& part);
   void forget(KernelPart& part);  // under the lock
+  // Ends those of the ended parts that can: all, or this one. Is `part` gone?
+  bool end_now(const KernelPart* part, bool all);
 
   const transport::Failures& failures_;
   int news_;  // an epoll set of all conduits

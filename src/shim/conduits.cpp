@@ -94,7 +94,9 @@ bool all_have_one(job::Bootstrap& members, const std::string& why) {
 
 void KernelPartClosed::operator()(engine::KernelPart* part) const {
   std::unique_ptr<engine::KernelPart> ended(part);
-  if (engine::KernelEngine* const engine = kernel()) engine->executors().end(std::move(ended));
+  if (engine::KernelEngine* const engine = kernel()) {
+    engine->executors().end(std::move(ended), FreeingCommunicator::now() ? engine::ExecutorTransport::kFarewell : 0);
+  }
 }
 
 std::string set_up_conduits(job::Bootstrap& world, std::string obstacle) {

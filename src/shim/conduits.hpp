@@ -4,7 +4,7 @@
 // makes gets one in the call that makes it, where nothing is in the way (tune::conduit_obstacle()). So which operations
 // the kernel runs follows from what is equal on all ranks.
 //
-// Thread-safety: open_conduit() by any thread; all else by the one that calls MPI_Init and MPI_Finalize.
+// Thread-safety: open_conduit() and FreeingCommunicator by any thread; all else by the one that calls MPI_Init and MPI_Finalize.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +26,21 @@ struct KernelPartClosed {
   void operator()(engine::KernelPart* part) const;
 };
 using KernelPartHolder = std::unique_ptr<engine::KernelPart, KernelPartClosed>;
+
+// While the program frees a communicator: its part may wait for other ranks. Elsewhere it must not, since whoever ends the
+// last operation of a freed communicator moves those of others, too.
+class FreeingCommunicator {
+ public:
+  FreeingCommunicator() { now_ = true; }
+  ~FreeingCommunicator() { now_ = false; }
+  FreeingCommunicator(const FreeingCommunicator&) = delete;
+  FreeingCommunicator& operator=(const FreeingCommunicator&) = delete;
+
+  static bool now() { return now_; }
+
+ private:
+  [[gnu::tls_model("initial-exec")]] static inline constinit thread_local bool now_ = false;
+};
 
 // Collective over MPI_COMM_WORLD, `world` being the private one. `obstacle`: why this rank cannot have engine kernel;
 // empty: it can. Returns why the job has none, on all ranks alike; empty: it has.

@@ -2,6 +2,7 @@
 // socket where nobody answers, as where the other's byte code has let the communicator go.
 #include "engine/kernel.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -10,6 +11,8 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "../chain/connected.hpp"
@@ -124,6 +127,54 @@ TEST_F(KernelParts, WhoHasLeftIsNoFailureAndWhoIsLostIs) {
   EXPECT_EQ(ended[0].error, failures_.code);
   EXPECT_FALSE(parts.of[0]->offload->broken());
   for (Parts* one : {&other, &parts}) transport.remove(*one->of[0]);
+}
+
+// A root frees its communicator while the receiver computes, who has not said that it has what it was sent: other threads
+// go on with other communicators meanwhile. The root's part ends when the receiver leaves.
+TEST_F(KernelParts, WhoWaitsForAPeerKeepsNobodyElseWaiting) {
+  constexpr std::uint64_t kForLong = 600'000'000'000;
+  Parts parts = make_parts();
+  Parts other = make_parts();
+  ExecutorTransport transport(failures_);
+  std::array<std::byte, 8> bytes{};
+  const xdp::Offload::Work bcast{URA_XDP_FORM(URA_XDP_BCAST, 0, 0, 0, 8), nullptr};
+  transport.add(*parts.of[0]);
+  ASSERT_TRUE(parts.of[0]->offload->start(bcast, bytes.data(), bytes.data(), nullptr));
+  while (transport.poll().empty()) {
+  }
+  frames();
+  std::thread freeing([&] { transport.end(std::move(parts.of[0]), kForLong); });
+  while (frames() == 0) {  // the receiver is asked
+  }
+  transport.add(*other.of[0]);
+  EXPECT_TRUE(transport.poll().empty());
+  EXPECT_EQ(transport.in_flight(), 0U);
+  transport.end(std::move(other.of[0]), kForLong);  // nothing was given there
+  parts.of[1].reset();
+  freeing.join();
+}
+
+// The same without waiting: the part stays until a later call.
+TEST_F(KernelParts, APartThatCannotEndYetEndsLater) {
+  Parts parts = make_parts();
+  Parts other = make_parts();
+  ExecutorTransport transport(failures_);
+  std::array<std::byte, 8> bytes{};
+  const xdp::Offload::Work bcast{URA_XDP_FORM(URA_XDP_BCAST, 0, 0, 0, 8), nullptr};
+  transport.add(*parts.of[0]);
+  transport.add(*other.of[0]);
+  ASSERT_TRUE(parts.of[0]->offload->start(bcast, bytes.data(), bytes.data(), nullptr));
+  while (transport.poll().empty()) {
+  }
+  chain::Conduit& conduit = *parts.of[0]->conduit;
+  transport.end(std::move(parts.of[0]), 0);
+  const int connection = parts.sockets[0];
+  EXPECT_NE(fcntl(connection, F_GETFD), -1);
+  parts.of[1].reset();
+  while (conduit.check_peers(0) == 0) {  // the part exists, until it is known that the receiver has left
+  }
+  transport.end(std::move(other.of[0]), 0);
+  EXPECT_EQ(fcntl(connection, F_GETFD), -1);
 }
 
 }  // namespace
