@@ -21,16 +21,14 @@ Circle::Circle(Host& host, HostHandle of, std::int32_t own_rank, std::uint32_t o
       host_(host) {}
 
 void Circle::end() {
-  Host& host = host_;
-  const HostHandle freed = communicator;
+  host_.unused(*this);
   drop();
-  host.free_communicator(freed);
 }
 
-bool Circle::close() {
-  if (add(-1) != 0) return true;
-  drop();
-  return false;
+void Circle::close(const Freed& freed) {
+  freed_ = freed;
+  closed_.store(true, std::memory_order_release);
+  release();
 }
 
 }  // namespace urakata::messages

@@ -56,7 +56,6 @@ class Circle {
   bool linked(int rank_of_peer) const { return peers[static_cast<std::size_t>(rank_of_peer)].link != p2p::kNoPeer; }
 
   void retain() { add(1); }
-  // The last user frees the host's communicator as well, where the program has freed it before.
   void release() {
     if (add(-1) == 0) end();
   }
@@ -65,12 +64,23 @@ class Circle {
   void drop() {
     if (lives_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
-  // The program frees the handle. True: there are users yet, so do not free the host's communicator.
-  bool close();
-  // No operation is pending.
-  bool idle() const {
-    return users_.load(std::memory_order_acquire) == 1 && lives_.load(std::memory_order_acquire) == 1;
-  }
+  // Has it no user but the handle?
+  bool unused() const { return users_.load(std::memory_order_acquire) == 1; }
+  // Has every request that the program gave back before its end ended?
+  bool none_left_behind() const { return lives_.load(std::memory_order_acquire) == 1; }
+
+  // What becomes of the host's communicator when the program frees the handle.
+  struct Freed {
+    bool kept = false;       // receives still need it: it is freed behind the last user
+    HostHandle handler = 0;  // its error handler, where it is not kept and has users yet
+  };
+  // The program frees the handle.
+  void close(const Freed& freed);
+  // It has; freed() is constant then.
+  bool closed() const { return closed_.load(std::memory_order_acquire); }
+  const Freed& freed() const { return freed_; }
+  // The host's communicator must not be used any more.
+  bool gone() const { return closed() && !freed_.kept; }
 
   // Do users come and go on one thread only? Then counting them needs no locked instructions. Set before the first
   // circle is opened.
@@ -90,6 +100,8 @@ class Circle {
     return now;
   }
 
+  Freed freed_;
+  std::atomic<bool> closed_{false};
   std::atomic<std::uint32_t> users_{1};  // the handle's own, until it is freed
   std::atomic<std::uint32_t> lives_{1};  // that of all users, and what was left behind
   Host& host_;

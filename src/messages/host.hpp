@@ -45,8 +45,8 @@ class Host {
   // and with it the MixedReceive, is not needed any more.
   virtual void dispose(void* owner) = 0;
 
-  // The program has freed the communicator, and the last message on it is over.
-  virtual void free_communicator(HostHandle communicator) = 0;
+  // The program has freed the circle's communicator, and the last user is gone.
+  virtual void unused(const Circle& circle) = 0;
 };
 
 }  // namespace urakata::messages

@@ -1,5 +1,7 @@
 #include "shim/circle.hpp"
 
+#include <algorithm>
+#include <mutex>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -8,6 +10,7 @@
 #include "shim/host.hpp"
 #include "shim/message_host.hpp"
 #include "shim/process.hpp"
+#include "shim/request.hpp"
 #include "shim/space.hpp"
 #include "shim/wait_until.hpp"
 
@@ -18,6 +21,36 @@ namespace {
 Circles& circles() {
   static auto* map = new Circles;
   return *map;
+}
+
+// Those whose communicators the program has freed while requests were open.
+struct ClosedCircles {
+  std::mutex lock;
+  std::vector<const Circle*> all;
+};
+ClosedCircles& closed_circles() {
+  static auto* made = new ClosedCircles;
+  return *made;
+}
+
+const Circle* circle_of(const Request& request) {
+  if (request.is_message()) return request.message.descriptor.circle;
+  return request.exchange != nullptr ? request.exchange->circle() : nullptr;
+}
+
+bool is_pending(const Request& request) { return !request.finished(); }
+// Is it a receive that the host may be asked for now, or at a later start?
+bool may_need_host(const Request& request) {
+  const bool by_endpoint = messages::by_endpoint(request.message.descriptor.carrier);
+  return request.is_message() && !by_endpoint && (request.persistent || request.message.mixed != nullptr);
+}
+
+// Looks at all requests that exist, so not for calls that must be fast.
+template <class Is>
+bool any_request(const Circle& circle, Is is) {
+  const std::uint32_t made = request_table.made.load(std::memory_order_acquire);
+  return std::any_of(request_table.requests, request_table.requests + made,
+                     [&](const Request& request) { return circle_of(request) == &circle && is(request); });
 }
 
 // A key that is not there leaves the promise as it is.
@@ -62,6 +95,8 @@ void for_each_circle(const std::function<void(const Circle&)>& visit) {
   circles().for_each([&](const Circle* one) {
     if (one != nullptr) visit(*one);
   });
+  const std::lock_guard guard(closed_circles().lock);
+  for (const Circle* const one : closed_circles().all) visit(*one);
 }
 
 void note_promises(MPI_Comm handle, MPI_Info info) {
@@ -72,15 +107,35 @@ void note_promises(MPI_Comm handle, MPI_Info info) {
   note_promise(*open, Circle::kOvertaking, info, "mpi_assert_allow_overtaking");
 }
 
-bool close_circle(MPI_Comm handle) {
-  Circle* gone = circles().erase(handle);
-  return gone != nullptr && gone->close();
+Circle::Freed before_free(MPI_Comm handle, bool disconnects) {
+  const Circle* const open = circles().find(handle).object;
+  if (open == nullptr || open->unused()) return {};
+  const bool kept = !disconnects && open->mixed && any_request(*open, may_need_host);
+  return {kept, kept ? 0 : keep_error_handler(handle)};
+}
+
+void close_circle(MPI_Comm handle, const Circle::Freed& freed) {
+  Circle* const gone = circles().erase(handle);
+  if (gone == nullptr) return;
+  if (!gone->unused()) {
+    const std::lock_guard guard(closed_circles().lock);
+    closed_circles().all.push_back(gone);
+  }
+  gone->close(freed);
+}
+
+void forget_closed_circle(const Circle& circle) {
+  {
+    const std::lock_guard guard(closed_circles().lock);
+    std::erase(closed_circles().all, &circle);
+  }
+  forget_error_handler(circle.freed().handler);
 }
 
 void drain_circle(MPI_Comm handle) {
-  const Circle* open = endpoint() != nullptr ? circles().find(handle).object : nullptr;
+  const Circle* const open = endpoint() != nullptr ? circles().find(handle).object : nullptr;
   if (open == nullptr) return;
-  wait_until([&] { return open->idle(); });
+  wait_until([&] { return open->none_left_behind() && (open->unused() || !any_request(*open, is_pending)); });
 }
 
 }  // namespace urakata::shim

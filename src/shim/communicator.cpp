@@ -74,6 +74,24 @@ Communicator* Communicator::sibling() {
 Communicator::~Communicator() {
   if (broken() && numbers_.known()) numbers_.retire();  // see transport/failures.hpp
   if (origin_ != nullptr) origin_->release();
+  forget_error_handler(handler_);
+}
+
+ErrorTarget Communicator::error_target() const {
+  const Communicator& named = origin_ != nullptr ? *origin_ : *keeper_;  // which the handle stands for
+  if (!named.freed_.load(std::memory_order_acquire)) return {handle_};
+  return {MPI_COMM_NULL, true, named.handler_};
+}
+
+void Communicator::before_free() {
+  if (users_.load(std::memory_order_acquire) == 1) return;
+  forget_error_handler(handler_);  // of an earlier call, which the host has refused
+  handler_ = keep_error_handler(handle_);
+}
+
+void Communicator::close() {
+  freed_.store(true, std::memory_order_release);
+  release();
 }
 
 tune::Medium Communicator::medium() const {
@@ -158,9 +176,13 @@ Communicator* communicator(MPI_Comm handle) {
   return made;
 }
 
+void before_forget(MPI_Comm handle) {
+  if (Communicator* const known = communicators().find(handle).object) known->before_free();
+}
+
 void forget_communicator(MPI_Comm handle) {
   forget_origin(handle);
-  if (Communicator* gone = communicators().erase(handle)) gone->release();
+  if (Communicator* gone = communicators().erase(handle)) gone->close();
 }
 
 namespace {

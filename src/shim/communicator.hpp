@@ -21,6 +21,7 @@
 #include "lanes/placement.hpp"
 #include "shim/abi.hpp"
 #include "shim/conduits.hpp"
+#include "shim/error_handler.hpp"
 #include "shim/prepared.hpp"
 #include "shim/topology.hpp"
 #include "transport/group.hpp"
@@ -40,7 +41,12 @@ class Communicator final : public transport::Group {
   // has the schedules. Collective; nullptr, on all ranks alike: there is no room for its context.
   Communicator* sibling();
 
-  MPI_Comm handle() const { return handle_; }
+  // Of the communicator, also where the program has freed it.
+  ErrorTarget error_target() const;
+  // The program is about to free the handle.
+  void before_free();
+  // It has: takes the handle's reference back.
+  void close();
   engine::Engine* engine = nullptr;  // constant while an operation is pending
 
   // The number that a member has for this communicator's circle, and for no other one ever.
@@ -75,7 +81,7 @@ class Communicator final : public transport::Group {
  private:
   ~Communicator();
 
-  MPI_Comm handle_;
+  MPI_Comm handle_;  // the program's
   job::MemberContexts numbers_;
   std::shared_ptr<job::ChildContexts> children_;
   std::optional<lanes::Placement> placement_;
@@ -89,6 +95,8 @@ class Communicator final : public transport::Group {
   KernelPartHolder kernel_part_;
   bool kernel_wanted_ = true;
   std::atomic<std::uint32_t> users_{1};  // the handle's own until it is freed
+  std::atomic<bool> freed_{false};       // with users; the handle is not used any more
+  KeptErrorHandler handler_ = 0;         // constant then
 
   std::once_flag neighbours_read_;
   std::optional<Neighbours> neighbours_;
@@ -106,7 +114,9 @@ std::vector<std::int32_t> world_ranks(MPI_Comm handle);
 // to engine `host`.
 Communicator* communicator(MPI_Comm handle);
 
-// MPI_Comm_free or MPI_Comm_disconnect is about to free the handle.
+// MPI_Comm_free or MPI_Comm_disconnect is about to free the handle; what is known of it stays.
+void before_forget(MPI_Comm handle);
+// It is freed.
 void forget_communicator(MPI_Comm handle);
 
 // Chooses the engine of a communicator by name ("host", "poll", "thread", "kernel"; empty: as it is). Collective: engine

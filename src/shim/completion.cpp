@@ -26,9 +26,7 @@ void Failure::release_layout() {
 
 int Failure::tell() {
   if (code_ == MPI_SUCCESS || told_) return code_;
-  if (circle_ == nullptr) return complain(communicator_, code_);
-  host.Comm_call_errhandler(comm_of(*circle_), code_);
-  return code_;
+  return circle_ != nullptr ? error_target(*circle_).tell(code_) : complain(communicator_, code_);
 }
 
 int Failure::tell_of_array() {
@@ -117,9 +115,8 @@ void empty_status(MPI_Status* status) {
 void nobodys_status(MPI_Status* status) { host.Recv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_WORLD, status); }
 
 int complain(const Communicator* communicator_of, int code) {
-  MPI_Comm comm = communicator_of != nullptr ? communicator_of->handle() : MPI_COMM_WORLD;
-  host.Comm_call_errhandler(comm, code);
-  return code;
+  const ErrorTarget target = communicator_of != nullptr ? communicator_of->error_target() : ErrorTarget{MPI_COMM_WORLD};
+  return target.tell(code);
 }
 
 std::uint64_t observed_entry(int count, const MPI_Request* requests) {

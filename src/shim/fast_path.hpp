@@ -33,8 +33,7 @@ namespace urakata::shim {
   set_status(status, open.result);
   const int code = code_of(open.result);
   give_back(open);
-  if (code != MPI_SUCCESS) host.Comm_call_errhandler(comm_of(*descriptor.circle), code);
-  return code;
+  return code == MPI_SUCCESS ? code : refuse(copy_of(descriptor), code);
 }
 
 [[gnu::always_inline]] inline int receive_now(const MessageDescriptor& descriptor, MPI_Status* status) {

@@ -1,7 +1,7 @@
-// Handles of datatypes and operations whose last user was a helper: it may not enter the host, so a thread of the
-// program frees them.
+// Handles of datatypes, operations and error handlers whose last user may have been a helper: it may not enter the host,
+// so a thread of the program frees them.
 //
-// Thread-safety: leave_type() and leave_operation() by any thread, free_left_handles() by those that may call the host.
+// Thread-safety: leave_*() by any thread, free_left_handles() by those that may call the host.
 #pragma once
 
 #include <atomic>
@@ -12,6 +12,7 @@ namespace urakata::shim {
 
 void leave_type(MPI_Datatype handle);
 void leave_operation(MPI_Op handle);
+void leave_error_handler(MPI_Errhandler handle);
 
 extern constinit std::atomic<bool> handles_left;  // relaxed: nothing is read on its word alone
 void free_handles_that_are_left();

@@ -3,6 +3,7 @@
 #include "base/preload_env.hpp"
 #include "shim/circle.hpp"
 #include "shim/communicator.hpp"
+#include "shim/conduits.hpp"
 #include "shim/datatype.hpp"
 #include "shim/entries.hpp"
 #include "shim/operation.hpp"
@@ -17,13 +18,42 @@ __attribute__((constructor)) void loaded() {
   urakata::space::settle();
 }
 
-}  // namespace
-
-extern "C" {
-
 using urakata::shim::host;
 using urakata::shim::need_host;
 using urakata::shim::process;
+
+void forget(MPI_Comm handle, const urakata::shim::Circle::Freed& freed) {
+  const urakata::shim::FreeingCommunicator freeing;
+  urakata::shim::close_circle(handle, freed);
+  urakata::shim::forget_communicator(handle);
+}
+
+// The program's delete callbacks may still use the communicator, so what is ours goes behind the host's call. But where
+// several threads call at once, another one may be given the same handle, so it goes before.
+int free_communicator(MPI_Comm* comm, bool disconnects) {
+  MPI_Comm const handle = *comm;
+  const urakata::shim::Circle::Freed freed = urakata::shim::before_free(handle, disconnects);
+  if (freed.kept) {
+    urakata::shim::close_circle(handle, freed);
+    *comm = MPI_COMM_NULL;
+    return MPI_SUCCESS;
+  }
+  urakata::shim::before_forget(handle);
+  const bool before = process().told_level() == MPI_THREAD_MULTIPLE;
+  if (before) forget(handle, freed);
+  const int code = disconnects ? host.Comm_disconnect(comm) : host.Comm_free(comm);
+  if (before) return code;
+  if (code == MPI_SUCCESS) {
+    forget(handle, freed);
+  } else {
+    urakata::shim::forget_error_handler(freed.handler);
+  }
+  return code;
+}
+
+}  // namespace
+
+extern "C" {
 
 URAKATA_EXPORT int MPI_Init(int* argc, char*** argv) {
   need_host();
@@ -65,25 +95,17 @@ URAKATA_EXPORT int MPI_Op_free(MPI_Op* op) {
 
 URAKATA_EXPORT int MPI_Comm_free(MPI_Comm* comm) {
   need_host();
-  const bool later = comm != nullptr && process().running() && urakata::shim::close_circle(*comm);
-  if (!later) {
-    if (comm != nullptr && process().running()) urakata::shim::forget_communicator(*comm);
-    return host.Comm_free(comm);
-  }
-  *comm = MPI_COMM_NULL;
-  return MPI_SUCCESS;
+  if (comm == nullptr || *comm == MPI_COMM_WORLD || !process().running()) return host.Comm_free(comm);
+  return free_communicator(comm, false);
 }
 
 // Unlike MPI_Comm_free this waits for all pending communication, so ours is brought to its end first.
 URAKATA_EXPORT int MPI_Comm_disconnect(MPI_Comm* comm) {
   need_host();
-  if (comm != nullptr && process().running()) {
-    urakata::shim::drain(*comm);
-    urakata::shim::drain_circle(*comm);
-    urakata::shim::close_circle(*comm);
-    urakata::shim::forget_communicator(*comm);
-  }
-  return host.Comm_disconnect(comm);
+  if (comm == nullptr || *comm == MPI_COMM_WORLD || !process().running()) return host.Comm_disconnect(comm);
+  urakata::shim::drain(*comm);
+  urakata::shim::drain_circle(*comm);
+  return free_communicator(comm, true);
 }
 
 // The info key `urakata_engine` chooses the engine of a communicator; the host gets the other keys.

@@ -69,10 +69,7 @@ bool outside(int rank, MPI_Comm comm) {
   return in != nullptr && in->has(rank) && in->outside(rank);
 }
 
-int refuse(const MessageDescriptor& descriptor, int code) {
-  host.Comm_call_errhandler(comm_of(*descriptor.circle), code);
-  return code;
-}
+int refuse(const MessageDescriptor& descriptor, int code) { return error_target(*descriptor.circle).tell(code); }
 
 void end_pair(Request& request) {
   if (!request.persistent || endpoint() == nullptr) return;
@@ -149,6 +146,9 @@ int prepare_message(const MessageDescriptor& descriptor, MPI_Request* handle) {
 
 int start_message(Request& request) {
   p2p::Endpoint& here = *endpoint();
+  if (!messages::by_endpoint(request.message.descriptor.carrier) && request.message.descriptor.circle->gone()) {
+    return refuse(request.message.descriptor, MPI_ERR_COMM);  // disconnected
+  }
   if (have_devices()) {
     if (const int code = stage_message(request); code != MPI_SUCCESS) {
       return refuse(request.message.descriptor, code);

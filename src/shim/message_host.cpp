@@ -87,8 +87,11 @@ class MessageHost final : public messages::Host {
 
   void dispose(void* owner) override { destroy_request(static_cast<Request*>(owner)); }
 
-  void free_communicator(HostHandle communicator) override {
-    auto freed = handle_of<MPI_Comm>(communicator);
+  void unused(const Circle& circle) override {
+    forget_closed_circle(circle);
+    if (!circle.freed().kept) return;
+    MPI_Comm freed = comm_of(circle);
+    before_forget(freed);
     forget_communicator(freed);
     host.Comm_free(&freed);
   }

@@ -65,7 +65,7 @@ bool receive_matched(Request& request, void* buffer, std::int64_t count, MPI_Dat
     *code = stage_message(request);
     if (*code != MPI_SUCCESS) {
       request.message.descriptor = probed;
-      host.Comm_call_errhandler(comm_of(*descriptor.circle), *code);
+      error_target(*descriptor.circle).tell(*code);
       return false;
     }
   }
@@ -74,6 +74,12 @@ bool receive_matched(Request& request, void* buffer, std::int64_t count, MPI_Dat
   request.message.matched = nullptr;
   request.active = true;
   return true;
+}
+
+// The message's communicator; MPI_COMM_WORLD where the program has freed it.
+MPI_Comm live_comm_of(const Request& request) {
+  const Circle& circle = *request.message.descriptor.circle;
+  return circle.gone() ? MPI_COMM_WORLD : comm_of(circle);
 }
 
 int receive_matched_now(Request& request, MPI_Status* status) {
@@ -136,37 +142,35 @@ URAKATA_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MP
   return host.Improbe(source, tag, comm, flag, message, status);
 }
 
-#define URAKATA_MATCHED(Count, suffix)                                                                              \
-  URAKATA_EXPORT int MPI_Mrecv##suffix(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,          \
-                                       MPI_Status* status) {                                                        \
-    need_host();                                                                                                    \
-    Request* holder = message != nullptr ? holder_of(*message) : nullptr;                                           \
-    if (holder == nullptr) return host.Mrecv##suffix(buffer, count, type, message, status);                         \
-    int code = MPI_SUCCESS;                                                                                         \
-    if (!receive_matched(*holder, buffer, count, type, &code)) {                                                    \
-      if (code != MPI_SUCCESS) return code;                                                                         \
-      return host.Recv##suffix(buffer, count, type, MPI_PROC_NULL, 0, comm_of(*holder->message.descriptor.circle),  \
-                               status);                                                                             \
-    }                                                                                                               \
-    *message = MPI_MESSAGE_NULL;                                                                                    \
-    return receive_matched_now(*holder, status);                                                                    \
-  }                                                                                                                 \
-  URAKATA_EXPORT int MPI_Imrecv##suffix(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,         \
-                                        MPI_Request* request) {                                                     \
-    need_host();                                                                                                    \
-    Request* holder = message != nullptr ? holder_of(*message) : nullptr;                                           \
-    if (holder == nullptr) return host.Imrecv##suffix(buffer, count, type, message, request);                       \
-    int code = MPI_SUCCESS;                                                                                         \
-    if (!receive_matched(*holder, buffer, count, type, &code)) {                                                    \
-      if (code != MPI_SUCCESS) return code;                                                                         \
-      return host.Irecv##suffix(buffer, count, type, MPI_PROC_NULL, 0, comm_of(*holder->message.descriptor.circle), \
-                                request);                                                                           \
-    }                                                                                                               \
-    *message = MPI_MESSAGE_NULL;                                                                                    \
-    *request = holder->handle();                                                                                    \
-    return MPI_SUCCESS;                                                                                             \
-  }                                                                                                                 \
-  int PMPI_Mrecv##suffix(void*, Count, MPI_Datatype, MPI_Message*, MPI_Status*) URAKATA_ALIAS(MPI_Mrecv##suffix);   \
+#define URAKATA_MATCHED(Count, suffix)                                                                            \
+  URAKATA_EXPORT int MPI_Mrecv##suffix(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,        \
+                                       MPI_Status* status) {                                                      \
+    need_host();                                                                                                  \
+    Request* holder = message != nullptr ? holder_of(*message) : nullptr;                                         \
+    if (holder == nullptr) return host.Mrecv##suffix(buffer, count, type, message, status);                       \
+    int code = MPI_SUCCESS;                                                                                       \
+    if (!receive_matched(*holder, buffer, count, type, &code)) {                                                  \
+      if (code != MPI_SUCCESS) return code;                                                                       \
+      return host.Recv##suffix(buffer, count, type, MPI_PROC_NULL, 0, live_comm_of(*holder), status);             \
+    }                                                                                                             \
+    *message = MPI_MESSAGE_NULL;                                                                                  \
+    return receive_matched_now(*holder, status);                                                                  \
+  }                                                                                                               \
+  URAKATA_EXPORT int MPI_Imrecv##suffix(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,       \
+                                        MPI_Request* request) {                                                   \
+    need_host();                                                                                                  \
+    Request* holder = message != nullptr ? holder_of(*message) : nullptr;                                         \
+    if (holder == nullptr) return host.Imrecv##suffix(buffer, count, type, message, request);                     \
+    int code = MPI_SUCCESS;                                                                                       \
+    if (!receive_matched(*holder, buffer, count, type, &code)) {                                                  \
+      if (code != MPI_SUCCESS) return code;                                                                       \
+      return host.Irecv##suffix(buffer, count, type, MPI_PROC_NULL, 0, live_comm_of(*holder), request);           \
+    }                                                                                                             \
+    *message = MPI_MESSAGE_NULL;                                                                                  \
+    *request = holder->handle();                                                                                  \
+    return MPI_SUCCESS;                                                                                           \
+  }                                                                                                               \
+  int PMPI_Mrecv##suffix(void*, Count, MPI_Datatype, MPI_Message*, MPI_Status*) URAKATA_ALIAS(MPI_Mrecv##suffix); \
   int PMPI_Imrecv##suffix(void*, Count, MPI_Datatype, MPI_Message*, MPI_Request*) URAKATA_ALIAS(MPI_Imrecv##suffix);
 
 URAKATA_MATCHED(int, )

@@ -73,10 +73,9 @@ void end_on_all(Communicator& comm, int code) {
 }  // namespace
 
 int fail_start(Communicator& comm, int code) {
-  MPI_Comm const handle = comm.handle();
+  const ErrorTarget target = comm.error_target();
   end_on_all(comm, code);
-  host.Comm_call_errhandler(handle, code);
-  return code;
+  return target.tell(code);
 }
 
 int fail_unprepared(Communicator& comm, int code) {

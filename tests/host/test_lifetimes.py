@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from jobs import FULL, HOST_NAMES, Host, Outcome, compiled, named, passes, run_job
-from spaces import nothing_stays, space_job
+from spaces import EXEC, SPACE, nothing_stays, space_job
 
 __all__ = ["nothing_stays"]  # around every test here
 
@@ -45,6 +45,25 @@ def test_all_ends_well_where_a_callback_fails(folder: Path, tmp_path: Path, engi
     passes(outcome)
     assert "2 callbacks\n" in outcome.output
     assert len(list(tmp_path.glob("rank-[0-9]*.json"))) == 3
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", NAMES)
+def test_communicators_are_freed_while_requests_on_them_exist(folder: Path, name: str, engine: str) -> None:
+    """In a space all of it is Urakata's; delete callbacks come in MPI_Comm_free, with MPICH, too."""
+    host = named(name)
+    program = str(compiled(host, "freed_communicators", folder))
+    outcome = job(host, [program, "all" if engine == "space" else "collectives"], engine)
+    passes(outcome)
+    assert ("callbacks in MPI_Comm_free: 1\n" in outcome.output) == (engine == "space")
+
+
+def test_a_communicator_with_ranks_outside_the_space_is_freed(folder: Path) -> None:
+    """Receives from any source may still be the MPI library's, which keeps its communicator for them."""
+    host = named("openmpi")
+    program = str(compiled(host, "freed_communicators", folder))
+    outside = [":", "-n", "1", EXEC, "--", program, "mixed"]
+    passes(run_job(host, 2, [*SPACE, program, "mixed", *outside], environment={"PMIX_MCA_gds": "hash"}))
 
 
 @pytest.mark.parametrize("name", NAMES)

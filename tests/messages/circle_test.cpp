@@ -47,7 +47,7 @@ TEST_F(CircleTest, GivesEachMessageItsWay) {
   EXPECT_EQ(way(1), Carrier::space);
   EXPECT_EQ(way(2), Carrier::by_host);
   EXPECT_EQ(way(p2p::kAnySource), Carrier::either);
-  EXPECT_FALSE(circle->close());
+  circle->close({});
 }
 
 TEST_F(CircleTest, NeedsTwoRanksOfTheSpace) {
@@ -59,7 +59,7 @@ TEST_F(CircleTest, NeedsTwoRanksOfTheSpace) {
   receive.circle = whole;
   route_receive(p2p::kAnySource, 0, receive);
   EXPECT_EQ(receive.carrier, Carrier::space);
-  EXPECT_FALSE(whole->close());
+  whole->close({});
 }
 
 // 0 and 1 share a space, a link leads to 2, and 3 is the host's: or all but 0 are reached by the link.
@@ -92,30 +92,40 @@ TEST_F(CircleTest, ReachesRanksByALink) {
   ASSERT_NE(alone, nullptr);
   EXPECT_TRUE(!alone->mixed && alone->wide);
   EXPECT_EQ(way(alone, p2p::kAnySource), Carrier::link);
-  EXPECT_FALSE(circle->close() || alone->close());
+  circle->close({});
+  alone->close({});
 }
 
-// The program frees the handle while a request is open: the host's communicator goes with the last request.
-TEST_F(CircleTest, FreesTheCommunicatorWithItsLastUser) {
-  Circle* circle = make(2);
-  circle->retain();
-  EXPECT_FALSE(circle->idle());
-  EXPECT_TRUE(circle->close());
-  EXPECT_TRUE(host_.freed_communicators.empty());
-  circle->leave_behind();
-  circle->release();
-  EXPECT_TRUE(host_.freed_communicators.contains(kCommunicator));
-  circle->drop();
+// The program frees the handle while a request is open: the host's communicator is kept for it, or is gone at once.
+TEST_F(CircleTest, LivesUntilTheLastRequestOfAFreedCommunicator) {
+  for (const bool kept : {true, false}) {
+    host_.freed_communicators.clear();
+    Circle* circle = make(2);
+    EXPECT_TRUE(circle->unused());
+    circle->retain();
+    EXPECT_FALSE(circle->unused() || circle->closed());
+    circle->close({.kept = kept, .handler = 5});
+    EXPECT_EQ(circle->gone(), !kept);
+    EXPECT_TRUE(circle->closed());
+    EXPECT_EQ(circle->freed().handler, 5U);
+    EXPECT_EQ(host_.unused_circles, kept ? 0 : 1);
+    circle->leave_behind();
+    circle->release();
+    EXPECT_EQ(host_.unused_circles, kept ? 1 : 2);
+    EXPECT_EQ(host_.freed_communicators.contains(kCommunicator), kept);
+    circle->drop();
+  }
 }
 
-// The same with no request open, but for one that was left behind: the caller frees the communicator.
+// The same with no request open, but for one that was left behind.
 TEST_F(CircleTest, WhatIsLeftBehindKeepsTheObjectOnly) {
   Circle* circle = make(2);
   circle->leave_behind();
-  EXPECT_FALSE(circle->idle());
-  EXPECT_FALSE(circle->close());
+  EXPECT_TRUE(circle->unused());
+  EXPECT_FALSE(circle->none_left_behind());
+  circle->close({});
+  EXPECT_EQ(host_.unused_circles, 1);
   circle->drop();
-  EXPECT_TRUE(host_.freed_communicators.empty());
 }
 
 }  // namespace

@@ -50,7 +50,10 @@ class Scene {
       buffers.push_back(std::move(receive->payload));
     };
   }
-  ~Scene() { EXPECT_FALSE(circle->close()); }
+  ~Scene() {
+    EXPECT_TRUE(circle->unused());
+    circle->close({});
+  }
   Scene(const Scene&) = delete;
   Scene& operator=(const Scene&) = delete;
 

@@ -63,8 +63,9 @@ class ModelHost final : public Host {
   std::function<bool()> slow = [] { return false; };    // is a matched receive still on its way?
   std::function<bool()> stolen = [] { return false; };  // does another thread take the message that was found?
   std::function<void(void*)> disposed = [](void*) {};
-  int refusal = 0;  // error code of further receives
-  std::set<HostHandle> freed_communicators;
+  int refusal = 0;                           // error code of further receives
+  std::set<HostHandle> freed_communicators;  // of circles that had to keep theirs
+  int unused_circles = 0;
   p2p::Endpoint* endpoint = nullptr;
 
   bool probe(const MessageDescriptor& pattern, p2p::Envelope* found) override {
@@ -124,7 +125,10 @@ class ModelHost final : public Host {
   }
   void leave_to_endpoint(p2p::Request& open, const MessageDescriptor&) override { endpoint->release(open); }
   void dispose(void* owner) override { disposed(owner); }
-  void free_communicator(HostHandle communicator) override { freed_communicators.insert(communicator); }
+  void unused(const Circle& circle) override {
+    if (circle.freed().kept) freed_communicators.insert(circle.communicator);
+    ++unused_circles;
+  }
 
  private:
   // The descriptor may be gone once the host has the receive, as the arguments of a call are; the buffer stays.
