@@ -142,6 +142,9 @@ int test_some_of(int count, MPI_Request* requests, int* done, int* indices, MPI_
     put_back(count, requests);
     if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) return code;
     if (theirs_done != MPI_UNDEFINED) *done = theirs_done;
+    if (code == MPI_SUCCESS && statuses != MPI_STATUSES_IGNORE) {  // the call may fail yet, by one of ours
+      for (int i = 0; i < *done; ++i) statuses[i].MPI_ERROR = MPI_SUCCESS;
+    }
   }
   for (int i = 0; (i = next_finished(i, count, requests, &ours_active)) < count; ++i) {
     if (i == kStale) return stale();

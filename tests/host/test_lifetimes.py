@@ -67,6 +67,13 @@ def test_a_communicator_with_ranks_outside_the_space_is_freed(folder: Path) -> N
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_all_statuses_of_a_call_have_their_errors(folder: Path, name: str) -> None:
+    """Some of the requests are the MPI library's; MPICH sets no MPI_ERROR in a call that it ends well."""
+    host = named(name)
+    passes(space_job(host, 2, [str(compiled(host, "array_statuses", folder))]))
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_types_over_negative_extents_lie_where_the_standard_says(folder: Path, name: str) -> None:
     """MPICH alone has them elsewhere."""
     host = named(name)
