@@ -121,6 +121,14 @@ def usable_cores() -> int:
     return len(cores)
 
 
+def with_programs(path: str) -> str:
+    """PATH, and after it the folder with urakata-exec, so that a job finds it by name."""
+    try:
+        return f"{path}{os.pathsep}{paths.prefix() / 'bin'}"
+    except paths.NotFoundError:
+        return path
+
+
 def describe(launcher: Path) -> Host:
     """Asks a launcher for its version, and so for its family."""
     environment = {**os.environ, "PATH": f"{launcher.parent}{os.pathsep}{caller_path.caller_path()}"}

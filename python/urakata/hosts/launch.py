@@ -57,18 +57,10 @@ def _hydra(mpi: launcher.Host, job: Job) -> list[str]:
     return words
 
 
-def _with_programs(path: str) -> str:
-    """PATH, and after it the folder with urakata-exec, so that a job finds it by name."""
-    try:
-        return f"{path}{os.pathsep}{paths.prefix() / 'bin'}"
-    except paths.NotFoundError:
-        return path
-
-
 def launcher_environment(mpi: launcher.Host, job: Job) -> dict[str, str]:
     """The environment of the launcher itself. Who runs in a test host is root there, whoever made it."""
     environment = {**mpi.environment(), **job.environment}
-    environment["PATH"] = _with_programs(environment.get("PATH", os.defpath))
+    environment["PATH"] = launcher.with_programs(environment.get("PATH", os.defpath))
     for tool in ("OMPI", "PRTE"):
         environment[f"{tool}_ALLOW_RUN_AS_ROOT"] = "1"
         environment[f"{tool}_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
