@@ -266,6 +266,7 @@ void Lanes::note_down(Peer& peer, std::uint64_t silence_ns) {
 // Nothing is wanted of it, so how long it has said nothing means nothing.
 void Lanes::forget_silence(Peer& peer) {
   peer.down_since_ns = peer.wanted_since_ns = 0;
+  peer.node.reset();
   for (Lane& lane : peer.lanes) lane.unanswered_since_ns = 0;
 }
 
