@@ -6,10 +6,12 @@ import importlib
 import os
 import pkgutil
 import sys
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from typer.core import TyperGroup
 
 from urakata import __version__, commands
 from urakata.paths import NotFoundError
@@ -27,6 +29,30 @@ Each command has its own: urakata run --help
 """
 
 
+def _typed(options: Sequence[str], arguments: Sequence[str]) -> str | None:
+    """Which of an option's names stands in the arguments."""
+    words = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    for word in words:
+        for name in options:
+            short = len(name) == 2 and word.startswith(name) and not word.startswith("--")
+            if short or word == name or word.startswith(f"{name}="):
+                return name
+    return None
+
+
+class _Commands(TyperGroup):
+    """Errors name an option as it was typed, and not by all of its names."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            options = getattr(getattr(error, "param", None), "opts", [])
+            if getattr(error, "param_hint", "") is None and (name := _typed(options, sys.argv[1:])):
+                error.param_hint = f"'{name}'"  # type: ignore[attr-defined]
+            raise
+
+
 def _show_version(wanted: bool) -> None:
     if wanted:
         print(f"urakata {__version__}")
@@ -36,6 +62,7 @@ def _show_version(wanted: bool) -> None:
 def build_app() -> typer.Typer:
     """The application with every command module registered, in alphabetical order."""
     app = typer.Typer(
+        cls=_Commands,
         help="Communication behind computation, under unmodified MPI programs.",
         epilog=_EXAMPLES,
         no_args_is_help=True,

@@ -38,7 +38,7 @@ def started(folder: Path, *arguments: str, **added: str) -> subprocess.Popen[str
         stderr=subprocess.PIPE,
         text=True,
         cwd=folder,
-        env={**environment, "PYTHONPATH": PACKAGES},
+        env={"XDG_CACHE_HOME": str(folder / "cache"), **environment, "PYTHONPATH": PACKAGES},
     )
 
 
@@ -149,8 +149,10 @@ def test_the_report_is_shown_after_the_job_whatever_its_code(tmp_path: Path) -> 
         '"tracks": []}'
     )
     mpirun = launcher(tmp_path, f"echo '{rank}' >out/rank-0.json; exit 5")
-    code, output, _ = run(tmp_path, "--host", mpirun, "--report", "out", "--", "./app")
+    code, output, _ = run(tmp_path, "--host", mpirun, "--report", "out", "--html", "--", "./app")
     assert code == 5 and "Made up 1.0" in output and "urakata report out" in output
+    assert "Made up 1.0" in (tmp_path / "out" / "index.html").read_text()
+    assert (tmp_path / "cache" / "urakata" / "last-report").read_text() == str(tmp_path / "out")
 
 
 def test_the_host_is_the_one_that_the_program_is_linked_with(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from urakata import launcher, paths
+from urakata.commands.job_options import JobCommand, LauncherArgumentsOption, McaOption, MpiOption, launcher_words
 from urakata.interrupts.balance import Balance, look, sentences, table
 from urakata.json_output import JsonFlag, write_json
 
@@ -28,7 +29,7 @@ _EPILOG = """
 
   urakata check
 
-  urakata check -n 2 --host mpich          as a job of 2 ranks would see it
+  urakata check -n 2 --mpi mpich          as a job of 2 ranks would see it
 
   urakata check -n 8 --launcher-argument=--hostfile --launcher-argument=nodes.txt     and the sites of these nodes
 
@@ -225,20 +226,17 @@ def _print(
 
 
 def check(
-    ranks: Annotated[int, typer.Option("-n", "--ranks", min=1, help="Ranks of the job that is looked at.")] = 1,
-    host: Annotated[
-        str | None,
-        typer.Option(help="openmpi, mpich, impi, a launcher, or the folder of an MPI.", show_default=False),
-    ] = None,
-    launcher_arguments: Annotated[
-        list[str] | None,
-        typer.Option("--launcher-argument", metavar="ARG", help="Handed to mpirun as it is; may be repeated."),
-    ] = None,
+    ranks: Annotated[
+        int, typer.Option("-n", "--np", "--ranks", metavar="N", min=1, help="Ranks of the job looked at.")
+    ] = 1,
+    host: MpiOption = None,
+    launcher_arguments: LauncherArgumentsOption = None,
+    mca: McaOption = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Show what is usable here: host, thread level, cores, where helpers would sit; if not, why and what to do."""
     chosen = launcher.find_host(host)
-    arguments = launcher_arguments or []
+    arguments = launcher_words(chosen, launcher_arguments, mca)
     answers = _ask(chosen, ranks, arguments)
     engines = _engines(answers)
     messages, space, devices, hosts = _messages(answers), _space(), _devices(), _test_hosts()
@@ -267,4 +265,4 @@ def check(
 
 def register(app: typer.Typer) -> None:
     """Adds the command check."""
-    app.command("check", epilog=_EPILOG)(check)
+    app.command("check", cls=JobCommand, epilog=_EPILOG)(check)

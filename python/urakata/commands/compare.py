@@ -14,7 +14,16 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from urakata import launcher, paths
+from urakata import caller_path, launcher, paths
+from urakata.commands.job_options import (
+    RANKS,
+    JobCommand,
+    LauncherArgumentsOption,
+    McaOption,
+    MpiOption,
+    RanksOption,
+    launcher_words,
+)
 from urakata.json_output import JsonFile, write_json
 
 _EXAMPLES = """
@@ -80,13 +89,8 @@ def compare(
             metavar="-- PROGRAM [ARGUMENT]...", help="The program and its arguments, after --.", show_default=False
         ),
     ],
-    ranks: Annotated[int, typer.Option("-n", "--ranks", metavar="N", min=1, help="How many ranks to start.")] = 2,
-    host: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOST", help="As of urakata run.  [dim]default: the program's MPI[/dim]", show_default=False
-        ),
-    ] = None,
+    ranks: RanksOption = RANKS,
+    host: MpiOption = None,
     engines: Annotated[
         str | None,
         typer.Option(
@@ -102,7 +106,10 @@ def compare(
     seconds: Annotated[
         float | None,
         typer.Option(
-            min=0, help="The whole takes no longer.  [dim]default: 120; none with --runs[/dim]", show_default=False
+            metavar="S",
+            min=0,
+            help="The whole takes no longer.  [dim]default: 120; none with --runs[/dim]",
+            show_default=False,
         ),
     ] = None,
     runs: Annotated[
@@ -111,7 +118,9 @@ def compare(
             metavar="N", min=1, help="Rounds.  [dim]default: until the spread is small[/dim]", show_default=False
         ),
     ] = None,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds after which a job is given up.")] = 600.0,
+    timeout: Annotated[
+        float, typer.Option(metavar="S", min=0.1, help="Seconds after which a job is given up.")
+    ] = 600.0,
     ignore: Annotated[
         list[str] | None,
         typer.Option(metavar="REGEX", help="Leave this out of the output's lines; repeatable.", show_default=False),
@@ -126,10 +135,8 @@ def compare(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any option of urakata info.", show_default=False),
     ] = None,
-    launcher_arguments: Annotated[
-        list[str] | None,
-        typer.Option("--launcher-argument", metavar="ARG", help="As of urakata run.", show_default=False),
-    ] = None,
+    launcher_arguments: LauncherArgumentsOption = None,
+    mca: McaOption = None,
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for page, figure and JSON.")] = Path(
         "urakata-compare"
     ),
@@ -163,8 +170,8 @@ def compare(
         program=program,
         ranks=ranks,
         options=options,
-        words=[*(("--host", host) if host else ()), *options],
-        launcher_arguments=launcher_arguments or [],
+        words=[*(("--mpi", host) if host else ()), *options],
+        launcher_arguments=launcher_words(chosen, launcher_arguments, mca),
         timeout_s=timeout,
         check=check,
     )
@@ -172,7 +179,12 @@ def compare(
     if dry_run:
         for side in sides:
             console.print(side.title, highlight=False)
-            console.print(f"  [dim]{' '.join(question.command(side))}[/dim]", highlight=False, soft_wrap=True)
+            console.print(
+                f"  {caller_path.shell_line(question.command(side), chosen.environment(side.space))}",
+                highlight=False,
+                soft_wrap=True,
+                markup=False,
+            )
         return
     if not only_json:
         make_folder(output)
@@ -212,4 +224,6 @@ def compare(
 
 def register(app: typer.Typer) -> None:
     """Adds the command compare."""
-    app.command("compare", epilog=_EXAMPLES, context_settings={"allow_interspersed_args": False})(compare)
+    app.command("compare", cls=JobCommand, epilog=_EXAMPLES, context_settings={"allow_interspersed_args": False})(
+        compare
+    )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -27,7 +29,7 @@ __all__ = ["register", "render_text"]
 _EXAMPLES = """
 [bold]Examples[/bold]
 
-  urakata report urakata-report                            what urakata run --report showed, once more
+  urakata report                                           what the last urakata run --report showed, once more
 
   urakata report out --html report.html                    one page with a plot
 
@@ -41,6 +43,31 @@ Exit code: 0; 2 where the folder holds no report, or a file cannot be written.
 """
 
 
+def _last_report_file() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "urakata" / "last-report"
+
+
+def remember(folder: Path) -> None:
+    """Notes the folder for `urakata report` without one. Where the home cannot be written, nothing is noted."""
+    with contextlib.suppress(OSError, RuntimeError):
+        file = _last_report_file()
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(str(folder.absolute()), encoding="utf-8")
+
+
+def _last_report() -> Path:
+    with contextlib.suppress(OSError, RuntimeError):
+        folder = Path(_last_report_file().read_text(encoding="utf-8"))
+        print(f"urakata: the last report of `urakata run`, in {folder}", file=sys.stderr)
+        return folder
+    raise ReportError("no `urakata run --report` has left a report yet; name a folder: urakata report DIR")
+
+
+def write_page(folder: Path, file: Path) -> None:
+    """The report as one HTML file."""
+    _write(file, page(summarise(folder)))
+
+
 def _write(path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="utf-8")
@@ -50,7 +77,14 @@ def _write(path: Path, text: str) -> None:
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="What --report DIR of urakata run wrote.")],
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[DIR]",
+            help="What --report DIR of urakata run wrote.  [dim]default: what its last run wrote[/dim]",
+            show_default=False,
+        ),
+    ] = None,
     as_data: JsonFlag = False,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write one HTML file with a plot.", show_default=False)
@@ -65,6 +99,7 @@ def report(
     ] = None,
 ) -> None:
     """Show the report of a run: its time in MPI by call site, what was hidden, what that cost, what to switch."""
+    folder = folder or _last_report()
     summary = summarise(folder)
     if csv is not None:
         _write(csv, calls_csv(read_all_calls(folder, [])))

@@ -7,12 +7,20 @@ import subprocess
 import sys
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperCommand
 
 from urakata import caller_path, job_guard, job_hosts, launcher, paths
+from urakata.commands.job_options import (
+    RANKS,
+    JobCommand,
+    LauncherArgumentsOption,
+    McaOption,
+    MpiOption,
+    RanksOption,
+    launcher_words,
+)
 from urakata.report.files import own_files
 
 _EXAMPLES = """
@@ -22,9 +30,11 @@ _EXAMPLES = """
 
   urakata run -n 4 --report -- ./app              and show what was hidden
 
+  urakata run -n 4 --report --html -- ./app       and write it as a page with a plot
+
   urakata run -n 2 --engine thread --placement spare -- ./app
 
-  urakata run -n 4 --host mpich --algorithm allgather:ring,bcast:chain -- ./app
+  urakata run -n 4 --mpi mpich --algorithm allgather:ring,bcast:chain -- ./app
 
   urakata run -n 2 -- python script.py            mpi4py, too
 
@@ -38,17 +48,10 @@ Inside another launcher, put urakata-exec before the program: [bold]srun -n 4 ur
 DEFAULT_REPORT = "urakata-report"
 
 
-class RunCommand(TyperCommand):
-    """Lets --report stand without a value; click knows options with a value or without, not both."""
+class RunCommand(JobCommand):
+    """--report and --html may stand without a value."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        end = args.index("--") if "--" in args else len(args)
-        for index, argument in enumerate(args[:end]):
-            bare = index + 1 == len(args) or args[index + 1].startswith("-")
-            if argument == "--report" and bare:
-                args = [*args[:index], f"--report={DEFAULT_REPORT}", *args[index + 1 :]]
-                break
-        return super().parse_args(ctx, args)
+    bare = {"--report": DEFAULT_REPORT, "--html": ""}  # noqa: RUF012
 
 
 def run_job(command: list[str], environment: dict[str, str]) -> int:
@@ -108,13 +111,16 @@ def _prepare_report(folder: Path) -> None:
         raise paths.NotFoundError(f"--report {folder}: {error.strerror}") from error
 
 
-def _show_report(folder: Path) -> None:
+def _show_report(folder: Path, html: Path | None) -> None:
     if not any(own_files(folder, "rank", "calls")):
         print(f"urakata: no report in {folder}: no rank called MPI_Init with Urakata loaded", file=sys.stderr)
         return
-    from urakata.commands.report import render_text
+    from urakata.commands.report import remember, render_text, write_page
 
+    remember(folder)
     render_text(folder)
+    if html is not None:
+        write_page(folder, html)
     print(f"\nMore: urakata report {folder} --help")
 
 
@@ -125,16 +131,8 @@ def run(
             metavar="-- PROGRAM [ARGUMENT]...", help="The program and its arguments, after --.", show_default=False
         ),
     ],
-    ranks: Annotated[int, typer.Option("-n", "--ranks", metavar="N", min=1, help="How many ranks to start.")] = 1,
-    host: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOST",
-            help="openmpi, mpich, impi, a launcher, or the folder of an MPI.  "
-            "[dim]default: the MPI that the program is linked with[/dim]",
-            show_default=False,
-        ),
-    ] = None,
+    ranks: RanksOption = RANKS,
+    host: MpiOption = None,
     engine: Annotated[
         str | None, typer.Option(metavar="ENGINE", help="host, poll, thread or kernel.", show_default=False)
     ] = None,
@@ -154,6 +152,14 @@ def run(
             show_default=False,
         ),
     ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="[FILE]",
+            help="Write the report as a page with a plot, too; to index.html of its folder where no FILE is given.",
+            show_default=False,
+        ),
+    ] = None,
     timeline: Annotated[bool, typer.Option("--timeline", help="Record events too, for a time line.")] = False,
     space: Annotated[bool, typer.Option("--space", help="The ranks of a node share one address space.")] = False,
     config: Annotated[
@@ -163,18 +169,14 @@ def run(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any option of urakata info.", show_default=False),
     ] = None,
-    launcher_arguments: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--launcher-argument",
-            metavar="ARG",
-            help="Handed to mpirun as it is; may be repeated: --launcher-argument=--bind-to --launcher-argument=none.",
-            show_default=False,
-        ),
-    ] = None,
+    launcher_arguments: LauncherArgumentsOption = None,
+    mca: McaOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the command line that would be run.")] = False,
 ) -> None:
     """Run an MPI program, unmodified, with its non-blocking collectives progressing while it computes."""
+    if html is not None:
+        report = report or Path(DEFAULT_REPORT)
+        html = report / "index.html" if html == Path() else html
     options: list[str] = []
     for name, value in (("engine", engine), ("placement", placement), ("algorithm", algorithm)):
         if value is not None:
@@ -194,18 +196,19 @@ def run(
     launcher.refuse_inside_a_job("urakata run")
     chosen = launcher.find_host(host, program[0])
     under_urakata = [str(paths.program("urakata-exec")), *options, "--", *caller_path.resolved(program)]
-    command = chosen.command(ranks, under_urakata, launcher_arguments)
+    arguments = launcher_words(chosen, launcher_arguments, mca)
+    command = chosen.command(ranks, under_urakata, arguments)
     environment = chosen.environment(space)
     if dry_run:
         print(caller_path.shell_line(command, environment))
         return
-    if not job_hosts.fit_sites(chosen, ranks, launcher_arguments, options):
+    if not job_hosts.fit_sites(chosen, ranks, arguments, options):
         raise typer.Exit(2)
     if report:
         _prepare_report(report)
     code = run_job(command, environment)
     if report:
-        _show_report(report)
+        _show_report(report, html)
     raise typer.Exit(code)
 
 

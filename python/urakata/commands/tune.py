@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from urakata import launcher, paths
+from urakata.commands.job_options import JobCommand, LauncherArgumentsOption, McaOption, MpiOption, launcher_words
 from urakata.json_output import JsonFlag, write_json
 
 if sys.version_info >= (3, 11):
@@ -38,16 +39,11 @@ Exit code: 0; 1 where all ranks are at one site, and there is nothing to measure
 
 def sites(
     ranks: Annotated[
-        int, typer.Option("-n", "--ranks", metavar="N", min=2, help="Ranks of the job; one on each node does.")
+        int, typer.Option("-n", "--np", "--ranks", metavar="N", min=2, help="Ranks of the job; one on each node does.")
     ],
-    host: Annotated[
-        str | None,
-        typer.Option(help="openmpi, mpich, impi, a launcher, or the folder of an MPI.", show_default=False),
-    ] = None,
-    launcher_arguments: Annotated[
-        list[str] | None,
-        typer.Option("--launcher-argument", metavar="ARG", help="Handed to mpirun as it is; may be repeated."),
-    ] = None,
+    host: MpiOption = None,
+    launcher_arguments: LauncherArgumentsOption = None,
+    mca: McaOption = None,
     file: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Where it is kept.  [dim]default: the file that all jobs read[/dim]"),
@@ -64,7 +60,9 @@ def sites(
         tomllib.loads(target.read_text(encoding="utf-8") if target.exists() else "")
         target.parent.mkdir(parents=True, exist_ok=True)
         found = site_links.ask(
-            site_links.of_host(chosen, ranks, launcher_arguments or []), launcher.libraries(chosen), target.parent
+            site_links.of_host(chosen, ranks, launcher_words(chosen, launcher_arguments, mca)),
+            launcher.libraries(chosen),
+            target.parent,
         )
         if found.entries:
             site_links.keep(target, found.entries)
@@ -91,7 +89,7 @@ def sites(
 def register(app: typer.Typer) -> None:
     """Adds the commands of tune."""
     group = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
-    group.command("sites", epilog=_EXAMPLES)(sites)
+    group.command("sites", cls=JobCommand, epilog=_EXAMPLES)(sites)
 
     @group.callback(epilog=_GROUP_EXAMPLES)
     def tune() -> None:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from urakata import launcher, paths
+from urakata import launcher
 
 
 @dataclass(frozen=True)

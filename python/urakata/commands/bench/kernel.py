@@ -92,7 +92,9 @@ def kernel(
             "who reads them); a list.  [dim]default: none and, where it can be set, rps[/dim]"
         ),
     ] = None,
-    host: Annotated[str, typer.Option(help="openmpi, mpich, impi, or the folder of an MPI.")] = "openmpi",
+    host: Annotated[
+        str, typer.Option("--mpi", "--host", metavar="MPI", help="openmpi, mpich, impi, or the folder of an MPI.")
+    ] = "openmpi",
     rate: Annotated[str, typer.Option(help="Rate of the test hosts' links.")] = "1gbit",
     repeats: Annotated[int | None, typer.Option(min=1, help="Rounds.  [dim]default: 3, quick 1[/dim]")] = None,
     timeout: Timeout = 120.0,

@@ -33,7 +33,7 @@ EXAMPLES = """
 
   urakata bench overlap --operation iallreduce,ibcast --kind compute,memory --amount match
 
-  urakata bench overlap --host mpich --host-async        beside MPICH's own progress thread
+  urakata bench overlap --mpi mpich --host-async        beside MPICH's own progress thread
 
   urakata bench overlap --hosts 4 --rate 1gbit           over four test hosts on this machine
 
@@ -135,7 +135,12 @@ def overlap(
         float | None,
         typer.Option(min=1, help="Longest time for a loop at one size.  [dim]default: 300, quick 60[/dim]"),
     ] = None,
-    host: Annotated[str | None, typer.Option(help="openmpi, mpich, impi, a launcher, or the folder of an MPI.")] = None,
+    host: Annotated[
+        str | None,
+        typer.Option(
+            "--mpi", "--host", metavar="MPI", help="openmpi, mpich, impi, a launcher, or the folder of an MPI."
+        ),
+    ] = None,
     hosts: Annotated[
         int | None, typer.Option(min=2, help="Over so many test hosts on this machine, joined by shaped links.")
     ] = None,

@@ -117,7 +117,9 @@ def sites(
     compute: Annotated[
         str, typer.Option(help="How long a delegate computes, such as 200ms; 0: leave that out.")
     ] = "200ms",
-    host: Annotated[str, typer.Option(help="openmpi, mpich, or the folder of an MPI.")] = "openmpi",
+    host: Annotated[
+        str, typer.Option("--mpi", "--host", metavar="MPI", help="openmpi, mpich, or the folder of an MPI.")
+    ] = "openmpi",
     repeats: Annotated[
         int | None, typer.Option(min=1, help="Rounds.  [dim]default: 3, quick and paper 1[/dim]")
     ] = None,

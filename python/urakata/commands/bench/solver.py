@@ -34,7 +34,7 @@ EXAMPLES = """
 
   urakata bench solver --parts 4,16,64,100           with as many ranks, whatever cores there are
 
-  urakata bench solver --host mpich --n 64 --ways messages,neighbour,put-flush
+  urakata bench solver --mpi mpich --n 64 --ways messages,neighbour,put-flush
 
   urakata bench solver --hosts 2 --ways messages,neighbour,sockets      over two test hosts on this machine
 
@@ -104,7 +104,10 @@ def solver(
         str | None,
         typer.Option(help="alone, urakata, space; a list.  [dim]default: all; no space over test hosts[/dim]"),
     ] = None,
-    host: Annotated[str | None, typer.Option(help="openmpi, mpich, impi, or folders of MPIs, a list.")] = None,
+    host: Annotated[
+        str | None,
+        typer.Option("--mpi", "--host", metavar="MPI", help="openmpi, mpich, impi, or folders of MPIs, a list."),
+    ] = None,
     hosts: Annotated[
         int | None, typer.Option(min=2, help="Over so many test hosts on this machine, a rank on each.")
     ] = None,
@@ -152,7 +155,7 @@ def solver(
         operations=50 if quick else 10,
         measures=listed(measure, "--measure", list(MEASURES)),
     )
-    found = {one.family: one for one in (launcher.find_host(name) for name in listed(host or "openmpi", "--host"))}
+    found = {one.family: one for one in (launcher.find_host(name) for name in listed(host or "openmpi", "--mpi"))}
     place = Place(found, {name: find_program(one, name="solver") for name, one in found.items()}, timeout)
     sides = [Side(family, one) for family in found for one in modes]
     jobs = jobs_of([(name, one) for name in partitions for one in chosen], sides, listed(ways, "--ways", WAYS))

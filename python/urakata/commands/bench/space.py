@@ -24,7 +24,7 @@ EXAMPLES = """
 
   urakata bench space                            the study, on every host MPI that is installed
 
-  urakata bench space --host openmpi,mpich --repeats 5
+  urakata bench space --mpi openmpi,mpich --repeats 5
 
   urakata bench space --json space.json          numbers only: no tables, figures or page
 
@@ -76,7 +76,12 @@ def space(
     ] = None,
     host: Annotated[
         str | None,
-        typer.Option(help="openmpi, mpich, impi, or folders of MPIs, a list.  [dim]default: all that are found[/dim]"),
+        typer.Option(
+            "--mpi",
+            "--host",
+            metavar="MPI",
+            help="openmpi, mpich, impi, or folders of MPIs, a list.  [dim]default: all that are found[/dim]",
+        ),
     ] = None,
     repeats: Annotated[
         int | None, typer.Option(min=1, help="Rounds over all sides.  [dim]default: 5, quick 2[/dim]")
@@ -103,7 +108,7 @@ def space(
         return
     if launcher.usable_cores() < 2:
         raise paths.NotFoundError("two ranks need two cores, and here is only one that may be used")
-    place = _place(listed(host, "--host") if host is not None else None, [one.program for one in parts], timeout)
+    place = _place(listed(host, "--mpi") if host is not None else None, [one.program for one in parts], timeout)
     jobs = jobs_of(parts, both_of(place.hosts), quick)
     if dry_run:
         for job in jobs:

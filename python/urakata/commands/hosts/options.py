@@ -47,7 +47,7 @@ SitesOption = Annotated[
     str | None,
     typer.Option(
         metavar="KxN|N+N...",
-        help="2x4: two sites of 4 hosts; 4+2+3: three sites. Instead of --count.",
+        help="2x4: two sites of 4 hosts; 4+2+3: three sites. Instead of -n.",
         show_default=False,
         rich_help_panel=_LONG,
     ),
@@ -175,7 +175,7 @@ def make(
     try:
         asked = sites()
         if asked is not None and count is not None:
-            raise ValueError("--sites says how many hosts there are: leave --count out")
+            raise ValueError("--sites says how many hosts there are: leave -n out")
         names = congestion.split(",") if congestion else []
         for setting in settings or []:
             if "=" not in setting:

@@ -1,0 +1,80 @@
+"""The options with which every command starts a job, so that each is spelt the same everywhere."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from urakata import launcher
+
+RANKS = 2
+"""How many ranks a job has where the user does not say."""
+
+MPIS = "openmpi, mpich, impi, a launcher, or the folder of an MPI."
+
+RanksOption = Annotated[int, typer.Option("-n", "--np", "--ranks", metavar="N", min=1, help="How many ranks to start.")]
+MpiOption = Annotated[
+    str | None,
+    typer.Option(
+        "--mpi",
+        "--host",
+        metavar="MPI",
+        help=f"{MPIS}  [dim]default: the MPI that the program is linked with, else the first mpirun on PATH[/dim]",
+        show_default=False,
+    ),
+]
+LauncherArgumentsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--launcher-argument",
+        metavar="ARG",
+        help="A word handed to mpirun as it is; may be repeated.",
+        show_default=False,
+    ),
+]
+McaOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--mca", metavar="NAME VALUE", help="Handed to Open MPI's mpirun; may be repeated.", show_default=False
+    ),
+]
+
+
+class JobCommand(TyperCommand):
+    """Lets options stand as mpirun has them and people type them; click knows options with one value, or with none."""
+
+    bare: dict[str, str] = {}  # noqa: RUF012
+    """Options that may stand without a value, and what they mean then."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        end = args.index("--") if "--" in args else len(args)
+        words: list[str] = []
+        left = list(args[:end])
+        while left:
+            word = left.pop(0)
+            if word in self.bare and (not (left or args[end:]) or (left or args[end:])[0].startswith("-")):
+                words.append(f"{word}={self.bare[word]}")
+            elif word == "--mca" and len(left) > 1 and "=" not in left[0]:
+                words.append(f"--mca={left.pop(0)}={left.pop(0)}")
+            else:
+                words.append(word)
+        return super().parse_args(ctx, [*words, *args[end:]])
+
+
+def launcher_words(host: launcher.Host, arguments: list[str] | None, mca: list[str] | None) -> list[str]:
+    """What the launcher gets of the user's."""
+    words = list(arguments or [])
+    if mca and host.family != "openmpi":
+        raise typer.BadParameter(
+            f"it is an option of Open MPI, and {host.launcher} is {host.family}'s; hand over what that takes by "
+            "--launcher-argument",
+            param_hint="--mca",
+        )
+    for pair in mca or []:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise typer.BadParameter(f"{pair}: write --mca NAME VALUE", param_hint="--mca")
+        words += ["--mca", name, value]
+    return words
