@@ -56,7 +56,15 @@ def place(host: launcher.Host, across_hosts: bool, reason: str) -> Iterator[tupl
 def compile_example(host: launcher.Host) -> Path:
     """examples/train.c with the host's own compiler wrapper, as anybody would."""
     program = OUTPUT / "train"
-    command = [str(host.launcher.parent / "mpicc"), "-O3", "-o", str(program), str(TREE / "examples/train.c"), "-lm"]
+    command = [
+        str(host.launcher.parent / "mpicc"),
+        "-O3",
+        "-g",
+        "-o",
+        str(program),
+        str(TREE / "examples/train.c"),
+        "-lm",
+    ]
     console.print("[dim]" + " ".join(command) + "[/dim]")
     subprocess.run(command, env=host.environment(), check=True)
     return program

@@ -2,7 +2,7 @@
 // some rows. Rows that need no element of others are done while those elements come, the others as their neighbour's are
 // here.
 //
-//   mpicc -O2 jacobi.c -o jacobi -I<prefix>/include
+//   mpicc -O2 -g jacobi.c -o jacobi -I<prefix>/include
 //   urakata run -n 4 --space -- ./jacobi --edge 200
 //
 // Rank 0 compares with the same iterations on one rank: every digit is the same.

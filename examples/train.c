@@ -1,7 +1,7 @@
 // Data-parallel training of a small neural network, as programs with MPI do it: every rank has its own samples, and
 // each layer's gradient is summed over all ranks by MPI_Iallreduce while the layer below is still being computed.
 //
-//   mpicc -O3 train.c -o train -lm
+//   mpicc -O3 -g train.c -o train -lm
 //   mpirun -n 2 ./train [STEPS] [WIDTH]
 //
 // The work is fixed by STEPS and WIDTH (units of each of the 4 hidden layers), not by time. The last line gives the

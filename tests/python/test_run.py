@@ -168,7 +168,7 @@ def test_the_host_is_the_one_that_the_program_is_linked_with(tmp_path: Path) -> 
     made = ["-shared", "-fPIC", "-Wl,-soname,libmpi.so.12", "mpi.c", "-o", library]
     subprocess.run([compiler, *made], cwd=tmp_path, check=True)
     subprocess.run([compiler, "app.c", library, f"-Wl,-rpath,{prefix}/lib", "-o", "app"], cwd=tmp_path, check=True)
-    assert run(tmp_path, "--dry-run", "--", "./app")[1].count(f" {mpirun} -n 1 ") == 1
+    assert run(tmp_path, "--dry-run", "--", "./app")[1].count(f" {mpirun} -n 2 ") == 1
     assert run(tmp_path, "--", "./app")[0] == 3
     # Under another family's launcher each rank would be a job of its own.
     other = tmp_path / "other"

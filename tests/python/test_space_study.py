@@ -179,7 +179,20 @@ def test_ranks_are_bound_where_there_are_cores_for_them(monkeypatch: pytest.Monk
     monkeypatch.setattr("urakata.launcher.usable_cores", lambda: 4)
     place = Place({"openmpi": Host(Path("/h/mpirun"), "openmpi", "5")}, {("program", "openmpi"): Path("/p/x")}, 1)
     four, eight = (session.command(Job(_part(), Run(n, ["-a"]), WITHIN), place) for n in (4, 8))
-    assert four == ["/h/mpirun", "-n", "4", "--bind-to", "core", "/p/urakata-exec", "--space", "--", "/p/x", "-a"]
+    path = ["-x", "URAKATA_CALLER_PATH"]
+    assert four == [
+        "/h/mpirun",
+        "-n",
+        "4",
+        *path,
+        "--bind-to",
+        "core",
+        "/p/urakata-exec",
+        "--space",
+        "--",
+        "/p/x",
+        "-a",
+    ]
     assert "core" not in eight and "none" in eight
 
 

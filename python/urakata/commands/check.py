@@ -20,6 +20,7 @@ from urakata import launcher, paths
 from urakata.commands.job_options import JobCommand, LauncherArgumentsOption, McaOption, MpiOption, launcher_words
 from urakata.interrupts.balance import Balance, look, sentences, table
 from urakata.json_output import JsonFlag, write_json
+from urakata.tables import print_table
 
 _DRIVERS = {"CUDA": "cuda", "HIP": "amdhip64", "Level Zero": "ze_loader"}  # as src/device/ knows them
 _TIME_LIMIT = 60  # seconds; a launcher that needs longer for a program that does nothing is not usable
@@ -182,7 +183,7 @@ def _print(
     if "error" not in asked:
         facts.add_row("library", f"{asked['library']}, ABI {asked['abi']}")
         facts.add_row("thread level", f"{asked['thread_level']}, when asked for multiple")
-    console.print(facts)
+    print_table(console, facts)
     console.print()
 
     titles = ("rank", "CPUs", "cores", "threads", "a helper would sit on")

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from urakata import paths
 from urakata.json_output import JsonFlag, write_json
+from urakata.tables import print_table
 
 _EXAMPLES = """
 [bold]Examples[/bold]
@@ -64,8 +65,7 @@ def info(
             option["origin"],
             option["sentence"],
         )
-    costs = Table("cost", "value", "default", "unit", "from", "what it is", "measured by", **_STYLE)
-    costs.columns[0].no_wrap = True
+    costs = Table("cost", "value", "default", "unit", "from", "what it is", **_STYLE)
     for cost in next(option["costs"] for option in options if option["name"] == "COSTS"):
         value, default = f"{cost['value']:.12g}", f"{cost['default']:.12g}"
         costs.add_row(
@@ -74,13 +74,12 @@ def info(
             default,
             cost["unit"],
             cost["origin"],
-            cost["sentence"],
-            cost["measured"],
+            f"{cost['sentence']} (measured by {cost['measured']})" if cost["measured"] else cost["sentence"],
         )
     console = Console(highlight=False)
-    console.print(table)
+    print_table(console, table, "what it does", prose=True)
     console.print("\nWhat messages cost, for Urakata's choices (option COSTS):\n")
-    console.print(costs)
+    print_table(console, costs, "what it is", prose=True)
 
 
 def register(app: typer.Typer) -> None:

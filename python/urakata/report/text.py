@@ -18,6 +18,7 @@ from urakata.report.summary import Row, Summary, overlap_command, summarise
 from urakata.report.units import bytes_text, known_time, of_ranks, ranges, short_place, time_text
 from urakata.report.verdict import verdict
 from urakata.report.whole_text import show_whole
+from urakata.tables import print_table
 
 
 def hidden_text(row: Row) -> str:
@@ -52,7 +53,7 @@ def show(summary: Summary, console: Console) -> None:
     for line in run_lines(summary):
         _line(console, line)
     if summary.rows:
-        console.print(_table(summary))
+        print_table(console, _table(summary))
         console.print(
             "start, gap (start to wait), wait: means of an instance; late: of the wait, until the last rank had begun; "
             "own: the operation, once all wait for it.",
@@ -163,7 +164,7 @@ def _show_messages(summary: Summary, console: Console) -> None:
         seen = (str(row.messages), size, known_time(row.wait_ns), hidden_part(row))
         table.add_row(*(escape(cell) for cell in (row.operation, row.carrier, *seen, short_place(row.place))))
     console.print("The program's own messages", style="bold")
-    console.print(table)
+    print_table(console, table, "call site")
     console.print(
         "bytes, waited: sums over all ranks; waited: inside blocking calls, waits and tests; hidden: of what goes by "
         "wire; -: not seen, since another carries them.",

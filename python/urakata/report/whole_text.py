@@ -9,6 +9,7 @@ from rich.table import Table
 
 from urakata.report.units import bytes_text, percent, short_place, time_text
 from urakata.report.whole import CallRow, RankShare, Whole
+from urakata.tables import print_table
 
 _MOST_RANKS = 16
 _MOST_ROWS = 12
@@ -84,13 +85,13 @@ def show_whole(whole: Whole, console: Console) -> None:
         for rank in shown_ranks(whole):
             cells = (time_text(rank.run_ns), time_text(rank.mpi_ns), percent(rank.share), str(rank.calls))
             table.add_row(str(rank.rank), escape(rank.host), *cells)
-        console.print(table)
+        print_table(console, table)
         if len(shown_ranks(whole)) < len(whole.ranks):
             console.print(f"of {len(whole.ranks)} ranks those with least, middle and most of MPI", style="dim")
     table = _table("call", *ROW_HEADS, "call site")
     for row in shown_rows(whole):
         table.add_row(escape(row.operation), *row_cells(whole, row), escape(short_place(row.place)))
-    console.print(table)
+    print_table(console, table, "call site")
     rest = len(whole.rows) - len(shown_rows(whole))
     more = f"{rest} more in --csv, --json, --html; " if rest > 0 else ""
     console.print(more + LEGEND, style="dim")

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.table import Table
 
+from urakata.tables import print_table
+
 
 @dataclass(frozen=True)
 class TextTable:
@@ -38,5 +40,5 @@ def show(tables: Iterable[TextTable], console: Console) -> None:
             table.add_column(column, justify="left" if number == 0 or column in one.textual else "right")
         for row in one.rows:
             table.add_row(*row)
-        console.print(table)
+        print_table(console, table)
         console.print()
