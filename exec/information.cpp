@@ -1,7 +1,9 @@
 #include "information.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
+#include <utility>
 
 #include "base/json.hpp"
 #include "base/known_links.hpp"
@@ -43,7 +45,15 @@ std::string placeholder(const Option& option) {
     case OptionKind::text:
       break;
   }
-  return option.name == "REPORT" ? "DIR" : "FILE";
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kTexts = {{{"COSTS", "FILE|NAME=VALUE,..."},
+                                                                                    {"REPORT", "DIR"},
+                                                                                    {"CONFIG", "FILE"},
+                                                                                    {"WIRE_INTERFACE", "NAME"},
+                                                                                    {"SITES", "auto|one|FILE|LINES"},
+                                                                                    {"LINK_RATES", "auto|measure|FILE"},
+                                                                                    {"CONGESTION", "NAME"}}};
+  const auto* const found = std::ranges::find(kTexts, option.name, &decltype(kTexts)::value_type::first);
+  return std::string(found != kTexts.end() ? found->second : "TEXT");
 }
 
 std::string_view cost_origin(const tune::CostRow& row) {

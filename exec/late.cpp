@@ -12,6 +12,7 @@
 // entry points in late_entry.S ask here where to go, and jump there with the stack as it was.
 #include <dlfcn.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdio>
@@ -161,7 +162,10 @@ bool is_ours(const void* caller) {
   return std::string_view(object).substr(object.rfind('/') + 1).starts_with(kLibraryPrefix);
 }
 
+constinit pid_t loaded_in = 0;
+
 [[gnu::constructor]] void begin() {
+  loaded_in = getpid();
   forget_preload();
   real_dlopen();
   real_dlsym();
@@ -171,6 +175,12 @@ bool is_ours(const void* caller) {
   });
   space::settle();
   log::set_verbosity(options().verbose);
+}
+
+// Of a program that has loaded one, that library's own preload library says what there is to say.
+[[gnu::destructor]] void end() {
+  if (settled.load(std::memory_order_relaxed) || loaded_in != getpid()) return;
+  log::warning_of_all("the program ended without loading an MPI library: Urakata had nothing to do");
 }
 
 }  // namespace

@@ -128,10 +128,11 @@ int begin(std::span<char*> arguments) {
     std::fputs(line->task == Task::help ? help_text().c_str() : "urakata-exec " URAKATA_VERSION "\n", stdout);
     return 0;
   }
+  const bool inner = std::getenv(kOriginsVariable) != nullptr;  // of a urakata-exec around this one
   if (const Status applied = apply_settings(line->settings, known_algorithm); !applied)
     return refuse(applied.error().message);
   log::set_verbosity(options().verbose);
-  warn_of_unknown_variables();
+  if (!inner) warn_of_unknown_variables();
   if (line->task == Task::information) std::fputs((line->json ? options_json() : options_table()).c_str(), stdout);
   if (line->task == Task::check_hosts) {
     const std::vector<std::string> hosts(line->program.begin(), line->program.end());

@@ -1,5 +1,10 @@
 // MPI_Init to MPI_Finalize, and the calls that end the life of what operations refer to.
+#include <unistd.h>
+
+#include <atomic>
+
 #include "base/log.hpp"
+#include "base/options.hpp"
 #include "base/preload_env.hpp"
 #include "shim/circle.hpp"
 #include "shim/communicator.hpp"
@@ -12,10 +17,21 @@
 
 namespace {
 
+constinit std::atomic<bool> has_begun{false};  // MPI_Init, or MPI_Init_thread, was called
+constinit pid_t loaded_in = 0;
+
 // What the rank starts (a shell, a tool) is not the rank. In a space its memory is kept apart from now on.
 __attribute__((constructor)) void loaded() {
   urakata::forget_preload();
   urakata::space::settle();
+  loaded_in = getpid();
+}
+
+// A program that never came to MPI is told apart from one that Urakata could not serve. A forked copy says nothing.
+__attribute__((destructor)) void ended() {
+  if (has_begun.load(std::memory_order_relaxed) || loaded_in != getpid()) return;
+  urakata::log::set_verbosity(urakata::options().verbose);
+  urakata::log::warning_of_all("the program ended without a call of MPI_Init: Urakata had nothing to do");
 }
 
 using urakata::shim::host;
@@ -56,11 +72,13 @@ int free_communicator(MPI_Comm* comm, bool disconnects) {
 extern "C" {
 
 URAKATA_EXPORT int MPI_Init(int* argc, char*** argv) {
+  has_begun.store(true, std::memory_order_relaxed);
   need_host();
   return process().initialise(argc, argv, MPI_THREAD_SINGLE, nullptr);
 }
 
 URAKATA_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  has_begun.store(true, std::memory_order_relaxed);
   need_host();
   return process().initialise(argc, argv, required, provided);
 }

@@ -116,7 +116,7 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
   const Options& wish = options();
   const Launcher started = launcher();
   log::set_verbosity(wish.verbose);
-  warn_of_unknown_variables();
+  if (std::getenv(kOriginsVariable) == nullptr) warn_of_unknown_variables();  // else urakata-exec has
   host_only_ = wish.engine == EngineKind::host;
   facts_ = run_facts();
   if (!facts_.one_node) open_before_ = job::open_files();

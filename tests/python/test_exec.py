@@ -455,3 +455,40 @@ def test_a_copy_forked_while_another_thread_loads_can_load(tmp_path: Path, space
     subprocess.run([compiler, "load.c", "-o", "load", "-pthread", "-ldl"], cwd=tmp_path, check=True)
     answer = run(*space, "--", "./load", cwd=tmp_path)
     assert answer.stdout == "ended with 0\n", answer.stderr
+
+
+# What is said, and how often
+
+
+def test_a_program_that_never_comes_to_mpi_gets_one_line() -> None:
+    """Of a Python that loads no MPI: the rank itself says it, and neither its forked copy nor what it starts."""
+    line = "the program ended without loading an MPI library"
+    code = "import os, subprocess, sys; subprocess.run([sys.executable, '-c', '']); os.fork() or sys.exit()"
+    assert run("--", sys.executable, "-c", code).stderr.count(line) == 1
+    assert run("--set", "VERBOSE=0", "--", sys.executable, "-c", "").stderr == ""
+    assert run("--", sys.executable, "-c", "", PMI_RANK="1").stderr == ""
+
+
+@pytest.mark.parametrize("host", ["openmpi", "mpich"])
+def test_a_program_that_calls_no_mpi_function_gets_one_line(tmp_path: Path, host: str) -> None:
+    hosts = paths.hosts() or pytest.skip("there are no hosts of the source tree")
+    library = {"openmpi": "libmpi.so.40", "mpich": "libmpi.so.12"}[host]
+    folder = hosts / host / "lib"
+    if not (folder / library).exists():
+        pytest.skip(f"there is no {host}")
+    text = "int main(void) { return 0; }\n"
+    program = compiled(tmp_path, text, "-Wl,--no-as-needed", str(folder / library), f"-Wl,-rpath,{folder}")
+    assert run("--", program).stderr.count("ended without a call of MPI_Init") == 1
+    assert run("--", program, PMI_RANK="1").stderr == ""
+
+
+def test_an_unknown_variable_is_told_once_by_nested_ones() -> None:
+    answer = run("--", EXEC, "--", "true", URAKATA_ENGIEN="poll")
+    assert answer.stderr.count("URAKATA_ENGIEN") == 1
+
+
+def test_help_says_what_each_text_is() -> None:
+    """An interface's name is no FILE; no option's value is left as TEXT."""
+    text = run("--help").stdout
+    assert "--wire-interface NAME " in text and "--report DIR " in text and "--config FILE " in text
+    assert " TEXT " not in text
