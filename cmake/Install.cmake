@@ -35,7 +35,8 @@ if(NOT SKBUILD)
   install(PROGRAMS cmake/urakata-installed.sh DESTINATION bin RENAME urakata)
 endif()
 
-# Man pages are written at installation by the commands themselves, so they need a Python that can run them.
+# Man pages are written by the commands themselves, so they need a Python that can run them: with what is built
+# (man -M build/share/man urakata-exec), and anew at installation.
 find_program(URAKATA_PYTHON NAMES python3 PATHS ${PROJECT_SOURCE_DIR}/build/venv/bin NO_DEFAULT_PATH
              DOC "Python with typer and rich, for the man pages")
 if(NOT URAKATA_PYTHON)
@@ -48,11 +49,24 @@ if(CMAKE_CROSSCOMPILING)
 elseif(no_typer)
   message(STATUS "Man pages are left out: ${URAKATA_PYTHON} has no typer and rich")
 else()
+  set(described)
   foreach(program urakata-exec urakata-schedule)
     if(TARGET ${program})
       string(APPEND programs " $<TARGET_FILE:${program}>")
+      list(APPEND described $<TARGET_FILE:${program}>)
     endif()
   endforeach()
+  file(GLOB_RECURSE command_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/urakata/commands/*.py)
+  set(page ${PROJECT_BINARY_DIR}/share/man/man1/urakata.1)
+  add_custom_command(
+    OUTPUT ${page}
+    COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${PROJECT_SOURCE_DIR}/python:$ENV{PYTHONPATH} PYTHONDONTWRITEBYTECODE=1
+            ${URAKATA_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/man_pages.py
+            ${PROJECT_BINARY_DIR}/share/man/man1 ${PROJECT_VERSION} ${described}
+    DEPENDS ${PROJECT_SOURCE_DIR}/cmake/man_pages.py ${command_sources} urakata-exec urakata-schedule
+    VERBATIM)
+  add_custom_target(man DEPENDS ${page})
+  add_dependencies(product man)
   # In front of a PYTHONPATH, not in its place: pip has typer there while it builds.
   install(CODE "
     execute_process(
