@@ -58,20 +58,23 @@ bool is_elf(const std::string& path) {
   return file_bytes(path, kElf.size()) == kElf;
 }
 
-// Follows "#!" lines to the program that runs the file. A file that is neither script nor ELF is run by the shell.
-std::string interpreter_of(const std::string& path) {
+// Follows "#!" lines to the program that runs the file; `by_env`: some line's is env, which starts that program in its
+// place. A file that is neither script nor ELF is run by the shell.
+std::string interpreter_of(const std::string& path, bool& by_env) {
   std::string file = path;
   for (int depth = 0; depth < kDeepestScript; ++depth) {
     const std::optional<ScriptLine> line = script_line(file);
     if (!line) return is_elf(file) ? file : "/bin/sh";
     if (line->interpreter.empty()) return "/bin/sh";
-    file = base_name(line->interpreter) == "env" ? through_env(words(line->argument)) : line->interpreter;
+    const bool env = base_name(line->interpreter) == "env";
+    by_env = by_env || env;
+    file = env ? through_env(words(line->argument)) : line->interpreter;
     if (file.empty()) return {};
   }
   return file;
 }
 
-void judge(Program& program) {
+void judge(Program& program, bool by_env) {
   const std::string_view name = base_name(program.path);
   const std::string runner = real_path(program.interpreter);
   if (is_launcher(name)) {
@@ -80,7 +83,7 @@ void judge(Program& program) {
     program.reach = Reach::again;
   } else if (among(kShells, base_name(program.interpreter)) || among(kShells, base_name(runner))) {
     program.reach = Reach::shell;
-  } else if (program.path == program.interpreter && among(kWrappers, name)) {
+  } else if (by_env || (program.path == program.interpreter && among(kWrappers, name))) {
     program.reach = Reach::wrapper;
   } else if (program.path == program.interpreter && among(kDebuggers, name)) {
     program.reach = Reach::debugger;
@@ -125,12 +128,13 @@ bool find_program(std::string_view name, Program& program, NotStarted& failure) 
                             : "no such file")};
     return false;
   }
-  program.interpreter = interpreter_of(program.path);
+  bool by_env = false;
+  program.interpreter = interpreter_of(program.path, by_env);
   if (program.interpreter.empty() || !runnable_file(program.interpreter)) {
     failure = {126, "cannot run " + program.path + ": its interpreter (first line) is not there"};
     return false;
   }
-  judge(program);
+  judge(program, by_env);
   return true;
 }
 

@@ -13,7 +13,7 @@ enum class Reach : std::uint8_t {
   preload,   // a dynamically linked program
   launcher,  // mpirun and its like: it starts the ranks and is none
   shell,     // a shell or shell script: what it starts is the rank
-  wrapper,   // env, taskset, numactl and their like, in front of the rank
+  wrapper,   // env, taskset, numactl and their like, in front of the rank; a script whose first line has env
   debugger,  // gdb, valgrind and their like: they watch the program that they start, and none in between
   again,     // urakata-exec itself
   never,     // static, set-user-ID, another machine's: see `why`

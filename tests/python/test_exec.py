@@ -492,3 +492,14 @@ def test_help_says_what_each_text_is() -> None:
     text = run("--help").stdout
     assert "--wire-interface NAME " in text and "--report DIR " in text and "--config FILE " in text
     assert " TEXT " not in text
+
+
+@pytest.mark.parametrize("options", [[], ["--space"]])
+def test_a_script_whose_first_line_has_env_is_followed_to_its_interpreter(tmp_path: Path, options: list[str]) -> None:
+    """`#!/usr/bin/env python3`: env itself is no rank, and the Python that it becomes is one."""
+    (tmp_path / "python-here").symlink_to(sys.executable)
+    script = tmp_path / "script"
+    script.write_text('#!/usr/bin/env python-here\nprint("liburakata-late.so" in open("/proc/self/maps").read())\n')
+    script.chmod(0o755)
+    answer = run(*options, "--", str(script), PATH=f"{tmp_path}:{os.environ['PATH']}")
+    assert answer.stdout == "True\n", answer.stderr
