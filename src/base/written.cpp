@@ -86,4 +86,18 @@ std::string listed(std::span<const std::string_view> words, std::string_view las
 
 std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
 
+std::string shell_word(std::string_view text) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos) return std::string(text);
+  std::string word = "'";
+  for (const char letter : text) {
+    if (letter == '\'') {
+      word += "'\\''";
+    } else {
+      word += letter;
+    }
+  }
+  return word + "'";
+}
+
 }  // namespace urakata::written

@@ -1,7 +1,7 @@
 // Values as people write them in options: words, switches, numbers, sizes, lists of CPUs. What is no such value is
 // std::nullopt.
 //
-// Thread-safety: all by any thread. Nothing but listed() and quoted() allocates.
+// Thread-safety: all by any thread. Nothing but listed(), quoted() and shell_word() allocates.
 #pragma once
 
 #include <array>
@@ -44,5 +44,8 @@ std::string_view cut(std::string_view& rest, char separator);
 std::string listed(std::span<const std::string_view> words, std::string_view last);
 
 std::string quoted(std::string_view text);
+
+// As a POSIX shell takes it for one word: quoted only where that is needed.
+std::string shell_word(std::string_view text);
 
 }  // namespace urakata::written

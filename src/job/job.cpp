@@ -1,9 +1,12 @@
 #include "job/job.hpp"
 
+#include <sys/random.h>
+
 #include <algorithm>
 #include <functional>
 #include <string_view>
 
+#include "base/clock.hpp"
 #include "base/hash.hpp"
 #include "base/log.hpp"
 #include "base/options.hpp"
@@ -13,11 +16,21 @@ namespace urakata::job {
 
 namespace {
 
+constexpr unsigned kIdentityAt = 34;  // of the first word that ranks exchange
+constexpr std::uint32_t kIdentityMask = (1U << (64 - kIdentityAt)) - 1;
+
 template <class Function>
 void for_each_equal(Function function) {
   for (const Option& option : option_table()) {
     if (option.agreement == Agreement::equal) function(option);
   }
+}
+
+// Not 0.
+std::uint32_t drawn_identity() {
+  std::uint32_t drawn = 0;
+  if (getrandom(&drawn, sizeof drawn, GRND_NONBLOCK) != sizeof drawn) drawn = static_cast<std::uint32_t>(now_ns());
+  return (drawn & kIdentityMask) | 1U;
 }
 
 std::string differing_options(std::span<const std::span<const std::uint64_t>> values) {
@@ -30,6 +43,7 @@ std::string differing_options(std::span<const std::span<const std::uint64_t>> va
 
 Facts own_facts() {
   Facts facts;
+  facts.identity = drawn_identity();
   facts.engine = options().engine != EngineKind::host;
   facts.kernel = options().engine == EngineKind::kernel;
   for_each_equal([&](const Option& option) { facts.options.push_back(hash(option_value(option))); });
@@ -37,17 +51,19 @@ Facts own_facts() {
 }
 
 bool Job::agree(Bootstrap& bootstrap, const Facts& own) {
-  // One message of words: engine (a bit whether there is one, a bit whether it is kernel) and contexts, then the options.
+  // One message of words: identity, engine (a bit whether it is kernel, a bit whether there is one) and contexts, then the
+  // options.
   const std::size_t words = 1 + own.options.size();
-  std::vector<std::uint64_t> mine{(own.engine ? std::uint64_t{1} << 32U : 0) |
-                                  (own.kernel ? std::uint64_t{1} << 33U : 0) |
-                                  static_cast<std::uint32_t>(own.contexts)};
+  std::vector<std::uint64_t> mine{
+      (std::uint64_t{own.identity & kIdentityMask} << kIdentityAt) | (own.engine ? std::uint64_t{1} << 32U : 0) |
+      (own.kernel ? std::uint64_t{1} << 33U : 0) | static_cast<std::uint32_t>(own.contexts)};
   mine.insert(mine.end(), own.options.begin(), own.options.end());
   std::vector<std::uint64_t> all(words * bootstrap.ranks());
   if (!bootstrap.allgather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)))) return false;
 
   const auto record = [&](std::size_t rank) { return std::span(all).subspan(rank * words, words); };
   const auto options_of = [&](std::size_t rank) { return record(rank).subspan(1); };
+  identity_ = static_cast<std::uint32_t>(record(0)[0] >> kIdentityAt);
   std::vector<std::int32_t> kinds(bootstrap.ranks());
   std::size_t hosts = 0;
   std::size_t first_host = 0;
@@ -61,11 +77,11 @@ bool Job::agree(Bootstrap& bootstrap, const Facts& own) {
     while (!std::ranges::equal(options_of(like), options_of(rank))) ++like;
     kinds[rank] = static_cast<std::int32_t>(like);
     if (like != 0) first_other = rank;
-    if (record(rank)[0] >> 33U != 0) {
+    if ((record(rank)[0] >> 33U & 1U) != 0) {
       ++kernels;
       first_kernel = rank;
     }
-    if (record(rank)[0] >> 32U == 0) {
+    if ((record(rank)[0] >> 32U & 3U) == 0) {
       ++hosts;
       first_host = rank;
     }

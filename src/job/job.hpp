@@ -22,9 +22,10 @@ namespace urakata::job {
 
 // What a rank says of itself.
 struct Facts {
-  bool engine = false;        // it has one; else all is left to the host
-  bool kernel = false;        // that is engine kernel
-  std::int32_t contexts = 0;  // numbers that its tags have room for (transport/group.hpp)
+  bool engine = false;         // it has one; else all is left to the host
+  bool kernel = false;         // that is engine kernel
+  std::int32_t contexts = 0;   // numbers that its tags have room for (transport/group.hpp)
+  std::uint32_t identity = 0;  // drawn at random; rank 0's becomes the job's. Its lowest 30 bits count
   // Of each option that must be equal a number for its value, in the order of the table.
   std::vector<std::uint64_t> options;
 };
@@ -44,7 +45,9 @@ class Job {
 
   bool all_kernel() const { return all_kernel_; }      // every rank has engine kernel
   std::int32_t contexts() const { return contexts_; }  // of the rank with the least room
-  bool alike(Ranks ranks) const;                       // equal in all that must be
+  // Tells this job's files from another job's in the same folder; also where all is the host's. 0: not agreed on.
+  std::uint32_t identity() const { return identity_; }
+  bool alike(Ranks ranks) const;  // equal in all that must be
 
   std::span<const std::int32_t> nodes() const { return nodes_; }  // of each rank: the lowest rank on its node
   bool same_node(Ranks ranks) const;                              // all on one
@@ -54,6 +57,7 @@ class Job {
 
  private:
   std::int32_t contexts_ = 0;
+  std::uint32_t identity_ = 0;
   bool all_kernel_ = true;
   std::vector<std::int32_t> kinds_;  // of each rank: the lowest rank with equal options; empty: all are equal
   std::vector<std::int32_t> nodes_;

@@ -21,7 +21,7 @@ namespace urakata::observe {
 namespace {
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<CallFileState>::is_always_lock_free);
-static_assert(sizeof(CallFile) == 88 && sizeof(CallRecord) == 88, "python/urakata/report/calls.py reads them");
+static_assert(sizeof(CallFile) == 104 && sizeof(CallRecord) == 88, "python/urakata/report/calls.py reads them");
 
 constexpr std::size_t kTextsAt = sizeof(CallFile) + CallProfile::kMost * sizeof(CallRecord);
 constexpr std::size_t kSize = kTextsAt + CallProfile::kTexts;
@@ -79,6 +79,8 @@ CallProfile::CallProfile(std::string path, void* memory, const Rank& rank)
   file->ranks = rank.ranks;
   file->most = kMost;
   file->texts = kTextsAt;
+  file->job = rank.job;
+  file->realtime_minus_monotonic_ns = realtime_minus_monotonic_ns();
   file->pid = static_cast<std::uint32_t>(getpid());
   text({});
   file->host = text(host_name());
@@ -160,8 +162,19 @@ void CallProfile::leave(CallRecord& to, std::uint64_t begin, std::uint64_t end, 
   note_least(to.least_ns, ns);
   note_most(to.most_ns, ns);
   head().end_ns.store(end, std::memory_order_relaxed);
+  head().last.store(number_of(to) + 1, std::memory_order_relaxed);
   // Where another thread has begun one since, that stays.
   if (head().since_ns.load(std::memory_order_relaxed) == begin) head().inside.store(0, std::memory_order_relaxed);
+}
+
+bool CallProfile::inside_since(std::uint64_t begin) const {
+  return head().since_ns.load(std::memory_order_relaxed) == begin && head().inside.load(std::memory_order_relaxed) != 0;
+}
+
+void CallProfile::located(const CallRecord& record, std::uint64_t begin) {
+  if (head().since_ns.load(std::memory_order_relaxed) != begin) return;
+  std::uint32_t inside = head().inside.load(std::memory_order_relaxed);
+  if (inside != 0) head().inside.compare_exchange_strong(inside, number_of(record) + 1, std::memory_order_relaxed);
 }
 
 void CallProfile::aborted() { head().state.store(CallFileState::aborted, std::memory_order_relaxed); }

@@ -23,7 +23,7 @@
 namespace urakata::observe {
 
 inline constexpr char kCallFileMark[] = "URACALLS";
-inline constexpr std::uint32_t kCallFileFormat = 1;  // raised when a reader of the old form would go wrong
+inline constexpr std::uint32_t kCallFileFormat = 2;  // raised when a reader of the old form would go wrong
 
 enum class CallFileState : std::uint32_t { running = 0, finished = 1, aborted = 2 };
 
@@ -41,9 +41,12 @@ struct CallFile {
   std::uint64_t begin_ns;             // CLOCK_MONOTONIC at MPI_Init's return
   std::atomic<std::uint64_t> end_ns;  // at MPI_Finalize's beginning; until then that of the last call's end
   // Of the call that was begun last: 1 + its record (0: it has ended) and when it began. That of a Python program names
-  // the extension module, since its line is not known before the call ends.
+  // the extension module at first, and the line once the call has lasted for a while (located()).
   std::atomic<std::uint64_t> since_ns;
+  std::int64_t realtime_minus_monotonic_ns;
   std::atomic<std::uint32_t> inside;
+  std::atomic<std::uint32_t> last;  // 1 + the record of the call that ended last, at end_ns; 0: none has
+  std::uint32_t job;                // the same in all files of a job, and another one in another job's; 0: not known
   std::uint32_t reserved;
 };
 
@@ -75,8 +78,9 @@ class CallProfile {
 
   struct Rank {
     std::uint32_t rank = 0, ranks = 1;
-    std::string program;  // its command line
-    std::string file;     // path of the program's own file
+    std::uint32_t job = 0;  // see CallFile
+    std::string program;    // its command line
+    std::string file;       // path of the program's own file
   };
 
   // Creates the directory and its parents if needed. The error names the path and the reason.
@@ -90,6 +94,10 @@ class CallProfile {
   CallRecord& record(const ProfileKey& key);
   void enter(const CallRecord& record, std::uint64_t begin);
   void leave(CallRecord& record, std::uint64_t begin, std::uint64_t end, std::uint64_t bytes);
+
+  // Is the call that began then, and no later one, not ended? Then its place is better known: it is this record's.
+  bool inside_since(std::uint64_t begin) const;
+  void located(const CallRecord& record, std::uint64_t begin);
 
   std::uint32_t number_of(const CallRecord& record) const { return static_cast<std::uint32_t>(&record - records()); }
 

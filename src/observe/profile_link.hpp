@@ -33,6 +33,7 @@ struct ProfileLink {
   void (*waiting)(const std::atomic<std::uint32_t>& word);
   // In MPI_COMM_WORLD, between MPI_Init and MPI_Finalize.
   void (*rank)(int* rank, int* ranks);
+  std::uint32_t (*job)();    // tells this job's files from another's; 0: not known
   const char* (*program)();  // its command line
   const char* (*file)();     // path of its own file; empty: unknown
   // Of the communicator at this place (MPI_Comm*): a number that all its ranks have for it, and for no other one. 0: the

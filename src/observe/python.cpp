@@ -32,6 +32,12 @@ struct Interpreter {
   const char* (*utf8)(void* text) = nullptr;
   void (*drop)(void* object) = nullptr;
   bool complete = false;
+  // Of other threads.
+  void* (*main)() = nullptr;
+  void* (*first_thread)(void* interpreter) = nullptr;
+  void* (*next_thread)(void* thread) = nullptr;
+  void* (*frame_of)(void* thread) = nullptr;  // given
+  bool sees_threads = false;
 
   Interpreter() {
     complete = find("PyGILState_GetThisThreadState", own_state) &&
@@ -41,6 +47,18 @@ struct Interpreter {
                find("PyFrame_GetCode", code) && find("PyFrame_GetLineNumber", line) &&
                (find("PyFrame_GetLasti", instruction) || find("PyFrame_GetLineNumber", instruction)) &&
                find("PyObject_GetAttrString", attribute) && find("PyUnicode_AsUTF8", utf8) && find("Py_DecRef", drop);
+    // A build without a GIL has this function, and threads run there while others look.
+    const bool has_gil = dlsym(RTLD_DEFAULT, "PyUnstable_Module_SetGIL") == nullptr;
+    sees_threads = complete && has_gil && find("PyInterpreterState_Main", main) &&
+                   find("PyInterpreterState_ThreadHead", first_thread) && find("PyThreadState_Next", next_thread) &&
+                   find("PyThreadState_GetFrame", frame_of);
+  }
+
+  bool lives(const void* thread) const {
+    for (void* one = first_thread(main()); one != nullptr; one = next_thread(one)) {
+      if (one == thread) return true;
+    }
+    return false;
   }
 
   std::string text(void* object, const char* name) const {
@@ -112,18 +130,49 @@ class Lines {
   std::map<Key, PythonLine> lines_;
 };
 
+// Looked up once an extension module has called: then the interpreter is there.
+const Interpreter& interpreter() {
+  static const Interpreter python;
+  return python;
+}
+
+Lines& known_lines() {
+  static Lines& lines = *new Lines;  // never ended: the report is written late
+  return lines;
+}
+
 }  // namespace
+
+bool from_python(const void* address) { return in_extension(address); }
+
+const void* python_thread() {
+  const Interpreter& python = interpreter();
+  return python.complete ? python.own_state() : nullptr;
+}
+
+void find_python_line(const void* thread, const std::function<bool()>& still,
+                      const std::function<void(const PythonLine&)>& found) {
+  const Interpreter& python = interpreter();
+  if (!python.sees_threads || thread == nullptr || python.finalizing() != 0) return;
+  const int before = python.ensure();
+  if (still() && python.lives(thread)) {
+    if (void* const frame = python.frame_of(const_cast<void*>(thread))) {
+      if (const PythonLine* const line = known_lines().at(python, frame)) found(*line);
+      python.drop(frame);
+    }
+  }
+  python.release(before);
+}
 
 const PythonLine* python_line(const void* address) {
   if (!in_extension(address)) return nullptr;
-  static const Interpreter python;
-  static Lines& lines = *new Lines;  // never ended: the report is written late
+  const Interpreter& python = interpreter();
   // A thread that comes for the GIL of an interpreter that ends is ended by it.
   if (!python.complete || python.own_state() == nullptr || python.finalizing() != 0) return nullptr;
   const int before = python.ensure();
   const PythonLine* found = nullptr;
   if (python.error() == nullptr) {  // nothing may be asked while an exception is under way
-    if (void* const frame = python.frame()) found = lines.at(python, frame);
+    if (void* const frame = python.frame()) found = known_lines().at(python, frame);
   }
   python.release(before);
   return found;

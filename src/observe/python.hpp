@@ -1,6 +1,7 @@
 // Which line of a Python program a call comes from, that arrives from one of the interpreter's extension modules.
 #pragma once
 
+#include <functional>
 #include <string>
 
 namespace urakata::observe {
@@ -20,5 +21,19 @@ struct PythonLine {
 // operation that this call starts is done, so waiting for it before the start could be a deadlock. At the end it
 // cannot be a new one: the module takes the GIL as soon as the call returns.
 const PythonLine* python_line(const void* address);
+
+// Does the address lie in an extension module of Python's?
+bool from_python(const void* address);
+
+// The calling thread as Python knows it, which needs no GIL; nullptr: it is none of Python's.
+const void* python_thread();
+
+// The line that another thread is at, which is inside a call of an extension module and has given up the GIL there.
+// Waits for the GIL; under it asks whether the thread is `still` in that call, and then hands the line to `found`.
+// Nothing is found of a thread that has ended, in an interpreter that ends, or in one that has no GIL.
+//
+// Call it from a thread that the program does not wait for.
+void find_python_line(const void* thread, const std::function<bool()>& still,
+                      const std::function<void(const PythonLine&)>& found);
 
 }  // namespace urakata::observe

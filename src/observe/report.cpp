@@ -89,6 +89,8 @@ std::string text_of(const Observer& observer, const Meta& meta) {
   JsonWriter json;
   json.object().key("urakata_report").number(kFormat);
   json.key("rank").number(meta.rank).key("ranks").number(meta.ranks);
+  json.key("job").number(meta.job).key("node_ranks").number(meta.node_ranks);
+  json.key("node_cores").number(meta.node_cores);
   json.key("host").string(host_name()).key("pid").signed_number(getpid());
   json.key("clock").string(clock_name());
   json.key("program").string(meta.program).key("host_mpi").string(meta.host_mpi).key("abi").string(meta.abi);

@@ -23,6 +23,9 @@ struct Meta {
 
   std::uint32_t rank = 0;  // in MPI_COMM_WORLD
   std::uint32_t ranks = 1;
+  std::uint32_t job = 0;  // tells this job's files from another's in the same folder; 0: not known
+  // On this rank's node, as far as its ranks may use the cores; 0: not known.
+  std::uint32_t node_ranks = 0, node_cores = 0;
   std::string program;   // its command line
   std::string file;      // path of the program's own file
   std::string host_mpi;  // MPI_Get_library_version's first line

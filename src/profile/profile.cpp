@@ -11,7 +11,9 @@
 #include "base/preload_env.hpp"
 #include "observe/call_profile.hpp"
 #include "observe/profile_link.hpp"
+#include "observe/python.hpp"
 #include "profile/behind.hpp"
+#include "profile/open_call.hpp"
 #include "profile/profiled_call.hpp"
 
 namespace urakata::profile {
@@ -70,6 +72,7 @@ void begin() {
   behind().rank(&number, &ranks);
   rank.rank = static_cast<std::uint32_t>(number);
   rank.ranks = static_cast<std::uint32_t>(ranks);
+  rank.job = behind().job();
   rank.program = behind().program();
   rank.file = behind().file();
   auto made = CallProfile::create(std::string(options().report), rank);
@@ -102,6 +105,7 @@ ProfiledCall::ProfiledCall(Function& function, const void* address)
   begin_ = now_ns();
   thread_.begin = begin_;
   to->enter(*record_, begin_);
+  if (observe::from_python(address)) note_python_call(profile, function.name, address, begin_);
   if (function.waits) waiting.store(1, std::memory_order_relaxed);
 }
 
@@ -198,7 +202,10 @@ URAKATA_EXPORT int MPI_Finalize() {
 }
 
 URAKATA_EXPORT int MPI_Abort(MPI_Comm comm, int code) {
-  if (auto* const partial = profile.load(std::memory_order_acquire)) partial->aborted();
+  if (auto* const partial = profile.load(std::memory_order_acquire)) {
+    partial->enter(partial->record({"Abort", __builtin_return_address(0)}), urakata::now_ns());
+    partial->aborted();
+  }
   return find<int (*)(MPI_Comm, int)>("Abort")(comm, code);
 }
 

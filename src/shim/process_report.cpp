@@ -29,6 +29,9 @@ void Process::write_report() {
   meta.init_ns = init_ns_;
   meta.rank = static_cast<std::uint32_t>(world_rank_);
   meta.ranks = static_cast<std::uint32_t>(world_size_);
+  meta.job = job_.identity();
+  meta.node_ranks = static_cast<std::uint32_t>(placement_.node_ranks);
+  meta.node_cores = static_cast<std::uint32_t>(placement_.node_cores);
   meta.program = command_line();
   meta.file = program_file();
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};

@@ -68,6 +68,7 @@ constexpr observe::ProfileLink kLink = {
           host.Comm_rank(MPI_COMM_WORLD, rank);
           host.Comm_size(MPI_COMM_WORLD, ranks);
         },
+    .job = [] { return process().job().identity(); },
     .program = command_line_text,
     .file = program_file,
     .communicator = number_of_communicator,

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <span>
 
+#include "base/written.hpp"
 #include "space/registry.hpp"
 
 namespace urakata::shim {
@@ -25,7 +26,7 @@ constinit const char* own_file = nullptr;
 
 std::string command_line() {
   std::string line;
-  for (const char* one : arguments) line += std::string(one) + " ";
+  for (const char* one : arguments) line += written::shell_word(one) + " ";
   return line;
 }
 

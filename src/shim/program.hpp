@@ -5,7 +5,7 @@
 
 namespace urakata::shim {
 
-std::string command_line();
+std::string command_line();  // as a shell takes it, with a space behind each word
 const char* program_file();  // its path; empty: it cannot be found
 
 }  // namespace urakata::shim

@@ -43,14 +43,19 @@ bool oversubscribed(const Topology& topology, const NodeRanks& node_ranks) {
   return node_ranks.masks->meeting * node_ranks.threads > topology.within(node_ranks.masks->together).size();
 }
 
-bool crowded(const Topology& topology, const NodeRanks& node_ranks) {
-  return node_ranks.masks && node_ranks.ranks > topology.within(node_ranks.mask | node_ranks.masks->different).size();
+// That any rank of the node may use.
+std::size_t cores_of_all(const Topology& topology, const NodeRanks& node_ranks) {
+  return topology.within(node_ranks.mask | node_ranks.masks->different).size();
 }
 
 Placement shared(const Topology& topology, const NodeRanks& node_ranks, std::size_t helpers) {
   Placement placement;
   placement.oversubscribed = oversubscribed(topology, node_ranks);
-  placement.crowded = crowded(topology, node_ranks);
+  if (node_ranks.masks) {
+    placement.node_ranks = node_ranks.ranks;
+    placement.node_cores = cores_of_all(topology, node_ranks);
+    placement.crowded = placement.node_ranks > placement.node_cores;
+  }
   placement.helpers.assign(helpers, node_ranks.mask);
   placement.reason = "shared: helpers run on the rank's own CPUs " + node_ranks.mask.text();
   return placement;

@@ -20,6 +20,8 @@ struct Placement {
   bool within_node = true;
   bool oversubscribed = false;  // the ranks' threads outnumber the cores: nobody should spin
   bool crowded = false;         // the node's ranks outnumber the cores of all their masks; the same on all of them
+  // What that compares; 0: not known.
+  std::size_t node_ranks = 0, node_cores = 0;
   std::vector<CpuSet> helpers;  // one set per helper
   std::string reason;           // one sentence for `urakata check` and the report
   std::string refusal;          // why a wish was not granted; empty: it was, or there was none

@@ -11,11 +11,12 @@ from jobs import PROGRAMS, compiled, compiled_example, compiled_extension, named
 from test_mpi4py import library, suite
 
 from urakata import paths
+from urakata.report.calls import read_all_calls
 from urakata.report.events import read_events
 from urakata.report.files import read_ranks
 from urakata.report.hidden import Sample
 from urakata.report.summary import summarise
-from urakata.report.trace import trace
+from urakata.report.trace import trace_events
 
 
 @pytest.mark.parametrize("engine", ("poll", "thread"))
@@ -58,6 +59,28 @@ def test_what_is_started_together_begins_together(folder: Path, tmp_path: Path, 
     assert set(Counter(starts).values()) == {12}  # as many as it gives to each MPI_Startall
 
 
+@pytest.mark.parametrize("engine", ("host", "poll"))
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_what_a_larger_job_has_left_in_the_folder_is_not_in_the_report(
+    folder: Path, tmp_path: Path, name: str, engine: str
+) -> None:
+    """Of three ranks, then of two: nobody has emptied the folder. All files of a job carry its number."""
+    host = named(name)
+    options = ["--engine", engine, "--report", str(tmp_path), "--"]
+    command = [str(paths.program("urakata-exec")), *options, str(compiled(host, "self_messages", folder))]
+    jobs = []
+    for ranks in (3, 2):
+        passes(run_job(host, ranks, command))
+        summary = summarise(tmp_path)
+        assert summary.whole is not None and summary.gaps == []
+        assert (
+            [rank["rank"] for rank in summary.ranks] == [rank.rank for rank in summary.whole.ranks] == [*range(ranks)]
+        )
+        jobs.append({rank["job"] for rank in summary.ranks} | {rank.job for rank in read_all_calls(tmp_path)})
+    assert len(jobs[0]) == len(jobs[1]) == 1 and jobs[0] != jobs[1] and {0} not in jobs
+    assert (tmp_path / "rank-2.json").exists()
+
+
 @pytest.mark.parametrize(
     "options", (["--engine", "host"], ["--engine", "thread"], ["--space"]), ids=lambda words: words[-1]
 )
@@ -86,7 +109,7 @@ def test_the_time_line_has_all_messages_and_late_ranks(
     # Rank 1 sleeps for 60 ms in front of the one, and for 40 in front of the other.
     late = [wait for wait in line.waits if wait.name == "Allreduce" and wait.end - wait.begin > 5_000_000]
     assert {(wait.rank, wait.late_rank) for wait in late} == {(0, 1), (2, 1)}
-    shown = trace(line, read_ranks(tmp_path))["traceEvents"]
+    shown = list(trace_events(line, read_ranks(tmp_path)))
     waits = {
         (one["pid"], one["args"]["operation"])
         for one in shown

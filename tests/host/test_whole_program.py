@@ -15,6 +15,8 @@ from test_mpi4py import library, suite
 
 from urakata import paths
 from urakata.report.calls import read_all_calls
+from urakata.report.errors import ReportError
+from urakata.report.hang import early_ends
 from urakata.report.summary import summarise
 from urakata.report.whole import Whole
 
@@ -123,7 +125,7 @@ def test_a_job_that_is_killed_tells_where_each_rank_was(folder: Path, tmp_path: 
             job.wait()
     source = (PROGRAMS / "all_kinds_of_calls.c").read_text().splitlines()
     line_of = {text.rpartition("// ")[2]: number for number, text in enumerate(source, 1)}
-    first, second = whole_of(report).early_ends
+    first, second = early_ends(whole_of(report))
     begin = "did not reach MPI_Finalize; it was inside"
     assert first.startswith(f"rank 0 {begin} Recv at "), first
     assert f":{line_of['the receive']}, begun" in first
@@ -139,10 +141,14 @@ def test_a_job_that_aborts_leaves_its_profile(folder: Path, tmp_path: Path, name
     program = compiled(host, "all_kinds_of_calls", folder)
     outcome = run_job(host, 2, [EXEC, "--report", str(report), "--", str(program), str(data), "abort"])
     assert outcome.code != 0
-    aborter, other = whole_of(report).early_ends
-    assert aborter == "rank 0 has called MPI_Abort; it was in no call of MPI"
+    aborter, other = early_ends(whole_of(report))
+    source = (PROGRAMS / "all_kinds_of_calls.c").read_text().splitlines()
+    (line,) = (number for number, text in enumerate(source, 1) if "MPI_Abort(MPI" in text)
+    assert re.fullmatch(f"rank 0 called MPI_Abort at .*all_kinds_of_calls.c:{line}", aborter), aborter
     # Rank 0 may be out of the last barrier, and abort, before rank 1 is.
-    assert re.fullmatch("rank 1 did not reach MPI_Finalize; it was (in no call of MPI|inside Barrier at .*)", other)
+    assert re.fullmatch(
+        "rank 1 did not reach MPI_Finalize; it was (in no call of MPI; its last.*|inside Barrier at .*)", other
+    )
     assert {row.operation: row.calls for row in whole_of(report).rows}["Sendrecv"] == 40
 
 
@@ -168,6 +174,53 @@ def test_a_python_programs_calls_are_told_by_its_lines(tmp_path: Path, name: str
     assert rows[("Allreduce", f"{program}:5 in step")] == 10
     assert rows[("Comm_dup", f"{program}:8 in <module>")] == 2
     assert rows[("Comm_free", f"{program}:8 in <module>")] == 2
+
+
+@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+def test_a_python_program_that_hangs_tells_its_line(tmp_path: Path, name: str) -> None:
+    """Of the call that it is in, and of a rank that is in none its last one. The next command knows Python."""
+    host, report = named(name), tmp_path / "report"
+    program = tmp_path / "program.py"
+    program.write_text(
+        "from mpi4py import MPI\n"
+        "import time\n"
+        "world = MPI.COMM_WORLD\n"
+        "def step():\n"
+        "    world.Barrier()\n"
+        "    if world.rank == 1:\n"
+        "        time.sleep(1000)\n"
+        "    world.Recv(bytearray(4), source=1)\n"
+        "step()\n"
+    )
+    environment = {**os.environ, **host.environment, **AS_ROOT, "MPI4PY_LIBMPI": str(library(host))}
+    command = [*host.launch(2), EXEC, "--report", str(report), "--", suite()[0], str(program)]
+
+    def lines() -> list[str]:
+        try:
+            return early_ends(whole_of(report))
+        except ReportError:
+            return []  # there is no file yet
+
+    with temporary_files() as files:
+        job = subprocess.Popen(
+            command,
+            env={**environment, **files},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            until(lambda: f"{program}:8 in step" in str(lines()) or job.poll() is not None, "its line is not told")
+            first, second = lines()
+            here = "has not reached MPI_Finalize; it is"
+            assert re.fullmatch(rf"rank 0 {here} inside Recv(_c)? at {program}:8 in step, for .*", first), first
+            last = f"rank 1 {here} in no call of MPI; its last one was Barrier at {program}:5 in step, which ended"
+            assert second.startswith(last) and second.endswith(" ago"), second
+            (step, typed) = summarise(report).next or ("", "")
+            assert step.startswith("Look into rank") and typed.startswith("py-spy dump --pid ")
+        finally:
+            os.killpg(job.pid, signal.SIGKILL)
+            job.wait()
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))

@@ -35,7 +35,7 @@ Agreed agreed(std::size_t ranks, const std::function<Facts(std::size_t)>& facts)
   return result;
 }
 
-Facts usual() { return {true, false, 100, std::vector<std::uint64_t>(equal_options(), 7)}; }
+Facts usual() { return {true, false, 100, 0, std::vector<std::uint64_t>(equal_options(), 7)}; }
 
 TEST(Job, OptionsThatDecideWhichMessagesThereAreMustBeEqual) {
   for (const Option& option : option_table()) {
@@ -55,6 +55,21 @@ TEST(Job, TheLeastRoomInTheTagsIsEverybodys) {
   });
   for (const Job& job : all.jobs) EXPECT_EQ(job.contexts(), 5);
   EXPECT_EQ(all.agreed, std::vector(3, true));
+}
+
+// Also where all is the host's: a report is written there, too.
+TEST(Job, TheIdentityIsRank0sOnEveryRank) {
+  for (const bool engine : {true, false}) {
+    const Agreed all = agreed(3, [&](std::size_t rank) {
+      Facts facts = usual();
+      facts.engine = engine;
+      facts.identity = 0x3fff'fff0U + static_cast<std::uint32_t>(rank);
+      return facts;
+    });
+    for (const Job& job : all.jobs) EXPECT_EQ(job.identity(), 0x3fff'fff0U);
+    EXPECT_EQ(all.agreed, std::vector(3, engine));
+  }
+  EXPECT_NE(own_facts().identity, 0U);
 }
 
 TEST(Job, OneRankWithoutAnEngineLeavesAllToTheHostOnEveryRank) {

@@ -28,7 +28,8 @@ class CallProfiles : public ::testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::unique_ptr<CallProfile> made() {
-    auto profile = CallProfile::create(folder_, {.rank = 3, .ranks = 5, .program = "./app 1", .file = "/nowhere/app"});
+    auto profile =
+        CallProfile::create(folder_, {.rank = 3, .ranks = 5, .job = 9, .program = "./app 1", .file = "/nowhere/app"});
     EXPECT_TRUE(profile.ok()) << profile.error().message;
     return profile.ok() ? std::move(*profile) : nullptr;
   }
@@ -71,6 +72,7 @@ TEST_F(CallProfiles, AddsUpTheCallsFromOnePlace) {
     ASSERT_EQ(std::memcmp(seen.head().mark, kCallFileMark, 8), 0);
     EXPECT_EQ(seen.head().rank, 3U);
     EXPECT_EQ(seen.head().ranks, 5U);
+    EXPECT_EQ(seen.head().job, 9U);
     EXPECT_EQ(seen.text(seen.head().program), "./app 1");
     EXPECT_EQ(seen.head().state, finished ? CallFileState::finished : CallFileState::running);
     const auto called = seen.called();
@@ -103,6 +105,28 @@ TEST_F(CallProfiles, TellsOfTheCallThatARankIsIn) {
   profile->leave(wait, 77, 80, CallProfile::kNotKnown);
   EXPECT_EQ(read().head().inside, 0U);
   EXPECT_EQ(read().head().end_ns, 80U);
+  const auto last = [&] {
+    const Read now = read();
+    const auto* const all = reinterpret_cast<const CallRecord*>(now.bytes.data() + sizeof(CallFile));
+    return now.head().last == 0 ? "" : now.text(all[now.head().last - 1].operation);
+  };
+  EXPECT_EQ(last(), "Wait");
+  CallRecord& send = profile->record({kSend, kHere});
+  profile->enter(send, 90);
+  EXPECT_EQ(last(), "Wait");
+  EXPECT_TRUE(profile->inside_since(90));
+  // Its line is found later; one of a call that has ended changes nothing.
+  const PythonLine line{"/a/app.py", "step", 7};
+  CallRecord& located = profile->record({kSend, kHere, &line});
+  profile->located(located, 77);
+  EXPECT_EQ(read().head().inside, profile->number_of(send) + 1);
+  profile->located(located, 90);
+  EXPECT_EQ(read().head().inside, profile->number_of(located) + 1);
+  profile->leave(located, 90, 95, CallProfile::kNotKnown);
+  EXPECT_FALSE(profile->inside_since(90));
+  profile->located(located, 90);
+  EXPECT_EQ(read().head().inside, 0U);
+  EXPECT_EQ(last(), "Send");
   profile->aborted();
   EXPECT_EQ(read().head().state, CallFileState::aborted);
 }

@@ -79,6 +79,33 @@ TEST_F(Python, NoFrameOrAnExceptionUnderWayIsNoLine) {
   EXPECT_NE(look(10, 12), nullptr);
 }
 
+TEST_F(Python, AnotherThreadsLineIsFoundWhileItIsInItsCall) {
+  const int references = variable<int>("false_frame");
+  variable<int>("false_instruction") = 30;
+  variable<int>("false_line") = 17;
+  ASSERT_TRUE(from_python(place()));
+  const void* const thread = python_thread();
+  ASSERT_NE(thread, nullptr);
+  const auto found = [&](bool still) {
+    int line = 0;
+    const auto is_still = [&] {
+      EXPECT_EQ(variable<int>("false_gil"), 1);  // while it is held the caller cannot go on
+      return still;
+    };
+    find_python_line(thread, is_still, [&](const PythonLine& its) { line = its.line; });
+    return line;
+  };
+  EXPECT_EQ(found(true), 17);
+  EXPECT_EQ(found(false), 0);
+  variable<int>("false_thread_ended") = 1;
+  EXPECT_EQ(found(true), 0);
+  variable<int>("false_thread_ended") = 0;
+  variable<int>("false_ends") = 1;
+  EXPECT_EQ(found(true), 0);
+  variable<int>("false_ends") = 0;
+  EXPECT_EQ(variable<int>("false_frame"), references);
+}
+
 TEST_F(Python, TooManyInstructionsHaveNoLineAndKeepNoCode) {
   for (int i = 0; i < 5000; ++i) look(1000 + i, i);
   const int references = code_references();

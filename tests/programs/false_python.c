@@ -40,6 +40,17 @@ SEEN void PyGILState_Release(int was_free) {
 SEEN void* PyErr_Occurred(void) { return with_gil(false_exception ? texts : NULL); }
 SEEN void PyErr_Clear(void) { with_gil(NULL); }
 SEEN void* PyEval_GetFrame(void) { return with_gil(false_current); }
+/* Another thread's frame is given, not lent. */
+SEEN int false_thread_ended;
+SEEN void* PyInterpreterState_Main(void) { return texts; }
+SEEN void* PyInterpreterState_ThreadHead(void* interpreter) {
+  return with_gil(interpreter == texts && !false_thread_ended ? texts : NULL);
+}
+SEEN void* PyThreadState_Next(void* thread) { return with_gil(thread == texts ? NULL : thread); }
+SEEN void* PyThreadState_GetFrame(void* thread) {
+  if (thread == texts && false_current != NULL) ++false_current->references;
+  return with_gil(thread == texts ? false_current : NULL);
+}
 SEEN void* PyFrame_GetCode(void* frame) {
   ++false_code.references;
   return with_gil(frame == &false_frame ? &false_code : NULL);

@@ -12,8 +12,10 @@ FINISHED, ABORTED, RUNNING = 1, 2, 0
 class CallsFile:
     """One rank of the program `./app`; times in ns after its MPI_Init."""
 
-    def __init__(self, rank: int, ranks: int, host: str = "node", clock: str = "", job: int = 0) -> None:
-        self._rank, self._ranks, self._job = rank, ranks, job
+    def __init__(
+        self, rank: int, ranks: int, host: str = "node", clock: str = "", job: int = 0, pid: int = 7, wall: int = 0
+    ) -> None:
+        self._rank, self._ranks, self._job, self._pid, self._wall = rank, ranks, job, pid, wall
         self._texts = b"\0"
         self._host, self._program = self._text(host), self._text("./app ")
         self._clock = self._text(clock) if clock else 0
@@ -34,12 +36,22 @@ class CallsFile:
         self._records.append(struct.pack("=5Ii8Q", *named, *python, offset, 0, calls, ns, mean, mean, sized, size))
         return len(self._records)
 
-    def write(self, folder: Path, state: int = FINISHED, ns: int = 1_000_000, inside: int = 0, since: int = 0) -> Path:
-        head = 1, state, self._rank, self._ranks, 1024, len(self._records)
-        texts = 88 + 88 * len(self._records), len(self._texts), self._host, self._program, self._clock
+    def write(
+        self,
+        folder: Path,
+        state: int = FINISHED,
+        ns: int = 1_000_000,
+        inside: int = 0,
+        since: int = 0,
+        last: int = 0,
+    ) -> Path:
+        head = 2, state, self._rank, self._ranks, 1024, len(self._records)
+        texts = 104 + 88 * len(self._records), len(self._texts), self._host, self._program, self._clock
         times = 5000, 5000 + ns, 5000 + since
         path = folder / f"calls-{self._rank}.bin"
-        packed = struct.pack("=8s12I3Q2I", b"URACALLS", *head, *texts, 7, *times, inside, self._job)
+        packed = struct.pack(
+            "=8s12I3Qq4I", b"URACALLS", *head, *texts, self._pid, *times, self._wall, inside, last, self._job, 0
+        )
         path.write_bytes(packed + b"".join(self._records) + self._texts)
         return path
 

@@ -162,5 +162,20 @@ def test_clocks_of_two_nodes_are_compared_by_operations_that_wait_for_all() -> N
     assert examine(parts, "Iallreduce", 8, clock, Clocks()) == []  # nothing is known of the clocks
 
 
+def test_clocks_of_many_nodes_are_as_many_bounds_as_nodes() -> None:
+    """300 nodes, each 1000 us ahead of the one before: two of them, neither of which is the first, are told as well."""
+    clock = {rank: f"node{rank}" for rank in range(300)}
+    clocks = Clocks()
+    for k in range(4):
+        quick = part(k * 100, k * 100 + 2, k * 100 + 20)
+        clocks.learn({rank: quick.shifted(1_000_000 * rank) for rank in clock}, clock)
+    assert clocks.size == 299
+    for one, other in ((0, 299), (299, 0), (7, 200), (200, 7)):
+        shift = clocks.to(clock[one], clock[other], 0)
+        assert shift is not None
+        assert abs(shift[0] - 1_000_000 * (one - other)) <= shift[1] <= 45_000
+    assert clocks.to("node7", "elsewhere", 0) is None
+
+
 def test_nothing_seen_is_unknown_with_a_reason() -> None:
     assert measure([], helped=True) == Hidden(why="no instance of which every rank's end is in the report")

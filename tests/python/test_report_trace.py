@@ -11,7 +11,7 @@ from calls_file import RECEIVE, RUNNING, SEND, CallsFile, EventsFile
 from urakata.report.errors import ReportError
 from urakata.report.events import Message, Wait, read_events
 from urakata.report.files import Faults
-from urakata.report.trace import trace
+from urakata.report.trace import trace_events
 
 CALLER, LATE = 1_000_001, 1_070_000  # tracks
 OPERATIONS = ("Send", "Recv", "Allreduce", "Bcast", "Iallreduce")
@@ -42,8 +42,8 @@ def test_a_message_is_an_arrow_from_its_send_to_the_call_that_found_it(tmp_path:
     events[1].message(RECEIVE, 1500, 64, 1, peer=0)
     written(tmp_path, events)
     line = read_events(tmp_path)
-    assert line is not None and line.messages == [Message(0, 1, 1000, 1500, 64, 3, (0, 0))]
-    made = trace(line, [])["traceEvents"]
+    assert line is not None and list(line.messages) == [Message(0, 1, 1000, 1500, 64, 3, (0, 0))]
+    made = list(trace_events(line, []))
     arrow = {event["ph"]: (event["pid"], event["tid"], event["ts"]) for event in made if event["ph"] in "sf"}
     spans = {event["pid"]: event for event in made if event["ph"] == "X" and event["tid"] == CALLER}
     assert arrow == {"s": (0, CALLER, 1.0), "f": (1, CALLER, 1.1)}
@@ -62,7 +62,7 @@ def test_arrows_lead_to_slices_that_began_later(tmp_path: Path) -> None:
     written(tmp_path, events)
     line = read_events(tmp_path)
     assert line is not None
-    made = trace(line, [])["traceEvents"]
+    made = list(trace_events(line, []))
     spans = [event for event in made if event["ph"] == "X" and (event["pid"], event["tid"]) == (0, CALLER)]
     parts = [(event["name"], event["ts"], event["ts"] + event["dur"]) for event in spans]
     assert parts[1:] == [("from rank 2: 64 B", 1.2, 1.6), ("from rank 1: 64 B", 1.6, 2.0)]
@@ -84,8 +84,8 @@ def test_what_was_sent_at_once_has_one_part(tmp_path: Path) -> None:
     events[0].message(RECEIVE, 2000, 64, 1, peer=0)
     written(tmp_path, events)
     line = read_events(tmp_path)
-    assert line is not None and len(line.messages) == 3
-    made = trace(line, [])["traceEvents"]
+    assert line is not None and len(list(line.messages)) == 3
+    made = list(trace_events(line, []))
     parts = [event["name"] for event in made if event["name"].startswith("from")]
     assert parts == ["from ranks 1, 2: 128 B"]
     assert [(event["pid"], event["ts"]) for event in made if event["ph"] == "f"] == [(0, 1.5), (0, 1.5)]
@@ -98,8 +98,8 @@ def test_a_message_of_an_overwritten_call_is_no_arrow(tmp_path: Path) -> None:
     events[1].message(RECEIVE, 1500, 64, 1, peer=0)
     written(tmp_path, events)
     line = read_events(tmp_path)
-    assert line is not None and len(line.messages) == 1
-    assert not [event for event in trace(line, [])["traceEvents"] if event["ph"] in "sf"]
+    assert line is not None and len(list(line.messages)) == 1
+    assert not [event for event in list(trace_events(line, [])) if event["ph"] in "sf"]
 
 
 @pytest.mark.parametrize("wrong", ({"number": 2}, {"tag": 4}, {"size": 65}, {"peer": 1}))
@@ -109,7 +109,7 @@ def test_what_does_not_meet_is_no_arrow(tmp_path: Path, wrong: dict[str, int]) -
     events[1].message(RECEIVE, 1500, **{"size": 64, "number": 1, "peer": 0, **wrong})
     written(tmp_path, events)
     line = read_events(tmp_path)
-    assert line is not None and line.messages == []
+    assert line is not None and list(line.messages) == []
 
 
 def test_ranks_that_wait_in_a_collective_name_the_late_one(tmp_path: Path) -> None:
@@ -122,8 +122,8 @@ def test_ranks_that_wait_in_a_collective_name_the_late_one(tmp_path: Path) -> No
     written(tmp_path, events)
     line = read_events(tmp_path)
     assert line is not None
-    assert line.waits == [Wait(0, 1000, 2900, 1, "Allreduce"), Wait(2, 2000, 2900, 1, "Allreduce")]
-    made = trace(line, [])["traceEvents"]
+    assert list(line.waits) == [Wait(0, 1000, 2900, 1, "Allreduce"), Wait(2, 2000, 2900, 1, "Allreduce")]
+    made = list(trace_events(line, []))
     shown = {
         (event["pid"], event["name"], event["ts"]) for event in made if event.get("tid") == LATE and event["ph"] == "X"
     }
@@ -176,7 +176,7 @@ def test_a_job_that_was_killed_has_its_time_line(tmp_path: Path) -> None:
         one.call(0, 100, 200)
     written(tmp_path, events)
     line = read_events(tmp_path)
-    assert line is not None and [len(rank.calls) for rank in line.ranks] == [1, 1]
+    assert line is not None and [len(list(rank.calls)) for rank in line.ranks] == [1, 1]
 
 
 def test_computation_is_what_lies_between_calls_and_is_not_known_before_the_oldest(tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_computation_is_what_lies_between_calls_and_is_not_known_before_the_olde
     written(tmp_path, [kept, lost])
     line = read_events(tmp_path)
     assert line is not None
-    made = trace(line, [])["traceEvents"]
+    made = list(trace_events(line, []))
     compute = {(event["pid"], event["ts"], event["dur"]) for event in made if event["name"] == "compute"}
     assert {one[1:] for one in compute if one[0] == 0} == {(0.0, 1.0), (2.0, 8.0)}
     assert min(one[1] for one in compute if one[0] == 1) == 0.45  # four of twenty are overwritten
@@ -201,7 +201,7 @@ def test_ranks_are_in_their_order_by_name(tmp_path: Path) -> None:
     written(tmp_path, job(tmp_path, 11))
     line = read_events(tmp_path)
     assert line is not None
-    names = [each["args"]["name"] for each in trace(line, [])["traceEvents"] if each["name"] == "process_name"]
+    names = [each["args"]["name"] for each in list(trace_events(line, [])) if each["name"] == "process_name"]
     assert len(names) == 11 and names == sorted(names) and names[3] == "rank 03 on node3"
 
 
@@ -215,7 +215,7 @@ def test_operations_and_helpers_are_shown_with_the_calls(tmp_path: Path) -> None
     sample = [0, 1, 1, 2, 6000, 6100, 8000, 8100, 7900, 0, 0, 0]
     site = {"number": 0, "operation": "Iallreduce", "bytes": 8, "samples": [sample]}
     tracks = [{"name": "helper 0", "spans": [[7000, 7900]]}]
-    made = trace(line, [{"rank": 0, "call_sites": [site], "tracks": tracks}])["traceEvents"]
+    made = list(trace_events(line, [{"rank": 0, "call_sites": [site], "tracks": tracks}]))
     operations = [(one["ph"], one["ts"], one["id2"]) for one in made if one.get("cat") == "operation"]
     assert operations == [("b", 1.0, {"local": "0.0"}), ("e", 2.9, {"local": "0.0"})]
     assert [(one["ts"], one["dur"]) for one in made if one["name"] == "progress"] == [(2.0, 0.9)]

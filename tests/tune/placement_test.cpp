@@ -49,6 +49,17 @@ TEST(Placement, AutoTakesSharedSilentlyAndSpareIsRefusedWithTheReason) {
       << refused.refusal;
 }
 
+// Three ranks on two cores.
+TEST(Placement, TellsHowManyRanksAndCoresTheNodeHas) {
+  NodeRanks three = node_ranks("0,4", 0, 3);
+  EXPECT_EQ(place(three).node_cores, 0U);  // of others' masks nothing is known
+  know(three, {"0,4", "0,4", "1,5"});
+  const Placement placement = place(three);
+  EXPECT_EQ(placement.node_ranks, 3U);
+  EXPECT_EQ(placement.node_cores, 2U);
+  EXPECT_TRUE(placement.crowded);
+}
+
 TEST(Placement, SharedStaysOnTheRanksOwnCoresThoughOthersAreFree) {
   EXPECT_EQ(place(node_ranks("0-7"), PlacementWish::shared).helpers[0], cpus("0-7"));
 }

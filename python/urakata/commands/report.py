@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -15,13 +14,13 @@ from rich.console import Console
 from urakata.json_output import JsonFlag, write_json
 from urakata.report.calls import read_all_calls
 from urakata.report.errors import ReportError
-from urakata.report.events import read_events
+from urakata.report.events import TimeLine, read_events
 from urakata.report.files import Faults
 from urakata.report.gaps import fault_lines
 from urakata.report.page import page
 from urakata.report.summary import as_json, summarise
 from urakata.report.text import render_text, show
-from urakata.report.trace import trace
+from urakata.report.trace import write_trace
 from urakata.report.whole import calls_csv
 
 __all__ = ["register", "render_text"]
@@ -76,6 +75,15 @@ def _write(path: Path, text: str) -> None:
     print(f"wrote {path}")
 
 
+def _write_trace(path: Path, line: TimeLine, ranks: list[dict[str, Any]]) -> None:
+    try:
+        with path.open("w", encoding="utf-8") as file:
+            write_trace(line, ranks, file)
+    except OSError as error:
+        raise ReportError(f"cannot write {path}: {error.strerror}") from error
+    print(f"wrote {path}")
+
+
 def report(
     folder: Annotated[
         Path | None,
@@ -109,7 +117,7 @@ def report(
             raise ReportError(f"{folder} holds no time line: run with --timeline")
         for gap in fault_lines((fault for fault in faults if fault.path.name.startswith("events-")), summary.size):
             print(f"urakata: {gap}", file=sys.stderr)
-        _write(trace_file, json.dumps(trace(line, summary.ranks)))
+        _write_trace(trace_file, line, summary.ranks)
     if html is not None:
         _write(html, page(summary))
     if as_data:

@@ -21,6 +21,7 @@ from urakata.commands.job_options import (
     RanksOption,
     launcher_words,
 )
+from urakata.report.ending import RUN_FILE, is_noted, note_end
 from urakata.report.files import own_files
 
 _EXAMPLES = """
@@ -107,6 +108,8 @@ def _prepare_report(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         for left_over, _ in list(own_files(folder)):
             left_over.unlink()
+        if is_noted(folder):
+            (folder / RUN_FILE).unlink()
     except OSError as error:
         raise paths.NotFoundError(f"--report {folder}: {error.strerror}") from error
 
@@ -118,6 +121,7 @@ def _show_report(folder: Path, html: Path | None) -> None:
     from urakata.commands.report import remember, render_text, write_page
 
     remember(folder)
+    note_end(folder)
     render_text(folder)
     if html is not None:
         write_page(folder, html)

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from urakata.report.errors import ReportError
 from urakata.report.files import Faults, JobKey, blame, own_files
 
-_FORMAT = 1
-_HEAD = struct.Struct("=8s12I3Q2I")
+_FORMAT = 2
+_HEAD = struct.Struct("=8s12I3Qq4I")
 _RECORD = struct.Struct("=5Ii8Q")
 _STATES = ("running", "finished", "aborted")
 
@@ -35,8 +35,11 @@ class _Head(NamedTuple):
     begin: int
     end: int
     since: int
+    wall: int
     inside: int
+    last: int
     job: int
+    reserved: int
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,11 @@ class RankCalls:
     begin_ns: int  # MPI_Init's return, by CLOCK_MONOTONIC
     clock: str  # ranks with the same one have the same CLOCK_MONOTONIC
     operations: list[str]  # by the number of a record in the file
-    job: int = 0  # see JobKey
+    job: int  # see JobKey
+    pid: int
+    wall: int  # to be added to its CLOCK_MONOTONIC to get the time of day
+    last: Call | None  # the call that ended last
+    last_after_ns: int  # when that ended
 
     @property
     def key(self) -> JobKey:
@@ -128,6 +135,10 @@ def read_calls(path: Path) -> RankCalls:
             texts[head.clock] or texts[head.host],
             [call.operation for call in found],
             head.job,
+            head.pid,
+            head.wall,
+            found[head.last - 1] if head.last else None,
+            head.end - head.begin,
         )
     except (struct.error, KeyError, IndexError) as error:
         raise ReportError(f"{path} is broken, or cut off") from error

@@ -47,9 +47,9 @@ class JobKey(NamedTuple):
 
 
 def own_files(folder: Path, *kinds: str) -> Iterator[tuple[Path, int]]:
-    """The files in the folder whose names a report gives, and their ranks; of `kinds` ("rank", "calls", "events") only
-    whole ones, without kinds drafts that a killed rank has left, too."""
-    for path in folder.iterdir():
+    """The ranks' files in the folder, by the names that a report gives, and their ranks; of `kinds` ("rank", "calls",
+    "events") only whole ones, without kinds drafts that a killed rank has left, too."""
+    for path in sorted(folder.iterdir()):
         found = _NAME.fullmatch(path.name)
         if found is None or path.is_dir():
             continue

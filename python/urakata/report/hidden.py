@@ -96,14 +96,19 @@ def all_need_all(operation: str, size: int) -> bool:
     return name in _ALL_NEED_ALL and (size > 0 or name == "barrier")
 
 
+_Bounds = tuple[int, int]  # the least and the most that is to be added
+
+
 class Clocks:
     """The differences between clocks of different nodes, and how far they may be off."""
 
     def __init__(self) -> None:
-        self._bounds: dict[tuple[str, str, int], tuple[int, int]] = {}
+        self._bounds: dict[tuple[str, str, int], _Bounds] = {}  # two clocks in order, and the time
+        self._hubs: dict[tuple[str, int], str] = {}  # of a clock, at a time, the first one that it was held against
 
     def learn(self, parts: Mapping[int, Sample], clock: Mapping[int, str]) -> None:
-        """From an instance in which each begin comes before each end."""
+        """From an instance in which each begin comes before each end. Each clock is held against the first rank's, so
+        that of many nodes there are as many bounds as nodes, and not one for each pair."""
         first: dict[str, int] = {}
         last: dict[str, int] = {}
         for rank, part in parts.items():
@@ -111,23 +116,48 @@ class Clocks:
             first[name] = min(first.get(name, part.done), part.done)
             last[name] = max(last.get(name, part.begin), part.begin)
         bucket = min(part.begin for part in parts.values()) // _BUCKET
-        for one in first:
-            for other in first:
-                if one < other:  # to be added to the other's times to get the one's
-                    least, most = last[one] - first[other], first[one] - last[other]
-                    known = self._bounds.get((one, other, bucket), (least, most))
-                    self._bounds[one, other, bucket] = max(known[0], least), min(known[1], most)
+        one = next(iter(first))
+        for other in first:
+            if other != one:  # to be added to the other's times to get the one's
+                self._narrow(one, other, bucket, (last[one] - first[other], first[one] - last[other]))
+                self._hubs.setdefault((other, bucket), one)
+
+    def _narrow(self, one: str, other: str, bucket: int, bounds: _Bounds) -> None:
+        if one > other:
+            one, other, bounds = other, one, (-bounds[1], -bounds[0])
+        known = self._bounds.get((one, other, bucket), bounds)
+        self._bounds[one, other, bucket] = max(known[0], bounds[0]), min(known[1], bounds[1])
+
+    def _between(self, one: str, other: str, bucket: int) -> _Bounds | None:
+        if one == other:
+            return 0, 0
+        bounds = self._bounds.get((min(one, other), max(one, other), bucket))
+        return bounds if bounds is None or one < other else (-bounds[1], -bounds[0])
+
+    def _by_way_of(self, hub: str | None, one: str, other: str, bucket: int) -> _Bounds | None:
+        """By what is known of both against a third one."""
+        if hub is None:
+            return None
+        ways = self._between(one, hub, bucket), self._between(hub, other, bucket)
+        return None if ways[0] is None or ways[1] is None else (ways[0][0] + ways[1][0], ways[0][1] + ways[1][1])
 
     def to(self, one: str, other: str, time: int) -> tuple[int, int] | None:
         """What to add to the other's times, and its error; None: not known."""
         if one == other:
             return 0, 0
-        names = min(one, other), max(one, other)
-        bounds = self._bounds.get((*names, time // _BUCKET))
-        if bounds is None:
+        bucket = time // _BUCKET
+        ways = [self._between(one, other, bucket)]
+        ways += [self._by_way_of(self._hubs.get((name, bucket)), one, other, bucket) for name in (one, other)]
+        known = [bounds for bounds in ways if bounds is not None]
+        if not known:
             return None
-        middle, error = (bounds[0] + bounds[1]) // 2, abs(bounds[1] - bounds[0]) // 2 + 1
-        return (middle if one < other else -middle), error
+        least, most = max(bounds[0] for bounds in known), min(bounds[1] for bounds in known)
+        return (least + most) // 2, abs(most - least) // 2 + 1
+
+    @property
+    def size(self) -> int:
+        """How many bounds are kept."""
+        return len(self._bounds)
 
 
 def examine(

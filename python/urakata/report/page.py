@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from html import escape
 
+from urakata.report.rank_lines import rank_lines
 from urakata.report.summary import Row, Summary
-from urakata.report.text import hidden_part, hidden_text, rank_lines, run_lines
+from urakata.report.text import hidden_part, hidden_text, run_lines
 from urakata.report.units import bytes_text, known_time, short_place, time_text
 from urakata.report.verdict import verdict
 from urakata.report.whole_page import whole_part
@@ -55,8 +56,11 @@ def _list(lines: list[str]) -> str:
 def _verdict(summary: Summary) -> str:
     if (said := verdict(summary)) is None:
         return ""
-    command = f"<pre>{escape(said.command)}</pre>" if said.command else ""
-    return f"<p><b>{escape(' '.join(said.sentences))}</b></p>{command}"
+    return _answer(" ".join(said.sentences), said.command)
+
+
+def _answer(words: str, command: str) -> str:
+    return f"<p><b>{escape(words)}</b></p>" + (f"<pre>{escape(command)}</pre>" if command else "")
 
 
 def page(summary: Summary) -> str:
@@ -95,8 +99,9 @@ def page(summary: Summary) -> str:
         else ""
     )
     of_run = _list(run_lines(summary))
-    of_ranks = f"<h2>Ranks</h2>{_list(lines_of_ranks)}" if (lines_of_ranks := rank_lines(summary)) else ""
+    of_ranks = f"<h2>Ranks</h2>{_list(lines_of_ranks)}" if (lines_of_ranks := rank_lines(summary.ranks)) else ""
     whole = whole_part(summary.whole) if summary.whole is not None else ""
+    following = _answer(*summary.next) if summary.next is not None else ""
     missing = "".join(f"<p>{escape(line)}</p>" for line in summary.gaps)
     head = "".join(f"<th>{word}</th>" for word in heads)
     collectives = (
@@ -108,5 +113,5 @@ def page(summary: Summary) -> str:
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Urakata report</title><style>{_STYLE}</style>'
         f"<h1>Urakata report</h1><p>{escape(summary.program)}<br>{summary.size} ranks, "
-        f"{escape(summary.host_mpi)}</p>{missing}{_verdict(summary)}{whole}{of_run}{collectives}{messages}{of_ranks}</html>\n"
+        f"{escape(summary.host_mpi)}</p>{missing}{_verdict(summary)}{following}{whole}{of_run}{collectives}{messages}{of_ranks}</html>\n"
     )

@@ -12,9 +12,11 @@ from typing import Any
 
 from urakata.report.advice import Facts, advise
 from urakata.report.calls import RankCalls, read_all_calls
+from urakata.report.ending import ending
 from urakata.report.errors import ReportError
 from urakata.report.files import Faults, read_ranks
 from urakata.report.gaps import gap_lines
+from urakata.report.hang import next_steps
 from urakata.report.hidden import Hidden, Seen, mean_late, measure, samples_of
 from urakata.report.messages import MessageRow, merge_messages, messages_json
 from urakata.report.places import place_of, resolve
@@ -166,6 +168,7 @@ class Summary:
     messages: list[MessageRow] = field(default_factory=list)
     whole: Whole | None = None
     gaps: list[str] = field(default_factory=list)  # what is missing, and why
+    next: tuple[str, str] | None = None  # of a job that hangs or was killed: what to type next
 
     @property
     def program(self) -> str:
@@ -186,9 +189,6 @@ class Summary:
         """Ranks that did not tell what Urakata did: they did not reach MPI_Finalize."""
         present = {rank["rank"] for rank in self.ranks}
         return [number for number in range(self.size) if number not in present]
-
-    def helper_seconds(self, rank: dict[str, Any]) -> float:
-        return float(sum(helper["cpu_seconds"] for helper in rank["helpers"]))
 
 
 def _read(folder: Path) -> tuple[list[dict[str, Any]], list[RankCalls], Faults]:
@@ -211,7 +211,7 @@ def _read(folder: Path) -> tuple[list[dict[str, Any]], list[RankCalls], Faults]:
 def summarise(folder: Path) -> Summary:
     """Rows are sorted by the time that they kept the program inside MPI, longest first."""
     ranks, calls, faults = _read(folder)
-    whole = merge_calls(calls)
+    whole = merge_calls(calls, ending(folder, calls))
     names = resolve(site for rank in ranks for site in rank["call_sites"] + rank.get("messages", []))
     seen = samples_of(ranks)
     rows: dict[tuple[Any, ...], Row] = {}
@@ -241,6 +241,7 @@ def summarise(folder: Path) -> Summary:
     summary = Summary(ranks, ordered, merge_messages(ranks, names), whole)
     states = {rank.rank: rank.state for rank in calls}
     summary.gaps = gap_lines(folder, summary.size, {rank["rank"] for rank in ranks}, states, faults)
+    summary.next = next_steps(whole, folder) if whole is not None else None
     return summary
 
 
@@ -254,6 +255,7 @@ def as_json(summary: Summary) -> dict[str, Any]:
         ],
         "missing_ranks": summary.missing,
         "gaps": summary.gaps,
+        "next": {"why": summary.next[0], "command": summary.next[1]} if summary.next is not None else None,
         "verdict": {"try": said.what, "sentences": said.sentences, "command": said.command} if said else None,
         "whole": whole_json(summary.whole) if summary.whole is not None else None,
         "messages": messages_json(summary.messages),

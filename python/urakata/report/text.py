@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from urakata import site_links
 from urakata.report.messages import MessageRow, carrier_lines, space_lines
+from urakata.report.rank_lines import rank_lines
 from urakata.report.summary import Row, Summary, overlap_command, summarise
 from urakata.report.units import bytes_text, known_time, of_ranks, ranges, short_place, time_text
 from urakata.report.verdict import verdict
@@ -64,7 +64,7 @@ def show(summary: Summary, console: Console) -> None:
         console.print("No collective that Urakata handles was called." if summary.ranks else _NO_RANK)
     if summary.messages:
         _show_messages(summary, console)
-    for line in rank_lines(summary):
+    for line in rank_lines(summary.ranks):
         _line(console, line)
     if said := verdict(summary):
         console.print()
@@ -72,6 +72,10 @@ def show(summary: Summary, console: Console) -> None:
             _sentence(console, line)
         if said.command:
             _line(console, f"  {said.command}")
+    if summary.next is not None:
+        console.print()
+        _sentence(console, summary.next[0])
+        _line(console, f"  {summary.next[1]}")
 
 
 _CPUS = re.compile(r"(own )?CPUs \d+(?:[,-]\d+)*")  # in a reason: what differs from rank to rank
@@ -170,54 +174,6 @@ def _show_messages(summary: Summary, console: Console) -> None:
         "wire; -: not seen, since another carries them.",
         style="dim",
     )
-
-
-def _helper_lines(summary: Summary, rank: dict[str, Any]) -> list[str]:
-    line = f"rank {rank['rank']} on {rank['host']}: "
-    if rank["helpers"]:
-        where = ", ".join(f"{helper['placement']} {helper['cpus']}".strip() for helper in rank["helpers"])
-        line += f"helpers {summary.helper_seconds(rank):.3f} CPU s ({where})"
-    if rank.get("transport") == "wire":
-        line += "; " * bool(rank["helpers"]) + "messages between nodes by wire"
-        line += ", the program's own too" * (rank.get("messages_by") == "wire")
-    elif not rank["helpers"]:
-        return []
-    return [line]
-
-
-def _site_lines(rank: dict[str, Any]) -> list[str]:
-    """What a rank has sent to other sites; where they are stands once, with rank 0."""
-    if not (sites := rank.get("sites")):
-        return []
-    lines = []
-    if rank["rank"] == 0:
-        lines += [sites["found"], *(site_links.described(link) for link in sites.get("links", []))]
-    for way in sites["ways"]:
-        if not way["bytes"]:
-            continue
-        line = f"rank {rank['rank']}: {bytes_text(way['bytes'])} to site {way['site']} "
-        line += f"(round trip {way['round_trip_ms']:.1f} ms) in {way['pieces']} pieces over {way['lanes']} lanes"
-        if way["lost"]:
-            line += f", of which {way['lost']} were lost; {way['again']} pieces went again"
-        lines.append(line)
-    return lines
-
-
-def _device_lines(rank: dict[str, Any]) -> list[str]:
-    if not (devices := rank.get("devices")):
-        return []
-    read, written = (f"{devices[what] / 2**20:.1f} MiB" for what in ("fetched", "stored"))
-    line = f"rank {rank['rank']}: {devices['drivers']} is loaded; of buffers on devices {read} were read"
-    return [f"{line} and {written} written"]
-
-
-def rank_lines(summary: Summary) -> list[str]:
-    """Of each rank in turn its helpers, what it has sent to other sites, and its devices."""
-    return [
-        line
-        for rank in summary.ranks
-        for line in (*_helper_lines(summary, rank), *_site_lines(rank), *_device_lines(rank))
-    ]
 
 
 def run_lines(summary: Summary) -> list[str]:

@@ -6,9 +6,12 @@ helper; arrows go from the call that sends a message to the one that found it re
 
 from __future__ import annotations
 
+import json
+from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import count, groupby
-from typing import Any
+from itertools import chain, count, groupby, pairwise
+from typing import Any, TextIO
 
 from urakata.report.events import Message, RankLine, TimeLine
 from urakata.report.hidden import Sample, all_need_all, whole_instances
@@ -75,20 +78,40 @@ def _inside(rank: dict[str, Any], shift: int) -> Iterator[dict[str, Any]]:
             yield _span(process, number, begin + shift, end + shift, "progress")
 
 
+def _starts(rank: RankLine) -> dict[int, array[int]]:
+    """By thread, when each call began, in order."""
+    found: dict[int, array[int]] = {}
+    for call in rank.calls:
+        found.setdefault(call.thread, array("q")).append(call.begin)
+    for thread, begins in found.items():
+        if any(late < early for early, late in pairwise(begins)):  # a torn entry
+            found[thread] = array("q", sorted(begins))
+    return found
+
+
 def _arrows(line: TimeLine) -> Iterator[dict[str, Any]]:
     """From the call that sends each message to the one that found it received; none where a call was overwritten."""
-    called = {(rank.rank, call.thread, call.begin) for rank in line.ranks for call in rank.calls}
-    begins = {(rank.rank, call.thread, call.end): call.begin for rank in line.ranks for call in rank.calls}
-    found: dict[tuple[int, int, int], list[Message]] = {}
-    for message in sorted(line.messages, key=lambda each: each.sent):
-        call = message.receiver, message.threads[1], message.received
-        sends = message.sender, message.threads[0], message.sent
-        within_one = call in begins and sends == (*call[:2], begins[call])  # to itself, by MPI_Sendrecv
-        if call in begins and sends in called and not within_one:
-            found.setdefault(call, []).append(message)
+    starts = {rank.rank: _starts(rank) for rank in line.ranks}
+    lines = {rank.rank: rank for rank in line.ranks}
+
+    def called(rank: int, thread: int, begin: int) -> bool:
+        begins = starts.get(rank, {}).get(thread, array("q"))
+        place = bisect_left(begins, begin)
+        return place < len(begins) and begins[place] == begin
+
     numbers = count()
-    for call, messages in found.items():
-        yield from _arrows_to(begins[call], messages, numbers)
+    for receiver, messages in groupby(line.messages, lambda message: message.receiver):
+        begins = {(call.thread, call.end): call.begin for call in lines[receiver].calls}
+        found: dict[tuple[int, int], list[Message]] = {}
+        for message in sorted(messages, key=lambda each: each.sent):
+            call = message.threads[1], message.received
+            if (begin := begins.get(call)) is None or not called(message.sender, message.threads[0], message.sent):
+                continue
+            sends = message.sender, message.threads[0], message.sent
+            if sends != (receiver, call[0], begin):  # else to itself, by MPI_Sendrecv
+                found.setdefault(call, []).append(message)
+        for call, its in found.items():
+            yield from _arrows_to(begins[call], its, numbers)
 
 
 def _arrows_to(begin: int, messages: list[Message], numbers: Iterator[int]) -> Iterator[dict[str, Any]]:
@@ -131,21 +154,33 @@ def _late_in_instances(
                 yield rank, begin, end, late, operation
 
 
-def trace(line: TimeLine, ranks: list[dict[str, Any]]) -> dict[str, Any]:
+def _waits(line: TimeLine, ranks: list[dict[str, Any]], shifts: Mapping[int, int]) -> Iterator[dict[str, Any]]:
+    named: set[int] = set()
+    waits = ((wait.rank, wait.begin, wait.end, wait.late_rank, wait.name) for wait in line.waits)
+    for number, begin, end, late, name in chain(waits, _late_in_instances(ranks, shifts)):
+        if number not in named:
+            named.add(number)
+            yield from _name(number, _LATE, "waits for late ranks")
+        yield _span(number, _LATE, begin, end, f"waits for rank {late}", args={"operation": name})
+
+
+def trace_events(line: TimeLine, ranks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """`ranks`: those that told what Urakata did. Times are in us since the earliest MPI_Init."""
     shifts = {rank.rank: rank.shift for rank in line.ranks}
     digits = len(str(max(shifts, default=0)))
-    events = [event for rank in line.ranks for event in _calls(rank, digits)]
+    for one in line.ranks:
+        yield from _calls(one, digits)
     for rank in ranks:
         if rank["rank"] in shifts:
-            events += _inside(rank, shifts[rank["rank"]])
-    events += _arrows(line)
-    waits = [(wait.rank, wait.begin, wait.end, wait.late_rank, wait.name) for wait in line.waits]
-    waits += _late_in_instances(ranks, shifts)
-    for number in sorted({wait[0] for wait in waits}):
-        events += _name(number, _LATE, "waits for late ranks")
-    events += [
-        _span(number, _LATE, begin, end, f"waits for rank {late}", args={"operation": name})
-        for number, begin, end, late, name in sorted(waits)
-    ]
-    return {"displayTimeUnit": "ns", "traceEvents": events}
+            yield from _inside(rank, shifts[rank["rank"]])
+    yield from _arrows(line)
+    yield from _waits(line, ranks, shifts)
+
+
+def write_trace(line: TimeLine, ranks: list[dict[str, Any]], file: TextIO) -> None:
+    """Event by event: all of them together can be larger than the memory."""
+    file.write('{"displayTimeUnit": "ns", "traceEvents": [')
+    for number, event in enumerate(trace_events(line, ranks)):
+        file.write(",\n" if number else "\n")
+        file.write(json.dumps(event))
+    file.write("\n]}\n")

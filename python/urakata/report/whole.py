@@ -9,11 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from urakata.report.calls import RankCalls
+from urakata.report.calls import Call, RankCalls
+from urakata.report.ending import Ending
 from urakata.report.places import Place, place_of, resolve
-from urakata.report.units import of_ranks, time_text
-
-_ENDS = {"running": "did not reach MPI_Finalize", "aborted": "has called MPI_Abort"}
 
 
 @dataclass
@@ -63,6 +61,12 @@ class RankShare:
     calls: int
     inside: str = ""  # the call that it did not return from, and where that is
     inside_after_ns: int = 0  # when that began, after MPI_Init
+    last: str = ""  # the call that ended last, and where that is
+    last_after_ns: int = 0  # when that ended
+    for_ns: int | None = None  # how long it has been inside that call, or in none; None: not known
+    alive: bool | None = None  # its process runs; False: it has ended, while others run; None: not known
+    pid: int = 0
+    python: bool = False  # a Python program's
 
     @property
     def share(self) -> float:
@@ -90,40 +94,49 @@ class Whole:
         return self.mpi_ns / self.run_ns if self.run_ns else 0.0
 
     @property
-    def early_ends(self) -> list[str]:
-        """One line for all ranks that ended in the same way, at the same place, before MPI_Finalize."""
-        alike: dict[tuple[str, str], list[RankShare]] = {}
-        for rank in self.ranks:
-            if words := _ENDS.get(rank.state):
-                alike.setdefault((words, rank.inside), []).append(rank)
-        lines = []
-        for (words, inside), ranks in alike.items():
-            line = f"{of_ranks([rank.rank for rank in ranks])} {words}; "
-            if inside:
-                times = [rank.inside_after_ns for rank in ranks]
-                begun = " to ".join(dict.fromkeys((time_text(min(times)), time_text(max(times)))))
-                line += f"it was inside {inside}, begun {begun} after MPI_Init"
-            else:
-                line += "it was in no call of MPI"
-            lines.append(line)
-        return lines
+    def alive(self) -> bool:
+        """Does the job run still?"""
+        return any(rank.alive for rank in self.ranks)
 
 
-def _share(rank: RankCalls, names: Mapping[Place, str]) -> RankShare:
+def _share(rank: RankCalls, names: Mapping[Place, str], end: Ending) -> RankShare:
+    def said(call: Call | None) -> str:
+        return f"{call.operation} at {place_of(call.site, names)}" if call is not None else ""
+
+    finished = rank.state == "finished"
+    run = rank.ns
     mpi = sum(call.ns for call in rank.calls)
-    inside = ""
-    if rank.inside is not None:
-        inside = f"{rank.inside.operation} at {place_of(rank.inside.site, names)}"
-    calls = sum(call.calls for call in rank.calls)
-    return RankShare(rank.rank, rank.host, rank.state, rank.ns, mpi, calls, inside, rank.inside_after_ns)
+    long: int | None = None
+    if not finished and end.until_ns is not None:
+        run = max(run, end.until_ns - rank.wall - rank.begin_ns)
+        long = run - (rank.inside_after_ns if rank.inside is not None else rank.last_after_ns)
+        if rank.inside is not None:
+            mpi += long
+    sites = [call.site for call in (rank.inside, rank.last, *rank.calls[:1]) if call is not None]
+    return RankShare(
+        rank.rank,
+        rank.host,
+        rank.state,
+        run,
+        mpi,
+        sum(call.calls for call in rank.calls),
+        said(rank.inside),
+        rank.inside_after_ns,
+        said(rank.last),
+        rank.last_after_ns,
+        long,
+        True if rank.rank in end.alive else False if rank.rank in end.gone else None,
+        rank.pid,
+        any("python" in site for site in sites),
+    )
 
 
 def _names(ranks: list[RankCalls]) -> dict[Place, str]:
-    open_calls = [rank.inside for rank in ranks if rank.inside is not None]
+    open_calls = [call for rank in ranks for call in (rank.inside, rank.last) if call is not None]
     return resolve(call.site for call in itertools.chain(open_calls, *(rank.calls for rank in ranks)))
 
 
-def merge_calls(ranks: list[RankCalls]) -> Whole | None:
+def merge_calls(ranks: list[RankCalls], end: Ending | None = None) -> Whole | None:
     """None: there is no profile."""
     if not ranks:
         return None
@@ -140,7 +153,8 @@ def merge_calls(ranks: list[RankCalls]) -> Whole | None:
             row.sized_bytes += call.bytes
             row.by_rank[rank.rank] = row.by_rank.get(rank.rank, 0) + call.ns
     ordered = sorted(rows.values(), key=lambda row: (row.ns, row.calls), reverse=True)
-    return Whole(ranks[0].program, ranks[0].ranks, [_share(rank, names) for rank in ranks], ordered)
+    shares = [_share(rank, names, end or Ending()) for rank in ranks]
+    return Whole(ranks[0].program, ranks[0].ranks, shares, ordered)
 
 
 def whole_json(whole: Whole) -> dict[str, Any]:
@@ -168,6 +182,15 @@ def whole_json(whole: Whole) -> dict[str, Any]:
     }
 
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def _cell(text: str) -> str:
+    """What a spreadsheet would take for a formula and run, such as a program's name, is text to it (OWASP, CSV
+    injection)."""
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
 def calls_csv(ranks: list[RankCalls]) -> str:
     """A line for each rank and call site; bytes are empty where they are not known of all calls."""
     names = _names(ranks)
@@ -178,5 +201,6 @@ def calls_csv(ranks: list[RankCalls]) -> str:
         for call in sorted(rank.calls, key=lambda call: call.ns, reverse=True):
             known = call.bytes if call.sized == call.calls else ""
             times = (call.calls, call.ns, call.least_ns, call.most_ns, known)
-            lines.writerow((rank.rank, rank.host, call.operation, place_of(call.site, names), *times))
+            words = (rank.host, call.operation, place_of(call.site, names))
+            lines.writerow((rank.rank, *map(_cell, words), *times))
     return out.getvalue()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+from urakata.report.hang import early_ends
 from urakata.report.units import percent, time_text
 from urakata.report.whole import Whole
 from urakata.report.whole_text import LEGEND, ROW_HEADS, headline, row_cells, shown_ranks
@@ -63,7 +64,7 @@ def whole_part(whole: Whole) -> str:
         + f"<td>{escape(row.place)}</td></tr>"
         for row in whole.rows
     )
-    ends = "".join(f"<p>{escape(line)}.</p>" for line in whole.early_ends)
+    ends = "".join(f"<p>{escape(line)}.</p>" for line in early_ends(whole))
     few = len(shown_ranks(whole)) < len(whole.ranks)
     note = f'<p class="dim">Of {len(whole.ranks)} ranks those with least, middle and most of MPI.</p>' if few else ""
     return (

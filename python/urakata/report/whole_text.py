@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from urakata.report.hang import early_ends
 from urakata.report.units import bytes_text, percent, short_place, time_text
 from urakata.report.whole import CallRow, RankShare, Whole
 from urakata.tables import print_table
@@ -19,7 +20,8 @@ _LEAST = 0.9  # of the time in MPI: shown until the rows make up as much
 def headline(whole: Whole) -> str:
     """How long it ran, and how much of that in MPI: of all ranks, and of those with least and most."""
     longest = max(rank.run_ns for rank in whole.ranks)
-    line = f"whole program: {time_text(longest)}, {percent(whole.share)} of it in MPI"
+    so_far = " so far" if whole.alive else ""
+    line = f"whole program: {time_text(longest)}{so_far}, {percent(whole.share)} of it in MPI"
     if len(whole.ranks) > 1:
         least = min(whole.ranks, key=lambda rank: rank.share)
         most = max(whole.ranks, key=lambda rank: rank.share)
@@ -78,7 +80,7 @@ def _table(*heads: str) -> Table:
 
 def show_whole(whole: Whole, console: Console) -> None:
     console.print(headline(whole), highlight=False, style="bold", soft_wrap=True)
-    for line in whole.early_ends:
+    for line in early_ends(whole):
         console.print(f"[yellow]{escape(line)}[/yellow]", highlight=False, soft_wrap=True)
     if len(whole.ranks) > 1:
         table = _table("rank", "host", "run", "in MPI", "of run", "calls")

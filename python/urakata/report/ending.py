@@ -1,0 +1,98 @@
+"""When a job ended that did not reach MPI_Finalize, or that it runs still.
+
+Each rank's file tells when its last call began and ended, by its own clock. How long ago that was follows from the end
+of the job, which `urakata run` notes in DIR/urakata-run.json; or from now, where a rank's process is seen to run on
+this machine. Elsewhere nobody knows.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from urakata.report.calls import RankCalls, read_all_calls
+from urakata.report.errors import ReportError
+
+RUN_FILE = "urakata-run.json"
+KEEPER = "urakata-keeper"
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+
+
+@dataclass(frozen=True)
+class Ending:
+    until_ns: int | None = None  # time of day: the job's end, or now; None: not known
+    alive: frozenset[int] = frozenset()  # ranks whose processes run on this machine
+    gone: frozenset[int] = frozenset()  # ranks of a running job whose processes on this machine have ended
+
+
+def note_end(folder: Path) -> None:
+    """The job that wrote the report has ended now. Nothing is noted where all its ranks have said so themselves."""
+    try:
+        if all(rank.state == "finished" for rank in read_all_calls(folder, [])):
+            return
+        (folder / RUN_FILE).write_text(json.dumps({"urakata_run": 1, "ended_ns": time.time_ns()}), encoding="utf-8")
+    except OSError as error:
+        raise ReportError(f"{folder / RUN_FILE}: {error.strerror}") from error
+
+
+def _noted_end(folder: Path) -> int | None:
+    try:
+        told = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
+        return int(told["ended_ns"]) if told.get("urakata_run") == 1 else None
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def is_noted(folder: Path) -> bool:
+    """Is there a RUN_FILE, and is it ours?"""
+    return _noted_end(folder) is not None
+
+
+def _boot() -> str:
+    try:
+        return _BOOT.read_text().strip()
+    except OSError:
+        return ""
+
+
+def program_of(pid: int) -> str:
+    """The name of the file that a process of this machine runs: of a rank in a space KEEPER. Empty: not to be seen."""
+    try:
+        return Path(os.readlink(f"/proc/{pid}/exe")).name.removesuffix(" (deleted)")
+    except OSError:
+        return ""
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass  # another user's
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (OSError, IndexError):
+        return False
+    return state not in ("Z", "X")
+
+
+def ending(folder: Path, ranks: Iterable[RankCalls]) -> Ending:
+    """Of the job with these ranks."""
+    unfinished = [rank for rank in ranks if rank.state != "finished"]
+    if not unfinished:
+        return Ending()
+    latest = max(rank.begin_ns + rank.wall + rank.ns for rank in unfinished)
+    ended = _noted_end(folder)
+    if ended is not None and ended >= latest:  # an earlier one is another job's
+        return Ending(ended)
+    boot = _boot()
+    here = [rank for rank in unfinished if boot and rank.clock == boot]
+    alive = frozenset(rank.rank for rank in here if _runs(rank.pid))
+    if not alive:
+        return Ending()
+    return Ending(max(time.time_ns(), latest), alive, frozenset(rank.rank for rank in here) - alive)

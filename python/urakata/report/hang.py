@@ -1,0 +1,92 @@
+"""A job that did not reach MPI_Finalize: where each rank is, or was, and what to type next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from urakata.report.ending import KEEPER, program_of
+from urakata.report.units import of_ranks, time_text
+from urakata.report.whole import RankShare, Whole
+
+
+def _state(rank: RankShare, many: bool) -> str:
+    if rank.state == "aborted":
+        return "called MPI_Abort"
+    if rank.alive:
+        return f"{'have' if many else 'has'} not reached MPI_Finalize"
+    if rank.alive is False:
+        return "ended without MPI_Finalize, while other ranks run"
+    return "did not reach MPI_Finalize"
+
+
+def _where(rank: RankShare, many: bool) -> str:
+    """Alike for ranks that share a line."""
+    if rank.state == "aborted" and rank.inside:
+        return rank.inside.partition(" ")[2]  # "at app.c:12"
+    they = "they" if many else "it"
+    verb = f"{they} {'are' if many else 'is'}" if rank.alive else f"{they} {'were' if many else 'was'}"
+    if rank.inside:
+        return f"{verb} inside {rank.inside}"
+    where = f"{verb} in no call of MPI"
+    return f"{where}; {'their' if many else 'its'} last one was {rank.last}" if rank.last else f"{where} yet"
+
+
+def _groups(whole: Whole) -> list[list[RankShare]]:
+    alike: dict[tuple[str, str], list[RankShare]] = {}
+    for rank in whole.ranks:
+        if rank.state != "finished":
+            alike.setdefault((_state(rank, False), _where(rank, False)), []).append(rank)
+    return list(alike.values())
+
+
+def _span(times: list[int]) -> str:
+    return " to ".join(dict.fromkeys((time_text(min(times)), time_text(max(times)))))
+
+
+def _times(ranks: list[RankShare]) -> str:
+    """How long they have been there; where that is not known, when they came there."""
+    if ranks[0].state == "aborted" and ranks[0].inside:
+        return ""
+    known = [rank.for_ns for rank in ranks if rank.for_ns is not None]
+    if ranks[0].inside:
+        begun = f"begun {_span([rank.inside_after_ns for rank in ranks])} after MPI_Init"
+        return f", for {_span(known)} ({begun})" if known else f", {begun}"
+    if ranks[0].last:
+        ended = f"ended {_span([rank.last_after_ns for rank in ranks])} after MPI_Init"
+        return (
+            f", which {ended}, {_span(known)} {'ago' if ranks[0].alive else 'before the end'}"
+            if known
+            else f", which {ended}"
+        )
+    return ""
+
+
+def early_ends(whole: Whole) -> list[str]:
+    """One line for all ranks that are, or ended, in the same way at the same place before MPI_Finalize."""
+    lines = []
+    for ranks in _groups(whole):
+        many = len(ranks) > 1
+        state, where = _state(ranks[0], many), _where(ranks[0], many)
+        joint = " " if ranks[0].state == "aborted" and ranks[0].inside else "; "
+        lines.append(f"{of_ranks([rank.rank for rank in ranks])} {state}{joint}{where}{_times(ranks)}")
+    return lines
+
+
+def next_steps(whole: Whole, folder: Path) -> tuple[str, str] | None:
+    """A sentence and the command to type; None: all ranks have reached MPI_Finalize."""
+    groups = [ranks for ranks in _groups(whole) if ranks[0].alive]
+    if groups:
+        odd = min(groups, key=len)[0]
+        # Of those on this machine; where one rank is elsewhere than all others it is the one to look into.
+        which = f"Look into rank {odd.rank}" + ", which is elsewhere than the others" * (len(groups) > 1)
+        if odd.python:
+            return f"{which}:", f"py-spy dump --pid {odd.pid}"
+        if program_of(odd.pid) == KEEPER:
+            return f"{which}:", f"urakata debug {odd.pid} -- -batch -ex backtrace"
+        return f"{which}:", f"gdb -p {odd.pid} -batch -ex 'thread apply all backtrace'"
+    if any(rank.state != "finished" for rank in whole.ranks):
+        command = f"urakata report {folder} --trace trace.json"
+        if any(folder.glob("events-*.bin")):
+            return "The last calls and messages of every rank, for ui.perfetto.dev:", command
+        return "To see the last calls and messages of every rank, run it again with --timeline. Then:", command
+    return None

@@ -1,0 +1,109 @@
+"""What ranks tell of themselves: progress threads, what went to other sites, devices. A line each, or one for all."""
+
+from __future__ import annotations
+
+from statistics import fmean, median
+from typing import Any
+
+from urakata import site_links
+from urakata.report.units import bytes_text, of_ranks
+
+_MOST_RANKS = 16  # of which each has a line
+
+
+def _helper_seconds(rank: dict[str, Any]) -> float:
+    return float(sum(helper["cpu_seconds"] for helper in rank["helpers"]))
+
+
+def _helper_lines(rank: dict[str, Any]) -> list[str]:
+    line = f"rank {rank['rank']} on {rank['host']}: "
+    if rank["helpers"]:
+        where = ", ".join(f"{helper['placement']} {helper['cpus']}".strip() for helper in rank["helpers"])
+        line += f"progress threads {_helper_seconds(rank):.3f} CPU s ({where})"
+    if rank.get("transport") == "wire":
+        line += "; " * bool(rank["helpers"]) + "messages between nodes by wire"
+        line += ", the program's own too" * (rank.get("messages_by") == "wire")
+    elif not rank["helpers"]:
+        return []
+    return [line]
+
+
+def _site_lines(rank: dict[str, Any]) -> list[str]:
+    """What a rank has sent to other sites; where they are stands once, with rank 0."""
+    if not (sites := rank.get("sites")):
+        return []
+    lines = []
+    if rank["rank"] == 0:
+        lines += [sites["found"], *(site_links.described(link) for link in sites.get("links", []))]
+    for way in sites["ways"]:
+        if not way["bytes"]:
+            continue
+        line = f"rank {rank['rank']}: {bytes_text(way['bytes'])} to site {way['site']} "
+        line += f"(round trip {way['round_trip_ms']:.1f} ms) in {way['pieces']} pieces over {way['lanes']} lanes"
+        if way["lost"]:
+            line += f", of which {way['lost']} were lost; {way['again']} pieces went again"
+        lines.append(line)
+    return lines
+
+
+def _device_lines(rank: dict[str, Any]) -> list[str]:
+    if not (devices := rank.get("devices")):
+        return []
+    read, written = (f"{devices[what] / 2**20:.1f} MiB" for what in ("fetched", "stored"))
+    line = f"rank {rank['rank']}: {devices['drivers']} is loaded; of buffers on devices {read} were read"
+    return [f"{line} and {written} written"]
+
+
+def _helpers_of_all(ranks: list[dict[str, Any]]) -> list[str]:
+    by_wire = [rank["rank"] for rank in ranks if rank.get("transport") == "wire"]
+    helped = [rank for rank in ranks if rank["helpers"]]
+    lines = []
+    if helped:
+        seconds = {rank["rank"]: _helper_seconds(rank) for rank in helped}
+        least, most = min(seconds, key=lambda one: seconds[one]), max(seconds, key=lambda one: seconds[one])
+        where = ", ".join(sorted({helper["placement"] for rank in helped for helper in rank["helpers"]}))
+        line = f"{of_ranks(list(seconds))}: progress threads {fmean(seconds.values()):.3f} CPU s each "
+        lines.append(f"{line}({seconds[least]:.3f} of rank {least} to {seconds[most]:.3f} of rank {most}; {where})")
+    if by_wire:
+        lines.append(f"{of_ranks(by_wire)}: messages between nodes by wire")
+    return lines
+
+
+def _sites_of_all(ranks: list[dict[str, Any]]) -> list[str]:
+    first = _site_lines({**ranks[0], "sites": {**ranks[0]["sites"], "ways": []}}) if ranks[0].get("sites") else []
+    ways: dict[str, list[tuple[int, dict[str, Any]]]] = {}
+    for rank in ranks:
+        for way in (rank.get("sites") or {"ways": []})["ways"]:
+            if way["bytes"]:
+                ways.setdefault(way["site"], []).append((rank["rank"], way))
+    lines = list(first)
+    for site, parts in ways.items():
+        total = {word: sum(way[word] for _, way in parts) for word in ("bytes", "pieces", "lost", "again")}
+        trip, lanes = median(way["round_trip_ms"] for _, way in parts), max(way["lanes"] for _, way in parts)
+        line = f"{of_ranks([rank for rank, _ in parts])}: {bytes_text(total['bytes'])} to site {site} "
+        line += f"(round trip {trip:.1f} ms) in {total['pieces']} pieces over up to {lanes} lanes"
+        if total["lost"]:
+            line += f", of which {total['lost']} were lost; {total['again']} pieces went again"
+        lines.append(line)
+    return lines
+
+
+def _devices_of_all(ranks: list[dict[str, Any]]) -> list[str]:
+    alike: dict[str, list[dict[str, Any]]] = {}
+    for rank in ranks:
+        if devices := rank.get("devices"):
+            alike.setdefault(devices["drivers"], []).append(rank)
+    lines = []
+    for drivers, its in alike.items():
+        read, written = (sum(rank["devices"][what] for rank in its) / 2**20 for what in ("fetched", "stored"))
+        line = f"{of_ranks([rank['rank'] for rank in its])}: {drivers} is loaded; of buffers on devices {read:.1f} MiB"
+        lines.append(f"{line} were read and {written:.1f} MiB written")
+    return lines
+
+
+def rank_lines(ranks: list[dict[str, Any]]) -> list[str]:
+    """Of each rank in turn its progress threads, what it has sent to other sites, and its devices; of many ranks what
+    they have together."""
+    if len(ranks) > _MOST_RANKS:
+        return [*_helpers_of_all(ranks), *_sites_of_all(ranks), *_devices_of_all(ranks)]
+    return [line for rank in ranks for line in (*_helper_lines(rank), *_site_lines(rank), *_device_lines(rank))]

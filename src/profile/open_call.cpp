@@ -1,0 +1,83 @@
+#include "profile/open_call.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <functional>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+#include "base/clock.hpp"
+#include "base/spin_lock.hpp"
+#include "observe/python.hpp"
+
+namespace urakata::profile {
+namespace {
+
+using observe::CallProfile;
+
+constexpr std::uint64_t kLong = 500'000'000;  // ns that a call lasts before its line is looked for
+
+struct OpenCall {
+  const void* thread = nullptr;  // Python's
+  const char* name = nullptr;
+  const void* address = nullptr;
+  std::uint64_t begin = 0;  // 0: there was none yet
+};
+
+SpinLock newest_lock;
+OpenCall newest;  // the one that was begun last
+std::once_flag started;
+
+OpenCall read_newest() {
+  const std::scoped_lock held(newest_lock);
+  return newest;
+}
+
+void look(CallProfile& to, const OpenCall& call) {
+  observe::find_python_line(
+      call.thread, [&] { return to.inside_since(call.begin); },
+      [&](const observe::PythonLine& line) {
+        to.located(to.record({call.name, call.address, &line}), call.begin);
+      });
+}
+
+void watch(const std::atomic<CallProfile*>& own) {
+  std::uint64_t looked_at = 0;
+  while (CallProfile* const to = own.load(std::memory_order_acquire)) {
+    const OpenCall call = read_newest();
+    if (call.begin != looked_at && now_ns() - call.begin >= kLong) {
+      if (to->inside_since(call.begin)) look(*to, call);
+      looked_at = call.begin;
+    }
+    std::this_thread::sleep_for(std::chrono::nanoseconds(kLong));
+  }
+}
+
+void start_watching(const std::atomic<CallProfile*>& own) {
+  // The program's signals are for the program's threads.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    std::thread(watch, std::cref(own)).detach();
+  } catch (const std::system_error&) {  // then the report names the module
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+}  // namespace
+
+void note_python_call(const std::atomic<CallProfile*>& own, const char* name, const void* address,
+                      std::uint64_t begin) {
+  const OpenCall call{observe::python_thread(), name, address, begin};
+  if (call.thread == nullptr) return;
+  {
+    const std::scoped_lock held(newest_lock);
+    newest = call;
+  }
+  std::call_once(started, start_watching, std::cref(own));
+}
+
+}  // namespace urakata::profile
