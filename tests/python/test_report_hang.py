@@ -78,8 +78,10 @@ def test_a_job_that_hangs_says_for_how_long_each_rank_is_where_it_is(tmp_path: P
     assert [rank.run_ns for rank in whole.ranks] == [68 * SECOND // 10] * 3
     assert [rank.mpi_ns for rank in whole.ranks] == [63 * SECOND // 10] * 2 + [SECOND // 2]
     assert headline(whole).startswith("whole program: 6.8 s so far, 64 % of it in MPI")
+    row = whole.rows[0]
+    assert (row.operation, row.calls, row.by_rank) == ("Recv", 2, dict.fromkeys((0, 1), 58 * SECOND // 10))
     command = f"gdb -p {os.getpid()} -batch -ex 'thread apply all backtrace'"
-    assert summary.next == ("Look into rank 2, which is elsewhere than the others:", command)
+    assert summary.next == ("Look into rank 2, which is in no call of MPI:", command)
     text = CliRunner().invoke(build_app(), ["report", str(report)]).output.splitlines()
     assert text[-2:] == [summary.next[0], f"  {command}"]
     assert "for 5.8 s" in page(summary) and "gdb -p" in page(summary)
@@ -90,7 +92,7 @@ def test_the_next_command_is_the_programs_kind(tmp_path: Path, monkeypatch: pyte
     _, whole = told(report)
     assert "inside Recv at /home/me/app.py:7 in step, for" in early_ends(whole)[0]
     assert next_steps(whole, report) == (
-        "Look into rank 0, which is elsewhere than the others:",
+        "Look into rank 1, which is in no call of MPI:",
         f"py-spy dump --pid {os.getpid()}",
     )
     monkeypatch.setattr("urakata.report.hang.program_of", lambda _: "urakata-keeper")

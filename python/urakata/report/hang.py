@@ -76,9 +76,10 @@ def next_steps(whole: Whole, folder: Path) -> tuple[str, str] | None:
     """A sentence and the command to type; None: all ranks have reached MPI_Finalize."""
     groups = [ranks for ranks in _groups(whole) if ranks[0].alive]
     if groups:
-        odd = min(groups, key=len)[0]
-        # Of those on this machine; where one rank is elsewhere than all others it is the one to look into.
-        which = f"Look into rank {odd.rank}" + ", which is elsewhere than the others" * (len(groups) > 1)
+        odd = min(groups, key=lambda ranks: (len(ranks), ranks[0].inside != ""))[0]
+        # Of those on this machine the one that is where fewest are, best of all in no call: the others may wait for it.
+        why = "elsewhere than most" if odd.inside else "in no call of MPI"
+        which = f"Look into rank {odd.rank}" + f", which is {why}" * (len(groups) > 1)
         if odd.python:
             return f"{which}:", f"py-spy dump --pid {odd.pid}"
         if program_of(odd.pid) == KEEPER:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from urakata.report.console import show_line, show_sentence
 from urakata.report.messages import MessageRow, carrier_lines, space_lines
 from urakata.report.rank_lines import rank_lines
 from urakata.report.summary import Row, Summary, overlap_command, summarise
@@ -47,11 +47,11 @@ def show(summary: Summary, console: Console) -> None:
     if summary.host_mpi:
         console.print(escape(summary.host_mpi), highlight=False, style="dim")
     for line in summary.gaps:
-        console.print(f"[yellow]{escape(line)}[/yellow]", highlight=False, soft_wrap=True)
+        show_sentence(console, line, style="yellow")
     if summary.whole is not None:
         show_whole(summary.whole, console)
     for line in run_lines(summary):
-        _line(console, line)
+        show_line(console, line)
     if summary.rows:
         print_table(console, _table(summary))
         console.print(
@@ -65,17 +65,17 @@ def show(summary: Summary, console: Console) -> None:
     if summary.messages:
         _show_messages(summary, console)
     for line in rank_lines(summary.ranks):
-        _line(console, line)
+        show_line(console, line)
     if said := verdict(summary):
         console.print()
         for line in said.sentences:
-            _sentence(console, line)
+            show_sentence(console, line)
         if said.command:
-            _line(console, f"  {said.command}")
+            show_line(console, f"  {said.command}")
     if summary.next is not None:
         console.print()
-        _sentence(console, summary.next[0])
-        _line(console, f"  {summary.next[1]}")
+        show_sentence(console, summary.next[0])
+        show_line(console, f"  {summary.next[1]}")
 
 
 _CPUS = re.compile(r"(own )?CPUs \d+(?:[,-]\d+)*")  # in a reason: what differs from rank to rank
@@ -98,20 +98,6 @@ def engine_lines(ranks: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def _line(console: Console, text: str) -> None:
-    """A line that the terminal may break, but not we: so it can be searched and copied."""
-    console.print(escape(text), highlight=False, soft_wrap=True)
-
-
-def _sentence(console: Console, text: str, indent: str = "") -> None:
-    """Broken between words: no name, no line number is cut."""
-    lines = textwrap.wrap(
-        text, max(40, console.width), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    )
-    for line in lines:
-        _line(console, line)
-
-
 def _show_advice(rows: list[Row], console: Console) -> None:
     """What to change at each call site; those alike share a sentence."""
     alike: dict[tuple[str, str, str], list[int]] = {}
@@ -121,15 +107,15 @@ def _show_advice(rows: list[Row], console: Console) -> None:
         if row.unknown:
             measured.setdefault((row.unknown, row.measured_by), []).append(number)
     for (place, switch, way), numbers in alike.items():
-        _sentence(console, f"{ranges(numbers):>3}  {place}: {switch}.", " " * 5)
-        _sentence(console, f"     By {way}.", " " * 5)
+        show_sentence(console, f"{ranges(numbers):>3}  {place}: {switch}.", " " * 5)
+        show_sentence(console, f"     By {way}.", " " * 5)
     for (why, operation), numbers in measured.items():
-        _sentence(
+        show_sentence(
             console, f"What was hidden at call site{'s' * (len(numbers) > 1)} {ranges(numbers)} is unknown: {why}."
         )
         if operation:
             sizes = sorted({rows[number - 1].bytes for number in numbers})
-            _line(console, f"  To measure it: {overlap_command(operation, sizes)}")
+            show_line(console, f"  To measure it: {overlap_command(operation, sizes)}")
 
 
 def _table(summary: Summary) -> Table:

@@ -27,6 +27,13 @@ class CallRow:
     sized_bytes: int = 0
     by_rank: dict[int, int] = field(default_factory=dict)  # of those that called
 
+    def add_open(self, rank: int, ns: int) -> None:
+        """A call that has not returned."""
+        self.least_ns = ns if self.calls == 0 else min(self.least_ns, ns)
+        self.most_ns = max(self.most_ns, ns)
+        self.calls += 1
+        self.by_rank[rank] = self.by_rank.get(rank, 0) + ns
+
     @property
     def ns(self) -> int:
         """Over all ranks."""
@@ -152,8 +159,12 @@ def merge_calls(ranks: list[RankCalls], end: Ending | None = None) -> Whole | No
             row.sized += call.sized
             row.sized_bytes += call.bytes
             row.by_rank[rank.rank] = row.by_rank.get(rank.rank, 0) + call.ns
-    ordered = sorted(rows.values(), key=lambda row: (row.ns, row.calls), reverse=True)
     shares = [_share(rank, names, end or Ending()) for rank in ranks]
+    for rank, share in zip(ranks, shares, strict=True):
+        if rank.inside is not None and share.for_ns is not None:
+            key = (rank.inside.operation, place_of(rank.inside.site, names))
+            rows.setdefault(key, CallRow(*key)).add_open(rank.rank, share.for_ns)
+    ordered = sorted(rows.values(), key=lambda row: (row.ns, row.calls), reverse=True)
     return Whole(ranks[0].program, ranks[0].ranks, shares, ordered)
 
 

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from urakata.report.console import show_sentence
 from urakata.report.hang import early_ends
 from urakata.report.units import bytes_text, percent, short_place, time_text
 from urakata.report.whole import CallRow, RankShare, Whole
@@ -81,7 +82,7 @@ def _table(*heads: str) -> Table:
 def show_whole(whole: Whole, console: Console) -> None:
     console.print(headline(whole), highlight=False, style="bold", soft_wrap=True)
     for line in early_ends(whole):
-        console.print(f"[yellow]{escape(line)}[/yellow]", highlight=False, soft_wrap=True)
+        show_sentence(console, line, style="yellow")
     if len(whole.ranks) > 1:
         table = _table("rank", "host", "run", "in MPI", "of run", "calls")
         for rank in shown_ranks(whole):
