@@ -59,8 +59,7 @@ def test_what_is_started_together_begins_together(folder: Path, tmp_path: Path, 
     assert set(Counter(starts).values()) == {12}  # as many as it gives to each MPI_Startall
 
 
-@pytest.mark.parametrize("engine", ("host", "poll"))
-@pytest.mark.parametrize("name", ("openmpi", "mpich"))
+@pytest.mark.parametrize(("name", "engine"), (("openmpi", "poll"), ("mpich", "host")))
 def test_what_a_larger_job_has_left_in_the_folder_is_not_in_the_report(
     folder: Path, tmp_path: Path, name: str, engine: str
 ) -> None:

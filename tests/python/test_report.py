@@ -12,6 +12,7 @@ from calls_file import CallsFile, EventsFile
 from typer.testing import CliRunner
 
 from urakata.cli import build_app
+from urakata.report.calls import read_all_calls
 from urakata.report.files import ReportError, read_ranks
 from urakata.report.page import page
 from urakata.report.summary import Row, as_json, summarise
@@ -362,6 +363,7 @@ def test_what_is_not_of_the_newest_job_is_left_out(tmp_path: Path) -> None:
 
 
 def test_a_missing_or_empty_folder_is_named(tmp_path: Path) -> None:
+    assert read_all_calls(tmp_path / "absent") == []  # a job that has not begun to write
     with pytest.raises(ReportError, match="absent: no such folder"):
         summarise(tmp_path / "absent")
     with pytest.raises(ReportError, match=r"holds no rank-\*\.json"):

@@ -49,7 +49,7 @@ class JobKey(NamedTuple):
 def own_files(folder: Path, *kinds: str) -> Iterator[tuple[Path, int]]:
     """The ranks' files in the folder, by the names that a report gives, and their ranks; of `kinds` ("rank", "calls",
     "events") only whole ones, without kinds drafts that a killed rank has left, too."""
-    for path in sorted(folder.iterdir()):
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         found = _NAME.fullmatch(path.name)
         if found is None or path.is_dir():
             continue
