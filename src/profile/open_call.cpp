@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/clock.hpp"
+#include "base/log.hpp"
 #include "base/spin_lock.hpp"
 #include "observe/python.hpp"
 
@@ -62,7 +63,10 @@ void start_watching(const std::atomic<CallProfile*>& own) {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     std::thread(watch, std::cref(own)).detach();
-  } catch (const std::system_error&) {  // then the report names the module
+  } catch (const std::system_error& failed) {
+    log::warning(
+        "report: no thread can be made (%s): of a Python call that hangs it will name the module, not the line",
+        failed.what());
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
