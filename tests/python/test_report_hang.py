@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from typer.testing import CliRunner
 
 from urakata.cli import build_app
 from urakata.report import ending
-from urakata.report.ending import RUN_FILE, note_end
+from urakata.report.ending import RUN_FILE, note_end, started_ns
 from urakata.report.hang import early_ends, next_steps
 from urakata.report.page import page
 from urakata.report.summary import Summary, summarise
@@ -31,6 +32,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     boot = tmp_path / "boot_id"
     boot.write_text(f"{BOOT}\n")
     monkeypatch.setattr(ending, "_BOOT", boot)
+    monkeypatch.setattr(ending, "started_ns", lambda pid: None if started_ns(pid) is None else 4000)
     monkeypatch.setattr(ending.time, "time_ns", lambda: WALL + 5000 + 68 * SECOND // 10)
 
 
@@ -105,6 +107,20 @@ def test_a_rank_whose_process_has_ended_while_others_wait_is_told(tmp_path: Path
     _, whole = told(job(tmp_path, [os.getpid(), os.getpid(), process_that_has_ended()]))
     lines = early_ends(whole)
     assert lines[1].startswith("rank 2 ended without MPI_Finalize, while other ranks run; it was in no call of MPI")
+
+
+def test_another_process_with_a_ranks_number_is_not_the_rank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It began after the rank's MPI_Init."""
+    report = job(tmp_path, [os.getpid()])
+    assert told(report)[1].alive
+    monkeypatch.setattr(ending, "started_ns", lambda _: 6000)
+    assert not told(report)[1].alive
+    own = started_ns(os.getpid())
+    assert own is not None and 0 < own < time.monotonic_ns()
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as later:
+        began = started_ns(later.pid)
+        assert began is not None and began >= own
+    assert started_ns(later.pid) is None
 
 
 def test_of_a_job_that_was_killed_the_noted_end_counts(tmp_path: Path) -> None:

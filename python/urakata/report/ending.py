@@ -67,18 +67,27 @@ def program_of(pid: int) -> str:
         return ""
 
 
-def _runs(pid: int) -> bool:
+def _stat(pid: int) -> list[str]:
+    """The fields of /proc/PID/stat from the state on; empty: there is no such process."""
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
-        pass  # another user's
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (OSError, IndexError):
-        return False
-    return state not in ("Z", "X")
+        return []
+
+
+def started_ns(pid: int) -> int | None:
+    """When a process of this machine began, by CLOCK_MONOTONIC; None: there is none, or it has ended."""
+    stat = _stat(pid)
+    if len(stat) < 20 or stat[0] in ("Z", "X"):
+        return None
+    asleep = time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    return int(stat[19]) * 1_000_000_000 // os.sysconf("SC_CLK_TCK") - asleep
+
+
+def _runs(rank: RankCalls) -> bool:
+    """A process that began after the rank's MPI_Init has got its number since."""
+    started = started_ns(rank.pid)
+    return started is not None and started <= rank.begin_ns
 
 
 def ending(folder: Path, ranks: Iterable[RankCalls]) -> Ending:
@@ -92,7 +101,7 @@ def ending(folder: Path, ranks: Iterable[RankCalls]) -> Ending:
         return Ending(ended)
     boot = _boot()
     here = [rank for rank in unfinished if boot and rank.clock == boot]
-    alive = frozenset(rank.rank for rank in here if _runs(rank.pid))
+    alive = frozenset(rank.rank for rank in here if _runs(rank))
     if not alive:
         return Ending()
     return Ending(max(time.time_ns(), latest), alive, frozenset(rank.rank for rank in here) - alive)
