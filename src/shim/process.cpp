@@ -310,7 +310,8 @@ void Process::stop_helpers() {
   for (engine::Engine* engine : engines_.all()) engine->stop();
 }
 
-// MPICH takes no locks in the delete callbacks, so no helper may call it then. The program's own calls move everything.
+// MPICH takes no locks inside MPI_Finalize, so no helper may call it then. In delete callbacks that are left for then, such
+// as Fortran's, the program's own calls move everything.
 void Process::stop_host_helpers() {
   if (fallback != nullptr) fallback->stop();
   for (engine::Engine* engine : engines_.all()) engine->stop();
@@ -322,7 +323,10 @@ int Process::finalise() {
     end();
     return host.Finalize();
   }
-  if (multiple_ && host.progress_register == nullptr) stop_host_helpers();
+  if (multiple_ && host.progress_register == nullptr) {
+    delete_attributes_of_self();
+    stop_host_helpers();
+  }
   const int code = finalize_with_callback();
   if (running_) {  // the library has left our callback out, and allows no more calls
     running_ = false;

@@ -58,6 +58,13 @@ static void collectives(void) {
   MPI_Iallreduce(summands, sums, kMany, MPI_INT, MPI_SUM, comm, &collective);
   for (int flag = 0; !flag;) MPI_Test(&collective, &flag, MPI_STATUS_IGNORE);
   check_sums(1, "the non-blocking sum");
+  // Rank 0 is blocked in a receive whose message is sent when the others have its part of the sum.
+  int word = 800 + rank;
+  MPI_Iallreduce(summands, sums, kMany, MPI_INT, MPI_SUM, comm, &collective);
+  if (rank == 0) MPI_Recv(&word, 1, MPI_INT, MPI_ANY_SOURCE, 8, comm, MPI_STATUS_IGNORE);
+  MPI_Wait(&collective, MPI_STATUS_IGNORE);
+  if (rank == 1) MPI_Send(&word, 1, MPI_INT, 0, 8, comm);
+  check_sums(1, "the sum beside a blocking receive");
 #if HAVE_PERSISTENT
   MPI_Request again;
   PERSISTENT(Allreduce)(summands, sums, kMany, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &again);
