@@ -102,25 +102,23 @@ def test_one_line_says_which_engine_was_asked_for_and_which_came_and_why(folder:
         why = "no helper, since all ranks are on this node"
         (folder / f"rank-{number}.json").write_text(json.dumps(rank(number, options=asked, helpers=[], engine_why=why)))
     shown = CliRunner().invoke(build_app(), ["report", str(folder)]).output
-    assert [line for line in shown.splitlines() if "no helper" in line] == [
-        f"engine: asked for thread, got poll, not thread: {why}"
-    ]
+    assert [line for line in shown.splitlines() if "no helper" in line] == [f"Engine poll instead of thread: {why}."]
     bound = [
         rank(n, options=asked, engine_why=f"no spare core: 1 core for this rank (CPUs {n}-{n}, 2 ranks)")
         for n in (0, 1)
     ]
     assert len(engine_lines(bound)) == 1
     listed = [rank(n, options=asked, engine_why=f"1 core (CPUs {n},{n + 2}-5, 2 ranks)") for n in (0, 1)]
-    assert engine_lines(listed)[0].endswith(": 1 core (CPUs of its own, 2 ranks)")
+    assert engine_lines(listed)[0].endswith(": 1 core (CPUs of its own, 2 ranks).")
     shared = [rank(n, options=asked, engine_why=f"helpers run on the rank's own CPUs {n}-{n}") for n in (0, 1)]
-    assert engine_lines(shared)[0].endswith(": helpers run on the rank's own CPUs")
+    assert engine_lines(shared)[0].endswith(": helpers run on the rank's own CPUs.")
     one = [
         rank(0, options=asked, engine="thread/spare", engine_why="spare: 2 cores"),
         rank(1, options=asked, engine_why="x"),
     ]
     assert engine_lines(one) == [
-        "engine (rank 0): asked for thread, got thread (thread/spare): spare: 2 cores",
-        "engine (rank 1): asked for thread, got poll, not thread: x",
+        "Engine thread/spare (rank 0): spare: 2 cores.",
+        "Engine poll instead of thread (rank 1): x.",
     ]
 
 
@@ -266,7 +264,7 @@ def test_sites_links_and_what_crossed_them_stand_in_both_forms(folder: Path) -> 
     ):
         assert text.count(line) == html.count(line) == 1, line
     assert "rank 1: 0" not in text + html
-    assert "engine: asked for poll" in html
+    assert "Engine poll" in html
 
 
 def test_page_escapes_and_needs_nothing_else(folder: Path) -> None:

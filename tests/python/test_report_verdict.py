@@ -47,7 +47,7 @@ REDUCES: Calls = {"Allreduce": (10, 300_000, 8)}
 
 def test_where_little_is_in_mpi_there_is_nothing_to_try(tmp_path: Path) -> None:
     write(tmp_path, [LITTLE, LITTLE])
-    assert said(tmp_path) == Verdict("", ["2.0 % of the run is in MPI"])
+    assert said(tmp_path) == Verdict("", ["only 2.0 % of the run is in MPI, so little can be gained"])
 
 
 def test_messages_of_ranks_that_share_a_node_are_told_of_a_space(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def show(summary: Summary, console: Console) -> None:
     if summary.whole is not None:
         show_whole(summary.whole, console)
     for line in run_lines(summary):
-        show_line(console, line)
+        show_sentence(console, line)
     if summary.rows:
         print_table(console, _table(summary))
         console.print(
@@ -82,7 +82,7 @@ _CPUS = re.compile(r"(own )?CPUs \d+(?:[,-]\d+)*")  # in a reason: what differs 
 
 
 def engine_lines(ranks: list[dict[str, Any]]) -> list[str]:
-    """Who was asked for, who came, and why: one line for all ranks of which the same is true."""
+    """The engine, which one it stands for, and why: one line for all ranks of which the same is true."""
     alike: dict[tuple[str, str, str], list[int]] = {}
     for rank in ranks:
         asked = {option["name"]: option["value"] for option in rank["options"]}.get("ENGINE", rank["engine"])
@@ -91,10 +91,8 @@ def engine_lines(ranks: list[dict[str, Any]]) -> list[str]:
     lines = []
     for (asked, got, why), numbers in alike.items():
         of = "" if len(numbers) == len(ranks) else f" ({of_ranks(numbers)})"
-        came = (
-            f"got {asked}" + f" ({got})" * (got != asked) if got.split("/")[0] == asked else f"got {got}, not {asked}"
-        )
-        lines.append(f"engine{of}: asked for {asked}, {came}" + f": {why}" * bool(why))
+        instead = "" if got.split("/")[0] == asked else f" instead of {asked}"
+        lines.append(f"Engine {got}{instead}{of}" + f": {why}" * bool(why) + ".")
     return lines
 
 

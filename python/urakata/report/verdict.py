@@ -161,7 +161,8 @@ def verdict(summary: Summary) -> Verdict | None:
     time = mpi_time(whole, waits, round(late))
     rests = _rests_on(summary)
     if time.run == 0 or time.mpi < _WORTH * time.run:
-        return Verdict("", [f"{percent(time.mpi / time.run if time.run else 0.0)} of the run is in MPI", *rests])
+        share = percent(time.mpi / time.run if time.run else 0.0)
+        return Verdict("", [f"only {share} of the run is in MPI, so little can be gained", *rests])
     found = (_of_ranks(summary) or _of_threads(summary, time) or _of_space(summary, time)) if summary.ranks else None
     if found is None:
         found = _nothing(summary, time)
