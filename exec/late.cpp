@@ -177,7 +177,7 @@ constinit pid_t loaded_in = 0;
   log::set_verbosity(options().verbose);
 }
 
-// Of a program that has loaded one, that library's own preload library says what there is to say.
+// If the program has loaded an MPI library, the preload library for that one says whether the program has used it.
 [[gnu::destructor]] void end() {
   if (settled.load(std::memory_order_relaxed) || loaded_in != getpid()) return;
   log::warning_of_all("the program ended without loading an MPI library: Urakata had nothing to do");

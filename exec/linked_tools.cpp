@@ -92,8 +92,8 @@ LinkedTools linked_tools(const MpiNeed& need, const std::vector<std::string>& pr
     if (path.find_first_of(" :") != std::string::npos) {
       why = "its path has a blank or colon, which the linker cannot preload; move it to another folder";
     } else if (found_by_rpath(*tool, program) && !finds_the_same(*tool, program, libraries)) {
-      why = "what it needs is found by an RPATH of " + tool->loader->path +
-            " only; name the folder of that in LD_LIBRARY_PATH";
+      why = "libraries that it needs are found only by the RPATH of " + tool->loader->path +
+            "; add their folder to LD_LIBRARY_PATH";
     }
     if (why.empty()) {
       result.preloads.push_back(std::string(kLinkedToolMark) + path);

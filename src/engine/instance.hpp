@@ -127,8 +127,8 @@ class Instance {
   bool counts(schedule::Kind kind) const { return kind == counted_ && progress.asked(); }
   // `told`: bytes of it that the transport has told of.
   void finish_iteration(schedule::NodeId id, std::uint32_t iteration, std::uint64_t told = 0);
-  // Why a node is left: it waits for another one or is finished; it goes on in another step, as others may do in this
-  // one; the budget does not allow its next piece.
+  // Why run_graph() goes on to the next node. waits: for another node, or it is finished. later: more of it in another
+  // step; other nodes may go on in this one. no_budget: its next piece is longer than the budget allows.
   enum class Left : std::uint8_t { waits, later, no_budget };
   Left start_iterations(schedule::NodeId id, transport::Transport& transport, Budget& budget);
   bool run_graph(transport::Transport& transport, Budget& budget);

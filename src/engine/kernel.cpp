@@ -67,7 +67,8 @@ bool ExecutorTransport::end_now(const KernelPart* part, bool all) {
   return std::ranges::find(ended_, part, &std::unique_ptr<KernelPart>::get) == ended_.end();
 }
 
-// A receiver may compute for long before it takes what it was sent: so this rank's slot stays, whose byte code answers.
+// A receiver may compute for long before it asks for this rank's inputs. So this rank keeps its slot, from which the
+// eBPF program answers.
 void ExecutorTransport::end(std::unique_ptr<KernelPart> part, std::uint64_t wait_ns) {
   const std::uint64_t until = now_ns() + wait_ns;
   const KernelPart* const waited = part.get();

@@ -67,8 +67,8 @@ struct KernelPart {
   // For when what is in flight tells of no peer's end: finds out who has left, and whether one who is waited for is
   // lost.
   void check_peers();
-  // This rank has no more to do with the communicator; nothing is in flight. True: all have what it gave to the
-  // offload's operations, and know that it has left. False: some still lack it, so it must stay.
+  // This rank starts no more operations on the communicator, and none is in flight. True: all other ranks have received
+  // this rank's inputs, and know that it has left. False: some have not, so the part must stay.
   bool leave();
 };
 
@@ -83,9 +83,9 @@ class ExecutorTransport final : public transport::Transport {
   void add(KernelPart& part);
   void remove(KernelPart& part);
   static constexpr std::uint64_t kFarewell = 1'000'000'000;  // ns
-  // Ends a part in which nothing is in flight. It ends once all have what it gave: for that this waits for `wait_ns` at
-  // most. What has not ended by then does so in a later call, in MPI_Finalize at the latest. Other threads may call all
-  // functions meanwhile.
+  // Ends a part in which nothing is in flight, once all other ranks have received this rank's inputs. Waits for that
+  // for `wait_ns` at most. A part that has not ended by then ends in a later call, in MPI_Finalize at the latest.
+  // Meanwhile other threads may call all functions.
   void end(std::unique_ptr<KernelPart> part, std::uint64_t wait_ns);
   // MPI_Finalize: all parts leave, in which nothing is in flight. Waits for kFarewell at most.
   void leave();
@@ -104,7 +104,8 @@ class ExecutorTransport final : public transport::Transport {
  private:
   void discard_both(KernelPart& part);
   void forget(KernelPart& part);  // under the lock
-  // Ends those of the ended parts that can: all, or this one. Is `part` gone?
+  // Frees those parts given to end() that have no more to do: all such, or `part` alone. Returns whether `part` is
+  // freed.
   bool end_now(const KernelPart* part, bool all);
 
   const transport::Failures& failures_;

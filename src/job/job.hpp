@@ -22,10 +22,10 @@ namespace urakata::job {
 
 // What a rank says of itself.
 struct Facts {
-  bool engine = false;         // it has one; else all is left to the host
-  bool kernel = false;         // that is engine kernel
+  bool engine = false;         // it has an engine; false: it leaves everything to the MPI library
+  bool kernel = false;         // its engine is engine kernel
   std::int32_t contexts = 0;   // numbers that its tags have room for (transport/group.hpp)
-  std::uint32_t identity = 0;  // drawn at random; rank 0's becomes the job's. Its lowest 30 bits count
+  std::uint32_t identity = 0;  // drawn at random; rank 0's becomes the job's. Only its lowest 30 bits are used
   // Of each option that must be equal a number for its value, in the order of the table.
   std::vector<std::uint64_t> options;
 };

@@ -64,9 +64,9 @@ class Circle {
   void drop() {
     if (lives_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
-  // Has it no user but the handle?
+  // Is the handle its only user?
   bool unused() const { return users_.load(std::memory_order_acquire) == 1; }
-  // Has every request that the program gave back before its end ended?
+  // Has every request ended that the program freed (MPI_Request_free) while it was pending?
   bool none_left_behind() const { return lives_.load(std::memory_order_acquire) == 1; }
 
   // What becomes of the host's communicator when the program frees the handle.
@@ -74,9 +74,9 @@ class Circle {
     bool kept = false;       // receives still need it: it is freed behind the last user
     HostHandle handler = 0;  // its error handler, where it is not kept and has users yet
   };
-  // The program frees the handle.
+  // The program has freed the handle.
   void close(const Freed& freed);
-  // It has; freed() is constant then.
+  // Has the program freed the handle? From then on freed() is constant.
   bool closed() const { return closed_.load(std::memory_order_acquire); }
   const Freed& freed() const { return freed_; }
   // The host's communicator must not be used any more.

@@ -28,9 +28,9 @@ bool from_python(const void* address);
 // The calling thread as Python knows it, which needs no GIL; nullptr: it is none of Python's.
 const void* python_thread();
 
-// The line that another thread is at, which is inside a call of an extension module and has given up the GIL there.
-// Waits for the GIL; under it asks whether the thread is `still` in that call, and then hands the line to `found`.
-// Nothing is found of a thread that has ended, in an interpreter that ends, or in one that has no GIL.
+// Finds the line of another thread that is inside a call of an extension module and has released the GIL there. Waits
+// for the GIL; with it, asks by `still` whether the thread is in that call yet, and then passes the line to `found`.
+// Finds nothing if the thread has ended, if its interpreter is ending, or if Python has no GIL.
 //
 // Call it from a thread that the program does not wait for.
 void find_python_line(const void* thread, const std::function<bool()>& still,

@@ -65,7 +65,7 @@ void start_watching(const std::atomic<CallProfile*>& own) {
     std::thread(watch, std::cref(own)).detach();
   } catch (const std::system_error& failed) {
     log::warning(
-        "report: no thread can be made (%s): of a Python call that hangs it will name the module, not the line",
+        "report: cannot start a thread (%s): of a Python call that hangs, the report names the module, not the line",
         failed.what());
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);

@@ -43,14 +43,14 @@ void for_each_circle(const std::function<void(const Circle&)>& visit);
 // The program has given the communicator these hints.
 void note_promises(MPI_Comm handle, MPI_Info info);
 
-// The program frees the communicator, or disconnects it. First: what that means for the circle, which stays as it is. Where
-// the host's is kept, receives on it may still be the host's, and it is freed behind them.
+// The program is about to free or to disconnect the communicator. Returns what that means for its circle, which stays
+// as it is. If the MPI library's communicator is kept, receives may still be pending on it; it is freed after them.
 Circle::Freed before_free(MPI_Comm handle, bool disconnects);
-// Then.
+// The program has freed or disconnected the communicator; `freed` is what before_free() has returned.
 void close_circle(MPI_Comm handle, const Circle::Freed& freed);
-// The last user of such a circle is gone.
+// The last user of a closed circle is gone.
 void forget_closed_circle(const Circle& circle);
-// Waits until no operation on it is pending, for MPI_Comm_disconnect. A persistent request that is inactive is none.
+// For MPI_Comm_disconnect: waits until no operation on it is pending. An inactive persistent request is not pending.
 void drain_circle(MPI_Comm handle);
 
 }  // namespace urakata::shim

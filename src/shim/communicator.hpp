@@ -41,11 +41,11 @@ class Communicator final : public transport::Group {
   // has the schedules. Collective; nullptr, on all ranks alike: there is no room for its context.
   Communicator* sibling();
 
-  // Of the communicator, also where the program has freed it.
+  // Where errors of operations on the communicator go, also after the program has freed it.
   ErrorTarget error_target() const;
   // The program is about to free the handle.
   void before_free();
-  // It has: takes the handle's reference back.
+  // The program has freed the handle: gives the handle's reference back.
   void close();
   engine::Engine* engine = nullptr;  // constant while an operation is pending
 
@@ -114,9 +114,9 @@ std::vector<std::int32_t> world_ranks(MPI_Comm handle);
 // to engine `host`.
 Communicator* communicator(MPI_Comm handle);
 
-// MPI_Comm_free or MPI_Comm_disconnect is about to free the handle; what is known of it stays.
+// MPI_Comm_free or MPI_Comm_disconnect is about to free the handle. What is known of it stays until then.
 void before_forget(MPI_Comm handle);
-// It is freed.
+// MPI_Comm_free or MPI_Comm_disconnect has freed the handle.
 void forget_communicator(MPI_Comm handle);
 
 // Chooses the engine of a communicator by name ("host", "poll", "thread", "kernel"; empty: as it is). Collective: engine

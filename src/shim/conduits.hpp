@@ -27,8 +27,8 @@ struct KernelPartClosed {
 };
 using KernelPartHolder = std::unique_ptr<engine::KernelPart, KernelPartClosed>;
 
-// While the program frees a communicator: its part may wait for other ranks. Elsewhere it must not, since whoever ends the
-// last operation of a freed communicator moves those of others, too.
+// While the program frees a communicator, the communicator's kernel part may wait for other ranks. Elsewhere it must
+// not: the thread that ends the last operation of a freed communicator also progresses operations of others.
 class FreeingCommunicator {
  public:
   FreeingCommunicator() { now_ = true; }

@@ -310,8 +310,8 @@ void Process::stop_helpers() {
   for (engine::Engine* engine : engines_.all()) engine->stop();
 }
 
-// MPICH takes no locks inside MPI_Finalize, so no helper may call it then. In delete callbacks that are left for then, such
-// as Fortran's, the program's own calls move everything.
+// MPICH takes no locks inside MPI_Finalize, so no progress thread may call it there. In delete callbacks that only
+// MPI_Finalize runs, such as Fortran's, the program's own calls progress everything.
 void Process::stop_host_helpers() {
   if (fallback != nullptr) fallback->stop();
   for (engine::Engine* engine : engines_.all()) engine->stop();

@@ -82,7 +82,7 @@ Result<Registry*> make_registry() {
     return chosen.error();
   }
   if (!territories_can_be_mapped(*registry)) {
-    return Error{"the kernel maps nothing at the addresses that were chosen for the memory of ranks"};
+    return Error{"the kernel refuses to map memory at the addresses chosen for the ranks of this space"};
   }
   return registry;
 }

@@ -10,11 +10,11 @@
 
 namespace urakata::space {
 
-// The job by the process that Hydra (MPICH, Intel MPI) runs on each node, if this process descends from it: the
-// environment may also name what Hydra itself was started in, such as a Slurm step, where several jobs run. Else the job
-// as the launcher names it (PMIX_NAMESPACE, SLURM_JOB_ID with SLURM_STEP_ID, PMI_JOBID), else by the process that
-// started this one. A urakata-exec that this one comes from, by way of a shell or wrapper, has found it then, and hands
-// it on in kJobVariable.
+// A name of this process's job, the same for all its ranks on the node. If this process descends from the proxy that
+// Hydra (MPICH, Intel MPI) runs on each node, that proxy: the environment may name what Hydra was started in, such as a
+// Slurm step with several jobs. Else what the launcher's variables name (PMIX_NAMESPACE, SLURM_JOB_ID with
+// SLURM_STEP_ID, PMI_JOBID). Else the process that started this one. Where a shell or wrapper is between, the
+// urakata-exec before it has found the name, and passes it on in kJobVariable.
 std::string job_identity();
 
 // The socket's name: from user, job, and the name spaces of the process, so that processes which see other files or

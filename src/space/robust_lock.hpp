@@ -8,13 +8,13 @@
 
 namespace urakata::space {
 
-// What a lock holds that this task has: its slot, and which of the slot's tasks it is. Never 0, which is a free lock.
-// (A pid may soon be another process's.)
+// The value of a lock that this task holds: the task's slot, and how many tasks have had that slot. Never 0, which is a
+// free lock. (A pid would not do: another process may soon have it.)
 std::uint32_t lock_word(const Membership& task);
 
-// Gives the task the lock, once nobody has it or the registry says that its holder has ended; waits for a running one.
-// `holder` is one of the locks in the task's registry. True: the one before died with the lock, and what it was doing
-// may be half done. A signal handler may call it.
+// Takes the lock for the task `self`. Waits while a task that runs holds it; takes it over if the registry says that
+// its holder has ended. `holder` is one of the locks in the task's registry. True: it was taken over, and what it
+// protects may be half changed. A signal handler may call it.
 bool lock_robust(std::atomic<std::uint32_t>& holder, const Membership& self);
 void unlock_robust(std::atomic<std::uint32_t>& holder);
 

@@ -60,8 +60,8 @@ Status choose_territories(Registry& registry, AddressRange free, std::array<std:
   const std::uint64_t for_arenas = bytes / 16 * 15 > kHomes ? bytes / 16 * 15 - kHomes : 0;
   registry.arena_bytes = std::min(for_arenas / kMostTasks & ~(kSmallestArena - 1), kLargestArena);
   if (registry.arena_bytes == 0) {
-    return Error{"the kernel leaves " + std::to_string(bytes >> 30U) +
-                 " GiB of addresses free in one piece, and the ranks of a space need 1400"};
+    return Error{"the largest free range of addresses has " + std::to_string(bytes >> 30U) +
+                 " GiB, and a space needs 1400 GiB"};
   }
   const std::uint64_t slack = (bytes - kHomes - kMostTasks * registry.arena_bytes) / kHugePage;
   registry.homes = begin + random[0] % (slack / 4) * kHugePage;

@@ -115,9 +115,9 @@ class Connection {
   std::int32_t rank = -1;                     // of the process at the other end; -1: not yet known
   bool ours = false;                          // made by us
   bool open = false;                          // both have named the secret: messages may come
-  bool named = false;                         // the other side has
-  unsigned checks = 0;                        // of the owner's, while it has not
-  unsigned renewed = 0;                       // times that it was made anew since its node has answered a probe
+  bool named = false;                         // the other side has named the secret
+  unsigned checks = 0;                        // checks by the owner while the other side has not named it
+  unsigned renewed = 0;                       // times that it was made anew since its node last answered a probe
   std::unique_ptr<NodeProbe> node = nullptr;  // asked at the last check, while the process does not answer
 
  private:

@@ -196,7 +196,7 @@ void Lanes::check_lanes(std::int32_t rank, Peer& peer, std::uint64_t now) {
   std::vector<Lane*> silent_out, silent_in;
   bool heard_out = false, heard = false;
   if (peer.node && settings_.answered(*peer.node)) {
-    // A process that computes accepts no lane; how long it does not says nothing.
+    // A process that computes accepts no lane, for however long. So the time without an answer starts anew.
     for (Lane& lane : peer.lanes) {
       if (!lane.connection->open) lane.made_ns = now;
     }

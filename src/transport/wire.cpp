@@ -127,8 +127,9 @@ bool Wire::hello(Connection& from, std::int32_t rank) {
   Peer& other = peer(rank);
   from.named = true;
   from.watched_by(epoll_);
-  // It will find ours, and close this one. Where the other process has given up one that we had answered, what went by
-  // that one is lost.
+  // Both processes have connected to each other. If we are the lower rank, our connection stays: the other process will
+  // find it and close this one. If that process has abandoned a connection that we had answered, messages on it are
+  // lost.
   if (other.link != nullptr) return rank > rank_ && other.link->ours && !other.link->broken();
   from.rank = rank;
   from.open = true;

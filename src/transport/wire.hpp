@@ -22,9 +22,10 @@
 // and poll() checks now and then those with bytes that nobody acknowledges, and connects to whoever a receive waits
 // for; who watches a rank is connected to it at once. A connection that has ended here is ended for the other side,
 // too: a path may break in one direction only. A process that is alive and does not poll may take as long as it likes.
-// So is a process that does not accept a connection: as long as the kernel of its node answers (node_probe.hpp) the
-// connection is made anew at each check. (TCP_USER_TIMEOUT would end the connection with such a one, too, once its window is closed. While it is, the kernel
-// asks ever more seldom, in the end every two minutes, and only then can it be noticed that the node is gone.)
+// So may a process that does not accept a connection: as long as the kernel of its node answers (node_probe.hpp), the
+// connection is made anew at each check. (TCP_USER_TIMEOUT would also end a connection to such a process, once its
+// window is closed. With a closed window the kernel probes ever more seldom, in the end every two minutes, and only
+// then can it be noticed that the node is gone.)
 //
 // Thread-safety: everything by anyone, under the Wire's own lock; a port is its domain's, hence used by one thread at a
 // time. No call blocks.

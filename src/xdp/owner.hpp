@@ -9,8 +9,8 @@ namespace urakata::xdp {
 // Of the calling process: never 0.
 std::uint64_t own_owner();
 
-// False: that process has ended. A process of another pid namespace may always live, since its number means nothing
-// here, and so may all where /proc is another namespace's.
+// False: that process has ended. True for every process of another pid namespace, since its pid means nothing here, and
+// for all processes if /proc is of another pid namespace.
 bool may_live(std::uint64_t owner);
 
 }  // namespace urakata::xdp

@@ -80,7 +80,7 @@ def test_lateness_is_no_waiting_that_an_engine_could_hide() -> None:
     facts = replace(COMPUTES, gap=1.6e6, wait=3.2e6, late=1.5e6)
     text = advise(facts)
     assert LITTLE not in text
-    assert "yes: run with --engine thread. 1700 us of waiting stand against 1600 us of computing" in text
+    assert "yes: run with --engine thread. 1700 us of waiting could be hidden behind 1600 us of computing" in text
     assert text.endswith(f". 1500 us {ALSO_LATE}")
     assert advise(replace(facts, engine="thread/spare", hidden=0.9)) == f"{LEAVE}. 1500 us {ALSO_LATE}"
     assert advise(replace(facts, gap=1e5)) == f"{LITTLE}. 1500 us {ALSO_LATE}"

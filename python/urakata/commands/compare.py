@@ -95,7 +95,7 @@ def compare(
         str | None,
         typer.Option(
             metavar="LIST",
-            help="Of poll, shared and spare (where helper threads are).  [dim]default: those that can matter[/dim]",
+            help="Of poll, shared and spare (progress threads' cores).  [dim]default: those that can matter[/dim]",
             show_default=False,
         ),
     ] = None,

@@ -68,8 +68,8 @@ def launcher_words(host: launcher.Host, arguments: list[str] | None, mca: list[s
     words = list(arguments or [])
     if mca and host.family != "openmpi":
         raise typer.BadParameter(
-            f"it is an option of Open MPI, and {host.launcher} is {host.family}'s; hand over what that takes by "
-            "--launcher-argument",
+            f"only Open MPI has it, and {host.launcher} is {host.family}'s; give that launcher's own options "
+            "with --launcher-argument",
             param_hint="--mca",
         )
     for pair in mca or []:

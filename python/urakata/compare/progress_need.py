@@ -14,8 +14,8 @@ _STARTS_SOMETHING = re.compile(r"I(?!probe|mprobe|nfo|nit|ntercomm|s_)[a-z]|Star
 
 
 def nothing_to_progress(folder: Path) -> bool:
-    """No rank started a non-blocking, persistent or partitioned operation, and all ranks were on one node. Between
-    nodes a progress thread may carry blocking messages, too. False where the report does not tell."""
+    """Whether no rank started a non-blocking, persistent or partitioned operation, and all ranks were on one node.
+    Between nodes a progress thread may also move blocking messages. False if the report does not tell."""
     try:
         ranks = read_all_calls(folder)
     except ReportError:

@@ -25,8 +25,8 @@ from urakata.study.turns import Progress
 _CODE_REFUSED = 2
 _OUR_LINES = ("urakata: ", "urakata-exec: ")
 
-# Of the time left: the run that tells what the program calls is left out where the MPI library alone takes more of it
-# than the one, and is ended where it takes more than the other itself.
+# Parts of the time left, for the run with a report that tells which functions the program calls. It is left out if the
+# MPI library alone takes more than the first part, and ended if it takes more than the second itself.
 _USUAL_FOR_REPORT = 0.1
 _MOST_FOR_REPORT = 0.2
 # A side that is still running when the time is over has failed where it takes as many times as long as the MPI library.

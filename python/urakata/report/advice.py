@@ -14,7 +14,7 @@ SHARED_COST = (
     "A progress thread beside the program costs its wake-ups, "
     "and small operations of the MPI library take up to a fifth longer"
 )
-HALO_MESSAGES = "the MPI library's persistent messages carry this halo, since its ranks share no space"
+HALO_MESSAGES = "this halo uses the MPI library's persistent messages, since its ranks share no space"
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def _computes(facts: Facts) -> bool:
 def _without_helper(facts: Facts) -> str:
     if facts.asked.get("ENGINE") != "thread":
         waiting, computing = f"{facts.own / 1e3:.0f} us of waiting", f"{facts.gap / 1e3:.0f} us of computing"
-        return f"yes: run with --engine thread. {waiting} stand against {computing}"
+        return f"yes: run with --engine thread. {waiting} could be hidden behind {computing}"
     if facts.asked.get("PLACEMENT", "auto") == "auto":
         return (
             f"yes: run with --placement shared, or with fewer ranks or threads so that a core is spare. {SHARED_COST}"

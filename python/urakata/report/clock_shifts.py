@@ -1,11 +1,11 @@
 """Brings the clocks of different nodes together.
 
-By what cannot be: no message is received before it is sent, and no rank ends a collective that needs all ranks before
-each has begun it. In the middle of what that leaves clocks are taken to agree; where it leaves one side open, as near
-to their wall clocks as it allows.
+Messages and collectives give bounds: no message is received before it is sent, and no rank ends a collective that needs
+all ranks before each has begun it. A clock's shift is the middle between its two bounds. If there is only one bound, it
+is the shift nearest to the node's wall clock that this bound allows.
 
-One clock after the other is held against all that are known by then, by its own ranks' events alone: of each collective
-it is enough to know when the last known rank began it and the first one ended it.
+Clocks are shifted one after the other. Each is compared with all that have been shifted already, by its own ranks'
+events alone. Of each collective only two times are kept: when the last of those ranks began it and the first ended it.
 """
 
 from __future__ import annotations

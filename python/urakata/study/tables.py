@@ -136,9 +136,9 @@ def choice(results: Results) -> TextTable:
         "Fastest overall",
         ["operation, computation", "messages", "p_node x engine", "which is", "T / host's", "between"],
         rows,
-        "Least geometric mean of overall times, at equal bytes a rank and equal computation a node. T / host's: of the "
-        "same rounds, geometric mean; between: where that lies, as sure as 95 % for the fastest of so many "
-        "configurations (Student's t of the rounds, Bonferroni); within noise: it may not be faster at all.",
+        "Least geometric mean of overall times, at equal bytes a rank and equal computation a node. T / host's: ratio "
+        "to the MPI library's own time in the same rounds, geometric mean; between: its 95 % interval, corrected for "
+        "choosing the fastest (Student's t of the rounds, Bonferroni); within noise: it may not be faster at all.",
         textual=("messages", "p_node x engine", "which is", "between"),
     )
 
