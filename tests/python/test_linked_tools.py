@@ -141,7 +141,7 @@ def test_a_tool_whose_own_needs_would_be_lost_is_told(folder: Folder) -> None:
     program = folder.program("libsolver.so", folders=str(folder.folder))
     names, told, _ = in_front(program, LD_LIBRARY_PATH=str(folder.folder))
     assert names == [OURS, "libsolver.so", "libtool.so", "libpart.so"] and len(told) == 1
-    assert f"found by an RPATH of {folder.folder}/libsolver.so only" in told[0]
+    assert f"found only by the RPATH of {folder.folder}/libsolver.so" in told[0]
     with_path = f"{folder.folder}:{folder.folder}/apart"
     order = ["libtool.so", OURS, "libsolver.so", "libpart.so"]
     assert in_front(program, LD_LIBRARY_PATH=with_path) == (order, [], "none")
