@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "base/helper_thread.hpp"
 #include "base/launcher.hpp"
 #include "base/log.hpp"
 #include "base/node_warnings.hpp"
@@ -205,11 +206,12 @@ bool Process::set_up() {
   log::withhold_node_warnings();
   make_engines();
   open_world_conduit();
-  // exit() without MPI_Finalize: the helpers must be gone before the libraries are taken down. A forked child has none,
-  // and may lack the memory of theirs.
+  // exit() without MPI_Finalize: the progress threads must be gone before the libraries are taken down. A forked child
+  // has none, and may lack the memory of theirs. MPICH calls exit() on the thread that finds a fatal error, which may be
+  // a progress thread: that cannot wait for itself, nor for others, which may wait for a lock that it holds.
   static const pid_t owner = getpid();
   std::atexit([] {
-    if (getpid() == owner) process().stop_helpers();
+    if (getpid() == owner && !on_helper_thread) process().stop_helpers();
   });
   enter_space(wish.space, engine_choice_.fallback);
   if (endpoint() != nullptr) {
