@@ -130,6 +130,8 @@ def test_of_a_job_that_was_killed_the_noted_end_counts(tmp_path: Path) -> None:
         "rank 0 did not reach MPI_Finalize; it was inside Recv at app+0x40, begun 1 s after MPI_Init"
     )
     assert whole.ranks[0].run_ns == SECOND and whole.ranks[0].for_ns is None
+    assert headline(whole) == "whole program: its end is unknown; the last known moment is 1 s after MPI_Init"
+    assert [rank.alive for rank in whole.ranks] == [False, False]  # the processes of this machine are seen to be gone
     note_end(report)
     summary, whole = told(report)
     assert early_ends(whole) == [
@@ -138,6 +140,7 @@ def test_of_a_job_that_was_killed_the_noted_end_counts(tmp_path: Path) -> None:
         "which ended 1 s after MPI_Init, 5.8 s before the end",
     ]
     assert headline(whole).startswith("whole program: 6.8 s, ")
+    assert [(rank.state, rank.alive) for rank in whole.ranks] == [("not finished", False)] * 2
     assert summary.next is not None and summary.next[0].endswith("run it again with --timeline. Then:")
     assert summary.next[1] == f"urakata report {report} --trace trace.json"
     (report / "events-0.bin").touch()

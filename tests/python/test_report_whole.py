@@ -66,6 +66,22 @@ def test_ranks_are_merged_by_call_site(folder: Path) -> None:
     assert early_ends(whole) == []
 
 
+def test_ranks_with_equal_shares_have_no_range_and_the_headline_is_wrapped(tmp_path: Path) -> None:
+    for rank in range(2):
+        file = CallsFile(rank, 1000)
+        file.call("Barrier", 1, 500_000)
+        file.write(tmp_path)
+    assert headline(whole_of(tmp_path)) == "whole program: 1 ms, 50 % of it in MPI"
+    for rank, ns in ((1000, 1_000_000), (1001, 987_654_321)):
+        file = CallsFile(rank, 1000)
+        file.call("Barrier", 1, ns)
+        file.write(tmp_path, ns=987_654_321)
+    assert len(headline(whole_of(tmp_path))) > 80
+    shown = CliRunner().invoke(build_app(), ["report", str(tmp_path)]).output.splitlines()
+    (first,) = [line for line in shown if line.startswith("whole program: ")]
+    assert len(first) <= 80
+
+
 def test_every_form_has_it(folder: Path) -> None:
     text = said(str(folder))
     assert "29 % of it in MPI" in text
@@ -120,8 +136,18 @@ def test_ranks_that_did_not_get_to_the_end_say_where_they_were(tmp_path: Path) -
         "rank 4 did not reach MPI_Finalize; it was in no call of MPI yet",
     ]
     assert [rank.run_ns for rank in whole.ranks] == [5_000, 6_000, 7_000, 200, 200, 10_000]
-    assert [row.operation for row in whole.rows] == ["Send"]
     text = said(str(tmp_path))
+    # Nobody knows how long they stayed there: the calls are rows, counted as the ranks count them, without times.
+    assert [(row.operation, row.calls, row.untimed) for row in whole.rows] == [("Recv", 4, 4), ("Send", 6, 0)]
+    assert sum(row.calls for row in whole.rows) == sum(rank.calls for rank in whole.ranks)
+    unknown = "whole program: its end is unknown; the last known moment is 10 us after MPI_Init"
+    assert headline(whole) == unknown and unknown in text and unknown in page(summarise(tmp_path))
+    assert "Recv 4 - - - - - app+0x99" in text
+    assert "Send 6 100 ns 100 ns - - 0.0 % app+0x10" in text
+    assert "0 node - - - 2 1 node" in text and "3 node 200 ns 100 ns 50 % 1 4 node - 100 ns - 1" in text
+    told = as_json(summarise(tmp_path))["whole"]
+    assert (told["share"], told["calls"][0]["mean_ns"], told["calls"][0]["most_ns"]) == (None, None, None)
+    assert {rank["state"] for rank in told["ranks"]} == {"not finished", "aborted"}
     assert "rank 3 called MPI_Abort" in text
     assert "No rank reached MPI_Finalize" in text
     assert "inside Recv" in page(summarise(tmp_path))

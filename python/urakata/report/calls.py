@@ -13,7 +13,7 @@ from urakata.report.files import Faults, JobKey, blame, own_files
 _FORMAT = 2
 _HEAD = struct.Struct("=8s12I3Qq4I")
 _RECORD = struct.Struct("=5Ii8Q")
-_STATES = ("running", "finished", "aborted")
+_STATES = ("not finished", "finished", "aborted")
 
 
 class _Head(NamedTuple):
@@ -64,7 +64,7 @@ class RankCalls:
     ranks: int
     host: str
     program: str
-    state: str  # "finished"; "aborted": it has called MPI_Abort; "running": it was killed, or is running
+    state: str  # "finished"; "aborted": it has called MPI_Abort; "not finished": it was killed, or runs still
     ns: int
     calls: list[Call]
     inside: Call | None  # the call that it had begun and did not return from

@@ -26,7 +26,7 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 class Ending:
     until_ns: int | None = None  # time of day: the job's end, or now; None: not known
     alive: frozenset[int] = frozenset()  # ranks whose processes run on this machine
-    gone: frozenset[int] = frozenset()  # ranks of a running job whose processes on this machine have ended
+    gone: frozenset[int] = frozenset()  # ranks whose processes are known to have ended
 
 
 def note_end(folder: Path) -> None:
@@ -92,16 +92,16 @@ def _runs(rank: RankCalls) -> bool:
 
 def ending(folder: Path, ranks: Iterable[RankCalls]) -> Ending:
     """Of the job with these ranks."""
+    ranks = list(ranks)
     unfinished = [rank for rank in ranks if rank.state != "finished"]
     if not unfinished:
         return Ending()
     latest = max(rank.begin_ns + rank.wall + rank.ns for rank in unfinished)
     ended = _noted_end(folder)
     if ended is not None and ended >= latest:  # an earlier one is another job's
-        return Ending(ended)
+        return Ending(ended, gone=frozenset(rank.rank for rank in ranks))
     boot = _boot()
     here = [rank for rank in unfinished if boot and rank.clock == boot]
     alive = frozenset(rank.rank for rank in here if _runs(rank))
-    if not alive:
-        return Ending()
-    return Ending(max(time.time_ns(), latest), alive, frozenset(rank.rank for rank in here) - alive)
+    gone = frozenset(rank.rank for rank in here) - alive
+    return Ending(max(time.time_ns(), latest) if alive else None, alive, gone)

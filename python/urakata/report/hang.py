@@ -9,12 +9,12 @@ from urakata.report.units import of_ranks, time_text
 from urakata.report.whole import RankShare, Whole
 
 
-def _state(rank: RankShare, many: bool) -> str:
+def _state(rank: RankShare, many: bool, others_run: bool) -> str:
     if rank.state == "aborted":
         return "called MPI_Abort"
     if rank.alive:
         return f"{'have' if many else 'has'} not reached MPI_Finalize"
-    if rank.alive is False:
+    if rank.alive is False and others_run:
         return "ended without MPI_Finalize, while other ranks run"
     return "did not reach MPI_Finalize"
 
@@ -35,7 +35,7 @@ def _groups(whole: Whole) -> list[list[RankShare]]:
     alike: dict[tuple[str, str], list[RankShare]] = {}
     for rank in whole.ranks:
         if rank.state != "finished":
-            alike.setdefault((_state(rank, False), _where(rank, False)), []).append(rank)
+            alike.setdefault((_state(rank, False, whole.alive), _where(rank, False)), []).append(rank)
     return list(alike.values())
 
 
@@ -66,7 +66,7 @@ def early_ends(whole: Whole) -> list[str]:
     lines = []
     for ranks in _groups(whole):
         many = len(ranks) > 1
-        state, where = _state(ranks[0], many), _where(ranks[0], many)
+        state, where = _state(ranks[0], many, whole.alive), _where(ranks[0], many)
         joint = " " if ranks[0].state == "aborted" and ranks[0].inside else "; "
         lines.append(f"{of_ranks([rank.rank for rank in ranks])} {state}{joint}{where}{_times(ranks)}")
     return lines

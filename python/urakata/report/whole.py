@@ -26,13 +26,22 @@ class CallRow:
     sized: int = 0
     sized_bytes: int = 0
     by_rank: dict[int, int] = field(default_factory=dict)  # of those that called
+    untimed: int = 0  # of the calls: have not returned, and nobody knows how long they lasted
 
-    def add_open(self, rank: int, ns: int) -> None:
-        """A call that has not returned."""
-        self.least_ns = ns if self.calls == 0 else min(self.least_ns, ns)
-        self.most_ns = max(self.most_ns, ns)
+    def add_open(self, rank: int, ns: int | None) -> None:
+        """A call that has not returned; None: it is not known how long it lasted."""
+        if ns is None:
+            self.untimed += 1
+        else:
+            self.least_ns = ns if self.timed == 0 else min(self.least_ns, ns)
+            self.most_ns = max(self.most_ns, ns)
         self.calls += 1
-        self.by_rank[rank] = self.by_rank.get(rank, 0) + ns
+        self.by_rank[rank] = self.by_rank.get(rank, 0) + (ns or 0)
+
+    @property
+    def timed(self) -> int:
+        """Calls whose times are known: `ns`, `least_ns` and `most_ns` are of these."""
+        return self.calls - self.untimed
 
     @property
     def ns(self) -> int:
@@ -40,8 +49,9 @@ class CallRow:
         return sum(self.by_rank.values())
 
     @property
-    def mean_ns(self) -> float:
-        return self.ns / self.calls if self.calls else 0.0
+    def mean_ns(self) -> float | None:
+        """Of the calls whose times are known; None: of no call."""
+        return self.ns / self.timed if self.timed else None
 
     @property
     def bytes(self) -> int | None:
@@ -51,7 +61,7 @@ class CallRow:
     def imbalance(self, ranks: int) -> float | None:
         """(most - mean) / most of the ranks' times, by ranks / (ranks - 1): 0 all alike, 1 all of it on one."""
         most = max(self.by_rank.values(), default=0)
-        if ranks < 2 or most == 0:
+        if ranks < 2 or most == 0 or self.untimed:
             return None
         return (most - self.ns / ranks) / most * ranks / (ranks - 1)
 
@@ -65,13 +75,13 @@ class RankShare:
     state: str
     run_ns: int
     mpi_ns: int
-    calls: int
+    calls: int  # with the one that it did not return from
     inside: str = ""  # the call that it did not return from, and where that is
     inside_after_ns: int = 0  # when that began, after MPI_Init
     last: str = ""  # the call that ended last, and where that is
     last_after_ns: int = 0  # when that ended
     for_ns: int | None = None  # how long it has been inside that call, or in none; None: not known
-    alive: bool | None = None  # its process runs; False: it has ended, while others run; None: not known
+    alive: bool | None = None  # its process runs; False: it has ended; None: not known
     pid: int = 0
     python: bool = False  # a Python program's
 
@@ -79,13 +89,18 @@ class RankShare:
     def share(self) -> float:
         return self.mpi_ns / self.run_ns if self.run_ns else 0.0
 
+    @property
+    def end_known(self) -> bool:
+        """Is it known how long it ran? Otherwise `run_ns` goes to its last known moment."""
+        return self.state != "not finished" or self.for_ns is not None
+
 
 @dataclass(frozen=True)
 class Whole:
     program: str
     size: int  # of MPI_COMM_WORLD
     ranks: list[RankShare]
-    rows: list[CallRow]  # longest first
+    rows: list[CallRow]  # those that last for an unknown time first, then the longest
 
     @property
     def run_ns(self) -> int:
@@ -104,6 +119,11 @@ class Whole:
     def alive(self) -> bool:
         """Does the job run still?"""
         return any(rank.alive for rank in self.ranks)
+
+    @property
+    def end_known(self) -> bool:
+        """Is it known of all ranks how long they ran?"""
+        return all(rank.end_known for rank in self.ranks)
 
 
 def _share(rank: RankCalls, names: Mapping[Place, str], end: Ending) -> RankShare:
@@ -126,7 +146,7 @@ def _share(rank: RankCalls, names: Mapping[Place, str], end: Ending) -> RankShar
         rank.state,
         run,
         mpi,
-        sum(call.calls for call in rank.calls),
+        sum(call.calls for call in rank.calls) + (rank.inside is not None),
         said(rank.inside),
         rank.inside_after_ns,
         said(rank.last),
@@ -161,10 +181,10 @@ def merge_calls(ranks: list[RankCalls], end: Ending | None = None) -> Whole | No
             row.by_rank[rank.rank] = row.by_rank.get(rank.rank, 0) + call.ns
     shares = [_share(rank, names, end or Ending()) for rank in ranks]
     for rank, share in zip(ranks, shares, strict=True):
-        if rank.inside is not None and share.for_ns is not None:
+        if rank.inside is not None:
             key = (rank.inside.operation, place_of(rank.inside.site, names))
             rows.setdefault(key, CallRow(*key)).add_open(rank.rank, share.for_ns)
-    ordered = sorted(rows.values(), key=lambda row: (row.ns, row.calls), reverse=True)
+    ordered = sorted(rows.values(), key=lambda row: (row.untimed, row.ns, row.calls), reverse=True)
     return Whole(ranks[0].program, ranks[0].ranks, shares, ordered)
 
 
@@ -173,17 +193,18 @@ def whole_json(whole: Whole) -> dict[str, Any]:
     return {
         "run_ns": whole.run_ns,
         "mpi_ns": whole.mpi_ns,
-        "share": whole.share,
-        "ranks": [{**vars(rank), "share": rank.share} for rank in whole.ranks],
+        "share": whole.share if whole.end_known else None,
+        "ranks": [{**vars(rank), "share": rank.share if rank.end_known else None} for rank in whole.ranks],
         "calls": [
             {
                 "operation": row.operation,
                 "place": row.place,
                 "calls": row.calls,
+                "untimed": row.untimed,
                 "ns": row.ns,
                 "mean_ns": row.mean_ns,
-                "least_ns": row.least_ns,
-                "most_ns": row.most_ns,
+                "least_ns": row.least_ns if row.timed else None,
+                "most_ns": row.most_ns if not row.untimed else None,
                 "bytes": row.bytes,
                 "imbalance": row.imbalance(len(whole.ranks)),
                 "by_rank": row.by_rank,

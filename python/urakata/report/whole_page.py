@@ -6,13 +6,17 @@ from html import escape
 
 from urakata.report.hang import early_ends
 from urakata.report.units import percent, time_text
-from urakata.report.whole import Whole
+from urakata.report.whole import RankShare, Whole
 from urakata.report.whole_text import LEGEND, ROW_HEADS, headline, row_cells, shown_ranks
 
 _LABEL, _WIDTH, _BAR = 160, 860, 22
 _MPI, _PROGRAM = "#c0392b", "#d5dbdb"
 _OPERATIONS = ("#c0392b", "#e67e22", "#f1c40f", "#8e44ad", "#2980b9", "#16a085")
 _REST = "#7f8c8d"
+
+
+def _in_mpi(rank: RankShare) -> str:
+    return f"{percent(rank.share)} in MPI" if rank.end_known else "end unknown"
 
 
 def _bars(whole: Whole) -> str:
@@ -52,7 +56,7 @@ def _bars(whole: Whole) -> str:
                 f"<title>rank {rank.rank}: {escape(name)} {time_text(time)}</title></rect>"
             )
             x += width
-        out.append(f'<text x="{x + 6:.1f}" y="{y + 13}">{percent(rank.share)} in MPI</text>')
+        out.append(f'<text x="{x + 6:.1f}" y="{y + 13}">{_in_mpi(rank)}</text>')
     return "\n".join([*out, "</svg>"])
 
 

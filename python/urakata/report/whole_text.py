@@ -9,7 +9,7 @@ from rich.table import Table
 
 from urakata.report.console import show_sentence
 from urakata.report.hang import early_ends
-from urakata.report.units import bytes_text, percent, short_place, time_text
+from urakata.report.units import bytes_text, known_time, percent, short_place, time_text
 from urakata.report.whole import CallRow, RankShare, Whole
 from urakata.tables import print_table
 
@@ -21,11 +21,13 @@ _LEAST = 0.9  # of the time in MPI: shown until the rows make up as much
 def headline(whole: Whole) -> str:
     """How long it ran, and how much of that in MPI: of all ranks, and of those with least and most."""
     longest = max(rank.run_ns for rank in whole.ranks)
+    if not whole.end_known:
+        return f"whole program: its end is unknown; the last known moment is {time_text(longest)} after MPI_Init"
     so_far = " so far" if whole.alive else ""
     line = f"whole program: {time_text(longest)}{so_far}, {percent(whole.share)} of it in MPI"
-    if len(whole.ranks) > 1:
-        least = min(whole.ranks, key=lambda rank: rank.share)
-        most = max(whole.ranks, key=lambda rank: rank.share)
+    least = min(whole.ranks, key=lambda rank: rank.share)
+    most = max(whole.ranks, key=lambda rank: rank.share)
+    if percent(least.share) != percent(most.share):
         line += f" ({percent(least.share)} of rank {least.rank} to {percent(most.share)} of rank {most.rank})"
     return line
 
@@ -41,13 +43,14 @@ def shown_ranks(whole: Whole) -> list[RankShare]:
 
 
 def shown_rows(whole: Whole) -> list[CallRow]:
-    """The longest ones that make up most of the time."""
-    rows, so_far = [], 0
+    """Calls that lasted for an unknown time, and the longest ones that make up most of the time."""
+    rows: list[CallRow] = []
+    so_far = 0
     for row in whole.rows[:_MOST_ROWS]:
+        if rows and not row.untimed and so_far >= _LEAST * whole.mpi_ns:
+            break
         rows.append(row)
         so_far += row.ns
-        if so_far >= _LEAST * whole.mpi_ns:
-            break
     return rows
 
 
@@ -56,12 +59,22 @@ def row_cells(whole: Whole, row: CallRow) -> list[str]:
     imbalance = row.imbalance(len(whole.ranks))
     return [
         str(row.calls),
-        time_text(row.mean_ns),
-        time_text(row.most_ns),
-        percent(row.ns / whole.run_ns) if whole.run_ns else "-",
+        known_time(row.mean_ns),
+        known_time(None if row.untimed else row.most_ns),
+        percent(row.ns / whole.run_ns) if whole.run_ns and whole.end_known and not row.untimed else "-",
         "-" if row.bytes is None else bytes_text(row.bytes / row.calls),
         "-" if imbalance is None else percent(imbalance),
     ]
+
+
+RANK_HEADS = ("rank", "host", "run", "in MPI", "of run", "calls")
+
+
+def rank_cells(rank: RankShare) -> list[str]:
+    """As RANK_HEADS has it."""
+    mpi = rank.mpi_ns if rank.end_known or not rank.inside else None
+    run, share = (time_text(rank.run_ns), percent(rank.share)) if rank.end_known else ("-", "-")
+    return [str(rank.rank), rank.host, run, known_time(mpi), share, str(rank.calls)]
 
 
 LEGEND = (
@@ -80,14 +93,13 @@ def _table(*heads: str) -> Table:
 
 
 def show_whole(whole: Whole, console: Console) -> None:
-    console.print(headline(whole), highlight=False, style="bold", soft_wrap=True)
+    show_sentence(console, headline(whole), style="bold")
     for line in early_ends(whole):
         show_sentence(console, line, style="yellow")
     if len(whole.ranks) > 1:
-        table = _table("rank", "host", "run", "in MPI", "of run", "calls")
+        table = _table(*RANK_HEADS)
         for rank in shown_ranks(whole):
-            cells = (time_text(rank.run_ns), time_text(rank.mpi_ns), percent(rank.share), str(rank.calls))
-            table.add_row(str(rank.rank), escape(rank.host), *cells)
+            table.add_row(*map(escape, rank_cells(rank)))
         print_table(console, table)
         if len(shown_ranks(whole)) < len(whole.ranks):
             console.print(f"of {len(whole.ranks)} ranks those with least, middle and most of MPI", style="dim")
