@@ -123,9 +123,12 @@ def test_waiting_that_computation_could_hide_asks_for_a_progress_thread(tmp_path
 
 def test_more_ranks_than_cores_are_too_many(tmp_path: Path) -> None:
     write(tmp_path, [MESSAGES] * 4, node_cores=2, node_ranks=4)
-    assert said(tmp_path) == Verdict(
-        "fewer ranks", ["node<1> has 2 cores for 4 ranks, which wait for their turns"], "urakata compare -n 2 -- ./app"
-    )
+    commands = [f"urakata run -n {ranks} --report report-{ranks} -- ./app" for ranks in (4, 2)]
+    reason = "node<1> has 2 cores for 4 ranks, which wait for their turns"
+    assert said(tmp_path) == Verdict("fewer ranks", [reason], "\n".join(commands))
+    text = CliRunner().invoke(build_app(), ["report", str(tmp_path)]).output.splitlines()
+    whether = "Whether it pays: run both, and compare the times of the whole program:"
+    assert text[-4:] == [f"Try fewer ranks: {reason}.", whether, *(f"  {command}" for command in commands)]
 
 
 def test_it_says_which_ranks_it_rests_on(tmp_path: Path) -> None:

@@ -70,8 +70,8 @@ def show(summary: Summary, console: Console) -> None:
         console.print()
         for line in said.sentences:
             show_sentence(console, line)
-        if said.command:
-            show_line(console, f"  {said.command}")
+        for command in said.command.splitlines():
+            show_line(console, f"  {command}")
     if summary.next is not None:
         console.print()
         show_sentence(console, summary.next[0])

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _WORTH = 0.05  # of the run: less is not worth a try
 _HIDEABLE = 0.02  # of the run: waiting that computation could hide
 _HIDDEN = 0.3  # of an operation: less is little, as in advice.py
+_FEWER = "fewer ranks"
 _KINDS = {
     MESSAGES: "messages",
     SMALL: "small collectives",
@@ -26,17 +27,22 @@ _KINDS = {
 }
 
 
+_COMPARE = "Whether it pays: run both, and compare the times of the whole program:"
+
+
 @dataclass(frozen=True)
 class Verdict:
     what: str  # to try: "--space"; empty: nothing
     reasons: list[str] = field(default_factory=list)  # sentences without their full stops
-    command: str = ""  # that measures whether it pays
+    command: str = ""  # that measures whether it pays; of two runs that are to be compared two lines
 
     @property
     def sentences(self) -> list[str]:
         head, *rest = self.reasons
         said = [f"Try {self.what}: {head}." if self.what else f"Nothing to try: {head}.", *(f"{one}." for one in rest)]
-        return [*said, "Whether it pays:"] if self.command else said
+        if not self.command:
+            return said
+        return [*said, "Whether it pays:" if "\n" not in self.command else _COMPARE]
 
 
 def _hideable(row: Row) -> float:
@@ -71,7 +77,7 @@ def _switch(row: Row) -> str:
     if row.engine == "host":
         return "it without --engine host" if row.asked.get("ENGINE") == "host" else ""
     if row.engine == "thread/shared":
-        return "fewer ranks" if (row.hidden.share or 0.0) < _HIDDEN else ""
+        return _FEWER if (row.hidden.share or 0.0) < _HIDDEN else ""
     if row.engine != "poll" or row.algorithm in ("messages", "exchange plan"):
         return ""
     if row.asked.get("ENGINE") != "thread":
@@ -113,9 +119,7 @@ def _of_ranks(summary: Summary) -> Verdict | None:
         return None
     rank = min(crowded, key=lambda one: int(one["node_cores"]))
     cores = f"{rank['node_cores']} core{'s' if rank['node_cores'] > 1 else ''}"
-    return Verdict(
-        "fewer ranks", [f"{rank['host']} has {cores} for {rank['node_ranks']} ranks, which wait for their turns"]
-    )
+    return Verdict(_FEWER, [f"{rank['host']} has {cores} for {rank['node_ranks']} ranks, which wait for their turns"])
 
 
 def _fewer(summary: Summary) -> int:
@@ -126,6 +130,16 @@ def _fewer(summary: Summary) -> int:
         if 0 < rank.get("node_cores", 0) < rank.get("node_ranks", 0)
     ]
     return max(1, int(summary.size * min(parts, default=0.5)))
+
+
+def _fewer_commands(summary: Summary) -> str:
+    """The runs whose times tell; empty: there cannot be fewer ranks."""
+    few = _fewer(summary)
+    if few == summary.size:
+        return ""
+    return "\n".join(
+        f"urakata run -n {ranks} --report report-{ranks} -- {summary.program}" for ranks in (summary.size, few)
+    )
 
 
 def _nothing(summary: Summary, time: MpiTime) -> Verdict:
@@ -175,7 +189,8 @@ def verdict(summary: Summary) -> Verdict | None:
             f"{_capital(time.imbalance_words)} ({percent(time.imbalance_share)} of the run): balance the work"
         )
     command = ""
-    if found.what:
-        ranks = _fewer(summary) if found.what == "fewer ranks" else summary.size
-        command = f"urakata compare -n {ranks} -- {summary.program.strip()}"
+    if found.what == _FEWER:
+        command = _fewer_commands(summary)
+    elif found.what:
+        command = f"urakata compare -n {summary.size} -- {summary.program}"
     return Verdict(found.what, [*reasons, *rests], command)
