@@ -23,14 +23,22 @@ ENGINE = [{"name": "ENGINE", "value": "thread", "origin": "default"}]
 Calls = dict[str, tuple[int, int, int]]  # by operation: calls, ns, bytes of each
 
 
-def write(folder: Path, calls: list[Calls], hosts: list[str] | None = None, **changes: Any) -> None:
-    """Each rank runs for 1 ms, and calls that."""
+def write(
+    folder: Path,
+    calls: list[Calls],
+    hosts: list[str] | None = None,
+    run: int = 1_000_000,
+    cpu: list[float] | None = None,
+    **changes: Any,
+) -> None:
+    """Each rank runs for `run` ns, calls that, and has `cpu` seconds of a core."""
     for number, of_rank in enumerate(calls):
+        own = {"caller_cpu_seconds": cpu[number]} if cpu else {}
         file = CallsFile(number, len(calls), (hosts or ["node"] * len(calls))[number])
         for place, (operation, (count, ns, size)) in enumerate(of_rank.items()):
             file.call(operation, count, ns, sized=count if size else 0, size=count * size, offset=0x10 * (place + 1))
-        file.write(folder)
-        values = {"space": SPACE, "call_sites": [], "options": ENGINE, "ranks": len(calls), **changes}
+        file.write(folder, ns=run)
+        values = {"space": SPACE, "call_sites": [], "options": ENGINE, "ranks": len(calls), **changes, **own}
         (folder / f"rank-{number}.json").write_text(json.dumps(rank(number, **values)))
 
 
@@ -129,6 +137,41 @@ def test_more_ranks_than_cores_are_too_many(tmp_path: Path) -> None:
     text = CliRunner().invoke(build_app(), ["report", str(tmp_path)]).output.splitlines()
     whether = "Whether it pays: run both, and compare the times of the whole program:"
     assert text[-4:] == [f"Try fewer ranks: {reason}.", whether, *(f"  {command}" for command in commands)]
+
+
+SECOND = 1_000_000_000
+BUSY = (
+    "Rank 0 had at most 33 % of a core while it computed: the machine was busy, or the program slept or read files. "
+    "So these times may mislead"
+)
+
+
+def test_a_rank_that_did_not_get_its_core_is_told_first_and_not_taken_for_the_programs_imbalance(
+    tmp_path: Path,
+) -> None:
+    """Rank 0 is outside MPI for 3 of 4 s, with 0.75 s of a core and 0.25 s of its helper; rank 1 waits for it."""
+    late, waits = {"Allreduce": (10, SECOND, 8)}, {"Allreduce": (10, 3 * SECOND, 8)}
+    write(tmp_path, [late, waits], run=4 * SECOND, cpu=[0.75, 3.9])
+    assert said(tmp_path).sentences[0] == f"{BUSY}."
+    waiting = "25 % of the run is waiting for ranks that come later, perhaps only since they did not get their cores"
+    assert said(tmp_path).reasons == [waiting]
+    assert BUSY in page(summarise(tmp_path))
+    less: Calls = {"Allreduce": (10, 14 * SECOND // 10, 8)}
+    write(tmp_path, [less, waits], run=4 * SECOND, cpu=[0.75, 3.9])
+    (reason,) = said(tmp_path).reasons  # of imbalance, a fifth of the run, no sentence
+    assert reason.startswith("35 % of the run is small collectives")
+    messages: Calls = {"Sendrecv": (10, SECOND, 4096)}
+    write(tmp_path, [messages, {"Sendrecv": (10, 3 * SECOND, 4096)}], run=4 * SECOND, cpu=[0.75, 3.9])
+    assert [one[:12] for one in said(tmp_path).sentences] == ["Rank 0 had a", "Try --space:", "Whether it p"]
+
+
+def test_ranks_with_their_cores_and_those_of_too_many_are_in_no_doubt(tmp_path: Path) -> None:
+    """More ranks than cores are the reason already."""
+    late, waits = {"Allreduce": (10, SECOND, 8)}, {"Allreduce": (10, 3 * SECOND, 8)}
+    write(tmp_path, [late, waits], run=4 * SECOND, cpu=[2.9, 3.9])
+    assert said(tmp_path).doubt == "" and said(tmp_path).reasons[0].endswith("Balance the work")
+    write(tmp_path, [late, waits] * 2, run=4 * SECOND, cpu=[0.75, 3.9] * 2, node_cores=2, node_ranks=4)
+    assert (said(tmp_path).what, said(tmp_path).doubt, len(said(tmp_path).reasons)) == ("fewer ranks", "", 1)
 
 
 def test_it_says_which_ranks_it_rests_on(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from urakata.report.cpu_share import starved
 from urakata.report.mpi_time import FILES, LARGE, MESSAGES, OTHER, SMALL, STARTED, WINDOWS, MpiTime, mpi_time
 from urakata.report.units import of_ranks, percent
 
@@ -35,11 +36,14 @@ class Verdict:
     what: str  # to try: "--space"; empty: nothing
     reasons: list[str] = field(default_factory=list)  # sentences without their full stops
     command: str = ""  # that measures whether it pays; of two runs that are to be compared two lines
+    doubt: str = ""  # why the times that this rests on may mislead: a sentence, too
 
     @property
     def sentences(self) -> list[str]:
         head, *rest = self.reasons
         said = [f"Try {self.what}: {head}." if self.what else f"Nothing to try: {head}.", *(f"{one}." for one in rest)]
+        if self.doubt:
+            said.insert(0, f"{_capital(self.doubt)}.")
         if not self.command:
             return said
         return [*said, "Whether it pays:" if "\n" not in self.command else _COMPARE]
@@ -142,8 +146,11 @@ def _fewer_commands(summary: Summary) -> str:
     )
 
 
-def _nothing(summary: Summary, time: MpiTime) -> Verdict:
+def _nothing(summary: Summary, time: MpiTime, doubt: str) -> Verdict:
     if time.imbalance_share >= max(_WORTH, max(time.kinds.values(), default=0) / time.run):
+        if doubt:
+            waiting = f"{percent(time.imbalance_share)} of the run is waiting for ranks that come later"
+            return Verdict("", [f"{waiting}, perhaps only since they did not get their cores"])
         return Verdict("", [f"{time.imbalance_words} ({percent(time.imbalance_share)} of the run). Balance the work"])
     kind, words = _largest(time)
     if kind in (SMALL, LARGE):
@@ -174,17 +181,20 @@ def verdict(summary: Summary) -> Verdict | None:
     late = sum((row.late_ns or 0.0) * row.times["wait"].count for row in summary.rows)
     time = mpi_time(whole, waits, round(late))
     rests = _rests_on(summary)
+    doubt = starved(summary.ranks, whole.ranks)
+    crowded = _of_ranks(summary)  # which is why its ranks do not get their cores
+    told = "" if crowded is not None else doubt
     if time.run == 0 or time.mpi < _WORTH * time.run:
         share = percent(time.mpi / time.run if time.run else 0.0)
-        return Verdict("", [f"only {share} of the run is in MPI, so little can be gained", *rests])
-    found = (_of_ranks(summary) or _of_threads(summary, time) or _of_space(summary, time)) if summary.ranks else None
+        return Verdict("", [f"only {share} of the run is in MPI, so little can be gained", *rests], doubt=told)
+    found = (crowded or _of_threads(summary, time) or _of_space(summary, time)) if summary.ranks else None
     if found is None:
-        found = _nothing(summary, time)
+        found = _nothing(summary, time, doubt)
         imbalanced = time.imbalance_words and time.imbalance_words in found.reasons[0]
     else:
         imbalanced = False
     reasons = list(found.reasons)
-    if not imbalanced and time.imbalance_share >= _WORTH:
+    if not imbalanced and not doubt and time.imbalance_share >= _WORTH:
         reasons.append(
             f"{_capital(time.imbalance_words)} ({percent(time.imbalance_share)} of the run): balance the work"
         )
@@ -193,4 +203,4 @@ def verdict(summary: Summary) -> Verdict | None:
         command = _fewer_commands(summary)
     elif found.what:
         command = f"urakata compare -n {summary.size} -- {summary.program}"
-    return Verdict(found.what, [*reasons, *rests], command)
+    return Verdict(found.what, [*reasons, *rests], command, told)
