@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from urakata.cli import build_app
 from urakata.report import ending
 from urakata.report.ending import RUN_FILE, note_end, started_ns
+from urakata.report.errors import ReportError
 from urakata.report.hang import early_ends, next_steps
 from urakata.report.page import page
 from urakata.report.summary import Summary, summarise
@@ -161,6 +162,14 @@ def test_a_job_that_ended_as_it_should_needs_no_note(tmp_path: Path) -> None:
     assert not (tmp_path / RUN_FILE).exists()
     _, whole = told(tmp_path)
     assert early_ends(whole) == [] and next_steps(whole, tmp_path) is None
+
+
+def test_of_a_run_in_which_no_rank_called_mpi_init_the_note_tells(tmp_path: Path) -> None:
+    with pytest.raises(ReportError, match=r"holds no rank-\*\.json; run with --report"):
+        summarise(tmp_path)
+    note_end(tmp_path)
+    with pytest.raises(ReportError, match="no rank of that run called MPI_Init with Urakata loaded"):
+        summarise(tmp_path)
 
 
 def test_who_has_called_abort_says_where(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ import pytest
 
 from urakata import paths
 from urakata.launcher import Linked
+from urakata.report.errors import ReportError
+from urakata.report.summary import summarise
 
 try:
     EXEC = str(paths.program("urakata-exec"))
@@ -139,6 +141,8 @@ def test_the_report_has_a_folder_without_files_of_an_earlier_run(tmp_path: Path,
     line, *files = output.splitlines()
     assert code == 0 and f"{EXEC} --report {folder} " in line and files == kept
     assert f"no report in {name}" in errors
+    with pytest.raises(ReportError, match="no rank of that run called MPI_Init with Urakata loaded"):
+        summarise(folder)
 
 
 def test_the_report_is_shown_after_the_job_whatever_its_code(tmp_path: Path) -> None:

@@ -115,13 +115,13 @@ def _prepare_report(folder: Path) -> None:
 
 
 def _show_report(folder: Path, html: Path | None) -> None:
+    note_end(folder)
     if not any(own_files(folder, "rank", "calls")):
         print(f"urakata: no report in {folder}: no rank called MPI_Init with Urakata loaded", file=sys.stderr)
         return
     from urakata.commands.report import remember, render_text, write_page
 
     remember(folder)
-    note_end(folder)
     render_text(folder)
     if html is not None:
         write_page(folder, html)

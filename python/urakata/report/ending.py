@@ -16,6 +16,7 @@ from pathlib import Path
 
 from urakata.report.calls import RankCalls, read_all_calls
 from urakata.report.errors import ReportError
+from urakata.report.files import own_files
 
 RUN_FILE = "urakata-run.json"
 KEEPER = "urakata-keeper"
@@ -30,9 +31,11 @@ class Ending:
 
 
 def note_end(folder: Path) -> None:
-    """The job that wrote the report has ended now. Nothing is noted where all its ranks have said so themselves."""
+    """The job that was to write the report has ended now. Nothing is noted where all its ranks have said so."""
     try:
-        if all(rank.state == "finished" for rank in read_all_calls(folder, [])):
+        if any(own_files(folder, "rank", "calls")) and all(
+            rank.state == "finished" for rank in read_all_calls(folder, [])
+        ):
             return
         (folder / RUN_FILE).write_text(json.dumps({"urakata_run": 1, "ended_ns": time.time_ns()}), encoding="utf-8")
     except OSError as error:

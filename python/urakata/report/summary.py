@@ -12,7 +12,7 @@ from typing import Any
 
 from urakata.report.advice import Facts, advise
 from urakata.report.calls import RankCalls, read_all_calls
-from urakata.report.ending import ending
+from urakata.report.ending import ending, is_noted
 from urakata.report.errors import ReportError
 from urakata.report.files import Faults, read_ranks
 from urakata.report.gaps import gap_lines
@@ -204,6 +204,8 @@ def _read(folder: Path) -> tuple[list[dict[str, Any]], list[RankCalls], Faults]:
     if not ranks and not calls:
         if faults:
             raise ReportError(f"{faults[0].path} {faults[0].why}; {folder} holds nothing else that can be shown")
+        if is_noted(folder):
+            raise ReportError(f"{folder}: no rank of that run called MPI_Init with Urakata loaded")
         raise ReportError(f"{folder}: holds no rank-*.json; run with --report {folder} first")
     return ranks, calls, faults
 
