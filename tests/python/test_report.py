@@ -69,6 +69,24 @@ def test_what_was_predicted_stands_beside_what_was_measured(tmp_path: Path) -> N
     assert (told["predicted_ns"], told["measured_ns"]) == (40e6, 50e6)
 
 
+def test_no_name_has_a_blank_behind_it(folder: Path) -> None:
+    """The kernel's list of a program's words ends in one."""
+    for number in range(2):
+        (folder / f"rank-{number}.json").write_text(json.dumps(rank(number, program="./halo ")))
+    summary = summarise(folder)
+    assert summary.program == as_json(summary)["ranks"][0]["program"] == "./halo"
+    assert "<p>./halo<br>2 ranks, Some MPI 1.0</p>" in page(summary)
+    assert "./halo  2 ranks\n" in CliRunner().invoke(build_app(), ["report", str(folder)]).output
+
+
+def test_each_sites_advice_answers_a_question(folder: Path) -> None:
+    summary = summarise(folder)
+    shown = CliRunner().invoke(build_app(), ["report", str(folder)]).output.splitlines()
+    (at,) = [n for n, line in enumerate(shown) if line == "Can more be hidden? By call site:"]
+    assert shown[at + 1].startswith(f"  1  app+0x1234: {summary.rows[0].switch[:4]}")
+    assert f"Can more be hidden? {summary.rows[0].switch[0].upper()}" in page(summary)
+
+
 def test_what_is_not_predicted_is_not_compared(folder: Path) -> None:
     (row,) = summarise(folder).rows
     assert (row.predicted_ns, row.measured_ns, row.reason) == (None, None, "default")

@@ -104,6 +104,22 @@ def test_the_next_command_is_the_programs_kind(tmp_path: Path, monkeypatch: pyte
     assert step is not None and step[1] == f"urakata debug {os.getpid()} -- -batch -ex backtrace"
 
 
+def test_of_ranks_at_different_places_both_are_looked_into(tmp_path: Path) -> None:
+    for rank in range(2):
+        file = CallsFile(rank, 2, clock=BOOT, pid=os.getpid(), wall=WALL)
+        file.write(tmp_path, RUNNING, inside=file.call(("Recv", "Barrier")[rank], 0, 0, offset=0x10 * (rank + 1)))
+    summary, _ = told(tmp_path)
+    command = f"gdb -p {os.getpid()} -batch -ex 'thread apply all backtrace'"
+    look = "Look into rank 0 and rank 1, which are at different places:"
+    assert summary.next == (look, f"{command}\n{command}")
+    text = CliRunner().invoke(build_app(), ["report", str(tmp_path)]).output.splitlines()
+    assert text[-3:] == [look, f"  {command}", f"  {command}"]
+    for rank in range(5):
+        file = CallsFile(rank, 5, clock=BOOT, pid=os.getpid(), wall=WALL)
+        file.write(tmp_path, RUNNING, inside=file.call("Recv", 0, 0, offset=0x10 * (rank + 1)))
+    assert told(tmp_path)[0].next == ("Look into rank 0:", command)
+
+
 def test_a_rank_whose_process_has_ended_while_others_wait_is_told(tmp_path: Path) -> None:
     _, whole = told(job(tmp_path, [os.getpid(), os.getpid(), process_that_has_ended()]))
     lines = early_ends(whole)

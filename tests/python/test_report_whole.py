@@ -96,6 +96,8 @@ def test_every_form_has_it(folder: Path) -> None:
         "0,node,Send,app+0x10,10,50000,5000,5000,80",
     ]
     html = page(summarise(folder))
+    assert "<p>./app<br>2 ranks</p>" in html
+    assert '<tr><td class="n">0</td><td>node</td><td class="n">1 ms</td><td class="n">490 us</td>' in html
     assert html.count("<svg") == 1  # no collectives of Urakata's
     assert "49 % in MPI" in html
     assert "http" not in html
@@ -165,7 +167,7 @@ def test_of_many_ranks_and_sites_those_that_matter_are_shown(tmp_path: Path) -> 
     assert len(shown_rows(whole)) < 12 < len(whole.rows) == 30
     text = said(str(tmp_path))
     assert "of 40 ranks those with least, middle and most of MPI" in text
-    assert "more in --csv" in text
+    assert f"{30 - len(shown_rows(whole))} more call sites are in --csv, --json and --html." in text
 
 
 def test_ranks_without_a_file_are_named(folder: Path) -> None:

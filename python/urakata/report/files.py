@@ -81,7 +81,7 @@ def _read(path: Path) -> dict[str, Any]:
     for site in rank["call_sites"]:
         if missing := _OF_SITE - site.keys():
             raise ReportError(f"{path} is broken: {', '.join(sorted(missing))} of a call site is missing")
-    return rank
+    return {**rank, "program": str(rank.get("program", "")).strip()}
 
 
 def _key(rank: dict[str, Any]) -> JobKey:

@@ -8,6 +8,8 @@ from urakata.report.ending import KEEPER, program_of
 from urakata.report.units import of_ranks, time_text
 from urakata.report.whole import RankShare, Whole
 
+_MOST_LOOKED_AT = 3
+
 
 def _state(rank: RankShare, many: bool, others_run: bool) -> str:
     if rank.state == "aborted":
@@ -72,19 +74,45 @@ def early_ends(whole: Whole) -> list[str]:
     return lines
 
 
+def _odd(groups: list[list[RankShare]]) -> list[RankShare]:
+    """Of those on this machine the one that is where fewest are, best of all in no call: the others may wait for it.
+    One of each place where as few are, if these places are no more than can be looked at."""
+
+    def order(ranks: list[RankShare]) -> tuple[int, bool]:
+        return len(ranks), ranks[0].inside != ""
+
+    least = min(map(order, groups))
+    odd = [ranks[0] for ranks in groups if order(ranks) == least]
+    return odd if len(odd) <= _MOST_LOOKED_AT else odd[:1]
+
+
+def _look(odd: list[RankShare], groups: list[list[RankShare]]) -> str:
+    if len(odd) > 1:
+        names = [f"rank {rank.rank}" for rank in odd]
+        return f"Look into {', '.join(names[:-1])} and {names[-1]}, which are at different places"
+    why = ""
+    if not odd[0].inside:
+        why = ", which is in no call of MPI"
+    elif len({len(ranks) for ranks in groups}) > 1:
+        why = ", which is elsewhere than most"
+    return f"Look into rank {odd[0].rank}" + why * (len(groups) > 1)
+
+
+def _backtrace(rank: RankShare) -> str:
+    """The command."""
+    if rank.python:
+        return f"py-spy dump --pid {rank.pid}"
+    if program_of(rank.pid) == KEEPER:
+        return f"urakata debug {rank.pid} -- -batch -ex backtrace"
+    return f"gdb -p {rank.pid} -batch -ex 'thread apply all backtrace'"
+
+
 def next_steps(whole: Whole, folder: Path) -> tuple[str, str] | None:
-    """A sentence and the command to type; None: all ranks have reached MPI_Finalize."""
+    """A sentence and the commands to type, a line each; None: all ranks have reached MPI_Finalize."""
     groups = [ranks for ranks in _groups(whole) if ranks[0].alive]
     if groups:
-        odd = min(groups, key=lambda ranks: (len(ranks), ranks[0].inside != ""))[0]
-        # Of those on this machine the one that is where fewest are, best of all in no call: the others may wait for it.
-        why = "elsewhere than most" if odd.inside else "in no call of MPI"
-        which = f"Look into rank {odd.rank}" + f", which is {why}" * (len(groups) > 1)
-        if odd.python:
-            return f"{which}:", f"py-spy dump --pid {odd.pid}"
-        if program_of(odd.pid) == KEEPER:
-            return f"{which}:", f"urakata debug {odd.pid} -- -batch -ex backtrace"
-        return f"{which}:", f"gdb -p {odd.pid} -batch -ex 'thread apply all backtrace'"
+        odd = _odd(groups)
+        return f"{_look(odd, groups)}:", "\n".join(map(_backtrace, odd))
     if any(rank.state != "finished" for rank in whole.ranks):
         command = f"urakata report {folder} --trace trace.json"
         if any(folder.glob("events-*.bin")):

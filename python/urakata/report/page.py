@@ -7,7 +7,7 @@ from html import escape
 from urakata.report.rank_lines import rank_lines
 from urakata.report.summary import Row, Summary
 from urakata.report.text import hidden_part, hidden_text, run_lines
-from urakata.report.units import bytes_text, known_time, short_place, time_text
+from urakata.report.units import bytes_text, count, known_time, short_place, time_text
 from urakata.report.verdict import verdict
 from urakata.report.whole_page import whole_part
 
@@ -63,13 +63,17 @@ def _answer(words: str, command: str) -> str:
     return f"<p><b>{escape(words)}</b></p>" + (f"<pre>{escape(command)}</pre>" if command else "")
 
 
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 def page(summary: Summary) -> str:
     """The whole page."""
     heads = ("#", "call site", "operation", "bytes", "count", "start", "gap", "wait", "hidden", "engine", "algorithm")
     lines = []
     for number, row in enumerate(summary.rows, 1):
         means = (time_text(row.times[name].mean) for name in ("start", "gap", "wait"))
-        advice = f"{row.advice} ({row.reason})" if row.reason else row.advice
+        advice = f"Can more be hidden? {_capital(row.advice)}" + f" ({row.reason})" * bool(row.reason)
         numeric = (bytes_text(row.bytes), str(row.started), *means, hidden_text(row))
         lines.append(
             f"<tr><td>{number}</td><td>{escape(row.place)}</td><td>{escape(row.operation)}</td>"
@@ -110,8 +114,9 @@ def page(summary: Summary) -> str:
         if lines
         else ""
     )
+    ranks = ", ".join(part for part in (count(summary.size, "rank"), summary.host_mpi) if part)
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Urakata report</title><style>{_STYLE}</style>'
-        f"<h1>Urakata report</h1><p>{escape(summary.program)}<br>{summary.size} ranks, "
-        f"{escape(summary.host_mpi)}</p>{missing}{_verdict(summary)}{following}{whole}{of_run}{collectives}{messages}{of_ranks}</html>\n"
+        f"<h1>Urakata report</h1><p>{escape(summary.program)}<br>{escape(ranks)}</p>{missing}"
+        f"{_verdict(summary)}{following}{whole}{of_run}{collectives}{messages}{of_ranks}</html>\n"
     )

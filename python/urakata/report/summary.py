@@ -173,7 +173,7 @@ class Summary:
     @property
     def program(self) -> str:
         """Its command line."""
-        return str(self.ranks[0].get("program", "")).strip() if self.ranks else self.whole.program if self.whole else ""
+        return str(self.ranks[0].get("program", "")) if self.ranks else self.whole.program if self.whole else ""
 
     @property
     def size(self) -> int:

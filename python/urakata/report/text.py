@@ -15,7 +15,7 @@ from urakata.report.console import show_line, show_sentence
 from urakata.report.messages import MessageRow, carrier_lines, space_lines
 from urakata.report.rank_lines import rank_lines
 from urakata.report.summary import Row, Summary, overlap_command, summarise
-from urakata.report.units import bytes_text, known_time, of_ranks, ranges, short_place, time_text
+from urakata.report.units import bytes_text, count, known_time, of_ranks, ranges, short_place, time_text
 from urakata.report.verdict import verdict
 from urakata.report.whole_text import show_whole
 from urakata.tables import print_table
@@ -43,7 +43,7 @@ _NO_RANK = "No rank reached MPI_Finalize, where it tells what Urakata did; above
 
 def show(summary: Summary, console: Console) -> None:
     """The whole program; then what Urakata handled: call sites, way and advice for each, and each rank's helpers."""
-    console.print(f"[bold]{escape(summary.program)}[/bold]  {summary.size} ranks", highlight=False)
+    console.print(f"[bold]{escape(summary.program)}[/bold]  {count(summary.size, 'rank')}", highlight=False)
     if summary.host_mpi:
         console.print(escape(summary.host_mpi), highlight=False, style="dim")
     for line in summary.gaps:
@@ -75,7 +75,8 @@ def show(summary: Summary, console: Console) -> None:
     if summary.next is not None:
         console.print()
         show_sentence(console, summary.next[0])
-        show_line(console, f"  {summary.next[1]}")
+        for command in summary.next[1].splitlines():
+            show_line(console, f"  {command}")
 
 
 _CPUS = re.compile(r"(own )?CPUs \d+(?:[,-]\d+)*")  # in a reason: what differs from rank to rank
@@ -104,6 +105,7 @@ def _show_advice(rows: list[Row], console: Console) -> None:
         alike.setdefault((short_place(row.place), row.switch, way_text(row)), []).append(number)
         if row.unknown:
             measured.setdefault((row.unknown, row.measured_by), []).append(number)
+    console.print("Can more be hidden? By call site:")
     for (place, switch, way), numbers in alike.items():
         show_sentence(console, f"{ranges(numbers):>3}  {place}: {switch}.", " " * 5)
         show_sentence(console, f"     By {way}.", " " * 5)
@@ -154,8 +156,8 @@ def _show_messages(summary: Summary, console: Console) -> None:
     console.print("The program's own messages", style="bold")
     print_table(console, table, "call site")
     console.print(
-        "bytes, waited: sums over all ranks; waited: inside blocking calls, waits and tests; hidden: of what goes by "
-        "wire; -: not seen, since another carries them.",
+        "bytes and waited are sums over all ranks. waited: time inside blocking calls, waits and tests. hidden is "
+        "measured for carrier wire only. -: not known.",
         style="dim",
     )
 

@@ -17,6 +17,11 @@ def bytes_text(size: float) -> str:
     return f"{size:.0f} B"
 
 
+def count(number: int, thing: str) -> str:
+    """Such as "2 ranks"."""
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
 def known_time(ns: float | None) -> str:
     return "-" if ns is None else time_text(ns)
 

@@ -7,7 +7,7 @@ from html import escape
 from urakata.report.hang import early_ends
 from urakata.report.units import percent, time_text
 from urakata.report.whole import RankShare, Whole
-from urakata.report.whole_text import LEGEND, ROW_HEADS, headline, row_cells, shown_ranks
+from urakata.report.whole_text import LEGEND, RANK_HEADS, ROW_HEADS, headline, rank_cells, row_cells, shown_ranks
 
 _LABEL, _WIDTH, _BAR = 160, 860, 22
 _MPI, _PROGRAM = "#c0392b", "#d5dbdb"
@@ -60,6 +60,10 @@ def _bars(whole: Whole) -> str:
     return "\n".join([*out, "</svg>"])
 
 
+def _numeric(head: str) -> str:
+    return "" if head == "host" else ' class="n"'
+
+
 def whole_part(whole: Whole) -> str:
     heads = "".join(f'<th class="n">{head}</th>' for head in ROW_HEADS)
     rows = "".join(
@@ -70,9 +74,22 @@ def whole_part(whole: Whole) -> str:
     )
     ends = "".join(f"<p>{escape(line)}.</p>" for line in early_ends(whole))
     few = len(shown_ranks(whole)) < len(whole.ranks)
+    table = ""
+    if len(whole.ranks) > 1:
+        names = "".join(f"<th{_numeric(name)}>{name}</th>" for name in RANK_HEADS)
+        lines = "".join(
+            "<tr>"
+            + "".join(
+                f"<td{_numeric(name)}>{escape(cell)}</td>"
+                for name, cell in zip(RANK_HEADS, rank_cells(rank), strict=True)
+            )
+            + "</tr>"
+            for rank in shown_ranks(whole)
+        )
+        table = f"<table><tr>{names}</tr>{lines}</table>"
     note = f'<p class="dim">Of {len(whole.ranks)} ranks those with least, middle and most of MPI.</p>' if few else ""
     return (
-        f"<h2>The whole program</h2><p>{escape(headline(whole))}.</p>{ends}{_bars(whole)}{note}"
+        f"<h2>The whole program</h2><p>{escape(headline(whole))}.</p>{ends}{_bars(whole)}{note}{table}"
         f"<table><tr><th>call</th>{heads}<th>call site</th></tr>{rows}</table>"
         f'<p class="dim">{LEGEND}</p>'
     )

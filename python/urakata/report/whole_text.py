@@ -78,8 +78,8 @@ def rank_cells(rank: RankShare) -> list[str]:
 
 
 LEGEND = (
-    "mean, most: inside a call; bytes: that a call sends, or reads or writes of a file, - where not known of all; "
-    "imb.: imbalance, 0 % all ranks alike, 100 % all of the time on one."
+    "mean, most: time inside a call. bytes: what a call sends, or reads from or writes to a file. -: not known. "
+    "imb.: imbalance, from 0 % (all ranks alike) to 100 % (all of the time on one rank)."
 )
 ROW_HEADS = ("calls", "mean", "most", "of run", "bytes", "imb.")
 
@@ -108,5 +108,7 @@ def show_whole(whole: Whole, console: Console) -> None:
         table.add_row(escape(row.operation), *row_cells(whole, row), escape(short_place(row.place)))
     print_table(console, table, "call site")
     rest = len(whole.rows) - len(shown_rows(whole))
-    more = f"{rest} more in --csv, --json, --html; " if rest > 0 else ""
-    console.print(more + LEGEND, style="dim")
+    if rest > 0:
+        more = f"{rest} more call sites are" if rest > 1 else "1 more call site is"
+        show_sentence(console, f"{more} in --csv, --json and --html.", style="dim")
+    show_sentence(console, LEGEND, style="dim")
