@@ -1,10 +1,33 @@
 #include "command_line.hpp"
 
+#include <algorithm>
+#include <cctype>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
+#include "base/nearest.hpp"
+
 namespace urakata {
 namespace {
+
+// HELPER_CPUS is --helper-cpus.
+std::string argument_of(std::string_view option) {
+  std::string argument = "--";
+  std::ranges::transform(option, std::back_inserter(argument), [](char letter) {
+    return letter == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  });
+  return argument;
+}
+
+// No option has this name, as in "--spcae".
+Error unknown(std::string_view argument, std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Option& option : option_table()) names.push_back(option.name);
+  const std::string_view near = nearest(name, names);
+  return Error{"no option is called " + std::string(argument) +
+               (near.empty() ? "; see urakata-exec --help" : "; did you mean " + argument_of(near) + "?")};
+}
 
 // Takes "--name VALUE", "--name=VALUE" and "--set NAME=VALUE"; a switch may stand alone. Moves `next` behind what was
 // taken.
@@ -18,7 +41,8 @@ Result<Setting> setting(std::span<char*> arguments, std::size_t& next) {
     return std::string_view(arguments[next++]);
   };
   argument.remove_prefix(2);
-  if (argument == "set" || argument.starts_with("set=")) {
+  const bool set = argument == "set" || argument.starts_with("set=");
+  if (set) {
     Result<std::string_view> pair = argument == "set" ? following() : argument.substr(4);
     if (!pair) return pair.error();
     argument = *pair;
@@ -27,6 +51,7 @@ Result<Setting> setting(std::span<char*> arguments, std::size_t& next) {
   }
   const std::size_t equals = argument.find('=');
   const Result<const Option*> option = option_named(argument.substr(0, equals));
+  if (!option && !set) return unknown(whole.substr(0, whole.find('=')), argument.substr(0, equals));
   if (!option) return Error{std::string(whole) + ": " + option.error().message};
   const bool alone = equals == std::string_view::npos && is_switch(**option) &&
                      (next == arguments.size() || !check_option(**option, arguments[next]));

@@ -93,8 +93,9 @@ Placement place_helpers(const Topology& topology, const NodeRanks& node_ranks, P
   placement.within_node = wish != PlacementWish::automatic;
   const std::vector<Core> own = own_cores(topology, node_ranks);
   if (own.size() <= node_ranks.threads) {
-    const std::string why = several(own.size(), "core", "cores") + " for this rank (CPUs " + node_ranks.mask.text() +
-                            ", " + several(node_ranks.ranks, "rank", "ranks") + " on the node), and " +
+    const std::string cores = own.empty() ? "no core of its own" : several(own.size(), "core", "cores");
+    const std::string why = cores + " for this rank (CPUs " + node_ranks.mask.text() + ", " +
+                            several(node_ranks.ranks, "rank", "ranks") + " on the node), and " +
                             several(node_ranks.threads, "thread", "threads") + " to compute";
     placement.reason = (placement.within_node ? "shared: no spare core: "
                                               : "shared, and only for messages to other nodes: no spare core: ") +

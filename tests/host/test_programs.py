@@ -183,7 +183,7 @@ def test_ranks_deal_out_the_cores_that_they_share(folder: Path, tmp_path: Path, 
     under = ["taskset", "-c", str(cpu), str(paths.program("urakata-exec")), "--report", str(tmp_path), "--"]
     passes(run_job(host, 2, [*under, str(compiled(host, "space_end", folder)), "code", "0"]))
     reasons = [json.loads((tmp_path / f"rank-{rank}.json").read_text())["engine_why"] for rank in (0, 1)]
-    for rank, cores in enumerate(("0 cores", "1 core")):
+    for rank, cores in enumerate(("no core of its own", "1 core")):
         assert f"{cores} for this rank (CPUs {cpu}, 2 ranks on the node)" in reasons[rank], reasons
 
 

@@ -144,7 +144,11 @@ def test_missing_config_file_is_refused() -> None:
     ("arguments", "message"),
     [
         (["--engine", "turbo"], "use host, poll, thread or kernel"),
-        (["--engien", "poll"], "did you mean ENGINE?"),
+        (["--engien", "poll"], "no option is called --engien; did you mean --engine?"),
+        (["--spcae"], "did you mean --space?"),
+        (["--helper-cpu=1"], "no option is called --helper-cpu; did you mean --helper-cpus?"),
+        (["--set", "engien=poll"], "did you mean ENGINE?"),
+        (["--nothing-like-it"], "no option is called --nothing-like-it; see urakata-exec --help"),
         (["--set", "NAP_US=0"], "use 1 to 1000000"),
         (["--set", "NAP_US"], "write NAME=VALUE"),
         (["--engine"], "needs a value"),

@@ -49,6 +49,15 @@ TEST(Placement, AutoTakesSharedSilentlyAndSpareIsRefusedWithTheReason) {
       << refused.refusal;
 }
 
+// Its share of the cores that it may run on is less than one.
+TEST(Placement, ARankThatSharesTheOnlyCoreHasNoneOfItsOwn) {
+  NodeRanks two = node_ranks("0,4", 0, 2);
+  know(two, {"0,4", "0,4"});
+  const std::string refusal = place(two, PlacementWish::spare).refusal;
+  EXPECT_NE(refusal.find("no core of its own for this rank (CPUs 0,4, 2 ranks on the node)"), std::string::npos)
+      << refusal;
+}
+
 // Three ranks on two cores.
 TEST(Placement, TellsHowManyRanksAndCoresTheNodeHas) {
   NodeRanks three = node_ranks("0,4", 0, 3);
