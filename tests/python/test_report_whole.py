@@ -147,6 +147,11 @@ def test_ranks_that_did_not_get_to_the_end_say_where_they_were(tmp_path: Path) -
     assert "Recv 4 - - - - - app+0x99" in text
     assert "Send 6 100 ns 100 ns - - 0.0 % app+0x10" in text
     assert "0 node - - - 2 1 node" in text and "3 node 200 ns 100 ns 50 % 1 4 node - 100 ns - 1" in text
+    said(str(tmp_path), "--csv", str(tmp_path / "calls.csv"))
+    assert (tmp_path / "calls.csv").read_text().splitlines()[1:3] == [
+        "0,node,Send,app+0x10,1,100,100,100,",
+        "0,node,Recv,app+0x99,1,,,,",
+    ]
     told = as_json(summarise(tmp_path))["whole"]
     assert (told["share"], told["calls"][0]["mean_ns"], told["calls"][0]["most_ns"]) == (None, None, None)
     assert {rank["state"] for rank in told["ranks"]} == {"not finished", "aborted"}

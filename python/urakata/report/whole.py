@@ -224,15 +224,20 @@ def _cell(text: str) -> str:
 
 
 def calls_csv(ranks: list[RankCalls]) -> str:
-    """A line for each rank and call site; bytes are empty where they are not known of all calls."""
+    """A line for each rank and call site; bytes are empty where they are not known of all calls. A call that has not
+    returned counts; `ns` and `least_ns` are of the others, and `most_ns` is empty."""
     names = _names(ranks)
     out = io.StringIO()
     lines = csv.writer(out, lineterminator="\n")
     lines.writerow(("rank", "host", "operation", "place", "calls", "ns", "least_ns", "most_ns", "bytes"))
     for rank in ranks:
-        for call in sorted(rank.calls, key=lambda call: call.ns, reverse=True):
-            known = call.bytes if call.sized == call.calls else ""
-            times = (call.calls, call.ns, call.least_ns, call.most_ns, known)
+        never_returned = [rank.inside] if rank.inside is not None and rank.inside.calls == 0 else []
+        for call in sorted([*rank.calls, *never_returned], key=lambda call: call.ns, reverse=True):
+            is_open = call is rank.inside
+            count = call.calls + is_open
+            known = call.bytes if call.sized == count else ""
+            ns, least = (call.ns, call.least_ns) if call.calls else ("", "")
+            times = (count, ns, least, "" if is_open else call.most_ns, known)
             words = (rank.host, call.operation, place_of(call.site, names))
             lines.writerow((rank.rank, *map(_cell, words), *times))
     return out.getvalue()
