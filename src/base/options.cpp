@@ -24,9 +24,9 @@ using written::switched;
 using written::switched_or_auto;
 
 // Variables that urakata-exec and the Python command use among themselves.
-constexpr std::array kInternal = {"URAKATA_ORIGINS"sv,       "URAKATA_CORES"sv,      "URAKATA_TEST_FULL"sv,
-                                  "URAKATA_MEASURE_START"sv, "URAKATA_JOB"sv,        "URAKATA_SPACE_AT"sv,
-                                  "URAKATA_SPACE_REFUSED"sv, "URAKATA_CALLER_PATH"sv};
+constexpr std::array kInternal = {"URAKATA_ORIGINS"sv,       "URAKATA_CORES"sv,       "URAKATA_TEST_FULL"sv,
+                                  "URAKATA_MEASURE_START"sv, "URAKATA_JOB"sv,         "URAKATA_SPACE_AT"sv,
+                                  "URAKATA_SPACE_REFUSED"sv, "URAKATA_CALLER_PATH"sv, "URAKATA_TEST_SEED"sv};
 
 // The values and origins in force, read once. Texts are copied, since a program may change its environment later.
 class Settings {
