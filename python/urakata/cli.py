@@ -34,8 +34,10 @@ def _typed(options: Sequence[str], arguments: Sequence[str]) -> str | None:
     words = arguments[: arguments.index("--")] if "--" in arguments else arguments
     for word in words:
         for name in options:
-            short = len(name) == 2 and word.startswith(name) and not word.startswith("--")
-            if short or word == name or word.startswith(f"{name}="):
+            if word == name or word.startswith(f"{name}="):
+                return name
+        for name in options:
+            if len(name) == 2 and word.startswith(name) and not word.startswith("--"):
                 return name
     return None
 

@@ -18,6 +18,14 @@ def helps(command: object, name: str) -> Iterator[tuple[str, str]]:
         yield from helps(below, f"{name} {word}")
 
 
+@pytest.mark.parametrize(("name", "of_a_program"), [("run", True), ("compare", True), ("check", False)])
+def test_a_command_that_starts_a_job_takes_np_and_says_which_mpi(name: str, of_a_program: bool) -> None:
+    """Only where there is a program the MPI can be the one that it is linked with."""
+    options = {option.name: option for option in typer_main.get_command(cli.build_app()).commands[name].params}
+    assert "-np" in options["ranks"].opts
+    assert ("program is linked with" in options["host"].help) is of_a_program
+
+
 def test_each_help_has_an_example() -> None:
     found = dict(helps(typer_main.get_command(cli.build_app()), "urakata"))
     assert "urakata kernel attach" in found

@@ -60,6 +60,16 @@ def test_each_rank_is_started_under_urakata_exec(tmp_path: Path) -> None:
     assert (code, output.splitlines()) == (0, [*words, "--", "./app", "-n", "x y"])
 
 
+@pytest.mark.parametrize("words", [["-np", "3"], ["-np=3"], ["--np", "3"], ["-n3"]])
+def test_the_number_of_ranks_is_spelt_as_mpirun_has_it(tmp_path: Path, words: list[str]) -> None:
+    """The program's own -np is left alone."""
+    mpirun = launcher(tmp_path, 'echo got "$@"')
+    code, output, errors = run(tmp_path, *words, "--host", mpirun, "/bin/echo", "-np", "5")
+    assert (code, output) == (0, f"got -n 3 {EXEC} -- /bin/echo -np 5\n"), errors
+    code, _, errors = run(tmp_path, "-np", "many", "--host", mpirun, "/bin/echo")
+    assert code == 2 and "Invalid value for '-np'" in errors
+
+
 @pytest.mark.parametrize(
     ("sites", "told"),
     [

@@ -17,7 +17,14 @@ from rich.console import Console
 from rich.table import Table
 
 from urakata import launcher, paths
-from urakata.commands.job_options import JobCommand, LauncherArgumentsOption, McaOption, MpiOption, launcher_words
+from urakata.commands.job_options import (
+    RANKS_NAMES,
+    JobCommand,
+    LauncherArgumentsOption,
+    McaOption,
+    MpiWithoutProgramOption,
+    launcher_words,
+)
 from urakata.interrupts.balance import Balance, look, sentences, table
 from urakata.json_output import JsonFlag, write_json
 from urakata.tables import print_table
@@ -227,10 +234,8 @@ def _print(
 
 
 def check(
-    ranks: Annotated[
-        int, typer.Option("-n", "--np", "--ranks", metavar="N", min=1, help="Ranks of the job looked at.")
-    ] = 1,
-    host: MpiOption = None,
+    ranks: Annotated[int, typer.Option(*RANKS_NAMES, metavar="N", min=1, help="Ranks of the job looked at.")] = 1,
+    host: MpiWithoutProgramOption = None,
     launcher_arguments: LauncherArgumentsOption = None,
     mca: McaOption = None,
     as_json: JsonFlag = False,

@@ -14,16 +14,21 @@ RANKS = 2
 
 MPIS = "openmpi, mpich, impi, a launcher, or the folder of an MPI."
 
-RanksOption = Annotated[int, typer.Option("-n", "--np", "--ranks", metavar="N", min=1, help="How many ranks to start.")]
-MpiOption = Annotated[
-    str | None,
-    typer.Option(
-        "--mpi",
-        "--host",
-        metavar="MPI",
-        help=f"{MPIS}  [dim]default: the MPI that the program is linked with, else the first mpirun on PATH[/dim]",
-        show_default=False,
-    ),
+RANKS_NAMES = ("-n", "-np", "--np", "--ranks")
+"""-np is mpirun's. As a name of its own it is no -n with the value p."""
+
+RanksOption = Annotated[int, typer.Option(*RANKS_NAMES, metavar="N", min=1, help="How many ranks to start.")]
+
+
+def _mpi_option(default: str) -> Any:
+    return typer.Option(
+        "--mpi", "--host", metavar="MPI", help=f"{MPIS}  [dim]default: {default}[/dim]", show_default=False
+    )
+
+
+MpiOption = Annotated[str | None, _mpi_option("the MPI that the program is linked with, else the first mpirun on PATH")]
+MpiWithoutProgramOption = Annotated[
+    str | None, _mpi_option("the first mpirun on PATH, else the source tree's Open MPI")
 ]
 LauncherArgumentsOption = Annotated[
     list[str] | None,

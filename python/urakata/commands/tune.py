@@ -10,7 +10,14 @@ import typer
 from rich.console import Console
 
 from urakata import launcher, paths
-from urakata.commands.job_options import JobCommand, LauncherArgumentsOption, McaOption, MpiOption, launcher_words
+from urakata.commands.job_options import (
+    RANKS_NAMES,
+    JobCommand,
+    LauncherArgumentsOption,
+    McaOption,
+    MpiWithoutProgramOption,
+    launcher_words,
+)
 from urakata.json_output import JsonFlag, write_json
 
 if sys.version_info >= (3, 11):
@@ -39,9 +46,9 @@ Exit code: 0; 1 where all ranks are at one site, and there is nothing to measure
 
 def sites(
     ranks: Annotated[
-        int, typer.Option("-n", "--np", "--ranks", metavar="N", min=2, help="Ranks of the job; one on each node does.")
+        int, typer.Option(*RANKS_NAMES, metavar="N", min=2, help="Ranks of the job; one on each node does.")
     ],
-    host: MpiOption = None,
+    host: MpiWithoutProgramOption = None,
     launcher_arguments: LauncherArgumentsOption = None,
     mca: McaOption = None,
     file: Annotated[
