@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
+from calls_file import CallsFile, EventsFile
 from typer.testing import CliRunner
 
 from urakata import paths
 from urakata.cli import build_app
-from urakata.commands.report import remember
+from urakata.last_report import remember
 
 try:
     paths.program("urakata-exec")
@@ -71,13 +73,47 @@ def test_help_at_80_columns_has_each_option_whole(monkeypatch: pytest.MonkeyPatc
         assert [name for name in names if name not in shown] == [], words
 
 
-def test_a_report_without_a_folder_is_the_last_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def folder_with_a_report(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    CallsFile(0, 1).write(folder)
+    return folder
+
+
+def test_a_report_without_a_folder_is_the_last_one_of_this_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two terminals, in a and b, have left reports; in c there is one that nobody noted, and in d none."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    assert "urakata report DIR" in str(said(monkeypatch, "report").exception)
-    (tmp_path / "out").mkdir()
-    monkeypatch.chdir(tmp_path)
-    remember(Path("out"))
-    monkeypatch.chdir("/")
-    assert str(tmp_path / "out") in str(said(monkeypatch, "report").exception)  # it is empty, and named
+    for name in "abcd":
+        (tmp_path / name).mkdir()
+    folder_with_a_report(tmp_path / "c" / "urakata-report")
+    monkeypatch.chdir(tmp_path / "d")
+    assert "no `urakata run --report` has left" in str(said(monkeypatch, "report").exception)
+    for name in "ab":
+        monkeypatch.chdir(tmp_path / name)
+        folder_with_a_report(Path(f"of-{name}"))
+        remember(Path(f"of-{name}"))
+    for here, shown in (("a", tmp_path / "a" / "of-a"), ("b", tmp_path / "b" / "of-b"), ("c", "urakata-report")):
+        monkeypatch.chdir(tmp_path / here)
+        assert f"the last report of this directory, in {shown}\n" in said(monkeypatch, "report").stderr
+    monkeypatch.chdir(tmp_path / "d")
+    told = f"the last one of another, in {tmp_path / 'b' / 'of-b'}, written less than a minute ago"
+    assert told in said(monkeypatch, "report").stderr
+    for name in "ab":
+        shutil.rmtree(tmp_path / name)
+    assert "of-b, the last report, has no files any more" in str(said(monkeypatch, "report").exception)
     monkeypatch.setenv("XDG_CACHE_HOME", os.devnull)  # cannot be written
     remember(Path("out"))
+
+
+@pytest.mark.parametrize("words", [["--csv", "-"], ["--html", "-"], ["--trace", "-"], ["--json"]])
+def test_a_dash_is_the_standard_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
+    """Nothing but the document goes there, and no file is called -."""
+    folder, page = folder_with_a_report(tmp_path / "out"), tmp_path / "page.html"
+    EventsFile(0, 1).write(folder)
+    monkeypatch.chdir(tmp_path)
+    done = said(monkeypatch, "report", "out", *words, *(() if "--html" in words else ("--html", str(page))))
+    assert done.exit_code == 0 and not Path("-").exists()
+    begin = {"--csv": "rank,", "--html": "<!doctype html>", "--trace": "{", "--json": "{"}[words[0]]
+    assert done.stdout.startswith(begin) and "wrote" not in done.stdout
+    assert page.exists() is ("--html" not in words) and (f"wrote {page}" in done.stderr) is page.exists()

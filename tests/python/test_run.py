@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -166,7 +167,8 @@ def test_the_report_is_shown_after_the_job_whatever_its_code(tmp_path: Path) -> 
     code, output, _ = run(tmp_path, "--host", mpirun, "--report", "out", "--html", "--", "./app")
     assert code == 5 and "Made up 1.0" in output and "urakata report out" in output
     assert "Made up 1.0" in (tmp_path / "out" / "index.html").read_text()
-    assert (tmp_path / "cache" / "urakata" / "last-report").read_text() == str(tmp_path / "out")
+    last = json.loads((tmp_path / "cache" / "urakata" / "last-reports.json").read_text())
+    assert last == {str(tmp_path): str(tmp_path / "out")}
 
 
 def test_the_host_is_the_one_that_the_program_is_linked_with(tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from urakata.goals.errors import MeasurementError
 from urakata.goals.machine import describe_build, warnings
 from urakata.goals.measure import forget_options, measure_goals
 from urakata.goals.page import page
-from urakata.json_output import STANDARD_OUTPUT, JsonFile, write_json
+from urakata.json_output import JsonFile, write_json
+from urakata.output_file import STANDARD_OUTPUT
 from urakata.study.machine import describe_machine
 
 CANNOT = 77

@@ -47,6 +47,11 @@ McaOption = Annotated[
 ]
 
 
+def _is_option(word: str) -> bool:
+    """A - alone is a value: the standard output."""
+    return word.startswith("-") and word != "-"
+
+
 class JobCommand(TyperCommand):
     """Lets options stand as mpirun has them and people type them; click knows options with one value, or with none."""
 
@@ -59,7 +64,7 @@ class JobCommand(TyperCommand):
         left = list(args[:end])
         while left:
             word = left.pop(0)
-            if word in self.bare and (not (left or args[end:]) or (left or args[end:])[0].startswith("-")):
+            if word in self.bare and (not (left or args[end:]) or _is_option((left or args[end:])[0])):
                 words.append(f"{word}={self.bare[word]}")
             elif word == "--mca" and len(left) > 1 and "=" not in left[0]:
                 words.append(f"--mca={left.pop(0)}={left.pop(0)}")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +10,8 @@ import typer
 from rich.console import Console
 
 from urakata.json_output import JsonFlag, write_json
+from urakata.last_report import last_report
+from urakata.output_file import opened, tell_written
 from urakata.report.calls import read_all_calls
 from urakata.report.errors import ReportError
 from urakata.report.events import TimeLine, read_events
@@ -42,46 +42,21 @@ Exit code: 0; 2 where the folder holds no report, or a file cannot be written.
 """
 
 
-def _last_report_file() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "urakata" / "last-report"
-
-
-def remember(folder: Path) -> None:
-    """Notes the folder for `urakata report` without one. Where the home cannot be written, nothing is noted."""
-    with contextlib.suppress(OSError, RuntimeError):
-        file = _last_report_file()
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(str(folder.absolute()), encoding="utf-8")
-
-
-def _last_report() -> Path:
-    with contextlib.suppress(OSError, RuntimeError):
-        folder = Path(_last_report_file().read_text(encoding="utf-8"))
-        print(f"urakata: the last report of `urakata run`, in {folder}", file=sys.stderr)
-        return folder
-    raise ReportError("no `urakata run --report` has left a report yet; name a folder: urakata report DIR")
-
-
 def write_page(folder: Path, file: Path) -> None:
     """The report as one HTML file."""
     _write(file, page(summarise(folder)))
 
 
 def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ReportError(f"cannot write {path}: {error.strerror}") from error
-    print(f"wrote {path}")
+    with opened(path) as file:
+        file.write(text)
+    tell_written(path)
 
 
 def _write_trace(path: Path, line: TimeLine, ranks: list[dict[str, Any]]) -> None:
-    try:
-        with path.open("w", encoding="utf-8") as file:
-            write_trace(line, ranks, file)
-    except OSError as error:
-        raise ReportError(f"cannot write {path}: {error.strerror}") from error
-    print(f"wrote {path}")
+    with opened(path) as file:
+        write_trace(line, ranks, file)
+    tell_written(path)
 
 
 def report(
@@ -89,25 +64,37 @@ def report(
         Path | None,
         typer.Argument(
             metavar="[DIR]",
-            help="What --report DIR of urakata run wrote.  [dim]default: what its last run wrote[/dim]",
+            help="What --report DIR of urakata run wrote.  [dim]default: the last one of this directory[/dim]",
             show_default=False,
         ),
     ] = None,
     as_data: JsonFlag = False,
     html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write one HTML file with a plot.", show_default=False)
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write one HTML file with a plot; - for the standard output.", show_default=False
+        ),
     ] = None,
     csv: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write a line for each rank and call site of MPI.", show_default=False),
+        typer.Option(
+            metavar="FILE",
+            help="Write a line for each rank and call site of MPI; - for the standard output.",
+            show_default=False,
+        ),
     ] = None,
     trace_file: Annotated[
         Path | None,
-        typer.Option("--trace", metavar="FILE", help="Write the time line for ui.perfetto.dev.", show_default=False),
+        typer.Option(
+            "--trace",
+            metavar="FILE",
+            help="Write the time line for ui.perfetto.dev; - for the standard output.",
+            show_default=False,
+        ),
     ] = None,
 ) -> None:
     """Show the report of a run: its time in MPI by call site, what was hidden, what that cost, what to switch."""
-    folder = folder or _last_report()
+    folder = folder or last_report()
     summary = summarise(folder)
     if csv is not None:
         _write(csv, calls_csv(read_all_calls(folder, [])))

@@ -21,6 +21,7 @@ from urakata.commands.job_options import (
     RanksOption,
     launcher_words,
 )
+from urakata.last_report import DEFAULT_REPORT, remember
 from urakata.report.ending import RUN_FILE, is_noted, note_end
 from urakata.report.files import own_files
 
@@ -45,8 +46,6 @@ _EXAMPLES = """
 
 Inside another launcher, put urakata-exec before the program: [bold]srun -n 4 urakata-exec -- ./app[/bold]
 """
-
-DEFAULT_REPORT = "urakata-report"
 
 
 class RunCommand(JobCommand):
@@ -119,7 +118,7 @@ def _show_report(folder: Path, html: Path | None) -> None:
     if not any(own_files(folder, "rank", "calls")):
         print(f"urakata: no report in {folder}: no rank called MPI_Init with Urakata loaded", file=sys.stderr)
         return
-    from urakata.commands.report import remember, render_text, write_page
+    from urakata.commands.report import render_text, write_page
 
     remember(folder)
     render_text(folder)
