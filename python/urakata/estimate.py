@@ -70,14 +70,22 @@ def student_quantile(coverage: float, freedom: int) -> float:
     return math.tan(low) * math.sqrt(freedom)
 
 
+def mean_of_few(values: Sequence[float], chosen_among: int = 1) -> Estimate | None:
+    """The mean, and its interval by Student's t: the true one is above the upper end with 5 % at most, and so below
+    the lower end, for all of the `chosen_among` configurations of which this one was chosen (Bonferroni). None with
+    fewer than two values."""
+    if len(values) < 2:
+        return None
+    mean = statistics.fmean(values)
+    error = statistics.stdev(values) / math.sqrt(len(values))
+    apart = error * student_quantile(1 - 2 * 0.05 / max(1, chosen_among), len(values) - 1)
+    return Estimate(mean, mean - apart, mean + apart)
+
+
 def mean_ratio(ratios: Sequence[float], chosen_among: int = 1) -> Estimate | None:
-    """The geometric mean of the rounds' ratios, and its interval by Student's t of their logarithms: the true one is
-    above the upper end with 5 % at most, and so below the lower end, for all of the `chosen_among` configurations of
-    which this one was chosen (Bonferroni). None with fewer than two rounds, or a ratio that is not positive."""
+    """The geometric mean of the rounds' ratios, and its interval: that of their logarithms' mean. None with fewer than
+    two rounds, or a ratio that is not positive."""
     if len(ratios) < 2 or min(ratios) <= 0:
         return None
-    logarithms = [math.log(one) for one in ratios]
-    mean = statistics.fmean(logarithms)
-    error = statistics.stdev(logarithms) / math.sqrt(len(ratios))
-    apart = error * student_quantile(1 - 2 * 0.05 / max(1, chosen_among), len(ratios) - 1)
-    return Estimate(math.exp(mean), math.exp(mean - apart), math.exp(mean + apart))
+    known = mean_of_few([math.log(one) for one in ratios], chosen_among)
+    return known and Estimate(math.exp(known.value), math.exp(known.low), math.exp(known.high))

@@ -84,6 +84,7 @@ def test_rounds_that_were_asked_for_have_no_bound(compared: Compare) -> None:
 def test_where_no_engine_can_matter_only_the_space_is_compared(compared: Compare) -> None:
     jobs = Jobs({"host": 1, "poll": 1, "space": 1}, ("Send", "Recv", "Allreduce", "Iprobe"))
     session, _ = compared(Limits(None, 1), [False, True], jobs)
+    assert session.ended == "1 round was asked for"
     assert [one.side.name for one in session.trials] == ["host", "space"] and len(jobs.commands) == 4
     assert session.inside and "engine" not in verdict(session).text
     jobs = Jobs({"host": 1, "poll": 1, "space": 1}, ("Send", "Iallreduce"))

@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from urakata import caller_path, launcher, paths
+from urakata import launcher, paths
 from urakata.commands.job_options import (
     RANKS,
     JobCommand,
@@ -179,12 +179,7 @@ def compare(
     if dry_run:
         for side in sides:
             console.print(side.title, highlight=False)
-            console.print(
-                f"  {caller_path.shell_line(question.command(side), chosen.environment(side.space))}",
-                highlight=False,
-                soft_wrap=True,
-                markup=False,
-            )
+            console.print(f"  {question.shell_line(side)}", highlight=False, soft_wrap=True, markup=False)
         return
     if not only_json:
         make_folder(output)

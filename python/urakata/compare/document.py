@@ -24,7 +24,7 @@ def _side(question: Question, session: Session, trials: Trials) -> dict[str, Any
     said: dict[str, Any] = {
         "name": trials.side.name,
         "title": trials.side.title,
-        "command": shlex.join(question.command(trials.side)),
+        "command": question.shell_line(trials.side),
         "rounds": list(trials.runs),
         "seconds": [run.seconds for run in trials.runs.values()],
         "after_init": [run.inside for run in trials.runs.values()],
@@ -68,7 +68,7 @@ def as_json(question: Question, session: Session, verdict: Verdict, compared: st
         "side": verdict.side.name,
         "compared": "after MPI_Init" if session.inside else "whole job",
         "nothing_to_progress": session.nothing_to_progress,
-        "use": shlex.join(command_line(verdict.side, question)),
+        "use": shlex.join(command_line(verdict.use, question)),
         "ratio": vars(verdict.ratio) if verdict.ratio else None,
         "ended": session.ended,
         "output": compared,

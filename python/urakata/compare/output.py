@@ -55,8 +55,8 @@ class Reference:
         if not self._first:
             return "not compared: the program writes nothing"
         if self._varying:
-            kinds = "1 kind of line" if len(self._varying) == 1 else f"{len(self._varying)} kinds of lines"
-            return f"compared; {kinds} without the numbers, which differ between runs of the host alone"
+            kinds = "1 kind" if len(self._varying) == 1 else f"{len(self._varying)} kinds"
+            return f"compared, except for numbers that differ between runs of the host alone (in lines of {kinds})"
         return "compared"
 
     def difference(self, output: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
+from urakata import caller_path
 from urakata.compare.clock import broken_by_clock, read_clock
 from urakata.compare.interval import rounds_for
 from urakata.compare.progress_need import nothing_to_progress
@@ -74,6 +75,10 @@ class Question:
         """The command line of a side's job; with the `clock` preloaded, and a report, where these are asked for."""
         more = [*self.options, *(("--report", str(report)) if report else ())]
         return side.command(self.host, self.ranks, self.program, more, self.launcher_arguments, clock)
+
+    def shell_line(self, side: Side) -> str:
+        """What to paste into a shell to run the side's job, with the variables that it needs."""
+        return caller_path.shell_line(self.command(side), self.host.environment(side.space))
 
 
 @dataclass(frozen=True)
@@ -214,7 +219,7 @@ class _Measuring:
         if done and not any(one.usable for one in session.trials[1:]):
             return "no other side can be run"
         if self._limits.runs is not None and done >= self._limits.runs:
-            return f"{done} rounds were asked for"
+            return "1 round was asked for" if done == 1 else f"{done} rounds were asked for"
         if self._limits.runs is None and done >= rounds_for(session.wanted) and self._precise(session):
             return f"all times are known within {self._limits.precision:.0%}"
         return self._time_is_over if longest > self._left() else ""

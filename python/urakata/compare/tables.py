@@ -10,6 +10,10 @@ from urakata.compare.verdict import Verdict
 from urakata.study.text_table import TextTable, time_text
 
 
+def _short(ratio: float) -> str:
+    return f"{ratio:.3f}" if ratio < 10 else f"{ratio:.2g}"
+
+
 def _row(session: Session, trials: Trials) -> list[str]:
     if trials.failure:
         return [trials.side.title, "failed", "", "", ""]
@@ -22,7 +26,7 @@ def _row(session: Session, trials: Trials) -> list[str]:
         return [*row, "", "", ""]
     ratio, start = session.ratio(trials), session.start(trials)
     more = f"{start.median:+.2f} s" if start else ""
-    within = f"{ratio.low:.3f} .. {ratio.high:.3f}" if len(session.rounds(trials)) > 1 else ""
+    within = f"{_short(ratio.low)} .. {_short(ratio.high)}" if len(session.rounds(trials)) > 1 else ""
     return [*row, f"{ratio.median:.3f}", within, more]
 
 
@@ -31,11 +35,13 @@ def _coverage(session: Session, verdict: Verdict) -> str:
     if not verdict.ratio or len(session.host.runs) < 2:
         return ""
     sides = len(session.compared())
+    if verdict.ratio.coverage < session.wanted:
+        needed = rounds_for(session.wanted)
+        return (
+            f" Intervals by Student's t, since the rounds are few: {needed} or more would do without (--runs {needed})."
+        )
     each = f" Each interval holds its true median with a probability of {100 * verdict.ratio.coverage:.3g} %"
-    if verdict.ratio.coverage >= session.wanted:
-        return f"{each}, all {sides} at once with 95 %." if sides > 1 else f"{each}."
-    needed = rounds_for(session.wanted)
-    return f"{each}; {needed} rounds or more would make it {100 * session.wanted:.3g} % (--runs {needed})."
+    return f"{each}, all {sides} at once with 95 %." if sides > 1 else f"{each}."
 
 
 def table(session: Session, verdict: Verdict, compared: str) -> TextTable:

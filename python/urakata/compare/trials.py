@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from urakata.compare.interval import Interval, interval, wanted_of_each
+from urakata.compare.interval import WANTED, Interval, interval, wanted_of_each
 from urakata.compare.side import Side
+from urakata.estimate import Estimate, mean_of_few, mean_ratio
 from urakata.study.plan import Refused
 
 
@@ -81,8 +83,20 @@ class Session:
 
         return [time(trials.runs[number]) / time(self.host.runs[number]) for number in self.rounds(trials)]
 
+    def _known(self, values: list[float], few: Callable[[Sequence[float], int], Estimate | None]) -> Interval:
+        """Between what the true value lies: the one interval that the table shows and the verdict goes by. Of fewer
+        rounds than an interval of order statistics takes, each may be on one side by luck: there Student's (`few`),
+        which is the wider the fewer there are. One round tells nothing of noise: its coverage is 0."""
+        known = interval(values, self.wanted)
+        sides = max(1, len(self.compared()))
+        if known.coverage >= self.wanted or not (student := few(values, sides)):
+            return known
+        low, high = min(student.low, known.median), max(student.high, known.median)
+        return Interval(known.median, low, high, 1 - 2 * (1 - WANTED) / sides)
+
     def ratio(self, trials: Trials) -> Interval:
-        return interval(self.ratios(trials), self.wanted)
+        """A side's time over that of the MPI library alone."""
+        return self._known(self.ratios(trials), mean_ratio)
 
     def start(self, trials: Trials) -> Interval | None:
         """How many seconds more a side needs before MPI_Init has returned and after MPI_Finalize has begun, in the
@@ -94,7 +108,7 @@ class Session:
             return run.seconds - (run.inside or 0.0)
 
         more = [outside(trials.runs[number]) - outside(self.host.runs[number]) for number in self.rounds(trials)]
-        return interval(more, self.wanted)
+        return self._known(more, mean_of_few)
 
     def failed(self) -> list[Refused]:
         return [Refused(one.side.title, one.failure) for one in self.trials if one.failure]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,19 +11,27 @@ from urakata.compare.output import Reference
 from urakata.compare.session import Question
 from urakata.compare.side import HOST, SPACE, Side
 from urakata.compare.trials import Session, Trials
-from urakata.estimate import Estimate, mean_ratio
 
 # From so many rounds on their spread says something.
 _FEW = 3
+# Of the job's time: less that its start takes is not worth a word.
+_WORTH = 0.01
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """`side`: the one to use, HOST where none is faster. `ratio`: of the best side; None where nothing was compared."""
+    """`side`: the fastest, HOST where none is faster. `ratio`: of the best side; None where nothing was compared.
+    `starts`: where none is faster, one with which only the start of a job is shorter."""
 
     side: Side
     ratio: Interval | None
     text: str
+    starts: Side | None = None
+
+    @property
+    def use(self) -> Side:
+        """The side whose command is shown."""
+        return self.starts or self.side
 
 
 def judge_outputs(session: Session, ignored: Sequence[str]) -> str:
@@ -57,19 +65,40 @@ def start_text(session: Session, trials: Trials) -> str:
     return f" Start and end of the job: {start.median:+.2g} s, once{within}."
 
 
-def _known(session: Session, trials: Trials) -> Estimate:
-    """Between what the true ratio lies. Of fewer rounds than an interval of order statistics takes, each may be below 1
-    by luck: there Student's, which is the wider the fewer there are. One round tells nothing of noise."""
-    ratio = session.ratio(trials)
-    if ratio.coverage >= session.wanted:
-        return Estimate(ratio.median, ratio.low, ratio.high)
-    return mean_ratio(session.ratios(trials), len(session.compared())) or Estimate(ratio.median, 0.0, math.inf)
-
-
 def _how_sure(best: Interval, rounds: int, wanted: float) -> str:
     if best.coverage >= wanted:
         return ""
     return "Probably " if rounds >= _FEW else "Perhaps "
+
+
+def _less_to_more(known: Interval) -> str:
+    """Such as "12 % less to 3 % more"."""
+
+    def text(one: float) -> str:
+        return f"{one:.2g} times" if one > 2 else f"{_percent(abs(1 - one))} {'less' if one < 1 else 'more'}"
+
+    return f"{text(known.low)} to {text(known.high)}"
+
+
+def _of_start(session: Session, compared: Sequence[Trials]) -> Trials | None:
+    """The cheapest side with which a job starts and ends sooner, as far as can be told; None if it hardly matters."""
+    if len(session.host.runs) < 2:
+        return None
+    worth = _WORTH * statistics.median(run.seconds for run in session.host.runs.values())
+    gains = [(one, start) for one in compared if (start := session.start(one)) and start.high < 0]
+    best = min((start for _, start in gains), key=lambda one: one.median, default=None)
+    if best is None or -best.median < worth:
+        return None
+    return next(one for one, start in gains if start.median <= best.high)
+
+
+def _only_start(session: Session, trials: Trials) -> str:
+    start = session.start(trials)
+    assert start is not None
+    return (
+        f"Only the start of the job gains: {' '.join(trials.side.words)} saves {-start.median:.2g} s a job "
+        f"({-start.high:.2g} to {-start.low:.2g} s)."
+    )
 
 
 def verdict(session: Session) -> Verdict:
@@ -86,7 +115,7 @@ def verdict(session: Session) -> Verdict:
     where = "after MPI_Init" if session.inside else "in the time of the whole job"
     sure = _how_sure(best, rounds, session.wanted)
     for trials, ratio in able:
-        if _known(session, trials).high < 1 and ratio.median <= best.high:
+        if len(session.rounds(trials)) > 1 and ratio.high < 1 and ratio.median <= best.high:
             text = (
                 f"{sure}faster: {_in_words(trials.side, idle)} takes {_percent(1 - ratio.median)} off the time "
                 f"{'after MPI_Init' if session.inside else 'of the whole job'} "
@@ -94,20 +123,23 @@ def verdict(session: Session) -> Verdict:
             )
             return Verdict(trials.side, ratio, text[0].upper() + text[1:] + start_text(session, trials))
     leave = "Leave Urakata off for this program."
-    if _known(session, best_side).low > 1:
+    if rounds > 1 and best.low > 1:
         every = "every side takes" if len(usable) > 1 else f"{_in_words(best_side.side, idle)} takes"
         text = f"{sure}slower: {every} {_percent(best.median - 1)} longer {where}, or more. {leave}"
         return Verdict(HOST, best, text[0].upper() + text[1:] + start_text(session, best_side))
+    of_start = _of_start(session, compared)
     if rounds == 1:
         more = f"{_percent(abs(1 - best.median))} {'less' if best.median < 1 else 'more'}"
         text = f"One round cannot be told from noise: {_in_words(best_side.side, idle)} took {more} {where}."
+    elif not able:
+        text = f"The program leaves an engine nothing to progress. {leave}"
     else:
-        noise = max(1 - best.low, best.high - 1)
-        text = f"No difference {where} that can be told from noise ({_percent(noise)}, {rounds} rounds). {leave}"
+        text = f"No difference {where} that can be told from noise ({_less_to_more(best)}, {rounds} rounds)."
+        text += f" {_only_start(session, of_start) if of_start else leave}"
     if best.coverage < session.wanted:
         text += f" More rounds may tell: --runs {rounds_for(session.wanted)}."
-    if not able:
-        text = f"The program leaves an engine nothing to progress. {text}"
+    if of_start and able:
+        return Verdict(HOST, best, text, of_start.side)
     return Verdict(HOST, best, text + start_text(session, best_side))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -35,6 +36,7 @@ def show(tables: Iterable[TextTable], console: Console) -> None:
     """Prints them."""
     for one in tables:
         table = Table(title=one.title, title_justify="left", title_style="bold", header_style="bold", caption=one.note)
+        table.box, table.padding = box.SIMPLE, (0, 1, 0, 0)  # no lines that a narrow terminal would break
         table.caption_justify = "left"
         for number, column in enumerate(one.columns):
             table.add_column(column, justify="left" if number == 0 or column in one.textual else "right")
