@@ -3,5 +3,6 @@
 # and tomli where it is older than 3.11.
 prefix=$(dirname "$(dirname "$(readlink -f "$0")")")
 PYTHONPATH="$prefix/share/urakata/python${PYTHONPATH:+:$PYTHONPATH}"
-export PYTHONPATH
+URA_COMMAND=$0 # for what it tells its user to type
+export URA_COMMAND PYTHONPATH
 exec "${URA_PYTHON:-python3}" -m urakata "$@"

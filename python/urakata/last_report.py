@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+from urakata import typed
 from urakata.report.errors import ReportError
 from urakata.report.files import own_files
 
@@ -77,6 +78,7 @@ def last_report() -> Path:
             return folder
     if known:
         raise ReportError(
-            f"{[*known.values()][-1]}, the last report, has no files any more; name a folder: urakata report DIR"
+            f"{[*known.values()][-1]}, the last report, has no files any more; "
+            f"name a folder: {typed.command()} report DIR"
         )
-    raise ReportError("no `urakata run --report` has left a report yet; name a folder: urakata report DIR")
+    raise ReportError(f"no `urakata run --report` has left a report yet; name a folder: {typed.command()} report DIR")

@@ -16,7 +16,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from urakata import launcher, paths
+from urakata import launcher, paths, typed
 from urakata.commands.job_options import (
     RANKS_NAMES,
     JobCommand,
@@ -101,7 +101,7 @@ def _space() -> Finding:
     except (OSError, subprocess.TimeoutExpired) as error:
         return Finding("space", False, f"urakata-exec --space does not start a program: {error}")
     if any(line.startswith("{") and json.loads(line)["in_space"] for line in job.stdout.splitlines()):
-        return Finding("space", True, "ranks of a node may share one address space: urakata run --space")
+        return Finding("space", True, f"ranks of a node may share one address space: {typed.command()} run --space")
     said = (job.stderr.strip() or f"exit code {job.returncode}").splitlines()[-1]
     return Finding("space", False, said.rpartition("outside the space: ")[2])
 
@@ -165,7 +165,7 @@ def _test_hosts() -> Finding:
     from urakata.hosts import available
 
     usable, why = available()
-    return Finding("test hosts", usable, why if not usable else "urakata hosts run")
+    return Finding("test hosts", usable, why if not usable else f"{typed.command()} hosts run")
 
 
 def _print(

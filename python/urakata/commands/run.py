@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from urakata import caller_path, job_guard, job_hosts, launcher, paths
+from urakata import caller_path, job_guard, job_hosts, launcher, paths, typed
 from urakata.commands.job_options import (
     RANKS,
     JobCommand,
@@ -124,7 +124,7 @@ def _show_report(folder: Path, html: Path | None) -> None:
     render_text(folder)
     if html is not None:
         write_page(folder, html)
-    print(f"\nMore: urakata report {folder} --help")
+    print(f"\nMore: {typed.command()} report {folder} --help")
 
 
 def run(

@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from urakata import typed
 from urakata.compare.interval import Interval, rounds_for
 from urakata.compare.output import Reference
 from urakata.compare.session import Question
@@ -75,7 +76,7 @@ def _less_to_more(known: Interval) -> str:
     """Such as "12 % less to 3 % more"."""
 
     def text(one: float) -> str:
-        return f"{one:.2g} times" if one > 2 else f"{_percent(abs(1 - one))} {'less' if one < 1 else 'more'}"
+        return f"{one:.2g} times as long" if one > 2 else f"{_percent(abs(1 - one))} {'less' if one < 1 else 'more'}"
 
     return f"{text(known.low)} to {text(known.high)}"
 
@@ -148,4 +149,5 @@ def command_line(chosen: Side, question: Question) -> list[str]:
     if chosen is HOST:
         return []
     own = [f"--launcher-argument={one}" for one in question.launcher_arguments]
-    return ["urakata", "run", "-n", str(question.ranks), *question.words, *chosen.words, *own, "--", *question.program]
+    words = ["-n", str(question.ranks), *question.words, *chosen.words, *own]
+    return [*typed.command_words(), "run", *words, "--", *question.program]

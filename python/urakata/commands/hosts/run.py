@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from urakata import caller_path, launcher, paths
+from urakata import caller_path, launcher, paths, typed
 from urakata.commands.hosts import options
 
 EXAMPLES = """
@@ -49,7 +49,7 @@ def _ranks_command(program: list[str]) -> list[str]:
     if any(Path(word).name in ("urakata-exec", "urakata") for word in program):
         return program
     print(
-        f"urakata: {program[0]} runs without Urakata; with it: urakata hosts run [OPTION]... -- "
+        f"urakata: {program[0]} runs without Urakata; with it: {typed.command()} hosts run [OPTION]... -- "
         + shlex.join(["urakata-exec", "--", *program]),
         file=sys.stderr,
     )
