@@ -6,8 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from calls_file import RUNNING, CallsFile
+from test_report_verdict import MESSAGES, write
 
 from urakata import paths, typed
+from urakata.report.summary import overlap_command, summarise
+from urakata.report.verdict import verdict
 
 
 def script(path: Path) -> Path:
@@ -36,6 +40,19 @@ def test_the_command_is_typed_as_it_was_started(tmp_path: Path, monkeypatch: pyt
     monkeypatch.delenv(typed.VARIABLE)
     monkeypatch.setattr(sys, "argv", [str(tmp_path / "urakata" / "__main__.py")])
     assert typed.command_words() == ["urakata"]
+
+
+def test_the_report_has_its_commands_typed_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = str(script(tmp_path / "bin" / "urakata"))
+    monkeypatch.setenv(typed.VARIABLE, started)
+    (tmp_path / "cut off").mkdir()
+    for number in range(2):
+        CallsFile(number, 2).write(tmp_path / "cut off", RUNNING)  # no rank has reached MPI_Finalize
+    write(tmp_path, [MESSAGES, MESSAGES])
+    found, following = verdict(summarise(tmp_path)), summarise(tmp_path / "cut off").next
+    assert found and found.command.startswith(f"{started} compare -n 2 ")
+    assert following and following[1].startswith(f"{started} report ")
+    assert overlap_command("iallreduce", [8]).startswith(f"{started} bench overlap ")
 
 
 @pytest.mark.parametrize("name", ["urakata.in", "urakata-installed.sh"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from urakata import typed
 from urakata.report.ending import KEEPER, program_of
 from urakata.report.units import of_ranks, time_text
 from urakata.report.whole import RankShare, Whole
@@ -103,7 +104,7 @@ def _backtrace(rank: RankShare) -> str:
     if rank.python:
         return f"py-spy dump --pid {rank.pid}"
     if program_of(rank.pid) == KEEPER:
-        return f"urakata debug {rank.pid} -- -batch -ex backtrace"
+        return f"{typed.command()} debug {rank.pid} -- -batch -ex backtrace"
     return f"gdb -p {rank.pid} -batch -ex 'thread apply all backtrace'"
 
 
@@ -114,7 +115,7 @@ def next_steps(whole: Whole, folder: Path) -> tuple[str, str] | None:
         odd = _odd(groups)
         return f"{_look(odd, groups)}:", "\n".join(map(_backtrace, odd))
     if any(rank.state != "finished" for rank in whole.ranks):
-        command = f"urakata report {folder} --trace trace.json"
+        command = f"{typed.command()} report {folder} --trace trace.json"
         if any(folder.glob("events-*.bin")):
             return "The last calls and messages of every rank, for ui.perfetto.dev:", command
         return "To see the last calls and messages of every rank, run it again with --timeline. Then:", command

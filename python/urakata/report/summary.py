@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from urakata import typed
 from urakata.report.advice import Facts, advise
 from urakata.report.calls import RankCalls, read_all_calls
 from urakata.report.ending import ending, is_noted
@@ -156,7 +157,7 @@ class Row:
 
 
 def overlap_command(operation: str, sizes: list[int]) -> str:
-    return f"urakata bench overlap --operation {operation} --sizes {','.join(map(str, sizes))}"
+    return f"{typed.command()} bench overlap --operation {operation} --sizes {','.join(map(str, sizes))}"
 
 
 @dataclass

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from urakata import typed
 from urakata.report.cpu_share import starved
 from urakata.report.mpi_time import FILES, LARGE, MESSAGES, OTHER, SMALL, STARTED, WINDOWS, MpiTime, mpi_time
 from urakata.report.units import of_ranks, percent
@@ -142,7 +143,8 @@ def _fewer_commands(summary: Summary) -> str:
     if few == summary.size:
         return ""
     return "\n".join(
-        f"urakata run -n {ranks} --report report-{ranks} -- {summary.program}" for ranks in (summary.size, few)
+        f"{typed.command()} run -n {ranks} --report report-{ranks} -- {summary.program}"
+        for ranks in (summary.size, few)
     )
 
 
@@ -202,5 +204,5 @@ def verdict(summary: Summary) -> Verdict | None:
     if found.what == _FEWER:
         command = _fewer_commands(summary)
     elif found.what:
-        command = f"urakata compare -n {summary.size} -- {summary.program}"
+        command = f"{typed.command()} compare -n {summary.size} -- {summary.program}"
     return Verdict(found.what, [*reasons, *rests], command, told)
