@@ -3,14 +3,44 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from urakata import launcher, paths
 
 _MARK = "urakata-host "
 _TIME_LIMIT = 60  # seconds
+
+
+# By these a batch system, or a user, tells a launcher of other hosts.
+_HOST_LISTS = (
+    *("PBS_NODEFILE", "LSB_HOSTS", "LSB_DJOB_HOSTFILE", "PE_HOSTFILE", "COBALT_NODEFILE"),
+    *("HYDRA_HOST_FILE", "I_MPI_HYDRA_HOST_FILE"),
+)
+_NODES_OF_SLURM = ("SLURM_JOB_NUM_NODES", "SLURM_NNODES")
+
+
+def on_this_node_alone(arguments: Sequence[str] | None) -> bool:
+    """Whether a launcher with these arguments of the user's starts all ranks here. False where they may name hosts."""
+    listed = any(os.environ.get(name) for name in _HOST_LISTS) or any("hostfile" in name for name in os.environ)
+    several = any(os.environ.get(name, "1") != "1" for name in _NODES_OF_SLURM)
+    return not arguments and not listed and not several
+
+
+def refuse_missing_program(program: str, arguments: Sequence[str] | None) -> None:
+    """Raises NotFoundError where all ranks are started on this node, and it has no such program."""
+    if shutil.which(program) or not on_this_node_alone(arguments):
+        return
+    path = Path(program)
+    if os.sep in program:
+        why = "it is a folder" if path.is_dir() else "it is not executable" if path.exists() else ""
+        raise paths.NotFoundError(f"{program} cannot be run: {why}" if why else f"{program}: there is no such program")
+    beside = f"; the one in this folder is ./{program}" if path.is_file() else ""
+    raise paths.NotFoundError(f"{program}: there is no such program on PATH{beside}")
 
 
 def _names(host: launcher.Host, ranks: int, arguments: Sequence[str] | None) -> list[str]:

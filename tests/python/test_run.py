@@ -34,7 +34,9 @@ def launcher(folder: Path, script: str) -> str:
 
 
 def started(folder: Path, *arguments: str, **added: str) -> subprocess.Popen[str]:
+    """There is a program ./app, which the made-up launchers do not start."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("URAKATA_")} | added
+    (folder / "app").touch(mode=0o755)
     return subprocess.Popen(
         [sys.executable, "-m", "urakata", "run", *arguments],
         stdout=subprocess.PIPE,
@@ -59,6 +61,29 @@ def test_each_rank_is_started_under_urakata_exec(tmp_path: Path) -> None:
     code, output, _ = run(tmp_path, "-n", "3", "--host", mpirun, *options, "--", "./app", "-n", "x y")
     words = ["-n", "3", "-ppn", EXEC, "--engine", "poll", "--set", "SPACE=1", "--set", "nap_us=50"]
     assert (code, output.splitlines()) == (0, [*words, "--", "./app", "-n", "x y"])
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("./hallo", "./hallo: there is no such program"),
+        ("hallo", "hallo: there is no such program on PATH"),
+        ("app", "app: there is no such program on PATH; the one in this folder is ./app"),
+        ("./data", "./data cannot be run: it is not executable"),
+        ("../here", "../here cannot be run: it is a folder"),
+    ],
+)
+def test_a_program_that_is_not_there_is_2_before_anything_starts(tmp_path: Path, program: str, said: str) -> None:
+    """Nothing but that is said. On other hosts there may be one, so where there are any the launcher is asked."""
+    here = tmp_path / "here"
+    here.mkdir()
+    (here / "data").touch(mode=0o644)
+    mpirun = launcher(tmp_path, "echo started")
+    assert run(here, "--host", mpirun, "--", program) == (2, "", f"urakata: {said}\n")
+    if program == "./hallo":
+        assert run(here, "--host", mpirun, "--launcher-argument=-hosts=a,b", "--", program)[:2] == (0, "started\n")
+        assert run(here, "--host", mpirun, "--", program, SLURM_NNODES="2")[:2] == (0, "started\n")
+        assert run(here, "--host", mpirun, "--", program, PBS_NODEFILE="nodes")[:2] == (0, "started\n")
 
 
 @pytest.mark.parametrize("words", [["-np", "3"], ["-np=3"], ["--np", "3"], ["-n3"]])

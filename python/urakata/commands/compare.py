@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import signal
 import sys
 from collections.abc import Callable
@@ -14,7 +13,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from urakata import launcher, paths
+from urakata import job_hosts, launcher
 from urakata.commands.job_options import (
     RANKS,
     JobCommand,
@@ -161,8 +160,7 @@ def compare(
     _check_patterns(patterns)
     options = [word for one in settings or [] for word in ("--set", one)]
     check_options(options)
-    if not shutil.which(program[0]):
-        raise paths.NotFoundError(f"{program[0]}: there is no such program")
+    job_hosts.refuse_missing_program(program[0], [*(launcher_arguments or ()), *(mca or ())])
     launcher.refuse_inside_a_job("urakata compare")
     chosen = launcher.find_host(host, program[0])
     question = Question(

@@ -197,6 +197,8 @@ def run(
     check_options(options)
 
     launcher.refuse_inside_a_job("urakata run")
+    if not dry_run:
+        job_hosts.refuse_missing_program(program[0], [*(launcher_arguments or ()), *(mca or ())])
     chosen = launcher.find_host(host, program[0])
     under_urakata = [str(paths.program("urakata-exec")), *options, "--", *caller_path.resolved(program)]
     arguments = launcher_words(chosen, launcher_arguments, mca)
