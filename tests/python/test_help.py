@@ -32,3 +32,12 @@ def test_each_help_has_an_example() -> None:
     found.pop("urakata schedule")  # whose --help is that of the program urakata-schedule
     without = [name for name, epilog in found.items() if "Example" not in epilog or f"  {name}" not in epilog]
     assert without == []
+
+
+def test_no_example_is_broken_at_80_columns() -> None:
+    """Help leaves one column free at each side. Comments are on lines of their own, so that examples can be copied."""
+    found = dict(helps(typer_main.get_command(cli.build_app()), "urakata"))
+    long = [
+        line for epilog in found.values() for line in epilog.splitlines() if line.startswith("  ") and len(line) > 78
+    ]
+    assert long == []

@@ -37,9 +37,12 @@ _EPILOG = """
 
   urakata check
 
-  urakata check -n 2 --mpi mpich          as a job of 2 ranks would see it
+  urakata check -n 2 --mpi mpich
+      # as a job of 2 ranks would see it
 
-  urakata check -n 8 --launcher-argument=--hostfile --launcher-argument=nodes.txt     and the sites of these nodes
+  urakata check -n 8 --launcher-argument=--hostfile \\
+      --launcher-argument=nodes.txt
+      # and the sites of these nodes
 
   OMP_NUM_THREADS=4 urakata check --json
 

@@ -32,11 +32,14 @@ _EXAMPLES = """
 
   urakata compare -n 2 --engines poll,shared --no-space -- ./app
 
-  urakata compare -n 4 --runs 10 --ignore 'at .*h' -- ./app      leave out what the output says of the clock
+  urakata compare -n 4 --runs 10 --ignore 'at .*h' -- ./app
+      # leave out what the output says of the clock
 
-  urakata compare -n 4 --check 'grep -q converged' -- ./app      decide by a command whether an output is right
+  urakata compare -n 4 --check 'grep -q converged' -- ./app
+      # decide by a command whether an output is right
 
-  urakata compare -n 4 --json - -- ./app                         for a script
+  urakata compare -n 4 --json - -- ./app
+      # for a script
 
 Exit code: 0 all sides were compared; 1 one failed, wrote something else than the host or took too long; 2 nothing could
 be compared, or a value is not valid; 128 and the number of a signal that ended it early (what was measured is shown).

@@ -18,7 +18,8 @@ _EPILOG = """
 
   urakata debug 4711
 
-  urakata debug 4711 -- -batch -ex backtrace      one look, while the job goes on
+  urakata debug 4711 -- -batch -ex backtrace
+      # one look, while the job goes on
 
 The pids are those of the ranks themselves: ps shows them under the program's name, below urakata-keeper.
 

@@ -20,9 +20,11 @@ _EXAMPLES = """
 
   urakata info
 
-  urakata info --costs costs.toml                       the costs that a file replaces
+  urakata info --costs costs.toml
+      # the costs that a file replaces
 
-  urakata info --engine poll --config job.toml          what would be in force with these
+  urakata info --engine poll --config job.toml
+      # what would be in force with these
 
   URAKATA_SEGMENT=1M urakata info --json
 

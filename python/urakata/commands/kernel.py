@@ -15,23 +15,30 @@ from urakata.json_output import JsonFlag
 _EXAMPLES = """
 [bold]Examples[/bold]
 
-  urakata kernel attach eth0 --user anna               as root, on every node: for anna's jobs
+  urakata kernel attach eth0 --user anna
+      # as root, on every node: for anna's jobs
 
-  urakata kernel list                                  where it is attached, and for whom
+  urakata kernel list
+      # where it is attached, and for whom
 
-  urakata run -n 4 --engine kernel -- ./app            a job that uses it, by anna
+  urakata run -n 4 --engine kernel -- ./app
+      # a job that uses it, by anna
 
-  urakata kernel detach eth0                           as root: nothing is left behind
+  urakata kernel detach eth0
+      # as root: nothing is left behind
 """
 
 _ATTACH_EXAMPLES = """
 [bold]Examples[/bold]
 
-  urakata kernel attach eth0 --user anna --user ben    on every node of the job, once
+  urakata kernel attach eth0 --user anna --user ben
+      # on every node of the job, once
 
-  urakata kernel attach eth0 --user anna --op affine=affine.bpf.o    with an operation of a program's own
+  urakata kernel attach eth0 --user anna --op affine=affine.bpf.o
+      # with an operation of a program's own
 
-  urakata kernel attach eth0 --user anna --generic     where the driver runs no byte code
+  urakata kernel attach eth0 --user anna --generic
+      # where the driver runs no byte code
 
 Jobs of these users with --engine kernel then have small MPI_Iallreduce, Ireduce, Ibcast and Ibarrier between
 nodes computed by the kernel: docs/progress-without-a-thread.md. It stays until it is detached or the machine starts

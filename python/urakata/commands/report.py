@@ -28,13 +28,17 @@ __all__ = ["register", "render_text"]
 _EXAMPLES = """
 [bold]Examples[/bold]
 
-  urakata report                                           what the last urakata run --report showed, once more
+  urakata report
+      # the last report of this directory
 
-  urakata report out --html report.html                    one page with a plot
+  urakata report out --html report.html
+      # one page with a plot
 
-  urakata report out --trace trace.json                    for ui.perfetto.dev: needs urakata run --timeline
+  urakata report out --trace trace.json
+      # for ui.perfetto.dev: needs urakata run --timeline
 
-  urakata report out --csv calls.csv                       each MPI call of each rank, by call site
+  urakata report out --csv calls.csv
+      # each MPI call of each rank, by call site
 
   urakata report out --json
 

@@ -30,19 +30,24 @@ _EXAMPLES = """
 
   urakata run -n 4 -- ./app input.dat
 
-  urakata run -n 4 --report -- ./app              and show what was hidden
+  urakata run -n 4 --report -- ./app
+      # and show what was hidden
 
-  urakata run -n 4 --report --html -- ./app       and write it as a page with a plot
+  urakata run -n 4 --report --html -- ./app
+      # and write it as a page with a plot
 
   urakata run -n 2 --engine thread --placement spare -- ./app
 
   urakata run -n 4 --mpi mpich --algorithm allgather:ring,bcast:chain -- ./app
 
-  urakata run -n 2 -- python script.py            mpi4py, too
+  urakata run -n 2 -- python script.py
+      # mpi4py, too
 
-  urakata run -n 16 --space -- ./app              the ranks of a node in one address space
+  urakata run -n 16 --space -- ./app
+      # the ranks of a node in one address space
 
-  urakata run -n 4 --engine host -- ./app         the host alone
+  urakata run -n 4 --engine host -- ./app
+      # the host alone
 
 Inside another launcher, put urakata-exec before the program: [bold]srun -n 4 urakata-exec -- ./app[/bold]
 """

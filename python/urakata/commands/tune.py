@@ -28,15 +28,18 @@ else:
 _GROUP_EXAMPLES = """
 [bold]Examples[/bold]
 
-  urakata tune sites -n 8               what the links between the sites of these 8 ranks carry
+  urakata tune sites -n 8
+      # what the links between the sites of these 8 ranks carry
 """
 
 _EXAMPLES = """
 [bold]Examples[/bold]
 
-  urakata tune sites -n 8 --launcher-argument=--hostfile --launcher-argument=nodes.txt
+  urakata tune sites -n 8 --launcher-argument=--hostfile \\
+      --launcher-argument=nodes.txt
 
-  urakata tune sites -n 8 --file links.toml           and later: urakata run --set LINK_RATES=links.toml -n 8 -- ./app
+  urakata tune sites -n 8 --file links.toml
+      # and later: urakata run --set LINK_RATES=links.toml -n 8 -- ./app
 
 In a job of your own, which fills an empty file: [bold]srun -N 8 urakata-exec --link-rates links.toml -- ./app[/bold]
 

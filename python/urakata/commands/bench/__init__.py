@@ -9,9 +9,11 @@ from urakata.commands.bench import kernel, overlap, sites, solver, space
 _EXAMPLES = """
 [bold]Examples[/bold]
 
-  urakata bench overlap --quick         a first look, in about a minute
+  urakata bench overlap --quick
+      # a first look, in about a minute
 
-  urakata bench space                   what MPI calls cost with the ranks of a node in one address space
+  urakata bench space
+      # what MPI calls cost with the ranks of a node in one address space
 """
 
 

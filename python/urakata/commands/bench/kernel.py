@@ -26,19 +26,25 @@ MOST_HOSTS = 64
 EXAMPLES = """
 [bold]Examples[/bold]
 
-  urakata bench kernel --quick                       a first look, in about a minute
+  urakata bench kernel --quick
+      # a first look, in about a minute
 
-  urakata bench kernel                               relay hop, lost CPU time, collectives of two ranks
+  urakata bench kernel
+      # relay hop, lost CPU time, collectives of two ranks
 
-  urakata bench kernel --part fine --methods explicit,thread,kernel --sizes 1K,64K
+  urakata bench kernel --part fine --methods explicit,thread,kernel \\
+      --sizes 1K,64K
 
-  urakata bench kernel --part group --steering none,rps,rfs     and which cores take the network's interrupts
+  urakata bench kernel --part group --steering none,rps,rfs
+      # and which cores take the network's interrupts
 
   urakata bench kernel --part fine --hosts 8 --algorithm chain,binomial
 
-  urakata bench kernel --json kernel.json            numbers only: no tables and figures
+  urakata bench kernel --json kernel.json
+      # numbers only: no tables and figures
 
-  urakata bench kernel --from urakata-kernel         tables and figures anew from an earlier run
+  urakata bench kernel --from urakata-kernel
+      # tables and figures anew from an earlier run
 
 --steering sets RPS and RFS on the test hosts, as root, and sets them back; RFS also needs a setting of the machine's.
 

@@ -27,21 +27,29 @@ _STUDY_SIZES = "1:4M"
 EXAMPLES = """
 [bold]Examples[/bold]
 
-  urakata bench overlap --quick                          a first look, in about a minute
+  urakata bench overlap --quick
+      # a first look, in about a minute
 
-  urakata bench overlap                                  the study: MPI_Iallgather, 1 B to 4 MiB, every division
+  urakata bench overlap
+      # the study: MPI_Iallgather, 1 B to 4 MiB, every division
 
-  urakata bench overlap --operation iallreduce,ibcast --kind compute,memory --amount match
+  urakata bench overlap --operation iallreduce,ibcast --kind compute,memory \\
+      --amount match
 
-  urakata bench overlap --mpi mpich --host-async        beside MPICH's own progress thread
+  urakata bench overlap --mpi mpich --host-async
+      # beside MPICH's own progress thread
 
-  urakata bench overlap --hosts 4 --rate 1gbit           over four test hosts on this machine
+  urakata bench overlap --hosts 4 --rate 1gbit
+      # over four test hosts on this machine
 
-  urakata bench overlap --nodes 8 --launcher-argument=--hostfile --launcher-argument=nodes --cores 64
+  urakata bench overlap --nodes 8 --launcher-argument=--hostfile \\
+      --launcher-argument=nodes --cores 64
 
-  urakata bench overlap --json overlap.json              numbers only: no tables, figures or page
+  urakata bench overlap --json overlap.json
+      # numbers only: no tables, figures or page
 
-  urakata bench overlap --from urakata-overlap           tables and figures anew from an earlier run
+  urakata bench overlap --from urakata-overlap
+      # tables and figures anew from an earlier run
 
 Exit code: 0 all was measured; 1 a job failed or gave a wrong result; 2 it cannot be measured, or a value is not valid.
 """

@@ -25,19 +25,26 @@ if TYPE_CHECKING:
 EXAMPLES = """
 [bold]Examples[/bold]
 
-  urakata bench sites --quick                        scatter and gather over two sites, in some minutes
+  urakata bench sites --quick
+      # scatter and gather over two sites, in some minutes
 
-  urakata bench sites                                the same from 1 KiB to 64 MiB and with delays of 1 to 50 ms
+  urakata bench sites
+      # the same from 1 KiB to 64 MiB and with delays of 1 to 50 ms
 
-  urakata bench sites --paper                        with losses, and over three and four sites, too: takes hours
+  urakata bench sites --paper
+      # with losses, and over three and four sites, too: takes hours
 
-  urakata bench sites --operations bcast,allreduce --sites 3x2,4+2+1 --delay 8ms --loss 0,0.1%
+  urakata bench sites --operations bcast,allreduce --sites 3x2,4+2+1 \\
+      --delay 8ms --loss 0,0.1%
 
-  urakata bench sites --lanes 1,2,4 --streams 1,4,8  every number of lanes with every number of connections
+  urakata bench sites --lanes 1,2,4 --streams 1,4,8
+      # every number of lanes with every number of connections
 
-  urakata bench sites --json sites.json              numbers only: no tables and figures
+  urakata bench sites --json sites.json
+      # numbers only: no tables and figures
 
-  urakata bench sites --from urakata-sites           tables and figures anew from an earlier run
+  urakata bench sites --from urakata-sites
+      # tables and figures anew from an earlier run
 
 --compute: a part of its own, across links without loss, by engine poll and by engine thread: a delegate computes for so
 long, without a call, while others wait for what it relays.

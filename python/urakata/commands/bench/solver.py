@@ -28,19 +28,25 @@ _COUNTED = (4, 8, 16, 32, 64, 100)
 EXAMPLES = """
 [bold]Examples[/bold]
 
-  urakata bench solver --quick                       a first look, in about a minute
+  urakata bench solver --quick
+      # a first look, in about a minute
 
-  urakata bench solver                               the study: 100^3 rows, blocks of rows and METIS
+  urakata bench solver
+      # the study: 100^3 rows, blocks of rows and METIS
 
-  urakata bench solver --parts 4,16,64,100           with as many ranks, whatever cores there are
+  urakata bench solver --parts 4,16,64,100
+      # with as many ranks, whatever cores there are
 
   urakata bench solver --mpi mpich --n 64 --ways messages,neighbour,put-flush
 
-  urakata bench solver --hosts 2 --ways messages,neighbour,sockets      over two test hosts on this machine
+  urakata bench solver --hosts 2 --ways messages,neighbour,sockets
+      # over two test hosts on this machine
 
-  urakata bench solver --json solver.json            numbers only: no tables, figures or page
+  urakata bench solver --json solver.json
+      # numbers only: no tables, figures or page
 
-  urakata bench solver --from urakata-solver         tables and figures anew from an earlier run
+  urakata bench solver --from urakata-solver
+      # tables and figures anew from an earlier run
 
 Exit code: 0 all was measured; 1 a job failed or gave a wrong result; 2 it cannot be measured, or a value is not valid.
 """

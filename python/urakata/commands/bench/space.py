@@ -20,15 +20,19 @@ if TYPE_CHECKING:
 EXAMPLES = """
 [bold]Examples[/bold]
 
-  urakata bench space --quick                    a first look, in about a minute
+  urakata bench space --quick
+      # a first look, in about a minute
 
-  urakata bench space                            the study, on every host MPI that is installed
+  urakata bench space
+      # the study, on every host MPI that is installed
 
   urakata bench space --mpi openmpi,mpich --repeats 5
 
-  urakata bench space --json space.json          numbers only: no tables, figures or page
+  urakata bench space --json space.json
+      # numbers only: no tables, figures or page
 
-  urakata bench space --from urakata-space       tables and figures anew from an earlier run
+  urakata bench space --from urakata-space
+      # tables and figures anew from an earlier run
 
 Exit code: 0 all was measured; 1 a job failed; 2 it cannot be measured, or a value is not valid.
 """

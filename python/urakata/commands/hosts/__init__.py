@@ -9,9 +9,11 @@ from urakata.commands.hosts import check, links, run
 _EXAMPLES = """
 [bold]Examples[/bold]
 
-  urakata hosts check                                            are test hosts possible here?
+  urakata hosts check
+      # are test hosts possible here?
 
-  urakata hosts run -n 4 -- urakata-exec -- ./app                one rank on each of 4 hosts, with Urakata
+  urakata hosts run -n 4 -- urakata-exec -- ./app
+      # one rank on each of 4 hosts, with Urakata
 """
 
 

@@ -25,7 +25,8 @@ EXAMPLES = """
 
   urakata hosts check --json
 
-  urakata hosts check --sites 2x4 --delay 8ms --link-rate 400mbit --flow-rate 25mbit --loss 0.1%
+  urakata hosts check --sites 2x4 --delay 8ms --link-rate 400mbit \\
+      --flow-rate 25mbit --loss 0.1%
 
 With sites their long links are measured, one direction after the other: the round trip, the rate of one connection and
 of as many as fill the link, the loss of datagrams, and how late the link delivered for want of a processor. TCP's

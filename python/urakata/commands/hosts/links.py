@@ -14,11 +14,14 @@ from urakata.json_output import JsonFlag, write_json
 CUT_EXAMPLES = """
 [bold]Examples[/bold], while `urakata hosts run --sites ...` runs
 
-  urakata hosts cut 0-1                              nothing comes through between the sites 0 and 1
+  urakata hosts cut 0-1
+      # nothing comes through between the sites 0 and 1
 
-  urakata hosts cut host0-host4                      nor between these two hosts
+  urakata hosts cut host0-host4
+      # nor between these two hosts
 
-  urakata hosts cut host0:40112-host4:5000 --one-way one connection, from its first end to the second
+  urakata hosts cut host0:40112-host4:5000 --one-way
+      # one connection, from its first end to the second
 
   urakata hosts restore 0-1
 """

@@ -18,23 +18,29 @@ from urakata.commands.hosts import options
 EXAMPLES = """
 [bold]Examples[/bold]
 
-  urakata hosts run -n 4 -- ./app input.dat                          Open MPI, one rank on each of 4 hosts
+  urakata hosts run -n 4 -- ./app input.dat
+      # Open MPI, one rank on each of 4 hosts
 
-  urakata hosts run -n 4 --mpi mpich --per-host 2 -- ./app           8 ranks
+  urakata hosts run -n 4 --mpi mpich --per-host 2 -- ./app
+      # 8 ranks
 
-  urakata hosts run --sites 2x4 --delay 8ms --link-rate 400mbit --flow-rate 25mbit --loss 0.1% -- ./app
-                                                                     two sites of four hosts, a long link between them
+  urakata hosts run --sites 2x4 --delay 8ms --link-rate 400mbit \\
+      --flow-rate 25mbit --loss 0.1% -- ./app
+      # two sites of four hosts, a long link between them
 
-  urakata hosts run --sites 4+2+2 --delay 8ms --link 0-1:delay=20ms --flow host0-host4=100mbit -- ./app
-                                                                     three sites; one link and one pair of hosts differ
+  urakata hosts run --sites 4+2+2 --delay 8ms --link 0-1:delay=20ms \\
+      --flow host0-host4=100mbit -- ./app
+      # three sites; one link and one pair of hosts differ
 
-  urakata hosts run -n 4 -- urakata-exec --engine thread -- ./app    with Urakata
+  urakata hosts run -n 4 -- urakata-exec --engine thread -- ./app
+      # with Urakata
 
   urakata hosts run -n 4 --byte-code -- urakata-exec --engine kernel -- ./app
-                                                                     small collectives by byte code; as root
+      # small collectives by byte code; as root
 
-  urakata hosts run -n 2 --op affine=affine.bpf.o -- urakata-exec --engine kernel -- ./own_operation
-                                                                     and an operation of the program's own
+  urakata hosts run -n 2 --op affine=affine.bpf.o -- urakata-exec \\
+      --engine kernel -- ./own_operation
+      # and an operation of the program's own
 
 `urakata-exec` need not be on PATH. Without it the program runs with its MPI library alone, and a line says so.
 
