@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import textwrap
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -55,10 +55,17 @@ def option_lines(parameters: list[Any], context: Any) -> list[str]:
 
 
 def epilog_lines(heading: str, command: Any) -> list[str]:
-    """Examples and exit codes, line by line as they were written."""
+    """Examples line by line as they were written, less indented than text so that 80 columns hold them; then the exit
+    codes, as text."""
     text = re.sub(r"^Examples?\n", "", plain(command.epilog))
-    body = textwrap.dedent(re.sub(r"\n\n(?=  )", "\n", text.strip("\n")))
-    return [heading, ".nf", roff(body), ".fi"] if body else []
+    body = re.sub(r"\n\n(?=  )", "\n", text.strip("\n"))
+    if not body:
+        return []
+    lines = [heading]
+    for examples, part in groupby(body.splitlines(), lambda line: line.startswith("  ")):
+        shown = roff("\n".join(line[2:] if examples else line for line in part))
+        lines += [".nf", ".in 3n", shown, ".in", ".fi"] if examples else [re.sub("\n+", "\n.PP\n", shown).strip("\n")]
+    return lines
 
 
 def plain_usage(usage: str) -> str:
@@ -97,12 +104,31 @@ def top_page(app: Any, context: Any, version: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def help_lines(text: str) -> list[str]:
+    """The text of --help as paragraphs that a terminal of any width fills: what is indented is a name and, after two
+    spaces or more, what it means; or an example."""
+    lines: list[str] = []
+    filling = ".PP"
+    for line in text.splitlines():
+        entry = re.fullmatch(r"  (\S+(?: \S+)*) {2,}(\S.*)", line)
+        if entry:
+            lines += [".TP", f".B {roff(entry[1])}", roff(entry[2])]
+        elif line.startswith("  "):
+            lines += ['.IP "" 4', roff(line.strip())]
+        elif line.strip():
+            lines += [filling] if filling else []
+            lines.append(roff(line))
+        filling = "" if line.strip() and not line.startswith("  ") else ".PP"
+    return lines
+
+
 def program_page(program: Path, version: str) -> str:
     text = subprocess.run([str(program), "--help"], capture_output=True, text=True, check=True).stdout
-    name = program.name
-    said = (line for line in text.splitlines() if line.strip() and not line.lower().startswith("usage"))
-    lines = head(name, version, first_sentence(next(said)))
-    lines += [".SH DESCRIPTION", ".nf", roff(text.rstrip()), ".fi"]
+    usage, _, described = text.strip().partition("\n")
+    sentence = first_sentence(described.strip().splitlines()[0])
+    lines = head(program.name, version, sentence)
+    lines += [".SH SYNOPSIS", f".B {roff(re.sub('^usage: *', '', usage, flags=re.IGNORECASE))}"]
+    lines += [".SH DESCRIPTION", *help_lines(described.strip())]
     lines += [".SH SEE ALSO", "urakata(1), urakata\\-run(1). " + roff(SEE_ALSO)]
     return "\n".join(lines) + "\n"
 
