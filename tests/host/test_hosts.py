@@ -358,6 +358,23 @@ def test_command_line_gives_the_jobs_exit_code(tmp_path: Path) -> None:
 
 
 @needs_hosts
+def test_a_signal_ends_the_command_line_and_its_job() -> None:
+    pytest.importorskip("typer")
+    words = [sys.executable, "-m", "urakata", "hosts", "run", "-n", "2", "--mpi", "mpich", "--"]
+    command = subprocess.Popen(
+        [*words, "sh", "-c", "echo ready; exec tail -f /dev/null"],
+        env={**os.environ, "PYTHONPATH": str(PACKAGES)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert command.stdout and command.stdout.readline() == "ready\n"
+    command.send_signal(signal.SIGTERM)
+    command.communicate(timeout=60)
+    assert command.returncode == 128 + signal.SIGTERM
+
+
+@needs_hosts
 @pytest.mark.parametrize("name", ["openmpi", "mpich"])
 def test_a_job_finds_urakata_exec_by_its_name(name: str, tmp_path: Path) -> None:
     pytest.importorskip("typer")

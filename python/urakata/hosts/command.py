@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 import select
 import signal
 import socket
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from urakata.hosts import wire
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 GRACE = 3.0
 """Seconds that a command has between two signals to end."""
+
+
+_GLANCE = 0.2  # seconds between two looks
 
 
 class HostsError(Exception):
@@ -50,11 +54,14 @@ class Command:
                     f"{self._arguments[0]} on a test host said nothing: {os.pread(self._outputs[1], 4096, 0)!r}"
                 )
 
-    def finish(self, timeout: float | None = None) -> subprocess.CompletedProcess[str]:
+    def finish(
+        self, timeout: float | None = None, look: Callable[[], None] | None = None
+    ) -> subprocess.CompletedProcess[str]:
         """Waits for the end. The output is text where it was captured, else None. When `timeout` seconds have passed
-        or an exception (KeyboardInterrupt) comes, the command is ended before that is raised."""
+        or an exception (KeyboardInterrupt) comes, the command is ended before that is raised. `look` is called again
+        and again meanwhile, and may raise."""
         try:
-            if not self._ends_within(timeout):
+            if not self._ends_within(timeout, look):
                 raise subprocess.TimeoutExpired(self._arguments, timeout or 0)
             status = wire.status(self._connection)
         except BaseException as reason:
@@ -70,7 +77,15 @@ class Command:
         out, err = self._texts()
         return subprocess.CompletedProcess(self._arguments, status, out, err)
 
-    def _ends_within(self, seconds: float | None) -> bool:
+    def _ends_within(self, seconds: float | None, look: Callable[[], None] | None = None) -> bool:
+        deadline = math.inf if seconds is None else time.monotonic() + seconds
+        while look:
+            look()
+            left = deadline - time.monotonic()
+            if select.select([self._connection], [], [], max(0.0, min(_GLANCE, left)))[0]:
+                return True
+            if left <= _GLANCE:
+                return False
         return bool(select.select([self._connection], [], [], seconds)[0])
 
     def _end(self) -> None:

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -209,12 +209,13 @@ class Hosts:
         timeout: float | None = None,
         capture: bool = True,
         stdin: int | None = None,
+        look: Callable[[], None] | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """Runs an MPI job over all hosts; the launcher is on the first. host_mpi is a name of launcher.NAMES or the
         path of a launcher. `env` is added to the caller's environment and reaches every rank. What links between sites
         carry is measured and not kept, unless option LINK_RATES says otherwise: names of hosts are the same in all
         instances, and links are not. The result is the launcher's. After `timeout` seconds the job is ended and
-        subprocess.TimeoutExpired raised."""
+        subprocess.TimeoutExpired raised. `look` is called again and again meanwhile; what it raises ends the job."""
         mpi = launcher.find_host(host_mpi) if isinstance(host_mpi, str) else host_mpi
         ranks = ranks_per_host * self.count
         job = launch.Job(
@@ -231,7 +232,7 @@ class Hosts:
         try:
             words = launch.command_line(mpi, job)
             started = self.start(0, words, env=launch.launcher_environment(mpi, job), capture=capture, stdin=stdin)
-            done = started.finish(timeout)
+            done = started.finish(timeout, look)
             whole = True
             return done
         finally:

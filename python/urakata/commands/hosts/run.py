@@ -62,8 +62,24 @@ def _ranks_command(program: list[str]) -> list[str]:
     return caller_path.without_urakata(program)
 
 
-def _raise_exit(number: int, _frame: FrameType | None) -> None:
-    raise SystemExit(128 + number)
+class _Stop:
+    """Whether a signal asked to end the job. Its handler raises nothing at first: Python drops what a handler raises
+    inside a destructor, or a callback of a fork, and the command would go on."""
+
+    def __init__(self) -> None:
+        self._number = 0
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            if signal.getsignal(number) != signal.SIG_IGN:  # as SIGINT in the background of a script
+                signal.signal(number, self._ask)
+
+    def _ask(self, number: int, _frame: FrameType | None) -> None:
+        if self._number:  # asked twice
+            raise SystemExit(128 + number)
+        self._number = number
+
+    def look(self) -> None:
+        if self._number:
+            raise SystemExit(128 + self._number)
 
 
 def run(
@@ -103,18 +119,22 @@ def run(
     hosts = options.make(count, rate, delay, asked, congestion, settings)
     environment = {name: value for name, value in os.environ.items() if name.startswith("URAKATA_")}
     environment[caller_path.VARIABLE] = caller_path.caller_path()
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _raise_exit)
+    stop = _Stop()
     stdin = None if sys.stdin is None or sys.stdin.isatty() else 0
     try:
         with hosts:
+            stop.look()
             if with_byte_code or operations:
                 byte_code.attach(hosts, operations or [])
             done = hosts.run(
-                command, ranks_per_host=per_host, host_mpi=host_mpi, env=environment, capture=False, stdin=stdin
+                command,
+                ranks_per_host=per_host,
+                host_mpi=host_mpi,
+                env=environment,
+                capture=False,
+                stdin=stdin,
+                look=stop.look,
             )
     except HostsError as error:
         raise options.fail(str(error), 1) from error
-    except KeyboardInterrupt:
-        raise typer.Exit(128 + signal.SIGINT) from None
     raise typer.Exit(done.returncode if done.returncode >= 0 else 128 - done.returncode)
