@@ -120,7 +120,8 @@ using namespace urakata::shim;
 URAKATA_EXPORT int MPI_Comm_set_attr(MPI_Comm comm, int key, void* value) {
   need_host();
   const int code = host.Comm_set_attr(comm, key, value);
-  if (code == MPI_SUCCESS && comm == MPI_COMM_SELF) note_key_of_self(key);
+  // The MPI library sets some for itself (MPI-IO).
+  if (code == MPI_SUCCESS && comm == MPI_COMM_SELF && !inside_host(__builtin_return_address(0))) note_key_of_self(key);
   return code;
 }
 
