@@ -108,6 +108,9 @@ int finalize_with_callback() {
   // MPICH calls the callbacks in a later MPI_Session_finalize where the program has a session. Its library stays until
   // then, so the end need not wait.
   if (!hook && finalized()) end_once();
+  // From here on nothing of ours may run, also where the library has left our callback out.
+  at_end = nullptr;
+  if (hook && host.progress_unregister != nullptr) host.progress_unregister(end_after_failed_callback);
   return code;
 }
 
