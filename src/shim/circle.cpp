@@ -33,11 +33,6 @@ ClosedCircles& closed_circles() {
   return *made;
 }
 
-const Circle* circle_of(const Request& request) {
-  if (request.is_message()) return request.message.descriptor.circle;
-  return request.exchange != nullptr ? request.exchange->circle() : nullptr;
-}
-
 bool is_pending(const Request& request) { return !request.finished(); }
 // Is it a receive that the host may be asked for now, or at a later start?
 bool may_need_host(const Request& request) {
@@ -45,12 +40,13 @@ bool may_need_host(const Request& request) {
   return request.is_message() && !by_endpoint && (request.persistent || request.message.mixed != nullptr);
 }
 
-// Looks at all requests that exist, so not for calls that must be fast.
+// Looks at all requests that exist, so not for calls that must be fast. Those of other circles may be in use by other
+// threads, so nothing but their circle is read.
 template <class Is>
 bool any_request(const Circle& circle, Is is) {
   const std::uint32_t made = request_table.made.load(std::memory_order_acquire);
   return std::any_of(request_table.requests, request_table.requests + made,
-                     [&](const Request& request) { return circle_of(request) == &circle && is(request); });
+                     [&](Request& request) { return request.circle() == &circle && is(request); });
 }
 
 // A key that is not there leaves the promise as it is.
@@ -135,7 +131,8 @@ void forget_closed_circle(const Circle& circle) {
 void drain_circle(MPI_Comm handle) {
   const Circle* const open = endpoint() != nullptr ? circles().find(handle).object : nullptr;
   if (open == nullptr) return;
-  wait_until([&] { return open->none_left_behind() && (open->unused() || !any_request(*open, is_pending)); });
+  // A message whose request another thread frees is left behind first, so that is asked last.
+  wait_until([&] { return (open->unused() || !any_request(*open, is_pending)) && open->none_left_behind(); });
 }
 
 }  // namespace urakata::shim

@@ -59,7 +59,7 @@ namespace urakata::shim {
   if (descriptor.carrier != Carrier::space) return start_staged(copy_of(descriptor), handle);
   if (!have_request()) return no_request(copy_of(descriptor));
   Request& request = *make_request();
-  request.message.descriptor.circle = descriptor.circle;
+  request.message.circle().store(descriptor.circle, std::memory_order_release);
   descriptor.circle->retain();
   if (descriptor.buffer.layout != nullptr) {
     request.message.descriptor.type = descriptor.type;
@@ -82,8 +82,9 @@ namespace urakata::shim {
   set_status(status, message.open->result);
   endpoint()->release(*message.open);
   message.open = nullptr;
-  message.descriptor.circle->release();
-  message.descriptor.circle = nullptr;
+  Circle* const circle = message.descriptor.circle;
+  message.circle().store(nullptr, std::memory_order_release);
+  circle->release();
   request.active = false;
   give_request_back(request);
   *handle = MPI_REQUEST_NULL;

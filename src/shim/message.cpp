@@ -129,7 +129,7 @@ int no_request(const MessageDescriptor& descriptor) { return refuse(descriptor, 
 
 Request& make_message(const MessageDescriptor& descriptor) {
   Request& request = *make_request();
-  request.message.descriptor = descriptor;
+  request.message.describe(descriptor);
   descriptor.circle->retain();
   if (descriptor.type != nullptr) datatype_of(descriptor).retain();
   return request;

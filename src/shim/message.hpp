@@ -4,6 +4,7 @@
 // Thread-safety: as MPI says of the calls that these stand for.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
@@ -25,13 +26,28 @@ struct MessageState {
   std::unique_ptr<messages::MixedReceive> mixed;  // instead of `open`, where the message may be the host's
   p2p::Persistent persistent;                     // of a persistent request
 
+  // descriptor.circle, which any thread may read. So all writes to it go through this.
+  std::atomic_ref<Circle*> circle() { return std::atomic_ref(descriptor.circle); }
+  // Sets the descriptor, the circle last.
+  void describe(const MessageDescriptor& given) {
+    descriptor.type = given.type;
+    descriptor.to = given.to;
+    descriptor.peer = given.peer;
+    descriptor.mode = given.mode;
+    descriptor.carrier = given.carrier;
+    descriptor.count = given.count;
+    descriptor.buffer = given.buffer;
+    descriptor.envelope = given.envelope;
+    circle().store(given.circle, std::memory_order_release);
+  }
+
   bool done() const {
     if (open != nullptr ? !open->done() : mixed != nullptr && !mixed->done()) return false;
     return beside == nullptr || beside->done();
   }
   // Of a message that is over; the rest of the descriptor says nothing without these.
   void clear() {
-    descriptor.circle = nullptr;
+    circle().store(nullptr, std::memory_order_release);
     descriptor.type = nullptr;
     descriptor.to = nullptr;
     descriptor.peer = p2p::kNoPeer;

@@ -74,6 +74,7 @@ int prepare_messages(const Call& call, Reading& reading, Communicator& comm, Cir
       }
     }
     request.exchange = std::make_unique<MessageExchange>(circle, reading);
+    request.exchange_circle.store(&circle, std::memory_order_release);
     return MPI_SUCCESS;
   });
 }

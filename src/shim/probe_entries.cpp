@@ -60,11 +60,11 @@ bool receive_matched(Request& request, void* buffer, std::int64_t count, MPI_Dat
   if (!describe(buffer, count, type, descriptor)) return false;
   descriptor.circle = request.message.descriptor.circle;
   const MessageDescriptor probed = request.message.descriptor;
-  request.message.descriptor = descriptor;
+  request.message.describe(descriptor);
   if (have_devices()) {
     *code = stage_message(request);
     if (*code != MPI_SUCCESS) {
-      request.message.descriptor = probed;
+      request.message.describe(probed);
       error_target(*descriptor.circle).tell(*code);
       return false;
     }

@@ -122,6 +122,7 @@ struct EndOfThread {
 thread_local EndOfThread end_of_thread;
 
 void clear_collective(Request& request) {
+  request.exchange_circle.store(nullptr, std::memory_order_release);
   if (request.exchange != nullptr)
     NeighbourExchange::abandon(std::move(request.exchange), std::exchange(request.types, {}));
   for (const Datatype* type : request.types) type->release();
@@ -198,8 +199,9 @@ void clear_request(Request& request) {
   if (request.is_message()) {
     end_pair(request);
     if (request.message.descriptor.type != nullptr) datatype_of(request.message.descriptor).release();
-    request.message.descriptor.circle->release();
+    Circle* const circle = request.message.descriptor.circle;
     request.message.clear();
+    circle->release();
     request.message_site = nullptr;
   } else {
     clear_collective(request);

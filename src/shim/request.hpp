@@ -44,7 +44,8 @@ struct alignas(64) Request {
   MessageState message;     // where the request stands for a message in a space instead of a `run`
   Communicator* communicator = nullptr;
   Run* run = nullptr;
-  std::unique_ptr<NeighbourExchange> exchange;  // instead of `run`: a neighbourhood collective
+  std::unique_ptr<NeighbourExchange> exchange;          // instead of `run`: a neighbourhood collective
+  std::atomic<const Circle*> exchange_circle{nullptr};  // of an exchange whose messages are the endpoint's
   std::unique_ptr<Staging> staging;        // of buffers that are not in the processor's memory; nullptr: there are none
   std::optional<UserReducer> reducer;      // of a user-defined operation; retained
   std::vector<const Datatype*> types;      // retained
@@ -54,6 +55,11 @@ struct alignas(64) Request {
   observe::MessageOverlap message_overlap;       // with it
 
   inline MPI_Request handle() const;
+  // The circle of its message or exchange; nullptr: there is none. By any thread, while another one uses the request.
+  const Circle* circle() {
+    const Circle* const of_message = message.circle().load(std::memory_order_acquire);
+    return of_message != nullptr ? of_message : exchange_circle.load(std::memory_order_acquire);
+  }
   bool is_message() const { return message.descriptor.circle != nullptr; }
   bool finished() const {
     if (!active || shared) return true;
