@@ -1,15 +1,17 @@
 // From an MPI handle to an object of ours. Handles are pointers or integers, depending on the ABI.
 //
 // Thread-safety: all members by any thread. find() takes no lock when the thread asks for one of the handles that it
-// asked for last; insert() and erase() make all threads forget those.
+// asked for last; all that changes the map makes all threads forget those.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
 namespace urakata {
 
@@ -54,7 +56,9 @@ class HandleMap {
   // Returns what the handle stands for then: not `object` where another thread has inserted one first.
   Object* insert(Handle handle, Object* object) {
     const std::lock_guard lock(mutex_);
-    Object*& there = map_[bits(handle)];
+    Withdrawn* const withdrawn = own_withdrawn(bits(handle));
+    if (withdrawn != nullptr) withdrawn->known = true;
+    Object*& there = withdrawn != nullptr ? withdrawn->object : map_[bits(handle)];
     if (there == nullptr) there = object;
     epoch_.fetch_add(1, std::memory_order_release);
     return there;
@@ -63,21 +67,44 @@ class HandleMap {
   // The object that was there, for the caller to dispose of.
   Object* erase(Handle handle) {
     const std::lock_guard lock(mutex_);
-    const auto it = map_.find(bits(handle));
-    if (it == map_.end()) return nullptr;
-    Object* object = it->second;
-    map_.erase(it);
-    epoch_.fetch_add(1, std::memory_order_release);
-    return object;
+    if (const Withdrawn* const withdrawn = own_withdrawn(bits(handle))) return remove(*withdrawn).object;
+    return remove(bits(handle)).object;
+  }
+
+  // The calling thread is about to free the handle, and another thread may be given the same one before that call
+  // returns. Until erase() or restore() by this thread, only this thread finds what the handle stands for.
+  void withdraw(Handle handle) {
+    const std::lock_guard lock(mutex_);
+    withdrawn_.reserve(withdrawn_.size() + 1);
+    const Found found = remove(bits(handle));
+    withdrawn_.push_back({bits(handle), &recent_, found.object, found.known});
+  }
+
+  // The handle was not freed.
+  void restore(Handle handle) {
+    const std::lock_guard lock(mutex_);
+    const Withdrawn* const withdrawn = own_withdrawn(bits(handle));
+    if (withdrawn == nullptr) return;
+    const Withdrawn gone = remove(*withdrawn);
+    if (gone.known) map_[gone.key] = gone.object;
   }
 
   template <class Visit>
   void for_each(Visit visit) {
     const std::lock_guard lock(mutex_);
     for (auto& [key, object] : map_) visit(object);
+    for (const Withdrawn& one : withdrawn_) {
+      if (one.known) visit(one.object);
+    }
   }
 
  private:
+  struct Withdrawn {
+    std::uintptr_t key = 0;
+    const void* thread = nullptr;  // its `recent_`
+    Object* object = nullptr;
+    bool known = false;
+  };
   struct Recent {
     std::uint64_t epoch = 0;
     std::uintptr_t key = 0;
@@ -91,15 +118,38 @@ class HandleMap {
   // Apart, so that the fast path of find() needs no stack.
   [[gnu::noinline]] Found search(std::uintptr_t key) {
     const std::lock_guard lock(mutex_);
+    if (const Withdrawn* const withdrawn = own_withdrawn(key)) return {withdrawn->object, withdrawn->known};
     const auto it = map_.find(key);
     if (it == map_.end()) return {};
     recent_of(key) = {epoch_.load(std::memory_order_relaxed), key, it->second};
     return {it->second, true};
   }
 
+  // These under the lock. nullptr: this thread has not withdrawn the handle.
+  Withdrawn* own_withdrawn(std::uintptr_t key) {
+    for (Withdrawn& one : withdrawn_) {
+      if (one.key == key && one.thread == &recent_) return &one;
+    }
+    return nullptr;
+  }
+  Found remove(std::uintptr_t key) {
+    const auto it = map_.find(key);
+    if (it == map_.end()) return {};
+    const Found found{it->second, true};
+    map_.erase(it);
+    epoch_.fetch_add(1, std::memory_order_release);
+    return found;
+  }
+  Withdrawn remove(const Withdrawn& one) {
+    const Withdrawn gone = one;
+    withdrawn_.erase(withdrawn_.begin() + std::distance<const Withdrawn*>(withdrawn_.data(), &one));
+    return gone;
+  }
+
   static inline constinit std::atomic<std::uint64_t> epoch_{1};
   std::mutex mutex_;
   std::unordered_map<std::uintptr_t, Object*> map_;
+  std::vector<Withdrawn> withdrawn_;
 };
 
 }  // namespace urakata

@@ -110,6 +110,9 @@ Circle::Freed before_free(MPI_Comm handle, bool disconnects) {
   return {kept, kept ? 0 : keep_error_handler(handle)};
 }
 
+void withdraw_circle(MPI_Comm handle) { circles().withdraw(handle); }
+void restore_circle(MPI_Comm handle) { circles().restore(handle); }
+
 void close_circle(MPI_Comm handle, const Circle::Freed& freed) {
   Circle* const gone = circles().erase(handle);
   if (gone == nullptr) return;

@@ -48,6 +48,10 @@ void note_promises(MPI_Comm handle, MPI_Info info);
 Circle::Freed before_free(MPI_Comm handle, bool disconnects);
 // The program has freed or disconnected the communicator; `freed` is what before_free() has returned.
 void close_circle(MPI_Comm handle, const Circle::Freed& freed);
+// The host is about to free the handle: only this thread finds its circle until close_circle() or restore_circle().
+void withdraw_circle(MPI_Comm handle);
+// The host has refused.
+void restore_circle(MPI_Comm handle);
 // The last user of a closed circle is gone.
 void forget_closed_circle(const Circle& circle);
 // For MPI_Comm_disconnect: waits until no operation on it is pending. An inactive persistent request is not pending.

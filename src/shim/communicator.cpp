@@ -180,6 +180,16 @@ void before_forget(MPI_Comm handle) {
   if (Communicator* const known = communicators().find(handle).object) known->before_free();
 }
 
+void withdraw_communicator(MPI_Comm handle) {
+  withdraw_origin(handle);
+  communicators().withdraw(handle);
+}
+
+void restore_communicator(MPI_Comm handle) {
+  restore_origin(handle);
+  communicators().restore(handle);
+}
+
 void forget_communicator(MPI_Comm handle) {
   forget_origin(handle);
   if (Communicator* gone = communicators().erase(handle)) gone->close();

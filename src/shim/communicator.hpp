@@ -116,6 +116,10 @@ Communicator* communicator(MPI_Comm handle);
 
 // MPI_Comm_free or MPI_Comm_disconnect is about to free the handle. What is known of it stays until then.
 void before_forget(MPI_Comm handle);
+// The host's call comes now: only this thread finds what is known until forget_communicator() or restore_communicator().
+void withdraw_communicator(MPI_Comm handle);
+// The host has refused.
+void restore_communicator(MPI_Comm handle);
 // MPI_Comm_free or MPI_Comm_disconnect has freed the handle.
 void forget_communicator(MPI_Comm handle);
 

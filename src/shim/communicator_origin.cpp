@@ -38,6 +38,7 @@ std::uint64_t number_of(std::int32_t first, const job::MemberContexts& contexts)
 }
 
 void add(MPI_Comm made, job::MemberContexts contexts) {
+  forget_communicator(made);  // a new communicator has no past
   const std::uint64_t number = options().timeline ? number_of(world_ranks(made).front(), contexts) : 0;
   open_circle(made, contexts);
   KernelPartHolder kernel_part = open_conduit(made, contexts);
@@ -87,6 +88,8 @@ void note_made(MPI_Comm made) {
 
 CommunicatorOrigin* origin_of(MPI_Comm handle) { return origins().find(handle).object; }
 
+void withdraw_origin(MPI_Comm handle) { origins().withdraw(handle); }
+void restore_origin(MPI_Comm handle) { origins().restore(handle); }
 void forget_origin(MPI_Comm handle) { delete origins().erase(handle); }
 
 }  // namespace urakata::shim

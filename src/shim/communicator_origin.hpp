@@ -38,6 +38,9 @@ void note_made(MPI_Comm made);
 
 CommunicatorOrigin* origin_of(MPI_Comm handle);  // nullptr: the communicator is the host's
 void forget_origin(MPI_Comm handle);
+// As withdraw_communicator() and restore_communicator() (shim/communicator.hpp), which call them.
+void withdraw_origin(MPI_Comm handle);
+void restore_origin(MPI_Comm handle);
 
 // Contexts for a persistent collective on the communicator, whose children these are. Collective.
 job::MemberContexts next_contexts(MPI_Comm handle, job::ChildContexts& children);

@@ -44,8 +44,8 @@ void forget(MPI_Comm handle, const urakata::shim::Circle::Freed& freed) {
   urakata::shim::forget_communicator(handle);
 }
 
-// The program's delete callbacks may still use the communicator, so what is ours goes behind the host's call. But where
-// several threads call at once, another one may be given the same handle, so it goes before.
+// The program's delete callbacks may still use the communicator, so what is ours goes behind the host's call. Another
+// thread may be given the same handle before that call returns, so during the call only this thread finds it.
 int free_communicator(MPI_Comm* comm, bool disconnects) {
   MPI_Comm const handle = *comm;
   const urakata::shim::Circle::Freed freed = urakata::shim::before_free(handle, disconnects);
@@ -55,13 +55,14 @@ int free_communicator(MPI_Comm* comm, bool disconnects) {
     return MPI_SUCCESS;
   }
   urakata::shim::before_forget(handle);
-  const bool before = process().told_level() == MPI_THREAD_MULTIPLE;
-  if (before) forget(handle, freed);
+  urakata::shim::withdraw_circle(handle);
+  urakata::shim::withdraw_communicator(handle);
   const int code = disconnects ? host.Comm_disconnect(comm) : host.Comm_free(comm);
-  if (before) return code;
   if (code == MPI_SUCCESS) {
     forget(handle, freed);
   } else {
+    urakata::shim::restore_circle(handle);
+    urakata::shim::restore_communicator(handle);
     urakata::shim::forget_error_handler(freed.handler);
   }
   return code;

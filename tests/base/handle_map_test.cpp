@@ -108,5 +108,51 @@ TEST(HandleMap, NoThreadRemembersWhatIsGone) {
   for (std::thread& asker : askers) asker.join();
 }
 
+// MPI_Comm_free: delete callbacks still use what the handle stands for, while another thread may be given the handle.
+TEST(HandleMap, AWithdrawnHandleIsItsThreadsAlone) {
+  struct Object {};
+  Object old;
+  Object other;
+  Object late;
+  HandleMap<int, Object> map;
+  map.insert(1, &old);
+  map.withdraw(1);
+  map.withdraw(2);  // which is not known yet
+  EXPECT_EQ(map.find(1).object, &old);
+  EXPECT_FALSE(map.find(2).known);
+  EXPECT_EQ(map.insert(2, &late), &late);
+  std::thread([&] {
+    EXPECT_FALSE(map.find(1).known);
+    EXPECT_FALSE(map.find(2).known);
+    EXPECT_EQ(map.insert(1, &other), &other);
+    EXPECT_EQ(map.find(1).object, &other);
+  }).join();
+  std::size_t all = 0;
+  map.for_each([&](Object*) { ++all; });
+  EXPECT_EQ(all, 3U);
+  EXPECT_EQ(map.find(1).object, &old);
+  EXPECT_EQ(map.erase(1), &old);
+  EXPECT_EQ(map.find(1).object, &other);
+  EXPECT_EQ(map.find(2).object, &late);
+  EXPECT_EQ(map.erase(2), &late);
+  EXPECT_FALSE(map.find(2).known);
+}
+
+TEST(HandleMap, AHandleThatIsNotFreedAfterAllStandsForTheSame) {
+  struct Object {};
+  Object one;
+  HandleMap<int, Object> map;
+  map.insert(1, &one);
+  map.withdraw(1);
+  map.restore(1);
+  map.withdraw(2);
+  map.restore(2);
+  std::thread([&] { EXPECT_EQ(map.find(1).object, &one); }).join();
+  EXPECT_EQ(map.find(1).object, &one);
+  EXPECT_FALSE(map.find(2).known);
+  EXPECT_EQ(map.erase(1), &one);
+  EXPECT_FALSE(map.find(1).known);
+}
+
 }  // namespace
 }  // namespace urakata

@@ -58,6 +58,15 @@ def test_communicators_are_freed_while_requests_on_them_exist(folder: Path, name
     assert ("callbacks in MPI_Comm_free: 1\n" in outcome.output) == (engine == "space")
 
 
+@pytest.mark.parametrize("engine", ("thread", "space"))
+@pytest.mark.parametrize("name", NAMES)
+def test_delete_callbacks_use_the_communicator_beside_other_threads(folder: Path, name: str, engine: str) -> None:
+    """With MPI_THREAD_MULTIPLE, as without: messages and collectives of a callback meet those of the other ranks."""
+    host = named(name)
+    program = str(compiled(host, "freed_communicators", folder))
+    passes(job(host, [program, "all" if engine == "space" else "collectives", "threads"], engine))
+
+
 def test_a_communicator_with_ranks_outside_the_space_is_freed(folder: Path) -> None:
     """Receives from any source may still be the MPI library's, which keeps its communicator for them."""
     host = named("openmpi")

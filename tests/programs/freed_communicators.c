@@ -3,7 +3,8 @@
 // MPI_Comm_free are for the error handler that the communicator had. With the word `collectives`: only what is not the MPI
 // library's business outside of a space, where MPICH frees persistent requests in MPI_Comm_disconnect. With `mixed`:
 // without messages that are too long, for which Open MPI may call the handler of MPI_COMM_WORLD, and with delete callbacks
-// that may come behind the last receive, so they do not communicate.
+// that may come behind the last receive, so they do not communicate. With `threads` as the second word MPI is asked for
+// MPI_THREAD_MULTIPLE, where another thread might be given the handle while it is freed.
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,6 +28,17 @@ static int note_delete(MPI_Comm comm, int key, void* value, void* extra) {
   MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   check(in == 20 + previous && sum == ranks, "a communicator in its delete callback");
+  return MPI_SUCCESS;
+}
+
+// A collective that nothing has preceded on the communicator.
+static int sum_at_delete(MPI_Comm comm, int key, void* value, void* extra) {
+  int one = 1, sum = 0;
+  MPI_Request request;
+  (void)key, (void)value, (void)extra;
+  MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  check(sum == ranks, "the first collective in a delete callback");
   return MPI_SUCCESS;
 }
 
@@ -81,6 +93,24 @@ static void pending_receive(void) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   check(word == previous && in == 40 + previous, "a receive that was pending");
   MPI_Comm_free(&other);
+}
+
+// Rank 0 is most likely given the freed handle again, and the others are not. All agree on who runs the collective.
+static void handle_again(void) {
+  MPI_Comm comm = duplicate(), between = MPI_COMM_NULL, again;
+  MPI_Request request;
+  int key, one = 1, sum = 0;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, sum_at_delete, &key, NULL);
+  MPI_Comm_set_attr(comm, key, NULL);
+  MPI_Comm_free_keyval(&key);
+  MPI_Comm_free(&comm);
+  if (rank != 0) MPI_Comm_dup(MPI_COMM_SELF, &between);
+  again = duplicate();
+  MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, again, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  check(sum == ranks, "a collective on a handle that was freed before");
+  MPI_Comm_free(&again);
+  if (rank != 0) MPI_Comm_free(&between);
 }
 
 // MPI_Comm_disconnect waits for what is pending, and a persistent request that is inactive is not.
@@ -146,12 +176,15 @@ int main(int argc, char** argv) {
   const char* const what = argc > 1 ? argv[1] : "all";
   const int all = strcmp(what, "all") == 0, messages = strcmp(what, "collectives") != 0;
   deferred = strcmp(what, "mixed") == 0;
-  MPI_Init(&argc, &argv);
+  const int threads = argc > 2 && strcmp(argv[2], "threads") == 0;
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   next = (rank + 1) % ranks;
   previous = (rank + ranks - 1) % ranks;
   if (messages) persistent_messages();
+  handle_again();
   for (int turn = 0; turn < 20; ++turn) {
     pending_receive();
     if (messages) disconnect();
