@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import subprocess
 import time
@@ -14,7 +15,7 @@ from typer.testing import CliRunner
 
 from urakata.cli import build_app
 from urakata.report import ending
-from urakata.report.ending import RUN_FILE, note_end, started_ns
+from urakata.report.ending import RUN_FILE, maps_file, note_end, started_ns
 from urakata.report.errors import ReportError
 from urakata.report.hang import early_ends, next_steps
 from urakata.report.page import page
@@ -34,6 +35,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     boot.write_text(f"{BOOT}\n")
     monkeypatch.setattr(ending, "_BOOT", boot)
     monkeypatch.setattr(ending, "started_ns", lambda pid: None if started_ns(pid) is None else 4000)
+    monkeypatch.setattr(ending, "maps_file", lambda _pid, _file: True)
     monkeypatch.setattr(ending.time, "time_ns", lambda: WALL + 5000 + 68 * SECOND // 10)
 
 
@@ -138,6 +140,15 @@ def test_another_process_with_a_ranks_number_is_not_the_rank(tmp_path: Path, mon
         began = started_ns(later.pid)
         assert began is not None and began >= own
     assert started_ns(later.pid) is None
+
+
+def test_a_process_that_does_not_map_the_ranks_file_is_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a process of this machine with the number that a rank had in a PID namespace of its own."""
+    report = job(tmp_path, [os.getpid()])
+    monkeypatch.setattr(ending, "maps_file", maps_file)
+    assert not told(report)[1].alive
+    with (report / "calls-0.bin").open("r+b") as file, mmap.mmap(file.fileno(), 0):
+        assert told(report)[1].alive
 
 
 def test_of_a_job_that_was_killed_the_noted_end_counts(tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ def test_ranks_without_a_file_are_named(folder: Path) -> None:
     shared = f"is {folder} on a file system that all nodes see?"
     gaps = summarise(folder).gaps  # rank 0 wrote its profile in MPI_Finalize, and then nothing
     assert gaps[0] == f"no file of rank 1: {shared}"
-    assert gaps[1].startswith("no rank-N.json of rank 0: the rank has ended in MPI_Finalize, or the disk is full")
+    assert gaps[1].startswith("no rank-N.json of rank 0: the rank has ended in MPI_Finalize, the disk is full,")
     CallsFile(0, 2).write(folder, RUNNING)
     assert summarise(folder).gaps == [f"no file of rank 1: not out of MPI_Init yet; if the program is, {shared}"]
 

@@ -87,10 +87,25 @@ def started_ns(pid: int) -> int | None:
     return int(stat[19]) * 1_000_000_000 // os.sysconf("SC_CLK_TCK") - asleep
 
 
-def _runs(rank: RankCalls) -> bool:
-    """A process that began after the rank's MPI_Init has got its number since."""
+def maps_file(pid: int, file: Path) -> bool:
+    """Does the process map that file, as a rank does its own? Where its mappings may not be seen, it is taken to."""
+    try:
+        inode = str(file.stat().st_ino)
+        lines = Path(f"/proc/{pid}/maps").read_text(errors="replace").splitlines()
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return any(line.split(maxsplit=5)[4:5] == [inode] and line.endswith(file.name) for line in lines)
+
+
+def _runs(rank: RankCalls, folder: Path) -> bool:
+    """The rank's number may be another process's: of one that began after its MPI_Init, or, where the rank had a PID
+    namespace of its own (a container, a test host), of one outside."""
     started = started_ns(rank.pid)
-    return started is not None and started <= rank.begin_ns
+    if started is None or started > rank.begin_ns:
+        return False
+    return maps_file(rank.pid, folder / f"calls-{rank.rank}.bin")
 
 
 def ending(folder: Path, ranks: Iterable[RankCalls]) -> Ending:
@@ -105,6 +120,6 @@ def ending(folder: Path, ranks: Iterable[RankCalls]) -> Ending:
         return Ending(ended, gone=frozenset(rank.rank for rank in ranks))
     boot = _boot()
     here = [rank for rank in unfinished if boot and rank.clock == boot]
-    alive = frozenset(rank.rank for rank in here if _runs(rank))
+    alive = frozenset(rank.rank for rank in here if _runs(rank, folder))
     gone = frozenset(rank.rank for rank in here) - alive
     return Ending(max(time.time_ns(), latest) if alive else None, alive, gone)

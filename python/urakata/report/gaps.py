@@ -58,6 +58,6 @@ def gap_lines(folder: Path, size: int, told: set[int], states: Mapping[int, str]
         if state == "finished" and rank not in told and ("rank", rank) not in torn
     ]
     if ended:
-        reason = "the rank has ended in MPI_Finalize, or the disk is full"
+        reason = "the rank has ended in MPI_Finalize, the disk is full, or the file was removed"
         lines.append(f"no rank-N.json of {of_ranks(ended)}: {reason}; {_without('rank', ended)}")
     return lines
