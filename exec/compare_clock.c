@@ -13,6 +13,7 @@
 #include <link.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,31 +32,54 @@ static int64_t now_ns(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-struct search {
-  const char* name;
-  void* found;
+struct names {
+  char** all;
+  size_t count;
 };
 
-static int look_into(struct dl_phdr_info* object, size_t size, void* data) {
-  struct search* const search = data;
+/* Libraries are opened behind the walk: inside it the linker holds its lock of the list, which another thread's dlopen
+ * may wait for with the lock that dlopen here would wait for. */
+static int note_name(struct dl_phdr_info* object, size_t size, void* data) {
+  struct names* const names = data;
   (void)size;
-  void* const library = dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-  if (library == NULL) return 0;
-  void* const found = dlsym(library, search->name);
-  dlclose(library);
+  char** const more = realloc(names->all, (names->count + 1) * sizeof *more);
+  if (more == NULL) return 1;
+  names->all = more;
+  names->all[names->count] = strdup(object->dlpi_name);
+  if (names->all[names->count] == NULL) return 1;
+  ++names->count;
+  return 0;
+}
+
+static void* function_in(const char* library, const char* name) {
+  void* const opened = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+  if (opened == NULL) return NULL;
+  void* const found = dlsym(opened, name);
+  dlclose(opened);
   Dl_info owner;
   Dl_info self;
   const int known = found != NULL && dladdr(found, &owner) != 0 && dladdr(&begun, &self) != 0;
-  if (known && owner.dli_fbase != self.dli_fbase) search->found = found;
-  return search->found != NULL;
+  return known && owner.dli_fbase != self.dli_fbase ? found : NULL;
+}
+
+static void* look_everywhere(const char* name) {
+  struct names names = {NULL, 0};
+  dl_iterate_phdr(note_name, &names);
+  void* found = NULL;
+  for (size_t i = 0; i < names.count; ++i) {
+    if (found == NULL) found = function_in(names.all[i], name);
+    free(names.all[i]);
+  }
+  free(names.all);
+  return found;
 }
 
 /* The function behind this library. An MPI library that was loaded late, for some library alone, as Python's extension
  * modules do, is in no scope that RTLD_NEXT searches: then all that is loaded is asked. */
 static void* next_function(const char* name) {
-  struct search search = {name, dlsym(RTLD_NEXT, name)};
-  if (search.found == NULL) dl_iterate_phdr(look_into, &search);
-  if (search.found != NULL) return search.found;
+  void* found = dlsym(RTLD_NEXT, name);
+  if (found == NULL) found = look_everywhere(name);
+  if (found != NULL) return found;
   /* As the dynamic linker does without this library. */
   fprintf(stderr, "urakata compare: the program calls %s, which no library that it loads has\n", name);
   _exit(127);
