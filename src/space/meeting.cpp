@@ -70,7 +70,8 @@ std::string identity_by(pid_t pid, const Process& about) { return "parent " + st
 // What starts the ranks of a node: of these launchers each job has its own, and no variable that names the job.
 constexpr std::array<std::string_view, 3> kNamelessJobs = {"hydra_pmi_proxy", "pmi_proxy", "mpiexec.gforker"};
 // What starts ranks of jobs that have a name.
-constexpr std::array<std::string_view, 6> kNamedJobs = {"prterun", "prted", "orted", "mpirun", "slurmstepd", "prte"};
+constexpr std::array<std::string_view, 10> kNamedJobs = {"prterun", "prted", "orted",      "mpirun", "mpiexec",
+                                                         "orterun", "prun",  "slurmstepd", "srun",   "prte"};
 constexpr int kMostAncestors = 64;
 
 // The job of the nearest launcher above this process, if that one starts jobs without names; else empty.

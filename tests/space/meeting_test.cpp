@@ -33,16 +33,16 @@ TEST(Meeting, TheLauncherNamesTheJob) {
   for (const char* one : {"PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID"}) unsetenv(one);
 }
 
-// What job_identity() says in a process that descends from one of that name, by way of a shell.
-std::string identity_below(const char* launcher) {
+// What job_identity() says in a process that descends from one of that name, by way of one of the other name.
+std::string identity_below(const char* launcher, const char* between = "sh") {
   std::array<int, 2> ends{};
   if (pipe(ends.data()) != 0) return "no pipe";
   const pid_t proxy = fork();
   if (proxy == 0) {
     prctl(PR_SET_NAME, launcher);
-    const pid_t shell = fork();
-    if (shell == 0) {
-      prctl(PR_SET_NAME, "sh");
+    const pid_t parent = fork();
+    if (parent == 0) {
+      prctl(PR_SET_NAME, between);
       const pid_t rank = fork();
       if (rank == 0) {
         const std::string said = job_identity();
@@ -51,7 +51,7 @@ std::string identity_below(const char* launcher) {
       waitpid(rank, nullptr, 0);
       _exit(0);
     }
-    waitpid(shell, nullptr, 0);
+    waitpid(parent, nullptr, 0);
     _exit(0);
   }
   waitpid(proxy, nullptr, 0);
@@ -75,6 +75,15 @@ TEST(Meeting, HydrasProxyTellsJobsOfOneStepApart) {
   unsetenv("PMIX_NAMESPACE");
   EXPECT_EQ(identity_below("slurmstepd"), "slurm 7.2");
   for (const char* one : {"SLURM_JOB_ID", "SLURM_STEP_ID"}) unsetenv(one);
+}
+
+// A rank under Hydra starts a job of another MPI library, whose launcher is nearer.
+TEST(Meeting, TheNearestLauncherCounts) {
+  setenv("PMIX_NAMESPACE", "4711@1", 1);
+  for (const char* nearest : {"mpirun", "mpiexec", "orterun", "prterun", "prun", "srun"}) {
+    EXPECT_EQ(identity_below("hydra_pmi_proxy", nearest), "pmix 4711@1") << nearest;
+  }
+  unsetenv("PMIX_NAMESPACE");
 }
 
 TEST(Meeting, WithoutAKeeperProgramThereIsAReason) {
