@@ -114,6 +114,7 @@ void Wire::tell(std::int32_t rank, const Notice& notice) {
     to.held.push_back(std::move(out));
   } else if (!to.link->broken()) {
     to.link->send_soon(std::move(out));
+    if (ended(*to.link)) lost(*to.link);  // no epoll set tells of it any more
   }
 }
 

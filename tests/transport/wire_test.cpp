@@ -406,6 +406,31 @@ TEST(Wire, ThePeerIsToldOfAFailure) {
 }
 
 // Rank 1 does not accept, and its accept queue is full: rank 0's connection is made anew seven times, which is longer than
+// The connection turns out to be broken when rank 0 tells of the failure, and not by a poll: what waits for that peer in other
+// communicators ends all the same.
+TEST(Wire, WhoIsToBeToldAndIsGoneIsLost) {
+  auto wires = job(2);
+  WirePort a(*wires[0]);
+  auto bytes = filled(10, 1);
+  std::vector<std::byte> room(10);
+  {
+    WirePort b(*wires[1]);
+    ASSERT_EQ(b.send(message(bytes, 0, 0), {}, nullptr), 0);
+    ASSERT_EQ(a.recv(message(room, 1, 0), {}, nullptr), 0);
+    both(a, 1, b, 1);
+    ASSERT_EQ(a.send(message(bytes, 1, 0), {}, nullptr), 0);
+    while (a.in_flight() != 0) a.poll();
+  }
+  ASSERT_EQ(a.recv(message(room, 1, 0), {}, nullptr), 0);
+  wires[1].reset();  // with bytes that it has not read: the connection is reset
+  a.tell(1, {.from = 0, .origin = 301, .context = 5});
+  std::vector<int> errors;
+  for (int i = 0; i < 1'000'000 && errors.empty(); ++i) {
+    for (const Completion& one : a.poll()) errors.push_back(one.error);
+  }
+  EXPECT_EQ(errors, std::vector{kFailure});
+}
+
 // its timeout. Then rank 1 accepts, and the message arrives.
 TEST(Wire, AProcessThatDoesNotAcceptIsNoLoss) {
   auto wires = impatient_pair(failures);
