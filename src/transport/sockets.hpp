@@ -34,7 +34,8 @@ struct ListenSockets {
 };
 
 // Sockets that listen at the addresses `only`; at all addresses of this machine if `only` is empty (one socket for IPv6 and
-// IPv4, or for IPv4 where the machine has no IPv6). They are non-blocking, closed by exec, and left out of SocketWatch.
+// IPv4, or for IPv4 where the machine has no IPv6). Addresses that this machine does not have (any more, or yet) are left
+// out; if it has none of them, that is an error. They are non-blocking, closed by exec, and left out of SocketWatch.
 // Their accept queues are as long as the system allows (net.core.somaxconn). The caller ends with close_listeners().
 // `purpose` is for the error: "messages between nodes".
 Result<ListenSockets> open_listeners(const char* purpose, std::span<const InterfaceAddress> only);

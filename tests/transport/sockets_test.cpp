@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <vector>
@@ -69,15 +72,49 @@ TEST(Listeners, AtTheChosenAddressesOnly) {
   close_listeners(opened->descriptors);
 }
 
-TEST(Listeners, AnAddressOfAnotherMachineIsAnError) {
+// 192.0.2.1 is for documentation, so no machine has it. A tentative IPv6 address is refused likewise.
+TEST(Listeners, AnAddressThatCannotBeUsedIsLeftOut) {
   InterfaceAddress elsewhere = loopback_address(1);
   elsewhere.bytes[0] = std::byte{192};
   elsewhere.bytes[1] = std::byte{0};
-  elsewhere.bytes[2] = std::byte{2};  // 192.0.2.1: for documentation
-  const auto opened = open_listeners("a test", std::vector{loopback_address(2), elsewhere});
-  ASSERT_FALSE(opened.ok());
-  EXPECT_NE(opened.error().message.find("cannot bind a socket for a test"), std::string::npos)
-      << opened.error().message;
+  elsewhere.bytes[2] = std::byte{2};
+  for (const auto& chosen :
+       {std::vector{loopback_address(2), elsewhere}, std::vector{elsewhere, loopback_address(2)}}) {
+    const auto opened = open_listeners("a test", chosen);
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    EXPECT_EQ(opened->descriptors.size(), 1U);
+    EXPECT_EQ(connect_to(loopback_address(2), opened->port), 0);
+    close_listeners(opened->descriptors);
+  }
+  const auto none = open_listeners("a test", std::vector{elsewhere});
+  ASSERT_FALSE(none.ok());
+  EXPECT_NE(none.error().message.find("cannot bind a socket for a test"), std::string::npos) << none.error().message;
+  EXPECT_NE(none.error().message.find(std::strerror(EADDRNOTAVAIL)), std::string::npos) << none.error().message;
+}
+
+// While the child lives, nothing listens any more once this process has closed its sockets.
+TEST(Listeners, AForkedChildHasNone) {
+  const auto opened = open_listeners("a test", std::vector{loopback_address(2)});
+  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  std::array<int, 2> ends{};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
+  const pid_t child = fork();
+  char byte = 0;
+  if (child == 0) {
+    close(ends[1]);
+    const bool begun = write(ends[0], &byte, 1) == 1;
+    _exit(begun && read(ends[0], &byte, 1) == 0 ? 0 : 1);
+  }
+  ASSERT_GT(child, 0);
+  ASSERT_EQ(read(ends[1], &byte, 1), 1);  // it has begun
+  EXPECT_EQ(connect_to(loopback_address(2), opened->port), 0);
+  close_listeners(opened->descriptors);
+  EXPECT_EQ(connect_to(loopback_address(2), opened->port), ECONNREFUSED);
+  close(ends[0]);
+  close(ends[1]);
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace
