@@ -116,6 +116,7 @@ class Connection {
   bool ours = false;                          // made by us
   bool open = false;                          // both have named the secret: messages may come
   bool named = false;                         // the other side has named the secret
+  std::uint64_t accepted_ns = 0;              // when it was; 0: it is ours
   unsigned checks = 0;                        // checks by the owner while the other side has not named it
   unsigned renewed = 0;                       // times that it was made anew since its node last answered a probe
   std::unique_ptr<NodeProbe> node = nullptr;  // asked at the last check, while the process does not answer

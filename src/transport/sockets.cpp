@@ -2,6 +2,7 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -89,8 +90,8 @@ bool bind_all(std::span<const InterfaceAddress> only, ListenSockets& made, const
   }
   for (const InterfaceAddress& where : only) {
     const int one = bound_at(where, made.port, what);
-    if (one < 0) return false;
     if (one < 0 && errno == EADDRNOTAVAIL) continue;
+    if (one < 0) return false;
     made.descriptors.push_back(one);
     if (made.port == 0) made.port = port_of(one);
   }
@@ -137,6 +138,13 @@ void keep_alive(int connection, std::uint64_t timeout_ns) {
   set_option(connection, IPPROTO_TCP, TCP_KEEPIDLE, half);
   set_option(connection, IPPROTO_TCP, TCP_KEEPINTVL, interval);
   set_option(connection, IPPROTO_TCP, TCP_KEEPCNT, std::max(half / interval, 1));
+}
+
+std::size_t most_unauthenticated() {
+  constexpr rlim_t kMost = 1024;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return kMost;
+  return std::min(kMost, limit.rlim_cur / 4);
 }
 
 void close_at_once(int connection) {

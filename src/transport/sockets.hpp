@@ -6,6 +6,7 @@
 
 #include <sys/socket.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -43,6 +44,13 @@ void close_listeners(std::span<const int> descriptors);
 
 // An idle connection is asked for a sign of life after half of the timeout, and a few times more in the other half.
 void keep_alive(int connection, std::uint64_t timeout_ns);
+
+// A connection that is younger than this may have its first bytes still on the way.
+inline constexpr std::uint64_t kFirstBytesTime = 200'000'000;  // ns
+
+// How many connections that have not named the job's secret a listener's owner keeps at most, however young they are: 1024,
+// but no more than a quarter of the process's limit of descriptors.
+std::size_t most_unauthenticated();
 
 // close() drops the connection with all that was not acknowledged, and the other node is told at once (RST).
 void close_at_once(int connection);

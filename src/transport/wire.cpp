@@ -312,7 +312,7 @@ void Wire::poll(WirePort* port, int set) {
     std::erase_if(connections_, [](const auto& one) { return one->broken() && one->rank < 0; });
     const auto unauthenticated = static_cast<std::size_t>(
         std::ranges::count_if(connections_, [](const auto& one) { return !one->ours && !one->named; }));
-    if (unauthenticated > kMostUnauthenticated) close_silent(unauthenticated - kMostUnauthenticated);
+    if (unauthenticated > kMostUnauthenticated) close_silent(unauthenticated);
   }
   if (port != nullptr && port->told_) {
     port->told_ = false;

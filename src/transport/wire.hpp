@@ -15,8 +15,8 @@
 // only if it has not begun itself.
 //
 // Every connection begins with the job's secret, so that only those of the job's own processes are accepted. A connection
-// that does not name it is closed after a while. Where more than kMostUnauthenticated have not named it, the oldest of
-// them that has said nothing is closed for each new one.
+// that does not name it is closed after a while. Where more than kMostUnauthenticated have not named it, those of them that
+// have said nothing for kFirstBytesTime are closed, the oldest first; beyond most_unauthenticated() also younger ones.
 //
 // A node that does not answer any more is noticed within the timeout: the kernel asks on idle connections (keepalive),
 // and poll() checks now and then those with bytes that nobody acknowledges, and connects to whoever a receive waits
@@ -185,7 +185,7 @@ class Wire final : public PutWire, private Connection::Sink {
 
   Peer& peer(std::int32_t rank);
   void check_connections();
-  void close_silent(std::size_t count);
+  void close_silent(std::size_t unauthenticated);
   bool is_over(std::int32_t tag) const;
   std::byte* throw_away(Peer& from, std::uint64_t bytes);
   std::unique_ptr<Connection> connect_to(const ListenAddress& listener, std::int32_t rank, FrameKind first,

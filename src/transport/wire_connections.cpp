@@ -47,17 +47,22 @@ void Wire::accept_connections() {
       set_option(made, IPPROTO_TCP, TCP_NODELAY, 1);
       keep_alive(made, timeout_ns_);
       connections_.push_back(std::make_unique<Connection>(made, accepting_, false));
+      connections_.back()->accepted_ns = now_ns();
     }
   }
 }
 
-// Closes the `count` oldest connections that have not named the secret and said nothing.
-void Wire::close_silent(std::size_t count) {
+// Closes the oldest connections that have not named the secret and said nothing, where there are too many. A young one may
+// be a rank's probe, which does not come again.
+void Wire::close_silent(std::size_t unauthenticated) {
+  const std::size_t most = most_unauthenticated();
+  const std::uint64_t now = now_ns();
   std::erase_if(connections_, [&](const auto& one) {
-    if (count == 0 || one->ours || one->named) return false;
+    if (unauthenticated <= kMostUnauthenticated || one->ours || one->named) return false;
+    if (unauthenticated <= most && now - one->accepted_ns < kFirstBytesTime) return false;
     int waiting = 0;  // bytes that this process has not read yet
     const bool silent = ioctl(one->socket(), FIONREAD, &waiting) != 0 || waiting < static_cast<int>(sizeof(Frame));
-    if (silent) --count;
+    if (silent) --unauthenticated;
     return silent;
   });
 }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "../seed.hpp"
+#include "base/clock.hpp"
 #include "loopback.hpp"
 #include "transport/group.hpp"
 
@@ -405,7 +406,6 @@ TEST(Wire, ThePeerIsToldOfAFailure) {
   EXPECT_EQ(notices.back().context, 5);
 }
 
-// Rank 1 does not accept, and its accept queue is full: rank 0's connection is made anew seven times, which is longer than
 // The connection turns out to be broken when rank 0 tells of the failure, and not by a poll: what waits for that peer in other
 // communicators ends all the same.
 TEST(Wire, WhoIsToBeToldAndIsGoneIsLost) {
@@ -431,6 +431,7 @@ TEST(Wire, WhoIsToBeToldAndIsGoneIsLost) {
   EXPECT_EQ(errors, std::vector{kFailure});
 }
 
+// Rank 1 does not accept, and its accept queue is full: rank 0's connection is made anew seven times, which is longer than
 // its timeout. Then rank 1 accepts, and the message arrives.
 TEST(Wire, AProcessThatDoesNotAcceptIsNoLoss) {
   auto wires = impatient_pair(failures);
@@ -501,14 +502,16 @@ TEST(Wire, WhatAnUnansweredConnectionHadGoesOverAnother) {
   EXPECT_EQ(room_second, second);
 }
 
-// As many as may be connect to rank 0 and say nothing, within their time; then rank 1 connects: the oldest makes room.
-TEST(Wire, TheOldestSilentConnectionMakesRoomForAPeer) {
+// More connect to rank 0 than may be unauthenticated, and say nothing. As long as they are young, a peer connects beside them;
+// then the oldest are closed until no more than may be are left.
+TEST(Wire, TheOldestSilentConnectionsAreClosedOnceTheyAreNotYoung) {
   auto wires = job(2);
   WirePort a(*wires[0]);
   WirePort b(*wires[1]);
   const ListenAddress listener = loopback(wires[0]->listen_port());
+  constexpr std::size_t kTooMany = 10;
   std::vector<int> silent;
-  for (std::size_t i = 0; i < Wire::kMostUnauthenticated; ++i) {
+  for (std::size_t i = 0; i < Wire::kMostUnauthenticated + kTooMany; ++i) {
     silent.push_back(socket(AF_INET, SOCK_STREAM, 0));
     ASSERT_EQ(connect(silent.back(), reinterpret_cast<const sockaddr*>(&listener.address), listener.length), 0);
     a.poll();
@@ -519,12 +522,43 @@ TEST(Wire, TheOldestSilentConnectionMakesRoomForAPeer) {
   ASSERT_EQ(a.recv(message(room, 1, 0), {}, nullptr), 0);
   both(a, 1, b, 1);
   EXPECT_EQ(room, bytes);
+  for (std::size_t i = 0; i < kTooMany; ++i) {
+    pollfd end{.fd = silent[i], .events = POLLIN, .revents = 0};
+    for (int polls = 0; polls < 100'000'000 && poll(&end, 1, 0) == 0; ++polls) a.poll();
+    EXPECT_NE(end.revents, 0) << i;
+  }
+  for (int i = 0; i < 1000; ++i) a.poll();
   for (std::size_t i = 0; i < silent.size(); ++i) {
     char byte = 0;
-    const bool closed = recv(silent[i], &byte, 1, MSG_DONTWAIT) == 0;
-    EXPECT_TRUE(i == 0 || !closed) << i;
+    EXPECT_EQ(recv(silent[i], &byte, 1, MSG_DONTWAIT) == 0, i < kTooMany) << i;
     close(silent[i]);
   }
+}
+
+// The first of more connections than may be unauthenticated sends its probe's frame when all have been accepted.
+TEST(Wire, AYoungConnectionIsKeptUntilItsProbeCame) {
+  auto wires = job(1);
+  const ListenAddress listener = loopback(wires[0]->listen_port());
+  const std::uint64_t begin = now_ns();
+  std::vector<int> young;
+  for (std::size_t i = 0; i < Wire::kMostUnauthenticated + 10; ++i) {
+    young.push_back(socket(AF_INET, SOCK_STREAM, 0));
+    ASSERT_EQ(connect(young.back(), reinterpret_cast<const sockaddr*>(&listener.address), listener.length), 0);
+    wires[0]->step();
+  }
+  const Frame probe{.kind = FrameKind::probe, .tag = 1, .bytes = kSecret.low, .id = kSecret.high};
+  ASSERT_EQ(send(young.front(), &probe, sizeof probe, MSG_NOSIGNAL), static_cast<ssize_t>(sizeof probe));
+  const bool late = now_ns() - begin > kFirstBytesTime;
+  Frame answer{};
+  ssize_t got = -1;
+  for (int i = 0; i < 1'000'000 && got < 0; ++i) {
+    wires[0]->step();
+    got = recv(young.front(), &answer, sizeof answer, MSG_DONTWAIT);
+  }
+  for (const int one : young) close(one);
+  if (late) GTEST_SKIP() << "this machine was too slow";
+  EXPECT_EQ(got, static_cast<ssize_t>(sizeof answer));
+  EXPECT_EQ(answer.kind, FrameKind::hello_ack);
 }
 
 // More connect than are accepted before they name the secret, and none says anything: all are closed, and the peer's
