@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "base/socket_watch.hpp"
 #include "base/system_error.hpp"
 
 namespace urakata::chain {
@@ -31,6 +32,12 @@ void ready_for_operations(int socket, std::uint64_t timeout_ns) {
   fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) & ~O_NONBLOCK);  // else requests end where they should wait
 }
 
+// Sockets are left out from the start: a child that is forked before they are a conduit's has none of them either.
+void close_socket(int socket) {
+  SocketWatch::closed(socket);
+  close(socket);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Listener>> Listener::open(std::int32_t rank, transport::Secret secret, std::uint64_t timeout_ns,
@@ -43,17 +50,18 @@ Result<std::unique_ptr<Listener>> Listener::open(std::int32_t rank, transport::S
 }
 
 Listener::~Listener() {
-  for (const Pending& one : pending_) close(one.socket);
-  for (const auto& [key, socket] : accepted_) close(socket);
+  for (const Pending& one : pending_) close_socket(one.socket);
+  for (const auto& [key, socket] : accepted_) close_socket(socket);
   transport::close_listeners(listeners_.descriptors);
 }
 
 Result<int> Listener::connect_to(const Member& member, std::uint64_t until_ns) {
   const int made = socket(member.address.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (made < 0) return system_error("cannot make a socket");
+  SocketWatch::leave_out(made);
   const auto failed = [&](const char* what) {
     const Error error = system_error(std::string("cannot ") + what + " rank " + std::to_string(member.rank));
-    close(made);
+    close_socket(made);
     return error;
   };
   if (::connect(made, reinterpret_cast<const sockaddr*>(&member.address.address), member.address.length) != 0) {
@@ -86,6 +94,7 @@ void Listener::accept_for(int milliseconds) {
     for (std::size_t i = 0; i < kMostPending; ++i) {  // the rest of them with the next call
       const int made = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
       if (made < 0) break;
+      SocketWatch::leave_out(made);
       pending_.push_back({.socket = made, .since_ns = now_ns()});
     }
   }
@@ -97,16 +106,32 @@ void Listener::accept_for(int milliseconds) {
       const bool ours = recv(one.socket, &handshake, sizeof handshake, 0) == sizeof handshake &&
                         transport::Secret{.low = handshake.low, .high = handshake.high} == secret_ &&
                         accepted_.try_emplace({handshake.context, handshake.rank}, one.socket).second;
-      if (!ours) close(one.socket);
+      if (!ours) close_socket(one.socket);
       return true;
     }
     const bool waits = here > 0 || (here < 0 && (errno == EAGAIN || errno == EINTR));
     if (waits && now_ns() - one.since_ns < kHandshakeTimeout) return false;
-    close(one.socket);
+    close_socket(one.socket);
     return true;
   });
-  // Each new one takes the place of the oldest that has said nothing.
-  for (; pending_.size() > kMostPending; pending_.erase(pending_.begin())) close(pending_.front().socket);
+  limit_pending();
+}
+
+// Closes the oldest where too many have not sent their handshake: those that have sent nothing and are not young. Beyond the
+// limit of connections any.
+void Listener::limit_pending() {
+  const std::size_t most = transport::most_unauthenticated();
+  const std::uint64_t now = now_ns();
+  std::size_t count = pending_.size();
+  std::erase_if(pending_, [&](const Pending& one) {
+    if (count <= kMostPending) return false;
+    char byte = 0;
+    const bool silent = now - one.since_ns >= transport::kFirstBytesTime && recv(one.socket, &byte, 1, MSG_PEEK) <= 0;
+    if (count <= most && !silent) return false;
+    close_socket(one.socket);
+    --count;
+    return true;
+  });
 }
 
 Result<std::vector<Conduit::Peer>> Listener::connect(std::span<const Member> members, std::size_t own) {
@@ -114,7 +139,7 @@ Result<std::vector<Conduit::Peer>> Listener::connect(std::span<const Member> mem
   std::vector<Conduit::Peer> peers(members.size());
   const auto failed = [&](Error error) {
     for (const Conduit::Peer& peer : peers) {
-      if (peer.socket >= 0) close(peer.socket);
+      if (peer.socket >= 0) close_socket(peer.socket);
     }
     return error;
   };

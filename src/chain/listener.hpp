@@ -57,6 +57,7 @@ class Listener {
       : rank_(rank), secret_(secret), timeout_ns_(timeout_ns) {}
   Result<int> connect_to(const Member& member, std::uint64_t until_ns);
   void accept_for(int milliseconds);
+  void limit_pending();
 
   // Constant once open() has ended.
   const std::int32_t rank_;
