@@ -12,6 +12,8 @@
 #include <memory>
 #include <string_view>
 
+#include "base/file_bytes.hpp"
+
 namespace urakata::job {
 
 namespace {
@@ -77,6 +79,17 @@ std::string network_device(const std::string& root) {
   for (const char* name : kClasses) {
     const std::string folder = root + "/sys/class/" + name;
     if (const auto found = entries(folder); !found.empty()) return folder.substr(root.size()) + "/" + found.front();
+  }
+  return "";
+}
+
+std::string unknown_controller(const std::string& root) {
+  const std::string folder = root + "/sys/bus/pci/devices";
+  for (const std::string& name : entries(folder)) {
+    std::string device = folder;
+    device.append("/").append(name);
+    const std::string of = file_bytes(device + "/class", 32);
+    if (of.starts_with("0x02") && !of.starts_with("0x0200")) return device.substr(root.size());
   }
   return "";
 }

@@ -15,6 +15,10 @@ namespace urakata::job {
 // A driver of such a network on this node, "/sys/class/infiniband/mlx5_0"; empty: none is known. `root`: of tests.
 std::string network_device(const std::string& root = "");
 
+// A network controller of this node that is not Ethernet, by its PCI class, "/sys/bus/pci/devices/0000:17:00.0"; empty: there
+// is none. The MPI library may drive it, with a driver that network_device() does not know; that shows after MPI_Init.
+std::string unknown_controller(const std::string& root = "");
+
 // What a process has open.
 struct OpenFiles {
   std::vector<std::string> devices;    // character devices that may be a network's, "/dev/kgni0"

@@ -98,8 +98,9 @@ tune::RunFacts run_facts() {
                                                              wish.placement, wish.helper_cpus, 1)
                                              .within_node;
   const tune::TransportTerms terms = tune::transport_terms(wish.transport);
-  facts.by_wire =
-      started.local_ranks == 1 && started.ranks > 1 && terms.wire && !(terms.better && !job::network_device().empty());
+  // MPI_THREAD_MULTIPLE is to be had in MPI_Init only. So what may turn out to be better than the wire counts here, too.
+  facts.by_wire = started.local_ranks == 1 && started.ranks > 1 && terms.wire &&
+                  !(terms.better && !(job::network_device().empty() && job::unknown_controller().empty()));
   return facts;
 }
 

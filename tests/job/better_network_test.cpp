@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 namespace urakata::job {
 namespace {
@@ -24,6 +25,10 @@ class BetterNetwork : public testing::Test {
   void TearDown() override { fs::remove_all(root_); }
 
   void has_device(const std::string& name) { fs::create_directories(root_ / "sys/class" / name); }
+  void has_controller(const std::string& place, const std::string& its_class) {
+    fs::create_directories(root_ / "sys/bus/pci/devices" / place);
+    std::ofstream(root_ / "sys/bus/pci/devices" / place / "class") << its_class << "\n";
+  }
   void has_open(int descriptor, const std::string& target) {
     fs::create_symlink(target, root_ / "fd" / std::to_string(descriptor));
   }
@@ -65,6 +70,17 @@ TEST_F(BetterNetwork, DriversOfKnownNetworksAreFound) {
   has_device("infiniband/hfi1_0");
   EXPECT_EQ(device(), "/sys/class/infiniband/hfi1_0");
   EXPECT_EQ(better_network(device(), {}, {}), "the node has /sys/class/infiniband/hfi1_0");
+}
+
+TEST_F(BetterNetwork, AControllerThatIsNotEthernetMayBeOfAnUnknownNetwork) {
+  const auto controller = [&] { return unknown_controller(root_.string()); };
+  EXPECT_EQ(controller(), "");
+  has_controller("0000:00:01.0", "0x010802");  // NVMe
+  has_controller("0000:00:02.0", "0x020000");  // Ethernet
+  EXPECT_EQ(controller(), "");
+  has_controller("0000:17:00.0", "0x028000");
+  EXPECT_EQ(controller(), "/sys/bus/pci/devices/0000:17:00.0");
+  EXPECT_EQ(device(), "") << "whether the MPI library uses it is not known";
 }
 
 TEST_F(BetterNetwork, OfOpenFilesOnlyDevicesThatMayBeNetworksAndListenersCount) {
