@@ -196,7 +196,7 @@ def test_what_is_not_urakatas_passes(hosts: Hosts) -> None:
     receiver.wait_for_line()
     # As a frame of Urakata's begins, for a communicator that there is not.
     send = "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); "
-    send += f"s.sendto(bytes.fromhex('7572 6b33') + bytes(60), ('{hosts.addresses[1]}', 7777))"
+    send += f"s.sendto(bytes.fromhex('7572 6b34') + bytes(60), ('{hosts.addresses[1]}', 7777))"
     assert hosts.execute(0, ["python3", "-c", send]).returncode == 0
     assert "urk4" in receiver.finish(20).stdout
 
