@@ -21,7 +21,7 @@ from collections.abc import Sequence
 BULK = 4 << 20
 SIZES = (1, 7, 64, 1400, 1472, 8972, 30_000)
 """Bytes of datagrams: within a frame of 1500 bytes, and of 9000, and in fragments."""
-MARK = bytes.fromhex("75726b33")
+MARK = bytes.fromhex("75726b34")
 """A frame of byte code's begins so."""
 
 _LENGTH = struct.Struct("<I")
