@@ -364,8 +364,12 @@ void Process::end() {
   if (observer_) write_report();
   if (!host_only_) {
     host.Group_free(&world_group_);
+    // Others leave both to MPI_Finalize. Where messages are left that nobody has received, as after a call with wrong
+    // arguments on one rank, MPICH frees no communicator, and inside MPI_Finalize ends the job for it.
+#if defined(URAKATA_ABI_OPENMPI)
     host.Comm_free(&self_);
     host.Comm_free(&world_);
+#endif
   }
 }
 
