@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from calls_file import ABORTED, RUNNING, CallsFile
+from calls_file import ABORTED, FINISHED, RUNNING, CallsFile
 from typer.testing import CliRunner
 
 from urakata.cli import build_app
@@ -206,3 +206,13 @@ def test_who_has_called_abort_says_where(tmp_path: Path) -> None:
     file.write(tmp_path, ABORTED, ns=200, inside=abort, since=200, last=barrier)
     _, whole = told(tmp_path)
     assert early_ends(whole) == ["rank 0 called MPI_Abort at app+0x50"]
+
+
+def test_ranks_that_reached_finalize_are_told_beside_those_that_did_not(tmp_path: Path) -> None:
+    """Rank 2 ended early, as Python does after an exception: ranks 0 and 1 are not at fault."""
+    report = job(tmp_path, [os.getpid()] * 2)
+    CallsFile(2, 3, clock=BOOT, pid=os.getpid(), wall=WALL).write(report, FINISHED, ns=SECOND)
+    assert early_ends(told(report)[1])[-1] == "rank 2 reached MPI_Finalize; the others may wait for it"
+    for rank in range(3):
+        CallsFile(rank, 3, clock=BOOT, pid=os.getpid(), wall=WALL).write(report, FINISHED, ns=SECOND)
+    assert early_ends(told(report)[1]) == []

@@ -253,3 +253,10 @@ def test_a_library_of_the_system_has_the_systems_launcher(tmp_path: Path, monkey
     assert Linked(str(tmp_path / "opt" / "lib" / "libmpi.so.40"), ("openmpi",)).launcher() == elsewhere / "mpirun"
     (system / "mpirun.openmpi").unlink()
     assert of_system.launcher() == ours / "mpirun"
+
+
+def test_a_folder_that_takes_no_file_is_refused_before_the_job(tmp_path: Path) -> None:
+    """/proc, in which nobody can make one."""
+    mpirun = launcher(tmp_path, "echo started")
+    code, output, errors = run(tmp_path, "--host", mpirun, "--report", "/proc/self", "--", "./app")
+    assert code == 2 and "started" not in output and "--report /proc/self" in errors

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from types import FrameType
 from typing import Annotated
@@ -114,6 +115,8 @@ def _prepare_report(folder: Path) -> None:
             left_over.unlink()
         if is_noted(folder):
             (folder / RUN_FILE).unlink()
+        with tempfile.TemporaryFile(dir=folder):  # as the ranks will write there
+            pass
     except OSError as error:
         raise paths.NotFoundError(f"--report {folder}: {error.strerror}") from error
 

@@ -65,13 +65,18 @@ def _times(ranks: list[RankShare]) -> str:
 
 
 def early_ends(whole: Whole) -> list[str]:
-    """One line for all ranks that are, or ended, in the same way at the same place before MPI_Finalize."""
+    """One line for all ranks that are, or ended, in the same way at the same place before MPI_Finalize. If there are such
+    ranks, also one for those that reached it."""
     lines = []
     for ranks in _groups(whole):
         many = len(ranks) > 1
         state, where = _state(ranks[0], many, whole.alive), _where(ranks[0], many)
         joint = " " if ranks[0].state == "aborted" and ranks[0].inside else "; "
         lines.append(f"{of_ranks([rank.rank for rank in ranks])} {state}{joint}{where}{_times(ranks)}")
+    finished = [rank.rank for rank in whole.ranks if rank.state == "finished"]
+    if lines and finished:
+        them = "it" if len(finished) == 1 else "them"
+        lines.append(f"{of_ranks(finished)} reached MPI_Finalize; the others may wait for {them}")
     return lines
 
 
