@@ -210,7 +210,7 @@ def test_who_has_called_abort_says_where(tmp_path: Path) -> None:
 
 def test_ranks_that_reached_finalize_are_told_beside_those_that_did_not(tmp_path: Path) -> None:
     """Rank 2 ended early, as Python does after an exception: ranks 0 and 1 are not at fault."""
-    report = job(tmp_path, [os.getpid()] * 2)
+    report = job(tmp_path, [os.getpid()] * 3)
     CallsFile(2, 3, clock=BOOT, pid=os.getpid(), wall=WALL).write(report, FINISHED, ns=SECOND)
     assert early_ends(told(report)[1])[-1] == "rank 2 reached MPI_Finalize; the others may wait for it"
     for rank in range(3):

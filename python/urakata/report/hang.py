@@ -65,8 +65,8 @@ def _times(ranks: list[RankShare]) -> str:
 
 
 def early_ends(whole: Whole) -> list[str]:
-    """One line for all ranks that are, or ended, in the same way at the same place before MPI_Finalize. If there are such
-    ranks, also one for those that reached it."""
+    """One line for all ranks that are, or ended, in the same way at the same place before MPI_Finalize. Then one for
+    those that reached it, where others did not."""
     lines = []
     for ranks in _groups(whole):
         many = len(ranks) > 1
