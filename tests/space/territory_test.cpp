@@ -89,7 +89,7 @@ TEST_F(Place, IsUsedAgainWhenAllHasBeenUsed) {
 }
 
 TEST_F(Place, IsNobodyElses) {
-  for (const std::uint64_t tib : {2, 25, 41, 64, 69, 128}) {
+  for (const std::uint64_t tib : {2U, 25U, 41U, 64U, 69U, 128U}) {
     const AddressRange free{5 * kTerabyte + kPage, (5 + tib) * kTerabyte - kPage};
     for (const std::uint64_t random : {std::uint64_t{0}, ~std::uint64_t{0}, std::uint64_t{0x123456789abcdef}}) {
       ASSERT_TRUE(choose_territories(*registry, free, {random, random})) << tib;
