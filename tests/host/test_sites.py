@@ -373,7 +373,7 @@ def test_check_measures_what_the_links_give() -> None:
     ("words", "said"),
     [
         (["--sites", "2x0"], "the sites '2x0'"),
-        (["--sites", "2x1", "-n", "2"], "leave --count out"),
+        (["--sites", "2x1", "-n", "2"], "leave -n out"),
         (["--link-rate", "1gbit"], "need --sites"),
         (["--sites", "2x1", "--loss", "2"], "below 1"),
         (["--sites", "2x1", "--sysctl", "kernel.hostname=x"], "not one of a host's network"),

@@ -92,6 +92,9 @@ def _engines(ranks: list[dict[str, Any]]) -> list[Finding]:
     return [engine if engine.name == "host" else Finding(engine.name, False, why) for engine in found]
 
 
+_OUTSIDE = "outside the space: "  # in urakata-exec's line, before the reason
+
+
 def _space() -> Finding:
     """Puts the probe into a space, as any program, and sees whether it gets there."""
     command = [str(paths.program("urakata-exec")), "--space", "--", str(paths.program("urakata-probe"))]
@@ -105,8 +108,9 @@ def _space() -> Finding:
         return Finding("space", False, f"urakata-exec --space does not start a program: {error}")
     if any(line.startswith("{") and json.loads(line)["in_space"] for line in job.stdout.splitlines()):
         return Finding("space", True, f"ranks of a node may share one address space: {typed.command()} run --space")
-    said = (job.stderr.strip() or f"exit code {job.returncode}").splitlines()[-1]
-    return Finding("space", False, said.rpartition("outside the space: ")[2])
+    said = (job.stderr.strip() or f"exit code {job.returncode}").splitlines()
+    why = next((line for line in said if _OUTSIDE in line), said[-1])
+    return Finding("space", False, why.rpartition(_OUTSIDE)[2])
 
 
 def _devices() -> Finding:
