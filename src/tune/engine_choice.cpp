@@ -16,12 +16,13 @@ bool helpers_pay(const RunFacts& facts) {
 
 bool thread_needs_threads(const RunFacts& facts) { return helpers_pay(facts) && !facts.by_wire; }
 
-std::string why_no_thread(const RunFacts& facts, bool threads, const Placement&) {
+std::string why_no_thread(const RunFacts& facts, bool threads, const Placement& placement) {
   if (facts.asked != EngineKind::thread && facts.asked != EngineKind::kernel) {
     return "only --engine thread makes helpers";
   }
   if (!helpers_pay(facts)) {
-    return "no progress thread, since all ranks are on this node (--placement shared makes one)";
+    return "no progress thread, since all ranks are on this node (--placement shared makes one). It would be " +
+           placement.reason;
   }
   if (threads || (facts.by_wire && facts.no_wire.empty())) return "";
   if (facts.by_wire) {

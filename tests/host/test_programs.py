@@ -196,7 +196,7 @@ def test_without_a_spare_core_ranks_of_one_node_have_no_helper(folder: Path, tmp
     passes(run_job(host, 2, [*under, str(compiled(host, "space_end", folder)), "code", "0"]))
     told = json.loads((tmp_path / "rank-0.json").read_text())
     assert told["engine"] == "poll"
-    assert told["engine_why"].startswith("no helper, since all ranks are on this node"), told
+    assert told["engine_why"].startswith("no progress thread, since all ranks are on this node"), told
 
 
 # What choices come to in a run with helpers: how, which engine, what the call returns, and whose the engine then is.
