@@ -7,7 +7,7 @@
 
 #include "profile/profiled_call.hpp"
 #include "profile/time_line.hpp"
-#include "shim/abi.hpp"
+#include "shim/native/abi.hpp"
 
 namespace urakata::profile {
 

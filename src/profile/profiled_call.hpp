@@ -14,7 +14,7 @@
 #include "observe/call_profile.hpp"
 #include "observe/profile_link.hpp"
 #include "profile/time_line.hpp"
-#include "shim/abi.hpp"
+#include "shim/native/abi.hpp"
 
 namespace urakata::profile {
 

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "observe/call_events.hpp"
-#include "shim/abi.hpp"
+#include "shim/native/abi.hpp"
 
 namespace urakata::profile {
 

@@ -1,10 +1,10 @@
 // What the entry points have in common.
 #pragma once
 
-#include "shim/abi.hpp"
-#include "shim/host.hpp"
-#include "shim/profiled.hpp"
-#include "shim/space.hpp"
+#include "shim/native/abi.hpp"
+#include "shim/native/host.hpp"
+#include "shim/process/space.hpp"
+#include "shim/profile/profiled.hpp"
 
 // An entry point of messages. Outside a space they are the host's (host.message_path): that is tested first, and what
 // else there is to do is done in a function of its own, so that without registers to save it costs the program no more

@@ -75,7 +75,7 @@ def test_a_header_that_a_variable_puts_first_is_not_taken(tmp_path: Path, abi: s
     words = words[words[0].endswith("ccache") : words.index("-o")]
     names = ("mpi.h", "mpi_proto.h", "mpi_abi.h")
     other = folder(tmp_path / "other", dict.fromkeys(names, '#error "another mpi.h"\n'))
-    (tmp_path / "unit.cpp").write_text('#include "shim/abi.hpp"\n')
+    (tmp_path / "unit.cpp").write_text('#include "shim/native/abi.hpp"\n')
     line = [*words, "-fsyntax-only", tmp_path / "unit.cpp"]
     environment = {**os.environ, "CPATH": str(other), "CPLUS_INCLUDE_PATH": str(other)}
     done = subprocess.run(

@@ -28,11 +28,11 @@ def constants(text: str) -> set[str]:
 
 def hidden(layer: Path, base: Path) -> list[str]:
     """FILE: NAME for each constant of a file that a header that it may include has as well."""
-    headers = [*layer.glob("*.hpp"), *base.glob("*.hpp")]
+    headers = [*layer.rglob("*.hpp"), *base.rglob("*.hpp")]
     outer = set().union(*(constants(header.read_text()) for header in headers))
     return [
         f"{file.parent.name}/{file.name}: {name}"
-        for file in sorted(layer.glob("*.cpp"))
+        for file in sorted(layer.rglob("*.cpp"))
         for body in ANONYMOUS.findall(file.read_text())
         for name in sorted(constants(body) & outer)
     ]

@@ -1,0 +1,67 @@
+#include "shim/collectives/between_sites.hpp"
+
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/log.hpp"
+#include "base/options.hpp"
+#include "lanes/lanes.hpp"
+#include "shim/collectives/prepared.hpp"
+#include "shim/process/site_links.hpp"
+#include "transport/lanes.hpp"
+#include "tune/lanes_choice.hpp"
+
+namespace urakata::shim {
+
+namespace {
+
+using collectives::Operation;
+
+// Texts of the report, each once.
+std::string_view kept(std::string text) {
+  static std::mutex lock;
+  static auto* texts = new std::set<std::string, std::less<>>;
+  const std::lock_guard guard(lock);
+  return *texts->insert(std::move(text)).first;
+}
+
+std::vector<Streams> streams_of(Operation operation, const collectives::Arguments& arguments,
+                                const lanes::Placement& placement, std::uint32_t lanes) {
+  return tune::choose_streams(operation, arguments, placement, link_between, lanes, transport::Lanes::kFirstFlight);
+}
+
+}  // namespace
+
+BetweenSites between_sites(Operation operation, const collectives::Arguments& arguments,
+                           const lanes::Placement& placement) {
+  BetweenSites found;
+  if (!lanes::covers(operation, arguments.commutative, placement)) {
+    found.algorithm = tune::default_between_sites(operation);
+    if (found.algorithm.empty()) return found;
+    found.why = "between sites: once over each link, in one delay";
+    if (any_link_known()) {
+      found.why =
+          kept(std::string(found.why) + tune::predicted_without_lanes(operation, arguments, placement, link_between));
+      if (collectives::is_rooted(operation)) found.streams = streams_of(operation, arguments, placement, 0);
+    }
+    return found;
+  }
+  collectives::Arguments given = arguments;
+  given.segment = options().segment;
+  tune::LanesChoice chosen = tune::choose_lanes(operation, given, placement, link_between, options().lanes);
+  count_allocation();
+  auto built = lanes::build(operation, given, placement, chosen.lanes);
+  if (!built.ok()) {
+    log::warning("%s; it goes as within one site", built.error().message.c_str());
+    return found;
+  }
+  found.schedule = std::make_shared<const schedule::Schedule>(std::move(*built));
+  found.name = chosen.lanes == 0 ? "straight" : kept("lanes " + std::to_string(chosen.lanes));
+  found.why = kept(std::move(chosen.why));
+  if (any_link_known()) found.streams = streams_of(operation, arguments, placement, chosen.lanes);
+  return found;
+}
+
+}  // namespace urakata::shim

@@ -1,0 +1,115 @@
+#include "shim/collectives/blocking.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "base/options.hpp"
+#include "shim/collectives/message_exchange.hpp"
+#include "shim/collectives/start.hpp"
+#include "shim/native/host.hpp"
+#include "shim/process/process.hpp"
+#include "shim/process/site_links.hpp"
+#include "shim/profile/profiled.hpp"
+#include "shim/requests/completion.hpp"
+#include "shim/requests/engine_wait.hpp"
+#include "tune/decision.hpp"
+#include "tune/lanes_choice.hpp"
+
+namespace urakata::shim {
+
+namespace {
+
+// What one of the table's requests would be. It has no handle, and ends with the call. Its list of types is the
+// thread's, so that it need not be allocated for each call.
+class CallRequest {
+ public:
+  CallRequest() { request_.types = std::exchange(types_, {}); }
+  ~CallRequest() {
+    clear_request(request_);
+    types_ = std::move(request_.types);
+  }
+  CallRequest(const CallRequest&) = delete;
+  CallRequest& operator=(const CallRequest&) = delete;
+
+  Request& operator*() { return request_; }
+
+ private:
+  static thread_local std::vector<const Datatype*> types_;
+  Request request_;
+};
+thread_local std::vector<const Datatype*> CallRequest::types_;
+
+bool is_exchange(collectives::Operation operation) {
+  return operation == collectives::Operation::alltoall || operation == collectives::Operation::alltoallv;
+}
+
+bool among_neighbours(const Call& call) { return call.operation == collectives::Operation::neighbor_alltoallv; }
+
+// Can a communicator's blocking collectives be ours? Where none can be no communicator is looked at, since that alone
+// would have the host's waiting drive the engines.
+bool any_of(const Process& here, const Call& call) {
+  if (options().blocking != BlockingWish::automatic) return options().blocking == BlockingWish::always;
+  return among_neighbours(call) ? here.wire() != nullptr : here.sites().count > 1;
+}
+
+bool ours(const Communicator& comm, const Call& call) {
+  if (options().blocking == BlockingWish::always) return true;
+  if (among_neighbours(call)) return tune::blocking_pays(comm.medium());
+  if (comm.placement() == nullptr) return false;
+  return !is_exchange(call.operation) || tune::exchange_gains(*comm.placement(), link_between);
+}
+
+}  // namespace
+
+bool performed(const Call& call, int* code) {
+  Process& here = process();
+  const bool by_messages = may_be_message_exchange(call) && options().blocking != BlockingWish::never;
+  const bool by_schedule = any_of(here, call);
+  if (!here.running() || here.host_only() || !(by_messages || by_schedule) || inside_host(call.call_site)) return false;
+  if (by_messages && exchanged(call, nullptr, code)) return true;
+  Communicator* const comm = by_schedule ? communicator(call.comm) : nullptr;
+  if (comm == nullptr || !ours(*comm, call)) return false;
+  observe::Observer* const observer = here.observer();
+  const std::uint64_t begin = observer != nullptr ? call_begin() : 0;
+  Reading reading;
+  Prepared* prepared = nullptr;
+  if (accept(call, reading, prepared) == nullptr) return false;
+  if (prepared == nullptr) {
+    comm->retain();
+    *code = fail_unprepared(*comm, MPI_ERR_NO_MEM);
+    return true;
+  }
+  Communicator& part = part_for(reading, *prepared, *comm);
+  part.retain();
+  CallRequest made;
+  Request& request = *made;
+  if (const int failure = bind(call, reading, *prepared, part, request); failure != MPI_SUCCESS) {
+    part.retain();
+    *code = fail_start(part, failure);
+    return true;
+  }
+  if (observer != nullptr) {  // all of the call is waiting: it has no start and no gap
+    request.observed.started(begin);
+    request.observed.returned(begin, profiled);
+  }
+  *code = make_ready(request);
+  if (*code != MPI_SUCCESS) return true;
+  engine::Engine* const engine = part.engine;
+  if (observer == nullptr) {
+    engine->start_awaited(*request.run);
+  } else {  // after the start, as in intercepted(): a helper goes on meanwhile
+    engine->start(*request.run);
+    request.call_site = call_site(*observer, call, reading, *prepared, part);
+    request.observed.at(request.call_site);
+  }
+  {
+    Waiting waiting(engine, observer == nullptr);
+    while (!request.run->finished()) waiting.step();
+  }
+  Failure failure;
+  conclude(request, MPI_STATUS_IGNORE, begin, failure);
+  *code = failure.tell();
+  return true;
+}
+
+}  // namespace urakata::shim

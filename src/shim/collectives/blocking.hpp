@@ -1,0 +1,15 @@
+// The blocking form of a collective: from its arguments to its end, without a request of the program's.
+//
+// Thread-safety: as MPI says of the call.
+#pragma once
+
+#include "shim/collectives/call.hpp"
+
+namespace urakata::shim {
+
+// True: Urakata has performed the call, and `code` is its result; the error handler has been called. False: nothing was
+// done; it is the host's. The decision rests on the facts of intercepted() (start.hpp), on may_be_message_exchange()
+// and on tune::blocking_pays().
+bool performed(const Call& call, int* code);
+
+}  // namespace urakata::shim

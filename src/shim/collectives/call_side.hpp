@@ -1,0 +1,34 @@
+// One side of a collective's call: what it sends from, or receives into.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "shim/collectives/call.hpp"
+#include "shim/types/datatype.hpp"
+
+namespace urakata::shim {
+
+// One side's buffer as blocks: one per rank for v-forms, all alike otherwise. Of alike ones without holes the first
+// stands for all.
+struct Block {
+  const Datatype* type = nullptr;
+  std::uint64_t elements = 0;
+  std::int64_t displacement = 0;  // memory bytes from the buffer's address
+};
+
+struct Side {
+  const void* address = nullptr;
+  std::span<const Block> blocks;
+  bool holes = false;
+  std::uint64_t bytes = 0;  // payload of all blocks
+
+  // That of a neighbour; one may stand for all.
+  const Block& block(std::size_t i) const { return blocks[blocks.size() == 1 ? 0 : i]; }
+};
+
+// The side as `parts` blocks, which lie in `blocks`. False where the host must be the one to complain.
+bool describe(const CallBuffer& buffer, std::uint32_t parts, std::vector<Block>& blocks, Side& side);
+
+}  // namespace urakata::shim

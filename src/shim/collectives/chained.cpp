@@ -1,0 +1,55 @@
+#include "shim/collectives/chained.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "base/log.hpp"
+#include "chain/compile.hpp"
+
+namespace urakata::shim {
+
+namespace {
+
+using collectives::Algorithm;
+using collectives::Arguments;
+using collectives::Operation;
+
+// Those whose messages each rank knows of every other from its own arguments, and in which nothing is computed.
+constexpr std::array kOperations = {Operation::bcast, Operation::allgather, Operation::alltoall};
+
+// Its messages run down a tree: each rank receives from its parent only.
+bool runs_downhill(Operation operation, const Algorithm& algorithm) {
+  return operation == Operation::bcast && algorithm.name != std::string_view("scatter_allgather");
+}
+
+bool all_ranks_can(const Algorithm& algorithm, Arguments arguments) {
+  for (arguments.rank = 0; arguments.rank < arguments.ranks; ++arguments.rank) {
+    const auto schedule = algorithm.build(arguments);
+    if (!schedule.ok()) return false;
+    if (const auto most = chain::most_entries(*schedule); !most.ok()) {
+      log::detail("engine kernel: rank %u's %s", arguments.rank, most.error().message.c_str());
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+const Algorithm* chainable(Operation operation, const Algorithm& chosen, const Arguments& arguments) {
+  if (arguments.bytes == 0 || std::ranges::find(kOperations, operation) == kOperations.end()) return nullptr;
+  if (all_ranks_can(chosen, arguments)) return &chosen;
+  const auto all = collectives::algorithms(operation);
+  const auto other = std::ranges::find_if(all, [&](const Algorithm& one) { return all_ranks_can(one, arguments); });
+  return other != all.end() ? &*other : nullptr;
+}
+
+Result<std::shared_ptr<const chain::ChainedSchedule>> chained(Operation operation, const Algorithm& algorithm,
+                                                              const schedule::Schedule& schedule) {
+  auto made = chain::compile(schedule, {.downhill = runs_downhill(operation, algorithm)});
+  if (!made.ok()) return made.error();
+  return std::make_shared<const chain::ChainedSchedule>(std::move(*made));
+}
+
+}  // namespace urakata::shim

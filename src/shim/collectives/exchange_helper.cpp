@@ -1,0 +1,78 @@
+#include "shim/collectives/exchange_helper.hpp"
+
+#include <poll.h>
+
+#include <atomic>
+#include <ctime>
+#include <mutex>
+
+#include "base/cpu_set.hpp"
+#include "base/fallback_progress.hpp"
+#include "base/options.hpp"
+#include "shim/collectives/planned_exchange.hpp"
+#include "shim/process/process.hpp"
+#include "shim/process/space.hpp"
+
+namespace urakata::shim {
+
+namespace {
+
+constinit std::atomic<FallbackProgress*> exchange_helper{nullptr};  // stays once it is made
+constinit std::atomic<unsigned> long_waits{0};                      // relaxed: who comes a step too late does no harm
+
+struct MoveExchanges {
+  CpuSet cpus;  // where the helper runs; empty: where who makes it does
+  bool bound = false;
+
+  bool operator()() {
+    if (!bound && !cpus.empty()) cpus.bind();
+    bound = true;
+    if (long_waits.load(std::memory_order_relaxed) == 0) progress_exchanges();
+    return long_exchanges_under_way();
+  }
+};
+
+bool sleep_until_news(std::uint64_t ns) {
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  if (long_waits.load(std::memory_order_relaxed) != 0) return false;  // the news are for who waits
+  pollfd watched{.fd = process().wire()->news(), .events = POLLIN, .revents = 0};
+  const timespec timeout{.tv_sec = static_cast<time_t>(ns / kSecond), .tv_nsec = static_cast<long>(ns % kSecond)};
+  return ppoll(&watched, 1, &timeout, nullptr) >= 0;
+}
+
+}  // namespace
+
+bool want_exchange_helper() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    const bool helpers = process().engine_choice().why_not(name(EngineKind::thread)).empty();
+    if (!helpers || fallback != nullptr || process().wire() == nullptr) return;
+    const auto& cpus = process().placement().helpers;
+    exchange_helper.store(new FallbackProgress("urakata/plans", "exchanges between nodes",
+                                               MoveExchanges{cpus.empty() ? CpuSet() : cpus.front()}, sleep_until_news),
+                          std::memory_order_release);
+  });
+  return exchange_helper.load(std::memory_order_acquire) != nullptr;
+}
+
+void expect_long_exchange() { exchange_helper.load(std::memory_order_acquire)->expect(); }
+
+LongWait::LongWait(bool of_helper) : of_helper_(of_helper) {
+  if (of_helper_) long_waits.fetch_add(1, std::memory_order_relaxed);
+}
+
+LongWait::~LongWait() {
+  if (of_helper_) long_waits.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void stop_exchange_helper() {
+  FallbackProgress* const made = exchange_helper.load(std::memory_order_acquire);
+  if (made != nullptr) made->stop();
+}
+
+std::uint64_t exchange_helper_cpu_ns() {
+  const FallbackProgress* const made = exchange_helper.load(std::memory_order_acquire);
+  return made != nullptr ? made->cpu_ns() : 0;
+}
+
+}  // namespace urakata::shim

@@ -1,0 +1,208 @@
+#include "shim/collectives/message_exchange.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/options.hpp"
+#include "base/reserve.hpp"
+#include "observe/observer.hpp"
+#include "shim/collectives/call_binding.hpp"
+#include "shim/collectives/staging.hpp"
+#include "shim/collectives/start.hpp"
+#include "shim/messages/message.hpp"
+#include "shim/native/without_memory.hpp"
+#include "shim/process/devices.hpp"
+#include "shim/process/process.hpp"
+#include "shim/process/space.hpp"
+#include "shim/profile/profiled.hpp"
+#include "shim/requests/completion.hpp"
+#include "shim/requests/request.hpp"
+
+namespace urakata::shim {
+
+namespace {
+
+using collectives::Neighbourhood;
+
+// Tags.
+constexpr std::int32_t kPayload = 0;
+constexpr std::int32_t kNotStarted = 1;
+
+// Messages of an exchange, without their payload.
+MessageDescriptor from_neighbour(Circle& circle, std::uint32_t rank) {
+  MessageDescriptor made;
+  made.circle = &circle;
+  messages::route_receive(static_cast<std::int32_t>(rank), p2p::kAnyTag, made);
+  made.envelope.context |= Circle::kCollective;
+  return made;
+}
+MessageDescriptor to_neighbour(Circle& circle, std::uint32_t rank, std::int32_t tag) {
+  MessageDescriptor made;
+  made.circle = &circle;
+  messages::route_send(static_cast<std::int32_t>(rank), tag, p2p::Mode::standard, made);
+  made.envelope.context |= Circle::kCollective;
+  return made;
+}
+
+void describe_payload(const Side& side, std::size_t i, MessageDescriptor& message) {
+  const Block& block = side.block(i);
+  messages::describe_buffer(writable(side.address) + block.displacement, block.elements, *block.type, message);
+}
+
+p2p::Request* start_one(const MessageDescriptor& message) {
+  return message.is_send() ? open_send(message) : &endpoint()->receive(message.envelope, message.buffer);
+}
+
+// The circle of a communicator whose exchanges go by messages; nullptr: they go another way. The same on all its ranks.
+Circle* exchange_circle(MPI_Comm comm) {
+  Circle* const all = circle(comm);
+  return all != nullptr && !all->mixed && !all->wide ? all : nullptr;
+}
+
+// Readies it to begin. `request` is fresh, and holds after an error what it was given.
+int prepare_messages(const Call& call, Reading& reading, Communicator& comm, Circle& circle, Request& request) {
+  request.communicator = &comm;
+  comm.retain();
+  return or_no_memory([&]() -> int {
+    retain_types(reading, request);
+    if (have_devices()) {
+      Call staged = call;
+      if (const int code = stage_call(staged, reading, request); code != MPI_SUCCESS) return code;
+      if (request.staging != nullptr) {
+        if (const int code = fetch(request); code != MPI_SUCCESS) return code;
+      }
+    }
+    request.exchange = std::make_unique<MessageExchange>(circle, reading);
+    request.exchange_circle.store(&circle, std::memory_order_release);
+    return MPI_SUCCESS;
+  });
+}
+
+// It cannot be started on this rank: takes its place in the order. Who has no memory for that either gives up.
+[[gnu::cold]] void fail_exchange(const Call& call, Communicator& comm, Circle& circle) {
+  or_no_memory([&] {
+    const Neighbours* const known = comm.neighbours();
+    if (known == nullptr) return MPI_SUCCESS;
+    const auto neighbours = known->view(Form::alltoall, call.form == CallForm::blocking);
+    for (const std::uint32_t from : neighbours.sources) {
+      if (from != Neighbourhood::kNobody) leave_behind(*start_one(from_neighbour(circle, from)), circle);
+    }
+    for (const std::uint32_t to : neighbours.destinations) {
+      if (to == Neighbourhood::kNobody) continue;
+      p2p::Request* const open = start_one(to_neighbour(circle, to, kNotStarted));
+      if (open != nullptr) leave_behind(*open, circle);
+    }
+    expect_messages();
+    return MPI_SUCCESS;
+  });
+}
+
+}  // namespace
+
+MessageExchange::MessageExchange(Circle& circle, const Reading& reading) : circle_(circle) {
+  const auto& [destinations, sources, order] = reading.neighbours;
+  messages_.reserve(destinations.size() + sources.size());
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const std::size_t s = order.empty() ? i : order[i];
+    if (sources[s] == Neighbourhood::kNobody) continue;
+    messages_.push_back({from_neighbour(circle, sources[s])});
+    describe_payload(reading.recv, s, messages_.back().what);
+  }
+  for (std::size_t d = 0; d < destinations.size(); ++d) {
+    if (destinations[d] == Neighbourhood::kNobody) continue;
+    messages_.push_back({to_neighbour(circle, destinations[d], kPayload)});
+    describe_payload(reading.send, d, messages_.back().what);
+  }
+  circle_.retain();
+}
+
+MessageExchange::~MessageExchange() {
+  for (const Message& message : messages_) {
+    if (message.open != nullptr) endpoint()->release(*message.open);
+  }
+  circle_.release();
+}
+
+void MessageExchange::begin() {
+  for (Message& message : messages_) message.open = start_one(message.what);
+  expect_messages();
+}
+
+bool MessageExchange::done() const {
+  return std::ranges::all_of(messages_, [](const Message& one) { return one.open == nullptr || one.open->done(); });
+}
+
+void MessageExchange::wait() {
+  for (const Message& message : messages_) {
+    if (message.open != nullptr) endpoint()->wait(*message.open);
+  }
+}
+
+int MessageExchange::error() const {
+  for (const auto& [what, open] : messages_) {
+    // Of a send that was set aside nobody will know more.
+    if (open == nullptr || !open->finished.load(std::memory_order_acquire)) continue;
+    if (const int code = code_of(open->result); code != MPI_SUCCESS) return code;
+    if (!what.is_send() && open->result.tag == kNotStarted) return MPI_ERR_OTHER;
+  }
+  return MPI_SUCCESS;
+}
+
+void MessageExchange::leave(std::unique_ptr<NeighbourExchange> /*own*/, std::vector<const Datatype*> types) {
+  for (Message& message : messages_) {
+    if (message.open == nullptr || message.open->done()) continue;
+    retain(message.open->buffer);
+    leave_behind(*std::exchange(message.open, nullptr), circle_);
+  }
+  for (const Datatype* const type : types) type->release();
+}
+
+bool may_be_message_exchange(const Call& call) {
+  return call.operation == collectives::Operation::neighbor_alltoallv && endpoint() != nullptr &&
+         options().exchange_messages;
+}
+
+bool exchanged(const Call& call, MPI_Request* request_out, int* code) {
+  Circle* const circle = exchange_circle(call.comm);
+  Communicator* const comm = circle != nullptr ? communicator(call.comm) : nullptr;
+  if (comm == nullptr) return false;
+  observe::Observer* const observer = process().observer();
+  const bool blocking = call.form == CallForm::blocking;
+  const std::uint64_t begin = observer != nullptr ? call_begin() : 0;
+  Reading reading;
+  bool right = true;
+  *code = or_no_memory([&] {
+    right = read_call(call, *comm, reading);
+    return !right || (reserve::enough() && have_request()) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+  });
+  if (!right) return false;
+  Request* const made = *code == MPI_SUCCESS ? make_request() : nullptr;
+  if (made != nullptr) *code = prepare_messages(call, reading, *comm, *circle, *made);
+  if (*code != MPI_SUCCESS) {
+    if (made != nullptr) destroy_request(made);
+    fail_exchange(call, *comm, *circle);
+    complain(comm, *code);
+    return true;
+  }
+  Request& request = *made;
+  if (observer != nullptr) request.observed.started(begin);
+  request.active = true;
+  request.exchange->begin();
+  if (observer != nullptr) {  // a blocking call is nothing but waiting: it has no start and no gap
+    request.observed.returned(blocking ? begin : call_end(), profiled);
+    request.call_site = call_site(*observer, call, reading.key.bytes, "poll", MessageExchange::kAlgorithm,
+                                  "all ranks are in one space");
+    request.observed.at(request.call_site);
+  }
+  MPI_Request handle = request.handle();
+  if (blocking) {
+    request.exchange->wait();
+    *code = complete(request, &handle, MPI_STATUS_IGNORE, begin);
+  } else {
+    *request_out = handle;
+  }
+  return true;
+}
+
+}  // namespace urakata::shim

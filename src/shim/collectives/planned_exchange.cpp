@@ -1,0 +1,390 @@
+#include "shim/collectives/planned_exchange.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/options.hpp"
+#include "base/threads.hpp"
+#include "base/waiting.hpp"
+#include "shim/collectives/staging.hpp"
+#include "shim/native/host.hpp"
+#include "shim/native/host_bootstrap.hpp"
+#include "shim/process/copying.hpp"
+#include "shim/process/devices.hpp"
+#include "shim/process/process.hpp"
+#include "shim/process/process_sites.hpp"
+#include "shim/process/space.hpp"
+#include "shim/requests/engine_wait.hpp"
+#include "shim/requests/request.hpp"
+#include "shim/requests/wait_until.hpp"
+
+namespace urakata::shim {
+
+namespace {
+
+using collectives::Neighbourhood;
+
+constexpr std::uint64_t kLongestNap = 100'000;  // ns, while a neighbour in the space and the wire may both bring news
+
+struct All {
+  SpinLock lock;
+  std::vector<PlannedExchange*> active;   // under way; has room for all
+  std::atomic<std::size_t> count{0};      // of those
+  std::atomic<std::size_t> near{0};       // likewise, with edges inside the space
+  std::atomic<std::size_t> by_helper{0};  // likewise, that a helper moves
+  std::atomic<bool> stopped{false};       // by stop_all()
+  std::size_t made = 0;                   // that exist; so much room `active` has
+  std::atomic<std::uint64_t> landing{0};  // halo::Landing::bytes of all
+  // Whose memory a neighbour may still need. They are destroyed by whoever holds `stepping`, since others have looked
+  // at `active` meanwhile.
+  std::vector<std::unique_ptr<PlannedExchange>> abandoned;
+  SpinLock stepping;
+};
+All& all() {
+  static auto* made = new All;
+  return *made;
+}
+
+// May a payload go to another node by a put? A plan is moved in its rank's calls only. Where a helper moves the
+// communicator's schedules, what the kernel does not take at once is better off with that.
+bool leaves(std::uint64_t bytes, const Communicator& group) {
+  const bool helped = group.engine != nullptr && group.engine->name().starts_with(name(EngineKind::thread));
+  return bytes <= kFirstWindow || !helped;
+}
+
+// The edges of one side that lead to somebody; nothing where the elements of one are not known in canonical form.
+std::optional<std::vector<halo::End>> ends(const Side& side, std::span<const std::uint32_t> ranks,
+                                           const Communicator& group) {
+  std::vector<halo::End> made;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (ranks[i] == Neighbourhood::kNobody) continue;
+    const Block& block = side.block(i);
+    const bool plain = block.type->contiguous;
+    if (!plain && block.elements != 0 && block.type->shape() == nullptr) return std::nullopt;
+    const auto way = PlannedExchange::way_to(group.world[ranks[i]]);
+    if (!way || (*way != halo::End::kNear && !leaves(block.elements * block.type->size, group))) return std::nullopt;
+    made.push_back({ranks[i], static_cast<std::ptrdiff_t>(block.displacement),
+                    plain ? block.elements * block.type->size : block.elements, plain ? nullptr : block.type->shape(),
+                    *way});
+  }
+  return made;
+}
+
+// What edges within a space are woken by. A rank without one may still be its own neighbour.
+p2p::Port& port() {
+  if (endpoint() != nullptr) return endpoint()->port();
+  static auto* own = new p2p::Port;
+  return *own;
+}
+
+}  // namespace
+
+bool PlannedExchange::any_in_job() { return endpoints_in_job() || process().transports().any(); }
+
+std::optional<std::int32_t> PlannedExchange::way_to(std::int32_t world_rank) {
+  const std::int32_t own = process().world_rank();
+  if (world_rank == own || (endpoint() != nullptr && port_of(world_rank) != nullptr)) return halo::End::kNear;
+  if (process().wire() == nullptr || !process().transports().by_wire(own, world_rank)) return std::nullopt;
+  // Over a long link one connection is not enough.
+  if (process().lanes() != nullptr && ranks_at_other_sites()[static_cast<std::size_t>(world_rank)]) return std::nullopt;
+  return world_rank;
+}
+
+PlannedExchange::PlannedExchange(std::span<const halo::End> out, std::span<const halo::End> in,
+                                 const halo::Costs& costs)
+    : plan_(port(), out, in, costs, process().wire()) {
+  fetch_add(all().landing, plan_.landing().bytes, std::memory_order_relaxed);
+  if (plan_.any_far()) process().progress().hook();  // neighbours may wait while the program is blocked in the host
+  const std::lock_guard guard(all().lock);
+  ++all().made;
+}
+
+PlannedExchange::~PlannedExchange() {
+  fetch_add(all().landing, 0 - plan_.landing().bytes, std::memory_order_relaxed);
+  {
+    const std::lock_guard guard(all().lock);
+    --all().made;
+  }
+  for (const Datatype* type : types_) type->release();
+}
+
+void PlannedExchange::Extent::operator+=(const Extent& other) {
+  near += other.near;
+  far += other.far;
+  landing.without += other.landing.without;
+  landing.refused += other.landing.refused;
+  if (other.landing.bytes < landing.bytes) return;
+  landing.bytes = other.landing.bytes;
+  landing.budget = other.landing.budget;
+}
+
+void PlannedExchange::tell(const Extent& of_all) {
+  const auto neighbours = [](std::uint64_t count) {
+    return std::to_string(count) + (count == 1 ? " neighbour" : " neighbours");
+  };
+  const auto kib = [](std::uint64_t bytes) { return std::to_string((bytes + 1023) / 1024); };
+  const halo::Landing& landing = of_all.landing;
+  why_ = of_all.near != 0 || of_all.far == 0 ? neighbours(of_all.near) + " by stores" : "";
+  if (of_all.far != 0) why_ += (why_.empty() ? "" : ", ") + neighbours(of_all.far) + " by put frames";
+  why_ += "; landing places: at most " + kib(landing.bytes) + " of " + kib(landing.budget) + " KiB of a rank";
+  if (landing.without != 0) why_ += ", none for " + neighbours(landing.without);
+  if (landing.refused != 0) why_ += " (" + std::to_string(landing.refused) + " for want of room)";
+}
+
+std::unique_ptr<PlannedExchange> PlannedExchange::make_here(const Reading& reading, const Communicator& group) try {
+  if (!have_request() || (have_devices() && needs_staging(reading))) return nullptr;
+  const auto out = ends(reading.send, reading.neighbours.destinations, group);
+  const auto in = ends(reading.recv, reading.neighbours.sources, group);
+  std::unique_ptr<PlannedExchange> made = out && in ? make(*out, *in) : nullptr;
+  if (made != nullptr) {
+    made->bind(static_cast<const std::byte*>(reading.send.address),
+               static_cast<std::byte*>(const_cast<void*>(reading.recv.address)));
+  }
+  return made;
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
+std::unique_ptr<PlannedExchange> PlannedExchange::make(std::span<const halo::End> out, std::span<const halo::End> in) {
+  if (!options().exchange_plans) return nullptr;
+  destroy_released();
+  const halo::Costs costs = exchange_costs(all().landing.load(std::memory_order_relaxed));
+  try {
+    std::unique_ptr<PlannedExchange> made(new PlannedExchange(out, in, costs));
+    const std::lock_guard guard(all().lock);
+    all().active.reserve(all().made);
+    return made;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+PlannedExchange::Proposal PlannedExchange::propose(const Reading* reading, Communicator& comm) {
+  Proposal made;
+  if (reading != nullptr && !comm.plans_refused) made.exchange = make_here(*reading, comm);
+  made.answer = agree_on_plan(comm, made.exchange != nullptr ? PlanAnswer::yes : PlanAnswer::no);
+  if (made.answer != PlanAnswer::yes) made.exchange.reset();
+  return made;
+}
+
+bool PlannedExchange::meet(const Call& call, const Reading& reading, const Communicator& group) {
+  struct Joined {
+    bool good;
+    Extent extent;
+  };
+  HostBootstrap members(call.comm);
+  const auto all = members.gathered(Joined{join_all(reading, group), extent()});
+  if (all.empty() || !std::ranges::all_of(all, &Joined::good)) return false;
+  Extent sum;
+  for (const Joined& one : all) sum += one.extent;
+  tell(sum);
+  return true;
+}
+
+// Carries the record of each edge to the one that it leads to. Messages between two ranks do not overtake, so the k-th
+// edge from one to the other meets the k-th place.
+bool PlannedExchange::join_all(const Reading& reading, const Communicator& group) {
+  const auto& [destinations, sources, order] = reading.neighbours;
+  constexpr int kBytes = sizeof(halo::Record);
+  std::vector<MPI_Request> requests;
+  std::vector<std::pair<std::size_t, halo::Record>> got;
+  got.reserve(sources.size());
+  std::vector<std::size_t> edge(sources.size());  // by source: its number among the plan's
+  for (std::size_t i = 0, next = 0; i < sources.size(); ++i) {
+    edge[i] = next;
+    next += sources[i] != Neighbourhood::kNobody ? 1U : 0U;
+  }
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const std::size_t s = order.empty() ? i : order[i];
+    if (sources[s] == Neighbourhood::kNobody) continue;
+    got.emplace_back(edge[s], halo::Record{});
+    host.Irecv(&got.back().second, kBytes, MPI_BYTE, group.world[sources[s]], group.tag_from(0, 0), private_world(),
+               &requests.emplace_back());
+  }
+  std::vector<halo::Record> sent;
+  sent.reserve(destinations.size());
+  for (const std::uint32_t to : destinations) {
+    if (to == Neighbourhood::kNobody) continue;
+    sent.push_back(plan_.record(sent.size()));
+    host.Isend(&sent.back(), kBytes, MPI_BYTE, group.world[to], group.tag_to(static_cast<std::int32_t>(to), 0, 0),
+               private_world(), &requests.emplace_back());
+  }
+  host.Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  bool good = true;
+  for (const auto& [in, record] : got) good = plan_.join(in, record) == halo::Fit::good && good;
+  return good;  // what a receiver finds of an edge its sender need not look at: all hear of it
+}
+
+void PlannedExchange::begin() {
+  const std::lock_guard guard(lock_);
+  plan_.begin(from_, to_);
+  if (plan_.complete()) return end();
+  done_.store(false, std::memory_order_relaxed);
+  {
+    const std::lock_guard list(all().lock);
+    all().active.push_back(this);
+  }
+  fetch_add(all().count, std::size_t{1}, std::memory_order_relaxed);
+  if (!all_far()) fetch_add(all().near, std::size_t{1}, std::memory_order_relaxed);
+  expect_messages();
+  if (!by_helper_) return;
+  all().by_helper.fetch_add(1, std::memory_order_relaxed);
+  expect_long_exchange();
+}
+
+bool PlannedExchange::progress() {
+  if (!lock_.try_lock()) return false;
+  const std::lock_guard guard(lock_, std::adopt_lock);
+  if (done_.load(std::memory_order_relaxed)) return false;
+  const bool moved = plan_.progress();
+  return settle() || moved;
+}
+
+// Is the exchange over? Then all that follows from it. Under lock_, where the exchange is under way.
+bool PlannedExchange::settle() {
+  if (!plan_.complete()) return false;
+  {
+    const std::lock_guard list(all().lock);
+    std::erase(all().active, this);
+  }
+  fetch_add(all().count, ~std::size_t{0}, std::memory_order_relaxed);
+  if (!all_far()) fetch_add(all().near, ~std::size_t{0}, std::memory_order_relaxed);
+  if (by_helper_) all().by_helper.fetch_sub(1, std::memory_order_relaxed);
+  end();
+  return true;
+}
+
+bool PlannedExchange::ready(std::size_t in) {
+  if (done()) return true;
+  if (!lock_.try_lock()) return false;
+  const std::lock_guard guard(lock_, std::adopt_lock);
+  if (done_.load(std::memory_order_relaxed)) return true;
+  const bool here = plan_.ready(in);
+  settle();
+  return here;
+}
+
+std::optional<std::size_t> PlannedExchange::ready_any() {
+  if (!lock_.try_lock()) return std::nullopt;
+  const std::lock_guard guard(lock_, std::adopt_lock);
+  const bool was_done = done_.load(std::memory_order_relaxed);
+  const std::optional<std::size_t> found = plan_.ready_any();
+  if (!was_done) settle();
+  return found;
+}
+
+void PlannedExchange::end() {
+  if (observed_ != nullptr) observed_->done(now_ns());
+  if (abandoned_) retire();
+  done_.store(true, std::memory_order_release);
+}
+
+// After the barrier of MPI_Finalize a neighbour may be gone, and needs no word any more.
+void PlannedExchange::retire() {
+  if (!all().stopped.load(std::memory_order_relaxed)) plan_.retire();
+}
+
+void PlannedExchange::wait() {
+  const LongWait waits(by_helper_);
+  if (all_far()) {
+    Waiting waiting(nullptr);
+    while (!done()) waiting.step();
+    return;
+  }
+  constexpr unsigned kAlone = 100;  // tests of this one before others are moved, too
+  for (unsigned i = 0; i < kAlone && !process().oversubscribed(); ++i) {
+    progress();
+    if (done()) return;
+    pause();
+  }
+  const auto over = [this] {
+    progress();
+    return done();
+  };
+  if (endpoint() == nullptr) {  // it is its own neighbour, and others are far
+    Waiting waiting(nullptr);
+    while (!over()) waiting.step();
+    return;
+  }
+  p2p::BackoffSettings settings = endpoint()->backoff_settings();
+  // A neighbour in the space wakes it from a nap, the wire does not.
+  if (plan_.any_far()) settings.longest_nap = std::min(settings.longest_nap, kLongestNap);
+  wait_until(over, settings);
+}
+
+void PlannedExchange::leave(std::unique_ptr<NeighbourExchange> own, std::vector<const Datatype*> types) {
+  {
+    const std::lock_guard guard(lock_);
+    types_ = std::move(types);
+    observed_ = nullptr;
+    abandoned_ = true;
+    if (done()) retire();
+  }
+  {
+    const std::lock_guard list(all().lock);
+    all().abandoned.emplace_back(static_cast<PlannedExchange*>(own.release()));
+  }
+  destroy_released();
+}
+
+void PlannedExchange::destroy_released() {
+  std::vector<std::unique_ptr<PlannedExchange>> released;  // destroyed last, without a lock
+  const std::lock_guard nobody(all().stepping);
+  const std::lock_guard list(all().lock);
+  std::erase_if(all().abandoned, [&](std::unique_ptr<PlannedExchange>& exchange) {
+    if (!exchange->done() || !exchange->plan_.released()) return false;
+    released.push_back(std::move(exchange));
+    return true;
+  });
+}
+
+void PlannedExchange::stop_all() {
+  const std::lock_guard nobody(all().stepping);
+  const std::lock_guard list(all().lock);
+  all().active.clear();
+  all().count.store(0, std::memory_order_relaxed);
+  all().near.store(0, std::memory_order_relaxed);
+  all().by_helper.store(0, std::memory_order_relaxed);
+  all().stopped.store(true, std::memory_order_relaxed);
+}
+
+void PlannedExchange::destroy_abandoned() {
+  std::vector<std::unique_ptr<PlannedExchange>> gone;  // destroyed last, without a lock
+  const std::lock_guard list(all().lock);
+  gone.swap(all().abandoned);
+}
+
+bool exchanges_under_way() { return all().count.load(std::memory_order_relaxed) != 0; }
+bool near_exchanges_under_way() { return all().near.load(std::memory_order_relaxed) != 0; }
+bool long_exchanges_under_way() { return all().by_helper.load(std::memory_order_relaxed) != 0; }
+
+void start_exchange_helper() {
+  fallback = new FallbackProgress("urakata/exchange", "exchange plans", [] {
+    progress_exchanges();
+    return exchanges_under_way();
+  });
+}
+
+bool progress_exchanges() {
+  if (!exchanges_under_way() || !all().stepping.try_lock()) return false;
+  const std::lock_guard stepping(all().stepping, std::adopt_lock);
+  if (process().wire() != nullptr) process().wire()->step();
+  bool moved = false;
+  for (std::size_t i = 0;; ++i) {
+    PlannedExchange* next = nullptr;
+    {
+      const std::lock_guard list(all().lock);
+      if (i >= all().active.size()) return moved;
+      next = all().active[i];
+    }
+    moved = next->progress() || moved;
+  }
+}
+
+}  // namespace urakata::shim

@@ -1,0 +1,32 @@
+// The error handlers of communicators, also of those that the program has freed while operations on them were pending.
+//
+// The handle of a freed communicator must not be used. So its error handler is kept where objects of ours outlive the
+// handle. It is called on a new communicator of this rank alone, which is the handle that a user's function gets.
+//
+// Thread-safety: forget_error_handler() by any thread, also by helpers; the rest by threads that may call the MPI library.
+#pragma once
+
+#include "messages/host.hpp"
+#include "shim/native/abi.hpp"
+
+namespace urakata::shim {
+
+// The bits of an MPI_Errhandler; 0: none, and that of MPI_COMM_WORLD stands for it.
+using KeptErrorHandler = messages::HostHandle;
+
+// The present error handler of a communicator that is about to be freed.
+KeptErrorHandler keep_error_handler(MPI_Comm comm);
+// It is not needed any more.
+void forget_error_handler(KeptErrorHandler handler);
+
+// Whose error handler is called. A value.
+struct ErrorTarget {
+  MPI_Comm comm = MPI_COMM_NULL;  // while the program has not freed it
+  bool freed = false;
+  KeptErrorHandler handler = 0;  // of one that is freed
+
+  // Calls the error handler; returns `code`.
+  int tell(int code) const;
+};
+
+}  // namespace urakata::shim

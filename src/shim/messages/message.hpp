@@ -1,0 +1,146 @@
+// The program's own messages on a circle: from the descriptor to the endpoint, and from its results to an MPI_Status.
+// The fast path of a small one is in fast_path.hpp.
+//
+// Thread-safety: as MPI says of the calls that these stand for.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "messages/mixed_receive.hpp"
+#include "shim/messages/message_descriptor.hpp"
+#include "shim/messages/message_host.hpp"
+#include "shim/native/abi.hpp"
+
+namespace urakata::shim {
+
+struct Request;
+
+// What a Request has where it stands for a message. Its circle and its type are retained.
+struct MessageState {
+  p2p::Request* open = nullptr;                   // nullptr: finished, or not started
+  p2p::Request* beside = nullptr;                 // the send of an Isendrecv, whose receive is `open`
+  MessageDescriptor descriptor;                   // descriptor.circle is nullptr: the request is something else
+  p2p::Unexpected* matched = nullptr;             // what MPI_Mprobe has found, until MPI_Mrecv
+  std::unique_ptr<messages::MixedReceive> mixed;  // instead of `open`, where the message may be the host's
+  p2p::Persistent persistent;                     // of a persistent request
+
+  // descriptor.circle, which any thread may read. So all writes to it go through this.
+  std::atomic_ref<Circle*> circle() { return std::atomic_ref(descriptor.circle); }
+  // Sets the descriptor, the circle last.
+  void describe(const MessageDescriptor& given) {
+    descriptor.type = given.type;
+    descriptor.to = given.to;
+    descriptor.peer = given.peer;
+    descriptor.mode = given.mode;
+    descriptor.carrier = given.carrier;
+    descriptor.count = given.count;
+    descriptor.buffer = given.buffer;
+    descriptor.envelope = given.envelope;
+    circle().store(given.circle, std::memory_order_release);
+  }
+
+  bool done() const {
+    if (open != nullptr ? !open->done() : mixed != nullptr && !mixed->done()) return false;
+    return beside == nullptr || beside->done();
+  }
+  // Of a message that is over; the rest of the descriptor says nothing without these.
+  void clear() {
+    circle().store(nullptr, std::memory_order_release);
+    descriptor.type = nullptr;
+    descriptor.to = nullptr;
+    descriptor.peer = p2p::kNoPeer;
+    descriptor.carrier = Carrier::space;
+    open = beside = nullptr;
+    matched = nullptr;
+    mixed.reset();
+    persistent = {};
+  }
+};
+
+// Is it a rank that the endpoint does not reach, on a mixed circle?
+bool outside(int rank, MPI_Comm comm);
+// Is there no need to wait for other receives, so that the host may have a receive from outside, or a probe, at once?
+inline bool at_once(const MessageDescriptor& descriptor) {
+  return descriptor.carrier == Carrier::by_host && mixed_queue->free_for_host(copy_of(descriptor));
+}
+// The same for all starts of a persistent receive.
+inline bool always_at_once(const MessageDescriptor& descriptor) {
+  return descriptor.carrier == Carrier::by_host && descriptor.circle->unordered();
+}
+
+// What a layout is to the endpoint: retained before its request is given back unfinished, or where the program may free
+// its type meanwhile; the endpoint releases it when the request is over.
+inline void retain(const p2p::Buffer& buffer) {
+  if (buffer.layout != nullptr) static_cast<const Datatype*>(buffer.layout)->retain();
+}
+void release_layout(const p2p::Request& request);
+inline void give_back(p2p::Request& request) {
+  endpoint()->release(request, request.buffer.layout != nullptr ? release_layout : nullptr);
+}
+// The same for a request that the program has given back, whose layout is retained: MPI_Comm_disconnect waits for it.
+void leave_behind(p2p::Request& request, Circle& circle);
+
+// Starts a send at the endpoint: as Endpoint::send().
+p2p::Request* open_send(const MessageDescriptor& descriptor);
+// The end of a blocking call's send, whose buffer is retained: returns when the program may use the buffer again. The
+// result is an MPI error code; the error handler has been called.
+int end_send(p2p::Request& request, const MessageDescriptor& descriptor);
+
+// Blocking calls whose message is not on the fast path. The result is an MPI error code; the error handler has been
+// called.
+int send_other_now(const MessageDescriptor& descriptor);
+int receive_other_now(const MessageDescriptor& descriptor, MPI_Status* status);
+// The error handler is called. Returns the code.
+int refuse(const MessageDescriptor& descriptor, int code);
+
+// No request is left (have_request() of request.hpp) for the call: the error handler is called. The result is
+// MPI_ERR_NO_MEM.
+[[gnu::cold]] int no_request(const MessageDescriptor& descriptor);
+// A request for the descriptor, which is not started, after have_request().
+Request& make_message(const MessageDescriptor& descriptor);
+// The result is an MPI error code, other than success only where a buffer cannot be staged (or, of those that make the
+// request, where none is left); the error handler has been called and the request is inactive.
+int start_message(Request& request);
+// A persistent one. The result is MPI_ERR_NO_MEM where no request is left.
+int prepare_message(const MessageDescriptor& descriptor, MPI_Request* handle);
+// A send's request, which is started. The result is as that of prepare_message().
+int send_other_later(const MessageDescriptor& descriptor, MPI_Request* handle);
+// Starts a send that becomes part of a request which is not started yet. The result is as that of start_message().
+int send_beside(Request& request, MessageDescriptor send);
+// Messages whose buffer must be staged, or that may come from outside; the results are as those of start_message().
+[[gnu::cold]] int start_staged(const MessageDescriptor& descriptor, MPI_Request* handle);
+[[gnu::cold]] int finish_staged(MPI_Request handle, MPI_Status* status);                // waits
+[[gnu::cold]] int run_staged(const MessageDescriptor& descriptor, MPI_Status* status);  // both
+void wait_for_message(Request& request);
+// A call that does not wait for this request alone has found it unfinished: as if it waited, a send may be set aside.
+// Nothing where it is no message.
+void note_unsuccessful_test(Request& request);
+// Such a call has found nothing done: as if it waited, the host moves. Nothing where the rank is in no space.
+void note_unsuccessful_call();
+
+// The MPI error code of a message that is done.
+inline int code_of(const p2p::Result& result) {
+  if (result.outcome == p2p::Outcome::failed) return MPI_ERR_OTHER;
+  return result.outcome == p2p::Outcome::truncated ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+}
+// The request is done: the status, and the error code. The endpoint gets its part back. `told`: the error handler has
+// been called.
+int finish_message(Request& request, MPI_Status* status, bool* told);
+// The status of a done request that stays as it is.
+void message_status(const Request& request, MPI_Status* status);
+// As MPI_Request_free: what is active is finished without the program. False: the caller destroys the request. True: it
+// is destroyed when it is over, and the caller must not touch it any more.
+bool abandon_message(Request& request);
+
+// A persistent request is one of a fixed pair no more.
+void end_pair(Request& request);
+
+// As MPI_Cancel: a receive that is not matched is done then; everything else goes on.
+void cancel_message(Request& request);
+
+// After an unsuccessful test: a program that tests in a loop must not keep the core from the one it waits for.
+void give_way();
+
+}  // namespace urakata::shim

@@ -1,0 +1,79 @@
+// From the arguments of MPI_Send and its kin to a descriptor (messages/message_descriptor.hpp). Inline, as is all of the
+// fast path of a small message (fast_path.hpp).
+//
+// Thread-safety: as MPI says of the calls that these stand for.
+#pragma once
+
+#include <cstdint>
+
+#include "messages/message_descriptor.hpp"
+#include "shim/communicators/circle.hpp"
+#include "shim/native/abi.hpp"
+#include "shim/process/space.hpp"
+#include "shim/types/datatype.hpp"
+
+namespace urakata::shim {
+
+using messages::Carrier;
+using messages::copy_of;
+using messages::MessageDescriptor;
+
+// Every type of a descriptor is one of ours.
+inline const Datatype& datatype_of(const MessageDescriptor& descriptor) {
+  return static_cast<const Datatype&>(*descriptor.type);
+}
+
+// The buffer. False: an argument is wrong.
+[[gnu::always_inline]] inline bool describe(void* address, std::int64_t count, MPI_Datatype type,
+                                            MessageDescriptor& descriptor) {
+  if (count < 0) return false;
+  const Datatype* const elements = datatype(type);
+  if (elements == nullptr) return false;
+  descriptor.type = elements;
+  const auto number = static_cast<std::uint64_t>(count);
+  // Types of absolute addresses begin at MPI_BOTTOM, which is nullptr too, and have their bytes elsewhere.
+  if (address == nullptr && elements->true_lb == 0 && number * elements->size != 0) return false;
+  messages::describe_buffer(address, number, *elements, descriptor);
+  return true;
+}
+
+// Circle, pattern and way of a receive or a probe. True: the call is ours. False: it is the host's, also where the host
+// has to refuse an argument.
+[[gnu::always_inline]] inline bool probing(int source, int tag, MPI_Comm comm, MessageDescriptor& descriptor) {
+  if (endpoint() == nullptr) return false;
+  descriptor.circle = circle(comm);
+  if (descriptor.circle == nullptr) return false;
+  const bool any = source == MPI_ANY_SOURCE;
+  if (!any && !descriptor.circle->has(source)) return false;
+  if (tag != MPI_ANY_TAG && (tag < 0 || tag > largest_tag())) return false;
+  messages::route_receive(any ? p2p::kAnySource : source, tag == MPI_ANY_TAG ? p2p::kAnyTag : tag, descriptor);
+  return true;
+}
+
+// The same for a receive.
+[[gnu::always_inline]] inline bool incoming(void* address, std::int64_t count, MPI_Datatype type, int source, int tag,
+                                            MPI_Comm comm, MessageDescriptor& descriptor) {
+  return probing(source, tag, comm, descriptor) && describe(address, count, type, descriptor);
+}
+
+// The same for a send to a rank of the space.
+[[gnu::always_inline]] inline bool outgoing(const void* address, std::int64_t count, MPI_Datatype type, int dest,
+                                            int tag, MPI_Comm comm, p2p::Mode mode, MessageDescriptor& descriptor) {
+  if (endpoint() == nullptr) return false;
+  descriptor.circle = circle(comm);
+  return descriptor.circle != nullptr && descriptor.circle->has(dest) && tag >= 0 && tag <= largest_tag() &&
+         messages::route_send(dest, tag, mode, descriptor) &&
+         describe(const_cast<void*>(address), count, type, descriptor);
+}
+
+// The same for one that goes by the link.
+[[gnu::noinline]] inline bool outgoing_by_link(const void* address, std::int64_t count, MPI_Datatype type, int dest,
+                                               int tag, MPI_Comm comm, p2p::Mode mode, MessageDescriptor& descriptor) {
+  if (endpoint() == nullptr) return false;
+  descriptor.circle = circle(comm);
+  return descriptor.circle != nullptr && descriptor.circle->has(dest) && tag >= 0 && tag <= largest_tag() &&
+         messages::route_send_by_link(dest, tag, mode, descriptor) &&
+         describe(const_cast<void*>(address), count, type, descriptor);
+}
+
+}  // namespace urakata::shim

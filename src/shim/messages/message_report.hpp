@@ -1,0 +1,76 @@
+// What the report says of the program's own messages. Used only where one was asked for: the entry points take their
+// observed form then (MessagePath::observed).
+//
+// Thread-safety: as MPI says of the calls that these stand for.
+#pragma once
+
+#include <cstdint>
+
+#include "observe/message_site.hpp"
+#include "shim/native/abi.hpp"
+
+namespace urakata::shim {
+
+struct Request;
+
+// One message, in the call that sends, receives or prepares it. Nothing is noted of messages with MPI_PROC_NULL, and of
+// calls that the host makes itself.
+class ObservedMessage {
+ public:
+  // `operation`: "Isend"; `address`: the call's return address. Begins the time of waited().
+  ObservedMessage(const char* operation, const void* address, int peer, MPI_Comm comm);
+
+  // The call has succeeded; then what is known of the message. A call that is not heard of again notes nothing.
+  void sent(std::int64_t count, MPI_Datatype type);
+  void received(const MPI_Status& status);
+  void waited();  // inside this call, and it is over
+  // Beside a receive, whose waiting is that of both.
+  void sent_with_receive(std::int64_t count, MPI_Datatype type);
+  // The message goes on: what is missing comes with the request's end. The host's tell nothing.
+  void sent_later(std::int64_t count, MPI_Datatype type, MPI_Request handle);
+  void received_later(MPI_Request handle);
+  void prepared(MPI_Request handle);
+
+ private:
+  void attach(MPI_Request handle);
+
+  observe::MessageSite* site_ = nullptr;
+  std::uint64_t begin_ = 0;
+};
+
+// A persistent request of ours is about to be started, and has been.
+void observe_start(Request& request);
+void observe_started(Request& request);
+// A call that waits for the request or tests it begins at `begin`; one has left those of these open that are.
+void observe_entry(Request& request, std::uint64_t begin);
+void observe_exit(int count, const MPI_Request* requests);
+// The program has waited for the request, or tested it, since `begin` (observed_entry()) or since it waited for another
+// one; so a moment counts once, for the message that was waited for first.
+void observe_waiting(const Request& request, std::uint64_t begin);
+// It has waited for others.
+void observe_other_waiting();
+// The request is done and about to be completed.
+void observe_end(Request& request, std::uint64_t begin);
+
+// The observed form of the calls that send or receive, with what they run otherwise.
+template <class Run>
+int observed_send(ObservedMessage message, std::int64_t count, MPI_Datatype type, Run run) {
+  const int code = run();
+  if (code != MPI_SUCCESS) return code;
+  message.sent(count, type);
+  message.waited();
+  return code;
+}
+
+template <class Run>
+int observed_receive(ObservedMessage message, MPI_Status* status, Run run) {
+  MPI_Status own{};
+  MPI_Status* const seen = status != MPI_STATUS_IGNORE ? status : &own;
+  const int code = run(seen);
+  if (code != MPI_SUCCESS) return code;
+  message.received(*seen);
+  message.waited();
+  return code;
+}
+
+}  // namespace urakata::shim

@@ -1,0 +1,173 @@
+#include "shim/messages/wire_messages.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/log.hpp"
+#include "base/options.hpp"
+#include "shim/communicators/circle.hpp"
+#include "shim/messages/message_host.hpp"
+#include "shim/native/host.hpp"
+#include "shim/process/process.hpp"
+#include "shim/process/process_sites.hpp"
+#include "shim/requests/wait_until.hpp"
+#include "space/registry.hpp"
+
+namespace urakata::shim {
+
+namespace {
+
+constinit std::atomic<unsigned> waiting{0};       // callers; by any thread, relaxed
+constinit bool with_helper = false;               // constant after open_link()
+constinit transport::Lanes* own_lanes = nullptr;  // likewise; of one site, and it stays
+
+void note_wait() {
+  if (link_helper != nullptr) link_helper->note_wait();
+}
+
+void sleep_by_link(std::uint64_t ns) { link()->wait(ns); }
+
+// The host tells nobody of its messages, and a receive from any source may wait for one of those, too.
+bool asks_host() { return mixed_queue != nullptr && mixed_queue->open(); }
+
+bool told_by_link() { return !asks_host(); }
+unsigned turns_of_link() { return asks_host() ? mixed_queue->turns_of_endpoint() : 1; }
+
+bool lost(const Circle::Peer& peer) { return peer.link != p2p::kNoPeer && endpoint()->lost(peer.link); }
+
+}  // namespace
+
+bool host_gives_way() {
+  if (host.set_yield_when_idle == nullptr) return false;
+  const bool gives_way = host.set_yield_when_idle(false);
+  host.set_yield_when_idle(gives_way);
+  return gives_way;
+}
+
+constinit transport::WireLink* own_link = nullptr;
+constinit transport::LinkHelper* link_helper = nullptr;
+constinit std::atomic<unsigned> checks_seen{0};
+
+bool open_link_lanes(transport::Failures& failures) {
+  if (process().wire() == nullptr) return false;
+  auto opened = transport::Lanes::open(*process().wire(), failures, {});
+  if (!opened.ok()) {
+    log::warning("%s", opened.error().message.c_str());
+    return false;
+  }
+  own_lanes = opened->release();
+  return true;
+}
+
+void close_link_lanes() { delete std::exchange(own_lanes, nullptr); }
+
+namespace {
+
+// nullptr: there are none.
+transport::Lanes* lanes_of_link() { return own_lanes != nullptr ? own_lanes : process().lanes(); }
+
+std::unique_ptr<transport::WireLink> opened_link(std::uint32_t connections) {
+  const bool in_space = options().space && space::own_membership().has_value();
+  auto opened = transport::WireLink::open(
+      *process().wire(),
+      {.waiting = in_space ? nullptr : &waiting, .turns = turns_of_link, .connections = connections});
+  if (!opened.ok()) {
+    log::warning("%s", opened.error().message.c_str());
+    return nullptr;
+  }
+  if (transport::Lanes* const lanes = lanes_of_link(); lanes != nullptr) {
+    // Without them it would be no link for peers that have theirs.
+    const Status carried = (*opened)->carry_by(std::make_unique<transport::LinkLanes>(*lanes, ranks_at_other_sites()));
+    if (!carried) {
+      log::warning("%s", carried.error().message.c_str());
+      return nullptr;
+    }
+  }
+  return std::move(*opened);
+}
+
+}  // namespace
+
+void open_link(const LinkWish& wish) {
+  if (!wish.lanes) close_link_lanes();
+  own_link = opened_link(wish.connections).release();
+  if (own_link == nullptr) close_link_lanes();
+  with_helper = own_link != nullptr && wish.helper;
+}
+
+bool link_has_helper() { return with_helper; }
+
+void wait_by_link(bool in_space, p2p::BackoffSettings& settings) {
+  constexpr std::uint64_t kLongestNap = 100'000;  // ns; another rank's message wakes it from that, the link's does not
+  settings.waiting = &waiting;
+  settings.entered = note_wait;
+  if (in_space) {
+    settings.longest_nap = kLongestNap;
+  } else {
+    settings.sleep = sleep_by_link;
+    settings.told = told_by_link;
+    settings.poll_gives_way = host_gives_way();
+    // Others want the core, too, also where this node's ranks have one each (containers). A spin of 50 us before each
+    // yield made a ring of 8 B on three test hosts with two cores take 45 us; without it takes 26, the host's 28.
+    settings.oversubscribed = settings.oversubscribed || settings.poll_gives_way;
+  }
+}
+
+void start_link_helper(p2p::Endpoint& of, const transport::LinkHelper::Settings& settings) {
+  if (link_has_helper()) link_helper = new transport::LinkHelper(of, *own_link, waiting, settings);
+}
+
+void stop_link_helper() {
+  if (link_helper != nullptr) link_helper->stop();
+}
+
+// Whom receives wait for is watched from now on.
+void watch_awaited() {
+  constexpr std::ptrdiff_t kFew = 64;  // connections for one receive from any source
+  for_each_circle([](const Circle& circle) {
+    const auto linked = [](const Circle::Peer& peer) { return peer.link != p2p::kNoPeer; };
+    const bool few = std::ranges::count_if(circle.peers, linked) <= kFew;
+    for (std::size_t rank = 0; rank < circle.peers.size(); ++rank) {
+      const Circle::Peer& peer = circle.peers[rank];
+      if (linked(peer)) endpoint()->watch(circle.context, static_cast<std::int32_t>(rank), few, peer.link);
+    }
+  });
+}
+
+void end_receives_of_lost() {
+  if (endpoint() == nullptr) return;  // in MPI_Finalize
+  const unsigned checks = own_link->checks();
+  if (checks_seen.exchange(checks, std::memory_order_relaxed) != checks) watch_awaited();
+  if (own_link->lost() == 0) return;
+  for_each_circle([](const Circle& circle) {
+    bool any = false;
+    for (std::size_t rank = 0; rank < circle.peers.size(); ++rank) {
+      if (!lost(circle.peers[rank])) continue;
+      endpoint()->fail_receives(circle.context, static_cast<std::int32_t>(rank));
+      any = true;
+    }
+    if (any) endpoint()->fail_receives(circle.context, p2p::kAnySource);
+  });
+}
+
+bool lost(const messages::MessageDescriptor& pattern) {
+  if (own_link == nullptr || own_link->lost() == 0) return false;
+  const Circle& circle = *pattern.circle;
+  if (pattern.envelope.source == p2p::kAnySource)
+    return std::ranges::any_of(circle.peers, [](const Circle::Peer& peer) { return lost(peer); });
+  return lost(circle.peers[static_cast<std::size_t>(pattern.envelope.source)]);
+}
+
+void flush_link() {
+  if (own_link == nullptr || endpoint() == nullptr) return;
+  wait_until([] { return own_link->flushed(); });
+}
+
+bool answer_by_lanes() {
+  transport::Lanes* const lanes = own_link != nullptr ? lanes_of_link() : nullptr;
+  if (lanes != nullptr) lanes->settled();
+  return lanes != nullptr;
+}
+
+}  // namespace urakata::shim

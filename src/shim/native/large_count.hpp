@@ -1,0 +1,32 @@
+// More elements than an int counts, on hosts without MPI_Count forms: one element of a type of blocks of 2^30 and the
+// rest.
+#pragma once
+
+#include <cstdint>
+
+#include "shim/native/abi.hpp"
+#include "shim/native/host.hpp"
+
+namespace urakata::shim {
+
+struct LargeCount {
+  // extent: of an element, in bytes.
+  explicit LargeCount(std::uint64_t count, MPI_Datatype element = MPI_BYTE, std::uint64_t extent = 1) {
+    constexpr std::uint64_t kPiece = std::uint64_t{1} << 30U;
+    MPI_Datatype piece = MPI_DATATYPE_NULL;
+    host.Type_contiguous(static_cast<int>(kPiece), element, &piece);
+    const std::uint64_t pieces = count / kPiece;
+    const int lengths[] = {static_cast<int>(pieces), static_cast<int>(count % kPiece)};
+    const MPI_Aint places[] = {0, static_cast<MPI_Aint>(pieces * kPiece * extent)};
+    const MPI_Datatype types[] = {piece, element};
+    host.Type_create_struct(2, lengths, places, types, &type);
+    host.Type_commit(&type);
+    host.Type_free(&piece);
+  }
+  ~LargeCount() { host.Type_free(&type); }
+  LargeCount(const LargeCount&) = delete;
+  LargeCount& operator=(const LargeCount&) = delete;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+};
+
+}  // namespace urakata::shim

@@ -1,0 +1,23 @@
+// Handles of datatypes, operations and error handlers whose last user may have been a progress thread. That thread may
+// not call the MPI library, so a thread of the program frees them.
+//
+// Thread-safety: leave_*() by any thread, free_left_handles() by those that may call the host.
+#pragma once
+
+#include <atomic>
+
+#include "shim/native/abi.hpp"
+
+namespace urakata::shim {
+
+void leave_type(MPI_Datatype handle);
+void leave_operation(MPI_Op handle);
+void leave_error_handler(MPI_Errhandler handle);
+
+extern constinit std::atomic<bool> handles_left;  // relaxed: nothing is read on its word alone
+void free_handles_that_are_left();
+inline void free_left_handles() {
+  if (handles_left.load(std::memory_order_relaxed)) free_handles_that_are_left();
+}
+
+}  // namespace urakata::shim

@@ -1,0 +1,155 @@
+// MPI_Init to MPI_Finalize, and the calls that end the life of what operations refer to.
+#include <unistd.h>
+
+#include <atomic>
+
+#include "base/log.hpp"
+#include "base/options.hpp"
+#include "base/preload_env.hpp"
+#include "shim/collectives/conduits.hpp"
+#include "shim/communicators/circle.hpp"
+#include "shim/communicators/communicator.hpp"
+#include "shim/entries.hpp"
+#include "shim/process/process.hpp"
+#include "shim/types/datatype.hpp"
+#include "shim/types/operation.hpp"
+#include "space/settle.hpp"
+
+namespace {
+
+constinit std::atomic<bool> has_begun{false};  // MPI_Init, or MPI_Init_thread, was called
+constinit pid_t loaded_in = 0;
+
+// What the rank starts (a shell, a tool) is not the rank. In a space its memory is kept apart from now on.
+__attribute__((constructor)) void loaded() {
+  urakata::forget_preload();
+  urakata::space::settle();
+  loaded_in = getpid();
+}
+
+// A program that never came to MPI is told apart from one that Urakata could not serve. A forked copy says nothing.
+__attribute__((destructor)) void ended() {
+  if (has_begun.load(std::memory_order_relaxed) || loaded_in != getpid()) return;
+  urakata::log::set_verbosity(urakata::options().verbose);
+  urakata::log::warning_of_all("the program ended without a call of MPI_Init: Urakata had nothing to do");
+}
+
+using urakata::shim::host;
+using urakata::shim::need_host;
+using urakata::shim::process;
+
+void forget(MPI_Comm handle, const urakata::shim::Circle::Freed& freed) {
+  const urakata::shim::FreeingCommunicator freeing;
+  urakata::shim::close_circle(handle, freed);
+  urakata::shim::forget_communicator(handle);
+}
+
+// The program's delete callbacks may still use the communicator, so what is ours goes behind the host's call. Another
+// thread may be given the same handle before that call returns, so during the call only this thread finds it.
+int free_communicator(MPI_Comm* comm, bool disconnects) {
+  MPI_Comm const handle = *comm;
+  const urakata::shim::Circle::Freed freed = urakata::shim::before_free(handle, disconnects);
+  if (freed.kept) {
+    urakata::shim::close_circle(handle, freed);
+    *comm = MPI_COMM_NULL;
+    return MPI_SUCCESS;
+  }
+  urakata::shim::before_forget(handle);
+  urakata::shim::withdraw_circle(handle);
+  urakata::shim::withdraw_communicator(handle);
+  const int code = disconnects ? host.Comm_disconnect(comm) : host.Comm_free(comm);
+  if (code == MPI_SUCCESS) {
+    forget(handle, freed);
+  } else {
+    urakata::shim::restore_circle(handle);
+    urakata::shim::restore_communicator(handle);
+    urakata::shim::forget_error_handler(freed.handler);
+  }
+  return code;
+}
+
+}  // namespace
+
+extern "C" {
+
+URAKATA_EXPORT int MPI_Init(int* argc, char*** argv) {
+  has_begun.store(true, std::memory_order_relaxed);
+  need_host();
+  return process().initialise(argc, argv, MPI_THREAD_SINGLE, nullptr);
+}
+
+URAKATA_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  has_begun.store(true, std::memory_order_relaxed);
+  need_host();
+  return process().initialise(argc, argv, required, provided);
+}
+
+URAKATA_EXPORT int MPI_Finalize() {
+  need_host();
+  return process().finalise();
+}
+
+URAKATA_EXPORT int MPI_Query_thread(int* provided) {
+  need_host();
+  if (!process().running() || provided == nullptr) return host.Query_thread(provided);
+  *provided = process().told_level();
+  return MPI_SUCCESS;
+}
+
+URAKATA_EXPORT int MPI_Type_free(MPI_Datatype* datatype) {
+  need_host();
+  if (datatype == nullptr || !process().running() || !urakata::shim::forget_datatype(*datatype)) {
+    return host.Type_free(datatype);
+  }
+  *datatype = MPI_DATATYPE_NULL;
+  return MPI_SUCCESS;
+}
+
+URAKATA_EXPORT int MPI_Op_free(MPI_Op* op) {
+  need_host();
+  if (op == nullptr || !process().running() || !urakata::shim::forget_operation(*op)) return host.Op_free(op);
+  *op = MPI_OP_NULL;
+  return MPI_SUCCESS;
+}
+
+URAKATA_EXPORT int MPI_Comm_free(MPI_Comm* comm) {
+  need_host();
+  if (comm == nullptr || *comm == MPI_COMM_WORLD || !process().running()) return host.Comm_free(comm);
+  return free_communicator(comm, false);
+}
+
+// Unlike MPI_Comm_free this waits for all pending communication, so ours is brought to its end first.
+URAKATA_EXPORT int MPI_Comm_disconnect(MPI_Comm* comm) {
+  need_host();
+  if (comm == nullptr || *comm == MPI_COMM_WORLD || !process().running()) return host.Comm_disconnect(comm);
+  urakata::shim::drain(*comm);
+  urakata::shim::drain_circle(*comm);
+  return free_communicator(comm, true);
+}
+
+// The info key `urakata_engine` chooses the engine of a communicator; the host gets the other keys.
+URAKATA_EXPORT int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
+  need_host();
+  if (process().running() && !process().host_only()) {  // also without the key: other ranks may have it
+    char value[32] = {};
+    int found = 0;
+    if (info != MPI_INFO_NULL) host.Info_get(info, "urakata_engine", sizeof value - 1, value, &found);
+    bool pending = false;
+    const auto chosen = urakata::shim::choose_engine(comm, found != 0 ? value : "", &pending);
+    if (!chosen.ok()) urakata::log::warning("info key urakata_engine: %s", chosen.error().message.c_str());
+  }
+  if (process().running()) urakata::shim::note_promises(comm, info);
+  return host.Comm_set_info(comm, info);
+}
+
+int PMPI_Init(int*, char***) URAKATA_ALIAS(MPI_Init);
+int PMPI_Init_thread(int*, char***, int, int*) URAKATA_ALIAS(MPI_Init_thread);
+int PMPI_Finalize() URAKATA_ALIAS(MPI_Finalize);
+int PMPI_Query_thread(int*) URAKATA_ALIAS(MPI_Query_thread);
+int PMPI_Type_free(MPI_Datatype*) URAKATA_ALIAS(MPI_Type_free);
+int PMPI_Op_free(MPI_Op*) URAKATA_ALIAS(MPI_Op_free);
+int PMPI_Comm_free(MPI_Comm*) URAKATA_ALIAS(MPI_Comm_free);
+int PMPI_Comm_disconnect(MPI_Comm*) URAKATA_ALIAS(MPI_Comm_disconnect);
+int PMPI_Comm_set_info(MPI_Comm, MPI_Info) URAKATA_ALIAS(MPI_Comm_set_info);
+
+}  // extern "C"

@@ -1,0 +1,376 @@
+#include "shim/process/process.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <span>
+#include <string>
+
+#include "base/clock.hpp"
+#include "base/helper_thread.hpp"
+#include "base/launcher.hpp"
+#include "base/log.hpp"
+#include "base/node_warnings.hpp"
+#include "base/options.hpp"
+#include "base/reserve.hpp"
+#include "base/threads.hpp"
+#include "base/waiting.hpp"
+#include "chain/ring.hpp"
+#include "job/shared_lines.hpp"
+#include "shim/collectives/conduits.hpp"
+#include "shim/collectives/planned_exchange.hpp"
+#include "shim/collectives/staging.hpp"
+#include "shim/communicators/communicator.hpp"
+#include "shim/communicators/communicator_origin.hpp"
+#include "shim/messages/wire_messages.hpp"
+#include "shim/native/host.hpp"
+#include "shim/native/host_bootstrap.hpp"
+#include "shim/native/host_messages.hpp"
+#include "shim/native/left_handles.hpp"
+#include "shim/process/finalize_callback.hpp"
+#include "shim/process/process_sites.hpp"
+#include "shim/process/refusal.hpp"
+#include "shim/process/space.hpp"
+#include "shim/types/datatype.hpp"
+#include "space/heap.hpp"
+#include "space/own_mappings.hpp"
+#include "space/registry.hpp"
+#include "transport/nothing.hpp"
+#include "transport/route.hpp"
+#include "transport/width.hpp"
+#include "tune/costs.hpp"
+#include "tune/link_choice.hpp"
+
+namespace urakata::shim {
+
+namespace {
+
+static_assert(tune::HelperCosts{}.gap == engine::kLongGap, "the same default");
+
+// The files of ranks that were spawned would have the names of the first ones'.
+bool was_spawned() {
+  MPI_Comm parent = MPI_COMM_NULL;
+  host.Comm_get_parent(&parent);
+  return parent != MPI_COMM_NULL;
+}
+
+// Open MPI, told that there are more ranks than cores, yields in every poll that finds nothing. That is right for a
+// rank that waits, but a helper that yields to a computing thread gets the core back only when that one's turn is over:
+// some milliseconds later. It polls a few times and sleeps anyway, so it does not yield.
+void around_helper_test(bool begins) {
+  static bool before = false;  // there is one helper (make_engines)
+  if (begins) {
+    before = host.set_yield_when_idle(false);
+  } else {
+    host.set_yield_when_idle(before);
+  }
+}
+
+void helper_progressed(std::uint64_t begin, std::uint64_t end) {
+  if (observe::Observer* observer = process().observer()) {
+    if (observe::Track* track = observer->helper(0)) track->add(begin, end);
+  }
+}
+
+// `host_too`: may its owners call the host?
+std::unique_ptr<engine::Domain> make_domain(transport::Failures& failures, transport::Wire* wire,
+                                            transport::Lanes* lanes, bool host_too) {
+  std::unique_ptr<transport::Transport> transport;
+  if (host_too) {
+    transport = std::make_unique<transport::HostTransport<HostMessages>>(failures, options().peer_timeout_ns());
+  } else {
+    transport = std::make_unique<transport::NoTransport>(failures);
+  }
+  if (wire != nullptr) {
+    transport = std::make_unique<transport::Route>(std::move(transport), *wire, lanes, ranks_at_other_sites());
+  }
+  return std::make_unique<engine::Domain>(std::move(transport));
+}
+
+// What the launcher, the masks and the host say before MPI_Init.
+tune::RunFacts run_facts() {
+  const Launcher started = launcher();
+  const Options& wish = options();
+  tune::RunFacts facts{.asked = wish.engine, .hook = host.progress_register != nullptr};
+  facts.one_node = started.ranks >= 1 && started.local_ranks == started.ranks;
+  facts.within_node = !facts.one_node || tune::place_helpers(Topology::of_this_node(), ranks_of_this_node(),
+                                                             wish.placement, wish.helper_cpus, 1)
+                                             .within_node;
+  const tune::TransportTerms terms = tune::transport_terms(wish.transport);
+  // MPI_THREAD_MULTIPLE is to be had in MPI_Init only. So what may turn out to be better than the wire counts here, too.
+  facts.by_wire = started.local_ranks == 1 && started.ranks > 1 && terms.wire &&
+                  !(terms.better && !(job::network_device().empty() && job::unknown_controller().empty()));
+  return facts;
+}
+
+}  // namespace
+
+constinit std::atomic<Process*> the_process{nullptr};
+
+Process& make_process() {
+  static auto* the = new Process;
+  the_process.store(the, std::memory_order_release);
+  return *the;
+}
+
+int Process::initialise(int* argc, char*** argv, int required, int* provided) {
+  const Options& wish = options();
+  const Launcher started = launcher();
+  log::set_verbosity(wish.verbose);
+  if (std::getenv(kOriginsVariable) == nullptr) warn_of_unknown_variables();  // else urakata-exec has
+  host_only_ = wish.engine == EngineKind::host;
+  facts_ = run_facts();
+  if (!facts_.one_node) open_before_ = job::open_files();
+  const bool threads = tune::asks_for_threads(facts_);
+  int got = required;
+  const int code = [&] {
+    const auto task = wish.space ? space::own_membership() : std::nullopt;
+    const space::FreshTables fresh(task.has_value());
+    const space::SharedFiles shared(task);
+    return host.Init_thread(argc, argv, threads ? MPI_THREAD_MULTIPLE : required, &got);
+  }();
+  if (code != MPI_SUCCESS) return code;
+  told_level_ = std::min(required, got);
+  if (provided != nullptr) *provided = told_level_;
+  multiple_ = got == MPI_THREAD_MULTIPLE;
+  one_at_a_time = !multiple_;
+
+  host.Comm_rank(MPI_COMM_WORLD, &world_rank_);
+  host.Comm_size(MPI_COMM_WORLD, &world_size_);
+  refuse_other_launcher(started);
+  log::set_rank(world_rank_);
+  if (!wish.report.empty() && !was_spawned()) {
+    observer_ = std::make_unique<observe::Observer>(wish.timeline, wish.domains);
+  }
+  measuring_ = std::getenv("URAKATA_MEASURE_START") != nullptr;
+  host_only_ = !set_up();
+  if (!host_only_ || observer_ != nullptr) {
+    ends_in_callback_ = set_finalize_callback([] { process().end(); });
+  }
+  if (observer_) host.message_path = MessagePath::observed;
+  init_ns_ = now_ns();
+  running_ = true;
+  return MPI_SUCCESS;
+}
+
+bool Process::set_up() {
+  const Options& wish = options();
+  reserve::set_aside();
+  HostBootstrap all(MPI_COMM_WORLD);
+  if (!job_.agree(all, own_facts())) return false;
+  if (job_.contexts() == 0) {
+    log::warning_of_all("the host allows message tags up to %d only; Urakata needs 81920 and leaves all to the host",
+                        largest_tag_);
+    return false;
+  }
+  register_predefined();
+  world_rank_ = static_cast<std::int32_t>(all.rank());
+  open_world_origin(job_.contexts());
+  NodeRanks node_ranks = ranks_of_this_node();
+  const std::int32_t leader = make_communicators();
+  HostBootstrap world(world_);
+  if (!job_.meet(world, leader, node_ranks)) return false;
+  const std::size_t helpers = std::max<std::uint32_t>(wish.domains, 1);
+  placement_ = tune::place_helpers(Topology::of_this_node(), node_ranks, wish.placement, wish.helper_cpus, helpers);
+  oversubscribed_ = placement_.oversubscribed;
+  if (!job_.note_crowded(world, placement_.crowded)) return false;
+  const auto own = static_cast<std::int32_t>(world.rank());
+  const tune::TransportTerms terms = tune::transport_terms(wish.transport);
+  const std::span<const std::int32_t> nodes = job_.nodes();
+  if (std::ranges::any_of(nodes, [&](std::int32_t node) { return node != nodes.front(); })) {
+    better_network_ = job::better_network(job::network_device(), open_before_, job::open_files());
+  }
+  const bool fast = terms.better && !better_network_.empty();
+  wiring_.set_up(world, nodes, job::own_wire_facts(nodes, own, terms.wire, fast), failures_, wish.peer_timeout_ns(),
+                 [&](const Network& found) {
+                   sites_ = meet_sites(world, found);
+                   transports_ = tune::TransportChoice(found, sites_.of);
+                   return transports_.peers(own);
+                 });
+  log::information("transport %s: %s", wiring_.wire() != nullptr ? "wire" : "host", transports_.why().c_str());
+  if (!better_network_.empty()) {
+    log::information("a network that the MPI library drives better than TCP: %s", better_network_.c_str());
+  }
+  if (const std::string warning = transports_.warning(wish.transport); !warning.empty()) {
+    log::warning_of_all("%s", warning.c_str());
+  }
+  open_lanes();
+  choose_messages(world);
+  if (facts_.asked == EngineKind::kernel) {
+    if (job_.all_kernel()) {
+      facts_.no_kernel = why_no_kernel(world);
+    } else {
+      facts_.asked = EngineKind::thread;
+    }
+  }
+  log::withhold_node_warnings();
+  make_engines();
+  open_world_conduit();
+  // exit() without MPI_Finalize: the progress threads must be gone before the libraries are taken down. A forked child
+  // has none, and may lack the memory of theirs. MPICH calls exit() on the thread that finds a fatal error, which may be
+  // a progress thread: that cannot wait for itself, nor for others, which may wait for a lock that it holds.
+  static const pid_t owner = getpid();
+  std::atexit([] {
+    if (getpid() == owner && !on_helper_thread) process().stop_helpers();
+  });
+  enter_space(wish.space, engine_choice_.fallback);
+  if (endpoint() != nullptr) {
+    start_link_helper(*endpoint(), {.cpus = placement_.helpers.empty() ? CpuSet() : placement_.helpers.front(),
+                                    .spare = placement_.spare,
+                                    .long_gap_ns = static_cast<std::uint64_t>(tune::costs().helper.gap)});
+  }
+  if (fallback == nullptr && wire() != nullptr && engine_choice_.fallback) start_exchange_helper();
+  const auto warnings = job::share_lines(world, job_.nodes(), log::withheld_node_warnings());
+  for (const std::string& line : warnings.here) log::warning("%s", line.c_str());
+  return true;
+}
+
+// Opens the link, if this rank is to have one.
+void Process::choose_messages(job::Bootstrap& world) {
+  const Options& wish = options();
+  const auto own = static_cast<std::int32_t>(world.rank());
+  const bool helper = tune::link_has_helper(facts_);
+  tune::MessagesFacts facts{.asked = wish.wire_messages, .space = wish.space};
+  std::vector<tune::MessagesFacts> all(world.ranks(), facts);
+  if (transports_.any()) {
+    facts.better = !better_network_.empty();
+    facts.room = job::room_for_link(job_.nodes(), own);
+    facts.moves = facts_.hook || multiple_ || helper;
+    const bool one_site = sites_.count < 2 && wish.wire_messages != MessagesWish::host;
+    facts.lanes = lanes_ != nullptr || (one_site && open_link_lanes(failures_));
+    facts.shares_cores = placement_.oversubscribed || host_gives_way();
+    all = world.gathered(facts);
+    if (all.empty()) {
+      messages_choice_.why = "through the host, which refuses the meeting of the ranks";
+      close_link_lanes();
+      return;
+    }
+  }
+  messages_choice_ = tune::choose_messages(all, own, transports_, sites_.count);
+  if (wiring_.wire() != nullptr)
+    log::information("the program's messages between nodes: %s", messages_choice_.why.c_str());
+  if (!messages_choice_.by_wire) return close_link_lanes();
+  const bool room = job::room_for_link(job_.nodes(), own, transport::Width::kMost);
+  const auto choice = tune::choose_connections(wish.wire_connections, messages_choice_.lanes, room);
+  if (!choice.why.empty()) {
+    log::information("long messages go over one connection for each pair of ranks: %s", choice.why.c_str());
+  }
+  open_link({.helper = helper, .lanes = messages_choice_.lanes, .connections = choice.connections});
+}
+
+// On all ranks alike.
+std::string Process::why_no_kernel(job::Bootstrap& world) {
+  std::string obstacle = tune::kernel_obstacle(chain::why_no_chains(), placement_);
+  if (obstacle.empty() && wiring_.wire() == nullptr) obstacle = "no transport wire: " + transports_.why();
+  return set_up_conduits(world, std::move(obstacle));
+}
+
+void Process::make_engines() {
+  const Options& wish = options();
+  facts_.no_wire = why_not_by_wire();
+  engine_choice_ = tune::choose_engines(facts_, multiple_, placement_);
+  HostBootstrap world(world_);
+  refuse_together(world, job_.nodes(), engine_choice_.refusal);
+  if (!engine_choice_.warning.empty()) log::warning_of_node("%s", engine_choice_.warning.c_str());
+  const std::size_t count = std::max<std::uint32_t>(wish.domains, 1);
+  const auto settings = [&](std::size_t i) {
+    engine::HelperSettings made;
+    made.name = "urakata/" + std::to_string(i);
+    made.spare = placement_.spare;
+    made.nap_ns = wish.nap_us * 1000;
+    made.long_gap_ns = static_cast<std::uint64_t>(tune::costs().helper.gap);
+    if (host.set_yield_when_idle != nullptr && count == 1 && multiple_) made.around_test = around_helper_test;
+    if (i < placement_.helpers.size()) made.cpus = placement_.helpers[i];
+    if (observer_ && wish.timeline) made.progressed = helper_progressed;
+    return made;
+  };
+  if (engine_choice_.why_not(name(EngineKind::thread)).empty()) one_at_a_time = false;
+  engines_.make(
+      engine_choice_.usable(), engine_choice_.fallback, count, failures_,
+      [this](bool helper) { return make_domain(failures_, wiring_.wire(), lanes_, !helper || multiple_); }, settings);
+  progress_.open(wiring_.wire() != nullptr, world_);
+}
+
+engine::Engine* Process::next_engine(const std::vector<std::int32_t>& world_ranks) {
+  return engines_.next(tune::by_callers(placement_, job_.same_node(world_ranks)));
+}
+
+std::string Process::why_not_by_wire() const {
+  if (!transports_.any()) return transports_.why();
+  const auto ranks = static_cast<std::int32_t>(job_.nodes().size());
+  for (std::int32_t rank = 0; rank < ranks; ++rank) {
+    if (rank != world_rank_ && !transports_.by_wire(world_rank_, rank)) {
+      return "it does not lead to rank " + std::to_string(rank);
+    }
+  }
+  return "";
+}
+
+void Process::stop_helpers() {
+  stop_message_helpers();
+  stop_conduits();
+  for (engine::Engine* engine : engines_.all()) engine->stop();
+}
+
+// MPICH takes no locks inside MPI_Finalize, so no progress thread may call it there. In delete callbacks that only
+// MPI_Finalize runs, such as Fortran's, the program's own calls progress everything.
+void Process::stop_host_helpers() {
+  if (fallback != nullptr) fallback->stop();
+  for (engine::Engine* engine : engines_.all()) engine->stop();
+}
+
+int Process::finalise() {
+  if (!running_) return host.Finalize();
+  if (!ends_in_callback_) {
+    end();
+    return host.Finalize();
+  }
+  if (multiple_ && host.progress_register == nullptr) {
+    delete_attributes_of_self();
+    stop_host_helpers();
+  }
+  const int code = finalize_with_callback();
+  if (running_) {  // the library has left our callback out, and allows no more calls
+    running_ = false;
+    own_endpoint = nullptr;
+    stop_helpers();
+    if (observer_) write_report();
+  }
+  return code;
+}
+
+void Process::end() {
+  leave_space();
+  host.message_path = MessagePath::host;
+  running_ = false;
+  if (!host_only_) {
+    // Operations whose requests were freed: other ranks need our part in them.
+    Ladder ladder(oversubscribed_);
+    auto pending = [&] {
+      return std::ranges::any_of(engines_.all(), [](engine::Engine* e) { return e->domain().unfinished(); });
+    };
+    while (pending()) {
+      if (!progress_.step_all()) ladder.step();
+    }
+    settle_left_behind();
+    settle_lanes();
+    judge_links();
+    progress_.unhook();
+    leave_conduits();
+    stop_helpers();
+    free_left_handles();
+  }
+  if (observer_) write_report();
+  if (!host_only_) {
+    host.Group_free(&world_group_);
+    // Others leave both to MPI_Finalize. Where messages are left that nobody has received, as after a call with wrong
+    // arguments on one rank, MPICH frees no communicator, and inside MPI_Finalize ends the job for it.
+#if defined(URAKATA_ABI_OPENMPI)
+    host.Comm_free(&self_);
+    host.Comm_free(&world_);
+#endif
+  }
+}
+
+}  // namespace urakata::shim

@@ -1,0 +1,89 @@
+// What a process tells of itself in its report.
+#include <sys/resource.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "base/options.hpp"
+#include "device/image.hpp"
+#include "device/runtime.hpp"
+#include "observe/report.hpp"
+#include "p2p/fence.hpp"
+#include "shim/collectives/exchange_helper.hpp"
+#include "shim/messages/wire_messages.hpp"
+#include "shim/native/host.hpp"
+#include "shim/process/process.hpp"
+#include "shim/process/process_sites.hpp"
+#include "shim/process/program.hpp"
+#include "shim/process/space.hpp"
+#include "space/registry.hpp"
+
+namespace urakata::shim {
+
+void Process::write_report() {
+  observe::Meta meta;
+  meta.finalize_ns = now_ns();
+  meta.init_ns = init_ns_;
+  meta.rank = static_cast<std::uint32_t>(world_rank_);
+  meta.ranks = static_cast<std::uint32_t>(world_size_);
+  meta.job = job_.identity();
+  meta.node_ranks = static_cast<std::uint32_t>(placement_.node_ranks);
+  meta.node_cores = static_cast<std::uint32_t>(placement_.node_cores);
+  meta.program = command_line();
+  meta.file = program_file();
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  host.Get_library_version(version, &length);
+  meta.host_mpi = std::string(version).substr(0, std::string(version).find('\n'));
+  meta.abi = kAbi;
+  meta.engine = host_only_                            ? "host"
+                : engines_.named("kernel") != nullptr ? "kernel"
+                                                      : std::string(engines_.best().name());
+  meta.engine_why = engine_choice_.why;
+  meta.transport = wiring_.wire() != nullptr ? "wire" : "host";
+  meta.transport_why = transports_.why();
+  meta.messages = link() != nullptr ? "wire" : "host";
+  meta.messages_why = messages_choice_.why;
+  meta.messages_helper = link_helper != nullptr;
+  meta.sites = report_of_sites();
+  meta.space.asked = options().space;
+  meta.space.ranks = static_cast<std::uint32_t>(ranks_in_space());
+  if (meta.space.asked && meta.space.ranks == 0) {
+    const char* const why = std::getenv(space::kOutsideVariable);
+    meta.space.why = why != nullptr ? why : host_only_ ? "everything is left to the host" : "not started in one";
+  }
+  meta.devices = {device::names(), device::traffic().fetched, device::traffic().stored};
+  for (const Option& option : option_table()) {
+    meta.options.push_back(
+        {std::string(option.name), std::string(option_value(option)), std::string(option_origin(option))});
+  }
+  std::uint64_t helpers_ns = 0;
+  for (engine::Engine* engine : engines_.all()) {
+    const std::uint64_t used = engine->helper_cpu_ns();
+    if (used == 0) continue;
+    helpers_ns += used;
+    meta.helpers.push_back({placement_.spare ? "spare core" : "shared core", "", static_cast<double>(used) * 1e-9});
+  }
+  if (const std::uint64_t used = link_helper != nullptr ? link_helper->cpu_ns() : 0; used != 0) {
+    helpers_ns += used;
+    meta.helpers.push_back({"messages between nodes", "", static_cast<double>(used) * 1e-9});
+  }
+  if (const std::uint64_t used = exchange_helper_cpu_ns(); used != 0) {
+    helpers_ns += used;
+    meta.helpers.push_back({"exchanges between nodes", "", static_cast<double>(used) * 1e-9});
+  }
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  meta.caller_cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime) - static_cast<double>(helpers_ns) * 1e-9;
+  meta.fences = p2p::fences();
+  const auto written = observe::write(*observer_, std::string(options().report), meta);
+  if (!written.ok()) log::error("%s", written.error().message.c_str());
+}
+
+}  // namespace urakata::shim

@@ -1,0 +1,133 @@
+#include "shim/process/process_sites.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include "base/log.hpp"
+#include "base/options.hpp"
+#include "base/waiting.hpp"
+#include "job/site_exchange.hpp"
+#include "job/sites.hpp"
+#include "shim/native/host.hpp"
+#include "shim/native/host_bootstrap.hpp"
+#include "shim/process/process.hpp"
+#include "shim/process/refusal.hpp"
+#include "shim/process/site_links.hpp"
+#include "transport/lanes.hpp"
+
+namespace urakata::shim {
+
+namespace {
+
+constexpr std::uint32_t kStandardStreams = 4;
+
+}  // namespace
+
+Sites Process::meet_sites(job::Bootstrap& world, const Network& network) {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  Result<Sites> settled = job::settle_sites(world, network, options().sites, name.data());
+  if (!settled.ok()) {
+    if (world.rank() == 0) refuse_job(settled.error().message);
+    for (;;) pause();  // until rank 0 has ended the job
+  }
+  Sites sites = std::move(*settled);
+  if (const std::string one_way = job::one_way_link(sites, network); !one_way.empty()) {
+    log::warning_of_all("%s; collectives between the sites go as within one", one_way.c_str());
+    sites = Sites();
+    sites.why = one_way;
+  }
+  sites_text_ = job::described(sites, network);
+  return sites;
+}
+
+void Process::open_lanes() {
+  if (sites_.count < 2) return;
+  log::information("%s", sites_text_.c_str());
+  const std::uint32_t streams = options().streams != 0 ? options().streams : kStandardStreams;
+  if (wiring_.wire() != nullptr) {
+    auto opened = transport::Lanes::open(*wiring_.wire(), failures_,
+                                         {.streams = streams, .congestion = std::string(options().congestion)});
+    if (opened.ok()) {
+      lanes_ = opened->release();
+    } else {
+      log::warning("%s", opened.error().message.c_str());
+    }
+  }
+  // Both ends of a pair must have them.
+  enum class Has : std::uint8_t { lanes, no_wire, neither };
+  HostBootstrap world(world_);
+  const auto all = world.gathered(lanes_ != nullptr           ? Has::lanes
+                                  : wiring_.wire() == nullptr ? Has::no_wire
+                                                              : Has::neither);
+  if (all.empty() || std::ranges::find(all, Has::neither) != all.end()) {
+    delete std::exchange(lanes_, nullptr);
+  } else if (lanes_ != nullptr && options().streams == 0 && std::ranges::find(all, Has::no_wire) == all.end()) {
+    learn_links(world, *lanes_, sites_, job_.nodes(),
+                [this](std::int32_t one, std::int32_t other) { return transports_.by_wire(one, other); });
+    lanes_->set_streams(streams);  // to whom the link is not known
+  }
+}
+
+std::vector<bool> ranks_at_other_sites() {
+  const Sites& sites = process().sites();
+  std::vector<bool> far;
+  for (const std::int32_t site : sites.of) {
+    far.push_back(site != sites.of[static_cast<std::size_t>(process().world_rank())]);
+  }
+  return far;
+}
+
+observe::Meta::Sites report_of_sites() {
+  observe::Meta::Sites told;
+  const Sites& sites = process().sites();
+  if (sites.count < 2) return told;
+  told.found = process().sites_text();
+  const auto own = static_cast<std::size_t>(sites.of[static_cast<std::size_t>(process().world_rank())]);
+  for (std::size_t site = 0; site < sites.count; ++site) {
+    const std::uint32_t round_trip_us = sites.round_trip_us[own * sites.count + site];
+    told.ways.push_back({.site = sites.names[site], .round_trip_ms = round_trip_us * 1e-3});
+  }
+  if (process().lanes() != nullptr) {
+    for (const auto& [rank, traffic] : process().lanes()->traffic()) {
+      auto& way = told.ways[static_cast<std::size_t>(sites.of[static_cast<std::size_t>(rank)])];
+      way.bytes += traffic.bytes;
+      way.pieces += traffic.pieces;
+      way.again += traffic.again;
+      way.lanes = std::max(way.lanes, traffic.lanes);
+      way.lost += traffic.lost;
+    }
+  }
+  told.ways.erase(told.ways.begin() + static_cast<std::ptrdiff_t>(own));
+  told.links = report_of_links(sites);
+  return told;
+}
+
+void Process::settle_lanes() {
+  if (sites_.count < 2) return;
+  Ladder ladder(oversubscribed_);
+  const auto settled = [&] {
+    if (lanes_ == nullptr || lanes_->settled()) return true;
+    progress_.step_all();
+    return false;
+  };
+  while (!settled()) ladder.step();
+  // What a lost lane had comes again over another one, also what has come: until all are settled, all answer.
+  HostBootstrap(world_).meet([&] {
+    settled();
+    ladder.step();
+  });
+}
+
+void Process::judge_links() {
+  if (sites_.count < 2) return;
+  HostBootstrap world(world_);
+  // As in open_lanes(): one that lacks them has learnt nothing, and then none has.
+  if (lanes_ != nullptr && any_link_known()) shim::judge_links(world, *lanes_, sites_);
+}
+
+}  // namespace urakata::shim

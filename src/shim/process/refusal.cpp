@@ -1,0 +1,68 @@
+#include "shim/process/refusal.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+#include "base/log.hpp"
+#include "job/shared_lines.hpp"
+#include "shim/native/host.hpp"
+
+namespace urakata::shim {
+
+namespace {
+
+void say(const std::string& message) {
+  char node[256] = {};
+  gethostname(node, sizeof node - 1);
+  log::error("%s: %s", node, message.c_str());
+}
+
+[[noreturn]] void end_job() {
+  // At MPI_Abort a launcher may end before it has read what the ranks wrote last (seen with Hydra 5.0.2).
+  usleep(100'000);
+  host.Abort(MPI_COMM_WORLD, 2);
+  std::_Exit(2);
+}
+
+}  // namespace
+
+void refuse_job(const std::string& message) {
+  say(message);
+  end_job();
+}
+
+void refuse_together(job::Bootstrap& world, std::span<const std::int32_t> nodes, const std::string& message) {
+  std::vector<std::string> own;
+  if (!message.empty()) own.push_back(message);
+  const job::SharedLines shared = job::share_lines(world, nodes, own);
+  if (!shared.any) return;
+  for (const std::string& line : shared.here) say(line);
+  // All is said before the job ends.
+  world.meet(sched_yield);
+  if (shared.first == world.rank()) end_job();
+  for (;;) pause();  // until that rank has ended the job
+}
+
+void refuse_other_launcher(const Launcher& started) {
+#if defined(URAKATA_ABI_OPENMPI)
+  constexpr std::string_view kOther = "Hydra";
+#else
+  constexpr std::string_view kOther = "Open MPI";
+#endif
+  int ranks = 0;
+  host.Comm_size(MPI_COMM_WORLD, &ranks);
+  if (ranks != 1 || started.ranks <= 1 || started.name != kOther) return;
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  host.Get_library_version(version, &length);
+  const std::string_view text(version);
+  refuse_job("the launcher is " + std::string(kOther) + "'s and started " + std::to_string(started.ranks) +
+             " ranks, but the program's MPI library is of another family, and each rank is alone: " +
+             std::string(text.substr(0, text.find_first_of("\n,"))) + ". Use the launcher that belongs to it");
+}
+
+}  // namespace urakata::shim

@@ -1,0 +1,224 @@
+#include "shim/process/space.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "base/log.hpp"
+#include "base/waiting.hpp"
+#include "shim/collectives/exchange_helper.hpp"
+#include "shim/collectives/planned_exchange.hpp"
+#include "shim/communicators/circle.hpp"
+#include "shim/communicators/communicator_origin.hpp"
+#include "shim/messages/host_send.hpp"
+#include "shim/messages/message_host.hpp"
+#include "shim/messages/wire_messages.hpp"
+#include "shim/native/asking_host.hpp"
+#include "shim/native/host.hpp"
+#include "shim/process/copying.hpp"
+#include "shim/process/process.hpp"
+#include "shim/requests/wait_until.hpp"
+#include "space/crash_report.hpp"
+#include "space/registry.hpp"
+
+namespace urakata::shim {
+
+namespace {
+
+std::vector<p2p::Port*>& ports() {
+  static auto* all = new std::vector<p2p::Port*>;
+  return *all;
+}
+
+// The space of each rank of MPI_COMM_WORLD, 0 where it is in none.
+std::vector<std::uint64_t>& spaces() {
+  static auto* all = new std::vector<std::uint64_t>;
+  return *all;
+}
+
+// Has each rank of MPI_COMM_WORLD a link?
+std::vector<bool>& links() {
+  static auto* all = new std::vector<bool>;
+  return *all;
+}
+
+// While a rank waits for messages: our own collectives, and the host, which moves when it is asked anything.
+bool poll_others() {
+  const bool moved = process().progress().step_all();
+  int flag = 0;
+  const AskingHost asking;
+  host.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, process().world(), &flag, MPI_STATUS_IGNORE);
+  return moved;
+}
+
+p2p::Callers callers(bool helper) {
+  if (process().told_level() == MPI_THREAD_MULTIPLE) return p2p::Callers::many;
+  if (link_has_helper()) return p2p::Callers::one_and_often;
+  return helper ? p2p::Callers::one_and_helper : p2p::Callers::one;
+}
+
+// What each rank tells all others.
+struct SpaceRecord {
+  std::uint64_t space = 0;  // identity of its space and of its port's protocol; 0: in none
+  std::uint64_t port = 0;   // address
+  std::uint64_t link = 0;   // 1: it has one
+};
+
+// Begins a barrier and calls `wait` with its request.
+template <class Wait>
+bool pass_barrier(Wait wait) {
+  MPI_Request barrier = MPI_REQUEST_NULL;
+  if (host.Ibarrier(process().world(), &barrier) != MPI_SUCCESS) {
+    log::error("the host refuses a barrier in MPI_Finalize; ranks of the space may miss messages");
+    return false;
+  }
+  wait(&barrier);
+  return true;
+}
+
+p2p::BackoffSettings own_backoff(bool in_space) {
+  p2p::BackoffSettings settings{process().oversubscribed(), in_space ? p2p::pauses_between_polls() : 0, poll_others};
+  if (link() != nullptr) wait_by_link(in_space, settings);
+  return settings;
+}
+
+std::size_t ranks_by_link() {
+  std::size_t count = 0;
+  for (std::size_t rank = 0; rank < links().size(); ++rank) {
+    if (link_to(static_cast<int>(rank)) != p2p::kNoPeer) ++count;
+  }
+  return count;
+}
+
+// urakata-exec has said why rank 0 is in no space. Where rank 0 is in one, the first rank that is not says it.
+void tell_outside() {
+  const auto first = std::find(spaces().begin(), spaces().end(), 0U);
+  const char* why = std::getenv(space::kOutsideVariable);
+  int rank = 0;
+  host.Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0 || first - spaces().begin() != rank || why == nullptr) return;
+  log::warning("%zd of %zu ranks run as ordinary processes, outside the space; this one: %s",
+               std::count(first, spaces().end(), 0U), spaces().size(), why);
+}
+
+}  // namespace
+
+constinit p2p::Endpoint* own_endpoint = nullptr;
+constinit FallbackProgress* fallback = nullptr;
+constinit int tag_limit = 0;
+
+void enter_space(bool wanted, bool helper) {
+  const auto membership = wanted ? space::own_membership() : std::nullopt;
+  SpaceRecord own;
+  std::unique_ptr<p2p::Endpoint> opened;
+  if (membership || link() != nullptr) {
+    opened = std::make_unique<p2p::Endpoint>(callers(helper), own_backoff(membership.has_value()), own_copying());
+    own.link = link() != nullptr ? 1 : 0;
+  }
+  if (membership) {
+    space::report_crashes(*membership);
+    own.space = membership->registry->identity ^ p2p::Port::kProtocol;
+    own.port = reinterpret_cast<std::uint64_t>(&opened->port());
+  }
+  int ranks = 1;
+  host.Comm_size(MPI_COMM_WORLD, &ranks);
+  std::vector<SpaceRecord> records(static_cast<std::size_t>(ranks));
+  constexpr int kWords = sizeof(SpaceRecord) / sizeof(std::uint64_t);
+  host.Allgather(&own, kWords, MPI_UINT64_T, records.data(), kWords, MPI_UINT64_T, process().world());
+  for (const SpaceRecord& record : records) {
+    spaces().push_back(record.space);
+    links().push_back(record.link != 0);
+  }
+  if (wanted && !membership) tell_outside();
+  const std::size_t linked = ranks_by_link();
+  if (opened == nullptr || (!membership && linked == 0)) return;
+  p2p::Endpoint* const made = opened.release();  // stays: others may still look at its port
+
+  for (const SpaceRecord& record : records) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    ports().push_back(membership && record.space == own.space ? reinterpret_cast<p2p::Port*>(record.port) : nullptr);
+  }
+  ports()[static_cast<std::size_t>(process().world_rank())] = &made->port();
+  if (linked != 0) {
+    made->attach(*link());
+    log::information("the program's messages to %zu of %d ranks go by transport wire", linked, ranks);
+  }
+  tag_limit = process().largest_tag();
+  open_mixed_queue(*made, process().told_level() == MPI_THREAD_MULTIPLE);
+  own_endpoint = made;
+  host.message_path = MessagePath::space;
+  Circle::one_thread = callers(helper) == p2p::Callers::one;
+  if (host.progress_register != nullptr) {
+    process().progress().hook();
+  } else if (helper) {
+    fallback = new FallbackProgress("urakata/space", "messages of the program", [made] {
+      made->progress_if_free();
+      progress_mixed();
+      progress_exchanges();
+      const bool sending = link() != nullptr && link()->sending();
+      return made->open() || sending || mixed_queue->waiting() || exchanges_under_way();
+    });
+  }
+  if (membership) log::detail("%zu of %d ranks share this rank's space", ranks_in_space(), ranks);
+  open_circle(MPI_COMM_WORLD, origin_of(MPI_COMM_WORLD)->contexts);
+}
+
+void stop_message_helpers() {
+  if (fallback != nullptr) fallback->stop();
+  stop_exchange_helper();
+  stop_link_helper();
+}
+
+void leave_space() {
+  if (!PlannedExchange::any_in_job()) return;
+  if (link() != nullptr) link()->expect_ends();
+  HostSend::finish_detached();
+  // Others may still need this rank's part in collectives, which no helper moves any more.
+  const auto stepping = [](MPI_Request* barrier) {
+    Ladder ladder(process().oversubscribed());
+    int done = 0;
+    while (host.Test(barrier, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) {
+      if (!process().progress().step_all()) ladder.step();
+    }
+  };
+  const auto moving = [](MPI_Request* barrier) {
+    int done = 0;
+    wait_until([&] { return host.Test(barrier, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0; });
+  };
+  const bool all_here = endpoint() == nullptr ? pass_barrier(stepping) : pass_barrier(moving);
+  stop_message_helpers();
+  PlannedExchange::stop_all();
+  flush_link();
+  own_endpoint = nullptr;
+  const auto answering = [](MPI_Request* barrier) {
+    Ladder ladder(process().oversubscribed());
+    int done = 0;
+    while (answer_by_lanes() && host.Test(barrier, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) ladder.step();
+    host.Wait(barrier, MPI_STATUS_IGNORE);
+  };
+  // A neighbour may have moved an exchange until now.
+  if (all_here && pass_barrier(answering)) PlannedExchange::destroy_abandoned();
+}
+
+p2p::Port* port_of(int world_rank) { return ports()[static_cast<std::size_t>(world_rank)]; }
+
+p2p::LinkPeer link_to(int world_rank) {
+  const bool reached = link() != nullptr && links()[static_cast<std::size_t>(world_rank)] &&
+                       process().transports().by_wire(process().world_rank(), world_rank);
+  return reached ? p2p::LinkPeer{world_rank} : p2p::kNoPeer;
+}
+
+std::size_t ranks_in_space() {
+  const auto own = static_cast<std::size_t>(process().world_rank());
+  if (own >= spaces().size() || spaces()[own] == 0) return 0;
+  return static_cast<std::size_t>(std::count(spaces().begin(), spaces().end(), spaces()[own]));
+}
+
+bool endpoints_in_job() {
+  return std::any_of(spaces().begin(), spaces().end(), [](std::uint64_t space) { return space != 0; }) ||
+         std::find(links().begin(), links().end(), true) != links().end();
+}
+
+}  // namespace urakata::shim

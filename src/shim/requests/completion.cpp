@@ -1,0 +1,132 @@
+#include "shim/requests/completion.hpp"
+
+#include "shim/messages/fast_path.hpp"
+#include "shim/messages/message_report.hpp"
+#include "shim/native/host.hpp"
+#include "shim/process/process.hpp"
+#include "shim/profile/profiled.hpp"
+#include "shim/requests/request_array.hpp"
+
+namespace urakata::shim {
+
+void Failure::note(Request& request, int code, bool told) {
+  if (code == MPI_SUCCESS || any()) return;
+  code_ = code;
+  told_ = told;
+  communicator_ = request.communicator;
+  circle_ = request.exchange != nullptr ? request.exchange->circle() : request.message.descriptor.circle;
+  if (communicator_ != nullptr) communicator_->retain();
+  if (circle_ != nullptr) circle_->retain();
+}
+
+void Failure::release_layout() {
+  if (communicator_ != nullptr) communicator_->release();
+  if (circle_ != nullptr) circle_->release();
+}
+
+int Failure::tell() {
+  if (code_ == MPI_SUCCESS || told_) return code_;
+  return circle_ != nullptr ? error_target(*circle_).tell(code_) : complain(communicator_, code_);
+}
+
+int Failure::tell_of_array() {
+  if (code_ == MPI_SUCCESS) return MPI_SUCCESS;
+#if defined(URAKATA_ABI_OPENMPI)
+  tell();
+#else
+  if (!told_) complain(nullptr, MPI_ERR_IN_STATUS);
+#endif
+  return MPI_ERR_IN_STATUS;
+}
+
+int conclude(Request& request, MPI_Status* status, std::uint64_t begin, Failure& failure) {
+  const int staged = request.staging != nullptr ? settle(request) : MPI_SUCCESS;
+  int code = MPI_SUCCESS;
+  bool told = false;
+  if (request.is_message()) {
+    code = finish_message(request, status, &told);
+  } else {
+    if (request.active) {
+      code = request.run != nullptr ? request.run->error : request.exchange->error();
+      if (request.call_site != nullptr) {
+        const std::uint64_t end = call_end();
+        const Communicator& comm = *request.communicator;
+        const Run* const run = request.run;
+        // Instances of an exchange have no number by which ranks could tell them.
+        const bool known = run != nullptr && comm.contexts.size() == comm.ranks;
+        observe::Work work;
+        if (run != nullptr) work = {run->progress.all(), run->progress.computing()};
+        request.observed.finished(begin, end, profiled, work,
+                                  {comm.world.front(), known ? comm.contexts.front() : -1, known ? run->sequence : 0,
+                                   known ? comm.ranks : 0});
+      }
+    }
+    empty_status(status);
+  }
+  if (code == MPI_SUCCESS) code = staged;
+  request.active = false;
+  failure.note(request, code, told);
+  return code;
+}
+
+int complete(Request& request, MPI_Request* handle, MPI_Status* status, std::uint64_t begin, Failure& failure) {
+  if (request.shared) {
+    empty_status(status);
+    *handle = MPI_REQUEST_NULL;
+    return MPI_SUCCESS;
+  }
+  if (begin != 0 && request.is_message()) observe_end(request, begin);
+  if (request.is_message() && complete_fast(request, handle, status)) return MPI_SUCCESS;
+  if (request.persistent && request.is_message() && stop_fast(request, status)) return MPI_SUCCESS;
+  const int code = conclude(request, status, begin, failure);
+  if (!request.persistent) {
+    destroy_request(&request);
+    *handle = MPI_REQUEST_NULL;
+  }
+  return code;
+}
+
+int complete(Request& request, MPI_Request* handle, MPI_Status* status, std::uint64_t begin) {
+  Failure failure;
+  complete(request, handle, status, begin, failure);
+  return failure.tell();
+}
+
+int complete_all(int count, MPI_Request* requests, MPI_Status* statuses, std::uint64_t begin, int hosts) {
+  Failure failure;
+  const bool report = statuses != MPI_STATUSES_IGNORE;
+  for (int i = 0; i < count; ++i) {
+    if (!is_ours(requests[i])) {
+      if (report && hosts == MPI_SUCCESS) statuses[i].MPI_ERROR = MPI_SUCCESS;
+      continue;
+    }
+    const int own = complete(*find_request(requests[i]), requests + i, at(statuses, i), begin, failure);
+    if (report) statuses[i].MPI_ERROR = own;
+  }
+  return hosts != MPI_SUCCESS ? hosts : failure.tell_of_array();
+}
+
+void empty_status(MPI_Status* status) {
+  if (status == MPI_STATUS_IGNORE) return;
+  MPI_Request none = MPI_REQUEST_NULL;
+  host.Wait(&none, status);
+}
+
+void nobodys_status(MPI_Status* status) { host.Recv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_WORLD, status); }
+
+int complain(const Communicator* communicator_of, int code) {
+  const ErrorTarget target = communicator_of != nullptr ? communicator_of->error_target() : ErrorTarget{MPI_COMM_WORLD};
+  return target.tell(code);
+}
+
+std::uint64_t observed_entry(int count, const MPI_Request* requests) {
+  if (process().observer() == nullptr) return 0;
+  const std::uint64_t begin = call_begin();
+  for (int i = 0; i < count; ++i) {
+    Request* const request = is_ours(requests[i]) ? find_request(requests[i]) : nullptr;
+    if (request != nullptr && request->active && request->is_message()) observe_entry(*request, begin);
+  }
+  return begin;
+}
+
+}  // namespace urakata::shim

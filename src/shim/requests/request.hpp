@@ -1,0 +1,163 @@
+// Requests of our own (DESIGN.md, decision 2): what the program gets for collectives that we intercept and for its
+// messages in a space.
+//
+// Handles are told apart from the host's by their value. Where handles are pointers, ours lie in a reserved range of
+// addresses; every 32-bit word of the block that a handle points to holds the request's Fortran integer, since Open
+// MPI's Fortran wrappers read that from the host's request at an offset which differs between versions. Where handles
+// are integers, ours have MPICH's request bits with the kind "invalid", which no real handle has.
+//
+// Thread-safety: make, find by any thread. A Request belongs to whoever may call MPI_Wait on it: one thread at a time,
+// by MPI's rules.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/handle_map.hpp"
+#include "observe/call_site.hpp"
+#include "observe/message_overlap.hpp"
+#include "observe/message_site.hpp"
+#include "shim/collectives/neighbour_exchange.hpp"
+#include "shim/collectives/prepared.hpp"
+#include "shim/collectives/staging.hpp"
+#include "shim/communicators/communicator.hpp"
+#include "shim/messages/message.hpp"
+#include "shim/native/abi.hpp"
+#include "shim/types/datatype.hpp"
+#include "shim/types/operation.hpp"
+
+namespace urakata::shim {
+
+// The first line is all that a receive on the fast path needs.
+struct alignas(64) Request {
+  std::uint32_t index = 0;
+  bool persistent = false;
+  bool active = false;
+  bool shared = false;      // stands for all sends that were finished when they were started; never changes
+  Request* next = nullptr;  // of the free ones
+  MessageState message;     // where the request stands for a message in a space instead of a `run`
+  Communicator* communicator = nullptr;
+  Run* run = nullptr;
+  std::unique_ptr<NeighbourExchange> exchange;          // instead of `run`: a neighbourhood collective
+  std::atomic<const Circle*> exchange_circle{nullptr};  // of an exchange whose messages are the endpoint's
+  std::unique_ptr<Staging> staging;        // of buffers that are not in the processor's memory; nullptr: there are none
+  std::optional<UserReducer> reducer;      // of a user-defined operation; retained
+  std::vector<const Datatype*> types;      // retained
+  observe::CallSite* call_site = nullptr;  // nullptr: nobody observes
+  observe::ObservedInstance observed;
+  observe::MessageSite* message_site = nullptr;  // of a message; nullptr: nobody observes
+  observe::MessageOverlap message_overlap;       // with it
+
+  inline MPI_Request handle() const;
+  // The circle of its message or exchange; nullptr: there is none. By any thread, while another one uses the request.
+  const Circle* circle() {
+    const Circle* const of_message = message.circle().load(std::memory_order_acquire);
+    return of_message != nullptr ? of_message : exchange_circle.load(std::memory_order_acquire);
+  }
+  bool is_message() const { return message.descriptor.circle != nullptr; }
+  bool finished() const {
+    if (!active || shared) return true;
+    if (is_message()) return message.done();
+    return run != nullptr ? run->finished() : exchange->done();
+  }
+};
+
+// The request of every send that was finished when it was started: it holds nothing, and lives for ever. One of the
+// host's where there are no more of ours.
+MPI_Request finished_send();
+
+// A matched message of ours lies in one of our requests, and its MPI_Message has that request's bits.
+MPI_Message message_of(const Request& request);
+// The request that holds the message; nullptr if it is none of ours.
+Request* holder_of(MPI_Message message);
+
+// Fortran's integers for our requests start here.
+inline constexpr std::int32_t kFortranBase = 0x40000000;
+
+// The table of requests: the request of index i is its i-th, and, where handles are pointers, its handle is i blocks
+// from the base.
+struct RequestTable {
+  static constexpr std::uint32_t kMost = 1U << 22;  // requests in use at once; see `most`
+  static constexpr std::size_t kBlock = 256;        // bytes behind a pointer handle
+  // Kind "invalid", type "request"; 0 in the rest is MPI_REQUEST_NULL.
+  static constexpr std::uintptr_t kMpichPattern = 0x2c000000;
+
+  // Before the first request nothing lies behind the base: no address of the program is as large.
+  std::atomic<std::uintptr_t> base{kIntegerHandles ? kMpichPattern + 1 : ~std::uintptr_t{0} / 2};
+  // So many offsets from the base are handles of ours, or will be. Of addresses none before the first request, so a
+  // thread may see this and the base change in any order.
+  std::atomic<std::uintptr_t> range{kIntegerHandles ? kMost : 0};
+  std::uint32_t most = kMost;  // requests that there is room for; fewer where addresses are (ulimit -v)
+  Request* requests = nullptr;
+  std::atomic<std::uint32_t> made{0};  // that exist
+
+  std::uintptr_t offset_of(MPI_Request handle) const { return bits(handle) - base.load(std::memory_order_relaxed); }
+};
+extern constinit RequestTable request_table;
+
+inline MPI_Request Request::handle() const {
+  MPI_Request value{};
+  const std::uintptr_t number =
+      request_table.base.load(std::memory_order_relaxed) + (kIntegerHandles ? index : index * RequestTable::kBlock);
+  std::memcpy(&value, &number, sizeof value);
+  return value;
+}
+
+inline bool is_ours(MPI_Request handle) {
+  return request_table.offset_of(handle) < request_table.range.load(std::memory_order_relaxed);
+}
+
+// Of a handle that is ours; nullptr if it is stale.
+inline Request* find_request(MPI_Request handle) {
+  const std::size_t index = request_table.offset_of(handle) / (kIntegerHandles ? 1 : RequestTable::kBlock);
+  if (index >= request_table.made.load(std::memory_order_acquire)) return nullptr;
+  Request& request = request_table.requests[index];
+  const bool used = request.is_message() || request.run != nullptr || request.exchange != nullptr || request.shared;
+  return used ? &request : nullptr;
+}
+
+// Free requests that the thread keeps for itself, the one that was used last first, so that it seldom needs the table's
+// lock.
+struct KeptRequests {
+  static constexpr std::uint32_t kMost = 128;
+
+  Request* first = nullptr;
+  std::uint32_t count = 0;
+};
+extern constinit thread_local KeptRequests kept_requests;
+bool fetch_requests();        // some of the table's; false: there are none, and a line has said why
+void store_requests();        // some back to the table
+void expect_end_of_thread();  // all back to the table then
+
+// Whether this thread's next make_request() may be called. False: the process can have no more, and the call that needs
+// one ends with MPI_ERR_NO_MEM before anything has begun.
+inline bool have_request() { return kept_requests.first != nullptr || fetch_requests(); }
+// A request with nothing in it, after have_request(); does not allocate once as many have been in use before.
+inline Request* make_request() {
+  KeptRequests& kept = kept_requests;
+  --kept.count;
+  return std::exchange(kept.first, kept.first->next);
+}
+// A request with nothing in it that is not needed any more.
+inline void give_request_back(Request& request) {
+  KeptRequests& kept = kept_requests;
+  if (kept.first == nullptr) expect_end_of_thread();
+  request.next = kept.first;
+  kept.first = &request;
+  if (++kept.count == KeptRequests::kMost) store_requests();
+}
+// Releases what the request retains. The run must be finished.
+void clear_request(Request& request);
+// The same, and the request itself.
+void destroy_request(Request* request);
+
+MPI_Request request_of_fortran(std::int32_t integer);  // MPI_REQUEST_NULL if it is not one of ours
+bool is_fortran_of_ours(std::int32_t integer);
+
+}  // namespace urakata::shim

@@ -1,0 +1,23 @@
+// Arrays that mix our requests with the host's: the host gets a copy of the array in which ours are MPI_REQUEST_NULL.
+//
+// Thread-safety: by any thread; the copy is the thread's own and stays valid until its next call of without_ours().
+#pragma once
+
+#include "shim/native/abi.hpp"
+
+namespace urakata::shim {
+
+bool any_ours(int count, const MPI_Request* requests);
+
+// The array as the host may see it.
+MPI_Request* without_ours(int count, const MPI_Request* requests);
+// Are there requests in the copy that the host could complete?
+bool host_has_some();
+// What the host did to the copy goes back to the program's array; ours stay as they are there.
+void put_back(int count, MPI_Request* requests);
+
+inline MPI_Status* at(MPI_Status* statuses, int i) {
+  return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + i;
+}
+
+}  // namespace urakata::shim

@@ -1,0 +1,100 @@
+// MPI_Start, MPI_Startall, MPI_Cancel, MPI_Request_free.
+#include "shim/collectives/start.hpp"
+#include "shim/entries.hpp"
+#include "shim/messages/message_report.hpp"
+#include "shim/requests/completion.hpp"
+#include "shim/requests/request_array.hpp"
+
+namespace urakata::shim {
+namespace {
+
+int free_one(MPI_Request* handle) {
+  Request* request = find_request(*handle);
+  if (request == nullptr) return stale();
+  *handle = MPI_REQUEST_NULL;
+  if (request->shared) return MPI_SUCCESS;
+  if (request->staging != nullptr && request->active) {
+    leave_to_settle(*request);
+    settle_left_behind();
+    return MPI_SUCCESS;
+  }
+  if (request->is_message()) {
+    if (abandon_message(*request)) return MPI_SUCCESS;
+  } else if (request->active && request->run != nullptr) {
+    // Still running: whoever finishes it gives it back.
+    request->persistent = false;
+    auto expected = engine::Instance::Outcome::running;
+    if (request->run->outcome.compare_exchange_strong(expected, engine::Instance::Outcome::abandoned,
+                                                      std::memory_order_acq_rel)) {
+      return MPI_SUCCESS;
+    }
+  }
+  destroy_request(request);
+  return MPI_SUCCESS;
+}
+
+// `list`: takes collectives that are to be started together; nullptr: there are no others.
+int start_one(MPI_Request* handle, StartList* list = nullptr) {
+  Request* request = find_request(*handle);
+  if (request == nullptr) return stale();
+  if (!request->persistent || request->active) return complain(request->communicator, MPI_ERR_REQUEST);
+  if (request->is_message()) {
+    const bool observed = host.message_path == MessagePath::observed;
+    if (observed) observe_start(*request);
+    const int code = start_message(*request);
+    if (observed) observe_started(*request);
+    return code;
+  }
+  return list != nullptr && request->run != nullptr ? list->add(*request) : start_again(*request);
+}
+
+}  // namespace
+}  // namespace urakata::shim
+
+extern "C" {
+
+using namespace urakata::shim;
+
+URAKATA_EXPORT int MPI_Request_free(MPI_Request* request) {
+  need_host();
+  if (request == nullptr || !is_ours(*request)) return host.Request_free(request);
+  return free_one(request);
+}
+
+URAKATA_EXPORT int MPI_Cancel(MPI_Request* request) {
+  need_host();
+  if (request == nullptr || !is_ours(*request)) return host.Cancel(request);
+  Request* ours = find_request(*request);
+  if (ours != nullptr && ours->shared) return MPI_SUCCESS;  // too late
+  if (ours != nullptr && ours->is_message() && ours->active) {
+    cancel_message(*ours);
+    return MPI_SUCCESS;
+  }
+  return complain(ours != nullptr ? ours->communicator : nullptr,
+                  MPI_ERR_REQUEST);  // MPI: collectives cannot be cancelled
+}
+
+URAKATA_EXPORT int MPI_Start(MPI_Request* request) {
+  need_host();
+  if (request == nullptr || !is_ours(*request)) return host.Start(request);
+  return start_one(request);
+}
+
+URAKATA_EXPORT int MPI_Startall(int count, MPI_Request requests[]) {
+  need_host();
+  if (!any_ours(count, requests)) return host.Startall(count, requests);
+  thread_local StartList list;
+  int code = MPI_SUCCESS;
+  for (int i = 0; i < count && code == MPI_SUCCESS; ++i) {
+    code = is_ours(requests[i]) ? start_one(requests + i, &list) : host.Start(requests + i);
+  }
+  list.start();  // those before an error are started
+  return code;
+}
+
+int PMPI_Request_free(MPI_Request*) URAKATA_ALIAS(MPI_Request_free);
+int PMPI_Cancel(MPI_Request*) URAKATA_ALIAS(MPI_Cancel);
+int PMPI_Start(MPI_Request*) URAKATA_ALIAS(MPI_Start);
+int PMPI_Startall(int, MPI_Request[]) URAKATA_ALIAS(MPI_Startall);
+
+}  // extern "C"

@@ -1,0 +1,31 @@
+// What the program gets to see of a receive or a probe.
+#pragma once
+
+#include <cstdint>
+
+#include "p2p/request.hpp"
+#include "shim/native/abi.hpp"
+#include "shim/native/host.hpp"
+
+namespace urakata::shim {
+
+// Where the family's status has its fields is part of its ABI; the standard ABI leaves them to the library.
+inline void set_status(MPI_Status* status, const p2p::Result& result) {
+  if (status == MPI_STATUS_IGNORE) return;
+  const bool cancelled = result.outcome == p2p::Outcome::cancelled;
+  status->MPI_SOURCE = result.source == p2p::kAnySource ? MPI_ANY_SOURCE : result.source;
+  status->MPI_TAG = result.tag == p2p::kAnyTag ? MPI_ANY_TAG : result.tag;
+#if defined(URAKATA_ABI_OPENMPI)
+  status->_ucount = result.bytes;
+  status->_cancelled = cancelled ? 1 : 0;
+#elif defined(URAKATA_ABI_MPICH)
+  status->count_lo = static_cast<int>(static_cast<std::uint32_t>(result.bytes));
+  status->count_hi_and_cancelled =
+      static_cast<int>(static_cast<std::uint32_t>(result.bytes >> 32U << 1U) | (cancelled ? 1U : 0U));
+#else
+  host.Status_set_elements_x(status, MPI_BYTE, static_cast<MPI_Count>(result.bytes));
+  host.Status_set_cancelled(status, cancelled ? 1 : 0);
+#endif
+}
+
+}  // namespace urakata::shim

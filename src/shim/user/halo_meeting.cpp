@@ -1,0 +1,86 @@
+#include "shim/user/halo_meeting.hpp"
+
+#include <map>
+#include <string>
+
+#include "base/waiting.hpp"
+#include "shim/native/host.hpp"
+#include "shim/native/host_bootstrap.hpp"
+#include "shim/process/process.hpp"
+
+namespace urakata::shim {
+
+namespace {
+
+// The edges that come from each rank, and what has come of them.
+class Expected {
+ public:
+  explicit Expected(std::span<const int> sources) : words_(sources.size()) {
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      if (sources[i] != MPI_PROC_NULL) from_[sources[i]].edges.push_back(i);
+    }
+  }
+
+  void take(int rank, const EdgeWord& word) {
+    From& from = from_[rank];
+    if (from.come < from.edges.size()) words_[from.edges[from.come]] = word;
+    ++from.come;
+  }
+
+  Result<std::vector<EdgeWord>> all() {
+    for (const auto& [rank, from] : from_) {
+      if (from.come == from.edges.size()) continue;
+      return Error{"rank " + std::to_string(rank) + " names this rank " + std::to_string(from.come) +
+                   " times as one that it sends to, and this rank names it " + std::to_string(from.edges.size()) +
+                   " times as one that it receives from; name each other equally often"};
+    }
+    return std::move(words_);
+  }
+
+ private:
+  struct From {
+    std::vector<std::size_t> edges;  // their numbers among the sources
+    std::size_t come = 0;
+  };
+  std::map<int, From> from_;
+  std::vector<EdgeWord> words_;
+};
+
+}  // namespace
+
+Result<std::vector<EdgeWord>> meet(MPI_Comm comm, std::span<const int> destinations, std::span<const EdgeWord> words,
+                                   std::span<const int> sources) {
+  constexpr int kBytes = sizeof(EdgeWord);
+  std::vector<MPI_Request> sends;
+  for (std::size_t i = 0; i < destinations.size(); ++i) {
+    if (destinations[i] == MPI_PROC_NULL) continue;
+    host.Issend(&words[i], kBytes, MPI_BYTE, destinations[i], 0, comm, &sends.emplace_back());
+  }
+  Expected expected(sources);
+  HostBootstrap members(comm);
+  Ladder ladder(process().oversubscribed());
+  for (bool delivered = false, over = false; !over;) {
+    int flag = 0;
+    MPI_Status status;
+    host.Iprobe(MPI_ANY_SOURCE, 0, comm, &flag, &status);
+    if (flag != 0) {
+      EdgeWord word;
+      host.Recv(&word, kBytes, MPI_BYTE, status.MPI_SOURCE, 0, comm, MPI_STATUS_IGNORE);
+      expected.take(status.MPI_SOURCE, word);
+      ladder.restart();
+      continue;
+    }
+    if (delivered) {
+      over = members.barrier_passed();
+    } else {
+      host.Testall(static_cast<int>(sends.size()), sends.data(), &flag, MPI_STATUSES_IGNORE);
+      delivered = flag != 0;
+      if (delivered) over = !members.begin_barrier();
+    }
+    if (!process().host_only()) process().progress().step_all();  // what neighbours wait for before they come here
+    ladder.step();
+  }
+  return expected.all();
+}
+
+}  // namespace urakata::shim

@@ -1,0 +1,108 @@
+// The functions of urakata.h.
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <new>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "shim/collectives/prepared.hpp"
+#include "shim/collectives/start_meter.hpp"
+#include "shim/communicators/communicator.hpp"
+#include "shim/native/abi.hpp"
+#include "shim/native/host_bootstrap.hpp"
+#include "shim/native/without_memory.hpp"
+#include "shim/process/process.hpp"
+#include "shim/types/operation.hpp"
+#include "shim/user/user_error.hpp"
+#include "urakata.h"
+#include "xdp/frame.h"
+
+namespace {
+
+using urakata::shim::HostBootstrap;
+using urakata::shim::UserOperation;
+
+// What a rank wishes to call its operation; or that it cannot.
+struct NameWish {
+  std::array<char, sizeof(ura_xdp_ops::ura_xdp_own_op::name)> name{};
+  bool possible = false;
+  bool operator==(const NameWish&) const = default;
+};
+
+// Names it on all ranks, or on none: the code for this one.
+int name_on_all(MPI_Op op, std::string_view name) {
+  HostBootstrap world(urakata::shim::private_world());
+  NameWish own;
+  std::string why;
+  UserOperation* operation = nullptr;
+  std::unique_ptr<const std::string> kept;
+  try {
+    operation = urakata::shim::user_operation(op);
+    kept = std::make_unique<const std::string>(name);
+  } catch (const std::bad_alloc&) {
+    kept = nullptr;  // which the others are told
+  }
+  if (kept == nullptr) {
+    why = "no memory";
+  } else if (operation == nullptr) {
+    why = "not an operation that MPI_Op_create made";
+  } else if (name.empty() || name.size() >= own.name.size()) {
+    why = "a name has 1 to " + std::to_string(own.name.size() - 1) + " characters";
+  } else if (const auto before = operation->attached_as(); !before.empty() && before != name) {
+    why = "the operation is " + std::string(before) + " already";
+  } else {
+    std::ranges::copy(name, own.name.begin());
+    own.possible = true;
+  }
+  const auto all = world.gathered(own);
+  const auto refuse = [&](const std::string& reason) {
+    return urakata::shim::user_error("ura_op_kernel", operation == nullptr ? MPI_ERR_OP : MPI_ERR_ARG, reason);
+  };
+  if (!why.empty()) return refuse(why);
+  if (all.empty()) return refuse("the host refuses the meeting of the ranks");
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    const std::string who = "rank " + std::to_string(rank) + " of MPI_COMM_WORLD ";
+    if (!all[rank].possible) return refuse(who + "cannot name its operation");
+    if (all[rank] != own) return refuse(who + "says " + all[rank].name.data() + ", and this one " + own.name.data());
+  }
+  operation->attach_as(std::move(kept));
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+extern "C" {
+
+int ura_engine(MPI_Comm comm, const char* engine) {
+  if (engine == nullptr) return MPI_ERR_ARG;
+  bool pending = false;
+  const auto chosen = urakata::shim::choose_engine(comm, engine, &pending);
+  if (chosen.ok()) return MPI_SUCCESS;
+  return urakata::shim::user_error("ura_engine", pending ? MPI_ERR_PENDING : MPI_ERR_ARG, chosen.error().message);
+}
+
+unsigned long long ura_allocations() { return urakata::shim::allocations(); }
+
+int ura_start_cost(double* own_ns, unsigned long long* starts) {
+  if (!urakata::shim::process().measuring()) {
+    return urakata::shim::user_error("ura_start_cost", MPI_ERR_OTHER,
+                                     "nothing was measured; set URAKATA_MEASURE_START=1 before the program starts");
+  }
+  const auto cost = urakata::shim::start_cost();
+  if (own_ns != nullptr) *own_ns = cost.own_ns;
+  if (starts != nullptr) *starts = cost.starts;
+  return MPI_SUCCESS;
+}
+
+int ura_op_kernel(MPI_Op op, const char* name) {
+  if (name == nullptr) name = "";
+  if (!urakata::shim::process().running()) {
+    return urakata::shim::user_error("ura_op_kernel", MPI_ERR_OTHER, "MPI is not initialized, or only for sessions");
+  }
+  if (urakata::shim::process().host_only()) return MPI_SUCCESS;  // on all ranks alike
+  return urakata::shim::or_no_memory([&] { return name_on_all(op, name); });
+}
+
+}  // extern "C"

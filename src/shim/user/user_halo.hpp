@@ -1,0 +1,66 @@
+// A halo of urakata.h: an exchange with neighbours that comes again and again. Its ranks have exchange plans where all
+// can, which they agree on, and the host's persistent messages otherwise.
+//
+// Thread-safety: by one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "shim/collectives/planned_exchange.hpp"
+#include "shim/user/halo_side.hpp"
+#include "shim/user/host_exchange.hpp"
+
+namespace urakata::shim {
+
+class UserHalo {
+ public:
+  // Collective over the communicator. Where one rank's sides cannot be, or sides do not fit together, all ranks get an
+  // error. `site`: of the program's call, for the report.
+  static Result<std::unique_ptr<UserHalo>> make(MPI_Comm comm, Result<HaloSide> out, Result<HaloSide> in,
+                                                const void* site);
+  UserHalo(const UserHalo&) = delete;
+  UserHalo& operator=(const UserHalo&) = delete;
+  ~UserHalo();  // is not under way
+
+  void name(std::string_view given);  // in the report
+  std::size_t sources() const { return sources_; }
+  bool under_way() const { return under_way_; }
+  bool planned() const { return plan_ != nullptr; }
+
+  // Each returns an MPI error code, of which the communicator's error handler knows.
+  int begin(const void* from, void* to);  // is not under way. Allocates nothing where there is a plan
+  int ready(std::size_t in, bool* here);  // and those below: is under way
+  int ready_any(std::optional<std::size_t>* in);
+  int end();
+
+ private:
+  UserHalo() = default;
+  // Asks; where the answer is no, moves on everything that is ours and asks once more.
+  template <class Ask, class Answer>
+  int test(Ask ask, Answer& here);
+
+  int failure();  // of the plan; its error handler is told
+
+  MPI_Comm comm_ = MPI_COMM_NULL;          // its own, of a plan that may fail
+  std::unique_ptr<PlannedExchange> plan_;  // one of the two
+  std::unique_ptr<HostExchange> host_;
+  std::vector<const Datatype*> types_;  // retained, of the plan
+  std::size_t sources_ = 0;
+  bool under_way_ = false;
+
+  // For the report.
+  std::uint64_t bytes_ = 0;  // that a rank sends to a neighbour, the mean over all ranks
+  const void* site_ = nullptr;
+  std::string_view why_;
+  observe::CallSite* call_site_ = nullptr;  // nullptr: nobody observes
+  observe::ObservedInstance observed_;
+};
+
+}  // namespace urakata::shim
