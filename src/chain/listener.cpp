@@ -32,7 +32,7 @@ void ready_for_operations(int socket, std::uint64_t timeout_ns) {
   fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) & ~O_NONBLOCK);  // else requests end where they should wait
 }
 
-// Sockets are left out from the start: a child that is forked before they are a conduit's has none of them either.
+// Sockets are left out from the start: a child that is forked before they are a channel set's has none of them either.
 void close_socket(int socket) {
   SocketWatch::closed(socket);
   close(socket);
@@ -134,11 +134,11 @@ void Listener::limit_pending() {
   });
 }
 
-Result<std::vector<Conduit::Peer>> Listener::connect(std::span<const Member> members, std::size_t own) {
+Result<std::vector<ChannelSet::Peer>> Listener::connect(std::span<const Member> members, std::size_t own) {
   const std::uint64_t until = now_ns() + timeout_ns_;
-  std::vector<Conduit::Peer> peers(members.size());
+  std::vector<ChannelSet::Peer> peers(members.size());
   const auto failed = [&](Error error) {
-    for (const Conduit::Peer& peer : peers) {
+    for (const ChannelSet::Peer& peer : peers) {
       if (peer.socket >= 0) close_socket(peer.socket);
     }
     return error;
@@ -168,7 +168,7 @@ Result<std::vector<Conduit::Peer>> Listener::connect(std::span<const Member> mem
     }
     accept_for(kPoll);
   }
-  for (const Conduit::Peer& peer : peers) {
+  for (const ChannelSet::Peer& peer : peers) {
     if (peer.socket >= 0) ready_for_operations(peer.socket, timeout_ns_);
   }
   return peers;

@@ -1,4 +1,4 @@
-// The listener of a process for conduits' connections.
+// The listener of a process for channel sets' connections.
 //
 // All ranks of a communicator connect in the call that makes it: each to those before it, and it accepts those after it.
 // A connection begins with a handshake: the job's secret, the rank, and the number that the rank it leads to has for
@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "chain/conduit.hpp"
+#include "chain/channel_set.hpp"
 #include "transport/sockets.hpp"
 
 namespace urakata::chain {
@@ -39,7 +39,7 @@ class Listener {
   };
   // A connection to each other member, by rank of the group; `own` is this rank's. Returns when all are there, or with
   // an error after the timeout. Blocks.
-  Result<std::vector<Conduit::Peer>> connect(std::span<const Member> members, std::size_t own);
+  Result<std::vector<ChannelSet::Peer>> connect(std::span<const Member> members, std::size_t own);
 
  private:
   struct Handshake {

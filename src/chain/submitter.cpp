@@ -1,31 +1,31 @@
 #include "chain/submitter.hpp"
 
 #include "base/waiting.hpp"
-#include "chain/conduit.hpp"
+#include "chain/channel_set.hpp"
 
 namespace urakata::chain {
 
-bool Submitter::hand_over(Conduit& conduit) {
+bool Submitter::hand_over(ChannelSet& channel_set) {
   const std::lock_guard guard(lock_);
   if (!thread_) thread_ = std::make_unique<HelperThread>("urakata/chains", "operations", [this] { run(); });
   if (!thread_->runs()) return false;
-  queue_.push_back(&conduit);
+  queue_.push_back(&channel_set);
   calls_.fetch_add(1, std::memory_order_release);
   futex_wake(calls_);
   return true;
 }
 
-void Submitter::forget(Conduit& conduit) {
+void Submitter::forget(ChannelSet& channel_set) {
   std::unique_lock guard(lock_);
-  std::erase(queue_, &conduit);
-  between_.wait(guard, [&] { return submits_ != &conduit; });
+  std::erase(queue_, &channel_set);
+  between_.wait(guard, [&] { return submits_ != &channel_set; });
 }
 
 // Asleep it runs what the kernel has for its requests, too.
 void Submitter::run() {
   for (;;) {
     const std::uint32_t seen = calls_.load(std::memory_order_acquire);
-    Conduit* next = nullptr;
+    ChannelSet* next = nullptr;
     {
       const std::lock_guard guard(lock_);
       if (!queue_.empty()) {

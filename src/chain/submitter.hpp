@@ -18,7 +18,7 @@
 
 namespace urakata::chain {
 
-class Conduit;
+class ChannelSet;
 
 class Submitter {
  public:
@@ -29,11 +29,11 @@ class Submitter {
 
   // Is the calling thread the one whose requests live as long as the program?
   bool by_itself() const { return pthread_equal(owner_, pthread_self()) != 0; }
-  // Has the thread of ours submit the conduit's next operation. False: there is no such thread.
-  bool hand_over(Conduit& conduit);
-  // The conduit is about to go: what was handed over of it is not submitted. Waits for what is being submitted of it.
-  void forget(Conduit& conduit);
-  // Nothing of any conduit is in flight any more.
+  // Has the thread of ours submit the channel set's next operation. False: there is no such thread.
+  bool hand_over(ChannelSet& channel_set);
+  // The channel set is about to go: what was handed over of it is not submitted. Waits for what is being submitted of it.
+  void forget(ChannelSet& channel_set);
+  // Nothing of any channel set is in flight any more.
   void stop();
 
  private:
@@ -41,8 +41,8 @@ class Submitter {
 
   const pthread_t owner_;
   std::mutex lock_;
-  std::deque<Conduit*> queue_;           // under the lock
-  Conduit* submits_ = nullptr;           // likewise: whose operation the thread of ours is submitting
+  std::deque<ChannelSet*> queue_;        // under the lock
+  ChannelSet* submits_ = nullptr;        // likewise: whose operation the thread of ours is submitting
   std::condition_variable between_;      // it submits none
   std::atomic<std::uint32_t> calls_{0};  // futex word: grows with each operation, and at the end
   std::atomic<bool> stopping_{false};

@@ -19,16 +19,16 @@ constexpr useconds_t kBetweenFarewells = 20;
 }  // namespace
 
 void KernelPart::check_peers() {
-  offload->note_left(static_cast<std::uint32_t>(conduit->check_peers(offload->waits_for())));
+  offload->note_left(static_cast<std::uint32_t>(channel_set->check_peers(offload->waits_for())));
 }
 
 // Who left before this rank has all that it needed, and answers no more.
 bool KernelPart::leave() {
   if (offload != nullptr) {
     check_peers();
-    if (!offload->all_have_it() && !conduit->broken()) return false;
+    if (!offload->all_have_it() && !channel_set->broken()) return false;
   }
-  conduit->leave();
+  channel_set->leave();
   return true;
 }
 
@@ -43,7 +43,7 @@ void ExecutorTransport::add(KernelPart& part) {
   const std::lock_guard guard(lock_);
   epoll_event event{};
   event.events = EPOLLIN;
-  epoll_ctl(news_, EPOLL_CTL_ADD, part.conduit->descriptor(), &event);
+  epoll_ctl(news_, EPOLL_CTL_ADD, part.channel_set->descriptor(), &event);
   parts_.push_back(&part);
 }
 
@@ -53,7 +53,7 @@ void ExecutorTransport::remove(KernelPart& part) {
 }
 
 void ExecutorTransport::forget(KernelPart& part) {
-  epoll_ctl(news_, EPOLL_CTL_DEL, part.conduit->descriptor(), nullptr);
+  epoll_ctl(news_, EPOLL_CTL_DEL, part.channel_set->descriptor(), nullptr);
   std::erase(parts_, &part);
 }
 
@@ -87,7 +87,7 @@ void ExecutorTransport::leave() {
   const std::uint64_t until = now_ns() + kFarewell;
   while (!leave_now() && now_ns() < until) usleep(kBetweenFarewells);
   const std::lock_guard guard(lock_);
-  for (KernelPart* part : parts_) part->conduit->leave();
+  for (KernelPart* part : parts_) part->channel_set->leave();
 }
 
 // Instances that engine kernel runs post no messages of their own.
@@ -100,7 +100,7 @@ std::span<const transport::Completion> ExecutorTransport::poll() {
   small_done_.clear();
   const bool checks = ++polls_ % kPollsPerPeerCheck == 0;
   for (KernelPart* part : parts_) {
-    part->conduit->reap(done_);
+    part->channel_set->reap(done_);
     if (part->offload == nullptr) continue;
     part->offload->reap(small_done_);
     if (checks && part->offload->in_flight() != 0) part->check_peers();
@@ -110,17 +110,17 @@ std::span<const transport::Completion> ExecutorTransport::poll() {
   const auto report = [&](void* whose, bool failed) {
     reported_.push_back({{whose, Instance::kWhole, 0}, failed ? failures_.code : 0});
   };
-  for (const chain::Conduit::Done& one : done_) report(one.whose, one.failed);
+  for (const chain::ChannelSet::Done& one : done_) report(one.whose, one.failed);
   for (const xdp::Offload::Done& one : small_done_) report(one.whose, one.failed);
   return reported_;
 }
 
-// A conduit's connections tell of a peer that is gone, and tell peers that this rank has given up; so an offload and
-// its communicator's conduit break together.
+// A channel set's connections tell of a peer that is gone, and tell peers that this rank has given up; so an offload and
+// its communicator's channel set break together.
 void ExecutorTransport::discard_both(KernelPart& part) {
-  if (part.conduit->broken() == part.offload->broken()) return;
+  if (part.channel_set->broken() == part.offload->broken()) return;
   if (part.offload->broken()) {
-    part.conduit->discard();
+    part.channel_set->discard();
   } else {
     part.offload->discard();
     part.offload->reap(small_done_);
@@ -131,7 +131,7 @@ std::size_t ExecutorTransport::in_flight() const {
   const std::lock_guard guard(lock_);
   std::size_t sum = 0;
   for (const KernelPart* part : parts_) {
-    sum += part->conduit->in_flight();
+    sum += part->channel_set->in_flight();
     if (part->offload != nullptr) sum += part->offload->in_flight();
   }
   return sum;
@@ -141,7 +141,7 @@ std::size_t ExecutorTransport::in_flight() const {
 std::size_t ExecutorTransport::cancel(const void* instance) {
   const std::lock_guard guard(lock_);
   for (KernelPart* part : parts_) {
-    if (part->conduit->runs(instance)) part->conduit->discard();
+    if (part->channel_set->runs(instance)) part->channel_set->discard();
     if (part->offload != nullptr && part->offload->runs(instance)) part->offload->discard();
   }
   return 0;
@@ -151,7 +151,7 @@ std::size_t ExecutorTransport::cancel(const void* instance) {
 void ExecutorTransport::tell(std::int32_t, const transport::Notice& notice) {
   const std::lock_guard guard(lock_);
   for (KernelPart* part : parts_) {
-    if (part->conduit->context() == notice.origin) part->conduit->discard();
+    if (part->channel_set->context() == notice.origin) part->channel_set->discard();
   }
 }
 

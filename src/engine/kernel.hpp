@@ -1,8 +1,8 @@
-// Engine `kernel`: whole operations are handed to the Linux kernel, which carries them on by itself (chain/conduit.hpp).
+// Engine `kernel`: whole operations are handed to the Linux kernel, which carries them on by itself (chain/channel_set.hpp).
 //
-// It runs instances whose schedule was compiled and whose group has a conduit, and small collectives of a group that has
+// It runs instances whose schedule was compiled and whose group has a channel set, and small collectives of a group that has
 // an offload (xdp/offload.hpp). What a domain is to other engines, who post message after message, is here only the
-// order of starts and ends: the transport knows conduits and offloads, and no messages.
+// order of starts and ends: the transport knows channel sets and offloads, and no messages.
 // A start hands the operation over within the call, by the calling thread, since requests belong to the thread that
 // submits them; so it waits for whoever polls the domain at the moment, which is for less than a step.
 #pragma once
@@ -11,28 +11,28 @@
 #include <mutex>
 #include <vector>
 
-#include "chain/conduit.hpp"
+#include "chain/channel_set.hpp"
 #include "engine/engine.hpp"
 #include "engine/executor.hpp"
 #include "xdp/offload.hpp"
 
 namespace urakata::engine {
 
-// A schedule that was compiled, on its communicator's conduit.
+// A schedule that was compiled, on its communicator's channel set.
 class ChainedGraph final : public Executor {
  public:
   ChainedGraph() = default;
-  ChainedGraph(chain::Conduit& conduit, const chain::ChainedSchedule& schedule)
-      : conduit_(&conduit), schedule_(&schedule) {}
+  ChainedGraph(chain::ChannelSet& channel_set, const chain::ChainedSchedule& schedule)
+      : channel_set_(&channel_set), schedule_(&schedule) {}
   bool start(std::span<std::byte* const> buffers, void* instance) override {
-    return conduit_->start(*schedule_, buffers, instance);
+    return channel_set_->start(*schedule_, buffers, instance);
   }
-  bool news() const override { return conduit_->news(); }
+  bool news() const override { return channel_set_->news(); }
   bool tells() const override { return true; }
   std::uint64_t bytes() const override { return schedule_->bytes; }
 
  private:
-  chain::Conduit* conduit_ = nullptr;
+  chain::ChannelSet* channel_set_ = nullptr;
   const chain::ChainedSchedule* schedule_ = nullptr;
 };
 
@@ -59,10 +59,10 @@ class SmallCollective final : public Executor {
 
 // What a communicator has of the kernel for itself. By one thread at a time.
 struct KernelPart {
-  ~KernelPart() { conduit->leave(); }
+  ~KernelPart() { channel_set->leave(); }
 
-  std::unique_ptr<chain::Conduit> conduit;  // there is one
-  std::unique_ptr<xdp::Offload> offload;    // nullptr: there is none
+  std::unique_ptr<chain::ChannelSet> channel_set;  // there is one
+  std::unique_ptr<xdp::Offload> offload;           // nullptr: there is none
 
   // For when what is in flight tells of no peer's end: finds out who has left, and whether one who is waited for is
   // lost.
@@ -109,11 +109,11 @@ class ExecutorTransport final : public transport::Transport {
   bool end_now(const KernelPart* part, bool all);
 
   const transport::Failures& failures_;
-  int news_;  // an epoll set of all conduits
+  int news_;  // an epoll set of all channel sets
   mutable std::mutex lock_;
   std::vector<KernelPart*> parts_;
   std::vector<std::unique_ptr<KernelPart>> ended_;  // which some still need
-  std::vector<chain::Conduit::Done> done_;          // kept for their room
+  std::vector<chain::ChannelSet::Done> done_;       // kept for their room
   std::vector<xdp::Offload::Done> small_done_;
   unsigned polls_ = 0;
   std::vector<transport::Completion> reported_;

@@ -1,4 +1,4 @@
-// The sockets of transport wire and of conduits (chain/listener.hpp): where a process listens, and what is set on each
+// The sockets of transport wire and of channel sets (chain/listener.hpp): where a process listens, and what is set on each
 // connection.
 //
 // Thread-safety: by any thread.

@@ -90,7 +90,7 @@ std::string kernel_obstacle(const std::string& no_chains, const Placement& place
   return "";
 }
 
-std::string conduit_obstacle(std::size_t ranks, bool nodes_apart, bool by_wire) {
+std::string channel_set_obstacle(std::size_t ranks, bool nodes_apart, bool by_wire) {
   // Each rank builds all ranks' schedules of an operation once, to know whether all can be chained; and has a
   // connection to every other.
   constexpr std::size_t kMostRanks = 64;

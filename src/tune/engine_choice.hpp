@@ -55,7 +55,7 @@ std::string kernel_obstacle(const std::string& no_chains, const Placement& place
 
 // Why a communicator's operations cannot be the kernel's in a job that has engine kernel: of how many ranks it is,
 // whether each is on a node of its own, and whether all its messages go by transport wire. Empty: they can.
-std::string conduit_obstacle(std::size_t ranks, bool nodes_apart, bool by_wire);
+std::string channel_set_obstacle(std::size_t ranks, bool nodes_apart, bool by_wire);
 
 // Do callers advance the operations of a communicator, though the run may have helpers? (DESIGN.md, 6b)
 inline bool by_callers(const Placement& placement, bool same_node) { return !placement.within_node && same_node; }

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "../counted_allocations.hpp"
+#include "chain/channel_set.hpp"
 #include "chain/compile.hpp"
-#include "chain/conduit.hpp"
 #include "chain/submitter.hpp"
 #include "connected.hpp"
 #include "schedule/builder.hpp"
@@ -34,15 +34,15 @@ ChainedSchedule echo_schedule(std::uint32_t rank, std::uint64_t short_bytes) {
   return *compile(*builder.commit(), {.short_bytes = short_bytes});
 }
 
-TEST(ConduitAllocation, StartsTakeNothing) {
+TEST(ChannelSetAllocation, StartsTakeNothing) {
   if (const std::string why = why_no_chains(); !why.empty()) GTEST_SKIP() << why;
   Submitter submitter;
   const std::array<int, 2> sockets = connected();
-  std::array<std::unique_ptr<Conduit>, 2> conduits;
+  std::array<std::unique_ptr<ChannelSet>, 2> channel_sets;
   for (std::size_t rank = 0; rank < 2; ++rank) {
-    std::vector<Conduit::Peer> peers(2);
+    std::vector<ChannelSet::Peer> peers(2);
     peers[1 - rank] = {sockets[rank], static_cast<std::int32_t>(1 - rank)};
-    conduits[rank] = std::move(*Conduit::open(std::move(peers), 0, submitter, 60'000'000'000));
+    channel_sets[rank] = std::move(*ChannelSet::open(std::move(peers), 0, submitter, 60'000'000'000));
   }
   std::array<std::array<std::vector<std::byte>, 2>, kOutstanding> sent, received;  // of each operation, by rank
   for (std::size_t i = 0; i < kOutstanding; ++i) {
@@ -51,7 +51,7 @@ TEST(ConduitAllocation, StartsTakeNothing) {
       received[i][rank].resize(kEchoed);
     }
   }
-  std::array<std::vector<Conduit::Done>, 2> done;
+  std::array<std::vector<ChannelSet::Done>, 2> done;
   for (const std::uint64_t short_bytes : {kShortBytes, std::uint64_t{0}}) {
     const std::array<ChainedSchedule, 2> schedules{echo_schedule(0, short_bytes), echo_schedule(1, short_bytes)};
     std::uint64_t before = 0;
@@ -61,11 +61,11 @@ TEST(ConduitAllocation, StartsTakeNothing) {
         sent[i][0].assign(kEchoed, static_cast<std::byte>(1 + round * kOutstanding + i));
         for (std::size_t rank = 0; rank < 2; ++rank) {
           const std::array<std::byte*, 2> buffers{sent[i][rank].data(), received[i][rank].data()};
-          EXPECT_TRUE(conduits[rank]->start(schedules[rank], buffers, &sent[i]));
+          EXPECT_TRUE(channel_sets[rank]->start(schedules[rank], buffers, &sent[i]));
         }
       }
       while (done[0].size() < kOutstanding || done[1].size() < kOutstanding) {
-        for (std::size_t rank = 0; rank < 2; ++rank) conduits[rank]->reap(done[rank]);
+        for (std::size_t rank = 0; rank < 2; ++rank) channel_sets[rank]->reap(done[rank]);
       }
       for (std::size_t i = 0; i < kOutstanding; ++i) EXPECT_EQ(received[i][0], sent[i][0]);
       for (auto& ended : done) ended.clear();

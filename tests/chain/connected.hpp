@@ -11,7 +11,7 @@
 
 namespace urakata::chain {
 
-// Blocking sockets over the loopback, as conduits have them; the caller's.
+// Blocking sockets over the loopback, as channel sets have them; the caller's.
 inline std::array<int, 2> connected() {
   const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};

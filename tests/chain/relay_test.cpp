@@ -1,4 +1,4 @@
-// Conduits of three ranks in one process, rank 1 between the two others, each connection by way of a proxy: rank 0 sends
+// Channel sets of three ranks in one process, rank 1 between the two others, each connection by way of a proxy: rank 0 sends
 // a message in pieces down to rank 2, which answers when it has all of it.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "chain/channel_set.hpp"
 #include "chain/compile.hpp"
-#include "chain/conduit.hpp"
 #include "chain/submitter.hpp"
 #include "connected.hpp"
 #include "proxy.hpp"
@@ -61,7 +61,7 @@ using Plans = std::array<Proxy::Plan, kRelayLinks>;
 class Relay {
  public:
   Relay(Submitter& submitter, const Shape& shape, const Plans& plans, std::uint64_t timeout_ns) {
-    std::array<std::vector<Conduit::Peer>, kRelayRanks> peers;
+    std::array<std::vector<ChannelSet::Peer>, kRelayRanks> peers;
     for (auto& of_rank : peers) of_rank.resize(kRelayRanks);
     for (std::size_t link = 0; link < kRelayLinks; ++link) {
       std::array<int, 2> proxied{};
@@ -77,9 +77,9 @@ class Relay {
     whole_.resize(shape.bytes + kAnswer);
     for (std::size_t i = 0; i < whole_.size(); ++i) whole_[i] = static_cast<std::byte>(i * 7 + i / 251 + 1);
     for (std::uint32_t rank = 0; rank < kRelayRanks; ++rank) {
-      auto made = Conduit::open(std::move(peers[rank]), 0, submitter, timeout_ns);
+      auto made = ChannelSet::open(std::move(peers[rank]), 0, submitter, timeout_ns);
       EXPECT_TRUE(made.ok()) << made.error().message;
-      conduits_[rank] = std::move(*made);
+      channel_sets_[rank] = std::move(*made);
       schedules_[rank] = relay_schedule(rank, shape);
       data_[rank].resize(whole_.size());
     }
@@ -92,11 +92,11 @@ class Relay {
   }
   bool start(std::size_t rank) {
     const std::array<std::byte*, 2> buffers{data_[rank].data(), data_[rank].data()};
-    return conduits_[rank]->start(schedules_[rank], buffers, this);
+    return channel_sets_[rank]->start(schedules_[rank], buffers, this);
   }
   // Polls once; has the operation ended on all ranks?
   bool over() {
-    for (std::size_t rank = 0; rank < kRelayRanks; ++rank) conduits_[rank]->reap(done_[rank]);
+    for (std::size_t rank = 0; rank < kRelayRanks; ++rank) channel_sets_[rank]->reap(done_[rank]);
     return std::ranges::none_of(done_, [](const auto& done) { return done.empty(); });
   }
   bool failed(std::size_t rank) const { return done_[rank][0].failed; }
@@ -113,12 +113,12 @@ class Relay {
   }
 
  private:
-  std::array<std::unique_ptr<Proxy>, kRelayLinks> proxies_;  // end after the conduits
+  std::array<std::unique_ptr<Proxy>, kRelayLinks> proxies_;  // end after the channel sets
   std::vector<std::byte> whole_;                             // the message and its answer
   std::array<std::vector<std::byte>, kRelayRanks> data_;
   std::array<ChainedSchedule, kRelayRanks> schedules_;
-  std::array<std::unique_ptr<Conduit>, kRelayRanks> conduits_;
-  std::array<std::vector<Conduit::Done>, kRelayRanks> done_;
+  std::array<std::unique_ptr<ChannelSet>, kRelayRanks> channel_sets_;
+  std::array<std::vector<ChannelSet::Done>, kRelayRanks> done_;
 };
 
 // A break of a link: after so many bytes, on their way down or, of the answer, back.

@@ -29,7 +29,7 @@ constexpr std::uint64_t kToken = 0x5ec7e7;
 // The parts of both ranks of one communicator.
 struct Parts {
   std::array<std::unique_ptr<KernelPart>, 2> of;
-  std::array<int, 2> sockets{};  // the conduits'
+  std::array<int, 2> sockets{};  // the channel sets'
 };
 
 class KernelParts : public testing::Test {
@@ -55,10 +55,10 @@ class KernelParts : public testing::Test {
     any.sin_port = 0;
     std::vector<xdp::Side> sides;
     for (std::size_t rank = 0; rank < 2; ++rank) {
-      std::vector<chain::Conduit::Peer> peers(2);
+      std::vector<chain::ChannelSet::Peer> peers(2);
       peers[1 - rank] = {made.sockets[rank], static_cast<std::int32_t>(1 - rank)};
       made.of[rank].reset(
-          new KernelPart{std::move(*chain::Conduit::open(std::move(peers), 0, submitter_, kPartTimeout)),
+          new KernelPart{std::move(*chain::ChannelSet::open(std::move(peers), 0, submitter_, kPartTimeout)),
                          std::move(*xdp::Offload::over(table_, any, kPartTimeout))});
       sides.push_back(made.of[rank]->offload->side());
       sides.back().address = address_;
@@ -99,7 +99,7 @@ TEST_F(KernelParts, ARootDoesNotWaitForWhoHasLeft) {
   ASSERT_EQ(done.size(), 1U);
   EXPECT_EQ(frames(), 1U);
   parts.of[1].reset();
-  while (parts.of[0]->conduit->check_peers(0) == 0) {
+  while (parts.of[0]->channel_set->check_peers(0) == 0) {
   }
   parts.of[0].reset();
   EXPECT_EQ(frames(), 0U);
@@ -116,7 +116,7 @@ TEST_F(KernelParts, WhoHasLeftIsNoFailureAndWhoIsLostIs) {
     ASSERT_TRUE(one->of[0]->offload->start({kBarrier, nullptr}, nullptr, nullptr, one));
   }
   parts.of[1].reset();
-  while (parts.of[0]->conduit->check_peers(0) == 0) {
+  while (parts.of[0]->channel_set->check_peers(0) == 0) {
   }
   for (unsigned polls = 0; polls < 1U << 16U; ++polls) ASSERT_TRUE(transport.poll().empty());
   shutdown(other.sockets[1], SHUT_RDWR);
@@ -166,12 +166,12 @@ TEST_F(KernelParts, APartThatCannotEndYetEndsLater) {
   ASSERT_TRUE(parts.of[0]->offload->start(bcast, bytes.data(), bytes.data(), nullptr));
   while (transport.poll().empty()) {
   }
-  chain::Conduit& conduit = *parts.of[0]->conduit;
+  chain::ChannelSet& channel_set = *parts.of[0]->channel_set;
   transport.end(std::move(parts.of[0]), 0);
   const int connection = parts.sockets[0];
   EXPECT_NE(fcntl(connection, F_GETFD), -1);
   parts.of[1].reset();
-  while (conduit.check_peers(0) == 0) {  // the part exists, until it is known that the receiver has left
+  while (channel_set.check_peers(0) == 0) {  // the part exists, until it is known that the receiver has left
   }
   transport.end(std::move(other.of[0]), 0);
   EXPECT_EQ(fcntl(connection, F_GETFD), -1);

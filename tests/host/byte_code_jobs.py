@@ -17,7 +17,7 @@ try:
     KERNEL = str(paths.program("urakata-kernel"))
 except paths.NotFoundError as error:
     pytest.skip(f"built without byte code: {error}", allow_module_level=True)
-BYTE_CODE = "MPI_COMM_WORLD has a conduit, and byte code for small collectives"
+BYTE_CODE = "MPI_COMM_WORLD has a channel set, and byte code for small collectives"
 CASES = "20000" if FULL else "500"
 SECONDS = 1500.0 if FULL else 120.0
 

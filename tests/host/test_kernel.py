@@ -27,7 +27,7 @@ from urakata.report.summary import summarise
 pytestmark = pytest.mark.skipif(not available()[0], reason=f"no test hosts here: {available()[1]}")
 
 EXEC = str(paths.program("urakata-exec"))
-CONDUIT = "engine kernel: MPI_COMM_WORLD has a conduit"
+CHANNEL_SET = "engine kernel: MPI_COMM_WORLD has a channel set"
 CASES = "50000" if FULL else "500"
 SECONDS = 1500.0 if FULL else 120.0
 
@@ -56,7 +56,7 @@ def needs_a_ring(hosts: Hosts, folder: Path) -> None:
     """Skips all where this kernel has none; which right is missing, the line says."""
     program = [str(compiled(named("openmpi"), "no_requests", folder))]
     _, output = run(hosts, program)
-    if CONDUIT not in output and (said := re.search(r"engine \w+ instead of kernel: .*uring.*", output)):
+    if CHANNEL_SET not in output and (said := re.search(r"engine \w+ instead of kernel: .*uring.*", output)):
         pytest.skip(said.group())
 
 
@@ -67,21 +67,21 @@ def test_collectives_are_right(hosts: Hosts, folder: Path, extra: list[str]) -> 
     program = [str(compiled(named("openmpi"), "random_nbc", folder)), "--cases", CASES, "--seed", seed, *extra]
     code, output = run(hosts, program)
     assert code == 0 and " 0 wrong" in output, output[-3000:]
-    assert output.count(CONDUIT) == 3, output[:3000]
+    assert output.count(CHANNEL_SET) == 3, output[:3000]
 
 
 def test_mpich(hosts: Hosts, folder: Path) -> None:
     program = [str(compiled(named("mpich"), "threads_nbc", folder)), "3", "30"]
     code, output = run(hosts, program, name="mpich")
     assert code == 0 and " 0 wrong" in output, output[-3000:]
-    assert output.count(CONDUIT) == 3, output[:3000]
+    assert output.count(CHANNEL_SET) == 3, output[:3000]
 
 
 def test_what_other_threads_start_goes_on_too(hosts: Hosts, folder: Path) -> None:
     program = [str(compiled(named("openmpi"), "threads_nbc", folder)), "3", "30"]
     code, output = run(hosts, program)
     assert code == 0 and " 0 wrong" in output, output[-3000:]
-    assert output.count(CONDUIT) == 3, output[:3000]
+    assert output.count(CHANNEL_SET) == 3, output[:3000]
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
@@ -90,14 +90,14 @@ def test_several_operations_go_on_while_a_rank_computes(hosts: Hosts, folder: Pa
     program = [str(compiled(named(name), "outstanding", folder)), str(tmp_path), "330" if FULL else "33"]
     code, output = run(hosts, program, name=name)
     assert code == 0 and "0 wrong or late" in output, output[-3000:]
-    assert output.count(CONDUIT) == 3, output[:3000]
+    assert output.count(CHANNEL_SET) == 3, output[:3000]
 
 
 def test_forks_while_collectives_are_in_progress(hosts: Hosts, folder: Path) -> None:
     program = [str(compiled(named("openmpi"), "forks", folder)), "12"]
     code, output = run(hosts, program)
     assert code == 0, output[-3000:]
-    assert output.count(CONDUIT) == 3, output[:3000]
+    assert output.count(CHANNEL_SET) == 3, output[:3000]
 
 
 def test_blocking_calls_of_the_main_thread_may_be_interrupted_and_of_no_other(hosts: Hosts, folder: Path) -> None:
@@ -108,7 +108,7 @@ def test_blocking_calls_of_the_main_thread_may_be_interrupted_and_of_no_other(ho
     rows = re.findall(r"rank \d: 0 wrong in .* [1-9]\d* calls 0 wrong", output)
     print(*rows, sep="\n")
     assert code == 0 and len(rows) == 3, output[-3000:]
-    assert output.count(CONDUIT) == 3, output[:3000]
+    assert output.count(CHANNEL_SET) == 3, output[:3000]
 
 
 def test_the_study_measures_all_methods(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_a_rank_that_ends_early_ends_the_job(hosts: Hosts, folder: Path, tmp_pat
     code, output = run(hosts, program)
     assert code != 0, output[-3000:]
     assert {path.name for path in tmp_path.iterdir()} == {"0", "1", "2"}, output[-3000:]
-    assert output.count(CONDUIT) == 3, output[:3000]
+    assert output.count(CHANNEL_SET) == 3, output[:3000]
 
 
 def test_whoever_is_in_an_operation_with_a_killed_rank_gets_an_error(
@@ -178,7 +178,7 @@ def test_whoever_is_in_an_operation_with_a_killed_rank_gets_an_error(
     output = output_where_the_host_sees_no_end(hosts, host, program, words, options, SECONDS)
     assert sorted(re.findall(r"rank (\d): the exchange ended with class [1-9]", output)) == ["0", "1"], output[-3000:]
     assert output.count("lost the connection to rank 2") >= 1, output[-3000:]
-    assert output.count(CONDUIT) == 3, output[:3000]
+    assert output.count(CHANNEL_SET) == 3, output[:3000]
 
 
 @pytest.fixture(scope="module", params=("openmpi", "mpich"))
@@ -204,7 +204,7 @@ def test_where_one_link_breaks_every_rank_gets_an_error(folder: Path, tmp_path: 
         cut(own, 1, 2)
         _, output = job.result()
     assert len(list(tmp_path.glob("failed.*"))) == 3, output[-3000:]
-    assert output.count(CONDUIT) == 3, output[:3000]
+    assert output.count(CHANNEL_SET) == 3, output[:3000]
 
 
 def test_blocking_collectives_are_the_kernels_too(hosts: Hosts, folder: Path, tmp_path: Path) -> None:
@@ -225,13 +225,13 @@ def test_where_ranks_share_a_node_it_is_said_once(folder: Path) -> None:
         code, output = run(own, program, per_host=2)
     assert code == 0 and " 0 wrong" in output, output[-3000:]
     assert "not engine kernel for a communicator of 4 ranks, and others" in output, output[:3000]
-    assert output.count("several of its ranks are on one node") == 1 and CONDUIT not in output, output[:3000]
+    assert output.count("several of its ranks are on one node") == 1 and CHANNEL_SET not in output, output[:3000]
 
 
 def _instead(output: str, why: str) -> None:
     said = re.findall("(?:engine thread instead of|not engine) kernel: (.*)", output)
     assert len(said) == 1 and re.search(why, said[0]), output[:3000]
-    assert CONDUIT not in output
+    assert CHANNEL_SET not in output
 
 
 def test_without_io_uring_it_is_engine_thread(hosts: Hosts, folder: Path) -> None:

@@ -174,11 +174,11 @@ TEST(EngineChoice, OfAJobThatIsNotStartedItSaysWhereHelpersWouldBe) {
 }
 
 TEST(EngineChoice, ACommunicatorThatTheKernelCannotServeIsToldWhy) {
-  EXPECT_EQ(conduit_obstacle(2, true, true), "");
-  EXPECT_EQ(conduit_obstacle(64, true, true), "");
-  EXPECT_EQ(conduit_obstacle(65, true, true), "it has more than 64 ranks");
-  EXPECT_EQ(conduit_obstacle(4, false, true), "several of its ranks are on one node");
-  EXPECT_EQ(conduit_obstacle(4, true, false), "not all of its ranks reach each other by transport wire");
+  EXPECT_EQ(channel_set_obstacle(2, true, true), "");
+  EXPECT_EQ(channel_set_obstacle(64, true, true), "");
+  EXPECT_EQ(channel_set_obstacle(65, true, true), "it has more than 64 ranks");
+  EXPECT_EQ(channel_set_obstacle(4, false, true), "several of its ranks are on one node");
+  EXPECT_EQ(channel_set_obstacle(4, true, false), "not all of its ranks reach each other by transport wire");
 }
 
 }  // namespace

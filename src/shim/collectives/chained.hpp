@@ -9,7 +9,7 @@
 
 namespace urakata::shim {
 
-// Of a collective on a communicator that has a conduit: an algorithm all of whose ranks' schedules can be chained,
+// Of a collective on a communicator that has a channel set: an algorithm all of whose ranks' schedules can be chained,
 // `chosen` if it can be. nullptr, on all ranks alike: engine thread has it.
 const collectives::Algorithm* chainable(collectives::Operation operation, const collectives::Algorithm& chosen,
                                         const collectives::Arguments& arguments);

@@ -111,7 +111,7 @@ void hand_to_kernel(const Reading& reading, const Prepared& prepared, Communicat
   if (by_byte_code(reading, part)) {
     execute_by_byte_code(reading, *part, run);
   } else {
-    run.chained = {*part->conduit, *prepared.chained};
+    run.chained = {*part->channel_set, *prepared.chained};
     run.executor = &run.chained;
   }
 }

@@ -19,7 +19,7 @@
 #include "engine/engine.hpp"
 #include "job/contexts.hpp"
 #include "lanes/placement.hpp"
-#include "shim/collectives/conduits.hpp"
+#include "shim/collectives/channel_sets.hpp"
 #include "shim/collectives/prepared.hpp"
 #include "shim/communicators/error_handler.hpp"
 #include "shim/communicators/topology.hpp"

@@ -41,7 +41,7 @@ void add(MPI_Comm made, job::MemberContexts contexts) {
   forget_communicator(made);  // a new communicator has no past
   const std::uint64_t number = options().timeline ? number_of(world_ranks(made).front(), contexts) : 0;
   open_circle(made, contexts);
-  KernelPartHolder kernel_part = open_conduit(made, contexts);
+  KernelPartHolder kernel_part = open_channel_set(made, contexts);
   origins().insert(made, new CommunicatorOrigin{std::move(contexts), new_children(), std::move(kernel_part), number});
 }  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): owned by the registry
 
@@ -57,11 +57,11 @@ void open_world_origin(std::int32_t limit) {
   origins().insert(MPI_COMM_WORLD, new CommunicatorOrigin{std::move(own), std::move(children), nullptr, number});
 }  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): owned by the registry
 
-void open_world_conduit() {
+void open_world_channel_set() {
   CommunicatorOrigin& origin = *origin_of(MPI_COMM_WORLD);
-  origin.kernel_part = open_conduit(MPI_COMM_WORLD, origin.contexts);
+  origin.kernel_part = open_channel_set(MPI_COMM_WORLD, origin.contexts);
   if (origin.kernel_part == nullptr) return;
-  log::information("engine kernel: MPI_COMM_WORLD has a conduit%s",
+  log::information("engine kernel: MPI_COMM_WORLD has a channel set%s",
                    origin.kernel_part->offload != nullptr ? ", and byte code for small collectives" : "");
 }
 

@@ -12,7 +12,7 @@
 #include <memory>
 
 #include "job/contexts.hpp"
-#include "shim/collectives/conduits.hpp"
+#include "shim/collectives/channel_sets.hpp"
 #include "shim/native/abi.hpp"
 
 namespace urakata::shim {
@@ -28,8 +28,8 @@ struct CommunicatorOrigin {
 
 // MPI_COMM_WORLD, with `contexts` numbers in the tags. Once, in MPI_Init.
 void open_world_origin(std::int32_t contexts);
-// Its conduit, once engines are there. Collective.
-void open_world_conduit();
+// Its channel set, once engines are there. Collective.
+void open_world_channel_set();
 
 // A call that all of the parent's ranks are in has made a communicator; MPI_COMM_NULL where this rank is not in it.
 void note_child(MPI_Comm parent, MPI_Comm made);

@@ -6,7 +6,7 @@
 #include "base/log.hpp"
 #include "base/options.hpp"
 #include "base/preload_env.hpp"
-#include "shim/collectives/conduits.hpp"
+#include "shim/collectives/channel_sets.hpp"
 #include "shim/communicators/circle.hpp"
 #include "shim/communicators/communicator.hpp"
 #include "shim/entries.hpp"

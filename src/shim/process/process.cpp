@@ -18,7 +18,7 @@
 #include "base/waiting.hpp"
 #include "chain/ring.hpp"
 #include "job/shared_lines.hpp"
-#include "shim/collectives/conduits.hpp"
+#include "shim/collectives/channel_sets.hpp"
 #include "shim/collectives/planned_exchange.hpp"
 #include "shim/collectives/staging.hpp"
 #include "shim/communicators/communicator.hpp"
@@ -206,7 +206,7 @@ bool Process::set_up() {
   }
   log::withhold_node_warnings();
   make_engines();
-  open_world_conduit();
+  open_world_channel_set();
   // exit() without MPI_Finalize: the progress threads must be gone before the libraries are taken down. A forked child
   // has none, and may lack the memory of theirs. MPICH calls exit() on the thread that finds a fatal error, which may be
   // a progress thread: that cannot wait for itself, nor for others, which may wait for a lock that it holds.
@@ -263,7 +263,7 @@ void Process::choose_messages(job::Bootstrap& world) {
 std::string Process::why_no_kernel(job::Bootstrap& world) {
   std::string obstacle = tune::kernel_obstacle(chain::why_no_chains(), placement_);
   if (obstacle.empty() && wiring_.wire() == nullptr) obstacle = "no transport wire: " + transports_.why();
-  return set_up_conduits(world, std::move(obstacle));
+  return set_up_channel_sets(world, std::move(obstacle));
 }
 
 void Process::make_engines() {
@@ -309,7 +309,7 @@ std::string Process::why_not_by_wire() const {
 
 void Process::stop_helpers() {
   stop_message_helpers();
-  stop_conduits();
+  stop_channel_sets();
   for (engine::Engine* engine : engines_.all()) engine->stop();
 }
 
@@ -357,7 +357,7 @@ void Process::end() {
     settle_lanes();
     judge_links();
     progress_.unhook();
-    leave_conduits();
+    leave_channel_sets();
     stop_helpers();
     free_left_handles();
   }

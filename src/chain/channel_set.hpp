@@ -1,9 +1,9 @@
-// A conduit: what a communicator's operations need that the kernel runs, and nothing else uses: a connection to each
+// A channel set: what a communicator's operations need that the kernel runs, and nothing else uses: a connection to each
 // other rank, and a ring.
 //
 // Operations use the connections one after the other, in the order of their starts, which is the same on all ranks.
 // One that is started while others are under way is submitted behind them and waits in the kernel, by a gate, for the
-// end of the last: so what has been started goes on without a call. (A ring serves one conduit, so operations of other
+// end of the last: so what has been started goes on without a call. (A ring serves one channel set, so operations of other
 // communicators do not stand in its way.) The kernel is given so many operations and requests at once; what is started
 // beyond that waits here, for a call.
 //
@@ -13,7 +13,7 @@
 // affair but its own.
 //
 // Failure. A request that ends with an error or with fewer bytes than it was to move, a peer that does not answer for
-// the timeout: all connections are shut down and the conduit is broken. Every operation that has not ended by then ends
+// the timeout: all connections are shut down and the channel set is broken. Every operation that has not ended by then ends
 // with an error, as do all that come later; peers see their connections end and do likewise. Bytes that have come and
 // were not read are thrown away, so that no operation takes those of one before it. Buffers are in use until an
 // operation's end is told.
@@ -44,18 +44,18 @@ namespace urakata::chain {
 
 class Submitter;
 
-class Conduit {
+class ChannelSet {
  public:
   struct Peer {
-    int socket = -1;        // blocking, connected; the conduit's from now on. -1: the rank itself
+    int socket = -1;        // blocking, connected; the channel set's from now on. -1: the rank itself
     std::int32_t rank = 0;  // of MPI_COMM_WORLD, for messages to the user
   };
-  // `peers`: by rank of the group. `context`: the communicator's own number. `submitter` outlives the conduit.
-  static Result<std::unique_ptr<Conduit>> open(std::vector<Peer> peers, std::int32_t context, Submitter& submitter,
-                                               std::uint64_t timeout_ns);
-  ~Conduit();
-  Conduit(const Conduit&) = delete;
-  Conduit& operator=(const Conduit&) = delete;
+  // `peers`: by rank of the group. `context`: the communicator's own number. `submitter` outlives the channel set.
+  static Result<std::unique_ptr<ChannelSet>> open(std::vector<Peer> peers, std::int32_t context, Submitter& submitter,
+                                                  std::uint64_t timeout_ns);
+  ~ChannelSet();
+  ChannelSet(const ChannelSet&) = delete;
+  ChannelSet& operator=(const ChannelSet&) = delete;
 
   std::int32_t context() const { return context_; }
   int descriptor() const { return news_; }  // readable while there is something to reap
@@ -68,7 +68,7 @@ class Conduit {
     return std::ranges::any_of(std::span(rings_).first(count), [](const Served& one) { return one.ring->news(); });
   }
 
-  // Begins an operation; false: the conduit is broken, or becomes so. `buffers`: the address of each of the schedule's
+  // Begins an operation; false: the channel set is broken, or becomes so. `buffers`: the address of each of the schedule's
   // buffers. Schedule and buffers stay until the end is told, with `whose`. Allocates nothing once as many operations
   // have been in flight before, with as many gates and entries.
   bool start(const ChainedSchedule& schedule, std::span<std::byte* const> buffers, void* whose);
@@ -83,11 +83,11 @@ class Conduit {
   void discard();
   bool runs(const void* whose);  // is it in flight here?
   // For when no request is in flight, which would tell it: whose connection has ended? The result are those who have
-  // left, as bits by rank of the group; where one of `waited_for`, likewise, has ended otherwise the conduit breaks. At
+  // left, as bits by rank of the group; where one of `waited_for`, likewise, has ended otherwise the channel set breaks. At
   // most two calls of the system for each peer.
   std::uint64_t check_peers(std::uint64_t waited_for);
   // Tells the others that this rank will do nothing more here. Nothing is in flight, and nothing follows; said once at
-  // most, and not where the conduit is broken. Does not wait.
+  // most, and not where the channel set is broken. Does not wait.
   void leave();
 
  private:
@@ -117,7 +117,7 @@ class Conduit {
     std::size_t pending = 0;  // requests that were not reaped
   };
 
-  Conduit(std::vector<Peer> peers, std::int32_t context, Submitter& submitter, std::uint64_t timeout_ns)
+  ChannelSet(std::vector<Peer> peers, std::int32_t context, Submitter& submitter, std::uint64_t timeout_ns)
       : context_(context), timeout_ns_(timeout_ns), submitter_(submitter), peers_(std::move(peers)) {}
 
   Served& newest() { return rings_[rings_made_.load(std::memory_order_relaxed) - 1]; }

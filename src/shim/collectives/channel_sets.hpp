@@ -1,10 +1,10 @@
-// Conduits and offloads of this process's communicators, for engine `kernel` (chain/conduit.hpp, xdp/offload.hpp).
+// Channel sets and offloads of this process's communicators, for engine `kernel` (chain/channel_set.hpp, xdp/offload.hpp).
 //
 // All ranks of MPI_COMM_WORLD find out in MPI_Init whether they can have them; then each communicator that the program
-// makes gets one in the call that makes it, where nothing is in the way (tune::conduit_obstacle()). So which operations
+// makes gets one in the call that makes it, where nothing is in the way (tune::channel_set_obstacle()). So which operations
 // the kernel runs follows from what is equal on all ranks.
 //
-// Thread-safety: open_conduit() and FreeingCommunicator by any thread; all else by the one that calls MPI_Init and MPI_Finalize.
+// Thread-safety: open_channel_set() and FreeingCommunicator by any thread; all else by the one that calls MPI_Init and MPI_Finalize.
 #pragma once
 
 #include <cstdint>
@@ -44,16 +44,16 @@ class FreeingCommunicator {
 
 // Collective over MPI_COMM_WORLD, `world` being the private one. `obstacle`: why this rank cannot have engine kernel;
 // empty: it can. Returns why the job has none, on all ranks alike; empty: it has.
-std::string set_up_conduits(job::Bootstrap& world, std::string obstacle);
+std::string set_up_channel_sets(job::Bootstrap& world, std::string obstacle);
 
-// Collective over the communicator. nullptr, on all of its ranks alike: it has no conduit, and where the job has some a
+// Collective over the communicator. nullptr, on all of its ranks alike: it has no channel set, and where the job has some a
 // warning says why, once for each reason. Whether it has an offload is alike on all ranks, too.
-KernelPartHolder open_conduit(MPI_Comm comm, const job::MemberContexts& contexts);
+KernelPartHolder open_channel_set(MPI_Comm comm, const job::MemberContexts& contexts);
 
 // MPI_Finalize, once nothing is in flight any more: other ranks' operations may still be, for which the end of this
 // process is to be no failure.
-void leave_conduits();
+void leave_channel_sets();
 // Nothing is in flight any more: the thread that submits for others ends.
-void stop_conduits();
+void stop_channel_sets();
 
 }  // namespace urakata::shim

@@ -1,4 +1,4 @@
-#include "shim/collectives/conduits.hpp"
+#include "shim/collectives/channel_sets.hpp"
 
 #include <netinet/in.h>
 #include <sys/random.h>
@@ -29,13 +29,13 @@ namespace urakata::shim {
 namespace {
 
 // Lives as long as the process, as the engines do.
-struct Conduits {
-  explicit Conduits(std::unique_ptr<chain::Listener> made) : listener(std::move(made)) {}
+struct ChannelSets {
+  explicit ChannelSets(std::unique_ptr<chain::Listener> made) : listener(std::move(made)) {}
   std::unique_ptr<chain::Listener> listener;
   std::vector<std::uint16_t> ports;  // of each rank's listener
   chain::Submitter submitter;
 };
-constinit Conduits* conduits = nullptr;
+constinit ChannelSets* channel_sets = nullptr;
 
 engine::KernelEngine* kernel() { return static_cast<engine::KernelEngine*>(process().engines().named("kernel")); }
 
@@ -49,30 +49,30 @@ transport::Secret secret_of(job::Bootstrap& world) {
 transport::ListenAddress listener_of(std::int32_t rank) {
   transport::ListenAddress address = process().wire()->address_of(rank);
   // Both kinds of address have the port at the same place.
-  const std::uint16_t port = conduits->ports[static_cast<std::size_t>(rank)];
+  const std::uint16_t port = channel_sets->ports[static_cast<std::size_t>(rank)];
   reinterpret_cast<sockaddr_in&>(address.address).sin_port = htons(port);
   return address;
 }
 
-void tell_of_no_conduit(const job::Bootstrap& members, const std::string& why) {
-  if (!first_to_find("no conduit: " + why) || members.rank() != 0) return;
+void tell_of_no_channel_set(const job::Bootstrap& members, const std::string& why) {
+  if (!first_to_find("no channel set: " + why) || members.rank() != 0) return;
   log::warning("not engine kernel for a communicator of %zu ranks, and others like it: %s", members.ranks(),
                why.c_str());
 }
 
 // nullptr: `why` says it.
-KernelPartHolder own_conduit(const std::vector<std::int32_t>& ranks, std::size_t own,
-                             const job::MemberContexts& contexts, std::string& why) {
+KernelPartHolder own_channel_set(const std::vector<std::int32_t>& ranks, std::size_t own,
+                                 const job::MemberContexts& contexts, std::string& why) {
   std::vector<chain::Listener::Member> with;
   with.reserve(ranks.size());
   for (const std::int32_t rank : ranks) with.push_back({rank, contexts.context_of(rank), listener_of(rank)});
-  auto peers = conduits->listener->connect(with, own);
+  auto peers = channel_sets->listener->connect(with, own);
   if (!peers.ok()) {
     why = peers.error().message;
     return nullptr;
   }
-  auto opened = chain::Conduit::open(std::move(*peers), contexts.context_of(ranks[own]) + kKernelContexts,
-                                     conduits->submitter, options().peer_timeout_ns());
+  auto opened = chain::ChannelSet::open(std::move(*peers), contexts.context_of(ranks[own]) + kKernelContexts,
+                                        channel_sets->submitter, options().peer_timeout_ns());
   if (!opened.ok()) {
     why = opened.error().message;
     return nullptr;
@@ -80,13 +80,13 @@ KernelPartHolder own_conduit(const std::vector<std::int32_t>& ranks, std::size_t
   return KernelPartHolder(new engine::KernelPart{std::move(*opened), nullptr});
 }
 
-// Collective. `why`: this rank has no conduit; empty: it has. The first that has none is told of.
+// Collective. `why`: this rank has no channel set; empty: it has. The first that has none is told of.
 bool all_have_one(job::Bootstrap& members, const std::string& why) {
   const std::vector<Obstacle> all = members.gathered(Obstacle(why));
   if (all.empty()) return false;  // the host refuses their meeting
   const auto without = std::ranges::find_if(all, [](const Obstacle& one) { return one.any(); });
   if (without == all.end()) return true;
-  tell_of_no_conduit(members, "its rank " + std::to_string(without - all.begin()) + ": " + without->text());
+  tell_of_no_channel_set(members, "its rank " + std::to_string(without - all.begin()) + ": " + without->text());
   return false;
 }
 
@@ -99,7 +99,7 @@ void KernelPartClosed::operator()(engine::KernelPart* part) const {
   }
 }
 
-std::string set_up_conduits(job::Bootstrap& world, std::string obstacle) {
+std::string set_up_channel_sets(job::Bootstrap& world, std::string obstacle) {
   const transport::Secret secret = secret_of(world);
   if (obstacle.empty() && secret == transport::Secret{}) obstacle = "there are no random numbers for a secret";
   std::unique_ptr<chain::Listener> listener;
@@ -124,35 +124,36 @@ std::string set_up_conduits(job::Bootstrap& world, std::string obstacle) {
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank].port == 0) return "rank " + std::to_string(rank) + ": " + all[rank].obstacle.text();
   }
-  conduits = new Conduits(std::move(listener));
-  for (const ListenerRecord& record : all) conduits->ports.push_back(record.port);
+  channel_sets = new ChannelSets(std::move(listener));
+  for (const ListenerRecord& record : all) channel_sets->ports.push_back(record.port);
   return "";
 }
 
-KernelPartHolder open_conduit(MPI_Comm comm, const job::MemberContexts& contexts) {
-  if (conduits == nullptr || kernel() == nullptr || !contexts.has_context()) return nullptr;
+KernelPartHolder open_channel_set(MPI_Comm comm, const job::MemberContexts& contexts) {
+  if (channel_sets == nullptr || kernel() == nullptr || !contexts.has_context()) return nullptr;
   const std::vector<std::int32_t> ranks = world_ranks(comm);
   const job::Job& job = process().job();
   if (ranks.size() < 2 || !job.alike(ranks)) return nullptr;
   HostBootstrap members(comm);
-  std::string why = tune::conduit_obstacle(ranks.size(), job.nodes_apart(ranks), process().transports().covers(ranks));
+  std::string why =
+      tune::channel_set_obstacle(ranks.size(), job.nodes_apart(ranks), process().transports().covers(ranks));
   if (!why.empty()) {
-    tell_of_no_conduit(members, why);
+    tell_of_no_channel_set(members, why);
     return nullptr;
   }
-  KernelPartHolder made = own_conduit(ranks, members.rank(), contexts, why);
+  KernelPartHolder made = own_channel_set(ranks, members.rank(), contexts, why);
   if (!all_have_one(members, why)) return nullptr;
   made->offload = open_offload(members, ranks);
   kernel()->executors().add(*made);
   return made;
 }
 
-void leave_conduits() {
+void leave_channel_sets() {
   if (engine::KernelEngine* const engine = kernel()) engine->executors().leave();
 }
 
-void stop_conduits() {
-  if (conduits != nullptr) conduits->submitter.stop();
+void stop_channel_sets() {
+  if (channel_sets != nullptr) channel_sets->submitter.stop();
 }
 
 }  // namespace urakata::shim

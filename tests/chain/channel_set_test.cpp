@@ -1,5 +1,5 @@
-// Conduits joined by real connections, in one process: rank 0 sends rank 1 what their schedules say.
-#include "chain/conduit.hpp"
+// Channel sets joined by real connections, in one process: rank 0 sends rank 1 what their schedules say.
+#include "chain/channel_set.hpp"
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -32,12 +32,12 @@ constexpr std::uint64_t kTimeout = 5'000'000'000;
 
 // One end: its buffers and what has ended on it.
 struct End {
-  std::unique_ptr<Conduit> conduit;
-  std::vector<Conduit::Done> done = {};
+  std::unique_ptr<ChannelSet> channel_set;
+  std::vector<ChannelSet::Done> done = {};
 
   // Polls until so many operations have ended. A test that waits for ever is ended by its runner.
   void wait(std::size_t count) {
-    while (done.size() < count) conduit->reap(done);
+    while (done.size() < count) channel_set->reap(done);
   }
 };
 
@@ -47,13 +47,13 @@ class Joined : public testing::Test {
     if (const std::string why = why_no_chains(); !why.empty()) GTEST_SKIP() << why;
     std::array<int, 2> sockets = connected();
     for (std::size_t rank = 0; rank < 2; ++rank) {
-      std::vector<Conduit::Peer> peers(2);
+      std::vector<ChannelSet::Peer> peers(2);
       for (std::size_t other = 0; other < 2; ++other) peers[other].rank = static_cast<std::int32_t>(other);
       peers[1 - rank].socket = sockets[rank];
       sockets_[rank] = sockets[rank];
-      auto made = Conduit::open(std::move(peers), static_cast<std::int32_t>(rank), submitter_, kTimeout);
+      auto made = ChannelSet::open(std::move(peers), static_cast<std::int32_t>(rank), submitter_, kTimeout);
       ASSERT_TRUE(made.ok()) << made.error().message;
-      ends_[rank].conduit = std::move(*made);
+      ends_[rank].channel_set = std::move(*made);
     }
   }
   void TearDown() override { submitter_.stop(); }
@@ -70,7 +70,7 @@ class Joined : public testing::Test {
 
   Submitter submitter_;
   std::array<End, 2> ends_;
-  std::array<int, 2> sockets_{};  // the conduits'
+  std::array<int, 2> sockets_{};  // the channel sets'
 };
 
 std::vector<std::byte> pattern(std::size_t bytes, unsigned seed) {
@@ -91,7 +91,7 @@ struct Swap {
   }
   bool start(End& end, std::size_t rank, const ChainedSchedule& schedule) {
     const std::array<std::byte*, 2> buffers{out[rank].data(), in[rank].data()};
-    return end.conduit->start(schedule, buffers, this);
+    return end.channel_set->start(schedule, buffers, this);
   }
   void expect_swapped() const {
     EXPECT_EQ(in[0], out[1]);
@@ -110,7 +110,7 @@ TEST_F(Joined, OperationsOfAllSizesMoveTheRightBytes) {
         ASSERT_TRUE(swap.start(ends_[rank], rank, schedules[rank]));
       }
       while (ends_[0].done.empty() || ends_[1].done.empty()) {
-        for (End& end : ends_) end.conduit->reap(end.done);
+        for (End& end : ends_) end.channel_set->reap(end.done);
       }
       swap.expect_swapped();
       EXPECT_FALSE(ends_[0].done[0].failed || ends_[1].done[0].failed);
@@ -136,16 +136,16 @@ TEST_F(Joined, OperationsInFlightKeepTheirOrder) {
       ASSERT_TRUE(swaps[i]->start(ends_[rank], rank, schedules[i][rank]));
     }
   }
-  EXPECT_EQ(ends_[0].conduit->in_flight(), kOperations);
+  EXPECT_EQ(ends_[0].channel_set->in_flight(), kOperations);
   while (ends_[0].done.size() < kOperations || ends_[1].done.size() < kOperations) {
-    for (End& end : ends_) end.conduit->reap(end.done);
+    for (End& end : ends_) end.channel_set->reap(end.done);
   }
   for (std::size_t i = 0; i < kOperations; ++i) {
     swaps[i]->expect_swapped();
     EXPECT_EQ(ends_[0].done[i].whose, swaps[i].get());
     EXPECT_FALSE(ends_[0].done[i].failed || ends_[1].done[i].failed);
   }
-  EXPECT_EQ(ends_[0].conduit->in_flight(), 0U);
+  EXPECT_EQ(ends_[0].channel_set->in_flight(), 0U);
 }
 
 // Without a call once all have been started, on both sides: with chains of every kind behind each other, and those that
@@ -207,7 +207,7 @@ TEST_F(Joined, AThreadThatStartsMayEnd) {
   }
   for (auto& swap : swaps) EXPECT_TRUE(swap->start(ends_[1], 1, schedules[1]));
   while (ends_[0].done.size() < swaps.size() || ends_[1].done.size() < swaps.size()) {
-    for (End& end : ends_) end.conduit->reap(end.done);
+    for (End& end : ends_) end.channel_set->reap(end.done);
   }
   for (const auto& swap : swaps) swap->expect_swapped();
 }
@@ -220,11 +220,11 @@ TEST_F(Joined, APeerThatEndsFailsWhatIsInFlight) {
   ASSERT_TRUE(first.start(ends_[0], 0, schedules[0]));
   ASSERT_TRUE(second.start(ends_[0], 0, schedules[0]));
   ASSERT_EQ(write(sockets_[1], first.out[1].data(), 1500), 1500);
-  ends_[1].conduit.reset();
+  ends_[1].channel_set.reset();
   ends_[0].wait(2);
   EXPECT_TRUE(ends_[0].done[0].failed && ends_[0].done[1].failed);
   EXPECT_EQ(std::memcmp(first.in[0].data(), first.out[1].data(), 1000), 0);
-  EXPECT_TRUE(ends_[0].conduit->broken());
+  EXPECT_TRUE(ends_[0].channel_set->broken());
   EXPECT_FALSE(first.start(ends_[0], 0, schedules[0]));
 }
 
@@ -244,7 +244,7 @@ TEST_F(Joined, WhatIsBehindABrokenOperationReadsNoneOfItsBytes) {
   ASSERT_EQ(write(sockets_[1], first.out[1].data(), 80), 80);
   pollfd here{.fd = sockets_[0], .events = POLLIN, .revents = 0};
   ASSERT_EQ(poll(&here, 1, -1), 1);
-  ends_[0].conduit->discard();
+  ends_[0].channel_set->discard();
   ends_[0].wait(2);
   EXPECT_TRUE(ends_[0].done[0].failed && ends_[0].done[1].failed);
   EXPECT_EQ(second.in[0], std::vector<std::byte>(40));
@@ -263,7 +263,7 @@ TEST_F(Joined, WhereverAConnectionEndsTheOperationEnds) {
     ends_[0].wait(1);
     EXPECT_TRUE(ends_[0].done[0].failed) << cut;
     ends_[0].done.clear();
-    for (End& end : ends_) end.conduit.reset();
+    for (End& end : ends_) end.channel_set.reset();
   }
 }
 
@@ -272,9 +272,9 @@ constexpr std::uint64_t kOther = 0b10;  // the peer of rank 0
 // Who has no more to do says so, and what it sent before is there to be read.
 TEST_F(Joined, APeerThatLeavesIsNoFailure) {
   ASSERT_EQ(write(sockets_[1], "1234", 4), 4);
-  ends_[1].conduit->leave();
-  ends_[1].conduit.reset();
-  Conduit& own = *ends_[0].conduit;
+  ends_[1].channel_set->leave();
+  ends_[1].channel_set.reset();
+  ChannelSet& own = *ends_[0].channel_set;
   std::uint64_t left = 0;
   while (left == 0 && !own.broken()) left = own.check_peers(kOther);
   EXPECT_EQ(left, kOther);
@@ -287,13 +287,13 @@ TEST_F(Joined, APeerThatLeavesIsNoFailure) {
 
 // It is one to who waits for it, and to nobody else.
 TEST_F(Joined, APeerThatEndsWithoutAWordIsLost) {
-  ends_[1].conduit.reset();
+  ends_[1].channel_set.reset();
   pollfd end{.fd = sockets_[0], .events = POLLRDHUP, .revents = 0};
   ASSERT_EQ(poll(&end, 1, -1), 1);
-  EXPECT_EQ(ends_[0].conduit->check_peers(0), 0U);
-  EXPECT_FALSE(ends_[0].conduit->broken());
-  EXPECT_EQ(ends_[0].conduit->check_peers(kOther), 0U);
-  EXPECT_TRUE(ends_[0].conduit->broken());
+  EXPECT_EQ(ends_[0].channel_set->check_peers(0), 0U);
+  EXPECT_FALSE(ends_[0].channel_set->broken());
+  EXPECT_EQ(ends_[0].channel_set->check_peers(kOther), 0U);
+  EXPECT_TRUE(ends_[0].channel_set->broken());
 }
 
 // The last byte of a message is missing, and the goodbye does not stand for it.
@@ -304,24 +304,24 @@ TEST_F(Joined, AGoodbyeIsNoPartOfAMessage) {
   Swap swap(40, 1);
   ASSERT_TRUE(swap.start(ends_[0], 0, schedule));
   ASSERT_EQ(write(sockets_[1], swap.out[1].data(), 39), 39);
-  ends_[1].conduit->leave();
-  ends_[1].conduit.reset();
+  ends_[1].channel_set->leave();
+  ends_[1].channel_set.reset();
   ends_[0].wait(1);
   EXPECT_TRUE(ends_[0].done[0].failed);
 }
 
-// The thread that submits for others may not have come to an operation whose conduit is broken, and goes.
-TEST_F(Joined, AConduitMayGoThatWasHandedOver) {
+// The thread that submits for others may not have come to an operation whose channel set is broken, and goes.
+TEST_F(Joined, AChannel setMayGoThatWasHandedOver) {
   const ChainedSchedule schedule = swap_of(0, 100, 10, kShortBytes);
   for (unsigned round = 0; round < 200; ++round) {
     SetUp();
     ends_[0].done.clear();
     Swap swap(100, round);
     std::thread([&] { EXPECT_TRUE(swap.start(ends_[0], 0, schedule)); }).join();
-    ends_[0].conduit->discard();
+    ends_[0].channel_set->discard();
     ends_[0].wait(1);
     EXPECT_TRUE(ends_[0].done[0].failed);
-    ends_[0].conduit.reset();
+    ends_[0].channel_set.reset();
   }
 }
 
@@ -347,15 +347,15 @@ TEST(ForkedChild, HidesNoEndOfItsParent) {
     close(other);
     close(words[0]);
     Submitter submitter;
-    std::vector<Conduit::Peer> peers(2);
+    std::vector<ChannelSet::Peer> peers(2);
     peers[1] = {own, 1};
-    const auto conduit = std::move(*Conduit::open(std::move(peers), 0, submitter, kTimeout));
+    const auto channel_set = std::move(*ChannelSet::open(std::move(peers), 0, submitter, kTimeout));
     Builder builder("receive", 2, 0);
     builder.recv(1, {.buffer = kRecvBuffer}, 40, 0);
     const ChainedSchedule schedule = *compile(*builder.commit(), {});
     std::array<std::byte, 40> in{};
     const std::array<std::byte*, 2> buffers{in.data(), in.data()};
-    if (!conduit->start(schedule, buffers, &in) || io_urings() != 1) _exit(1);
+    if (!channel_set->start(schedule, buffers, &in) || io_urings() != 1) _exit(1);
     if (fork() == 0) {
       const char held = static_cast<char>(io_urings());
       if (send(words[1], &held, 1, 0) != 1) _exit(1);
@@ -388,11 +388,11 @@ TEST_F(Joined, DiscardingEndsWhatWaitsAtGates) {
   ASSERT_EQ(schedule.gates, 1U);
   Swap swap(100, 1);
   ASSERT_TRUE(swap.start(ends_[0], 0, schedule));
-  EXPECT_TRUE(ends_[0].conduit->runs(&swap));
-  ends_[0].conduit->discard();
+  EXPECT_TRUE(ends_[0].channel_set->runs(&swap));
+  ends_[0].channel_set->discard();
   ends_[0].wait(1);
   EXPECT_TRUE(ends_[0].done[0].failed);
-  EXPECT_FALSE(ends_[0].conduit->runs(&swap));
+  EXPECT_FALSE(ends_[0].channel_set->runs(&swap));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "chain/conduit.hpp"
+#include "chain/channel_set.hpp"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -54,9 +54,9 @@ bool said_goodbye(int connection) {
 
 }  // namespace
 
-Result<std::unique_ptr<Conduit>> Conduit::open(std::vector<Peer> peers, std::int32_t context, Submitter& submitter,
-                                               std::uint64_t timeout_ns) {
-  std::unique_ptr<Conduit> made(new Conduit(std::move(peers), context, submitter, timeout_ns));
+Result<std::unique_ptr<ChannelSet>> ChannelSet::open(std::vector<Peer> peers, std::int32_t context,
+                                                     Submitter& submitter, std::uint64_t timeout_ns) {
+  std::unique_ptr<ChannelSet> made(new ChannelSet(std::move(peers), context, submitter, timeout_ns));
   made->silent_.resize(made->peers_.size());
   for (const Peer& peer : made->peers_) {
     if (peer.socket >= 0) SocketWatch::leave_out(peer.socket);
@@ -68,7 +68,7 @@ Result<std::unique_ptr<Conduit>> Conduit::open(std::vector<Peer> peers, std::int
   return made;
 }
 
-Conduit::~Conduit() {
+ChannelSet::~ChannelSet() {
   submitter_.forget(*this);
   for (Served& served : rings_) {
     if (served.ring == nullptr) continue;
@@ -91,7 +91,7 @@ Conduit::~Conduit() {
 
 // --- starting --------------------------------------------------------------------------------------------------------
 
-Status Conduit::add_ring(std::size_t requests) {
+Status ChannelSet::add_ring(std::size_t requests) {
   auto opened = Ring::open(static_cast<unsigned>(requests));
   if (!opened.ok()) return opened.error();
   epoll_event event{};
@@ -106,7 +106,7 @@ Status Conduit::add_ring(std::size_t requests) {
 
 // A newest ring that takes so many requests more, and all of their results: the kernel must not run out of room for
 // these while nobody polls.
-Status Conduit::make_room(std::size_t requests) {
+Status ChannelSet::make_room(std::size_t requests) {
   const Served& last = newest();
   const std::size_t room = last.ring->room();
   if (requests <= room && last.pending + requests <= last.ring->results()) return Nothing{};
@@ -117,7 +117,7 @@ Status Conduit::make_room(std::size_t requests) {
   return added;
 }
 
-Conduit::Operation* Conduit::free_operation(const ChainedSchedule& schedule) {
+ChannelSet::Operation* ChannelSet::free_operation(const ChainedSchedule& schedule) {
   auto found = std::ranges::find_if(operations_, [](const auto& one) { return one->whose == nullptr; });
   if (found == operations_.end()) {
     operations_.push_back(std::make_unique<Operation>());
@@ -132,7 +132,7 @@ Conduit::Operation* Conduit::free_operation(const ChainedSchedule& schedule) {
   return &operation;
 }
 
-bool Conduit::start(const ChainedSchedule& schedule, std::span<std::byte* const> buffers, void* whose) {
+bool ChannelSet::start(const ChainedSchedule& schedule, std::span<std::byte* const> buffers, void* whose) {
   for (const Copy& copy : schedule.before) {
     std::memmove(buffers[copy.to] + copy.to_offset, buffers[copy.from] + copy.from_offset, copy.bytes);
   }
@@ -159,7 +159,7 @@ bool Conduit::start(const ChainedSchedule& schedule, std::span<std::byte* const>
 
 // All requests of an operation. Each chain signals its end; of an operation behind another the first chain waits for
 // the end of each chain of that one, then lets the others begin.
-void Conduit::put(std::size_t number, const Operation* before) {
+void ChannelSet::put(std::size_t number, const Operation* before) {
   Operation& operation = *operations_[number];
   const ChainedSchedule& schedule = *operation.schedule;
   const auto gate = [&](Ring::Kind kind, bool linked, int descriptor, void* word) {
@@ -189,7 +189,7 @@ void Conduit::put(std::size_t number, const Operation* before) {
   }
 }
 
-std::size_t Conduit::requests_of(const Operation& operation, const Operation* before) const {
+std::size_t ChannelSet::requests_of(const Operation& operation, const Operation* before) const {
   const std::size_t chains = operation.schedule->chains;
   std::size_t requests = operation.schedule->entries.size();
   if (operation.signals) requests += chains;
@@ -197,7 +197,7 @@ std::size_t Conduit::requests_of(const Operation& operation, const Operation* be
   return requests;
 }
 
-void Conduit::put_entry(std::size_t number, std::size_t at) {
+void ChannelSet::put_entry(std::size_t number, std::size_t at) {
   const Operation& operation = *operations_[number];
   const Entry& entry = operation.schedule->entries[at];
   Ring::Submission request{.linked = entry.linked || operation.signals, .bytes = entry.bytes};
@@ -227,7 +227,7 @@ void Conduit::put_entry(std::size_t number, std::size_t at) {
 }
 
 // Of those that wait for their submission the first; operations_.size(): none does.
-std::size_t Conduit::next_to_submit() const {
+std::size_t ChannelSet::next_to_submit() const {
   std::size_t number = operations_.size();
   if (in_flight() == submitted_) return number;
   for (std::size_t i = 0; i < operations_.size(); ++i) {
@@ -240,14 +240,14 @@ std::size_t Conduit::next_to_submit() const {
 
 // May the operation be submitted behind the last one? (IOSQE_IO_DRAIN would order them in the ring, but has io_uring's
 // worker threads run the later one.)
-bool Conduit::may_follow(Operation& operation) {
+bool ChannelSet::may_follow(Operation& operation) {
   if (!last_->signals || submitted_ == kMostSubmitted) return false;
   if (operation.schedule->chains > 1 && !has_gate(operation.begun)) return false;
   return make_room(requests_of(operation, last_)).ok();
 }
 
 // Submits what may be submitted, in order: by the main thread, or by the submitter's.
-void Conduit::submit(bool handed_over) {
+void ChannelSet::submit(bool handed_over) {
   const std::lock_guard guard(lock_);
   if (handed_over) --handed_over_;
   while (handed_over_ == 0) {
@@ -268,13 +268,13 @@ void Conduit::submit(bool handed_over) {
   }
 }
 
-void Conduit::give_to_kernel(std::size_t number) {
+void ChannelSet::give_to_kernel(std::size_t number) {
   Operation& operation = *operations_[number];
   const std::size_t requests = requests_of(operation, last_);
   operation.left = requests;
   operation.followed = false;
   std::size_t taken = 0;
-  const Status room = broken() ? Status(Error{"the conduit is broken"}) : make_room(requests);
+  const Status room = broken() ? Status(Error{"the channel set is broken"}) : make_room(requests);
   if (!broken() && !room.ok()) {
     log::error("no room for an operation of %zu requests: %s", requests, room.error().message.c_str());
   }
@@ -301,7 +301,7 @@ void Conduit::give_to_kernel(std::size_t number) {
 
 // --- ends ------------------------------------------------------------------------------------------------------------
 
-void Conduit::tell(const Operation& operation, std::size_t at, std::int32_t value) {
+void ChannelSet::tell(const Operation& operation, std::size_t at, std::int32_t value) {
   if (value == -ECANCELED || broken()) return;  // for what is told of another
   const Entry* const entry = at != kBetween ? &operation.schedule->entries[at] : nullptr;
   if (entry == nullptr || entry->act == Act::signal || entry->act == Act::wait) {
@@ -317,7 +317,7 @@ void Conduit::tell(const Operation& operation, std::size_t at, std::int32_t valu
   }
 }
 
-void Conduit::end(Operation& operation, std::vector<Done>& done) {
+void ChannelSet::end(Operation& operation, std::vector<Done>& done) {
   if (!operation.failed) {
     for (const Copy& copy : operation.schedule->after) {
       std::memmove(operation.buffers[copy.to] + copy.to_offset, operation.buffers[copy.from] + copy.from_offset,
@@ -337,7 +337,7 @@ void Conduit::end(Operation& operation, std::vector<Done>& done) {
   in_flight_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-void Conduit::take(const Ring::Outcome& outcome, std::vector<Done>& done) {
+void ChannelSet::take(const Ring::Outcome& outcome, std::vector<Done>& done) {
   Operation& operation = *operations_[outcome.number >> kOperationShift];
   const std::size_t at = outcome.number & ((std::uint64_t{1} << kOperationShift) - 1);
   const std::uint32_t bytes = at == kBetween ? sizeof(std::uint64_t) : operation.schedule->entries[at].bytes;
@@ -349,7 +349,7 @@ void Conduit::take(const Ring::Outcome& outcome, std::vector<Done>& done) {
   if (--operation.left == 0) end(operation, done);
 }
 
-void Conduit::reap(std::vector<Done>& done) {
+void ChannelSet::reap(std::vector<Done>& done) {
   if (in_flight() == 0) return;
   std::unique_lock guard(lock_, std::try_to_lock);  // the submitter's thread may have it: then the next time
   if (!guard.owns_lock()) return;
@@ -372,7 +372,7 @@ void Conduit::reap(std::vector<Done>& done) {
 
 // The requests that wait for bytes or room end at once; those at gates are let through, to messages that end at once:
 // of what has come nothing is left by then, and a connection that is shut takes no more.
-void Conduit::shut() {
+void ChannelSet::shut() {
   if (shut_) return;
   broken_ = shut_ = true;
   for (const Peer& peer : peers_) {
@@ -395,17 +395,17 @@ void Conduit::shut() {
   }
 }
 
-void Conduit::discard() {
+void ChannelSet::discard() {
   const std::lock_guard guard(lock_);
   shut();
 }
 
-bool Conduit::runs(const void* whose) {
+bool ChannelSet::runs(const void* whose) {
   const std::lock_guard guard(lock_);
   return std::ranges::any_of(operations_, [&](const auto& one) { return one->whose == whose; });
 }
 
-std::uint64_t Conduit::check_peers(std::uint64_t waited_for) {
+std::uint64_t ChannelSet::check_peers(std::uint64_t waited_for) {
   const std::lock_guard guard(lock_);
   for (std::size_t i = 0; i < peers_.size() && !broken(); ++i) {
     const std::uint64_t peer = std::uint64_t{1} << i;
@@ -422,7 +422,7 @@ std::uint64_t Conduit::check_peers(std::uint64_t waited_for) {
   return others_left_;
 }
 
-void Conduit::leave() {
+void ChannelSet::leave() {
   const std::lock_guard guard(lock_);
   if (broken() || std::exchange(left_, true)) return;
   constexpr char kGoodbye = 'g';
@@ -432,7 +432,7 @@ void Conduit::leave() {
 }
 
 // Has a peer not answered for the timeout?
-void Conduit::check_peers() {
+void ChannelSet::check_peers() {
   const std::uint64_t now = now_ns();
   if (now < next_check_ns_ || broken()) return;
   const std::uint64_t quarter = timeout_ns_ / 4;
