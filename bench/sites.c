@@ -28,7 +28,7 @@
 enum { MAX_ROUNDS = 1000 };
 
 static int rank_, ranks_;
-static struct delegate delegate_;
+static struct leader leader_;
 
 static void sleep_until(double ns) {
   struct timespec until = {(time_t)(ns / 1e9), (long)(ns - (double)(time_t)(ns / 1e9) * 1e9)};
@@ -43,9 +43,9 @@ static double begin_together(void) {
   return begin;
 }
 
-// The end of what does not block; the delegate computes before it waits for that.
+// The end of what does not block; the site leader computes before it waits for that.
 static int finish(MPI_Request* request) {
-  if (delegate_.computes && rank_ == delegate_.rank) compute(&delegate_);
+  if (leader_.computes && rank_ == leader_.rank) compute(&leader_);
   return MPI_Wait(request, MPI_STATUS_IGNORE);
 }
 
@@ -75,7 +75,7 @@ static double run(const char* operation, const struct buffers* b, int home, int 
   const int count = (int)n, whole = (int)b->count;
   int code = 0;
   double end = 0;
-  const bool blocks = delegate_.rank < 0;
+  const bool blocks = leader_.rank < 0;
   MPI_Request request = MPI_REQUEST_NULL;
 #define TIMED(call)                      \
   const double begin = begin_together(); \
@@ -145,25 +145,25 @@ struct rounds {
 
 static void collective_round(const char* operation, const struct buffers* b, int home, int round,
                              struct rounds* rounds) {
-  const bool counts = rank_ != delegate_.rank;
+  const bool counts = rank_ != leader_.rank;
   struct rounds ignored;
   const int at = round < 0 ? 0 : round;
   if (round < 0) rounds = &ignored;
-  delegate_.computes = true;
+  leader_.computes = true;
   const double ns = run(operation, b, home, round);
   rounds->us[at] = longest_us(counts ? ns : 0);
-  if (delegate_.rank < 0) return;
-  const double meanwhile = counts ? 0 : delegate_.last_ns;
-  delegate_.computes = false;
+  if (leader_.rank < 0) return;
+  const double meanwhile = counts ? 0 : leader_.last_ns;
+  leader_.computes = false;
   const double idle = run(operation, b, home, MAX_ROUNDS + round);  // other contents
   rounds->idle_us[at] = longest_us(counts ? idle : 0);
   const double begin = begin_together();
   if (counts) {
-    sleep_until(begin + delegate_.ns);
+    sleep_until(begin + leader_.ns);
   } else {
-    compute(&delegate_);
+    compute(&leader_);
   }
-  rounds->compute_us[at] = longest_us(counts ? 0 : delegate_.last_ns);
+  rounds->compute_us[at] = longest_us(counts ? 0 : leader_.last_ns);
   rounds->lost_us[at] = longest_us(meanwhile) - rounds->compute_us[at];
 }
 
@@ -185,7 +185,7 @@ static void print(const char* operation, long bytes, long remote, struct rounds*
          bytes, remote, ranks_);
   for (int i = 0; i < count; ++i) printf("%s%.1f", i != 0 ? ", " : "", rounds->us[i]);
   printf("], \"us\": %.1f", median(rounds->us, count));
-  if (delegate_.rank >= 0) {
+  if (leader_.rank >= 0) {
     printf(", \"idle_us\": %.1f, \"compute_us\": %.1f, \"lost_us\": %.1f", median(rounds->idle_us, count),
            median(rounds->compute_us, count), median(rounds->lost_us, count));
   }
@@ -224,8 +224,8 @@ int main(int argc, char** argv) {
   const char* const plain = getenv("SITES_SOCKETS");
   if (rounds < 1 || rounds > MAX_ROUNDS) fail("ROUNDS is not in 1..%d", MAX_ROUNDS);
   if (home < 1 || home >= ranks_) fail("HOME leaves no rank for the other site");
-  delegate_ = find_delegate(getenv("SITES_COMPUTE"), rank_, ranks_);
-  if (delegate_.rank >= 0 && strcmp(operation, "scatter") != 0 && strcmp(operation, "bcast") != 0)
+  leader_ = find_leader(getenv("SITES_COMPUTE"), rank_, ranks_);
+  if (leader_.rank >= 0 && strcmp(operation, "scatter") != 0 && strcmp(operation, "bcast") != 0)
     fail("SITES_COMPUTE: only scatter and bcast go on while a rank computes, not %s", operation);
   struct plain_sockets* const links =
       plain != NULL ? open_sockets(rank_, ranks_, home, plain, strcmp(operation, "gather") == 0) : NULL;

@@ -14,8 +14,8 @@ static double work(long steps) {
   return now_ns() - begin;
 }
 
-struct delegate find_delegate(const char* text, int rank, int ranks) {
-  struct delegate found = {.rank = -1};
+struct leader find_leader(const char* text, int rank, int ranks) {
+  struct leader found = {.rank = -1};
   if (text == NULL) return found;
   double ms = 0;
   char rest = 0;
@@ -30,4 +30,4 @@ struct delegate find_delegate(const char* text, int rank, int ranks) {
   return found;
 }
 
-void compute(struct delegate* delegate) { delegate->last_ns = work(amount_); }
+void compute(struct leader* leader) { leader->last_ns = work(amount_); }

@@ -6,17 +6,17 @@
 
 #include "ending.h"
 
-struct delegate {
+struct leader {
   int rank;        // < 0: nobody computes
   double ns;       // about how long
   bool computes;   // in the round that is on
   double last_ns;  // how long it did, the last time
 };
 
-// Of SITES_COMPUTE=RANK:MS; NULL is nobody. The delegate finds out how much work takes so long.
-struct delegate find_delegate(const char* text, int rank, int ranks);
+// Of SITES_COMPUTE=RANK:MS; NULL is nobody. The site leader finds out how much work takes so long.
+struct leader find_leader(const char* text, int rank, int ranks);
 
-// A fixed amount of work, by the delegate only.
-void compute(struct delegate* delegate);
+// A fixed amount of work, by the site leader only.
+void compute(struct leader* leader);
 
 #endif

@@ -88,8 +88,8 @@ struct Options {
   std::string_view wire_interface;     // empty: the fastest that leads to the other nodes
   std::string_view sites;              // "auto", "one", or which nodes are at which site (job/sites.hpp)
   std::string_view link_rates;         // "auto", "measure", or what is known (base/known_links.hpp)
-  std::uint32_t lanes = 0;             // delegates of a site that carry an operation; 0: of least cost
-  std::uint32_t streams = 0;           // connections of each pair of delegates; 0: as many as pay
+  std::uint32_t lanes = 0;             // site leaders of a site that carry an operation; 0: of least cost
+  std::uint32_t streams = 0;           // connections of each pair of site leaders; 0: as many as pay
   std::string_view congestion;         // control of connections between sites; empty: the system's
   std::uint64_t peer_timeout_s = 30;
   std::uint64_t peer_timeout_ns() const { return peer_timeout_s * 1'000'000'000U; }

@@ -27,7 +27,7 @@ constexpr double kUncrowded = 0.9;  // of what so many connections carry alone: 
 constexpr double kDrained = 0.1;    // s: as much as connections of a known rate carry meanwhile
 
 // The lowest rank of each node of a site.
-std::vector<std::int32_t> delegates(const Sites& sites, std::span<const std::int32_t> nodes, std::size_t site) {
+std::vector<std::int32_t> leaders(const Sites& sites, std::span<const std::int32_t> nodes, std::size_t site) {
   std::vector<std::int32_t> found;
   for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
     if (sites.of[rank] == static_cast<std::int32_t>(site) && nodes[rank] == static_cast<std::int32_t>(rank)) {
@@ -205,7 +205,7 @@ std::optional<LinkRates> measure_links(Bootstrap& world, transport::Lanes& lanes
   found.of.resize(sites.count * sites.count);
   std::vector<std::vector<std::int32_t>> at;
   for (std::size_t site = 0; site < sites.count; ++site) {
-    at.push_back(delegates(sites, nodes, site));
+    at.push_back(leaders(sites, nodes, site));
     found.nodes.push_back(static_cast<std::uint32_t>(at.back().size()));
   }
   struct Unknown {

@@ -1,5 +1,5 @@
-// Reductions between sites: each lane's share is combined inside each site on its delegate, in the order of ranks, then
-// between the sites, in the order of sites.
+// Reductions between sites. The leader of a lane combines the lane's share inside its site, in the order of
+// ranks. Leaders then combine the results of the sites, in the order of sites.
 #include <cstdint>
 #include <vector>
 
@@ -16,11 +16,11 @@ using collectives::kRecvBuffer;
 using collectives::operator+;  // NOLINT(misc-unused-using-decls): of lists of nodes
 using collectives::Partition;
 
-// The inputs of all ranks of this rank's site on `delegate`, where the result lands in `result`. Returns there the nodes
+// The inputs of all ranks of this rank's site on `leader`, where the result lands in `result`. Returns there the nodes
 // of the result, elsewhere those that read the input.
-Nodes within(Plan& plan, const Placement& placement, Rank delegate, Piece input, Piece result, std::uint32_t step) {
+Nodes within(Plan& plan, const Placement& placement, Rank leader, Piece input, Piece result, std::uint32_t step) {
   const Rank me = plan.rank();
-  if (me != delegate) return plan.send(delegate, input, step);
+  if (me != leader) return plan.send(leader, input, step);
   std::vector<Contribution> contributions;
   const auto members = placement.members(placement.site_of(me));
   for (auto it = members.rbegin(); it != members.rend(); ++it) {
@@ -44,19 +44,19 @@ Built reduce(const Arguments& arguments, const Placement& placement, std::uint32
   std::uint32_t step = 0;
   for (std::uint32_t lane = 0; lane < lanes; ++lane, step += 3) {
     const Piece input = shares.block(plan.input(), lane);
-    const Rank arrives = placement.delegate(home, lane, root);
-    const Rank delegate = placement.delegate(site, lane, root);
+    const Rank arrives = placement.leader(home, lane, root);
+    const Rank leader = placement.leader(site, lane, root);
     Nodes read;
-    if (me != delegate) {
-      read = within(plan, placement, delegate, input, {}, step);
+    if (me != leader) {
+      read = within(plan, placement, leader, input, {}, step);
     } else {
       Piece partial = me == root ? shares.block(kRecvBuffer, lane) : plan.temp(input.bytes);
-      const Nodes ready = within(plan, placement, delegate, input, partial, step);
+      const Nodes ready = within(plan, placement, leader, input, partial, step);
       if (site != home) {
         plan.each(ready, plan.send(arrives, partial, step + 1));
       } else {
         std::vector<Rank> peers;
-        for (Site other = 0; other < placement.sites(); ++other) peers.push_back(placement.delegate(other, lane));
+        for (Site other = 0; other < placement.sites(); ++other) peers.push_back(placement.leader(other, lane));
         const Nodes made =
             combine(plan, peers, {.site = site, .own = partial, .ready = ready, .sent = {}}, partial, step + 1);
         if (me != root) plan.each(made, plan.send(root, partial, step + 2));
@@ -80,17 +80,17 @@ Built allreduce(const Arguments& arguments, const Placement& placement, std::uin
   for (std::uint32_t lane = 0; lane < lanes; ++lane, step += 4) {
     const Piece input = shares.block(plan.input(), lane);
     const Piece result = shares.block(kRecvBuffer, lane);
-    const Rank delegate = placement.delegate(site, lane);
+    const Rank leader = placement.leader(site, lane);
     Tree tree(arguments.ranks);
-    tree.add_all(delegate, placement.members(site));
-    if (me != delegate) {
-      const Nodes read = within(plan, placement, delegate, input, {}, step);
+    tree.add_all(leader, placement.members(site));
+    if (me != leader) {
+      const Nodes read = within(plan, placement, leader, input, {}, step);
       multicast(plan, placement, tree, result, step + 3, {}, arguments.in_place ? read : Nodes{});
       continue;
     }
-    const Nodes ready = within(plan, placement, delegate, input, result, step);
+    const Nodes ready = within(plan, placement, leader, input, result, step);
     std::vector<Rank> peers;
-    for (Site other = 0; other < sites; ++other) peers.push_back(placement.delegate(other, lane));
+    for (Site other = 0; other < sites; ++other) peers.push_back(placement.leader(other, lane));
     if (sites == 2 || arguments.bytes <= kOneDelay) {
       Nodes sent;
       for (Site other = 0; other < sites; ++other) {

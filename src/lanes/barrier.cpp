@@ -1,5 +1,6 @@
-// Barrier between sites: each site's first delegate hears of all of its ranks, tells those of the other sites, and lets its
-// own go when all of those have told it. One delay, however ranks are placed.
+// Barrier between sites. The first leader of each site waits for all ranks of its site, then notifies the
+// first leaders of the other sites. It releases the ranks of its site once all other leaders have notified
+// it. The barrier takes one delay of the link, wherever ranks are placed.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -27,7 +28,7 @@ Built barrier(const Arguments& arguments, const Placement& placement) {
     return builder.recv(rank, {.buffer = schedule::kRecvBuffer}, 0, channel);
   };
   Tree tree(arguments.ranks);
-  tree.add_all(placement.delegate(site, 0), placement.members(site));
+  tree.add_all(placement.leader(site, 0), placement.members(site));
 
   std::vector<schedule::NodeId> before;  // whatever this rank tells its children
   for (const Rank child : tree.children(me)) before.push_back(hear(child, kUp));
@@ -41,8 +42,8 @@ Built barrier(const Arguments& arguments, const Placement& placement) {
   } else {
     for (Site other = 0; other < placement.sites(); ++other) {
       if (other == site) continue;
-      after_all(tell(placement.delegate(other, 0), kAcross), own);
-      before.push_back(hear(placement.delegate(other, 0), kAcross));
+      after_all(tell(placement.leader(other, 0), kAcross), own);
+      before.push_back(hear(placement.leader(other, 0), kAcross));
     }
   }
   for (const Rank child : tree.children(me)) after_all(tell(child, kDown), before.size());

@@ -12,8 +12,8 @@ using collectives::kRecvBuffer;
 using collectives::kSendBuffer;
 using collectives::Partition;
 
-// Each lane's share goes from the root to its delegate at home, from there to those of the other sites, and from each
-// delegate to all of its site.
+// The share of a lane goes from the root to the lane's leader at the root's site, from that leader to the
+// leaders of the other sites, and from each leader to all ranks of its site.
 Built bcast(const Arguments& arguments, const Placement& placement, std::uint32_t lanes) {
   Plan plan("bcast/lanes", arguments);
   const Rank root = arguments.root;
@@ -21,11 +21,11 @@ Built bcast(const Arguments& arguments, const Placement& placement, std::uint32_
   const Partition shares = Partition::even(arguments.bytes, arguments.element, lanes);
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
     Tree tree(arguments.ranks);
-    const Rank departs = placement.delegate(home, lane, root);
+    const Rank departs = placement.leader(home, lane, root);
     if (departs != root) tree.add(root, departs);
     for (Site site = 0; site < placement.sites(); ++site) {
       if (site == home) continue;
-      const Rank arrives = placement.delegate(site, lane);
+      const Rank arrives = placement.leader(site, lane);
       tree.add(departs, arrives);
       tree.add_all(arrives, placement.members(site));
     }
@@ -35,8 +35,8 @@ Built bcast(const Arguments& arguments, const Placement& placement, std::uint32_
   return plan.commit();
 }
 
-// Each rank hands its block to all of its site, and to the delegate that has it, or a part of it, in its share: from there
-// it goes to those of the other sites, and from each to all of its site.
+// Each rank sends its block to all ranks of its site, and to the leaders whose shares contain the block.
+// Those leaders send it to the leaders of the other sites, which send it to all ranks there.
 Built allgather(const Arguments& arguments, const Placement& placement, std::uint32_t lanes, bool blocks_differ) {
   Plan plan(blocks_differ ? "allgatherv/lanes" : "allgather/lanes", arguments);
   const auto bytes_of = [&](Rank rank) { return blocks_differ ? arguments.recv.bytes[rank] : arguments.bytes; };
@@ -49,10 +49,10 @@ Built allgather(const Arguments& arguments, const Placement& placement, std::uin
     for_each_part(placement.members(home), lanes, bytes_of,
                   [&](std::uint32_t lane, Rank rank, std::uint64_t offset, std::uint64_t bytes) {
                     Tree tree(arguments.ranks);
-                    const Rank departs = placement.delegate(home, lane);
+                    const Rank departs = placement.leader(home, lane);
                     for (Site site = 0; site < placement.sites(); ++site) {
                       if (site == home) continue;
-                      const Rank arrives = placement.delegate(site, lane);
+                      const Rank arrives = placement.leader(site, lane);
                       tree.add(departs, arrives);
                       tree.add_all(arrives, placement.members(site));
                     }

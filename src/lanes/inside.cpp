@@ -12,8 +12,9 @@ using collectives::Operation;
 // Of a binomial tree over so many nodes: how many the first hands on to, which is how many hops the last is away, too.
 std::uint32_t children(std::uint32_t nodes) { return static_cast<std::uint32_t>(std::bit_width(nodes - 1)); }
 
-// What a node sends of a buffer that goes to all of its site, as a part of it: each of `lanes` delegates has a share,
-// hands it to its children, and hands on those of others, of which the rest of each tree falls on all nodes alike.
+// The part of a buffer that a node sends when the buffer goes to all of its site. Each of `lanes` leaders
+// sends its share to its children and forwards the shares of other leaders. Forwarding in the rest of each
+// tree falls evenly on all nodes.
 double handed_on(std::uint32_t nodes, std::uint32_t lanes) {
   if (nodes == 1) return 0;
   const double some = std::min(lanes, nodes), own = children(nodes);
@@ -24,26 +25,26 @@ double handed_on(std::uint32_t nodes, std::uint32_t lanes) {
 struct Here {
   double ranks;
   std::uint32_t nodes;
-  double delegates;
+  double leaders;
 
   Here(const Placement& placement, Site site, std::uint32_t lanes)
       : ranks(static_cast<double>(placement.members(site).size())),
         nodes(placement.nodes(site)),
-        delegates(std::clamp(lanes, 1U, nodes)) {}
+        leaders(std::clamp(lanes, 1U, nodes)) {}
   double others() const { return nodes - 1; }
 };
 
 // All of a site's ranks receive the buffers of all: their own and those of the other site.
 double gathered(const Here& here, const Here& there, std::uint32_t lanes, double bytes) {
   const double own = bytes * here.ranks, come = bytes * there.ranks;
-  const double crosses = own / here.delegates;
+  const double crosses = own / here.leaders;
   const double sent = own * here.others() / here.nodes + come * handed_on(here.nodes, lanes) + crosses;
   return std::max(own + come - own / here.nodes, sent);
 }
 
-// Each delegate reduces its share of what all nodes have, exchanges it with another site's, and hands the result on.
+// Each site leader reduces its share of what all nodes have, exchanges it with another site's, and hands the result on.
 double reduced(const Here& here, std::uint32_t lanes, double bytes) {
-  const double share = 1 / here.delegates;
+  const double share = 1 / here.leaders;
   const double received = here.others() * share + share + (1 - share);
   const double sent = (1 - share) + share + handed_on(here.nodes, lanes);
   return bytes * std::max(received, sent);
@@ -56,23 +57,23 @@ Inside inside(Operation operation, const collectives::Arguments& arguments, cons
   const auto bytes = static_cast<double>(arguments.bytes);
   const Here home(placement, one, lanes), far(placement, other, lanes);
   const double most = std::max(lanes, 1U), elsewhere = home.nodes == 1 ? 0 : (most - 1) / most;  // not the root's lane
-  const std::uint32_t to_delegates = elsewhere > 0 ? 1 : 0, from_delegates = far.nodes > 1 ? 1 : 0;
+  const std::uint32_t to_leaders = elsewhere > 0 ? 1 : 0, from_leaders = far.nodes > 1 ? 1 : 0;
   switch (operation) {
     case Operation::scatter:
     case Operation::gather: {
       const double served = bytes * home.ranks * home.others() / home.nodes;  // of the root's own site
       const double crosses = bytes * far.ranks;
-      // Over whichever lanes: what crosses leaves the root's node for a delegate, or at once.
+      // Over any lane: what crosses leaves the root's node for a leader, or directly.
       if (lanes == 0) return {.bytes = crosses + served};
-      return {.bytes = std::max(crosses + served, crosses / far.delegates), .hops = to_delegates + from_delegates};
+      return {.bytes = std::max(crosses + served, crosses / far.leaders), .hops = to_leaders + from_leaders};
     }
     case Operation::bcast: {
       const double root = 1 + children(home.nodes) / most;
-      return {.bytes = bytes * std::max(root, handed_on(far.nodes, lanes)), .hops = to_delegates + children(far.nodes)};
+      return {.bytes = bytes * std::max(root, handed_on(far.nodes, lanes)), .hops = to_leaders + children(far.nodes)};
     }
     case Operation::reduce: {
-      const double root = home.others() / home.delegates + elsewhere + 1 / most;
-      return {.bytes = bytes * std::max(root, far.others() / far.delegates), .hops = to_delegates + from_delegates};
+      const double root = home.others() / home.leaders + elsewhere + 1 / most;
+      return {.bytes = bytes * std::max(root, far.others() / far.leaders), .hops = to_leaders + from_leaders};
     }
     case Operation::allreduce:
       return {.bytes = std::max(reduced(home, lanes, bytes), reduced(far, lanes, bytes)),

@@ -1,10 +1,11 @@
 // Schedules for groups whose ranks are at several sites: what has to cross a long link crosses it once, over several
 // lanes at a time.
 //
-// A lane is a pair of delegates at two sites, on nodes of their own, and what they have in common: each has its share of
-// what crosses. Inside a site, delegates collect and hand out; everything is a stream of segments, so that collecting,
-// crossing and handing out go on at the same time. (How one delegate reaches the other, by how many connections, is the
-// transport's: transport/lanes.hpp.)
+// A site leader is a rank that sends and receives for other ranks of its site. Leaders of one site are on
+// nodes of their own. A lane is a pair of leaders at two sites, together with their share of what crosses the
+// link. Inside a site the leaders gather and distribute. All data are streams of segments, so gathering,
+// crossing and distributing overlap. The transport decides by how many connections a leader reaches the other
+// one (transport/lanes.hpp).
 //
 // What crosses each link in each direction, of an operation with M bytes, S sites and n ranks at this one:
 //   scatter, gather   the blocks of ranks at other sites than the root's, once
@@ -33,15 +34,15 @@ using collectives::Operation;
 // Is there a schedule between sites for the operation? Depends only on what is equal on all ranks.
 bool covers(Operation operation, bool commutative, const Placement& placement);
 
-// How many lanes there can be. 0 (scatter, gather): no delegates, the root and each rank at another site have a lane of
-// their own.
+// Possible numbers of lanes. 0 (scatter, gather only): there are no site leaders, and the root has a lane to each rank
+// of the other sites.
 struct LaneRange {
   std::uint32_t least = 1, most = 1;
 };
 LaneRange lane_range(Operation operation, const Placement& placement);
 
 // One rank's schedule, as collectives::Algorithm::build. `lanes`: how many, of lane_range() the nearest.
-// arguments.segment: bytes of a segment; 0: kSegment, or, where there are no delegates, straight_segment().
+// arguments.segment: bytes of a segment; 0: kSegment, or, without site leaders straight_segment().
 Result<schedule::Schedule> build(Operation operation, const Arguments& arguments, const Placement& placement,
                                  std::uint32_t lanes);
 

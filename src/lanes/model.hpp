@@ -87,7 +87,7 @@ std::vector<Cost> costs(collectives::Operation operation, const collectives::Arg
 std::optional<Cost> cost_with(collectives::Operation operation, const collectives::Arguments& arguments,
                               const Placement& placement, const Links& links, std::uint32_t lanes, std::int32_t more);
 
-// Of an operation that has no delegates, each rank sending to each straight: scatterv, gatherv, alltoall, alltoallv.
+// Of an operation that has no site leaders, each rank sending to each straight: scatterv, gatherv, alltoall, alltoallv.
 // From what this rank knows: of scatterv and gatherv only the root knows sizes, and of alltoallv each its own, so all
 // are taken to have as much. std::nullopt: it does not know, or a link is not known.
 std::optional<Cost> cost_without_lanes(collectives::Operation operation, const collectives::Arguments& arguments,

@@ -20,15 +20,15 @@ class Placement {
   Site sites() const { return static_cast<Site>(members_.size()); }
   Site site_of(Rank rank) const { return site_[rank]; }
   std::span<const Rank> members(Site site) const { return members_[site]; }  // ascending
-  std::uint32_t nodes(Site site) const { return static_cast<std::uint32_t>(delegates_[site].size()); }
+  std::uint32_t nodes(Site site) const { return static_cast<std::uint32_t>(leaders_[site].size()); }
   std::int32_t number(Site site) const { return numbers_[site]; }  // as the constructor was given it
 
   // The most nodes that a site has: more lanes than that would share nodes (systems of the paper: P_max).
   std::uint32_t most_lanes() const;
   // Who of a site has lane `lane`: a rank on each node in turn, its lowest. `first`, where it is of this site, stands
   // for its node and has lane 0.
-  Rank delegate(Site site, std::uint32_t lane, Rank first) const;
-  Rank delegate(Site site, std::uint32_t lane) const;
+  Rank leader(Site site, std::uint32_t lane, Rank first) const;
+  Rank leader(Site site, std::uint32_t lane) const;
 
   // Are the ranks of each site neighbours, so that their order is that of the sites?
   bool in_order() const { return in_order_; }
@@ -38,7 +38,7 @@ class Placement {
   std::vector<std::int32_t> numbers_;
   std::vector<std::vector<Rank>> members_;
   std::vector<std::int32_t> nodes_;
-  std::vector<std::vector<Rank>> delegates_;  // of each site: the lowest rank of each node
+  std::vector<std::vector<Rank>> leaders_;  // of each site: the lowest rank of each node
   bool in_order_ = true;
 };
 

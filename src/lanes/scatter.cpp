@@ -35,8 +35,8 @@ void for_each_way(const Arguments& arguments, const Placement& placement, std::u
     for_each_part(
         placement.members(site), lanes, [&](Rank) { return arguments.bytes; },
         [&](std::uint32_t lane, Rank rank, std::uint64_t offset, std::uint64_t bytes) {
-          visit(std::array{root, placement.delegate(home, lane, root), placement.delegate(site, lane), rank}, rank,
-                offset, bytes, step++);
+          visit(std::array{root, placement.leader(home, lane, root), placement.leader(site, lane), rank}, rank, offset,
+                bytes, step++);
         });
   }
   for (const Rank rank : placement.members(home)) {

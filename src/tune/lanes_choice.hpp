@@ -30,7 +30,7 @@ std::vector<Streams> choose_streams(collectives::Operation operation, const coll
 LanesChoice choose_lanes(collectives::Operation operation, const collectives::Arguments& arguments,
                          const lanes::Placement& placement, const lanes::Links& links, std::uint32_t asked);
 
-// Of an operation without delegates: what it is predicted to take, or why this rank does not know; for the report.
+// For the report: the predicted time of an operation without site leaders, or why this rank cannot predict it.
 std::string predicted_without_lanes(collectives::Operation operation, const collectives::Arguments& arguments,
                                     const lanes::Placement& placement, const lanes::Links& links);
 
@@ -38,8 +38,8 @@ std::string predicted_without_lanes(collectives::Operation operation, const coll
 // each, as between sites of many nodes, the host has them too. Where one of the links is not known: yes.
 bool exchange_gains(const lanes::Placement& placement, const lanes::Links& links);
 
-// Of operations without delegates: the default algorithm, by which all that crosses does so at once, and once. Empty: there
-// is none, and it goes as within one site.
+// The default algorithm of an operation without site leaders: all that crosses the link does so once, and at
+// once. Empty: there is none, and the operation runs as within one site.
 std::string_view default_between_sites(collectives::Operation operation);
 
 }  // namespace urakata::tune

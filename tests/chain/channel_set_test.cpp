@@ -311,7 +311,7 @@ TEST_F(Joined, AGoodbyeIsNoPartOfAMessage) {
 }
 
 // The thread that submits for others may not have come to an operation whose channel set is broken, and goes.
-TEST_F(Joined, AChannel setMayGoThatWasHandedOver) {
+TEST_F(Joined, AChannelSetMayGoThatWasHandedOver) {
   const ChainedSchedule schedule = swap_of(0, 100, 10, kShortBytes);
   for (unsigned round = 0; round < 200; ++round) {
     SetUp();

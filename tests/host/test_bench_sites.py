@@ -1,4 +1,4 @@
-"""urakata bench sites, from its hosts to its figures, and what bench/sites says of a delegate that computes."""
+"""urakata bench sites, from its hosts to its figures, and what bench/sites says of a leader that computes."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def test_a_small_study_from_hosts_to_figures(tmp_path: Path) -> None:
     for row in document["relayed"]:
         assert min(row["us"][0], row["idle_us"][0]) >= 1000 and row["compute_us"][0] > 0, row
     bed = "2x2-1ms-one-way.svg"
-    figures = {f"scatter-{bed}", f"delegate-scatter-{bed}", f"delegate-bcast-{bed}"}
-    assert {path.name for path in tmp_path.iterdir()} == {"sites.json", "sites.csv", "delegate.csv", *figures}
+    figures = {f"scatter-{bed}", f"leader-scatter-{bed}", f"leader-bcast-{bed}"}
+    assert {path.name for path in tmp_path.iterdir()} == {"sites.json", "sites.csv", "leader.csv", *figures}
 
 
 @pytest.mark.parametrize(

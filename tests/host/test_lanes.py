@@ -157,7 +157,7 @@ def test_lanes_that_are_cut_and_restored_at_random(
 
 
 def test_blocking_collectives_are_the_non_blocking_ones(two_sites: Hosts, folder: Path) -> None:
-    """Two ranks a node, over two delegates a site."""
+    """Two ranks a node, over two site leaders a site."""
     program = [str(compiled(named("openmpi"), "random_nbc", folder)), "--cases", CASES]
     code, output = run(two_sites, program, "--engine", "poll", "--lanes", "2", per_host=2)
     assert code == 0 and " 0 wrong" in output, output[-3000:]

@@ -228,7 +228,7 @@ TEST(Crossing, OfABarrierIsOneDelay) {
 }
 
 // What has no schedule between sites goes straight from rank to rank.
-TEST(Crossing, WithoutDelegatesIsTheLeast) {
+TEST(Crossing, WithoutLeadersIsTheLeast) {
   for_each_group([](const Group& group) {
     const auto arguments = [&](Operation operation) {
       return collectives::ArgumentsOfAll(operation, group.arguments(operation, kBytes), true);

@@ -109,7 +109,7 @@ TEST(Model, OfABroadcastByHand) {
   // hops.
   EXPECT_EQ(all[0].streams, 4U);
   EXPECT_NEAR(all[0].seconds, 0.008 + 3 * 48e6 / kInside + 2 * hop + 3 * kHop, 1e-9);
-  // Four: half of that, which takes less than what crosses, and one hop more, to the lane's delegate.
+  // Four: half of that, which takes less than what crosses, and one hop more, to the leader of the lane.
   EXPECT_EQ(all[3].streams, 1U);
   EXPECT_NEAR(all[3].seconds, 0.008 + 1 + 3 * hop + 4 * kHop, 1e-9);
 }
@@ -190,7 +190,7 @@ TEST(Model, WhatNodesMoveIsWhatTheSchedulesMove) {
   }
 }
 
-TEST(Model, OfExchangesWithoutDelegates) {
+TEST(Model, OfExchangesWithoutLeaders) {
   const Placement placement = two_sites(4);
   // 16 pairs exchange 3 MB each: 48 MB each way.
   const auto exchanged = cost_without_lanes(Operation::alltoall, of(8, 3'000'000), placement, by(kWideNodes));

@@ -1,16 +1,16 @@
 /* Messages in pieces over several lanes (src/transport/lanes.hpp) and their relay (carry() in src/lanes/ways.hpp), for the
-   model checker spin: every interleaving of some messages of a sender to a delegate, which hands each on to a receiver of
-   its own site while the next comes. test_relay_model.py runs it. To be defined:
+   model checker spin: every interleaving of some messages of a sender to a site leader, which hands each on to
+   a receiver of its own site while the next comes. test_relay_model.py runs it. To be defined:
 
      LANES, LOSSES      how many lanes, 2 or 3, and how often one is lost
      MESSAGES, PIECES   how many, and of how many pieces each; 8 pieces in all at most
      PUSH               pieces of a message that go before its receive is there
      KEPT               pieces of which a send that is finished may have a copy
-     INBOX              messages that the delegate has room for
+     INBOX              messages that the site leader has room for
      TELL_AGAIN         1; 0: lane_go is told once, though it may be lost with its lane, which must be caught
      DIVERT             1; 0: a piece whose twin has come goes on into the buffer, which must be caught
      KEEP               1; 0: a send is finished without a copy of what is not acknowledged, which must be caught
-     WAIT_FOR_ROOM      1; 0: the delegate receives into room of what it is still handing on, which must be caught
+     WAIT_FOR_ROOM      1; 0: the site leader receives into room of what it is still handing on, which must be caught
      ANSWER             1; 0: who has all reads nothing any more, though what was lost comes again, which must be caught
 
    Each statement is one step for all, as under the lock of the lanes. A lane is lost in two ways: it breaks, perhaps with a
@@ -153,7 +153,7 @@ proctype Out(byte l) {
   od
 }
 
-/* --- the delegate -------------------------------------------------------------------------------------------------- */
+/* --- the site leader ---------------------------------------------------------------------------------------------- */
 
 byte room[INBOX * PIECES];
 #define PLACE(x) room[(MESSAGE(x) % INBOX) * PIECES + (x) % PIECES]
@@ -256,7 +256,7 @@ proctype In(byte l) {
 byte handed; /* messages that the receiver has */
 
 /* A receive is there as soon as there is room for it. */
-proctype Delegate() {
+proctype Leader() {
   byte m, x;
   do
   :: m == MESSAGES -> break
@@ -295,7 +295,7 @@ init {
   atomic {
     for (i : 0 .. MESSAGES - 1) { source[i] = NUMBER(i) }
     for (i : 0 .. LANES - 1) { run Out(i); run In(i) }
-    run Delegate();
+    run Leader();
     run Receiver()
   }
 }

@@ -16,7 +16,7 @@ from urakata.commands.bench import sites
 from urakata.hosts import LinkSettings
 from urakata.sites_study import paper
 from urakata.sites_study.beds import Bed, paper_beds
-from urakata.sites_study.methods import MOST_SOCKETS, delegates, methods, numbers_of_sockets, streams_that_fill
+from urakata.sites_study.methods import MOST_SOCKETS, leaders, methods, numbers_of_sockets, streams_that_fill
 from urakata.sites_study.results import Results, from_json, predicted_us
 from urakata.sites_study.session import Amounts, rank_command
 from urakata.sites_study.tables import all_tables
@@ -48,7 +48,7 @@ def measured() -> Results:
 
 @pytest.fixture
 def relayed(measured: Results) -> Results:
-    """The same, and 1 MiB while a delegate computes: by engine poll the others wait, by engine thread it loses time."""
+    """The same, and 1 MiB while a leader computes: by engine poll the others wait, by engine thread it loses time."""
     for engine, us, lost in (("poll", 240e3, -30.0), ("thread", 52e3, 1500.0)):
         for factor in (0.9, 1.0, 1.1):
             times = {"us": us * factor, "idle_us": 50e3, "compute_us": 200e3, "lost_us": lost * factor}
@@ -111,7 +111,7 @@ def test_the_papers_model_stands_beside_ours(measured: Results) -> None:
     assert paper.predicted_us(record(0), 4, "straight, S=4", [LINK]) is None
 
 
-def test_what_a_delegate_loses_stands_beside_what_the_others_wait(relayed: Results) -> None:
+def test_what_a_leader_loses_stands_beside_what_the_others_wait(relayed: Results) -> None:
     table = all_tables(relayed)[-1]
     assert table.columns == ["", "in all", "engine", "it waits", "it computes", "its work", "lost by it"]
     assert [row[2:] for row in table.rows] == [
@@ -152,9 +152,9 @@ def test_lanes_are_forced_with_each_number_of_connections() -> None:
     assert words[words.index("--lanes") + 1] == "2" and words[words.index("--streams") + 1] == "8"
 
 
-def test_a_delegate_computes_by_each_engine() -> None:
-    assert [way.environment["SITES_COMPUTE"] for way in delegates(200.0)] == ["1:200", "1:200"]
-    for way in delegates(0.5):
+def test_a_leader_computes_by_each_engine() -> None:
+    assert [way.environment["SITES_COMPUTE"] for way in leaders(200.0)] == ["1:200", "1:200"]
+    for way in leaders(0.5):
         words = command("bcast", way)
         assert words[words.index("--engine") + 1] == way.name and words[words.index("--lanes") + 1] == "2"
 
@@ -181,13 +181,13 @@ def test_lanes_go_up_to_the_largest_site() -> None:
     none = sites.Forced([], [], [])
     leg = sites._leg(Bed("2+5+3", "8ms", "0"), "400mbit", "25mbit", none, 200.0)
     assert [way.name for way in leg.methods if way.name.startswith("lanes")] == [f"lanes {p}" for p in range(1, 6)]
-    assert [way.name for way in leg.delegates] == ["poll", "thread"]
+    assert [way.name for way in leg.leaders] == ["poll", "thread"]
     of_operations = [(operation, len(ways)) for operation, ways in leg.jobs(["scatter", "bcast"])]
     assert of_operations == [("scatter", 13), ("bcast", 8)]  # sockets, of which there are 4, and straight cannot
     assert leg.count(["scatter", "bcast"]) == 13 + 8 + 2 * 2
-    for other in (Bed("1+3", "8ms", "0"), Bed("2x4", "8ms", "0.1%")):  # no delegate but the root; losses
-        assert not sites._leg(other, "400mbit", "25mbit", none, 200.0).delegates
-    assert not sites._leg(Bed("2x4", "8ms", "0"), "400mbit", "25mbit", none, 0.0).delegates
+    for other in (Bed("1+3", "8ms", "0"), Bed("2x4", "8ms", "0.1%")):  # no site leader but the root; losses
+        assert not sites._leg(other, "400mbit", "25mbit", none, 200.0).leaders
+    assert not sites._leg(Bed("2x4", "8ms", "0"), "400mbit", "25mbit", none, 0.0).leaders
 
 
 def test_the_papers_figures_are_over_all_delays_losses_and_sites() -> None:
@@ -217,11 +217,11 @@ def test_an_earlier_run_is_shown_again(relayed: Results, tmp_path: Path) -> None
     written = {path.name for path in (tmp_path / "shown").iterdir()}
     assert written == {
         "sites.csv",
-        "delegate.csv",
+        "leader.csv",
         "scatter-8ms-one-way.svg",
-        "delegate-scatter-8ms-one-way.svg",
+        "leader-scatter-8ms-one-way.svg",
     }
-    rows = (tmp_path / "shown" / "delegate.csv").read_text().splitlines()
+    rows = (tmp_path / "shown" / "leader.csv").read_text().splitlines()
     assert rows[0] == "link,operation,bytes,engine,round,us,idle_us,compute_us,lost_us"
     assert rows[1] == "8ms one way,scatter,1048576,poll,1,216000.0,50000.0,200000.0,-27.0"
 

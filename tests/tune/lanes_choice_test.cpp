@@ -53,7 +53,7 @@ TEST(LanesChoice, ManyLanesWhereANodesOwnLinkIsNarrow) {
   EXPECT_EQ(wide.lanes, 1U) << wide.why;
 }
 
-// With one lane a delegate hands on twice what it gets, with four each but its share: that pays where a site is slow
+// With one lane a site leader hands on twice what it gets, with four each but its share: that pays where a site is slow
 // inside, also where one node fills the link.
 TEST(LanesChoice, MoreLanesWhereASiteIsSlowInside) {
   LinkFacts facts = kWideNodes;
@@ -160,7 +160,7 @@ TEST(LanesChoice, ExchangesOfAllWithAllGainWherePairsAreFew) {
   EXPECT_TRUE(exchange_gains(two_sites(), kUnknown));
 }
 
-TEST(LanesChoice, WhatHasNoDelegatesGoesOnceInOneDelay) {
+TEST(LanesChoice, WhatHasNoLeadersGoesOnceInOneDelay) {
   EXPECT_EQ(default_between_sites(Operation::gatherv), "linear");
   EXPECT_EQ(default_between_sites(Operation::alltoallv), "spread");
   EXPECT_EQ(default_between_sites(Operation::barrier), "");

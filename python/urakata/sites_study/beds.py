@@ -40,12 +40,12 @@ def paper_beds() -> list[Bed]:
 
 @dataclass(frozen=True)
 class Leg:
-    """What is run on one bed. `delegates`: methods by which a delegate computes meanwhile."""
+    """What is run on one bed. `leaders`: methods by which a site leader computes meanwhile."""
 
     bed: Bed
     sites: Sites
     methods: Sequence[Method]
-    delegates: Sequence[Method] = ()
+    leaders: Sequence[Method] = ()
 
     def jobs(self, operations: Sequence[str]) -> list[tuple[str, list[Method]]]:
         """Each operation with all that perform it."""
@@ -53,5 +53,5 @@ class Leg:
 
     def count(self, operations: Sequence[str]) -> int:
         """Jobs of a round."""
-        relayed = sum(len(one.operations) for one in self.delegates)
+        relayed = sum(len(one.operations) for one in self.leaders)
         return relayed + sum(len(able) for _, able in self.jobs(operations))

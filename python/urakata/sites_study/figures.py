@@ -1,5 +1,5 @@
 """Times of collectives across long links against their sizes: a line for each method, as in the paper, and what a
-delegate that computes costs."""
+site leader that computes costs."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _draw(results: Results, bed: str, operation: str, subtitle: str, path: Path)
 
 
 def _draw_relayed(results: Results, bed: str, operation: str, subtitle: str, path: Path) -> None:
-    """Left: until the last of the others has it, while the delegate waits and while it computes. Right: its loss."""
+    """Left: until the last of the others has it, while the site leader waits and while it computes. Right: its loss."""
     drawn, (times, losses) = plt.subplots(1, 2, figsize=(10.4, 4.4), layout="constrained")
     all_sizes: set[int] = set()
     for engine, (colour, marker) in _ENGINES.items():
@@ -82,8 +82,8 @@ def _draw_relayed(results: Results, bed: str, operation: str, subtitle: str, pat
     times.set_yscale("log")
     label_values(times)
     times.set_ylabel("to the last of the other ranks [ms]")
-    losses.set_ylabel("computing time lost by the delegate [ms]")
-    set_title(drawn, f"{operation} while a delegate computes: {bed}\n{subtitle}", 10)
+    losses.set_ylabel("computing time lost by the site leader [ms]")
+    set_title(drawn, f"{operation} while a site leader computes: {bed}\n{subtitle}", 10)
     drawn.savefig(path)
     plt.close(drawn)
 
@@ -100,6 +100,6 @@ def draw_all(results: Results, subtitle: str, folder: Path) -> list[str]:
             names.append(_file_name(operation, bed))
             _draw(results, bed, operation, subtitle, folder / names[-1])
     for bed, operation in dict.fromkeys((key.bed, key.operation) for key in results.relayed):
-        names.append(_file_name(f"delegate-{operation}", bed))
+        names.append(_file_name(f"leader-{operation}", bed))
         _draw_relayed(results, bed, operation, subtitle, folder / names[-1])
     return names

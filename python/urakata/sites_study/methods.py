@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 OPERATIONS = ("scatter", "gather", "bcast", "reduce", "allgather", "allreduce", "alltoall")
 
 STRAIGHT = ("scatter", "gather")
-"""Operations that may go without delegates; bench/sites also sends their remote bytes over plain sockets."""
+"""Operations that may go without leaders; bench/sites also sends their remote bytes over plain sockets."""
 
 RELAYED = ("scatter", "bcast")
-"""Operations that bench/sites runs while a delegate computes."""
+"""Operations that bench/sites runs while a leader computes."""
 
 MOST_SOCKETS = 512
 """As bench/sites has it: rank 0 has a descriptor and a thread for each."""
@@ -97,13 +97,13 @@ def methods(sockets: Sequence[int], lanes: Sequence[int], streams: Sequence[int]
     ]
 
 
-def delegates(milliseconds: float) -> list[Method]:
-    """Urakata over two lanes, by each engine, while rank 1 computes for so long: it is the delegate of the root's site
+def leaders(milliseconds: float) -> list[Method]:
+    """Urakata over two lanes, by each engine, while rank 1 computes for so long: it is the leader of the root's site
     that is not the root."""
     return [
         Method(
             engine,
-            f"Urakata, engine {engine}, a delegate computes",
+            f"Urakata, engine {engine}, a site leader computes",
             ("--engine", engine, "--lanes", "2"),
             {"SITES_COMPUTE": f"1:{milliseconds:g}"},
             operations=RELAYED,

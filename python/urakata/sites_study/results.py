@@ -34,8 +34,8 @@ class Row:
 
 @dataclass
 class Relayed:
-    """Medians of each job in which a delegate computes: `us`, until the last of the other ranks has it; `idle_us`, the
-    same while the delegate waits as they do; `compute_us`, what its work takes alone; `lost_us`, how much longer that
+    """Medians of each job in which a leader computes: `us`, until the last of the other ranks has it; `idle_us`, the
+    same while the leader waits as they do; `compute_us`, what its work takes alone; `lost_us`, how much longer that
     takes meanwhile."""
 
     us: list[float] = field(default_factory=list)
@@ -68,7 +68,7 @@ class Results:
                 row.paper_us = paper.predicted_us(record, home, row.chosen, report.get("sites", {}).get("links", []))
 
     def take_relayed(self, bed: str, engine: str, record: Mapping[str, Any]) -> None:
-        """Takes a record of bench/sites with a delegate that computes."""
+        """Takes a record of bench/sites with a leader that computes."""
         row = self.relayed.setdefault(Key(bed, record["operation"], record["bytes"], engine), Relayed())
         for name, values in vars(row).items():
             values.append(record[name])

@@ -103,7 +103,7 @@ def run_leg(
             jobs.append((f"{operation}, {bed}, {method.title}", run))
         session.failed += in_turns(jobs, rounds, progress)
     jobs = []
-    for method in leg.delegates:
+    for method in leg.leaders:
         for operation in method.operations:
             take_relayed = partial(_take_relayed, results, bed, method.name)
             run = partial(_measure, operation, method, where, amounts, take_relayed)

@@ -83,7 +83,7 @@ def paper_table(results: Results) -> TextTable | None:
 
 
 def relay_table(results: Results) -> TextTable | None:
-    """What a delegate that computes costs the others, and what relaying costs it."""
+    """What a site leader that computes costs the others, and what relaying costs it."""
     rows = []
     for key, row in results.relayed.items():
         medians = row.medians()
@@ -101,14 +101,14 @@ def relay_table(results: Results) -> TextTable | None:
         )
     columns = ["", "in all", "engine", "it waits", "it computes", "its work", "lost by it"]
     note = (
-        "To the last of the other ranks, while a delegate that is not the root waits as they do, and while it computes "
+        "To the last of the other ranks, while a leader that is not the root waits as they do, and while it computes "
         "without a call; its work alone, and how much longer that took meanwhile."
     )
-    return TextTable("A delegate that computes", columns, rows, note, ("engine",)) if rows else None
+    return TextTable("A site leader that computes", columns, rows, note, ("engine",)) if rows else None
 
 
 def all_tables(results: Results) -> list[TextTable]:
-    """One for each link and operation, the model's errors, the paper's model, and the delegate's."""
+    """One for each link and operation, the model's errors, the paper's model, and the site leader's."""
     tables = [
         operation_table(results, bed, operation) for bed in results.beds() for operation in results.operations(bed)
     ]

@@ -46,7 +46,7 @@ EXAMPLES = """
   urakata bench sites --from urakata-sites
       # tables and figures anew from an earlier run
 
---compute: a part of its own, across links without loss, by engine poll and by engine thread: a delegate computes for so
+--compute: a part of its own, across links without loss, by engine poll and by engine thread: a leader computes for so
 long, without a call, while others wait for what it relays.
 
 Exit code: 0 all was measured; 1 a job failed; 2 it cannot be measured, or a value is not valid.
@@ -63,13 +63,13 @@ def _write_csv(results: Results, output: Path) -> list[str]:
                 table.writerow([*vars(key).values(), number + 1, us, row.chosen, *models])
     if not results.relayed:
         return ["sites.csv"]
-    with (output / "delegate.csv").open("w", encoding="utf-8", newline="") as file:
+    with (output / "leader.csv").open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
         table.writerow(["link", "operation", "bytes", "engine", "round", "us", "idle_us", "compute_us", "lost_us"])
         for key, relayed in results.relayed.items():
             for number, values in enumerate(zip(*vars(relayed).values(), strict=True)):
                 table.writerow([*vars(key).values(), number + 1, *values])
-    return ["sites.csv", "delegate.csv"]
+    return ["sites.csv", "leader.csv"]
 
 
 def _present(document: dict[str, Any], output: Path, console: Console) -> list[str]:
@@ -122,7 +122,7 @@ def sites(
         typer.Option(help="Numbers of plain sockets, the floor; a list.  [dim]default: 4 to all that may pay[/dim]"),
     ] = None,
     compute: Annotated[
-        str, typer.Option(help="How long a delegate computes, such as 200ms; 0: leave that out.")
+        str, typer.Option(help="How long a site leader computes, such as 200ms; 0: leave that out.")
     ] = "200ms",
     host: Annotated[
         str, typer.Option("--mpi", "--host", metavar="MPI", help="openmpi, mpich, or the folder of an MPI.")
@@ -256,9 +256,9 @@ def _leg(bed: Bed, link_rate: str, flow_rate: str, forced: Forced, computing_ms:
         forced.streams,
         methods.streams_that_fill(link, max(sizes[1:])),
     )
-    # Over two lanes there is a delegate at the root's site that is not the root only where that has two hosts.
+    # Over two lanes there is a site leader at the root's site that is not the root only where that has two hosts.
     relays = computing_ms > 0 and bed.lossless and sizes[0] > 1
-    return Leg(bed, Sites(sizes, link), ways, methods.delegates(computing_ms) if relays else ())
+    return Leg(bed, Sites(sizes, link), ways, methods.leaders(computing_ms) if relays else ())
 
 
 def _run_all(
