@@ -1,6 +1,6 @@
 # urakata_layer(NAME DEPENDS LAYER...): the folder's sources as one static target. A layer sees only its own headers and
 # those of the layers that it depends on: each gets an include root that holds nothing but itself, so that an include
-# against the layer law of DESIGN.md does not compile.
+# against the table of layers in docs/design/architecture.md does not compile.
 function(urakata_layer name)
   cmake_parse_arguments(LAYER "" "" "DEPENDS;LIBRARIES" ${ARGN})
   set(root ${PROJECT_BINARY_DIR}/layers/${name})

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from urakata.cli import build_app
 
-SEE_ALSO = "The documentation is in docs/ of the source tree, the words used in DESIGN.md."
+SEE_ALSO = "The documentation is in docs/ of the source tree, the words used in docs/design/architecture.md."
 
 
 def plain(text: str | None) -> str:

@@ -1,4 +1,4 @@
-// How a thread waits: spin, yield, then sleep until it is woken. See decision 6 of DESIGN.md.
+// How a thread waits: spin, yield, then sleep until it is woken (docs/design/decisions/0022-spin-yield-sleep.md).
 #pragma once
 
 #include <atomic>

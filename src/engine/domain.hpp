@@ -1,7 +1,7 @@
 // A progress domain: instances, the transport that carries their messages, and the one who runs them at the moment.
 //
-// DESIGN.md, decision 5: whoever holds the domain (a caller inside MPI, a helper) runs it; others leave their instances
-// in its queue and go. Several domains run in parallel and share nothing.
+// The thread that holds the domain (a caller inside MPI, a helper) runs it; others leave their instances in its queue
+// and go (docs/design/decisions/0021-one-owner-per-domain.md). Several domains run in parallel and share nothing.
 //
 // Failures. An instance that fails, or whose group another rank's notice concerns, breaks its group: all of the group's
 // instances end with an error, those that come later too. Each gives up what it has posted, so that nothing writes into

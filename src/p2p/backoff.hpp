@@ -1,5 +1,5 @@
-// How a rank waits for its space: spin, yield, then sleep until another rank has something for it. See decision 6 of
-// DESIGN.md. One object for each wait.
+// How a rank waits for its space: spin, yield, then sleep until another rank has something for it
+// (docs/design/decisions/0022-spin-yield-sleep.md). One object for each wait.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Who copies a message whose elements have holes (DESIGN.md, decision 9).
+// Who copies a message whose elements have holes (docs/design/decisions/0035-who-copies.md).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// A schedule: one rank's part of one collective, as an immutable graph of streams (DESIGN.md, decision 4).
+// A schedule: one rank's part of one collective, as an immutable graph of streams
+// (docs/design/decisions/0008-schedules-are-data.md).
 //
 // Words. A *node* is a step that is repeated `count` times (its iterations, once for most). A *buffer* has a number
 // here, and is bound to an address only when the schedule is started. An *edge* orders iterations of two nodes. So a

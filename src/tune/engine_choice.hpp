@@ -57,7 +57,8 @@ std::string kernel_obstacle(const std::string& no_chains, const Placement& place
 // whether each is on a node of its own, and whether all its messages go by transport wire. Empty: they can.
 std::string channel_set_obstacle(std::size_t ranks, bool nodes_apart, bool by_wire);
 
-// Do callers advance the operations of a communicator, though the run may have helpers? (DESIGN.md, 6b)
+// Do callers advance the operations of a communicator, though the run may have helpers?
+// (docs/design/decisions/0025-progress-threads-need-a-core.md)
 inline bool by_callers(const Placement& placement, bool same_node) { return !placement.within_node && same_node; }
 
 // An engine of a job of several nodes that is not started yet: is it to be had here, and how, or why not?

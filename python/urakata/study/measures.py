@@ -1,7 +1,8 @@
 """What was hidden, and what it cost. All functions are pure; times are in one unit, whichever.
 
 `tw` is the computation alone, `tc` the communication alone, `t` both together with the communication started first,
-`tcpu` the CPU time that communication alone uses on the computing core. DESIGN.md defines the measures.
+`tcpu` the CPU time that communication alone uses on the computing core. docs/design/how-we-measure.md defines the
+measures.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-// Requests of our own (DESIGN.md, decision 2): what the program gets for collectives that we intercept and for its
-// messages in a space.
+// Requests of our own: what the program gets for collectives that we intercept and for its messages in a space
+// (docs/design/decisions/0004-own-request-handles.md).
 //
 // Handles are told apart from the host's by their value. Where handles are pointers, ours lie in a reserved range of
 // addresses; every 32-bit word of the block that a handle points to holds the request's Fortran integer, since Open
