@@ -1,7 +1,7 @@
 /* How much of a non-blocking collective is hidden behind computation, and what that costs.
 
    An ordinary MPI + OpenMP program: any host's `mpicc -O3 -fopenmp overlap.c -o overlap` builds it, and it knows
-   nothing of Urakata. It runs the loops of docs/overlap-study.md, for each message size:
+   nothing of Urakata. It runs the loops of docs/studies/overlap.md, for each message size:
 
      pure      start, wait
      compute   a fixed amount of computation, alone

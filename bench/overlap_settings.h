@@ -35,7 +35,7 @@ struct settings {
 static const char usage[] =
     "overlap: how much of a non-blocking collective is hidden behind computation\n"
     "  --operation LIST    iallgather (default), ibcast, iallreduce, ..., isend (messages on a ring of ranks): see\n"
-    "                      docs/overlap-study.md; sockets is the floor:\n"
+    "                      docs/studies/overlap.md; sockets is the floor:\n"
     "                      the bytes of iallgather by plain TCP and two threads that block, without MPI\n"
     "  --sizes LIST        message sizes in bytes, 8,64K,1M or powers of two 1:4M (default)\n"
     "  --kind KIND         paper (default), compute (in cache) or memory (STREAM triad)\n"

@@ -22,7 +22,7 @@ struct Need {
   const char* value;
 };
 
-// For what each saves see docs/memory-of-a-space.md.
+// For what each saves see docs/use-a-space.md.
 constexpr Need kPmix = {When::always, "PMIX_MCA_gds", "hash"};
 constexpr std::array<Need, 9> kNeeds = {{kPmix,
                                          {When::unless_tuned, space::kMmapVariable, space::kMmapValue},

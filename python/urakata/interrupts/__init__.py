@@ -1,4 +1,4 @@
 """Which cores take a network's interrupts and handle its packets, and what that means for engine kernel.
 
-docs/balance-interrupts.md says how to read it, and what can be changed.
+docs/progress-without-a-thread.md says how to read it, and what can be changed.
 """

@@ -1,5 +1,5 @@
 """The study behind `urakata bench sites`: collectives across long links, by the host, by Urakata and by plain sockets.
 
-The paper's figures (see docs/sites.md): time against size, for each number of lanes and for the number that Urakata
-chooses, with what its model predicted beside it.
+The paper's figures (see docs/studies/sites.md): time against size, for each number of lanes and for the number that
+Urakata chooses, with what its model predicted beside it.
 """

@@ -1,5 +1,5 @@
 """The study of neighbour exchange in conjugate gradients: the ways of MPI to exchange, on a host alone, under Urakata
 and in a space, on partitions by blocks of rows and by METIS (bench/solver).
 
-docs/what-your-exchange-costs.md says how to read the result.
+docs/studies/solver.md says how to read the result.
 """
