@@ -81,15 +81,22 @@ def test_the_page_has_each_goal_and_marks_what_is_short() -> None:
             "impossible": entry | {"value": None, "met": None, "detail": detail | {"not_measured": "no namespaces"}},
         }
     )
-    assert "a processor, 2 cores, virtual machine, 8 GiB, Linux 6.1; commit abc" in text
+    assert "a processor, 2 cores, virtual machine, 8 GiB, Linux 6.1; commit abc" in text.replace("\n", " ")
     rows = text.split("| --- |\n")[1].splitlines()[:4]
-    assert (
-        rows[0]
-        == "| `short` | one with the other | **1.50** (1.40 to 1.60) | host 2.00, poll 3.00 us | <= 1.25 ratio |"
-    )
-    assert "| 1.00 (" in rows[2] and "not measured: no namespaces" in rows[3]
-    assert "\n## What bounds those that are short\n" in text
+    assert rows[0] == "| `short` | **1.50** (1.40 to 1.60) | <= 1.25 ratio |"
+    assert "| 1.00 (" in rows[2] and "| not measured |" in rows[3]
+    assert "\n- `short`: one with the other. Sides: host 2.00, poll 3.00 us.\n" in text
+    assert "\n- `impossible`: one with the other. Not measured: no namespaces.\n" in text
+    assert "\n## Why targets are missed\n" in text
     assert text.endswith("\n\n- `short`: a wire is as long as it is.\n- Not known: `unexplained`.\n")
+
+
+def test_lines_of_the_page_are_as_long_as_a_document_may_have() -> None:
+    machine = {"cpu": "c", "cores": 1, "virtual": False, "memory_gib": 8.0, "kernel": "6.1", "commit": "abc"}
+    detail = {"compares": "many words " * 30, "direction": "at most", "machine": machine, "bound": "as far " * 50}
+    sides = {"sides": {"host": 2.0}, "sides_unit": "us"}
+    entry = {"unit": "us", "target": 1, "spread": [1, 2], "value": 2.0, "met": False, "detail": detail | sides}
+    assert max(map(len, page({"long": entry}).splitlines())) <= 100
 
 
 def test_the_plot_has_every_point_of_its_goal(tmp_path: Path) -> None:

@@ -1,28 +1,27 @@
-"""All promises as one page of text: what is compared, what was measured, what is wanted."""
+"""All performance targets as one page of text: what was measured, what is wanted, what is compared."""
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 from urakata.goals.show import SIGNS, number
 
-_HEAD = """# The promises, measured
+_COLUMNS = 98
 
+_INTRODUCTION = """
 Written by `./dev goals --all --page docs/promises.md`, in one run: {machine}; commit {commit}.
-What a row is and how it is measured stands in `bench/goals.toml`, how to measure it again in
-[measure-the-promises.md](measure-the-promises.md). In brackets: between what the value would lie if the rounds
-were drawn again.
-Bold: short of what is wanted.
-
-| goal | what is compared | value | sides | wanted |
-| --- | --- | --- | --- | --- |
+`bench/goals.toml` says how each target is measured, and [performance targets](studies/performance-targets.md) how
+to measure it again. In brackets: the range of the value over rounds drawn again from those measured.
+Bold: the target is missed.
 """
 
-_BOUNDS = """
-## What bounds those that are short
-As found on a virtual machine with two cores of an AMD EPYC.
-
+_TABLE = """
+| target | measured | wanted |
+| --- | --- | --- |
 """
+
+_BOUNDS_TITLE = "\n## Why targets are missed\n\nAs found on a virtual machine with two cores of an AMD EPYC.\n\n"
 
 
 def _machine(of: dict[str, Any]) -> str:
@@ -31,31 +30,47 @@ def _machine(of: dict[str, Any]) -> str:
     return f"{of['cpu']}, {cores}{kind}, {of['memory_gib']:g} GiB, Linux {of['kernel']}"
 
 
+def _filled(text: str, begin: str = "") -> str:
+    """As lines that documents may have; further ones are indented as an item of a list."""
+    rest = " " * (2 if begin else 0)
+    width = {"width": _COLUMNS, "break_long_words": False, "break_on_hyphens": False}
+    return textwrap.fill(text.strip(), initial_indent=begin, subsequent_indent=rest, **width) + "\n"  # type: ignore[arg-type]
+
+
 def _row(name: str, entry: dict[str, Any]) -> str:
-    detail, unit = entry["detail"], entry["unit"]
-    wanted = f"{SIGNS[detail['direction']]} {entry['target']:g} {unit}"
+    wanted = f"{SIGNS[entry['detail']['direction']]} {entry['target']:g} {entry['unit']}"
     if entry["value"] is None:
-        return f"| `{name}` | {detail['compares']} | not measured: {detail['not_measured']} | | {wanted} |"
+        return f"| `{name}` | not measured | {wanted} |\n"
     value = number(entry["value"]) if entry["met"] else f"**{number(entry['value'])}**"
-    spread = " to ".join(map(number, entry["spread"]))
-    sides = ", ".join(f"{side} {number(v)}" for side, v in detail["sides"].items()) + f" {detail['sides_unit']}"
-    return f"| `{name}` | {detail['compares']} | {value} ({spread}) | {sides} | {wanted} |"
+    return f"| `{name}` | {value} ({' to '.join(map(number, entry['spread']))}) | {wanted} |\n"
+
+
+def _compared(name: str, entry: dict[str, Any]) -> str:
+    detail = entry["detail"]
+    if entry["value"] is None:
+        measured = f"Not measured: {detail['not_measured']}"
+    else:
+        sides = ", ".join(f"{side} {number(value)}" for side, value in detail["sides"].items())
+        measured = f"Sides: {sides} {detail['sides_unit']}"
+    return _filled(f"`{name}`: {detail['compares'].rstrip('.')}. {measured.rstrip('.')}.", "- ")
 
 
 def _bounds(results: dict[str, dict[str, Any]]) -> str:
     short = [(name, entry["detail"].get("bound")) for name, entry in results.items() if entry["met"] is False]
     if not short:
         return ""
-    lines = [f"- `{name}`: {bound}\n" for name, bound in short if bound]
+    lines = [_filled(f"`{name}`: {bound}", "- ") for name, bound in short if bound]
     unknown = [f"`{name}`" for name, bound in short if not bound]
     if unknown:
-        lines.append(f"- Not known: {', '.join(unknown)}.\n")
-    return _BOUNDS + "".join(lines)
+        lines.append(_filled(f"Not known: {', '.join(unknown)}.", "- "))
+    return _BOUNDS_TITLE + "".join(lines)
 
 
 def page(results: dict[str, dict[str, Any]]) -> str:
     """Markdown of the goals' entries, which are what the JSON file has; there is at least one."""
     machine = next(iter(results.values()))["detail"]["machine"]
-    head = _HEAD.format(machine=_machine(machine), commit=machine.get("commit") or "unknown")
-    rows = "".join(f"{_row(name, entry)}\n" for name, entry in results.items())
-    return head + rows + _bounds(results)
+    introduction = _INTRODUCTION.format(machine=_machine(machine), commit=machine.get("commit") or "unknown")
+    rows = "".join(_row(name, entry) for name, entry in results.items())
+    compared = "".join(_compared(name, entry) for name, entry in results.items())
+    head = "# Performance targets, measured\n\n" + _filled(introduction)
+    return head + _TABLE + rows + "\n## What is compared\n\n" + compared + _bounds(results)
