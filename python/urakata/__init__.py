@@ -1,8 +1,3 @@
 """The urakata command: runs MPI programs under Urakata and shows what was hidden and what it cost."""
 
-from importlib.metadata import PackageNotFoundError, version
-
-try:
-    __version__ = version("urakata")
-except PackageNotFoundError:  # run from the source tree, not installed
-    __version__ = "0.1.0"
+__version__ = "0.1.0"  # of all of Urakata: CMakeLists.txt and pyproject.toml read this line
