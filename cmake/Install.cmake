@@ -3,7 +3,7 @@ include(CMakePackageConfigHelpers)
 
 # The documents lie beside each other as in the source tree, so that their links hold.
 set(documents ${CMAKE_INSTALL_DATADIR}/doc/urakata)
-install(FILES LICENSE README.md CONTRIBUTING.md CHANGELOG.md DESTINATION ${documents})
+install(FILES LICENSE README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md DESTINATION ${documents})
 install(DIRECTORY docs examples DESTINATION ${documents})
 install(DIRECTORY include DESTINATION ${documents})
 if(URAKATA_LICENSES)  # of what is linked statically where an installation is handed on
