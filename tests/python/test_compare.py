@@ -261,6 +261,36 @@ def test_what_urakata_refuses_is_not_possible_and_no_failure(tmp_path: Path) -> 
     assert code == 0 and said["refused"] == [{"what": "thread, shared", "reason": "no core is spare"}]
 
 
+def test_a_refusal_behind_another_ranks_half_line_is_no_failure(tmp_path: Path) -> None:
+    """The line of the clock stood between them, too: standard error is one stream of all ranks."""
+    half = "printf 'step 1 urakata-clock: 5\\nurakata: no core is spare\\n' >&2"
+    script = f"{_HERE}; [ $side != shared ] || {{ {half}; exit 2; }}"
+    code, output, _ = compare(tmp_path, script, "--engines", "poll,shared", "--json", "-")
+    said = json.loads(output)
+    assert code == 0 and said["refused"] == [{"what": "thread, shared", "reason": "no core is spare"}]
+
+
+@pytest.mark.parametrize(
+    ("output", "differs"),
+    [
+        ("rankrank 0 of 2\n 1 of 2\n", False),  # pieces of two lines, mixed
+        ("rank 1 of 2rank 0 of 2\n\n", False),
+        ("rankrank 0 of 2\n 1 of 3\n", True),
+        ("rank 0 of 2\nrank 0 of 2\n", True),
+        ("rank 0 of 1\nrank 2 of 2\n", True),  # the same characters and kinds of lines, but other numbers
+    ],
+)
+def test_lines_of_ranks_that_mix_are_the_same_output(output: str, differs: bool) -> None:
+    host = "rank 0 of 2\nrank 1 of 2\n"
+    assert bool(Reference([host]).difference(output)) == differs
+    mixed = Reference([host, "rankrank 0 of 2\n 1 of 2\n"])
+    assert mixed.compared == "compared" and bool(mixed.difference(output)) == differs
+    timed = Reference([f"{host}time 1.5 s\n", f"{host}time 2.25 s\n"])
+    assert not timed.difference("rankrank 0 of 2\n 1 of 2\ntime 3 s\n")
+    assert not timed.difference("rank 0 of 2\nrank 1 time 3of 2\n s\n")
+    assert timed.difference("rank 0 of 2\nrank 1 of 2\ntome 3 s\n")
+
+
 def test_the_clock_of_the_slowest_rank_is_taken_and_its_lines_are_no_complaints(tmp_path: Path) -> None:
     script = f"{_HERE}; echo 'urakata-clock: 1000' >&2; echo 'urakata-clock: 2000000' >&2; [ $side != poll ] || exit 3"
     code, output, _ = compare(tmp_path, script, "--engines", "poll,shared", "--json", "-")

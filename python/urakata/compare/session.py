@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import tempfile
@@ -24,7 +25,8 @@ from urakata.study.turns import Progress
 
 # urakata-exec's and the preload library's exit code for what cannot be done here; their lines begin with a name.
 _CODE_REFUSED = 2
-_OUR_LINES = ("urakata: ", "urakata-exec: ")
+# Each leaves in one write, but behind what another rank may have written of a line.
+_OUR_LINE = re.compile(r"urakata(?:-exec)?: .*")
 
 # Parts of the time left, for the run with a report that tells which functions the program calls. It is left out if the
 # MPI library alone takes more than the first part, and ended if it takes more than the second itself.
@@ -92,7 +94,7 @@ class Limits:
 
 
 def _our_lines(complaints: str) -> list[str]:
-    return [line.strip() for line in complaints.splitlines() if line.startswith(_OUR_LINES)]
+    return [found[0].strip() for line in complaints.splitlines() if (found := _OUR_LINE.search(line))]
 
 
 def _check(command: str, output: str) -> str:
