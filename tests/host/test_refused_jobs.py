@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import platform
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,13 +15,43 @@ from urakata import paths
 EXEC = str(paths.program("urakata-exec"))
 
 
-@pytest.mark.parametrize("launcher_of", ("mpich", "impi"))
-def test_ranks_that_another_familys_launcher_started(folder: Path, launcher_of: str) -> None:
-    """Each would be alone in a world of its own, and end well. MPICH's own MPI_Init fails where it is so."""
-    program = str(compiled(named("openmpi"), "space_end", folder))
-    outcome = run_job(named(launcher_of), 2, [EXEC, "--engine", "poll", "--", program, "code", "0"])
-    assert outcome.code not in (0, None), outcome.output
-    assert "is of another family, and each rank is alone" in outcome.output
+@pytest.mark.parametrize(
+    ("library", "launcher_of", "said"),
+    [
+        ("openmpi", "mpich", "the program loads Open MPI v"),
+        ("openmpi", "impi", "the program loads Open MPI v"),
+        ("mpich", "openmpi", "the program loads MPICH "),
+        ("impi", "openmpi", "the program loads Intel(R) MPI Library "),
+        ("system-openmpi", "system-mpich", "the program loads Open MPI v"),
+        ("system-mpich", "system-openmpi", "the program loads MPICH "),
+    ],
+)
+def test_ranks_that_another_familys_launcher_started(folder: Path, library: str, launcher_of: str, said: str) -> None:
+    """Each would be a job of its own. One line says what the program loads and what to type; MPI says nothing."""
+    host = named(library)
+    program = str(compiled(host, "space_end", folder))
+    started = named(launcher_of)
+    files = {"LD_LIBRARY_PATH": str(Path(host.compiler).parents[1] / "lib")} if library == "impi" else {}
+    outcome = run_job(started, 3, [EXEC, "--engine", "poll", "--", program, "code", "0"], environment=files)
+    assert outcome.code == 2, outcome.output
+    assert outcome.output.count(said) == 1 and "started its 3 ranks" in outcome.output, outcome.output
+    family = "Open MPI's mpirun" if started.family == "openmpi" else "Hydra, the launcher of MPICH and Intel MPI,"
+    assert f"but {family} started" in outcome.output
+    own = Path(host.launcher).resolve() if "/" in host.launcher else Path("/usr/bin") / host.launcher
+    assert f"Start it with {own} (urakata run --mpi {own})" in outcome.output
+    assert "MPI_Init" not in outcome.output and "MPI_Abort" not in outcome.output, outcome.output
+
+
+def test_tasks_of_srun_that_are_jobs_of_their_own_are_warned(folder: Path) -> None:
+    """Without a PMI plugin that the MPI library knows. They run: several jobs of one rank each may be meant."""
+    program = str(compiled(named("mpich"), "space_end", folder))
+    for rank, times in ((0, 1), (1, 0)):
+        tasks = {"SLURM_PROCID": str(rank), "SLURM_LOCALID": str(rank), "SLURM_STEP_NUM_TASKS": "4"}
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("PMI")} | tasks
+        command = [EXEC, "--engine", "poll", "--", program, "code", "0"]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stderr
+        assert done.stderr.count("each of the 4 tasks of srun is a job of its own") == times, done.stderr
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))

@@ -29,6 +29,7 @@
 #include "shim/native/host_messages.hpp"
 #include "shim/native/left_handles.hpp"
 #include "shim/process/finalize_callback.hpp"
+#include "shim/process/other_launcher.hpp"
 #include "shim/process/process_sites.hpp"
 #include "shim/process/refusal.hpp"
 #include "shim/process/space.hpp"
@@ -119,6 +120,7 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
   const Launcher started = launcher();
   log::set_verbosity(wish.verbose);
   if (std::getenv(kOriginsVariable) == nullptr) warn_of_unknown_variables();  // else urakata-exec has
+  refuse_other_launcher(started);
   host_only_ = wish.engine == EngineKind::host;
   facts_ = run_facts();
   if (!facts_.one_node) open_before_ = job::open_files();
@@ -138,7 +140,7 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
 
   host.Comm_rank(MPI_COMM_WORLD, &world_rank_);
   host.Comm_size(MPI_COMM_WORLD, &world_size_);
-  refuse_other_launcher(started);
+  refuse_rank_left_alone(started, world_size_);
   log::set_rank(world_rank_);
   if (!wish.report.empty() && !was_spawned()) {
     observer_ = std::make_unique<observe::Observer>(wish.timeline, wish.domains);

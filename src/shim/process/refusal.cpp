@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <string_view>
 #include <vector>
 
 #include "base/log.hpp"
@@ -45,24 +44,6 @@ void refuse_together(job::Bootstrap& world, std::span<const std::int32_t> nodes,
   world.meet(sched_yield);
   if (shared.first == world.rank()) end_job();
   for (;;) pause();  // until that rank has ended the job
-}
-
-void refuse_other_launcher(const Launcher& started) {
-#if defined(URAKATA_ABI_OPENMPI)
-  constexpr std::string_view kOther = "Hydra";
-#else
-  constexpr std::string_view kOther = "Open MPI";
-#endif
-  int ranks = 0;
-  host.Comm_size(MPI_COMM_WORLD, &ranks);
-  if (ranks != 1 || started.ranks <= 1 || started.name != kOther) return;
-  char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
-  int length = 0;
-  host.Get_library_version(version, &length);
-  const std::string_view text(version);
-  refuse_job("the launcher is " + std::string(kOther) + "'s and started " + std::to_string(started.ranks) +
-             " ranks, but the program's MPI library is of another family, and each rank is alone: " +
-             std::string(text.substr(0, text.find_first_of("\n,"))) + ". Use the launcher that belongs to it");
 }
 
 }  // namespace urakata::shim
