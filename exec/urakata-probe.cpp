@@ -177,6 +177,7 @@ int probe(std::span<char*> libraries) {
   const Options& wish = options();
   const std::vector<std::string> interfaces = interface_names(wish.wire_interface);
   put_interfaces(json, interfaces);
+  json.key("no_interface").string(why_no_interface(wish.wire_interface));
   put_engines(json, threads,
               tune::place_helpers(topology, node_ranks, PlacementWish::automatic, wish.helper_cpus, wish.domains),
               interfaces);

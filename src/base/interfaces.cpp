@@ -66,4 +66,14 @@ std::vector<std::string> interface_names(std::string_view only) {
   return names;
 }
 
+std::string why_no_interface(std::string_view name) {
+  if (name.empty() || !interface_addresses(name).empty()) return "";
+  const std::string asked(name);
+  std::string why = if_nametoindex(asked.c_str()) == 0 ? "there is no network interface " + asked
+                                                       : "interface " + asked + " is down or has no address";
+  std::string others;
+  for (const std::string& one : interface_names("")) others += (others.empty() ? "" : ", ") + one;
+  return why + (others.empty() ? "" : ": choose " + others);
+}
+
 }  // namespace urakata

@@ -21,4 +21,8 @@ std::vector<InterfaceAddress> interface_addresses(std::string_view only);
 // The names of those interfaces in the same order, each once.
 std::vector<std::string> interface_names(std::string_view only);
 
+// Why no other node can reach this one by the interface of that name. A whole clause, and after a colon what to choose
+// instead; empty: others can, or no name was given.
+std::string why_no_interface(std::string_view name);
+
 }  // namespace urakata

@@ -16,6 +16,7 @@ struct Network {
   std::size_t nodes = 0;
   std::vector<bool> wire;     // of each rank: it can and may talk by wire
   std::string_view obstacle;  // why the first rank that does not, does not; lives as long as the process
+  bool misnamed = false;      // the obstacle: WIRE_INTERFACE names no interface that leads to that rank's node
   std::vector<bool> better;   // of each rank: its node has a network that is to be preferred
   std::vector<bool> joined;   // of each pair of nodes, row by row: they reach each other over TCP, in both directions
   std::vector<bool> one_way;  // likewise: the first reaches the second, but not the other way round; empty: not known

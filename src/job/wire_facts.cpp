@@ -1,10 +1,12 @@
 // What this rank says of itself for transport `wire`: limits, network interfaces.
+#include <net/if.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -52,7 +54,10 @@ WireFacts own_wire_facts(std::span<const std::int32_t> nodes, std::int32_t rank,
     facts.addresses.push_back({.family = static_cast<std::uint32_t>(one.family), .bytes = one.bytes});
   }
   if (chosen.empty()) return facts;
-  if (all.empty() && facts.obstacle == WireFacts::Obstacle::none) facts.obstacle = WireFacts::Obstacle::interface;
+  if (all.empty() && facts.obstacle == WireFacts::Obstacle::none) {
+    const bool exists = if_nametoindex(std::string(chosen).c_str()) != 0;
+    facts.obstacle = exists ? WireFacts::Obstacle::no_address : WireFacts::Obstacle::no_interface;
+  }
   facts.listens_at = std::move(all);
   return facts;
 }

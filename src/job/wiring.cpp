@@ -9,9 +9,12 @@
 #include <cmath>
 #include <cstring>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/options.hpp"
 #include "job/sites.hpp"
 
 namespace urakata::job {
@@ -56,7 +59,13 @@ ListenAddress listen_address(const Address& address, std::uint16_t number) {
   return listener;
 }
 
-const char* text_of(WireFacts::Obstacle obstacle) {
+// The options of all ranks are equal in nearly every job.
+std::string interface_asked() {
+  const std::string_view name = options().wire_interface;
+  return name.empty() ? "of the name in WIRE_INTERFACE" : std::string(name) + " (WIRE_INTERFACE)";
+}
+
+std::string_view text_of(WireFacts::Obstacle obstacle) {
   switch (obstacle) {
     case WireFacts::Obstacle::none:
       break;
@@ -66,8 +75,14 @@ const char* text_of(WireFacts::Obstacle obstacle) {
       return "its limit of descriptors is too low (ulimit -n)";
     case WireFacts::Obstacle::system:
       return "the system refuses the sockets";
-    case WireFacts::Obstacle::interface:
-      return "its node has no address on the interface that WIRE_INTERFACE names";
+    case WireFacts::Obstacle::no_interface: {
+      static const std::string text = "its node has no network interface " + interface_asked();
+      return text;
+    }
+    case WireFacts::Obstacle::no_address: {
+      static const std::string text = "its node has no address by interface " + interface_asked();
+      return text;
+    }
   }
   return "";
 }
@@ -214,7 +229,9 @@ Wiring::Found Wiring::find(Bootstrap& bootstrap, std::span<const std::int32_t> n
     if (network.wire[other]) {
       first[static_cast<std::size_t>(network.node[other])] = static_cast<std::int32_t>(other);
     } else {
-      network.obstacle = text_of(contacts[other].obstacle);
+      const WireFacts::Obstacle obstacle = contacts[other].obstacle;
+      network.obstacle = text_of(obstacle);
+      network.misnamed = obstacle == WireFacts::Obstacle::no_interface || obstacle == WireFacts::Obstacle::no_address;
     }
   }
 

@@ -32,7 +32,7 @@ struct Address {
 
 // What a rank says of itself.
 struct WireFacts {
-  enum class Obstacle : std::uint8_t { none, asked, descriptors, system, interface };
+  enum class Obstacle : std::uint8_t { none, asked, descriptors, system, no_interface, no_address };
   Obstacle obstacle = Obstacle::none;
   bool fast = false;                              // its node has a network that is to be preferred
   std::vector<Address> addresses;                 // of its node, the best first

@@ -66,7 +66,8 @@ TransportChoice::TransportChoice(Network network, std::span<const std::int32_t> 
 }
 
 std::string TransportChoice::warning(TransportWish asked) const {
-  if (all_ || asked != TransportWish::wire) return "";
+  const bool wanted = asked == TransportWish::wire || (asked == TransportWish::automatic && network_.misnamed);
+  if (all_ || !wanted) return "";
   return std::string(any() ? "not all by" : "no") + " transport wire: " + why_ + "; the host carries all " +
          (any() ? "other " : "") + "messages";
 }

@@ -63,6 +63,16 @@ def test_an_engine_is_what_it_is_at_the_rank_that_can_do_least(
     assert [finding.why for finding in check._engines(ranks)] == 3 * ["the host cannot be asked: gone"]
 
 
+def test_an_interface_that_does_not_exist_is_named() -> None:
+    """As the rank on whose node it is missing says it; where it is there, the rule for messages is shown."""
+    ranks = [{"rank": 0, "messages": "by wire"}, {"rank": 1, "messages": "by wire", "no_interface": ""}]
+    assert check._messages(ranks) == check.Finding("messages between nodes", True, "by wire")
+    ranks[1]["no_interface"] = "there is no network interface eth9: choose eth0"
+    found = check._messages(ranks)
+    assert not found.usable
+    assert found.why.startswith("WIRE_INTERFACE: there is no network interface eth9: choose eth0 (rank 1). ")
+
+
 @pytest.mark.parametrize("as_json", (False, True))
 def test_the_networks_interrupts_are_shown(monkeypatch: pytest.MonkeyPatch, as_json: bool) -> None:
     """And what engine kernel lacks, as the rank says it."""

@@ -137,6 +137,18 @@ TEST(TransportChoice, WhereNothingIsKnownTheHostHasAll) {
   EXPECT_TRUE(choice.peers(0).empty());
 }
 
+// The user has asked for that interface, so a line says that there is none, also where transport is `auto`.
+TEST(TransportChoice, AnInterfaceThatIsMissingIsToldWithoutAskingForTheWire) {
+  Network network = network_of({{0, 1, 2}, 0U, 0U, 7U});
+  network.obstacle = "its node has no network interface eth9 (WIRE_INTERFACE)";
+  EXPECT_EQ(TransportChoice(network).warning(TransportWish::automatic), "");
+  network.misnamed = true;
+  EXPECT_EQ(TransportChoice(network).warning(TransportWish::automatic),
+            "no transport wire: rank 0 has none: its node has no network interface eth9 (WIRE_INTERFACE); the host "
+            "carries all messages");
+  EXPECT_EQ(TransportChoice(network).warning(TransportWish::host), "");
+}
+
 TEST(TransportChoice, TheOptionSaysWhatARankMayDo) {
   EXPECT_FALSE(transport_terms(TransportWish::host).wire);
   EXPECT_TRUE(transport_terms(TransportWish::automatic).better);

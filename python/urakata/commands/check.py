@@ -124,7 +124,12 @@ def _devices() -> Finding:
 
 
 def _messages(ranks: list[dict[str, Any]]) -> Finding:
-    """By what the program's own messages between nodes would go; rank 0 speaks for all."""
+    """By what the program's own messages between nodes would go; rank 0 speaks for all, but where a node lacks the
+    interface that WIRE_INTERFACE names."""
+    for rank in ranks:
+        if why := rank.get("no_interface"):
+            text = f"WIRE_INTERFACE: {why} (rank {rank['rank']}). Until then the MPI library carries all messages"
+            return Finding("messages between nodes", False, text)
     return Finding("messages between nodes", True, ranks[0]["messages"])
 
 
