@@ -346,6 +346,28 @@ def test_delay_is_in_the_round_trip_twice() -> None:
 
 
 @needs_hosts
+def test_a_lost_daemon_is_a_failure_although_the_launcher_ends_with_0(tmp_path: Path) -> None:
+    """As PRRTE 3 does where a daemon has too few file descriptors. This launcher starts two, of which one fails."""
+    mpirun = tmp_path / "mpirun"
+    said = '[ "$1" = --version ] && exec echo "HYDRA build details: Version: 4.2"'
+    agent = 'while [ "$1" != -launcher-exec ]; do shift; done'
+    mpirun.write_text(f'#!/bin/sh\n{said}\n{agent}\n"$2" host0 exit 0; "$2" host1 exit 5; exit 0\n')
+    mpirun.chmod(0o755)
+    with Hosts(count=2) as hosts, pytest.raises(HostsError, match=r"lost its daemon on host1 \(exit code 5\), and"):
+        hosts.run(["true"], host_mpi=str(mpirun))
+
+
+@needs_hosts
+def test_wrong_arguments_are_all_that_is_said() -> None:
+    """Not that the program would run without Urakata."""
+    pytest.importorskip("typer")
+    words = [sys.executable, "-m", "urakata", "hosts", "run", "--sites", "0x0", "--mpi", "mpich", "--", "true"]
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGES)}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2 and done.stderr.startswith("urakata hosts: "), done.stderr
+
+
+@needs_hosts
 def test_command_line_gives_the_jobs_exit_code(tmp_path: Path) -> None:
     pytest.importorskip("typer")
     program = compiled("mpich", tmp_path)

@@ -11,6 +11,9 @@ import sys
 
 from urakata.hosts import wire
 
+FAILURES = "_URAKATA_DAEMON_FAILURES"
+"""Names the file for the daemons of a launcher that fail: launchers may end with 0 then, as PRRTE 3 does."""
+
 
 def main(arguments: list[str]) -> int:
     """arguments: the instance's folder, then what the launcher said."""
@@ -21,7 +24,8 @@ def main(arguments: list[str]) -> int:
         print("urakata-hosts-agent: a host and a command are needed", file=sys.stderr)
         return 255
     host, command = words[0], " ".join(words[1:])
-    request = wire.Request(["/bin/sh", "-c", command], dict(os.environ), os.getcwd())
+    failures = os.environ.get(FAILURES, "")
+    request = wire.Request(["/bin/sh", "-c", command], dict(os.environ), os.getcwd(), failures)
     try:
         with wire.ask(folder, host, request, (0, 1, 2)) as connection:
             status = wire.status(connection)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import os
 import shlex
@@ -92,6 +93,7 @@ class Hosts:
         self._control: socket.socket | None = None
         self._lock = threading.Lock()
         self._jobs = 0
+        self._numbers = itertools.count()  # of jobs
 
     def __enter__(self) -> Hosts:
         sweep()
@@ -215,7 +217,8 @@ class Hosts:
         path of a launcher. `env` is added to the caller's environment and reaches every rank. What links between sites
         carry is measured and not kept, unless option LINK_RATES says otherwise: names of hosts are the same in all
         instances, and links are not. The result is the launcher's. After `timeout` seconds the job is ended and
-        subprocess.TimeoutExpired raised. `look` is called again and again meanwhile; what it raises ends the job."""
+        subprocess.TimeoutExpired raised. HostsError where a daemon of the launcher's has failed and it does not tell.
+        `look` is called again and again meanwhile; what it raises ends the job."""
         mpi = launcher.find_host(host_mpi) if isinstance(host_mpi, str) else host_mpi
         ranks = ranks_per_host * self.count
         job = launch.Job(
@@ -224,6 +227,7 @@ class Hosts:
             ranks_per_host=ranks_per_host,
             agent=f"{self._folder}/agent",
             environment={**_UNKNOWN_LINKS, **(env or {})},
+            failures=f"{self._folder}/failures-{next(self._numbers)}",
             crowded=ranks > len(set().union(*self.cpus)),
         )
         with self._lock:
@@ -233,6 +237,8 @@ class Hosts:
             words = launch.command_line(mpi, job)
             started = self.start(0, words, env=launch.launcher_environment(mpi, job), capture=capture, stdin=stdin)
             done = started.finish(timeout, look)
+            if done.returncode == 0 and (failed := _failures(job.failures)):
+                raise HostsError(f"{mpi.launcher} lost {failed}, and ended with 0 all the same: ranks may be missing")
             whole = True
             return done
         finally:
@@ -301,6 +307,17 @@ def _base_folder() -> str:
     """Where the folders of instances are; a Unix socket's path must stay short."""
     folder = tempfile.gettempdir()
     return folder if len(folder) < 60 else "/tmp"
+
+
+def _failures(file: str) -> str:
+    """In words, which of a launcher's daemons have failed, the first by name; empty: none has."""
+    try:
+        lines = Path(file).read_text(encoding="ascii").splitlines()
+    except OSError:
+        return ""
+    host, status = lines[0].split()
+    how = f"exit code {status}" if int(status) > 0 else f"signal {-int(status)}"
+    return f"its daemon on {host} ({how})" + (f" and {len(lines) - 1} more" if len(lines) > 1 else "")
 
 
 def running(owner: int | None) -> str:

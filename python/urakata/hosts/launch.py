@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from urakata import launcher
+from urakata.hosts.agent import FAILURES
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,8 @@ class Job:
     """The program that is called instead of ssh."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables that the ranks must see."""
+    failures: str = ""
+    """The file that the agents' commands note in if they fail."""
     crowded: bool = False
     """More ranks than CPUs: they give way to each other while they wait."""
 
@@ -64,6 +67,7 @@ def launcher_environment(mpi: launcher.Host, job: Job) -> dict[str, str]:
     for tool in ("OMPI", "PRTE"):
         environment[f"{tool}_ALLOW_RUN_AS_ROOT"] = "1"
         environment[f"{tool}_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
+    environment[FAILURES] = job.failures
     # Session directories of launchers go away with the host, even when it is killed.
     environment["TMPDIR"] = f"{os.path.dirname(job.agent)}/tmp"
     return environment

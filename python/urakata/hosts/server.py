@@ -36,6 +36,7 @@ class _Server:
         self._host = host
         self._selector = selectors.DefaultSelector()
         self._callers: dict[int, socket.socket] = {}
+        self._failures: dict[int, str] = {}  # of running commands, those with such a file
 
     def _accept(self) -> None:
         connection, _ = self._listener.accept()
@@ -53,6 +54,8 @@ class _Server:
         for stream in streams:
             os.close(stream)
         self._callers[child] = connection
+        if request.failures:
+            self._failures[child] = request.failures
         self._selector.register(connection, selectors.EVENT_READ, child)
 
     def _signal(self, connection: socket.socket, child: int) -> None:
@@ -76,11 +79,18 @@ class _Server:
                 return
             if child == 0:
                 return
+            status, failures = os.waitstatus_to_exitcode(result), self._failures.pop(child, "")
             if connection := self._callers.pop(child, None):
                 self._selector.unregister(connection)
+                if failures and status != 0:
+                    self._note(failures, status)
                 with contextlib.suppress(OSError):
-                    connection.sendall(wire.STATUS.pack(os.waitstatus_to_exitcode(result)))
+                    connection.sendall(wire.STATUS.pack(status))
                 connection.close()
+
+    def _note(self, failures: str, status: int) -> None:
+        with contextlib.suppress(OSError), open(failures, "a", encoding="ascii") as file:
+            file.write(f"{self._host} {status}\n")
 
     def loop(self) -> None:
         wake, woken = socket.socketpair()

@@ -25,6 +25,8 @@ class Request:
     arguments: list[str]
     environment: dict[str, str]
     folder: str
+    failures: str = ""
+    """A file that gets the line "HOST STATUS" if the command ends other than well before its caller goes."""
 
 
 def socket_path(folder: str, host: str) -> str:

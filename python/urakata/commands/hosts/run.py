@@ -114,9 +114,9 @@ def run(
     from urakata.hosts import HostsError, byte_code
 
     host_mpi = launcher.find_host(mpi)
-    command = _ranks_command(program)
     asked = lambda: options.sites_asked(sites, delay, link_rate, flow_rate, loss, queue, link, flow, seed)  # noqa: E731
     hosts = options.make(count, rate, delay, asked, congestion, settings)
+    command = _ranks_command(program)
     environment = {name: value for name, value in os.environ.items() if name.startswith("URAKATA_")}
     environment[caller_path.VARIABLE] = caller_path.caller_path()
     stop = _Stop()
