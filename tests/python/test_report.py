@@ -39,7 +39,7 @@ def rank(number: int, **changes: Any) -> dict[str, Any]:
         "urakata_report": 3, "rank": number, "ranks": 2, "host": "node<1>", "pid": 1, "program": "./app",
         "host_mpi": "Some MPI 1.0", "abi": "openmpi", "engine": "poll", "engine_why": "", "init_ns": 500,
         "finalize_ns": 10_000, "realtime_minus_monotonic_ns": 7, "caller_cpu_seconds": 1.0,
-        "helpers": [{"placement": "shared core", "cpus": "0", "cpu_seconds": 0.25}], "options": [],
+        "helpers": [{"placement": "exchanges between nodes", "cpus": "0", "cpu_seconds": 0.25}], "options": [],
         "call_sites": [site()],
         "tracks": [{"name": "helper 0", "lost": 0, "spans": [[2500, 3000]]}],
     }  # fmt: skip
@@ -138,6 +138,18 @@ def test_one_line_says_which_engine_was_asked_for_and_which_came_and_why(folder:
         "Engine thread/spare (rank 0): spare: 2 cores.",
         "Engine poll instead of thread (rank 1): x.",
     ]
+
+
+def test_the_thread_that_engine_poll_has_all_the_same_stands_on_the_line_of_the_engine(tmp_path: Path) -> None:
+    """As with MPICH on one node. It is no progress thread beside the line that says that there is none."""
+    asked = [{"name": "ENGINE", "value": "thread", "origin": "default"}]
+    helpers = [{"placement": "shared core", "cpus": "", "cpu_seconds": 0.25}]
+    why = "no progress thread, since all ranks are on this node"
+    told = [rank(number, options=asked, helpers=helpers, engine_why=why) for number in range(2)]
+    text = "\n".join(shown(tmp_path, *told))
+    said = " A fallback thread, which only keeps MPI's progress rule, used 0.250 CPU s each."
+    assert engine_lines(told) == [f"Engine poll instead of thread: {why}.{said}"]
+    assert "progress threads" not in text
 
 
 def late_run(folder: Path, *, short: bool, waits: list[dict[str, int]]) -> Row:
@@ -278,7 +290,7 @@ def test_sites_links_and_what_crossed_them_stand_in_both_forms(folder: Path) -> 
     for line in (
         "two sites: west, east",
         "west - east: round trip 16.0 ms; 25.0 Mb/s by one connection, 100.0 by two nodes, 400.0 by all",
-        "rank 0: 1 MiB to site east (round trip 16.2 ms) in 16 pieces over 4 lanes, of which 1 were lost",
+        "rank 0: 1 MiB to site east (round trip 16.2 ms) in 16 pieces over 4 connections; 1 were lost",
     ):
         assert text.count(line) == html.count(line) == 1, line
     assert "rank 1: 0" not in text + html

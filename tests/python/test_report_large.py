@@ -116,6 +116,7 @@ def test_of_many_ranks_a_line_stands_for_all(tmp_path: Path) -> None:
             sites=sites,
             devices=devices,
             transport="wire",
+            engine="thread/spare",
             call_sites=[site()],
             helpers=[{"placement": "spare core", "cpus": str(number), "cpu_seconds": 0.25 + number / 500}],
         )
@@ -126,6 +127,6 @@ def test_of_many_ranks_a_line_stands_for_all(tmp_path: Path) -> None:
     assert about == [
         "ranks 0-63: progress threads 0.313 CPU s each (0.250 of rank 0 to 0.376 of rank 63; spare core)",
         "ranks 0-63: messages between nodes by wire",
-        "ranks 0-63: 64 MiB to site east (round trip 16.2 ms) in 1024 pieces over up to 4 lanes",
+        "ranks 0-63: 64 MiB to site east (round trip 16.2 ms) in 1024 pieces over up to 4 connections",
         "ranks 0-63: CUDA is loaded; of buffers on devices 64.0 MiB were read and 0.0 MiB written",
     ]

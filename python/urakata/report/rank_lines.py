@@ -6,26 +6,50 @@ from statistics import fmean, median
 from typing import Any
 
 from urakata import site_links
-from urakata.report.units import bytes_text, of_ranks
+from urakata.report.units import bytes_text, count, of_ranks
 
 _MOST_RANKS = 16  # of which each has a line
 
 
+def _keeps_the_rule(rank: dict[str, Any], helper: dict[str, Any]) -> bool:
+    """Whether it is engine poll's fallback thread, for an MPI library without a hook in its waiting."""
+    return str(rank["engine"]) == "poll" and str(helper["placement"]).endswith(" core")
+
+
+def fallback_seconds(rank: dict[str, Any]) -> float | None:
+    """CPU time of the thread that only keeps MPI's progress rule; None: the rank has none."""
+    used = [float(helper["cpu_seconds"]) for helper in rank["helpers"] if _keeps_the_rule(rank, helper)]
+    return sum(used) if used else None
+
+
+def _helpers(rank: dict[str, Any]) -> list[dict[str, Any]]:
+    """The progress threads but for the fallback, of which the line on the engine tells."""
+    return [helper for helper in rank["helpers"] if not _keeps_the_rule(rank, helper)]
+
+
 def _helper_seconds(rank: dict[str, Any]) -> float:
-    return float(sum(helper["cpu_seconds"] for helper in rank["helpers"]))
+    return float(sum(helper["cpu_seconds"] for helper in _helpers(rank)))
 
 
 def _helper_lines(rank: dict[str, Any]) -> list[str]:
     line = f"rank {rank['rank']} on {rank['host']}: "
-    if rank["helpers"]:
-        where = ", ".join(f"{helper['placement']} {helper['cpus']}".strip() for helper in rank["helpers"])
+    helpers = _helpers(rank)
+    if helpers:
+        where = ", ".join(f"{helper['placement']} {helper['cpus']}".strip() for helper in helpers)
         line += f"progress threads {_helper_seconds(rank):.3f} CPU s ({where})"
     if rank.get("transport") == "wire":
-        line += "; " * bool(rank["helpers"]) + "messages between nodes by wire"
+        line += "; " * bool(helpers) + "messages between nodes by wire"
         line += ", the program's own too" * (rank.get("messages_by") == "wire")
-    elif not rank["helpers"]:
+    elif not helpers:
         return []
     return [line]
+
+
+def _way_line(ranks: str, site: str, total: dict[str, Any], connections: str) -> str:
+    """What has gone to another site; `connections`: of a pair of ranks."""
+    line = f"{ranks}: {bytes_text(total['bytes'])} to site {site} (round trip {total['round_trip_ms']:.1f} ms) "
+    line += f"in {total['pieces']} pieces over {connections}"
+    return line + (f"; {total['lost']} were lost, and {total['again']} sent again" if total["lost"] else "")
 
 
 def _site_lines(rank: dict[str, Any]) -> list[str]:
@@ -36,13 +60,8 @@ def _site_lines(rank: dict[str, Any]) -> list[str]:
     if rank["rank"] == 0:
         lines += [sites["found"], *(site_links.described(link) for link in sites.get("links", []))]
     for way in sites["ways"]:
-        if not way["bytes"]:
-            continue
-        line = f"rank {rank['rank']}: {bytes_text(way['bytes'])} to site {way['site']} "
-        line += f"(round trip {way['round_trip_ms']:.1f} ms) in {way['pieces']} pieces over {way['lanes']} lanes"
-        if way["lost"]:
-            line += f", of which {way['lost']} were lost; {way['again']} pieces went again"
-        lines.append(line)
+        if way["bytes"]:
+            lines.append(_way_line(f"rank {rank['rank']}", way["site"], way, count(way["lanes"], "connection")))
     return lines
 
 
@@ -56,12 +75,12 @@ def _device_lines(rank: dict[str, Any]) -> list[str]:
 
 def _helpers_of_all(ranks: list[dict[str, Any]]) -> list[str]:
     by_wire = [rank["rank"] for rank in ranks if rank.get("transport") == "wire"]
-    helped = [rank for rank in ranks if rank["helpers"]]
+    helped = [rank for rank in ranks if _helpers(rank)]
     lines = []
     if helped:
         seconds = {rank["rank"]: _helper_seconds(rank) for rank in helped}
         least, most = min(seconds, key=lambda one: seconds[one]), max(seconds, key=lambda one: seconds[one])
-        where = ", ".join(sorted({helper["placement"] for rank in helped for helper in rank["helpers"]}))
+        where = ", ".join(sorted({helper["placement"] for rank in helped for helper in _helpers(rank)}))
         line = f"{of_ranks(list(seconds))}: progress threads {fmean(seconds.values()):.3f} CPU s each "
         lines.append(f"{line}({seconds[least]:.3f} of rank {least} to {seconds[most]:.3f} of rank {most}; {where})")
     if by_wire:
@@ -79,12 +98,10 @@ def _sites_of_all(ranks: list[dict[str, Any]]) -> list[str]:
     lines = list(first)
     for site, parts in ways.items():
         total = {word: sum(way[word] for _, way in parts) for word in ("bytes", "pieces", "lost", "again")}
-        trip, lanes = median(way["round_trip_ms"] for _, way in parts), max(way["lanes"] for _, way in parts)
-        line = f"{of_ranks([rank for rank, _ in parts])}: {bytes_text(total['bytes'])} to site {site} "
-        line += f"(round trip {trip:.1f} ms) in {total['pieces']} pieces over up to {lanes} lanes"
-        if total["lost"]:
-            line += f", of which {total['lost']} were lost; {total['again']} pieces went again"
-        lines.append(line)
+        total["round_trip_ms"] = median(way["round_trip_ms"] for _, way in parts)
+        most = max(way["lanes"] for _, way in parts)
+        ranks_text = of_ranks([rank for rank, _ in parts])
+        lines.append(_way_line(ranks_text, site, total, f"up to {count(most, 'connection')}"))
     return lines
 
 
