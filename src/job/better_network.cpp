@@ -29,6 +29,9 @@ constexpr std::array<std::string_view, 38> kOtherDevices = {
     "kmsg",   "fuse",      "cpu",  "rtc",    "hpet",    "ptp",  "mem",    "userfault", "net/tun", "vhost",
     "kvm",    "loop",      "sd",   "nvme",   "dm-",     "snd/", "input/", "video"};
 
+// The PCI class of InfiniBand among the serial buses. Others of its controllers have one of the network classes.
+constexpr std::string_view kInfiniBandBus = "0x0c06";
+
 std::vector<std::string> entries(const std::string& folder) {
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(folder.c_str()), closedir);
   std::vector<std::string> found;
@@ -89,7 +92,8 @@ std::string unknown_controller(const std::string& root) {
     std::string device = folder;
     device.append("/").append(name);
     const std::string of = file_bytes(device + "/class", 32);
-    if (of.starts_with("0x02") && !of.starts_with("0x0200")) return device.substr(root.size());
+    const bool network = of.starts_with("0x02") && !of.starts_with("0x0200");
+    if (network || of.starts_with(kInfiniBandBus)) return device.substr(root.size());
   }
   return "";
 }

@@ -16,7 +16,8 @@ namespace urakata::job {
 std::string network_device(const std::string& root = "");
 
 // A network controller of this node that is not Ethernet, by its PCI class, "/sys/bus/pci/devices/0000:17:00.0"; empty: there
-// is none. The MPI library may drive it, with a driver that network_device() does not know; that shows after MPI_Init.
+// is none. The MPI library may drive it, with a driver that network_device() does not know; that shows after MPI_Init. A
+// network whose device has another class, or is no PCI device, shows after MPI_Init only (better_network()).
 std::string unknown_controller(const std::string& root = "");
 
 // What a process has open.

@@ -99,6 +99,10 @@ std::string channel_set_obstacle(std::size_t ranks, bool nodes_apart, bool by_wi
   return by_wire ? "" : "not all of its ranks reach each other by transport wire";
 }
 
+std::string no_wire_for(const std::string& why, const std::string& network) {
+  return why.empty() || network.empty() ? why : why + "; here " + network;
+}
+
 bool link_has_helper(const RunFacts& facts) { return helpers_pay(facts); }
 
 EngineChoice choose_engines(const RunFacts& facts, bool threads, const Placement& placement) {

@@ -26,6 +26,22 @@ struct RunFacts {
   std::string no_wire = {};  // once the ranks have met: why they do not go that way after all; empty: they do
 };
 
+// What a rank knows before the host's MPI_Init of the way that its messages to other nodes take.
+struct WireSigns {
+  bool alone = false;          // on its node, in a job that has other ranks
+  bool wire = false;           // option TRANSPORT allows transport wire
+  bool yields = true;          // to a better network, by option TRANSPORT
+  bool other_network = false;  // this node has a device of one, or one that may be
+};
+// RunFacts::by_wire. A better network that shows in MPI_Init only comes too late: then callers advance operations, and a
+// warning names the option by which the next job asks for calls by several threads. To ask in every job would make the
+// small operations of all systems with TCP longer, for a network that hides its device.
+inline bool counts_on_wire(const WireSigns& signs) {
+  return signs.alone && signs.wire && !(signs.yields && signs.other_network);
+}
+// RunFacts::no_wire, where a better network was found: `why`, and the sign of the network (job/better_network.hpp).
+std::string no_wire_for(const std::string& why, const std::string& network);
+
 // Is the host to be asked for calls by several threads at once? MPI_THREAD_MULTIPLE makes its own small operations up
 // to a fifth longer, so only where an engine of the run has a thread that calls the host.
 bool asks_for_threads(const RunFacts& facts);

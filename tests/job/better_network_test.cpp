@@ -83,6 +83,13 @@ TEST_F(BetterNetwork, AControllerThatIsNotEthernetMayBeOfAnUnknownNetwork) {
   EXPECT_EQ(device(), "") << "whether the MPI library uses it is not known";
 }
 
+TEST_F(BetterNetwork, AnInfiniBandControllerMayBeASerialBus) {
+  has_controller("0000:03:00.0", "0x0c0330");  // USB
+  EXPECT_EQ(unknown_controller(root_.string()), "");
+  has_controller("0000:17:00.0", "0x0c0600");
+  EXPECT_EQ(unknown_controller(root_.string()), "/sys/bus/pci/devices/0000:17:00.0");
+}
+
 TEST_F(BetterNetwork, OfOpenFilesOnlyDevicesThatMayBeNetworksAndListenersCount) {
   const Socket listener(SOCK_STREAM, true), bound(SOCK_STREAM, false), datagrams(SOCK_DGRAM, false);
   has_open(0, "/dev/null");

@@ -92,6 +92,33 @@ TEST(EngineChoice, ARankAloneOnItsNodeAsksForNoThreadLevelByWire) {
   EXPECT_TRUE(asks_for_threads(facts));
 }
 
+// Alone on its node, by wire: but for a device of another network, where option TRANSPORT has the wire yield to it.
+TEST(EngineChoice, ARankCountsOnTheWireUnlessADeviceSpeaksAgainstIt) {
+  EXPECT_TRUE(counts_on_wire({.alone = true, .wire = true}));
+  EXPECT_FALSE(counts_on_wire({.wire = true}));
+  EXPECT_FALSE(counts_on_wire({.alone = true}));
+  EXPECT_FALSE(counts_on_wire({.alone = true, .wire = true, .other_network = true}));
+  EXPECT_TRUE(counts_on_wire({.alone = true, .wire = true, .yields = false, .other_network = true}));
+}
+
+// A network without a device that tells it: engine poll, and the warning says what has shown the network and what to do.
+TEST(EngineChoice, ANetworkThatShowsInInitOnlyIsNamedInTheWarning) {
+  const Placement shared = placements()[1].placement;
+  RunFacts facts{.hook = true, .by_wire = counts_on_wire({.alone = true, .wire = true})};
+  EXPECT_FALSE(asks_for_threads(facts));
+  facts.no_wire = no_wire_for("the nodes of ranks 0 and 1 have a better network", "the MPI library uses /dev/strange0");
+  const EngineChoice choice = choose_engines(facts, false, shared);
+  EXPECT_EQ(choice.usable(), std::vector<std::string_view>{"poll"});
+  EXPECT_NE(choice.warning.find("better network; here the MPI library uses /dev/strange0"), std::string::npos);
+  EXPECT_NE(choice.warning.find("--transport host does"), std::string::npos);
+  // The next job, with --transport host.
+  facts = {.hook = true, .by_wire = counts_on_wire({.alone = true, .wire = false})};
+  EXPECT_TRUE(asks_for_threads(facts));
+  EXPECT_EQ(choose_engines(facts, true, shared).usable(), (std::vector<std::string_view>{"thread", "poll"}));
+  EXPECT_EQ(no_wire_for("", "the MPI library uses /dev/strange0"), "") << "the wire is used all the same";
+  EXPECT_EQ(no_wire_for("ranks 0 and 1 are apart", ""), "ranks 0 and 1 are apart");
+}
+
 TEST(EngineChoice, EngineHostAsksForNothing) {
   for (unsigned facts = 0; facts < 8; ++facts) {
     EXPECT_FALSE(asks_for_threads({.asked = EngineKind::host,

@@ -100,8 +100,11 @@ tune::RunFacts run_facts() {
                                              .within_node;
   const tune::TransportTerms terms = tune::transport_terms(wish.transport);
   // MPI_THREAD_MULTIPLE is to be had in MPI_Init only. So what may turn out to be better than the wire counts here, too.
-  facts.by_wire = started.local_ranks == 1 && started.ranks > 1 && terms.wire &&
-                  !(terms.better && !(job::network_device().empty() && job::unknown_controller().empty()));
+  facts.by_wire =
+      tune::counts_on_wire({.alone = started.local_ranks == 1 && started.ranks > 1,
+                            .wire = terms.wire,
+                            .yields = terms.better,
+                            .other_network = !job::network_device().empty() || !job::unknown_controller().empty()});
   return facts;
 }
 
@@ -270,7 +273,7 @@ std::string Process::why_no_kernel(job::Bootstrap& world) {
 
 void Process::make_engines() {
   const Options& wish = options();
-  facts_.no_wire = why_not_by_wire();
+  facts_.no_wire = tune::no_wire_for(why_not_by_wire(), better_network_);
   engine_choice_ = tune::choose_engines(facts_, multiple_, placement_);
   HostBootstrap world(world_);
   refuse_together(world, job_.nodes(), engine_choice_.refusal);
