@@ -167,10 +167,6 @@ void CallProfile::leave(CallRecord& to, std::uint64_t begin, std::uint64_t end, 
   if (head().since_ns.load(std::memory_order_relaxed) == begin) head().inside.store(0, std::memory_order_relaxed);
 }
 
-bool CallProfile::inside_since(std::uint64_t begin) const {
-  return head().since_ns.load(std::memory_order_relaxed) == begin && head().inside.load(std::memory_order_relaxed) != 0;
-}
-
 void CallProfile::located(const CallRecord& record, std::uint64_t begin) {
   if (head().since_ns.load(std::memory_order_relaxed) != begin) return;
   std::uint32_t inside = head().inside.load(std::memory_order_relaxed);

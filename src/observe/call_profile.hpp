@@ -95,8 +95,6 @@ class CallProfile {
   void enter(const CallRecord& record, std::uint64_t begin);
   void leave(CallRecord& record, std::uint64_t begin, std::uint64_t end, std::uint64_t bytes);
 
-  // Is the call that began at `begin` still open, and the one begun last?
-  bool inside_since(std::uint64_t begin) const;
   // The place of the call that began at `begin` is now known better: `record` is the call site's.
   void located(const CallRecord& record, std::uint64_t begin);
 

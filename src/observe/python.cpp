@@ -34,8 +34,7 @@ struct Interpreter {
   bool complete = false;
   // Of other threads.
   void* (*main)() = nullptr;
-  void* (*first_thread)(void* interpreter) = nullptr;
-  void* (*next_thread)(void* thread) = nullptr;
+  void* (*interpreter_of)(void* thread) = nullptr;
   void* (*frame_of)(void* thread) = nullptr;  // given
   bool sees_threads = false;
 
@@ -50,15 +49,7 @@ struct Interpreter {
     // A build without a GIL has this function, and threads run there while others look.
     const bool has_gil = dlsym(RTLD_DEFAULT, "PyUnstable_Module_SetGIL") == nullptr;
     sees_threads = complete && has_gil && find("PyInterpreterState_Main", main) &&
-                   find("PyInterpreterState_ThreadHead", first_thread) && find("PyThreadState_Next", next_thread) &&
-                   find("PyThreadState_GetFrame", frame_of);
-  }
-
-  bool lives(const void* thread) const {
-    for (void* one = first_thread(main()); one != nullptr; one = next_thread(one)) {
-      if (one == thread) return true;
-    }
-    return false;
+                   find("PyThreadState_GetInterpreter", interpreter_of) && find("PyThreadState_GetFrame", frame_of);
   }
 
   std::string text(void* object, const char* name) const {
@@ -150,12 +141,20 @@ const void* python_thread() {
   return python.complete ? python.own_state() : nullptr;
 }
 
+// The thread's state is read with the GIL alone. CPython changes the list of states under a lock of its own
+// (HEAD_LOCK), and PyThreadState_New() and PyThreadState_Delete() need no GIL, so the list is not looked at. What makes
+// the state safe to read is that its thread is inside a call (`still`, asked with the GIL):
+// - It exists. CPython takes a state away on its own thread (PyThreadState_DeleteCurrent, also for PyGILState_Release),
+//   or after PyThreadState_Clear(); both need the GIL, which the thread takes when its call returns. So does the end of
+//   the interpreter.
+// - Its frames stay as they are. They change while Python code runs, which needs the GIL, too.
+// Another interpreter of the process may have a GIL of its own (PEP 684): its threads have no line.
 void find_python_line(const void* thread, const std::function<bool()>& still,
                       const std::function<void(const PythonLine&)>& found) {
   const Interpreter& python = interpreter();
   if (!python.sees_threads || thread == nullptr || python.finalizing() != 0) return;
   const int before = python.ensure();
-  if (still() && python.lives(thread)) {
+  if (still() && python.interpreter_of(const_cast<void*>(thread)) == python.main()) {
     if (void* const frame = python.frame_of(const_cast<void*>(thread))) {
       if (const PythonLine* const line = known_lines().at(python, frame)) found(*line);
       python.drop(frame);

@@ -30,7 +30,8 @@ const void* python_thread();
 
 // Finds the line of another thread that is inside a call of an extension module and has released the GIL there. Waits
 // for the GIL; with it, asks by `still` whether the thread is in that call yet, and then passes the line to `found`.
-// Finds nothing if the thread has ended, if its interpreter is ending, or if Python has no GIL.
+// `thread` may be dangling if `still` says no. Finds nothing of another interpreter than the first one, if that one is
+// ending, or if Python has no GIL.
 //
 // Call it from a thread that the program does not wait for.
 void find_python_line(const void* thread, const std::function<bool()>& still,

@@ -23,11 +23,11 @@ struct OpenCall {
   const void* thread = nullptr;  // Python's
   const char* name = nullptr;
   const void* address = nullptr;
-  std::uint64_t begin = 0;  // 0: there was none yet
+  std::uint64_t begin = 0;  // 0: there is none
 };
 
 SpinLock newest_lock;
-OpenCall newest;  // the one that was begun last
+OpenCall newest;  // the one that was begun last; none if that one has ended
 std::once_flag started;
 
 OpenCall read_newest() {
@@ -35,9 +35,15 @@ OpenCall read_newest() {
   return newest;
 }
 
+// Is the thread still inside the call? Once it has left end_python_call(), no longer.
+bool still_newest(const OpenCall& call) {
+  const OpenCall now = read_newest();
+  return now.thread == call.thread && now.begin == call.begin;
+}
+
 void look(CallProfile& to, const OpenCall& call) {
   observe::find_python_line(
-      call.thread, [&] { return to.inside_since(call.begin); },
+      call.thread, [&] { return still_newest(call); },
       [&](const observe::PythonLine& line) {
         to.located(to.record({call.name, call.address, &line}), call.begin);
       });
@@ -47,8 +53,8 @@ void watch(const std::atomic<CallProfile*>& own) {
   std::uint64_t looked_at = 0;
   while (CallProfile* const to = own.load(std::memory_order_acquire)) {
     const OpenCall call = read_newest();
-    if (call.begin != looked_at && now_ns() - call.begin >= kLong) {
-      if (to->inside_since(call.begin)) look(*to, call);
+    if (call.begin != 0 && call.begin != looked_at && now_ns() - call.begin >= kLong) {
+      look(*to, call);
       looked_at = call.begin;
     }
     std::this_thread::sleep_for(std::chrono::nanoseconds(kLong));
@@ -82,6 +88,12 @@ void note_python_call(const std::atomic<CallProfile*>& own, const char* name, co
     newest = call;
   }
   std::call_once(started, start_watching, std::cref(own));
+}
+
+void end_python_call(std::uint64_t begin) {
+  const void* const thread = observe::python_thread();
+  const std::scoped_lock held(newest_lock);
+  if (newest.begin == begin && newest.thread == thread) newest = {};
 }
 
 }  // namespace urakata::profile

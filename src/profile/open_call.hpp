@@ -16,5 +16,7 @@ namespace urakata::profile {
 // profile. The thread that looks for lines starts with the first one, and ends once `own` holds no profile.
 void note_python_call(const std::atomic<observe::CallProfile*>& own, const char* name, const void* address,
                       std::uint64_t begin);
+// The same thread's call that began at `begin` ends: before it returns, since the thread may end then.
+void end_python_call(std::uint64_t begin);
 
 }  // namespace urakata::profile

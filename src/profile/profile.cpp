@@ -117,6 +117,7 @@ bool ProfiledCall::ended() {
 
 ProfiledCall::~ProfiledCall() {
   if (ended()) {
+    if (observe::from_python(address_)) end_python_call(begin_);
     if (CallProfile* const to = profile.load(std::memory_order_acquire)) {
       // Not before the call: see python_line().
       if (const observe::PythonLine* const line = observe::python_line(address_)) {

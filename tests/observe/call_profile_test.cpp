@@ -114,7 +114,6 @@ TEST_F(CallProfiles, TellsOfTheCallThatARankIsIn) {
   CallRecord& send = profile->record({kSend, kHere});
   profile->enter(send, 90);
   EXPECT_EQ(last(), "Wait");
-  EXPECT_TRUE(profile->inside_since(90));
   // Its line is found later; one of a call that has ended changes nothing.
   const PythonLine line{"/a/app.py", "step", 7};
   CallRecord& located = profile->record({kSend, kHere, &line});
@@ -123,7 +122,6 @@ TEST_F(CallProfiles, TellsOfTheCallThatARankIsIn) {
   profile->located(located, 90);
   EXPECT_EQ(read().head().inside, profile->number_of(located) + 1);
   profile->leave(located, 90, 95, CallProfile::kNotKnown);
-  EXPECT_FALSE(profile->inside_since(90));
   profile->located(located, 90);
   EXPECT_EQ(read().head().inside, 0U);
   EXPECT_EQ(last(), "Send");

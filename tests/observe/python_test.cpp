@@ -97,9 +97,9 @@ TEST_F(Python, AnotherThreadsLineIsFoundWhileItIsInItsCall) {
   };
   EXPECT_EQ(found(true), 17);
   EXPECT_EQ(found(false), 0);
-  variable<int>("false_thread_ended") = 1;
+  variable<int>("false_other_interpreter") = 1;
   EXPECT_EQ(found(true), 0);
-  variable<int>("false_thread_ended") = 0;
+  variable<int>("false_other_interpreter") = 0;
   variable<int>("false_ends") = 1;
   EXPECT_EQ(found(true), 0);
   variable<int>("false_ends") = 0;

@@ -41,12 +41,16 @@ SEEN void* PyErr_Occurred(void) { return with_gil(false_exception ? texts : NULL
 SEEN void PyErr_Clear(void) { with_gil(NULL); }
 SEEN void* PyEval_GetFrame(void) { return with_gil(false_current); }
 /* Another thread's frame is given, not lent. */
-SEEN int false_thread_ended;
+SEEN int false_other_interpreter; /* the thread's */
 SEEN void* PyInterpreterState_Main(void) { return texts; }
-SEEN void* PyInterpreterState_ThreadHead(void* interpreter) {
-  return with_gil(interpreter == texts && !false_thread_ended ? texts : NULL);
+SEEN void* PyThreadState_GetInterpreter(void* thread) {
+  return with_gil(thread == texts && !false_other_interpreter ? texts : NULL);
 }
-SEEN void* PyThreadState_Next(void* thread) { return with_gil(thread == texts ? NULL : thread); }
+/* CPython changes the list of threads under a lock that is not the GIL. */
+SEEN void* PyInterpreterState_ThreadHead(void* interpreter) {
+  (void)interpreter;
+  abort();
+}
 SEEN void* PyThreadState_GetFrame(void* thread) {
   if (thread == texts && false_current != NULL) ++false_current->references;
   return with_gil(thread == texts ? false_current : NULL);
