@@ -1,5 +1,8 @@
 #include "shim/process/finalize_callback.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <list>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -13,7 +16,8 @@ namespace urakata::shim {
 namespace {
 
 using End = void (*)();
-constinit End at_end = nullptr;  // nullptr once it was called
+constinit End at_end = nullptr;                 // nullptr once it was called
+constinit int code_of_deletions = MPI_SUCCESS;  // the last error of delete_attributes_of_self()
 
 void end_once() {
   if (const End end = std::exchange(at_end, nullptr)) end();
@@ -24,31 +28,87 @@ int leave_out_of_copy(MPI_Comm, int, void*, void*, void*, int* flag) {
   return MPI_SUCCESS;
 }
 
+// MPI_Finalize so reports the error of a callback that came before it.
 int deleted(MPI_Comm, int, void*, void*) {
   end_once();
-  return MPI_SUCCESS;
+  return code_of_deletions;
 }
 
-// That were set on MPI_COMM_SELF, in this order; some may have been deleted since.
-struct KeysOfSelf {
-  std::mutex lock;
-  std::vector<int> all;
+// The program's functions of a keyval, behind ours.
+struct Functions {
+  MPI_Comm_copy_attr_function* copy;
+  MPI_Comm_delete_attr_function* erase;
+  void* extra;
+  bool operator==(const Functions&) const = default;
 };
-KeysOfSelf& keys_of_self() {
-  static auto* made = new KeysOfSelf;
+
+struct Keys {
+  std::mutex lock;
+  std::list<Functions> functions;  // each once, for ever: nobody tells when the last attribute of a keyval is gone
+  std::vector<int> ours;           // keyvals whose functions are ours
+  std::vector<int> of_self;        // of these: set on MPI_COMM_SELF, in this order; some may have been deleted since
+};
+Keys& keys() {
+  static auto* made = new Keys;
   return *made;
 }
 
+// In an MPI_Finalize that calls no further callback once one has returned an error.
+constinit bool last_at_error = false;
+constinit int being_deleted = MPI_KEYVAL_INVALID;  // by delete_attributes_of_self()
+
+int copy_attribute(MPI_Comm comm, int key, void* extra, void* value, void* copied, int* flag) {
+  const auto& of = *static_cast<const Functions*>(extra);
+  return of.copy(comm, key, of.extra, value, copied, flag);
+}
+
+int delete_attribute(MPI_Comm comm, int key, void* value, void* extra) {
+  const auto& of = *static_cast<const Functions*>(extra);
+  const int code = of.erase(comm, key, value, of.extra);
+  if (comm != MPI_COMM_SELF || code == MPI_SUCCESS) return code;
+  if (key == being_deleted) {  // else the attribute stays, and MPI_Finalize calls the function again
+    code_of_deletions = code;
+    return MPI_SUCCESS;
+  }
+  if (last_at_error) end_once();
+  return code;
+}
+
+// Not one of the small numbers that stand for MPI_COMM_NULL_COPY_FN and its like.
+template <class Function>
+bool is_function(Function* function) {
+  return reinterpret_cast<std::uintptr_t>(function) > 0xff;
+}
+
+int create_keyval(const Functions& of, int* key) {
+  Keys& all = keys();
+  Functions* kept = nullptr;
+  {
+    const std::lock_guard guard(all.lock);
+    const auto found = std::ranges::find(all.functions, of);
+    kept = found != all.functions.end() ? &*found : &all.functions.emplace_back(of);
+  }
+  const int code = host.Comm_create_keyval(is_function(of.copy) ? copy_attribute : of.copy,
+                                           is_function(of.erase) ? delete_attribute : of.erase, key, kept);
+  if (code == MPI_SUCCESS) {
+    const std::lock_guard guard(all.lock);
+    std::erase(all.ours, *key);
+    all.ours.push_back(*key);
+  }
+  return code;
+}
+
 void note_key_of_self(int key) {
-  const std::lock_guard guard(keys_of_self().lock);
-  std::erase(keys_of_self().all, key);
-  keys_of_self().all.push_back(key);
+  Keys& all = keys();
+  const std::lock_guard guard(all.lock);
+  std::erase(all.of_self, key);
+  if (std::ranges::count(all.ours, key) != 0) all.of_self.push_back(key);
 }
 
 // The last one; MPI_KEYVAL_INVALID: there are none left.
 int take_key_of_self() {
-  const std::lock_guard guard(keys_of_self().lock);
-  std::vector<int>& all = keys_of_self().all;
+  const std::lock_guard guard(keys().lock);
+  std::vector<int>& all = keys().of_self;
   if (all.empty()) return MPI_KEYVAL_INVALID;
   const int key = all.back();
   all.pop_back();
@@ -75,7 +135,8 @@ bool finalized() {
 }
 
 // Open MPI calls no further callback once one of the program's has returned an error. It then waits for the other ranks
-// and still allows all calls, while its progress loop calls this.
+// and still allows all calls, while its progress loop calls this. For a callback that is not behind delete_attribute(),
+// as Fortran's: where all ranks are in MPI_Finalize already, the wait may end before.
 int end_after_failed_callback() {
   if (at_end != nullptr && !on_helper_thread && finalized()) end_once();
   return 0;
@@ -93,18 +154,21 @@ bool set_finalize_callback(void (*end)()) {
 }
 
 void delete_attributes_of_self() {
-  auto* const delete_attribute =
-      reinterpret_cast<decltype(&PMPI_Comm_delete_attr)>(host_symbol("PMPI_Comm_delete_attr"));
-  if (delete_attribute == nullptr) return;
+  auto* const delete_one = reinterpret_cast<decltype(&PMPI_Comm_delete_attr)>(host_symbol("PMPI_Comm_delete_attr"));
+  if (delete_one == nullptr) return;
   for (int key = take_key_of_self(); key != MPI_KEYVAL_INVALID; key = take_key_of_self()) {
-    if (has_attribute(key)) delete_attribute(MPI_COMM_SELF, key);
+    being_deleted = key;
+    if (has_attribute(key)) delete_one(MPI_COMM_SELF, key);
   }
+  being_deleted = MPI_KEYVAL_INVALID;
 }
 
 int finalize_with_callback() {
   const bool hook = host.progress_register != nullptr;
   if (hook) host.progress_register(end_after_failed_callback);
+  last_at_error = hook;
   const int code = host.Finalize();
+  last_at_error = false;
   // MPICH calls the callbacks in a later MPI_Session_finalize where the program has a session. Its library stays until
   // then, so the end need not wait.
   if (!hook && finalized()) end_once();
@@ -120,6 +184,16 @@ extern "C" {
 
 using namespace urakata::shim;
 
+// Ours stand before the program's functions.
+URAKATA_EXPORT int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* erase,
+                                          int* key, void* extra) {
+  need_host();
+  if (key == nullptr || inside_host(__builtin_return_address(0))) {
+    return host.Comm_create_keyval(copy, erase, key, extra);
+  }
+  return create_keyval({copy, erase, extra}, key);
+}
+
 URAKATA_EXPORT int MPI_Comm_set_attr(MPI_Comm comm, int key, void* value) {
   need_host();
   const int code = host.Comm_set_attr(comm, key, value);
@@ -128,6 +202,8 @@ URAKATA_EXPORT int MPI_Comm_set_attr(MPI_Comm comm, int key, void* value) {
   return code;
 }
 
+int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function*, MPI_Comm_delete_attr_function*, int*, void*)
+    URAKATA_ALIAS(MPI_Comm_create_keyval);
 int PMPI_Comm_set_attr(MPI_Comm, int, void*) URAKATA_ALIAS(MPI_Comm_set_attr);
 
 }  // extern "C"
