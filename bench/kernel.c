@@ -14,7 +14,7 @@
 //                 waiting calls included, and io_uring's kernel threads.
 //   --part small  any number of ranks: MPI_Iallreduce of floats and of doubles, each waited for at once, one after the
 //                 other; what the start takes of it; and the elements of all results that are not what the processor has.
-//   --part own    the same by an operation of the program's own, which engine kernel computes where its byte code is
+//   --part own    the same by an operation of the program's own, which engine kernel computes where its eBPF code is
 //                 attached as `affine`.
 //   --method      collective; in parts hop and lost also explicit: the program's own messages and tests; in part lost
 //                 blocked: a thread of the program that blocks in recv(). The variable KERNEL_METHOD says so, too.

@@ -13,7 +13,7 @@ endif()
 # `urakata bench` compiles its programs with the mpicc of the MPI that it measures.
 install(DIRECTORY bench/ DESTINATION ${CMAKE_INSTALL_DATADIR}/urakata/bench FILES_MATCHING PATTERN "*.[ch]")
 
-# For programs that build collectives of their own, and for operations of their own as byte code.
+# For programs that build collectives of their own, and for operations of their own as eBPF code.
 install(FILES include/urakata.h include/urakata_op.bpf.h include/urakata_ieee.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 configure_package_config_file(cmake/urakataConfig.cmake.in ${PROJECT_BINARY_DIR}/cmake/urakataConfig.cmake
                               INSTALL_DESTINATION lib/cmake/urakata PATH_VARS CMAKE_INSTALL_INCLUDEDIR)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A wheel for any Linux with glibc 2.28 or newer (RHEL 8, Debian 10, Ubuntu 20.04), whatever this machine has: compiled by
 # zig's clang, which links against the C library's older versions. What else the programs need is in them: libc++ (zig's),
-# and hwloc and liburing, built here. Byte code of engine `kernel` is left out.
+# and hwloc and liburing, built here. eBPF code of engine `kernel` is left out.
 #
 #   cmake/wheel.sh FOLDER PYTHON [PROCESSOR]   after ./dev setup on Debian or Ubuntu, from the source tree; the wheel is
 #                                              left in FOLDER/dist. PROCESSOR: x86_64 or aarch64, this machine's without it

@@ -1,4 +1,4 @@
-/* A reduction operation of a program's own as byte code: the composition of maps x -> a x + b, which does not commute
+/* A reduction operation of a program's own as eBPF code: the composition of maps x -> a x + b, which does not commute
  * (linear recurrences, and what is made of them). Numbers are modulo 2^64. own_operation.c uses it.
  *
  *   clang -target bpf -mcpu=v3 -O2 -g -I /usr/include/x86_64-linux-gnu -c affine.bpf.c

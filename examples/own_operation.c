@@ -4,7 +4,7 @@
 //   urakata run -n 2 --hostfile hosts --engine kernel -- ./own_operation
 //
 // Prints the composition of all ranks' maps, the time of one reduction and how often this rank's function was called for
-// it: with byte code about every second time (where the rank's own data came last), else for every rank in every one.
+// it: with eBPF code about every second time (where the rank's own data came last), else for every rank in every one.
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -91,7 +91,7 @@ Result<int> users_map(const bpf_object* object) {
 Status attach_beside(const AttachWish& wish, unsigned interface, const LinkedOps& linked) {
   xdp_program* const opened = xdp_program__open_file(linked.file().c_str(), "xdp.frags", nullptr);
   if (const long code = libxdp_get_error(opened); code != 0) {
-    return bpf_failure("reading " + wish.byte_code, static_cast<int>(code));
+    return bpf_failure("reading " + wish.ebpf, static_cast<int>(code));
   }
   const Program program(opened);
   const int code = xdp_program__attach(opened, static_cast<int>(interface), mode_of(wish), 0);
@@ -112,10 +112,10 @@ Status attach_beside(const AttachWish& wish, unsigned interface, const LinkedOps
 // Where the kernel cannot run a dispatcher: takes the place of `before`, which is ours, at one blow.
 Status replace(const AttachWish& wish, unsigned interface, const LinkedOps& linked, const xdp_program* before) {
   const Object object(bpf_object__open_file(linked.file().c_str(), nullptr));
-  if (object == nullptr) return bpf_failure("reading " + wish.byte_code, errno);
-  if (const int code = bpf_object__load(object.get()); code != 0) return bpf_failure("loading " + wish.byte_code, code);
+  if (object == nullptr) return bpf_failure("reading " + wish.ebpf, errno);
+  if (const int code = bpf_object__load(object.get()); code != 0) return bpf_failure("loading " + wish.ebpf, code);
   const bpf_program* const program = bpf_object__find_program_by_name(object.get(), kProgram);
-  if (program == nullptr) return bpf_failure("finding the program in " + wish.byte_code, ENOENT);
+  if (program == nullptr) return bpf_failure("finding the program in " + wish.ebpf, ENOENT);
   const Result<int> users = users_map(object.get());
   if (!users.ok()) return users.error();
   if (Status given = stage_tables(interface, *users, wish.users, linked.ops()); !given.ok()) return given;
@@ -151,7 +151,7 @@ Status attach(const AttachWish& wish) {
     return Error{"at most " + std::to_string(URA_XDP_USERS) + " users may reduce at an interface"};
   }
   if (Status made = make_mount_point(); !made.ok()) return made;
-  const auto linked = LinkedOps::link(wish.byte_code, wish.ops);
+  const auto linked = LinkedOps::link(wish.ebpf, wish.ops);
   if (!linked.ok()) return linked.error();
   const Result<Programs> programs = programs_at(*interface);
   if (!programs.ok()) return programs.error();

@@ -1,4 +1,4 @@
-// Byte code for small reductions at a network interface (xdp/frame.h): attached, detached, looked at. Needs root.
+// eBPF code for small reductions at a network interface (xdp/frame.h): attached, detached, looked at. Needs root.
 #pragma once
 
 #include <sys/types.h>
@@ -14,10 +14,10 @@ namespace urakata {
 
 struct AttachWish {
   std::string interface;
-  std::string byte_code;     // file
+  std::string ebpf;          // file
   std::vector<uid_t> users;  // who may reduce there; at most URA_XDP_USERS
   std::vector<OwnOp> ops;    // of programs' own; see linked_ops.hpp
-  bool generic = false;      // in the kernel's own part, for interfaces whose driver does not run byte code itself
+  bool generic = false;      // in the kernel's own part, for interfaces whose driver does not run eBPF code itself
 };
 
 // Other programs at the interface stay, by libxdp's dispatcher. What it was attached with before is replaced when all

@@ -55,7 +55,7 @@ std::string why_not(const std::vector<OwnOp>& sorted) {
 Result<std::uint32_t> element_of(const OwnOp& op) {
   const Owned<btf> types(btf__parse_elf(op.file.c_str(), nullptr));
   if (types == nullptr) {
-    return bpf_failure(told(op) + " is no byte code with its types (clang -target bpf -O2 -g -c)", errno);
+    return bpf_failure(told(op) + " is no eBPF code with its types (clang -target bpf -O2 -g -c)", errno);
   }
   const int type = btf__find_by_name_kind(types.get(), kElement, BTF_KIND_TYPEDEF);
   const auto bytes = type < 0 ? type : btf__resolve_size(types.get(), static_cast<__u32>(type));
@@ -99,20 +99,20 @@ Status try_out(const std::string& file) {
 
 }  // namespace
 
-Result<LinkedOps> LinkedOps::link(const std::string& byte_code, std::vector<OwnOp> wanted) {
+Result<LinkedOps> LinkedOps::link(const std::string& ebpf, std::vector<OwnOp> wanted) {
   std::ranges::sort(wanted, {}, &OwnOp::name);
   if (const std::string why = why_not(wanted); !why.empty()) return Error{why};
   LinkedOps made;
-  made.file_ = byte_code;
+  made.file_ = ebpf;
   if (wanted.empty()) {
-    if (const Status taken = try_out(byte_code); !taken.ok()) return Error{byte_code + ": " + taken.error().message};
+    if (const Status taken = try_out(ebpf); !taken.ok()) return Error{ebpf + ": " + taken.error().message};
     return made;
   }
   std::string folder = "/tmp/urakata-ops-XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) return system_error("making a folder in /tmp");
   made.folder_ = folder;
   made.file_ = folder + "/linked.o";
-  std::vector<std::string> parts = {byte_code};
+  std::vector<std::string> parts = {ebpf};
   for (unsigned number = 0; number < wanted.size(); ++number) {
     const OwnOp& op = wanted[number];
     const auto bytes = element_of(op);
@@ -121,7 +121,7 @@ Result<LinkedOps> LinkedOps::link(const std::string& byte_code, std::vector<OwnO
     made.ops_.of[number].bytes = *bytes;
     parts.push_back(folder + "/" + std::to_string(number) + ".o");
     if (Status done = renumber(op, number, parts.back()); !done.ok()) return done.error();
-    Status alone = join({byte_code, parts.back()}, made.file_);
+    Status alone = join({ebpf, parts.back()}, made.file_);
     if (alone.ok()) alone = try_out(made.file_);
     if (!alone.ok()) return Error{told(op) + ": " + alone.error().message};
   }

@@ -1,4 +1,4 @@
-// Operations of programs' own (include/urakata_op.bpf.h) put together with the byte code of small reductions.
+// Operations of programs' own (include/urakata_op.bpf.h) put together with the eBPF code of small reductions.
 #pragma once
 
 #include <string>
@@ -11,15 +11,15 @@ namespace urakata {
 
 struct OwnOp {
   std::string name;
-  std::string file;  // byte code
+  std::string file;  // eBPF code
 };
 
-// A file of byte code that has them all, until it goes.
+// A file of eBPF code that has them all, until it goes.
 class LinkedOps {
  public:
   // All of it has been tried with the kernel, and each operation by itself before, so that the error names the one that
-  // is refused. At most URA_XDP_OPS. Needs the right to load byte code.
-  static Result<LinkedOps> link(const std::string& byte_code, std::vector<OwnOp> wanted);
+  // is refused. At most URA_XDP_OPS. Needs the right to load eBPF code.
+  static Result<LinkedOps> link(const std::string& ebpf, std::vector<OwnOp> wanted);
   ~LinkedOps();
   LinkedOps(LinkedOps&& other) noexcept;
   LinkedOps& operator=(LinkedOps&&) = delete;

@@ -16,13 +16,13 @@ using urakata::Attached;
 using urakata::AttachWish;
 
 constexpr const char* kUsage =
-    R"(usage: urakata-kernel attach INTERFACE BYTE_CODE [--user NAME]... [--op NAME=FILE]... [--generic]
+    R"(usage: urakata-kernel attach INTERFACE EBPF [--user NAME]... [--op NAME=FILE]... [--generic]
        urakata-kernel detach INTERFACE
        urakata-kernel list [--json]
 
-Byte code that computes small collectives of Urakata's jobs at a network interface, for the users named (default: who
-calls). --op: with an operation of a program's own, from byte code (urakata_op.bpf.h). `urakata kernel` says more and
-knows where the byte code is. Exit code 1: it could not be done.
+eBPF code that computes small collectives of Urakata's jobs at a network interface, for the users named (default: who
+calls). --op: with an operation of a program's own, from eBPF code (urakata_op.bpf.h). `urakata kernel` says more and
+knows where the eBPF code is. Exit code 1: it could not be done.
 
 Examples:
   urakata-kernel attach eth0 lib/urakata/reduce.bpf.o --user anna
@@ -66,11 +66,11 @@ int attach(const std::vector<std::string_view>& words) {
       places.push_back(words[i]);
     }
   }
-  if (places.size() != 2) return wrong("attach needs an interface and a file of byte code");
+  if (places.size() != 2) return wrong("attach needs an interface and a file of eBPF code");
   wish.interface = places[0];
-  wish.byte_code = places[1];
+  wish.ebpf = places[1];
   if (wish.users.empty()) wish.users.push_back(getuid());
-  if (geteuid() != 0) return fail("only root may attach byte code to an interface");
+  if (geteuid() != 0) return fail("only root may attach eBPF code to an interface");
   const urakata::Status done = urakata::attach(wish);
   return done.ok() ? 0 : fail(done.error().message);
 }
@@ -114,7 +114,7 @@ int main(int count, char** arguments) {
   if (words[0] == "attach") return attach(rest);
   if (words[0] == "list" && rest.size() <= 1 && (rest.empty() || rest[0] == "--json")) return list(!rest.empty());
   if (words[0] == "detach" && rest.size() == 1) {
-    if (geteuid() != 0) return fail("only root may detach byte code from an interface");
+    if (geteuid() != 0) return fail("only root may detach eBPF code from an interface");
     const urakata::Status done = urakata::detach(std::string(rest[0]));
     return done.ok() ? 0 : fail(done.error().message);
   }

@@ -24,7 +24,7 @@
 #include "cores.hpp"
 #include "mpi_need.hpp"
 #include "space/registry.hpp"
-#include "tune/byte_code_finding.hpp"
+#include "tune/ebpf_finding.hpp"
 #include "tune/engine_choice.hpp"
 #include "tune/messages_choice.hpp"
 #include "tune/placement.hpp"
@@ -124,14 +124,14 @@ void put(JsonWriter& json, const Topology& topology, const NodeRanks& node_ranks
   json.key("reason").string(found.reason).key("refusal").string(found.refusal).end();
 }
 
-// Where this user may have small collectives by byte code, and what is missing elsewhere.
-std::string byte_code_here(std::span<const std::string> interfaces) {
-  std::vector<tune::ByteCodePlace> places;
+// Where this user may have small collectives by eBPF code, and what is missing elsewhere.
+std::string ebpf_here(std::span<const std::string> interfaces) {
+  std::vector<tune::EbpfPlace> places;
   for (const std::string& interface : interfaces) {
     const Result<std::shared_ptr<xdp::Table>> table = xdp::Table::open(if_nametoindex(interface.c_str()));
     places.push_back({interface, table.ok() ? "" : table.error().message});
   }
-  return tune::byte_code_finding(places);
+  return tune::ebpf_finding(places);
 }
 
 void put_interfaces(JsonWriter& json, std::span<const std::string> interfaces) {
@@ -147,7 +147,7 @@ void put_engines(JsonWriter& json, bool threads, const tune::Placement& placemen
   for (const tune::EngineFinding& engine : tune::find_engines(threads, placement, no_kernel)) {
     const bool kernel = engine.usable && engine.name == name(EngineKind::kernel);
     json.object().key("name").string(engine.name).key("usable").boolean(engine.usable);
-    json.key("why").string(kernel ? engine.why + "; " + byte_code_here(interfaces) : engine.why).end();
+    json.key("why").string(kernel ? engine.why + "; " + ebpf_here(interfaces) : engine.why).end();
   }
   json.end();
 }

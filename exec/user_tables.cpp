@@ -60,7 +60,7 @@ Status give_table(const std::string& folder, int users, unsigned number, uid_t u
     for (unsigned i = 0; i < URA_XDP_SLOTS; ++i) static_cast<ura_xdp_slot*>(mapped)[i].user = number;
     munmap(mapped, kBytes);
     if (const int code = bpf_map_update_elem(users, &number, &table, BPF_ANY); code != 0) {
-      given = bpf_failure("handing a table to the byte code", code);
+      given = bpf_failure("handing a table to the eBPF code", code);
     } else if (const int pinned = bpf_obj_pin(table, path.c_str()); pinned != 0) {
       given = bpf_failure("pinning " + path, pinned);
     } else if (chmod(path.c_str(), 0600) != 0 || chown(path.c_str(), user, static_cast<gid_t>(-1)) != 0) {

@@ -35,10 +35,10 @@ URAKATA_API unsigned long long ura_allocations(void);
  * may be null. */
 URAKATA_API int ura_start_cost(double* own_ns, unsigned long long* starts);
 
-/* Says that `op`, which MPI_Op_create made, computes what the byte code does that an administrator has attached under this
+/* Says that `op`, which MPI_Op_create made, computes what the eBPF code does that an administrator has attached under this
  * name (`urakata kernel attach INTERFACE --op NAME=FILE`, urakata_op.bpf.h). With engine kernel, small MPI_Iallreduce and
  * MPI_Ireduce by it are then computed by the kernel at the nodes' network interfaces, in the order of ranks, where that
- * byte code is attached on all nodes of the communicator for elements of the datatype's size, which has no holes;
+ * eBPF code is attached on all nodes of the communicator for elements of the datatype's size, which has no holes;
  * else they go the ways they went. Where a rank's own data come last it is the operation's function that computes.
  * Collective over MPI_COMM_WORLD, and waits for the others; holds until MPI_Op_free. MPI_ERR_OP: not such an operation.
  * MPI_ERR_ARG, on all ranks and with nothing changed: ranks give different names, one with no characters or more than 27,

@@ -1,5 +1,5 @@
 /* Addition and multiplication of IEEE 754 binary32 and binary64 in integers, rounding to nearest even, with subnormals,
- * bit for bit as processors do them; which NaN comes out may differ. For byte code, which has no floating-point
+ * bit for bit as processors do them; which NaN comes out may differ. For eBPF code, which has no floating-point
  * instructions. A number is its bits in the low end of a 64-bit word.
  *
  * Magnitudes carry three bits more than the mantissa: two and a sticky one, that is the union of all below, are what
@@ -10,7 +10,7 @@
 #include <linux/types.h>
 
 #define URA_IEEE static inline __attribute__((always_inline))
-/* A function of its own in byte code, so that the kernel follows its branches once and not at each call; weak, since files
+/* A function of its own in eBPF code, so that the kernel follows its branches once and not at each call; weak, since files
  * that are attached together all have it. */
 #if defined(__bpf__)
 #define URA_IEEE_APART __attribute__((noinline, weak))

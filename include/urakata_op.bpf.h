@@ -1,4 +1,4 @@
-/* A reduction operation of a program's own as byte code, for `urakata kernel attach INTERFACE --op NAME=FILE` and
+/* A reduction operation of a program's own as eBPF code, for `urakata kernel attach INTERFACE --op NAME=FILE` and
  * ura_op_kernel() of urakata.h. A file has one operation:
  *
  *     #include <urakata_op.bpf.h>
@@ -46,7 +46,7 @@ struct ura_op_row {
   __u8 bytes[URA_OP_BYTES];
 };
 
-/* The attached byte code has eight of these, each of which is replaced by that of a file: element by element,
+/* The attached eBPF code has eight of these, each of which is replaced by that of a file: element by element,
  * result = left (op) right, of `bytes` bytes. 0: done. */
 #define URA_OP_FUNCTION(number)                                                                                 \
   int ura_op_##number(const struct ura_op_row* left, const struct ura_op_row* right, struct ura_op_row* result, \

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_SAYS = ("instead of kernel", "not engine kernel", "instead of thread", "not byte code", "not by byte code")
+_SAYS = ("instead of kernel", "not engine kernel", "instead of thread", "not eBPF code", "not by eBPF code")
 
 
 def stepped_back(said: str) -> str | None:

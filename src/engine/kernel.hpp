@@ -98,7 +98,7 @@ class ExecutorTransport final : public transport::Transport {
   void tell(std::int32_t peer, const transport::Notice& notice) override;
   const transport::Failures& failures() const override { return failures_; }
   std::vector<int> news() const override { return {news_}; }
-  // What byte code computes tells nobody.
+  // What eBPF code computes tells nobody.
   Wakeup wakeup() const override;
 
  private:

@@ -1,4 +1,4 @@
-/* What byte code at a network interface and the ranks of a node share: the frames of small reductions, and the memory in
+/* What eBPF code at a network interface and the ranks of a node share: the frames of small reductions, and the memory in
  * which they meet. In C, since both sides are compiled from it; all numbers are the node's own byte order, which all nodes
  * of a job have in common.
  *
@@ -111,7 +111,7 @@ struct ura_xdp_slot {
   __u16 reserved;
   __u32 finished[URA_XDP_RANKS]; /* as each rank has said in its latest frame */
   __u64 taken;                   /* frames that were for this slot; a statistic, not exact */
-  __u64 answered;                /* bit r: rank r has answered a question or ping, so byte code there can send */
+  __u64 answered;                /* bit r: rank r has answered a question or ping, so eBPF code there can send */
   struct ura_xdp_cell cells[URA_XDP_CELLS];
 };
 

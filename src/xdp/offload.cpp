@@ -116,7 +116,7 @@ void Offload::give(Operation& operation, const std::byte* from) {
   if ((needs & bit(rank_)) != 0 && (full & needs) == needs) compute(cell, number, operation.work);
 }
 
-// Have all whose rows this rank needs given them, and for an operation of this form? Byte code knows the forms of those
+// Have all whose rows this rank needs given them, and for an operation of this form? eBPF code knows the forms of those
 // who have given, but not that of a rank which gives nothing.
 bool Offload::agreed(const ura_xdp_cell& cell, std::uint32_t form) const {
   const auto ranks = static_cast<std::uint32_t>(sides_.size());
@@ -128,7 +128,7 @@ bool Offload::agreed(const ura_xdp_cell& cell, std::uint32_t form) const {
   return true;
 }
 
-// As byte code does where the last row comes from another node.
+// As eBPF code does where the last row comes from another node.
 void Offload::compute(ura_xdp_cell& cell, std::uint32_t number, const Work& work) {
   const auto ranks = static_cast<std::uint32_t>(sides_.size());
   const bool right = agreed(cell, work.form);
@@ -229,13 +229,13 @@ void Offload::ask_again(std::uint64_t now) {
   }
 }
 
-// Has the rank's node answered within the timeout? Byte code does so whatever the process there is doing. Where it has not
+// Has the rank's node answered within the timeout? eBPF code does so whatever the process there is doing. Where it has not
 // the offload is broken.
 bool Offload::hears(std::uint32_t other, std::uint64_t now) {
   const __u64 answered = __atomic_fetch_and(&slot_.answered, ~static_cast<__u64>(bit(other)), __ATOMIC_RELAXED);
   if ((answered & bit(other)) != 0) heard_ns_[other] = now;
   if (now - heard_ns_[other] < timeout_ns_) return true;
-  log::error("small collectives by byte code: the node of the communicator's rank %u does not answer", other);
+  log::error("small collectives by eBPF code: the node of the communicator's rank %u does not answer", other);
   discard();
   return false;
 }
@@ -274,7 +274,7 @@ bool Offload::all_have_it() {
 }
 
 // Frames that come up to the socket show that nothing takes them in on the way.
-bool Offload::byte_code_is_there() {
+bool Offload::ebpf_is_there() {
   ura_xdp_header header{};
   const ssize_t got = recv(socket_, &header, sizeof header, MSG_DONTWAIT | MSG_TRUNC);
   return got < static_cast<ssize_t>(sizeof header) || header.magic != URA_XDP_MAGIC || header.token != slot_.token;
@@ -319,7 +319,7 @@ void Offload::reap(std::vector<Done>& done) {
   }
   if (now < next_check_ns_) return;
   next_check_ns_ = now + kBetweenChecks;
-  if (!byte_code_is_there()) discard();
+  if (!ebpf_is_there()) discard();
 }
 
 void Offload::discard() {

@@ -1,19 +1,19 @@
-// An offload: what a communicator's small collectives need that byte code at the nodes' interfaces computes (frame.h):
+// An offload: what a communicator's small collectives need that eBPF code at the nodes' interfaces computes (frame.h):
 // a slot in this user's table, and a socket to send from.
 //
 // An operation begins with what this rank gives: it is put into its row, and sent to each rank that needs it, directly, in
-// one call. From then on the owner has nothing to do: byte code on each node takes in what comes, whether the rank there
+// one call. From then on the owner has nothing to do: eBPF code on each node takes in what comes, whether the rank there
 // has begun the operation or not, and computes the result in the order of ranks, the same on all of them. Whoever waits
 // reads one word.
 //
-// Reliability. Frames may be lost. A rank that waits asks those that it lacks again, after a while; byte code answers
+// Reliability. Frames may be lost. A rank that waits asks those that it lacks again, after a while; eBPF code answers
 // for a rank that computes or has gone on. A cell is used again when its result has been taken and all who need this
 // rank's row have it: they say so in their later frames, or are asked. Until then later operations wait in a queue. Who
 // has left the communicator has all that it needed: that it has is for the owner to find out (engine/kernel.hpp), since
-// its byte code answers no more.
+// its eBPF code answers no more.
 //
 // Failure. Ranks that disagree about the form of an operation get an error. Where a node that others wait for does not
-// answer for the timeout, or byte code is taken away, the offload is broken: all that has not ended fails, as does all
+// answer for the timeout, or eBPF code is taken away, the offload is broken: all that has not ended fails, as does all
 // that comes later. That a process has ended on a node that lives is seen by others (engine/kernel.cpp).
 //
 // Thread-safety: by one thread at a time, who owns the engine's domain, but for news(), in_flight() and broken().
@@ -140,7 +140,7 @@ class Offload {
   void ask_again(std::uint64_t now);
   bool hears(std::uint32_t other, std::uint64_t now);
   void ask_whether(std::uint64_t now);
-  bool byte_code_is_there();
+  bool ebpf_is_there();
 
   const std::shared_ptr<Table> table_;
   ura_xdp_slot& slot_;
@@ -162,7 +162,7 @@ class Offload {
   std::uint32_t asked_ = 0;                          // the latest whose receivers were asked ahead
   std::uint64_t wait_ns_ = 0, ask_at_ns_ = 0;        // for what is missing
   std::uint64_t free_wait_ns_ = 0, free_at_ns_ = 0;  // for cells
-  std::uint64_t next_check_ns_ = 0;                  // whether byte code is there
+  std::uint64_t next_check_ns_ = 0;                  // whether eBPF code is there
   Counts counts_;
   std::atomic<std::size_t> in_flight_{0};
   std::atomic<bool> broken_{false};

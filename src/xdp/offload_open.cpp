@@ -90,7 +90,7 @@ Status Offload::greet() {
     usleep(attempt == 0 ? 200 : kTry);
   }
   const auto first = static_cast<unsigned>(std::countr_zero(silent));
-  return Error{"byte code at the interface of the communicator's rank " + std::to_string(first) +
+  return Error{"eBPF code at the interface of the communicator's rank " + std::to_string(first) +
                " does not answer: its interface cannot send from there (try urakata kernel attach --generic), or "
                "frames do not pass"};
 }

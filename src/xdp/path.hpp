@@ -1,4 +1,4 @@
-// The path by which this node sends to another: what byte code is attached to.
+// The path by which this node sends to another: what eBPF code is attached to.
 #pragma once
 
 #include <netinet/in.h>

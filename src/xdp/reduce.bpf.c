@@ -1,4 +1,4 @@
-/* Byte code at a network interface: takes in what the ranks of a small collective give, and computes the result when the
+/* eBPF code at a network interface: takes in what the ranks of a small collective give, and computes the result when the
  * last of it has come, within the interrupt that brought it. See frame.h for the memory that it shares with the ranks.
  *
  * A frame that is not for a slot of these tables, by its form, token and port, goes on as if nothing were here. One that

@@ -47,7 +47,7 @@ Result<std::shared_ptr<Table>> Table::open(unsigned interface) {
   const int map = open_pinned(path, 0);
   if (map < 0) {
     const int error = errno;
-    if (error == ENOENT) return Error{"no byte code is attached for this user (urakata kernel attach, by root)"};
+    if (error == ENOENT) return Error{"no eBPF code is attached for this user (urakata kernel attach, by root)"};
     return system_error(path, error);
   }
   void* const mapped = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);

@@ -20,7 +20,7 @@ class Table {
  public:
   // Error: why this user may not reduce at the interface, for the user to read.
   static Result<std::shared_ptr<Table>> open(unsigned interface);
-  // Is byte code attached for this user at any interface of this network namespace?
+  // Is eBPF code attached for this user at any interface of this network namespace?
   static bool any();
   // Over memory of the caller's, which outlives it: for tests.
   static std::shared_ptr<Table> over(ura_xdp_slot* slots, const ura_xdp_ops& ops = {}) {

@@ -1,5 +1,5 @@
 // Two ranks' parts of the kernel in one process, joined by a real connection. What their offloads send comes to a
-// socket where nobody answers, as where the other's byte code has let the communicator go.
+// socket where nobody answers, as where the other's eBPF code has let the communicator go.
 #include "engine/kernel.hpp"
 
 #include <fcntl.h>

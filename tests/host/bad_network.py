@@ -1,9 +1,9 @@
-"""A network that loses, doubles, delays and so reorders byte code's frames between test hosts; all else passes.
+"""A network that loses, doubles, delays and so reorders eBPF code's frames between test hosts; all else passes.
 
     python bad_network.py SEED
 
 Runs in the network namespace of the hosts' bridge. What comes in at its ports with Urakata's mark is led to a TAP
-device, which this program reads; what it lets through goes out of the bridge. So frames that byte code itself sends are
+device, which this program reads; what it lets through goes out of the bridge. So frames that eBPF code itself sends are
 among them, too. It says "ready", and at the end of its standard input, as JSON, how many frames it has had and what it
 has done to them.
 """

@@ -22,7 +22,7 @@ BULK = 4 << 20
 SIZES = (1, 7, 64, 1400, 1472, 8972, 30_000)
 """Bytes of datagrams: within a frame of 1500 bytes, and of 9000, and in fragments."""
 MARK = bytes.fromhex("75726b34")
-"""A frame of byte code's begins so."""
+"""A frame of eBPF code's begins so."""
 
 _LENGTH = struct.Struct("<I")
 _TRIES, _TRY = 50, 0.2  # seconds; datagrams may be lost where a receiver is slow

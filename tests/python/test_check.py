@@ -76,7 +76,7 @@ def test_an_interface_that_does_not_exist_is_named() -> None:
 @pytest.mark.parametrize("as_json", (False, True))
 def test_the_networks_interrupts_are_shown(monkeypatch: pytest.MonkeyPatch, as_json: bool) -> None:
     """And what engine kernel lacks, as the rank says it."""
-    lacking = "small reductions are engine thread's, by byte code nowhere; not at eth9: Operation not permitted"
+    lacking = "small reductions are engine thread's, by eBPF code nowhere; not at eth9: Operation not permitted"
     seat = {"spare": False, "cpus": "0", "reason": "shared", "refusal": ""}
     rank = {
         "host": {"error": "gone"},

@@ -28,7 +28,7 @@ def test_what_steps_back_is_no_measurement() -> None:
         "urakata: engine thread instead of kernel: io_uring is switched off",
         "urakata: not engine kernel for a communicator of 4 ranks, and others like it: one node",
         "urakata: calls by several threads: engine poll instead of thread",
-        "urakata: engine kernel: small collectives not by byte code: no answer",
+        "urakata: engine kernel: small collectives not by eBPF code: no answer",
     ):
         with pytest.raises(MeasurementError, match=said[:40]):
             jobs.read_records(job(POLL), output, said + "\n")

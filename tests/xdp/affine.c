@@ -1,4 +1,4 @@
-/* The example's operation, as its byte code and as its function. */
+/* The example's operation, as its eBPF code and as its function. */
 #include "../../examples/affine.bpf.c"
 
 void compose(const struct affine* left, struct affine* right);

@@ -1,4 +1,4 @@
-/* The operation of examples/affine.bpf.c, attached to the test's byte code. */
+/* The operation of examples/affine.bpf.c, attached to the test's eBPF code. */
 #pragma once
 
 #ifdef __cplusplus

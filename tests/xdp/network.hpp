@@ -1,5 +1,5 @@
 // Ranks of a group in one process, whose frames go over a real socket to a network that loses, doubles and turns them round
-// as it is told, and then to byte code, in one table for all.
+// as it is told, and then to eBPF code, in one table for all.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "affine.h"
-#include "byte_code.h"
+#include "ebpf.h"
 #include "xdp/offload.hpp"
 
 namespace urakata::xdp {
@@ -82,7 +82,7 @@ class Network {
   double doubles = 0;
   bool mixes = false;
   std::vector<std::unique_ptr<Offload>> offloads;
-  unsigned passed_on = 0;  // frames that byte code left to the node
+  unsigned passed_on = 0;  // frames that eBPF code left to the node
 
  private:
   bool chance(double part) { return part > 0 && std::uniform_real_distribution<>()(random_) < part; }
@@ -103,7 +103,7 @@ class Network {
     std::memcpy(frame.data() + sizeof ethernet, &ip, sizeof ip);
     std::memcpy(frame.data() + sizeof ethernet + sizeof ip, &udp, sizeof udp);
     std::memcpy(frame.data() + kHeaders, payload.data(), payload.size());
-    const int verdict = run_byte_code(frame.data(), frame.size());
+    const int verdict = run_ebpf(frame.data(), frame.size());
     if (verdict == XDP_PASS) ++passed_on;
     if (verdict == XDP_TX && !chance(losses)) frames_.emplace_back(frame.begin() + kHeaders, frame.end());
   }

@@ -1,4 +1,4 @@
-"""urakata kernel: byte code for small collectives at network interfaces, for administrators."""
+"""urakata kernel: eBPF code for small collectives at network interfaces, for administrators."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from urakata import paths
 from urakata.commands.hosts.options import OperationsOption
-from urakata.hosts import byte_code
+from urakata.hosts import ebpf
 from urakata.json_output import JsonFlag
 
 _EXAMPLES = """
@@ -38,7 +38,7 @@ _ATTACH_EXAMPLES = """
       # with an operation of a program's own
 
   urakata kernel attach eth0 --user anna --generic
-      # where the driver runs no byte code
+      # where the driver runs no eBPF code
 
 Jobs of these users with --engine kernel then have small MPI_Iallreduce, Ireduce, Ibcast and Ibarrier between
 nodes computed by the kernel: docs/progress-without-a-thread.md. It stays until it is detached or the machine starts
@@ -79,7 +79,7 @@ def attach(
     """Attach it to an interface, beside other programs there. It replaces what was attached before once it works."""
     users = [word for name in user or [] for word in ("--user", name)]
     own = [word for operation in operations or [] for word in ("--op", operation)]
-    _call("attach", interface, byte_code.file(), *users, *own, *(["--generic"] if generic else []))
+    _call("attach", interface, ebpf.file(), *users, *own, *(["--generic"] if generic else []))
 
 
 def detach(interface: Annotated[str, typer.Argument(help="Network interface, such as eth0.")]) -> None:
@@ -95,7 +95,7 @@ def show(as_json: JsonFlag = False) -> None:
 def register(app: typer.Typer) -> None:
     """Adds the commands kernel attach, detach and list."""
     group = typer.Typer(
-        help="Byte code at network interfaces that computes small collectives, for administrators.",
+        help="eBPF code at network interfaces that computes small collectives, for administrators.",
         epilog=_EXAMPLES,
         no_args_is_help=True,
         rich_markup_mode="rich",

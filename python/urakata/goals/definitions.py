@@ -42,7 +42,7 @@ class Session:
     least_rounds: int
     over_rounds: str
     together: bool
-    byte_code: bool
+    ebpf: bool
     sides: tuple[Side, ...]
     parameters: Mapping[str, Any]
 
@@ -95,7 +95,7 @@ def _session(name: str, table: dict[str, Any]) -> Session:
         least_rounds=rest.pop("least_rounds"),
         over_rounds=rest.pop("over_rounds", "median"),
         together=rest.pop("together", False),
-        byte_code=rest.pop("byte_code", False),
+        ebpf=rest.pop("ebpf", False),
         sides=sides,
         parameters=rest,
     )

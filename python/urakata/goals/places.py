@@ -10,7 +10,7 @@ from urakata.goals.errors import CannotMeasureError, MeasurementError
 from urakata.goals.first_demo import FreshClone
 from urakata.goals.installing import EmptyEnvironment
 from urakata.goals.jobs import AcrossHosts, Node, Place
-from urakata.hosts import Hosts, HostsError, Sites, available, byte_code
+from urakata.hosts import Hosts, HostsError, Sites, available, ebpf
 
 
 @contextlib.contextmanager
@@ -19,13 +19,13 @@ def open_places(
     hosts: int,
     rate: str,
     sites: Sites | None = None,
-    with_byte_code: bool = False,
+    with_ebpf: bool = False,
     congestion: str | None = None,
     operations: Sequence[str] = (),
 ) -> Iterator[dict[str, Place]]:
     """The places named node, environment, clone, hosts and sites, as far as wanted, not both of the latter.
 
-    CannotMeasureError where test hosts are not possible. with_byte_code: that for small collectives is attached on
+    CannotMeasureError where test hosts are not possible. with_ebpf: that for small collectives is attached on
     them, with operations of programs' own of these names. congestion: TCP's control towards other sites; None: the
     machine's.
     """
@@ -44,8 +44,8 @@ def open_places(
         raise CannotMeasureError(str(error)) from error
     try:
         with made as opened:
-            if with_byte_code:
-                byte_code.attach(opened, [f"{name}={paths.program(f'bench/{name}.bpf.o')}" for name in operations])
+            if with_ebpf:
+                ebpf.attach(opened, [f"{name}={paths.program(f'bench/{name}.bpf.o')}" for name in operations])
             places[across.pop()] = AcrossHosts(opened)
             yield places
     except HostsError as error:

@@ -140,7 +140,7 @@ def measure(session: Session, notice: Notice) -> Samples:
     jobs = make_jobs(session)
     wanted = {job.place for job in jobs}
     own = session.parameters.get("operations", ())
-    bed = (sites_of(session), session.byte_code, session.parameters.get("congestion"), own)
+    bed = (sites_of(session), session.ebpf, session.parameters.get("congestion"), own)
     with open_places(wanted, count_hosts(session), RATE, *bed) as places:
         if session.kind == "overlap":
             jobs = fix_work(jobs, places, notice)

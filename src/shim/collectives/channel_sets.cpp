@@ -15,7 +15,7 @@
 #include "base/options.hpp"
 #include "chain/listener.hpp"
 #include "chain/submitter.hpp"
-#include "shim/collectives/byte_code_offload.hpp"
+#include "shim/collectives/ebpf_offload.hpp"
 #include "shim/communicators/communicator.hpp"
 #include "shim/native/host.hpp"
 #include "shim/native/host_bootstrap.hpp"

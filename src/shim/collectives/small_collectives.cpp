@@ -36,7 +36,7 @@ struct NamedReducer {
   ura_xdp_type type;
 };
 
-// Those that byte code has; byte code's bit operations do not ask for the type.
+// Those that eBPF code has; eBPF code's bit operations do not ask for the type.
 constexpr std::array kOps = {Op::sum, Op::prod, Op::min, Op::max, Op::band, Op::bor, Op::bxor};
 constexpr std::array kTypes = {Type::i8,  Type::i16, Type::i32, Type::i64, Type::u8,
                                Type::u16, Type::u32, Type::u64, Type::f32, Type::f64};
@@ -62,7 +62,7 @@ const NamedReducer* known(const reduce::Reducer* reducer) {
   return nullptr;
 }
 
-// The form's operation and type of a reduction; nullopt: byte code does not have it.
+// The form's operation and type of a reduction; nullopt: eBPF code does not have it.
 struct OpAndType {
   std::uint32_t op;
   std::uint32_t type;
@@ -76,7 +76,7 @@ std::optional<OpAndType> op_of(const Reading& reading, const xdp::Offload& offlo
   return found != nullptr ? std::optional(OpAndType{found->op, found->type}) : std::nullopt;
 }
 
-// nullopt: byte code does not have it.
+// nullopt: eBPF code does not have it.
 std::optional<std::uint32_t> form_of(const Reading& reading, const xdp::Offload& offload) {
   const auto operation = operation_of(reading.key.operation);
   if (!operation || reading.key.bytes > offload.most()) return std::nullopt;
@@ -92,10 +92,10 @@ std::optional<std::uint32_t> form_of(const Reading& reading, const xdp::Offload&
   return URA_XDP_FORM(*operation, root, what->op, what->type, bytes);
 }
 
-// Why an operation of this name is not byte code's for elements of so many bytes. Empty: it is, or there is nothing new to
+// Why an operation of this name is not eBPF code's for elements of so many bytes. Empty: it is, or there is nothing new to
 // say, since the nodes' operations differ.
 std::string why_not_attached(const xdp::Offload* offload, std::string_view name, std::uint64_t element) {
-  if (offload == nullptr) return "there is no byte code between all of a communicator's ranks";
+  if (offload == nullptr) return "there is no eBPF code between all of a communicator's ranks";
   if (!offload->same_ops() || offload->op_named(name, element)) return "";
   for (const auto& one : offload->side().ops.of) {
     if (name != one.name) continue;
@@ -116,14 +116,14 @@ void tell_of_missing_op(const Reading& reading, const engine::KernelPart& part, 
   if (why.empty()) return;
   user->note_told_missing();
   if (!first_rank) return;
-  log::warning("not byte code for operation %s: %s", std::string(user->attached_as()).c_str(), why.c_str());
+  log::warning("not eBPF code for operation %s: %s", std::string(user->attached_as()).c_str(), why.c_str());
 }
 
-bool by_byte_code(const Reading& reading, const engine::KernelPart* part) {
+bool by_ebpf(const Reading& reading, const engine::KernelPart* part) {
   return part != nullptr && part->offload != nullptr && form_of(reading, *part->offload).has_value();
 }
 
-void execute_by_byte_code(const Reading& reading, const engine::KernelPart& part, Run& run) {
+void execute_by_ebpf(const Reading& reading, const engine::KernelPart& part, Run& run) {
   const bool bcast = reading.key.operation == Operation::bcast;
   const bool from_result = bcast || reading.key.in_place;
   const xdp::Offload::Work work{*form_of(reading, *part.offload), run.reducer};

@@ -108,8 +108,8 @@ namespace {
 void hand_to_kernel(const Reading& reading, const Prepared& prepared, Communicator& comm, Run& run) {
   const engine::KernelPart* const part = comm.kernel_part();
   if (part == nullptr) return;
-  if (by_byte_code(reading, part)) {
-    execute_by_byte_code(reading, *part, run);
+  if (by_ebpf(reading, part)) {
+    execute_by_ebpf(reading, *part, run);
   } else {
     run.chained = {*part->channel_set, *prepared.chained};
     run.executor = &run.chained;
@@ -169,7 +169,7 @@ bool prepare_exchange(const Call& call, const Reading& reading, std::unique_ptr<
 }  // namespace
 
 Communicator& part_by_kernel(const Reading& reading, const Prepared& prepared, Communicator& comm, Communicator& part) {
-  if (prepared.chained != nullptr || by_byte_code(reading, part.kernel_part())) return part;
+  if (prepared.chained != nullptr || by_ebpf(reading, part.kernel_part())) return part;
   tell_of_missing_op(reading, *part.kernel_part(), comm.rank == 0);
   return comm;
 }
@@ -197,9 +197,9 @@ observe::CallSite* call_site(observe::Observer& observer, const Call& call, std:
 
 observe::CallSite* call_site(observe::Observer& observer, const Call& call, const Reading& reading,
                              const Prepared& prepared, const Communicator& comm) {
-  const bool byte_code = by_byte_code(reading, comm.kernel_part());
-  return call_site(observer, call, reading.key.bytes, comm.engine->name(), byte_code ? kByteCode : prepared.algorithm,
-                   byte_code ? kWhyByteCode : prepared.why);
+  const bool ebpf = by_ebpf(reading, comm.kernel_part());
+  return call_site(observer, call, reading.key.bytes, comm.engine->name(), ebpf ? kEbpf : prepared.algorithm,
+                   ebpf ? kWhyEbpf : prepared.why);
 }
 
 namespace {

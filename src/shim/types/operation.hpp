@@ -25,7 +25,7 @@ class UserOperation {
 
   MPI_Op handle() const { return handle_; }
   bool commutative() const { return commutative_; }
-  // The name under which byte code that computes the same is attached (ura_op_kernel()); empty: there is none.
+  // The name under which eBPF code that computes the same is attached (ura_op_kernel()); empty: there is none.
   std::string_view attached_as() const;
   void attach_as(std::unique_ptr<const std::string> name);  // once; again it has no effect
   // That none is attached where it would be used has been said.

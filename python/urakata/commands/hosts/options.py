@@ -37,7 +37,7 @@ OperationsOption = Annotated[
     typer.Option(
         "--op",
         metavar="NAME=FILE",
-        help="With a program's own operation from a file of byte code (docs/progress-without-a-thread.md); may be "
+        help="With a program's own operation from a file of eBPF code (docs/progress-without-a-thread.md); may be "
         "repeated.",
         show_default=False,
     ),

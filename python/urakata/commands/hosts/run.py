@@ -35,8 +35,8 @@ EXAMPLES = """
   urakata hosts run -n 4 -- urakata-exec --engine thread -- ./app
       # with Urakata
 
-  urakata hosts run -n 4 --byte-code -- urakata-exec --engine kernel -- ./app
-      # small collectives by byte code; as root
+  urakata hosts run -n 4 --ebpf -- urakata-exec --engine kernel -- ./app
+      # small collectives by eBPF code; as root
 
   urakata hosts run -n 2 --op affine=affine.bpf.o -- urakata-exec \\
       --engine kernel -- ./own_operation
@@ -105,13 +105,16 @@ def run(
     seed: options.SeedOption = 1,
     congestion: options.CongestionOption = None,
     settings: options.SettingOption = None,
-    with_byte_code: Annotated[
-        bool, typer.Option("--byte-code", help="Attach byte code for small collectives (urakata kernel) on every host.")
+    with_ebpf: Annotated[
+        bool,
+        typer.Option(
+            "--ebpf", "--byte-code", help="Attach eBPF code for small collectives (urakata kernel) on every host."
+        ),
     ] = False,
     operations: options.OperationsOption = None,
 ) -> None:
     """Run an MPI job across test hosts."""
-    from urakata.hosts import HostsError, byte_code
+    from urakata.hosts import HostsError, ebpf
 
     host_mpi = launcher.find_host(mpi)
     asked = lambda: options.sites_asked(sites, delay, link_rate, flow_rate, loss, queue, link, flow, seed)  # noqa: E731
@@ -124,8 +127,8 @@ def run(
     try:
         with hosts:
             stop.look()
-            if with_byte_code or operations:
-                byte_code.attach(hosts, operations or [])
+            if with_ebpf or operations:
+                ebpf.attach(hosts, operations or [])
             done = hosts.run(
                 command,
                 ranks_per_host=per_host,

@@ -1,4 +1,4 @@
-/* What byte code is written with, for byte code that is a part of a test: maps are the test's memory, a packet is in one
+/* What eBPF code is written with, for eBPF code that is a part of a test: maps are the test's memory, a packet is in one
  * piece. */
 #pragma once
 

@@ -13,7 +13,7 @@
 namespace urakata::shim {
 
 // Collective over the communicator of these ranks of MPI_COMM_WORLD, each on a node of its own. nullptr, on all ranks
-// alike: small collectives are not for byte code. The reason is said once in the job: as a warning where byte code is
+// alike: small collectives are not for eBPF code. The reason is said once in the job: as a warning where eBPF code is
 // attached for this user on a node of theirs, since somebody wants it then, else as information.
 std::unique_ptr<xdp::Offload> open_offload(job::Bootstrap& members, const std::vector<std::int32_t>& world);
 

@@ -1,4 +1,4 @@
-"""Byte code for small collectives at the interfaces of test hosts, as `urakata kernel attach` puts it at real ones."""
+"""eBPF code for small collectives at the interfaces of test hosts, as `urakata kernel attach` puts it at real ones."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
 
 def file() -> str:
-    """The byte code. NotFoundError: it was left out when Urakata was built."""
+    """The eBPF code. NotFoundError: it was left out when Urakata was built."""
     path = paths.preload_libraries() / "reduce.bpf.o"
     if not path.is_file():
         raise paths.NotFoundError(
-            f"there is no {path}: Urakata was built without byte code (it takes clang, libbpf-dev and libxdp-dev)"
+            f"there is no {path}: Urakata was built without eBPF code (it takes clang, libbpf-dev and libxdp-dev)"
         )
     return str(path)
 
 
 def attach(hosts: Hosts, operations: Sequence[str] = ()) -> None:
     """On every host, for who calls, with operations of programs' own, each NAME=FILE; in the kernel's own part, since a
-    link of test hosts sends nothing from a driver's byte code unless both of its ends run some. HostsError: the kernel
+    link of test hosts sends nothing from a driver's eBPF code unless both of its ends run some. HostsError: the kernel
     refuses it, or the right is missing."""
     if os.geteuid() != 0:
-        raise HostsError("byte code is attached by root only")
+        raise HostsError("eBPF code is attached by root only")
     # Tables are kept in a file system of each host's own, with which they go.
     own = "mkdir -p /run/urakata/bpf && mount -t bpf -o mode=0755 bpf /run/urakata/bpf"
     own_operations = [word for operation in operations for word in ("--op", operation)]

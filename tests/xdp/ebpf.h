@@ -1,4 +1,4 @@
-/* The byte code as a part of a test (byte_code.c). */
+/* The eBPF code as a part of a test (ebpf.c). */
 #pragma once
 
 #ifdef __cplusplus
@@ -9,7 +9,7 @@ struct ura_xdp_slot;
 /* The slots of a user's table; 0: there is none. */
 void give_table(unsigned user, struct ura_xdp_slot* slots);
 /* What the kernel would do with an Ethernet frame, as XDP_PASS, XDP_DROP, XDP_TX; an answer is in its place. */
-int run_byte_code(void* frame, unsigned long bytes);
+int run_ebpf(void* frame, unsigned long bytes);
 
 #ifdef __cplusplus
 }

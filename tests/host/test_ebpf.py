@@ -1,4 +1,4 @@
-"""Small collectives by byte code at the interfaces of test hosts, under engine kernel."""
+"""Small collectives by eBPF code at the interfaces of test hosts, under engine kernel."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pathlib import Path
 
 import pytest
 from broken_links import wait_until_it_works
-from byte_code_jobs import BYTE_CODE, CASES, KERNEL, attach, run, skip_without_a_ring
+from ebpf_jobs import CASES, EBPF, KERNEL, attach, run, skip_without_a_ring
 from jobs import FULL, compiled, drawn_seed, named
 from killing import STAGES, KilledJobs
 from typer.testing import CliRunner
 
 from urakata import paths
 from urakata.cli import build_app
-from urakata.hosts import Hosts, available, byte_code
+from urakata.hosts import Hosts, available, ebpf
 from urakata.report.summary import summarise
 
 pytestmark = pytest.mark.skipif(not available()[0], reason=f"no test hosts here: {available()[1]}")
@@ -43,7 +43,7 @@ def operation(source: Path, folder: Path) -> str:
     compilers = (shutil.which(f"clang{version}") for version in ("", *(f"-{number}" for number in range(21, 13, -1))))
     clang = next(filter(None, compilers), None)
     if clang is None:
-        pytest.skip("no clang here that compiles byte code")
+        pytest.skip("no clang here that compiles eBPF code")
     name = source.name.removesuffix(".bpf.c")
     target = folder / f"{name}.bpf.o"
     include = [f"-I{TREE / 'include'}", f"-I/usr/include/{sysconfig.get_config_var('MULTIARCH')}"]
@@ -55,7 +55,7 @@ def operation(source: Path, folder: Path) -> str:
 
 def no_op_lines(output: str) -> list[str]:
     """Of which operations it is said that they are not attached."""
-    return sorted(re.findall(r"not byte code for operation (\w+): it is not attached", output))
+    return sorted(re.findall(r"not eBPF code for operation (\w+): it is not attached", output))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -65,16 +65,16 @@ def needs_a_ring(hosts: Hosts, folder: Path) -> None:
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_collectives_are_right(hosts: Hosts, folder: Path, name: str) -> None:
-    """Those that byte code has and all others, mixed, on many communicators."""
+    """Those that eBPF code has and all others, mixed, on many communicators."""
     seed = str(time.time_ns() % 1_000_000)
     program = [str(compiled(named(name), "random_nbc", folder)), "--cases", CASES, "--seed", seed]
     code, output = run(hosts, program, name=name)
     assert code == 0 and " 0 wrong" in output, output[-3000:]
-    assert output.count(BYTE_CODE) == 3, output[:3000]
+    assert output.count(EBPF) == 3, output[:3000]
 
 
 def test_sums_are_the_processors(hosts: Hosts, tmp_path: Path) -> None:
-    """Bit for bit, of numbers that are hard to add, between three hosts; and it was byte code that added them."""
+    """Bit for bit, of numbers that are hard to add, between three hosts; and it was eBPF code that added them."""
     report = tmp_path / "report"
     program = str(paths.program("bench/openmpi/kernel"))
     words = ["--part", "small", "--sizes", "8,1408", "--repetitions", "300"]
@@ -83,12 +83,12 @@ def test_sums_are_the_processors(hosts: Hosts, tmp_path: Path) -> None:
     records = [json.loads(line) for line in output.splitlines() if line.startswith('{"part"')]
     assert len(records) == 4 and all(record["wrong"] == 0 for record in records), output[-3000:]
     said = CliRunner().invoke(build_app(), ["report", str(report), "--json"])
-    assert "byte code" in said.output, said.output
+    assert "eBPF code" in said.output, said.output
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_operations_of_programs_own(folder: Path, name: str) -> None:
-    """Byte code computes where the last data come from another node; the function where they are the rank's own. Where
+    """eBPF code computes where the last data come from another node; the function where they are the rank's own. Where
     only one of them is attached the other one goes the way it went."""
     program = str(compiled(named(name), "own_operations", folder))
     words = [program, "right", "3000" if FULL else "300", str(time.time_ns() % 1_000_000)]
@@ -98,7 +98,7 @@ def test_operations_of_programs_own(folder: Path, name: str) -> None:
         with Hosts(count=3) as made:
             attach(made, attached)
             code, output = run(made, words, name=name)
-        assert code == 0 and output.count(BYTE_CODE) == 3, output[-3000:]
+        assert code == 0 and output.count(EBPF) == 3, output[-3000:]
         assert no_op_lines(output) == lacking, output[:3000]
         found = re.search(r": 0 wrong, ([0-9.]+) calls an element", output)
         assert found, output[-3000:]
@@ -106,12 +106,12 @@ def test_operations_of_programs_own(folder: Path, name: str) -> None:
     assert calls[0] > calls[1] > calls[2] and calls[2] < 0.8, calls
 
 
-def test_blocking_collectives_are_byte_codes_too(hosts: Hosts, folder: Path, tmp_path: Path) -> None:
+def test_blocking_collectives_are_ebpfs_too(hosts: Hosts, folder: Path, tmp_path: Path) -> None:
     """Where option BLOCKING gives them to Urakata at all."""
     program = [str(compiled(named("openmpi"), "blocking_collectives", folder)), "1000" if FULL else "100"]
     code, output = run(hosts, program, "--blocking", "always", "--report", str(tmp_path))
     assert code == 0 and " 0 wrong" in output, output[-3000:]
-    small = {row.operation for row in summarise(tmp_path).rows if row.algorithm == "byte code"}
+    small = {row.operation for row in summarise(tmp_path).rows if row.algorithm == "eBPF code"}
     assert small == {"Allreduce", "Reduce", "Bcast", "Barrier", "Iallreduce"}, small
 
 
@@ -125,7 +125,7 @@ def test_where_nodes_have_other_operations_none_is_used(folder: Path) -> None:
     own = [operation(source, folder) for source in OPERATIONS]
     with Hosts(count=3) as made:
         attach(made, own)
-        again = made.execute(2, [KERNEL, "attach", "eth0", byte_code.file(), "--generic", "--op", own[0]])
+        again = made.execute(2, [KERNEL, "attach", "eth0", ebpf.file(), "--generic", "--op", own[0]])
         assert again.returncode == 0, again.stderr
         shown = made.execute(2, [KERNEL, "list"]).stdout
         assert shown == "eth0, generic, for root; operations affine of 16 B\n", shown
@@ -147,13 +147,13 @@ def test_operations_that_cannot_be_attached_are_told(hosts: Hosts, folder: Path,
     before = hosts.execute(0, [KERNEL, "list"]).stdout
     for wish, reason in (
         (operation(endless, tmp_path), "the kernel refuses it"),
-        (f"affine={byte_code.file()}", "no URA_OP"),
+        (f"affine={ebpf.file()}", "no URA_OP"),
         (f"affine={tmp_path}/nowhere.o", "No such file"),
         (good.replace("affine=", "="), "an operation's name is 1 to 27 visible characters"),
     ):
-        done = hosts.execute(0, [KERNEL, "attach", "eth0", byte_code.file(), "--generic", "--op", wish])
+        done = hosts.execute(0, [KERNEL, "attach", "eth0", ebpf.file(), "--generic", "--op", wish])
         assert done.returncode == 1 and reason in done.stderr, done.stderr
-    done = hosts.execute(0, [KERNEL, "attach", "eth0", byte_code.file(), "--op", good, "--op", good])
+    done = hosts.execute(0, [KERNEL, "attach", "eth0", ebpf.file(), "--op", good, "--op", good])
     assert done.returncode == 1 and "two operations have the name affine" in done.stderr, done.stderr
     assert hosts.execute(0, [KERNEL, "list"]).stdout == before
 
@@ -162,9 +162,9 @@ def test_a_rank_that_ends_early_ends_the_job(hosts: Hosts, folder: Path, tmp_pat
     """And leaves its slots to the next job."""
     program = [str(compiled(named("openmpi"), "early_exit", folder)), "kill", str(tmp_path)]
     code, output = run(hosts, program)
-    assert code != 0 and output.count(BYTE_CODE) == 3, output[-3000:]
+    assert code != 0 and output.count(EBPF) == 3, output[-3000:]
     code, output = run(hosts, [str(compiled(named("openmpi"), "random_nbc", folder)), "--cases", "50"])
-    assert code == 0 and output.count(BYTE_CODE) == 3, output[-3000:]
+    assert code == 0 and output.count(EBPF) == 3, output[-3000:]
 
 
 def test_ranks_that_are_killed_leave_their_slots(hosts: Hosts, folder: Path) -> None:
@@ -175,7 +175,7 @@ def test_ranks_that_are_killed_leave_their_slots(hosts: Hosts, folder: Path) -> 
     for stage in STAGES[1:] * (20 if FULL else 1):
         jobs.kill(stage, chance)
     code, output = run(hosts, [str(compiled(host, "random_nbc", folder)), "--cases", "50"])
-    assert code == 0 and output.count(BYTE_CODE) == 3, output[-3000:]
+    assert code == 0 and output.count(EBPF) == 3, output[-3000:]
 
 
 def test_where_it_is_detached_under_a_job_operations_end(folder: Path, tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ def test_what_is_not_urakatas_passes(hosts: Hosts) -> None:
 
 def test_others_can_neither_attach_nor_read(hosts: Hosts) -> None:
     nobody = ["setpriv", "--reuid", "65534", "--clear-groups"]
-    done = hosts.execute(0, [*nobody, KERNEL, "attach", "eth0", byte_code.file()])
+    done = hosts.execute(0, [*nobody, KERNEL, "attach", "eth0", ebpf.file()])
     assert done.returncode == 1 and "only root" in done.stderr, done.stderr
     table = hosts.execute(0, ["find", "/run/urakata/bpf", "-name", "0"]).stdout.strip()
     assert table
@@ -212,10 +212,10 @@ def test_others_can_neither_attach_nor_read(hosts: Hosts) -> None:
 
 
 def test_what_the_kernel_refuses_is_told(hosts: Hosts, tmp_path: Path) -> None:
-    done = hosts.execute(0, [KERNEL, "attach", "eth7", byte_code.file()])
+    done = hosts.execute(0, [KERNEL, "attach", "eth7", ebpf.file()])
     assert done.returncode == 1 and "there is no interface eth7" in done.stderr, done.stderr
     broken = tmp_path / "broken.o"
-    broken.write_bytes(Path(byte_code.file()).read_bytes()[:500])
+    broken.write_bytes(Path(ebpf.file()).read_bytes()[:500])
     done = hosts.execute(0, [KERNEL, "attach", "lo", str(broken)])
     assert done.returncode == 1 and "reading" in done.stderr, done.stderr
 
@@ -226,7 +226,7 @@ NATIVE_OVER_GENERIC = "eth0 has it in the kernel's own part (--generic), and the
 def test_what_cannot_be_attached_leaves_what_was(folder: Path, tmp_path: Path) -> None:
     """A file that is cut off, the driver's part in place of the kernel's own, an interface whose driver runs none:
     a job then finds all as it was. What can be attached takes the place of what was."""
-    good = byte_code.file()
+    good = ebpf.file()
     broken = tmp_path / "broken.o"
     broken.write_bytes(Path(good).read_bytes()[:500])
     with Hosts(count=2) as own:
@@ -249,7 +249,7 @@ def test_what_cannot_be_attached_leaves_what_was(folder: Path, tmp_path: Path) -
         assert own.execute(0, [KERNEL, "list"]).stdout == "eth0, generic, for root\n"
         for _ in range(2):
             code, output = run(own, [str(compiled(named("openmpi"), "random_nbc", folder)), "--cases", "50"])
-            assert code == 0 and output.count(BYTE_CODE) == 2, output[-3000:]
+            assert code == 0 and output.count(EBPF) == 2, output[-3000:]
             assert own.execute(0, [KERNEL, "attach", "eth0", good, "--generic"]).returncode == 0
         shown = own.execute(0, ["ls", "/run/urakata/bpf"]).stdout.split()
         left = [name for name in shown if not name.endswith(".debug")]  # the file system's own
@@ -264,7 +264,7 @@ def test_where_one_node_lacks_it_all_are_told(folder: Path) -> None:
         program = [str(compiled(named("openmpi"), "random_nbc", folder)), "--cases", "50"]
         code, output = run(own, program, "--verbose", "1")
     assert code == 0 and " 0 wrong" in output, output[-3000:]
-    line = "engine kernel: small collectives not by byte code: rank 1: no byte code is attached for this user"
+    line = "engine kernel: small collectives not by eBPF code: rank 1: no eBPF code is attached for this user"
     assert output.count(line) == 1, output[:3000]
 
 
@@ -272,4 +272,4 @@ def test_where_it_is_not_attached_it_is_the_engines(folder: Path) -> None:
     with Hosts(count=2) as own:
         code, output = run(own, [str(compiled(named("openmpi"), "random_nbc", folder)), "--cases", "50"])
     assert code == 0 and " 0 wrong" in output, output[-3000:]
-    assert "small collectives not by byte code: rank 0: " in output and BYTE_CODE not in output, output[:3000]
+    assert "small collectives not by eBPF code: rank 0: " in output and EBPF not in output, output[:3000]

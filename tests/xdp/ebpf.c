@@ -1,5 +1,5 @@
-// The byte code as a function of the test: urakata_reduce(), on the tables that give_table() has named.
-#include "byte_code.h"
+// The eBPF code as a function of the test: urakata_reduce(), on the tables that give_table() has named.
+#include "ebpf.h"
 
 #include <string.h>
 
@@ -28,7 +28,7 @@ long bpf_xdp_store_bytes(struct fake_packet* packet, __u32 offset, const void* f
   return 0;
 }
 
-int run_byte_code(void* frame, unsigned long bytes) {
+int run_ebpf(void* frame, unsigned long bytes) {
   struct fake_packet packet = {(unsigned long)frame, (unsigned long)frame + bytes};
   return urakata_reduce(&packet);
 }

@@ -1,20 +1,20 @@
-#include "tune/byte_code_finding.hpp"
+#include "tune/ebpf_finding.hpp"
 
 namespace urakata::tune {
 
-std::string byte_code_finding(std::span<const ByteCodePlace> places) {
+std::string ebpf_finding(std::span<const EbpfPlace> places) {
   if (places.empty()) return "small reductions are engine thread's: no interface of this node leads to another one";
   std::string attached;
   std::string others;
-  for (const ByteCodePlace& place : places) {
+  for (const EbpfPlace& place : places) {
     if (place.obstacle.empty()) {
       attached.append(attached.empty() ? "" : ", ").append(place.interface);
     } else {
       others.append("; not at ").append(place.interface).append(": ").append(place.obstacle);
     }
   }
-  if (attached.empty()) return "small reductions are engine thread's, by byte code nowhere" + others;
-  return "small reductions by byte code attached at " + attached + others;
+  if (attached.empty()) return "small reductions are engine thread's, by eBPF code nowhere" + others;
+  return "small reductions by eBPF code attached at " + attached + others;
 }
 
 }  // namespace urakata::tune

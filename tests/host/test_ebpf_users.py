@@ -1,4 +1,4 @@
-"""Byte code at the interfaces of test hosts: for whom it is there, and what is left of an `attach` that was killed."""
+"""eBPF code at the interfaces of test hosts: for whom it is there, and what is left of an `attach` that was killed."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from byte_code_jobs import BYTE_CODE, EXEC, KERNEL, attach, run, skip_without_a_ring
+from ebpf_jobs import EBPF, EXEC, KERNEL, attach, run, skip_without_a_ring
 from jobs import FULL, compiled, drawn_seed, named
 
-from urakata.hosts import Hosts, available, byte_code
+from urakata.hosts import Hosts, available, ebpf
 
 pytestmark = pytest.mark.skipif(not available()[0], reason=f"no test hosts here: {available()[1]}")
 
@@ -47,12 +47,12 @@ def as_user(name: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def hosts(folder: Path) -> Iterator[Hosts]:
-    """With byte code for NAMED and nobody else."""
+    """With eBPF code for NAMED and nobody else."""
     with Hosts(count=2) as made:
         attach(made)
         skip_without_a_ring(made, folder)
         for host in range(2):
-            done = made.execute(host, [KERNEL, "attach", "eth0", byte_code.file(), "--generic", "--user", NAMED])
+            done = made.execute(host, [KERNEL, "attach", "eth0", ebpf.file(), "--generic", "--user", NAMED])
             assert done.returncode == 0, done.stderr
         yield made
 
@@ -77,14 +77,14 @@ def table(hosts: Hosts) -> str:
 def test_a_named_user_has_it(hosts: Hosts, program: str) -> None:
     code, output = run(hosts, [program, "--cases", "100"], name="mpich", before=as_user(NAMED))
     assert code == 0 and " 0 wrong" in output, output[-3000:]
-    assert output.count(BYTE_CODE) == 2, output[:3000]
+    assert output.count(EBPF) == 2, output[:3000]
 
 
 @pytest.mark.parametrize("name", (OTHER, "root"))
 def test_others_do_without(hosts: Hosts, program: str, name: str) -> None:
     code, output = run(hosts, [program, "--cases", "50"], name="mpich", before=as_user(name))
     assert code == 0 and " 0 wrong" in output, output[-3000:]
-    assert "no byte code is attached for this user" in output and BYTE_CODE not in output, output[:3000]
+    assert "no eBPF code is attached for this user" in output and EBPF not in output, output[:3000]
 
 
 @pytest.mark.skipif(platform.machine() not in BPF, reason="the number of bpf(2) is not known here")
@@ -102,7 +102,7 @@ def test_results_are_the_named_users_to_read(hosts: Hosts) -> None:
 def test_only_root_attaches_and_detaches(hosts: Hosts, name: str) -> None:
     before = hosts.execute(0, [KERNEL, "list"]).stdout
     assert before == f"eth0, generic, for {NAMED}\n"
-    for words in (["attach", "eth0", byte_code.file(), "--generic"], ["detach", "eth0"]):
+    for words in (["attach", "eth0", ebpf.file(), "--generic"], ["detach", "eth0"]):
         done = hosts.execute(0, [*as_user(name), KERNEL, *words])
         assert done.returncode == 1 and "only root" in done.stderr, done.stderr
     place = table(hosts)
@@ -128,7 +128,7 @@ def clean(hosts: Hosts) -> None:
 def test_whenever_attaching_is_killed_it_can_be_listed_and_detached() -> None:
     """Also where it takes the place of what was; and it can be attached anew."""
     chance = random.Random(drawn_seed())
-    words = [KERNEL, "attach", "eth0", byte_code.file(), "--generic", "--user", NAMED]
+    words = [KERNEL, "attach", "eth0", ebpf.file(), "--generic", "--user", NAMED]
     listed: set[str] = set()
     with Hosts(count=1) as own:
         attach(own)

@@ -1,4 +1,4 @@
-#include "shim/collectives/byte_code_offload.hpp"
+#include "shim/collectives/ebpf_offload.hpp"
 
 #include <netinet/in.h>
 #include <sys/random.h>
@@ -24,7 +24,7 @@ struct OffloadRecord {
   xdp::Side side;
   std::uint64_t token = 0;  // the first rank's counts
   Obstacle obstacle;        // to an offload
-  bool attached = false;    // byte code is, for this user
+  bool attached = false;    // eBPF code is, for this user
 
   void set(const std::string& why) {
     obstacle = Obstacle(why);
@@ -33,8 +33,8 @@ struct OffloadRecord {
 };
 
 void tell_of_no_offload(bool first_rank, bool attached, const std::string& why) {
-  if (!first_to_find(attached ? "no offload, though byte code is attached" : "no offload") || !first_rank) return;
-  const std::string line = "engine kernel: small collectives not by byte code: " + why;
+  if (!first_to_find(attached ? "no offload, though eBPF code is attached" : "no offload") || !first_rank) return;
+  const std::string line = "engine kernel: small collectives not by eBPF code: " + why;
   if (attached) {
     log::warning("%s", line.c_str());
   } else {
@@ -58,7 +58,7 @@ std::unique_ptr<xdp::Offload> own_offload(const std::vector<std::int32_t>& world
                                           OffloadRecord& record) {
   const transport::ListenAddress address = process().wire()->address_of(world[own == 0 ? 1 : 0]);
   if (address.address.ss_family != AF_INET) {
-    record.set("nodes reach each other by IPv6, which byte code does not know");
+    record.set("nodes reach each other by IPv6, which eBPF code does not know");
     return nullptr;
   }
   if (getrandom(&record.token, sizeof record.token, 0) != sizeof record.token || record.token == 0) {
@@ -93,7 +93,7 @@ std::unique_ptr<xdp::Offload> open_offload(job::Bootstrap& members, const std::v
   if (!all_can(members, members.gathered(own))) return nullptr;
   if (!made->same_ops() && first_to_find("other operations") && members.rank() == 0) {
     log::warning(
-        "engine kernel: operations of programs' own not by byte code: not the same ones are attached on all nodes "
+        "engine kernel: operations of programs' own not by eBPF code: not the same ones are attached on all nodes "
         "(urakata kernel list)");
   }
   return made;

@@ -1,4 +1,4 @@
-// What `urakata check` says of small collectives by byte code beside engine kernel. Thread-safety: any thread.
+// What `urakata check` says of small collectives by eBPF code beside engine kernel. Thread-safety: any thread.
 #pragma once
 
 #include <span>
@@ -7,12 +7,12 @@
 namespace urakata::tune {
 
 // An interface by which other nodes reach this one.
-struct ByteCodePlace {
+struct EbpfPlace {
   std::string interface;
   std::string obstacle;  // why this user may not reduce there, for the user to read; empty: he may
 };
 
 // One clause: at which of a node's interfaces this user may have them, and why not at the others.
-std::string byte_code_finding(std::span<const ByteCodePlace> places);
+std::string ebpf_finding(std::span<const EbpfPlace> places);
 
 }  // namespace urakata::tune

@@ -1,4 +1,4 @@
-"""Byte code on test hosts whose network loses, doubles and reorders frames, or has traffic of others."""
+"""eBPF code on test hosts whose network loses, doubles and reorders frames, or has traffic of others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from bad_network import CannotError, spoiled
-from byte_code_jobs import BYTE_CODE, attach, run, skip_without_a_ring
+from ebpf_jobs import EBPF, attach, run, skip_without_a_ring
 from foreign_traffic import SIZES
 from jobs import FULL, compiled, drawn_seed, named
 
@@ -44,7 +44,7 @@ def random_nbc(folder: Path, cases: str = CASES) -> tuple[list[str], int]:
 
 def all_right(code: int, output: str) -> None:
     assert code == 0 and " 0 wrong" in output, output[-3000:]
-    assert output.count(BYTE_CODE) == 3, output[:3000]
+    assert output.count(EBPF) == 3, output[:3000]
 
 
 def test_frames_are_lost_doubled_and_reordered(hosts: Hosts, folder: Path) -> None:
@@ -74,7 +74,7 @@ def ports(hosts: Hosts, host: int) -> set[int]:
     return {int(port) for port in re.findall(r":(\d+)\s+\S+:[\d*]+\s", shown)}
 
 
-def byte_code_port(hosts: Hosts, host: int, job: Future[tuple[int, str]]) -> int:
+def ebpf_port(hosts: Hosts, host: int, job: Future[tuple[int, str]]) -> int:
     """A UDP port that a job has on a host."""
     address = hosts.addresses[host]
     while not job.done():
@@ -101,7 +101,7 @@ def test_traffic_of_others_passes_while_a_job_reduces(hosts: Hosts, folder: Path
     program, _ = random_nbc(folder)
     with ThreadPoolExecutor(1) as pool:
         job = pool.submit(run, hosts, program)
-        port = byte_code_port(hosts, 1, job)
+        port = ebpf_port(hosts, 1, job)
         answering, (bulk, *beside) = start_answering(hosts, port)
         goes_on, over = os.pipe()
         try:

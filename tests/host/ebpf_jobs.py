@@ -1,4 +1,4 @@
-"""Jobs under engine kernel on test hosts that have byte code at their interfaces, for tests of small collectives."""
+"""Jobs under engine kernel on test hosts that have eBPF code at their interfaces, for tests of small collectives."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import pytest
 from jobs import FULL, compiled, named
 
 from urakata import paths
-from urakata.hosts import Hosts, HostsError, byte_code
+from urakata.hosts import Hosts, HostsError, ebpf
 
 EXEC = str(paths.program("urakata-exec"))
 try:
     KERNEL = str(paths.program("urakata-kernel"))
 except paths.NotFoundError as error:
-    pytest.skip(f"built without byte code: {error}", allow_module_level=True)
-BYTE_CODE = "MPI_COMM_WORLD has a channel set, and byte code for small collectives"
+    pytest.skip(f"built without eBPF code: {error}", allow_module_level=True)
+EBPF = "MPI_COMM_WORLD has a channel set, and eBPF code for small collectives"
 CASES = "20000" if FULL else "500"
 SECONDS = 1500.0 if FULL else 120.0
 
@@ -25,9 +25,9 @@ SECONDS = 1500.0 if FULL else 120.0
 def attach(hosts: Hosts, operations: Sequence[str] = ()) -> None:
     """Skips where the right or what builds it is missing."""
     try:
-        byte_code.attach(hosts, operations)
+        ebpf.attach(hosts, operations)
     except (HostsError, paths.NotFoundError) as error:
-        pytest.skip(f"no byte code here: {error}")
+        pytest.skip(f"no eBPF code here: {error}")
 
 
 def run(
@@ -41,7 +41,7 @@ def run(
 
 
 def skip_without_a_ring(hosts: Hosts, folder: Path) -> None:
-    """Byte code comes with engine kernel only."""
+    """eBPF code comes with engine kernel only."""
     _, output = run(hosts, [str(compiled(named("openmpi"), "no_requests", folder))])
-    if BYTE_CODE not in output and (said := re.search(r"engine \w+ instead of kernel: .*uring.*", output)):
+    if EBPF not in output and (said := re.search(r"engine \w+ instead of kernel: .*uring.*", output)):
         pytest.skip(said.group())
