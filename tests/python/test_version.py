@@ -11,7 +11,6 @@ import pytest
 import urakata
 from urakata import paths
 
-RECIPE = "cmake/spack/spack_repo/urakata/packages/urakata/package.py"
 NAMED = re.compile(r"\burakata[ @](\d+\.\d+\.\d+)")
 
 
@@ -22,11 +21,10 @@ def tree() -> Path:
 
 def test_texts_name_the_version_of_the_package(tree: Path) -> None:
     changes = re.search(r"^## (\S+), ", (tree / "CHANGELOG.md").read_text(), re.MULTILINE)
-    recipe = re.search(r'version\("([^"]+)"', (tree / RECIPE).read_text())
-    assert changes and recipe and {changes[1], recipe[1]} == {urakata.__version__}
+    assert changes and changes[1] == urakata.__version__
     pages = [tree / "README.md", *sorted((tree / "docs").rglob("*.md"))]
     named = {(page.name, version) for page in pages for version in NAMED.findall(page.read_text())}
-    assert named and {version for _, version in named} == {urakata.__version__}, named
+    assert {version for _, version in named} <= {urakata.__version__}, named
 
 
 def test_no_build_file_has_a_version_of_its_own(tree: Path) -> None:
