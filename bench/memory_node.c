@@ -66,9 +66,9 @@ int read_node_memory(struct node_memory* all) {
   name_of("self", own);
   DIR* processes = opendir("/proc");
   if (!processes) return -1;
-  // A task's parent is the keeper, which is in the session of the stand-in that started it. Hydra (MPICH, Intel MPI)
-  // gives each of its children a session of its own, so that they have no more in common than what started them.
-  const pid_t session = getsid(strcmp(own, "urakata-keeper") == 0 ? getppid() : 0);
+  // A task is a child of the space daemon. The daemon is in the session of the stand-in that started it. Hydra (MPICH,
+  // Intel MPI) gives each of its children a session of its own: these have only their parent in common.
+  const pid_t session = getsid(strcmp(own, "urakata-spaced") == 0 ? getppid() : 0);
   const pid_t launcher = parent_of(session);
   int space_counted = 0, failed = 0;
   for (const struct dirent* one; (one = readdir(processes));) {
@@ -85,7 +85,7 @@ int read_node_memory(struct node_memory* all) {
       all->shared += beside.shared;
       all->beside += beside.pss + beside.page_tables;
       all->spaces += beside.spaces;
-    } else if (strcmp(name, "urakata-keeper") == 0) {
+    } else if (strcmp(name, "urakata-spaced") == 0) {
       if (!space_counted) failed |= add_process(one->d_name, all);
       space_counted = 1;
     } else if (strcmp(name, own) == 0) {

@@ -13,7 +13,7 @@ struct node_memory {
 };
 
 // Adds up every process of this session, or started by what started its leader, that is a rank of this program, a
-// stand-in (urakata-exec) or lives in a space (a task or the keeper). Tasks and keeper of a space have the same memory:
+// stand-in (urakata-exec) or in a space (a task or the space daemon). Tasks and daemon of a space have the same memory:
 // it is counted once. Launchers are left out, with and without Urakata. One job of a program in a session at a time.
 // Returns 0, or -1 where /proc cannot be read.
 int read_node_memory(struct node_memory* all);

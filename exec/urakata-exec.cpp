@@ -63,7 +63,7 @@ void hand_over_cores() {
   }
 }
 
-// What the keeper is to run. Error: why the program cannot live in a space, as a whole clause.
+// The command that the space daemon is to run. Error: why the program cannot run in a space, as a whole clause.
 Result<space::Command> task_for(const Program& program, std::span<char*> arguments) {
   if (Status limits = space::fit_limits(); !limits) return limits.error();
   if (program.reach == Reach::shell || program.reach == Reach::wrapper || program.reach == Reach::debugger) {
@@ -109,7 +109,7 @@ int run(std::span<char*> arguments) {
     space::Command& command = **task;
     command.environment = space_environment();
     const Error reason =
-        space::stand_in_for(command, program_beside("urakata-keeper"), program_beside("urakata-stand-in"));
+        space::stand_in_for(command, program_beside("urakata-spaced"), program_beside("urakata-stand-in"));
     log::warning("%s runs as an ordinary process, outside the space: %s", program.path.c_str(), reason.message.c_str());
     setenv(space::kOutsideVariable, reason.message.c_str(), 1);
   }

@@ -78,10 +78,10 @@ class StandIn {
     while (true) {
       pollfd watched[] = {{post_.socket, POLLIN, 0}, {signals_, POLLIN, 0}, {launcher_, POLLIN, 0}};
       if (!launcher_gone_ && raw::call(SYS_ppoll, raw::word(watched), kTimedWords, 0, 0, kSignalBytes) < 0) continue;
-      if (watched[0].revents != 0) hear_keeper();
+      if (watched[0].revents != 0) hear_daemon();
       if (watched[1].revents != 0) pass_signals();
       if (watched[2].revents != 0 || launcher_gone_) {
-        // The keeper sees this process end, and ends the task.
+        // The daemon sees this process end, and ends the task.
         (Line<>(post_.rank) << "the launcher is gone; process " << post_.task << " ends with it").end();
         leave(1);
       }
@@ -89,14 +89,14 @@ class StandIn {
   }
 
  private:
-  void hear_keeper() const {
+  void hear_daemon() const {
     Note note;
     long bytes = 0;
     do {
       bytes = raw::call(SYS_recvfrom, post_.socket, raw::word(&note), sizeof note);
     } while (bytes == -EINTR || bytes == -ECONNRESET);  // as in receive_note()
     if (bytes != sizeof note) {
-      (Line<>(post_.rank) << "the keeper of the space has died, and process " << post_.task << " with it").end();
+      (Line<>(post_.rank) << "the space daemon has died, and process " << post_.task << " with it").end();
       if (post_.shared_group == 0) raw::call(SYS_kill, -post_.task, SIGKILL);
       // A launcher kills the other stand-ins as soon as one is gone, and each has its task's children to end first.
       const timespec grace{0, 200'000'000};
@@ -124,8 +124,8 @@ class StandIn {
       if (number == SIGCHLD) continue;
       // A terminal signals the whole group, of which the task is.
       if (post_.shared_group != 0 && about.ssi_code == SI_KERNEL) continue;
-      // The keeper woke this process because the task goes on already.
-      if (number == SIGCONT && about.ssi_code == SI_USER && static_cast<pid_t>(about.ssi_pid) == post_.keeper) continue;
+      // The daemon woke this process because the task goes on already.
+      if (number == SIGCONT && about.ssi_code == SI_USER && static_cast<pid_t>(about.ssi_pid) == post_.daemon) continue;
       const Note note{NoteKind::signal, number, own_pid(), {}};
       raw::call(SYS_sendto, post_.socket, raw::word(&note), sizeof note, MSG_NOSIGNAL);
     }
@@ -170,7 +170,7 @@ extern "C" [[noreturn, gnu::used]] void urakata_begin(long* stack) {
     space::leave(2);
   }
   space::Post post;
-  for (int* const one : {&post.socket, &post.task, &post.keeper, &post.shared_group, &post.parent, &post.rank}) {
+  for (int* const one : {&post.socket, &post.task, &post.daemon, &post.shared_group, &post.parent, &post.rank}) {
     *one = space::next_number(text);
   }
   space::raw::call(SYS_prctl, PR_SET_NAME, space::raw::word("urakata-exec"));  // as it was started

@@ -57,8 +57,8 @@ class Loaded:
         )
 
 
-def keepers_list() -> int:
-    """The address of the keeper's r_debug, where the chain of all lists begins. Raises gdb.GdbError."""
+def daemon_list() -> int:
+    """The address of the space daemon's r_debug, where the chain of all lists begins. Raises gdb.GdbError."""
     shown = gdb.execute("info auxv", to_string=True)
     kinds = {
         int(kind): int(value, 0)
@@ -79,7 +79,7 @@ def keepers_list() -> int:
 
 def lists() -> Iterator[list[Loaded]]:
     """The lists of the chain, each with what it holds."""
-    at = keepers_list()
+    at = daemon_list()
     while at:
         version, first = read(at, "i4xQ")
         found = []
@@ -96,7 +96,7 @@ def programs() -> Iterator[list[Loaded]]:
     named: Loaded | None = None
     for number, one in enumerate(lists()):
         if number == 0:
-            continue  # the keeper's
+            continue  # the space daemon's
         if named is not None and one and one[0].base == named.base:
             yield [named, *one[1:]]
             named = None
@@ -128,7 +128,7 @@ class Rank(gdb.Command):  # type: ignore[misc]
         program, *libraries = own()
         gdb.execute("set auto-solib-add off")
         gdb.execute("nosharedlibrary")
-        gdb.execute("symbol-file")  # the keeper's
+        gdb.execute("symbol-file")  # the space daemon's
         for one in (program, *libraries):
             if os.path.isfile(one.file):
                 gdb.execute(f"add-symbol-file {one.file} -o {one.base:#x}", to_string=True)

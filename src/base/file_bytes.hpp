@@ -1,5 +1,5 @@
-// What stands in a file. Without streams: the keeper and a space's libraries would each bring all of the C++ library's
-// locales with them, a third of a MiB of every node.
+// Reads a whole file without C++ streams. With streams the space daemon and each library of a rank in a space would link
+// the C++ library's locales: a third of a MiB on every node.
 #pragma once
 
 #include <cstddef>

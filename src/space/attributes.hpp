@@ -34,7 +34,7 @@ Preference own_preference();
 // The kernel's answer: 0, or minus the error number. By raw system calls only.
 long set_preference(const Preference& wanted);
 
-// Sent as bytes from stand-in to keeper: both are of one build.
+// Sent as bytes from stand-in to daemon: both are of one build.
 struct Attributes {
   std::array<rlimit, RLIM_NLIMITS> limits{};
   std::array<std::uint64_t, CpuSet::kLimit / 64> cpus{};

@@ -1,7 +1,7 @@
 // The program break belongs to the address space: the C library of each task would move the same one, and each would
 // take the memory for its own. With a page in the way none can move it up, and all take memory by mmap instead. Down
 // it cannot go either as long as nothing has been taken there: the kernel lets nobody below where it began. So the page
-// has to be in place before the keeper's own first malloc.
+// has to be in place before the daemon's own first malloc.
 #pragma once
 
 namespace urakata::space {

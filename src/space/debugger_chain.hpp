@@ -1,8 +1,8 @@
 // Lets a stock debugger that is attached to any task see the programs and libraries of all.
 //
-// For a debugger every task runs the keeper's program, so it reads the keeper's list of loaded objects (r_debug of
+// For a debugger every task runs the daemon's program, so it reads the daemon's list of loaded objects (r_debug of
 // <link.h>). From version 2 on such lists form a chain, one for each name space of the dynamic linker. Each task's own
-// linker has such a list too; this puts them into the keeper's chain. Nothing of the task is changed.
+// linker has such a list too; this puts them into the daemon's chain. Nothing of the task is changed.
 #pragma once
 
 #include <link.h>

@@ -9,7 +9,7 @@
 
 namespace urakata::space {
 
-// The command that the keeper is to run for the program file `path` with `arguments` (argv[0] first): the program
+// The command that the daemon is to run for the program file `path` with `arguments` (argv[0] first): the program
 // itself or, for a script, the interpreter that its first line names, as the kernel and env would have it. The
 // environment is left empty. Error: why the program cannot live in a space and what to do about it, as the rest of a
 // sentence about `path`.

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kMostPassed = 250;  // the kernel takes 253 at once
 constexpr char kMore = 0;
-constexpr int kMostPauses = 4000;  // of 1 ms: the keeper gives up sooner
+constexpr int kMostPauses = 4000;  // of 1 ms: the daemon gives up sooner
 constexpr std::size_t kMostTexts = std::size_t{64} << 20U;
 constexpr std::size_t kMostDescriptors = 65536;
 
@@ -140,16 +140,18 @@ Status send_handover(int socket, const Command& command, const Attributes& attri
                                           attributes};
   std::vector<int> all = {file->number(), directory.number()};
   all.insert(all.end(), descriptors.begin(), descriptors.end());
-  // At once where they are few, so that a keeper that has begun with one stand-in need not wait for it.
+  // At once where they are few, so that a daemon that has begun with one stand-in need not wait for it.
   std::span<const int> rest = all;
   const auto next = [&rest] {
     const std::span<const int> part = rest.first(std::min(rest.size(), kMostPassed));
     rest = rest.subspan(part.size());
     return part;
   };
-  if (!send_with(socket, &opening, sizeof opening, next())) return system_error("handing the program to the keeper");
+  if (!send_with(socket, &opening, sizeof opening, next()))
+    return system_error("handing the program to the space daemon");
   while (!rest.empty()) {
-    if (!send_with(socket, &kMore, sizeof kMore, next())) return system_error("handing descriptors to the keeper");
+    if (!send_with(socket, &kMore, sizeof kMore, next()))
+      return system_error("handing descriptors to the space daemon");
   }
   return Nothing{};
 }

@@ -1,4 +1,4 @@
-// How a stand-in hands its program to the keeper: one datagram with attributes, a memory file with all texts, and the
+// How a stand-in hands its program to the daemon: one datagram with attributes, a memory file with all texts, and the
 // descriptors, for many of which further datagrams follow. And the short messages that both exchange afterwards.
 #pragma once
 
@@ -71,11 +71,11 @@ class HandoverReceiver {
 };
 
 enum class NoteKind : std::uint32_t {
-  started,    // keeper: value is the task's pid
-  refused,    // keeper: text says why; nothing was started
-  ended,      // keeper: value is the wait status
-  stopped,    // keeper: the task was stopped
-  continued,  // keeper: the task goes on
+  started,    // daemon: value is the task's pid
+  refused,    // daemon: text says why; nothing was started
+  ended,      // daemon: value is the wait status
+  stopped,    // daemon: the task was stopped
+  continued,  // daemon: the task goes on
   signal      // stand-in: send the task signal `value`
 };
 

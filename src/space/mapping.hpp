@@ -43,7 +43,7 @@ struct MappedImage {
 Result<MappedImage> map_image(const Image& image);
 
 // Replaces $ORIGIN in the program's own RPATH and RUNPATH, since the linker would take the folder of /proc/self/exe,
-// which is the keeper's. `folder` is that of the program's real file. To be called before the linker runs; what it maps
+// which is the daemon's. `folder` is that of the program's real file. To be called before the linker runs; what it maps
 // for the new texts stays for as long as the space. Without memory for them the program keeps its texts.
 void settle_origin(const Image& image, const MappedImage& mapped, std::string_view folder);
 

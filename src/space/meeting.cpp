@@ -101,8 +101,8 @@ struct Address {
 
 Descriptor new_socket() { return Descriptor(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)); }
 
-// Becomes the keeper: nothing of the founder stays but the two sockets.
-[[noreturn]] void become_keeper(const char* program, int listening, int founder, int highest) {
+// Becomes the daemon: nothing of the founder stays but the two sockets.
+[[noreturn]] void become_daemon(const char* program, int listening, int founder, int highest) {
   const int nothing = open("/dev/null", O_RDWR);
   // Out of the way of the numbers that are about to be taken.
   listening = fcntl(listening, F_DUPFD, kFounderDescriptor + 1);
@@ -112,31 +112,31 @@ Descriptor new_socket() { return Descriptor(socket(AF_UNIX, SOCK_SEQPACKET | SOC
   dup2(listening, kListeningDescriptor);
   dup2(founder, kFounderDescriptor);
   for (int number = kFounderDescriptor + 1; number <= highest; ++number) close(number);
-  char name[] = "urakata-keeper";
+  char name[] = "urakata-spaced";
   char* const arguments[] = {name, nullptr};
   char* const environment[] = {nullptr};
   execve(program, arguments, environment);
   _exit(127);
 }
 
-// Its own keeper's first connection, made before the keeper runs: if this process dies, the keeper sees it and ends.
-Result<Descriptor> bring_up(Descriptor listening, const std::string& keeper) {
+// Its own daemon's first connection, made before the daemon runs: if this process dies, the daemon sees it and ends.
+Result<Descriptor> bring_up(Descriptor listening, const std::string& daemon) {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return system_error("making a socket");
   Descriptor mine(ends[0]);
   const Descriptor its(ends[1]);
   const int highest = highest_descriptor() + 3;  // with those that are opened on the way
   const pid_t between = fork();
-  if (between < 0) return system_error("starting the keeper");
+  if (between < 0) return system_error("starting the space daemon");
   if (between == 0) {
     const pid_t child = fork();
-    if (child == 0) become_keeper(keeper.c_str(), listening.number(), its.number(), highest);
+    if (child == 0) become_daemon(daemon.c_str(), listening.number(), its.number(), highest);
     _exit(child < 0 ? 1 : 0);
   }
   int status = 0;
   while (waitpid(between, &status, 0) < 0 && errno == EINTR) {
   }
-  if (status != 0) return Error{"starting the keeper failed: the limit of processes (ulimit -u) is reached"};
+  if (status != 0) return Error{"starting the space daemon failed: the limit of processes (ulimit -u) is reached"};
   return mine;
 }
 
@@ -169,9 +169,9 @@ std::string meeting_name(const std::string& job) {
   return name.data();
 }
 
-Result<Descriptor> meet_keeper(const std::string& name, const std::string& keeper) {
-  if (access(keeper.c_str(), X_OK) != 0) {
-    return Error{"there is no " + keeper + " that may be run; is this installation of Urakata complete?"};
+Result<Descriptor> connect_to_daemon(const std::string& name, const std::string& daemon) {
+  if (access(daemon.c_str(), X_OK) != 0) {
+    return Error{"there is no " + daemon + " that may be run; is this installation of Urakata complete?"};
   }
   const Address address(name);
   for (int attempt = 0; attempt < kCallAttempts; ++attempt) {
@@ -184,12 +184,12 @@ Result<Descriptor> meet_keeper(const std::string& name, const std::string& keepe
     Descriptor listening = new_socket();
     if (!listening) return system_error("making a socket");
     if (bind(listening.number(), address.get(), address.bytes) == 0 && listen(listening.number(), kBacklog) == 0) {
-      return bring_up(std::move(listening), keeper);
+      return bring_up(std::move(listening), daemon);
     }
     const timespec pause{0, 1'000'000};
     nanosleep(&pause, nullptr);
   }
-  return Error{"the keeper of this job does not answer"};
+  return Error{"the space daemon of this job does not answer"};
 }
 
 bool same_user(int socket) {

@@ -1,4 +1,4 @@
-// Where the stand-ins of one job on one node find their keeper: a socket whose name all of them compute, made by the
+// Where the stand-ins of one job on one node find their daemon: a socket whose name all of them compute, made by the
 // first of them. The socket is in Linux's abstract name space: it needs no file, leaves none, and each network
 // name space has its own. Anybody may connect to such a name, so both sides look at whose process the other is.
 #pragma once
@@ -18,17 +18,17 @@ namespace urakata::space {
 std::string job_identity();
 
 // The socket's name: from user, job, and the name spaces of the process, so that processes which see other files or
-// other pids have another keeper.
+// other pids have another daemon.
 std::string meeting_name(const std::string& job);
 
-// A connection to the keeper of that name. Where there is none yet, this process brings it up by running the program
-// `keeper`: a process of its own, no child of this one. Error: why there is no keeper to be had.
-Result<Descriptor> meet_keeper(const std::string& name, const std::string& keeper);
+// A connection to the daemon of that name. Where there is none yet, this process brings it up by running the program
+// `daemon`: a process of its own, no child of this one. Error: why there is no daemon to be had.
+Result<Descriptor> connect_to_daemon(const std::string& name, const std::string& daemon);
 
 // Whether the process at the other end has this process's effective user.
 bool same_user(int socket);
 
-// The descriptors that a keeper is started with.
+// The descriptors that a daemon is started with.
 inline constexpr int kListeningDescriptor = 3;
 inline constexpr int kFounderDescriptor = 4;
 

@@ -15,9 +15,9 @@ inline constexpr std::uint64_t kPassedSignals = ~(signal_bit(SIGSEGV) | signal_b
                                                   signal_bit(SIGFPE) | signal_bit(SIGTRAP) | signal_bit(SIGSYS));
 
 struct Post {
-  int socket = -1;       // to the keeper
+  int socket = -1;       // to the daemon
   pid_t task = 0;        // whom it stands in for
-  pid_t keeper = 0;      // as it sees itself
+  pid_t daemon = 0;      // as it sees itself
   int shared_group = 0;  // 1: the task is in the stand-in's own process group
   pid_t parent = 0;      // the launcher, where there is one
   int rank = -1;         // as the launcher says; -1: there is none

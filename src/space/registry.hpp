@@ -1,7 +1,7 @@
-// Who lives in a space: one block of memory that the keeper makes before the first task, and that every task finds.
+// Who lives in a space: one block of memory that the daemon makes before the first task, and that every task finds.
 //
-// The keeper maps the block, gives one record to each task that it starts, and names the block to the task in the
-// environment variable URAKATA_SPACE_AT. The block stays mapped until the keeper ends.
+// The daemon maps the block, gives one record to each task that it starts, and names the block to the task in the
+// environment variable URAKATA_SPACE_AT. The block stays mapped until the daemon ends.
 //
 // Thread-safety: every atomic may be read by anybody at any time.
 #pragma once
@@ -38,14 +38,14 @@ enum class TaskState : std::uint32_t {
 };
 
 struct TaskRecord {
-  // Written by the keeper alone; release, read with acquire.
+  // Written by the daemon alone; release, read with acquire.
   std::atomic<TaskState> state{TaskState::empty};
   // Of the running task, as the tasks themselves see it; 0 where there is none. Written by the task itself before its
-  // program starts, and by the keeper when it has ended; release.
+  // program starts, and by the daemon when it has ended; release.
   std::atomic<pid_t> pid{0};
-  // How many tasks have had this slot, with the present one. Written by the keeper before the task runs.
+  // How many tasks have had this slot, with the present one. Written by the daemon before the task runs.
   std::atomic<std::uint32_t> uses{0};
-  // Written by the keeper before the task runs, then by the task's own threads; relaxed: each stands for itself.
+  // Written by the daemon before the task runs, then by the task's own threads; relaxed: each stands for itself.
   // Home and arena are used from here upwards (territory.hpp). Addresses.
   std::atomic<std::uint64_t> home_edge{0};
   std::atomic<std::uint64_t> arena_edge{0};
@@ -80,7 +80,7 @@ struct ForkMarks {
 struct alignas(4096) Registry {
   static constexpr std::uint64_t kMagic = 0x377865'6b617475;  // changes with this layout
 
-  // Constant once the first task runs. Written by the keeper.
+  // Constant once the first task runs. Written by the daemon.
   std::uint64_t magic = kMagic;
   std::uint64_t identity = 0;  // random: what URAKATA_SPACE_AT names must hold the same
   // Where the territories are (territory.hpp): addresses, and bytes of each arena.
@@ -88,7 +88,7 @@ struct alignas(4096) Registry {
   std::uint64_t arenas = 0;
   std::uint64_t arena_bytes = 0;
 
-  // Written by the keeper, read by all. Slots from here on have never been used; release, after the slot's territory.
+  // Written by the daemon, read by all. Slots from here on have never been used; release, after the slot's territory.
   std::atomic<std::uint32_t> used{0};
 
   // Written by any task. Locks: robust_lock.hpp.

@@ -26,10 +26,10 @@ constexpr std::size_t kSignalBytes = 8;
 constexpr int kHighestSignal = 64;
 constexpr int kFutexWakePrivate = 129;
 
-// Shared by keeper and child_main: one address space.
+// Shared by daemon and child_main: one address space.
 struct SpawnState {
   const SpawnRequest* request = nullptr;
-  pid_t keeper = 0;
+  pid_t daemon = 0;
   std::atomic<std::uint32_t> stage{kBusy};
   const char* failed_step = nullptr;
   int failure = 0;
@@ -92,7 +92,7 @@ long set_group(const Attributes& attributes) {
   return raw::call(SYS_setpgid, 0, 0);
 }
 
-// In the new process, on its own stack, with the keeper's thread-local storage: raw system calls only.
+// In the new process, on its own stack, with the daemon's thread-local storage: raw system calls only.
 [[noreturn]] void become_program(SpawnState& state) {
   const SpawnRequest& request = *state.request;
   const Attributes& attributes = *request.attributes;
@@ -103,7 +103,7 @@ long set_group(const Attributes& attributes) {
     raw::call(SYS_exit_group, 127);
   };
   must(raw::call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL), "prctl");
-  if (raw::call(SYS_getppid) != state.keeper) raw::call(SYS_exit_group, 127);
+  if (raw::call(SYS_getppid) != state.daemon) raw::call(SYS_exit_group, 127);
   request.record->pid.store(static_cast<pid_t>(raw::call(SYS_getpid)), std::memory_order_release);
   must(set_group(attributes), "joining its process group");
   raw::call(SYS_prctl, PR_SET_NAME, raw::word(request.name.data()));
@@ -120,7 +120,7 @@ long set_group(const Attributes& attributes) {
 
   std::byte* const stack = request.stack;
   const std::uint64_t entry = request.entry;
-  // From here on the keeper may forget request and state; the wake only uses the word's address.
+  // From here on the daemon may forget request and state; the wake only uses the word's address.
   std::atomic<std::uint32_t>* const stage = &state.stage;
   stage->store(kReady, std::memory_order_release);
   raw::call(SYS_futex, raw::word(stage), kFutexWakePrivate, 1);
@@ -161,7 +161,7 @@ bool move_descriptors(std::span<DescriptorMove> moves, int highest) {
 Result<pid_t> spawn(const SpawnRequest& request) {
   SpawnState state;
   state.request = &request;
-  state.keeper = getpid();
+  state.daemon = getpid();
   // Below the texts, far enough from the words that the program will find.
   constexpr std::size_t kRedZone = 256;
   const pid_t pid = clone(&child_main, request.stack - kRedZone, CLONE_VM | SIGCHLD, &state);
@@ -169,7 +169,7 @@ Result<pid_t> spawn(const SpawnRequest& request) {
   while (state.stage.load(std::memory_order_acquire) == kBusy) {
     futex_wait(state.stage, kBusy, kChildCheck);
     if (state.stage.load(std::memory_order_acquire) == kBusy && has_ended(pid)) {
-      // Somebody killed it: that is its end, of which the keeper hears as of any other.
+      // Somebody killed it: that is its end, of which the daemon hears as of any other.
       if (state.failed_step == nullptr) return pid;
       waitpid(pid, nullptr, 0);
       return system_error(state.failed_step, state.failure);

@@ -16,7 +16,7 @@
 
 namespace urakata::space {
 
-// A descriptor of the keeper and the number that it is to have in the task.
+// A descriptor of the daemon and the number that it is to have in the task.
 struct DescriptorMove {
   int from;
   int to;
@@ -28,7 +28,7 @@ struct SpawnRequest {
   // Changed while the descriptors are moved. No two have the same `to`.
   std::span<DescriptorMove> descriptors;
   int directory = -1;          // becomes the working directory
-  int highest_descriptor = 0;  // the keeper has none above
+  int highest_descriptor = 0;  // the daemon has none above
   const Attributes* attributes = nullptr;
   std::array<char, 16> name{};   // as in ps; ends in a zero
   TaskRecord* record = nullptr;  // gets the pid

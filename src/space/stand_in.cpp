@@ -25,7 +25,7 @@
 namespace urakata::space {
 namespace {
 
-constexpr int kKeeperAttempts = 5;  // a keeper may be about to end when it is found
+constexpr int kDaemonAttempts = 5;  // a daemon may be about to end when it is found
 
 std::uint64_t bits(const sigset_t& set) {
   std::uint64_t word = 0;
@@ -79,7 +79,7 @@ std::vector<std::string> own_words() {
 [[noreturn]] void go_on_as(const std::string& program, const Post& post) {
   std::array<char, 128> numbers{};
   std::snprintf(numbers.data(), numbers.size(), "%s=%d %d %d %d %d %d", kPostVariable, post.socket, post.task,
-                post.keeper, post.shared_group, post.parent, post.rank);
+                post.daemon, post.shared_group, post.parent, post.rank);
   std::vector<std::string> words = own_words();
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -88,12 +88,12 @@ std::vector<std::string> own_words() {
   fcntl(post.socket, F_SETFD, 0);
   execve(program.c_str(), arguments.data(), environment);
   log::error("cannot run %s (%s); process %d ends", program.c_str(), std::strerror(errno), post.task);
-  _exit(1);  // the keeper sees it, and ends the task
+  _exit(1);  // the daemon sees it, and ends the task
 }
 
 }  // namespace
 
-Error stand_in_for(const Command& command, const std::string& keeper, const std::string& stand_in) {
+Error stand_in_for(const Command& command, const std::string& daemon, const std::string& stand_in) {
   if (access(stand_in.c_str(), X_OK) != 0) {
     return Error{"there is no " + stand_in + " that may be run; is this installation of Urakata complete?"};
   }
@@ -105,9 +105,9 @@ Error stand_in_for(const Command& command, const std::string& keeper, const std:
   const std::vector<int> descriptors = inheritable_descriptors();
   const Attributes attributes = own_attributes(bits(before));
   const std::string name = meeting_name(job_identity());
-  Error reason{"its keeper ended again and again"};
-  for (int attempt = 0; attempt < kKeeperAttempts; ++attempt) {
-    Result<Descriptor> socket = meet_keeper(name, keeper);
+  Error reason{"the space daemon ended again and again"};
+  for (int attempt = 0; attempt < kDaemonAttempts; ++attempt) {
+    Result<Descriptor> socket = connect_to_daemon(name, daemon);
     if (!socket) {
       reason = socket.error();
       break;
@@ -116,7 +116,7 @@ Error stand_in_for(const Command& command, const std::string& keeper, const std:
       reason = sent.error();
       if (errno != EPIPE && errno != ECONNRESET) break;
     }
-    Note note;  // also of a keeper that did not take everything: it may say why
+    Note note;  // also of a daemon that did not take everything: it may say why
     if (!receive_note(socket->number(), note)) continue;
     if (note.kind == NoteKind::started) {
       const bool shared_group = attributes.process_group == ProcessGroup::shared;

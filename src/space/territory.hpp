@@ -22,7 +22,7 @@ inline constexpr std::uint64_t kLargestArena = std::uint64_t{64} << 30U;
 inline constexpr std::uint64_t kSmallestArena = std::uint64_t{1} << 30U;
 
 // Chooses where within `free` the registry's territories are, and how large arenas are. `random`: any two numbers. To be
-// called by the keeper, before there are tasks. Error: `free` has not enough addresses.
+// called by the daemon, before there are tasks. Error: `free` has not enough addresses.
 Status choose_territories(Registry& registry, AddressRange free, std::array<std::uint64_t, 2> random);
 
 // Whether the kernel maps memory at the first and at the last of these addresses when it is asked to.
@@ -31,7 +31,7 @@ bool territories_can_be_mapped(const Registry& registry);
 AddressRange home_of(const Registry& registry, std::size_t slot);
 AddressRange arena_of(const Registry& registry, std::size_t slot);
 
-// Makes the territory of a slot that is used for the first time: before, it costs no memory. By the keeper.
+// Makes the territory of a slot that is used for the first time: before, it costs no memory. By the daemon.
 void open_territory(Registry& registry, std::size_t slot);
 
 // An address to suggest to the kernel for a mapping of so many bytes (whole pages, at most half of an arena), below

@@ -1,6 +1,6 @@
 """Kills one process of a job while the job comes up, many times; nothing may hang or stay.
 
-The job is one that ends by itself: where the keeper is killed before the first task, another is brought up.
+The job is one that ends by itself: if the space daemon is killed before the first task, another one is started.
 
     unshare --pid --fork --mount-proc python kill_at_start.py ROUNDS SEED STAYS COMMAND...
 
@@ -23,7 +23,7 @@ from pathlib import Path
 
 TIMEOUT = 30.0  # seconds
 JOBS = 5  # started for a round, each after one that ended before it was seen
-PARTIES = ("launcher", "stand-in", "keeper", "task")
+PARTIES = ("launcher", "stand-in", "daemon", "task")
 
 
 def processes() -> dict[int, tuple[str, int]]:
@@ -41,14 +41,14 @@ def processes() -> dict[int, tuple[str, int]]:
 
 def members(party: str, launcher: int) -> list[int]:
     everybody = processes()
-    keepers = {pid for pid, (name, _) in everybody.items() if name == "urakata-keeper"}
-    tasks = [pid for pid, (_, parent) in everybody.items() if parent in keepers]
+    daemons = {pid for pid, (name, _) in everybody.items() if name == "urakata-spaced"}
+    tasks = [pid for pid, (_, parent) in everybody.items() if parent in daemons]
     if party == "launcher":
         return [launcher]
     if party == "task":
         return tasks
-    if party == "keeper":
-        return [pid for pid in keepers if pid not in tasks]
+    if party == "daemon":
+        return [pid for pid in daemons if pid not in tasks]
     return [pid for pid, (name, _) in everybody.items() if name == "urakata-exec" and pid not in tasks]
 
 

@@ -33,15 +33,15 @@ def compiled_text(folder: Path, name: str, source: str, *options: str) -> str:
 
 
 def adopt_orphans(adopt: bool = True) -> None:
-    """This process becomes the parent of descendants that lose theirs, as every keeper does when it starts. So what is
-    ours can be told from what other tests and jobs on this machine have."""
+    """Makes this process the parent of its descendants that lose theirs. A space daemon loses its parent when it
+    starts, so the daemons of these tests can be told from those of other jobs on this machine."""
     set_child_subreaper = 36
     libc = ctypes.CDLL(None, use_errno=True)
     assert libc.prctl(set_child_subreaper, int(adopt), 0, 0, 0) == 0, os.strerror(ctypes.get_errno())
 
 
 def descendants() -> set[int]:
-    """All processes below this one that live. Keepers that it has adopted and that have ended are reaped."""
+    """All living processes below this one. Reaps adopted space daemons that have ended."""
     parents = {}
     for entry in Path("/proc").iterdir():
         with contextlib.suppress(OSError, ValueError):
@@ -51,21 +51,21 @@ def descendants() -> set[int]:
         grown = {pid for pid, its_parent in parents.items() if its_parent in grown}
         found |= grown
     for pid in found:
-        if parents[pid] == os.getpid() and is_keeper(pid):
+        if parents[pid] == os.getpid() and is_space_daemon(pid):
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, os.WNOHANG)
     return {pid for pid in found if alive(pid)}
 
 
-def is_keeper(pid: int) -> bool:
+def is_space_daemon(pid: int) -> bool:
     with contextlib.suppress(OSError):
-        return Path(f"/proc/{pid}/comm").read_text().strip() == "urakata-keeper"
+        return Path(f"/proc/{pid}/comm").read_text().strip() == "urakata-spaced"
     return False
 
 
-def keepers() -> set[int]:
-    """The keepers that live and that this process, or one below it, has started."""
-    return {pid for pid in descendants() if is_keeper(pid)}
+def space_daemons() -> set[int]:
+    """The living space daemons that this process, or one below it, has started."""
+    return {pid for pid in descendants() if is_space_daemon(pid)}
 
 
 def sockets(process: int) -> set[str]:
@@ -87,7 +87,7 @@ def alive(pid: int) -> bool:
 
 
 def left_behind() -> set[str]:
-    """Sockets of keepers that live, and files of ours. Such a socket is in no folder: it goes with its last process."""
+    """Sockets of living space daemons, and our files. Such a socket is in no folder: it goes with its last process."""
     lines = [line.split() for line in Path("/proc/net/unix").read_text().splitlines() if "@urakata" in line]
     ours = set[str]().union(*map(sockets, descendants()))
     named = {line[7] for line in lines if line[6] in ours}
@@ -105,9 +105,9 @@ def until(condition: Callable[[], object], what: str | Callable[[], str], second
 @pytest.fixture(autouse=True)
 def nothing_stays() -> Iterator[None]:
     adopt_orphans()
-    before, ours = keepers(), left_behind()
+    before, ours = space_daemons(), left_behind()
     yield
-    until(lambda: keepers() <= before, lambda: f"keepers outlive their jobs: {keepers() - before}")
+    until(lambda: space_daemons() <= before, lambda: f"space daemons outlive their jobs: {space_daemons() - before}")
     until(lambda: left_behind() <= ours, lambda: f"these stay: {left_behind() - ours}")
 
 

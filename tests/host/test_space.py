@@ -78,7 +78,7 @@ def test_collectives_are_right(folder: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", HOSTS)
 def test_ranks_share_one_address_space(folder: Path, name: str) -> None:
-    """They have one keeper as their parent, and its memory."""
+    """All have the space daemon as their parent, and its memory."""
     with running(named(name), folder, "wait", 3) as (_, tasks):
         parents = {parent(task) for task in tasks}
         assert len(parents) == 1
@@ -92,7 +92,7 @@ def test_a_program_lives_in_a_space_as_anywhere(folder: Path, name: str) -> None
     assert (outcome.code, outcome.output.count("right")) == (0, 4), outcome.output
 
 
-def test_the_report_names_the_program_and_not_the_keeper(folder: Path, tmp_path: Path) -> None:
+def test_the_report_names_the_program_and_not_the_daemon(folder: Path, tmp_path: Path) -> None:
     """The place of its calls too, so that their source lines are found."""
     program = [str(compiled(named("mpich"), "random_nbc", folder)), "--cases", "3"]
     passes(run_job(named("mpich"), 2, [*SPACE[:-1], "--report", str(tmp_path), "--", *program]))
@@ -196,7 +196,7 @@ def test_a_task_inherits_what_a_program_inherits(tmp_path: Path) -> None:
 
 
 def test_origin_is_the_programs_folder(tmp_path: Path) -> None:
-    """$ORIGIN in a program's RUNPATH, although /proc/self/exe is the keeper."""
+    """$ORIGIN in a program's RUNPATH, although /proc/self/exe is the space daemon."""
     (tmp_path / "lib").mkdir()
     compiled_text(tmp_path, "lib/libpart.so", "int part(void) { return 42; }\n", "-shared", "-fPIC")
     main = "int part(void);\nint main(void) { return part(); }\n"

@@ -80,21 +80,21 @@ def test_a_crash_is_told_whatever_the_thread_was_at(folder: Path, tmp_path: Path
         assert re.search(rf"\[rank 1\] {line}", outcome.output), outcome.output
 
 
-@pytest.mark.parametrize("victim", ("task", "stand-in", "keeper", "launcher", "launcher-asked"))
+@pytest.mark.parametrize("victim", ("task", "stand-in", "daemon", "launcher", "launcher-asked"))
 @pytest.mark.parametrize("how", ("wait", "children"))
 @pytest.mark.parametrize("name", HOSTS)
 def test_whoever_is_killed_the_job_ends(folder: Path, name: str, how: str, victim: str) -> None:
     host = named(name)
     with running(host, folder, how, 3) as (job, tasks):
-        keeper = {parent(task) for task in tasks if parent(task) not in tasks}.pop()
+        daemon = {parent(task) for task in tasks if parent(task) not in tasks}.pop()
         targets = {
             "task": tasks[-1],
             "stand-in": stand_ins(job.pid)[0],
-            "keeper": keeper,
+            "daemon": daemon,
             "launcher": job.pid,
             "launcher-asked": job.pid,
         }
-        everybody = [*tasks, *stand_ins(job.pid), keeper]
+        everybody = [*tasks, *stand_ins(job.pid), daemon]
         os.kill(targets[victim], signal.SIGTERM if victim == "launcher-asked" else signal.SIGKILL)
         assert job.wait(30) != 0
         nobody_lives(everybody)

@@ -102,7 +102,7 @@ def test_check_says_whether_a_space_can_be_had(tmp_path: Path) -> None:
 def test_too_many_mappings_are_foreseen(tmp_path: Path) -> None:
     """Where the kernel's limit leaves no room for a rank, it runs outside, and says which limit."""
     if os.geteuid() != 0 or not shutil.which("unshare"):
-        pytest.skip("needs root and unshare, to show the keeper another limit")
+        pytest.skip("needs root and unshare, to show the space daemon another limit")
     (tmp_path / "limit").write_text("600\n")
     # Four that live until their input ends.
     (tmp_path / "ranks").write_text(f"exec 3<&0; for i in 1 2 3 4; do {' '.join(SPACE)} cat <&3 & done; wait\n")
@@ -135,7 +135,7 @@ int main(void) {
 def test_300_ranks_share_a_space(tmp_path: Path) -> None:
     """As many as no space had room for once; all live at the same time."""
     if os.geteuid() != 0 or not shutil.which("unshare"):
-        pytest.skip("needs root and unshare, to show the keeper another limit of mappings")
+        pytest.skip("needs root and unshare, to show the space daemon another limit of mappings")
     (tmp_path / "limit").write_text("200000\n")  # the ranks here have few
     many = " ".join([*SPACE, compiled_text(tmp_path, "many", MANY)])
     (tmp_path / "ranks").write_text(f"exec 3<&0; for i in $(seq 300); do {many} <&3 & done; wait\n")
@@ -155,8 +155,8 @@ def test_300_ranks_share_a_space(tmp_path: Path) -> None:
     assert "ordinary process" not in said.read_text()
 
 
-def test_who_finds_the_keeper_without_descriptors_is_told() -> None:
-    """A rank waits in the space; others connect until the keeper, which may have 24 descriptors, has none left."""
+def test_a_rank_that_finds_the_daemon_without_descriptors_is_told() -> None:
+    """A rank waits in the space. Others connect until the daemon, which may have 24 descriptors, has none left."""
     before = left_behind()
     rank = subprocess.Popen(
         ["/bin/sh", "-c", f"ulimit -n 24; exec {' '.join(SPACE)} cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE

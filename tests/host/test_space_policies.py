@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from spaces import QUIET_SPACE, compiled_text, keepers, nothing_stays
+from spaces import QUIET_SPACE, compiled_text, nothing_stays, space_daemons
 
 __all__ = ["nothing_stays"]  # around every test here
 
@@ -67,14 +67,14 @@ def test_two_ranks_of_a_space_with_different_policies(tmp_path: Path, policy: st
     outside = [said([*before, program])[1] for before in (usual, preferring)]
     assert outside[0] != outside[1]
     for first, second in ((usual, preferring), (preferring, usual)):
-        # Both have this process as their parent, and so one space; the first one's keeper makes both tasks.
+        # Both have this process as their parent, and so one space; the first one's daemon makes both tasks.
         with subprocess.Popen(
             [*first, *QUIET_SPACE, program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         ) as founder:
             assert founder.stdin and founder.stdout
             tasks = [split(founder.stdout.readline()), said([*second, *QUIET_SPACE, program])]
             parents = {parent for parent, _ in tasks}
-            assert len(parents) == 1 and parents <= keepers()
+            assert len(parents) == 1 and parents <= space_daemons()
             founder.stdin.close()
             assert founder.wait(SECONDS) == 0
         assert [policies for _, policies in tasks] == (outside if first == usual else outside[::-1])

@@ -1,4 +1,4 @@
-"""A stand-in that is slow, or stopped, harms only its own rank: the keeper of the space waits for nobody."""
+"""A stand-in that is slow, or stopped, harms only its own rank: the space daemon waits for nobody."""
 
 from __future__ import annotations
 
@@ -70,13 +70,13 @@ def test_a_stand_in_that_reads_nothing_holds_up_nobody(tmp_path: Path) -> None:
             assert job.stdout
             task = int(job.stdout.readline())
             assert task != job.pid
-            (keeper,) = {int(re.findall(r"^PPid:\s*(\d+)", Path(f"/proc/{task}/status").read_text(), re.MULTILINE)[0])}
+            (daemon,) = {int(re.findall(r"^PPid:\s*(\d+)", Path(f"/proc/{task}/status").read_text(), re.MULTILINE)[0])}
             job.send_signal(signal.SIGSTOP)
             until(lambda: state(job.pid) == "T", "the stand-in does not stop")
             for _ in range(500):  # each is a note, of which the socket has room for 300 at most
                 os.kill(task, signal.SIGSTOP)
                 until(lambda: state(task) == "T", "the task does not stop")
-                until(lambda: state(keeper) == "S", "the keeper is at work")
+                until(lambda: state(daemon) == "S", "the daemon is at work")
                 os.kill(task, signal.SIGCONT)
                 until(lambda: state(task) == "S", "the task does not go on")
             assert shares(job.pid)

@@ -1,4 +1,4 @@
-"""Another user neither joins a space nor pretends to be its keeper."""
+"""Another user can neither join a space nor pretend to be its daemon."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from spaces import (
     SPACE,
     adopt_orphans,
     alive,
-    keepers,
     left_behind,
     nothing_stays,
     parent,
     running,
+    space_daemons,
     until,
 )
 
@@ -27,12 +27,12 @@ __all__ = ["nothing_stays"]  # around every test here
 
 
 def test_another_user_is_not_served(folder: Path) -> None:
-    """Nobody's connection to a keeper's socket is closed at once; a keeper of nobody's is not believed."""
+    """The user nobody connects to a daemon's socket: it is closed at once. A daemon of that user is not believed."""
     if os.geteuid() != 0:
         pytest.skip("needs root to act as another user")
     with running(named("mpich"), folder, "wait", 2) as (_, tasks):
-        keeper = parent(tasks[0])
-        inodes = {os.readlink(link) for link in Path(f"/proc/{keeper}/fd").iterdir()}
+        daemon = parent(tasks[0])
+        inodes = {os.readlink(link) for link in Path(f"/proc/{daemon}/fd").iterdir()}
         names = [
             line.split()[7][1:]
             for line in Path("/proc/net/unix").read_text().splitlines()[1:]
@@ -46,7 +46,7 @@ def test_another_user_is_not_served(folder: Path) -> None:
         )
         assert subprocess.run([sys.executable, "-c", ask], timeout=30, check=False).returncode == 0
         assert all(map(alive, tasks))
-        for process in (keeper, *tasks):
+        for process in (daemon, *tasks):
             peek = f"import os, sys\nos.setgid(65534); os.setuid(65534)\nopen('/proc/{process}/mem', 'rb')\n"
             peeked = subprocess.run(
                 [sys.executable, "-c", peek], capture_output=True, text=True, timeout=30, check=False
@@ -60,10 +60,10 @@ def test_a_socket_of_another_user_is_not_believed() -> None:
         pytest.skip("needs root to act as another user")
     before = left_behind()
     with subprocess.Popen([*SPACE, "sleep", "100"], stderr=subprocess.DEVNULL) as job:  # its parent names the job
-        until(lambda: left_behind() - before, "no keeper comes up")
+        until(lambda: left_behind() - before, "no daemon comes up")
         name = (left_behind() - before).pop()
         job.kill()
-    until(lambda: name not in left_behind(), "the keeper stays")
+    until(lambda: name not in left_behind(), "the daemon stays")
     squat = (
         "import os, signal, socket\nos.setgid(65534); os.setuid(65534)\n"
         "s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n"
@@ -90,14 +90,14 @@ def waiting_rank() -> Iterator[None]:
 
 
 def test_spaces_of_other_jobs_are_not_counted_as_ours() -> None:
-    """Two trees can be tested on one machine. A job whose keeper nobody here adopts stands for another tree's."""
-    before, ours = keepers(), left_behind()
+    """Two trees can be tested on one machine. A job whose daemon this process does not adopt stands for the other."""
+    before, ours = space_daemons(), left_behind()
     with waiting_rank():
-        assert len(keepers() - before) == 1
+        assert len(space_daemons() - before) == 1
         (name,) = left_behind() - ours
-    until(lambda: (keepers(), left_behind()) == (before, ours), "the keeper stays")
+    until(lambda: (space_daemons(), left_behind()) == (before, ours), "the daemon stays")
     adopt_orphans(False)
     with waiting_rank():
         assert f"@{name}" in Path("/proc/net/unix").read_text()
-        assert (keepers(), left_behind()) == (before, ours)
-    until(lambda: f"@{name}" not in Path("/proc/net/unix").read_text(), "the keeper stays")
+        assert (space_daemons(), left_behind()) == (before, ours)
+    until(lambda: f"@{name}" not in Path("/proc/net/unix").read_text(), "the daemon stays")

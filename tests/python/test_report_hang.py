@@ -100,7 +100,7 @@ def test_the_next_command_is_the_programs_kind(tmp_path: Path, monkeypatch: pyte
         "Look into rank 1, which is in no call of MPI:",
         f"py-spy dump --pid {os.getpid()}",
     )
-    monkeypatch.setattr("urakata.report.hang.program_of", lambda _: "urakata-keeper")
+    monkeypatch.setattr("urakata.report.hang.program_of", lambda _: "urakata-spaced")
     _, whole = told(job(tmp_path, [os.getpid()] * 2))
     step = next_steps(whole, report)
     assert step is not None and step[1] == f"urakata debug {os.getpid()} -- -batch -ex backtrace"

@@ -1,4 +1,4 @@
-// Descriptors 10, 11, 12 of the keeper are to be 11, 12, 10: each file arrives at its number, and all others are
+// Descriptors 10, 11, 12 of the daemon are to be 11, 12, 10: each file arrives at its number, and all others are
 // closed.
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -86,10 +86,10 @@ TEST(Meeting, TheNearestLauncherCounts) {
   unsetenv("PMIX_NAMESPACE");
 }
 
-TEST(Meeting, WithoutAKeeperProgramThereIsAReason) {
-  const auto met = meet_keeper(meeting_name("none"), "/no/such/urakata-keeper");
+TEST(Meeting, WithoutADaemonProgramThereIsAReason) {
+  const auto met = connect_to_daemon(meeting_name("none"), "/no/such/urakata-spaced");
   ASSERT_FALSE(met);
-  EXPECT_NE(met.error().message.find("/no/such/urakata-keeper"), std::string::npos);
+  EXPECT_NE(met.error().message.find("/no/such/urakata-spaced"), std::string::npos);
 }
 
 TEST(Meeting, BothEndsOfAPairAreTheSameUser) {

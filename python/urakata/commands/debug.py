@@ -21,16 +21,16 @@ _EPILOG = """
   urakata debug 4711 -- -batch -ex backtrace
       # one look, while the job goes on
 
-The pids are those of the ranks themselves: ps shows them under the program's name, below urakata-keeper.
+The pids are those of the ranks themselves: ps shows them under the program's name, below urakata-spaced.
 
 Exit code: gdb's; 2 there is no gdb, or no such rank, or it is not yours.
 """
 
-_KEEPER = "urakata-keeper"
+_SPACE_DAEMON = "urakata-spaced"
 
 
 def _program(pid: int) -> str:
-    """The name of the file that the process runs: in a space the keeper's, for every rank."""
+    """The name of the file that the process runs: for every rank in a space the space daemon's."""
     return Path(os.readlink(f"/proc/{pid}/exe")).name.removesuffix(" (deleted)")
 
 
@@ -40,8 +40,8 @@ def _status(pid: int) -> dict[str, str]:
 
 
 def _is_rank(pid: int) -> bool:
-    """A task of a space: it is started by the keeper, whose program it shows as its own."""
-    return _program(pid) == _KEEPER == _program(int(_status(pid)["PPid"]))
+    """Whether it is a rank in a space: the space daemon started it, and it shows the daemon's program as its own."""
+    return _program(pid) == _SPACE_DAEMON == _program(int(_status(pid)["PPid"]))
 
 
 def _ranks() -> list[str]:

@@ -19,7 +19,7 @@ from urakata.report.errors import ReportError
 from urakata.report.files import own_files
 
 RUN_FILE = "urakata-run.json"
-KEEPER = "urakata-keeper"
+SPACE_DAEMON = "urakata-spaced"
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -63,7 +63,7 @@ def _boot() -> str:
 
 
 def program_of(pid: int) -> str:
-    """The name of the file that a process of this machine runs: of a rank in a space KEEPER. Empty: not to be seen."""
+    """The name of the file that a process of this machine runs; empty: unknown. A rank in a space runs SPACE_DAEMON."""
     try:
         return Path(os.readlink(f"/proc/{pid}/exe")).name.removesuffix(" (deleted)")
     except OSError:

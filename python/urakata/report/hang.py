@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from urakata import typed
-from urakata.report.ending import KEEPER, program_of
+from urakata.report.ending import SPACE_DAEMON, program_of
 from urakata.report.units import of_ranks, time_text
 from urakata.report.whole import RankShare, Whole
 
@@ -108,7 +108,7 @@ def _backtrace(rank: RankShare) -> str:
     """The command."""
     if rank.python:
         return f"py-spy dump --pid {rank.pid}"
-    if program_of(rank.pid) == KEEPER:
+    if program_of(rank.pid) == SPACE_DAEMON:
         return f"{typed.command()} debug {rank.pid} -- -batch -ex backtrace"
     return f"gdb -p {rank.pid} -batch -ex 'thread apply all backtrace'"
 

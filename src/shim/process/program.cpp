@@ -12,8 +12,9 @@ namespace urakata::shim {
 
 namespace {
 
-// In a space /proc/self/cmdline and /proc/self/exe are the keeper's. The C library hands the arguments to every
-// constructor, and the program's file is looked up before it may change its directory.
+// In a space /proc/self/cmdline and /proc/self/exe are those of the space daemon. So the arguments are taken from the C
+// library, which passes them to every constructor. The program's file is looked up here, before the program can change
+// its directory.
 constinit std::span<char* const> arguments;
 constinit const char* own_file = nullptr;
 [[gnu::constructor]] void note_program(int count, char** list) {

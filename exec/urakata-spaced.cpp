@@ -1,11 +1,11 @@
-// urakata-keeper: the process whose address space the ranks of a node share. Started by urakata-exec --space alone.
+// urakata-spaced: the process whose address space the ranks of a node share. Started by urakata-exec --space alone.
 #include <sys/socket.h>
 
 #include <cstdio>
 
 #include "space/break_guard.hpp"
-#include "space/keeper.hpp"
 #include "space/meeting.hpp"
+#include "space/space_daemon.hpp"
 
 namespace {
 
@@ -25,8 +25,8 @@ void guard_first() { break_failure = urakata::space::guard_break(); }
 int main() {
   namespace space = urakata::space;
   if (!is_socket(space::kListeningDescriptor) || !is_socket(space::kFounderDescriptor)) {
-    std::fputs("urakata-keeper is started by urakata-exec --space, and not by hand\n", stderr);
+    std::fputs("urakata-spaced is started by urakata-exec --space, and not by hand\n", stderr);
     return 2;
   }
-  return space::keep(space::kListeningDescriptor, space::kFounderDescriptor, break_failure);
+  return space::run_space_daemon(space::kListeningDescriptor, space::kFounderDescriptor, break_failure);
 }

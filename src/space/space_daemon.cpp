@@ -1,4 +1,4 @@
-#include "space/keeper.hpp"
+#include "space/space_daemon.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -57,7 +57,7 @@ std::size_t first_number(const char* path) {
   return error == std::errc{} ? number : SIZE_MAX;
 }
 
-// A stand-in and its task. Either may go first; the keeper forgets the pair when both are gone.
+// A stand-in and its task. Either may go first; the daemon forgets the pair when both are gone.
 struct Pair {
   Descriptor socket;
   pid_t stand_in = 0;
@@ -87,9 +87,9 @@ Result<Registry*> make_registry() {
   return registry;
 }
 
-class Keeper {
+class SpaceDaemon {
  public:
-  Keeper(Descriptor listening, Descriptor children, Registry& registry)
+  SpaceDaemon(Descriptor listening, Descriptor children, Registry& registry)
       : listening_(std::move(listening)), children_(std::move(children)), registry_(registry) {}
 
   void accept(Descriptor socket) {
@@ -98,7 +98,7 @@ class Keeper {
     if (!same_user(socket.number()) || getsockopt(socket.number(), SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) {
       return;
     }
-    // No stand-in may keep the keeper waiting, which is all others' too.
+    // No stand-in may keep the daemon waiting, which is all others' too.
     if (fcntl(socket.number(), F_SETFL, O_NONBLOCK) != 0) return;
     pairs_.push_back({.socket = std::move(socket), .stand_in = peer.pid});
   }
@@ -137,7 +137,7 @@ class Keeper {
       spare_.reset();
       if (const Descriptor refused = accepted(); refused) {
         send_note(refused.number(), NoteKind::refused, 0,
-                  "the keeper of the space has as many open files as it may have; raise the limit (ulimit -n)");
+                  "the space daemon has reached its limit of open files; raise it (ulimit -n)");
       }
       spare_ = Descriptor(fcntl(children_.number(), F_DUPFD_CLOEXEC, 0));
     }
@@ -283,7 +283,7 @@ void raise_descriptor_limit() {
 
 }  // namespace
 
-int keep(int listening, int founder, int break_failure) {
+int run_space_daemon(int listening, int founder, int break_failure) {
   setpgid(0, 0);
   std::signal(SIGCHLD, SIG_DFL);  // exec leaves an ignored one ignored, and then nothing is heard of the tasks' ends
   if (chdir("/") != 0) return 1;
@@ -307,9 +307,9 @@ int keep(int listening, int founder, int break_failure) {
     send_note(founder, NoteKind::refused, 0, registry.error().message);
     return 1;
   }
-  Keeper keeper(Descriptor(listening), std::move(children), **registry);
-  keeper.accept(Descriptor(founder));
-  keeper.run();
+  SpaceDaemon daemon(Descriptor(listening), std::move(children), **registry);
+  daemon.accept(Descriptor(founder));
+  daemon.run();
   return 0;
 }
 
