@@ -66,8 +66,8 @@ int read_node_memory(struct node_memory* all) {
   name_of("self", own);
   DIR* processes = opendir("/proc");
   if (!processes) return -1;
-  // A task is a child of the space daemon. The daemon is in the session of the stand-in that started it. Hydra (MPICH,
-  // Intel MPI) gives each of its children a session of its own: these have only their parent in common.
+  // A task is a child of the space daemon. The daemon is in the session of the proxy process that started it. Hydra
+  // (MPICH, Intel MPI) gives each of its children a session of its own: these have only their parent in common.
   const pid_t session = getsid(strcmp(own, "urakata-spaced") == 0 ? getppid() : 0);
   const pid_t launcher = parent_of(session);
   int space_counted = 0, failed = 0;
@@ -76,7 +76,7 @@ int read_node_memory(struct node_memory* all) {
     const pid_t pid = (pid_t)atol(one->d_name);
     if (getsid(pid) != session && (launcher == 0 || parent_of(pid) != launcher)) continue;
     name_of(one->d_name, name);
-    if (strcmp(name, "urakata-exec") == 0 || strcmp(name, "urakata-stand-in") == 0) {
+    if (strcmp(name, "urakata-exec") == 0 || strcmp(name, "urakata-proxy") == 0) {
       struct node_memory beside = {0};
       failed |= add_process(one->d_name, &beside);
       all->pss += beside.pss;

@@ -8,13 +8,13 @@ struct node_memory {
   long page_tables;  // page tables of the lowest level and above (VmPTE)
   long anonymous;    // part of pss: private memory
   long shared;       // part of pss: shared memory and tmpfs
-  long beside;       // pss and page tables of processes beside the ranks (stand-ins); part of the above
+  long beside;       // pss and page tables of processes beside the ranks (proxy processes); part of the above
   int spaces;        // address spaces counted
 };
 
-// Adds up every process of this session, or started by what started its leader, that is a rank of this program, a
-// stand-in (urakata-exec) or in a space (a task or the space daemon). Tasks and daemon of a space have the same memory:
-// it is counted once. Launchers are left out, with and without Urakata. One job of a program in a session at a time.
+// Adds up the processes of this session and the children of its leader's parent. It counts ranks of this program, proxy
+// processes (urakata-exec), tasks of a space and the space daemon. Tasks and daemon of a space have the same memory: it
+// is counted once. Launchers are left out, with and without Urakata. One job of a program in a session at a time.
 // Returns 0, or -1 where /proc cannot be read.
 int read_node_memory(struct node_memory* all);
 

@@ -26,8 +26,8 @@
 #include "site_check.hpp"
 #include "space/fit.hpp"
 #include "space/meeting.hpp"
+#include "space/proxy_process.hpp"
 #include "space/registry.hpp"
-#include "space/stand_in.hpp"
 #include "space_environment.hpp"
 
 namespace urakata {
@@ -109,7 +109,7 @@ int run(std::span<char*> arguments) {
     space::Command& command = **task;
     command.environment = space_environment();
     const Error reason =
-        space::stand_in_for(command, program_beside("urakata-spaced"), program_beside("urakata-stand-in"));
+        space::become_proxy(command, program_beside("urakata-spaced"), program_beside("urakata-proxy"));
     log::warning("%s runs as an ordinary process, outside the space: %s", program.path.c_str(), reason.message.c_str());
     setenv(space::kOutsideVariable, reason.message.c_str(), 1);
   }

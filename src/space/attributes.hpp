@@ -1,4 +1,5 @@
-// What a process inherits over exec besides its descriptors and texts: taken from the stand-in, given to the task.
+// What a process inherits over exec besides its descriptors and texts: taken from the proxy process, given to the
+// task.
 #pragma once
 
 #include <sys/resource.h>
@@ -14,8 +15,8 @@ namespace urakata::space {
 
 enum class ProcessGroup : std::uint32_t {
   own,      // a group of its own in the same session
-  session,  // a session of its own, where the stand-in leads one too (Hydra starts ranks so)
-  shared    // the stand-in's: it is in the foreground of a terminal
+  session,  // a session of its own, where the proxy leads one too (Hydra starts ranks so)
+  shared    // that of the proxy, which is in the foreground of a terminal
 };
 
 // What a process prefers, or is preferred in, as the kernel numbers it.
@@ -34,7 +35,7 @@ Preference own_preference();
 // The kernel's answer: 0, or minus the error number. By raw system calls only.
 long set_preference(const Preference& wanted);
 
-// Sent as bytes from stand-in to daemon: both are of one build.
+// Sent as bytes from the proxy process to the space daemon: both are of one build.
 struct Attributes {
   std::array<rlimit, RLIM_NLIMITS> limits{};
   std::array<std::uint64_t, CpuSet::kLimit / 64> cpus{};

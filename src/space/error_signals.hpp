@@ -5,7 +5,7 @@
 
 namespace urakata::space {
 
-// No pointers: the stand-in, which is placed anywhere, has nobody who would correct them.
+// Without pointers: the kernel loads urakata-proxy at any address, and nothing there would relocate them.
 struct ErrorSignal {
   int number;
   char name[8];

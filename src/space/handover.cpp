@@ -140,7 +140,7 @@ Status send_handover(int socket, const Command& command, const Attributes& attri
                                           attributes};
   std::vector<int> all = {file->number(), directory.number()};
   all.insert(all.end(), descriptors.begin(), descriptors.end());
-  // At once where they are few, so that a daemon that has begun with one stand-in need not wait for it.
+  // Up to kMostPassed descriptors go with the first datagram: few programs need a second one.
   std::span<const int> rest = all;
   const auto next = [&rest] {
     const std::span<const int> part = rest.first(std::min(rest.size(), kMostPassed));
@@ -185,7 +185,8 @@ std::optional<Result<Handover>> HandoverReceiver::receive(int socket) {
     if (*bytes != sizeof opening_ || opening_.magic != kMagic || received_.size() < kOwn || opening_.text_bytes == 0 ||
         opening_.text_bytes > kMostTexts || opening_.descriptors > kMostDescriptors) {
       return Error{
-          "the stand-in broke off or is of another version of Urakata, or the limit of open files (ulimit -n) is too "
+          "the proxy process broke off or is of another version of Urakata, or the limit of open files (ulimit -n) is "
+          "too "
           "low"};
     }
     opened_ = true;

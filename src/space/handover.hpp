@@ -1,5 +1,5 @@
-// How a stand-in hands its program to the daemon: one datagram with attributes, a memory file with all texts, and the
-// descriptors, for many of which further datagrams follow. And the short messages that both exchange afterwards.
+// How a proxy process hands its program to the space daemon: one datagram with attributes, a memory file with all texts,
+// and the descriptors. Further datagrams follow if the descriptors are many. Also the notes that both exchange later.
 #pragma once
 
 #include <array>
@@ -76,7 +76,7 @@ enum class NoteKind : std::uint32_t {
   ended,      // daemon: value is the wait status
   stopped,    // daemon: the task was stopped
   continued,  // daemon: the task goes on
-  signal      // stand-in: send the task signal `value`
+  signal      // proxy: send the task signal `value`
 };
 
 struct Note {

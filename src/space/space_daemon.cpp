@@ -57,15 +57,15 @@ std::size_t first_number(const char* path) {
   return error == std::errc{} ? number : SIZE_MAX;
 }
 
-// A stand-in and its task. Either may go first; the daemon forgets the pair when both are gone.
+// A proxy process and its task. Either may end first; the daemon forgets the pair when both have ended.
 struct Pair {
   Descriptor socket;
-  pid_t stand_in = 0;
+  pid_t proxy = 0;
   pid_t task = 0;  // 0: not started, or ended
   bool own_group = true;
   TaskRecord* record = nullptr;
   HandoverReceiver handover = {};
-  // What the stand-in could not be told yet, since it has not read the many notes before: how its task ended.
+  // How the task ended, if the proxy has not been told: it has not read the notes before, and the socket is full.
   std::optional<int> end = std::nullopt;
 };
 
@@ -98,9 +98,9 @@ class SpaceDaemon {
     if (!same_user(socket.number()) || getsockopt(socket.number(), SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) {
       return;
     }
-    // No stand-in may keep the daemon waiting, which is all others' too.
+    // No proxy may keep the daemon waiting: it serves all others too.
     if (fcntl(socket.number(), F_SETFL, O_NONBLOCK) != 0) return;
-    pairs_.push_back({.socket = std::move(socket), .stand_in = peer.pid});
+    pairs_.push_back({.socket = std::move(socket), .proxy = peer.pid});
   }
 
   void run() {
@@ -115,7 +115,7 @@ class SpaceDaemon {
       const int ready = poll(watched_.data(), watched_.size(), chain_incomplete_ ? kChainPause : -1);
       if (chain_incomplete_) chain_incomplete_ = chain_.link();
       if (ready <= 0) continue;
-      // Deaths first: what a stand-in then asks for finds its task gone, not its pid given to somebody else.
+      // Ends of tasks first: a signal from a proxy then finds its task gone, and not another process with its pid.
       if (watched_[1].revents != 0) look_after_children();
       for (std::size_t i = 2; i < watched_.size(); ++i) {
         Pair& pair = pairs_[i - 2];
@@ -205,7 +205,7 @@ class SpaceDaemon {
       if (WIFSTOPPED(status)) {
         tell(*pair, NoteKind::stopped, WSTOPSIG(status));
       } else if (WIFCONTINUED(status)) {
-        if (pair->socket) kill(pair->stand_in, SIGCONT);
+        if (pair->socket) kill(pair->proxy, SIGCONT);
       } else {
         if (WIFSIGNALED(status) && pair->own_group) kill(-pid, SIGKILL);
         forget(*pair->record);
@@ -223,8 +223,8 @@ class SpaceDaemon {
     if (!tell(pair, NoteKind::ended, status) && pair.socket && errno == EAGAIN) pair.end = status;
   }
 
-  // The stand-in is gone: its task goes with it, and what the task started in its own group. The task itself may have
-  // gone to another.
+  // The proxy has ended: kills its task, and what the task started in its own process group. The task itself may have
+  // moved to another group.
   static void end_by_force(const Pair& pair) {
     if (pair.own_group) kill(-pair.task, SIGKILL);
     kill(pair.task, SIGKILL);

@@ -1,4 +1,4 @@
-// Makes a task of what a stand-in handed over.
+// Starts a task from what a proxy process handed over.
 #pragma once
 
 #include <sys/types.h>

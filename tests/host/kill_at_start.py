@@ -23,7 +23,7 @@ from pathlib import Path
 
 TIMEOUT = 30.0  # seconds
 JOBS = 5  # started for a round, each after one that ended before it was seen
-PARTIES = ("launcher", "stand-in", "daemon", "task")
+PARTIES = ("launcher", "proxy", "daemon", "task")
 
 
 def processes() -> dict[int, tuple[str, int]]:

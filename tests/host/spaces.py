@@ -166,7 +166,7 @@ def running(
                 job.wait()
 
 
-def stand_ins(job: int) -> list[int]:
+def proxies(job: int) -> list[int]:
     """The processes urakata-exec below the job's launcher."""
     found = []
     for entry in Path("/proc").iterdir():

@@ -22,9 +22,9 @@ from spaces import (
     nothing_stays,
     parent,
     pids,
+    proxies,
     running,
     space_job,
-    stand_ins,
     until,
 )
 
@@ -80,7 +80,7 @@ def test_a_crash_is_told_whatever_the_thread_was_at(folder: Path, tmp_path: Path
         assert re.search(rf"\[rank 1\] {line}", outcome.output), outcome.output
 
 
-@pytest.mark.parametrize("victim", ("task", "stand-in", "daemon", "launcher", "launcher-asked"))
+@pytest.mark.parametrize("victim", ("task", "proxy", "daemon", "launcher", "launcher-asked"))
 @pytest.mark.parametrize("how", ("wait", "children"))
 @pytest.mark.parametrize("name", HOSTS)
 def test_whoever_is_killed_the_job_ends(folder: Path, name: str, how: str, victim: str) -> None:
@@ -89,12 +89,12 @@ def test_whoever_is_killed_the_job_ends(folder: Path, name: str, how: str, victi
         daemon = {parent(task) for task in tasks if parent(task) not in tasks}.pop()
         targets = {
             "task": tasks[-1],
-            "stand-in": stand_ins(job.pid)[0],
+            "proxy": proxies(job.pid)[0],
             "daemon": daemon,
             "launcher": job.pid,
             "launcher-asked": job.pid,
         }
-        everybody = [*tasks, *stand_ins(job.pid), daemon]
+        everybody = [*tasks, *proxies(job.pid), daemon]
         os.kill(targets[victim], signal.SIGTERM if victim == "launcher-asked" else signal.SIGKILL)
         assert job.wait(30) != 0
         nobody_lives(everybody)
@@ -108,13 +108,13 @@ def started(folder: Path, source: str) -> Iterator[tuple[subprocess.Popen[str], 
         try:
             assert job.stdout
             words = job.stdout.readline().split()
-            assert int(words[-1]) != job.pid, "the program is no task, but took its stand-in's place"
+            assert int(words[-1]) != job.pid, "the program is no task, but took its proxy's place"
             yield job, words
         finally:
             job.kill()
 
 
-def test_signals_reach_the_task_and_stops_the_stand_in(tmp_path: Path) -> None:
+def test_signals_reach_the_task_and_stops_the_proxy(tmp_path: Path) -> None:
     """A handler's exit code comes back; SIGTSTP stops both, SIGCONT lets both go on."""
     source = (
         "#include <signal.h>\n#include <stdio.h>\n#include <unistd.h>\n"
@@ -128,9 +128,9 @@ def test_signals_reach_the_task_and_stops_the_stand_in(tmp_path: Path) -> None:
     with started(tmp_path, source) as (job, (_, pid)):
         task = int(pid)
         os.kill(task, signal.SIGSTOP)
-        until(lambda: state(job.pid) == "T", "the stand-in does not stop with its task")
+        until(lambda: state(job.pid) == "T", "the proxy process does not stop with its task")
         os.kill(job.pid, signal.SIGCONT)
-        until(lambda: state(task) == "S", "the task does not go on with its stand-in")
+        until(lambda: state(task) == "S", "the task does not go on with its proxy")
         os.kill(job.pid, signal.SIGUSR1)
         assert job.wait(20) == 33
 
@@ -145,7 +145,7 @@ def test_the_end_is_heard_of_where_ends_of_children_are_ignored() -> None:
     assert (outcome.returncode, outcome.stderr.count("\n")) == (1, 1) and "it runs untouched" in outcome.stderr
 
 
-def test_a_task_that_left_its_process_group_ends_with_its_stand_in(tmp_path: Path) -> None:
+def test_a_task_that_left_its_process_group_ends_with_its_proxy(tmp_path: Path) -> None:
     source = (
         "#include <stdio.h>\n#include <unistd.h>\n"
         "int main(void) {\n"

@@ -1,4 +1,4 @@
-"""Scheduling, disk and memory policy of a task in a space are those of its own stand-in, not those of the first one."""
+"""Scheduling, disk and memory policy of a task in a space are those of its own proxy, not those of the first one."""
 
 from __future__ import annotations
 

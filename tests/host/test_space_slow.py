@@ -1,4 +1,4 @@
-"""A stand-in that is slow, or stopped, harms only its own rank: the space daemon waits for nobody."""
+"""A proxy process that is slow, or stopped, harms only its own rank: the space daemon waits for nobody."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_stand_in_that_reads_nothing_holds_up_nobody(tmp_path: Path) -> None:
             assert task != job.pid
             (daemon,) = {int(re.findall(r"^PPid:\s*(\d+)", Path(f"/proc/{task}/status").read_text(), re.MULTILINE)[0])}
             job.send_signal(signal.SIGSTOP)
-            until(lambda: state(job.pid) == "T", "the stand-in does not stop")
+            until(lambda: state(job.pid) == "T", "the proxy does not stop")
             for _ in range(500):  # each is a note, of which the socket has room for 300 at most
                 os.kill(task, signal.SIGSTOP)
                 until(lambda: state(task) == "T", "the task does not stop")
@@ -83,7 +83,7 @@ def test_a_stand_in_that_reads_nothing_holds_up_nobody(tmp_path: Path) -> None:
             os.kill(task, signal.SIGTERM)
             until(lambda: not Path(f"/proc/{task}").exists(), "the task does not end")
             # It stops with every note that it reads.
-            until(lambda: (job.send_signal(signal.SIGCONT), job.poll())[1] is not None, "the stand-in does not end")
+            until(lambda: (job.send_signal(signal.SIGCONT), job.poll())[1] is not None, "the proxy does not end")
             assert job.returncode == -signal.SIGTERM
         finally:
             job.kill()

@@ -31,7 +31,7 @@ def test_a_storm_of_everything(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", HOSTS)
 def test_whoever_is_killed_while_the_space_comes_up_all_go(tmp_path: Path, name: str) -> None:
-    """Launcher, stand-in, daemon and task in turn, each at a random moment of its first 100 ms.
+    """Launcher, proxy process, space daemon and task in turn, each at a random moment of its first 100 ms.
 
     Open MPI's launcher alone may stay, once in 100 rounds: it now and then does not notice that all its ranks have died
     at once, without Urakata too (1 of 600 jobs).

@@ -159,7 +159,7 @@ void pass_on(int from, int to) {
   }
 }
 
-// As a stand-in that was stopped between two datagrams: what has come is kept, and what comes later belongs to it.
+// A proxy process may be stopped between two datagrams: the receiver keeps what has come, and adds what comes later.
 TEST_F(Pair, ASlowPeerIsNotWaitedFor) {
   std::array<int, 2> ends{};
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()), 0);

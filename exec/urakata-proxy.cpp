@@ -1,6 +1,6 @@
-// urakata-stand-in: what urakata-exec --space becomes when its program runs in the space (space/stand_in.hpp says what
-// it does). One stays for every rank, so it is as small as a process can be: no C library, system calls only, 12 KiB of
-// memory of its own. One thread. All signals that others may send are blocked when it starts.
+// urakata-proxy: what urakata-exec --space becomes once its program runs in the space (space/proxy_process.hpp says what
+// it does). Each rank has one, so it is as small as a process can be: no C library, system calls only, 12 KiB of memory
+// of its own. It has one thread. All signals that other processes may send are blocked when it starts.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -19,7 +19,7 @@
 #include "space/error_signals.hpp"
 #include "space/handover.hpp"
 #include "space/line.hpp"
-#include "space/post.hpp"
+#include "space/proxy_parameters.hpp"
 #include "space/raw.hpp"
 
 // The compiler takes these for granted.
@@ -61,28 +61,28 @@ int own_pid() { return static_cast<int>(raw::call(SYS_getpid)); }
   leave(128 + number);  // where the signal's default is not to end a process
 }
 
-class StandIn {
+class ProxyProcess {
  public:
-  explicit StandIn(const Post& post) : post_(post) {
-    raw::call(SYS_fcntl, post.socket, F_SETFD, FD_CLOEXEC);
+  explicit ProxyProcess(const ProxyParameters& parameters) : parameters_(parameters) {
+    raw::call(SYS_fcntl, parameters.socket, F_SETFD, FD_CLOEXEC);
     signals_ = static_cast<int>(
         raw::call(SYS_signalfd4, -1, raw::word(&kPassedSignals), kSignalBytes, SFD_CLOEXEC | SFD_NONBLOCK));
-    if (post.rank < 0) return;
+    if (parameters.rank < 0) return;
 #ifdef SYS_pidfd_open
-    launcher_ = static_cast<int>(raw::call(SYS_pidfd_open, post.parent, 0));
+    launcher_ = static_cast<int>(raw::call(SYS_pidfd_open, parameters.parent, 0));
 #endif
-    launcher_gone_ = raw::call(SYS_getppid) != post.parent;
+    launcher_gone_ = raw::call(SYS_getppid) != parameters.parent;
   }
 
   [[noreturn]] void serve() const {
     while (true) {
-      pollfd watched[] = {{post_.socket, POLLIN, 0}, {signals_, POLLIN, 0}, {launcher_, POLLIN, 0}};
+      pollfd watched[] = {{parameters_.socket, POLLIN, 0}, {signals_, POLLIN, 0}, {launcher_, POLLIN, 0}};
       if (!launcher_gone_ && raw::call(SYS_ppoll, raw::word(watched), kTimedWords, 0, 0, kSignalBytes) < 0) continue;
       if (watched[0].revents != 0) hear_daemon();
       if (watched[1].revents != 0) pass_signals();
       if (watched[2].revents != 0 || launcher_gone_) {
-        // The daemon sees this process end, and ends the task.
-        (Line<>(post_.rank) << "the launcher is gone; process " << post_.task << " ends with it").end();
+        // The space daemon sees this process end, and ends the task.
+        (Line<>(parameters_.rank) << "the launcher is gone; process " << parameters_.task << " ends with it").end();
         leave(1);
       }
     }
@@ -93,12 +93,12 @@ class StandIn {
     Note note;
     long bytes = 0;
     do {
-      bytes = raw::call(SYS_recvfrom, post_.socket, raw::word(&note), sizeof note);
+      bytes = raw::call(SYS_recvfrom, parameters_.socket, raw::word(&note), sizeof note);
     } while (bytes == -EINTR || bytes == -ECONNRESET);  // as in receive_note()
     if (bytes != sizeof note) {
-      (Line<>(post_.rank) << "the space daemon has died, and process " << post_.task << " with it").end();
-      if (post_.shared_group == 0) raw::call(SYS_kill, -post_.task, SIGKILL);
-      // A launcher kills the other stand-ins as soon as one is gone, and each has its task's children to end first.
+      (Line<>(parameters_.rank) << "the space daemon has died, and process " << parameters_.task << " with it").end();
+      if (parameters_.shared_group == 0) raw::call(SYS_kill, -parameters_.task, SIGKILL);
+      // A launcher kills the other proxies as soon as one is gone, and each has its task's children to kill first.
       const timespec grace{0, 200'000'000};
       raw::call(SYS_nanosleep, raw::word(&grace), 0);
       die_by(SIGKILL);
@@ -112,7 +112,9 @@ class StandIn {
     const int number = WTERMSIG(status);
     for (const ErrorSignal& one : kErrorSignals) {
       if (one.number != number) continue;
-      (Line<>(post_.rank) << "process " << post_.task << " died of " << one.name << " (" << one.meaning << ")").end();
+      (Line<>(parameters_.rank) << "process " << parameters_.task << " died of " << one.name << " (" << one.meaning
+                                << ")")
+          .end();
     }
     die_by(number);
   }
@@ -123,15 +125,16 @@ class StandIn {
       const auto number = static_cast<int>(about.ssi_signo);
       if (number == SIGCHLD) continue;
       // A terminal signals the whole group, of which the task is.
-      if (post_.shared_group != 0 && about.ssi_code == SI_KERNEL) continue;
+      if (parameters_.shared_group != 0 && about.ssi_code == SI_KERNEL) continue;
       // The daemon woke this process because the task goes on already.
-      if (number == SIGCONT && about.ssi_code == SI_USER && static_cast<pid_t>(about.ssi_pid) == post_.daemon) continue;
+      if (number == SIGCONT && about.ssi_code == SI_USER && static_cast<pid_t>(about.ssi_pid) == parameters_.daemon)
+        continue;
       const Note note{NoteKind::signal, number, own_pid(), {}};
-      raw::call(SYS_sendto, post_.socket, raw::word(&note), sizeof note, MSG_NOSIGNAL);
+      raw::call(SYS_sendto, parameters_.socket, raw::word(&note), sizeof note, MSG_NOSIGNAL);
     }
   }
 
-  const Post post_;
+  const ProxyParameters parameters_;
   int signals_ = -1;
   int launcher_ = -1;  // readable when the launcher has ended; -1 where there is none to watch
   bool launcher_gone_ = false;
@@ -163,18 +166,19 @@ int next_number(const char*& text) {
 // `stack` as the kernel leaves it: count of arguments, arguments, nullptr, environment, nullptr.
 extern "C" [[noreturn, gnu::used]] void urakata_begin(long* stack) {
   namespace space = urakata::space;
-  const char* text = space::variable(reinterpret_cast<char**>(stack + 1 + stack[0] + 1), space::kPostVariable);
+  const char* text = space::variable(reinterpret_cast<char**>(stack + 1 + stack[0] + 1), space::kProxyVariable);
   if (text == nullptr) {
-    static constexpr char kBadUse[] = "urakata-stand-in is started by urakata-exec --space, and not by hand\n";
+    static constexpr char kBadUse[] = "urakata-proxy is started by urakata-exec --space, and not by hand\n";
     space::raw::call(SYS_write, 2, space::raw::word(kBadUse), sizeof kBadUse - 1);
     space::leave(2);
   }
-  space::Post post;
-  for (int* const one : {&post.socket, &post.task, &post.daemon, &post.shared_group, &post.parent, &post.rank}) {
+  space::ProxyParameters parameters;
+  for (int* const one : {&parameters.socket, &parameters.task, &parameters.daemon, &parameters.shared_group,
+                         &parameters.parent, &parameters.rank}) {
     *one = space::next_number(text);
   }
   space::raw::call(SYS_prctl, PR_SET_NAME, space::raw::word("urakata-exec"));  // as it was started
-  space::StandIn(post).serve();
+  space::ProxyProcess(parameters).serve();
 }
 
 #if defined(__x86_64__)

@@ -1,4 +1,4 @@
-#include "space/stand_in.hpp"
+#include "space/proxy_process.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -20,7 +20,7 @@
 #include "base/log.hpp"
 #include "space/attributes.hpp"
 #include "space/meeting.hpp"
-#include "space/post.hpp"
+#include "space/proxy_parameters.hpp"
 
 namespace urakata::space {
 namespace {
@@ -75,27 +75,27 @@ std::vector<std::string> own_words() {
   return words;
 }
 
-// Goes on as the program urakata-stand-in, which keeps this one's words.
-[[noreturn]] void go_on_as(const std::string& program, const Post& post) {
+// Executes urakata-proxy, with the arguments of this process.
+[[noreturn]] void exec_proxy(const std::string& program, const ProxyParameters& parameters) {
   std::array<char, 128> numbers{};
-  std::snprintf(numbers.data(), numbers.size(), "%s=%d %d %d %d %d %d", kPostVariable, post.socket, post.task,
-                post.daemon, post.shared_group, post.parent, post.rank);
+  std::snprintf(numbers.data(), numbers.size(), "%s=%d %d %d %d %d %d", kProxyVariable, parameters.socket,
+                parameters.task, parameters.daemon, parameters.shared_group, parameters.parent, parameters.rank);
   std::vector<std::string> words = own_words();
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   char* const environment[] = {numbers.data(), nullptr};
-  fcntl(post.socket, F_SETFD, 0);
+  fcntl(parameters.socket, F_SETFD, 0);
   execve(program.c_str(), arguments.data(), environment);
-  log::error("cannot run %s (%s); process %d ends", program.c_str(), std::strerror(errno), post.task);
+  log::error("cannot run %s (%s); process %d ends", program.c_str(), std::strerror(errno), parameters.task);
   _exit(1);  // the daemon sees it, and ends the task
 }
 
 }  // namespace
 
-Error stand_in_for(const Command& command, const std::string& daemon, const std::string& stand_in) {
-  if (access(stand_in.c_str(), X_OK) != 0) {
-    return Error{"there is no " + stand_in + " that may be run; is this installation of Urakata complete?"};
+Error become_proxy(const Command& command, const std::string& daemon, const std::string& proxy) {
+  if (access(proxy.c_str(), X_OK) != 0) {
+    return Error{"there is no " + proxy + " that may be run; is this installation of Urakata complete?"};
   }
   const pid_t parent = getppid();
   if (orphaned_at_start()) _exit(1);  // nobody reads a message
@@ -120,9 +120,10 @@ Error stand_in_for(const Command& command, const std::string& daemon, const std:
     if (!receive_note(socket->number(), note)) continue;
     if (note.kind == NoteKind::started) {
       const bool shared_group = attributes.process_group == ProcessGroup::shared;
-      const Post post{socket->release(), note.value, note.sender, shared_group ? 1 : 0, parent, launcher().rank};
+      const ProxyParameters parameters{socket->release(),    note.value, note.sender,
+                                       shared_group ? 1 : 0, parent,     launcher().rank};
       close_all(descriptors);
-      go_on_as(stand_in, post);
+      exec_proxy(proxy, parameters);
     }
     reason = Error{note.text.data()};
     break;
