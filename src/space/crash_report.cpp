@@ -13,11 +13,11 @@
 #include <span>
 
 #include "base/log.hpp"
+#include "space/address_ranges.hpp"
 #include "space/code_file.hpp"
 #include "space/error_signals.hpp"
 #include "space/line.hpp"
 #include "space/robust_lock.hpp"
-#include "space/territory.hpp"
 
 namespace urakata::space {
 namespace {

@@ -9,10 +9,10 @@
 #include <csignal>
 #include <vector>
 
+#include "space/address_ranges.hpp"
 #include "space/maps.hpp"
 #include "space/raw.hpp"
 #include "space/robust_lock.hpp"
-#include "space/territory.hpp"
 
 namespace urakata::space {
 namespace {
@@ -58,8 +58,8 @@ void lock_forks() {
 void find_marks_of_programs() {
   marked.clear();
   if (!forking_task.registry->fork_marks.programs_have_some.load(std::memory_order_relaxed)) return;
-  const AddressRange own[] = {home_of(*forking_task.registry, forking_task.slot),
-                              arena_of(*forking_task.registry, forking_task.slot)};
+  const AddressRange own[] = {main_range_of(*forking_task.registry, forking_task.slot),
+                              overflow_range_of(*forking_task.registry, forking_task.slot)};
   MapsLine present;
   ProcLines lines("/proc/self/smaps");
   while (const auto line = lines.next()) {

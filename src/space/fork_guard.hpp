@@ -7,7 +7,7 @@
 
 namespace urakata::space {
 
-// From now on each fork() of the process leaves the other tasks' territories out: the child finds nothing there.
+// From now on each fork() of the process leaves out the address ranges of the other tasks: the child has no memory there.
 // Threads and tasks that fork at the same time do so one after the other. (_Fork() and the bare system call run no
 // handlers, so they copy all; and where another task forks in that very moment, the child may lack memory.) To be
 // called once, by a task.

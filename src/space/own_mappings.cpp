@@ -26,10 +26,10 @@ void look_for_marks(const Membership& membership) {
 #include <cstring>
 #include <string_view>
 
+#include "space/address_ranges.hpp"
 #include "space/jump.hpp"
 #include "space/raw.hpp"
 #include "space/registered_memory.hpp"
-#include "space/territory.hpp"
 
 namespace urakata::space {
 namespace {
@@ -42,7 +42,7 @@ constinit Membership own_task{nullptr, 0};
 constexpr std::uint64_t kPage = 4096;
 
 // A mapping that would take more than that at once is a reservation of addresses.
-std::uint64_t largest_mapping() { return own_task.registry->arena_bytes / 2; }
+std::uint64_t largest_mapping() { return own_task.registry->overflow_range_bytes / 2; }
 
 TaskRecord& own_record() { return own_task.registry->tasks[own_task.slot]; }
 
@@ -86,7 +86,7 @@ long place_of_file(std::uint64_t wanted, std::uint64_t bytes, int file, off_t of
   return static_cast<long>(wanted);
 }
 
-void* map(void* wanted, std::size_t bytes, int rights, int flags, int file, off_t offset) {
+void* our_mmap(void* wanted, std::size_t bytes, int rights, int flags, int file, off_t offset) {
   const std::uint64_t whole = (bytes + kPage - 1) & ~(kPage - 1);
   long address = raw::word(wanted);
   if (wanted == nullptr && (flags & MAP_ANONYMOUS) != 0 && (flags & kPlaced) == 0 && whole - 1 < largest_mapping()) {
@@ -108,7 +108,7 @@ void* map(void* wanted, std::size_t bytes, int rights, int flags, int file, off_
 using Advise = int (*)(void*, std::size_t, int);
 constinit Advise next_madvise = nullptr;
 
-int advise(void* place, std::size_t bytes, int advice) {
+int our_madvise(void* place, std::size_t bytes, int advice) {
   if (advice == MADV_DONTFORK || advice == MADV_DOFORK) {
     if (is_needless_fork_advice(reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)))) return 0;
   } else if (next_madvise != nullptr) {
@@ -163,7 +163,7 @@ bool put_jump(std::string_view code, std::uint64_t ours) {
 
 bool replace_mmap() {
   const std::string_view code = code_of("mmap");
-  return is_plain(code, SYS_mmap) && put_jump(code, reinterpret_cast<std::uint64_t>(&map));
+  return is_plain(code, SYS_mmap) && put_jump(code, reinterpret_cast<std::uint64_t>(&our_mmap));
 }
 
 bool replace_madvise() {
@@ -172,12 +172,12 @@ bool replace_madvise() {
     next_madvise = reinterpret_cast<Advise>(target_of_jump(code));  // NOLINT(performance-no-int-to-ptr)
     if (next_madvise == nullptr) return false;
   }
-  return put_jump(code, reinterpret_cast<std::uint64_t>(&advise));
+  return put_jump(code, reinterpret_cast<std::uint64_t>(&our_madvise));
 }
 
 }  // namespace
 
-bool map_in_territory(const Membership& membership) {
+bool map_in_own_ranges(const Membership& membership) {
   own_task = membership;
   if (!replace_madvise()) look_for_marks(membership);
   return replace_mmap();
@@ -189,7 +189,7 @@ bool map_in_territory(const Membership& membership) {
 
 namespace urakata::space {
 
-bool map_in_territory(const Membership& membership) {
+bool map_in_own_ranges(const Membership& membership) {
   look_for_marks(membership);
   return false;
 }

@@ -14,18 +14,18 @@
 
 namespace urakata::space {
 
-// From now on anonymous mappings for which the caller names no address go to the task's territory, downwards from its
-// edge. Where it has no room at that place, and for files, the kernel chooses (files here would take more page tables);
-// so it does for the dynamic linker, which has calls of its own. False: the library's mmap()
-// is not of the form that is known here, or its code cannot be changed; the kernel places all mappings then. To be
-// called once, before the process has threads.
-bool map_in_territory(const Membership& membership);
+// From now on anonymous mappings for which the caller names no address go to the task's own address ranges, at the
+// address that claim() returns. The kernel chooses the address instead where that one is taken, for files (which would
+// need more page tables here), and for the dynamic linker, which has a mmap() of its own. False: the C library's mmap()
+// has another form than is known here, or its code cannot be changed. The kernel then places all mappings. To be called
+// once, before the process has threads.
+bool map_in_own_ranges(const Membership& membership);
 
 // While it lives, the task takes part in one file that all map at a place of its own choice to read it, in memory that
 // is shared: the task that comes second has it at that place because the first has. So is the topology that a
 // launcher's hwloc has written for all its ranks, which holds addresses; a rank that cannot have it there reads XML,
 // and keeps some 100 KiB. Nobody can unmap the file from then on (mseal(), Linux 6.10; nothing is shared where it is
-// not to be had). Only where map_in_territory() has been called. Any thread, one at a time.
+// not to be had). Only where map_in_own_ranges() has been called. Any thread, one at a time.
 class SharedFiles {
  public:
   explicit SharedFiles(std::optional<Membership> membership);

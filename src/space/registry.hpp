@@ -46,9 +46,9 @@ struct TaskRecord {
   // How many tasks have had this slot, with the present one. Written by the daemon before the task runs.
   std::atomic<std::uint32_t> uses{0};
   // Written by the daemon before the task runs, then by the task's own threads; relaxed: each stands for itself.
-  // Home and arena are used from here upwards (territory.hpp). Addresses.
-  std::atomic<std::uint64_t> home_edge{0};
-  std::atomic<std::uint64_t> arena_edge{0};
+  // Lowest address in use of the slot's main range, and of its overflow range (address_ranges.hpp).
+  std::atomic<std::uint64_t> main_edge{0};
+  std::atomic<std::uint64_t> overflow_edge{0};
   std::atomic<bool> settled{false};      // settle.hpp
   std::atomic<bool> shares_file{false};  // own_mappings.hpp
 };
@@ -83,12 +83,13 @@ struct alignas(4096) Registry {
   // Constant once the first task runs. Written by the daemon.
   std::uint64_t magic = kMagic;
   std::uint64_t identity = 0;  // random: what URAKATA_SPACE_AT names must hold the same
-  // Where the territories are (territory.hpp): addresses, and bytes of each arena.
-  std::uint64_t homes = 0;
-  std::uint64_t arenas = 0;
-  std::uint64_t arena_bytes = 0;
+  // First address of the main ranges and of the overflow ranges of all slots; bytes of one overflow range
+  // (address_ranges.hpp).
+  std::uint64_t main_ranges = 0;
+  std::uint64_t overflow_ranges = 0;
+  std::uint64_t overflow_range_bytes = 0;
 
-  // Written by the daemon, read by all. Slots from here on have never been used; release, after the slot's territory.
+  // Number of slots that have ever been used. Written by the daemon with release, once the slot's ranges are prepared.
   std::atomic<std::uint32_t> used{0};
 
   // Written by any task. Locks: robust_lock.hpp.

@@ -9,7 +9,7 @@ namespace urakata::space {
 void settle() {
   const auto membership = own_membership();
   if (!membership || membership->registry->tasks[membership->slot].settled.exchange(true)) return;
-  map_in_territory(*membership);
+  map_in_own_ranges(*membership);
   leave_others_out_of_forks(*membership);
 }
 

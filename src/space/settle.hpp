@@ -3,9 +3,9 @@
 
 namespace urakata::space {
 
-// Where the process is a task: its C library maps memory in the task's territory from now on, and its forks leave
-// others' out. Does nothing in other processes, nor a second time, whichever library calls it. Before there are
-// threads.
+// If the process is a task: from now on its C library maps memory in the task's own address ranges, and its forks leave
+// out the ranges of other tasks. Does nothing in other processes, nor in a second call, whichever library makes it. To be
+// called before the process has threads.
 void settle();
 
 }  // namespace urakata::space

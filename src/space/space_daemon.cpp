@@ -26,12 +26,12 @@
 
 #include "base/file_bytes.hpp"
 #include "space/address_layout.hpp"
+#include "space/address_ranges.hpp"
 #include "space/debugger_chain.hpp"
 #include "space/handover.hpp"
 #include "space/meeting.hpp"
 #include "space/registry.hpp"
 #include "space/task.hpp"
-#include "space/territory.hpp"
 
 namespace urakata::space {
 namespace {
@@ -78,10 +78,10 @@ Result<Registry*> make_registry() {
   registry->identity = random[0];
   const Result<AddressLayout> layout = own_address_layout();
   if (!layout) return layout.error();
-  if (Status chosen = choose_territories(*registry, range_left_free(*layout), {random[1], random[2]}); !chosen) {
+  if (Status chosen = choose_address_ranges(*registry, range_left_free(*layout), {random[1], random[2]}); !chosen) {
     return chosen.error();
   }
-  if (!territories_can_be_mapped(*registry)) {
+  if (!address_ranges_can_be_mapped(*registry)) {
     return Error{"the kernel refuses to map memory at the addresses chosen for the ranks of this space"};
   }
   return registry;
@@ -251,7 +251,7 @@ class SpaceDaemon {
     if (Status room = room_for_mappings(local_ranks); !room) return room.error();
     const std::uint32_t used = registry_.used.load(std::memory_order_relaxed);
     if (used < kMostTasks) {
-      open_territory(registry_, used);
+      open_address_ranges(registry_, used);
       registry_.used.store(used + 1, std::memory_order_release);
       return &registry_.tasks[used];
     }

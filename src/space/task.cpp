@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
+#include "space/address_ranges.hpp"
 #include "space/image.hpp"
 #include "space/mapping.hpp"
 #include "space/spawn.hpp"
 #include "space/start_stack.hpp"
-#include "space/territory.hpp"
 
 namespace urakata::space {
 namespace {

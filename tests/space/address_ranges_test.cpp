@@ -1,5 +1,5 @@
 // Where a task's memory goes, and what its forks have of it. The tests are tasks of a registry of their own.
-#include "space/territory.hpp"
+#include "space/address_ranges.hpp"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -41,13 +41,13 @@ class Place : public ::testing::Test {
   void SetUp() override {
     const Result<AddressLayout> layout = own_address_layout();
     ASSERT_TRUE(layout) << layout.error().message;
-    ASSERT_TRUE(choose_territories(*registry, range_left_free(*layout), {4711, 815}));
-    ASSERT_TRUE(territories_can_be_mapped(*registry));
-    open_territory(*registry, kSlot);
+    ASSERT_TRUE(choose_address_ranges(*registry, range_left_free(*layout), {4711, 815}));
+    ASSERT_TRUE(address_ranges_can_be_mapped(*registry));
+    open_address_ranges(*registry, kSlot);
   }
 
-  AddressRange home(std::size_t slot = kSlot) const { return home_of(*registry, slot); }
-  AddressRange arena(std::size_t slot = kSlot) const { return arena_of(*registry, slot); }
+  AddressRange main_range(std::size_t slot = kSlot) const { return main_range_of(*registry, slot); }
+  AddressRange overflow_range(std::size_t slot = kSlot) const { return overflow_range_of(*registry, slot); }
 
   Membership task() const { return {registry.get(), kSlot}; }
   Membership ended() const { return {registry.get(), kSlot + 1}; }
@@ -58,7 +58,7 @@ class Place : public ::testing::Test {
 
 TEST_F(Place, IsBelowTheLast) {
   const std::uint64_t first = claim(task(), 5 * kPage);
-  EXPECT_EQ(first, home().end - 5 * kPage);
+  EXPECT_EQ(first, main_range().end - 5 * kPage);
   EXPECT_EQ(claim(task(), kPage), first - kPage);
 }
 
@@ -67,24 +67,24 @@ TEST_F(Place, BeginsWhereAHugePageMay) {
   EXPECT_EQ(claim(task(), 4 * kMiB) % (2 * kMiB), 0U);
 }
 
-TEST_F(Place, IsInTheArenaWhereTheHomeHasNoRoom) {
-  const std::uint64_t large = claim(task(), kHomeBytes);
-  EXPECT_TRUE(within(large, arena()));
-  EXPECT_TRUE(within(claim(task(), kPage), home()));
+TEST_F(Place, IsInTheOverflowRangeIfTheMainRangeIsFull) {
+  const std::uint64_t large = claim(task(), kMainRangeBytes);
+  EXPECT_TRUE(within(large, overflow_range()));
+  EXPECT_TRUE(within(claim(task(), kPage), main_range()));
 }
 
 TEST_F(Place, IsThereForTheLastSlot) {
   constexpr std::size_t kLast = kMostTasks - 1;
-  open_territory(*registry, kLast);
-  EXPECT_EQ(claim({registry.get(), kLast}, kPage), home(kLast).end - kPage);
-  EXPECT_EQ(claim({registry.get(), kLast}, kHomeBytes), arena(kLast).end - kHomeBytes);
+  open_address_ranges(*registry, kLast);
+  EXPECT_EQ(claim({registry.get(), kLast}, kPage), main_range(kLast).end - kPage);
+  EXPECT_EQ(claim({registry.get(), kLast}, kMainRangeBytes), overflow_range(kLast).end - kMainRangeBytes);
 }
 
 TEST_F(Place, IsUsedAgainWhenAllHasBeenUsed) {
-  const std::uint64_t large = registry->arena_bytes / 4;
+  const std::uint64_t large = registry->overflow_range_bytes / 4;
   for (int i = 0; i < 9; ++i) {
     const std::uint64_t place = claim(task(), large);
-    EXPECT_TRUE(within(place, arena()) && within(place + large - 1, arena())) << i;
+    EXPECT_TRUE(within(place, overflow_range()) && within(place + large - 1, overflow_range())) << i;
   }
 }
 
@@ -92,22 +92,22 @@ TEST_F(Place, IsNobodyElses) {
   for (const std::uint64_t tib : {2U, 25U, 41U, 64U, 69U, 128U}) {
     const AddressRange free{5 * kTerabyte + kPage, (5 + tib) * kTerabyte - kPage};
     for (const std::uint64_t random : {std::uint64_t{0}, ~std::uint64_t{0}, std::uint64_t{0x123456789abcdef}}) {
-      ASSERT_TRUE(choose_territories(*registry, free, {random, random})) << tib;
+      ASSERT_TRUE(choose_address_ranges(*registry, free, {random, random})) << tib;
       for (std::size_t slot = 1; slot < kMostTasks; ++slot) {
-        EXPECT_EQ(home(slot - 1).end, home(slot).begin);
-        EXPECT_EQ(arena(slot - 1).end, arena(slot).begin);
+        EXPECT_EQ(main_range(slot - 1).end, main_range(slot).begin);
+        EXPECT_EQ(overflow_range(slot - 1).end, overflow_range(slot).begin);
       }
-      EXPECT_GE(home(0).begin, free.begin);
-      EXPECT_LE(home(kMostTasks - 1).end, arena(0).begin);
-      EXPECT_LE(arena(kMostTasks - 1).end, free.end);
-      EXPECT_EQ(home(0).begin % (2 * kMiB), 0U);
-      EXPECT_GE(registry->arena_bytes * kMostTasks, std::min(tib * kTerabyte / 2, 64 * kTerabyte)) << tib;
+      EXPECT_GE(main_range(0).begin, free.begin);
+      EXPECT_LE(main_range(kMostTasks - 1).end, overflow_range(0).begin);
+      EXPECT_LE(overflow_range(kMostTasks - 1).end, free.end);
+      EXPECT_EQ(main_range(0).begin % (2 * kMiB), 0U);
+      EXPECT_GE(registry->overflow_range_bytes * kMostTasks, std::min(tib * kTerabyte / 2, 64 * kTerabyte)) << tib;
     }
   }
 }
 
 TEST_F(Place, IsRefusedWhereAddressesAreFew) {
-  const Status few = choose_territories(*registry, {512 * 1024 * kMiB, 1024 * 1024 * kMiB}, {1, 2});
+  const Status few = choose_address_ranges(*registry, {512 * 1024 * kMiB, 1024 * 1024 * kMiB}, {1, 2});
   ASSERT_FALSE(few);
   EXPECT_NE(few.error().message.find("512 GiB"), std::string::npos) << few.error().message;
 }
@@ -129,7 +129,7 @@ class OwnMappings : public Place {
     if (child != 0) return code_of(child);
     registry->tasks[kSlot].pid = getpid();
     registry->tasks[kSlot].state = TaskState::running;
-    if (!map_in_territory(task())) _exit(77);
+    if (!map_in_own_ranges(task())) _exit(77);
     leave_others_out_of_forks(task());
     _exit(check());
   }
@@ -143,7 +143,7 @@ class OwnMappings : public Place {
 TEST_F(OwnMappings, AreWhatTheCLibraryMaps) {
   IN_TASK([this] {
     void* const large = std::malloc(100 * kMiB);
-    if (!within(large, home())) return 1;
+    if (!within(large, main_range())) return 1;
     pthread_attr_t unusual;  // so that no stack of an earlier thread is used again
     pthread_attr_init(&unusual);
     pthread_attr_setstacksize(&unusual, 11 * kMiB);
@@ -152,8 +152,8 @@ TEST_F(OwnMappings, AreWhatTheCLibraryMaps) {
     pthread_create(
         &thread, &unusual, [](void*) { return __builtin_frame_address(0); }, nullptr);
     pthread_join(thread, &stack);
-    if (!within(stack, home())) return 2;
-    if (!within(std::malloc(300 * kMiB), arena())) return 3;
+    if (!within(stack, main_range())) return 2;
+    if (!within(std::malloc(300 * kMiB), overflow_range())) return 3;
     std::free(large);
     return 0;
   });
@@ -167,7 +167,7 @@ TEST_F(OwnMappings, AreWhereTheCallerWantsThem) {
     void* const wanted = reinterpret_cast<void*>(std::uint64_t{12} << 40U);  // NOLINT(performance-no-int-to-ptr)
     if (nowhere(wanted, kPage, MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, 0) != wanted) return 1;
     // As large as that it is a reservation of addresses.
-    if (within(nowhere(nullptr, registry->arena_bytes, MAP_ANONYMOUS, 0), arena())) return 2;
+    if (within(nowhere(nullptr, registry->overflow_range_bytes, MAP_ANONYMOUS, 0), overflow_range())) return 2;
     if (nowhere(nullptr, 0, MAP_ANONYMOUS, 0) != MAP_FAILED || errno != EINVAL) return 3;
     if (nowhere(nullptr, kPage, 0, 0) != MAP_FAILED || errno != EBADF) return 4;
     if (nowhere(nullptr, kPage, MAP_ANONYMOUS, 1) != MAP_FAILED || errno != EINVAL) return 5;
@@ -214,8 +214,8 @@ TEST_F(OwnMappings, AreInAForkWithoutThoseOfOthers) {
           mmap(place, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
       return got == place ? static_cast<char*>(got) : nullptr;
     };
-    char* const before = map_at(home(kSlot - 1).begin);
-    char* const after = map_at(arena(kSlot + 1).begin);
+    char* const before = map_at(main_range(kSlot - 1).begin);
+    char* const after = map_at(overflow_range(kSlot + 1).begin);
     if (before == nullptr || after == nullptr) return 1;
     const auto gone = [](void* place) {
       unsigned char held = 0;
@@ -238,8 +238,8 @@ TEST_F(OwnMappings, AreNotInAForkWhereTheProgramLeavesThemOut) {
       void* const place = reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
       return mmap(place, 3 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     };
-    char* const others = static_cast<char*>(map_at(home(kSlot + 1).begin + kMiB)) + kPage;
-    char* const own = static_cast<char*>(map_at(home().begin + kMiB)) + kPage;
+    char* const others = static_cast<char*>(map_at(main_range(kSlot + 1).begin + kMiB)) + kPage;
+    char* const own = static_cast<char*>(map_at(main_range().begin + kMiB)) + kPage;
     if (madvise(others, kPage, MADV_DONTFORK) != 0 || madvise(own, kPage, MADV_DONTFORK) != 0) return 1;
     if (madvise(own + 1, kPage, MADV_DONTFORK) == 0 || errno != EINVAL) return 2;
     const auto is_marked = [](const char* place) {

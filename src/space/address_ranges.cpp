@@ -1,4 +1,4 @@
-#include "space/territory.hpp"
+#include "space/address_ranges.hpp"
 
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -52,26 +52,27 @@ std::uint64_t claim_below(std::atomic<std::uint64_t>& edge, AddressRange whole, 
 
 }  // namespace
 
-Status choose_territories(Registry& registry, AddressRange free, std::array<std::uint64_t, 2> random) {
-  constexpr std::uint64_t kHomes = kMostTasks * kHomeBytes;
+Status choose_address_ranges(Registry& registry, AddressRange free, std::array<std::uint64_t, 2> random) {
+  constexpr std::uint64_t kAllMainRanges = kMostTasks * kMainRangeBytes;
   const std::uint64_t begin = (free.begin + kHugePage - 1) & ~(kHugePage - 1);
   const std::uint64_t bytes = free.end > begin ? free.end - begin : 0;
-  // A sixteenth, so that nobody can guess the addresses.
-  const std::uint64_t for_arenas = bytes / 16 * 15 > kHomes ? bytes / 16 * 15 - kHomes : 0;
-  registry.arena_bytes = std::min(for_arenas / kMostTasks & ~(kSmallestArena - 1), kLargestArena);
-  if (registry.arena_bytes == 0) {
+  // A sixteenth stays free for random offsets, so that nobody can guess the addresses.
+  const std::uint64_t for_overflow = bytes / 16 * 15 > kAllMainRanges ? bytes / 16 * 15 - kAllMainRanges : 0;
+  registry.overflow_range_bytes =
+      std::min(for_overflow / kMostTasks & ~(kSmallestOverflowRange - 1), kLargestOverflowRange);
+  if (registry.overflow_range_bytes == 0) {
     return Error{"the largest free range of addresses has " + std::to_string(bytes >> 30U) +
                  " GiB, and a space needs 1400 GiB"};
   }
-  const std::uint64_t slack = (bytes - kHomes - kMostTasks * registry.arena_bytes) / kHugePage;
-  registry.homes = begin + random[0] % (slack / 4) * kHugePage;
-  registry.arenas = registry.homes + kHomes + random[1] % (slack / 2) * kHugePage;
+  const std::uint64_t slack = (bytes - kAllMainRanges - kMostTasks * registry.overflow_range_bytes) / kHugePage;
+  registry.main_ranges = begin + random[0] % (slack / 4) * kHugePage;
+  registry.overflow_ranges = registry.main_ranges + kAllMainRanges + random[1] % (slack / 2) * kHugePage;
   return Nothing{};
 }
 
-bool territories_can_be_mapped(const Registry& registry) {
+bool address_ranges_can_be_mapped(const Registry& registry) {
   constexpr std::uint64_t kPage = 4096;
-  for (const std::uint64_t address : {registry.homes, arena_of(registry, kMostTasks - 1).end - kPage}) {
+  for (const std::uint64_t address : {registry.main_ranges, overflow_range_of(registry, kMostTasks - 1).end - kPage}) {
     void* const wanted = reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
     void* const got = mmap(wanted, kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (got == MAP_FAILED) return false;
@@ -81,39 +82,39 @@ bool territories_can_be_mapped(const Registry& registry) {
   return true;
 }
 
-void open_territory(Registry& registry, std::size_t slot) {
-  registry.tasks[slot].home_edge.store(home_of(registry, slot).end, std::memory_order_relaxed);
-  registry.tasks[slot].arena_edge.store(arena_of(registry, slot).end, std::memory_order_relaxed);
+void open_address_ranges(Registry& registry, std::size_t slot) {
+  registry.tasks[slot].main_edge.store(main_range_of(registry, slot).end, std::memory_order_relaxed);
+  registry.tasks[slot].overflow_edge.store(overflow_range_of(registry, slot).end, std::memory_order_relaxed);
 }
 
-AddressRange home_of(const Registry& registry, std::size_t slot) {
-  const std::uint64_t begin = registry.homes + slot * kHomeBytes;
-  return {begin, begin + kHomeBytes};
+AddressRange main_range_of(const Registry& registry, std::size_t slot) {
+  const std::uint64_t begin = registry.main_ranges + slot * kMainRangeBytes;
+  return {begin, begin + kMainRangeBytes};
 }
 
-AddressRange arena_of(const Registry& registry, std::size_t slot) {
-  const std::uint64_t begin = registry.arenas + slot * registry.arena_bytes;
-  return {begin, begin + registry.arena_bytes};
+AddressRange overflow_range_of(const Registry& registry, std::size_t slot) {
+  const std::uint64_t begin = registry.overflow_ranges + slot * registry.overflow_range_bytes;
+  return {begin, begin + registry.overflow_range_bytes};
 }
 
 std::uint64_t claim(const Membership& task, std::uint64_t bytes) {
   TaskRecord& record = task.registry->tasks[task.slot];
-  const AddressRange arena = arena_of(*task.registry, task.slot);
-  const std::uint64_t at_home = claim_below(record.home_edge, home_of(*task.registry, task.slot), bytes);
-  if (at_home != 0) return at_home;
-  const std::uint64_t in_arena = claim_below(record.arena_edge, arena, bytes);
-  if (in_arena != 0) return in_arena;
-  record.arena_edge.store(arena.end, std::memory_order_relaxed);
-  return claim_below(record.arena_edge, arena, bytes);
+  const AddressRange overflow_range = overflow_range_of(*task.registry, task.slot);
+  const std::uint64_t in_main = claim_below(record.main_edge, main_range_of(*task.registry, task.slot), bytes);
+  if (in_main != 0) return in_main;
+  const std::uint64_t in_overflow = claim_below(record.overflow_edge, overflow_range, bytes);
+  if (in_overflow != 0) return in_overflow;
+  record.overflow_edge.store(overflow_range.end, std::memory_order_relaxed);
+  return claim_below(record.overflow_edge, overflow_range, bytes);
 }
 
 void advise_own(const Membership& task, int advice) {
-  advise_range(home_of(*task.registry, task.slot), advice);
-  advise_range(arena_of(*task.registry, task.slot), advice);
+  advise_range(main_range_of(*task.registry, task.slot), advice);
+  advise_range(overflow_range_of(*task.registry, task.slot), advice);
 }
 
 void advise_others(const Membership& task, int advice) {
-  for (const auto range_of : {&home_of, &arena_of}) {
+  for (const auto range_of : {&main_range_of, &overflow_range_of}) {
     const AddressRange own = range_of(*task.registry, task.slot);
     advise_range({range_of(*task.registry, 0).begin, own.begin}, advice);
     advise_range({own.end, range_of(*task.registry, kMostTasks).begin}, advice);
