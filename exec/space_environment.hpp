@@ -1,4 +1,4 @@
-// What hosts and the C library need in the environment of a task.
+// The variables that MPI libraries and the C library need in the environment of a task.
 #pragma once
 
 #include <string>
@@ -6,16 +6,16 @@
 
 namespace urakata {
 
-// This process's environment with, unless the user has set them,
-//   PMIX_MCA_gds      PMIx's own choice maps a segment at an address that is the same in every rank
-//   MALLOC_*_THRESHOLD_   each unmapping interrupts all ranks of the space, so the C library is to keep what it has
-//   PMIX_MCA_pmix_max_events   how many notifications each rank of PMIx may keep: 200 KiB a rank for the default of 512
-// and, where the whole job is on this node, what keeps Open MPI from bringing up networks that nobody uses there and
-// from stocking up on buffers for messages that we carry.
+// Returns this process's environment with these variables, unless the user has set them:
+//   PMIX_MCA_gds               PMIx's default maps a segment at an address that is the same in every rank
+//   MALLOC_*_THRESHOLD_        each unmapping interrupts all ranks of the space, so the C library is to keep its memory
+//   PMIX_MCA_pmix_max_events   number of notifications that PMIx keeps: the default of 512 costs 200 KiB in each rank
+// If the whole job is on this node, further variables keep Open MPI from opening networks that are not used there, and
+// from allocating buffers for messages that Urakata transports.
 std::vector<std::string> space_environment();
 
-// This process runs as an ordinary one, but others of its job may be in a space: PMIx wants to be told the same by all
-// ranks of a job.
+// Sets PMIX_MCA_gds for a process that runs outside the space. Others of its job may be in one, and PMIx wants the same
+// setting in all ranks of a job.
 void suit_space();
 
 }  // namespace urakata

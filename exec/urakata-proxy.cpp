@@ -1,6 +1,6 @@
-// urakata-proxy: what urakata-exec --space becomes once its program runs in the space (space/proxy_process.hpp says what
-// it does). Each rank has one, so it is as small as a process can be: no C library, system calls only, 12 KiB of memory
-// of its own. It has one thread. All signals that other processes may send are blocked when it starts.
+// urakata-proxy: what urakata-exec --space becomes once its program runs in the space (space/proxy_process.hpp says
+// what it does). Each rank has one, so it is as small as a process can be: no C library, system calls only, 12 KiB of
+// memory of its own. It has one thread. All signals that other processes may send are blocked when it starts.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -22,7 +22,7 @@
 #include "space/proxy_parameters.hpp"
 #include "space/raw.hpp"
 
-// The compiler takes these for granted.
+// Functions that the compiler may call in any program.
 extern "C" {
 void* memset(void* to, int byte, std::size_t count) {
   auto* const bytes = static_cast<volatile unsigned char*>(to);
@@ -49,7 +49,7 @@ constexpr int kTimedWords = 3;
 
 int own_pid() { return static_cast<int>(raw::call(SYS_getpid)); }
 
-// As the task did.
+// Ends this process by the signal that ended the task.
 [[noreturn]] void die_by(int number) {
   const rlimit64 no_core{0, 0};
   raw::call(SYS_prlimit64, 0, RLIMIT_CORE, raw::word(&no_core));
@@ -58,7 +58,7 @@ int own_pid() { return static_cast<int>(raw::call(SYS_getpid)); }
   raw::call(SYS_kill, own_pid(), number);
   const std::uint64_t one = signal_bit(number);
   raw::call(SYS_rt_sigprocmask, SIG_UNBLOCK, raw::word(&one), 0, kSignalBytes);
-  leave(128 + number);  // where the signal's default is not to end a process
+  leave(128 + number);  // if the signal's default action does not end a process
 }
 
 class ProxyProcess {
@@ -124,9 +124,9 @@ class ProxyProcess {
     while (raw::call(SYS_read, signals_, raw::word(&about), sizeof about) == sizeof about) {
       const auto number = static_cast<int>(about.ssi_signo);
       if (number == SIGCHLD) continue;
-      // A terminal signals the whole group, of which the task is.
+      // A terminal signals the whole process group, which includes the task.
       if (parameters_.shared_group != 0 && about.ssi_code == SI_KERNEL) continue;
-      // The daemon woke this process because the task goes on already.
+      // The space daemon sent SIGCONT to this process because the task continues already.
       if (number == SIGCONT && about.ssi_code == SI_USER && static_cast<pid_t>(about.ssi_pid) == parameters_.daemon)
         continue;
       const Note note{NoteKind::signal, number, own_pid(), {}};
@@ -136,11 +136,11 @@ class ProxyProcess {
 
   const ProxyParameters parameters_;
   int signals_ = -1;
-  int launcher_ = -1;  // readable when the launcher has ended; -1 where there is none to watch
+  int launcher_ = -1;  // pidfd, readable when the launcher has ended; -1: no launcher to watch
   bool launcher_gone_ = false;
 };
 
-// The value of `name` in the environment; nullptr: there is none.
+// The value of `name` in the environment; nullptr: not set.
 const char* variable(char** environment, const char* name) {
   for (; *environment != nullptr; ++environment) {
     const char* at = *environment;
@@ -163,7 +163,7 @@ int next_number(const char*& text) {
 }  // namespace
 }  // namespace urakata::space
 
-// `stack` as the kernel leaves it: count of arguments, arguments, nullptr, environment, nullptr.
+// `stack` is as the kernel leaves it: number of arguments, arguments, nullptr, environment, nullptr.
 extern "C" [[noreturn, gnu::used]] void urakata_begin(long* stack) {
   namespace space = urakata::space;
   const char* text = space::variable(reinterpret_cast<char**>(stack + 1 + stack[0] + 1), space::kProxyVariable);
@@ -177,7 +177,7 @@ extern "C" [[noreturn, gnu::used]] void urakata_begin(long* stack) {
                          &parameters.parent, &parameters.rank}) {
     *one = space::next_number(text);
   }
-  space::raw::call(SYS_prctl, PR_SET_NAME, space::raw::word("urakata-exec"));  // as it was started
+  space::raw::call(SYS_prctl, PR_SET_NAME, space::raw::word("urakata-exec"));  // the name under which it was started
   space::ProxyProcess(parameters).serve();
 }
 

@@ -1,4 +1,4 @@
-// urakata-spaced: the process whose address space the ranks of a node share. Started by urakata-exec --space alone.
+// urakata-spaced: the space daemon, whose address space the ranks of a node share. Only urakata-exec --space starts it.
 #include <sys/socket.h>
 
 #include <cstdio>
@@ -15,7 +15,7 @@ bool is_socket(int number) {
   return getsockopt(number, SOL_SOCKET, SO_TYPE, &kind, &bytes) == 0 && kind == SOCK_SEQPACKET;
 }
 
-// Before every constructor, since some of them allocate.
+// Guards the program break before any constructor runs, since some of them allocate.
 int break_failure = 0;
 void guard_first() { break_failure = urakata::space::guard_break(); }
 [[gnu::section(".preinit_array"), gnu::used]] void (*const first)() = &guard_first;

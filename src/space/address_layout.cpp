@@ -14,13 +14,14 @@ namespace {
 // Larger than any hole that the loader has left between two libraries.
 constexpr std::uint64_t kProbe = std::uint64_t{4} << 30U;
 constexpr std::uint64_t kMargin = std::uint64_t{64} << 30U;
-constexpr std::uint64_t kPartsOfAll = 8;  // of which the kernel has one, and the lowest one is left alone
-// Addresses of the kernel's own, on all processors of 64 bits.
+constexpr std::uint64_t kPartsOfAll = 8;  // equal parts of all addresses: one is the kernel's, the lowest is not used
+// First address of the kernel's own half, on all 64-bit processors.
 constexpr std::uint64_t kKernelHalf = std::uint64_t{1} << 63U;
 
 std::uint64_t size_of(AddressRange range) { return range.end > range.begin ? range.end - range.begin : 0; }
 
-// Takes `bytes` in all out of the gaps: those above `next` from below, or those below its end from above.
+// Takes `bytes` in total out of the gaps at and beyond layout.next, in the direction in which the kernel places
+// mappings.
 void keep_for_kernel(std::vector<AddressRange>& gaps, const AddressLayout& layout, std::uint64_t bytes) {
   const auto take = [&](AddressRange gap) {
     const std::uint64_t taken = std::min(bytes, size_of(gap));

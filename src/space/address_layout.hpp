@@ -1,4 +1,4 @@
-// Where the kernel puts the mappings of this process, as it shows, and which addresses it leaves alone. Both depend on
+// Finds out where the kernel places the mappings of this process, and which addresses it leaves free. Both depend on
 // how the process was started: the limit of the stack (ulimit -s), setarch, vm.legacy_va_layout, the processor.
 #pragma once
 
@@ -16,12 +16,12 @@ struct AddressLayout {
   bool upward = false;               // whether the mapping after that one lies above it, and not below
 };
 
-// That of the calling process. Maps some GiB without rights for a moment. Error: what the kernel refused.
+// The layout of the calling process. Maps some GiB without access rights for a moment. Error: what the kernel refused.
 Result<AddressLayout> own_address_layout();
 
-// The largest range of free addresses that stays free. The kernel keeps an eighth of all addresses in the direction in
-// which it places mappings. Also left alone are the lowest eighth, where programs ask for certain addresses, and some
-// GiB beside what is mapped, which heaps and stacks may take.
+// The largest range of free addresses that stays free. Three parts of the free addresses are not used. An eighth of all
+// addresses, in the direction in which the kernel places mappings, stays the kernel's. The lowest eighth is left to
+// programs that ask for fixed addresses. Some GiB beside each mapping are left to heaps and stacks.
 AddressRange range_left_free(const AddressLayout& layout);
 
 }  // namespace urakata::space

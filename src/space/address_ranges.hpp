@@ -1,11 +1,11 @@
-// The address ranges of a rank, where its own memory is: its stack, and what its C library maps (own_mappings.hpp). They
-// tell whose memory is whose, so that a fork or a core dump of one task leaves out the memory of the others. Programs
-// and libraries are outside of these ranges. So is memory that a task maps in other ways. All of that is copied and
-// dumped with every task.
+// The address ranges of a rank, where its own memory is: its stack, and what its C library maps (own_mappings.hpp).
+// They tell whose memory is whose, so that a fork or a core dump of one task leaves out the memory of the others.
+// Programs and libraries are outside of these ranges. So is memory that a task maps in other ways. All of that is
+// copied and dumped with every task.
 //
-// Each slot of the registry has two ranges. The main range has 256 MiB; the main ranges of all slots are adjacent, since
-// neighbours share page tables. The overflow range has up to 64 GiB, for memory that does not fit into the main range.
-// Both begin at random places, among addresses where the kernel places nothing by itself (address_layout.hpp).
+// Each slot of the registry has two ranges. The main range has 256 MiB; the main ranges of all slots are adjacent,
+// since neighbours share page tables. The overflow range has up to 64 GiB, for memory that does not fit into the main
+// range. Both begin at random places, among addresses where the kernel places nothing by itself (address_layout.hpp).
 #pragma once
 
 #include <array>
@@ -36,9 +36,10 @@ AddressRange overflow_range_of(const Registry& registry, std::size_t slot);
 // Prepares the ranges of a slot that is used for the first time. Called by the space daemon.
 void open_address_ranges(Registry& registry, std::size_t slot);
 
-// An address to suggest to the kernel for a mapping of `bytes` (whole pages, at most half of an overflow range), below the
-// addresses in use. Once the overflow range is used up, addresses that were unmapped there are used again. Memory that
-// consists of whole huge pages begins at a multiple of a huge page, as it does where the kernel chooses. Any thread.
+// An address to suggest to the kernel for a mapping of `bytes` (whole pages, at most half of an overflow range), below
+// the addresses in use. Once the overflow range is used up, addresses that were unmapped there are used again. Memory
+// that consists of whole huge pages begins at a multiple of a huge page, as it does where the kernel chooses. Any
+// thread.
 std::uint64_t claim(const Membership& task, std::uint64_t bytes);
 
 // Gives the kernel this advice (MADV_*) on all mappings in the task's ranges, or in the ranges of all other slots. A

@@ -1,5 +1,5 @@
-// What a process inherits over exec besides its descriptors and texts: taken from the proxy process, given to the
-// task.
+// What a process inherits over exec besides its descriptors, arguments and environment. It is read in the proxy process
+// and set in the task.
 #pragma once
 
 #include <sys/resource.h>
@@ -19,10 +19,10 @@ enum class ProcessGroup : std::uint32_t {
   shared    // that of the proxy, which is in the foreground of a terminal
 };
 
-// What a process prefers, or is preferred in, as the kernel numbers it.
+// Scheduling, disk and memory policy of a process, in the kernel's numbers.
 struct Preference {
   std::int32_t scheduler = 0;  // SCHED_*
-  std::int32_t priority = 0;   // of the real-time schedulers
+  std::int32_t priority = 0;   // for the real-time schedulers
   std::int32_t disk = 0;       // class and level of ionice
   std::int32_t memory = 0;     // MPOL_* with its flags
   std::array<std::uint64_t, 16> memory_nodes{};
@@ -30,9 +30,10 @@ struct Preference {
   bool operator==(const Preference&) const = default;
 };
 
-// Those of the calling process. By raw system calls only; what the kernel does not tell stays as above.
+// The policies of the calling process. Makes raw system calls only. A value that the kernel does not tell stays at its
+// default.
 Preference own_preference();
-// The kernel's answer: 0, or minus the error number. By raw system calls only.
+// Sets them for the calling process. Returns 0, or minus the kernel's error number. Makes raw system calls only.
 long set_preference(const Preference& wanted);
 
 // Sent as bytes from the proxy process to the space daemon: both are of one build.
@@ -46,11 +47,11 @@ struct Attributes {
   Preference preference;
   ProcessGroup process_group = ProcessGroup::own;
   pid_t shared_group = 0;
-  std::int32_t local_ranks = -1;  // of the job on this node, as the launcher says
+  std::int32_t local_ranks = -1;  // number of the job's ranks on this node, as the launcher says; -1: unknown
 };
 static_assert(std::is_trivially_copyable_v<Attributes>);
 
-// Those of the calling process; `blocked` is its signal mask before it began to wait for signals.
+// The attributes of the calling process. `blocked`: its signal mask before it blocked the signals that it passes on.
 Attributes own_attributes(std::uint64_t blocked);
 
 }  // namespace urakata::space

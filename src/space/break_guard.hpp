@@ -1,12 +1,14 @@
-// The program break belongs to the address space: the C library of each task would move the same one, and each would
-// take the memory for its own. With a page in the way none can move it up, and all take memory by mmap instead. Down
-// it cannot go either as long as nothing has been taken there: the kernel lets nobody below where it began. So the page
-// has to be in place before the daemon's own first malloc.
+// Blocks the program break (brk), so that every C library in the space takes memory by mmap.
+//
+// The program break belongs to the address space. The C library of each task would move the same one, and each would
+// take the memory for its own. A page that is mapped right above the break keeps them from moving it up. They cannot
+// move it down either, as long as it is where it began: the kernel does not let it go below. So the page has to be
+// mapped before the space daemon's first malloc.
 #pragma once
 
 namespace urakata::space {
 
-// Raw system calls only, so that it may run before any constructor. 0, or the error number of the kernel's refusal.
+// Makes raw system calls only, so that it may run before any constructor. Returns 0, or the kernel's error number.
 int guard_break();
 
 }  // namespace urakata::space

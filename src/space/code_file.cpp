@@ -19,7 +19,7 @@ const T* at(std::uint64_t address) {
   return reinterpret_cast<const T*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 
-// The symbols of a file that is mapped as the dynamic linker does it.
+// The dynamic symbols of a file that the dynamic linker has mapped.
 struct Symbols {
   std::uint64_t bias = 0;  // what was added to the file's addresses
   const ElfW(Sym) * first = nullptr;
@@ -52,7 +52,7 @@ Symbols symbols_of(std::uint64_t base) {
   }
   if (low == UINT64_MAX || dynamic == 0) return all;
   all.bias = base - low;
-  // The dynamic linker has added the bias to these where it could.
+  // The dynamic linker has added the bias to these values if the section was writable.
   const auto place = [&](std::uint64_t value) { return value < base ? value + all.bias : value; };
   for (const auto* one = at<ElfW(Dyn)>(all.bias + dynamic); one->d_tag != DT_NULL; ++one) {
     const std::uint64_t value = place(one->d_un.d_ptr);
@@ -78,7 +78,7 @@ const char* symbol_at(std::uint64_t base, std::uint64_t address) {
   return nullptr;
 }
 
-// Paths, one behind the other, each with its zero.
+// Paths, one after the other, each with its terminating zero.
 std::array<char, 16384> paths;
 
 }  // namespace
@@ -102,7 +102,7 @@ void find_code_files(std::span<CodeFile> places) {
     } else if (mapping->path != present) {
       continue;
     }
-    std::size_t kept = 0;  // the path's place
+    std::size_t kept = 0;  // position of the path in `paths`; 0: not copied yet
     for (CodeFile& one : places) {
       if (one.address < mapping->begin || one.address >= mapping->end) continue;
       if (kept == 0 && used + length < paths.size()) {

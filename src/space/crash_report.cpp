@@ -33,7 +33,7 @@ _Unwind_Reason_Code add_call(_Unwind_Context* context, void* place) {
   auto& trace = *static_cast<Trace*>(place);
   int interrupted = 0;
   const std::uintptr_t address = _Unwind_GetIPInfo(context, &interrupted);
-  // What the signal interrupted: the frames before are those of the handler.
+  // This frame is the one that the signal interrupted: the frames before it are the handler's.
   if (interrupted != 0) trace.count = 0;
   if (address == 0 || trace.count == trace.calls.size()) return _URC_END_OF_STACK;
   // A return address may be that of the next function.
@@ -60,8 +60,9 @@ void say_call(std::size_t number, const CodeFile& call) {
 constinit Membership reporting_task{nullptr, 0};
 std::array<struct sigaction, kReported> hosts;  // Open MPI's handlers, in the order of kCrashes
 
-// In a forked copy of the task the others' memory is not there. Where several tasks fail, one dumps after the other;
-// the lock ends with the process. A failure of what reports the first is the same process's.
+// Keeps the memory of other tasks out of this task's core dump. If several tasks crash, they dump one after the other:
+// the lock is released when its holder ends. A forked copy of a task has no memory of other tasks, so it returns. If
+// the report itself crashes, this process holds the lock already, and it returns too.
 void leave_others_out_of_dump() {
   Registry& registry = *reporting_task.registry;
   if (registry.tasks[reporting_task.slot].pid.load(std::memory_order_relaxed) != getpid() ||
@@ -72,8 +73,8 @@ void leave_others_out_of_dump() {
   advise_others(reporting_task, MADV_DONTDUMP);
 }
 
-// Only what a signal handler may call: the thread may hold, or wait for, any lock of the C library, and the dynamic
-// linker's. Of the unwinder that holds once it has been called before, where it is of a C library from 2.35 on.
+// Calls only what a signal handler may call: the thread may hold, or wait for, any lock of the C library or of the
+// dynamic linker. The unwinder takes none of them after its first call, with a C library from version 2.35 on.
 void on_crash(int number, siginfo_t* about, void* state) {
   leave_others_out_of_dump();
   const char* name = "";
@@ -99,18 +100,18 @@ void on_crash(int number, siginfo_t* about, void* state) {
   _Unwind_Backtrace(&add_call, &trace);
   find_code_files(std::span(trace.calls).first(trace.count));
   for (std::size_t i = 0; i < trace.count; ++i) say_call(i, trace.calls[i]);
-  // The handler is gone: the failing instruction fails again, and what was sent has to be sent again.
+  // The handler is reset by now. A failing instruction fails again; a signal that was sent has to be sent again.
   if (sent) raise(number);
 }
 
-// It prints a list of calls, takes itself off, and returns.
+// Whether it is Open MPI's handler, which prints a backtrace, uninstalls itself, and returns.
 bool of_open_mpi(const struct sigaction& handler) {
   Dl_info found{};
   return (handler.sa_flags & SA_SIGINFO) != 0 && dladdr(reinterpret_cast<void*>(handler.sa_sigaction), &found) != 0 &&
          found.dli_fname != nullptr && std::strstr(found.dli_fname, "libopen-pal") != nullptr;
 }
 
-// So that the calling thread, whose stack may overflow, has one to report it on.
+// Gives the calling thread a signal stack, so that an overflow of its own stack can be reported.
 void give_signals_a_stack() {
   stack_t present{};
   if (sigaltstack(nullptr, &present) != 0 || (present.ss_flags & SS_DISABLE) == 0) return;
@@ -127,7 +128,7 @@ void report_crashes(const Membership& membership) {
   reporting_task = membership;
   give_signals_a_stack();
   Trace first;
-  _Unwind_Backtrace(&add_call, &first);  // makes tables on its first call
+  _Unwind_Backtrace(&add_call, &first);  // the unwinder allocates its tables on the first call
   for (std::size_t i = 0; i < kCrashes.size(); ++i) {
     struct sigaction present {};
     if (sigaction(kCrashes[i].number, nullptr, &present) != 0) continue;

@@ -1,15 +1,17 @@
-// What a task says when it dies of its own mistake: signal, address, and the calls that led there.
+// What a task prints when it dies of its own error: signal, address, and the backtrace.
 #pragma once
 
 #include "space/registry.hpp"
 
 namespace urakata::space {
 
-// Installs a handler for SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT where the process has none but Open MPI's. It
-// writes its lines to standard error (rank as log.hpp shows it), or has Open MPI write its own, and lets the signal do
-// what it does by default: end the process, with a core dump where one is allowed, of the task's own memory. A program
-// that installs its own later replaces it. Any thread, once; where its stack overflows there is another for the lines,
-// while other threads die without them.
+// Installs a handler for each of SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT that has the default action or Open MPI's
+// handler. Our handler prints the report to standard error (rank as log.hpp shows it), or has Open MPI's handler print
+// its own. Then the signal takes its default action: it ends the process. A core dump, if allowed, holds the task's own
+// memory only. A handler that the program installs later replaces ours.
+//
+// Any thread may call it, once. The calling thread gets a signal stack, so its stack overflow is reported. Other
+// threads whose stack overflows die without a report.
 void report_crashes(const Membership& membership);
 
 }  // namespace urakata::space

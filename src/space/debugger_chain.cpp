@@ -11,8 +11,8 @@
 namespace urakata::space {
 namespace {
 
-constexpr int kChained = 2;  // r_version from which r_next is there
-// A program that has not come this far by then was stopped, or has executed another: it is not waited for.
+constexpr int kChained = 2;  // r_version from which the list has r_next
+// A program whose linker has not begun by then was stopped, or has executed another program: it is given up.
 constexpr std::uint64_t kDebugEntryTimeout = 5'000'000'000;  // ns
 
 bool library_has_chain() {
@@ -22,7 +22,7 @@ bool library_has_chain() {
          (major > 2 || (major == 2 && minor >= 35));
 }
 
-// What the linker wrote into the program's dynamic section for debuggers; nullptr: not yet.
+// The list that the linker has entered in the program's dynamic section for debuggers; nullptr: not yet.
 const r_debug* list_of(const ElfW(Dyn) * dynamic) {
   for (const ElfW(Dyn)* one = dynamic; one->d_tag != DT_NULL; ++one) {
     if (one->d_tag != DT_DEBUG) continue;
@@ -70,7 +70,7 @@ bool DebuggerChain::link() {
       some_left = some_left || now < one.until;
       continue;
     }
-    // Copies, since the linker's own may lack the room for the chain. r_map is the first of the linker's live list.
+    // Copies, since the linker's own list may lack the field r_next. r_map points to the linker's live list.
     one.libraries.list = *list;
     one.named.list = *list;
     one.named.list.r_map = &one.program;

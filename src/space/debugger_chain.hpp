@@ -1,8 +1,9 @@
 // Lets a stock debugger that is attached to any task see the programs and libraries of all.
 //
-// For a debugger every task runs the daemon's program, so it reads the daemon's list of loaded objects (r_debug of
-// <link.h>). From version 2 on such lists form a chain, one for each name space of the dynamic linker. Each task's own
-// linker has such a list too; this puts them into the daemon's chain. Nothing of the task is changed.
+// For a debugger every task runs the space daemon's program, so it reads the daemon's list of loaded objects (r_debug
+// of <link.h>). From version 2 on such lists form a chain, one for each name space of the dynamic linker. Each task's
+// own linker has such a list too. This class puts those lists into the daemon's chain. The task's memory is not
+// changed.
 #pragma once
 
 #include <link.h>
@@ -13,22 +14,22 @@
 
 namespace urakata::space {
 
-// A program in the space as a debugger needs it.
+// What a debugger needs to know of a program in the space.
 struct LoadedProgram {
   std::string file;
-  std::uint64_t base = 0;     // what was added to its addresses
-  std::uint64_t dynamic = 0;  // where its dynamic section is; 0: it has none
+  std::uint64_t base = 0;     // what was added to the file's addresses
+  std::uint64_t dynamic = 0;  // address of its dynamic section; 0: none
 };
 
-// Of the process's only thread. What was added stays for as long as the process.
+// Used by the space daemon's only thread. What was added stays until the process ends.
 class DebuggerChain {
  public:
-  // The chain is the C library's own; versions before 2.35 have none, and then nothing is done.
+  // Uses the C library's own chain. Versions before 2.35 have none: then nothing is done.
   DebuggerChain();
 
-  // To be linked as soon as the program's linker has begun.
+  // Notes a program. It can be linked once its dynamic linker has begun.
   void add(const LoadedProgram& program);
-  // Links those whose linkers have begun since. True: some are left to be asked for again.
+  // Links the noted programs whose dynamic linkers have begun. True: call it again later, some have not begun.
   bool link();
 
  private:
@@ -40,10 +41,10 @@ class DebuggerChain {
   struct Entry {
     std::string file;
     ElfW(Dyn) * dynamic = nullptr;
-    link_map program{};  // a list of one: in the linker's own list the program has no name
+    link_map program{};  // list of one entry: in the linker's own list the program has no name
     Node named{};
     Node libraries{};
-    std::uint64_t until = 0;  // how long to be asked for, in now_ns()
+    std::uint64_t until = 0;  // when to stop asking, in now_ns()
     bool linked = false;
   };
 

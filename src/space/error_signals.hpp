@@ -1,4 +1,4 @@
-// The signals by which a program's own errors end it, and what to call them.
+// The signals by which a program's own errors end it, with their names.
 #pragma once
 
 #include <csignal>
@@ -11,8 +11,7 @@ struct ErrorSignal {
   char name[8];
   char meaning[28];
 };
-// The last two come from tracers and system call filters, who look after them: no report is made of where they
-// happened.
+// The last two come from tracers and system call filters, which handle them: crash_report.hpp does not report them.
 inline constexpr ErrorSignal kErrorSignals[] = {{SIGSEGV, "SIGSEGV", "Segmentation fault"},
                                                 {SIGBUS, "SIGBUS", "Bus error"},
                                                 {SIGILL, "SIGILL", "Illegal instruction"},
@@ -21,6 +20,6 @@ inline constexpr ErrorSignal kErrorSignals[] = {{SIGSEGV, "SIGSEGV", "Segmentati
                                                 {SIGSYS, "SIGSYS", "Bad system call"},
                                                 {SIGTRAP, "SIGTRAP", "Trace/breakpoint trap"}};
 
-inline constexpr int kReported = 5;  // of these, from the first
+inline constexpr int kReported = 5;  // number of signals, from the first, that crash_report.hpp reports
 
 }  // namespace urakata::space

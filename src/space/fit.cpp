@@ -15,7 +15,8 @@
 namespace urakata::space {
 namespace {
 
-// Puts the interpreter in front: as the kernel does, and as env does where it only names a program.
+// Puts the interpreter in front of the arguments, as the kernel does. If the interpreter is env with nothing but a
+// program's name, puts that program in front, as env does.
 Status through_interpreter(const ScriptLine& line, Command& command) {
   const auto& [interpreter, argument] = line;
   if (interpreter.empty()) return Error{"is a script whose first line names no interpreter"};
@@ -36,8 +37,8 @@ Status through_interpreter(const ScriptLine& line, Command& command) {
   return Nothing{};
 }
 
-// Up to glibc 2.34, with whatever distributions have brought back into it: the words in which the linker tells of a
-// break that does not move. A task's never does.
+// Whether the dynamic linker moves the program break to read its tunables. It does up to glibc 2.34, but for backports
+// of distributions, so this looks for its message about a break that does not move. In a task the break never moves.
 bool moves_break_for_tunables(const std::string& linker) {
   return file_bytes(linker).find("sbrk() failure while processing tunables") != std::string::npos;
 }

@@ -17,16 +17,16 @@
 namespace urakata::space {
 namespace {
 
-constinit Membership forking_task{nullptr, 0};  // without a registry in a forked copy
+constinit Membership forking_task{nullptr, 0};  // registry is nullptr in a forked copy
 
-// Of the thread that holds the lock.
-sigset_t signals_before;
-std::atomic<pid_t> forker{0};  // which thread that is, from the beginning to the end of a fork
-std::vector<AddressRange> marked;
+// State of the thread that holds the lock.
+sigset_t signals_before;           // signal mask before the fork
+std::atomic<pid_t> forker{0};      // thread id, from the beginning to the end of a fork; 0: no fork
+std::vector<AddressRange> marked;  // memory that the other tasks' programs leave out of their forks
 
 pid_t this_thread() { return static_cast<pid_t>(raw::call(SYS_gettid)); }
 
-// Signals wait: a handler that forks would wait for the lock of the thread that it has interrupted.
+// Blocks all signals and returns the mask before. A handler that forks would wait for a lock that its own thread holds.
 sigset_t hold_signals() {
   sigset_t all;
   sigset_t present;
@@ -35,7 +35,7 @@ sigset_t hold_signals() {
   return present;
 }
 
-// The others' memory is to be copied again, but for what their programs have left out.
+// Has the kernel copy the other tasks' memory again, but for what their programs leave out.
 void unmark_others() {
   ForkMarks& marks = forking_task.registry->fork_marks;
   advise_others(forking_task, MADV_DOFORK);
@@ -49,12 +49,12 @@ void unmark_others() {
 void lock_forks() {
   Registry& registry = *forking_task.registry;
   if (!lock_robust(registry.forking, forking_task) || !registry.fork_marks.set.load(std::memory_order_acquire)) return;
-  // Who held the lock died before it took its marks away, which are on this task's memory too.
+  // The last holder died before it removed its marks, which are on this task's memory too.
   advise_own(forking_task, MADV_DOFORK);
   unmark_others();
 }
 
-// What the other tasks' programs have left out of their forks, as the kernel knows it.
+// Reads from the kernel which memory the other tasks' programs leave out of their forks.
 void find_marks_of_programs() {
   marked.clear();
   if (!forking_task.registry->fork_marks.programs_have_some.load(std::memory_order_relaxed)) return;
@@ -113,7 +113,7 @@ void leave_others_out_of_forks(const Membership& membership) {
 long advise_for_program(void* place, std::size_t bytes, int advice) {
   const auto do_it = [&] { return raw::call(SYS_madvise, raw::word(place), static_cast<long>(bytes), advice); };
   if (advice != MADV_DONTFORK && advice != MADV_DOFORK) return do_it();
-  // In a copy of the task nobody else forks, and between prepare() and in_parent() this thread holds the lock.
+  // A forked copy of a task needs no lock. Between prepare() and in_parent() this thread holds it already.
   Registry* const registry = forking_task.registry;
   if (registry == nullptr || registry->tasks[forking_task.slot].pid.load(std::memory_order_relaxed) != getpid()) {
     return do_it();

@@ -7,19 +7,19 @@
 
 namespace urakata::space {
 
-// From now on each fork() of the process leaves out the address ranges of the other tasks: the child has no memory there.
-// Threads and tasks that fork at the same time do so one after the other. (_Fork() and the bare system call run no
-// handlers, so they copy all; and where another task forks in that very moment, the child may lack memory.) To be
+// From now on each fork() of the process leaves out the address ranges of the other tasks: the child has no memory
+// there. Threads and tasks that fork at the same time do so one after the other. _Fork() and the bare system call run
+// no handlers, so they copy all memory. If another task forks in that very moment, their child may lack memory. To be
 // called once, by a task.
 //
-// What a program leaves out of its forks itself (MADV_DONTFORK, as libraries do for memory that a network card writes)
-// stays so: the kernel has one mark for both, so a fork notes where the programs' marks are and puts them back. It has
-// to read the kernel's list of all mappings for that, and does so once some task has given such advice. Advice that the
-// kernel has made needless does not count (registered_memory.hpp).
+// Memory that a program leaves out of its forks itself (MADV_DONTFORK, as libraries do for memory that a network card
+// writes) stays left out. The kernel has one mark for both purposes. So a fork notes where the programs' marks are, and
+// puts them back. For that it reads the kernel's list of all mappings, but only once some task has given such advice.
+// Advice that the kernel has made needless does not count (registered_memory.hpp).
 void leave_others_out_of_forks(const Membership& membership);
 
-// What madvise() is to do from then on (own_mappings.hpp): the kernel's answer, or minus the error number. Advice about
-// forks waits for the forks of other tasks. Any thread; signal handlers too.
+// Does what the program's madvise() asks for (own_mappings.hpp). Returns the kernel's answer, or minus the error
+// number. Advice about forks waits until no other task forks. Any thread and any signal handler may call it.
 long advise_for_program(void* place, std::size_t bytes, int advice);
 
 }  // namespace urakata::space

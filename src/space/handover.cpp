@@ -20,9 +20,9 @@
 namespace urakata::space {
 namespace {
 
-constexpr std::size_t kMostPassed = 250;  // the kernel takes 253 at once
+constexpr std::size_t kMostPassed = 250;  // descriptors in one datagram; the kernel takes 253
 constexpr char kMore = 0;
-constexpr int kMostPauses = 4000;  // of 1 ms: the daemon gives up sooner
+constexpr int kMostPauses = 4000;  // pauses of 1 ms before the sender gives up
 constexpr std::size_t kMostTexts = std::size_t{64} << 20U;
 constexpr std::size_t kMostDescriptors = 65536;
 
@@ -60,7 +60,7 @@ bool send_with(int socket, const void* data, std::size_t bytes, std::span<const 
   return false;
 }
 
-// Bytes received, 0 where the peer is gone; descriptors go to the end of `received`. Nothing: nothing has come.
+// Number of bytes received, 0 if the peer has gone; nullopt: nothing has come. Appends descriptors to `received`.
 std::optional<std::size_t> receive_with(int socket, void* data, std::size_t bytes, std::vector<Descriptor>& received) {
   Ancillary ancillary;
   iovec part{data, bytes};
@@ -227,7 +227,7 @@ bool send_note(int socket, NoteKind kind, int value, const std::string& text) {
 
 bool receive_note(int socket, Note& note) {
   ssize_t count = 0;
-  // A peer that left with something unread is told of once (ECONNRESET), before what it wrote.
+  // If a peer has closed with unread notes, the kernel reports ECONNRESET once, before it gives the peer's own notes.
   do {
     count = recv(socket, &note, sizeof note, 0);
   } while (count < 0 && (errno == EINTR || errno == ECONNRESET));

@@ -1,5 +1,6 @@
-// How a proxy process hands its program to the space daemon: one datagram with attributes, a memory file with all texts,
-// and the descriptors. Further datagrams follow if the descriptors are many. Also the notes that both exchange later.
+// How a proxy process hands its program to the space daemon: one datagram with attributes, a memory file with all
+// texts, and the descriptors. Further datagrams follow if the descriptors are many. Also the notes that both exchange
+// later.
 #pragma once
 
 #include <array>
@@ -17,14 +18,14 @@ namespace urakata::space {
 // A program as execve would take it.
 struct Command {
   std::string file;                    // absolute path of the ELF file
-  std::string shown;                   // AT_EXECFN: the file as it was named
-  std::vector<std::string> arguments;  // argv[0] as given
+  std::string shown;                   // path as it was given (AT_EXECFN)
+  std::vector<std::string> arguments;  // from argv[0] on, as given
   std::vector<std::string> environment;
 };
 
 struct PassedDescriptor {
   Descriptor here;
-  int number;  // that it had at the sender
+  int number;  // its number in the sender
 };
 
 struct Handover {
@@ -34,20 +35,21 @@ struct Handover {
   std::vector<PassedDescriptor> descriptors;
 };
 
-// Sends everything over the socket: `descriptors` are the sender's own numbers. Error: what the kernel refused.
+// Sends the whole handover over the socket. `descriptors`: numbers in the calling process. Error: what the kernel
+// refused.
 Status send_handover(int socket, const Command& command, const Attributes& attributes,
                      const std::vector<int>& descriptors);
 
-// A handover on its way: its datagrams come one by one, and a peer may be slow, or stopped between two.
+// Receives a handover piece by piece: a peer may be slow, or stopped between two datagrams.
 class HandoverReceiver {
  public:
-  // Takes what has come over the socket, which is non-blocking. Nothing: more is to come. Error: the peer went away or
-  // sent what cannot be.
+  // Takes what has come over the non-blocking socket. nullopt: more is to come. Error: the peer has closed the
+  // connection, or has sent something else.
   std::optional<Result<Handover>> receive(int socket);
 
  private:
-  // The first datagram; with it go the memory file of the texts and numbers, the working directory, and as many
-  // descriptors as fit. The others follow, each datagram with one byte.
+  // The first datagram. With it go the memory file of the strings and of the descriptors' numbers, the working
+  // directory, and as many descriptors as fit. The other descriptors follow, in datagrams of one byte.
   struct Opening {
     std::uint64_t magic = 0;
     std::uint64_t text_bytes = 0;
@@ -56,9 +58,9 @@ class HandoverReceiver {
     std::uint32_t descriptors = 0;
     Attributes attributes;
   };
-  // Tells versions apart: the first number is raised when the handover changes.
+  // Tells versions of the protocol apart. The upper half is raised when the handover changes.
   static constexpr std::uint64_t kMagic = std::uint64_t{2} << 32U | sizeof(Opening);
-  static constexpr std::size_t kOwn = 2;  // descriptors of the handover itself
+  static constexpr std::size_t kOwn = 2;  // number of the handover's own descriptors: memory file and directory
 
   friend Status send_handover(int socket, const Command& command, const Attributes& attributes,
                               const std::vector<int>& descriptors);
@@ -71,12 +73,12 @@ class HandoverReceiver {
 };
 
 enum class NoteKind : std::uint32_t {
-  started,    // daemon: value is the task's pid
-  refused,    // daemon: text says why; nothing was started
-  ended,      // daemon: value is the wait status
-  stopped,    // daemon: the task was stopped
-  continued,  // daemon: the task goes on
-  signal      // proxy: send the task signal `value`
+  started,    // from the daemon: `value` is the task's pid
+  refused,    // from the daemon: `text` says why no task was started
+  ended,      // from the daemon: `value` is the task's wait status
+  stopped,    // from the daemon: the task was stopped
+  continued,  // from the daemon: the task continues
+  signal      // from the proxy: send signal `value` to the task
 };
 
 struct Note {
@@ -86,9 +88,10 @@ struct Note {
   std::array<char, 480> text{};
 };
 
-// False: the peer is gone or, on a non-blocking socket (errno is EAGAIN), has not read the many sent before.
+// False: the peer has gone. Or the socket is non-blocking and full of notes that the peer has not read (errno is
+// EAGAIN).
 bool send_note(int socket, NoteKind kind, int value, const std::string& text = {});
-// False: the peer is gone.
+// False: the peer has gone.
 bool receive_note(int socket, Note& note);
 
 // The calling process's open descriptors that are not marked close-on-exec, in order.

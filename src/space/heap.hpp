@@ -1,4 +1,4 @@
-// How the C library's malloc is set in a task. Every task has a C library of its own, but all share the page table.
+// Settings of the C library's malloc in a task. Every task has a C library of its own, but all share one page table.
 #pragma once
 
 #include <malloc.h>
@@ -8,10 +8,10 @@
 
 namespace urakata::space {
 
-// The environment of a task whose user has set none of these. Each unmapping interrupts all ranks of the space, so memory
-// is kept: it is mapped by itself from 32 MiB on, the highest threshold that the C library takes, and the top of the heap
-// is not given back. Not by GLIBC_TUNABLES: to read that, a C library as old as 2.31 moves the program break, which no
-// task may, and ends the program.
+// Variables in the environment of a task, unless the user has set one of them. Each unmapping interrupts all ranks of
+// the space, so malloc is to keep its memory. Only blocks from 32 MiB on are mapped separately: that is the highest
+// threshold that the C library takes. The top of the heap is not given back. GLIBC_TUNABLES would not serve: to read
+// that variable, a C library as old as 2.31 moves the program break. No task may do that, and the program would end.
 inline constexpr const char* kTunablesVariable = "GLIBC_TUNABLES";
 inline constexpr const char* kMmapVariable = "MALLOC_MMAP_THRESHOLD_";
 inline constexpr const char* kMmapValue = "33554432";
@@ -19,9 +19,10 @@ inline constexpr const char* kTrimVariable = "MALLOC_TRIM_THRESHOLD_";
 inline constexpr const char* kTrimValue = "4294967296";
 inline constexpr int kMmapThreshold = 32 << 20;  // bytes
 
-// While it lives, large tables get memory of their own, untouched until they are used: a host allocates half a MiB of
-// such tables a rank when it starts, and uses little of them. In a heap, calloc() would have to clear them. Does
-// nothing outside a space, and where the user has set thresholds. For the task's own thread.
+// As long as an object exists, malloc maps large tables separately, so that their pages take no memory until they are
+// used. An MPI library allocates half a MiB of such tables in each rank when it starts, and uses little of them. In the
+// heap calloc() would have to clear them. Does nothing outside a space, or if the user has set thresholds. For the
+// thread that calls MPI_Init.
 class FreshTables {
  public:
   explicit FreshTables(bool in_space) {

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// Names in a program's dynamic string table that give its sanitizer away: a needed library, or the runtime's own entry.
+// Names in a program's dynamic string table that tell its sanitizer: a needed library, or a function of the runtime.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kSanitizers = {{
     {"libasan.so"sv, "AddressSanitizer"sv},
     {"__asan_init"sv, "AddressSanitizer"sv},

@@ -1,4 +1,4 @@
-// What the kernel would read in a program before it maps it: the headers of an ELF file.
+// Reads the headers of an ELF file, as the kernel does before it maps a program.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct Segment {
   std::uint64_t address = 0;  // before the program is moved to its base
   std::uint64_t offset = 0;   // in the file
   std::uint64_t file_bytes = 0;
-  std::uint64_t memory_bytes = 0;  // what exceeds file_bytes is zero
+  std::uint64_t memory_bytes = 0;  // the bytes beyond file_bytes are zero
   std::uint64_t alignment = 0;
   std::uint32_t flags = 0;  // PF_R, PF_W, PF_X
 };
@@ -27,13 +27,13 @@ struct Image {
   std::uint16_t header_bytes = 0;
   std::uint64_t dynamic = 0;  // address of the dynamic section, before moving; 0: none
   std::vector<Segment> segments;
-  std::string interpreter;  // the dynamic linker that it asks for; empty: none
+  std::string interpreter;  // path of its dynamic linker; empty: none
   bool executable_stack = false;
-  std::string sanitizer;  // "AddressSanitizer" and its like, where the program is built with one
-  std::string devices;    // "CUDA" and its like, where the program is linked to a driver or runtime of GPUs
+  std::string sanitizer;  // sanitizer that it is built with, such as "AddressSanitizer"; empty: none
+  std::string devices;    // GPU driver or runtime that it is linked to, such as "CUDA"; empty: none
 };
 
-// Error: not readable, no ELF file, of another machine, or its headers make no sense.
+// Error: the file is not readable, is no ELF file or is for another machine, or its headers make no sense.
 Result<Image> read_image(const std::string& path);
 
 }  // namespace urakata::space

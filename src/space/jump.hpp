@@ -1,4 +1,5 @@
-// The jumps that libraries put over the beginning of a C library's function to see its calls (x86-64).
+// Recognizes the jump that a library has written over the first instructions of a C library's function, to see its
+// calls (x86-64).
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,8 @@
 
 namespace urakata::space {
 
-// Where the code jumps to with its first instruction, in one of the forms that UCX and Open MPI write; 0: it is none.
+// Target address of a jump at the beginning of the code, in one of the forms that UCX and Open MPI write; 0: no such
+// jump.
 std::uintptr_t target_of_jump(std::string_view code);
 
 }  // namespace urakata::space

@@ -1,5 +1,5 @@
-// A line on the error output as log.hpp writes them, made by nothing but system calls: for a process without a C
-// library, and for signal handlers, which may not call it.
+// Prints a line to standard error, in the form of log.hpp, with system calls only. It is for a process without a C
+// library, and for signal handlers, which may not call the C library.
 #pragma once
 
 #include <sys/syscall.h>
@@ -11,11 +11,11 @@
 
 namespace urakata::space {
 
-// What does not fit is cut.
+// Text beyond kMost characters is cut off.
 template <std::size_t kMost = 200>
 class Line {
  public:
-  // `rank`: negative where there is none.
+  // `rank`: negative if there is none.
   explicit Line(int rank) {
     *this << "urakata: ";
     if (rank >= 0) *this << "[rank " << rank << "] ";

@@ -1,4 +1,4 @@
-// Puts a program or a dynamic linker into the current address space, as the kernel does at exec.
+// Maps a program or a dynamic linker into the current address space, as the kernel does at exec.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace urakata::space {
 
-// Memory with one owner; unmapped with it, unless it was kept.
+// Mapped memory with one owner. The destructor unmaps it unless keep() was called.
 class Mapping {
  public:
   Mapping() = default;
@@ -22,7 +22,7 @@ class Mapping {
 
   std::byte* start() const { return start_; }
   std::size_t bytes() const { return bytes_; }
-  // Leaves the memory mapped: from now on it is the task's.
+  // Leaves the memory mapped for good: from now on it belongs to the task.
   void keep() {
     start_ = nullptr;
     bytes_ = 0;
@@ -38,13 +38,14 @@ struct MappedImage {
   std::uint64_t base = 0;  // what was added to the image's addresses
 };
 
-// Maps a movable image at an address of the kernel's choice, each segment with its rights and alignment, the rest of
-// the last page and further pages zeroed. Error: which step failed and why.
+// Maps a movable image at an address that the kernel chooses. Each segment gets its access rights and alignment. The
+// rest of its last page and further pages are zero. Error: which step failed and why.
 Result<MappedImage> map_image(const Image& image);
 
-// Replaces $ORIGIN in the program's own RPATH and RUNPATH, since the linker would take the folder of /proc/self/exe,
-// which is the daemon's. `folder` is that of the program's real file. To be called before the linker runs; what it maps
-// for the new texts stays for as long as the space. Without memory for them the program keeps its texts.
+// Replaces $ORIGIN in the program's own RPATH and RUNPATH. The dynamic linker would replace it with the folder of
+// /proc/self/exe, which is the space daemon's. `folder`: the folder of the program's real file. To be called before the
+// dynamic linker runs. The memory for the new paths stays mapped as long as the space exists. Without memory for them
+// the program keeps its paths.
 void settle_origin(const Image& image, const MappedImage& mapped, std::string_view folder);
 
 // `text` with $ORIGIN and ${ORIGIN} replaced.

@@ -34,7 +34,7 @@ std::optional<std::string_view> ProcLines::next() {
 
 std::optional<MapsLine> maps_line(std::string_view line) {
   MapsLine found;
-  // Takes a number in hexadecimal digits and the character behind it.
+  // Takes a hexadecimal number and the character after it.
   const auto take = [&line](std::uint64_t& number, char behind) {
     const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), number, 16);
     const auto length = static_cast<std::size_t>(end - line.data());

@@ -30,7 +30,7 @@ namespace urakata::space {
 namespace {
 
 constexpr int kBacklog = 512;
-constexpr int kCallAttempts = 2000;  // with pauses of 1 ms: another founder only has to call listen()
+constexpr int kCallAttempts = 2000;  // with pauses of 1 ms, until the process that has bound the name listens
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -38,12 +38,12 @@ std::string variable(const char* name) {
 }
 
 struct Process {
-  std::string name;   // its first 15 letters
-  pid_t parent = 0;   // 0: none that can be seen
-  std::string start;  // when it started, in the kernel's ticks: makes a pid unique
+  std::string name;   // first 15 characters of its name
+  pid_t parent = 0;   // 0: none that is visible here
+  std::string start;  // time of its start in the kernel's ticks; with it a pid is unique
 };
 
-// Empty where there is no such process.
+// Reads /proc/PID/stat. All members are empty if there is no such process.
 Process process(pid_t pid) {
   const std::string all = file_bytes("/proc/" + std::to_string(pid) + "/stat");
   const std::size_t name_begin = all.find('(');
@@ -67,14 +67,14 @@ Process process(pid_t pid) {
 
 std::string identity_by(pid_t pid, const Process& about) { return "parent " + std::to_string(pid) + " " + about.start; }
 
-// What starts the ranks of a node: of these launchers each job has its own, and no variable that names the job.
+// Processes that start the ranks of one job on a node, with no variable that names the job. Each job has its own.
 constexpr std::array<std::string_view, 3> kNamelessJobs = {"hydra_pmi_proxy", "pmi_proxy", "mpiexec.gforker"};
-// What starts ranks of jobs that have a name.
+// Launchers whose variables name the job.
 constexpr std::array<std::string_view, 10> kNamedJobs = {"prterun", "prted", "orted",      "mpirun", "mpiexec",
                                                          "orterun", "prun",  "slurmstepd", "srun",   "prte"};
 constexpr int kMostAncestors = 64;
 
-// The job of the nearest launcher above this process, if that one starts jobs without names; else empty.
+// The job of the nearest launcher among the ancestors, if it is one of kNamelessJobs; else empty.
 std::string nameless_job() {
   pid_t pid = getppid();
   for (int i = 0; i < kMostAncestors && pid > 1; ++i) {
@@ -101,10 +101,10 @@ struct Address {
 
 Descriptor new_socket() { return Descriptor(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)); }
 
-// Becomes the daemon: nothing of the founder stays but the two sockets.
+// Executes the space daemon, which keeps the two sockets and no other descriptor of this process.
 [[noreturn]] void become_daemon(const char* program, int listening, int founder, int highest) {
   const int nothing = open("/dev/null", O_RDWR);
-  // Out of the way of the numbers that are about to be taken.
+  // Moves both away from the numbers that dup2() is about to replace.
   listening = fcntl(listening, F_DUPFD, kFounderDescriptor + 1);
   founder = fcntl(founder, F_DUPFD, kFounderDescriptor + 1);
   if (nothing < 0 || listening < 0 || founder < 0) _exit(127);
@@ -119,13 +119,14 @@ Descriptor new_socket() { return Descriptor(socket(AF_UNIX, SOCK_SEQPACKET | SOC
   _exit(127);
 }
 
-// Its own daemon's first connection, made before the daemon runs: if this process dies, the daemon sees it and ends.
+// Starts a space daemon and returns the first connection to it. The connection exists before the daemon runs: if this
+// process dies, the daemon sees it and ends.
 Result<Descriptor> bring_up(Descriptor listening, const std::string& daemon) {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return system_error("making a socket");
   Descriptor mine(ends[0]);
   const Descriptor its(ends[1]);
-  const int highest = highest_descriptor() + 3;  // with those that are opened on the way
+  const int highest = highest_descriptor() + 3;  // with the three that the child opens
   const pid_t between = fork();
   if (between < 0) return system_error("starting the space daemon");
   if (between == 0) {

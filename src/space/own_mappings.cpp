@@ -5,7 +5,7 @@
 namespace urakata::space {
 namespace {
 
-// What the program leaves out of its forks is not heard of here: there may be some at any time.
+// Has every fork look for memory that programs leave out of their forks: this task's madvise() does not tell.
 void look_for_marks(const Membership& membership) {
   membership.registry->fork_marks.programs_have_some.store(true, std::memory_order_relaxed);
 }
@@ -41,18 +41,19 @@ constexpr int kPlaced = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT | MAP_HUGETL
 constinit Membership own_task{nullptr, 0};
 constexpr std::uint64_t kPage = 4096;
 
-// A mapping that would take more than that at once is a reservation of addresses.
+// Largest mapping that is placed in the overflow range. A larger one is taken for a reservation of addresses.
 std::uint64_t largest_mapping() { return own_task.registry->overflow_range_bytes / 2; }
 
 TaskRecord& own_record() { return own_task.registry->tasks[own_task.slot]; }
 
-// The memory can no longer be unmapped, replaced or protected by anybody. Not in every C library's list of calls.
+// Keeps the memory from being unmapped, replaced or protected. Not every C library has the number of this system call.
 bool seal(const SharedFile& there) {
   constexpr long kSeal = 462;
   return raw::call(kSeal, static_cast<long>(there.address), static_cast<long>(there.bytes)) == 0;
 }
 
-// `asked` has been mapped at `place`; true: it is at the place that was asked for as well, where the first task has it.
+// `asked` has been mapped at `place`. True: the first task has mapped the same at the address that was asked for. If
+// this task is the first one and has got that address, notes it for the others.
 bool shared_with_first(const SharedFile& asked, std::uint64_t place) {
   using State = SharedFile::State;
   SharedFile& there = own_task.registry->shared_file;
@@ -72,7 +73,7 @@ bool shared_with_first(const SharedFile& asked, std::uint64_t place) {
   return false;
 }
 
-// Where the task finds what the kernel has mapped at `place`.
+// The address of the file for the caller of mmap(); the kernel has mapped it at `place`.
 long place_of_file(std::uint64_t wanted, std::uint64_t bytes, int file, off_t offset, long place) {
   struct stat status {};
   if (fstat(file, &status) != 0) return place;
@@ -103,8 +104,8 @@ void* our_mmap(void* wanted, std::size_t bytes, int rights, int flags, int file,
   return reinterpret_cast<void*>(result);  // NOLINT(performance-no-int-to-ptr)
 }
 
-// Where the C library's madvise() jumped before: to another library that looks at calls, such as UCX's for its cache of
-// registered memory.
+// Target of the jump that the C library's madvise() had before. It is in a library that watches such calls, such as UCX
+// for its cache of registered memory. nullptr: it had none.
 using Advise = int (*)(void*, std::size_t, int);
 constinit Advise next_madvise = nullptr;
 
@@ -123,9 +124,9 @@ int our_madvise(void* place, std::size_t bytes, int advice) {
 constexpr std::string_view kBranchTarget = "\xf3\x0f\x1e\xfa"sv;  // endbr64
 constexpr std::string_view kJump = "\xff\x25\x00\x00\x00\x00"sv;  // jmp *0(%rip), and the address after it
 
-// The code of a function of the C library from where a jump may be put; empty where it is not to be had.
+// The code of a function of the C library, from the place where a jump may be put; empty: not found.
 std::string_view code_of(const char* name) {
-  // Another preloaded library may define the name, too.
+  // Looks in the C library only, since another preloaded library may define the name, too.
   void* const library = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
   if (library == nullptr) return {};
   void* const function = dlsym(library, name);
@@ -138,21 +139,21 @@ std::string_view code_of(const char* name) {
   return code;
 }
 
-// Whether it is nothing but the system call.
+// Whether the function is nothing but the system call.
 bool is_plain(std::string_view code, unsigned char number) {
   // mov $number, %eax; syscall
   const std::array<char, 7> call{'\xb8', static_cast<char>(number), 0, 0, 0, '\x0f', '\x05'};
   return code.find(std::string_view(call.data(), call.size())) < 64;
 }
 
-// Has the C library's function jump to ours. False: it is too short, or cannot be changed.
+// Puts a jump to our function into the C library's. False: that one is too short, or cannot be changed.
 bool put_jump(std::string_view code, std::uint64_t ours) {
   if (code.size() < kJump.size() + sizeof ours) return false;
   const std::uint64_t at = reinterpret_cast<std::uint64_t>(code.data());
   const std::uint64_t first = at & ~(kPage - 1);
   const auto bytes = static_cast<long>(at + kJump.size() + sizeof ours - first);
   const auto begin = static_cast<long>(first);
-  // By raw calls: mprotect() may be on the same page.
+  // A raw system call, since mprotect() itself may be on the same page.
   if (raw::call(SYS_mprotect, begin, bytes, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) return false;
   auto* const place = const_cast<char*>(code.data());
   std::memcpy(place + kJump.size(), &ours, sizeof ours);

@@ -1,11 +1,11 @@
-// Where a task's C library maps memory: the kernel would mix the mappings of all tasks, and keeps no record of whose
-// they are.
+// Decides where a task's C library maps memory. The kernel would mix the mappings of all tasks, and does not record
+// which task a mapping belongs to.
 //
-// malloc, thread stacks and all else in the C library call its mmap() directly, so no other definition of that name is
-// ever asked. Its first instructions are therefore replaced by a jump, as UCX (bistro) and Open MPI (patcher) do for
-// their caches of registered memory. One of these may later put its own jump there: then the kernel places mappings
-// again. madvise() is replaced likewise (fork_guard.hpp, registered_memory.hpp); where it has such a jump already, calls
-// that are not about forks go there.
+// malloc, thread stacks and the rest of the C library call its mmap() directly, so another definition of that name
+// would not be called. Therefore the first instructions of mmap() are replaced by a jump. UCX (bistro) and Open MPI
+// (patcher) do the same for their caches of registered memory. If one of them puts its own jump there later, the kernel
+// places mappings again. madvise() is replaced in the same way (fork_guard.hpp, registered_memory.hpp). If it has such
+// a jump already, calls that are not about forks go to the target of that jump.
 #pragma once
 
 #include <optional>
@@ -21,11 +21,13 @@ namespace urakata::space {
 // once, before the process has threads.
 bool map_in_own_ranges(const Membership& membership);
 
-// While it lives, the task takes part in one file that all map at a place of its own choice to read it, in memory that
-// is shared: the task that comes second has it at that place because the first has. So is the topology that a
-// launcher's hwloc has written for all its ranks, which holds addresses; a rank that cannot have it there reads XML,
-// and keeps some 100 KiB. Nobody can unmap the file from then on (mseal(), Linux 6.10; nothing is shared where it is
-// not to be had). Only where map_in_own_ranges() has been called. Any thread, one at a time.
+// As long as an object exists, the task shares the mapping of one file that several tasks map read-only at the same
+// address. The first task maps it. A task that asks for the same file at that address finds it there.
+//
+// Such a file is the topology that a launcher's hwloc writes for all its ranks: it holds addresses. A rank that cannot
+// map it at its address reads XML instead, which takes some 100 KiB. The shared mapping is sealed, so that no task can
+// unmap it (mseal(), Linux 6.10). Without mseal() nothing is shared. To be used after map_in_own_ranges(). Any thread,
+// one at a time.
 class SharedFiles {
  public:
   explicit SharedFiles(std::optional<Membership> membership);

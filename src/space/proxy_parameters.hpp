@@ -16,15 +16,15 @@ inline constexpr std::uint64_t kPassedSignals = ~(signal_bit(SIGSEGV) | signal_b
                                                   signal_bit(SIGFPE) | signal_bit(SIGTRAP) | signal_bit(SIGSYS));
 
 struct ProxyParameters {
-  int socket = -1;       // to the daemon
-  pid_t task = 0;        // the task that it stands for
-  pid_t daemon = 0;      // as it sees itself
+  int socket = -1;       // connection to the space daemon
+  pid_t task = 0;        // pid of the task
+  pid_t daemon = 0;      // pid of the space daemon, in its own pid name space
   int shared_group = 0;  // 1: the task is in the proxy's own process group
-  pid_t parent = 0;      // the launcher, where there is one
-  int rank = -1;         // as the launcher says; -1: there is none
+  pid_t parent = 0;      // pid of the launcher, or of another parent
+  int rank = -1;         // rank that the launcher has set; -1: none
 };
 
-// The six numbers in this order, in decimal digits, each after the first behind one blank.
+// Holds the six numbers in this order, in decimal digits, separated by one blank.
 inline constexpr const char kProxyVariable[] = "URAKATA_PROXY";
 
 }  // namespace urakata::space

@@ -25,7 +25,7 @@
 namespace urakata::space {
 namespace {
 
-constexpr int kDaemonAttempts = 5;  // a daemon may be about to end when it is found
+constexpr int kDaemonAttempts = 5;  // more than one, since a daemon may be about to end when it is found
 
 std::uint64_t bits(const sigset_t& set) {
   std::uint64_t word = 0;
@@ -44,17 +44,17 @@ sigset_t passed_signals() {
   return set;
 }
 
-// Whether the launcher died before this process could look at its parent. Nothing else tells: the parent is then
-// whoever takes orphans, and that may be a launcher too, in a container. But those who read our output are gone.
+// Whether the launcher died before this process could look at its parent. The parent does not tell: it is then the
+// process that adopts orphans, which in a container may be a launcher too. But the readers of our output have gone.
 bool orphaned_at_start() {
   std::array<pollfd, 2> outputs = {{{STDOUT_FILENO, 0, 0}, {STDERR_FILENO, 0, 0}}};
   return launcher().rank >= 0 && poll(outputs.data(), outputs.size(), 0) > 0 &&
          ((outputs[0].revents | outputs[1].revents) & (POLLERR | POLLHUP)) != 0;
 }
 
-// What the task has now must not stay open here: pipes end when their last holder closes them. Messages still go to
-// descriptor 2. The connection to Hydra stays: it takes the end of that for the end of the rank, and would kill this
-// process before it could tell how the task ended.
+// Closes the descriptors that the task has now: a pipe ends only when its last holder closes it. Descriptor 2 stays for
+// messages. The connection to Hydra stays too. Hydra takes its end for the end of the rank, and would kill this process
+// before it could tell how the task ended.
 void close_all(const std::vector<int>& descriptors) {
   const char* const process_manager = std::getenv("PMI_FD");
   const int kept = process_manager != nullptr ? std::atoi(process_manager) : -1;
@@ -67,7 +67,7 @@ void close_all(const std::vector<int>& descriptors) {
   }
 }
 
-// The words that this process was started with.
+// The arguments that this process was started with.
 std::vector<std::string> own_words() {
   const std::string all = file_bytes("/proc/self/cmdline");
   std::vector<std::string> words;
@@ -88,7 +88,7 @@ std::vector<std::string> own_words() {
   fcntl(parameters.socket, F_SETFD, 0);
   execve(program.c_str(), arguments.data(), environment);
   log::error("cannot run %s (%s); process %d ends", program.c_str(), std::strerror(errno), parameters.task);
-  _exit(1);  // the daemon sees it, and ends the task
+  _exit(1);  // the space daemon sees it, and ends the task
 }
 
 }  // namespace
@@ -116,7 +116,7 @@ Error become_proxy(const Command& command, const std::string& daemon, const std:
       reason = sent.error();
       if (errno != EPIPE && errno != ECONNRESET) break;
     }
-    Note note;  // also of a daemon that did not take everything: it may say why
+    Note note;  // read even if the daemon did not take everything: it may say why
     if (!receive_note(socket->number(), note)) continue;
     if (note.kind == NoteKind::started) {
       const bool shared_group = attributes.process_group == ProcessGroup::shared;

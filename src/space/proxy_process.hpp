@@ -8,10 +8,10 @@
 
 namespace urakata::space {
 
-// Starts the command as a task of this job's space, and makes this process the task's proxy. The proxy passes signals on
-// to the task, and ends as the task ends: with its exit code, or by the same signal. Proxy and task stop, continue and
-// die together, and both die with the launcher, if there is one. Returns only if the command could not be started in a
-// space, with the reason; this process is then as before. `daemon` and `proxy` are the paths of urakata-spaced and
+// Starts the command as a task of this job's space, and makes this process the task's proxy. The proxy passes signals
+// on to the task, and ends as the task ends: with its exit code, or by the same signal. Proxy and task stop, continue
+// and die together, and both die with the launcher, if there is one. Returns only if the command could not be started
+// in a space, with the reason; this process is then as before. `daemon` and `proxy` are the paths of urakata-spaced and
 // urakata-proxy. This process executes the latter when the task runs. To be called by the process's only thread.
 Error become_proxy(const Command& command, const std::string& daemon, const std::string& proxy);
 

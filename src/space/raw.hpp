@@ -1,5 +1,6 @@
-// System calls without the C library, for code that runs where its thread-local storage is another's: between clone
-// and the jump into the dynamic linker. Nothing here touches errno, the heap, or any other state.
+// System calls without the C library. They are for code that must not touch thread-local storage, such as a new process
+// between clone and the jump into its dynamic linker: its thread-local storage is that of the space daemon. Nothing
+// here touches errno, the heap, or any other state.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +37,7 @@ template <class T>
   return reinterpret_cast<long>(pointer);
 }
 
-// Enters a program as the kernel does: the given stack, no frame, no function to be called at exit.
+// Enters a program as the kernel does: with the given stack, no frame, and no function to be called at exit.
 [[noreturn, gnu::always_inline]] inline void enter(void* stack, std::uint64_t entry) {
 #if defined(__x86_64__)
   asm volatile(

@@ -12,7 +12,8 @@
 namespace urakata::space {
 namespace {
 
-// A caller that has been looked up; the same few come again and again. Any thread takes a free entry and keeps it.
+// A caller that has been looked up. Few addresses call, and each calls often. Any thread may take a free entry, for
+// good.
 struct Caller {
   std::atomic<std::uintptr_t> address{0};  // 0: free
   std::atomic<int> needless{-1};           // -1: not known yet
@@ -24,7 +25,7 @@ bool kernel_copies_pinned_pages() {
   return uname(&about) == 0 && copies_pinned_pages(about.release);
 }
 
-// Not by dladdr(): another thread may hold the dynamic linker's lock and wait for one that this thread holds.
+// Does not call dladdr(): another thread may hold the dynamic linker's lock and wait for a lock that this thread holds.
 bool look_up(std::uintptr_t caller) {
   if (!kernel_copies_pinned_pages()) return false;
   ProcLines lines("/proc/self/maps");

@@ -1,9 +1,10 @@
-// Memory that libraries register with a network card, as far as forks go.
+// Recognizes needless advice about forks for memory that libraries register with a network card.
 //
-// Up to Linux 5.12 a fork made the card and the parent see different pages, so libibverbs and UCX leave what they
-// register out of forks: madvise(MADV_DONTFORK), and MADV_DOFORK when it is deregistered. Since then the kernel gives the
-// child a copy of such pages at once, and the advice is needless; libibverbs 51 and UCX 1.22 no longer give it. In a
-// space it costs a lock of all ranks at each registration, and at each fork a look at all mappings (fork_guard.hpp).
+// Up to Linux 5.12 a fork made the card and the parent see different pages. So libibverbs and UCX leave the memory that
+// they register out of forks: madvise(MADV_DONTFORK), and MADV_DOFORK when it is deregistered. Since Linux 5.13 the
+// kernel gives the child a copy of such pages at once, and the advice is needless. libibverbs 51 and UCX 1.22 no longer
+// give it. In a space the advice costs a lock of all ranks at each registration, and a look at all mappings at each
+// fork (fork_guard.hpp).
 #pragma once
 
 #include <cstdint>
@@ -11,14 +12,14 @@
 
 namespace urakata::space {
 
-// Whether this kernel, by its release as uname() tells it ("6.1.0-18-amd64"), copies pinned pages when a process forks.
+// Whether a kernel of this release, as uname() tells it ("6.1.0-18-amd64"), copies pinned pages when a process forks.
 bool copies_pinned_pages(std::string_view release);
 
-// Whether a library of that path gives such advice for registered memory alone.
+// Whether the library with this path gives advice about forks for registered memory only.
 bool is_registering_library(std::string_view path);
 
-// Whether advice about forks that comes from the code at this address can be ignored here. The first time it
-// reads the list of all mappings. Any thread; signal handlers too.
+// Whether advice about forks from the code at this address can be ignored on this kernel. The first call for an address
+// reads the list of all mappings. Any thread and any signal handler may call it.
 bool is_needless_fork_advice(std::uintptr_t caller);
 
 }  // namespace urakata::space

@@ -8,7 +8,7 @@
 namespace urakata::space {
 namespace {
 
-// Whether the process may read these bytes: the kernel tells instead of a segmentation fault.
+// Whether the process may read these bytes. Asks the kernel, since reading them may be a segmentation fault.
 bool readable(const void* address, std::size_t bytes) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return false;

@@ -1,9 +1,10 @@
-// Who lives in a space: one block of memory that the daemon makes before the first task, and that every task finds.
+// The registry of the tasks in a space: one block of memory that the space daemon and all tasks share.
 //
-// The daemon maps the block, gives one record to each task that it starts, and names the block to the task in the
-// environment variable URAKATA_SPACE_AT. The block stays mapped until the daemon ends.
+// The daemon maps the block before the first task, and it stays mapped until the daemon ends. The daemon gives one
+// record to each task that it starts, and passes the block's address to the task in the environment variable
+// URAKATA_SPACE_AT.
 //
-// Thread-safety: every atomic may be read by anybody at any time.
+// Thread-safety: any thread of the daemon and of any task may read every atomic at any time.
 #pragma once
 
 #include <sys/types.h>
@@ -18,12 +19,11 @@
 namespace urakata::space {
 
 inline constexpr std::size_t kMostTasks = 1024;
-// "<address in hexadecimal digits>:<identity in hexadecimal digits>".
+// Variable with the registry's address and identity: two hexadecimal numbers, separated by a colon.
 inline constexpr const char* kSpaceVariable = "URAKATA_SPACE_AT";
-// Why the program runs outside of any space although it should be in one: for whoever tells the user.
+// Variable with the reason why the program runs outside any space although --space was given.
 inline constexpr const char* kOutsideVariable = "URAKATA_SPACE_REFUSED";
-
-// Which job this is (job_identity()), between a urakata-exec and another one further in.
+// Variable with the job's name (job_identity()), from a urakata-exec to another one that its program starts.
 inline constexpr const char* kJobVariable = "URAKATA_JOB";
 
 struct AddressRange {
@@ -32,33 +32,34 @@ struct AddressRange {
 };
 
 enum class TaskState : std::uint32_t {
-  empty,    // nobody has had this slot yet
+  empty,    // no task has had this slot yet
   running,  // the task runs, or is about to enter its program
   ended     // it has exited or was killed
 };
 
 struct TaskRecord {
-  // Written by the daemon alone; release, read with acquire.
+  // Written by the daemon only, with release; read with acquire.
   std::atomic<TaskState> state{TaskState::empty};
-  // Of the running task, as the tasks themselves see it; 0 where there is none. Written by the task itself before its
-  // program starts, and by the daemon when it has ended; release.
+  // Pid of the running task, in the tasks' pid name space; 0: none. Written by the task before its program starts, and
+  // by the daemon when the task has ended; both with release.
   std::atomic<pid_t> pid{0};
-  // How many tasks have had this slot, with the present one. Written by the daemon before the task runs.
+  // Number of tasks that have had this slot, the present one included. Written by the daemon before the task runs.
   std::atomic<std::uint32_t> uses{0};
-  // Written by the daemon before the task runs, then by the task's own threads; relaxed: each stands for itself.
+  // The rest is written by the daemon before the task runs, then by the task's threads. Relaxed: no value depends on
+  // another.
   // Lowest address in use of the slot's main range, and of its overflow range (address_ranges.hpp).
   std::atomic<std::uint64_t> main_edge{0};
   std::atomic<std::uint64_t> overflow_edge{0};
-  std::atomic<bool> settled{false};      // settle.hpp
-  std::atomic<bool> shares_file{false};  // own_mappings.hpp
+  std::atomic<bool> settled{false};      // whether settle() has been called
+  std::atomic<bool> shares_file{false};  // whether a SharedFiles exists (own_mappings.hpp)
 };
 
-// A file that tasks have mapped at the same place, for good (own_mappings.hpp).
+// A file that tasks have mapped at the same address, for good (own_mappings.hpp).
 struct SharedFile {
   enum class State : std::uint32_t { none, being_written, there };
 
   std::atomic<State> state{State::none};
-  // Before it is there, written by the task that maps it first.
+  // Written by the task that maps the file first, before `state` is `there`.
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
   std::uint64_t offset = 0;
@@ -66,13 +67,17 @@ struct SharedFile {
   std::uint64_t inode = 0;
 };
 
-// Which memory of other tasks the one that holds the lock leaves out of its fork (fork_guard.hpp).
+// State of a fork that leaves out the memory of other tasks (fork_guard.hpp). Written by the task that holds the lock
+// `forking`, but for the first member.
 struct ForkMarks {
-  // Has any program of the space left memory out of its forks itself? Then its marks are looked for. By any task.
+  // Whether any program of the space may have left memory out of its forks itself, so that a fork has to look for its
+  // marks. Written by any task.
   std::atomic<bool> programs_have_some{false};
-  // The others' memory has been marked, and is to be as before. Stored after the next two; release.
+  // Whether the other tasks' memory is marked, so that the marks have to be removed. Stored after the next two, with
+  // release.
   std::atomic<bool> set{false};
-  // What had such a mark before: memory of the task that holds the lock, which stays when it dies.
+  // Ranges that had such a mark before. The array is in the memory of the task that holds the lock; it stays mapped
+  // when that task dies.
   const AddressRange* of_programs = nullptr;
   std::uint64_t count = 0;
 };
@@ -82,7 +87,7 @@ struct alignas(4096) Registry {
 
   // Constant once the first task runs. Written by the daemon.
   std::uint64_t magic = kMagic;
-  std::uint64_t identity = 0;  // random: what URAKATA_SPACE_AT names must hold the same
+  std::uint64_t identity = 0;  // random number, which URAKATA_SPACE_AT repeats
   // First address of the main ranges and of the overflow ranges of all slots; bytes of one overflow range
   // (address_ranges.hpp).
   std::uint64_t main_ranges = 0;
@@ -92,9 +97,9 @@ struct alignas(4096) Registry {
   // Number of slots that have ever been used. Written by the daemon with release, once the slot's ranges are prepared.
   std::atomic<std::uint32_t> used{0};
 
-  // Written by any task. Locks: robust_lock.hpp.
-  // Held by the task that has the kernel leave the others' memory out of its fork, or of its core dump; 0: none does.
-  // The kernel notes it on the memory, for all, so one at a time.
+  // Written by any task. Locks (robust_lock.hpp) of the task that has the kernel leave the other tasks' memory out of
+  // its fork, or of its core dump; 0: free. The kernel marks the memory itself, for all tasks, so only one may do it at
+  // a time.
   std::atomic<std::uint32_t> forking{0};
   std::atomic<std::uint32_t> dumping{0};
   ForkMarks fork_marks;
@@ -106,15 +111,15 @@ static_assert(std::is_standard_layout_v<Registry>);
 
 struct Membership {
   Registry* registry;  // stays mapped as long as the process runs
-  std::size_t slot;    // of its record
+  std::size_t slot;    // index of the task's record
 };
 
-// Where the calling process stands in the registry of its space; nothing where it is in none: no URAKATA_SPACE_AT, a
-// forked copy of a task, or a program that a task executed (which inherits the variable, but not the space). Reads the
-// environment, makes a few system calls, allocates nothing; any thread.
+// The calling process's place in the registry of its space. nullopt: it is in no space. Then it has no
+// URAKATA_SPACE_AT, or it is a forked copy of a task, or a program that a task has executed: that one inherits the
+// variable, but not the space. Reads the environment, makes a few system calls, allocates nothing. Any thread.
 std::optional<Membership> own_membership();
 
-// The identity of that space.
+// The identity of that space; nullopt: none.
 std::optional<std::uint64_t> own_space();
 
 }  // namespace urakata::space

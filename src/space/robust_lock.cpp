@@ -5,7 +5,7 @@
 namespace urakata::space {
 namespace {
 
-constexpr std::uint64_t kHolderCheck = 5'000'000;  // ns between checks whether the holder is still alive
+constexpr std::uint64_t kHolderCheck = 5'000'000;  // ns between checks whether the holder still runs
 
 constexpr unsigned kSlotBits = 11;
 constexpr std::uint32_t kSlots = std::uint32_t{1} << kSlotBits;

@@ -1,4 +1,4 @@
-// A lock between the tasks of a space. That of a task that dies passes on.
+// A lock between the tasks of a space. If its holder dies, the next task takes it over.
 #pragma once
 
 #include <atomic>
@@ -8,13 +8,13 @@
 
 namespace urakata::space {
 
-// The value of a lock that this task holds: the task's slot, and how many tasks have had that slot. Never 0, which is a
-// free lock. (A pid would not do: another process may soon have it.)
+// The value of a lock that this task holds. It is made of the task's slot and of the number of tasks that have had that
+// slot. It is never 0, which is a free lock. A pid would not serve, since another process may soon have it.
 std::uint32_t lock_word(const Membership& task);
 
-// Takes the lock for the task `self`. Waits while a task that runs holds it; takes it over if the registry says that
-// its holder has ended. `holder` is one of the locks in the task's registry. True: it was taken over, and what it
-// protects may be half changed. A signal handler may call it.
+// Takes the lock `holder`, which is in the registry, for the task `self`. Waits as long as a running task holds it. If
+// the registry says that its holder has ended, takes the lock over. True: it was taken over, and what it protects may
+// be half changed. A signal handler may call it.
 bool lock_robust(std::atomic<std::uint32_t>& holder, const Membership& self);
 void unlock_robust(std::atomic<std::uint32_t>& holder);
 

@@ -36,20 +36,20 @@
 namespace urakata::space {
 namespace {
 
-// What an MPI program with few libraries of its own has (measured: 180 to 245), without the memory of other ranks of
-// the node, of which hosts map a piece each. Counting takes milliseconds where there are many, so it is done now and
-// then.
+// Number of mappings of an MPI program with few libraries of its own (measured: 180 to 245). The MPI library maps one
+// piece more for each other rank of the node, which is not in this number. Counting many mappings takes milliseconds,
+// so it is done once in kTasksBetweenCounts tasks.
 constexpr std::size_t kMappingsOfATask = 250;
 constexpr std::uint32_t kTasksBetweenCounts = 16;
 
-constexpr int kChainPause = 50;  // ms until the linkers of new tasks are asked again what they have loaded
+constexpr int kChainPause = 50;  // ms between looks whether the dynamic linkers of new tasks have begun
 
 std::size_t count_lines(const char* path) {
   const std::string all = file_bytes(path);
   return static_cast<std::size_t>(std::count(all.begin(), all.end(), '\n'));
 }
 
-// That the file begins with; the largest there is where it has none.
+// The number that the file begins with; SIZE_MAX: it begins with none.
 std::size_t first_number(const char* path) {
   const std::string all = file_bytes(path);
   std::size_t number = 0;
@@ -59,11 +59,11 @@ std::size_t first_number(const char* path) {
 
 // A proxy process and its task. Either may end first; the daemon forgets the pair when both have ended.
 struct Pair {
-  Descriptor socket;
+  Descriptor socket;  // connection to the proxy; none: the proxy has ended or was refused
   pid_t proxy = 0;
-  pid_t task = 0;  // 0: not started, or ended
-  bool own_group = true;
-  TaskRecord* record = nullptr;
+  pid_t task = 0;                // 0: not started, or ended
+  bool own_group = true;         // whether the task has a process group of its own
+  TaskRecord* record = nullptr;  // nullptr: the task has not been started yet
   HandoverReceiver handover = {};
   // How the task ended, if the proxy has not been told: it has not read the notes before, and the socket is full.
   std::optional<int> end = std::nullopt;
@@ -177,7 +177,7 @@ class SpaceDaemon {
     task.pid.store(0, std::memory_order_relaxed);
     task.settled.store(false, std::memory_order_relaxed);
     task.uses.fetch_add(1, std::memory_order_relaxed);
-    // The program may look for itself before start_task() returns here.
+    // Set before start_task(), since the program may look for its record before start_task() returns.
     task.state.store(TaskState::running, std::memory_order_release);
     const auto slot = static_cast<std::size_t>(&task - registry_.tasks.data());
     const Result<Task> started = start_task(*handover, {&registry_, slot});
@@ -246,7 +246,7 @@ class SpaceDaemon {
                  std::to_string(most_mappings_) + "); raise it with sysctl vm.max_map_count"};
   }
 
-  // A slot that nobody had, or else one whose task has ended.
+  // The record of a slot that no task has had, or else of one whose task has ended.
   Result<TaskRecord*> free_record(std::int32_t local_ranks) {
     if (Status room = room_for_mappings(local_ranks); !room) return room.error();
     const std::uint32_t used = registry_.used.load(std::memory_order_relaxed);
@@ -262,15 +262,15 @@ class SpaceDaemon {
   }
 
   Descriptor listening_;
-  Descriptor children_;  // SIGCHLD as a descriptor
-  // Given up for a moment where there are no descriptors left, to refuse whoever connects.
+  Descriptor children_;  // signalfd of SIGCHLD
+  // Spare descriptor. When none is left, it is closed for a moment, to accept and refuse a new connection.
   Descriptor spare_{fcntl(children_.number(), F_DUPFD_CLOEXEC, 0)};
   Registry& registry_;
   std::vector<Pair> pairs_;
   std::vector<pollfd> watched_;
   DebuggerChain chain_;
-  bool chain_incomplete_ = false;  // a linker has not begun yet
-  std::size_t mappings_ = 0;       // as counted last
+  bool chain_incomplete_ = false;  // whether the dynamic linker of a task has not begun yet
+  std::size_t mappings_ = 0;       // number of mappings at the last count
   const std::size_t most_mappings_ = first_number("/proc/sys/vm/max_map_count");
 };
 
@@ -285,7 +285,7 @@ void raise_descriptor_limit() {
 
 int run_space_daemon(int listening, int founder, int break_failure) {
   setpgid(0, 0);
-  std::signal(SIGCHLD, SIG_DFL);  // exec leaves an ignored one ignored, and then nothing is heard of the tasks' ends
+  std::signal(SIGCHLD, SIG_DFL);  // if it were ignored, as exec may leave it, the ends of tasks would not be reported
   if (chdir("/") != 0) return 1;
   sigset_t all;
   sigfillset(&all);

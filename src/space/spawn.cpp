@@ -21,12 +21,12 @@ namespace {
 
 constexpr std::uint32_t kBusy = 0;
 constexpr std::uint32_t kReady = 1;
-constexpr std::uint64_t kChildCheck = 10'000'000;  // ns between checks whether the child_main is still alive
+constexpr std::uint64_t kChildCheck = 10'000'000;  // ns between checks whether the new process is still alive
 constexpr std::size_t kSignalBytes = 8;
 constexpr int kHighestSignal = 64;
 constexpr int kFutexWakePrivate = 129;
 
-// Shared by daemon and child_main: one address space.
+// State that the daemon and the new process share. Both are in one address space.
 struct SpawnState {
   const SpawnRequest* request = nullptr;
   pid_t daemon = 0;
@@ -35,7 +35,7 @@ struct SpawnState {
   int failure = 0;
 };
 
-// The move that has this descriptor as its source; nullptr: none.
+// The move whose source is this descriptor; nullptr: none.
 DescriptorMove* who_sits_on(std::span<DescriptorMove> moves, int number) {
   for (DescriptorMove& one : moves) {
     if (one.from == number) return &one;
@@ -51,7 +51,7 @@ void close_range(int first, int last) {
   for (int number = first; number <= last; ++number) raw::call(SYS_close, number);
 }
 
-// Closes all that no move has as its target.
+// Closes the descriptors that are not the target of a move.
 void close_others(std::span<const DescriptorMove> moves, int highest) {
   for (int first = 0; first <= highest;) {
     int next = highest + 1;  // the lowest target from `first` on
@@ -75,7 +75,7 @@ long set_limits(const Attributes& attributes) {
 }
 
 void set_signals(const Attributes& attributes) {
-  // The kernel's form: handler, flags, restorer, mask.
+  // In the kernel's form: handler, flags, restorer, mask.
   std::array<std::uint64_t, 4> action{};
   for (int number = 1; number <= kHighestSignal; ++number) {
     const bool ignored = (attributes.ignored >> static_cast<unsigned>(number - 1) & 1U) != 0;
@@ -92,7 +92,7 @@ long set_group(const Attributes& attributes) {
   return raw::call(SYS_setpgid, 0, 0);
 }
 
-// In the new process, on its own stack, with the daemon's thread-local storage: raw system calls only.
+// Runs in the new process, on its own stack, with the daemon's thread-local storage: so it makes raw system calls only.
 [[noreturn]] void become_program(SpawnState& state) {
   const SpawnRequest& request = *state.request;
   const Attributes& attributes = *request.attributes;
@@ -120,7 +120,7 @@ long set_group(const Attributes& attributes) {
 
   std::byte* const stack = request.stack;
   const std::uint64_t entry = request.entry;
-  // From here on the daemon may forget request and state; the wake only uses the word's address.
+  // From the store on the daemon may free `request` and `state`. The wake-up only uses the address of `stage`.
   std::atomic<std::uint32_t>* const stage = &state.stage;
   stage->store(kReady, std::memory_order_release);
   raw::call(SYS_futex, raw::word(stage), kFutexWakePrivate, 1);
@@ -152,7 +152,7 @@ bool move_descriptors(std::span<DescriptorMove> moves, int highest) {
       one.from = one.to;
     }
   }
-  // What stayed in its place may be marked close-on-exec.
+  // A descriptor that kept its number may be marked close-on-exec.
   for (const DescriptorMove& one : moves) raw::call(SYS_fcntl, one.to, F_SETFD, 0);
   close_others(moves, highest);
   return true;
@@ -162,14 +162,14 @@ Result<pid_t> spawn(const SpawnRequest& request) {
   SpawnState state;
   state.request = &request;
   state.daemon = getpid();
-  // Below the texts, far enough from the words that the program will find.
+  // The new process starts below the program's arguments, so that its own frames do not overwrite them.
   constexpr std::size_t kRedZone = 256;
   const pid_t pid = clone(&child_main, request.stack - kRedZone, CLONE_VM | SIGCHLD, &state);
   if (pid < 0) return Error{std::string("the kernel refuses another process (") + std::strerror(errno) + ")"};
   while (state.stage.load(std::memory_order_acquire) == kBusy) {
     futex_wait(state.stage, kBusy, kChildCheck);
     if (state.stage.load(std::memory_order_acquire) == kBusy && has_ended(pid)) {
-      // Somebody killed it: that is its end, of which the daemon hears as of any other.
+      // Without a failed step the process was killed. The daemon learns of that as of the end of any task.
       if (state.failed_step == nullptr) return pid;
       waitpid(pid, nullptr, 0);
       return system_error(state.failed_step, state.failure);

@@ -1,5 +1,5 @@
-// The moment between clone and the program's first instruction: a new process in the same address space becomes what
-// exec would have made of it.
+// Starts a process in this address space. Between clone and the program's first instruction, the new process gives
+// itself the attributes that exec would have preserved.
 #pragma once
 
 #include <sys/types.h>
@@ -16,31 +16,31 @@
 
 namespace urakata::space {
 
-// A descriptor of the daemon and the number that it is to have in the task.
+// A descriptor of the space daemon and the number that it is to have in the task.
 struct DescriptorMove {
   int from;
   int to;
 };
 
 struct SpawnRequest {
-  std::byte* stack = nullptr;  // as write_stack() gave it
-  std::uint64_t entry = 0;     // of the dynamic linker
-  // Changed while the descriptors are moved. No two have the same `to`.
+  std::byte* stack = nullptr;  // stack pointer that write_stack() returned
+  std::uint64_t entry = 0;     // entry point of the dynamic linker
+  // Moves of descriptors, no two with the same `to`. The new process changes the array.
   std::span<DescriptorMove> descriptors;
   int directory = -1;          // becomes the working directory
-  int highest_descriptor = 0;  // the daemon has none above
+  int highest_descriptor = 0;  // highest descriptor of the daemon
   const Attributes* attributes = nullptr;
-  std::array<char, 16> name{};   // as in ps; ends in a zero
-  TaskRecord* record = nullptr;  // gets the pid
+  std::array<char, 16> name{};   // name that ps shows, with a terminating zero
+  TaskRecord* record = nullptr;  // record that gets the pid
 };
 
-// Makes the process and returns its pid when it is about to enter the program, or was killed on the way there and waits
-// to be reaped; a child of the calling thread, that dies with it. All that `request` points to may go away then. Error:
-// which step the kernel refused, and no process is left.
+// Starts the process, a child of the calling thread that dies with it. Returns its pid when it is about to enter the
+// program, or if it was killed before that and waits to be reaped. After the return `request` is no longer used. Error:
+// the step that the kernel refused; no process is left.
 Result<pid_t> spawn(const SpawnRequest& request);
 
-// Gives every descriptor its number, in whatever order the numbers overlap, and closes all others up to `highest`. By
-// raw system calls only. True: done. For tests too.
+// Gives every descriptor its number, in any overlap of old and new numbers, and closes all others up to `highest`.
+// Makes raw system calls only. True: success. Public for the tests.
 bool move_descriptors(std::span<DescriptorMove> moves, int highest);
 
 }  // namespace urakata::space

@@ -32,7 +32,7 @@ Result<std::byte*> write_stack(std::span<std::byte> stack, const StackContents& 
                  std::to_string(stack.size())};
   }
 
-  // Upwards: words, padding, random bytes, the texts of arguments and environment in order, file name, eight zeroes.
+  // From low to high addresses: words, padding, random bytes, arguments, environment, file name, eight zero bytes.
   std::byte* const end = stack.data() + stack.size();
   std::byte* at = end - 8 - text;
   const auto address = [&] { return reinterpret_cast<std::uint64_t>(at); };

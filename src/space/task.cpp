@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t kGuard = std::size_t{64} << 10U;
 constexpr std::size_t kSmallestStack = std::size_t{1} << 20U;
-constexpr std::size_t kLargestStack = std::size_t{1} << 30U;  // where the limit is higher or there is none
+constexpr std::size_t kLargestStack = std::size_t{1} << 30U;  // if the limit is higher or there is none
 
 Result<Mapping> make_stack(const Attributes& attributes, bool executable, const Membership& task) {
   const rlim_t limit = attributes.limits[RLIMIT_STACK].rlim_cur;
@@ -40,7 +40,7 @@ Result<Mapping> make_stack(const Attributes& attributes, bool executable, const 
   }
   Mapping stack(start, wanted + kGuard);
   mprotect(start, kGuard, PROT_NONE);
-  madvise(start, wanted + kGuard, MADV_NOHUGEPAGE);  // a huge page at the top of each would be mostly empty
+  madvise(start, wanted + kGuard, MADV_NOHUGEPAGE);  // a huge page at the top of each stack would be mostly empty
   return stack;
 }
 

@@ -15,9 +15,9 @@ struct Task {
   LoadedProgram program;
 };
 
-// Maps program and dynamic linker, writes the stack, and starts the process. The record of `slot` is the task's
-// own and gets its pid. The program's memory stays mapped when the task has ended. Error: why there is no task; it has
-// no process, and its programs and stack are unmapped.
+// Maps the program and its dynamic linker, writes the stack, and starts the process. The task's record gets its pid.
+// The program's memory stays mapped when the task has ended. Error: why there is no task. Then there is no process, and
+// program, linker and stack are unmapped.
 Result<Task> start_task(const Handover& handover, const Membership& task);
 
 }  // namespace urakata::space
