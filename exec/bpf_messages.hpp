@@ -9,7 +9,8 @@ namespace urakata {
 
 // From now on, instead of on standard error.
 void keep_bpf_messages();
-// `code`: an error number, or its negative. With the last lines that were said, which tell why; they are forgotten then.
+// `code`: an error number, or its negative. With the last lines that were said, which tell why; they are forgotten
+// then.
 Error bpf_failure(const std::string& doing, int code);
 
 }  // namespace urakata

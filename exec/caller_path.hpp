@@ -1,5 +1,5 @@
-// PATH as the user's shell had it where `urakata run` was called. Launchers put their own folder before it, and Open MPI's
-// remote daemons have another one altogether.
+// Restores PATH as it was in the user's shell when `urakata run` was called. Launchers put their own folder in front of
+// it, and Open MPI's daemons on other nodes have an unrelated PATH.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace urakata {
 
-// The variable by which `urakata run` hands it on (python/urakata/caller_path.py).
+// The variable in which `urakata run` passes the PATH on (python/urakata/caller_path.py).
 inline constexpr const char* kCallerPathVariable = "URAKATA_CALLER_PATH";
 
-// The caller's folders first, then those that the launcher has added, each once.
+// The caller's folders, then the folders that the launcher has added, each once.
 std::string joined_path(std::string_view of_caller, std::string_view of_launcher);
 
-// Puts the caller's PATH in force and takes the variable away, so that a urakata-exec which the program starts itself
-// leaves alone what the program has set. Without the variable, PATH stays as it is.
+// Sets PATH to the caller's, and unsets the variable: a urakata-exec that the program starts itself must keep the PATH
+// that the program has set. Without the variable PATH stays as it is.
 void restore_caller_path();
 
 }  // namespace urakata

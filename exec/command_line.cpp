@@ -11,7 +11,7 @@
 namespace urakata {
 namespace {
 
-// HELPER_CPUS is --helper-cpus.
+// The command-line name of an option: --helper-cpus for HELPER_CPUS.
 std::string argument_of(std::string_view option) {
   std::string argument = "--";
   std::ranges::transform(option, std::back_inserter(argument), [](char letter) {
@@ -20,7 +20,7 @@ std::string argument_of(std::string_view option) {
   return argument;
 }
 
-// No option has this name, as in "--spcae".
+// The error about a name that no option has, such as "--spcae".
 Error unknown(std::string_view argument, std::string_view name) {
   std::vector<std::string_view> names;
   for (const Option& option : option_table()) names.push_back(option.name);
@@ -29,8 +29,8 @@ Error unknown(std::string_view argument, std::string_view name) {
                (near.empty() ? "; see urakata-exec --help" : "; did you mean " + argument_of(near) + "?")};
 }
 
-// Takes "--name VALUE", "--name=VALUE" and "--set NAME=VALUE"; a switch may stand alone. Moves `next` behind what was
-// taken.
+// Takes "--name VALUE", "--name=VALUE" or "--set NAME=VALUE"; a switch needs no value. Moves `next` behind the words
+// that it has taken.
 Result<Setting> setting(std::span<char*> arguments, std::size_t& next) {
   std::string_view argument = arguments[next++];
   const std::string_view whole = argument;

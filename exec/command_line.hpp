@@ -17,10 +17,10 @@ struct CommandLine {
   Task task = Task::run;
   bool json = false;
   std::vector<Setting> settings;
-  std::span<char*> program;  // with its arguments, argv[0] as given; of check_hosts: the hosts
+  std::span<char*> program;  // program and arguments, argv[0] as given; for check_hosts: the names of the hosts
 };
 
-// Options end at "--" or at the first argument that is none. Error: what is wrong, with the nearest name.
+// Options end at "--", or before the first argument that is no option. Error: what is wrong, with the nearest name.
 Result<CommandLine> read_command_line(std::span<char*> arguments);
 
 }  // namespace urakata

@@ -12,7 +12,7 @@
 namespace urakata {
 namespace {
 
-// A value as it would be written in the environment; nothing where the type is none that an option has.
+// The value as it would be written in the environment; nullopt: no option has a value of this type.
 std::optional<std::string> written(const toml::node& node) {
   if (auto text = node.value_exact<std::string>()) return text;
   if (const auto number = node.value_exact<std::int64_t>()) return std::to_string(*number);

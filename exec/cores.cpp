@@ -13,7 +13,7 @@ struct Destroy {
 
 Topology read(hwloc_topology_t topology) {
   Topology found;
-  // Where the system shows no cores (some containers), each hardware thread counts as one.
+  // If the system shows no cores (some containers), each hardware thread counts as a core.
   const bool cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0;
   const hwloc_obj_type_t type = cores ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
   for (hwloc_obj_t core = nullptr; (core = hwloc_get_next_obj_by_type(topology, type, core)) != nullptr;) {
@@ -36,7 +36,7 @@ Result<Topology> find_cores() {
   const std::unique_ptr<hwloc_topology, Destroy> owner(topology);
   hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
   hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
-  // Memory hangs below these: without them all of it would be the whole machine's.
+  // hwloc attaches memory to these objects. Without them all memory would belong to the whole machine.
   hwloc_topology_set_type_filter(topology, HWLOC_OBJ_PACKAGE, HWLOC_TYPE_FILTER_KEEP_ALL);
   hwloc_topology_set_type_filter(topology, HWLOC_OBJ_GROUP, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
   if (hwloc_topology_load(topology) != 0) return Error{"hwloc cannot read the node's topology"};

@@ -1,4 +1,4 @@
-// The node's cores as hwloc sees them. The only place that knows hwloc.
+// The node's cores as hwloc sees them. No other file uses hwloc.
 #pragma once
 
 #include "base/result.hpp"
@@ -6,7 +6,8 @@
 
 namespace urakata {
 
-// Takes some milliseconds: hwloc reads /sys. HWLOC_SYNTHETIC gives another machine's, for trials.
+// Reads the node's topology. Takes some milliseconds, since hwloc reads /sys. HWLOC_SYNTHETIC simulates another
+// machine.
 Result<Topology> find_cores();
 
 }  // namespace urakata

@@ -54,7 +54,7 @@ Result<std::string> cost_list(const std::string& value) {
     return value;
   }
   std::error_code unknown;
-  const bool folder = std::filesystem::is_directory(value, unknown);  // which the parser takes for an empty file
+  const bool folder = std::filesystem::is_directory(value, unknown);  // a folder parses as an empty file
   if (folder || access(value.c_str(), R_OK) != 0) {
     const int failure = folder ? EISDIR : errno;
     return Error{"COSTS: " + value + ": " + std::strerror(failure) + "; name a TOML file, or write name=value,..."};

@@ -26,10 +26,10 @@ bool each_dynamic_symbol(const ElfFile& file, Visit visit) {
     }
     return true;
   }
-  return false;  // stripped of its sections
+  return false;  // the file has no section headers
 }
 
-// Looks for dlopen or dlmopen among the symbols that others must define.
+// Whether dlopen or dlmopen is among the symbols that other objects must define.
 bool imports_dlopen(const ElfFile& file) {
   bool found = false;
   const bool whole = each_dynamic_symbol(file, [&](const ElfW(Sym) & symbol, std::uint64_t name) {
@@ -37,7 +37,7 @@ bool imports_dlopen(const ElfFile& file) {
     const std::string text = file.text(name);
     found = text == "dlopen" || text == "dlmopen";
   });
-  return found || !whole;  // where not all can be read, it might
+  return found || !whole;  // if not all symbols can be read, one of them may be dlopen
 }
 
 // The bits of st_info and st_other have the same meaning in 32 and 64 bits.

@@ -1,4 +1,4 @@
-// What the dynamic linker would read in a program or library: just enough to follow what it needs.
+// Reads from a program or library what is needed to find its libraries, as the dynamic linker does.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 namespace urakata {
 
 struct Elf {
-  bool dynamic = false;  // has an interpreter or a dynamic section with needs: preloading reaches it
-  bool foreign = false;  // of another machine or word size than this build
+  bool dynamic = false;  // whether it has an interpreter or needs libraries, so that preloading works
+  bool foreign = false;  // whether it is for another machine or word size than this build
   bool imports_dlopen = false;
   std::string soname;
   std::vector<std::string> needed;
@@ -19,10 +19,10 @@ struct Elf {
   std::string runpath;
 };
 
-// Error: not readable, or no ELF file.
+// Error: the file is not readable, or is no ELF file.
 Result<Elf> read_elf(const std::string& path);
 
-// The functions that a library defines for others and whose names begin so. Empty where it cannot be read.
+// The functions that a library exports and whose names begin with the prefix. Empty if the library cannot be read.
 std::vector<std::string> exported_functions(const std::string& path, std::string_view prefix);
 
 }  // namespace urakata

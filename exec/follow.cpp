@@ -1,12 +1,11 @@
-// liburakata-follow.so: for what is no rank but starts one: shells and their scripts, env, taskset, numactl and their
-// like.
+// liburakata-follow.so: preloaded into programs that start a rank, such as shells, scripts, env, taskset and numactl.
 //
-// It stands in front of the functions that replace or start a process. Where the new program is one with MPI,
-// urakata-exec comes in between, as if the user had written it there; a launcher does not get this library. All else
-// passes as it is, and has this library in its turn.
+// It interposes the functions that replace or start a process. If the new program uses MPI, urakata-exec is started in
+// front of it, as if the user had typed it there. A launcher is started without this library. Any other program is
+// started unchanged, and inherits this library.
 //
-// Contract. As execve(2): it may be called by any thread, and in a copy made by fork or vfork. Memory that it takes there
-// is not given back, since a call that succeeds does not return.
+// Contract, as for execve(2): any thread may call the functions, also in a child made by fork or vfork. Memory that
+// they allocate is not freed, since a call that succeeds does not return.
 #include <dlfcn.h>
 #include <spawn.h>
 #include <unistd.h>
@@ -46,7 +45,7 @@ std::string exec_program() {
   return access(path.c_str(), X_OK) == 0 ? path : std::string();
 }
 
-// Options that urakata-exec has settled for its ranks, for where they are lost as a whole: `env -i`.
+// The option variables that urakata-exec has set. They are added again if all of them are lost, as by `env -i`.
 std::vector<std::string>& settled() {
   static auto& all = *new std::vector<std::string>;
   return all;
@@ -58,7 +57,7 @@ std::vector<std::string>& settled() {
   }
 }
 
-// Interpreters that load MPI late. Of other programs that load something one cannot tell that it is MPI.
+// Interpreters that load MPI late. If another program loads a library late, nothing tells that it is MPI.
 bool loads_mpi_late(const Program& program, const MpiNeed& need) {
   const std::string_view name = base_name(program.interpreter);
   return need.loads_late && (name.starts_with("python") || name.starts_with("pypy") || name.starts_with("julia"));
@@ -68,7 +67,7 @@ enum class Next {
   rank,
   launcher,
   ours,   // urakata-exec
-  other,  // among it what is to be followed further
+  other,  // anything else, such as another program that starts a rank
 };
 
 Next look_at(const std::string& path) {
@@ -82,7 +81,7 @@ Next look_at(const std::string& path) {
   return known || loads_mpi_late(program, need) ? Next::rank : Next::other;
 }
 
-// The file that execvp would run; empty: none, and execvp says why.
+// The file that execvp would run; empty: none, and execvp tells why.
 std::string in_path(const char* name) {
   const std::string_view words = name;
   if (words.find('/') != std::string_view::npos) return name;
@@ -95,12 +94,12 @@ bool sets(const char* entry, const char* name) {
   return words.starts_with(name) && words.substr(std::string_view(name).size()).starts_with('=');
 }
 
-// The environment for a program that this library does not go along with: LD_PRELOAD is as it was before us.
+// The environment for a program that is not to have this library: LD_PRELOAD is as it was before Urakata.
 std::vector<char*> without_us(char* const* environment) {
   std::vector<char*> variables;
   for (char* const* entry = environment; entry != nullptr && *entry != nullptr; ++entry) {
     if (sets(*entry, "LD_PRELOAD")) {
-      auto& list = *new std::string(*entry);  // never ended, as all here
+      auto& list = *new std::string(*entry);  // never freed, like all memory here
       keep_other_preloads(list.data() + std::string_view("LD_PRELOAD=").size());
       variables.push_back(list.data());
     } else {
@@ -110,8 +109,8 @@ std::vector<char*> without_us(char* const* environment) {
   return variables;
 }
 
-// Starts what the call asks for, by `start` with path, arguments and environment; or makes the call as it is
-// (`as_it_is`), where it is none of ours.
+// Starts a rank, a launcher or urakata-exec by calling `start` with path, arguments and environment. For any other
+// program makes the call as it is (`as_it_is`).
 template <class Start, class AsItIs>
 int replace(const std::string& path, char* const* arguments, char* const* environment, Start start, AsItIs as_it_is) {
   const Next next = path.empty() || arguments == nullptr || arguments[0] == nullptr ? Next::other : look_at(path);
@@ -119,7 +118,7 @@ int replace(const std::string& path, char* const* arguments, char* const* enviro
   static const std::string& program = *new std::string(exec_program());
   if (program.empty()) return as_it_is();
   std::vector<char*> variables = without_us(environment);
-  if (next == Next::launcher) {  // its ranks are another job's
+  if (next == Next::launcher) {  // the launcher's ranks are another job
     std::erase_if(variables, [](const char* entry) { return sets(entry, space::kJobVariable); });
   }
   if (next != Next::rank) {
@@ -133,7 +132,7 @@ int replace(const std::string& path, char* const* arguments, char* const* enviro
   variables.push_back(nullptr);
   std::string separator = "--";
   std::string file = path;
-  // The name that the program is to see, where that leads to the same file.
+  // The name that the program is to see as argv[0], if it leads to the same file.
   char* const name = in_path(arguments[0]) == path ? arguments[0] : file.data();
   std::vector<char*> words = {const_cast<char*>(program.c_str()), separator.data(), name};
   for (char* const* word = arguments + 1; *word != nullptr; ++word) words.push_back(*word);

@@ -61,10 +61,10 @@ std::string_view cost_origin(const tune::CostRow& row) {
   return tune::in_list(option_value(option), row) ? option_origin(option) : "default";
 }
 
-// Of the costs in force, and of the defaults.
+// A cost as text, out of the costs in force or of the defaults.
 std::string cost_text(const tune::CostRow& row, tune::Costs costs) { return tune::written_cost(row.in(costs)); }
 
-// As people give it: of what was read from a file of links, the file.
+// The value as a user would type it: the file's name for links that were read from a file.
 std::string shown_value(const Option& option) {
   const std::string_view value = option_value(option);
   if (option.name == "LINK_RATES") {

@@ -1,4 +1,4 @@
-// What urakata-exec says of itself: --help, --version and --info.
+// The output of --help, --version and --info.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 namespace urakata {
 
 std::string help_text();
-// Every option with its value in force, origin, default and sentence; from the environment as it is now.
+// A table of all options: value in force, origin, default and description. Reads the present environment.
 std::string options_table();
-// The same as a JSON array of objects.
+// All options with these fields, as a JSON array of objects.
 std::string options_json();
 
 }  // namespace urakata

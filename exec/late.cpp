@@ -1,15 +1,17 @@
 // liburakata-late.so: for programs that load their MPI late, as Python does with mpi4py.
 //
-// It stands in front of dlopen. When a library is about to be loaded that is an MPI library or needs one, the MPI
-// library is loaded at once, then the matching preload library, for all to see, and behind it the MPI library for all
-// to see: so the names MPI_* and PMPI_* are found in ours first, as if it had been preloaded. For Open MPI, whose
-// handles are addresses in its library, liburakata-late-openmpi.so brings both in that order.
+// It interposes dlopen. The program may be about to load an MPI library, or a library that needs one. Then three
+// libraries are loaded first: the MPI library itself, with local visibility; the matching preload library, with global
+// visibility; and the MPI library again, now global. So the names MPI_* and PMPI_* are found in the preload library
+// first, as if it had been preloaded. Open MPI's handles are addresses in its library: there liburakata-late-openmpi.so
+// loads the preload library and libmpi.so.40 in this order.
 //
-// It stands in front of dlsym too: a name MPI_* or PMPI_* that a program asks of the host by handle is answered with
-// ours. Ours itself, which asks in the same way, gets the host's.
+// It interposes dlsym, too. If a program looks up MPI_* or PMPI_* in the handle of the MPI library, it gets the preload
+// library's function. The preload library's own look-ups get the MPI library's function.
 //
-// Both look at who called (search paths, RTLD_NEXT), so the real functions must see the program as their caller: the
-// entry points in late_entry.S ask here where to go, and jump there with the stack as it was.
+// The results of dlopen and dlsym depend on the caller (search paths, RTLD_NEXT), so the real functions must see the
+// program as their caller. The entry points in late_entry.S ask this file where to go, and jump there with the stack
+// unchanged.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -41,8 +43,8 @@ constexpr const char* kFirstVersion = "GLIBC_2.2.5";
 constexpr const char* kFirstVersion = "GLIBC_2.17";
 #endif
 
-// The C library's own. dlvsym is not stood in front of. Both are found before there are threads (begin()): a copy that
-// is forked while another thread finds one would wait for it for ever.
+// The C library's dlsym and dlopen, found with dlvsym, which is not interposed. begin() finds both before there are
+// threads: a child that is forked while another thread finds one would wait for that thread for ever.
 Look real_dlsym() {
   static const Look real = [] {
     void* found = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
@@ -60,12 +62,12 @@ Open real_dlopen() {
 }
 
 // Written once, by the thread that finds the MPI library; each handle is stored when its library is loaded.
-std::atomic<bool> settled{false};  // an MPI was found and dealt with: nothing more to look for
+std::atomic<bool> settled{false};  // whether an MPI library has been found, so that the search is over
 std::atomic<void*> host{nullptr};
-std::atomic<void*> profile{nullptr};  // stands in front of ours where a report is asked for
+std::atomic<void*> profile{nullptr};  // profile library, in front of `ours` if a report is asked for
 std::atomic<void*> ours{nullptr};
 
-// Our library's own dlopen, which is not preloaded here: ours is the next to stand in front of the C library's.
+// The dlopen of the preload library. Since that one is not preloaded here, calls are passed on to it.
 std::atomic<void*> our_dlopen{nullptr};
 
 // The file name of the object that has this address.
@@ -78,14 +80,14 @@ struct Looking {
   std::mutex lock;
   MpiSearch search;
 };
-// Never ended, and made anew in a forked copy: in that of another thread's dlopen the lock is held by nobody who lives,
-// and what it guards is half done.
+// Never freed, and created anew in a forked child. If another thread was inside dlopen at the fork, that thread does
+// not exist in the child: its lock would stay locked, and the search half done.
 std::atomic<Looking*> looking{nullptr};
 
 void look_anew() { looking.store(new (std::nothrow) Looking, std::memory_order_relaxed); }
 
-// Looks for an MPI in what is about to be loaded. The lock is not held while anything is loaded: constructors may call
-// dlopen from other threads.
+// Looks for an MPI library among the libraries that are about to be loaded. The lock is not held while a library is
+// loaded: constructors may call dlopen from other threads.
 MpiNeed look_into(const char* name, const void* caller) {
   Looking* const present = looking.load(std::memory_order_relaxed);
   if (present == nullptr) return {};
@@ -132,7 +134,7 @@ void load_before(const MpiNeed& need) {
   ours.store(loaded, std::memory_order_release);
   our_dlopen.store(real_dlsym()(loaded, "dlopen"), std::memory_order_release);
   log::detail("%s is loaded under %s", file.c_str(), library.c_str());
-  // Nothing that is loaded from now on is found before ours.
+  // A library that is loaded from now on is found behind the preload library.
   const std::string ours_itself = folder + "/" + std::string(kLibraryPrefix) + std::string(name(need.abi)) + ".so";
   for (const Loader* const tool : tools_among(need, 0, {ours_itself, profile_library(need.abi, folder)})) {
     log::warning_of_all(
@@ -142,7 +144,7 @@ void load_before(const MpiNeed& need) {
   }
 }
 
-// dlsym for a name of MPI's, asked of a handle: ours, where the host's would be found.
+// dlsym for a name of MPI in a handle. If it would find the MPI library's function, returns the preload library's.
 void* look_up_mpi(void* handle, const char* symbol) {
   void* const found = real_dlsym()(handle, symbol);
   if (found == nullptr) return nullptr;
@@ -153,7 +155,7 @@ void* look_up_mpi(void* handle, const char* symbol) {
     if (front != nullptr) own = real_dlsym()(front, symbol);
     if (own == nullptr) own = real_dlsym()(ours.load(std::memory_order_relaxed), symbol);
   }
-  dlerror();  // the program may take what our look-ups left there for the outcome of its own
+  dlerror();  // clears errors of these look-ups, which the program might take for errors of its own
   return own != nullptr ? own : found;
 }
 

@@ -77,8 +77,9 @@ std::vector<std::string> expanded(const std::string& list, const std::string& ow
   return parts;
 }
 
-// The first file of that name ends the search, but the linker passes over files of another machine. Nothing is found
-// where the first is no ELF file at all (a linker script, say): the linker gives up there, too.
+// Searches folders for a library as the dynamic linker does. The first file of that name ends the search, except for
+// files of another machine. If that first file is no ELF file (such as a linker script), nothing is found: the dynamic
+// linker gives up there, too.
 struct Search {
   bool over = false;
   std::string path;
@@ -139,7 +140,7 @@ void LibrarySearch::read_cache() {
     if (at + sizeof(CacheEntry) > bytes.size()) return;
     CacheEntry entry{};
     std::memcpy(&entry, bytes.data() + at, sizeof entry);
-    if (entry.hwcap == 0) cache_.emplace(text(entry.name), text(entry.path));  // of several, the first is the best
+    if (entry.hwcap == 0) cache_.emplace(text(entry.name), text(entry.path));  // keeps the first, which is the best
   }
 }
 

@@ -1,4 +1,4 @@
-// Where the dynamic linker finds a library: the rules of ld.so(8) for glibc, without hwcaps folders.
+// Finds a library as the dynamic linker does, by the rules of ld.so(8) for glibc, without hwcaps folders.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace urakata {
 
-// An object that needs others, with the chain of those that made it be loaded: an RPATH counts for all below it.
+// An object that needs libraries, with the chain of objects that led to it. An RPATH counts for all objects below.
 struct Loader {
   std::string path;
   Elf elf;
@@ -21,8 +21,8 @@ class LibrarySearch {
  public:
   LibrarySearch();  // reads LD_LIBRARY_PATH; the linker's cache is read when first needed
 
-  // Path of the library that `loader` (nullptr: nobody in particular) gets for `name`; empty where there is none. A
-  // name with a slash is a path.
+  // Path of the library that `loader` gets for `name`; empty: none. `loader` nullptr: no particular object asks. A name
+  // with a slash is a path.
   std::string find(std::string_view name, const Loader* loader);
 
  private:

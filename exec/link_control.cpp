@@ -22,7 +22,7 @@ bool of_own_user(int connection) {
   return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.uid == geteuid();
 }
 
-// False when the caller has gone.
+// False: the caller has gone.
 bool serve_one(int caller, const LinkControl::Answer& answer) {
   std::array<char, 4096> command;
   const ssize_t got = recv(caller, command.data(), command.size(), MSG_DONTWAIT);

@@ -1,6 +1,7 @@
-// The control socket of urakata-link: commands of emulator/control.hpp, one a message (SOCK_SEQPACKET), one answer each.
+// The control socket of urakata-link: commands of emulator/control.hpp, one a message (SOCK_SEQPACKET), one answer
+// each.
 //
-// Only processes of the own user are answered. A caller that says nothing, or does not read, holds nobody up.
+// Only processes of this process's user are answered. A caller that sends nothing, or does not read, delays no other.
 #pragma once
 
 #include <poll.h>
@@ -18,16 +19,16 @@ class LinkControl {
  public:
   using Answer = std::function<std::string(std::string_view)>;
 
-  // The socket is made at `path`, where there must be nothing yet.
+  // Creates the socket at `path`, which must not exist yet.
   static Result<LinkControl> open(const char* path);
   LinkControl(LinkControl&& other) noexcept;
   LinkControl& operator=(LinkControl&&) = delete;
   ~LinkControl();
 
-  // What to wait for; valid until the next call of serve().
+  // The descriptors to wait for; valid until the next call of serve().
   const std::vector<pollfd>& waits() const { return waits_; }
-  // To be called when one of waits() is readable: takes new callers and answers those whose command is there, without
-  // waiting. Costs three system calls at least.
+  // To be called when one of waits() is readable. Accepts new callers and answers commands that have arrived, without
+  // waiting. Costs three system calls or more.
   void serve(const Answer& answer);
 
  private:

@@ -24,7 +24,7 @@ namespace {
 struct Number {
   std::string_view key;
   double LinkFacts::*fact;
-  double unit;  // of the file's number, in that of the fact
+  double unit;  // factor from the file's number to the value
   double least, most;
   std::string_view range;
   bool needed = true;
@@ -140,7 +140,7 @@ std::string users_link_file() {
 
 Result<std::string> known_links_of(const std::string& path) {
   std::error_code unknown_error;
-  const bool folder = std::filesystem::is_directory(path, unknown_error);  // which the parser takes for an empty file
+  const bool folder = std::filesystem::is_directory(path, unknown_error);  // a folder parses as an empty file
   if (folder || access(path.c_str(), R_OK) != 0) {
     return Error{"LINK_RATES: " + path + ": " + std::strerror(folder ? EISDIR : errno) +
                  "; `urakata tune sites --file " + path +
@@ -167,7 +167,7 @@ Result<std::string> known_links_of(const std::string& path) {
       known.links.push_back(std::move(*link));
     }
   }
-  // Linux takes no longer variable than 128 KiB, its name included.
+  // Linux takes variables of at most 128 KiB, name included.
   constexpr std::size_t kMostHandedOn = 126UL * 1024;
   std::string form = handed_on(known);
   if (form.size() > kMostHandedOn) return Error{path + " has more links than a job can be given; take out old ones"};

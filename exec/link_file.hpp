@@ -1,4 +1,5 @@
-// The TOML file that option LINK_RATES names (base/known_links.hpp): a table [[link]] for each measurement, the newest last.
+// The TOML file that option LINK_RATES names (base/known_links.hpp): a table [[link]] for each measurement, the newest
+// last.
 #pragma once
 
 #include <string>
@@ -10,8 +11,8 @@ namespace urakata {
 // "$XDG_CONFIG_HOME/urakata/links.toml", below ~/.config without that variable; empty where neither is known.
 std::string users_link_file();
 
-// What the file says, as the ranks get it. An empty file knows nothing, and is added to. Error: file and line, what is
-// wrong, what to do.
+// The links that the file knows, in the form in which the ranks get them. An empty file knows none; the job adds to it.
+// Error: file and line, what is wrong, what to do.
 Result<std::string> known_links_of(const std::string& path);
 
 }  // namespace urakata

@@ -8,7 +8,7 @@
 namespace urakata {
 namespace {
 
-// The C library calls dlopen for its own ends (name services, character sets), which never brings an MPI.
+// The C library calls dlopen for name services and character sets, which never loads an MPI library.
 bool of_the_c_library(std::string_view name) {
   constexpr std::array<std::string_view, 7> kNames = {"libc.so.",  "libm.so.", "libdl.so.",   "libpthread.so.",
                                                       "librt.so.", "ld-linux", "libgcc_s.so."};
@@ -54,7 +54,7 @@ MpiNeed MpiSearch::need_of(const std::string& path, const std::vector<std::strin
   };
   open(path, nullptr);
   if (found.empty()) return need;
-  // Without its own entry, what stands before an MPI library is left.
+  // If the object is an MPI library, drops its own entry: need.before keeps the objects in front of it.
   const auto is_the_mpi = [&](const Loader& one) {
     need.abi = abi_of_library(one.elf.soname);
     if (need.abi == Abi::none) return false;

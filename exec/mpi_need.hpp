@@ -1,4 +1,4 @@
-// Which MPI a program will load, told from the libraries that it needs.
+// Finds out which MPI library a program will load, from the libraries that it needs.
 #pragma once
 
 #include <cstdint>
@@ -17,29 +17,31 @@ enum class Abi : std::uint8_t {
   openmpi,   // libmpi.so.40: Open MPI 4 and 5
   mpich,     // libmpi.so.12, libmpich.so.12: MPICH, Intel MPI, MVAPICH
   standard,  // libmpi_abi.so.1: the MPI-5 standard ABI
-  unknown,   // an MPI library of another number
+  unknown,   // an MPI library with another version number
 };
 
 // The ABI of a library by its shared-object name.
 Abi abi_of_library(std::string_view soname);
-// "openmpi", "mpich", "abi": as in the preload library's name. Empty for the other two.
+// The part of the preload library's name: "openmpi", "mpich" or "abi". Empty for `none` and `unknown`.
 std::string_view name(Abi abi);
 
 struct MpiNeed {
   Abi abi = Abi::none;
-  std::string library;      // its shared-object name
-  std::string path;         // where the linker would find it; empty where it would not
-  bool loads_late = false;  // no MPI so far, but the program or one of its libraries calls dlopen
-  // What the linker looks through before the MPI library when it looks up a symbol, in that order: the program first,
-  // then what is preloaded. Empty without an MPI. Without what an earlier search of the same MpiSearch has seen.
-  std::vector<std::unique_ptr<const Loader>> before;  // by pointers, since loaders point at each other
+  std::string library;      // shared-object name of the MPI library
+  std::string path;         // path at which the linker finds it; empty: not found
+  bool loads_late = false;  // whether the program needs no MPI library, but it or one of its libraries calls dlopen
+  // The objects in which the linker looks for a symbol before it looks in the MPI library, in this order: the program,
+  // then preloaded files, then libraries. Empty without an MPI library. Objects that an earlier search of the same
+  // MpiSearch has seen are missing.
+  std::vector<std::unique_ptr<const Loader>> before;  // pointers, since loaders point at each other
 };
 
-// Follows what programs and libraries need. What was looked at once and held no MPI is not looked at again.
+// Follows the libraries that programs and libraries need. An object in which no MPI library was found is not read
+// again.
 class MpiSearch {
  public:
-  // `path` is a program or library; `preloaded` are files that are preloaded into it. Breadth first, as the linker
-  // does, so that a program's own choice goes before a library's.
+  // `path` is a program or library; `preloaded` are files that are preloaded into it. Searches breadth first, as the
+  // linker does: the MPI library that the program itself needs comes before one that a library needs.
   MpiNeed need_of(const std::string& path, const std::vector<std::string>& preloaded = {});
   LibrarySearch& libraries() { return libraries_; }
 

@@ -19,7 +19,7 @@
 namespace urakata {
 namespace {
 
-// PREFIX/bin.
+// The folder of this program, PREFIX/bin.
 std::string own_folder() {
   std::array<char, PATH_MAX> path{};
   const ssize_t length = readlink("/proc/self/exe", path.data(), path.size() - 1);
@@ -35,7 +35,7 @@ Preload untouched(std::string why) {
   return none;
 }
 
-// A linker that preloads nothing into it cannot follow it.
+// The library that follows the program to the rank that it starts. The program's dynamic linker must preload it.
 Preload follow(const Program& program, const std::string& libraries) {
   const std::string runner = real_path(program.interpreter);
   const Result<Elf> elf = read_elf(runner);

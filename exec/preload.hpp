@@ -1,4 +1,4 @@
-// Which of the preload libraries a program gets.
+// Chooses the preload libraries for a program.
 #pragma once
 
 #include <string>
@@ -9,24 +9,24 @@
 namespace urakata {
 
 struct Preload {
-  std::string library;    // path; empty: the program runs untouched
-  std::string untouched;  // why, as one sentence with what to do
-  std::string profile;    // path of what stands in front of the library for a report; empty: nothing does
-  LinkedTools tools;      // stand in front of both
-  bool follows = false;   // the program is no rank: the library follows it to one
+  std::string library;    // path of the preload library; empty: the program runs untouched
+  std::string untouched;  // reason why it runs untouched, with what to do, as one sentence
+  std::string profile;    // path of the profile library, in front of `library`; empty: none
+  LinkedTools tools;      // PMPI tools, in front of both
+  bool follows = false;   // whether the program is no rank, but starts one
 };
 
 // `libraries` is the folder with liburakata-*.so.
 Preload choose_preload(const Program& program, const std::string& libraries);
 
-// The folder with the preload libraries beside this program: ../lib/urakata. Empty where /proc is not to be had.
+// The folder with the preload libraries beside this program: ../lib/urakata. Empty if /proc is not available.
 std::string library_folder();
 
-// The program of this name in this program's own folder. Empty where /proc is not to be had.
+// The program of this name in this program's own folder. Empty if /proc is not available.
 std::string program_beside(const std::string& name);
 
-// Puts linked tools, profile and library behind what the user preloads: tools loaded before us see us as the MPI library.
-// An MPI library among what the user preloads stays behind ours.
+// Adds linked tools, profile library and preload library to LD_PRELOAD, behind the files that the user preloads: to
+// tools in front, Urakata is the MPI library. An MPI library among the user's files stays behind Urakata's.
 void add_preload(const Preload& preload);
 
 }  // namespace urakata

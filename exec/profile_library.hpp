@@ -7,7 +7,7 @@
 
 namespace urakata {
 
-// Its path in `folder`; empty where no report is asked for, or there is none for this MPI.
+// Path of that library in `folder`; empty: no report is asked for, or there is no such library for this MPI.
 std::string profile_library(Abi abi, const std::string& folder);
 
 }  // namespace urakata

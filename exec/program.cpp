@@ -30,7 +30,7 @@ bool among(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-// "mpirun", "mpirun.openmpi", "mpiexec.mpich".
+// Whether it is the name of a launcher, such as "mpirun", "mpirun.openmpi" or "mpiexec.mpich".
 bool is_launcher(std::string_view name) { return among(kLaunchers, name.substr(0, name.find('.'))); }
 
 std::vector<std::string> words(std::string_view line) {
@@ -58,8 +58,8 @@ bool is_elf(const std::string& path) {
   return file_bytes(path, kElf.size()) == kElf;
 }
 
-// Follows "#!" lines to the program that runs the file; `by_env`: some line's is env, which starts that program in its
-// place. A file that is neither script nor ELF is run by the shell.
+// Follows "#!" lines to the program that runs the file. `by_env`: one of the lines names env, which executes that
+// program. A file that is neither a script nor an ELF file is run by the shell.
 std::string interpreter_of(const std::string& path, bool& by_env) {
   std::string file = path;
   for (int depth = 0; depth < kDeepestScript; ++depth) {

@@ -1,4 +1,4 @@
-// The program that the user named: which file is run, by whom, and whether preloading can reach it.
+// Finds the program that the user named: its file, its interpreter, and whether a library can be preloaded into it.
 #pragma once
 
 #include <cstdint>
@@ -11,23 +11,23 @@ namespace urakata {
 
 enum class Reach : std::uint8_t {
   preload,   // a dynamically linked program
-  launcher,  // mpirun and its like: it starts the ranks and is none
-  shell,     // a shell or shell script: what it starts is the rank
-  wrapper,   // env, taskset, numactl and their like, in front of the rank; a script whose first line has env
-  debugger,  // gdb, valgrind and their like: they watch the program that they start, and none in between
+  launcher,  // such as mpirun: it starts the ranks and is no rank
+  shell,     // a shell or shell script: a program that it starts is the rank
+  wrapper,   // such as env, taskset or numactl, in front of the rank; a script whose first line names env
+  debugger,  // such as gdb or valgrind: it watches the program that it starts, and nothing may be in between
   again,     // urakata-exec itself
-  never,     // static, set-user-ID, another machine's: see `why`
+  never,     // nothing can be preloaded: static, set-user-ID, for another machine; see `why`
 };
 
 struct Program {
-  std::string path;         // the file that is started
-  std::string interpreter;  // for a script: the program that in the end runs it; else equal to path
+  std::string path;         // file that is started
+  std::string interpreter;  // program that runs the script in the end; for no script equal to `path`
   Reach reach = Reach::preload;
-  std::string why;  // for reach `never`: "is statically linked"
+  std::string why;  // reason for reach `never`, such as "is statically linked"
 };
 
 struct NotStarted {
-  int exit_code = 127;  // 127: not found, 126: found, but cannot be run; as shells have it
+  int exit_code = 127;  // exit code, as of a shell: 127 not found, 126 found, but cannot be run
   std::string message;
 };
 

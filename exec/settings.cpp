@@ -21,13 +21,13 @@ constexpr const char* kProjectFile = "urakata.toml";
 
 std::string variable(const Option& option) { return "URAKATA_" + std::string(option.name); }
 
-// The value in the environment; an empty variable is one that is not set.
+// The option's value in the environment; nullptr: not set, or empty.
 const char* in_environment(const Option& option) {
   const char* value = std::getenv(variable(option).c_str());
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
-// Of several settings of an option the last is in force; nullptr: there is none.
+// The last setting of the option, which is the one in force; nullptr: none.
 const Setting* last_of(const std::vector<Setting>& settings, const Option& option) {
   const auto last =
       std::find_if(settings.rbegin(), settings.rend(), [&](const Setting& one) { return one.option == &option; });
@@ -41,7 +41,7 @@ std::string config_path(const std::vector<Setting>& command_line) {
   return access(kProjectFile, F_OK) == 0 ? kProjectFile : "";
 }
 
-// The file of whoever installed this: PREFIX/etc/urakata.toml, and /etc/urakata.toml for /usr. Empty: there is none.
+// The installation's file: PREFIX/etc/urakata.toml, or /etc/urakata.toml if PREFIX is /usr. Empty: none.
 std::string site_path() {
   const std::string program = program_beside("urakata-exec");
   const std::string prefix = program.substr(0, program.rfind("/bin/"));
@@ -49,7 +49,7 @@ std::string site_path() {
   return !program.empty() && access(path.c_str(), F_OK) == 0 ? path : "";
 }
 
-// The setting of the option that is in force, last of all; nullptr: it has its default.
+// The setting in force, after moving it to the end of `settings`; nullptr: the option has its default.
 Setting* in_force(std::vector<Setting>& settings, const Option& option) {
   if (const Setting* const last = last_of(settings, option)) {
     settings.push_back(Setting(*last));
@@ -61,8 +61,9 @@ Setting* in_force(std::vector<Setting>& settings, const Option& option) {
   return &settings.back();
 }
 
-// What the user's own file says, to which the job adds what it measures: one that is not there yet is made. Nobody has
-// named it, so one that is broken, or could be another's work, is no error, but not used.
+// The rates in the user's own file, to which the job adds what it measures. If the file does not exist, the job creates
+// it. The user did not name it for this job. So a file that is broken, or that another user could have written, is no
+// error: it is not used.
 Setting users_rates(const Option& rates) {
   const std::string users = users_link_file();
   if (users.empty()) return {&rates, std::string(kMeasureLinks), "nobody knows where the user's file would be"};
@@ -77,7 +78,8 @@ Setting users_rates(const Option& rates) {
   return known ? Setting{&rates, *known, origin} : not_used(known.error().message);
 }
 
-// The program has no reader of files in it, and ranks agree on what a file says, not on its name.
+// Replaces the files that options name by their contents. The preloaded library reads no files, and ranks compare
+// contents, not names.
 Status read_files(std::vector<Setting>& settings) {
   const auto replace = [](Setting& setting, const std::string& value) {
     if (value != setting.value) setting.origin = setting.value + ", " + setting.origin;
@@ -88,7 +90,7 @@ Status read_files(std::vector<Setting>& settings) {
     if (!list) return list.error();
     replace(*costs, *list);
   }
-  // Of the rates rank 0's count, and other nodes need not have the file.
+  // Rank 0's rates count, and other nodes need not have the file.
   const Option& rates = **option_named("LINK_RATES");
   if (launcher().rank > 0) {
     settings.push_back({&rates, std::string(kMeasureLinks), "rank 0's counts"});
@@ -99,7 +101,7 @@ Status read_files(std::vector<Setting>& settings) {
     settings.push_back(users_rates(rates));
     return Nothing{};
   }
-  // What a urakata-exec around this one has read stays.
+  // Keeps the rates that an outer urakata-exec has read.
   if (setting->value == kMeasureLinks || read_known_links(setting->value).ok()) return Nothing{};
   const Result<std::string> known = known_links_of(setting->value);
   if (!known) return known.error();
@@ -119,7 +121,8 @@ Status apply_settings(const std::vector<Setting>& command_line, AlgorithmCheck a
     if (Status good = check_option(option, value, algorithm_check); !good) return good;
   }
   std::vector<Setting> settings;
-  // What is later counts. A urakata-exec around this one has read the files, perhaps in another directory.
+  // Later settings override earlier ones. An outer urakata-exec has read the files already, perhaps in another
+  // directory.
   const bool within =
       std::getenv(kOriginsVariable) != nullptr && last_of(command_line, **option_named("CONFIG")) == nullptr;
   for (const std::string& path : {site_path(), config_path(command_line)}) {
@@ -133,7 +136,7 @@ Status apply_settings(const std::vector<Setting>& command_line, AlgorithmCheck a
 
   if (Status read = read_files(settings); !read) return read.error();
 
-  // What is written wrongly; site_check.hpp looks at hosts.
+  // Finds errors of syntax; site_check.hpp compares the sites with the hosts.
   const Option& sites = **option_named("SITES");
   const Setting* const list = last_of(settings, sites);
   const char* const value = list != nullptr ? list->value.c_str() : in_environment(sites);
@@ -144,7 +147,7 @@ Status apply_settings(const std::vector<Setting>& command_line, AlgorithmCheck a
   }
 
   const char* const known = std::getenv(kOriginsVariable);
-  const std::string before = known != nullptr ? known : "";  // of a urakata-exec around this one
+  const std::string before = known != nullptr ? known : "";  // set by an outer urakata-exec
   std::string origins;
   for (const Option& option : option_table()) {
     const Setting* const last = last_of(settings, option);

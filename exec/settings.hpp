@@ -1,4 +1,4 @@
-// Brings command line, environment and config file together and hands the outcome to the program as environment.
+// Combines command line, environment and config files, and passes the options to the program in the environment.
 #pragma once
 
 #include <vector>
@@ -9,10 +9,10 @@
 
 namespace urakata {
 
-// Checks every value, wherever it comes from, and sets the URAKATA_* variables by precedence, with kOriginsVariable.
-// COSTS becomes a list (cost_file.hpp). The config file is the one that CONFIG names, or
-// urakata.toml in the working directory if there is one; below it stands the installation's, PREFIX/etc/urakata.toml.
-// What runs within another urakata-exec has what that one has read.
+// Checks every value from every source, and sets the URAKATA_* variables by precedence, and kOriginsVariable. COSTS
+// becomes a list (cost_file.hpp). The config file is the one that CONFIG names, or else urakata.toml in the working
+// directory. The installation's file, PREFIX/etc/urakata.toml, has lower precedence. Inside another urakata-exec the
+// files are not read again.
 Status apply_settings(const std::vector<Setting>& command_line, AlgorithmCheck algorithm_check);
 
 }  // namespace urakata

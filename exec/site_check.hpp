@@ -1,4 +1,4 @@
-// Option SITES against hosts, before a program starts.
+// Compares option SITES with the names of hosts, before a program starts.
 #pragma once
 
 #include <span>
@@ -8,9 +8,9 @@
 
 namespace urakata {
 
-// By the options in force. An error begins with the line of the list; where SITES is no list there is none.
+// Uses the options in force. An error begins with the line of the list. No error if SITES is no list.
 Status check_sites(std::span<const std::string> hosts);  // all hosts of a job
-// What is wrong with this node's own, in a job of which the others are not known.
+// Checks this node only, in a job whose other nodes are not known.
 Status check_own_site();
 
 }  // namespace urakata

@@ -1,5 +1,5 @@
-// urakata-exec: what a launcher starts in a rank's place. It settles the options, picks the preload library that fits
-// the program's MPI, and becomes the program.
+// urakata-exec: the program that a launcher starts in a rank's place. It determines the options, chooses the preload
+// library for the program's MPI, and executes the program.
 #include <unistd.h>
 
 #include <cerrno>
@@ -34,12 +34,12 @@ namespace urakata {
 namespace {
 
 constexpr int kBadUse = 2;
-// A launcher may not notice that a rank has ended while it still starts those of other nodes, which then wait in MPI_Init for
-// ever (seen with PRRTE 3: of a rank that ended within 50 ms).
+// Delay before this process ends with an error, in seconds. A launcher that still starts ranks on other nodes may not
+// notice that a rank has ended. Those then wait in MPI_Init for ever (seen with PRRTE 3, if a rank ended within 50 ms).
 constexpr unsigned kStartsOthers = 1;  // s
 
-// What goes wrong before the program starts goes wrong on all ranks of a node alike, but files may differ between
-// nodes: one rank of each says it.
+// Prints an error once on each node. Errors before the program starts are the same on all ranks of a node, but files
+// may differ between nodes.
 int refuse(const std::string& message, int code = kBadUse) {
   const Launcher job = launcher();
   if (job.rank <= 0 || job.local_rank == 0) log::error("%s", message.c_str());
@@ -52,7 +52,7 @@ std::string launcher_in_the_wrong_place(const std::string& launcher) {
          " -n 4 urakata-exec -- ./app";
 }
 
-// The helpers' placement needs the node's cores.
+// Passes the node's cores to the program: the placement of its progress threads needs them.
 void hand_over_cores() {
   if (options().engine == EngineKind::host) return;
   const Result<Topology> topology = find_cores();
@@ -84,7 +84,7 @@ int run(std::span<char*> arguments) {
   const Preload preload = choose_preload(program, library_folder());
   std::optional<Result<space::Command>> task;
   if (options().space && !preload.follows) task = task_for(program, arguments);
-  unsetenv(space::kOutsideVariable);  // of a urakata-exec around this one
+  unsetenv(space::kOutsideVariable);  // set by an outer urakata-exec
   if (task && !*task) {
     log::warning_of_all("%s runs as an ordinary process, outside the space: %s", program.path.c_str(),
                         task->error().message.c_str());
@@ -94,7 +94,7 @@ int run(std::span<char*> arguments) {
   }
   if (preload.follows) {
     setenv(space::kJobVariable, space::job_identity().c_str(), 1);
-    // What it starts may do so in another directory.
+    // The rank that it starts may have another working directory.
     const std::string report(options().report);
     if (!report.empty()) setenv("URAKATA_REPORT", std::filesystem::absolute(report).c_str(), 1);
   }
@@ -128,7 +128,7 @@ int begin(std::span<char*> arguments) {
     std::fputs(line->task == Task::help ? help_text().c_str() : "urakata-exec " URAKATA_VERSION "\n", stdout);
     return 0;
   }
-  const bool inner = std::getenv(kOriginsVariable) != nullptr;  // of a urakata-exec around this one
+  const bool inner = std::getenv(kOriginsVariable) != nullptr;  // set by an outer urakata-exec
   if (const Status applied = apply_settings(line->settings, known_algorithm); !applied)
     return refuse(applied.error().message);
   log::set_verbosity(options().verbose);
@@ -139,7 +139,7 @@ int begin(std::span<char*> arguments) {
     if (const Status fit = check_sites(hosts); !fit) return refuse(fit.error().message);
   }
   if (line->task != Task::run) return 0;
-  // In MPI_Init all hosts are known, and checked; what is wrong with this one shows before the program starts.
+  // MPI_Init checks the sites of all hosts. An error about this host is found here, before the program starts.
   if (launcher().rank >= 0) {
     if (const Status fits = check_own_site(); !fits) return refuse(fits.error().message);
   }

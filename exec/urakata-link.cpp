@@ -1,9 +1,9 @@
 // urakata-link: a long link between two sites of `urakata hosts`, which starts it: one process for each pair of sites.
 //
 // Reads packets from one TUN device, up to 64 KiB at a time, and writes them to the other when the model of the link
-// (emulator/direction.hpp) says that they have come through. Times come from the packets' arrival, so a process that gets the
-// processor late delivers late, and says how late in its statistics. It asks for real-time priority: a wire does not wait
-// for a core.
+// (emulator/direction.hpp) says that they have come through. Times come from the packets' arrival, so a process that
+// gets the processor late delivers late, and says how late in its statistics. It asks for real-time priority: a wire
+// does not wait for a core.
 #include <fcntl.h>
 #include <linux/if_tun.h>
 #include <poll.h>
@@ -48,7 +48,8 @@ A long link between two sites. `urakata hosts run --sites` starts it, with numbe
 
 // More, and a packet that is due would wait behind reading for long; less, and reading costs more looks at the clock.
 constexpr int kReadsInARow = 32;
-// A busy link looks again after 1 % of its delay, at most this long: waking for every packet would cost more than all else.
+// A busy link looks again after 1 % of its delay, at most this long: waking for every packet would cost more than all
+// else.
 constexpr std::uint64_t kLongestNap = 100'000;
 constexpr std::size_t kLargestPacket = 65536 + 64;
 
@@ -180,7 +181,8 @@ int fail(const std::string& message) {
   return 1;
 }
 
-// The kernel hands over TCP in packets of up to 64 KiB, with checksums to be completed, if the device offers to cut them.
+// The kernel hands over TCP in packets of up to 64 KiB, with checksums to be completed, if the device offers to cut
+// them.
 bool prepare(int device) {
   constexpr unsigned long kOffers = TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO_ECN;
   return ioctl(device, TUNSETOFFLOAD, kOffers) == 0 && fcntl(device, F_SETFL, O_NONBLOCK) == 0;

@@ -1,8 +1,9 @@
-// urakata-probe LIBRARY...: what `urakata check` cannot know without being a rank. Started by the host's launcher like
-// any program, it loads the first of the MPI libraries that loads, asks for the highest thread level, and prints one
-// line of JSON: the host's version and thread level, this rank's CPUs, where its helpers would sit, which engines are to
-// be had, by which interfaces its node reaches others, and whether it lives in a space. With --job it only starts and
-// ends MPI: under urakata-exec, whose preloaded library then finds out what it finds out of every job, and reports it.
+// urakata-probe LIBRARY...: finds out for `urakata check` what only a rank can know. The MPI library's launcher starts
+// it like any program. It loads the first of the MPI libraries that can be loaded, asks for the highest thread level,
+// and prints one line of JSON. That line has the library's version and thread level, this rank's CPUs, the CPUs of its
+// progress threads, the available engines, the interfaces by which its node reaches others, and whether it is in a
+// space. With --job it only starts and ends MPI. Under urakata-exec, the preloaded library then inspects this job as
+// any other, and reports it.
 #include <dlfcn.h>
 #include <net/if.h>
 #include <unistd.h>
@@ -53,7 +54,7 @@ bool find(void* library, const char* name, Function& function) {
   return function != nullptr;
 }
 
-// The levels' numbers differ between ABIs, their order does not.
+// The numbers of the thread levels differ between ABIs, their order does not.
 struct ThreadLevels {
   int single, funneled, serialized, multiple;
 };
@@ -66,8 +67,8 @@ std::string_view level_name(const ThreadLevels& levels, int level) {
   return level >= levels.funneled ? "funneled" : "single";
 }
 
-// Starts and ends MPI, and says what it is: writes the fields of the host, or "error". Returned is whether it allows
-// calls by several threads at once.
+// Starts and ends MPI. Writes the fields about the MPI library, or "error". Returns whether it allows calls by several
+// threads at once.
 bool ask_host(std::span<char*> libraries, JsonWriter& json) {
   void* library = nullptr;
   std::string name;
@@ -157,7 +158,7 @@ int probe(std::span<char*> libraries) {
   json.object().key("host").object();
   const bool threads = ask_host(libraries, json);
   json.end();
-  // After MPI_Init, since some hosts bind only then.
+  // Read after MPI_Init, since some MPI libraries bind only then.
   const NodeRanks node_ranks = ranks_of_this_node();
   const Result<Topology> found = find_cores();
   const Topology topology = found && !found->cores.empty() ? *found : Topology::of_this_node();
@@ -187,7 +188,7 @@ int probe(std::span<char*> libraries) {
   return std::puts(json.text().c_str()) < 0 ? 1 : 0;
 }
 
-// A job of nothing.
+// A job that only starts and ends MPI.
 int begin_and_end(std::span<char*> libraries) {
   JsonWriter json;
   json.object();
