@@ -32,19 +32,20 @@ std::vector<p2p::Port*>& ports() {
   return *all;
 }
 
-// The space of each rank of MPI_COMM_WORLD, 0 where it is in none.
+// The identity of the space of each rank of MPI_COMM_WORLD; 0: the rank is in none.
 std::vector<std::uint64_t>& spaces() {
   static auto* all = new std::vector<std::uint64_t>;
   return *all;
 }
 
-// Has each rank of MPI_COMM_WORLD a link?
+// Whether each rank of MPI_COMM_WORLD has a link.
 std::vector<bool>& links() {
   static auto* all = new std::vector<bool>;
   return *all;
 }
 
-// While a rank waits for messages: our own collectives, and the host, which moves when it is asked anything.
+// Progresses Urakata's collectives and the MPI library, while this rank waits for messages. Any call progresses the
+// library.
 bool poll_others() {
   const bool moved = process().progress().step_all();
   int flag = 0;
@@ -59,11 +60,11 @@ p2p::Callers callers(bool helper) {
   return helper ? p2p::Callers::one_and_helper : p2p::Callers::one;
 }
 
-// What each rank tells all others.
+// What each rank tells all others in enter_space().
 struct SpaceRecord {
-  std::uint64_t space = 0;  // identity of its space and of its port's protocol; 0: in none
-  std::uint64_t port = 0;   // address
-  std::uint64_t link = 0;   // 1: it has one
+  std::uint64_t space = 0;  // identity of its space, combined with the protocol of its port; 0: in no space
+  std::uint64_t port = 0;   // address of its port
+  std::uint64_t link = 0;   // 1: it has a link; 0: none
 };
 
 // Begins a barrier and calls `wait` with its request.
@@ -92,7 +93,8 @@ std::size_t ranks_by_link() {
   return count;
 }
 
-// urakata-exec has said why rank 0 is in no space. Where rank 0 is in one, the first rank that is not says it.
+// Prints why a rank is outside the space. If rank 0 is outside, urakata-exec has printed it already. Else the first
+// rank that is outside prints it.
 void tell_outside() {
   const auto first = std::find(spaces().begin(), spaces().end(), 0U);
   const char* why = std::getenv(space::kOutsideVariable);
@@ -134,7 +136,7 @@ void enter_space(bool wanted, bool helper) {
   if (wanted && !membership) tell_outside();
   const std::size_t linked = ranks_by_link();
   if (opened == nullptr || (!membership && linked == 0)) return;
-  p2p::Endpoint* const made = opened.release();  // stays: others may still look at its port
+  p2p::Endpoint* const made = opened.release();  // never freed: others may still look at its port
 
   for (const SpaceRecord& record : records) {
     // NOLINTNEXTLINE(performance-no-int-to-ptr)
@@ -175,7 +177,7 @@ void leave_space() {
   if (!PlannedExchange::any_in_job()) return;
   if (link() != nullptr) link()->expect_ends();
   HostSend::finish_detached();
-  // Others may still need this rank's part in collectives, which no helper moves any more.
+  // Others may still need this rank's part in collectives, which no progress thread moves any more.
   const auto stepping = [](MPI_Request* barrier) {
     Ladder ladder(process().oversubscribed());
     int done = 0;
@@ -198,7 +200,7 @@ void leave_space() {
     while (answer_by_lanes() && host.Test(barrier, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) ladder.step();
     host.Wait(barrier, MPI_STATUS_IGNORE);
   };
-  // A neighbour may have moved an exchange until now.
+  // Until now a neighbour may have moved an exchange.
   if (all_here && pass_barrier(answering)) PlannedExchange::destroy_abandoned();
 }
 

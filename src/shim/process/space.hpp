@@ -1,7 +1,8 @@
-// This process's endpoint, where it is a task of a space or has a link: with it, the ports of the ranks that share the
-// space and who is reached by the link.
+// This process's endpoint for the program's messages. A process has one if it is a task of a space or has a link. With
+// the endpoint come the ports of the ranks in the same space, and the ranks that the link reaches.
 //
-// Thread-safety: enter_space() and leave_space() by the thread that calls MPI_Init and MPI_Finalize; the rest by any.
+// Thread-safety: the thread that calls MPI_Init and MPI_Finalize calls enter_space() and leave_space(). Any thread may
+// call the rest.
 #pragma once
 
 #include <vector>
@@ -11,39 +12,43 @@
 
 namespace urakata::shim {
 
-// Finds out who shares a space with this rank and who is reached by its link, and opens the circle of MPI_COMM_WORLD.
-// Collective over MPI_COMM_WORLD, also for ranks that were not started to be in a space (`wanted`). `helper`: the host
-// cannot call us while the program is blocked in it, so a thread of ours looks after the messages.
+// Finds out which ranks are in the same space as this one and which its link reaches, and opens the circle of
+// MPI_COMM_WORLD. Collective over MPI_COMM_WORLD. `wanted`: this rank was started to be in a space; ranks that were not
+// call it, too. `helper`: the MPI library cannot call Urakata while the program is blocked in it, so a progress thread
+// progresses the messages.
 void enter_space(bool wanted, bool helper);
 
-// Collective, when the program sends no more: returns when all ranks are here, so that what they still wait for from this rank has been moved.
+// Collective, once the program sends no more. Returns when all ranks have called it: the messages that they still
+// expected from this rank have then been moved.
 void leave_space();
 
-// Constant between enter_space and leave_space. nullptr: in no space, and nobody is reached by a link.
+// This process's endpoint, constant between enter_space() and leave_space(). nullptr: the process is in no space, and
+// its link reaches no rank.
 extern constinit p2p::Endpoint* own_endpoint;
 inline p2p::Endpoint* endpoint() { return own_endpoint; }
 
-// The helper that looks after messages; nullptr where the host does so, or there is none.
+// The progress thread for messages; nullptr: the MPI library calls Urakata instead, or there is no endpoint.
 extern constinit FallbackProgress* fallback;
-// The rank leaves a request of its endpoint open and goes its way.
+// To be called when the program continues with an open request of the endpoint.
 inline void expect_messages() {
   if (fallback != nullptr) fallback->expect();
 }
-// The process ends without MPI_Finalize: only the helpers are ended.
+// Ends the progress threads for messages, for a process that ends without MPI_Finalize.
 void stop_message_helpers();
 
-// The port of a rank of MPI_COMM_WORLD; nullptr where it is not in our space. One that is in none has its own.
+// The port of a rank of MPI_COMM_WORLD; nullptr: that rank is not in this process's space. For this process's own rank
+// it is never nullptr.
 p2p::Port* port_of(int world_rank);
-// Who it is to the link; p2p::kNoPeer: it is not reached by it.
+// The link's name for that rank; p2p::kNoPeer: the link does not reach it.
 p2p::LinkPeer link_to(int world_rank);
 
-// How many ranks share this rank's space, with itself; 0: it is in none. Stays after leave_space().
+// Number of ranks in this rank's space, itself included; 0: it is in none. Stays valid after leave_space().
 std::size_t ranks_in_space();
 
-// Has any rank of the job an endpoint? The same on all ranks.
+// Whether any rank of the job has an endpoint. All ranks get the same answer.
 bool endpoints_in_job();
 
-// The largest tag of the host, where every message can reach it.
+// The MPI library's largest tag. It is here for quick access by every message.
 extern constinit int tag_limit;
 inline int largest_tag() { return tag_limit; }
 
