@@ -10,7 +10,7 @@ struct Counts {
   // Puts to neighbours, by how the payload goes; their sum is the number of marks in put lines.
   std::uint64_t in_line = 0;     // in the line of the mark
   std::uint64_t direct = 0;      // into the receiver's elements
-  std::uint64_t landed = 0;      // into a landing place
+  std::uint64_t bounced = 0;     // into a landing place
   std::uint64_t rendezvous = 0;  // left where it is, to be copied by whoever is there when both are
   std::uint64_t put_frames = 0;  // to ranks that share no memory with this one; of each payload one for each slice
   std::uint64_t held = 0;        // of all: those whose turn was not free when they were started
@@ -22,8 +22,8 @@ struct Counts {
   std::uint64_t pieces_sent = 0;
   std::uint64_t pieces_received = 0;
 
-  std::uint64_t put_marks() const { return in_line + direct + landed + rendezvous; }
-  std::uint64_t copies() const { return in_line + direct + landed + unpacked + pieces_sent + pieces_received; }
+  std::uint64_t put_marks() const { return in_line + direct + bounced + rendezvous; }
+  std::uint64_t copies() const { return in_line + direct + bounced + unpacked + pieces_sent + pieces_received; }
 };
 
 }  // namespace urakata::halo

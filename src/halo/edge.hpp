@@ -61,7 +61,7 @@ using p2p::kLine;
 inline constexpr std::uint64_t kInLine = kLine - sizeof(std::uint64_t);  // payload bytes beside a mark
 
 // How a payload has come: the two lowest bits of a mark in a put line.
-enum class PutKind : std::uint64_t { in_line, direct, landed, rendezvous };
+enum class PutKind : std::uint64_t { in_line, direct, bounced, rendezvous };
 inline constexpr unsigned kPutKindBits = 2;
 
 struct alignas(kLine) PutLine {
@@ -113,8 +113,8 @@ struct alignas(kLine) OutEdge {
   InEdge* in = nullptr;
   p2p::Port* receiver = nullptr;
   PutLine* put_lines = nullptr;
-  std::byte* landing = nullptr;  // two places, `landing_room` bytes apart; nullptr: none
-  std::uint64_t landing_room = 0;
+  std::byte* bounce = nullptr;  // two places, `landing_room` bytes apart; nullptr: none
+  std::uint64_t bounce_bytes = 0;
   std::vector<Segment> target;
   std::vector<Fit> fit;  // of each segment
   bool credit = false;   // the relation goes one way
@@ -155,8 +155,8 @@ struct alignas(kLine) InEdge {
   // Set before the edge is joined, constant then.
   std::uint64_t bytes = 0;  // of all segments
   p2p::Port* receiver = nullptr;
-  std::byte* landing = nullptr;
-  std::uint64_t landing_room = 0;
+  std::byte* bounce = nullptr;
+  std::uint64_t bounce_bytes = 0;
   bool one_way = false;
   bool direct = false;
   bool pulls = false;       // a rendezvous is left to it

@@ -60,7 +60,7 @@ class FarEdges final : private transport::PutSink {
   std::uint32_t add_out(std::int32_t rank, const Elements& source, std::uint64_t bytes);
   // `landing`: two places, `landing_room` bytes apart; nullptr: the edge asks.
   std::uint32_t add_in(std::int32_t rank, const Elements& target, std::uint64_t bytes, bool one_way);
-  void land(std::uint32_t in, std::byte* landing, std::uint64_t landing_room);
+  void set_bounce(std::uint32_t in, std::byte* bounce, std::uint64_t bounce_bytes);
   // Bytes for slices of elements with holes, where no edge lands.
   std::uint64_t most_rooms() const;
   // After that, once: makes memory for slices that do not land, and lets the wire know of the plan: from then on
@@ -119,8 +119,8 @@ class FarEdges final : private transport::PutSink {
     // Constant once it is joined.
     Peer* peer = nullptr;
     std::uint64_t bytes = 0;
-    std::byte* landing = nullptr;
-    std::uint64_t landing_room = 0;
+    std::byte* bounce = nullptr;
+    std::uint64_t bounce_bytes = 0;
     bool one_way = false;
     // Under the lock.
     Elements target;
@@ -141,7 +141,7 @@ class FarEdges final : private transport::PutSink {
   bool opened(std::int32_t from, const transport::Frame& frame);
   bool slice_arrived(std::int32_t from, const transport::Frame& frame);
   static std::uint64_t slice_of(const In& in) { return std::min(in.bytes, transport::PutWire::kSlice); }
-  std::byte* landing_of(const In& in, std::uint64_t k) const { return in.landing + k % 2 * in.landing_room; }
+  std::byte* bounce_of(const In& in, std::uint64_t k) const { return in.bounce + k % 2 * in.bounce_bytes; }
   bool may_go(std::uint64_t k, const Out& out) const;
   void fail() { failed_.store(true, std::memory_order_release); }
 

@@ -38,9 +38,9 @@ std::uint32_t FarEdges::add_in(std::int32_t rank, const Elements& target, std::u
   return static_cast<std::uint32_t>(in_.size() - 1);
 }
 
-void FarEdges::land(std::uint32_t in, std::byte* landing, std::uint64_t landing_room) {
-  in_[in].landing = landing;
-  in_[in].landing_room = landing_room;
+void FarEdges::set_bounce(std::uint32_t in, std::byte* bounce, std::uint64_t bounce_bytes) {
+  in_[in].bounce = bounce;
+  in_[in].bounce_bytes = bounce_bytes;
 }
 
 std::uint64_t FarEdges::most_rooms() const {
@@ -53,8 +53,8 @@ std::uint64_t FarEdges::most_rooms() const {
 std::uint64_t FarEdges::enter() {
   std::uint64_t all = 0;
   for (In& in : in_) {
-    in.peer->tell = in.peer->tell || in.one_way || in.landing == nullptr;
-    if (in.landing != nullptr || in.target.shape == nullptr) continue;
+    in.peer->tell = in.peer->tell || in.one_way || in.bounce == nullptr;
+    if (in.bounce != nullptr || in.target.shape == nullptr) continue;
     std::vector<std::byte>& room = in.peer->room;
     room.resize(std::max(room.size(), slice_of(in)));
   }
@@ -67,7 +67,7 @@ std::uint64_t FarEdges::enter() {
 void FarEdges::join(std::uint32_t number, std::int32_t plan, std::uint32_t out) {
   const In& in = in_[number];
   in.peer->plan.store(plan, std::memory_order_relaxed);
-  const std::uint64_t how = (in.landing == nullptr ? kAsks : 0) | (in.one_way ? kCredit : 0);
+  const std::uint64_t how = (in.bounce == nullptr ? kAsks : 0) | (in.one_way ? kCredit : 0);
   wire_.put(in.peer->rank,
             {.kind = FrameKind::put_open,
              .tag = plan,
@@ -95,9 +95,9 @@ void FarEdges::begin_in(std::uint64_t k, std::uint32_t number, std::byte* addres
   in.target.address = address;
   in.begun = k;
   const bool whole = in.came >= k;  // that of k + 1 may be here as well
-  const std::uint64_t landed = whole ? in.bytes : in.at;
-  if (landed == 0) return;
-  p2p::unpack({landing_of(in, k), landed}, in.target, 0);
+  const std::uint64_t buffered = whole ? in.bytes : in.at;
+  if (buffered == 0) return;
+  p2p::unpack({bounce_of(in, k), buffered}, in.target, 0);
   ++counts.unpacked;
   if (whole) in.taken.store(k, std::memory_order_release);
 }
@@ -127,7 +127,7 @@ std::byte* FarEdges::place(std::int32_t from, const Frame& frame) {
   if (low_of(frame.id) != low_of(k) || frame.bytes > in->bytes - in->at) return nullptr;
   in->unpacks = in->begun != k || in->target.shape != nullptr;
   if (!in->unpacks) return in->target.address + in->at;
-  if (in->landing != nullptr) return landing_of(*in, k) + in->at;
+  if (in->bounce != nullptr) return bounce_of(*in, k) + in->at;
   return in->begun == k && frame.bytes <= in->peer->room.size() ? in->peer->room.data() : nullptr;
 }
 
@@ -154,7 +154,7 @@ bool FarEdges::slice_arrived(std::int32_t from, const Frame& frame) {
   const std::lock_guard guard(lock_);
   const std::uint64_t k = in.came + 1;
   if (in.unpacks && in.begun == k) {
-    const std::byte* room = in.landing != nullptr ? landing_of(in, k) + in.at : in.peer->room.data();
+    const std::byte* room = in.bounce != nullptr ? bounce_of(in, k) + in.at : in.peer->room.data();
     p2p::unpack({room, frame.bytes}, in.target, in.at);
   }
   in.at += frame.bytes;

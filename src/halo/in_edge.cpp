@@ -23,13 +23,13 @@ Fit InEdge::join(const Segment& segment, OutEdge& edge, std::uint32_t number) {
   edge.in = this;
   edge.receiver = receiver;
   edge.put_lines = put_lines;
-  edge.landing = landing;
-  edge.landing_room = landing_room;
+  edge.bounce = bounce;
+  edge.bounce_bytes = bounce_bytes;
   edge.credit = one_way;
   edge.direct = direct;
   edge.pulled = pulls;
   edge.piece = piece;
-  edge.whole = landing != nullptr || p2p::pieces_of(bytes, piece) == 1;
+  edge.whole = bounce != nullptr || p2p::pieces_of(bytes, piece) == 1;
   return found;
 }
 
@@ -42,7 +42,7 @@ void InEdge::begin(std::uint64_t k, std::byte* to, Counts& counts) {
   out->ready.mark.store(k, std::memory_order_release);
   ++counts.ready_marks;
   // A payload that has a landing place and a free turn waits for nobody.
-  if (one_way || landing == nullptr) sender->wake();
+  if (one_way || bounce == nullptr) sender->wake();
 }
 
 bool InEdge::news(std::uint64_t k) const {
@@ -64,8 +64,8 @@ bool InEdge::take(std::uint64_t k, Counts& counts) {
         break;
       case PutKind::direct:
         break;
-      case PutKind::landed:
-        unpack(landing + k % 2 * landing_room, target, base);
+      case PutKind::bounced:
+        unpack(bounce + k % 2 * bounce_bytes, target, base);
         ++counts.unpacked;
         break;
       case PutKind::rendezvous:

@@ -53,10 +53,10 @@ bool OutEdge::put(std::uint64_t k, Counts& counts) {
     publish(k, PutKind::in_line);
     return true;
   }
-  if (landing != nullptr) {
-    pack(source, base, landing + k % 2 * landing_room);
-    ++counts.landed;
-    publish(k, PutKind::landed);
+  if (bounce != nullptr) {
+    pack(source, base, bounce + k % 2 * bounce_bytes);
+    ++counts.bounced;
+    publish(k, PutKind::bounced);
     return true;
   }
   Share& share = shares[k % 2];

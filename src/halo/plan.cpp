@@ -110,7 +110,7 @@ Plan::Plan(p2p::Port& port, std::span<const End> out, std::span<const End> in, c
   }
   for (InEdge& edge : in_) edge.piece = p2p::piece_of(edge.bytes, costs.pieces);
   near_ = sending_.size() + receiving_.size() != (far_ != nullptr ? far_->size() : 0);
-  give_landing(costs);
+  assign_bounce_buffers(costs);
   waiting_.reserve(receiving_.size());
   leaving_.reserve(sending_.size());
   arrived_.reserve(in.size());
@@ -122,8 +122,8 @@ bool Plan::failed() const { return failed_.load(std::memory_order_relaxed) || (f
 
 std::size_t Plan::from_far() const { return far_ != nullptr ? far_->sources() : 0; }
 
-void Plan::give_landing(const Costs& costs) {
-  landing_.budget = costs.landing_budget;
+void Plan::assign_bounce_buffers(const Costs& costs) {
+  bounce_buffers_.budget = costs.bounce_budget;
   // As if nothing landed: which edges do is only known below.
   std::uint64_t taken = far_ != nullptr ? far_->most_rooms() : 0;
   std::uint64_t places = 0;
@@ -136,7 +136,7 @@ void Plan::give_landing(const Costs& costs) {
     edge.direct = edge.bytes > kInLine;
     if (edge.bytes == 0 || (!far && edge.bytes <= kInLine)) continue;  // which need none
     const bool short_blocks =
-        !far && edge.bytes <= costs.short_landing_most &&
+        !far && edge.bytes <= costs.short_bounce_most &&
         std::ranges::any_of(ends_[i], [this](std::uint32_t end) { return has_short_blocks(given_[end]); });
     if (!far && !edge.one_way && !short_blocks && edge.bytes >= costs.pull_least) {  // likewise
       edge.pulls = true;
@@ -144,27 +144,27 @@ void Plan::give_landing(const Costs& costs) {
       continue;
     }
     const std::uint64_t room = whole_lines(edge.bytes);
-    const bool lands = short_blocks || edge.bytes <= (far ? costs.far_landing_most : costs.landing_most);
-    if (!lands || taken + 2 * room > costs.landing_budget) {
-      landing_.without += ends_[i].size();
-      landing_.refused += lands ? ends_[i].size() : 0;
+    const bool bounces = short_blocks || edge.bytes <= (far ? costs.far_bounce_most : costs.bounce_most);
+    if (!bounces || taken + 2 * room > costs.bounce_budget) {
+      bounce_buffers_.without += ends_[i].size();
+      bounce_buffers_.refused += bounces ? ends_[i].size() : 0;
       continue;
     }
-    edge.landing_room = room;
+    edge.bounce_bytes = room;
     edge.direct = !short_blocks && edge.bytes >= costs.direct_least;
     taken += 2 * room;
     places += 2 * room;
   }
-  if (places != 0) landing_places_ = std::make_unique_for_overwrite<Line[]>(places / kLine);
-  std::byte* next = places != 0 ? landing_places_[0].bytes : nullptr;
+  if (places != 0) bounce_memory_ = std::make_unique_for_overwrite<Line[]>(places / kLine);
+  std::byte* next = places != 0 ? bounce_memory_[0].bytes : nullptr;
   for (std::uint32_t i = 0; i < in_.size(); ++i) {
     InEdge& edge = in_[i];
-    if (edge.landing_room == 0) continue;
-    edge.landing = next;
-    next += 2 * edge.landing_room;
-    if (far_in(i)) far_->land(in_number_[i], edge.landing, edge.landing_room);
+    if (edge.bounce_bytes == 0) continue;
+    edge.bounce = next;
+    next += 2 * edge.bounce_bytes;
+    if (far_in(i)) far_->set_bounce(in_number_[i], edge.bounce, edge.bounce_bytes);
   }
-  landing_.bytes = places + (far_ != nullptr ? far_->enter() : 0);
+  bounce_buffers_.bytes = places + (far_ != nullptr ? far_->enter() : 0);
 }
 
 Record Plan::record(std::size_t out) {

@@ -82,26 +82,26 @@ struct End {
 // takes as long as to pull. By p2p::pack_across() landing takes 0.7 of that again.
 struct Costs {
   std::uint64_t pull_least = 64 << 10;    // bytes from which payloads of a symmetric relation are pulled
-  std::uint64_t landing_most = 64 << 10;  // bytes up to which an edge has landing places, where it is not pulled
+  std::uint64_t bounce_most = 64 << 10;   // bytes up to which an edge has landing places, where it is not pulled
   std::uint64_t direct_least = 64 << 10;  // bytes from which an edge with landing places has ready marks as well
   // Where the receiver's blocks are shorter than a line at the mean: up to here such an edge has landing places and is
   // neither pulled nor put to directly.
-  std::uint64_t short_landing_most = 1 << 20;
+  std::uint64_t short_bounce_most = 1 << 20;
   // Bytes below which ends between the same two ranks share an edge. For each mark that is saved two ranks pay tenths of a
   // microsecond less, which is lost in so many bytes of copying. Where ranks differ there is no plan.
   std::uint64_t shared_most = 64 << 10;
-  std::uint64_t landing_budget = 16 << 20;  // of Landing::bytes
-  p2p::PieceSizes pieces = {};              // of a rendezvous where both copy
+  std::uint64_t bounce_budget = 16 << 20;  // of Landing::bytes
+  p2p::PieceSizes pieces = {};             // of a rendezvous where both copy
   // The same as landing_most for edges between nodes. To ask takes half a round trip, in which 512 KiB can be copied out
   // of a landing place (25 us over the networks that transport wire is for, 20 GB/s and less); and who is there in time
   // has no copy.
-  std::uint64_t far_landing_most = 512 << 10;
+  std::uint64_t far_bounce_most = 512 << 10;
 
   bool operator==(const Costs&) const = default;
 };
 
 // What a plan has for payloads whose receiver is not there yet, and what it takes.
-struct Landing {
+struct BounceBuffers {
   // Landing places, and room for slices of elements with holes that go to other nodes or come from there. Of the latter
   // there is as much as is needed, and landing places get what is left of the budget.
   std::uint64_t bytes = 0;
@@ -163,12 +163,12 @@ class Plan {
   bool released() const;
 
   const Counts& counts() const { return counts_; }
-  const Landing& landing() const { return landing_; }
+  const BounceBuffers& bounce_buffers() const { return bounce_buffers_; }
 
  private:
   static constexpr std::uint32_t kNear = UINT32_MAX;
 
-  void give_landing(const Costs& costs);
+  void assign_bounce_buffers(const Costs& costs);
   bool far_in(std::uint32_t in) const { return far_ != nullptr && in_number_[in] != kNear; }
   bool far_out(std::uint32_t out) const { return far_ != nullptr && out_number_[out] != kNear; }
   bool take(std::uint32_t in);
@@ -203,8 +203,8 @@ class Plan {
   struct alignas(kLine) Line {
     std::byte bytes[kLine];
   };
-  std::unique_ptr<Line[]> landing_places_;
-  Landing landing_;
+  std::unique_ptr<Line[]> bounce_memory_;
+  BounceBuffers bounce_buffers_;
   // Edges with bytes, and receiving ends without. Constant.
   std::vector<std::uint32_t> sending_;
   std::vector<std::uint32_t> receiving_;

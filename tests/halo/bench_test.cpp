@@ -94,7 +94,7 @@ void measure(std::uint64_t edges, std::uint64_t blocks, std::uint64_t block, std
          static_cast<unsigned long long>(block), fresh ? "fresh" : "same",
          100.0 * static_cast<double>(counts.in_line) / static_cast<double>(counts.put_marks()),
          100.0 * static_cast<double>(counts.direct) / static_cast<double>(counts.put_marks()),
-         100.0 * static_cast<double>(counts.landed) / static_cast<double>(counts.put_marks()),
+         100.0 * static_cast<double>(counts.bounced) / static_cast<double>(counts.put_marks()),
          100.0 * static_cast<double>(counts.rendezvous) / static_cast<double>(counts.put_marks()));
   std::sort(whole.begin(), whole.end());
   std::sort(starts.begin(), starts.end());
@@ -112,14 +112,14 @@ TEST(Bench, DISABLED_Exchange) {
   measure(1, 1, 8, 0, false, {});
   measure(6, 1, 8, 0, false, {.shared_most = 0});
   measure(6, 1, 8, 0, false, {});  // by one edge
-  const Costs landing{.pull_least = UINT64_MAX, .landing_most = UINT64_MAX, .direct_least = UINT64_MAX};
-  Costs direct = landing;
-  direct.direct_least = direct.short_landing_most = 0;
+  const Costs bounce{.pull_least = UINT64_MAX, .bounce_most = UINT64_MAX, .direct_least = UINT64_MAX};
+  Costs direct = bounce;
+  direct.direct_least = direct.short_bounce_most = 0;
   const std::array<std::pair<const char*, Costs>, 4> ways{
-      {{"pulled", {.pull_least = 0, .short_landing_most = 0}},
+      {{"pulled", {.pull_least = 0, .short_bounce_most = 0}},
        {"direct or landed", direct},
-       {"landing only", landing},
-       {"rendezvous", {.pull_least = UINT64_MAX, .landing_most = 0, .short_landing_most = 0}}}};
+       {"landing only", bounce},
+       {"rendezvous", {.pull_least = UINT64_MAX, .bounce_most = 0, .short_bounce_most = 0}}}};
   for (const std::uint64_t bytes : {256U, 1024U, 4096U, 8192U, 32768U, 262'144U, 1'048'576U}) {
     for (const std::uint64_t block : {bytes, std::uint64_t{512}, std::uint64_t{64}, std::uint64_t{8}}) {
       if (block > bytes) continue;

@@ -92,9 +92,9 @@ TEST(FarEdges, LargePayloadsAskAndGoInSlices) {
   all.leaves = false;
   all.join_all();
   all.deliver();
-  EXPECT_EQ(all.rank[1].plan->landing().bytes, transport::PutWire::kSlice);
-  EXPECT_EQ(all.rank[1].plan->landing().without, 2U);
-  EXPECT_EQ(all.rank[1].plan->landing().refused, 0U);
+  EXPECT_EQ(all.rank[1].plan->bounce_buffers().bytes, transport::PutWire::kSlice);
+  EXPECT_EQ(all.rank[1].plan->bounce_buffers().without, 2U);
+  EXPECT_EQ(all.rank[1].plan->bounce_buffers().refused, 0U);
   for (std::uint64_t k = 1; k <= 3; ++k) {
     begin(all.rank[0], all, k);
     all.deliver();
@@ -116,7 +116,7 @@ TEST(FarEdges, LargePayloadsAskAndGoInSlices) {
 // A receiver that begins in the middle of a payload of several slices has what had landed unpacked, and the rest goes on.
 TEST(FarEdges, AReceiverMayBeginInTheMiddleOfAPayload) {
   const Form rows = strided(kLarge / 1024, 1024, 24);
-  Neighbourhood all(2, {{0, 1, rows, rows}, edge(1, 0, 8)}, {.landing_budget = 4 << 20, .far_landing_most = 1 << 20},
+  Neighbourhood all(2, {{0, 1, rows, rows}, edge(1, 0, 8)}, {.bounce_budget = 4 << 20, .far_bounce_most = 1 << 20},
                     {0, 1});
   all.join_all();
   all.deliver();
@@ -136,9 +136,9 @@ TEST(FarEdges, AReceiverMayBeginInTheMiddleOfAPayload) {
 }
 
 // What is beyond the budget asks.
-TEST(FarEdges, LandingPlacesKeepWithinTheBudget) {
-  Neighbourhood all(2, {edge(0, 1, 1000), edge(0, 1, 1000), edge(0, 1, 100)}, {.landing_budget = 2500}, {0, 1});
-  EXPECT_EQ(all.rank[1].plan->landing().bytes, 2 * 1024U + 2 * 128U);
+TEST(FarEdges, BounceBuffersKeepWithinTheBudget) {
+  Neighbourhood all(2, {edge(0, 1, 1000), edge(0, 1, 1000), edge(0, 1, 100)}, {.bounce_budget = 2500}, {0, 1});
+  EXPECT_EQ(all.rank[1].plan->bounce_buffers().bytes, 2 * 1024U + 2 * 128U);
   all.join_all();
   all.deliver();
   begin(all.rank[0], all, 1);
@@ -158,11 +158,11 @@ TEST(FarEdges, RoomForSlicesIsPartOfTheBudget) {
   constexpr std::uint64_t kBytes = 40 << 10;
   const Form rows = strided(40, 1024, 24);
   for (const std::uint64_t budget : {2 * kBytes, 3 * kBytes}) {
-    Neighbourhood all(2, {{0, 1, rows, rows}}, {.landing_budget = budget}, {0, 1});
-    EXPECT_EQ(all.rank[0].plan->landing().bytes, kBytes);
-    const Landing& landing = all.rank[1].plan->landing();
-    EXPECT_EQ(landing.bytes, budget == 2 * kBytes ? kBytes : 2 * kBytes);
-    EXPECT_EQ(landing.refused, budget == 2 * kBytes ? 1U : 0U);
+    Neighbourhood all(2, {{0, 1, rows, rows}}, {.bounce_budget = budget}, {0, 1});
+    EXPECT_EQ(all.rank[0].plan->bounce_buffers().bytes, kBytes);
+    const BounceBuffers& bounce_buffers = all.rank[1].plan->bounce_buffers();
+    EXPECT_EQ(bounce_buffers.bytes, budget == 2 * kBytes ? kBytes : 2 * kBytes);
+    EXPECT_EQ(bounce_buffers.refused, budget == 2 * kBytes ? 1U : 0U);
   }
 }
 

@@ -28,7 +28,7 @@ TEST(Plan, SmallPayloadsTravelInTheLineOfTheMark) {
     EXPECT_EQ(counts.ready_marks, 0U);
     EXPECT_EQ(counts.copies(), 10U);
     EXPECT_EQ(counts.bytes, 40U);
-    EXPECT_EQ(rank.plan->landing().bytes, 0U);
+    EXPECT_EQ(rank.plan->bounce_buffers().bytes, 0U);
   }
 }
 
@@ -45,12 +45,12 @@ TEST(Plan, PutsStraightWhereTheReceiverHasBegun) {
       EXPECT_TRUE(holds_all(rank, all, k));
     }
   }
-  EXPECT_EQ(all.rank[0].plan->counts().landed, 4U);
+  EXPECT_EQ(all.rank[0].plan->counts().bounced, 4U);
   EXPECT_EQ(all.rank[0].plan->counts().copies(), 4U);
   EXPECT_EQ(all.rank[1].plan->counts().direct, 4U);
   EXPECT_EQ(all.rank[1].plan->counts().copies(), 8U);
   EXPECT_EQ(all.rank[1].plan->counts().ready_marks, 4U);
-  EXPECT_EQ(all.rank[0].plan->landing().bytes, 8192U);
+  EXPECT_EQ(all.rank[0].plan->bounce_buffers().bytes, 8192U);
 }
 
 // The same from where payloads are pulled: each is copied once, by its receiver, and needs no landing place.
@@ -70,20 +70,20 @@ TEST(Plan, APayloadOfASymmetricRelationIsItsReceiversToCopy) {
     EXPECT_EQ(rank.plan->counts().rendezvous, 4U);
     EXPECT_EQ(rank.plan->counts().pieces_received, 4U);
     EXPECT_EQ(rank.plan->counts().copies(), 4U);
-    EXPECT_EQ(rank.plan->landing().bytes, 0U);
-    EXPECT_EQ(rank.plan->landing().without, 0U);
+    EXPECT_EQ(rank.plan->bounce_buffers().bytes, 0U);
+    EXPECT_EQ(rank.plan->bounce_buffers().without, 0U);
   }
 }
 
 // Short blocks land on both sides, whoever is second, up to their own limit; what is beyond it is pulled as others are.
-TEST(Plan, ShortBlocksLandWhereLongerOnesArePulled) {
+TEST(Plan, ShortBlocksBounceWhereLongerOnesArePulled) {
   constexpr std::uint64_t kBytes = 128 << 10;
   const auto blocks_of = [](std::uint64_t bytes) { return strided(kBytes / bytes, bytes, 8); };
   for (const std::uint64_t block : {std::uint64_t{8}, std::uint64_t{kLine}}) {
     for (const std::uint64_t most : {kBytes - 1, kBytes}) {
       for (const Form& sent : {blocks_of(block), plain(kBytes)}) {
         const Form received = blocks_of(block);
-        Neighbourhood all(2, {{0, 1, sent, received}, {1, 0, sent, received}}, {.short_landing_most = most});
+        Neighbourhood all(2, {{0, 1, sent, received}, {1, 0, sent, received}}, {.short_bounce_most = most});
         all.join_all();
         for (std::uint64_t k = 1; k <= 3; ++k) {
           for (Rank& rank : all.rank) begin(rank, all, k);
@@ -95,11 +95,11 @@ TEST(Plan, ShortBlocksLandWhereLongerOnesArePulled) {
             EXPECT_TRUE(holds_all(rank, all, k));
           }
         }
-        const bool lands = block < kLine && most == kBytes;
+        const bool bounces = block < kLine && most == kBytes;
         for (const Rank& rank : all.rank) {
-          EXPECT_EQ(rank.plan->counts().landed, lands ? 3U : 0U);
-          EXPECT_EQ(rank.plan->counts().pieces_received, lands ? 0U : 3U);
-          EXPECT_EQ(rank.plan->counts().ready_marks, lands ? 0U : 3U);
+          EXPECT_EQ(rank.plan->counts().bounced, bounces ? 3U : 0U);
+          EXPECT_EQ(rank.plan->counts().pieces_received, bounces ? 0U : 3U);
+          EXPECT_EQ(rank.plan->counts().ready_marks, bounces ? 0U : 3U);
         }
       }
     }
@@ -229,8 +229,8 @@ TEST(Plan, LargePayloadsAreCopiedByWhoeverComesSecond) {
 
 // The receiver says how long a piece is: 100 000 bytes in pieces of 64 are 1563, whoever copies them.
 TEST(Plan, ThePiecesAreTheReceivers) {
-  Neighbourhood all(2, {edge(0, 1, 100'000)}, {.landing_most = 0, .pieces = {64, 64}});
-  all.rank[0].make({.landing_most = 0});
+  Neighbourhood all(2, {edge(0, 1, 100'000)}, {.bounce_most = 0, .pieces = {64, 64}});
+  all.rank[0].make({.bounce_most = 0});
   all.join_all();
   begin(all.rank[0], all, 1);
   begin(all.rank[1], all, 1);
@@ -247,7 +247,7 @@ TEST(Plan, ThePiecesAreTheReceivers) {
 
 // A sender that is at its next exchange has no piece of the last left for a receiver that polls late.
 TEST(Plan, ALateLookClaimsNoPieceOfTheNextExchange) {
-  Neighbourhood all(2, {edge(0, 1, 100'000), edge(1, 0, 8)}, {.pull_least = UINT64_MAX, .landing_most = 0});
+  Neighbourhood all(2, {edge(0, 1, 100'000), edge(1, 0, 8)}, {.pull_least = UINT64_MAX, .bounce_most = 0});
   all.join_all();
   for (std::uint64_t k = 1; k <= 6; ++k) {
     begin(all.rank[1], all, k);
@@ -324,7 +324,7 @@ TEST(Plan, LayoutsMeetWithNoBufferBetweenWhereTheReceiverIsThere) {
     EXPECT_TRUE(holds_all(all.rank[1], all, k));
   }
   EXPECT_EQ(all.rank[0].plan->counts().direct, 2U);
-  EXPECT_EQ(all.rank[0].plan->counts().landed, 2U);
+  EXPECT_EQ(all.rank[0].plan->counts().bounced, 2U);
 }
 
 }  // namespace

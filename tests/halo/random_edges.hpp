@@ -94,13 +94,13 @@ inline std::vector<TestEdge> draw_edges(Dice& dice, std::uint32_t ranks) {
 // `shared_most`: as all ranks have it.
 inline Costs draw_costs(Dice& dice, std::uint64_t shared_most) {
   return {.pull_least = dice.of(std::array<std::uint64_t, 3>{0, 4096, UINT64_MAX}),
-          .landing_most = dice.of(std::array<std::uint64_t, 5>{0, 256, 4096, 64 << 10, UINT64_MAX}),
+          .bounce_most = dice.of(std::array<std::uint64_t, 5>{0, 256, 4096, 64 << 10, UINT64_MAX}),
           .direct_least = dice.of(std::array<std::uint64_t, 4>{0, 512, 4096, UINT64_MAX}),
-          .short_landing_most = dice.of(std::array<std::uint64_t, 3>{0, 4096, UINT64_MAX}),
+          .short_bounce_most = dice.of(std::array<std::uint64_t, 3>{0, 4096, UINT64_MAX}),
           .shared_most = shared_most,
-          .landing_budget = dice.of(std::array<std::uint64_t, 3>{2048, 30'000, UINT64_MAX}),
+          .bounce_budget = dice.of(std::array<std::uint64_t, 3>{2048, 30'000, UINT64_MAX}),
           .pieces = dice.of(std::array<p2p::PieceSizes, 3>{p2p::PieceSizes{64, 64}, {192, 1024}, {}}),
-          .far_landing_most = dice.of(std::array<std::uint64_t, 4>{0, 100, 4096, UINT64_MAX})};
+          .far_bounce_most = dice.of(std::array<std::uint64_t, 4>{0, 100, 4096, UINT64_MAX})};
 }
 
 }  // namespace urakata::halo::test

@@ -8,21 +8,21 @@ namespace urakata::halo::test {
 namespace {
 
 // What is beyond the budget has no landing place, and goes whole to a receiver that is there.
-TEST(Plan, LandingPlacesKeepWithinTheBudget) {
+TEST(Plan, BounceBuffersKeepWithinTheBudget) {
   Neighbourhood all(2, {edge(0, 1, 1000), edge(0, 1, 1000), edge(0, 1, 100)},
-                    {.direct_least = 512, .shared_most = 0, .landing_budget = 2500});
+                    {.direct_least = 512, .shared_most = 0, .bounce_budget = 2500});
   all.join_all();
-  EXPECT_EQ(all.rank[1].plan->landing().bytes, 2 * 1024U + 2 * 128U);
-  EXPECT_EQ(all.rank[1].plan->landing().budget, 2500U);
-  EXPECT_EQ(all.rank[1].plan->landing().without, 1U);
-  EXPECT_EQ(all.rank[1].plan->landing().refused, 1U);
+  EXPECT_EQ(all.rank[1].plan->bounce_buffers().bytes, 2 * 1024U + 2 * 128U);
+  EXPECT_EQ(all.rank[1].plan->bounce_buffers().budget, 2500U);
+  EXPECT_EQ(all.rank[1].plan->bounce_buffers().without, 1U);
+  EXPECT_EQ(all.rank[1].plan->bounce_buffers().refused, 1U);
   begin(all.rank[0], all, 1);
   begin(all.rank[1], all, 1);
   EXPECT_TRUE(test(all.rank[1]));
   EXPECT_TRUE(test(all.rank[0]));
   EXPECT_TRUE(holds_all(all.rank[1], all, 1));
   EXPECT_EQ(all.rank[0].plan->counts().rendezvous, 1U);
-  EXPECT_EQ(all.rank[0].plan->counts().landed, 2U);
+  EXPECT_EQ(all.rank[0].plan->counts().bounced, 2U);
   begin(all.rank[1], all, 2);
   begin(all.rank[0], all, 2);
   EXPECT_EQ(all.rank[0].plan->counts().rendezvous, 1U);

@@ -34,13 +34,13 @@ constexpr std::uint64_t kLongestNap = 100'000;  // ns, while a neighbour in the 
 
 struct All {
   SpinLock lock;
-  std::vector<PlannedExchange*> active;   // under way; has room for all
-  std::atomic<std::size_t> count{0};      // of those
-  std::atomic<std::size_t> near{0};       // likewise, with edges inside the space
-  std::atomic<std::size_t> by_helper{0};  // likewise, that a helper moves
-  std::atomic<bool> stopped{false};       // by stop_all()
-  std::size_t made = 0;                   // that exist; so much room `active` has
-  std::atomic<std::uint64_t> landing{0};  // halo::Landing::bytes of all
+  std::vector<PlannedExchange*> active;        // under way; has room for all
+  std::atomic<std::size_t> count{0};           // of those
+  std::atomic<std::size_t> near{0};            // likewise, with edges inside the space
+  std::atomic<std::size_t> by_helper{0};       // likewise, that a helper moves
+  std::atomic<bool> stopped{false};            // by stop_all()
+  std::size_t made = 0;                        // that exist; so much room `active` has
+  std::atomic<std::uint64_t> bounce_bytes{0};  // halo::Landing::bytes of all
   // Whose memory a neighbour may still need. They are destroyed by whoever holds `stepping`, since others have looked
   // at `active` meanwhile.
   std::vector<std::unique_ptr<PlannedExchange>> abandoned;
@@ -99,14 +99,14 @@ std::optional<std::int32_t> PlannedExchange::way_to(std::int32_t world_rank) {
 PlannedExchange::PlannedExchange(std::span<const halo::End> out, std::span<const halo::End> in,
                                  const halo::Costs& costs)
     : plan_(port(), out, in, costs, process().wire()) {
-  fetch_add(all().landing, plan_.landing().bytes, std::memory_order_relaxed);
+  fetch_add(all().bounce_bytes, plan_.bounce_buffers().bytes, std::memory_order_relaxed);
   if (plan_.any_far()) process().progress().hook();  // neighbours may wait while the program is blocked in the host
   const std::lock_guard guard(all().lock);
   ++all().made;
 }
 
 PlannedExchange::~PlannedExchange() {
-  fetch_add(all().landing, 0 - plan_.landing().bytes, std::memory_order_relaxed);
+  fetch_add(all().bounce_bytes, 0 - plan_.bounce_buffers().bytes, std::memory_order_relaxed);
   {
     const std::lock_guard guard(all().lock);
     --all().made;
@@ -117,11 +117,11 @@ PlannedExchange::~PlannedExchange() {
 void PlannedExchange::Extent::operator+=(const Extent& other) {
   near += other.near;
   far += other.far;
-  landing.without += other.landing.without;
-  landing.refused += other.landing.refused;
-  if (other.landing.bytes < landing.bytes) return;
-  landing.bytes = other.landing.bytes;
-  landing.budget = other.landing.budget;
+  bounce_buffers.without += other.bounce_buffers.without;
+  bounce_buffers.refused += other.bounce_buffers.refused;
+  if (other.bounce_buffers.bytes < bounce_buffers.bytes) return;
+  bounce_buffers.bytes = other.bounce_buffers.bytes;
+  bounce_buffers.budget = other.bounce_buffers.budget;
 }
 
 void PlannedExchange::tell(const Extent& of_all) {
@@ -129,12 +129,13 @@ void PlannedExchange::tell(const Extent& of_all) {
     return std::to_string(count) + (count == 1 ? " neighbour" : " neighbours");
   };
   const auto kib = [](std::uint64_t bytes) { return std::to_string((bytes + 1023) / 1024); };
-  const halo::Landing& landing = of_all.landing;
+  const halo::BounceBuffers& bounce_buffers = of_all.bounce_buffers;
   why_ = of_all.near != 0 || of_all.far == 0 ? neighbours(of_all.near) + " by stores" : "";
   if (of_all.far != 0) why_ += (why_.empty() ? "" : ", ") + neighbours(of_all.far) + " by put frames";
-  why_ += "; landing places: at most " + kib(landing.bytes) + " of " + kib(landing.budget) + " KiB of a rank";
-  if (landing.without != 0) why_ += ", none for " + neighbours(landing.without);
-  if (landing.refused != 0) why_ += " (" + std::to_string(landing.refused) + " for want of room)";
+  why_ +=
+      "; landing places: at most " + kib(bounce_buffers.bytes) + " of " + kib(bounce_buffers.budget) + " KiB of a rank";
+  if (bounce_buffers.without != 0) why_ += ", none for " + neighbours(bounce_buffers.without);
+  if (bounce_buffers.refused != 0) why_ += " (" + std::to_string(bounce_buffers.refused) + " for want of room)";
 }
 
 std::unique_ptr<PlannedExchange> PlannedExchange::make_here(const Reading& reading, const Communicator& group) try {
@@ -154,7 +155,7 @@ std::unique_ptr<PlannedExchange> PlannedExchange::make_here(const Reading& readi
 std::unique_ptr<PlannedExchange> PlannedExchange::make(std::span<const halo::End> out, std::span<const halo::End> in) {
   if (!options().exchange_plans) return nullptr;
   destroy_released();
-  const halo::Costs costs = exchange_costs(all().landing.load(std::memory_order_relaxed));
+  const halo::Costs costs = exchange_costs(all().bounce_bytes.load(std::memory_order_relaxed));
   try {
     std::unique_ptr<PlannedExchange> made(new PlannedExchange(out, in, costs));
     const std::lock_guard guard(all().lock);

@@ -80,10 +80,10 @@ class PlannedExchange final : public NeighbourExchange {
   struct Extent {
     std::uint64_t near = 0;
     std::uint64_t far = 0;
-    halo::Landing landing = {};
+    halo::BounceBuffers bounce_buffers = {};
     void operator+=(const Extent& other);
   };
-  Extent extent() const { return {plan_.from_near(), plan_.from_far(), plan_.landing()}; }
+  Extent extent() const { return {plan_.from_near(), plan_.from_far(), plan_.bounce_buffers()}; }
   void tell(const Extent& of_all);
   std::string_view why() const { return why_; }
   // As the plan's, of the exchange that was begun last; but while another thread moves it, nothing is known.

@@ -34,13 +34,13 @@ static_assert(copying_settings(tune::CopyCosts{}) == p2p::CopyingSettings{}, "th
 
 constexpr halo::Costs plan_costs(const tune::Costs& costs) {
   return {.pull_least = whole(costs.exchange.pull_least),
-          .landing_most = whole(costs.exchange.landing_most),
+          .bounce_most = whole(costs.exchange.landing_most),
           .direct_least = whole(costs.exchange.direct_least),
-          .short_landing_most = whole(costs.exchange.short_landing_most),
+          .short_bounce_most = whole(costs.exchange.short_landing_most),
           .shared_most = whole(costs.exchange.shared_most),
-          .landing_budget = whole(costs.exchange.plan_landing),
+          .bounce_budget = whole(costs.exchange.plan_landing),
           .pieces = piece_sizes(costs.copy),
-          .far_landing_most = whole(costs.exchange.far_landing_most)};
+          .far_bounce_most = whole(costs.exchange.far_landing_most)};
 }
 static_assert(plan_costs(tune::Costs{}) == halo::Costs{}, "the same defaults");
 
@@ -65,10 +65,10 @@ p2p::CopyingSettings own_copying() {
   return settings;
 }
 
-halo::Costs exchange_costs(std::uint64_t landing) {
+halo::Costs exchange_costs(std::uint64_t bounce_bytes) {
   halo::Costs costs = plan_costs(tune::costs());
   const std::uint64_t most = whole(tune::costs().exchange.all_landing);
-  costs.landing_budget = std::min(costs.landing_budget, most - std::min(most, landing));
+  costs.bounce_budget = std::min(costs.bounce_budget, most - std::min(most, bounce_bytes));
   return costs;
 }
 

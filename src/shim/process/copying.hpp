@@ -14,6 +14,6 @@ namespace urakata::shim {
 p2p::CopyingSettings own_copying();
 
 // Of a new exchange plan. `landing`: what this process's other plans take (halo::Landing::bytes).
-halo::Costs exchange_costs(std::uint64_t landing);
+halo::Costs exchange_costs(std::uint64_t bounce_bytes);
 
 }  // namespace urakata::shim
