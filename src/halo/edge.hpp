@@ -58,19 +58,19 @@ namespace urakata::halo {
 
 using p2p::kLine;
 
-inline constexpr std::uint64_t kInLine = kLine - sizeof(std::uint64_t);  // payload bytes beside a mark
+inline constexpr std::uint64_t kInSlot = kLine - sizeof(std::uint64_t);  // payload bytes beside a mark
 
 // How a payload has come: the two lowest bits of a mark in a put line.
-enum class PutKind : std::uint64_t { in_line, direct, bounced, rendezvous };
+enum class PutKind : std::uint64_t { in_slot, direct, bounced, rendezvous };
 inline constexpr unsigned kPutKindBits = 2;
 
-struct alignas(kLine) PutLine {
-  std::atomic<std::uint64_t> mark{0};
-  std::byte payload[kInLine];  // or, of an RTS, the address that the sender's elements are counted from
+struct alignas(kLine) MailboxSlot {
+  std::atomic<std::uint64_t> flag{0};
+  std::byte payload[kInSlot];  // or, of an RTS, the address that the sender's elements are counted from
 };
 
-struct alignas(kLine) Ready {
-  std::atomic<std::uint64_t> mark{0};
+struct alignas(kLine) ReadyFlag {
+  std::atomic<std::uint64_t> flag{0};
   // What the receiver's elements are counted from. Relaxed: belongs to `mark`, or to a later one, when there is nothing
   // left to copy.
   std::atomic<std::byte*> target{nullptr};
@@ -112,7 +112,7 @@ struct alignas(kLine) OutEdge {
   // Set by the receiver in join(), constant from the caller's barrier on. The sender gives the vectors their size.
   InEdge* in = nullptr;
   p2p::Port* receiver = nullptr;
-  PutLine* put_lines = nullptr;
+  MailboxSlot* mailbox = nullptr;
   std::byte* bounce = nullptr;  // two places, `landing_room` bytes apart; nullptr: none
   std::uint64_t bounce_bytes = 0;
   std::vector<Segment> target;
@@ -129,7 +129,7 @@ struct alignas(kLine) OutEdge {
   std::uint64_t piece = 0;                   // bytes of one of a share; set by the receiver in join()
   std::atomic<bool> receiver_gone{false};    // by the receiver, release, once
   std::atomic<bool> receiver_failed{false};  // likewise
-  Ready ready;                               // by the receiver
+  ReadyFlag ready;                           // by the receiver
   Share shares[2];
 
  private:
@@ -173,7 +173,7 @@ struct alignas(kLine) InEdge {
 
   std::atomic<bool> sender_gone{false};    // by the sender, release, once
   std::atomic<bool> sender_failed{false};  // likewise
-  PutLine put_lines[2];                    // by the sender
+  MailboxSlot mailbox[2];                  // by the sender
 
  private:
   void claim_pieces(std::uint64_t k, Counts& counts);

@@ -107,7 +107,7 @@ void FarEdges::tell_ready(std::uint64_t k, Counts& counts) {
     if (!one.tell || one.lost.load(std::memory_order_acquire)) continue;
     wire_.put(one.rank, {.kind = FrameKind::put_ready, .tag = one.plan.load(std::memory_order_relaxed), .id = k},
               nullptr, *this, 0);
-    ++counts.ready_marks;
+    ++counts.ready_flags;
   }
 }
 

@@ -22,7 +22,7 @@ Fit InEdge::join(const Segment& segment, OutEdge& edge, std::uint32_t number) {
   sender = edge.sender;
   edge.in = this;
   edge.receiver = receiver;
-  edge.put_lines = put_lines;
+  edge.mailbox = mailbox;
   edge.bounce = bounce;
   edge.bounce_bytes = bounce_bytes;
   edge.credit = one_way;
@@ -39,8 +39,8 @@ void InEdge::begin(std::uint64_t k, std::byte* to, Counts& counts) {
   if (!direct && !one_way) return;
   out->ready.target.store(base, std::memory_order_relaxed);
   // Release: what the program has read of its elements, and this rank of the turn before, comes before.
-  out->ready.mark.store(k, std::memory_order_release);
-  ++counts.ready_marks;
+  out->ready.flag.store(k, std::memory_order_release);
+  ++counts.ready_flags;
   // A payload that has a landing place and a free turn waits for nobody.
   if (one_way || bounce == nullptr) sender->wake();
 }
@@ -48,18 +48,18 @@ void InEdge::begin(std::uint64_t k, std::byte* to, Counts& counts) {
 bool InEdge::news(std::uint64_t k) const {
   if (shared)
     return out->shares[k % 2].by_sender.load(std::memory_order_acquire) + own_pieces == p2p::pieces_of(bytes, piece);
-  return put_lines[k % 2].mark.load(std::memory_order_acquire) >> kPutKindBits == k;
+  return mailbox[k % 2].flag.load(std::memory_order_acquire) >> kPutKindBits == k;
 }
 
 bool InEdge::take(std::uint64_t k, Counts& counts) {
   if (taken == k) return true;
   if (!shared) {
-    const PutLine& line = put_lines[k % 2];
-    const std::uint64_t mark = line.mark.load(std::memory_order_acquire);
-    if (mark >> kPutKindBits != k) return false;
-    switch (static_cast<PutKind>(mark & ((1U << kPutKindBits) - 1))) {
-      case PutKind::in_line:
-        unpack(line.payload, target, base);
+    const MailboxSlot& slot = mailbox[k % 2];
+    const std::uint64_t flag = slot.flag.load(std::memory_order_acquire);
+    if (flag >> kPutKindBits != k) return false;
+    switch (static_cast<PutKind>(flag & ((1U << kPutKindBits) - 1))) {
+      case PutKind::in_slot:
+        unpack(slot.payload, target, base);
         ++counts.unpacked;
         break;
       case PutKind::direct:
@@ -80,9 +80,9 @@ bool InEdge::take(std::uint64_t k, Counts& counts) {
 
 bool InEdge::take_here(std::uint64_t k, Counts& counts) {
   if (taken == k) return true;
-  const std::uint64_t mark = put_lines[k % 2].mark.load(std::memory_order_acquire);
-  if (mark >> kPutKindBits != k) return false;
-  if (static_cast<PutKind>(mark & ((1U << kPutKindBits) - 1)) != PutKind::rendezvous) return take(k, counts);
+  const std::uint64_t flag = mailbox[k % 2].flag.load(std::memory_order_acquire);
+  if (flag >> kPutKindBits != k) return false;
+  if (static_cast<PutKind>(flag & ((1U << kPutKindBits) - 1)) != PutKind::rendezvous) return take(k, counts);
   const std::uint64_t own = shared ? own_pieces : 0;
   return out->shares[k % 2].by_sender.load(std::memory_order_acquire) + own == p2p::pieces_of(bytes, piece);
 }
@@ -92,7 +92,7 @@ void InEdge::claim_pieces(std::uint64_t k, Counts& counts) {
   own_pieces = 0;
   // The address as the RTS told it: the sender may have done all pieces, and be at its next exchange.
   const std::byte* from = nullptr;
-  std::memcpy(&from, put_lines[k % 2].payload, sizeof from);
+  std::memcpy(&from, mailbox[k % 2].payload, sizeof from);
   Share& share = out->shares[k % 2];
   const std::uint64_t pieces = p2p::pieces_of(bytes, piece);
   for (; share.claimed.fetch_add(1, std::memory_order_relaxed) < pieces; ++own_pieces) {

@@ -17,7 +17,7 @@ bool OutEdge::begin(std::uint64_t k, const std::byte* from, Counts& counts) {
 
 bool OutEdge::advance(std::uint64_t k, bool late, Counts& counts) {
   if (stage == Stage::held && put(k, counts)) return true;
-  if (stage == Stage::rendezvous && (late || !pulled) && ready.mark.load(std::memory_order_acquire) >= k)
+  if (stage == Stage::rendezvous && (late || !pulled) && ready.flag.load(std::memory_order_acquire) >= k)
     share(k, counts);
   return copied(k);
 }
@@ -29,28 +29,28 @@ bool OutEdge::copied(std::uint64_t k) const {
 
 bool OutEdge::news(std::uint64_t k) const {
   if (stage == Stage::held) return turn_free(k);
-  return (stage == Stage::rendezvous && ready.mark.load(std::memory_order_acquire) >= k) || copied(k);
+  return (stage == Stage::rendezvous && ready.flag.load(std::memory_order_acquire) >= k) || copied(k);
 }
 
 // Invariant 2.
 bool OutEdge::turn_free(std::uint64_t k) const {
-  return !credit || k <= 2 || ready.mark.load(std::memory_order_acquire) >= k - 1;
+  return !credit || k <= 2 || ready.flag.load(std::memory_order_acquire) >= k - 1;
 }
 
 // True: the payload has left. False: it is held, or a rendezvous has begun.
 bool OutEdge::put(std::uint64_t k, Counts& counts) {
-  if (direct && whole && !pulled && ready.mark.load(std::memory_order_acquire) >= k) {
+  if (direct && whole && !pulled && ready.flag.load(std::memory_order_acquire) >= k) {
     move(source, base, target, ready.target.load(std::memory_order_relaxed), 0, bytes);
     ++counts.direct;
     publish(k, PutKind::direct);
     return true;
   }
   if (!turn_free(k)) return false;
-  PutLine& line = put_lines[k % 2];
-  if (bytes <= kInLine) {
-    pack(source, base, line.payload);
-    ++counts.in_line;
-    publish(k, PutKind::in_line);
+  MailboxSlot& slot = mailbox[k % 2];
+  if (bytes <= kInSlot) {
+    pack(source, base, slot.payload);
+    ++counts.in_slot;
+    publish(k, PutKind::in_slot);
     return true;
   }
   if (bounce != nullptr) {
@@ -64,7 +64,7 @@ bool OutEdge::put(std::uint64_t k, Counts& counts) {
   share.by_sender.store(0, std::memory_order_relaxed);
   share.by_receiver.store(0, std::memory_order_relaxed);
   own_pieces = 0;
-  std::memcpy(line.payload, &base, sizeof base);
+  std::memcpy(slot.payload, &base, sizeof base);
   stage = Stage::rendezvous;
   ++counts.rendezvous;
   publish(k, PutKind::rendezvous);
@@ -72,7 +72,7 @@ bool OutEdge::put(std::uint64_t k, Counts& counts) {
 }
 
 void OutEdge::publish(std::uint64_t k, PutKind kind) {
-  put_lines[k % 2].mark.store(k << kPutKindBits | static_cast<std::uint64_t>(kind), std::memory_order_release);
+  mailbox[k % 2].flag.store(k << kPutKindBits | static_cast<std::uint64_t>(kind), std::memory_order_release);
   receiver->wake();
 }
 

@@ -133,8 +133,8 @@ void Plan::assign_bounce_buffers(const Costs& costs) {
   for (const std::uint32_t i : shortest_first) {
     InEdge& edge = in_[i];
     const bool far = far_in(i);
-    edge.direct = edge.bytes > kInLine;
-    if (edge.bytes == 0 || (!far && edge.bytes <= kInLine)) continue;  // which need none
+    edge.direct = edge.bytes > kInSlot;
+    if (edge.bytes == 0 || (!far && edge.bytes <= kInSlot)) continue;  // which need none
     const bool short_blocks =
         !far && edge.bytes <= costs.short_bounce_most &&
         std::ranges::any_of(ends_[i], [this](std::uint32_t end) { return has_short_blocks(given_[end]); });

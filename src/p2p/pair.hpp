@@ -67,7 +67,7 @@ struct Persistent {
 struct alignas(kLine) Put {
   static constexpr std::size_t kPayload = kLine - 16;  // bytes in the first line
 
-  std::atomic<std::uint64_t> mark{0};  // number of the put, from 1; by the sender, release
+  std::atomic<std::uint64_t> flag{0};  // number of the put, from 1; by the sender, release
   std::uint32_t order = 0;             // see older()
   std::uint16_t bytes = 0;             // of an eager payload
   Kind kind = Kind::eager;
@@ -88,7 +88,7 @@ struct ReceiveEnd {
   Put* next_put() const { return put_at(taken + 1); }
   Put* put_at(std::uint64_t k) const {
     Put& put = entry(k);
-    return put.mark.load(std::memory_order_acquire) == k ? &put : nullptr;
+    return put.flag.load(std::memory_order_acquire) == k ? &put : nullptr;
   }
 
   // Constant once the sender may find it.

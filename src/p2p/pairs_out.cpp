@@ -87,7 +87,7 @@ Request* Endpoint::Pairs::put(SendEnd& end, Put& entry, const Buffer& buffer, Mo
     entry.kind = Kind::rendezvous;
     std::memcpy(entry.payload(), &rts, sizeof rts);
   }
-  entry.mark.store(++end.put, std::memory_order_release);
+  entry.flag.store(++end.put, std::memory_order_release);
   to.wake();
   // What is known of the ring is out of date: the next start asks, and by then it is here.
   if (end.put - end.seen == kRingEntries) __builtin_prefetch(&end.taken);

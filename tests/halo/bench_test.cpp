@@ -89,13 +89,13 @@ void measure(std::uint64_t edges, std::uint64_t blocks, std::uint64_t block, std
   other.join();
   own.join();
   const Counts& counts = all.rank[0].plan->counts();
-  printf("  %2llu x %5llu x %6llu B %-5s in line %3.0f %%  direct %3.0f %%  landed %3.0f %%  rendezvous %3.0f %%",
+  printf("  %2llu x %5llu x %6llu B %-5s in slot %3.0f %%  direct %3.0f %%  bounced %3.0f %%  rendezvous %3.0f %%",
          static_cast<unsigned long long>(edges), static_cast<unsigned long long>(blocks),
          static_cast<unsigned long long>(block), fresh ? "fresh" : "same",
-         100.0 * static_cast<double>(counts.in_line) / static_cast<double>(counts.put_marks()),
-         100.0 * static_cast<double>(counts.direct) / static_cast<double>(counts.put_marks()),
-         100.0 * static_cast<double>(counts.bounced) / static_cast<double>(counts.put_marks()),
-         100.0 * static_cast<double>(counts.rendezvous) / static_cast<double>(counts.put_marks()));
+         100.0 * static_cast<double>(counts.in_slot) / static_cast<double>(counts.put_flags()),
+         100.0 * static_cast<double>(counts.direct) / static_cast<double>(counts.put_flags()),
+         100.0 * static_cast<double>(counts.bounced) / static_cast<double>(counts.put_flags()),
+         100.0 * static_cast<double>(counts.rendezvous) / static_cast<double>(counts.put_flags()));
   std::sort(whole.begin(), whole.end());
   std::sort(starts.begin(), starts.end());
   printf("  %7llu ns (least %llu)", static_cast<unsigned long long>(whole[kRounds / 2]),
@@ -117,8 +117,8 @@ TEST(Bench, DISABLED_Exchange) {
   direct.direct_least = direct.short_bounce_most = 0;
   const std::array<std::pair<const char*, Costs>, 4> ways{
       {{"pulled", {.pull_least = 0, .short_bounce_most = 0}},
-       {"direct or landed", direct},
-       {"landing only", bounce},
+       {"direct or bounced", direct},
+       {"bounced only", bounce},
        {"rendezvous", {.pull_least = UINT64_MAX, .bounce_most = 0, .short_bounce_most = 0}}}};
   for (const std::uint64_t bytes : {256U, 1024U, 4096U, 8192U, 32768U, 262'144U, 1'048'576U}) {
     for (const std::uint64_t block : {bytes, std::uint64_t{512}, std::uint64_t{64}, std::uint64_t{8}}) {

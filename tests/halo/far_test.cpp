@@ -29,7 +29,7 @@ TEST(FarEdges, NoRtsAndNoCtsWhereTheRelationIsSymmetric) {
     }
   }
   EXPECT_EQ(all.rank[0].plan->counts().put_frames, 4U);
-  EXPECT_EQ(all.rank[0].plan->counts().ready_marks, 0U);
+  EXPECT_EQ(all.rank[0].plan->counts().ready_flags, 0U);
   EXPECT_EQ(all.rank[0].plan->counts().unpacked, 0U);
   EXPECT_EQ(all.rank[1].plan->counts().unpacked, 4U);
   EXPECT_EQ(all.rank[0].plan->from_far(), 1U);
@@ -64,7 +64,7 @@ TEST(FarEdges, ACreditComesBackInAOneWayRelation) {
   EXPECT_TRUE(test(receiver));
   EXPECT_TRUE(holds_all(receiver, all, 3));
   EXPECT_EQ(sender.plan->counts().held, 1U);
-  EXPECT_EQ(receiver.plan->counts().ready_marks, 3U);
+  EXPECT_EQ(receiver.plan->counts().ready_flags, 3U);
 }
 
 // Before the receiver's answer is here nothing goes.

@@ -10,7 +10,7 @@ namespace urakata::halo::test {
 namespace {
 
 // 8 B both ways: each puts one line, and nobody says that it is ready.
-TEST(Plan, SmallPayloadsTravelInTheLineOfTheMark) {
+TEST(Plan, SmallPayloadsTravelInTheSlotOfTheFlag) {
   Neighbourhood all(2, {edge(0, 1, 8), edge(1, 0, 8)});
   all.join_all();
   for (std::uint64_t k = 1; k <= 5; ++k) {
@@ -23,9 +23,9 @@ TEST(Plan, SmallPayloadsTravelInTheLineOfTheMark) {
   for (const Rank& rank : all.rank) {
     const Counts& counts = rank.plan->counts();
     EXPECT_EQ(counts.exchanges, 5U);
-    EXPECT_EQ(counts.in_line, 5U);
-    EXPECT_EQ(counts.put_marks(), 5U);
-    EXPECT_EQ(counts.ready_marks, 0U);
+    EXPECT_EQ(counts.in_slot, 5U);
+    EXPECT_EQ(counts.put_flags(), 5U);
+    EXPECT_EQ(counts.ready_flags, 0U);
     EXPECT_EQ(counts.copies(), 10U);
     EXPECT_EQ(counts.bytes, 40U);
     EXPECT_EQ(rank.plan->bounce_buffers().bytes, 0U);
@@ -49,7 +49,7 @@ TEST(Plan, PutsStraightWhereTheReceiverHasBegun) {
   EXPECT_EQ(all.rank[0].plan->counts().copies(), 4U);
   EXPECT_EQ(all.rank[1].plan->counts().direct, 4U);
   EXPECT_EQ(all.rank[1].plan->counts().copies(), 8U);
-  EXPECT_EQ(all.rank[1].plan->counts().ready_marks, 4U);
+  EXPECT_EQ(all.rank[1].plan->counts().ready_flags, 4U);
   EXPECT_EQ(all.rank[0].plan->bounce_buffers().bytes, 8192U);
 }
 
@@ -99,7 +99,7 @@ TEST(Plan, ShortBlocksBounceWhereLongerOnesArePulled) {
         for (const Rank& rank : all.rank) {
           EXPECT_EQ(rank.plan->counts().bounced, bounces ? 3U : 0U);
           EXPECT_EQ(rank.plan->counts().pieces_received, bounces ? 0U : 3U);
-          EXPECT_EQ(rank.plan->counts().ready_marks, bounces ? 0U : 3U);
+          EXPECT_EQ(rank.plan->counts().ready_flags, bounces ? 0U : 3U);
         }
       }
     }
@@ -151,8 +151,8 @@ TEST(Plan, ACreditComesBackInAOneWayRelation) {
       EXPECT_TRUE(test(receiver));
       EXPECT_TRUE(holds_all(receiver, all, k));
     }
-    EXPECT_EQ(receiver.plan->counts().ready_marks, 3U);
-    EXPECT_EQ(sender.plan->counts().put_marks(), 3U);
+    EXPECT_EQ(receiver.plan->counts().ready_flags, 3U);
+    EXPECT_EQ(sender.plan->counts().put_flags(), 3U);
   }
 }
 
@@ -194,8 +194,8 @@ TEST(Plan, EndsBetweenTwoRanksShareAnEdge) {
     }
     for (const Rank& each : rank) {
       EXPECT_EQ(each.plan->from_near(), 3U);
-      EXPECT_EQ(each.plan->counts().in_line, 4U);
-      EXPECT_EQ(each.plan->counts().put_marks(), 4U);
+      EXPECT_EQ(each.plan->counts().in_slot, 4U);
+      EXPECT_EQ(each.plan->counts().put_flags(), 4U);
       EXPECT_EQ(each.plan->counts().bytes, 4 * 48U);
     }
   }
@@ -288,8 +288,8 @@ TEST(Plan, EmptyEdgesAndNoNeighboursTakeNothing) {
   EXPECT_EQ(all.rank[1].plan->ready_any(), std::nullopt);
   EXPECT_TRUE(all.rank[1].plan->complete());
   EXPECT_TRUE(test(all.rank[0]));
-  EXPECT_EQ(all.rank[0].plan->counts().put_marks(), 0U);
-  EXPECT_EQ(all.rank[0].plan->counts().ready_marks, 1U);  // an empty edge proves nothing
+  EXPECT_EQ(all.rank[0].plan->counts().put_flags(), 0U);
+  EXPECT_EQ(all.rank[0].plan->counts().ready_flags, 1U);  // an empty edge proves nothing
 }
 
 // Three neighbours put in the order 2, 0, 1.

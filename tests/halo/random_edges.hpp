@@ -35,7 +35,7 @@ inline std::uint64_t draw_bytes(Dice& dice) {
       return 0;
     case 1:
     case 2:
-      return 1 + dice.below(kInLine + 2);
+      return 1 + dice.below(kInSlot + 2);
     case 3:
       return dice.of(std::array<std::uint64_t, 8>{55, 56, 57, 511, 512, 2048, 2049, 4097});
     case 4:
