@@ -135,7 +135,7 @@ struct alignas(kLine) OutEdge {
  private:
   bool put(std::uint64_t k, Counts& counts);
   void publish(std::uint64_t k, PutKind kind);
-  bool turn_free(std::uint64_t k) const;
+  bool buffer_free(std::uint64_t k) const;
   void share(std::uint64_t k, Counts& counts);
 };
 

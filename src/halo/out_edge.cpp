@@ -28,12 +28,12 @@ bool OutEdge::copied(std::uint64_t k) const {
 }
 
 bool OutEdge::news(std::uint64_t k) const {
-  if (stage == Stage::held) return turn_free(k);
+  if (stage == Stage::held) return buffer_free(k);
   return (stage == Stage::rendezvous && ready.flag.load(std::memory_order_acquire) >= k) || copied(k);
 }
 
 // Invariant 2.
-bool OutEdge::turn_free(std::uint64_t k) const {
+bool OutEdge::buffer_free(std::uint64_t k) const {
   return !credit || k <= 2 || ready.flag.load(std::memory_order_acquire) >= k - 1;
 }
 
@@ -45,7 +45,7 @@ bool OutEdge::put(std::uint64_t k, Counts& counts) {
     publish(k, PutKind::direct);
     return true;
   }
-  if (!turn_free(k)) return false;
+  if (!buffer_free(k)) return false;
   MailboxSlot& slot = mailbox[k % 2];
   if (bytes <= kInSlot) {
     pack(source, base, slot.payload);
