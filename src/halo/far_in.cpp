@@ -1,7 +1,7 @@
 // The receivers' ends of edges between nodes.
 #include <algorithm>
 
-#include "halo/far_edges.hpp"
+#include "halo/far_channels.hpp"
 
 namespace urakata::halo {
 
@@ -20,7 +20,7 @@ constexpr std::uint32_t low_of(std::uint64_t id) { return static_cast<std::uint3
 
 }  // namespace
 
-FarEdges::Peer& FarEdges::peer(std::int32_t rank) {
+FarChannels::Peer& FarChannels::peer(std::int32_t rank) {
   const auto found = std::ranges::find(peers_, rank, &Peer::rank);
   if (found != peers_.end()) return *found;
   Peer& made = peers_.emplace_back();
@@ -28,7 +28,7 @@ FarEdges::Peer& FarEdges::peer(std::int32_t rank) {
   return made;
 }
 
-std::uint32_t FarEdges::add_in(std::int32_t rank, const Elements& target, std::uint64_t bytes, bool one_way) {
+std::uint32_t FarChannels::add_in(std::int32_t rank, const Elements& target, std::uint64_t bytes, bool one_way) {
   In& in = in_.emplace_back();
   in.peer = &peer(rank);
   in.bytes = bytes;
@@ -38,19 +38,19 @@ std::uint32_t FarEdges::add_in(std::int32_t rank, const Elements& target, std::u
   return static_cast<std::uint32_t>(in_.size() - 1);
 }
 
-void FarEdges::set_bounce(std::uint32_t in, std::byte* bounce, std::uint64_t bounce_bytes) {
+void FarChannels::set_bounce(std::uint32_t in, std::byte* bounce, std::uint64_t bounce_bytes) {
   in_[in].bounce = bounce;
   in_[in].bounce_bytes = bounce_bytes;
 }
 
-std::uint64_t FarEdges::most_rooms() const {
+std::uint64_t FarChannels::most_rooms() const {
   std::uint64_t all = 0;
   for (const Out& out : out_) all += out.packed.size();
   for (const Peer& one : peers_) all += one.most_room;
   return all;
 }
 
-std::uint64_t FarEdges::enter() {
+std::uint64_t FarChannels::enter() {
   std::uint64_t all = 0;
   for (In& in : in_) {
     in.peer->tell = in.peer->tell || in.one_way || in.bounce == nullptr;
@@ -64,7 +64,7 @@ std::uint64_t FarEdges::enter() {
   return all;
 }
 
-void FarEdges::join(std::uint32_t number, std::int32_t plan, std::uint32_t out) {
+void FarChannels::join(std::uint32_t number, std::int32_t plan, std::uint32_t out) {
   const In& in = in_[number];
   in.peer->plan.store(plan, std::memory_order_relaxed);
   const std::uint64_t how = (in.bounce == nullptr ? kAsks : 0) | (in.one_way ? kCredit : 0);
@@ -76,7 +76,7 @@ void FarEdges::join(std::uint32_t number, std::int32_t plan, std::uint32_t out) 
             nullptr, *this, 0);
 }
 
-bool FarEdges::opened(std::int32_t from, const Frame& frame) {
+bool FarChannels::opened(std::int32_t from, const Frame& frame) {
   const std::uint32_t number = high_of(frame.id);
   if (number >= out_.size() || out_[number].peer->rank != from) return false;
   Out& out = out_[number];
@@ -89,7 +89,7 @@ bool FarEdges::opened(std::int32_t from, const Frame& frame) {
   return true;
 }
 
-void FarEdges::begin_in(std::uint64_t k, std::uint32_t number, std::byte* address, Counts& counts) {
+void FarChannels::begin_in(std::uint64_t k, std::uint32_t number, std::byte* address, Counts& counts) {
   In& in = in_[number];
   const std::lock_guard guard(lock_);
   in.target.address = address;
@@ -102,7 +102,7 @@ void FarEdges::begin_in(std::uint64_t k, std::uint32_t number, std::byte* addres
   if (whole) in.taken.store(k, std::memory_order_release);
 }
 
-void FarEdges::tell_ready(std::uint64_t k, Counts& counts) {
+void FarChannels::tell_ready(std::uint64_t k, Counts& counts) {
   for (Peer& one : peers_) {
     if (!one.tell || one.lost.load(std::memory_order_acquire)) continue;
     wire_.put(one.rank, {.kind = FrameKind::put_ready, .tag = one.plan.load(std::memory_order_relaxed), .id = k},
@@ -113,13 +113,13 @@ void FarEdges::tell_ready(std::uint64_t k, Counts& counts) {
 
 // --- the sink: under the wire's lock ---------------------------------------------------------------------------------
 
-FarEdges::In* FarEdges::in_of(std::int32_t from, const Frame& frame) {
+FarChannels::In* FarChannels::in_of(std::int32_t from, const Frame& frame) {
   const std::uint32_t number = high_of(frame.id);
   if (number >= in_.size() || in_[number].peer->rank != from) return nullptr;
   return &in_[number];
 }
 
-std::byte* FarEdges::place(std::int32_t from, const Frame& frame) {
+std::byte* FarChannels::place(std::int32_t from, const Frame& frame) {
   In* const in = in_of(from, frame);
   if (in == nullptr) return nullptr;
   const std::lock_guard guard(lock_);
@@ -131,7 +131,7 @@ std::byte* FarEdges::place(std::int32_t from, const Frame& frame) {
   return in->begun == k && frame.bytes <= in->peer->room.size() ? in->peer->room.data() : nullptr;
 }
 
-bool FarEdges::arrived(std::int32_t from, const Frame& frame) {
+bool FarChannels::arrived(std::int32_t from, const Frame& frame) {
   switch (frame.kind) {
     case FrameKind::put:
       return slice_arrived(from, frame);
@@ -149,7 +149,7 @@ bool FarEdges::arrived(std::int32_t from, const Frame& frame) {
   }
 }
 
-bool FarEdges::slice_arrived(std::int32_t from, const Frame& frame) {
+bool FarChannels::slice_arrived(std::int32_t from, const Frame& frame) {
   In& in = *in_of(from, frame);
   const std::lock_guard guard(lock_);
   const std::uint64_t k = in.came + 1;
@@ -165,14 +165,14 @@ bool FarEdges::slice_arrived(std::int32_t from, const Frame& frame) {
   return true;
 }
 
-bool FarEdges::lost(std::int32_t rank) {
+bool FarChannels::lost(std::int32_t rank) {
   const auto found = std::ranges::find(peers_, rank, &Peer::rank);
   if (found == peers_.end()) return false;
   const bool known = found->lost.exchange(true, std::memory_order_acq_rel);
   fail();
   if (known) return false;
   const std::lock_guard guard(lock_);
-  const auto open = [&](const auto& edge) { return edge.peer == &*found; };
+  const auto open = [&](const auto& channel) { return channel.peer == &*found; };
   return std::ranges::any_of(in_, [&](const In& in) { return open(in) && in.came < in.begun; }) ||
          std::ranges::any_of(out_, [&](const Out& out) {
            return open(out) && (!out.left.load(std::memory_order_relaxed) || out.held.load(std::memory_order_relaxed));

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "halo/far_edges.hpp"
+#include "halo/far_channels.hpp"
 
 namespace urakata::halo {
 
-std::uint32_t FarEdges::add_out(std::int32_t rank, const Elements& source, std::uint64_t bytes) {
+std::uint32_t FarChannels::add_out(std::int32_t rank, const Elements& source, std::uint64_t bytes) {
   Out& out = out_.emplace_back();
   out.peer = &peer(rank);
   out.bytes = bytes;
@@ -16,13 +16,13 @@ std::uint32_t FarEdges::add_out(std::int32_t rank, const Elements& source, std::
 }
 
 // Invariant 2.
-bool FarEdges::may_go(std::uint64_t k, const Out& out) const {
+bool FarChannels::may_go(std::uint64_t k, const Out& out) const {
   if (!out.open.load(std::memory_order_acquire)) return false;
   if (out.asks) return out.peer->ready.load(std::memory_order_acquire) >= k;
   return !out.credit || k <= 2 || out.peer->ready.load(std::memory_order_acquire) >= k - 1;
 }
 
-bool FarEdges::begin_out(std::uint64_t k, std::uint32_t number, std::byte* address, Counts& counts) {
+bool FarChannels::begin_out(std::uint64_t k, std::uint32_t number, std::byte* address, Counts& counts) {
   Out& out = out_[number];
   out.source.address = address;
   out.at = 0;
@@ -35,7 +35,7 @@ bool FarEdges::begin_out(std::uint64_t k, std::uint32_t number, std::byte* addre
   return advance(k, number, counts);
 }
 
-bool FarEdges::advance(std::uint64_t k, std::uint32_t number, Counts& counts) {
+bool FarChannels::advance(std::uint64_t k, std::uint32_t number, Counts& counts) {
   Out& out = out_[number];
   if (!out.left.load(std::memory_order_acquire) || failed()) return false;
   if (out.at == 0) {
@@ -62,13 +62,13 @@ bool FarEdges::advance(std::uint64_t k, std::uint32_t number, Counts& counts) {
   return true;
 }
 
-bool FarEdges::news(std::uint64_t k, std::uint32_t number) const {
+bool FarChannels::news(std::uint64_t k, std::uint32_t number) const {
   const Out& out = out_[number];
   if (!out.left.load(std::memory_order_acquire)) return false;
   return out.at != 0 || may_go(k, out);
 }
 
-bool FarEdges::give_up() {
+bool FarChannels::give_up() {
   wire_.give_up(*this);
   for (Peer& one : peers_) {
     const std::int32_t plan = one.plan.load(std::memory_order_relaxed);

@@ -5,16 +5,18 @@
 #include <numeric>
 #include <utility>
 
-#include "halo/far_edges.hpp"
+#include "halo/far_channels.hpp"
 
 namespace urakata::halo {
 
 namespace {
 
-std::uint64_t bytes_of(const End& end) { return end.shape == nullptr ? end.count : end.count * end.shape->size(); }
+std::uint64_t bytes_of(const ChannelEnd& end) {
+  return end.shape == nullptr ? end.count : end.count * end.shape->size();
+}
 
 // One piece of memory needs no shape.
-Segment segment_of(const End& end) {
+Segment segment_of(const ChannelEnd& end) {
   const std::uint64_t bytes = bytes_of(end);
   if (end.shape == nullptr || end.shape->contiguous()) return {end.offset, bytes, {nullptr, bytes, nullptr}};
   return {end.offset, bytes, {nullptr, end.count, end.shape}};
@@ -30,85 +32,85 @@ constexpr std::uint64_t whole_lines(std::uint64_t bytes) { return (bytes + kLine
 }  // namespace
 
 // Both sides of an edge find the same, since it does not depend on the order of the ends.
-Plan::Places Plan::places_of(std::span<const End> ends, std::uint64_t shared_most) {
+Plan::Places Plan::places_of(std::span<const ChannelEnd> ends, std::uint64_t shared_most) {
   struct Shared {
     std::uint64_t bytes = 0;
     std::uint32_t segments = 0;
-    std::uint32_t edge = 0;
+    std::uint32_t channel = 0;
   };
   std::map<std::uint32_t, Shared> by_peer;
-  const auto shared_with = [&](const End& end) -> Shared* {
-    return end.far == End::kNear && bytes_of(end) != 0 ? &by_peer[end.peer] : nullptr;
+  const auto shared_with = [&](const ChannelEnd& end) -> Shared* {
+    return end.far == ChannelEnd::kNear && bytes_of(end) != 0 ? &by_peer[end.peer] : nullptr;
   };
-  for (const End& end : ends) {
+  for (const ChannelEnd& end : ends) {
     if (Shared* const shared = shared_with(end)) shared->bytes += bytes_of(end);
   }
   Places places;
   places.of.reserve(ends.size());
-  for (const End& end : ends) {
+  for (const ChannelEnd& end : ends) {
     Shared* const shared = shared_with(end);
     if (shared == nullptr || shared->bytes >= shared_most) {
-      places.of.push_back({places.edges++, 0});
+      places.of.push_back({places.channels++, 0});
       continue;
     }
-    if (shared->segments == 0) shared->edge = places.edges++;
-    places.of.push_back({shared->edge, shared->segments++});
+    if (shared->segments == 0) shared->channel = places.channels++;
+    places.of.push_back({shared->channel, shared->segments++});
   }
   return places;
 }
 
-Plan::Plan(p2p::Port& port, std::span<const End> out, std::span<const End> in, const Costs& costs,
+Plan::Plan(p2p::Port& port, std::span<const ChannelEnd> out, std::span<const ChannelEnd> in, const Costs& costs,
            transport::PutWire* wire)
     : port_(port),
       out_places_(places_of(out, costs.shared_most)),
       in_places_(places_of(in, costs.shared_most)),
-      out_(out_places_.edges),
-      in_(in_places_.edges),
+      out_(out_places_.channels),
+      in_(in_places_.channels),
       ends_(in_.size()),
       from_far_(in_.size()) {
-  const auto is_far = [](const End& end) { return end.far != End::kNear && bytes_of(end) != 0; };
+  const auto is_far = [](const ChannelEnd& end) { return end.far != ChannelEnd::kNear && bytes_of(end) != 0; };
   if (wire != nullptr && (std::ranges::any_of(out, is_far) || std::ranges::any_of(in, is_far))) {
-    far_ = std::make_unique<FarEdges>(*wire);
+    far_ = std::make_unique<FarChannels>(*wire);
     out_number_.resize(out_.size(), kNear);
     in_number_.resize(in_.size(), kNear);
     for (const auto& ends : {out, in}) {
-      for (const End& end : ends) longest_far_ = std::max(longest_far_, is_far(end) ? bytes_of(end) : 0);
+      for (const ChannelEnd& end : ends) longest_far_ = std::max(longest_far_, is_far(end) ? bytes_of(end) : 0);
     }
   }
   std::vector<std::uint32_t> receivers;
   for (std::size_t i = 0; i < out.size(); ++i) {
-    const std::uint32_t number = out_places_.of[i].edge;
-    OutEdge& edge = out_[number];
-    const Segment& segment = edge.source.emplace_back(segment_of(out[i]));
-    edge.target.emplace_back();
-    edge.fit.push_back(Fit::open);
-    edge.bytes += segment.bytes;
-    edge.sender = &port;
+    const std::uint32_t number = out_places_.of[i].channel;
+    OutChannel& channel = out_[number];
+    const Segment& segment = channel.source.emplace_back(segment_of(out[i]));
+    channel.target.emplace_back();
+    channel.fit.push_back(Fit::open);
+    channel.bytes += segment.bytes;
+    channel.sender = &port;
     if (segment.bytes == 0) continue;
     receivers.push_back(out[i].peer);
-    if (edge.source.size() == 1) sending_.push_back(number);
+    if (channel.source.size() == 1) sending_.push_back(number);
     if (is_far(out[i])) out_number_[number] = far_->add_out(out[i].far, segment.elements, segment.bytes);
   }
   std::sort(receivers.begin(), receivers.end());
   for (std::size_t i = 0; i < in.size(); ++i) {
-    const std::uint32_t number = in_places_.of[i].edge;
-    InEdge& edge = in_[number];
+    const std::uint32_t number = in_places_.of[i].channel;
+    InChannel& channel = in_[number];
     const Segment& segment = given_.emplace_back(segment_of(in[i]));
-    edge.target.emplace_back();
-    edge.bytes += segment.bytes;
-    edge.receiver = &port;
-    edge.one_way = !std::binary_search(receivers.begin(), receivers.end(), in[i].peer);
+    channel.target.emplace_back();
+    channel.bytes += segment.bytes;
+    channel.receiver = &port;
+    channel.one_way = !std::binary_search(receivers.begin(), receivers.end(), in[i].peer);
     ends_[number].push_back(static_cast<std::uint32_t>(i));
-    from_far_[number] = in[i].far != End::kNear;
+    from_far_[number] = in[i].far != ChannelEnd::kNear;
     if (segment.bytes == 0) {
       empty_.push_back(static_cast<std::uint32_t>(i));
       continue;
     }
     ++sources_;
-    if (edge.target.size() == 1) receiving_.push_back(number);
-    if (is_far(in[i])) in_number_[number] = far_->add_in(in[i].far, segment.elements, segment.bytes, edge.one_way);
+    if (channel.target.size() == 1) receiving_.push_back(number);
+    if (is_far(in[i])) in_number_[number] = far_->add_in(in[i].far, segment.elements, segment.bytes, channel.one_way);
   }
-  for (InEdge& edge : in_) edge.piece = p2p::piece_of(edge.bytes, costs.pieces);
+  for (InChannel& channel : in_) channel.piece = p2p::piece_of(channel.bytes, costs.pieces);
   near_ = sending_.size() + receiving_.size() != (far_ != nullptr ? far_->size() : 0);
   assign_bounce_buffers(costs);
   waiting_.reserve(receiving_.size());
@@ -131,45 +133,45 @@ void Plan::assign_bounce_buffers(const Costs& costs) {
   std::iota(shortest_first.begin(), shortest_first.end(), 0);
   std::ranges::sort(shortest_first, {}, [this](std::uint32_t i) { return std::pair(in_[i].bytes, i); });
   for (const std::uint32_t i : shortest_first) {
-    InEdge& edge = in_[i];
+    InChannel& channel = in_[i];
     const bool far = far_in(i);
-    edge.direct = edge.bytes > kInSlot;
-    if (edge.bytes == 0 || (!far && edge.bytes <= kInSlot)) continue;  // which need none
+    channel.direct = channel.bytes > kInSlot;
+    if (channel.bytes == 0 || (!far && channel.bytes <= kInSlot)) continue;  // which need none
     const bool short_blocks =
-        !far && edge.bytes <= costs.short_bounce_most &&
+        !far && channel.bytes <= costs.short_bounce_most &&
         std::ranges::any_of(ends_[i], [this](std::uint32_t end) { return has_short_blocks(given_[end]); });
-    if (!far && !edge.one_way && !short_blocks && edge.bytes >= costs.pull_least) {  // likewise
-      edge.pulls = true;
-      edge.piece = edge.bytes;
+    if (!far && !channel.one_way && !short_blocks && channel.bytes >= costs.pull_least) {  // likewise
+      channel.pulls = true;
+      channel.piece = channel.bytes;
       continue;
     }
-    const std::uint64_t room = whole_lines(edge.bytes);
-    const bool bounces = short_blocks || edge.bytes <= (far ? costs.far_bounce_most : costs.bounce_most);
+    const std::uint64_t room = whole_lines(channel.bytes);
+    const bool bounces = short_blocks || channel.bytes <= (far ? costs.far_bounce_most : costs.bounce_most);
     if (!bounces || taken + 2 * room > costs.bounce_budget) {
       bounce_buffers_.without += ends_[i].size();
       bounce_buffers_.refused += bounces ? ends_[i].size() : 0;
       continue;
     }
-    edge.bounce_bytes = room;
-    edge.direct = !short_blocks && edge.bytes >= costs.direct_least;
+    channel.bounce_bytes = room;
+    channel.direct = !short_blocks && channel.bytes >= costs.direct_least;
     taken += 2 * room;
     places += 2 * room;
   }
   if (places != 0) bounce_memory_ = std::make_unique_for_overwrite<Line[]>(places / kLine);
   std::byte* next = places != 0 ? bounce_memory_[0].bytes : nullptr;
   for (std::uint32_t i = 0; i < in_.size(); ++i) {
-    InEdge& edge = in_[i];
-    if (edge.bounce_bytes == 0) continue;
-    edge.bounce = next;
-    next += 2 * edge.bounce_bytes;
-    if (far_in(i)) far_->set_bounce(in_number_[i], edge.bounce, edge.bounce_bytes);
+    InChannel& channel = in_[i];
+    if (channel.bounce_bytes == 0) continue;
+    channel.bounce = next;
+    next += 2 * channel.bounce_bytes;
+    if (far_in(i)) far_->set_bounce(in_number_[i], channel.bounce, channel.bounce_bytes);
   }
   bounce_buffers_.bytes = places + (far_ != nullptr ? far_->enter() : 0);
 }
 
 Record Plan::record(std::size_t out) {
   const auto [number, segment] = out_places_.of[out];
-  Record made{.edge = &out_[number], .bytes = out_[number].source[segment].bytes, .segment = segment};
+  Record made{.channel = &out_[number], .bytes = out_[number].source[segment].bytes, .segment = segment};
   if (far_out(number)) {
     made.plan = far_->number();
     made.out = out_number_[number];
@@ -179,15 +181,15 @@ Record Plan::record(std::size_t out) {
 }
 
 Fit Plan::join(std::size_t in, const Record& record) {
-  const std::uint32_t number = in_places_.of[in].edge;
-  if (!from_far_[number]) return in_[number].join(given_[in], *record.edge, record.segment);
+  const std::uint32_t number = in_places_.of[in].channel;
+  if (!from_far_[number]) return in_[number].join(given_[in], *record.channel, record.segment);
   const std::uint64_t bytes = in_[number].bytes;
   if (record.bytes != bytes) return record.bytes > bytes ? Fit::sender_longer : Fit::sender_shorter;
   if (bytes != 0) far_->join(in_number_[number], record.plan, record.out);
   return Fit::good;
 }
 
-Fit Plan::fit(std::size_t out) const { return out_[out_places_.of[out].edge].fit[out_places_.of[out].segment]; }
+Fit Plan::fit(std::size_t out) const { return out_[out_places_.of[out].channel].fit[out_places_.of[out].segment]; }
 
 void Plan::begin(const std::byte* from, std::byte* to) {
   const std::uint64_t k = ++exchange_;
@@ -227,8 +229,9 @@ bool Plan::advance(std::uint32_t out, bool late) {
 
 bool Plan::told_of_failure() {
   if (!failed() &&
-      std::ranges::none_of(out_, [](const OutEdge& e) { return e.receiver_failed.load(std::memory_order_acquire); }) &&
-      std::ranges::none_of(in_, [](const InEdge& e) { return e.sender_failed.load(std::memory_order_acquire); })) {
+      std::ranges::none_of(out_,
+                           [](const OutChannel& e) { return e.receiver_failed.load(std::memory_order_acquire); }) &&
+      std::ranges::none_of(in_, [](const InChannel& e) { return e.sender_failed.load(std::memory_order_acquire); })) {
     return false;
   }
   failed_.store(true, std::memory_order_relaxed);
@@ -239,12 +242,13 @@ bool Plan::told_of_failure() {
 // sent is here, and what it was sent has left.
 void Plan::end_failed() {
   failed_.store(true, std::memory_order_relaxed);
-  for (const OutEdge& edge : out_) {
-    if (edge.in != nullptr && !edge.in->sender_failed.exchange(true, std::memory_order_acq_rel)) edge.receiver->wake();
+  for (const OutChannel& channel : out_) {
+    if (channel.in != nullptr && !channel.in->sender_failed.exchange(true, std::memory_order_acq_rel))
+      channel.receiver->wake();
   }
-  for (const InEdge& edge : in_) {
-    if (edge.out != nullptr && !edge.out->receiver_failed.exchange(true, std::memory_order_acq_rel))
-      edge.sender->wake();
+  for (const InChannel& channel : in_) {
+    if (channel.out != nullptr && !channel.out->receiver_failed.exchange(true, std::memory_order_acq_rel))
+      channel.sender->wake();
   }
   if (far_ != nullptr && !far_->give_up()) return;
   std::erase_if(waiting_, [this](std::uint32_t i) {
@@ -298,16 +302,16 @@ void Plan::wait(const p2p::BackoffSettings& settings) {
 }
 
 bool Plan::ready(std::size_t in) {
-  const std::uint32_t edge = in_places_.of[in].edge;
-  const auto found = std::find(waiting_.begin(), waiting_.end(), edge);
+  const std::uint32_t channel = in_places_.of[in].channel;
+  const auto found = std::find(waiting_.begin(), waiting_.end(), channel);
   if (found == waiting_.end()) return true;
-  if (!failed() && take(edge)) {
+  if (!failed() && take(channel)) {
     waiting_.erase(found);
-    arrived(edge);
+    arrived(channel);
     return true;
   }
   progress();
-  return std::ranges::find(waiting_, edge) == waiting_.end();
+  return std::ranges::find(waiting_, channel) == waiting_.end();
 }
 
 std::optional<std::size_t> Plan::ready_any() {
@@ -317,11 +321,11 @@ std::optional<std::size_t> Plan::ready_any() {
 }
 
 void Plan::retire() {
-  for (const OutEdge& edge : out_) {
-    if (edge.in != nullptr) edge.in->sender_gone.store(true, std::memory_order_release);
+  for (const OutChannel& channel : out_) {
+    if (channel.in != nullptr) channel.in->sender_gone.store(true, std::memory_order_release);
   }
-  for (const InEdge& edge : in_) {
-    if (edge.out != nullptr) edge.out->receiver_gone.store(true, std::memory_order_release);
+  for (const InChannel& channel : in_) {
+    if (channel.out != nullptr) channel.out->receiver_gone.store(true, std::memory_order_release);
   }
 }
 
@@ -329,8 +333,8 @@ bool Plan::released() const {
   const auto left = [](const void* peer, const std::atomic<bool>& gone) {
     return peer == nullptr || gone.load(std::memory_order_acquire);
   };
-  return std::ranges::all_of(out_, [&](const OutEdge& e) { return left(e.in, e.receiver_gone); }) &&
-         std::ranges::all_of(in_, [&](const InEdge& e) { return left(e.out, e.sender_gone); });
+  return std::ranges::all_of(out_, [&](const OutChannel& e) { return left(e.in, e.receiver_gone); }) &&
+         std::ranges::all_of(in_, [&](const InChannel& e) { return left(e.out, e.sender_gone); });
 }
 
 }  // namespace urakata::halo

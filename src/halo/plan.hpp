@@ -42,8 +42,8 @@
 #include <span>
 #include <vector>
 
+#include "halo/channel.hpp"
 #include "halo/counts.hpp"
-#include "halo/edge.hpp"
 #include "p2p/backoff.hpp"
 #include "p2p/pieces.hpp"
 
@@ -53,10 +53,10 @@ class PutWire;
 
 namespace urakata::halo {
 
-class FarEdges;
+class FarChannels;
 
 // What a rank sends to another one, or receives from it, in one place of the neighbourhood.
-struct End {
+struct ChannelEnd {
   std::uint32_t peer;          // the other rank, by a number that this rank uses for no other
   std::ptrdiff_t offset;       // bytes from the address that begin() is given to that of the elements
   std::uint64_t count;         // elements
@@ -113,7 +113,7 @@ struct BounceBuffers {
 
 // What travels from each sending end to join it. Plain data.
 struct Record {
-  OutEdge* edge = nullptr;  // in the space only; nullptr: there is no plan
+  OutChannel* channel = nullptr;  // in the space only; nullptr: there is no plan
   std::uint64_t bytes = 0;
   std::int32_t plan = 0;  // between nodes: number of the sender's, and of the edge there
   std::uint32_t out = 0;
@@ -123,7 +123,7 @@ struct Record {
 class Plan {
  public:
   // `wire`: outlives it; nullptr where no end is far.
-  Plan(p2p::Port& port, std::span<const End> out, std::span<const End> in, const Costs& costs = {},
+  Plan(p2p::Port& port, std::span<const ChannelEnd> out, std::span<const ChannelEnd> in, const Costs& costs = {},
        transport::PutWire* wire = nullptr);
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
@@ -179,27 +179,27 @@ class Plan {
 
   // Where an end lies.
   struct Place {
-    std::uint32_t edge = 0;
+    std::uint32_t channel = 0;
     std::uint32_t segment = 0;
   };
   struct Places {
     std::vector<Place> of;  // each end
-    std::uint32_t edges = 0;
+    std::uint32_t channels = 0;
   };
-  static Places places_of(std::span<const End> ends, std::uint64_t shared_most);
+  static Places places_of(std::span<const ChannelEnd> ends, std::uint64_t shared_most);
 
   p2p::Port& port_;
   const Places out_places_;
   const Places in_places_;
-  std::vector<OutEdge> out_;
-  std::vector<InEdge> in_;
+  std::vector<OutChannel> out_;
+  std::vector<InChannel> in_;
   std::vector<Segment> given_;                    // by receiving end
   std::vector<std::vector<std::uint32_t>> ends_;  // by receiving edge
   // Of the edges between nodes, which take these two's bytes and offsets only: their numbers in far_, or kNear.
   std::vector<std::uint32_t> out_number_;
   std::vector<std::uint32_t> in_number_;
-  std::vector<bool> from_far_;     // by receiving edge, also of those without bytes
-  std::unique_ptr<FarEdges> far_;  // nullptr: there are none
+  std::vector<bool> from_far_;        // by receiving edge, also of those without bytes
+  std::unique_ptr<FarChannels> far_;  // nullptr: there are none
   struct alignas(kLine) Line {
     std::byte bytes[kLine];
   };

@@ -22,7 +22,7 @@ class PutSink {
   // It is here, with all its payload. False: as above.
   virtual bool arrived(std::int32_t from, const Frame& frame) = 0;
   // The payload of a put of this edge has left: it is the sender's again.
-  virtual void left(std::uint32_t edge) = 0;
+  virtual void left(std::uint32_t channel) = 0;
   // Nothing more comes from this rank, and nothing goes there. Returns whether anything was wanted of it. May be told again.
   virtual bool lost(std::int32_t rank) = 0;
 
@@ -46,7 +46,7 @@ class PutWire {
   // Sends a frame to a rank. True: it has left. False: a put leaves later, which left(edge) tells; until then its payload
   // stays. Where the rank is lost the sink is told so before this returns.
   virtual bool put(std::int32_t to, const Frame& frame, const std::byte* payload, PutSink& from,
-                   std::uint32_t edge) = 0;
+                   std::uint32_t channel) = 0;
 
   // The payloads of this sink that have not left are forgotten, and none is written to a place of its any more.
   virtual void give_up(PutSink& sink) = 0;

@@ -95,7 +95,8 @@ class Wire final : public PutWire, private Connection::Sink {
   std::int32_t add(PutSink& sink) override;
   void remove(std::int32_t number) override;
   void watch(std::int32_t rank, PutSink& sink) override;
-  bool put(std::int32_t to, const Frame& frame, const std::byte* payload, PutSink& from, std::uint32_t edge) override;
+  bool put(std::int32_t to, const Frame& frame, const std::byte* payload, PutSink& from,
+           std::uint32_t channel) override;
   void give_up(PutSink& sink) override;
 
   // --- for connections that belong to somebody else: those of the program's own messages (wire_link.hpp) ---

@@ -96,7 +96,7 @@ void Wire::watch(std::int32_t rank, PutSink& sink) {
   if (!reach(rank, peer(rank))) sink.lost(rank);
 }
 
-bool Wire::put(std::int32_t rank, const Frame& frame, const std::byte* payload, PutSink& from, std::uint32_t edge) {
+bool Wire::put(std::int32_t rank, const Frame& frame, const std::byte* payload, PutSink& from, std::uint32_t channel) {
   const KeptErrno kept;
   const std::lock_guard guard(lock_);
   Peer& to = peer(rank);
@@ -108,7 +108,7 @@ bool Wire::put(std::int32_t rank, const Frame& frame, const std::byte* payload, 
   if (frame.kind == FrameKind::put) {  // the others outlive their sink
     out.reported = true;
     out.port = &from;
-    out.ticket = {.instance = &from, .node = edge};
+    out.ticket = {.instance = &from, .node = channel};
   }
   bool gone = send(to, std::move(out));
   while (!gone && frame.kind == FrameKind::put && to.link != nullptr && to.link->open && !to.link->broken() &&
@@ -116,7 +116,7 @@ bool Wire::put(std::int32_t rank, const Frame& frame, const std::byte* payload, 
     std::vector<Connection::Outgoing> sent;
     to.link->flush(sent);
     for (const Connection::Outgoing& one : sent) {
-      const bool own = one.port == &from && one.ticket.node == edge && is_put(one.frame.kind);
+      const bool own = one.port == &from && one.ticket.node == channel && is_put(one.frame.kind);
       gone = gone || own;
       if (!own) report(one);
     }

@@ -12,13 +12,13 @@ namespace {
 TEST(Plan, ExchangesAllocateNothing) {
   for (const Costs& costs : {Costs{}, Costs{.pull_least = 0, .shared_most = 0}}) {
     Neighbourhood all(3,
-                      {edge(0, 1, 8),
-                       edge(1, 0, 8),
-                       edge(0, 1, 4096),
-                       edge(1, 0, 4096),
-                       edge(0, 2, 8),
-                       edge(0, 0, 64),
-                       edge(2, 1, 0),
+                      {channel(0, 1, 8),
+                       channel(1, 0, 8),
+                       channel(0, 1, 4096),
+                       channel(1, 0, 4096),
+                       channel(0, 2, 8),
+                       channel(0, 0, 64),
+                       channel(2, 1, 0),
                        {1, 2, strided(500, 200, 8), strided(1000, 100, 8)}},
                       costs);
     all.join_all();

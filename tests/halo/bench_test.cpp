@@ -43,19 +43,19 @@ std::uint64_t read_words(const std::byte* memory, std::uint64_t blocks, std::uin
 
 // The median over rounds of `repeats` exchanges of two ranks with as many edges each way, each of so many blocks. Fresh: a
 // rank writes each word that it sends before, and reads each that it has received after, which counts as well.
-void measure(std::uint64_t edges, std::uint64_t blocks, std::uint64_t block, std::uint64_t gap, bool fresh,
+void measure(std::uint64_t channels, std::uint64_t blocks, std::uint64_t block, std::uint64_t gap, bool fresh,
              const Costs& costs) {
   constexpr std::size_t kRounds = 31;
   const std::uint64_t bytes = blocks * block;
   const std::uint64_t room = blocks * (block + gap);
   const std::uint64_t repeats = bytes < 10'000 ? 1000 : 100;
   const Form form = gap == 0 ? plain(bytes) : strided(blocks, block, gap);
-  std::vector<TestEdge> all_edges;
-  for (std::uint64_t i = 0; i < edges; ++i) {
-    all_edges.push_back({0, 1, form, form});
-    all_edges.push_back({1, 0, form, form});
+  std::vector<TestChannel> all_channels;
+  for (std::uint64_t i = 0; i < channels; ++i) {
+    all_channels.push_back({0, 1, form, form});
+    all_channels.push_back({1, 0, form, form});
   }
-  Neighbourhood all(2, all_edges, costs);
+  Neighbourhood all(2, all_channels, costs);
   all.join_all();
   std::array<std::uint64_t, kRounds> whole{};
   std::array<std::uint64_t, kRounds> starts{};
@@ -64,20 +64,20 @@ void measure(std::uint64_t edges, std::uint64_t blocks, std::uint64_t block, std
   const auto play = [&](unsigned self) {
     stay_on(self);
     Plan& plan = *all.rank[self].plan;
-    Bytes from(edges * room);
-    Bytes to(edges * room);
+    Bytes from(channels * room);
+    Bytes to(channels * room);
     std::uint64_t seen = 0;
     for (std::size_t round = 0; round < kRounds; ++round) {
       both.arrive_and_wait();
       const std::uint64_t first = now_ns();
       std::uint64_t start = 0;
       for (std::uint64_t i = 0; i < repeats; ++i) {
-        if (fresh) write_words(from.data(), edges * blocks, block, gap, i + 1);
-        const std::uint64_t before = edges > 1 ? now_ns() : 0;
+        if (fresh) write_words(from.data(), channels * blocks, block, gap, i + 1);
+        const std::uint64_t before = channels > 1 ? now_ns() : 0;
         plan.begin(from.data(), to.data());
-        if (edges > 1) start += now_ns() - before;
+        if (channels > 1) start += now_ns() - before;
         plan.wait(settings);
-        if (fresh) seen += read_words(to.data(), edges * blocks, block, gap);
+        if (fresh) seen += read_words(to.data(), channels * blocks, block, gap);
       }
       if (self == 0) whole[round] = (now_ns() - first) / repeats;
       if (self == 0) starts[round] = start / repeats;
@@ -90,7 +90,7 @@ void measure(std::uint64_t edges, std::uint64_t blocks, std::uint64_t block, std
   own.join();
   const Counts& counts = all.rank[0].plan->counts();
   printf("  %2llu x %5llu x %6llu B %-5s in slot %3.0f %%  direct %3.0f %%  bounced %3.0f %%  rendezvous %3.0f %%",
-         static_cast<unsigned long long>(edges), static_cast<unsigned long long>(blocks),
+         static_cast<unsigned long long>(channels), static_cast<unsigned long long>(blocks),
          static_cast<unsigned long long>(block), fresh ? "fresh" : "same",
          100.0 * static_cast<double>(counts.in_slot) / static_cast<double>(counts.put_flags()),
          100.0 * static_cast<double>(counts.direct) / static_cast<double>(counts.put_flags()),
@@ -100,7 +100,7 @@ void measure(std::uint64_t edges, std::uint64_t blocks, std::uint64_t block, std
   std::sort(starts.begin(), starts.end());
   printf("  %7llu ns (least %llu)", static_cast<unsigned long long>(whole[kRounds / 2]),
          static_cast<unsigned long long>(whole[0]));
-  if (edges > 1) {
+  if (channels > 1) {
     printf(", of which start %llu (%llu)", static_cast<unsigned long long>(starts[kRounds / 2]),
            static_cast<unsigned long long>(starts[0]));
   }

@@ -10,8 +10,8 @@ namespace {
 constexpr std::uint64_t kLarge = 600 << 10;  // more than two slices
 
 // Both send 4 KiB and neither waits for a word: one frame each, for whoever begins first as for whoever is late.
-TEST(FarEdges, NoRtsAndNoCtsWhereTheRelationIsSymmetric) {
-  Neighbourhood all(2, {edge(0, 1, 4096), edge(1, 0, 4096)}, {}, {0, 1});
+TEST(FarChannels, NoRtsAndNoCtsWhereTheRelationIsSymmetric) {
+  Neighbourhood all(2, {channel(0, 1, 4096), channel(1, 0, 4096)}, {}, {0, 1});
   all.join_all();
   all.deliver();
   for (std::uint64_t k = 1; k <= 4; ++k) {
@@ -39,8 +39,8 @@ TEST(FarEdges, NoRtsAndNoCtsWhereTheRelationIsSymmetric) {
 }
 
 // A sender two exchanges ahead of a receiver from which nothing comes back: its third put is held.
-TEST(FarEdges, ACreditComesBackInAOneWayRelation) {
-  Neighbourhood all(2, {edge(0, 1, 8)}, {}, {0, 1});
+TEST(FarChannels, ACreditComesBackInAOneWayRelation) {
+  Neighbourhood all(2, {channel(0, 1, 8)}, {}, {0, 1});
   all.join_all();
   all.deliver();
   Rank& sender = all.rank[0];
@@ -68,8 +68,8 @@ TEST(FarEdges, ACreditComesBackInAOneWayRelation) {
 }
 
 // Before the receiver's answer is here nothing goes.
-TEST(FarEdges, PutsAreHeldUntilTheEdgeIsJoined) {
-  Neighbourhood all(2, {edge(0, 1, 100), edge(1, 0, 100)}, {}, {0, 1});
+TEST(FarChannels, PutsAreHeldUntilTheChannelIsJoined) {
+  Neighbourhood all(2, {channel(0, 1, 100), channel(1, 0, 100)}, {}, {0, 1});
   begin(all.rank[0], all, 1);
   all.join_all();
   EXPECT_FALSE(all.rank[0].plan->news());
@@ -86,7 +86,7 @@ TEST(FarEdges, PutsAreHeldUntilTheEdgeIsJoined) {
 
 // 600 KiB without a landing place, strided on one side or the other: the sender waits for the receiver, then it comes in
 // three slices.
-TEST(FarEdges, LargePayloadsAskAndGoInSlices) {
+TEST(FarChannels, LargePayloadsAskAndGoInSlices) {
   const Form rows = strided(kLarge / 1024, 1024, 24);
   Neighbourhood all(2, {{0, 1, rows, plain(kLarge)}, {0, 1, plain(kLarge), rows}}, {}, {0, 1});
   all.leaves = false;
@@ -114,9 +114,9 @@ TEST(FarEdges, LargePayloadsAskAndGoInSlices) {
 }
 
 // A receiver that begins in the middle of a payload of several slices has what had landed unpacked, and the rest goes on.
-TEST(FarEdges, AReceiverMayBeginInTheMiddleOfAPayload) {
+TEST(FarChannels, AReceiverMayBeginInTheMiddleOfAPayload) {
   const Form rows = strided(kLarge / 1024, 1024, 24);
-  Neighbourhood all(2, {{0, 1, rows, rows}, edge(1, 0, 8)}, {.bounce_budget = 4 << 20, .far_bounce_most = 1 << 20},
+  Neighbourhood all(2, {{0, 1, rows, rows}, channel(1, 0, 8)}, {.bounce_budget = 4 << 20, .far_bounce_most = 1 << 20},
                     {0, 1});
   all.join_all();
   all.deliver();
@@ -136,8 +136,8 @@ TEST(FarEdges, AReceiverMayBeginInTheMiddleOfAPayload) {
 }
 
 // What is beyond the budget asks.
-TEST(FarEdges, BounceBuffersKeepWithinTheBudget) {
-  Neighbourhood all(2, {edge(0, 1, 1000), edge(0, 1, 1000), edge(0, 1, 100)}, {.bounce_budget = 2500}, {0, 1});
+TEST(FarChannels, BounceBuffersKeepWithinTheBudget) {
+  Neighbourhood all(2, {channel(0, 1, 1000), channel(0, 1, 1000), channel(0, 1, 100)}, {.bounce_budget = 2500}, {0, 1});
   EXPECT_EQ(all.rank[1].plan->bounce_buffers().bytes, 2 * 1024U + 2 * 128U);
   all.join_all();
   all.deliver();
@@ -154,7 +154,7 @@ TEST(FarEdges, BounceBuffersKeepWithinTheBudget) {
 // Room for slices with holes, at senders too, is a part of the budget, and landing places get the rest: of 40 KiB with
 // holes the sender packs one slice; the receiver might need room for one, so a budget of two places is too small for
 // them.
-TEST(FarEdges, RoomForSlicesIsPartOfTheBudget) {
+TEST(FarChannels, RoomForSlicesIsPartOfTheBudget) {
   constexpr std::uint64_t kBytes = 40 << 10;
   const Form rows = strided(40, 1024, 24);
   for (const std::uint64_t budget : {2 * kBytes, 3 * kBytes}) {
@@ -166,7 +166,7 @@ TEST(FarEdges, RoomForSlicesIsPartOfTheBudget) {
   }
 }
 
-TEST(FarEdges, BothEndsAreToldThatTheyDoNotFit) {
+TEST(FarChannels, BothEndsAreToldThatTheyDoNotFit) {
   Neighbourhood all(2, {{0, 1, plain(9), plain(8)}, {0, 1, plain(0), plain(3)}, {0, 1, plain(0), plain(0)}}, {},
                     {0, 1});
   EXPECT_EQ(all.rank[1].plan->join(0, all.record(0)), Fit::sender_longer);
@@ -176,14 +176,14 @@ TEST(FarEdges, BothEndsAreToldThatTheyDoNotFit) {
 
 // A ring of four in two spaces. One link breaks: all four plans fail, those that have no part in it in the next exchange
 // at the latest, and nobody waits for ever; what comes afterwards is written nowhere.
-TEST(FarEdges, OneLostLinkEndsAllPlansThatHangTogether) {
+TEST(FarChannels, OneLostLinkEndsAllPlansThatHangTogether) {
   for (const unsigned which : {0U, 1U, 2U, 3U}) {
     const bool idle = which % 2 != 0;
     const Costs costs{.pull_least = which < 2 ? UINT64_MAX : 0};
-    std::vector<TestEdge> ring;
+    std::vector<TestChannel> ring;
     for (std::uint32_t r = 0; r < 4; ++r) {
-      ring.push_back(edge(r, (r + 1) % 4, 5000));
-      ring.push_back(edge((r + 1) % 4, r, 5000));
+      ring.push_back(channel(r, (r + 1) % 4, 5000));
+      ring.push_back(channel((r + 1) % 4, r, 5000));
     }
     Neighbourhood all(4, ring, costs, {0, 0, 1, 1});
     all.join_all();
@@ -217,9 +217,9 @@ TEST(FarEdges, OneLostLinkEndsAllPlansThatHangTogether) {
 
 // 8 bytes to a rank that is lost before it has joined the edge, and sends nothing itself: the sender's exchange ends
 // with an error, whenever that is.
-TEST(FarEdges, ASenderWhoseReceiverNeverJoinsFails) {
+TEST(FarChannels, ASenderWhoseReceiverNeverJoinsFails) {
   for (const unsigned moment : {0U, 1U, 2U}) {
-    Neighbourhood all(2, {edge(0, 1, 8)}, {}, {0, 1});
+    Neighbourhood all(2, {channel(0, 1, 8)}, {}, {0, 1});
     Rank& sender = all.rank[0];
     if (moment == 0) all.network.of(0).lose(1);
     all.record(0);
@@ -233,11 +233,11 @@ TEST(FarEdges, ASenderWhoseReceiverNeverJoinsFails) {
 }
 
 // As soon as the wire knows of a plan, whoever polls it may tell that a neighbour is lost.
-TEST(FarEdges, AreCompleteWhenTheWireKnowsOfThem) {
-  const std::vector<TestEdge> edges = {edge(0, 1, 8)};
+TEST(FarChannels, AreCompleteWhenTheWireKnowsOfThem) {
+  const std::vector<TestChannel> channels = {channel(0, 1, 8)};
   PutNetwork network(2, [] { return true; });
   for (std::uint32_t r = 0; r < 2; ++r) {
-    Rank rank(r, edges, {0, 1});
+    Rank rank(r, channels, {0, 1});
     const auto other = static_cast<std::int32_t>(1 - r);
     network.of(r).when_added = [other](transport::PutSink& sink) { sink.lost(other); };
     rank.make({}, &network.of(r));
@@ -246,7 +246,7 @@ TEST(FarEdges, AreCompleteWhenTheWireKnowsOfThem) {
 }
 
 // Frames that no plan of this program would send end the connection, and touch nothing.
-TEST(FarEdges, WrongFramesAreRefused) {
+TEST(FarChannels, WrongFramesAreRefused) {
   using transport::Frame;
   using transport::FrameKind;
   struct Nobody final : transport::PutSink {
@@ -256,12 +256,12 @@ TEST(FarEdges, WrongFramesAreRefused) {
     bool lost(std::int32_t) override { return false; }
   } nobody;
   const Bytes payload(4096);
-  const auto put = [](std::uint64_t edge, std::uint64_t k, std::uint64_t bytes) {
-    return Frame{.kind = FrameKind::put, .tag = 0, .bytes = bytes, .id = edge << 32U | k};
+  const auto put = [](std::uint64_t channel, std::uint64_t k, std::uint64_t bytes) {
+    return Frame{.kind = FrameKind::put, .tag = 0, .bytes = bytes, .id = channel << 32U | k};
   };
   for (const Frame& frame : {put(0, 1, 101), put(0, 2, 100), put(1, 1, 100), put(2, 1, 100), put(3, 1, 600),
                              Frame{.kind = FrameKind::put_open, .id = 7UL << 32U}}) {
-    Neighbourhood all(3, {edge(0, 1, 100), edge(2, 1, 100), edge(0, 1, kLarge)}, {}, {0, 1, 2});
+    Neighbourhood all(3, {channel(0, 1, 100), channel(2, 1, 100), channel(0, 1, kLarge)}, {}, {0, 1, 2});
     all.join_all();
     all.deliver();
     all.network.of(0).put(1, frame, payload.data(), nobody, 0);

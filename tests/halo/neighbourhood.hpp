@@ -36,7 +36,7 @@ inline Form strided(std::uint64_t blocks, std::uint64_t block, std::uint64_t gap
   return {1, std::make_shared<layout::Shape>(map), 0, blocks * (block + gap)};
 }
 
-struct TestEdge {
+struct TestChannel {
   std::uint32_t from;
   std::uint32_t to;
   Form out;
@@ -48,16 +48,16 @@ struct TestEdge {
 class Rank {
  public:
   // `spaces`: of each rank; empty: all share one.
-  Rank(std::uint32_t self, const std::vector<TestEdge>& edges, const std::vector<std::uint32_t>& spaces = {},
+  Rank(std::uint32_t self, const std::vector<TestChannel>& channels, const std::vector<std::uint32_t>& spaces = {},
        bool backwards = false) {
-    const auto end = [&](std::uint32_t peer) -> End {
+    const auto end = [&](std::uint32_t peer) -> ChannelEnd {
       const bool far = !spaces.empty() && spaces[peer] != spaces[self];
-      return {peer, 0, 0, nullptr, far ? static_cast<std::int32_t>(peer) : End::kNear};
+      return {peer, 0, 0, nullptr, far ? static_cast<std::int32_t>(peer) : ChannelEnd::kNear};
     };
-    for (std::size_t i = 0; i < edges.size(); ++i) {
-      if (edges[i].from == self) add(sending, out_ends_, sent_, end(edges[i].to), edges[i].out, i);
-      const std::size_t in = backwards ? edges.size() - 1 - i : i;
-      if (edges[in].to == self) add(receiving, in_ends_, received_, end(edges[in].from), edges[in].in, in);
+    for (std::size_t i = 0; i < channels.size(); ++i) {
+      if (channels[i].from == self) add(sending, out_ends_, sent_, end(channels[i].to), channels[i].out, i);
+      const std::size_t in = backwards ? channels.size() - 1 - i : i;
+      if (channels[in].to == self) add(receiving, in_ends_, received_, end(channels[in].from), channels[in].in, in);
     }
   }
   void make(const Costs& costs, transport::PutWire* wire = nullptr) {
@@ -88,7 +88,7 @@ class Rank {
  private:
   static constexpr std::byte kClear{0xEE};
 
-  static std::size_t region(const End& end, const Form& form) {
+  static std::size_t region(const ChannelEnd& end, const Form& form) {
     return static_cast<std::size_t>(end.offset - form.first);
   }
   static void unpack(const Bytes& payload, const Form& form, std::byte* memory) {
@@ -99,8 +99,8 @@ class Rank {
       layout::unpack(payload, {*form.shape, memory + form.first, form.count}, 0);
     }
   }
-  void add(std::vector<std::size_t>& numbers, std::vector<End>& ends, Bytes& memory, End end, const Form& form,
-           std::size_t number) {
+  void add(std::vector<std::size_t>& numbers, std::vector<ChannelEnd>& ends, Bytes& memory, ChannelEnd end,
+           const Form& form, std::size_t number) {
     numbers.push_back(number);
     end.offset = static_cast<std::ptrdiff_t>(memory.size()) + form.first;
     end.count = form.count;
@@ -110,22 +110,22 @@ class Rank {
     memory.resize(memory.size() + form.room, kClear);
   }
 
-  std::vector<End> out_ends_, in_ends_;
+  std::vector<ChannelEnd> out_ends_, in_ends_;
   std::vector<Form> out_forms_, in_forms_;
   Bytes sent_, received_;
 };
 
 // All ranks of a neighbourhood, for tests that play them by one thread.
 struct Neighbourhood {
-  explicit Neighbourhood(std::uint32_t ranks, std::vector<TestEdge> with, const Costs& costs = {.direct_least = 512},
+  explicit Neighbourhood(std::uint32_t ranks, std::vector<TestChannel> with, const Costs& costs = {.direct_least = 512},
                          const std::vector<std::uint32_t>& spaces = {})
-      : edges(std::move(with)), network(ranks, [this] { return leaves; }) {
-    for (std::uint32_t r = 0; r < ranks; ++r) rank.emplace_back(r, edges, spaces);
+      : channels(std::move(with)), network(ranks, [this] { return leaves; }) {
+    for (std::uint32_t r = 0; r < ranks; ++r) rank.emplace_back(r, channels, spaces);
     for (std::uint32_t r = 0; r < ranks; ++r) rank[r].make(costs, spaces.empty() ? nullptr : &network.of(r));
   }
-  Record record(std::size_t edge) {
-    Rank& from = rank[edges[edge].from];
-    const auto found = std::find(from.sending.begin(), from.sending.end(), edge);
+  Record record(std::size_t channel) {
+    Rank& from = rank[channels[channel].from];
+    const auto found = std::find(from.sending.begin(), from.sending.end(), channel);
     return from.plan->record(static_cast<std::size_t>(found - from.sending.begin()));
   }
   void join(Rank& one) {
@@ -143,30 +143,30 @@ struct Neighbourhood {
     }
   }
 
-  std::vector<TestEdge> edges;
+  std::vector<TestChannel> channels;
   bool leaves = true;  // do puts between spaces leave at once?
   PutNetwork network;
   std::deque<Rank> rank;
 };
 
 // Other bytes for each exchange and edge.
-inline Bytes payload_of(std::uint64_t exchange, std::size_t edge, std::uint64_t bytes) {
+inline Bytes payload_of(std::uint64_t exchange, std::size_t channel, std::uint64_t bytes) {
   Bytes payload(bytes);
   for (std::uint64_t i = 0; i < bytes; ++i) {
-    payload[i] = static_cast<std::byte>(exchange * 31 + edge * 17 + i * 7 + (i >> 8U) * 3);
+    payload[i] = static_cast<std::byte>(exchange * 31 + channel * 17 + i * 7 + (i >> 8U) * 3);
   }
   return payload;
 }
 
 // For tests in which one thread plays all ranks.
-inline TestEdge edge(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) {
+inline TestChannel channel(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) {
   return {from, to, plain(bytes), plain(bytes)};
 }
 
 inline void begin(Rank& rank, const Neighbourhood& all, std::uint64_t exchange) {
   for (std::size_t i = 0; i < rank.sending.size(); ++i) {
     const std::size_t number = rank.sending[i];
-    rank.fill(i, payload_of(exchange, number, all.edges[number].out.bytes()));
+    rank.fill(i, payload_of(exchange, number, all.channels[number].out.bytes()));
   }
   rank.begin();
 }
@@ -175,7 +175,7 @@ inline bool holds_all(Rank& rank, const Neighbourhood& all, std::uint64_t exchan
   bool good = true;
   for (std::size_t i = 0; i < rank.receiving.size(); ++i) {
     const std::size_t number = rank.receiving[i];
-    good = rank.holds(i, payload_of(exchange, number, all.edges[number].in.bytes())) && good;
+    good = rank.holds(i, payload_of(exchange, number, all.channels[number].in.bytes())) && good;
   }
   return good;
 }

@@ -11,7 +11,7 @@ namespace {
 
 // 8 B both ways: each puts one line, and nobody says that it is ready.
 TEST(Plan, SmallPayloadsTravelInTheSlotOfTheFlag) {
-  Neighbourhood all(2, {edge(0, 1, 8), edge(1, 0, 8)});
+  Neighbourhood all(2, {channel(0, 1, 8), channel(1, 0, 8)});
   all.join_all();
   for (std::uint64_t k = 1; k <= 5; ++k) {
     for (Rank& rank : all.rank) begin(rank, all, k);
@@ -34,7 +34,7 @@ TEST(Plan, SmallPayloadsTravelInTheSlotOfTheFlag) {
 
 // 4 KiB both ways: whoever begins first finds the other one absent, whoever is second puts straight.
 TEST(Plan, PutsStraightWhereTheReceiverHasBegun) {
-  Neighbourhood all(2, {edge(0, 1, 4096), edge(1, 0, 4096)}, {.pull_least = UINT64_MAX, .direct_least = 512});
+  Neighbourhood all(2, {channel(0, 1, 4096), channel(1, 0, 4096)}, {.pull_least = UINT64_MAX, .direct_least = 512});
   all.join_all();
   for (std::uint64_t k = 1; k <= 4; ++k) {
     begin(all.rank[0], all, k);
@@ -55,7 +55,7 @@ TEST(Plan, PutsStraightWhereTheReceiverHasBegun) {
 
 // The same from where payloads are pulled: each is copied once, by its receiver, and needs no landing place.
 TEST(Plan, APayloadOfASymmetricRelationIsItsReceiversToCopy) {
-  Neighbourhood all(2, {edge(0, 1, 4096), edge(1, 0, 4096)}, {.pull_least = 4096});
+  Neighbourhood all(2, {channel(0, 1, 4096), channel(1, 0, 4096)}, {.pull_least = 4096});
   all.join_all();
   for (std::uint64_t k = 1; k <= 4; ++k) {
     begin(all.rank[k % 2], all, k);
@@ -108,7 +108,7 @@ TEST(Plan, ShortBlocksBounceWhereLongerOnesArePulled) {
 
 // One that has begun, and computes: the sender waits in vain for a while, then copies, and is done.
 TEST(Plan, ASenderThatHasWaitedForLongCopiesWhatItsReceiverWasToPull) {
-  Neighbourhood all(2, {edge(0, 1, 4096), edge(1, 0, 4096)}, {.pull_least = 4096});
+  Neighbourhood all(2, {channel(0, 1, 4096), channel(1, 0, 4096)}, {.pull_least = 4096});
   all.join_all();
   Rank& waits = all.rank[0];
   Rank& computes = all.rank[1];
@@ -127,7 +127,7 @@ TEST(Plan, ASenderThatHasWaitedForLongCopiesWhatItsReceiverWasToPull) {
 // the receiver has begun its second.
 TEST(Plan, ACreditComesBackInAOneWayRelation) {
   for (const std::uint64_t bytes : {8U, 4096U}) {
-    Neighbourhood all(2, {edge(0, 1, bytes)});
+    Neighbourhood all(2, {channel(0, 1, bytes)});
     all.join_all();
     Rank& sender = all.rank[0];
     Rank& receiver = all.rank[1];
@@ -158,13 +158,14 @@ TEST(Plan, ACreditComesBackInAOneWayRelation) {
 
 // Both sides of a periodic dimension of two, as the sender's left is the receiver's right: one line, one mark for all, and
 // each payload in its place.
-TEST(Plan, EndsBetweenTwoRanksShareAnEdge) {
-  const std::vector<TestEdge> edges{edge(0, 1, 8),  {0, 1, strided(4, 4, 3), plain(16)}, edge(0, 1, 24),
-                                    edge(1, 0, 24), {1, 0, plain(16), strided(2, 8, 1)}, edge(1, 0, 8)};
+TEST(Plan, EndsBetweenTwoRanksShareAChannel) {
+  const std::vector<TestChannel> channels{channel(0, 1, 8),  {0, 1, strided(4, 4, 3), plain(16)}, channel(0, 1, 24),
+                                          channel(1, 0, 24), {1, 0, plain(16), strided(2, 8, 1)}, channel(1, 0, 8)};
   for (const bool backwards : {false, true}) {
     std::deque<Rank> rank;
-    std::vector<Record> records(edges.size());
-    for (std::uint32_t r = 0; r < 2; ++r) rank.emplace_back(r, edges, std::vector<std::uint32_t>{}, backwards).make({});
+    std::vector<Record> records(channels.size());
+    for (std::uint32_t r = 0; r < 2; ++r)
+      rank.emplace_back(r, channels, std::vector<std::uint32_t>{}, backwards).make({});
     for (Rank& sender : rank) {
       for (std::size_t i = 0; i < 3; ++i) records[sender.sending[i]] = sender.plan->record(i);
     }
@@ -178,7 +179,7 @@ TEST(Plan, EndsBetweenTwoRanksShareAnEdge) {
         for (std::size_t i = 0; i < 3; ++i) {
           EXPECT_EQ(sender.plan->fit(i), Fit::good);
           const std::size_t number = sender.sending[i];
-          sender.fill(i, payload_of(k, number, edges[number].out.bytes()));
+          sender.fill(i, payload_of(k, number, channels[number].out.bytes()));
         }
         sender.begin();
       }
@@ -187,7 +188,7 @@ TEST(Plan, EndsBetweenTwoRanksShareAnEdge) {
           const auto in = receiver.plan->ready_any();
           ASSERT_TRUE(in.has_value());
           const std::size_t number = receiver.receiving[*in];
-          EXPECT_TRUE(receiver.holds(*in, payload_of(k, number, edges[number].out.bytes())));
+          EXPECT_TRUE(receiver.holds(*in, payload_of(k, number, channels[number].out.bytes())));
         }
         EXPECT_TRUE(receiver.plan->complete());
       }
@@ -205,7 +206,7 @@ TEST(Plan, EndsBetweenTwoRanksShareAnEdge) {
 TEST(Plan, LargePayloadsAreCopiedByWhoeverComesSecond) {
   constexpr std::uint64_t kBytes = 1 << 20;
   const std::uint64_t pieces = p2p::pieces_of(kBytes, p2p::piece_of(kBytes));
-  Neighbourhood all(2, {edge(0, 1, kBytes)});
+  Neighbourhood all(2, {channel(0, 1, kBytes)});
   all.join_all();
   Rank& sender = all.rank[0];
   Rank& receiver = all.rank[1];
@@ -229,7 +230,7 @@ TEST(Plan, LargePayloadsAreCopiedByWhoeverComesSecond) {
 
 // The receiver says how long a piece is: 100 000 bytes in pieces of 64 are 1563, whoever copies them.
 TEST(Plan, ThePiecesAreTheReceivers) {
-  Neighbourhood all(2, {edge(0, 1, 100'000)}, {.bounce_most = 0, .pieces = {64, 64}});
+  Neighbourhood all(2, {channel(0, 1, 100'000)}, {.bounce_most = 0, .pieces = {64, 64}});
   all.rank[0].make({.bounce_most = 0});
   all.join_all();
   begin(all.rank[0], all, 1);
@@ -247,7 +248,7 @@ TEST(Plan, ThePiecesAreTheReceivers) {
 
 // A sender that is at its next exchange has no piece of the last left for a receiver that polls late.
 TEST(Plan, ALateLookClaimsNoPieceOfTheNextExchange) {
-  Neighbourhood all(2, {edge(0, 1, 100'000), edge(1, 0, 8)}, {.pull_least = UINT64_MAX, .bounce_most = 0});
+  Neighbourhood all(2, {channel(0, 1, 100'000), channel(1, 0, 8)}, {.pull_least = UINT64_MAX, .bounce_most = 0});
   all.join_all();
   for (std::uint64_t k = 1; k <= 6; ++k) {
     begin(all.rank[1], all, k);
@@ -263,9 +264,9 @@ TEST(Plan, ALateLookClaimsNoPieceOfTheNextExchange) {
 }
 
 // Ranks with themselves, twice, beside a pair that is named twice: the k-th meets the k-th.
-TEST(Plan, SelfEdgesAndThoseNamedTwice) {
+TEST(Plan, ChannelsToOneselfAndThoseNamedTwice) {
   for (const std::uint64_t bytes : {8U, 2000U, 300'000U}) {
-    Neighbourhood all(2, {edge(0, 0, bytes), edge(0, 1, bytes), edge(0, 0, bytes), edge(0, 1, bytes)});
+    Neighbourhood all(2, {channel(0, 0, bytes), channel(0, 1, bytes), channel(0, 0, bytes), channel(0, 1, bytes)});
     all.join_all();
     for (std::uint64_t k = 1; k <= 3; ++k) {
       begin(all.rank[1], all, k);
@@ -278,8 +279,8 @@ TEST(Plan, SelfEdgesAndThoseNamedTwice) {
   }
 }
 
-TEST(Plan, EmptyEdgesAndNoNeighboursTakeNothing) {
-  Neighbourhood all(3, {edge(0, 1, 0), edge(1, 0, 64)});
+TEST(Plan, EmptyChannelsAndNoNeighboursTakeNothing) {
+  Neighbourhood all(3, {channel(0, 1, 0), channel(1, 0, 64)});
   all.join_all();
   for (Rank& rank : all.rank) begin(rank, all, 1);
   EXPECT_TRUE(all.rank[2].plan->complete());
@@ -293,8 +294,8 @@ TEST(Plan, EmptyEdgesAndNoNeighboursTakeNothing) {
 }
 
 // Three neighbours put in the order 2, 0, 1.
-TEST(Plan, TellsOfEdgesInTheOrderOfTheirComing) {
-  Neighbourhood all(4, {edge(0, 3, 8), edge(1, 3, 4096), edge(2, 3, 500'000)});
+TEST(Plan, TellsOfChannelsInTheOrderOfTheirComing) {
+  Neighbourhood all(4, {channel(0, 3, 8), channel(1, 3, 4096), channel(2, 3, 500'000)});
   all.join_all();
   Rank& last = all.rank[3];
   begin(last, all, 1);
@@ -310,11 +311,11 @@ TEST(Plan, TellsOfEdgesInTheOrderOfTheirComing) {
 }
 
 TEST(Plan, LayoutsMeetWithNoBufferBetweenWhereTheReceiverIsThere) {
-  std::vector<TestEdge> edges;
-  edges.push_back({0, 1, strided(6, 8, 24), strided(3, 16, 8)});
-  edges.push_back({0, 1, strided(64, 64, 8), plain(4096)});
-  edges.push_back({0, 1, plain(240'000), strided(2400, 100, 4)});
-  Neighbourhood all(2, edges);
+  std::vector<TestChannel> channels;
+  channels.push_back({0, 1, strided(6, 8, 24), strided(3, 16, 8)});
+  channels.push_back({0, 1, strided(64, 64, 8), plain(4096)});
+  channels.push_back({0, 1, plain(240'000), strided(2400, 100, 4)});
+  Neighbourhood all(2, channels);
   all.join_all();
   for (std::uint64_t k = 1; k <= 4; ++k) {
     begin(all.rank[k % 2], all, k);

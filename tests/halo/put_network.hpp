@@ -47,7 +47,8 @@ class TestWire final : public transport::PutWire {
     const std::lock_guard guard(lock_);
     reach(rank, sink);
   }
-  bool put(std::int32_t to, const Frame& frame, const std::byte* payload, PutSink& from, std::uint32_t edge) override;
+  bool put(std::int32_t to, const Frame& frame, const std::byte* payload, PutSink& from,
+           std::uint32_t channel) override;
 
   // Takes in up to so many bytes from each rank, and has what waits leave. Returns whether anything moved.
   bool poll(std::size_t bytes);
@@ -63,7 +64,7 @@ class TestWire final : public transport::PutWire {
     Frame frame;
     const std::byte* payload;
     PutSink* from;
-    std::uint32_t edge;
+    std::uint32_t channel;
   };
   struct Incoming {
     std::mutex lock;
@@ -136,10 +137,10 @@ inline void TestWire::leave(const Leaving& one) {
 }
 
 inline bool TestWire::put(std::int32_t to, const Frame& frame, const std::byte* payload, PutSink& from,
-                          std::uint32_t edge) {
+                          std::uint32_t channel) {
   const std::lock_guard guard(lock_);
   if (!reach(to, from)) return false;
-  leaving_.push_back({to, frame, payload, payload_of(frame) != 0 ? &from : nullptr, edge});
+  leaving_.push_back({to, frame, payload, payload_of(frame) != 0 ? &from : nullptr, channel});
   if (leaving_.size() > 1 || !network_.leaves_()) return false;
   leave(leaving_.front());
   leaving_.pop_front();
@@ -156,7 +157,7 @@ inline bool TestWire::poll(std::size_t bytes) {
     const Leaving one = leaving_.front();
     leaving_.pop_front();
     leave(one);
-    if (one.from != nullptr) one.from->left(one.edge);
+    if (one.from != nullptr) one.from->left(one.channel);
     moved = true;
   }
   return moved;

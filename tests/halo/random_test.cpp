@@ -14,7 +14,7 @@
 
 #include "../seed.hpp"
 #include "neighbourhood.hpp"
-#include "random_edges.hpp"
+#include "random_channels.hpp"
 
 namespace urakata::halo::test {
 namespace {
@@ -28,19 +28,19 @@ struct Round {
         network(ranks, [this] { return puts.fetch_add(1) % 3 != 0; }) {
     const std::uint64_t count = dice.one_in(2) ? 1 : 1 + dice.below(ranks);
     for (std::uint32_t r = 0; r < ranks; ++r) spaces.push_back(static_cast<std::uint32_t>(dice.below(count)));
-    for (auto& one : edges) one = draw_edges(dice, ranks);
+    for (auto& one : channels) one = draw_channels(dice, ranks);
     std::uint64_t bytes = 1;
-    for (const auto& one : edges) {
-      for (const TestEdge& edge : one) bytes += edge.out.bytes();
+    for (const auto& one : channels) {
+      for (const TestChannel& channel : one) bytes += channel.out.bytes();
     }
     exchanges = std::max<std::uint64_t>(3, std::min<std::uint64_t>(100, (1 << 20) / bytes));
-    for (std::size_t p = 0; p < edges.size(); ++p) records[p].resize(edges[p].size());
+    for (std::size_t p = 0; p < channels.size(); ++p) records[p].resize(channels[p].size());
     shared_most = dice.of(std::array<std::uint64_t, 4>{0, 100, 64 << 10, UINT64_MAX});
   }
   Dice dice;
   std::uint32_t ranks;
   std::barrier<> barrier;
-  std::array<std::vector<TestEdge>, 2> edges;
+  std::array<std::vector<TestChannel>, 2> channels;
   std::array<std::vector<Record>, 2> records;
   std::uint64_t exchanges = 0;
   std::uint64_t shared_most = 0;
@@ -67,7 +67,8 @@ class Player {
       : round_(round),
         dice_(seed),
         wire_(round.network.of(self)),
-        rank_{Rank(self, round.edges[0], round.spaces), Rank(self, round.edges[1], round.spaces, dice_.one_in(2))} {}
+        rank_{Rank(self, round.channels[0], round.spaces),
+              Rank(self, round.channels[1], round.spaces, dice_.one_in(2))} {}
 
   void play() {
     own = {&rank_[0], &rank_[1]};
@@ -104,8 +105,8 @@ class Player {
     round_.barrier.arrive_and_wait();
   }
 
-  Bytes payload(std::size_t p, std::uint64_t k, std::size_t edge) const {
-    return payload_of(k + p * 7, edge, round_.edges[p][edge].out.bytes());
+  Bytes payload(std::size_t p, std::uint64_t k, std::size_t channel) const {
+    return payload_of(k + p * 7, channel, round_.channels[p][channel].out.bytes());
   }
 
   void begin(std::size_t p, std::uint64_t k) {
@@ -123,10 +124,10 @@ class Player {
   void end(std::size_t p, std::uint64_t k) {
     Rank& rank = rank_[p];
     Plan& plan = *rank.plan;
-    const std::size_t edges = rank.receiving.size();
+    const std::size_t channels = rank.receiving.size();
     const std::uint64_t how = dice_.below(4);
     if (how == 0) {
-      for (std::size_t told = 0; told < edges;) {
+      for (std::size_t told = 0; told < channels;) {
         if (const auto in = plan.ready_any()) {
           check(p, k, *in);
           ++told;
@@ -135,9 +136,9 @@ class Player {
         }
       }
     } else if (how == 1) {
-      const std::size_t first = edges == 0 ? 0 : dice_.below(edges);
-      for (std::size_t i = 0; i < edges; ++i) {
-        const std::size_t in = (first + i) % edges;
+      const std::size_t first = channels == 0 ? 0 : dice_.below(channels);
+      for (std::size_t i = 0; i < channels; ++i) {
+        const std::size_t in = (first + i) % channels;
         while (!plan.ready(in)) step();
         check(p, k, in);
       }
@@ -147,7 +148,7 @@ class Player {
     } else {
       while (!plan.complete()) step();
     }
-    for (std::size_t in = 0; how >= 2 && in < edges; ++in) check(p, k, in);
+    for (std::size_t in = 0; how >= 2 && in < channels; ++in) check(p, k, in);
   }
 
   void step() {

@@ -9,7 +9,7 @@ namespace {
 
 // What is beyond the budget has no landing place, and goes whole to a receiver that is there.
 TEST(Plan, BounceBuffersKeepWithinTheBudget) {
-  Neighbourhood all(2, {edge(0, 1, 1000), edge(0, 1, 1000), edge(0, 1, 100)},
+  Neighbourhood all(2, {channel(0, 1, 1000), channel(0, 1, 1000), channel(0, 1, 100)},
                     {.direct_least = 512, .shared_most = 0, .bounce_budget = 2500});
   all.join_all();
   EXPECT_EQ(all.rank[1].plan->bounce_buffers().bytes, 2 * 1024U + 2 * 128U);
@@ -49,23 +49,23 @@ TEST(Plan, BothEndsAreToldThatTheyDoNotFit) {
 }
 
 // Ranks whose ends make other edges: nothing is connected, both ends are told, and nobody waits for the other.
-TEST(Plan, EndsThatShareEdgesOtherwiseDoNotFit) {
-  const auto plain_edge = [](std::uint64_t sent, std::uint64_t received) {
-    return TestEdge{0, 1, plain(sent), plain(received)};
+TEST(Plan, EndsThatShareChannelsOtherwiseDoNotFit) {
+  const auto plain_channel = [](std::uint64_t sent, std::uint64_t received) {
+    return TestChannel{0, 1, plain(sent), plain(received)};
   };
-  const std::vector<std::vector<TestEdge>> cases{
-      {plain_edge(9, 8), plain_edge(8, 8)},                    // as many ends, other bytes in all
-      {plain_edge(0, 8), plain_edge(8, 8)},                    // one end more at the receiver
-      {plain_edge(60'000, 60'000), plain_edge(10'000, 100)}};  // too long to share at the sender only
-  for (const std::vector<TestEdge>& edges : cases) {
-    Neighbourhood all(2, edges);
+  const std::vector<std::vector<TestChannel>> cases{
+      {plain_channel(9, 8), plain_channel(8, 8)},                    // as many ends, other bytes in all
+      {plain_channel(0, 8), plain_channel(8, 8)},                    // one end more at the receiver
+      {plain_channel(60'000, 60'000), plain_channel(10'000, 100)}};  // too long to share at the sender only
+  for (const std::vector<TestChannel>& channels : cases) {
+    Neighbourhood all(2, channels);
     Plan& sender = *all.rank[0].plan;
     Plan& receiver = *all.rank[1].plan;
     bool fits = true;
-    for (std::size_t i = 0; i < edges.size(); ++i) {
+    for (std::size_t i = 0; i < channels.size(); ++i) {
       const Fit fit = receiver.join(i, sender.record(i));
       EXPECT_EQ(sender.fit(i), fit);
-      EXPECT_TRUE(fit != Fit::good || edges[i].out.bytes() == edges[i].in.bytes());
+      EXPECT_TRUE(fit != Fit::good || channels[i].out.bytes() == channels[i].in.bytes());
       fits = fits && fit == Fit::good;
     }
     EXPECT_FALSE(fits);
@@ -74,7 +74,7 @@ TEST(Plan, EndsThatShareEdgesOtherwiseDoNotFit) {
   }
   // Ranks that disagree about sharing, where all ends fit.
   p2p::Port port;
-  const std::vector<End> ends(2, End{0, 0, 8, nullptr});
+  const std::vector<ChannelEnd> ends(2, ChannelEnd{0, 0, 8, nullptr});
   Plan shares(port, ends, {});
   Plan shares_not(port, {}, ends, {.shared_most = 0});
   for (std::size_t i = 0; i < 2; ++i) EXPECT_NE(shares_not.join(i, shares.record(i)), Fit::good);
@@ -82,7 +82,7 @@ TEST(Plan, EndsThatShareEdgesOtherwiseDoNotFit) {
 
 // A sender that has retired still holds what its receiver will write to.
 TEST(Plan, IsReleasedWhenAllNeighboursHaveRetired) {
-  Neighbourhood all(3, {edge(0, 1, 64), edge(2, 0, 64), edge(0, 0, 64)});
+  Neighbourhood all(3, {channel(0, 1, 64), channel(2, 0, 64), channel(0, 0, 64)});
   all.join_all();
   for (const std::size_t r : {0U, 2U}) begin(all.rank[r], all, 1);
   EXPECT_TRUE(test(all.rank[0]));
@@ -100,9 +100,9 @@ TEST(Plan, IsReleasedWhenAllNeighboursHaveRetired) {
 TEST(Plan, EndsThatLeadToNobodyAreNotJoined) {
   p2p::Port port;
   constexpr std::uint32_t kNobody = ~0U;
-  const End to_nobody{kNobody, 0, 0, nullptr};
-  const End of_itself{0, 0, 8, nullptr};
-  Plan plan(port, std::vector<End>{of_itself, to_nobody}, std::vector<End>{to_nobody, of_itself});
+  const ChannelEnd to_nobody{kNobody, 0, 0, nullptr};
+  const ChannelEnd of_itself{0, 0, 8, nullptr};
+  Plan plan(port, std::vector<ChannelEnd>{of_itself, to_nobody}, std::vector<ChannelEnd>{to_nobody, of_itself});
   EXPECT_EQ(plan.join(1, plan.record(0)), Fit::good);
   const std::uint64_t sent = 7;
   std::uint64_t got = 0;

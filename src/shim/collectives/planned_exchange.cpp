@@ -59,16 +59,17 @@ bool leaves(std::uint64_t bytes, const Communicator& group) {
 }
 
 // The edges of one side that lead to somebody; nothing where the elements of one are not known in canonical form.
-std::optional<std::vector<halo::End>> ends(const Side& side, std::span<const std::uint32_t> ranks,
-                                           const Communicator& group) {
-  std::vector<halo::End> made;
+std::optional<std::vector<halo::ChannelEnd>> ends(const Side& side, std::span<const std::uint32_t> ranks,
+                                                  const Communicator& group) {
+  std::vector<halo::ChannelEnd> made;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (ranks[i] == Neighbourhood::kNobody) continue;
     const Block& block = side.block(i);
     const bool plain = block.type->contiguous;
     if (!plain && block.elements != 0 && block.type->shape() == nullptr) return std::nullopt;
     const auto way = PlannedExchange::way_to(group.world[ranks[i]]);
-    if (!way || (*way != halo::End::kNear && !leaves(block.elements * block.type->size, group))) return std::nullopt;
+    if (!way || (*way != halo::ChannelEnd::kNear && !leaves(block.elements * block.type->size, group)))
+      return std::nullopt;
     made.push_back({ranks[i], static_cast<std::ptrdiff_t>(block.displacement),
                     plain ? block.elements * block.type->size : block.elements, plain ? nullptr : block.type->shape(),
                     *way});
@@ -89,14 +90,14 @@ bool PlannedExchange::any_in_job() { return endpoints_in_job() || process().tran
 
 std::optional<std::int32_t> PlannedExchange::way_to(std::int32_t world_rank) {
   const std::int32_t own = process().world_rank();
-  if (world_rank == own || (endpoint() != nullptr && port_of(world_rank) != nullptr)) return halo::End::kNear;
+  if (world_rank == own || (endpoint() != nullptr && port_of(world_rank) != nullptr)) return halo::ChannelEnd::kNear;
   if (process().wire() == nullptr || !process().transports().by_wire(own, world_rank)) return std::nullopt;
   // Over a long link one connection is not enough.
   if (process().lanes() != nullptr && ranks_at_other_sites()[static_cast<std::size_t>(world_rank)]) return std::nullopt;
   return world_rank;
 }
 
-PlannedExchange::PlannedExchange(std::span<const halo::End> out, std::span<const halo::End> in,
+PlannedExchange::PlannedExchange(std::span<const halo::ChannelEnd> out, std::span<const halo::ChannelEnd> in,
                                  const halo::Costs& costs)
     : plan_(port(), out, in, costs, process().wire()) {
   fetch_add(all().bounce_bytes, plan_.bounce_buffers().bytes, std::memory_order_relaxed);
@@ -152,7 +153,8 @@ std::unique_ptr<PlannedExchange> PlannedExchange::make_here(const Reading& readi
   return nullptr;
 }
 
-std::unique_ptr<PlannedExchange> PlannedExchange::make(std::span<const halo::End> out, std::span<const halo::End> in) {
+std::unique_ptr<PlannedExchange> PlannedExchange::make(std::span<const halo::ChannelEnd> out,
+                                                       std::span<const halo::ChannelEnd> in) {
   if (!options().exchange_plans) return nullptr;
   destroy_released();
   const halo::Costs costs = exchange_costs(all().bounce_bytes.load(std::memory_order_relaxed));
@@ -196,15 +198,15 @@ bool PlannedExchange::join_all(const Reading& reading, const Communicator& group
   std::vector<MPI_Request> requests;
   std::vector<std::pair<std::size_t, halo::Record>> got;
   got.reserve(sources.size());
-  std::vector<std::size_t> edge(sources.size());  // by source: its number among the plan's
+  std::vector<std::size_t> channel(sources.size());  // by source: its number among the plan's
   for (std::size_t i = 0, next = 0; i < sources.size(); ++i) {
-    edge[i] = next;
+    channel[i] = next;
     next += sources[i] != Neighbourhood::kNobody ? 1U : 0U;
   }
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const std::size_t s = order.empty() ? i : order[i];
     if (sources[s] == Neighbourhood::kNobody) continue;
-    got.emplace_back(edge[s], halo::Record{});
+    got.emplace_back(channel[s], halo::Record{});
     host.Irecv(&got.back().second, kBytes, MPI_BYTE, group.world[sources[s]], group.tag_from(0, 0), private_world(),
                &requests.emplace_back());
   }

@@ -47,7 +47,8 @@ class PlannedExchange final : public NeighbourExchange {
   bool meet(const Call& call, const Reading& reading, const Communicator& group);
   // Of edges whose ends the caller joins, as halo/plan.hpp says, which has all ranks agree. nullptr: not to be had on this
   // rank. The layouts must outlive it.
-  static std::unique_ptr<PlannedExchange> make(std::span<const halo::End> out, std::span<const halo::End> in);
+  static std::unique_ptr<PlannedExchange> make(std::span<const halo::ChannelEnd> out,
+                                               std::span<const halo::ChannelEnd> in);
   // Which way leads to a rank of MPI_COMM_WORLD, for halo::End::far; nothing: none that plans have.
   static std::optional<std::int32_t> way_to(std::int32_t world_rank);
   halo::Record record(std::size_t out) { return plan_.record(out); }
@@ -99,7 +100,8 @@ class PlannedExchange final : public NeighbourExchange {
  private:
   static constexpr int kFailure = MPI_ERR_OTHER;
 
-  PlannedExchange(std::span<const halo::End> out, std::span<const halo::End> in, const halo::Costs& costs);
+  PlannedExchange(std::span<const halo::ChannelEnd> out, std::span<const halo::ChannelEnd> in,
+                  const halo::Costs& costs);
   bool join_all(const Reading& reading, const Communicator& group);
   bool settle();
   void end();

@@ -17,21 +17,21 @@ class Expected {
  public:
   explicit Expected(std::span<const int> sources) : words_(sources.size()) {
     for (std::size_t i = 0; i < sources.size(); ++i) {
-      if (sources[i] != MPI_PROC_NULL) from_[sources[i]].edges.push_back(i);
+      if (sources[i] != MPI_PROC_NULL) from_[sources[i]].channels.push_back(i);
     }
   }
 
-  void take(int rank, const EdgeWord& word) {
+  void take(int rank, const ChannelWord& word) {
     From& from = from_[rank];
-    if (from.come < from.edges.size()) words_[from.edges[from.come]] = word;
+    if (from.come < from.channels.size()) words_[from.channels[from.come]] = word;
     ++from.come;
   }
 
-  Result<std::vector<EdgeWord>> all() {
+  Result<std::vector<ChannelWord>> all() {
     for (const auto& [rank, from] : from_) {
-      if (from.come == from.edges.size()) continue;
+      if (from.come == from.channels.size()) continue;
       return Error{"rank " + std::to_string(rank) + " names this rank " + std::to_string(from.come) +
-                   " times as one that it sends to, and this rank names it " + std::to_string(from.edges.size()) +
+                   " times as one that it sends to, and this rank names it " + std::to_string(from.channels.size()) +
                    " times as one that it receives from; name each other equally often"};
     }
     return std::move(words_);
@@ -39,18 +39,18 @@ class Expected {
 
  private:
   struct From {
-    std::vector<std::size_t> edges;  // their numbers among the sources
+    std::vector<std::size_t> channels;  // their numbers among the sources
     std::size_t come = 0;
   };
   std::map<int, From> from_;
-  std::vector<EdgeWord> words_;
+  std::vector<ChannelWord> words_;
 };
 
 }  // namespace
 
-Result<std::vector<EdgeWord>> meet(MPI_Comm comm, std::span<const int> destinations, std::span<const EdgeWord> words,
-                                   std::span<const int> sources) {
-  constexpr int kBytes = sizeof(EdgeWord);
+Result<std::vector<ChannelWord>> meet(MPI_Comm comm, std::span<const int> destinations,
+                                      std::span<const ChannelWord> words, std::span<const int> sources) {
+  constexpr int kBytes = sizeof(ChannelWord);
   std::vector<MPI_Request> sends;
   for (std::size_t i = 0; i < destinations.size(); ++i) {
     if (destinations[i] == MPI_PROC_NULL) continue;
@@ -64,7 +64,7 @@ Result<std::vector<EdgeWord>> meet(MPI_Comm comm, std::span<const int> destinati
     MPI_Status status;
     host.Iprobe(MPI_ANY_SOURCE, 0, comm, &flag, &status);
     if (flag != 0) {
-      EdgeWord word;
+      ChannelWord word;
       host.Recv(&word, kBytes, MPI_BYTE, status.MPI_SOURCE, 0, comm, MPI_STATUS_IGNORE);
       expected.take(status.MPI_SOURCE, word);
       ladder.restart();

@@ -16,7 +16,7 @@
 namespace urakata::shim {
 
 // What a sender tells of an edge.
-struct EdgeWord {
+struct ChannelWord {
   std::uint64_t bytes = 0;
   halo::Record record{};  // where the sender has a plan; its edge is nullptr otherwise
 };
@@ -24,7 +24,7 @@ struct EdgeWord {
 // Collective over a communicator on which there are no other messages. The k-th of `destinations` that is a rank meets
 // the k-th of its `sources` that is this one. The result has a word for each source, nothing for MPI_PROC_NULL.
 // An error is of this rank alone: too much came, or too little; all others have come to their end, too.
-Result<std::vector<EdgeWord>> meet(MPI_Comm comm, std::span<const int> destinations, std::span<const EdgeWord> words,
-                                   std::span<const int> sources);
+Result<std::vector<ChannelWord>> meet(MPI_Comm comm, std::span<const int> destinations,
+                                      std::span<const ChannelWord> words, std::span<const int> sources);
 
 }  // namespace urakata::shim

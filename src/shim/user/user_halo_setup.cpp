@@ -26,12 +26,12 @@ struct Outcome {
 };
 
 // `world`: the rank in MPI_COMM_WORLD of each of the communicator.
-std::optional<std::vector<halo::End>> ends(const HaloSide& side, std::span<const std::int32_t> world) {
-  std::vector<halo::End> made;
+std::optional<std::vector<halo::ChannelEnd>> ends(const HaloSide& side, std::span<const std::int32_t> world) {
+  std::vector<halo::ChannelEnd> made;
   for (std::size_t i = 0; i < side.ranks.size(); ++i) {
     const auto peer = static_cast<std::uint32_t>(side.ranks[i]);
     const auto way =
-        side.ranks[i] == MPI_PROC_NULL ? std::optional(halo::End::kNear) : PlannedExchange::way_to(world[peer]);
+        side.ranks[i] == MPI_PROC_NULL ? std::optional(halo::ChannelEnd::kNear) : PlannedExchange::way_to(world[peer]);
     if (!way) return std::nullopt;
     if (side.bytes[i] == 0) {
       made.push_back({peer, 0, 0, nullptr, *way});
@@ -59,7 +59,7 @@ std::unique_ptr<PlannedExchange> plan_of(const HaloSide& out, const HaloSide& in
 }
 
 // Joins the plan's edges, where both ends have one. An error where an edge's ends differ.
-Result<Means> join(PlannedExchange* plan, const HaloSide& in, const std::vector<EdgeWord>& words) {
+Result<Means> join(PlannedExchange* plan, const HaloSide& in, const std::vector<ChannelWord>& words) {
   Means means = plan != nullptr ? Means::plan : Means::messages;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (in.ranks[i] == MPI_PROC_NULL) continue;
@@ -68,7 +68,7 @@ Result<Means> join(PlannedExchange* plan, const HaloSide& in, const std::vector<
                    " bytes, and receive neighbour " + std::to_string(i) + " here is to get " +
                    std::to_string(in.bytes[i])};
     }
-    if (words[i].record.edge == nullptr) means = Means::messages;
+    if (words[i].record.channel == nullptr) means = Means::messages;
     if (means == Means::plan) plan->join(i, words[i].record);
   }
   return means;
@@ -119,7 +119,7 @@ Result<std::unique_ptr<UserHalo>> UserHalo::make(MPI_Comm comm, Result<HaloSide>
   const bool possible = !process().host_only() && PlannedExchange::any_in_job();
   std::unique_ptr<PlannedExchange> plan = possible ? plan_of(*out, *in, comm) : nullptr;
 
-  std::vector<EdgeWord> words(out->ranks.size());
+  std::vector<ChannelWord> words(out->ranks.size());
   for (std::size_t i = 0; i < words.size(); ++i) {
     words[i].bytes = out->bytes[i];
     if (plan != nullptr) words[i].record = plan->record(i);

@@ -92,10 +92,10 @@ enum class Fit : std::uint8_t {
   sender_shorter,  // likewise an error in neighbourhood collectives
 };
 
-struct InEdge;
+struct InChannel;
 
 // The sender's end. In the sender's memory; all functions by the sender.
-struct alignas(kLine) OutEdge {
+struct alignas(kLine) OutChannel {
   // Starts exchange k, with the elements counted from this address. True: the payload has left; else advance() goes on.
   bool begin(std::uint64_t k, const std::byte* from, Counts& counts);
   // `late`: it has waited for long.
@@ -110,7 +110,7 @@ struct alignas(kLine) OutEdge {
   std::uint64_t bytes = 0;  // of all segments
   p2p::Port* sender = nullptr;
   // Set by the receiver in join(), constant from the caller's barrier on. The sender gives the vectors their size.
-  InEdge* in = nullptr;
+  InChannel* in = nullptr;
   p2p::Port* receiver = nullptr;
   MailboxSlot* mailbox = nullptr;
   std::byte* bounce = nullptr;  // two places, `landing_room` bytes apart; nullptr: none
@@ -140,9 +140,9 @@ struct alignas(kLine) OutEdge {
 };
 
 // The receiver's end. In the receiver's memory; all functions by the receiver.
-struct alignas(kLine) InEdge {
+struct alignas(kLine) InChannel {
   // One of its segments, with that of the sender's; once for each, in any order: they are then in the sender's order.
-  Fit join(const Segment& segment, OutEdge& edge, std::uint32_t number);
+  Fit join(const Segment& segment, OutChannel& channel, std::uint32_t number);
   // Starts exchange k, into the elements counted from this address.
   void begin(std::uint64_t k, std::byte* to, Counts& counts);
   // Is the payload of k in the elements? Does what is needed for that, if it can be done now.
@@ -163,7 +163,7 @@ struct alignas(kLine) InEdge {
   std::uint64_t piece = 0;  // bytes of one, at a rendezvous where both copy
   // Set by join().
   std::vector<Segment> target;  // in the sender's order; has its size before
-  OutEdge* out = nullptr;
+  OutChannel* out = nullptr;
   p2p::Port* sender = nullptr;
   // The receiver's.
   std::uint64_t taken = 0;  // the last exchange whose payload is here

@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "halo/edge.hpp"
+#include "halo/channel.hpp"
 #include "p2p/pieces.hpp"
 
 namespace urakata::halo {
 
-bool OutEdge::begin(std::uint64_t k, const std::byte* from, Counts& counts) {
+bool OutChannel::begin(std::uint64_t k, const std::byte* from, Counts& counts) {
   base = from;
   stage = Stage::held;
   const bool left = put(k, counts);
@@ -15,30 +15,30 @@ bool OutEdge::begin(std::uint64_t k, const std::byte* from, Counts& counts) {
   return left;
 }
 
-bool OutEdge::advance(std::uint64_t k, bool late, Counts& counts) {
+bool OutChannel::advance(std::uint64_t k, bool late, Counts& counts) {
   if (stage == Stage::held && put(k, counts)) return true;
   if (stage == Stage::rendezvous && (late || !pulled) && ready.flag.load(std::memory_order_acquire) >= k)
     share(k, counts);
   return copied(k);
 }
 
-bool OutEdge::copied(std::uint64_t k) const {
+bool OutChannel::copied(std::uint64_t k) const {
   return stage != Stage::held &&
          shares[k % 2].by_receiver.load(std::memory_order_acquire) + own_pieces == p2p::pieces_of(bytes, piece);
 }
 
-bool OutEdge::news(std::uint64_t k) const {
+bool OutChannel::news(std::uint64_t k) const {
   if (stage == Stage::held) return buffer_free(k);
   return (stage == Stage::rendezvous && ready.flag.load(std::memory_order_acquire) >= k) || copied(k);
 }
 
 // Invariant 2.
-bool OutEdge::buffer_free(std::uint64_t k) const {
+bool OutChannel::buffer_free(std::uint64_t k) const {
   return !credit || k <= 2 || ready.flag.load(std::memory_order_acquire) >= k - 1;
 }
 
 // True: the payload has left. False: it is held, or a rendezvous has begun.
-bool OutEdge::put(std::uint64_t k, Counts& counts) {
+bool OutChannel::put(std::uint64_t k, Counts& counts) {
   if (direct && whole && !pulled && ready.flag.load(std::memory_order_acquire) >= k) {
     move(source, base, target, ready.target.load(std::memory_order_relaxed), 0, bytes);
     ++counts.direct;
@@ -71,12 +71,12 @@ bool OutEdge::put(std::uint64_t k, Counts& counts) {
   return false;
 }
 
-void OutEdge::publish(std::uint64_t k, PutKind kind) {
+void OutChannel::publish(std::uint64_t k, PutKind kind) {
   mailbox[k % 2].flag.store(k << kPutKindBits | static_cast<std::uint64_t>(kind), std::memory_order_release);
   receiver->wake();
 }
 
-void OutEdge::share(std::uint64_t k, Counts& counts) {
+void OutChannel::share(std::uint64_t k, Counts& counts) {
   stage = Stage::shared;
   Share& share = shares[k % 2];
   std::byte* const to = ready.target.load(std::memory_order_relaxed);

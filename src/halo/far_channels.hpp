@@ -36,18 +36,18 @@
 #include <mutex>
 #include <vector>
 
+#include "halo/channel.hpp"
 #include "halo/counts.hpp"
-#include "halo/edge.hpp"
 #include "transport/puts.hpp"
 
 namespace urakata::halo {
 
-class FarEdges final : private transport::PutSink {
+class FarChannels final : private transport::PutSink {
  public:
-  explicit FarEdges(transport::PutWire& wire) : wire_(wire) {}
-  FarEdges(const FarEdges&) = delete;
-  FarEdges& operator=(const FarEdges&) = delete;
-  ~FarEdges() {
+  explicit FarChannels(transport::PutWire& wire) : wire_(wire) {}
+  FarChannels(const FarChannels&) = delete;
+  FarChannels& operator=(const FarChannels&) = delete;
+  ~FarChannels() {
     if (number_ != kNone) wire_.remove(number_);
   }
 
@@ -133,7 +133,7 @@ class FarEdges final : private transport::PutSink {
 
   std::byte* place(std::int32_t from, const transport::Frame& frame) override;
   bool arrived(std::int32_t from, const transport::Frame& frame) override;
-  void left(std::uint32_t edge) override { out_[edge].left.store(true, std::memory_order_release); }
+  void left(std::uint32_t channel) override { out_[channel].left.store(true, std::memory_order_release); }
   bool lost(std::int32_t rank) override;
 
   Peer& peer(std::int32_t rank);

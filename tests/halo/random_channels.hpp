@@ -74,21 +74,21 @@ inline Form draw_form(Dice& dice, std::uint64_t bytes) {
   return strided(bytes / block, block, dice.below(20));
 }
 
-inline std::vector<TestEdge> draw_edges(Dice& dice, std::uint32_t ranks) {
-  std::vector<TestEdge> edges;
+inline std::vector<TestChannel> draw_channels(Dice& dice, std::uint32_t ranks) {
+  std::vector<TestChannel> channels;
   for (std::uint64_t left = dice.below(3 * ranks + 1); left != 0; --left) {
     const auto from = static_cast<std::uint32_t>(dice.below(ranks));
     const auto to = static_cast<std::uint32_t>(dice.below(ranks));
     for (std::uint64_t i = 0; i <= (dice.one_in(4) ? 1U : 0U); ++i) {
       const std::uint64_t bytes = draw_bytes(dice);
-      edges.push_back({from, to, draw_form(dice, bytes), draw_form(dice, bytes)});
+      channels.push_back({from, to, draw_form(dice, bytes), draw_form(dice, bytes)});
     }
     if (dice.one_in(2)) {
       const std::uint64_t bytes = draw_bytes(dice);
-      edges.push_back({to, from, draw_form(dice, bytes), draw_form(dice, bytes)});
+      channels.push_back({to, from, draw_form(dice, bytes), draw_form(dice, bytes)});
     }
   }
-  return edges;
+  return channels;
 }
 
 // `shared_most`: as all ranks have it.

@@ -2,38 +2,38 @@
 #include <algorithm>
 #include <cstring>
 
-#include "halo/edge.hpp"
+#include "halo/channel.hpp"
 #include "p2p/pieces.hpp"
 
 namespace urakata::halo {
 
-Fit InEdge::join(const Segment& segment, OutEdge& edge, std::uint32_t number) {
-  const std::uint64_t sent = edge.source[number].bytes;
-  Fit& found = edge.fit[number];
+Fit InChannel::join(const Segment& segment, OutChannel& channel, std::uint32_t number) {
+  const std::uint64_t sent = channel.source[number].bytes;
+  Fit& found = channel.fit[number];
   found = sent == segment.bytes ? Fit::good : sent > segment.bytes ? Fit::sender_longer : Fit::sender_shorter;
-  if (edge.bytes != bytes || edge.source.size() != target.size()) {
+  if (channel.bytes != bytes || channel.source.size() != target.size()) {
     // Other ends do not fit, or these ranks do not share edges alike: then no exchange begins.
-    if (found == Fit::good) found = edge.bytes > bytes ? Fit::sender_longer : Fit::sender_shorter;
+    if (found == Fit::good) found = channel.bytes > bytes ? Fit::sender_longer : Fit::sender_shorter;
     return found;
   }
-  target[number] = edge.target[number] = segment;
+  target[number] = channel.target[number] = segment;
   if (number != 0) return found;
-  out = &edge;
-  sender = edge.sender;
-  edge.in = this;
-  edge.receiver = receiver;
-  edge.mailbox = mailbox;
-  edge.bounce = bounce;
-  edge.bounce_bytes = bounce_bytes;
-  edge.credit = one_way;
-  edge.direct = direct;
-  edge.pulled = pulls;
-  edge.piece = piece;
-  edge.whole = bounce != nullptr || p2p::pieces_of(bytes, piece) == 1;
+  out = &channel;
+  sender = channel.sender;
+  channel.in = this;
+  channel.receiver = receiver;
+  channel.mailbox = mailbox;
+  channel.bounce = bounce;
+  channel.bounce_bytes = bounce_bytes;
+  channel.credit = one_way;
+  channel.direct = direct;
+  channel.pulled = pulls;
+  channel.piece = piece;
+  channel.whole = bounce != nullptr || p2p::pieces_of(bytes, piece) == 1;
   return found;
 }
 
-void InEdge::begin(std::uint64_t k, std::byte* to, Counts& counts) {
+void InChannel::begin(std::uint64_t k, std::byte* to, Counts& counts) {
   base = to;
   shared = false;
   if (!direct && !one_way) return;
@@ -45,13 +45,13 @@ void InEdge::begin(std::uint64_t k, std::byte* to, Counts& counts) {
   if (one_way || bounce == nullptr) sender->wake();
 }
 
-bool InEdge::news(std::uint64_t k) const {
+bool InChannel::news(std::uint64_t k) const {
   if (shared)
     return out->shares[k % 2].by_sender.load(std::memory_order_acquire) + own_pieces == p2p::pieces_of(bytes, piece);
   return mailbox[k % 2].flag.load(std::memory_order_acquire) >> kPutKindBits == k;
 }
 
-bool InEdge::take(std::uint64_t k, Counts& counts) {
+bool InChannel::take(std::uint64_t k, Counts& counts) {
   if (taken == k) return true;
   if (!shared) {
     const MailboxSlot& slot = mailbox[k % 2];
@@ -78,7 +78,7 @@ bool InEdge::take(std::uint64_t k, Counts& counts) {
   return true;
 }
 
-bool InEdge::take_here(std::uint64_t k, Counts& counts) {
+bool InChannel::take_here(std::uint64_t k, Counts& counts) {
   if (taken == k) return true;
   const std::uint64_t flag = mailbox[k % 2].flag.load(std::memory_order_acquire);
   if (flag >> kPutKindBits != k) return false;
@@ -87,7 +87,7 @@ bool InEdge::take_here(std::uint64_t k, Counts& counts) {
   return out->shares[k % 2].by_sender.load(std::memory_order_acquire) + own == p2p::pieces_of(bytes, piece);
 }
 
-void InEdge::claim_pieces(std::uint64_t k, Counts& counts) {
+void InChannel::claim_pieces(std::uint64_t k, Counts& counts) {
   shared = true;
   own_pieces = 0;
   // The address as the RTS told it: the sender may have done all pieces, and be at its next exchange.
