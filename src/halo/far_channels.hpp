@@ -70,7 +70,7 @@ class FarChannels final : private transport::PutSink {
   // The record of this edge goes to its receiver, who will join it. If that one is lost, the plan fails.
   void await_join(std::uint32_t out) { wire_.watch(out_[out].peer->rank, *this); }
   // The sender's `out` of its plan with this number leads here. Tells it so.
-  void join(std::uint32_t in, std::int32_t plan, std::uint32_t out);
+  void join(std::uint32_t in, std::int32_t sink, std::uint32_t out);
 
   void begin_in(std::uint64_t k, std::uint32_t in, std::byte* address, Counts& counts);
   // After all of these: whoever has to know is told.
@@ -90,7 +90,7 @@ class FarChannels final : private transport::PutSink {
   static constexpr std::int32_t kNone = -1;
   struct Peer {
     std::int32_t rank = 0;
-    std::atomic<std::int32_t> plan{kNone};  // its number there; known once an edge is joined. Relaxed
+    std::atomic<std::int32_t> sink{kNone};  // its number there; known once an edge is joined. Relaxed
     bool tell = false;                      // ready frames
     bool told = false;                      // that this plan has failed
     std::uint64_t most_room = 0;            // bytes of `room`, where no edge from there lands
@@ -103,7 +103,7 @@ class FarChannels final : private transport::PutSink {
     Peer* peer = nullptr;
     std::uint64_t bytes = 0;
     // By the sink, before `open` (release); constant then.
-    std::int32_t plan = 0;  // the receiver's
+    std::int32_t sink = 0;  // the receiver's
     std::uint32_t in = 0;
     bool asks = false;
     bool credit = false;

@@ -64,13 +64,13 @@ std::uint64_t FarChannels::enter() {
   return all;
 }
 
-void FarChannels::join(std::uint32_t number, std::int32_t plan, std::uint32_t out) {
+void FarChannels::join(std::uint32_t number, std::int32_t sink, std::uint32_t out) {
   const In& in = in_[number];
-  in.peer->plan.store(plan, std::memory_order_relaxed);
+  in.peer->sink.store(sink, std::memory_order_relaxed);
   const std::uint64_t how = (in.bounce == nullptr ? kAsks : 0) | (in.one_way ? kCredit : 0);
   wire_.put(in.peer->rank,
             {.kind = FrameKind::put_open,
-             .tag = plan,
+             .tag = sink,
              .bytes = how | static_cast<std::uint32_t>(number_),
              .id = id_of(out, number)},
             nullptr, *this, 0);
@@ -83,8 +83,8 @@ bool FarChannels::opened(std::int32_t from, const Frame& frame) {
   out.in = low_of(frame.id);
   out.asks = (frame.bytes & kAsks) != 0;
   out.credit = (frame.bytes & kCredit) != 0;
-  out.plan = static_cast<std::int32_t>(low_of(frame.bytes));
-  out.peer->plan.store(out.plan, std::memory_order_relaxed);
+  out.sink = static_cast<std::int32_t>(low_of(frame.bytes));
+  out.peer->sink.store(out.sink, std::memory_order_relaxed);
   out.open.store(true, std::memory_order_release);
   return true;
 }
@@ -105,7 +105,7 @@ void FarChannels::begin_in(std::uint64_t k, std::uint32_t number, std::byte* add
 void FarChannels::tell_ready(std::uint64_t k, Counts& counts) {
   for (Peer& one : peers_) {
     if (!one.tell || one.lost.load(std::memory_order_acquire)) continue;
-    wire_.put(one.rank, {.kind = FrameKind::put_ready, .tag = one.plan.load(std::memory_order_relaxed), .id = k},
+    wire_.put(one.rank, {.kind = FrameKind::put_ready, .tag = one.sink.load(std::memory_order_relaxed), .id = k},
               nullptr, *this, 0);
     ++counts.ready_flags;
   }

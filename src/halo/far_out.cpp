@@ -53,7 +53,7 @@ bool FarChannels::advance(std::uint64_t k, std::uint32_t number, Counts& counts)
     out.at += bytes;
     out.left.store(false, std::memory_order_relaxed);  // the wire's lock orders it
     const transport::Frame frame{.kind = transport::FrameKind::put,
-                                 .tag = out.plan,
+                                 .tag = out.sink,
                                  .bytes = bytes,
                                  .id = std::uint64_t{out.in} << 32U | static_cast<std::uint32_t>(k)};
     if (!wire_.put(out.peer->rank, frame, payload, *this, number)) return false;
@@ -71,10 +71,10 @@ bool FarChannels::news(std::uint64_t k, std::uint32_t number) const {
 bool FarChannels::give_up() {
   wire_.give_up(*this);
   for (Peer& one : peers_) {
-    const std::int32_t plan = one.plan.load(std::memory_order_relaxed);
-    if (one.told || plan == kNone || one.lost.load(std::memory_order_acquire)) continue;
+    const std::int32_t sink = one.sink.load(std::memory_order_relaxed);
+    if (one.told || sink == kNone || one.lost.load(std::memory_order_acquire)) continue;
     one.told = true;
-    wire_.put(one.rank, {.kind = transport::FrameKind::put_over, .tag = plan}, nullptr, *this, 0);
+    wire_.put(one.rank, {.kind = transport::FrameKind::put_over, .tag = sink}, nullptr, *this, 0);
   }
   return std::ranges::all_of(peers_, [](const Peer& one) { return one.told || one.lost.load(); });
 }

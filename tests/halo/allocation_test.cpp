@@ -9,7 +9,7 @@
 namespace urakata::halo::test {
 namespace {
 
-TEST(Plan, ExchangesAllocateNothing) {
+TEST(NeighbourhoodChannel, ExchangesAllocateNothing) {
   for (const Costs& costs : {Costs{}, Costs{.pull_least = 0, .shared_most = 0}}) {
     Neighbourhood all(3,
                       {channel(0, 1, 8),
@@ -27,7 +27,7 @@ TEST(Plan, ExchangesAllocateNothing) {
       if (k == 2) before = urakata::test::allocations.load();
       for (Rank& rank : all.rank) rank.begin();
       for (Rank& rank : all.rank) {
-        while (rank.plan->ready_any().has_value()) continue;
+        while (rank.halo->ready_any().has_value()) continue;
       }
       for (Rank& rank : all.rank) EXPECT_TRUE(test(rank));
     }

@@ -63,7 +63,7 @@ void measure(std::uint64_t channels, std::uint64_t blocks, std::uint64_t block, 
   const p2p::BackoffSettings settings{false, p2p::pauses_between_polls(), nullptr};
   const auto play = [&](unsigned self) {
     stay_on(self);
-    Plan& plan = *all.rank[self].plan;
+    NeighbourhoodChannel& halo = *all.rank[self].halo;
     Bytes from(channels * room);
     Bytes to(channels * room);
     std::uint64_t seen = 0;
@@ -74,9 +74,9 @@ void measure(std::uint64_t channels, std::uint64_t blocks, std::uint64_t block, 
       for (std::uint64_t i = 0; i < repeats; ++i) {
         if (fresh) write_words(from.data(), channels * blocks, block, gap, i + 1);
         const std::uint64_t before = channels > 1 ? now_ns() : 0;
-        plan.begin(from.data(), to.data());
+        halo.begin(from.data(), to.data());
         if (channels > 1) start += now_ns() - before;
-        plan.wait(settings);
+        halo.wait(settings);
         if (fresh) seen += read_words(to.data(), channels * blocks, block, gap);
       }
       if (self == 0) whole[round] = (now_ns() - first) / repeats;
@@ -88,7 +88,7 @@ void measure(std::uint64_t channels, std::uint64_t blocks, std::uint64_t block, 
   std::thread own(play, 0);
   other.join();
   own.join();
-  const Counts& counts = all.rank[0].plan->counts();
+  const Counts& counts = all.rank[0].halo->counts();
   printf("  %2llu x %5llu x %6llu B %-5s in slot %3.0f %%  direct %3.0f %%  bounced %3.0f %%  rendezvous %3.0f %%",
          static_cast<unsigned long long>(channels), static_cast<unsigned long long>(blocks),
          static_cast<unsigned long long>(block), fresh ? "fresh" : "same",

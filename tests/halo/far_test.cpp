@@ -1,7 +1,7 @@
 // Edges between nodes, step by step: one thread plays all ranks, each in a space of its own, and hands them the frames.
 #include <gtest/gtest.h>
 
-#include "halo/plan.hpp"
+#include "halo/neighbourhood_channel.hpp"
 #include "neighbourhood.hpp"
 
 namespace urakata::halo::test {
@@ -20,21 +20,21 @@ TEST(FarChannels, NoRtsAndNoCtsWhereTheRelationIsSymmetric) {
     all.deliver(7);  // to a receiver that has not begun: it lands
     begin(all.rank[1], all, k);
     EXPECT_TRUE(test(all.rank[1]));
-    EXPECT_FALSE(all.rank[0].plan->news());
+    EXPECT_FALSE(all.rank[0].halo->news());
     all.deliver(7);  // straight to its place
-    EXPECT_TRUE(all.rank[0].plan->news());
+    EXPECT_TRUE(all.rank[0].halo->news());
     for (Rank& rank : all.rank) {
       EXPECT_TRUE(test(rank));
       EXPECT_TRUE(holds_all(rank, all, k));
     }
   }
-  EXPECT_EQ(all.rank[0].plan->counts().put_frames, 4U);
-  EXPECT_EQ(all.rank[0].plan->counts().ready_flags, 0U);
-  EXPECT_EQ(all.rank[0].plan->counts().unpacked, 0U);
-  EXPECT_EQ(all.rank[1].plan->counts().unpacked, 4U);
-  EXPECT_EQ(all.rank[0].plan->from_far(), 1U);
-  EXPECT_EQ(all.rank[0].plan->from_near(), 0U);
-  EXPECT_FALSE(all.rank[0].plan->any_near());
+  EXPECT_EQ(all.rank[0].halo->counts().put_frames, 4U);
+  EXPECT_EQ(all.rank[0].halo->counts().ready_flags, 0U);
+  EXPECT_EQ(all.rank[0].halo->counts().unpacked, 0U);
+  EXPECT_EQ(all.rank[1].halo->counts().unpacked, 4U);
+  EXPECT_EQ(all.rank[0].halo->from_far(), 1U);
+  EXPECT_EQ(all.rank[0].halo->from_near(), 0U);
+  EXPECT_FALSE(all.rank[0].halo->any_near());
   EXPECT_EQ(all.network.refused(), 0U);
 }
 
@@ -47,24 +47,24 @@ TEST(FarChannels, ACreditComesBackInAOneWayRelation) {
   Rank& receiver = all.rank[1];
   for (std::uint64_t k = 1; k <= 3; ++k) {
     begin(sender, all, k);
-    EXPECT_EQ(sender.plan->complete(), k < 3);
+    EXPECT_EQ(sender.halo->complete(), k < 3);
     all.deliver();
   }
-  EXPECT_FALSE(sender.plan->news());
+  EXPECT_FALSE(sender.halo->news());
   for (std::uint64_t k = 1; k <= 2; ++k) {
     begin(receiver, all, k);
     EXPECT_TRUE(test(receiver));
     EXPECT_TRUE(holds_all(receiver, all, k));
     all.deliver();
-    EXPECT_EQ(sender.plan->news(), k == 2);
+    EXPECT_EQ(sender.halo->news(), k == 2);
   }
   EXPECT_TRUE(test(sender));
   begin(receiver, all, 3);
   all.deliver();
   EXPECT_TRUE(test(receiver));
   EXPECT_TRUE(holds_all(receiver, all, 3));
-  EXPECT_EQ(sender.plan->counts().held, 1U);
-  EXPECT_EQ(receiver.plan->counts().ready_flags, 3U);
+  EXPECT_EQ(sender.halo->counts().held, 1U);
+  EXPECT_EQ(receiver.halo->counts().ready_flags, 3U);
 }
 
 // Before the receiver's answer is here nothing goes.
@@ -72,9 +72,9 @@ TEST(FarChannels, PutsAreHeldUntilTheChannelIsJoined) {
   Neighbourhood all(2, {channel(0, 1, 100), channel(1, 0, 100)}, {}, {0, 1});
   begin(all.rank[0], all, 1);
   all.join_all();
-  EXPECT_FALSE(all.rank[0].plan->news());
+  EXPECT_FALSE(all.rank[0].halo->news());
   all.deliver();
-  EXPECT_TRUE(all.rank[0].plan->news());
+  EXPECT_TRUE(all.rank[0].halo->news());
   EXPECT_FALSE(test(all.rank[0]));
   begin(all.rank[1], all, 1);
   all.deliver();
@@ -92,13 +92,13 @@ TEST(FarChannels, LargePayloadsAskAndGoInSlices) {
   all.leaves = false;
   all.join_all();
   all.deliver();
-  EXPECT_EQ(all.rank[1].plan->bounce_buffers().bytes, transport::PutWire::kSlice);
-  EXPECT_EQ(all.rank[1].plan->bounce_buffers().without, 2U);
-  EXPECT_EQ(all.rank[1].plan->bounce_buffers().refused, 0U);
+  EXPECT_EQ(all.rank[1].halo->bounce_buffers().bytes, transport::PutWire::kSlice);
+  EXPECT_EQ(all.rank[1].halo->bounce_buffers().without, 2U);
+  EXPECT_EQ(all.rank[1].halo->bounce_buffers().refused, 0U);
   for (std::uint64_t k = 1; k <= 3; ++k) {
     begin(all.rank[0], all, k);
     all.deliver();
-    EXPECT_FALSE(all.rank[0].plan->news());
+    EXPECT_FALSE(all.rank[0].halo->news());
     begin(all.rank[1], all, k);
     unsigned steps = 0;
     for (bool over = false; !over && steps < 20; ++steps) {
@@ -110,7 +110,7 @@ TEST(FarChannels, LargePayloadsAskAndGoInSlices) {
     EXPECT_LE(steps, 5U);
     EXPECT_TRUE(holds_all(all.rank[1], all, k));
   }
-  EXPECT_EQ(all.rank[0].plan->counts().put_frames, 3 * 2 * 3U);
+  EXPECT_EQ(all.rank[0].halo->counts().put_frames, 3 * 2 * 3U);
 }
 
 // A receiver that begins in the middle of a payload of several slices has what had landed unpacked, and the rest goes on.
@@ -138,11 +138,11 @@ TEST(FarChannels, AReceiverMayBeginInTheMiddleOfAPayload) {
 // What is beyond the budget asks.
 TEST(FarChannels, BounceBuffersKeepWithinTheBudget) {
   Neighbourhood all(2, {channel(0, 1, 1000), channel(0, 1, 1000), channel(0, 1, 100)}, {.bounce_budget = 2500}, {0, 1});
-  EXPECT_EQ(all.rank[1].plan->bounce_buffers().bytes, 2 * 1024U + 2 * 128U);
+  EXPECT_EQ(all.rank[1].halo->bounce_buffers().bytes, 2 * 1024U + 2 * 128U);
   all.join_all();
   all.deliver();
   begin(all.rank[0], all, 1);
-  EXPECT_EQ(all.rank[0].plan->counts().held, 1U);
+  EXPECT_EQ(all.rank[0].halo->counts().held, 1U);
   begin(all.rank[1], all, 1);
   all.deliver();
   EXPECT_TRUE(test(all.rank[0]));
@@ -159,8 +159,8 @@ TEST(FarChannels, RoomForSlicesIsPartOfTheBudget) {
   const Form rows = strided(40, 1024, 24);
   for (const std::uint64_t budget : {2 * kBytes, 3 * kBytes}) {
     Neighbourhood all(2, {{0, 1, rows, rows}}, {.bounce_budget = budget}, {0, 1});
-    EXPECT_EQ(all.rank[0].plan->bounce_buffers().bytes, kBytes);
-    const BounceBuffers& bounce_buffers = all.rank[1].plan->bounce_buffers();
+    EXPECT_EQ(all.rank[0].halo->bounce_buffers().bytes, kBytes);
+    const BounceBuffers& bounce_buffers = all.rank[1].halo->bounce_buffers();
     EXPECT_EQ(bounce_buffers.bytes, budget == 2 * kBytes ? kBytes : 2 * kBytes);
     EXPECT_EQ(bounce_buffers.refused, budget == 2 * kBytes ? 1U : 0U);
   }
@@ -169,14 +169,14 @@ TEST(FarChannels, RoomForSlicesIsPartOfTheBudget) {
 TEST(FarChannels, BothEndsAreToldThatTheyDoNotFit) {
   Neighbourhood all(2, {{0, 1, plain(9), plain(8)}, {0, 1, plain(0), plain(3)}, {0, 1, plain(0), plain(0)}}, {},
                     {0, 1});
-  EXPECT_EQ(all.rank[1].plan->join(0, all.record(0)), Fit::sender_longer);
-  EXPECT_EQ(all.rank[1].plan->join(1, all.record(1)), Fit::sender_shorter);
-  EXPECT_EQ(all.rank[1].plan->join(2, all.record(2)), Fit::good);
+  EXPECT_EQ(all.rank[1].halo->join(0, all.record(0)), Fit::sender_longer);
+  EXPECT_EQ(all.rank[1].halo->join(1, all.record(1)), Fit::sender_shorter);
+  EXPECT_EQ(all.rank[1].halo->join(2, all.record(2)), Fit::good);
 }
 
 // A ring of four in two spaces. One link breaks: all four plans fail, those that have no part in it in the next exchange
 // at the latest, and nobody waits for ever; what comes afterwards is written nowhere.
-TEST(FarChannels, OneLostLinkEndsAllPlansThatHangTogether) {
+TEST(FarChannels, OneLostLinkEndsAllChannelsThatHangTogether) {
   for (const unsigned which : {0U, 1U, 2U, 3U}) {
     const bool idle = which % 2 != 0;
     const Costs costs{.pull_least = which < 2 ? UINT64_MAX : 0};
@@ -204,7 +204,7 @@ TEST(FarChannels, OneLostLinkEndsAllPlansThatHangTogether) {
       }
       for (std::size_t r = 0; r < 4; ++r) {
         EXPECT_TRUE(over[r]) << r;
-        EXPECT_TRUE(k == 1 || all.rank[r].plan->failed()) << r;
+        EXPECT_TRUE(k == 1 || all.rank[r].halo->failed()) << r;
         if (k < 3) holds_all(all.rank[r], all, k);  // clears
         if (k < 3) begin(all.rank[r], all, k + 1);
       }
@@ -225,10 +225,10 @@ TEST(FarChannels, ASenderWhoseReceiverNeverJoinsFails) {
     all.record(0);
     if (moment == 1) all.network.of(0).lose(1);
     begin(sender, all, 1);
-    EXPECT_EQ(sender.plan->complete(), moment != 2);
+    EXPECT_EQ(sender.halo->complete(), moment != 2);
     if (moment == 2) all.network.of(0).lose(1);
     EXPECT_TRUE(test(sender)) << moment;
-    EXPECT_TRUE(sender.plan->failed()) << moment;
+    EXPECT_TRUE(sender.halo->failed()) << moment;
   }
 }
 
@@ -241,7 +241,7 @@ TEST(FarChannels, AreCompleteWhenTheWireKnowsOfThem) {
     const auto other = static_cast<std::int32_t>(1 - r);
     network.of(r).when_added = [other](transport::PutSink& sink) { sink.lost(other); };
     rank.make({}, &network.of(r));
-    EXPECT_TRUE(rank.plan->failed());
+    EXPECT_TRUE(rank.halo->failed());
   }
 }
 

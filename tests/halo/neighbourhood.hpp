@@ -10,7 +10,7 @@
 #include <numeric>
 #include <vector>
 
-#include "halo/plan.hpp"
+#include "halo/neighbourhood_channel.hpp"
 #include "layout/moving.hpp"
 #include "p2p/port.hpp"
 #include "put_network.hpp"
@@ -61,10 +61,10 @@ class Rank {
     }
   }
   void make(const Costs& costs, transport::PutWire* wire = nullptr) {
-    plan = std::make_unique<Plan>(port, out_ends_, in_ends_, costs, wire);
+    halo = std::make_unique<NeighbourhoodChannel>(port, out_ends_, in_ends_, costs, wire);
   }
 
-  void begin() { plan->begin(sent_.data(), received_.data()); }
+  void begin() { halo->begin(sent_.data(), received_.data()); }
   // The payload that is the next to be sent.
   void fill(std::size_t out, const Bytes& payload) {
     unpack(payload, out_forms_[out], sent_.data() + region(out_ends_[out], out_forms_[out]));
@@ -83,7 +83,7 @@ class Rank {
   std::vector<std::size_t> sending;  // numbers of edges
   std::vector<std::size_t> receiving;
   p2p::Port port;
-  std::unique_ptr<Plan> plan;
+  std::unique_ptr<NeighbourhoodChannel> halo;
 
  private:
   static constexpr std::byte kClear{0xEE};
@@ -126,10 +126,10 @@ struct Neighbourhood {
   Record record(std::size_t channel) {
     Rank& from = rank[channels[channel].from];
     const auto found = std::find(from.sending.begin(), from.sending.end(), channel);
-    return from.plan->record(static_cast<std::size_t>(found - from.sending.begin()));
+    return from.halo->record(static_cast<std::size_t>(found - from.sending.begin()));
   }
   void join(Rank& one) {
-    for (std::size_t i = 0; i < one.receiving.size(); ++i) one.plan->join(i, record(one.receiving[i]));
+    for (std::size_t i = 0; i < one.receiving.size(); ++i) one.halo->join(i, record(one.receiving[i]));
   }
   void join_all() {
     for (Rank& one : rank) join(one);
@@ -181,8 +181,8 @@ inline bool holds_all(Rank& rank, const Neighbourhood& all, std::uint64_t exchan
 }
 
 inline bool test(Rank& rank) {
-  rank.plan->progress();
-  return rank.plan->complete();
+  rank.halo->progress();
+  return rank.halo->complete();
 }
 
 }  // namespace urakata::halo::test

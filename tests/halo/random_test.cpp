@@ -57,7 +57,7 @@ thread_local TestWire* own_wire = nullptr;
 
 bool move_all_on() {
   bool moved = own_wire->poll(kPiece);
-  for (Rank* rank : own) moved = rank->plan->progress() || moved;
+  for (Rank* rank : own) moved = rank->halo->progress() || moved;
   return moved;
 }
 
@@ -80,10 +80,10 @@ class Player {
       const std::size_t last = dice_.below(2);
       for (const std::size_t p : {1 - last, last}) end(p, k);
     }
-    for (Rank& rank : rank_) rank.plan->retire();
+    for (Rank& rank : rank_) rank.halo->retire();
     for (Rank& rank : rank_) {
-      while (!rank.plan->released()) std::this_thread::yield();
-      rank.plan.reset();
+      while (!rank.halo->released()) std::this_thread::yield();
+      rank.halo.reset();
     }
     round_.barrier.arrive_and_wait();  // what others wait for from here has left
   }
@@ -97,10 +97,10 @@ class Player {
   void set_up(std::size_t p) {
     Rank& rank = rank_[p];
     rank.make(draw_costs(dice_, round_.shared_most), &wire_);
-    for (std::size_t i = 0; i < rank.sending.size(); ++i) round_.records[p][rank.sending[i]] = rank.plan->record(i);
+    for (std::size_t i = 0; i < rank.sending.size(); ++i) round_.records[p][rank.sending[i]] = rank.halo->record(i);
     round_.barrier.arrive_and_wait();
     for (std::size_t i = 0; i < rank.receiving.size(); ++i) {
-      if (rank.plan->join(i, round_.records[p][rank.receiving[i]]) != Fit::good) ++round_.wrong;
+      if (rank.halo->join(i, round_.records[p][rank.receiving[i]]) != Fit::good) ++round_.wrong;
     }
     round_.barrier.arrive_and_wait();
   }
@@ -123,12 +123,12 @@ class Player {
 
   void end(std::size_t p, std::uint64_t k) {
     Rank& rank = rank_[p];
-    Plan& plan = *rank.plan;
+    NeighbourhoodChannel& halo = *rank.halo;
     const std::size_t channels = rank.receiving.size();
     const std::uint64_t how = dice_.below(4);
     if (how == 0) {
       for (std::size_t told = 0; told < channels;) {
-        if (const auto in = plan.ready_any()) {
+        if (const auto in = halo.ready_any()) {
           check(p, k, *in);
           ++told;
         } else {
@@ -139,14 +139,14 @@ class Player {
       const std::size_t first = channels == 0 ? 0 : dice_.below(channels);
       for (std::size_t i = 0; i < channels; ++i) {
         const std::size_t in = (first + i) % channels;
-        while (!plan.ready(in)) step();
+        while (!halo.ready(in)) step();
         check(p, k, in);
       }
     }
     if (how == 2) {
-      plan.wait({dice_.one_in(2), 0, move_all_on});
+      halo.wait({dice_.one_in(2), 0, move_all_on});
     } else {
-      while (!plan.complete()) step();
+      while (!halo.complete()) step();
     }
     for (std::size_t in = 0; how >= 2 && in < channels; ++in) check(p, k, in);
   }
@@ -168,7 +168,7 @@ constexpr std::uint64_t kRounds = 40;
 constexpr std::uint64_t kRounds = 200;
 #endif
 
-TEST(Plan, RandomNeighbourhoods) {
+TEST(NeighbourhoodChannel, RandomNeighbourhoods) {
   const std::uint64_t seed = drawn_seed();
   std::uint64_t exchanges = 0;
   for (std::uint64_t number = 0; number < kRounds; ++number) {

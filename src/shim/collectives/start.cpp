@@ -13,9 +13,9 @@
 #include "schedule/builder.hpp"
 #include "shim/collectives/call_binding.hpp"
 #include "shim/collectives/call_reading.hpp"
+#include "shim/collectives/channel_agreement.hpp"
+#include "shim/collectives/channel_exchange.hpp"
 #include "shim/collectives/message_exchange.hpp"
-#include "shim/collectives/plan_agreement.hpp"
-#include "shim/collectives/planned_exchange.hpp"
 #include "shim/collectives/prepare.hpp"
 #include "shim/collectives/small_collectives.hpp"
 #include "shim/collectives/start_meter.hpp"
@@ -135,21 +135,21 @@ int bind(const Call& call, Reading& reading, Prepared& prepared, Communicator& c
 namespace {
 
 // May it be one by exchange plans? The same on all ranks.
-bool may_have_plans(const Call& call) {
+bool may_have_channels(const Call& call) {
   return call.form == CallForm::persistent && call.operation == collectives::Operation::neighbor_alltoallv &&
-         PlannedExchange::any_in_job();
+         ChannelExchange::any_in_job();
 }
 
 // Leaves a call to the host, which has to say that it is wrong, or to perform it.
 bool left_to_host(const Call& call) {
-  Communicator* const comm = may_have_plans(call) ? communicator(call.comm) : nullptr;
-  if (comm != nullptr) refuse_plan(*comm);
+  Communicator* const comm = may_have_channels(call) ? communicator(call.comm) : nullptr;
+  if (comm != nullptr) refuse_channel(*comm);
   return false;
 }
 
 // A persistent neighbourhood collective by the exchange plans that all ranks have. False, on all alike: it goes another
 // way. `group` is the communicator's own for this collective, whose reference is taken over.
-bool prepare_exchange(const Call& call, const Reading& reading, std::unique_ptr<PlannedExchange> exchange,
+bool prepare_exchange(const Call& call, const Reading& reading, std::unique_ptr<ChannelExchange> exchange,
                       Communicator& group, MPI_Request* request_out) {
   if (exchange == nullptr || !exchange->meet(call, reading, group)) return false;
   Request& request = *make_request();
@@ -158,7 +158,7 @@ bool prepare_exchange(const Call& call, const Reading& reading, std::unique_ptr<
   retain_types(reading, request);
   if (observe::Observer* observer = process().observer()) {
     request.call_site =
-        call_site(*observer, call, reading.key.bytes, "poll", PlannedExchange::kAlgorithm, exchange->why());
+        call_site(*observer, call, reading.key.bytes, "poll", ChannelExchange::kAlgorithm, exchange->why());
     exchange->observe(&request.observed);
   }
   request.exchange = std::move(exchange);
@@ -260,9 +260,9 @@ bool started(const Call& call, MPI_Request* request_out, int* code) {
   Prepared* prepared = nullptr;
   Communicator* const comm = accept(call, reading, prepared);
   if (comm == nullptr) return left_to_host(call);
-  PlannedExchange::Proposal proposal;
-  if (may_have_plans(call)) proposal = PlannedExchange::propose(prepared != nullptr ? &reading : nullptr, *comm);
-  if (proposal.answer == PlanAnswer::refused) return false;
+  ChannelExchange::Proposal proposal;
+  if (may_have_channels(call)) proposal = ChannelExchange::propose(prepared != nullptr ? &reading : nullptr, *comm);
+  if (proposal.answer == ChannelAnswer::refused) return false;
   // On all ranks, also where it cannot be prepared: a persistent collective's place is everybody's.
   Communicator* const part = comm->sibling();
   if (part == nullptr) return false;

@@ -51,7 +51,7 @@ class Communicator final : public transport::Group {
 
   // The number that a member has for this communicator's circle, and for no other one ever.
   std::uint32_t number_at(std::uint32_t member) const { return numbers_.circle_of(world[member]); }
-  bool plans_refused = false;  // by plan_agreement.hpp's functions only
+  bool channels_refused = false;  // by plan_agreement.hpp's functions only
 
   // The part of it whose operations the kernel runs, with a sequence and an engine of its own; it lives as long as this.
   // nullptr: the kernel runs none.

@@ -32,7 +32,7 @@ constexpr p2p::CopyingSettings copying_settings(const tune::CopyCosts& costs) {
 }
 static_assert(copying_settings(tune::CopyCosts{}) == p2p::CopyingSettings{}, "the same defaults");
 
-constexpr halo::Costs plan_costs(const tune::Costs& costs) {
+constexpr halo::Costs channel_costs(const tune::Costs& costs) {
   return {.pull_least = whole(costs.exchange.pull_least),
           .bounce_most = whole(costs.exchange.landing_most),
           .direct_least = whole(costs.exchange.direct_least),
@@ -42,7 +42,7 @@ constexpr halo::Costs plan_costs(const tune::Costs& costs) {
           .pieces = piece_sizes(costs.copy),
           .far_bounce_most = whole(costs.exchange.far_landing_most)};
 }
-static_assert(plan_costs(tune::Costs{}) == halo::Costs{}, "the same defaults");
+static_assert(channel_costs(tune::Costs{}) == halo::Costs{}, "the same defaults");
 
 }  // namespace
 
@@ -66,7 +66,7 @@ p2p::CopyingSettings own_copying() {
 }
 
 halo::Costs exchange_costs(std::uint64_t bounce_bytes) {
-  halo::Costs costs = plan_costs(tune::costs());
+  halo::Costs costs = channel_costs(tune::costs());
   const std::uint64_t most = whole(tune::costs().exchange.all_landing);
   costs.bounce_budget = std::min(costs.bounce_budget, most - std::min(most, bounce_bytes));
   return costs;

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "halo/plan.hpp"
+#include "halo/neighbourhood_channel.hpp"
 #include "p2p/copying.hpp"
 
 namespace urakata::shim {

@@ -8,8 +8,8 @@
 
 #include "base/log.hpp"
 #include "base/waiting.hpp"
+#include "shim/collectives/channel_exchange.hpp"
 #include "shim/collectives/exchange_helper.hpp"
-#include "shim/collectives/planned_exchange.hpp"
 #include "shim/communicators/circle.hpp"
 #include "shim/communicators/communicator_origin.hpp"
 #include "shim/messages/host_send.hpp"
@@ -174,7 +174,7 @@ void stop_message_helpers() {
 }
 
 void leave_space() {
-  if (!PlannedExchange::any_in_job()) return;
+  if (!ChannelExchange::any_in_job()) return;
   if (link() != nullptr) link()->expect_ends();
   HostSend::finish_detached();
   // Others may still need this rank's part in collectives, which no progress thread moves any more.
@@ -191,7 +191,7 @@ void leave_space() {
   };
   const bool all_here = endpoint() == nullptr ? pass_barrier(stepping) : pass_barrier(moving);
   stop_message_helpers();
-  PlannedExchange::stop_all();
+  ChannelExchange::stop_all();
   flush_link();
   own_endpoint = nullptr;
   const auto answering = [](MPI_Request* barrier) {
@@ -200,8 +200,8 @@ void leave_space() {
     while (answer_by_lanes() && host.Test(barrier, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) ladder.step();
     host.Wait(barrier, MPI_STATUS_IGNORE);
   };
-  // Until now a neighbour may have moved an exchange.
-  if (all_here && pass_barrier(answering)) PlannedExchange::destroy_abandoned();
+  // A neighbour may have moved an exchange until now.
+  if (all_here && pass_barrier(answering)) ChannelExchange::destroy_abandoned();
 }
 
 p2p::Port* port_of(int world_rank) { return ports()[static_cast<std::size_t>(world_rank)]; }

@@ -9,7 +9,7 @@
 #include "base/log.hpp"
 #include "base/step_pace.hpp"
 #include "base/threads.hpp"
-#include "shim/collectives/planned_exchange.hpp"
+#include "shim/collectives/channel_exchange.hpp"
 #include "shim/collectives/staging.hpp"
 #include "shim/messages/message_host.hpp"
 #include "shim/messages/wire_messages.hpp"

@@ -107,7 +107,7 @@ int ura_halo_name(ura_halo* halo, const char* name) {
 
 int ura_halo_begin(ura_halo* halo, const void* send_vector, void* receive_vector) {
   if (const int code = misused("ura_halo_begin", halo, false); code != MPI_SUCCESS) return code;
-  if (shim::have_devices() && halo->is->planned()) [[unlikely]] {
+  if (shim::have_devices() && halo->is->by_channel()) [[unlikely]] {
     std::string why;
     if (in_device(send_vector, &why) || in_device(receive_vector, &why)) {
       return shim::user_error("ura_halo_begin", MPI_ERR_BUFFER, why);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "halo/plan.hpp"
+#include "halo/neighbourhood_channel.hpp"
 #include "shim/native/abi.hpp"
 
 namespace urakata::shim {

@@ -18,12 +18,12 @@ std::uint64_t time_of(const observe::CallSite* site) { return site != nullptr ? 
 }  // namespace
 
 UserHalo::~UserHalo() {
-  if (plan_ != nullptr) NeighbourExchange::abandon(std::move(plan_), std::move(types_));
+  if (exchange_ != nullptr) NeighbourExchange::abandon(std::move(exchange_), std::move(types_));
   if (comm_ != MPI_COMM_NULL) host.Comm_free(&comm_);
 }
 
 int UserHalo::failure() {
-  const int code = plan_->error();
+  const int code = exchange_->error();
   if (code != MPI_SUCCESS) host.Comm_call_errhandler(comm_ != MPI_COMM_NULL ? comm_ : MPI_COMM_WORLD, code);
   return code;
 }
@@ -34,8 +34,8 @@ void UserHalo::name(std::string_view given) {
   const observe::CallSiteKey site{given,
                                   site_,
                                   bytes_,
-                                  planned() ? "poll" : "host",
-                                  planned() ? PlannedExchange::kAlgorithm : "persistent messages",
+                                  by_channel() ? "poll" : "host",
+                                  by_channel() ? ChannelExchange::kAlgorithm : "persistent messages",
                                   observe::python_line(site_)};
   call_site_ = observer->call_site(site, why_);
 }
@@ -44,9 +44,9 @@ int UserHalo::begin(const void* from, void* to) {
   const std::uint64_t begin = process().observer() != nullptr ? now_ns() : 0;
   if (begin != 0) observed_.started(begin);
   int code = MPI_SUCCESS;
-  if (planned()) {
-    plan_->bind(static_cast<const std::byte*>(from), static_cast<std::byte*>(to));
-    plan_->begin();
+  if (by_channel()) {
+    exchange_->bind(static_cast<const std::byte*>(from), static_cast<std::byte*>(to));
+    exchange_->begin();
   } else {
     code = host_->begin(from, to);
   }
@@ -63,7 +63,7 @@ int UserHalo::begin(const void* from, void* to) {
 template <class Ask, class Answer>
 int UserHalo::test(Ask ask, Answer& here) {
   int code = ask();
-  if (planned() && plan_->error() != MPI_SUCCESS) {
+  if (by_channel() && exchange_->error() != MPI_SUCCESS) {
     here = {};
     return failure();
   }
@@ -79,8 +79,8 @@ int UserHalo::test(Ask ask, Answer& here) {
 
 int UserHalo::ready(std::size_t in, bool* here) {
   const auto ask = [&]() -> int {
-    if (!planned()) return host_->ready(in, here);
-    *here = plan_->ready(in);
+    if (!by_channel()) return host_->ready(in, here);
+    *here = exchange_->ready(in);
     return MPI_SUCCESS;
   };
   return test(ask, *here);
@@ -88,8 +88,8 @@ int UserHalo::ready(std::size_t in, bool* here) {
 
 int UserHalo::ready_any(std::optional<std::size_t>* in) {
   const auto ask = [&]() -> int {
-    if (!planned()) return host_->ready_any(in);
-    *in = plan_->ready_any();
+    if (!by_channel()) return host_->ready_any(in);
+    *in = exchange_->ready_any();
     return MPI_SUCCESS;
   };
   return test(ask, *in);
@@ -98,8 +98,8 @@ int UserHalo::ready_any(std::optional<std::size_t>* in) {
 int UserHalo::end() {
   const std::uint64_t begin = time_of(call_site_);
   int code = MPI_SUCCESS;
-  if (planned()) {
-    plan_->wait();
+  if (by_channel()) {
+    exchange_->wait();
     code = failure();
   } else {
     code = host_->wait();

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "shim/collectives/planned_exchange.hpp"
+#include "shim/collectives/channel_exchange.hpp"
 #include "shim/user/halo_side.hpp"
 #include "shim/user/host_exchange.hpp"
 
@@ -32,7 +32,7 @@ class UserHalo {
   void name(std::string_view given);  // in the report
   std::size_t sources() const { return sources_; }
   bool under_way() const { return under_way_; }
-  bool planned() const { return plan_ != nullptr; }
+  bool by_channel() const { return exchange_ != nullptr; }
 
   // Each returns an MPI error code, of which the communicator's error handler knows.
   int begin(const void* from, void* to);  // is not under way. Allocates nothing where there is a plan
@@ -48,8 +48,8 @@ class UserHalo {
 
   int failure();  // of the plan; its error handler is told
 
-  MPI_Comm comm_ = MPI_COMM_NULL;          // its own, of a plan that may fail
-  std::unique_ptr<PlannedExchange> plan_;  // one of the two
+  MPI_Comm comm_ = MPI_COMM_NULL;              // its own, of a plan that may fail
+  std::unique_ptr<ChannelExchange> exchange_;  // one of the two
   std::unique_ptr<HostExchange> host_;
   std::vector<const Datatype*> types_;  // retained, of the plan
   std::size_t sources_ = 0;

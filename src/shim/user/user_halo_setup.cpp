@@ -16,13 +16,13 @@ namespace urakata::shim {
 namespace {
 
 // The best that a rank can do; all do what the least of them can.
-enum class Means : std::uint8_t { none, messages, plan };
+enum class Means : std::uint8_t { none, messages, channel };
 
 struct Outcome {
   Means means = Means::none;
   std::uint64_t bytes = 0;
   std::uint64_t neighbours = 0;
-  PlannedExchange::Extent extent;
+  ChannelExchange::Extent extent;
 };
 
 // `world`: the rank in MPI_COMM_WORLD of each of the communicator.
@@ -31,7 +31,7 @@ std::optional<std::vector<halo::ChannelEnd>> ends(const HaloSide& side, std::spa
   for (std::size_t i = 0; i < side.ranks.size(); ++i) {
     const auto peer = static_cast<std::uint32_t>(side.ranks[i]);
     const auto way =
-        side.ranks[i] == MPI_PROC_NULL ? std::optional(halo::ChannelEnd::kNear) : PlannedExchange::way_to(world[peer]);
+        side.ranks[i] == MPI_PROC_NULL ? std::optional(halo::ChannelEnd::kNear) : ChannelExchange::way_to(world[peer]);
     if (!way) return std::nullopt;
     if (side.bytes[i] == 0) {
       made.push_back({peer, 0, 0, nullptr, *way});
@@ -50,17 +50,17 @@ std::optional<std::vector<halo::ChannelEnd>> ends(const HaloSide& side, std::spa
 }
 
 // nullptr: not to be had on this rank. Which vectors will be exchanged is not known yet, so all of them may be a device's.
-std::unique_ptr<PlannedExchange> plan_of(const HaloSide& out, const HaloSide& in, MPI_Comm comm) {
+std::unique_ptr<ChannelExchange> exchange_of(const HaloSide& out, const HaloSide& in, MPI_Comm comm) {
   const std::vector<std::int32_t> world = world_ranks(comm);
   if (have_devices() || world.empty()) return nullptr;
   const auto sends = ends(out, world);
   const auto receives = ends(in, world);
-  return sends && receives ? PlannedExchange::make(*sends, *receives) : nullptr;
+  return sends && receives ? ChannelExchange::make(*sends, *receives) : nullptr;
 }
 
 // Joins the plan's edges, where both ends have one. An error where an edge's ends differ.
-Result<Means> join(PlannedExchange* plan, const HaloSide& in, const std::vector<ChannelWord>& words) {
-  Means means = plan != nullptr ? Means::plan : Means::messages;
+Result<Means> join(ChannelExchange* exchange, const HaloSide& in, const std::vector<ChannelWord>& words) {
+  Means means = exchange != nullptr ? Means::channel : Means::messages;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (in.ranks[i] == MPI_PROC_NULL) continue;
     if (words[i].bytes != in.bytes[i]) {
@@ -69,7 +69,7 @@ Result<Means> join(PlannedExchange* plan, const HaloSide& in, const std::vector<
                    std::to_string(in.bytes[i])};
     }
     if (words[i].record.channel == nullptr) means = Means::messages;
-    if (means == Means::plan) plan->join(i, words[i].record);
+    if (means == Means::channel) exchange->join(i, words[i].record);
   }
   return means;
 }
@@ -116,23 +116,23 @@ Result<std::unique_ptr<UserHalo>> UserHalo::make(MPI_Comm comm, Result<HaloSide>
   std::unique_ptr<UserHalo> made(new UserHalo);
   made->sources_ = in->ranks.size();
   made->site_ = site;
-  const bool possible = !process().host_only() && PlannedExchange::any_in_job();
-  std::unique_ptr<PlannedExchange> plan = possible ? plan_of(*out, *in, comm) : nullptr;
+  const bool possible = !process().host_only() && ChannelExchange::any_in_job();
+  std::unique_ptr<ChannelExchange> exchange = possible ? exchange_of(*out, *in, comm) : nullptr;
 
   std::vector<ChannelWord> words(out->ranks.size());
   for (std::size_t i = 0; i < words.size(); ++i) {
     words[i].bytes = out->bytes[i];
-    if (plan != nullptr) words[i].record = plan->record(i);
+    if (exchange != nullptr) words[i].record = exchange->record(i);
   }
   const auto told = meet(own.comm, out->ranks, words, in->ranks);
-  const auto best = told.ok() ? join(plan.get(), *in, *told) : Result<Means>(told.error());
+  const auto best = told.ok() ? join(exchange.get(), *in, *told) : Result<Means>(told.error());
   const auto all = members.gathered(Outcome{best.ok() ? *best : Means::none, sum(out->bytes), out->ranks.size(),
-                                            plan != nullptr ? plan->extent() : PlannedExchange::Extent{}});
+                                            exchange != nullptr ? exchange->extent() : ChannelExchange::Extent{}});
   if (!best.ok()) return best.error();
   std::uint64_t bytes = 0;
   std::uint64_t neighbours = 0;
-  PlannedExchange::Extent extent;
-  Means means = all.empty() ? Means::none : Means::plan;
+  ChannelExchange::Extent extent;
+  Means means = all.empty() ? Means::none : Means::channel;
   for (const Outcome& one : all) {
     means = std::min(means, one.means);
     bytes += one.bytes;
@@ -141,11 +141,11 @@ Result<std::unique_ptr<UserHalo>> UserHalo::make(MPI_Comm comm, Result<HaloSide>
   }
   if (means == Means::none) return of_others();
   made->bytes_ = bytes / std::max<std::uint64_t>(neighbours, 1);
-  if (means == Means::plan) {
-    made->plan_ = std::move(plan);
-    made->plan_->tell(extent);
-    made->plan_->move_while_computing();
-    made->why_ = made->plan_->why();
+  if (means == Means::channel) {
+    made->exchange_ = std::move(exchange);
+    made->exchange_->tell(extent);
+    made->exchange_->move_while_computing();
+    made->why_ = made->exchange_->why();
     retain_types_of(*out, made->types_);
     retain_types_of(*in, made->types_);
     // For its error handler. Where nodes are joined on one rank, they are on all.
@@ -156,7 +156,7 @@ Result<std::unique_ptr<UserHalo>> UserHalo::make(MPI_Comm comm, Result<HaloSide>
     made->host_ =
         std::make_unique<HostExchange>(std::exchange(own.comm, MPI_COMM_NULL), std::move(*out), std::move(*in));
   }
-  if (made->planned() && process().observer() != nullptr) made->plan_->observe(&made->observed_);
+  if (made->by_channel() && process().observer() != nullptr) made->exchange_->observe(&made->observed_);
   return made;
 }
 

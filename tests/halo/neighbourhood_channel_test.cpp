@@ -1,5 +1,5 @@
 // One thread plays all ranks, step by step: what each way of a payload takes, exactly.
-#include "halo/plan.hpp"
+#include "halo/neighbourhood_channel.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ namespace urakata::halo::test {
 namespace {
 
 // 8 B both ways: each puts one line, and nobody says that it is ready.
-TEST(Plan, SmallPayloadsTravelInTheSlotOfTheFlag) {
+TEST(NeighbourhoodChannel, SmallPayloadsTravelInTheSlotOfTheFlag) {
   Neighbourhood all(2, {channel(0, 1, 8), channel(1, 0, 8)});
   all.join_all();
   for (std::uint64_t k = 1; k <= 5; ++k) {
@@ -21,19 +21,19 @@ TEST(Plan, SmallPayloadsTravelInTheSlotOfTheFlag) {
     }
   }
   for (const Rank& rank : all.rank) {
-    const Counts& counts = rank.plan->counts();
+    const Counts& counts = rank.halo->counts();
     EXPECT_EQ(counts.exchanges, 5U);
     EXPECT_EQ(counts.in_slot, 5U);
     EXPECT_EQ(counts.put_flags(), 5U);
     EXPECT_EQ(counts.ready_flags, 0U);
     EXPECT_EQ(counts.copies(), 10U);
     EXPECT_EQ(counts.bytes, 40U);
-    EXPECT_EQ(rank.plan->bounce_buffers().bytes, 0U);
+    EXPECT_EQ(rank.halo->bounce_buffers().bytes, 0U);
   }
 }
 
 // 4 KiB both ways: whoever begins first finds the other one absent, whoever is second puts straight.
-TEST(Plan, PutsStraightWhereTheReceiverHasBegun) {
+TEST(NeighbourhoodChannel, PutsStraightWhereTheReceiverHasBegun) {
   Neighbourhood all(2, {channel(0, 1, 4096), channel(1, 0, 4096)}, {.pull_least = UINT64_MAX, .direct_least = 512});
   all.join_all();
   for (std::uint64_t k = 1; k <= 4; ++k) {
@@ -45,38 +45,38 @@ TEST(Plan, PutsStraightWhereTheReceiverHasBegun) {
       EXPECT_TRUE(holds_all(rank, all, k));
     }
   }
-  EXPECT_EQ(all.rank[0].plan->counts().bounced, 4U);
-  EXPECT_EQ(all.rank[0].plan->counts().copies(), 4U);
-  EXPECT_EQ(all.rank[1].plan->counts().direct, 4U);
-  EXPECT_EQ(all.rank[1].plan->counts().copies(), 8U);
-  EXPECT_EQ(all.rank[1].plan->counts().ready_flags, 4U);
-  EXPECT_EQ(all.rank[0].plan->bounce_buffers().bytes, 8192U);
+  EXPECT_EQ(all.rank[0].halo->counts().bounced, 4U);
+  EXPECT_EQ(all.rank[0].halo->counts().copies(), 4U);
+  EXPECT_EQ(all.rank[1].halo->counts().direct, 4U);
+  EXPECT_EQ(all.rank[1].halo->counts().copies(), 8U);
+  EXPECT_EQ(all.rank[1].halo->counts().ready_flags, 4U);
+  EXPECT_EQ(all.rank[0].halo->bounce_buffers().bytes, 8192U);
 }
 
 // The same from where payloads are pulled: each is copied once, by its receiver, and needs no landing place.
-TEST(Plan, APayloadOfASymmetricRelationIsItsReceiversToCopy) {
+TEST(NeighbourhoodChannel, APayloadOfASymmetricRelationIsItsReceiversToCopy) {
   Neighbourhood all(2, {channel(0, 1, 4096), channel(1, 0, 4096)}, {.pull_least = 4096});
   all.join_all();
   for (std::uint64_t k = 1; k <= 4; ++k) {
     begin(all.rank[k % 2], all, k);
     begin(all.rank[1 - k % 2], all, k);
     for (Rank& rank : all.rank) {
-      rank.plan->progress();
+      rank.halo->progress();
       EXPECT_TRUE(holds_all(rank, all, k));
     }
     for (Rank& rank : all.rank) EXPECT_TRUE(test(rank));
   }
   for (const Rank& rank : all.rank) {
-    EXPECT_EQ(rank.plan->counts().rendezvous, 4U);
-    EXPECT_EQ(rank.plan->counts().pieces_received, 4U);
-    EXPECT_EQ(rank.plan->counts().copies(), 4U);
-    EXPECT_EQ(rank.plan->bounce_buffers().bytes, 0U);
-    EXPECT_EQ(rank.plan->bounce_buffers().without, 0U);
+    EXPECT_EQ(rank.halo->counts().rendezvous, 4U);
+    EXPECT_EQ(rank.halo->counts().pieces_received, 4U);
+    EXPECT_EQ(rank.halo->counts().copies(), 4U);
+    EXPECT_EQ(rank.halo->bounce_buffers().bytes, 0U);
+    EXPECT_EQ(rank.halo->bounce_buffers().without, 0U);
   }
 }
 
 // Short blocks land on both sides, whoever is second, up to their own limit; what is beyond it is pulled as others are.
-TEST(Plan, ShortBlocksBounceWhereLongerOnesArePulled) {
+TEST(NeighbourhoodChannel, ShortBlocksBounceWhereLongerOnesArePulled) {
   constexpr std::uint64_t kBytes = 128 << 10;
   const auto blocks_of = [](std::uint64_t bytes) { return strided(kBytes / bytes, bytes, 8); };
   for (const std::uint64_t block : {std::uint64_t{8}, std::uint64_t{kLine}}) {
@@ -88,7 +88,7 @@ TEST(Plan, ShortBlocksBounceWhereLongerOnesArePulled) {
         for (std::uint64_t k = 1; k <= 3; ++k) {
           for (Rank& rank : all.rank) begin(rank, all, k);
           for (unsigned i = 0; i < 2; ++i) {
-            for (Rank& rank : all.rank) rank.plan->progress();
+            for (Rank& rank : all.rank) rank.halo->progress();
           }
           for (Rank& rank : all.rank) {
             EXPECT_TRUE(test(rank));
@@ -97,9 +97,9 @@ TEST(Plan, ShortBlocksBounceWhereLongerOnesArePulled) {
         }
         const bool bounces = block < kLine && most == kBytes;
         for (const Rank& rank : all.rank) {
-          EXPECT_EQ(rank.plan->counts().bounced, bounces ? 3U : 0U);
-          EXPECT_EQ(rank.plan->counts().pieces_received, bounces ? 0U : 3U);
-          EXPECT_EQ(rank.plan->counts().ready_flags, bounces ? 0U : 3U);
+          EXPECT_EQ(rank.halo->counts().bounced, bounces ? 3U : 0U);
+          EXPECT_EQ(rank.halo->counts().pieces_received, bounces ? 0U : 3U);
+          EXPECT_EQ(rank.halo->counts().ready_flags, bounces ? 0U : 3U);
         }
       }
     }
@@ -107,58 +107,58 @@ TEST(Plan, ShortBlocksBounceWhereLongerOnesArePulled) {
 }
 
 // One that has begun, and computes: the sender waits in vain for a while, then copies, and is done.
-TEST(Plan, ASenderThatHasWaitedForLongCopiesWhatItsReceiverWasToPull) {
+TEST(NeighbourhoodChannel, ASenderThatHasWaitedForLongCopiesWhatItsReceiverWasToPull) {
   Neighbourhood all(2, {channel(0, 1, 4096), channel(1, 0, 4096)}, {.pull_least = 4096});
   all.join_all();
   Rank& waits = all.rank[0];
   Rank& computes = all.rank[1];
   begin(computes, all, 1);
   begin(waits, all, 1);
-  for (unsigned i = 0; i < 100; ++i) waits.plan->progress();
-  EXPECT_TRUE(waits.plan->complete());
+  for (unsigned i = 0; i < 100; ++i) waits.halo->progress();
+  EXPECT_TRUE(waits.halo->complete());
   EXPECT_TRUE(holds_all(waits, all, 1));
-  EXPECT_EQ(waits.plan->counts().pieces_sent, 1U);
+  EXPECT_EQ(waits.halo->counts().pieces_sent, 1U);
   EXPECT_TRUE(test(computes));
   EXPECT_TRUE(holds_all(computes, all, 1));
-  EXPECT_EQ(computes.plan->counts().pieces_received, 0U);
+  EXPECT_EQ(computes.halo->counts().pieces_received, 0U);
 }
 
 // A receiver from which nothing comes back: two exchanges ahead of it a sender goes on, the third put is held until
 // the receiver has begun its second.
-TEST(Plan, ACreditComesBackInAOneWayRelation) {
+TEST(NeighbourhoodChannel, ACreditComesBackInAOneWayRelation) {
   for (const std::uint64_t bytes : {8U, 4096U}) {
     Neighbourhood all(2, {channel(0, 1, bytes)});
     all.join_all();
     Rank& sender = all.rank[0];
     Rank& receiver = all.rank[1];
     begin(sender, all, 1);
-    EXPECT_TRUE(sender.plan->complete());
+    EXPECT_TRUE(sender.halo->complete());
     begin(sender, all, 2);
-    EXPECT_TRUE(sender.plan->complete());
+    EXPECT_TRUE(sender.halo->complete());
     begin(sender, all, 3);
     EXPECT_FALSE(test(sender));
-    EXPECT_EQ(sender.plan->counts().held, 1U);
+    EXPECT_EQ(sender.halo->counts().held, 1U);
     begin(receiver, all, 1);
     EXPECT_TRUE(test(receiver));
     EXPECT_TRUE(holds_all(receiver, all, 1));
-    EXPECT_FALSE(sender.plan->news());
+    EXPECT_FALSE(sender.halo->news());
     EXPECT_FALSE(test(sender));
     begin(receiver, all, 2);
-    EXPECT_TRUE(sender.plan->news());
+    EXPECT_TRUE(sender.halo->news());
     EXPECT_TRUE(test(sender));
     for (std::uint64_t k = 2; k <= 3; ++k) {
       if (k == 3) begin(receiver, all, k);
       EXPECT_TRUE(test(receiver));
       EXPECT_TRUE(holds_all(receiver, all, k));
     }
-    EXPECT_EQ(receiver.plan->counts().ready_flags, 3U);
-    EXPECT_EQ(sender.plan->counts().put_flags(), 3U);
+    EXPECT_EQ(receiver.halo->counts().ready_flags, 3U);
+    EXPECT_EQ(sender.halo->counts().put_flags(), 3U);
   }
 }
 
 // Both sides of a periodic dimension of two, as the sender's left is the receiver's right: one line, one mark for all, and
 // each payload in its place.
-TEST(Plan, EndsBetweenTwoRanksShareAChannel) {
+TEST(NeighbourhoodChannel, EndsBetweenTwoRanksShareAChannel) {
   const std::vector<TestChannel> channels{channel(0, 1, 8),  {0, 1, strided(4, 4, 3), plain(16)}, channel(0, 1, 24),
                                           channel(1, 0, 24), {1, 0, plain(16), strided(2, 8, 1)}, channel(1, 0, 8)};
   for (const bool backwards : {false, true}) {
@@ -167,17 +167,17 @@ TEST(Plan, EndsBetweenTwoRanksShareAChannel) {
     for (std::uint32_t r = 0; r < 2; ++r)
       rank.emplace_back(r, channels, std::vector<std::uint32_t>{}, backwards).make({});
     for (Rank& sender : rank) {
-      for (std::size_t i = 0; i < 3; ++i) records[sender.sending[i]] = sender.plan->record(i);
+      for (std::size_t i = 0; i < 3; ++i) records[sender.sending[i]] = sender.halo->record(i);
     }
     for (Rank& receiver : rank) {
       for (std::size_t i = 0; i < 3; ++i) {
-        EXPECT_EQ(receiver.plan->join(i, records[receiver.receiving[i]]), Fit::good);
+        EXPECT_EQ(receiver.halo->join(i, records[receiver.receiving[i]]), Fit::good);
       }
     }
     for (std::uint64_t k = 1; k <= 4; ++k) {
       for (Rank& sender : rank) {
         for (std::size_t i = 0; i < 3; ++i) {
-          EXPECT_EQ(sender.plan->fit(i), Fit::good);
+          EXPECT_EQ(sender.halo->fit(i), Fit::good);
           const std::size_t number = sender.sending[i];
           sender.fill(i, payload_of(k, number, channels[number].out.bytes()));
         }
@@ -185,25 +185,25 @@ TEST(Plan, EndsBetweenTwoRanksShareAChannel) {
       }
       for (Rank& receiver : rank) {
         for (std::size_t i = 0; i < 3; ++i) {
-          const auto in = receiver.plan->ready_any();
+          const auto in = receiver.halo->ready_any();
           ASSERT_TRUE(in.has_value());
           const std::size_t number = receiver.receiving[*in];
           EXPECT_TRUE(receiver.holds(*in, payload_of(k, number, channels[number].out.bytes())));
         }
-        EXPECT_TRUE(receiver.plan->complete());
+        EXPECT_TRUE(receiver.halo->complete());
       }
     }
     for (const Rank& each : rank) {
-      EXPECT_EQ(each.plan->from_near(), 3U);
-      EXPECT_EQ(each.plan->counts().in_slot, 4U);
-      EXPECT_EQ(each.plan->counts().put_flags(), 4U);
-      EXPECT_EQ(each.plan->counts().bytes, 4 * 48U);
+      EXPECT_EQ(each.halo->from_near(), 3U);
+      EXPECT_EQ(each.halo->counts().in_slot, 4U);
+      EXPECT_EQ(each.halo->counts().put_flags(), 4U);
+      EXPECT_EQ(each.halo->counts().bytes, 4 * 48U);
     }
   }
 }
 
 // 1 MiB without landing places: the sender keeps its buffer until both are there; whoever comes second copies.
-TEST(Plan, LargePayloadsAreCopiedByWhoeverComesSecond) {
+TEST(NeighbourhoodChannel, LargePayloadsAreCopiedByWhoeverComesSecond) {
   constexpr std::uint64_t kBytes = 1 << 20;
   const std::uint64_t pieces = p2p::pieces_of(kBytes, p2p::piece_of(kBytes));
   Neighbourhood all(2, {channel(0, 1, kBytes)});
@@ -216,43 +216,43 @@ TEST(Plan, LargePayloadsAreCopiedByWhoeverComesSecond) {
   EXPECT_TRUE(test(receiver));
   EXPECT_TRUE(holds_all(receiver, all, 1));
   EXPECT_TRUE(test(sender));
-  EXPECT_EQ(receiver.plan->counts().pieces_received, pieces);
+  EXPECT_EQ(receiver.halo->counts().pieces_received, pieces);
 
   begin(receiver, all, 2);
   begin(sender, all, 2);
-  EXPECT_TRUE(sender.plan->complete());
+  EXPECT_TRUE(sender.halo->complete());
   EXPECT_TRUE(test(receiver));
   EXPECT_TRUE(holds_all(receiver, all, 2));
-  EXPECT_EQ(sender.plan->counts().pieces_sent, pieces);
-  EXPECT_EQ(sender.plan->counts().rendezvous, 2U);
-  EXPECT_EQ(sender.plan->counts().copies() + receiver.plan->counts().copies(), 2 * pieces);
+  EXPECT_EQ(sender.halo->counts().pieces_sent, pieces);
+  EXPECT_EQ(sender.halo->counts().rendezvous, 2U);
+  EXPECT_EQ(sender.halo->counts().copies() + receiver.halo->counts().copies(), 2 * pieces);
 }
 
 // The receiver says how long a piece is: 100 000 bytes in pieces of 64 are 1563, whoever copies them.
-TEST(Plan, ThePiecesAreTheReceivers) {
+TEST(NeighbourhoodChannel, ThePiecesAreTheReceivers) {
   Neighbourhood all(2, {channel(0, 1, 100'000)}, {.bounce_most = 0, .pieces = {64, 64}});
   all.rank[0].make({.bounce_most = 0});
   all.join_all();
   begin(all.rank[0], all, 1);
   begin(all.rank[1], all, 1);
   EXPECT_TRUE(test(all.rank[1]));
-  EXPECT_EQ(all.rank[1].plan->counts().pieces_received, 1563U);
+  EXPECT_EQ(all.rank[1].halo->counts().pieces_received, 1563U);
   EXPECT_TRUE(test(all.rank[0]));
   begin(all.rank[1], all, 2);
   begin(all.rank[0], all, 2);
   EXPECT_TRUE(test(all.rank[0]));
-  EXPECT_EQ(all.rank[0].plan->counts().pieces_sent, 1563U);
+  EXPECT_EQ(all.rank[0].halo->counts().pieces_sent, 1563U);
   EXPECT_TRUE(test(all.rank[1]));
   EXPECT_TRUE(holds_all(all.rank[1], all, 2));
 }
 
 // A sender that is at its next exchange has no piece of the last left for a receiver that polls late.
-TEST(Plan, ALateLookClaimsNoPieceOfTheNextExchange) {
+TEST(NeighbourhoodChannel, ALateLookClaimsNoPieceOfTheNextExchange) {
   Neighbourhood all(2, {channel(0, 1, 100'000), channel(1, 0, 8)}, {.pull_least = UINT64_MAX, .bounce_most = 0});
   all.join_all();
   for (std::uint64_t k = 1; k <= 6; ++k) {
     begin(all.rank[1], all, k);
-    EXPECT_EQ(all.rank[0].plan->complete(), k == 1);  // nothing is under way before the first
+    EXPECT_EQ(all.rank[0].halo->complete(), k == 1);  // nothing is under way before the first
     if (k == 1) begin(all.rank[0], all, k);
     EXPECT_TRUE(test(all.rank[0]));  // has put all pieces
     EXPECT_TRUE(holds_all(all.rank[0], all, k));
@@ -260,11 +260,11 @@ TEST(Plan, ALateLookClaimsNoPieceOfTheNextExchange) {
     EXPECT_TRUE(test(all.rank[1]));
     EXPECT_TRUE(holds_all(all.rank[1], all, k));
   }
-  EXPECT_EQ(all.rank[1].plan->counts().pieces_received, 0U);
+  EXPECT_EQ(all.rank[1].halo->counts().pieces_received, 0U);
 }
 
 // Ranks with themselves, twice, beside a pair that is named twice: the k-th meets the k-th.
-TEST(Plan, ChannelsToOneselfAndThoseNamedTwice) {
+TEST(NeighbourhoodChannel, ChannelsToOneselfAndThoseNamedTwice) {
   for (const std::uint64_t bytes : {8U, 2000U, 300'000U}) {
     Neighbourhood all(2, {channel(0, 0, bytes), channel(0, 1, bytes), channel(0, 0, bytes), channel(0, 1, bytes)});
     all.join_all();
@@ -279,38 +279,38 @@ TEST(Plan, ChannelsToOneselfAndThoseNamedTwice) {
   }
 }
 
-TEST(Plan, EmptyChannelsAndNoNeighboursTakeNothing) {
+TEST(NeighbourhoodChannel, EmptyChannelsAndNoNeighboursTakeNothing) {
   Neighbourhood all(3, {channel(0, 1, 0), channel(1, 0, 64)});
   all.join_all();
   for (Rank& rank : all.rank) begin(rank, all, 1);
-  EXPECT_TRUE(all.rank[2].plan->complete());
-  EXPECT_TRUE(all.rank[1].plan->ready(0));
-  EXPECT_EQ(all.rank[1].plan->ready_any(), 0U);
-  EXPECT_EQ(all.rank[1].plan->ready_any(), std::nullopt);
-  EXPECT_TRUE(all.rank[1].plan->complete());
+  EXPECT_TRUE(all.rank[2].halo->complete());
+  EXPECT_TRUE(all.rank[1].halo->ready(0));
+  EXPECT_EQ(all.rank[1].halo->ready_any(), 0U);
+  EXPECT_EQ(all.rank[1].halo->ready_any(), std::nullopt);
+  EXPECT_TRUE(all.rank[1].halo->complete());
   EXPECT_TRUE(test(all.rank[0]));
-  EXPECT_EQ(all.rank[0].plan->counts().put_flags(), 0U);
-  EXPECT_EQ(all.rank[0].plan->counts().ready_flags, 1U);  // an empty edge proves nothing
+  EXPECT_EQ(all.rank[0].halo->counts().put_flags(), 0U);
+  EXPECT_EQ(all.rank[0].halo->counts().ready_flags, 1U);  // an empty edge proves nothing
 }
 
 // Three neighbours put in the order 2, 0, 1.
-TEST(Plan, TellsOfChannelsInTheOrderOfTheirComing) {
+TEST(NeighbourhoodChannel, TellsOfChannelsInTheOrderOfTheirComing) {
   Neighbourhood all(4, {channel(0, 3, 8), channel(1, 3, 4096), channel(2, 3, 500'000)});
   all.join_all();
   Rank& last = all.rank[3];
   begin(last, all, 1);
   for (const std::size_t from : {2U, 0U, 1U}) {
-    EXPECT_EQ(last.plan->ready_any(), std::nullopt);
-    EXPECT_FALSE(last.plan->ready(from));
+    EXPECT_EQ(last.halo->ready_any(), std::nullopt);
+    EXPECT_FALSE(last.halo->ready(from));
     begin(all.rank[from], all, 1);
-    EXPECT_TRUE(from == 0 || last.plan->ready(from));
-    EXPECT_EQ(last.plan->ready_any(), from);
+    EXPECT_TRUE(from == 0 || last.halo->ready(from));
+    EXPECT_EQ(last.halo->ready_any(), from);
   }
-  EXPECT_TRUE(last.plan->complete());
+  EXPECT_TRUE(last.halo->complete());
   EXPECT_TRUE(holds_all(last, all, 1));
 }
 
-TEST(Plan, LayoutsMeetWithNoBufferBetweenWhereTheReceiverIsThere) {
+TEST(NeighbourhoodChannel, LayoutsMeetWithNoBufferBetweenWhereTheReceiverIsThere) {
   std::vector<TestChannel> channels;
   channels.push_back({0, 1, strided(6, 8, 24), strided(3, 16, 8)});
   channels.push_back({0, 1, strided(64, 64, 8), plain(4096)});
@@ -324,8 +324,8 @@ TEST(Plan, LayoutsMeetWithNoBufferBetweenWhereTheReceiverIsThere) {
     EXPECT_TRUE(test(all.rank[0]));
     EXPECT_TRUE(holds_all(all.rank[1], all, k));
   }
-  EXPECT_EQ(all.rank[0].plan->counts().direct, 2U);
-  EXPECT_EQ(all.rank[0].plan->counts().bounced, 2U);
+  EXPECT_EQ(all.rank[0].halo->counts().direct, 2U);
+  EXPECT_EQ(all.rank[0].halo->counts().bounced, 2U);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "halo/plan.hpp"
+#include "halo/neighbourhood_channel.hpp"
 
 #include <algorithm>
 #include <map>
@@ -32,7 +32,8 @@ constexpr std::uint64_t whole_lines(std::uint64_t bytes) { return (bytes + kLine
 }  // namespace
 
 // Both sides of an edge find the same, since it does not depend on the order of the ends.
-Plan::Places Plan::places_of(std::span<const ChannelEnd> ends, std::uint64_t shared_most) {
+NeighbourhoodChannel::Places NeighbourhoodChannel::places_of(std::span<const ChannelEnd> ends,
+                                                             std::uint64_t shared_most) {
   struct Shared {
     std::uint64_t bytes = 0;
     std::uint32_t segments = 0;
@@ -59,8 +60,8 @@ Plan::Places Plan::places_of(std::span<const ChannelEnd> ends, std::uint64_t sha
   return places;
 }
 
-Plan::Plan(p2p::Port& port, std::span<const ChannelEnd> out, std::span<const ChannelEnd> in, const Costs& costs,
-           transport::PutWire* wire)
+NeighbourhoodChannel::NeighbourhoodChannel(p2p::Port& port, std::span<const ChannelEnd> out,
+                                           std::span<const ChannelEnd> in, const Costs& costs, transport::PutWire* wire)
     : port_(port),
       out_places_(places_of(out, costs.shared_most)),
       in_places_(places_of(in, costs.shared_most)),
@@ -118,13 +119,15 @@ Plan::Plan(p2p::Port& port, std::span<const ChannelEnd> out, std::span<const Cha
   arrived_.reserve(in.size());
 }
 
-Plan::~Plan() = default;
+NeighbourhoodChannel::~NeighbourhoodChannel() = default;
 
-bool Plan::failed() const { return failed_.load(std::memory_order_relaxed) || (far_ != nullptr && far_->failed()); }
+bool NeighbourhoodChannel::failed() const {
+  return failed_.load(std::memory_order_relaxed) || (far_ != nullptr && far_->failed());
+}
 
-std::size_t Plan::from_far() const { return far_ != nullptr ? far_->sources() : 0; }
+std::size_t NeighbourhoodChannel::from_far() const { return far_ != nullptr ? far_->sources() : 0; }
 
-void Plan::assign_bounce_buffers(const Costs& costs) {
+void NeighbourhoodChannel::assign_bounce_buffers(const Costs& costs) {
   bounce_buffers_.budget = costs.bounce_budget;
   // As if nothing landed: which edges do is only known below.
   std::uint64_t taken = far_ != nullptr ? far_->most_rooms() : 0;
@@ -169,29 +172,31 @@ void Plan::assign_bounce_buffers(const Costs& costs) {
   bounce_buffers_.bytes = places + (far_ != nullptr ? far_->enter() : 0);
 }
 
-Record Plan::record(std::size_t out) {
+Record NeighbourhoodChannel::record(std::size_t out) {
   const auto [number, segment] = out_places_.of[out];
   Record made{.channel = &out_[number], .bytes = out_[number].source[segment].bytes, .segment = segment};
   if (far_out(number)) {
-    made.plan = far_->number();
+    made.sink = far_->number();
     made.out = out_number_[number];
     far_->await_join(made.out);
   }
   return made;
 }
 
-Fit Plan::join(std::size_t in, const Record& record) {
+Fit NeighbourhoodChannel::join(std::size_t in, const Record& record) {
   const std::uint32_t number = in_places_.of[in].channel;
   if (!from_far_[number]) return in_[number].join(given_[in], *record.channel, record.segment);
   const std::uint64_t bytes = in_[number].bytes;
   if (record.bytes != bytes) return record.bytes > bytes ? Fit::sender_longer : Fit::sender_shorter;
-  if (bytes != 0) far_->join(in_number_[number], record.plan, record.out);
+  if (bytes != 0) far_->join(in_number_[number], record.sink, record.out);
   return Fit::good;
 }
 
-Fit Plan::fit(std::size_t out) const { return out_[out_places_.of[out].channel].fit[out_places_.of[out].segment]; }
+Fit NeighbourhoodChannel::fit(std::size_t out) const {
+  return out_[out_places_.of[out].channel].fit[out_places_.of[out].segment];
+}
 
-void Plan::begin(const std::byte* from, std::byte* to) {
+void NeighbourhoodChannel::begin(const std::byte* from, std::byte* to) {
   const std::uint64_t k = ++exchange_;
   ++counts_.exchanges;
   told_ = 0;
@@ -218,16 +223,16 @@ void Plan::begin(const std::byte* from, std::byte* to) {
   if (!leaving_.empty()) std::erase_if(leaving_, [this](std::uint32_t i) { return advance(i, false); });
 }
 
-bool Plan::take(std::uint32_t in) {
+bool NeighbourhoodChannel::take(std::uint32_t in) {
   return far_in(in) ? far_->here(exchange_, in_number_[in]) : in_[in].take(exchange_, counts_);
 }
 
-bool Plan::advance(std::uint32_t out, bool late) {
+bool NeighbourhoodChannel::advance(std::uint32_t out, bool late) {
   return far_out(out) ? far_->advance(exchange_, out_number_[out], counts_)
                       : out_[out].advance(exchange_, late, counts_);
 }
 
-bool Plan::told_of_failure() {
+bool NeighbourhoodChannel::told_of_failure() {
   if (!failed() &&
       std::ranges::none_of(out_,
                            [](const OutChannel& e) { return e.receiver_failed.load(std::memory_order_acquire); }) &&
@@ -240,7 +245,7 @@ bool Plan::told_of_failure() {
 
 // Invariant 7 of edge.hpp. A neighbour that is through with the exchange may say nothing for long, but then what it has
 // sent is here, and what it was sent has left.
-void Plan::end_failed() {
+void NeighbourhoodChannel::end_failed() {
   failed_.store(true, std::memory_order_relaxed);
   for (const OutChannel& channel : out_) {
     if (channel.in != nullptr && !channel.in->sender_failed.exchange(true, std::memory_order_acq_rel))
@@ -259,7 +264,7 @@ void Plan::end_failed() {
   });
 }
 
-bool Plan::progress() {
+bool NeighbourhoodChannel::progress() {
   constexpr unsigned kLong = 16;    // calls in vain after which a neighbour that is to pull probably computes
   constexpr unsigned kSeldom = 64;  // calls in vain from one check for failures to the next
   const std::size_t before = waiting_.size() + leaving_.size();
@@ -278,7 +283,7 @@ bool Plan::progress() {
   return waiting_.size() + leaving_.size() != before;
 }
 
-bool Plan::news() const {
+bool NeighbourhoodChannel::news() const {
   return std::ranges::any_of(waiting_,
                              [this](std::uint32_t i) {
                                return far_in(i) ? far_->here(exchange_, in_number_[i]) : in_[i].news(exchange_);
@@ -290,7 +295,7 @@ bool Plan::news() const {
          (!complete() && failed());
 }
 
-void Plan::wait(const p2p::BackoffSettings& settings) {
+void NeighbourhoodChannel::wait(const p2p::BackoffSettings& settings) {
   p2p::Backoff backoff(port_, settings);
   while (!complete()) {
     if (progress()) {
@@ -301,7 +306,7 @@ void Plan::wait(const p2p::BackoffSettings& settings) {
   }
 }
 
-bool Plan::ready(std::size_t in) {
+bool NeighbourhoodChannel::ready(std::size_t in) {
   const std::uint32_t channel = in_places_.of[in].channel;
   const auto found = std::find(waiting_.begin(), waiting_.end(), channel);
   if (found == waiting_.end()) return true;
@@ -314,13 +319,13 @@ bool Plan::ready(std::size_t in) {
   return std::ranges::find(waiting_, channel) == waiting_.end();
 }
 
-std::optional<std::size_t> Plan::ready_any() {
+std::optional<std::size_t> NeighbourhoodChannel::ready_any() {
   if (told_ == arrived_.size()) progress();
   if (told_ == arrived_.size()) return std::nullopt;
   return arrived_[told_++];
 }
 
-void Plan::retire() {
+void NeighbourhoodChannel::retire() {
   for (const OutChannel& channel : out_) {
     if (channel.in != nullptr) channel.in->sender_gone.store(true, std::memory_order_release);
   }
@@ -329,7 +334,7 @@ void Plan::retire() {
   }
 }
 
-bool Plan::released() const {
+bool NeighbourhoodChannel::released() const {
   const auto left = [](const void* peer, const std::atomic<bool>& gone) {
     return peer == nullptr || gone.load(std::memory_order_acquire);
   };

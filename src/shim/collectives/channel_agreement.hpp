@@ -22,12 +22,12 @@
 
 namespace urakata::shim {
 
-enum class PlanAnswer : std::uint32_t { refused, no, yes };
+enum class ChannelAnswer : std::uint32_t { refused, no, yes };
 
 // Collective over the communicator, but for ranks that refuse. On all others the result is the same.
-PlanAnswer agree_on_plan(Communicator& comm, PlanAnswer own);
+ChannelAnswer agree_on_channel(Communicator& comm, ChannelAnswer own);
 
 // The host has to say of this rank's call that it is wrong. Waits for nobody.
-void refuse_plan(Communicator& comm);
+void refuse_channel(Communicator& comm);
 
 }  // namespace urakata::shim

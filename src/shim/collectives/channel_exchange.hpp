@@ -19,17 +19,17 @@
 #include <vector>
 
 #include "base/spin_lock.hpp"
-#include "halo/plan.hpp"
+#include "halo/neighbourhood_channel.hpp"
 #include "observe/call_site.hpp"
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/call_reading.hpp"
+#include "shim/collectives/channel_agreement.hpp"
 #include "shim/collectives/exchange_helper.hpp"
 #include "shim/collectives/neighbour_exchange.hpp"
-#include "shim/collectives/plan_agreement.hpp"
 
 namespace urakata::shim {
 
-class PlannedExchange final : public NeighbourExchange {
+class ChannelExchange final : public NeighbourExchange {
  public:
   static constexpr std::string_view kAlgorithm = "exchange plan";
 
@@ -39,26 +39,26 @@ class PlannedExchange final : public NeighbourExchange {
   // `reading`: nullptr where this rank has no memory. refused: the call is the host's. no: there are no plans. yes: each
   // rank has one, to be joined by meet().
   struct Proposal {
-    PlanAnswer answer = PlanAnswer::no;
-    std::unique_ptr<PlannedExchange> exchange = nullptr;  // where the answer is yes
+    ChannelAnswer answer = ChannelAnswer::no;
+    std::unique_ptr<ChannelExchange> exchange = nullptr;  // where the answer is yes
   };
   static Proposal propose(const Reading* reading, Communicator& comm);
   // `group`: the communicator's, with a context that nothing uses. False, on all ranks alike: the ends do not fit.
   bool meet(const Call& call, const Reading& reading, const Communicator& group);
   // Of edges whose ends the caller joins, as halo/plan.hpp says, which has all ranks agree. nullptr: not to be had on this
   // rank. The layouts must outlive it.
-  static std::unique_ptr<PlannedExchange> make(std::span<const halo::ChannelEnd> out,
+  static std::unique_ptr<ChannelExchange> make(std::span<const halo::ChannelEnd> out,
                                                std::span<const halo::ChannelEnd> in);
   // Which way leads to a rank of MPI_COMM_WORLD, for halo::End::far; nothing: none that plans have.
   static std::optional<std::int32_t> way_to(std::int32_t world_rank);
-  halo::Record record(std::size_t out) { return plan_.record(out); }
-  halo::Fit join(std::size_t in, const halo::Record& record) { return plan_.join(in, record); }
+  halo::Record record(std::size_t out) { return channel_.record(out); }
+  halo::Fit join(std::size_t in, const halo::Record& record) { return channel_.join(in, record); }
 
-  ~PlannedExchange() override;
+  ~ChannelExchange() override;
 
   // Long payloads to and from other nodes move while the program computes, where the run has a helper for that. Before
   // the first exchange, which wait() ends then.
-  void move_while_computing() { by_helper_ = plan_.longest_far() > kFirstWindow && want_exchange_helper(); }
+  void move_while_computing() { by_helper_ = channel_.longest_far() > kFirstWindow && want_exchange_helper(); }
 
   // Who is told of the end of each exchange; nullptr: nobody.
   void observe(observe::ObservedInstance* observed) { observed_ = observed; }
@@ -72,9 +72,9 @@ class PlannedExchange final : public NeighbourExchange {
   bool done() const override { return done_.load(std::memory_order_acquire); }
   // Moves it on, if nobody else does. Returns whether anything moved.
   bool progress();
-  int error() const override { return plan_.failed() ? kFailure : MPI_SUCCESS; }
+  int error() const override { return channel_.failed() ? kFailure : MPI_SUCCESS; }
   // Does the network alone bring what is waited for?
-  bool all_far() const { return !plan_.any_near(); }
+  bool all_far() const { return !channel_.any_near(); }
   // For the report: of all ranks' plans, the edges by their ways and what is said of landing places, whose bytes and
   // budget are those of the rank where they take most. Each tells of its own, and is told of all, from which why() is
   // made.
@@ -84,7 +84,7 @@ class PlannedExchange final : public NeighbourExchange {
     halo::BounceBuffers bounce_buffers = {};
     void operator+=(const Extent& other);
   };
-  Extent extent() const { return {plan_.from_near(), plan_.from_far(), plan_.bounce_buffers()}; }
+  Extent extent() const { return {channel_.from_near(), channel_.from_far(), channel_.bounce_buffers()}; }
   void tell(const Extent& of_all);
   std::string_view why() const { return why_; }
   // As the plan's, of the exchange that was begun last; but while another thread moves it, nothing is known.
@@ -100,7 +100,7 @@ class PlannedExchange final : public NeighbourExchange {
  private:
   static constexpr int kFailure = MPI_ERR_OTHER;
 
-  PlannedExchange(std::span<const halo::ChannelEnd> out, std::span<const halo::ChannelEnd> in,
+  ChannelExchange(std::span<const halo::ChannelEnd> out, std::span<const halo::ChannelEnd> in,
                   const halo::Costs& costs);
   bool join_all(const Reading& reading, const Communicator& group);
   bool settle();
@@ -108,10 +108,10 @@ class PlannedExchange final : public NeighbourExchange {
   void retire();
   // It is completed if it must be, and its memory is given back when the neighbours need it no more either.
   void leave(std::unique_ptr<NeighbourExchange> own, std::vector<const Datatype*> types) override;
-  static std::unique_ptr<PlannedExchange> make_here(const Reading& reading, const Communicator& group);
+  static std::unique_ptr<ChannelExchange> make_here(const Reading& reading, const Communicator& group);
   static void destroy_released();
 
-  halo::Plan plan_;
+  halo::NeighbourhoodChannel channel_;
   const std::byte* from_ = nullptr;
   std::byte* to_ = nullptr;
   SpinLock lock_;           // of plan_ and abandoned_

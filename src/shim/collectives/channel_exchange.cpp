@@ -1,4 +1,4 @@
-#include "shim/collectives/planned_exchange.hpp"
+#include "shim/collectives/channel_exchange.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -34,7 +34,7 @@ constexpr std::uint64_t kLongestNap = 100'000;  // ns, while a neighbour in the 
 
 struct All {
   SpinLock lock;
-  std::vector<PlannedExchange*> active;        // under way; has room for all
+  std::vector<ChannelExchange*> active;        // under way; has room for all
   std::atomic<std::size_t> count{0};           // of those
   std::atomic<std::size_t> near{0};            // likewise, with edges inside the space
   std::atomic<std::size_t> by_helper{0};       // likewise, that a helper moves
@@ -43,7 +43,7 @@ struct All {
   std::atomic<std::uint64_t> bounce_bytes{0};  // halo::Landing::bytes of all
   // Whose memory a neighbour may still need. They are destroyed by whoever holds `stepping`, since others have looked
   // at `active` meanwhile.
-  std::vector<std::unique_ptr<PlannedExchange>> abandoned;
+  std::vector<std::unique_ptr<ChannelExchange>> abandoned;
   SpinLock stepping;
 };
 All& all() {
@@ -67,7 +67,7 @@ std::optional<std::vector<halo::ChannelEnd>> ends(const Side& side, std::span<co
     const Block& block = side.block(i);
     const bool plain = block.type->contiguous;
     if (!plain && block.elements != 0 && block.type->shape() == nullptr) return std::nullopt;
-    const auto way = PlannedExchange::way_to(group.world[ranks[i]]);
+    const auto way = ChannelExchange::way_to(group.world[ranks[i]]);
     if (!way || (*way != halo::ChannelEnd::kNear && !leaves(block.elements * block.type->size, group)))
       return std::nullopt;
     made.push_back({ranks[i], static_cast<std::ptrdiff_t>(block.displacement),
@@ -86,9 +86,9 @@ p2p::Port& port() {
 
 }  // namespace
 
-bool PlannedExchange::any_in_job() { return endpoints_in_job() || process().transports().any(); }
+bool ChannelExchange::any_in_job() { return endpoints_in_job() || process().transports().any(); }
 
-std::optional<std::int32_t> PlannedExchange::way_to(std::int32_t world_rank) {
+std::optional<std::int32_t> ChannelExchange::way_to(std::int32_t world_rank) {
   const std::int32_t own = process().world_rank();
   if (world_rank == own || (endpoint() != nullptr && port_of(world_rank) != nullptr)) return halo::ChannelEnd::kNear;
   if (process().wire() == nullptr || !process().transports().by_wire(own, world_rank)) return std::nullopt;
@@ -97,17 +97,17 @@ std::optional<std::int32_t> PlannedExchange::way_to(std::int32_t world_rank) {
   return world_rank;
 }
 
-PlannedExchange::PlannedExchange(std::span<const halo::ChannelEnd> out, std::span<const halo::ChannelEnd> in,
+ChannelExchange::ChannelExchange(std::span<const halo::ChannelEnd> out, std::span<const halo::ChannelEnd> in,
                                  const halo::Costs& costs)
-    : plan_(port(), out, in, costs, process().wire()) {
-  fetch_add(all().bounce_bytes, plan_.bounce_buffers().bytes, std::memory_order_relaxed);
-  if (plan_.any_far()) process().progress().hook();  // neighbours may wait while the program is blocked in the host
+    : channel_(port(), out, in, costs, process().wire()) {
+  fetch_add(all().bounce_bytes, channel_.bounce_buffers().bytes, std::memory_order_relaxed);
+  if (channel_.any_far()) process().progress().hook();  // neighbours may wait while the program is blocked in the host
   const std::lock_guard guard(all().lock);
   ++all().made;
 }
 
-PlannedExchange::~PlannedExchange() {
-  fetch_add(all().bounce_bytes, 0 - plan_.bounce_buffers().bytes, std::memory_order_relaxed);
+ChannelExchange::~ChannelExchange() {
+  fetch_add(all().bounce_bytes, 0 - channel_.bounce_buffers().bytes, std::memory_order_relaxed);
   {
     const std::lock_guard guard(all().lock);
     --all().made;
@@ -115,7 +115,7 @@ PlannedExchange::~PlannedExchange() {
   for (const Datatype* type : types_) type->release();
 }
 
-void PlannedExchange::Extent::operator+=(const Extent& other) {
+void ChannelExchange::Extent::operator+=(const Extent& other) {
   near += other.near;
   far += other.far;
   bounce_buffers.without += other.bounce_buffers.without;
@@ -125,7 +125,7 @@ void PlannedExchange::Extent::operator+=(const Extent& other) {
   bounce_buffers.budget = other.bounce_buffers.budget;
 }
 
-void PlannedExchange::tell(const Extent& of_all) {
+void ChannelExchange::tell(const Extent& of_all) {
   const auto neighbours = [](std::uint64_t count) {
     return std::to_string(count) + (count == 1 ? " neighbour" : " neighbours");
   };
@@ -139,11 +139,11 @@ void PlannedExchange::tell(const Extent& of_all) {
   if (bounce_buffers.refused != 0) why_ += " (" + std::to_string(bounce_buffers.refused) + " for want of room)";
 }
 
-std::unique_ptr<PlannedExchange> PlannedExchange::make_here(const Reading& reading, const Communicator& group) try {
+std::unique_ptr<ChannelExchange> ChannelExchange::make_here(const Reading& reading, const Communicator& group) try {
   if (!have_request() || (have_devices() && needs_staging(reading))) return nullptr;
   const auto out = ends(reading.send, reading.neighbours.destinations, group);
   const auto in = ends(reading.recv, reading.neighbours.sources, group);
-  std::unique_ptr<PlannedExchange> made = out && in ? make(*out, *in) : nullptr;
+  std::unique_ptr<ChannelExchange> made = out && in ? make(*out, *in) : nullptr;
   if (made != nullptr) {
     made->bind(static_cast<const std::byte*>(reading.send.address),
                static_cast<std::byte*>(const_cast<void*>(reading.recv.address)));
@@ -153,13 +153,13 @@ std::unique_ptr<PlannedExchange> PlannedExchange::make_here(const Reading& readi
   return nullptr;
 }
 
-std::unique_ptr<PlannedExchange> PlannedExchange::make(std::span<const halo::ChannelEnd> out,
+std::unique_ptr<ChannelExchange> ChannelExchange::make(std::span<const halo::ChannelEnd> out,
                                                        std::span<const halo::ChannelEnd> in) {
   if (!options().exchange_plans) return nullptr;
   destroy_released();
   const halo::Costs costs = exchange_costs(all().bounce_bytes.load(std::memory_order_relaxed));
   try {
-    std::unique_ptr<PlannedExchange> made(new PlannedExchange(out, in, costs));
+    std::unique_ptr<ChannelExchange> made(new ChannelExchange(out, in, costs));
     const std::lock_guard guard(all().lock);
     all().active.reserve(all().made);
     return made;
@@ -168,15 +168,15 @@ std::unique_ptr<PlannedExchange> PlannedExchange::make(std::span<const halo::Cha
   }
 }
 
-PlannedExchange::Proposal PlannedExchange::propose(const Reading* reading, Communicator& comm) {
+ChannelExchange::Proposal ChannelExchange::propose(const Reading* reading, Communicator& comm) {
   Proposal made;
-  if (reading != nullptr && !comm.plans_refused) made.exchange = make_here(*reading, comm);
-  made.answer = agree_on_plan(comm, made.exchange != nullptr ? PlanAnswer::yes : PlanAnswer::no);
-  if (made.answer != PlanAnswer::yes) made.exchange.reset();
+  if (reading != nullptr && !comm.channels_refused) made.exchange = make_here(*reading, comm);
+  made.answer = agree_on_channel(comm, made.exchange != nullptr ? ChannelAnswer::yes : ChannelAnswer::no);
+  if (made.answer != ChannelAnswer::yes) made.exchange.reset();
   return made;
 }
 
-bool PlannedExchange::meet(const Call& call, const Reading& reading, const Communicator& group) {
+bool ChannelExchange::meet(const Call& call, const Reading& reading, const Communicator& group) {
   struct Joined {
     bool good;
     Extent extent;
@@ -192,7 +192,7 @@ bool PlannedExchange::meet(const Call& call, const Reading& reading, const Commu
 
 // Carries the record of each edge to the one that it leads to. Messages between two ranks do not overtake, so the k-th
 // edge from one to the other meets the k-th place.
-bool PlannedExchange::join_all(const Reading& reading, const Communicator& group) {
+bool ChannelExchange::join_all(const Reading& reading, const Communicator& group) {
   const auto& [destinations, sources, order] = reading.neighbours;
   constexpr int kBytes = sizeof(halo::Record);
   std::vector<MPI_Request> requests;
@@ -214,20 +214,20 @@ bool PlannedExchange::join_all(const Reading& reading, const Communicator& group
   sent.reserve(destinations.size());
   for (const std::uint32_t to : destinations) {
     if (to == Neighbourhood::kNobody) continue;
-    sent.push_back(plan_.record(sent.size()));
+    sent.push_back(channel_.record(sent.size()));
     host.Isend(&sent.back(), kBytes, MPI_BYTE, group.world[to], group.tag_to(static_cast<std::int32_t>(to), 0, 0),
                private_world(), &requests.emplace_back());
   }
   host.Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   bool good = true;
-  for (const auto& [in, record] : got) good = plan_.join(in, record) == halo::Fit::good && good;
+  for (const auto& [in, record] : got) good = channel_.join(in, record) == halo::Fit::good && good;
   return good;  // what a receiver finds of an edge its sender need not look at: all hear of it
 }
 
-void PlannedExchange::begin() {
+void ChannelExchange::begin() {
   const std::lock_guard guard(lock_);
-  plan_.begin(from_, to_);
-  if (plan_.complete()) return end();
+  channel_.begin(from_, to_);
+  if (channel_.complete()) return end();
   done_.store(false, std::memory_order_relaxed);
   {
     const std::lock_guard list(all().lock);
@@ -241,17 +241,17 @@ void PlannedExchange::begin() {
   expect_long_exchange();
 }
 
-bool PlannedExchange::progress() {
+bool ChannelExchange::progress() {
   if (!lock_.try_lock()) return false;
   const std::lock_guard guard(lock_, std::adopt_lock);
   if (done_.load(std::memory_order_relaxed)) return false;
-  const bool moved = plan_.progress();
+  const bool moved = channel_.progress();
   return settle() || moved;
 }
 
 // Is the exchange over? Then all that follows from it. Under lock_, where the exchange is under way.
-bool PlannedExchange::settle() {
-  if (!plan_.complete()) return false;
+bool ChannelExchange::settle() {
+  if (!channel_.complete()) return false;
   {
     const std::lock_guard list(all().lock);
     std::erase(all().active, this);
@@ -263,37 +263,37 @@ bool PlannedExchange::settle() {
   return true;
 }
 
-bool PlannedExchange::ready(std::size_t in) {
+bool ChannelExchange::ready(std::size_t in) {
   if (done()) return true;
   if (!lock_.try_lock()) return false;
   const std::lock_guard guard(lock_, std::adopt_lock);
   if (done_.load(std::memory_order_relaxed)) return true;
-  const bool here = plan_.ready(in);
+  const bool here = channel_.ready(in);
   settle();
   return here;
 }
 
-std::optional<std::size_t> PlannedExchange::ready_any() {
+std::optional<std::size_t> ChannelExchange::ready_any() {
   if (!lock_.try_lock()) return std::nullopt;
   const std::lock_guard guard(lock_, std::adopt_lock);
   const bool was_done = done_.load(std::memory_order_relaxed);
-  const std::optional<std::size_t> found = plan_.ready_any();
+  const std::optional<std::size_t> found = channel_.ready_any();
   if (!was_done) settle();
   return found;
 }
 
-void PlannedExchange::end() {
+void ChannelExchange::end() {
   if (observed_ != nullptr) observed_->done(now_ns());
   if (abandoned_) retire();
   done_.store(true, std::memory_order_release);
 }
 
 // After the barrier of MPI_Finalize a neighbour may be gone, and needs no word any more.
-void PlannedExchange::retire() {
-  if (!all().stopped.load(std::memory_order_relaxed)) plan_.retire();
+void ChannelExchange::retire() {
+  if (!all().stopped.load(std::memory_order_relaxed)) channel_.retire();
 }
 
-void PlannedExchange::wait() {
+void ChannelExchange::wait() {
   const LongWait waits(by_helper_);
   if (all_far()) {
     Waiting waiting(nullptr);
@@ -317,11 +317,11 @@ void PlannedExchange::wait() {
   }
   p2p::BackoffSettings settings = endpoint()->backoff_settings();
   // A neighbour in the space wakes it from a nap, the wire does not.
-  if (plan_.any_far()) settings.longest_nap = std::min(settings.longest_nap, kLongestNap);
+  if (channel_.any_far()) settings.longest_nap = std::min(settings.longest_nap, kLongestNap);
   wait_until(over, settings);
 }
 
-void PlannedExchange::leave(std::unique_ptr<NeighbourExchange> own, std::vector<const Datatype*> types) {
+void ChannelExchange::leave(std::unique_ptr<NeighbourExchange> own, std::vector<const Datatype*> types) {
   {
     const std::lock_guard guard(lock_);
     types_ = std::move(types);
@@ -331,23 +331,23 @@ void PlannedExchange::leave(std::unique_ptr<NeighbourExchange> own, std::vector<
   }
   {
     const std::lock_guard list(all().lock);
-    all().abandoned.emplace_back(static_cast<PlannedExchange*>(own.release()));
+    all().abandoned.emplace_back(static_cast<ChannelExchange*>(own.release()));
   }
   destroy_released();
 }
 
-void PlannedExchange::destroy_released() {
-  std::vector<std::unique_ptr<PlannedExchange>> released;  // destroyed last, without a lock
+void ChannelExchange::destroy_released() {
+  std::vector<std::unique_ptr<ChannelExchange>> released;  // destroyed last, without a lock
   const std::lock_guard nobody(all().stepping);
   const std::lock_guard list(all().lock);
-  std::erase_if(all().abandoned, [&](std::unique_ptr<PlannedExchange>& exchange) {
-    if (!exchange->done() || !exchange->plan_.released()) return false;
+  std::erase_if(all().abandoned, [&](std::unique_ptr<ChannelExchange>& exchange) {
+    if (!exchange->done() || !exchange->channel_.released()) return false;
     released.push_back(std::move(exchange));
     return true;
   });
 }
 
-void PlannedExchange::stop_all() {
+void ChannelExchange::stop_all() {
   const std::lock_guard nobody(all().stepping);
   const std::lock_guard list(all().lock);
   all().active.clear();
@@ -357,8 +357,8 @@ void PlannedExchange::stop_all() {
   all().stopped.store(true, std::memory_order_relaxed);
 }
 
-void PlannedExchange::destroy_abandoned() {
-  std::vector<std::unique_ptr<PlannedExchange>> gone;  // destroyed last, without a lock
+void ChannelExchange::destroy_abandoned() {
+  std::vector<std::unique_ptr<ChannelExchange>> gone;  // destroyed last, without a lock
   const std::lock_guard list(all().lock);
   gone.swap(all().abandoned);
 }
@@ -380,7 +380,7 @@ bool progress_exchanges() {
   if (process().wire() != nullptr) process().wire()->step();
   bool moved = false;
   for (std::size_t i = 0;; ++i) {
-    PlannedExchange* next = nullptr;
+    ChannelExchange* next = nullptr;
     {
       const std::lock_guard list(all().lock);
       if (i >= all().active.size()) return moved;

@@ -1,4 +1,4 @@
-#include "shim/collectives/plan_agreement.hpp"
+#include "shim/collectives/channel_agreement.hpp"
 
 #include <algorithm>
 
@@ -13,24 +13,24 @@ namespace {
 // So short that every host sends it whether it is received or not: one to a rank that refuses may never be.
 struct Word {
   std::uint32_t communicator;  // the receiver's number for it: what nobody received of another one may still be here
-  PlanAnswer answer;
+  ChannelAnswer answer;
 };
 
 // The tags below that of notices, which no context has (Process::own_facts).
 int tag_of(std::int32_t context) { return process().largest_tag() - 1 - context; }
 
-void send_answer(const Communicator& comm, std::uint32_t to, PlanAnswer answer) {
+void send_answer(const Communicator& comm, std::uint32_t to, ChannelAnswer answer) {
   const Word word{comm.number_at(to), answer};
   MPI_Request request = MPI_REQUEST_NULL;
   host.Isend(&word, sizeof word, MPI_BYTE, comm.world[to], tag_of(comm.contexts[to]), private_world(), &request);
   host.Wait(&request, MPI_STATUS_IGNORE);
 }
 
-PlanAnswer heard_from(const Communicator& comm, std::uint32_t from) {
+ChannelAnswer heard_from(const Communicator& comm, std::uint32_t from) {
   for (Word word{};;) {
     if (host.Recv(&word, sizeof word, MPI_BYTE, comm.world[from], tag_of(comm.context), private_world(),
                   MPI_STATUS_IGNORE) != MPI_SUCCESS) {
-      return PlanAnswer::no;
+      return ChannelAnswer::no;
     }
     if (word.communicator == comm.number_at(comm.rank)) return word.answer;
   }
@@ -38,22 +38,22 @@ PlanAnswer heard_from(const Communicator& comm, std::uint32_t from) {
 
 }  // namespace
 
-PlanAnswer agree_on_plan(Communicator& comm, PlanAnswer own) {
-  if (comm.plans_refused) return PlanAnswer::refused;
-  PlanAnswer least = own;
+ChannelAnswer agree_on_channel(Communicator& comm, ChannelAnswer own) {
+  if (comm.channels_refused) return ChannelAnswer::refused;
+  ChannelAnswer least = own;
   for (std::uint32_t distance = 1; distance < comm.ranks; distance *= 2) {
     send_answer(comm, (comm.rank + distance) % comm.ranks, least);
     least = std::min(least, heard_from(comm, (comm.rank + comm.ranks - distance) % comm.ranks));
   }
-  comm.plans_refused = least == PlanAnswer::refused;
+  comm.channels_refused = least == ChannelAnswer::refused;
   return least;
 }
 
-void refuse_plan(Communicator& comm) {
-  if (comm.plans_refused) return;
-  comm.plans_refused = true;
+void refuse_channel(Communicator& comm) {
+  if (comm.channels_refused) return;
+  comm.channels_refused = true;
   for (std::uint32_t distance = 1; distance < comm.ranks; distance *= 2) {
-    send_answer(comm, (comm.rank + distance) % comm.ranks, PlanAnswer::refused);
+    send_answer(comm, (comm.rank + distance) % comm.ranks, ChannelAnswer::refused);
   }
 }
 

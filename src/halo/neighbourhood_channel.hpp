@@ -115,19 +115,19 @@ struct BounceBuffers {
 struct Record {
   OutChannel* channel = nullptr;  // in the space only; nullptr: there is no plan
   std::uint64_t bytes = 0;
-  std::int32_t plan = 0;  // between nodes: number of the sender's, and of the edge there
+  std::int32_t sink = 0;  // between nodes: number of the sender's, and of the edge there
   std::uint32_t out = 0;
   std::uint32_t segment = 0;  // of the edge in the space
 };
 
-class Plan {
+class NeighbourhoodChannel {
  public:
   // `wire`: outlives it; nullptr where no end is far.
-  Plan(p2p::Port& port, std::span<const ChannelEnd> out, std::span<const ChannelEnd> in, const Costs& costs = {},
-       transport::PutWire* wire = nullptr);
-  Plan(const Plan&) = delete;
-  Plan& operator=(const Plan&) = delete;
-  ~Plan();
+  NeighbourhoodChannel(p2p::Port& port, std::span<const ChannelEnd> out, std::span<const ChannelEnd> in,
+                       const Costs& costs = {}, transport::PutWire* wire = nullptr);
+  NeighbourhoodChannel(const NeighbourhoodChannel&) = delete;
+  NeighbourhoodChannel& operator=(const NeighbourhoodChannel&) = delete;
+  ~NeighbourhoodChannel();
 
   Record record(std::size_t out);
   Fit join(std::size_t in, const Record& record);
