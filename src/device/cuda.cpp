@@ -1,4 +1,4 @@
-// CUDA, by its driver interface: libcuda.so.1, to which cudart and all languages come down.
+// CUDA through its driver interface, libcuda.so.1, on which cudart and the bindings of all languages rest.
 #include <array>
 #include <string>
 
@@ -109,7 +109,7 @@ Result<Place> place_of(const void* address) {
   return Place{&kCuda, reinterpret_cast<std::uint64_t>(context)};
 }
 
-// The context is current as long as this lives.
+// Makes a place's context current while the object lives.
 class Current {
  public:
   explicit Current(const Place& place)

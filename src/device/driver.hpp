@@ -1,7 +1,7 @@
-// The drivers of accelerators whose memory a program may hand to MPI: one row a driver, one file a row.
+// The drivers of accelerators whose memory a program may hand to MPI: one table row and one file for each driver.
 //
-// No header of a vendor is needed: each file declares the few types that it hands over, as the driver's binary
-// interface has them, and its functions are looked up in the library that the program has loaded.
+// No vendor header is needed. Each file declares the few types that it passes to the driver, as the driver's binary
+// interface has them. The driver's functions are looked up in the library that the program has loaded.
 //
 // Thread-safety: `connect` once, before all else; the rest by any thread.
 #pragma once
@@ -17,14 +17,14 @@ namespace urakata::device {
 
 struct Driver;
 
-// Where memory lies. No driver: the processor reads and writes it as any other.
+// The location of memory. Without a driver it is host memory, which the processor reads and writes directly.
 struct Place {
   const Driver* driver = nullptr;
-  std::uint64_t context = 0;  // whatever the driver needs to know of it
+  std::uint64_t context = 0;  // the driver's own number for it: a context, a device or a record of ours
   bool operator==(const Place&) const = default;
 };
 
-// `count` rows of `width` bytes, `pitch` from one to the next on both sides. pitch >= width where there are several.
+// `count` rows of `width` bytes. Their starts are `pitch` bytes apart on both sides; pitch >= width if count > 1.
 struct Rows {
   std::byte* device = nullptr;
   std::byte* host = nullptr;
@@ -37,23 +37,24 @@ enum class Direction : std::uint8_t { fetch, store };  // from the device, to th
 
 struct Driver {
   std::string_view name;
-  std::string_view library;  // what its file name begins with
+  std::string_view library;  // prefix of the library's file name
 
-  // Without any of these files of the kernel's there is none of its devices on this machine, or it is a far one.
+  // Device files of the kernel. If none of them exists, this machine has no local device of the driver.
   std::span<const char* const> nodes;
 
-  // Looks its functions up in the library. Error: one is missing.
+  // Looks up the driver's functions in the library. Error: a function is missing.
   Status (*connect)(void* library);
-  // Initialises it, and says whether it finds that there is no device. Called only where there is no node: else the
-  // program could no longer choose its devices, which some do by the environment, after MPI_Init.
+  // Initialises the driver. Returns whether the driver reports that there is no device. Called only if no device file
+  // exists: after initialisation a program can no longer choose its devices, and some choose them by environment
+  // variables after MPI_Init.
   bool (*deserted)(void* library);
-  // Asked each time, since addresses are used again. Managed memory counts as the processor's, and so does everything
-  // as long as the program has not initialised the driver. Error: the driver does not tell.
+  // The place of an address. Never cached, since programs reuse addresses. Managed memory counts as host memory. All
+  // memory does until the program has initialised the driver. Error: the driver cannot tell.
   Result<Place> (*place_of)(const void* address);
-  // Copies all rows, which lie in this place, on a stream of ours, and waits for it. What is current in the calling
-  // thread stays so.
+  // Copies all rows, which lie in this place, on our own stream, and waits for the copies. The calling thread's current
+  // context or device is the same afterwards.
   Status (*copy)(const Place& place, std::span<const Rows> rows, Direction direction);
-  // Makes pages of ours known to the driver, which then copies them at full speed. False: it does not.
+  // Registers our pages with the driver, which then copies them at full speed. False: the driver did not register them.
   bool (*pin)(const Place& place, void* pages, std::size_t bytes);
   void (*unpin)(const Place& place, void* pages);
 };
@@ -62,7 +63,7 @@ extern const Driver kCuda;
 extern const Driver kHip;
 extern const Driver kLevelZero;
 
-// All that are known.
+// All drivers of the table.
 std::span<const Driver* const> drivers();
 
 }  // namespace urakata::device

@@ -1,4 +1,4 @@
-// A driver's functions, looked up by name.
+// Lookup of a driver's functions by name.
 #pragma once
 
 #include <dlfcn.h>
@@ -9,7 +9,7 @@
 
 namespace urakata::device {
 
-// Collects what is missing, so that a table is one expression.
+// A chain of lookups that remembers the first missing name, so that a whole table is one expression.
 class Functions {
  public:
   explicit Functions(void* library) : library_(library) {}

@@ -83,14 +83,14 @@ Error error_of(const std::string& what, int code) {
 Result<Place> place_of(const void* address) {
   Attributes of;
   const int code = hip.pointer_attributes(&of, address);
-  if (code != 0) hip.last_error();  // else the program would find this failure when it asks for one of its own
+  if (code != 0) hip.last_error();  // clears the error, which the program would otherwise take for its own
   if (code == kInvalidValue || code == kNotInitialised || code == kDeinitialised || code == kNoDevice) return Place{};
   if (code != 0) return error_of("tell what kind of memory a buffer is", code);
   if (of.type != device_memory || of.managed != 0) return Place{};
   return Place{&kHip, static_cast<std::uint64_t>(of.device)};
 }
 
-// The device is current as long as this lives.
+// Makes a place's device current while the object lives.
 class Current {
  public:
   explicit Current(const Place& place) : code_(hip.device(&before_)) {

@@ -1,7 +1,8 @@
 // Level Zero: libze_loader.so.
 //
-// A context of ours for each driver of the loader tells of all memory of that driver, whatever context it was made in.
-// Each device that has been met has one command list that copies at once, used by one thread at a time.
+// We create one context for each driver of the loader. Such a context knows all memory of its driver, also memory that
+// was allocated in other contexts. Each device seen so far has one immediate command list, used by one thread at a
+// time.
 #include <array>
 #include <deque>
 #include <mutex>
@@ -34,7 +35,7 @@ struct ContextDescription {  // ze_context_desc_t
 struct QueueDescription {  // ze_command_queue_desc_t
   unsigned type = kQueueDescription;
   const void* next = nullptr;
-  std::uint32_t ordinal = 0;  // the first group computes, and copies
+  std::uint32_t ordinal = 0;  // the first queue group can compute and copy
   std::uint32_t index = 0;
   std::uint32_t flags = 0;
   unsigned mode = kSynchronous;
@@ -77,7 +78,7 @@ struct State {
   std::deque<Device> devices;
 };
 State& state() {
-  static auto* the = new State;  // lives as long as the process
+  static auto* the = new State;  // never destroyed
   return *the;
 }
 
@@ -101,7 +102,8 @@ Error error_of(const std::string& what, unsigned code) {
   return Error{"Level Zero cannot " + what + " (error " + std::to_string(code) + ")"};
 }
 
-// Under the lock. 0, or a code of the driver's; there may be no context yet.
+// Creates a context for each driver; none if the program has not initialised Level Zero yet. Returns 0 or a driver's
+// error code. The caller holds the lock.
 unsigned make_contexts(State& all) {
   std::uint32_t count = 0;
   if (const unsigned code = ze.drivers(&count, nullptr); code != 0) return code == kUninitialised ? 0 : code;
@@ -166,7 +168,7 @@ Status copy(const Place& place, std::span<const Rows> all, Direction direction) 
   return Nothing{};
 }
 
-// Memory that is to be copied at full speed would have to be made by the driver.
+// Level Zero cannot register existing memory; only memory that the driver allocates is copied at full speed.
 bool pin(const Place& /*place*/, void* /*pages*/, std::size_t /*bytes*/) { return false; }
 void unpin(const Place& /*place*/, void* /*pages*/) {}
 

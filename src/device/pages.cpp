@@ -11,8 +11,8 @@ namespace urakata::device {
 namespace {
 
 constexpr std::uint64_t kLeast = std::uint64_t{64} << 10U;
-constexpr std::uint64_t kMostPinned = std::uint64_t{64} << 20U;  // larger ones are not pinned, and not kept
-constexpr std::uint64_t kMostKept = std::uint64_t{256} << 20U;   // in all
+constexpr std::uint64_t kMostPinned = std::uint64_t{64} << 20U;  // longest pages that are pinned and cached
+constexpr std::uint64_t kMostKept = std::uint64_t{256} << 20U;   // bytes cached in total at most
 
 struct Kept {
   std::mutex lock;
@@ -20,7 +20,7 @@ struct Kept {
   std::uint64_t bytes = 0;
 };
 Kept& kept() {
-  static auto* all = new Kept;  // lives as long as the process: what is pinned must not be freed when drivers end
+  static auto* all = new Kept;  // never destroyed: pinned pages must not be freed while drivers shut down
   return *all;
 }
 

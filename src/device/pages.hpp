@@ -1,7 +1,7 @@
-// Memory of ours that a driver copies to and from: pages of their own, made known to the driver (pinned) where it
-// takes them. Pinning takes longer than most copies, so pages are kept for the next user.
+// Host memory of ours that a driver copies to and from. The pages hold nothing else and are pinned, that is registered
+// with the driver, if the driver accepts them. Pinning takes longer than most copies, so freed pages are cached.
 //
-// The pages are ours, and only their registration is the driver's: they stay usable when the program resets its device.
+// Only the registration belongs to the driver. The pages stay usable when the program resets its device.
 //
 // Thread-safety: by any thread; an object by one at a time.
 #pragma once
@@ -16,7 +16,7 @@ namespace urakata::device {
 class Pages {
  public:
   Pages() = default;
-  // At least so many bytes, for copies to and from that place; empty where there is no memory.
+  // At least `bytes` bytes for copies to and from `place`. data() is nullptr if there is no memory.
   Pages(const Place& place, std::uint64_t bytes);
   ~Pages();
   Pages(Pages&& other) noexcept;

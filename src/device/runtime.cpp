@@ -19,7 +19,7 @@ constexpr std::array<const Driver*, 3> kDrivers = {&kCuda, &kHip, &kLevelZero};
 enum class State : std::uint8_t { unseen, useless, there };
 std::array<std::atomic<State>, kDrivers.size()> states;
 
-// The files of libraries that are drivers'; empty where none is loaded.
+// File names of the drivers' libraries, by driver; empty for a driver that is not loaded.
 using Files = std::array<std::string, kDrivers.size()>;
 
 int note_library(dl_phdr_info* about, std::size_t /*size*/, void* files) {
@@ -32,8 +32,8 @@ int note_library(dl_phdr_info* about, std::size_t /*size*/, void* files) {
 }
 
 State connect(const Driver& driver, const std::string& file) {
-  void* const library = dlopen(file.c_str(), RTLD_LAZY | RTLD_NOLOAD);  // stays loaded from now on
-  if (library == nullptr) return State::unseen;                         // it is being loaded, or gone again
+  void* const library = dlopen(file.c_str(), RTLD_LAZY | RTLD_NOLOAD);  // keeps the library loaded
+  if (library == nullptr) return State::unseen;                         // still being loaded, or unloaded again
   if (const Status done = driver.connect(library); !done) {
     log::warning(
         "%s is loaded, but %s; memory of %s devices cannot be told from the processor's, and operations on it "

@@ -11,15 +11,15 @@
 
 namespace urakata::device {
 
-// Looks through the process's libraries for drivers that are new, and connects to them. Returns whether there is any,
-// now or before. A driver that lacks a function is told of, and not used; neither is one that has no device: libraries such
-// as hwloc and UCX load what is installed.
+// Searches the loaded libraries for new drivers and connects to them. Returns whether any driver is in use. A driver
+// that lacks a function is not used, and a warning says so. A driver without a device is not used either: libraries
+// such as hwloc and UCX load every installed driver.
 bool find_drivers();
 
-// Names of those that are there, with commas; empty: none.
+// Names of the drivers in use, separated by commas; empty if there are none.
 std::string names();
 
-// Where the byte lies, by what find_drivers() has found. Error: a driver does not tell.
+// The place of an address, by the drivers that find_drivers() has found. Error: a driver cannot tell.
 Result<Place> place_of(const void* address);
 
 }  // namespace urakata::device

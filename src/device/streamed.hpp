@@ -1,4 +1,4 @@
-// What drivers that copy on streams, in a context that is current in the calling thread, do alike: CUDA and HIP.
+// The common code of CUDA and HIP: both copy on streams, in a context that is current in the calling thread.
 //
 // Thread-safety: by any thread.
 #pragma once
@@ -11,9 +11,9 @@
 
 namespace urakata::device {
 
-// `functions` has make_stream, synchronise, pin and unpin of the driver. Of a Current of a place, code() is 0 where the
-// place's context is current as long as it lives. copy_one(rows, direction, stream) begins one copy. All codes are the
-// driver's, 0 for success, and error_of(what, code) is what they say.
+// `functions` has the driver's make_stream, synchronise, pin and unpin. An object Current(place) makes the place's
+// context current while the object lives, if its code() is 0. copy_one(rows, direction, stream) begins one copy. All
+// codes are the driver's, 0 for success; error_of(what, code) is the error for a code.
 template <auto& functions, class Current, auto copy_one, auto error_of>
 struct Streamed {
   static Status copy(const Place& place, std::span<const Rows> all, Direction direction) {
@@ -28,7 +28,7 @@ struct Streamed {
             for (const Rows& rows : all) {
               if (failed = copy_one(rows, direction, stream); failed != 0) break;
             }
-            const int ended = functions.synchronise(stream);  // also after a failure: copies may be under way
+            const int ended = functions.synchronise(stream);  // after a failure too: earlier copies may be under way
             return failed != 0 ? failed : ended;
           });
     }
@@ -47,9 +47,9 @@ struct Streamed {
   }
 
  private:
-  // CU_STREAM_DEFAULT, hipStreamDefault: the stream and the context's default one wait for each other. What a program has
-  // copied to a device by the default stream may be under way when its call returns (cudaMemcpy, from memory that is not
-  // pinned: "API synchronization behavior" in NVIDIA's documentation), and it may call MPI then.
+  // CU_STREAM_DEFAULT, hipStreamDefault: the stream and the context's default stream wait for each other. A program
+  // may call MPI while its own copy on the default stream is still under way: cudaMemcpy to a device from memory that
+  // is not pinned may return early ("API synchronization behavior" in NVIDIA's documentation).
   static constexpr unsigned kBlocking = 0;
   static constexpr unsigned kPortable = 1;  // CU_MEMHOSTREGISTER_PORTABLE, hipHostRegisterPortable
 };

@@ -1,4 +1,4 @@
-// One stream of ours for each context or device of a driver, made when it is first needed.
+// Our own stream for each context or device of a driver, created on first use.
 //
 // Thread-safety: by any thread.
 #pragma once
@@ -11,9 +11,9 @@ namespace urakata::device {
 
 class Streams {
  public:
-  // Runs use(stream), which returns a code of the driver's, 0 for success. `make` makes a stream. A stream may be gone
-  // with a context that the program has destroyed, and another context may have its handle now: so a stream that has
-  // been kept and fails is forgotten, and the second attempt has a new one.
+  // Runs use(stream), which returns a code of the driver, 0 for success. make(&stream) creates a stream. The program
+  // may have destroyed a context and with it our stream; a new context may have the same handle. If a cached stream
+  // fails, it is therefore dropped, and the second attempt uses a new stream.
   template <class Make, class Use>
   int with(std::uint64_t context, Make make, Use use) {
     for (bool again = false;; again = true) {

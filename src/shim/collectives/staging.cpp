@@ -20,7 +20,7 @@ namespace {
 
 using collectives::Operation;
 using device::Elements;
-using device::Image;
+using device::StagingBuffer;
 
 int failed(const Error& error) {
   log::error("%s", error.message.c_str());
@@ -34,10 +34,11 @@ Staging& staging_of(Request& request) {
   return *request.staging;
 }
 
-// The buffer's image takes its place, where it needs one.
-int stage(std::vector<Image::Part> parts, const void*& address, Request& request, std::unique_ptr<Image> Staging::*to) {
+// Replaces the address by that of a staging buffer, if the buffer needs one.
+int stage(std::vector<StagingBuffer::Part> parts, const void*& address, Request& request,
+          std::unique_ptr<StagingBuffer> Staging::*to) {
   return or_no_memory([&] {
-    Result<std::unique_ptr<Image>> made = Image::of(std::move(parts));
+    Result<std::unique_ptr<StagingBuffer>> made = StagingBuffer::of(std::move(parts));
     if (!made) return failed(made.error());
     if (*made == nullptr) return int{MPI_SUCCESS};
     address = (*made)->at(address);
@@ -50,8 +51,8 @@ Elements elements_of(const Datatype& type, const std::byte* address, std::uint64
   return {type.contiguous ? nullptr : &type, writable(address), type.contiguous ? count * type.size : count};
 }
 
-void retain_types_of(const std::vector<Image::Part>& parts, Request& request) {
-  for (const Image::Part& part : parts) {
+void retain_types_of(const std::vector<StagingBuffer::Part>& parts, Request& request) {
+  for (const StagingBuffer::Part& part : parts) {
     if (part.elements.layout == nullptr) continue;
     const auto* type = static_cast<const Datatype*>(part.elements.layout);
     type->retain();
@@ -59,11 +60,12 @@ void retain_types_of(const std::vector<Image::Part>& parts, Request& request) {
   }
 }
 
-// A side of an operation that only moves. own_only: of what is input; ~0: all blocks.
-std::vector<Image::Part> parts_of(const Side& side, bool in, bool out, std::uint32_t own_only) {
-  std::vector<Image::Part> parts;
+// The parts of one side of an operation without a reduction. `own_only`: the only block that is input; ~0: all blocks
+// are.
+std::vector<StagingBuffer::Part> parts_of(const Side& side, bool in, bool out, std::uint32_t own_only) {
+  std::vector<StagingBuffer::Part> parts;
   const std::byte* const at = static_cast<const std::byte*>(side.address);
-  if (side.blocks.size() == 1 && !side.holes) {  // it may stand for as many as there are ranks
+  if (side.blocks.size() == 1 && !side.holes) {  // one block may describe those of all ranks
     const Block& block = side.blocks.front();
     const std::uint64_t bytes = block.elements * block.type->size;
     parts.push_back({{nullptr, writable(at + block.displacement), side.bytes}, in && own_only == ~0U, out});
@@ -78,9 +80,9 @@ std::vector<Image::Part> parts_of(const Side& side, bool in, bool out, std::uint
   return parts;
 }
 
-int stage_side(Side& side, Request& request, std::unique_ptr<Image> Staging::*to, bool in, bool out,
+int stage_side(Side& side, Request& request, std::unique_ptr<StagingBuffer> Staging::*to, bool in, bool out,
                std::uint32_t own_only) {
-  std::vector<Image::Part> parts = parts_of(side, in, out, own_only);
+  std::vector<StagingBuffer::Part> parts = parts_of(side, in, out, own_only);
   retain_types_of(parts, request);
   return stage(std::move(parts), side.address, request, to);
 }
@@ -108,24 +110,24 @@ int stage_reduction(Call& call, const Reading& reading, Request& request) {
   }
   const auto part = [&](const CallBuffer& buffer, std::uint64_t bytes, bool in) {
     const auto* const at = static_cast<const std::byte*>(buffer.address);
-    return Image::Part{elements_of(element, at, bytes / element.size), in, !in};
+    return StagingBuffer::Part{elements_of(element, at, bytes / element.size), in, !in};
   };
   if (!key.in_place) {
-    std::vector<Image::Part> parts = {part(call.send, all, true)};
+    std::vector<StagingBuffer::Part> parts = {part(call.send, all, true)};
     retain_types_of(parts, request);
     const int code = stage(std::move(parts), call.send.address, request, &Staging::send);
     if (code != MPI_SUCCESS) return code;
   }
   const bool result =
       (key.operation != Operation::reduce || rank == key.root) && (key.operation != Operation::exscan || rank != 0);
-  std::vector<Image::Part> parts;
+  std::vector<StagingBuffer::Part> parts;
   if (key.in_place) parts.push_back(part(call.recv, all, true));
   if (result) parts.push_back(part(call.recv, own, false));
   retain_types_of(parts, request);
   return stage(std::move(parts), call.recv.address, request, &Staging::recv);
 }
 
-// Bytes of a message that has been received.
+// Bytes of a received message.
 std::uint64_t received(const Request& request) {
   MPI_Status status;
   message_status(request, &status);
@@ -151,30 +153,30 @@ int stage_call(Call& call, Reading& reading, Request& request) {
 int fetch(Request& request) {
   Staging& staging = *request.staging;
   staging.written = false;
-  for (Image* image : {staging.send.get(), staging.recv.get()}) {
-    if (image == nullptr) continue;
-    if (const int code = code_of(image->fetch()); code != MPI_SUCCESS) return code;
+  for (StagingBuffer* staged : {staging.send.get(), staging.recv.get()}) {
+    if (staged == nullptr) continue;
+    if (const int code = code_of(staged->fetch()); code != MPI_SUCCESS) return code;
   }
   return MPI_SUCCESS;
 }
 
 bool needs_staging(const Reading& reading) {
   return std::ranges::any_of(std::array{&reading.send, &reading.recv}, [](const Side* side) {
-    const auto made = Image::of(parts_of(*side, false, false, ~0U));
+    const auto made = StagingBuffer::of(parts_of(*side, false, false, ~0U));
     return !made || *made != nullptr;
   });
 }
 
 bool needs_staging(const MessageDescriptor& descriptor) {
   const p2p::Buffer& buffer = descriptor.buffer;
-  const auto made = Image::of({{{buffer.layout, buffer.address, buffer.count}, false, false}});
+  const auto made = StagingBuffer::of({{{buffer.layout, buffer.address, buffer.count}, false, false}});
   return !made || *made != nullptr;
 }
 
 int stage_message(Request& request) {
   MessageDescriptor& descriptor = request.message.descriptor;
   if (request.staging != nullptr && request.staging->message != nullptr) {
-    descriptor.buffer.address = request.staging->message;  // it has been started before
+    descriptor.buffer.address = request.staging->message;  // the request was started before
     request.staging->recv.reset();
   }
   const bool sends = descriptor.is_send();

@@ -1,15 +1,15 @@
-// Buffers in memory that is not the processor's: an operation works on an image of them, which is read before it begins
-// and written back after its end, in the program's own calls. A buffer's kind is known to its rank alone, so nothing
-// else depends on it.
+// Operations on buffers in device memory. The operation works on a staging buffer, which is filled before the operation
+// starts and copied back after it has completed, both within the program's own calls. Only the rank itself knows where
+// its buffer lies, so no decision that ranks must agree on depends on it.
 //
-// All of this happens where have_devices(), and not on the ways that are fast.
+// Staging happens only if have_devices(), and never on the fast paths.
 //
 // Thread-safety: as MPI says of the request's calls; settle_left_behind() by any thread of the program.
 #pragma once
 
 #include <memory>
 
-#include "device/image.hpp"
+#include "device/staging_buffer.hpp"
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/call_reading.hpp"
 #include "shim/messages/message_descriptor.hpp"
@@ -19,37 +19,39 @@ namespace urakata::shim {
 
 struct Request;
 
-// What a request holds whose operation works on images.
+// The staging buffers of a request.
 struct Staging {
-  std::unique_ptr<device::Image> send;  // of a collective; of the send beside a receive
-  std::unique_ptr<device::Image> recv;  // of a collective; of the message
-  std::byte* message = nullptr;         // the program's address of the message
-  bool written = false;                 // the result is in the program's memory
+  std::unique_ptr<device::StagingBuffer> send;  // for a collective's send buffer, or the send beside a receive
+  std::unique_ptr<device::StagingBuffer> recv;  // for a collective's receive buffer, or the message
+  std::byte* message = nullptr;                 // the program's address of the message
+  bool written = false;                         // whether the result is in the program's memory
 };
 
-// All functions below return an MPI error code, and have logged why, but called no error handler.
+// The functions below that return int return an MPI error code. They have logged the reason and called no error
+// handler.
 
-// Of a collective that is about to be bound: the addresses of what is staged become those of its images. The types are
-// retained by the request.
+// Stages the buffers of a collective that is about to be bound. Addresses in the call become those of the staging
+// buffers. The request retains the datatypes.
 int stage_call(Call& call, Reading& reading, Request& request);
-// Has a collective that only moves a buffer that must be staged? As needs_staging().
+// Whether a collective without a reduction has a buffer that must be staged; true also if that is unknown.
 [[gnu::cold]] bool needs_staging(const Reading& reading);
-// Of a bound collective that is about to start.
+// Fills the staging buffers of a bound collective that is about to start.
 int fetch(Request& request);
 
-// Has the descriptor a buffer that must be staged? True also where that cannot be found out: staging it says so.
+// Whether the descriptor's buffer must be staged; true also if that is unknown: staging it then reports the error.
 [[gnu::cold]] bool needs_staging(const MessageDescriptor& descriptor);
-// Of a request for a message that is about to start.
+// Stages the message of a request that is about to start.
 int stage_message(Request& request);
-// Of a send that becomes part of a request: the descriptor's address becomes that of an image, which has been read.
+// Stages a send that becomes part of a receive's request, as in MPI_Sendrecv. The descriptor's address becomes that of
+// a filled staging buffer.
 int stage_beside(Request& request, MessageDescriptor& send);
 
-// The request is finished: what it has received goes to the program's memory, if it has not yet.
+// Copies the received data of a finished request to the program's memory, unless that has been done.
 int settle(Request& request);
 
-// The program frees a request that is active: a later call settles and destroys it.
+// The program frees an active request: a later call settles and destroys the request.
 void leave_to_settle(Request& request);
-// Settles those that are finished. Returns whether there was one.
+// Settles all such requests that have finished. Returns whether there was one.
 bool settle_left_behind();
 
 }  // namespace urakata::shim

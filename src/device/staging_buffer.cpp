@@ -1,4 +1,4 @@
-#include "device/image.hpp"
+#include "device/staging_buffer.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -13,7 +13,7 @@
 namespace urakata::device {
 namespace {
 
-// Addresses as numbers: those of elements at MPI_BOTTOM are no offsets within one object.
+// Rows of memory. Addresses are numbers, since elements at MPI_BOTTOM need not lie within one object.
 struct Stretch {
   std::uintptr_t address = 0;
   std::uint64_t width = 0;
@@ -21,7 +21,7 @@ struct Stretch {
   std::uint64_t pitch = 0;
 };
 
-// What drivers take for the distance of two rows.
+// Longest distance of two rows that drivers accept.
 constexpr std::uint64_t kMostPitch = std::uint64_t{1} << 30U;
 
 template <class Visit>
@@ -39,7 +39,7 @@ Status visit_rows(Stretch rows, std::int64_t pitch, Visit visit) {
   return Nothing{};
 }
 
-// One run of a cursor: its longer direction as rows.
+// Visits the memory of one run of a cursor: all its rows at once if there is one column, otherwise row by row.
 template <class Visit>
 Status visit_run(const layout::Run& run, std::uintptr_t base, Visit visit) {
   for (std::uint64_t row = 0; row < run.rows; ++row) {
@@ -59,7 +59,7 @@ Status visit_run(const layout::Run& run, std::uintptr_t base, Visit visit) {
   return Nothing{};
 }
 
-// The stretches of memory that hold the first `bytes` of the elements' payload, in its order.
+// Visits the stretches of memory that hold the first `bytes` bytes of the elements' payload, in payload order.
 template <class Visit>
 Status visit_all(const Elements& elements, std::uint64_t bytes, Visit visit) {
   const auto base = reinterpret_cast<std::uintptr_t>(elements.address);
@@ -77,8 +77,8 @@ Status visit_all(const Elements& elements, std::uint64_t bytes, Visit visit) {
   return Nothing{};
 }
 
-// Asks for the kind of memory, once where neighbouring stretches begin on one page: a page is of one kind. The rows of
-// one stretch, being parts of one pattern, lie in one allocation.
+// The place of an address. Asks the drivers only if the page differs from the last call's, since a page has one place.
+// The rows of one stretch are parts of one pattern and lie in one allocation.
 class Asking {
  public:
   Result<Place> operator()(std::uintptr_t address) {
@@ -102,7 +102,7 @@ struct Span {
   std::uintptr_t high = 0;
 };
 
-// From the lowest byte of the elements to behind the highest.
+// The range from the lowest byte of the elements to one past the highest.
 Span span_of(const Elements& elements) {
   const auto base = reinterpret_cast<std::uintptr_t>(elements.address);
   if (elements.count == 0) return {};
@@ -115,7 +115,7 @@ Span span_of(const Elements& elements) {
   return {forward ? first : last, (forward ? last : first) + layout.true_extent};
 }
 
-// A layout that only its maker knows the blocks of.
+// Whether the elements' layout hides its blocks: it has only pack() and unpack().
 bool closed(const Elements& elements) {
   return elements.layout != nullptr && !elements.layout->contiguous && elements.layout->shape() == nullptr;
 }
@@ -124,7 +124,7 @@ std::byte* pointer(std::uintptr_t address) {
   return reinterpret_cast<std::byte*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 
-// The place of the first bytes found that are a device's.
+// Stores in `found` the place of the first bytes that are in device memory.
 Status find_device(const Elements& elements, Asking& asking, Place& found) {
   const Span span = span_of(elements);
   if (closed(elements) && span.low < span.high) {
@@ -155,7 +155,7 @@ std::atomic<std::uint64_t> stored{0};
 
 Traffic traffic() { return {fetched.load(std::memory_order_relaxed), stored.load(std::memory_order_relaxed)}; }
 
-Result<std::unique_ptr<Image>> Image::of(std::vector<Part> parts) {
+Result<std::unique_ptr<StagingBuffer>> StagingBuffer::of(std::vector<Part> parts) {
   Asking asking;
   Place device;
   Span all;
@@ -166,14 +166,14 @@ Result<std::unique_ptr<Image>> Image::of(std::vector<Part> parts) {
     const Span span = span_of(part.elements);
     all = {std::min(all.low, span.low), std::max(all.high, span.high)};
   }
-  if (device.driver == nullptr) return std::unique_ptr<Image>();
+  if (device.driver == nullptr) return std::unique_ptr<StagingBuffer>();
   for (const Part& part : parts) {
     if (closed(part.elements)) {
       return Error{"one buffer has memory of a " + std::string(device.driver->name) +
                    " device and a datatype whose blocks Urakata does not know"};
     }
   }
-  std::unique_ptr<Image> made(new Image);
+  std::unique_ptr<StagingBuffer> made(new StagingBuffer);
   made->parts_ = std::move(parts);
   made->low_ = all.low;
   made->pages_ = Pages(device, all.high - all.low);
@@ -184,11 +184,11 @@ Result<std::unique_ptr<Image>> Image::of(std::vector<Part> parts) {
   return made;
 }
 
-Status Image::move(const Elements& elements, std::uint64_t bytes, Direction direction) {
+Status StagingBuffer::move(const Elements& elements, std::uint64_t bytes, Direction direction) {
   constexpr std::size_t kAtOnce = 512;
   Asking asking;
   Place place;
-  std::vector<Rows> rows;  // of that place
+  std::vector<Rows> rows;  // in `place`
   const auto flush = [&]() -> Status {
     if (rows.empty()) return Nothing{};
     Status done = place.driver->copy(place, rows, direction);
@@ -222,7 +222,7 @@ Status Image::move(const Elements& elements, std::uint64_t bytes, Direction dire
   return done;
 }
 
-Status Image::fetch() {
+Status StagingBuffer::fetch() {
   for (const Part& part : parts_) {
     if (!part.in) continue;
     if (Status done = move(part.elements, UINT64_MAX, Direction::fetch); !done) return done;
@@ -230,7 +230,7 @@ Status Image::fetch() {
   return Nothing{};
 }
 
-Status Image::store(std::uint64_t bytes) {
+Status StagingBuffer::store(std::uint64_t bytes) {
   for (const Part& part : parts_) {
     if (!part.out) continue;
     if (Status done = move(part.elements, bytes, Direction::store); !done) return done;
