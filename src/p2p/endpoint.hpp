@@ -84,8 +84,8 @@ class Endpoint {
   bool lost(LinkPeer peer);
   // Of a message by the link that has not been given back.
   Transfer transfer(const Request& request);
-  // Where a posted receive waits for this rank of the context, or with `from_any` for any: the loss of the peer that it is
-  // becomes known, also where nothing has gone between the two yet.
+  // Where a posted receive waits for this rank of the context, or with `from_any` for any: the loss of the peer that
+  // it is becomes known, also where nothing has gone between the two yet.
   void watch(std::uint32_t context, std::int32_t source, bool from_any, LinkPeer peer);
 
   // Starts a receive. `pattern` may have wildcards.
@@ -100,15 +100,16 @@ class Endpoint {
   Unexpected* take(const Envelope& pattern, Result* found);
   Request& receive(Unexpected& message, const Buffer& buffer);
 
-  // Starts of a persistent request, which may become one of a fixed pair (pair.hpp): as send() and receive(). The arguments
-  // are the same each time, but for the buffer's address. `persistent` stays where it is until end().
-  void expect_pairs();  // once before
+  // Start a persistent request, which may get a matched persistent pair (pair.hpp). The arguments are those of send()
+  // and receive(), and the same at each start except for the buffer's address. The Persistent's address must not
+  // change until end().
+  void expect_pairs();  // must be called before the first start
   Request* start(Persistent& send, Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode);
   Request& start(Persistent& receive, const Envelope& pattern, const Buffer& buffer);
-  // Instead of the other release(), of a receive that is finished.
+  // Replaces the other release() for a finished receive of a persistent request.
   void release(Persistent& receive, Request& request);
-  // The request does not pair any more. `open`: that of its present start, if any; from now on it is like any other, and
-  // what is here for it is matched.
+  // Ends the pair of the request, if it has one. `open`: the request of the present start, if any. It becomes an
+  // ordinary request and is matched with what has come for it.
   void end(Persistent& persistent, Request* open);
 
   // Takes a receive back that has not been matched: it is finished then, with the outcome `cancelled`. False: too late.
@@ -127,8 +128,8 @@ class Endpoint {
 
   // The same for a helper, which does nothing while a thread of the rank is at it.
   void progress_if_free();
-  // The same of the link alone, for its helper, which must not enter the host: what only a layout can unpack is left to the
-  // threads of the rank. (A space's messages unpack where they are matched.)
+  // The same of the link alone, for its helper, which must not enter the host: what only a layout can unpack is left
+  // to the threads of the rank. (A space's messages unpack where they are matched.)
   void progress_link_if_free();
 
   // Returns when the request is done. The caller still ends with release().
@@ -166,7 +167,8 @@ class Endpoint {
   bool pending_to(const Port& to) const;
   const Slot* soon_here();
   Request* send_unpaired(Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode);
-  // `asks`: for a fixed pair, so that it must not be finished before it has met its receive.
+  // `asks`: whether the send asks for a matched persistent pair; it must then not finish before its receive has
+  // matched.
   Request& make_send(Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode, bool whole,
                      bool asks = false);
   void launch(Request& send);

@@ -1,42 +1,49 @@
-// A fixed pair: a persistent send and a persistent receive of two ranks of a space that have met, and from then on meet
-// again and again without matching. A start of the send is a one-sided put into a ring at the receiver, with a mark
-// that only grows; a start of the receive is a note that the next one is its.
+// A matched persistent pair: a persistent send and a persistent receive of two ranks of a space. Once they have
+// matched, later starts meet without matching. A start of the send is a one-sided put into a ring at the receiver,
+// followed by a sequence flag that only grows. A start of the receive notes that the next put belongs to it.
 //
-//     at the receiver, by the sender   a ring of kRingEntries entries; `ended`
-//     at the sender, by the receiver   `state`, `taken`, `released`
+//     at the receiver, written by the sender   a ring of kRingEntries entries; `ended`
+//     at the sender, written by the receiver   `state`, `taken`, `released`
 //
-// An entry holds what a slot of the inbox holds: an eager payload, or an RTS. So all sizes, layouts and modes are as
-// they are without a pair (endpoint.hpp).
+// An entry holds what a slot of the inbox holds: an eager payload or an RTS. All sizes, layouts and modes therefore
+// work as without a pair (endpoint.hpp).
 //
-// How it begins. The second start of a persistent send asks for a pair (Rts::pairs; their message is a rendezvous
-// whatever its size, so that the answer is here when the send is finished). Where a persistent receive from that rank with
-// that tag takes it, and nothing else there could take or be taken by a message of the same *key* (context, source and
-// tag), the receiver makes the ring and accepts: it stores its end's address in `state`. The next start of the send
-// finds that and uses it, or not.
+// How a pair begins. The second start of a persistent send asks for a pair (Rts::pairs). The message is then a
+// rendezvous whatever its size, so that the answer has come when the send has finished. A receiver accepts under two
+// conditions:
+//     - a persistent receive from that rank with that tag has matched the message;
+//     - no other receive there could take a message with the same *key* (context, source and tag), and no other message
+//       with that key is there.
+// The receiver then makes the ring and stores the address of its endpoint in `state`. The next start of the send finds
+// the address and uses the pair, or ends it.
 //
-// How it ends. Whatever else could match ends it, at once and for that side alone; messages and receives are ordinary then:
-//     the sender    before it sends anything else with that key; where it has put so many that no entry is free; where
-//                   sends to that rank wait for room in its inbox; where the request is freed
-//     the receiver  before it starts another receive, or probes for a message, that matches the key; where a message
-//                   with the key comes by the inbox; where the request is freed or cancelled
-// It asks again some starts later; the more, the oftener it was in vain.
+// How a pair ends. Anything else that could match ends the pair, at once and for that side alone. Messages and receives
+// are ordinary afterwards.
+//     the sender ends it     before it sends anything else with that key; if no entry is free; if sends to that rank
+//                            wait for room in its inbox; if the request is freed
+//     the receiver ends it   before it starts another receive, or a probe, that matches the key; if a message with the
+//                            key comes through the inbox; if the request is freed or cancelled
+// The send asks again some starts later. The distance doubles with each attempt that was not worth its cost.
 //
 // Invariants
-//   1. A key has at most one pair that is open, at either end; while it is, all messages with the key are puts, and all
-//      receives that match it are starts of its receive. So put k is what the k-th start of the receive takes.
-//   2. Put k uses entry k mod kRingEntries, when the receiver has taken k - kRingEntries. The sender knows by `taken`.
-//   3. A sender numbers its puts and its other messages in one sequence (older()), and stores a put's mark after what it
-//      has sent before is in the inbox. So a receiver that has closed a pair puts what is yet in the ring to its place
-//      among the other messages of that sender: a put is handed to matching after all messages in the inbox that are older,
-//      which lie before the inbox's tail as it is once the mark is seen, and before all that are younger.
-//   4. A receiver that closes says so in `state`; until the sender has said `ended` there may be one more put for each free
-//      entry, and the receiver goes on to poll.
-//   5. After `ended`, which tells how many puts there are, the sender never touches the receiver's end, and may send with
-//      the key by the inbox. After `released` the receiver never touches the sender's end, which is used again then.
-//      Sender's ends are never given back to the system, so that an answer which comes too late meets one: it names the
-//      generation that it is for, and `state` holds another.
+//   1. A key has at most one open pair, at either end. While a pair is open, all messages with the key are puts, and
+//      all receives that match the key are starts of the pair's receive. The k-th start of the receive therefore takes
+//      put k.
+//   2. Put k uses entry k mod kRingEntries, after the receiver has taken put k - kRingEntries. The sender learns this
+//      from `taken`.
+//   3. A sender numbers its puts and its other messages in one sequence (older()). It stores a put's sequence flag
+//      after all its earlier messages are in the inbox. A receiver that has closed a pair can therefore give each put
+//      left in the ring its place among the sender's other messages: a put is matched after all older messages of the
+//      inbox and before all younger ones. The older ones lie before the inbox's tail as read after the put's flag has
+//      been seen.
+//   4. A receiver that closes says so in `state`. Until the sender has stored `ended`, one more put may come for each
+//      free entry, and the receiver keeps polling.
+//   5. `ended` tells how many puts there are. After storing it the sender never touches the receiver's endpoint, and
+//      may send with the key through the inbox. After storing `released` the receiver never touches the sender's
+//      endpoint, which the sender then reuses. The memory of senders' endpoints is never freed, so a late answer still
+//      finds an endpoint: the answer names the generation that it is for, and `state` holds another.
 //
-// tests/model/pair.pml has spin look at all interleavings.
+// tests/model/pair.pml checks all interleavings with spin.
 #pragma once
 
 #include <atomic>
@@ -53,23 +60,23 @@ namespace urakata::p2p {
 struct SendEnd;
 struct ReceiveEnd;
 
-// What a persistent request is to its endpoint. By whoever has the endpoint's lock; stays where it is.
+// The endpoint's record of a persistent request. Accessed under the endpoint's lock; its address must not change.
 struct Persistent {
   std::uint64_t starts = 0;
-  // The start, or a later one, at which a send asks for a pair; the first may be the only one.
+  // Number of the first start at which a send asks for a pair. Not the first one, which may be the only one.
   std::uint64_t asks_at = 2;
-  std::uint64_t backoff = 2;  // starts from the end of a pair to the next that asks
-  SendEnd* out = nullptr;     // of a send that is paired, or would be
-  ReceiveEnd* in = nullptr;   // of a receive that is paired
+  std::uint64_t backoff = 2;  // starts between the end of a pair and the next start that asks
+  SendEnd* out = nullptr;     // endpoint of a send that has a pair, or has asked for one
+  ReceiveEnd* in = nullptr;   // endpoint of a receive that has a pair
 };
 
 // The first line of an entry of the ring; further payload lies right behind.
 struct alignas(kLine) Put {
   static constexpr std::size_t kPayload = kLine - 16;  // bytes in the first line
 
-  std::atomic<std::uint64_t> flag{0};  // number of the put, from 1; by the sender, release
-  std::uint32_t order = 0;             // see older()
-  std::uint16_t bytes = 0;             // of an eager payload
+  std::atomic<std::uint64_t> flag{0};  // sequence flag: number of the put, from 1; stored by the sender, release
+  std::uint32_t order = 0;             // number in the sender's sequence, see older()
+  std::uint16_t bytes = 0;             // length of an eager payload
   Kind kind = Kind::eager;
   alignas(8) std::byte first[kPayload];
 
@@ -80,69 +87,69 @@ static_assert(sizeof(Rts) <= Put::kPayload);
 
 inline constexpr std::uint64_t kRingEntries = 8;
 
-// Kept by the receiver's endpoint.
+// The receiver's endpoint of a pair, owned by the receiver's p2p::Endpoint.
 struct ReceiveEnd {
   // The entry of put k.
   Put& entry(std::uint64_t k) const { return *reinterpret_cast<Put*>(ring[k % kRingEntries * lines].bytes); }
-  // The next put, if it is here.
+  // The next put, if it has arrived.
   Put* next_put() const { return put_at(taken + 1); }
   Put* put_at(std::uint64_t k) const {
     Put& put = entry(k);
     return put.flag.load(std::memory_order_acquire) == k ? &put : nullptr;
   }
 
-  // Constant once the sender may find it.
+  // Constant once the sender may find the endpoint.
   struct alignas(kLine) Line {
     std::byte bytes[kLine];
   };
   std::unique_ptr<Line[]> ring;
-  std::uint64_t lines = 1;  // of an entry
+  std::uint64_t lines = 1;  // cache lines of an entry
   Envelope key;
   SendEnd* sender = nullptr;
-  std::uint64_t generation = 0;  // of the sender's end
+  std::uint64_t generation = 0;  // generation of the sender's endpoint
   const Port* sender_port = nullptr;
 
-  // The receiver's.
-  std::unique_ptr<ReceiveEnd> next;  // with a source of the same residue
-  Persistent* owner = nullptr;       // nullptr: closed
-  Request* request = nullptr;        // of all starts; while open
-  bool started = false;              // and the program has not been told of the end
-  bool waiting = false;              // likewise, and its put has not come
-  bool listed = false;               // among those that wait, or have when they were polled last
-  std::uint64_t taken = 0;           // puts
-  std::uint64_t told = 0;            // of them, that the sender knows of
-  std::uint64_t sighted = 0;         // closed: puts that were here when the inbox was polled
+  // Used by the receiver only.
+  std::unique_ptr<ReceiveEnd> next;  // next endpoint whose source has the same residue
+  Persistent* owner = nullptr;       // nullptr: the pair is closed
+  Request* request = nullptr;        // the one request of all starts, while the pair is open
+  bool started = false;              // whether a start's completion has not been reported to the program yet
+  bool waiting = false;              // whether a start's put has not come yet
+  bool listed = false;               // whether the list of waiting endpoints has this one; cleared late, by a poll
+  std::uint64_t taken = 0;           // number of puts taken
+  std::uint64_t told = 0;            // number of taken puts that the sender has been told of
+  std::uint64_t sighted = 0;         // after closing: number of puts that had come when the inbox was emptied
 
-  alignas(kLine) std::atomic<std::uint64_t> ended{0};  // by the sender, release, once: 1 more than there are puts
+  alignas(kLine) std::atomic<std::uint64_t> ended{0};  // number of puts + 1; stored once by the sender, release
 };
 
-// Kept by the sender's endpoint.
+// The sender's endpoint of a pair, owned by the sender's p2p::Endpoint.
 struct alignas(kLine) SendEnd {
-  // Values of `state` besides the receiver's end, whose address is a multiple of a line.
-  static constexpr std::uint64_t kWaiting = 1;  // with the generation above: not accepted yet
-  static constexpr std::uint64_t kClosed = 2;   // with the address: the receiver takes no more
-  static constexpr std::uint64_t kEnded = 4;    // by the sender
+  // Bits of `state`. The rest is the address of the receiver's endpoint, a multiple of a line, or a generation.
+  static constexpr std::uint64_t kWaiting = 1;  // with a generation: the receiver has not accepted yet
+  static constexpr std::uint64_t kClosed = 2;   // with the address: the receiver takes no further starts
+  static constexpr std::uint64_t kEnded = 4;    // the sender has ended the pair
   static constexpr std::uint64_t waiting_for(std::uint64_t generation) { return generation << 3U | kWaiting; }
   static ReceiveEnd* address_in(std::uint64_t state) {
     // NOLINTNEXTLINE(performance-no-int-to-ptr)
     return reinterpret_cast<ReceiveEnd*>(state & ~std::uint64_t{kLine - 1});
   }
 
-  // By both, acquire and release. Read in each start, and seldom written.
+  // Written by both ranks, acquire and release. Read at each start, and seldom written.
   std::atomic<std::uint64_t> state{kEnded};
-  std::atomic<std::uint64_t> released{0};  // generation; by the receiver, release
+  std::atomic<std::uint64_t> released{0};  // generation that the receiver has released; stored by the receiver, release
 
-  alignas(kLine) std::atomic<std::uint64_t> taken{0};  // puts; by the receiver, release
+  alignas(kLine) std::atomic<std::uint64_t> taken{0};  // number of puts taken; stored by the receiver, release
 
-  // The sender's.
+  // Used by the sender only.
   alignas(kLine) SendEnd* next = nullptr;
   Port* to = nullptr;
   Persistent* owner = nullptr;
-  ReceiveEnd* receiver = nullptr;  // once it is found to have accepted
-  Envelope key;                    // of its messages, as the receiver sees it
+  ReceiveEnd* receiver = nullptr;  // nullptr until the sender has found that the receiver accepted
+  Envelope key;                    // key of the messages, as the receiver sees it
   std::uint64_t generation = 0;
-  std::uint64_t put = 0;   // puts
-  std::uint64_t seen = 0;  // of them taken, as far as is known
+  std::uint64_t put = 0;   // number of puts made
+  std::uint64_t seen = 0;  // `taken` when it was read last
 };
 static_assert(alignof(ReceiveEnd) == kLine);
 

@@ -1,14 +1,14 @@
-// The fixed pairs of an endpoint: their ends at this rank. See pair.hpp for the protocol.
+// The matched persistent pairs of an endpoint: the pairs' endpoints at this rank. pair.hpp has the protocol.
 //
-// Both kinds of ends are found by the other rank, so that messages of ranks without a pair between them pay no more
-// than one load.
+// Tables indexed by the other rank hold both kinds of pair endpoints. A message to or from a rank without a pair
+// therefore pays for one load only.
 //
-// What a start costs: of the send one copy into the ring and one store, of the receive a few stores at home. No
-// allocation, no matching, and no lock but the endpoint's (caller_lock.hpp).
+// The start of a send costs one copy into the ring and one store, the start of a receive a few stores to local memory.
+// Neither allocates, matches, or takes a lock other than the endpoint's (caller_lock.hpp).
 //
-// Part of endpoint.hpp, which includes it behind the class.
+// Part of endpoint.hpp, which includes this file behind the class.
 //
-// Thread-safety: by whoever has the endpoint's lock; busy() by any thread.
+// Thread-safety: all functions under the endpoint's lock; news() by any thread if several threads use the endpoint.
 #pragma once
 
 #include <array>
@@ -23,11 +23,11 @@ class Endpoint::Pairs final : public Port::Further {
  public:
   Pairs(Endpoint& here, bool one_thread) : here_(here), one_thread_(one_thread) {}
 
-  // Starts of persistent requests. As Endpoint::send() and receive().
+  // Start a persistent request. The arguments are those of Endpoint::send() and receive().
   Request* start(Persistent& send, Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode);
   Request& start(Persistent& receive, const Envelope& pattern, const Buffer& buffer);
-  // Is this the request of all starts, so that it is not to be given back when one of them is over? Notes that the program
-  // has been told of its end.
+  // Whether this is the one request of all starts, which must not be returned to the pool when a start is complete. If
+  // it is, notes that the completion has been reported to the program.
   bool keeps(Persistent& receive, const Request& request);
   void end(Persistent& persistent, Request* open);
 
@@ -40,14 +40,14 @@ class Endpoint::Pairs final : public Port::Further {
   void before_receive(const Envelope& pattern);
   // Before a message of the inbox is matched.
   void before_arrival(const Envelope& envelope, std::uint32_t order);
-  // A persistent receive has matched an RTS that would pair.
+  // A persistent receive has matched an RTS that asks for a pair.
   void meet(Request& receive, const Rts& rts);
 
-  // Takes what has come. Returns whether anything had.
+  // Takes the puts that have come. Returns whether there were any.
   bool step();
   bool news() const override;
-  bool waits() const { return !waiting_.empty(); }  // has a receive, as of the last poll
-  // Polls for the receive's put for a short time, without anything else, where it is one of a pair.
+  bool waits() const { return !waiting_.empty(); }  // whether a started receive waited at the last poll
+  // If the request is a pair's receive: polls for its put, and nothing else, for a short time.
   void await(const Request& request);
 
  private:
@@ -80,15 +80,15 @@ class Endpoint::Pairs final : public Port::Further {
 
   std::array<SendEnd*, kPlaces> out_{};
   std::vector<std::unique_ptr<SendEnd>> made_;
-  std::vector<SendEnd*> leaving_;  // ended, and not released when polled last
+  std::vector<SendEnd*> leaving_;  // endpoints that have ended and had not been released at the last check
   std::vector<SendEnd*> free_;
   std::uint64_t generation_ = 0;
 
   std::array<std::unique_ptr<ReceiveEnd>, kPlaces> in_{};
-  std::size_t ends_ = 0;              // of receives
-  std::vector<ReceiveEnd*> waiting_;  // started, and the put had not come at the last poll; with room for all ends
-  std::vector<ReceiveEnd*> closed_;   // and not ended by their senders
-  std::atomic<bool> busy_{false};     // one of the two has something; relaxed
+  std::size_t ends_ = 0;              // number of endpoints of receives
+  std::vector<ReceiveEnd*> waiting_;  // endpoints whose put had not come at the last poll; capacity for all
+  std::vector<ReceiveEnd*> closed_;   // closed endpoints that their senders have not ended
+  std::atomic<bool> busy_{false};     // whether `waiting_` or `closed_` has elements; relaxed
 };
 
 }  // namespace urakata::p2p

@@ -1,4 +1,4 @@
-// The receiver's side of fixed pairs.
+// The receiver's side of matched persistent pairs.
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -71,7 +71,7 @@ void Endpoint::Pairs::end(Persistent& persistent, Request* open) {
 
 // --- how a pair begins ---
 
-// Nothing else here could take a message with the key, and no other message with it is here.
+// Whether no other receive here could take a message with the key, and no other message with the key is here.
 bool Endpoint::Pairs::alone(const Envelope& key) const {
   for (const ReceiveEnd* end = in_[place_of(key.source)].get(); end != nullptr; end = end->next.get()) {
     if (end->key == key) return false;
@@ -121,7 +121,7 @@ void Endpoint::Pairs::meet(Request& receive, const Rts& rts) {
   first = std::move(end);
 }
 
-// --- while it is open ---
+// --- while a pair is open ---
 
 void Endpoint::Pairs::take(ReceiveEnd& end, Put& put) {
   Request& request = *end.request;
@@ -182,7 +182,7 @@ void Endpoint::Pairs::await(const Request& request) {
   unsigned polls = here_.backoff_settings_.oversubscribed ? 1 : pauses == 0 ? 2 * kMostPauses : kMostPauses / pauses;
   for (; polls != 0; --polls) {
     if (Put* const put = end->next_put()) return take(*end, *put);
-    if (end->told != end->taken) tell(*end);  // in the time of waiting
+    if (end->told != end->taken) tell(*end);  // free of charge while waiting
     rest(pauses);
     if (here_.port_.assist.load(std::memory_order_relaxed) != nullptr ||
         here_.listed_.load(std::memory_order_relaxed)) {
@@ -191,7 +191,7 @@ void Endpoint::Pairs::await(const Request& request) {
   }
 }
 
-// --- how it ends ---
+// --- how a pair ends ---
 
 void Endpoint::Pairs::close(ReceiveEnd& end) {
   Request& request = *end.request;
@@ -201,7 +201,7 @@ void Endpoint::Pairs::close(ReceiveEnd& end) {
   end.listed = false;
   if (end.waiting) {
     end.waiting = false;
-    request.posted = true;  // nothing that is posted already could take its message (invariant 1)
+    request.posted = true;  // no receive posted before could take the message (invariant 1)
     here_.posted_.push(request);
   } else if (!end.started) {
     request.persistent = nullptr;
@@ -217,7 +217,7 @@ void Endpoint::Pairs::before_receive(const Envelope& pattern) {
   const bool any = pattern.source == kAnySource;
   const std::size_t first = any ? 0 : place_of(pattern.source);
   const std::size_t last = any ? kPlaces - 1 : first;
-  // Again, since what settles may be the beginning of another pair.
+  // Repeated, since settle() may match a message that begins another pair.
   for (bool closed = true; closed;) {
     closed = false;
     bool found = false;
@@ -238,7 +238,7 @@ void Endpoint::Pairs::before_arrival(const Envelope& envelope, std::uint32_t ord
   bool found = false;
   for (ReceiveEnd* end = in_[place_of(envelope.source)].get(); end != nullptr; end = end->next.get()) {
     if (!same_sender(end->key, envelope)) continue;
-    if (end->owner != nullptr && end->key.tag == envelope.tag) close(*end);  // its sender has ended it
+    if (end->owner != nullptr && end->key.tag == envelope.tag) close(*end);  // the sender has ended the pair
     found = found || end->owner == nullptr;
   }
   if (!found) return;
@@ -257,7 +257,7 @@ void Endpoint::Pairs::before_arrival(const Envelope& envelope, std::uint32_t ord
   forget_ended();
 }
 
-// What is in the rings of closed ends goes into matching, in its place. Returns whether there was anything.
+// Matches the puts in the rings of closed endpoints, each in its place. Returns whether there were any.
 bool Endpoint::Pairs::settle() {
   bool moved = false;
   for (;;) {
@@ -286,8 +286,8 @@ bool Endpoint::Pairs::settle() {
   return moved;
 }
 
-// All messages that are in the inbox now. A slot that is claimed and not yet filled is waited for: that takes its sender a
-// few instructions.
+// Matches all messages that are in the inbox now. Waits for slots that are claimed and not yet filled, which takes
+// their senders a few instructions.
 void Endpoint::Pairs::empty_inbox() {
   Inbox& inbox = here_.port_.inbox;
   const std::uint64_t end = inbox.tail();
@@ -301,7 +301,7 @@ void Endpoint::Pairs::empty_inbox() {
   }
 }
 
-// The next put of a closed end.
+// Matches the next put of a closed endpoint.
 void Endpoint::Pairs::hand_over(ReceiveEnd& end) {
   Put& put = *end.next_put();
   Request* const receive = here_.posted_.take([&](const Request& r) { return matches(r.envelope, end.key); });

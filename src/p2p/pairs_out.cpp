@@ -1,4 +1,4 @@
-// The sender's side of fixed pairs.
+// The sender's side of matched persistent pairs.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -32,12 +32,12 @@ Request& Endpoint::start(Persistent& receive, const Envelope& pattern, const Buf
 void Endpoint::end(Persistent& persistent, Request* open) {
   const Guard guard(lock_);
   pairs()->end(persistent, open);
-  port_.wake();  // requests of other threads may be done
+  port_.wake();  // requests of other threads may have completed
 }
 
 namespace {
 
-// A pair that was refused, or has ended before so many puts, has not been worth its beginning.
+// Number of puts from which on a pair was worth its setup. A refused pair has none.
 constexpr std::uint64_t kWorth = 64;
 constexpr std::uint64_t kMostBackoff = 1024;  // starts
 
@@ -62,7 +62,7 @@ Put* Endpoint::Pairs::free_entry(SendEnd& end) const {
     end.seen = end.taken.load(std::memory_order_acquire);
     if (end.put - end.seen == kRingEntries) return nullptr;
   }
-  // A message that waits for room has no number yet, and is the older one.
+  // A message that waits for room in the inbox has no number yet, but is older than this put.
   if (!here_.pending_.empty() && here_.pending_to(*end.to)) return nullptr;
   return &end.receiver->entry(end.put + 1);
 }
@@ -82,14 +82,14 @@ Request* Endpoint::Pairs::put(SendEnd& end, Put& entry, const Buffer& buffer, Mo
     }
   } else {
     request = &here_.make_send(to, end.key, buffer, mode, true);
-    if (request->result.outcome == Outcome::failed) return request;  // not packed; nobody misses its number
+    if (request->result.outcome == Outcome::failed) return request;  // not packed; the unused number does no harm
     const Rts rts = here_.rts_of(*request);
     entry.kind = Kind::rendezvous;
     std::memcpy(entry.payload(), &rts, sizeof rts);
   }
   entry.flag.store(++end.put, std::memory_order_release);
   to.wake();
-  // What is known of the ring is out of date: the next start asks, and by then it is here.
+  // `seen` is out of date: the next start reads `taken`, which has then been fetched.
   if (end.put - end.seen == kRingEntries) __builtin_prefetch(&end.taken);
   if (request != nullptr && request->form == Form::packing) here_.pack_on(*request);
   return request;
@@ -118,7 +118,7 @@ Request* Endpoint::Pairs::ask(Persistent& send, Port& to, const Envelope& envelo
 void Endpoint::Pairs::before_send(const Port& to, const Envelope& envelope) {
   for (SendEnd* end = out_[place_of(to)]; end != nullptr; end = end->next) {
     if (end->to != &to || end->key != envelope) continue;
-    this->end(*end);  // there is no other (invariant 1)
+    this->end(*end);  // the key's only pair (invariant 1)
     return;
   }
 }

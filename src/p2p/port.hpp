@@ -14,8 +14,9 @@ namespace urakata::p2p {
 
 class Port {
  public:
-  // Changes with the meaning of any byte here, of Slot, of Request, of Put and the two ends of a pair, or of what these
-  // refer to (Elements, layout::Shape): ranks of different builds do not mix.
+  // Version of the shared memory's protocol. It must change with the meaning of any byte of Port, Slot, Request, Put,
+  // the two endpoints of a pair, or anything they refer to (Elements, layout::Shape). Ranks of different builds share
+  // nothing.
   static constexpr std::uint64_t kProtocol = 0x7572612d7032700e;
 
   Inbox inbox;  // filled by all ranks, emptied by the endpoint's

@@ -78,8 +78,8 @@ struct alignas(kLine) Request {
   enum class Place : std::uint8_t { buffer, taken, moved };
   std::atomic<Place> place{Place::buffer};
   bool timed = false;  // `transfer` says something. The owner's
-  // A send whose payload was copied aside in an exchange, and is a part of Endpoint::aside_; nobody helps its receiver. The
-  // owner's.
+  // A send whose payload was copied aside in an exchange, and is a part of Endpoint::aside_; nobody helps its
+  // receiver. The owner's.
   bool unassisted = false;
 
   // The owner's.
@@ -110,10 +110,10 @@ struct alignas(kLine) Request {
   LinkPeer peer{};
   Transfer transfer;  // but for `moved`, which is asked of the link
 
-  // See pair.hpp. The owner's; of a send, constant from the RTS on.
-  Persistent* persistent = nullptr;  // of a receive
-  SendEnd* end = nullptr;            // of a send that would pair
-  std::uint64_t generation = 0;      // of that
+  // See pair.hpp. Used by the owner only, but constant for a send from the RTS on.
+  Persistent* persistent = nullptr;  // record of a persistent receive
+  SendEnd* end = nullptr;            // endpoint of a send that asks for a pair
+  std::uint64_t generation = 0;      // generation of `end`
 
   // The caller need not wait any more.
   bool done() const { return finished.load(std::memory_order_acquire) || moved; }

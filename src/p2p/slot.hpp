@@ -49,10 +49,11 @@ struct Rts {
   Form form = Form::plain;
   bool movable = false;     // as in the request
   bool unassisted = false;  // likewise
-  bool pairs = false;       // Request::end asks for a fixed pair (pair.hpp)
+  bool pairs = false;       // whether Request::end asks for a matched persistent pair (pair.hpp)
 };
 
-// A sender numbers what it hands on, to whomever it goes: of two numbers of one sender the older is the one that is behind.
+// A sender numbers what it hands on, to whomever it goes: of two numbers of one sender the older is the one that is
+// behind.
 inline bool older(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) < 0; }
 
 // In slots the first two; what has come by a link has kinds of its own.
@@ -63,7 +64,8 @@ struct alignas(kLine) Slot {
   static constexpr std::size_t kFurther = 60;  // and in each further one
 
   struct First {
-    // One word, since a store of its parts would be several: kind, slots of this message, payload bytes of an eager one.
+    // One word, since a store of its parts would be several: kind, slots of this message, payload bytes of an eager
+    // one.
     std::uint32_t head;
     std::uint32_t order;  // see older()
     Envelope envelope;

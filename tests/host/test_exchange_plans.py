@@ -111,7 +111,7 @@ def test_the_host_moves_while_one_is_tested(folder: Path, name: str) -> None:
 def test_what_a_neighbour_never_gives_back_ends_in_finalize(folder: Path, name: str) -> None:
     host = named(name)
     landing = {"URAKATA_COSTS": "exchange.pull_least=1G"}
-    passes(space_job(host, 2, [str(compiled(host, "left_plans", folder))], environment=landing))
+    passes(space_job(host, 2, [str(compiled(host, "left_channels", folder))], environment=landing))
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))

@@ -30,10 +30,10 @@ def test_random_messages_arrive_as_sent(folder: Path, name: str, ranks: int) -> 
 @pytest.mark.parametrize("ranks", (2, 3) if FULL else (3,))
 @pytest.mark.parametrize("name", HOST_NAMES)
 def test_persistent_and_ordinary_messages_mixed(folder: Path, name: str, ranks: int) -> None:
-    """Persistent requests become fixed pairs, and whatever could take their messages ends these."""
+    """Persistent requests get matched persistent pairs. Anything else that could take their messages ends the pair."""
     host = named(name)
     rounds = "12000" if FULL else "300"  # some 100 000 messages and more
-    program = [str(compiled(host, "fixed_pairs", folder)), "--rounds", rounds, "--seed", str(ranks)]
+    program = [str(compiled(host, "matched_pairs", folder)), "--rounds", rounds, "--seed", str(ranks)]
     passes(space_job(host, ranks, program, seconds=SECONDS))
 
 

@@ -209,7 +209,7 @@ def test_with_a_space_on_each_node(pair: Hosts, folder: Path, name: str, engine:
 def test_exchanges_that_come_again(
     pair: Hosts, folder: Path, engine: str, per_host: int, space: tuple[str, ...]
 ) -> None:
-    """Halos, neighbourhoods and fixed pairs, of ranks that share memory and of others."""
+    """Halos, neighbourhoods and matched persistent pairs, of ranks that share memory and of others."""
     host, ranks = named("openmpi"), 2 * per_host
     linked = ranks - per_host
 
@@ -220,7 +220,7 @@ def test_exchanges_that_come_again(
 
     halos = by_wire(str(compiled(host, "random_halos", folder)), "300" if FULL else "20", str(ranks))
     assert "random_halos: right" in halos, halos[-3000:]
-    by_wire(str(compiled(host, "fixed_pairs", folder)), "--rounds", "3000" if FULL else "60", "--seed", str(ranks))
+    by_wire(str(compiled(host, "matched_pairs", folder)), "--rounds", "3000" if FULL else "60", "--seed", str(ranks))
     neighbours = [str(compiled(host, "random_neighbours", folder)), "300" if FULL else "15", drawn_seed()]
     alone, found = (
         [line for line in output.splitlines() if line.startswith("topology")]
@@ -233,7 +233,7 @@ def test_exchanges_that_come_again(
 def test_exchanges_that_come_again_on_mpich(hosts: Hosts, folder: Path, engine: str) -> None:
     """Persistent sends and receives mixed with others, and halos; a rank a host."""
     for name, words in (
-        ("fixed_pairs", ["--rounds", "600" if FULL else "60", "--seed", "3"]),
+        ("matched_pairs", ["--rounds", "600" if FULL else "60", "--seed", "3"]),
         ("random_halos", ["20", "3"]),
     ):
         passes(run(hosts, "mpich", [str(compiled(named("mpich"), name, folder)), *words], "--engine", engine), 3, 2)

@@ -1,13 +1,14 @@
-/* The protocol of a fixed pair (src/p2p/pair.hpp) for the model checker spin: every interleaving of some messages of one
-   sender to one receiver. test_pair_model.py runs it. To be defined:
+/* The protocol of a matched persistent pair (src/p2p/pair.hpp) for the model checker spin: every interleaving of some
+   messages of one sender to one receiver. test_pair_model.py runs the model and defines these macros:
 
-     SENDS, RECEIVES   how many of each
-     EMPTY_INBOX       1; 0: a closed pair's puts do not wait for what is in the inbox, which must be caught
+     SENDS, RECEIVES   number of sends and of receives
+     EMPTY_INBOX       1; 0: a closed pair's puts do not wait for the messages in the inbox, which must be caught
      OLDER_FIRST       1; 0: an arriving message does not wait for older puts, which must be caught
 
-   Memory order is no part of it: each statement is one step for all. A message is known by its number. The sender chooses
-   each time between its persistent send (tag 1), another send with that tag and one with tag 2; the receiver between its
-   persistent receive, another receive with tag 1, and one with any tag. It may start the next before the last is over. */
+   The model has no memory order: each statement is one step for all processes. A message is known by its number. The
+   sender chooses each time between its persistent send (tag 1), another send with tag 1, and one with tag 2. The receiver
+   chooses between its persistent receive, another receive with tag 1, and one with any tag. Either may start the next
+   operation before the last has completed. */
 
 #define ENTRIES 2
 #define ANY 0
@@ -15,13 +16,13 @@
 byte tag[SENDS + 1]; /* of message i; 0: not sent yet */
 bool taken[SENDS + 1];
 chan inbox = [SENDS] of { byte, bool }; /* number, and does it ask for a pair? */
-byte pushed;                          /* into the inbox, ever: its tail */
+byte pushed;                          /* messages ever pushed into the inbox: its tail */
 
 mtype = {NONE, WAITING, ACCEPTED, CLOSED, ENDED};
 mtype state = NONE;
-byte ended; /* 1 more than there are puts */
-byte told;  /* puts taken, as the sender may know */
-typedef Entry { byte mark; byte message }
+byte ended; /* number of puts + 1 */
+byte told;  /* number of puts taken, as the receiver has told the sender */
+typedef Entry { byte flag; byte message } /* the sequence flag of a put, and the put's message */
 Entry ring[ENTRIES];
 
 byte pattern[RECEIVES + 1];  /* ANY, or a tag */
@@ -48,7 +49,7 @@ proctype Sender() {
           tag[i] = 1;
           put++;
           ring[put % ENTRIES].message = i;
-          ring[put % ENTRIES].mark = put
+          ring[put % ENTRIES].flag = put
         }
       :: else ->
         if
@@ -174,7 +175,7 @@ inline arrive() {
   :: else
   fi;
   do
-  :: OLDER_FIRST && closed && NEXT.mark == own_taken + 1 && NEXT.message < n -> hand_over()
+  :: OLDER_FIRST && closed && NEXT.flag == own_taken + 1 && NEXT.message < n -> hand_over()
   :: else -> break
   od;
   skip; /* a break must not lead into a d_step */
@@ -211,10 +212,10 @@ inline arrive() {
 /* What is in the ring goes to its place. */
 inline settle() {
   do
-  :: d_step { closed && NEXT.mark == own_taken + 1 ->
+  :: d_step { closed && NEXT.flag == own_taken + 1 ->
       sighted = own_taken + 1;
       if
-      :: ring[(own_taken + 2) % ENTRIES].mark == own_taken + 2 -> sighted++
+      :: ring[(own_taken + 2) % ENTRIES].flag == own_taken + 2 -> sighted++
       :: else
       fi
     }
@@ -294,13 +295,13 @@ proctype Receiver() {
     fi;
     p++
   :: nempty(inbox) -> arrive()
-  :: waits != 0 && NEXT.mark == own_taken + 1 ->
+  :: waits != 0 && NEXT.flag == own_taken + 1 ->
     m = NEXT.message;
     r = waits;
     waits = 0;
     give(r, m);
     d_step { own_taken++; told = own_taken; m = 0; r = 0 }
-  :: closed && NEXT.mark == own_taken + 1 -> settle()
+  :: closed && NEXT.flag == own_taken + 1 -> settle()
   :: d_step { closed && ended == own_taken + 1 -> closed = false }
   :: timeout ->
     /* Nothing moves: whatever could meet has met. */

@@ -1,4 +1,4 @@
-"""The protocol of a fixed pair, by the model checker spin: every interleaving of some messages of all kinds."""
+"""The protocol of a matched persistent pair in the model checker spin: every interleaving of messages of all kinds."""
 
 from __future__ import annotations
 

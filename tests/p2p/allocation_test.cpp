@@ -1,4 +1,5 @@
-// Starts of a fixed pair take no memory, whichever way its payloads go, and no request where they go at once.
+// Starts of a matched persistent pair allocate nothing, whichever way the payloads go. Eager ones take no request
+// either.
 #include <gtest/gtest.h>
 
 #include <algorithm>

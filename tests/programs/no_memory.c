@@ -160,7 +160,7 @@ static int start(int operation, MPI_Comm comm, MPI_Request* request) {
     case 10:
       return exchange_halo(comm, left, right);
 #if HAVE_PERSISTENT
-    case PLANS:      /* in a space, an exchange plan: its neighbours' payloads land */
+    case PLANS:      /* in a space, a persistent neighbourhood channel: its neighbours' payloads take bounce buffers */
     case LONG_PLANS: /* and are copied by their receivers */
       code = make_ring(comm);
       if (code != MPI_SUCCESS) return code;

@@ -134,7 +134,7 @@ void message_status(const Request& request, MPI_Status* status);
 // is destroyed when it is over, and the caller must not touch it any more.
 bool abandon_message(Request& request);
 
-// A persistent request is one of a fixed pair no more.
+// Ends the matched persistent pair of a persistent request, if it has one.
 void end_pair(Request& request);
 
 // As MPI_Cancel: a receive that is not matched is done then; everything else goes on.

@@ -1,5 +1,5 @@
-/* A plan that one rank gives back and its neighbour never does: MPI_Finalize gives back its memory. Counted are the
- * large blocks of Urakata's, which come from the program's own aligned_alloc() and go to its free(). */
+/* A persistent neighbourhood collective that one rank frees and its neighbour does not: MPI_Finalize frees the memory.
+ * The program counts Urakata's large blocks, which come from its own aligned_alloc() and go to its free(). */
 #define _GNU_SOURCE
 #include <link.h>
 #include <stdatomic.h>
@@ -9,7 +9,7 @@
 
 #include "features.h"
 
-enum { LARGE = 64 << 10, EACH = 40 << 10 }; /* bytes; two landing places are one block */
+enum { LARGE = 64 << 10, EACH = 40 << 10 }; /* bytes; two bounce buffers are one block */
 
 extern void* __libc_memalign(size_t alignment, size_t bytes);
 extern void __libc_free(void* block);

@@ -3,7 +3,7 @@
 // that run ahead. Each message says who sent it, with what tag, and its number; a receiver checks every byte, and that
 // messages of one sender with one tag come in the order in which they were sent.
 //
-// fixed_pairs [--rounds N] [--seed S]
+// matched_pairs [--rounds N] [--seed S]
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static Part sends[kMost], receives[kMost];
 static long checked;
 
 static void fail(const char* what, int a, int b) {
-  fprintf(stderr, "fixed_pairs: rank %d, seed %llu: %s (%d, %d)\n", rank, seed, what, a, b);
+  fprintf(stderr, "matched_pairs: rank %d, seed %llu: %s (%d, %d)\n", rank, seed, what, a, b);
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
