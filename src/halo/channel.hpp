@@ -1,48 +1,54 @@
-// An edge: one directed pair of ranks of a space, from whose elements to whose the payload of each exchange goes. This
-// file has the memory that its two ends share, and the protocol on it. What one rank sends to another in several
-// places of a neighbourhood may go by one edge (segments.hpp).
+// A channel: one directed pair of ranks of a space. In each exchange one payload goes from the sender's elements to the
+// receiver's. This file has the memory that the two endpoints of a channel share, and the protocol on it. Payloads that
+// one rank sends to another for several neighbours of its list may share a channel (segments.hpp).
 //
-// Exchanges are numbered 1, 2, 3... by each rank; a *mark* is that number, stored behind what it tells of (release) and
-// polled for by the one who waits (acquire). Marks only grow, so nothing is ever reset.
+// Each rank numbers the exchanges 1, 2, 3... A *sequence flag* is such a number. A rank stores the flag after the data
+// that it announces (release), and the other rank polls for it (acquire). Flags only grow, so nothing is ever reset.
 //
-//     at the receiver, by the sender   two put lines, two landing places
-//     at the sender, by the receiver   a ready line
-//     at the sender, by both           two shares
+//     at the receiver, written by the sender   a mailbox of two slots, two bounce buffers
+//     at the sender, written by the receiver   a ready flag
+//     at the sender, written by both           two shares
 //
-// Of what there are two, exchange k uses the one of its *turn*, k mod 2. With k the payload goes
-//     in line     up to kInLine bytes: in the put line, beside the mark;
-//     direct      the receiver's ready mark is k: from the sender's elements into the receiver's;
-//     landed      it is not: into the landing place, from where the receiver copies once more when it comes;
-//     rendezvous  there is no landing place (large, or beyond the budget): the put line is an RTS, which tells where it
-//                 lies, and once both are in exchange k each copies the pieces that it claims: whoever comes second, or
-//                 both;
-//     pulled      a rendezvous of one piece, which is left to the receiver: what a rank reads from another one's memory
-//                 is fetched ahead, what it writes there is not, and both have a payload to copy. A sender that has
-//                 waited for long copies it: the receiver has begun k, but computes.
+// Slots, bounce buffers and shares are double buffers: exchange k uses those with *buffer index* k mod 2. The payload
+// of exchange k takes one of these ways:
+//     in the slot  up to kInSlot bytes: the payload lies in the mailbox slot, beside the flag;
+//     direct       the receiver's ready flag is k: the sender copies from its elements into the receiver's;
+//     bounced      the ready flag is less: the sender copies into the bounce buffer. In its own exchange k the receiver
+//                  copies the payload from there into its elements;
+//     rendezvous   there is no bounce buffer (the payload is long, or the budget is used up): the mailbox slot holds an
+//                  RTS with the address of the payload. Once both ranks are in exchange k, each copies the pieces that
+//                  it claims. The rank that comes second copies all of them, or both ranks copy;
+//     pulled       a rendezvous of one piece, left to the receiver. Both ranks have a payload to copy, and the
+//                  processor prefetches reads from another rank's memory, but not writes to it. A sender that has
+//                  waited for long copies the piece itself: the receiver has begun k, but computes.
 //
 // Invariants
-//   1. A rank begins k + 1 only when its k is complete: all its payloads are here, all its own have left their source.
-//   2. What belongs to the turn of k is the sender's from its begin of k until the mark of k, then the receiver's until
-//      that has completed k. So the sender may use it for k only when the receiver has completed k - 2. It knows that
-//        a. where the relation is symmetric (the receiver has an edge to the sender in the same plan, with bytes): my
-//           complete k - 1 holds the receiver's k - 1, which it began after its k - 2 was complete;
-//        b. by the ready mark: k - 1 or more was stored after k - 2 was complete. This is the credit of an edge that goes
-//           one way. Until it is here the put is held, and made by a later poll.
-//      With one turn instead of two both would prove too little: tests/model/halo.pml shows it.
-//   3. A put line's mark is k or k - 2 while its receiver waits for k, by 1 and 2: no mark is overtaken.
-//   4. The receiver's elements are written by the sender from the ready mark of k on, to the mark `direct` of k or the
-//      last piece of its share; the receiver's program has them before, and after the receiver has completed k.
-//   5. The sender's elements are read until its k is complete: by itself, or, at a rendezvous, by the receiver, which
-//      says so (`by_receiver`) when there is no more to claim.
-//   6. Edges without bytes carry nothing: they have no marks, and prove nothing (2a).
-//   7. Nobody touches the memory of the other end after having said `gone` there, nor its elements after `failed`. A plan
-//      that has failed says so at all its ends, and ends an exchange only when those whose edges are under way have said
-//      so, too.
+//   1. A rank begins exchange k + 1 only when its exchange k is complete: all payloads for it have arrived, and all its
+//      own payloads have left their source.
+//   2. The buffers of k's index belong to the sender from its begin of k until it stores the flag k, then to the
+//      receiver until the receiver has completed k. The sender may use them for k only when the receiver has completed
+//      k - 2. The sender knows this from one of two facts:
+//        a. in a symmetric relation (the receiver has a channel with bytes to the sender in the same neighbourhood),
+//           its own k - 1 is complete: the payload of the receiver's k - 1 has come, and the receiver began k - 1
+//           after it had completed k - 2;
+//        b. in a one-way relation, the ready flag is at least k - 1: the receiver stored the flag after it had completed
+//           k - 2. This is the channel's credit. Until it comes, the put is held and made by a later poll.
+//      With one buffer instead of two both facts would prove too little: tests/model/halo.pml shows it.
+//   3. While the receiver waits for k, the flag in the mailbox slot is k or k - 2, by 1 and 2: no flag is overtaken.
+//   4. The sender writes the receiver's elements only between the ready flag k and either the flag k with
+//      PutKind::direct or the last piece that it copies. The elements belong to the receiver's program before the
+//      receiver begins k and after it has completed k.
+//   5. The sender's elements are read until the sender's k is complete, by the sender itself or, at a rendezvous, by
+//      the receiver. The receiver says when it will read no more (`by_receiver`).
+//   6. Channels without bytes carry nothing: they have no flags, and prove nothing for 2a.
+//   7. A rank never touches the memory of the other endpoint after it has stored `gone` there, nor the elements of the
+//      other rank after `failed`. A neighbourhood channel that has failed stores `failed` at all its neighbours. It
+//      ends an exchange only when the neighbours with channels under way have stored `failed` here, too.
 //
-// Every store that the other end may sleep for is followed by Port::wake(). A change of any byte here asks for a new
-// p2p::Port::kProtocol: ranks of different builds do not share memory.
+// Every store that the other rank may sleep for is followed by Port::wake(). Any change of this memory's layout or
+// meaning needs a new p2p::Port::kProtocol: ranks of different builds do not share memory.
 //
-// Edges between nodes have the same protocol with frames for marks: far_edges.hpp.
+// Channels between nodes have the same protocol with frames for flags: far_channels.hpp.
 #pragma once
 
 #include <atomic>
@@ -58,78 +64,80 @@ namespace urakata::halo {
 
 using p2p::kLine;
 
-inline constexpr std::uint64_t kInSlot = kLine - sizeof(std::uint64_t);  // payload bytes beside a mark
+inline constexpr std::uint64_t kInSlot = kLine - sizeof(std::uint64_t);  // payload bytes beside a flag
 
-// How a payload has come: the two lowest bits of a mark in a put line.
+// The way of a payload: the two lowest bits of the flag in a mailbox slot.
 enum class PutKind : std::uint64_t { in_slot, direct, bounced, rendezvous };
 inline constexpr unsigned kPutKindBits = 2;
 
 struct alignas(kLine) MailboxSlot {
   std::atomic<std::uint64_t> flag{0};
-  std::byte payload[kInSlot];  // or, of an RTS, the address that the sender's elements are counted from
+  std::byte payload[kInSlot];  // the payload, or for an RTS the base address of the sender's elements
 };
 
 struct alignas(kLine) ReadyFlag {
   std::atomic<std::uint64_t> flag{0};
-  // What the receiver's elements are counted from. Relaxed: belongs to `mark`, or to a later one, when there is nothing
+  // Base address of the receiver's elements. Relaxed: the value belongs to `flag`, or to a later flag if nothing is
   // left to copy.
   std::atomic<std::byte*> target{nullptr};
 };
 
-// The payload of a rendezvous, that both may copy: the receiver takes pieces from the front, the sender from the back.
+// The state of a rendezvous payload that both ranks may copy. The receiver takes pieces from the front, the sender from
+// the back.
 struct alignas(kLine) Share {
-  std::atomic<std::uint64_t> claimed{0};  // relaxed: attempts; the first so many as there are pieces have one
-  // How many pieces each has copied; stored once, release, when there is no more to claim.
+  std::atomic<std::uint64_t> claimed{
+      0};  // number of attempts to claim; those below the number of pieces succeed; relaxed
+  // Number of pieces that each rank has copied; stored once, release, when no piece is left to claim.
   std::atomic<std::uint64_t> by_sender{0};
   std::atomic<std::uint64_t> by_receiver{0};
 };
 
-// Do the two ends of an edge, or of one of its segments, go together?
+// Whether the two endpoints of a channel, or of one of its segments, fit together.
 enum class Fit : std::uint8_t {
   open,            // not joined yet
-  good,            // as many bytes at both ends
-  sender_longer,   // the receiver would truncate
-  sender_shorter,  // likewise an error in neighbourhood collectives
+  good,            // the same number of bytes at both endpoints
+  sender_longer,   // error: the receiver would truncate the payload
+  sender_shorter,  // error in neighbourhood collectives, too
 };
 
 struct InChannel;
 
-// The sender's end. In the sender's memory; all functions by the sender.
+// The sender's endpoint of a channel, in the sender's memory. Only the sender calls its functions.
 struct alignas(kLine) OutChannel {
-  // Starts exchange k, with the elements counted from this address. True: the payload has left; else advance() goes on.
+  // Starts exchange k with elements at `from`. Returns whether the payload has left; if not, call advance().
   bool begin(std::uint64_t k, const std::byte* from, Counts& counts);
-  // `late`: it has waited for long.
+  // Continues exchange k. `late`: the sender has waited for long. Returns whether the payload has left.
   bool advance(std::uint64_t k, bool late, Counts& counts);
-  // Would a late advance() do anything?
+  // Whether a late advance() would do anything.
   bool news(std::uint64_t k) const;
-  // Has the payload, of a rendezvous, been copied by whoever claimed it?
+  // Whether all pieces of a rendezvous payload have been copied.
   bool copied(std::uint64_t k) const;
 
-  // Set by the sender before the edge is joined, constant then, and read by the receiver.
+  // Set by the sender before the channel is joined, constant afterwards, and read by the receiver.
   std::vector<Segment> source;
-  std::uint64_t bytes = 0;  // of all segments
+  std::uint64_t bytes = 0;  // payload bytes of all segments
   p2p::Port* sender = nullptr;
-  // Set by the receiver in join(), constant from the caller's barrier on. The sender gives the vectors their size.
+  // Set by the receiver in join(), constant from the caller's barrier on. The sender sets the size of the vectors.
   InChannel* in = nullptr;
   p2p::Port* receiver = nullptr;
   MailboxSlot* mailbox = nullptr;
-  std::byte* bounce = nullptr;  // two places, `landing_room` bytes apart; nullptr: none
+  std::byte* bounce = nullptr;  // two bounce buffers, `bounce_bytes` bytes apart; nullptr: none
   std::uint64_t bounce_bytes = 0;
   std::vector<Segment> target;
-  std::vector<Fit> fit;  // of each segment
-  bool credit = false;   // the relation goes one way
-  bool direct = false;   // ready marks tell of elements to put into
-  bool whole = false;    // and nobody is to share in that
-  bool pulled = false;   // a rendezvous is left to the receiver, while it may be there soon
-  // The sender's.
+  std::vector<Fit> fit;  // one for each segment
+  bool credit = false;   // whether the relation is one-way
+  bool direct = false;   // whether ready flags tell of elements to put into
+  bool whole = false;    // whether the sender may put the whole payload directly, without the receiver's help
+  bool pulled = false;   // whether a rendezvous is left to the receiver, unless the sender has waited for long
+  // Used by the sender only.
   enum class Stage : std::uint8_t { held, rendezvous, shared } stage = Stage::held;
-  std::uint64_t own_pieces = 0;  // of the present share
+  std::uint64_t own_pieces = 0;  // number of pieces that the sender has copied of the present share
   const std::byte* base = nullptr;
 
-  std::uint64_t piece = 0;                   // bytes of one of a share; set by the receiver in join()
-  std::atomic<bool> receiver_gone{false};    // by the receiver, release, once
-  std::atomic<bool> receiver_failed{false};  // likewise
-  ReadyFlag ready;                           // by the receiver
+  std::uint64_t piece = 0;                   // length of a piece in bytes; set by the receiver in join()
+  std::atomic<bool> receiver_gone{false};    // stored once by the receiver, release
+  std::atomic<bool> receiver_failed{false};  // stored once by the receiver
+  ReadyFlag ready;                           // stored by the receiver
   Share shares[2];
 
  private:
@@ -139,41 +147,42 @@ struct alignas(kLine) OutChannel {
   void share(std::uint64_t k, Counts& counts);
 };
 
-// The receiver's end. In the receiver's memory; all functions by the receiver.
+// The receiver's endpoint of a channel, in the receiver's memory. Only the receiver calls its functions.
 struct alignas(kLine) InChannel {
-  // One of its segments, with that of the sender's; once for each, in any order: they are then in the sender's order.
+  // Joins one segment with the sender's segment `number`. To be called once for each segment, in any order. The channel
+  // has its segments in the sender's order.
   Fit join(const Segment& segment, OutChannel& channel, std::uint32_t number);
-  // Starts exchange k, into the elements counted from this address.
+  // Starts exchange k with elements at `to`.
   void begin(std::uint64_t k, std::byte* to, Counts& counts);
-  // Is the payload of k in the elements? Does what is needed for that, if it can be done now.
+  // Copies the payload of k into the elements if it has come. Returns whether it is in the elements.
   bool take(std::uint64_t k, Counts& counts);
-  // After a failure: the same, without the sender's elements.
+  // take() after a failure: does not touch the sender's elements.
   bool take_here(std::uint64_t k, Counts& counts);
-  // Would take() do anything?
+  // Whether take() would do anything.
   bool news(std::uint64_t k) const;
 
-  // Set before the edge is joined, constant then.
-  std::uint64_t bytes = 0;  // of all segments
+  // Set before the channel is joined, constant afterwards.
+  std::uint64_t bytes = 0;  // payload bytes of all segments
   p2p::Port* receiver = nullptr;
   std::byte* bounce = nullptr;
   std::uint64_t bounce_bytes = 0;
   bool one_way = false;
   bool direct = false;
-  bool pulls = false;       // a rendezvous is left to it
-  std::uint64_t piece = 0;  // bytes of one, at a rendezvous where both copy
+  bool pulls = false;       // whether a rendezvous is left to the receiver
+  std::uint64_t piece = 0;  // length in bytes of a piece of a rendezvous payload
   // Set by join().
-  std::vector<Segment> target;  // in the sender's order; has its size before
+  std::vector<Segment> target;  // segments in the sender's order; has its size before join()
   OutChannel* out = nullptr;
   p2p::Port* sender = nullptr;
-  // The receiver's.
-  std::uint64_t taken = 0;  // the last exchange whose payload is here
-  bool shared = false;      // the present one is a rendezvous, and there is no more to claim
-  std::uint64_t own_pieces = 0;
-  std::byte* base = nullptr;
+  // Used by the receiver only.
+  std::uint64_t taken = 0;       // number of the last exchange whose payload is in the elements
+  bool shared = false;           // whether the present exchange is a rendezvous with no piece left to claim
+  std::uint64_t own_pieces = 0;  // number of pieces that the receiver has copied of the present share
+  std::byte* base = nullptr;     // base address of the elements in the present exchange
 
-  std::atomic<bool> sender_gone{false};    // by the sender, release, once
-  std::atomic<bool> sender_failed{false};  // likewise
-  MailboxSlot mailbox[2];                  // by the sender
+  std::atomic<bool> sender_gone{false};    // stored once by the sender, release
+  std::atomic<bool> sender_failed{false};  // stored once by the sender
+  MailboxSlot mailbox[2];                  // stored by the sender
 
  private:
   void claim_pieces(std::uint64_t k, Counts& counts);

@@ -1,4 +1,4 @@
-// What the exchanges of a plan took, at one rank. Exact; every number only grows.
+// Counters of the exchanges of a neighbourhood channel, at one rank. They are exact and only grow.
 #pragma once
 
 #include <cstdint>
@@ -7,18 +7,18 @@ namespace urakata::halo {
 
 struct Counts {
   std::uint64_t exchanges = 0;
-  // Puts to neighbours, by how the payload goes; their sum is the number of marks in put lines.
-  std::uint64_t in_slot = 0;     // in the line of the mark
-  std::uint64_t direct = 0;      // into the receiver's elements
-  std::uint64_t bounced = 0;     // into a landing place
-  std::uint64_t rendezvous = 0;  // left where it is, to be copied by whoever is there when both are
-  std::uint64_t put_frames = 0;  // to ranks that share no memory with this one; of each payload one for each slice
-  std::uint64_t held = 0;        // of all: those whose turn was not free when they were started
-  std::uint64_t bytes = 0;       // of payload
+  // Puts to neighbours in the space, by the way of the payload. Their sum is the number of flags in mailbox slots.
+  std::uint64_t in_slot = 0;     // payloads in the mailbox slot, beside the flag
+  std::uint64_t direct = 0;      // payloads put into the receiver's elements
+  std::uint64_t bounced = 0;     // payloads put into a bounce buffer
+  std::uint64_t rendezvous = 0;  // payloads that stayed at the sender until both ranks were in the exchange
+  std::uint64_t put_frames = 0;  // frames to ranks on other nodes, one for each slice of a payload
+  std::uint64_t held = 0;        // puts, on any way, whose buffer was not free when the exchange began
+  std::uint64_t bytes = 0;       // bytes of payload sent
 
-  std::uint64_t ready_flags = 0;  // to neighbours
-  std::uint64_t unpacked = 0;     // copies out of a line or a landing place into elements
-  // Pieces of payloads by rendezvous that this rank has copied.
+  std::uint64_t ready_flags = 0;  // ready flags stored at neighbours, and ready frames sent
+  std::uint64_t unpacked = 0;     // copies from a mailbox slot or a bounce buffer into elements
+  // Pieces of rendezvous payloads that this rank has copied, as sender and as receiver.
   std::uint64_t pieces_sent = 0;
   std::uint64_t pieces_received = 0;
 

@@ -1,31 +1,38 @@
-// The edges of a plan to and from ranks that share no memory with it, by put frames (transport/puts.hpp). The protocol is
-// that of edge.hpp with frames for marks: a connection brings a pair's frames in order, so that a payload's last byte is
-// its mark.
+// The channels of a neighbourhood channel to and from ranks that share no memory with this rank. Payloads travel in
+// put frames (transport/puts.hpp). The protocol is that of channel.hpp with frames for flags: a connection delivers
+// the frames of a pair of ranks in order, so the last byte of a payload serves as its sequence flag.
 //
-// Exchanges are numbered as there. The payload of k goes as frames of up to a slice, each of which names edge and exchange.
-// With k it goes
-//     direct    the receiver has begun k: the frame is read into its elements, or, with holes, into a room from where it
-//               is unpacked;
-//     landed    it has not: into the landing place of the turn of k, k mod 2, from where begin() unpacks it.
-// An edge without a landing place (large, or beyond the budget) *asks*: its sender waits for the receiver's ready frame
-// of k, so it has no landed payloads. There is neither RTS nor CTS, and no frame waits for a receive to be posted.
+// Exchanges are numbered as in channel.hpp. A payload travels as frames of at most one slice. Each frame names its
+// channel and its exchange. The payload of exchange k takes one of two ways:
+//     direct   the receiver has begun k: the frame is read into the elements. If the elements have holes, the frame is
+//              read into a buffer for one slice and unpacked from there;
+//     bounced  the receiver has not begun k: the frame is read into the bounce buffer with index k mod 2. begin_in()
+//              unpacks the payload from there.
+// A channel without a bounce buffer (the payload is long, or the budget is used up) *asks*: its sender waits for the
+// receiver's ready frame of k, so no payload of the channel is ever bounced. There are no RTS and no CTS, and no frame
+// waits for a receive to be posted.
 //
 // Invariants
-//   1. and 2. as in edge.hpp, with a ready frame for the ready mark: a symmetric relation proves that the turn is free;
-//      in a relation that goes one way ready k - 1 does; where an edge asks, ready k proves that the elements are.
-//   3. The frames of an edge come in order and without gaps: the next one is of exchange `came` + 1, at byte `at`.
-//   4. The elements are written to from begin() of k on to the last byte of k, under the sink's lock or by the wire's
-//      read, which give_up() ends.
-//   5. The sender's elements are read until its payload has left; the wire says so.
+//   1. and 2. As in channel.hpp, with a ready frame for the ready flag. A symmetric relation proves that the bounce
+//      buffer is free. In a one-way relation ready k - 1 proves it. If a channel asks, ready k proves that the
+//      receiver's elements may be written.
+//   3. The frames of a channel come in order and without gaps: the next one belongs to exchange `came` + 1, at byte
+//      `at`.
+//   4. The elements are written between begin_in() of k and the last byte of k, under the lock or by the wire's read.
+//      give_up() ends such a read.
+//   5. The sender's elements are read until the payload has left. The wire says when it has.
 //
-// Setting up. The receiver's join() sends back, by wire, which edge is which, and whether it asks or needs credit; puts
-// are held until that is here. So the means by which records travel need only lead from senders to receivers. Whoever
-// gives a record away watches its receiver from then on: the answer, or the end of the plan, comes by the wire.
+// Setup. The receiver's join() sends an answer through the wire: which channel is which, and whether the channel asks
+// or needs credit. Puts are held until the answer has come. The caller therefore only has to carry records from
+// senders to receivers. A rank that hands out a record watches the receiver from then on: either the answer or the
+// failure of the neighbourhood channel comes through the wire.
 //
-// Failure. Where a neighbour is lost, or says that its plan has failed, this one has failed: whoever waits is told, and
-// tells all neighbours that are left (put_over). So word gets to all whom plans connect, and nothing hangs.
+// Failure. If a neighbour is lost, or says that its neighbourhood channel has failed, this one has failed, too. The
+// caller that waits is told, and tells all remaining neighbours (put_over). All ranks that channels connect hear of
+// the failure this way, and none hangs.
 //
-// Thread-safety: the functions by one thread at a time, the plan's; the sink's by whoever polls the wire.
+// Thread-safety: the public functions by one thread at a time, the one that uses the neighbourhood channel; the
+// functions of the sink by any thread that polls the wire.
 #pragma once
 
 #include <algorithm>
@@ -51,72 +58,77 @@ class FarChannels final : private transport::PutSink {
     if (number_ != kNone) wire_.remove(number_);
   }
 
-  // The plan's number in frames to this rank. After enter().
+  // Number by which frames to this rank name this object. Valid after enter().
   std::int32_t number() const { return number_; }
   std::size_t size() const { return out_.size() + in_.size(); }
   std::size_t sources() const { return in_.size(); }
 
-  // Ends are added before enter(); each has bytes. `rank`: of the wire's. Returned is the edge's number here.
+  // Add an endpoint with bytes. To be called before enter(). `rank`: the wire's number of the other rank. Return the
+  // channel's number at this rank.
   std::uint32_t add_out(std::int32_t rank, const Elements& source, std::uint64_t bytes);
-  // `landing`: two places, `landing_room` bytes apart; nullptr: the edge asks.
   std::uint32_t add_in(std::int32_t rank, const Elements& target, std::uint64_t bytes, bool one_way);
+  // Gives a receiving endpoint two bounce buffers, `bounce_bytes` bytes apart. Without them the channel asks.
   void set_bounce(std::uint32_t in, std::byte* bounce, std::uint64_t bounce_bytes);
-  // Bytes for slices of elements with holes, where no edge lands.
+  // Bytes for slices of elements with holes if no channel has bounce buffers.
   std::uint64_t most_rooms() const;
-  // After that, once: makes memory for slices that do not land, and lets the wire know of the plan: from then on
-  // whoever polls it calls the sink. Returned is how many bytes there are for slices, in and out.
+  // To be called once, after all of the above. Allocates memory for slices that are not bounced and registers the sink
+  // at the wire: from then on threads that poll the wire call the sink. Returns the bytes allocated for slices, in and
+  // out.
   std::uint64_t enter();
 
-  // The record of this edge goes to its receiver, who will join it. If that one is lost, the plan fails.
+  // The channel's record is about to be carried to the receiver, which will join it. If the receiver is lost from now
+  // on, the neighbourhood channel fails.
   void await_join(std::uint32_t out) { wire_.watch(out_[out].peer->rank, *this); }
-  // The sender's `out` of its plan with this number leads here. Tells it so.
+  // Joins the receiving endpoint `in` with channel `out` of the sender's object number `sink`, and tells the sender.
   void join(std::uint32_t in, std::int32_t sink, std::uint32_t out);
 
+  // Starts exchange k of a receiving endpoint.
   void begin_in(std::uint64_t k, std::uint32_t in, std::byte* address, Counts& counts);
-  // After all of these: whoever has to know is told.
+  // Sends the ready frames of exchange k. To be called after begin_in() of all receiving endpoints.
   void tell_ready(std::uint64_t k, Counts& counts);
-  // As those of OutEdge.
+  // As begin(), advance() and news() of OutChannel.
   bool begin_out(std::uint64_t k, std::uint32_t out, std::byte* address, Counts& counts);
   bool advance(std::uint64_t k, std::uint32_t out, Counts& counts);
   bool news(std::uint64_t k, std::uint32_t out) const;
-  // Is the payload of k in the elements?
+  // Whether the payload of k is in the elements.
   bool here(std::uint64_t k, std::uint32_t in) const { return in_[in].taken.load(std::memory_order_acquire) >= k; }
 
   bool failed() const { return failed_.load(std::memory_order_acquire); }
-  // After a failure: no elements are touched any more when it returns. True: all neighbours that are left know.
+  // After a failure: stops all access to elements, and tells the remaining neighbours. Returns whether all of them have
+  // been told.
   bool give_up();
 
  private:
   static constexpr std::int32_t kNone = -1;
   struct Peer {
     std::int32_t rank = 0;
-    std::atomic<std::int32_t> sink{kNone};  // its number there; known once an edge is joined. Relaxed
-    bool tell = false;                      // ready frames
-    bool told = false;                      // that this plan has failed
-    std::uint64_t most_room = 0;            // bytes of `room`, where no edge from there lands
-    std::vector<std::byte> room;  // of the slice that comes from there, where it is to be unpacked and has not landed
-    std::atomic<std::uint64_t> ready{0};  // the latest that has come; by the sink, release
-    std::atomic<bool> lost{false};        // likewise
+    std::atomic<std::int32_t> sink{kNone};  // number of the peer's sink; known once a channel is joined; relaxed
+    bool tell = false;                      // whether the peer needs ready frames
+    bool told = false;                      // whether the peer has been told of this side's failure
+    std::uint64_t most_room = 0;            // bytes that `room` needs if no channel from the peer has bounce buffers
+    std::vector<std::byte> room;            // buffer for an incoming slice that is unpacked and not bounced
+    std::atomic<std::uint64_t> ready{0};    // number of the latest ready frame; stored by the sink, release
+    std::atomic<bool> lost{false};          // stored by the sink, release
   };
   struct Out {
     // Constant.
     Peer* peer = nullptr;
     std::uint64_t bytes = 0;
-    // By the sink, before `open` (release); constant then.
-    std::int32_t sink = 0;  // the receiver's
+    // Set by the sink before `open` (release), constant afterwards.
+    std::int32_t sink = 0;  // number of the receiver's sink
     std::uint32_t in = 0;
     bool asks = false;
     bool credit = false;
     std::atomic<bool> open{false};
-    std::atomic<bool> left{true};   // the last put; by the plan before it, by the sink after, release
-    std::atomic<bool> held{false};  // the present payload may not go yet; by the plan, relaxed
-    // The plan's.
+    std::atomic<bool> left{true};   // whether the last put has left; cleared by the caller, set by the sink, release
+    std::atomic<bool> held{false};  // whether the present payload must wait; stored by the caller, relaxed
+    // Used by the caller only.
     Elements source;
-    std::uint64_t at = 0;
-    std::vector<std::byte> packed;  // the slice under way, of elements with holes
+    std::uint64_t at = 0;           // payload bytes handed to the wire
+    std::vector<std::byte> packed;  // packed copy of the slice under way, for elements with holes
   };
   struct In {
-    // Constant once it is joined.
+    // Constant once the channel is joined.
     Peer* peer = nullptr;
     std::uint64_t bytes = 0;
     std::byte* bounce = nullptr;
@@ -124,11 +136,11 @@ class FarChannels final : private transport::PutSink {
     bool one_way = false;
     // Under the lock.
     Elements target;
-    std::uint64_t begun = 0;
-    std::uint64_t came = 0;               // exchanges whose payload is here, whole
-    std::uint64_t at = 0;                 // bytes of the next one
-    bool unpacks = false;                 // the slice under way is not read straight into the elements
-    std::atomic<std::uint64_t> taken{0};  // exchanges whose payload is in the elements
+    std::uint64_t begun = 0;              // number of exchanges begun
+    std::uint64_t came = 0;               // number of exchanges whose whole payload has come
+    std::uint64_t at = 0;                 // bytes of the next payload that have come
+    bool unpacks = false;                 // whether the slice under way is not read straight into the elements
+    std::atomic<std::uint64_t> taken{0};  // number of exchanges whose payload is in the elements
   };
 
   std::byte* place(std::int32_t from, const transport::Frame& frame) override;
@@ -146,11 +158,12 @@ class FarChannels final : private transport::PutSink {
   void fail() { failed_.store(true, std::memory_order_release); }
 
   transport::PutWire& wire_;
-  // Complete, and but for what is said there constant, when the wire knows of the plan: it calls from other threads.
+  // Complete when enter() registers the sink, since the wire calls from other threads. Constant afterwards, except for
+  // the members that say otherwise.
   std::deque<Peer> peers_;
   std::deque<Out> out_;
   std::deque<In> in_;
-  std::int32_t number_ = kNone;  // by enter()
+  std::int32_t number_ = kNone;  // set by enter()
   std::mutex lock_;
   std::atomic<bool> failed_{false};
 };

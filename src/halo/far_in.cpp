@@ -1,4 +1,4 @@
-// The receivers' ends of edges between nodes.
+// The receivers' endpoints of channels between nodes.
 #include <algorithm>
 
 #include "halo/far_channels.hpp"
@@ -10,7 +10,7 @@ namespace {
 using transport::Frame;
 using transport::FrameKind;
 
-// What a frame put_open says of an edge, besides the number of the receiver's plan.
+// Flags of a put_open frame, above the number of the receiver's sink: the channel asks, or needs credit.
 constexpr std::uint64_t kAsks = std::uint64_t{1} << 32U;
 constexpr std::uint64_t kCredit = std::uint64_t{1} << 33U;
 
@@ -94,7 +94,7 @@ void FarChannels::begin_in(std::uint64_t k, std::uint32_t number, std::byte* add
   const std::lock_guard guard(lock_);
   in.target.address = address;
   in.begun = k;
-  const bool whole = in.came >= k;  // that of k + 1 may be here as well
+  const bool whole = in.came >= k;  // the payload of k + 1 may have come, too
   const std::uint64_t buffered = whole ? in.bytes : in.at;
   if (buffered == 0) return;
   p2p::unpack({bounce_of(in, k), buffered}, in.target, 0);

@@ -1,4 +1,4 @@
-// The senders' ends of edges between nodes, and the end of all after a failure.
+// The senders' endpoints of channels between nodes, and what all endpoints do after a failure.
 #include <algorithm>
 #include <utility>
 
@@ -51,7 +51,7 @@ bool FarChannels::advance(std::uint64_t k, std::uint32_t number, Counts& counts)
     }
     if (out.at != 0) ++counts.put_frames;
     out.at += bytes;
-    out.left.store(false, std::memory_order_relaxed);  // the wire's lock orders it
+    out.left.store(false, std::memory_order_relaxed);  // ordered by the wire's lock
     const transport::Frame frame{.kind = transport::FrameKind::put,
                                  .tag = out.sink,
                                  .bytes = bytes,

@@ -1,4 +1,4 @@
-// The receiver's end of an edge.
+// The receiver's endpoint of a channel.
 #include <algorithm>
 #include <cstring>
 
@@ -12,7 +12,7 @@ Fit InChannel::join(const Segment& segment, OutChannel& channel, std::uint32_t n
   Fit& found = channel.fit[number];
   found = sent == segment.bytes ? Fit::good : sent > segment.bytes ? Fit::sender_longer : Fit::sender_shorter;
   if (channel.bytes != bytes || channel.source.size() != target.size()) {
-    // Other ends do not fit, or these ranks do not share edges alike: then no exchange begins.
+    // Other segments do not fit, or the two ranks share channels differently. No exchange will begin.
     if (found == Fit::good) found = channel.bytes > bytes ? Fit::sender_longer : Fit::sender_shorter;
     return found;
   }
@@ -38,10 +38,10 @@ void InChannel::begin(std::uint64_t k, std::byte* to, Counts& counts) {
   shared = false;
   if (!direct && !one_way) return;
   out->ready.target.store(base, std::memory_order_relaxed);
-  // Release: what the program has read of its elements, and this rank of the turn before, comes before.
+  // Release: the program's reads of its elements, and this rank's reads of the previous buffers, come before the flag.
   out->ready.flag.store(k, std::memory_order_release);
   ++counts.ready_flags;
-  // A payload that has a landing place and a free turn waits for nobody.
+  // A sender with a bounce buffer and no need of credit never waits for the flag.
   if (one_way || bounce == nullptr) sender->wake();
 }
 
@@ -90,7 +90,7 @@ bool InChannel::take_here(std::uint64_t k, Counts& counts) {
 void InChannel::claim_pieces(std::uint64_t k, Counts& counts) {
   shared = true;
   own_pieces = 0;
-  // The address as the RTS told it: the sender may have done all pieces, and be at its next exchange.
+  // The RTS's copy of the address: the sender may have copied all pieces and begun its next exchange.
   const std::byte* from = nullptr;
   std::memcpy(&from, mailbox[k % 2].payload, sizeof from);
   Share& share = out->shares[k % 2];

@@ -15,7 +15,7 @@ std::uint64_t bytes_of(const ChannelEnd& end) {
   return end.shape == nullptr ? end.count : end.count * end.shape->size();
 }
 
-// One piece of memory needs no shape.
+// The elements of an endpoint. A contiguous element needs no shape.
 Segment segment_of(const ChannelEnd& end) {
   const std::uint64_t bytes = bytes_of(end);
   if (end.shape == nullptr || end.shape->contiguous()) return {end.offset, bytes, {nullptr, bytes, nullptr}};
@@ -31,7 +31,7 @@ constexpr std::uint64_t whole_lines(std::uint64_t bytes) { return (bytes + kLine
 
 }  // namespace
 
-// Both sides of an edge find the same, since it does not depend on the order of the ends.
+// The channel of each endpoint. Both ranks of a channel decide alike, since the decision rests on sums of bytes only.
 NeighbourhoodChannel::Places NeighbourhoodChannel::places_of(std::span<const ChannelEnd> ends,
                                                              std::uint64_t shared_most) {
   struct Shared {
@@ -129,7 +129,7 @@ std::size_t NeighbourhoodChannel::from_far() const { return far_ != nullptr ? fa
 
 void NeighbourhoodChannel::assign_bounce_buffers(const Costs& costs) {
   bounce_buffers_.budget = costs.bounce_budget;
-  // As if nothing landed: which edges do is only known below.
+  // Assumes that no channel gets bounce buffers: which ones do is only known below.
   std::uint64_t taken = far_ != nullptr ? far_->most_rooms() : 0;
   std::uint64_t places = 0;
   std::vector<std::uint32_t> shortest_first(in_.size());
@@ -139,11 +139,11 @@ void NeighbourhoodChannel::assign_bounce_buffers(const Costs& costs) {
     InChannel& channel = in_[i];
     const bool far = far_in(i);
     channel.direct = channel.bytes > kInSlot;
-    if (channel.bytes == 0 || (!far && channel.bytes <= kInSlot)) continue;  // which need none
+    if (channel.bytes == 0 || (!far && channel.bytes <= kInSlot)) continue;  // needs none
     const bool short_blocks =
         !far && channel.bytes <= costs.short_bounce_most &&
         std::ranges::any_of(ends_[i], [this](std::uint32_t end) { return has_short_blocks(given_[end]); });
-    if (!far && !channel.one_way && !short_blocks && channel.bytes >= costs.pull_least) {  // likewise
+    if (!far && !channel.one_way && !short_blocks && channel.bytes >= costs.pull_least) {  // needs none
       channel.pulls = true;
       channel.piece = channel.bytes;
       continue;
@@ -219,7 +219,7 @@ void NeighbourhoodChannel::begin(const std::byte* from, std::byte* to) {
                           : out_[i].begin(k, from, counts_);
     if (!left) leaving_.push_back(i);
   }
-  // Rendezvous with neighbours that are here already: only when all have been told.
+  // Copies for rendezvous with neighbours that have begun already, after the puts to all other neighbours.
   if (!leaving_.empty()) std::erase_if(leaving_, [this](std::uint32_t i) { return advance(i, false); });
 }
 
@@ -243,8 +243,8 @@ bool NeighbourhoodChannel::told_of_failure() {
   return true;
 }
 
-// Invariant 7 of edge.hpp. A neighbour that is through with the exchange may say nothing for long, but then what it has
-// sent is here, and what it was sent has left.
+// Invariant 7 of channel.hpp. A neighbour that has completed the exchange may not say for long that it has failed. Its
+// payloads have come by then, and those to it have left.
 void NeighbourhoodChannel::end_failed() {
   failed_.store(true, std::memory_order_relaxed);
   for (const OutChannel& channel : out_) {
@@ -265,8 +265,8 @@ void NeighbourhoodChannel::end_failed() {
 }
 
 bool NeighbourhoodChannel::progress() {
-  constexpr unsigned kLong = 16;    // calls in vain after which a neighbour that is to pull probably computes
-  constexpr unsigned kSeldom = 64;  // calls in vain from one check for failures to the next
+  constexpr unsigned kLong = 16;    // calls without progress after which a neighbour that should pull probably computes
+  constexpr unsigned kSeldom = 64;  // calls without progress between two checks for failures
   const std::size_t before = waiting_.size() + leaving_.size();
   if (before == 0) return false;
   const bool late = in_vain_ >= kLong;

@@ -1,35 +1,40 @@
-// An exchange plan: all edges of one rank of one neighbourhood. The protocol of those inside a space is in edge.hpp, that
-// of those between nodes in far_edges.hpp; a plan may have both.
+// A neighbourhood channel, in full a persistent neighbourhood channel: all channels of one rank of one neighbourhood,
+// for exchanges that come again and again. channel.hpp has the protocol of channels inside a space, far_channels.hpp
+// that of channels between nodes. A neighbourhood channel may have both kinds.
 //
-// Making one
-//   1. Each rank makes its plan from its ends, in its own order. Each sending end must be joined with the receiving one:
-//      the caller carries record() of the one to join() of the other, by any means that pairs the k-th end from a rank to
-//      another with the k-th (an MPI_Neighbor_alltoall of the records does so with neighbours that are named twice, and
-//      with the rank itself). An end without bytes that leads to nobody (MPI_PROC_NULL) is not joined.
-//   2. A barrier; then fit() tells each sender what join() has told the receiver. Unless all ends of all ranks are
-//      Fit::good no exchange may begin, which the caller has all ranks agree on.
-// Ends of one rank to the same other one of the space share an edge if they have less than Costs::shared_most bytes in all:
-// a neighbour at both sides of a periodic dimension, or many neighbours that few ranks are. They come together. With more
-// bytes each has its own.
-// A plan stays where it is. Its layouts outlive it, may be read by all ranks, and are known in canonical form.
+// Setup
+//   1. Each rank makes its neighbourhood channel from its endpoints (ChannelEnd), in its own order. Each sending
+//      endpoint must be joined with the receiving one: the caller carries record() of the sender to join() of the
+//      receiver. The k-th endpoint from one rank to another must meet the k-th one there. An MPI_Neighbor_alltoall of
+//      the records does so, also with neighbours that are named twice and with the rank itself. An endpoint without
+//      bytes that leads to MPI_PROC_NULL is not joined.
+//   2. A barrier. fit() then tells each sender what join() has told the receiver. No exchange may begin unless all
+//      endpoints of all ranks are Fit::good. The caller must have all ranks agree on that.
+// Endpoints between the same two ranks of a space share a channel if their payloads together have less than
+// Costs::shared_most bytes. A neighbour on both sides of a periodic dimension is one example, many neighbours that are
+// few ranks another. Payloads that share a channel arrive together. Endpoints with more bytes have a channel each. The
+// address of a neighbourhood channel must not change. Its layouts must outlive it, be readable by all ranks, and have
+// a canonical form.
 //
-// Using it. begin() starts the rank's next exchange; all ranks begin the same exchanges. Of an exchange under way the
-// elements are not touched by the program: received ones until ready() or ready_any() has told of that end, sent ones
-// until complete(). The next begins when the one before is complete() at this rank; the neighbours' may still be under
-// way. Plans are independent, and any number of them may be under way. While a rank waits for anything, it makes
-// progress() of all its plans: a neighbour may need it.
+// Use. begin() starts the rank's next exchange. All ranks begin the same exchanges. While an exchange is under way,
+// the program must not touch the elements: received elements until ready() or ready_any() has reported the endpoint,
+// sent elements until complete(). The next exchange may begin when the one before is complete() at this rank; the
+// neighbours' may still be under way. Neighbourhood channels are independent, and any number of them may be under way.
+// A rank that waits for anything must call progress() of all its neighbourhood channels, since a neighbour may need
+// it.
 //
-// What it costs: begin() and what moves on after it allocate nothing, take no lock, never wait, and make no system call
-// but to wake a neighbour that sleeps. Per edge: six lines of memory at the sender, four at the receiver, and what
-// Landing counts.
+// Cost. begin() and all later progress allocate nothing, take no lock, never wait, and make no system call except to
+// wake a sleeping neighbour. A channel takes six cache lines at the sender, four at the receiver, and what
+// BounceBuffers counts. (Channels between nodes take locks and make system calls in the wire.)
 //
-// A neighbour that dies: inside a space its payloads do not come, and the end of the space's job is what ends the waiting.
-// Where one on another node is lost, or says that its plan has failed, this plan has failed(): the exchange under way is
-// complete() with the elements in any state once progress() has told the neighbours, and all later ones at once.
+// A neighbour that dies. Inside a space its payloads do not come, and the waiting ends with the job. If a neighbour on
+// another node is lost or says that its side has failed, this side has failed(). The exchange under way is then
+// complete() once progress() has told the neighbours, and later exchanges are complete() at once. The elements may
+// hold anything.
 //
-// Ending it. Neighbours write to the plan until they have completed their last exchange. retire() says that this rank is
-// done; the memory is given back when released() says that all neighbours have retired theirs. No message is needed,
-// nor a barrier; a caller that has had one may do without both.
+// Teardown. Neighbours write to this rank's memory until they have completed their last exchange. retire() tells them
+// that this rank is done. The memory may be freed when released() says that all neighbours have retired, too. Neither
+// messages nor a barrier are needed. After a barrier the caller may skip both functions.
 //
 // Thread-safety: by one thread at a time; failed() by any.
 #pragma once
@@ -55,74 +60,78 @@ namespace urakata::halo {
 
 class FarChannels;
 
-// What a rank sends to another one, or receives from it, in one place of the neighbourhood.
+// An endpoint of a channel, as the caller describes it: the elements that this rank sends to one neighbour of its
+// list, or receives from one.
 struct ChannelEnd {
-  std::uint32_t peer;          // the other rank, by a number that this rank uses for no other
-  std::ptrdiff_t offset;       // bytes from the address that begin() is given to that of the elements
-  std::uint64_t count;         // elements
-  const layout::Shape* shape;  // nullptr: plain bytes
-  std::int32_t far = kNear;    // the other rank's number for the wire, where it shares no memory with this one
+  std::uint32_t peer;          // the other rank, by a number that this rank uses for no other rank
+  std::ptrdiff_t offset;       // bytes from begin()'s base address to the elements
+  std::uint64_t count;         // number of elements
+  const layout::Shape* shape;  // layout of an element; nullptr: plain bytes
+  std::int32_t far = kNear;    // the wire's number of a rank that shares no memory with this one
 
   static constexpr std::int32_t kNear = -1;
 };
 
-// What to do with payloads of which size, at the receiver of an edge. Ranks may differ, but in shared_most.
+// Sizes from which payloads take which way, as the receiver of a channel decides. Ranks may differ, but not in
+// shared_most.
 //
-// What counts is a program's whole iteration, in which it writes what it sends and reads what has come. A line that another
-// core has read in place is dear to write again, most of all a few bytes at a time, and that the program pays outside of the
-// exchange. Measured so (tests/halo/bench_test.cpp, EPYC, two ranks on cores apart), landing by ordinary stores takes, of the
-// time that
+// The defaults make a program's whole iteration short, in which the program writes what it sends and reads what it has
+// received. If another core has read a cache line in place, writing the line again costs a cache miss. The program
+// pays for it outside of the exchange, and pays most if it writes a few bytes at a time. The measurement is
+// tests/halo/bench_test.cpp on an EPYC, with two ranks on cores apart. Bounce buffers filled by ordinary stores take
+// the following parts of the time that
 //                            4 KiB   8 KiB   32 KiB  256 KiB
 //     the receiver pulls     0.5     0.7     0.8     0.6 to 1.2    blocks of 64 B and more
 //                            0.3     0.3     0.24    0.24          blocks of 8 B
 //     direct puts take       1       1       0.9     0.5 to 1
 //                            1       0.7     0.45    0.21
-// and on two threads of one core 0.9 to 1.2 for long blocks. (An exchange alone, from start to wait, takes 0.4 of the time
-// where 32 KiB are pulled.) On Granite Rapids landing takes 0.8 to 0.9 of direct puts. To have nobody pull and both copy
-// takes as long as to pull. By p2p::pack_across() landing takes 0.7 of that again.
+// On two threads of one core the part is 0.9 to 1.2 for long blocks. On Granite Rapids bounce buffers take 0.8 to 0.9
+// of the time of direct puts. A rendezvous that both ranks copy takes as long as a pulled one. The exchange alone,
+// from start to wait, takes 0.4 of the time if 32 KiB are pulled. Filled by p2p::pack_across(), bounce buffers take
+// 0.7 of the above.
 struct Costs {
   std::uint64_t pull_least = 64 << 10;    // bytes from which payloads of a symmetric relation are pulled
-  std::uint64_t bounce_most = 64 << 10;   // bytes up to which an edge has landing places, where it is not pulled
-  std::uint64_t direct_least = 64 << 10;  // bytes from which an edge with landing places has ready marks as well
-  // Where the receiver's blocks are shorter than a line at the mean: up to here such an edge has landing places and is
-  // neither pulled nor put to directly.
+  std::uint64_t bounce_most = 64 << 10;   // bytes up to which a channel that is not pulled has bounce buffers
+  std::uint64_t direct_least = 64 << 10;  // bytes from which a channel with bounce buffers has ready flags as well
+  // Bytes up to which a channel has bounce buffers and is neither pulled nor put to directly, if the receiver's blocks
+  // are shorter than a cache line on average.
   std::uint64_t short_bounce_most = 1 << 20;
-  // Bytes below which ends between the same two ranks share an edge. For each mark that is saved two ranks pay tenths of a
-  // microsecond less, which is lost in so many bytes of copying. Where ranks differ there is no plan.
+  // Bytes below which endpoints between the same two ranks share a channel. Each flag saved gains two ranks tenths of a
+  // microsecond, which is little beside the copying of more bytes than this. Ranks that differ do not fit together.
   std::uint64_t shared_most = 64 << 10;
-  std::uint64_t bounce_budget = 16 << 20;  // of Landing::bytes
-  p2p::PieceSizes pieces = {};             // of a rendezvous where both copy
-  // The same as landing_most for edges between nodes. To ask takes half a round trip, in which 512 KiB can be copied out
-  // of a landing place (25 us over the networks that transport wire is for, 20 GB/s and less); and who is there in time
-  // has no copy.
+  std::uint64_t bounce_budget = 16 << 20;  // most bytes for BounceBuffers::bytes
+  p2p::PieceSizes pieces = {};             // pieces of a rendezvous that both ranks copy
+  // bounce_most for channels between nodes. Asking takes half a round trip: 25 us over the networks that transport
+  // wire is for. In that time 512 KiB can be copied from a bounce buffer (20 GB/s and less). A receiver that begins in
+  // time has no such copy.
   std::uint64_t far_bounce_most = 512 << 10;
 
   bool operator==(const Costs&) const = default;
 };
 
-// What a plan has for payloads whose receiver is not there yet, and what it takes.
+// The memory of a neighbourhood channel for payloads that come before their receiver has begun the exchange.
 struct BounceBuffers {
-  // Landing places, and room for slices of elements with holes that go to other nodes or come from there. Of the latter
-  // there is as much as is needed, and landing places get what is left of the budget.
+  // Bytes of bounce buffers, and of buffers for slices of elements with holes to and from other nodes. Buffers for
+  // slices are always allocated; bounce buffers get the rest of the budget.
   std::uint64_t bytes = 0;
   std::uint64_t budget = 0;
-  // Receiving ends that have no landing place, but for those that need none; of these, those for want of budget.
+  // Number of receiving endpoints that would need a bounce buffer and have none; among these, those beyond the budget.
   std::uint64_t without = 0;
   std::uint64_t refused = 0;
 };
 
-// What travels from each sending end to join it. Plain data.
+// The data that a sending endpoint sends to its receiving one, to be joined. Plain data.
 struct Record {
-  OutChannel* channel = nullptr;  // in the space only; nullptr: there is no plan
+  OutChannel* channel = nullptr;  // valid in the space only; nullptr: the sender has no neighbourhood channel
   std::uint64_t bytes = 0;
-  std::int32_t sink = 0;  // between nodes: number of the sender's, and of the edge there
-  std::uint32_t out = 0;
-  std::uint32_t segment = 0;  // of the edge in the space
+  std::int32_t sink = 0;      // between nodes: number of the sender's sink
+  std::uint32_t out = 0;      // between nodes: number of the channel at the sender
+  std::uint32_t segment = 0;  // in a space: number of the segment in the channel
 };
 
 class NeighbourhoodChannel {
  public:
-  // `wire`: outlives it; nullptr where no end is far.
+  // `wire` must outlive the object; nullptr if no endpoint is far.
   NeighbourhoodChannel(p2p::Port& port, std::span<const ChannelEnd> out, std::span<const ChannelEnd> in,
                        const Costs& costs = {}, transport::PutWire* wire = nullptr);
   NeighbourhoodChannel(const NeighbourhoodChannel&) = delete;
@@ -131,32 +140,33 @@ class NeighbourhoodChannel {
 
   Record record(std::size_t out);
   Fit join(std::size_t in, const Record& record);
-  Fit fit(std::size_t out) const;  // of an end that is not far
+  Fit fit(std::size_t out) const;  // only for an endpoint that is not far
 
-  // `from` and `to`: what the ends' offsets count from; may differ from exchange to exchange.
+  // `from` and `to`: base addresses of the endpoints' offsets; may differ from exchange to exchange.
   void begin(const std::byte* from, std::byte* to);
 
-  // Moves everything on that can move without waiting. Returns whether anything moved.
+  // Makes all progress that needs no waiting. Returns whether there was any.
   bool progress();
-  // Would it? Takes nothing, stores nothing.
+  // Whether progress() would make any. Only reads.
   bool news() const;
   bool complete() const { return waiting_.empty() && leaving_.empty(); }
   bool failed() const;
-  // Has it edges with bytes from or to this space, the rank itself among it? And between nodes?
+  // Whether there are channels with bytes inside this space, to the rank itself too; whether there are any between
+  // nodes.
   bool any_near() const { return near_; }
   bool any_far() const { return far_ != nullptr; }
-  // Bytes of the longest payload to or from another node; 0: there is none.
+  // Bytes of the longest payload to or from another node; 0 if there is none.
   std::uint64_t longest_far() const { return longest_far_; }
-  // How many receiving ends with bytes are of which kind.
+  // Number of receiving endpoints with bytes, from this space and from other nodes.
   std::size_t from_near() const { return sources_ - from_far(); }
   std::size_t from_far() const;
-  // Returns when the exchange is complete. For a rank that has nothing else to move on but by `settings`.
+  // Returns when the exchange is complete. Makes progress of nothing else, except through `settings`.
   void wait(const p2p::BackoffSettings& settings);
 
-  // Is the payload of this end here? Makes progress if not.
+  // Whether the payload of this endpoint has arrived. Makes progress if it has not.
   bool ready(std::size_t in);
-  // An end whose payload is here and that this has not told of in this exchange, in the order of their coming; none:
-  // all were told, or the next is not here yet, after progress.
+  // The next endpoint whose payload has arrived, in order of arrival; each once in an exchange. Makes progress if
+  // there is none. nullopt: all have been returned, or the next has not arrived.
   std::optional<std::size_t> ready_any();
 
   void retire();
@@ -177,13 +187,13 @@ class NeighbourhoodChannel {
   bool told_of_failure();
   void end_failed();
 
-  // Where an end lies.
+  // The channel and the segment of an endpoint.
   struct Place {
     std::uint32_t channel = 0;
     std::uint32_t segment = 0;
   };
   struct Places {
-    std::vector<Place> of;  // each end
+    std::vector<Place> of;  // by endpoint
     std::uint32_t channels = 0;
   };
   static Places places_of(std::span<const ChannelEnd> ends, std::uint64_t shared_most);
@@ -193,34 +203,34 @@ class NeighbourhoodChannel {
   const Places in_places_;
   std::vector<OutChannel> out_;
   std::vector<InChannel> in_;
-  std::vector<Segment> given_;                    // by receiving end
-  std::vector<std::vector<std::uint32_t>> ends_;  // by receiving edge
-  // Of the edges between nodes, which take these two's bytes and offsets only: their numbers in far_, or kNear.
+  std::vector<Segment> given_;                    // by receiving endpoint
+  std::vector<std::vector<std::uint32_t>> ends_;  // by receiving channel: its endpoints
+  // By channel: the number in far_, or kNear. A channel between nodes uses only bytes and offsets of out_ and in_.
   std::vector<std::uint32_t> out_number_;
   std::vector<std::uint32_t> in_number_;
-  std::vector<bool> from_far_;        // by receiving edge, also of those without bytes
-  std::unique_ptr<FarChannels> far_;  // nullptr: there are none
+  std::vector<bool> from_far_;        // by receiving channel: whether the sender is far, even if there are no bytes
+  std::unique_ptr<FarChannels> far_;  // nullptr if no channel is between nodes
   struct alignas(kLine) Line {
     std::byte bytes[kLine];
   };
   std::unique_ptr<Line[]> bounce_memory_;
   BounceBuffers bounce_buffers_;
-  // Edges with bytes, and receiving ends without. Constant.
+  // Channels with bytes, and receiving endpoints without bytes. Constant.
   std::vector<std::uint32_t> sending_;
   std::vector<std::uint32_t> receiving_;
   std::vector<std::uint32_t> empty_;
-  std::size_t sources_ = 0;  // receiving ends with bytes
+  std::size_t sources_ = 0;  // number of receiving endpoints with bytes
 
   std::uint64_t exchange_ = 0;
   std::uint64_t longest_far_ = 0;
   bool near_ = false;
-  std::atomic<bool> failed_{false};  // by the plan's thread, relaxed; others may ask
-  unsigned in_vain_ = 0;             // calls of progress() in the present exchange that moved nothing
-  // Of the present exchange; with room for all edges.
-  std::vector<std::uint32_t> waiting_;  // receiving edges whose payload is not here
-  std::vector<std::uint32_t> leaving_;  // sending edges whose payload has not left
-  std::vector<std::uint32_t> arrived_;  // receiving ends in the order of their coming
-  std::size_t told_ = 0;                // of arrived_
+  std::atomic<bool> failed_{false};  // stored by the thread that uses the object, relaxed; read by any
+  unsigned in_vain_ = 0;             // number of progress() calls without progress in the present exchange
+  // State of the present exchange; the vectors have capacity for all channels or endpoints.
+  std::vector<std::uint32_t> waiting_;  // receiving channels whose payload has not arrived
+  std::vector<std::uint32_t> leaving_;  // sending channels whose payload has not left
+  std::vector<std::uint32_t> arrived_;  // receiving endpoints in order of arrival
+  std::size_t told_ = 0;                // number of elements of arrived_ that ready_any() has returned
   Counts counts_;
 };
 

@@ -1,4 +1,4 @@
-// The sender's end of an edge.
+// The sender's endpoint of a channel.
 #include <algorithm>
 #include <cstring>
 
@@ -37,7 +37,7 @@ bool OutChannel::buffer_free(std::uint64_t k) const {
   return !credit || k <= 2 || ready.flag.load(std::memory_order_acquire) >= k - 1;
 }
 
-// True: the payload has left. False: it is held, or a rendezvous has begun.
+// Returns whether the payload has left. If not, it is held, or a rendezvous has begun.
 bool OutChannel::put(std::uint64_t k, Counts& counts) {
   if (direct && whole && !pulled && ready.flag.load(std::memory_order_acquire) >= k) {
     move(source, base, target, ready.target.load(std::memory_order_relaxed), 0, bytes);

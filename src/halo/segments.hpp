@@ -1,5 +1,6 @@
-// What one edge carries: the elements of an end of a neighbourhood, or of all ends between the same two ranks one behind the
-// other, so that those share marks, lines and landing places. Payload bytes are counted through all segments.
+// The segments of a channel: one for each neighbour of the list whose payload the channel carries, one behind the
+// other. Several neighbours that are the same rank share flags, mailbox slots and bounce buffers this way. Payload
+// bytes are counted through all segments.
 //
 // Thread-safety: constant; may be read by all ranks of the space.
 #pragma once
@@ -15,12 +16,12 @@ namespace urakata::halo {
 using p2p::Elements;
 
 struct Segment {
-  std::ptrdiff_t offset = 0;  // of the elements, from the address that an exchange is given
-  std::uint64_t bytes = 0;    // of payload
-  Elements elements;          // but for the address
+  std::ptrdiff_t offset = 0;  // bytes from the exchange's base address to the elements
+  std::uint64_t bytes = 0;    // payload bytes
+  Elements elements;          // the elements, without their address
 };
 
-// Also from nullptr: MPI_BOTTOM, with addresses for offsets.
+// base + offset. The base may be nullptr for MPI_BOTTOM; offsets are then addresses.
 inline std::byte* displaced(const std::byte* base, std::ptrdiff_t offset) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(base) + static_cast<std::uintptr_t>(offset));
@@ -32,8 +33,9 @@ inline Elements elements_at(const std::byte* base, const Segment& segment) {
   return found;
 }
 
-// All of the payload, and payload bytes [at, at + bytes). The k-th segments of both sides have as many bytes. pack(): as
-// p2p::pack_across(), into another rank's memory; the others as p2p::move().
+// pack() and unpack() copy the whole payload, move() copies payload bytes [at, at + bytes). The k-th segments of both
+// sides must have the same number of bytes. pack() writes to another rank's memory, as p2p::pack_across() does; the
+// other two copy as p2p::move() does.
 void pack(std::span<const Segment> from, const std::byte* base, std::byte* to);
 void unpack(const std::byte* from, std::span<const Segment> to, std::byte* base);
 void move(std::span<const Segment> from, const std::byte* from_base, std::span<const Segment> to, std::byte* to_base,
