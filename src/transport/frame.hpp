@@ -30,11 +30,11 @@ enum class FrameKind : std::uint32_t {
   lane_piece,  // `tag`; `id`: which message of that tag, and where in it the `bytes` of payload that follow belong
   lane_ack,    // back to the sender: so many pieces (`bytes`) of this connection have come
   lane_go,     // back to the sender: the receive of message `id` of `tag` is there
-  // Of exchange plans (puts.hpp); `tag` is the addressee's plan.
-  put,        // `id`: which edge, and of which exchange the `bytes` of payload that follow are
-  put_open,   // back to the sender: `id`: two ends are joined; `bytes`: what the sender has to know of it
+  // Frames of neighbourhood channels (puts.hpp); `tag`: number of the addressee's sink.
+  put,        // `bytes` bytes of payload follow; `id`: channel and exchange of the payload
+  put_open,   // back to the sender: a channel is joined; `id`: its two numbers; `bytes`: see halo/far_in.cpp
   put_ready,  // back to the sender: the receiver has begun exchange `id`
-  put_over,   // the sender's end of the plan has failed
+  put_over,   // the neighbourhood channel of this frame's sender has failed
 };
 
 constexpr bool is_put(FrameKind kind) { return kind >= FrameKind::put && kind <= FrameKind::put_over; }

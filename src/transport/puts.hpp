@@ -1,9 +1,9 @@
-// Puts: payloads whose place their two ends have agreed on before, so that each goes by itself, with neither RTS nor
-// CTS. What an exchange plan's edges between nodes travel by (halo/far_edges.hpp); transport `wire` carries them as
-// frames of a pair's connection, in order.
+// Puts: payloads for which sender and receiver have agreed on a place beforehand. A put needs neither RTS nor CTS.
+// Channels between nodes use puts (halo/far_channels.hpp). Transport `wire` carries them as frames on the connection
+// of a pair of ranks, in order.
 //
-// Thread-safety: PutWire by any thread. A sink is called with the wire's lock held, by whoever polls the wire or sends,
-// one at a time; it calls nothing of the wire's then.
+// Thread-safety: PutWire by any thread. The wire calls a sink with the wire's lock held, from any thread that polls or
+// sends, one call at a time. The sink must not call the wire then.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +13,18 @@
 
 namespace urakata::transport {
 
-// What becomes of the frames that come for a plan.
+// The receiver of frames for one neighbourhood channel.
 class PutSink {
  public:
-  // Where the payload of this frame (FrameKind::put) is to go: room for `frame.bytes`. nullptr: that cannot be, and the
-  // connection is closed.
+  // The memory for the payload of this frame (FrameKind::put), `frame.bytes` bytes. nullptr: the frame is invalid, and
+  // the connection is closed.
   virtual std::byte* place(std::int32_t from, const Frame& frame) = 0;
-  // It is here, with all its payload. False: as above.
+  // The frame has come, with all its payload. False: the frame is invalid, and the connection is closed.
   virtual bool arrived(std::int32_t from, const Frame& frame) = 0;
-  // The payload of a put of this edge has left: it is the sender's again.
+  // The payload of a put of this channel has left, and the sender may use its memory again.
   virtual void left(std::uint32_t channel) = 0;
-  // Nothing more comes from this rank, and nothing goes there. Returns whether anything was wanted of it. May be told again.
+  // The rank is lost: nothing comes from it or goes to it any more. Returns whether the sink still needed the rank.
+  // May be called again.
   virtual bool lost(std::int32_t rank) = 0;
 
  protected:
@@ -34,21 +35,21 @@ class PutWire {
  public:
   static constexpr std::uint64_t kSlice = 256UL << 10;  // payload bytes of a frame at most
 
-  // The number by which the peers' frames name the sink from now on. No two have the same.
+  // Registers a sink. Returns the number by which the peers' frames name the sink, unique at this rank.
   virtual std::int32_t add(PutSink& sink) = 0;
-  // Forgets it, as give_up(); what still comes for it is thrown away.
+  // Removes a sink, with the effect of give_up(). Later frames for the sink are discarded.
   virtual void remove(std::int32_t number) = 0;
 
-  // The sink waits for a word of this rank: the wire connects to it, so that the sink is told when it is lost, also
-  // where it never comes. Where it is lost already the sink is told so before this returns.
+  // The sink waits for a frame of this rank. The wire connects to the rank, so that it can call lost() even if the rank
+  // never connects. If the rank is lost already, the wire calls lost() before it returns.
   virtual void watch(std::int32_t rank, PutSink& sink) = 0;
 
-  // Sends a frame to a rank. True: it has left. False: a put leaves later, which left(edge) tells; until then its payload
-  // stays. Where the rank is lost the sink is told so before this returns.
+  // Sends a frame to a rank. Returns whether the frame has left. If a put has not, its payload must stay until
+  // left(channel) is called. If the rank is lost, the wire calls lost() before it returns.
   virtual bool put(std::int32_t to, const Frame& frame, const std::byte* payload, PutSink& from,
                    std::uint32_t channel) = 0;
 
-  // The payloads of this sink that have not left are forgotten, and none is written to a place of its any more.
+  // Drops all payloads of this sink that have not left, and stops all reads into its memory.
   virtual void give_up(PutSink& sink) = 0;
 
  protected:

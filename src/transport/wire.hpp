@@ -14,9 +14,10 @@
 // connection is the one: the higher rank sends nothing on its own before the lower has sent hello_ack, which it does
 // only if it has not begun itself.
 //
-// Every connection begins with the job's secret, so that only those of the job's own processes are accepted. A connection
-// that does not name it is closed after a while. Where more than kMostUnauthenticated have not named it, those of them that
-// have said nothing for kFirstBytesTime are closed, the oldest first; beyond most_unauthenticated() also younger ones.
+// Every connection begins with the job's secret, so that only those of the job's own processes are accepted. A
+// connection that does not name it is closed after a while. Where more than kMostUnauthenticated have not named it,
+// those of them that have said nothing for kFirstBytesTime are closed, the oldest first; beyond most_unauthenticated()
+// also younger ones.
 //
 // A node that does not answer any more is noticed within the timeout: the kernel asks on idle connections (keepalive),
 // and poll() checks now and then those with bytes that nobody acknowledges, and connects to whoever a receive waits
@@ -90,7 +91,7 @@ class Wire final : public PutWire, private Connection::Sink {
   // Readable while there is something to do here.
   int news() const { return epoll_; }
 
-  // --- puts of exchange plans (puts.hpp), by the same connections ---
+  // --- puts of neighbourhood channels (puts.hpp), on the same connections ---
 
   std::int32_t add(PutSink& sink) override;
   void remove(std::int32_t number) override;
@@ -123,7 +124,8 @@ class Wire final : public PutWire, private Connection::Sink {
   void greet(Connection& to, FrameKind kind) const;
   // Once in a quarter of the timeout, for a connection to or from a rank. False: it is lost.
   bool check(Connection& one) const;
-  // A connection of ours is broken: if the peer's process had not answered on it yet, it is made anew. False: it is lost.
+  // A connection of ours is broken: if the peer's process had not answered on it yet, it is made anew. False: it is
+  // lost.
   bool renew(Connection& one) const;
   bool named_secret(const Frame& frame) const { return frame.bytes == secret_.low && frame.id == secret_.high; }
   std::int32_t rank() const { return rank_; }

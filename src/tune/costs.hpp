@@ -65,7 +65,7 @@ struct CopyCosts {
   double piece_most = 32 * 1024;
 };
 
-// Of exchange plans: for halo::Costs, which has the reasons, but for all_landing.
+// Costs of neighbourhood channels. halo::Costs has the reasons of all but all_landing.
 struct ExchangeCosts {
   double pull_least = 64 * 1024;
   double landing_most = 64 * 1024;
@@ -74,7 +74,7 @@ struct ExchangeCosts {
   double shared_most = 64 * 1024;
   double far_landing_most = 512 * 1024;
   double plan_landing = 16 * 1024 * 1024;
-  double all_landing = 64 * 1024 * 1024;  // bytes that the plans of a process take at most, as plan_landing counts them
+  double all_landing = 64 * 1024 * 1024;  // most bytes for all channels of a process, counted as for plan_landing
 };
 
 struct HelperCosts {

@@ -10,13 +10,13 @@ namespace urakata::shim {
 
 namespace {
 
-// So short that every host sends it whether it is received or not: one to a rank that refuses may never be.
+// Short enough that every MPI library sends it eagerly: a rank that refuses may never receive it.
 struct Word {
-  std::uint32_t communicator;  // the receiver's number for it: what nobody received of another one may still be here
+  std::uint32_t communicator;  // the receiver's number for it, since words of a freed communicator may still be queued
   ChannelAnswer answer;
 };
 
-// The tags below that of notices, which no context has (Process::own_facts).
+// A tag below the tag of notices. No context uses these tags (Process::own_facts).
 int tag_of(std::int32_t context) { return process().largest_tag() - 1 - context; }
 
 void send_answer(const Communicator& comm, std::uint32_t to, ChannelAnswer answer) {

@@ -30,19 +30,20 @@ namespace {
 
 using collectives::Neighbourhood;
 
-constexpr std::uint64_t kLongestNap = 100'000;  // ns, while a neighbour in the space and the wire may both bring news
+constexpr std::uint64_t kLongestNap =
+    100'000;  // ns, while both a neighbour in the space and the wire may need this rank
 
 struct All {
   SpinLock lock;
-  std::vector<ChannelExchange*> active;        // under way; has room for all
-  std::atomic<std::size_t> count{0};           // of those
-  std::atomic<std::size_t> near{0};            // likewise, with edges inside the space
-  std::atomic<std::size_t> by_helper{0};       // likewise, that a helper moves
-  std::atomic<bool> stopped{false};            // by stop_all()
-  std::size_t made = 0;                        // that exist; so much room `active` has
-  std::atomic<std::uint64_t> bounce_bytes{0};  // halo::Landing::bytes of all
-  // Whose memory a neighbour may still need. They are destroyed by whoever holds `stepping`, since others have looked
-  // at `active` meanwhile.
+  std::vector<ChannelExchange*> active;        // exchanges under way; capacity for all
+  std::atomic<std::size_t> count{0};           // number of exchanges under way
+  std::atomic<std::size_t> near{0};            // number of these with channels inside the space
+  std::atomic<std::size_t> by_helper{0};       // number of these that the progress thread handles
+  std::atomic<bool> stopped{false};            // whether stop_all() has been called
+  std::size_t made = 0;                        // number of existing exchanges, and capacity of `active`
+  std::atomic<std::uint64_t> bounce_bytes{0};  // sum of halo::BounceBuffers::bytes over all exchanges
+  // Exchanges whose memory a neighbour may still need. A thread must hold `stepping` to destroy them: another thread
+  // that holds it may still use elements of `active`.
   std::vector<std::unique_ptr<ChannelExchange>> abandoned;
   SpinLock stepping;
 };
@@ -51,14 +52,14 @@ All& all() {
   return *made;
 }
 
-// May a payload go to another node by a put? A plan is moved in its rank's calls only. Where a helper moves the
-// communicator's schedules, what the kernel does not take at once is better off with that.
+// Whether a payload may go to another node by a put. Exchanges progress in the rank's calls only. If a progress thread
+// runs the communicator's schedules, payloads that the kernel does not take at once go by a schedule instead.
 bool leaves(std::uint64_t bytes, const Communicator& group) {
   const bool helped = group.engine != nullptr && group.engine->name().starts_with(name(EngineKind::thread));
   return bytes <= kFirstWindow || !helped;
 }
 
-// The edges of one side that lead to somebody; nothing where the elements of one are not known in canonical form.
+// The endpoints of one side, without those that lead to MPI_PROC_NULL. nullopt: one of them cannot have a channel.
 std::optional<std::vector<halo::ChannelEnd>> ends(const Side& side, std::span<const std::uint32_t> ranks,
                                                   const Communicator& group) {
   std::vector<halo::ChannelEnd> made;
@@ -77,7 +78,7 @@ std::optional<std::vector<halo::ChannelEnd>> ends(const Side& side, std::span<co
   return made;
 }
 
-// What edges within a space are woken by. A rank without one may still be its own neighbour.
+// The port by which channels inside a space wake this rank. A rank without an endpoint may still be its own neighbour.
 p2p::Port& port() {
   if (endpoint() != nullptr) return endpoint()->port();
   static auto* own = new p2p::Port;
@@ -92,7 +93,7 @@ std::optional<std::int32_t> ChannelExchange::way_to(std::int32_t world_rank) {
   const std::int32_t own = process().world_rank();
   if (world_rank == own || (endpoint() != nullptr && port_of(world_rank) != nullptr)) return halo::ChannelEnd::kNear;
   if (process().wire() == nullptr || !process().transports().by_wire(own, world_rank)) return std::nullopt;
-  // Over a long link one connection is not enough.
+  // One connection is not enough for a link between sites.
   if (process().lanes() != nullptr && ranks_at_other_sites()[static_cast<std::size_t>(world_rank)]) return std::nullopt;
   return world_rank;
 }
@@ -101,7 +102,8 @@ ChannelExchange::ChannelExchange(std::span<const halo::ChannelEnd> out, std::spa
                                  const halo::Costs& costs)
     : channel_(port(), out, in, costs, process().wire()) {
   fetch_add(all().bounce_bytes, channel_.bounce_buffers().bytes, std::memory_order_relaxed);
-  if (channel_.any_far()) process().progress().hook();  // neighbours may wait while the program is blocked in the host
+  if (channel_.any_far())
+    process().progress().hook();  // neighbours may wait while the program blocks in the MPI library
   const std::lock_guard guard(all().lock);
   ++all().made;
 }
@@ -190,15 +192,15 @@ bool ChannelExchange::meet(const Call& call, const Reading& reading, const Commu
   return true;
 }
 
-// Carries the record of each edge to the one that it leads to. Messages between two ranks do not overtake, so the k-th
-// edge from one to the other meets the k-th place.
+// Carries the record of each channel from its sender to its receiver. Messages between two ranks do not overtake, so
+// the k-th sending endpoint from one rank to the other meets the k-th receiving one.
 bool ChannelExchange::join_all(const Reading& reading, const Communicator& group) {
   const auto& [destinations, sources, order] = reading.neighbours;
   constexpr int kBytes = sizeof(halo::Record);
   std::vector<MPI_Request> requests;
   std::vector<std::pair<std::size_t, halo::Record>> got;
   got.reserve(sources.size());
-  std::vector<std::size_t> channel(sources.size());  // by source: its number among the plan's
+  std::vector<std::size_t> channel(sources.size());  // by source: number of its receiving endpoint
   for (std::size_t i = 0, next = 0; i < sources.size(); ++i) {
     channel[i] = next;
     next += sources[i] != Neighbourhood::kNobody ? 1U : 0U;
@@ -221,7 +223,7 @@ bool ChannelExchange::join_all(const Reading& reading, const Communicator& group
   host.Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   bool good = true;
   for (const auto& [in, record] : got) good = channel_.join(in, record) == halo::Fit::good && good;
-  return good;  // what a receiver finds of an edge its sender need not look at: all hear of it
+  return good;  // senders need not call fit(), since all ranks hear of every receiver's result
 }
 
 void ChannelExchange::begin() {
@@ -249,7 +251,7 @@ bool ChannelExchange::progress() {
   return settle() || moved;
 }
 
-// Is the exchange over? Then all that follows from it. Under lock_, where the exchange is under way.
+// Ends the exchange if it is complete, and returns whether it is. Called under lock_ while the exchange is under way.
 bool ChannelExchange::settle() {
   if (!channel_.complete()) return false;
   {
@@ -288,7 +290,7 @@ void ChannelExchange::end() {
   done_.store(true, std::memory_order_release);
 }
 
-// After the barrier of MPI_Finalize a neighbour may be gone, and needs no word any more.
+// After the barrier of MPI_Finalize a neighbour may be gone. It need not be told any more.
 void ChannelExchange::retire() {
   if (!all().stopped.load(std::memory_order_relaxed)) channel_.retire();
 }
@@ -300,7 +302,7 @@ void ChannelExchange::wait() {
     while (!done()) waiting.step();
     return;
   }
-  constexpr unsigned kAlone = 100;  // tests of this one before others are moved, too
+  constexpr unsigned kAlone = 100;  // tests of this exchange before others get progress, too
   for (unsigned i = 0; i < kAlone && !process().oversubscribed(); ++i) {
     progress();
     if (done()) return;
@@ -310,13 +312,13 @@ void ChannelExchange::wait() {
     progress();
     return done();
   };
-  if (endpoint() == nullptr) {  // it is its own neighbour, and others are far
+  if (endpoint() == nullptr) {  // the only near neighbour is the rank itself
     Waiting waiting(nullptr);
     while (!over()) waiting.step();
     return;
   }
   p2p::BackoffSettings settings = endpoint()->backoff_settings();
-  // A neighbour in the space wakes it from a nap, the wire does not.
+  // A neighbour in the space wakes this rank from a nap, the wire does not.
   if (channel_.any_far()) settings.longest_nap = std::min(settings.longest_nap, kLongestNap);
   wait_until(over, settings);
 }

@@ -1,12 +1,14 @@
-// An exchange plan (halo/plan.hpp) of this rank, under way or not: of a persistent neighbourhood collective, behind one of
-// our requests, or of a halo of urakata.h. Its neighbours share this rank's space, or transport wire leads to them.
+// A persistent neighbourhood channel (halo/neighbourhood_channel.hpp) of this rank, under way or not. It belongs to a
+// persistent neighbourhood collective, behind one of our requests, or to a halo of urakata.h. Each neighbour shares
+// this rank's space or is reached by transport wire.
 //
-// Nobody moves a plan but its rank, in calls of the program and where the host calls us while the program is blocked in
-// it (Progress); where it cannot, the helper that looks after messages, or one for plans alone. What comes from other
-// nodes is taken in by whoever polls the wire. Halos with long payloads between nodes have a helper
+// Only its own rank makes progress of a neighbourhood channel: in calls of the program, and in calls that the MPI
+// library makes to us while the program blocks in it (Progress). If the MPI library cannot call us, the progress
+// thread for messages does it, or a progress thread for neighbourhood channels alone. Any thread that polls the wire
+// takes in what comes from other nodes. Halos with long payloads between nodes have a progress thread
 // (exchange_helper.hpp).
 //
-// Thread-safety: by any thread; a plan belongs to one at a time.
+// Thread-safety: by any thread; an exchange belongs to one thread at a time.
 #pragma once
 
 #include <atomic>
@@ -33,51 +35,53 @@ class ChannelExchange final : public NeighbourExchange {
  public:
   static constexpr std::string_view kAlgorithm = "exchange plan";
 
-  // May ranks of this job have plans? The same on all.
+  // Whether ranks of this job may have neighbourhood channels. The same on all ranks.
   static bool any_in_job();
-  // Of a persistent collective, in two steps, each collective over its communicator. The layouts must outlive it.
-  // `reading`: nullptr where this rank has no memory. refused: the call is the host's. no: there are no plans. yes: each
-  // rank has one, to be joined by meet().
+  // An exchange for a persistent collective is made in two steps, propose() and meet(), each collective over the
+  // communicator. The layouts must outlive it. `reading`: nullptr if this rank has no memory. Answer `refused`: the
+  // call falls back to the MPI library. `no`: there is no neighbourhood channel. `yes`: each rank has one, to be
+  // joined by meet().
   struct Proposal {
     ChannelAnswer answer = ChannelAnswer::no;
-    std::unique_ptr<ChannelExchange> exchange = nullptr;  // where the answer is yes
+    std::unique_ptr<ChannelExchange> exchange = nullptr;  // set if the answer is yes
   };
   static Proposal propose(const Reading* reading, Communicator& comm);
-  // `group`: the communicator's, with a context that nothing uses. False, on all ranks alike: the ends do not fit.
+  // `group`: a communicator of the same ranks with an unused context. Returns false, on all ranks alike, if endpoints
+  // do not fit.
   bool meet(const Call& call, const Reading& reading, const Communicator& group);
-  // Of edges whose ends the caller joins, as halo/plan.hpp says, which has all ranks agree. nullptr: not to be had on this
-  // rank. The layouts must outlive it.
+  // An exchange whose endpoints the caller joins, and on which the caller has all ranks agree
+  // (halo/neighbourhood_channel.hpp). nullptr: this rank cannot have one. The layouts must outlive it.
   static std::unique_ptr<ChannelExchange> make(std::span<const halo::ChannelEnd> out,
                                                std::span<const halo::ChannelEnd> in);
-  // Which way leads to a rank of MPI_COMM_WORLD, for halo::End::far; nothing: none that plans have.
+  // The value of halo::ChannelEnd::far for a rank of MPI_COMM_WORLD. nullopt: channels cannot reach the rank.
   static std::optional<std::int32_t> way_to(std::int32_t world_rank);
   halo::Record record(std::size_t out) { return channel_.record(out); }
   halo::Fit join(std::size_t in, const halo::Record& record) { return channel_.join(in, record); }
 
   ~ChannelExchange() override;
 
-  // Long payloads to and from other nodes move while the program computes, where the run has a helper for that. Before
-  // the first exchange, which wait() ends then.
+  // Lets long payloads to and from other nodes progress while the program computes, if the job has progress threads.
+  // To be called before the first exchange. wait() must then end every exchange.
   void move_while_computing() { by_helper_ = channel_.longest_far() > kFirstWindow && want_exchange_helper(); }
 
-  // Who is told of the end of each exchange; nullptr: nobody.
+  // Sets the observer of each exchange's end; nullptr: none.
   void observe(observe::ObservedInstance* observed) { observed_ = observed; }
 
-  // What the ends' offsets count from, in exchanges that begin from now on. The one before is done.
+  // Sets the base addresses of the endpoints' offsets for later exchanges. No exchange may be under way.
   void bind(const std::byte* from, std::byte* to) {
     from_ = from;
     to_ = to;
   }
   void begin() override;  // does not allocate
   bool done() const override { return done_.load(std::memory_order_acquire); }
-  // Moves it on, if nobody else does. Returns whether anything moved.
+  // Makes progress unless another thread does. Returns whether there was any.
   bool progress();
   int error() const override { return channel_.failed() ? kFailure : MPI_SUCCESS; }
-  // Does the network alone bring what is waited for?
+  // Whether all payloads come through the network.
   bool all_far() const { return !channel_.any_near(); }
-  // For the report: of all ranks' plans, the edges by their ways and what is said of landing places, whose bytes and
-  // budget are those of the rank where they take most. Each tells of its own, and is told of all, from which why() is
-  // made.
+  // For the report: the number of channels by kind, and the bounce buffers. Each rank has the extent of its own
+  // neighbourhood channel. tell() takes the sum over all ranks and makes why() from it. In a sum, the bytes and the
+  // budget of bounce buffers are those of the rank with the most bytes.
   struct Extent {
     std::uint64_t near = 0;
     std::uint64_t far = 0;
@@ -87,14 +91,16 @@ class ChannelExchange final : public NeighbourExchange {
   Extent extent() const { return {channel_.from_near(), channel_.from_far(), channel_.bounce_buffers()}; }
   void tell(const Extent& of_all);
   std::string_view why() const { return why_; }
-  // As the plan's, of the exchange that was begun last; but while another thread moves it, nothing is known.
+  // ready() and ready_any() of the neighbourhood channel, for the last exchange. While another thread makes progress,
+  // the answer is false or nullopt.
   bool ready(std::size_t in);
   std::optional<std::size_t> ready_any();
   void wait() override;
 
-  // In MPI_Finalize, when all ranks are there: none is moved on any more, be it under way or not.
+  // In MPI_Finalize, after all ranks have entered it: ends the progress of all exchanges, also of those under way.
   static void stop_all();
-  // After a barrier behind stop_all(): what was abandoned is destroyed, whoever has not released it.
+  // After a barrier that follows stop_all(): destroys all abandoned exchanges, even if neighbours have not released
+  // them.
   static void destroy_abandoned();
 
  private:
@@ -106,7 +112,7 @@ class ChannelExchange final : public NeighbourExchange {
   bool settle();
   void end();
   void retire();
-  // It is completed if it must be, and its memory is given back when the neighbours need it no more either.
+  // Completes the exchange if it is under way. Its memory is freed when the neighbours no longer need it.
   void leave(std::unique_ptr<NeighbourExchange> own, std::vector<const Datatype*> types) override;
   static std::unique_ptr<ChannelExchange> make_here(const Reading& reading, const Communicator& group);
   static void destroy_released();
@@ -114,25 +120,26 @@ class ChannelExchange final : public NeighbourExchange {
   halo::NeighbourhoodChannel channel_;
   const std::byte* from_ = nullptr;
   std::byte* to_ = nullptr;
-  SpinLock lock_;           // of plan_ and abandoned_
-  bool abandoned_ = false;  // to be retired when it is done
+  SpinLock lock_;           // protects channel_ and abandoned_
+  bool abandoned_ = false;  // whether the channel is to be retired when the exchange is done
   bool by_helper_ = false;
   observe::ObservedInstance* observed_ = nullptr;
   std::string why_;
-  std::vector<const Datatype*> types_;  // retained, once it is abandoned
+  std::vector<const Datatype*> types_;  // datatypes retained since the exchange was abandoned
   std::atomic<bool> done_{true};
 };
 
-// Moves on all exchanges that are under way. Returns whether anything moved.
+// Makes progress of all exchanges under way. Returns whether there was any.
 bool progress_exchanges();
-// Are any under way? And such of whose end the wire's descriptor does not tell?
+// Whether exchanges are under way; whether any of them has channels inside the space, on which the wire's descriptor
+// does not report.
 bool exchanges_under_way();
 bool near_exchanges_under_way();
-// Are any for the helper of exchange_helper.hpp?
+// Whether exchanges for the progress thread of exchange_helper.hpp are under way.
 bool long_exchanges_under_way();
 
-// Where the host cannot call us while the program is blocked in it and nobody looks after messages: begins to move plans
-// by a helper, `fallback`.
+// Starts a progress thread for exchanges, `fallback`. Needed if the MPI library cannot call us while the program
+// blocks in it and no progress thread looks after messages.
 void start_exchange_helper();
 
 }  // namespace urakata::shim

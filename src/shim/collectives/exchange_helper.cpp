@@ -17,11 +17,11 @@ namespace urakata::shim {
 
 namespace {
 
-constinit std::atomic<FallbackProgress*> exchange_helper{nullptr};  // stays once it is made
-constinit std::atomic<unsigned> long_waits{0};                      // relaxed: who comes a step too late does no harm
+constinit std::atomic<FallbackProgress*> exchange_helper{nullptr};  // constant once made
+constinit std::atomic<unsigned> long_waits{0};                      // relaxed: a late look does no harm
 
 struct MoveExchanges {
-  CpuSet cpus;  // where the helper runs; empty: where who makes it does
+  CpuSet cpus;  // cores of the thread; empty: those of the thread that starts it
   bool bound = false;
 
   bool operator()() {
@@ -34,7 +34,7 @@ struct MoveExchanges {
 
 bool sleep_until_news(std::uint64_t ns) {
   constexpr std::uint64_t kSecond = 1'000'000'000;
-  if (long_waits.load(std::memory_order_relaxed) != 0) return false;  // the news are for who waits
+  if (long_waits.load(std::memory_order_relaxed) != 0) return false;  // the caller that waits polls the wire
   pollfd watched{.fd = process().wire()->news(), .events = POLLIN, .revents = 0};
   const timespec timeout{.tv_sec = static_cast<time_t>(ns / kSecond), .tv_nsec = static_cast<long>(ns % kSecond)};
   return ppoll(&watched, 1, &timeout, nullptr) >= 0;

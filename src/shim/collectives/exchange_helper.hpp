@@ -1,9 +1,11 @@
-// The helper that moves exchange plans with long payloads between nodes while the program computes. What the kernel
-// does not take at once, and what a receiver has no room for, would else wait until the program comes back. (Of
-// persistent collectives such payloads are a schedule's, which the engine's helper moves.) It never enters the host.
+// The progress thread for halos with long payloads between nodes, which works while the program computes. Without it,
+// bytes that the kernel does not take at once, or that the receiver has no buffer for, would wait for the program's
+// next call. (Persistent collectives with such payloads have schedules, which the engine's progress thread runs.) The
+// thread never enters the MPI library.
 //
-// There is one where the run has helpers, from the first plan for it on. It sleeps until the wire has news, and stands
-// back while a caller waits for an exchange, since that one moves everything itself.
+// The thread exists if the job has progress threads, from the first neighbourhood channel that needs it. It sleeps
+// until the wire is ready. While a caller waits for such an exchange the thread does nothing: the caller makes all
+// progress.
 //
 // Thread-safety: stop_exchange_helper() once, by one thread; the rest by any.
 #pragma once
@@ -15,13 +17,13 @@ namespace urakata::shim {
 // Bytes that a connection to another node takes at once: its first window, by default.
 inline constexpr std::uint64_t kFirstWindow = 128 << 10;
 
-// Makes the helper, if there is to be one and is none yet. False: nobody moves a plan while the program computes, or
-// what looks after messages does (space.hpp).
+// Starts the thread, if the job may have it and it does not exist. False: there is no such thread. Exchanges then
+// progress only in calls of the program, or by the progress thread for messages (space.hpp).
 bool want_exchange_helper();
-// An exchange for it is under way, which it is counted in long_exchanges_under_way() for, and its rank goes its way.
+// Tells the thread that an exchange for it is under way. long_exchanges_under_way() must count the exchange already.
 void expect_long_exchange();
 
-// A caller waits for an exchange for the helper as long as this lives.
+// Marks that a caller waits for an exchange of the thread, while the object lives.
 class LongWait {
  public:
   explicit LongWait(bool of_helper);

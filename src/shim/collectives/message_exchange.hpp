@@ -1,11 +1,11 @@
 // A neighbourhood collective by messages of the rank's space, one for each neighbour: of a communicator all of whose
-// ranks are in it. (Persistent ones have exchange plans. A schedule's messages inside a node are the host's, so there is
-// nothing to win by one here: bench/halo.c has both.)
+// ranks are in it. (Persistent ones have neighbourhood channels. A schedule's messages inside a node are the host's,
+// so there is nothing to win by one here: bench/halo.c has both.)
 //
 // Its messages have a context of their own. All ranks start such collectives of a communicator in the same order, and
-// messages between two ranks do not overtake, so the k-th edge from one to the other meets the k-th place. A rank that
-// cannot start one has its place in that order, too: it sends its neighbours a word that it has failed, which is an error
-// of theirs, and drops what they send.
+// messages between two ranks do not overtake, so the k-th message from one to the other meets the k-th receive. A rank
+// that cannot start one has its place in that order, too: it sends its neighbours a word that it has failed, which is
+// an error of theirs, and drops what they send.
 //
 // Nobody moves them but the ranks themselves in calls of the program, as the program's own messages.
 //

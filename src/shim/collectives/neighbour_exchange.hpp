@@ -1,5 +1,5 @@
-// What a request of a neighbourhood collective stands for where that is no schedule: an exchange plan
-// (planned_exchange.hpp), or messages of the rank's space (message_exchange.hpp).
+// The work behind a request of a neighbourhood collective that has no schedule: a persistent neighbourhood channel
+// (channel_exchange.hpp), or messages in the rank's space (message_exchange.hpp).
 //
 // Thread-safety: by any thread; an exchange belongs to one at a time.
 #pragma once
@@ -19,26 +19,26 @@ class NeighbourExchange {
   NeighbourExchange& operator=(const NeighbourExchange&) = delete;
   virtual ~NeighbourExchange() = default;
 
-  // Starts it; a persistent one's again and again, each when the one before is done.
+  // Starts the exchange. A persistent one may be started again when the last exchange is done.
   virtual void begin() = 0;
-  // Is it over? The program may use its buffers then.
+  // Whether the exchange is over. The program may then use its buffers.
   virtual bool done() const = 0;
-  // Returns when it is, having moved everything else as well.
+  // Returns when the exchange is done. Makes progress of everything else meanwhile.
   virtual void wait() = 0;
-  // Of one that is done: MPI_SUCCESS, or the code of an error that nobody has been told yet.
+  // The result of a finished exchange: MPI_SUCCESS, or the code of an error that has not been reported yet.
   virtual int error() const = 0;
-  // Where its messages are the endpoint's: their circle.
+  // The message domain of the exchange's messages, if it has any.
   virtual Circle* circle() const { return nullptr; }
 
-  // The program needs it no more: it ends without the program if it must, and releases what it retains. `types`:
-  // retained, of its layouts; released when nobody needs them.
+  // Gives up an exchange that the program has freed. It ends without the program if it is under way, and releases what
+  // it retains. `types`: retained datatypes of its layouts, to be released with it.
   static void abandon(std::unique_ptr<NeighbourExchange> exchange, std::vector<const Datatype*> types) {
     NeighbourExchange& left = *exchange;
     left.leave(std::move(exchange), std::move(types));
   }
 
  private:
-  // The same; `own` is this one.
+  // abandon() of this object; `own` points to it.
   virtual void leave(std::unique_ptr<NeighbourExchange> own, std::vector<const Datatype*> types) = 0;
 };
 

@@ -134,7 +134,7 @@ int bind(const Call& call, Reading& reading, Prepared& prepared, Communicator& c
 
 namespace {
 
-// May it be one by exchange plans? The same on all ranks.
+// Whether the call may get a persistent neighbourhood channel. The same on all ranks.
 bool may_have_channels(const Call& call) {
   return call.form == CallForm::persistent && call.operation == collectives::Operation::neighbor_alltoallv &&
          ChannelExchange::any_in_job();
@@ -147,8 +147,9 @@ bool left_to_host(const Call& call) {
   return false;
 }
 
-// A persistent neighbourhood collective by the exchange plans that all ranks have. False, on all alike: it goes another
-// way. `group` is the communicator's own for this collective, whose reference is taken over.
+// Makes the request of a persistent neighbourhood collective whose ranks all have a neighbourhood channel. Returns
+// false, on all ranks alike, if the collective must go another way. `group` is the collective's own communicator; the
+// request takes over its reference.
 bool prepare_exchange(const Call& call, const Reading& reading, std::unique_ptr<ChannelExchange> exchange,
                       Communicator& group, MPI_Request* request_out) {
   if (exchange == nullptr || !exchange->meet(call, reading, group)) return false;

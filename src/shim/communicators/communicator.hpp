@@ -51,10 +51,10 @@ class Communicator final : public transport::Group {
 
   // The number that a member has for this communicator's circle, and for no other one ever.
   std::uint32_t number_at(std::uint32_t member) const { return numbers_.circle_of(world[member]); }
-  bool channels_refused = false;  // by plan_agreement.hpp's functions only
+  bool channels_refused = false;  // used by the functions of channel_agreement.hpp only
 
-  // The part of it whose operations the kernel runs, with a sequence and an engine of its own; it lives as long as this.
-  // nullptr: the kernel runs none.
+  // The part of it whose operations the kernel runs, with a sequence and an engine of its own; it lives as long as
+  // this. nullptr: the kernel runs none.
   Communicator* by_kernel() { return kernel_wanted_ ? chained_.get() : nullptr; }
   bool has_kernel_part() const { return chained_ != nullptr; }
   void want_kernel(bool wanted) { kernel_wanted_ = wanted; }
@@ -110,22 +110,23 @@ class Communicator final : public transport::Group {
 std::vector<std::int32_t> world_ranks(MPI_Comm handle);
 
 // The communicator of a handle whose non-blocking collectives Urakata intercepts; nullptr where they are the host's:
-// not known (shim/communicators/communicator_origin.hpp), of one rank, of ranks whose options differ, without a context, or switched
-// to engine `host`.
+// not known (shim/communicators/communicator_origin.hpp), of one rank, of ranks whose options differ, without a
+// context, or switched to engine `host`.
 Communicator* communicator(MPI_Comm handle);
 
 // MPI_Comm_free or MPI_Comm_disconnect is about to free the handle. What is known of it stays until then.
 void before_forget(MPI_Comm handle);
-// The host's call comes now: only this thread finds what is known until forget_communicator() or restore_communicator().
+// The host's call comes now: only this thread finds what is known until forget_communicator() or
+// restore_communicator().
 void withdraw_communicator(MPI_Comm handle);
 // The host has refused.
 void restore_communicator(MPI_Comm handle);
 // MPI_Comm_free or MPI_Comm_disconnect has freed the handle.
 void forget_communicator(MPI_Comm handle);
 
-// Chooses the engine of a communicator by name ("host", "poll", "thread", "kernel"; empty: as it is). Collective: engine
-// host or kernel is for all ranks or for none, and where one rank fails, nothing changes on any. `pending`: this one fails since operations
-// are pending.
+// Chooses the engine of a communicator by name ("host", "poll", "thread", "kernel"; empty: as it is). Collective:
+// engine host or kernel is for all ranks or for none, and where one rank fails, nothing changes on any. `pending`:
+// this one fails since operations are pending.
 Status choose_engine(MPI_Comm handle, std::string_view name, bool* pending);
 
 // Is a non-blocking collective pending on the communicator?

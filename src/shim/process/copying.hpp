@@ -10,10 +10,10 @@
 
 namespace urakata::shim {
 
-// Of messages in a space, with what option SPACE_COPY asks for.
+// Settings for messages in a space, including option SPACE_COPY.
 p2p::CopyingSettings own_copying();
 
-// Of a new exchange plan. `landing`: what this process's other plans take (halo::Landing::bytes).
+// Costs for a new neighbourhood channel. `bounce_bytes`: sum of halo::BounceBuffers::bytes over those that exist.
 halo::Costs exchange_costs(std::uint64_t bounce_bytes);
 
 }  // namespace urakata::shim

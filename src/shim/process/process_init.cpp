@@ -16,7 +16,7 @@ job::Facts Process::own_facts() {
   if (found != 0) largest_tag_ = *most;
   job::Facts facts = job::own_facts();
   using transport::Group;
-  // The largest one is for notices, and one below it for each context for answers (plan_agreement.hpp).
+  // The largest one is for notices, and one below it for each context for answers (channel_agreement.hpp).
   std::int64_t tags = std::int64_t{largest_tag_} - Group::kMostContexts;
   if (options().tag_ub != 0) tags = std::min(tags, static_cast<std::int64_t>(options().tag_ub) + 1);
   const std::int64_t contexts = std::clamp<std::int64_t>(tags >> Group::kContextShift, 0, Group::kMostContexts);

@@ -12,7 +12,7 @@ namespace urakata::shim {
 
 namespace {
 
-// The edges that come from each rank, and what has come of them.
+// The channels that should come from each rank, and the words received for them.
 class Expected {
  public:
   explicit Expected(std::span<const int> sources) : words_(sources.size()) {

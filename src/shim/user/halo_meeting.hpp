@@ -15,10 +15,10 @@
 
 namespace urakata::shim {
 
-// What a sender tells of an edge.
+// A sender's description of a channel, for its receiver.
 struct ChannelWord {
   std::uint64_t bytes = 0;
-  halo::Record record{};  // where the sender has a plan; its edge is nullptr otherwise
+  halo::Record record{};  // record.channel is nullptr if the sender has no neighbourhood channel
 };
 
 // Collective over a communicator on which there are no other messages. The k-th of `destinations` that is a rank meets

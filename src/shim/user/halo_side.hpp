@@ -14,7 +14,7 @@
 
 namespace urakata::shim {
 
-// A committed datatype that nobody else frees. Given to a plan, it lives on as long as that retains its description.
+// A committed datatype that nobody else frees. A neighbourhood channel that uses it retains its description.
 class OwnType {
  public:
   OwnType() = default;

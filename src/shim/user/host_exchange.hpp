@@ -1,5 +1,6 @@
-// An exchange with neighbours by the host's persistent messages: what a halo of urakata.h is where its ranks cannot have
-// exchange plans. Errors are told to the communicator's error handler by the host; each function returns the host's code.
+// An exchange with neighbours by persistent messages of the MPI library, for a halo of urakata.h whose ranks cannot
+// have a neighbourhood channel. The MPI library reports errors to the communicator's error handler. Each function
+// returns the MPI library's code.
 //
 // Thread-safety: by one thread at a time.
 #pragma once

@@ -1,5 +1,5 @@
-// A halo of urakata.h: an exchange with neighbours that comes again and again. Its ranks have exchange plans where all
-// can, which they agree on, and the host's persistent messages otherwise.
+// A halo of urakata.h: a repeated exchange with neighbours. The ranks agree on a persistent neighbourhood channel if
+// all of them can have one. Otherwise they use persistent messages of the MPI library.
 //
 // Thread-safety: by one thread at a time.
 #pragma once
@@ -35,7 +35,7 @@ class UserHalo {
   bool by_channel() const { return exchange_ != nullptr; }
 
   // Each returns an MPI error code, of which the communicator's error handler knows.
-  int begin(const void* from, void* to);  // is not under way. Allocates nothing where there is a plan
+  int begin(const void* from, void* to);  // must not be under way; allocates nothing if by_channel()
   int ready(std::size_t in, bool* here);  // and those below: is under way
   int ready_any(std::optional<std::size_t>* in);
   int end();
@@ -46,12 +46,12 @@ class UserHalo {
   template <class Ask, class Answer>
   int test(Ask ask, Answer& here);
 
-  int failure();  // of the plan; its error handler is told
+  int failure();  // the exchange's error, reported to the error handler
 
-  MPI_Comm comm_ = MPI_COMM_NULL;              // its own, of a plan that may fail
-  std::unique_ptr<ChannelExchange> exchange_;  // one of the two
+  MPI_Comm comm_ = MPI_COMM_NULL;              // own duplicate, for an exchange that may fail
+  std::unique_ptr<ChannelExchange> exchange_;  // nullptr if the halo uses host_
   std::unique_ptr<HostExchange> host_;
-  std::vector<const Datatype*> types_;  // retained, of the plan
+  std::vector<const Datatype*> types_;  // datatypes retained for exchange_
   std::size_t sources_ = 0;
   bool under_way_ = false;
 

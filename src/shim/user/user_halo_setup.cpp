@@ -15,7 +15,7 @@ namespace urakata::shim {
 
 namespace {
 
-// The best that a rank can do; all do what the least of them can.
+// The best means that a rank can offer. All ranks use the least of the offers.
 enum class Means : std::uint8_t { none, messages, channel };
 
 struct Outcome {
@@ -49,7 +49,8 @@ std::optional<std::vector<halo::ChannelEnd>> ends(const HaloSide& side, std::spa
   return made;
 }
 
-// nullptr: not to be had on this rank. Which vectors will be exchanged is not known yet, so all of them may be a device's.
+// nullptr: this rank cannot have a neighbourhood channel. The vectors are not known yet, so any of them may be in
+// device memory.
 std::unique_ptr<ChannelExchange> exchange_of(const HaloSide& out, const HaloSide& in, MPI_Comm comm) {
   const std::vector<std::int32_t> world = world_ranks(comm);
   if (have_devices() || world.empty()) return nullptr;
@@ -58,7 +59,8 @@ std::unique_ptr<ChannelExchange> exchange_of(const HaloSide& out, const HaloSide
   return sends && receives ? ChannelExchange::make(*sends, *receives) : nullptr;
 }
 
-// Joins the plan's edges, where both ends have one. An error where an edge's ends differ.
+// Joins the receiving endpoints whose senders have a neighbourhood channel, too. Error: the two endpoints of a channel
+// differ.
 Result<Means> join(ChannelExchange* exchange, const HaloSide& in, const std::vector<ChannelWord>& words) {
   Means means = exchange != nullptr ? Means::channel : Means::messages;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -148,7 +150,7 @@ Result<std::unique_ptr<UserHalo>> UserHalo::make(MPI_Comm comm, Result<HaloSide>
     made->why_ = made->exchange_->why();
     retain_types_of(*out, made->types_);
     retain_types_of(*in, made->types_);
-    // For its error handler. Where nodes are joined on one rank, they are on all.
+    // Keeps the duplicate for its error handler. transports().any() is the same on all ranks.
     if (process().transports().any()) made->comm_ = std::exchange(own.comm, MPI_COMM_NULL);
   } else {
     made->why_ = possible ? "a rank cannot have an exchange plan of it"
