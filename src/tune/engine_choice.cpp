@@ -26,11 +26,9 @@ std::string why_no_thread(const RunFacts& facts, bool threads, const Placement& 
   }
   if (threads || (facts.by_wire && facts.no_wire.empty())) return "";
   if (facts.by_wire) {
-    return "no transport wire (" + facts.no_wire +
-           "), and MPI_THREAD_MULTIPLE, by which a helper may use the host, was not asked for (--transport host does): "
-           "engine poll instead of thread";
+    return "no transport wire (" + facts.no_wire + "). With --transport host a progress thread may use the MPI library";
   }
-  return "the host does not allow calls by several threads (MPI_THREAD_MULTIPLE): engine poll instead of thread";
+  return "the host does not allow calls by several threads (MPI_THREAD_MULTIPLE)";
 }
 
 std::string how_thread(const Placement& placement) {
@@ -113,8 +111,10 @@ EngineChoice choose_engines(const RunFacts& facts, bool threads, const Placement
     std::ranges::find(choice.engines, name(EngineKind::kernel), &EngineChoice::Engine::name)->why_not = facts.no_kernel;
     const std::string_view got = choice.why_not(name(EngineKind::thread)).empty() ? "thread" : "poll";
     const std::string line = "engine " + std::string(got) + " instead of kernel: " + facts.no_kernel;
-    choice.warning = choice.warning.empty() ? line : line + "; " + choice.warning;
-    choice.why = choice.why.empty() ? line : line + "; " + choice.why;
+    // A warning of engine poll would begin as this line does.
+    const std::string more = got == "poll" && !choice.warning.empty() ? choice.why : choice.warning;
+    choice.warning = more.empty() ? line : line + "; " + more;
+    choice.why = choice.why.empty() ? facts.no_kernel : facts.no_kernel + "; " + choice.why;
     return choice;
   }
   EngineChoice choice;
@@ -124,7 +124,8 @@ EngineChoice choose_engines(const RunFacts& facts, bool threads, const Placement
   choice.fallback = !facts.hook && threads;
   if (const std::string why_not = choice.why_not(name(facts.asked)); !why_not.empty()) {
     choice.why = why_not;
-    if (helpers_pay(facts)) choice.warning = why_not;
+    if (helpers_pay(facts))
+      choice.warning = "engine poll instead of " + std::string(name(facts.asked)) + ": " + why_not;
     return choice;
   }
   choice.why = placement.reason;

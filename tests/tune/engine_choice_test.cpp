@@ -145,7 +145,7 @@ TEST(EngineChoice, WhereThereIsNoEngineKernelEngineThreadTakesItsPlaceWithTheRea
   EXPECT_EQ(choice.usable(), (std::vector<std::string_view>{"thread", "poll"}));
   EXPECT_EQ(choice.why_not("kernel"), "too old");
   EXPECT_EQ(choice.warning, "engine thread instead of kernel: too old");
-  EXPECT_EQ(choice.why, "engine thread instead of kernel: too old; " + placement.reason);
+  EXPECT_EQ(choice.why, "too old; " + placement.reason);
 }
 
 TEST(EngineChoice, WhereThereIsNoHelperEitherEnginePollTakesTheKernelsPlace) {
@@ -154,6 +154,21 @@ TEST(EngineChoice, WhereThereIsNoHelperEitherEnginePollTakesTheKernelsPlace) {
   const EngineChoice choice = choose_engines(one_node, true, placements()[1].placement);
   EXPECT_EQ(choice.usable(), std::vector<std::string_view>{"poll"});
   EXPECT_EQ(choice.warning, "engine poll instead of kernel: too old");
+}
+
+// One line says what is there instead, and each reason once.
+TEST(EngineChoice, WithoutThreadsAndWireOneLineSaysThatEnginePollIsThere) {
+  RunFacts apart{.asked = EngineKind::thread, .hook = true, .by_wire = true, .no_wire = "eth9 is missing"};
+  const std::string why =
+      "no transport wire (eth9 is missing). With --transport host a progress thread may use the MPI library";
+  EngineChoice choice = choose_engines(apart, false, placements()[1].placement);
+  EXPECT_EQ(choice.why, why);
+  EXPECT_EQ(choice.warning, "engine poll instead of thread: " + why);
+  apart.asked = EngineKind::kernel;
+  apart.no_kernel = "too old";
+  choice = choose_engines(apart, false, placements()[1].placement);
+  EXPECT_EQ(choice.why, "too old; " + why);
+  EXPECT_EQ(choice.warning, "engine poll instead of kernel: too old; " + why);
 }
 
 TEST(EngineChoice, TheKernelIsNotForRanksThatShareCores) {
@@ -195,8 +210,7 @@ TEST(EngineChoice, OfAJobThatIsNotStartedItSaysWhereHelpersWouldBe) {
   for (std::size_t i = 0; i < expected.size(); ++i) {
     EXPECT_EQ(thread(true, placements()[i].placement), expected[i]);
     EXPECT_EQ(thread(false, placements()[i].placement),
-              "not: the host does not allow calls by several threads (MPI_THREAD_MULTIPLE): engine poll instead of "
-              "thread");
+              "not: the host does not allow calls by several threads (MPI_THREAD_MULTIPLE)");
   }
 }
 

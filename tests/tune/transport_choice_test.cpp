@@ -139,7 +139,7 @@ TEST(TransportChoice, WhereNothingIsKnownTheHostHasAll) {
 
 // The user has asked for that interface, so a line says that there is none, also where transport is `auto`.
 TEST(TransportChoice, AnInterfaceThatIsMissingIsToldWithoutAskingForTheWire) {
-  Network network = network_of({{0, 1, 2}, 0U, 0U, 7U});
+  Network network = network_of({{0, 1, 2}, 0U, 0U, 0U});
   network.obstacle = "its node has no network interface eth9 (WIRE_INTERFACE)";
   EXPECT_EQ(TransportChoice(network).warning(TransportWish::automatic), "");
   network.misnamed = true;

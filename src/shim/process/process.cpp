@@ -197,9 +197,6 @@ bool Process::set_up() {
   if (!better_network_.empty()) {
     log::information("a network that the MPI library drives better than TCP: %s", better_network_.c_str());
   }
-  if (const std::string warning = transports_.warning(wish.transport); !warning.empty()) {
-    log::warning_of_all("%s", warning.c_str());
-  }
   open_lanes();
   choose_messages(world);
   if (facts_.asked == EngineKind::kernel) {
@@ -211,6 +208,11 @@ bool Process::set_up() {
   }
   log::withhold_node_warnings();
   make_engines();
+  // The line on the engine may have said it.
+  if (const std::string warning = transports_.warning(wish.transport);
+      !warning.empty() && engine_choice_.warning.find(transports_.why()) == std::string::npos) {
+    log::warning_of_all("%s", warning.c_str());
+  }
   open_world_channel_set();
   // exit() without MPI_Finalize: the progress threads must be gone before the libraries are taken down. A forked child
   // has none, and may lack the memory of theirs. MPICH calls exit() on the thread that finds a fatal error, which may be
