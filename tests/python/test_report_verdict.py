@@ -94,18 +94,23 @@ def test_imbalance_is_a_sentence(tmp_path: Path) -> None:
     """Rank 1 computes for 900 us, rank 0 for 600, and waits for it; both have 100 us in MPI of their own."""
     late, waits = {"Allreduce": (10, 100_000, 8)}, {"Allreduce": (10, 400_000, 8)}
     write(tmp_path, [waits, late])
-    words = "rank 1 computes 50 % longer, rank 0 waits for it (15 % of the run). Balance the work"
+    words = "rank 1 computes 50 % longer than rank 0, which waits for it (15 % of the run on average). Balance the work"
     assert said(tmp_path) == Verdict("", [words])
     write(tmp_path, [waits, late, waits, late, waits, waits])
     (reason,) = said(tmp_path).reasons
-    assert reason.startswith("ranks 1, 3 compute 50 % longer, the others wait for them (20 % of the run)")
+    assert reason.startswith(
+        "ranks 1, 3 compute 50 % longer than the others, which wait for them (20 % of the run on average)"
+    )
 
 
 def test_imbalance_stands_beside_what_can_be_tried(tmp_path: Path) -> None:
     write(tmp_path, [{**MESSAGES, "Barrier": (1, 200_000, 0)}, MESSAGES])
     sentences = said(tmp_path).sentences
     assert sentences[0].startswith("Try --space: 30 % of the run is messages")
-    assert sentences[1] == "Rank 1 computes 42 % longer, rank 0 waits for it (10 % of the run): balance the work."
+    assert (
+        sentences[1]
+        == "Rank 1 computes 42 % longer than rank 0, which waits for it (10 % of the run on average): balance the work."
+    )
 
 
 def test_waiting_that_computation_could_hide_asks_for_a_progress_thread(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_ranks_are_merged_by_call_site(folder: Path) -> None:
         (90_000, 1_000_000, 20),
     ]
     assert whole.share == 0.29
-    assert headline(whole) == "whole program: 1 ms, 29 % of it in MPI (9.0 % of rank 1 to 49 % of rank 0)"
+    assert headline(whole) == "whole program: 1 ms, 29 % of it in MPI on average (9.0 % of rank 1 to 49 % of rank 0)"
     assert early_ends(whole) == []
 
 

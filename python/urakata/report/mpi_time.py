@@ -77,7 +77,7 @@ class MpiTime:
 
 
 def _longer_words(late: list[RankShare], waiting: list[RankShare]) -> str:
-    """Such as "rank 1 computes 30 % longer, rank 0 waits for it"."""
+    """Such as "rank 1 computes 30 % longer than rank 0, which waits for it"; of several the means are compared."""
     if len(late) > len(waiting):
         late = late[:1]
     more = sum(rank.mpi_ns for rank in waiting) / len(waiting) - sum(rank.mpi_ns for rank in late) / len(late)
@@ -85,16 +85,15 @@ def _longer_words(late: list[RankShare], waiting: list[RankShare]) -> str:
     they = of_ranks([rank.rank for rank in late])
     plural = len(late) > 1
     if computing and more < computing:
-        longer = f"{percent(more / computing)} longer"
+        longer = f"{percent(more / computing)} longer than"
     elif computing and more < 10 * computing:
-        longer = f"{1 + more / computing:.1f} times as long"
+        longer = f"{1 + more / computing:.1f} times as long as"
     else:
-        longer = f"{time_text(more)} longer"
+        longer = f"{time_text(more)} longer than"
     few = len(waiting) <= 2
     waits = of_ranks([rank.rank for rank in waiting]) if few else "the others"
-    return f"{they} compute{'' if plural else 's'} {longer}, {waits} wait{'s' if len(waiting) == 1 else ''} for " + (
-        "them" if plural else "it"
-    )
+    wait = "waits" if len(waiting) == 1 else "wait"
+    return f"{they} compute{'' if plural else 's'} {longer} {waits}, which {wait} for {'them' if plural else 'it'}"
 
 
 def mpi_time(whole: Whole, waits_of_started: int = 0, late_of_started: int = 0) -> MpiTime:

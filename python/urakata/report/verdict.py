@@ -153,7 +153,10 @@ def _nothing(summary: Summary, time: MpiTime, doubt: str) -> Verdict:
         if doubt:
             waiting = f"{percent(time.imbalance_share)} of the run is waiting for ranks that come later"
             return Verdict("", [f"{waiting}, perhaps only since they did not get their cores"])
-        return Verdict("", [f"{time.imbalance_words} ({percent(time.imbalance_share)} of the run). Balance the work"])
+        return Verdict(
+            "",
+            [f"{time.imbalance_words} ({percent(time.imbalance_share)} of the run on average). Balance the work"],
+        )
     kind, words = _largest(time)
     if kind in (SMALL, LARGE):
         words += ". Their non-blocking forms, started earlier, can be hidden"
@@ -197,9 +200,8 @@ def verdict(summary: Summary) -> Verdict | None:
         imbalanced = False
     reasons = list(found.reasons)
     if not imbalanced and not doubt and time.imbalance_share >= _WORTH:
-        reasons.append(
-            f"{_capital(time.imbalance_words)} ({percent(time.imbalance_share)} of the run): balance the work"
-        )
+        share = percent(time.imbalance_share)
+        reasons.append(f"{_capital(time.imbalance_words)} ({share} of the run on average): balance the work")
     command = ""
     if found.what == _FEWER:
         command = _fewer_commands(summary)

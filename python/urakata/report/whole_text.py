@@ -28,7 +28,9 @@ def headline(whole: Whole) -> str:
     least = min(whole.ranks, key=lambda rank: rank.share)
     most = max(whole.ranks, key=lambda rank: rank.share)
     if percent(least.share) != percent(most.share):
-        line += f" ({percent(least.share)} of rank {least.rank} to {percent(most.share)} of rank {most.rank})"
+        line += (
+            f" on average ({percent(least.share)} of rank {least.rank} to {percent(most.share)} of rank {most.rank})"
+        )
     return line
 
 
