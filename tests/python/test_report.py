@@ -140,6 +140,16 @@ def test_one_line_says_which_engine_was_asked_for_and_which_came_and_why(folder:
     ]
 
 
+def test_what_measures_an_unknown_overlap_has_the_setting_of_the_job(tmp_path: Path) -> None:
+    """Engine, ranks of a node, nodes and MPI; of ranks in a space nothing measures it, as the study has none."""
+    told = [rank(n, node_ranks=1, node_cores=2, host=f"node{n}", host_mpi="MPICH Version: 5.0.2") for n in (0, 1)]
+    text = "\n".join(shown(tmp_path, *told))
+    setting = "--engine none,poll --ranks-per-node 1 --nodes 2 --mpi mpich"
+    assert f"bench overlap --operation iallreduce --sizes 65536 {setting}" in text
+    space = {"asked": True, "ranks": 2, "why": ""}
+    assert "bench overlap" not in "\n".join(shown(tmp_path, *({**one, "space": space} for one in told)))
+
+
 def test_the_thread_that_engine_poll_has_all_the_same_stands_on_the_line_of_the_engine(tmp_path: Path) -> None:
     """As with MPICH on one node. It is no progress thread beside the line that says that there is none."""
     asked = [{"name": "ENGINE", "value": "thread", "origin": "default"}]

@@ -6,6 +6,8 @@ What was hidden, and for how long late ranks were waited for: hidden.py.
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -62,6 +64,7 @@ class Row:
     algorithm: str
     why: str
     asked: dict[str, str] = field(default_factory=dict)  # options by name
+    setting: tuple[str, ...] | None = ()  # options of bench overlap for a job like this; None: it has none like this
     ranks: int = 0
     started: int = 0
     helper_ns: int = 0
@@ -143,7 +146,13 @@ class Row:
     def measured_by(self) -> str:
         """The operation by which urakata bench overlap measures what can be hidden; empty: it has none like this."""
         operation = self.operation.removesuffix("_c").lower()
-        return operation if self.unknown and operation.startswith("i") else ""
+        return operation if self.unknown and operation.startswith("i") and self.setting is not None else ""
+
+    @property
+    def measured_with(self) -> tuple[str, ...]:
+        """The options that make bench overlap measure what this program had: engine, ranks of a node, MPI."""
+        engine = _ENGINE_OF_BENCH.get(self.engine)
+        return (*(("--engine", f"none,{engine}") if engine else ()), *(self.setting or ()))
 
     @property
     def advice(self) -> str:
@@ -152,12 +161,32 @@ class Row:
         if self.unknown:
             text += f". Hidden is unknown: {self.unknown}"
         if self.measured_by:
-            text += f". To measure it: {overlap_command(self.measured_by, [self.bytes])}"
+            text += f". To measure it: {overlap_command(self.measured_by, [self.bytes], self.measured_with)}"
         return text
 
 
-def overlap_command(operation: str, sizes: list[int]) -> str:
-    return f"{typed.command()} bench overlap --operation {operation} --sizes {','.join(map(str, sizes))}"
+_ENGINE_OF_BENCH = {"poll": "poll", "thread/spare": "spare", "thread/shared": "shared"}
+
+
+def overlap_command(operation: str, sizes: list[int], setting: Sequence[str] = ()) -> str:
+    words = ["--operation", operation, "--sizes", ",".join(map(str, sizes)), *setting]
+    return f"{typed.command()} bench overlap {shlex.join(words)}"
+
+
+def _setting(ranks: list[dict[str, Any]]) -> tuple[str, ...] | None:
+    """Options of bench overlap for a job like this one; None: ranks shared a space, which it has not."""
+    if any((rank.get("space") or {}).get("ranks") for rank in ranks):
+        return None
+    words: list[str] = []
+    if per_node := max((int(rank.get("node_ranks", 0)) for rank in ranks), default=0):
+        words += ["--ranks-per-node", str(per_node)]
+    if (nodes := len({rank["host"] for rank in ranks})) > 1:
+        words += ["--nodes", str(nodes)]
+    library = str(ranks[0].get("host_mpi", "")) if ranks else ""
+    for name, family in (("Open MPI", "openmpi"), ("MPICH", "mpich"), ("Intel", "impi")):
+        if library.startswith(name):
+            words += ["--mpi", family]
+    return tuple(words)
 
 
 @dataclass
@@ -218,11 +247,14 @@ def summarise(folder: Path) -> Summary:
     names = resolve(site for rank in ranks for site in rank["call_sites"] + rank.get("messages", []))
     seen = samples_of(ranks)
     rows: dict[tuple[Any, ...], Row] = {}
+    setting = _setting(ranks)
     for rank in ranks:
         asked = {option["name"]: option["value"] for option in rank["options"]}
         for site in rank["call_sites"]:
             place = place_of(site, names)
-            row = Row(place, site["operation"], site["bytes"], site["engine"], site["algorithm"], site["why"], asked)
+            row = Row(
+                place, site["operation"], site["bytes"], site["engine"], site["algorithm"], site["why"], asked, setting
+            )
             row = rows.setdefault((place, row.operation, row.bytes, row.engine, row.algorithm), row)
             if row.predicted_ns is None and _PREDICTED.search(site["why"]):
                 row.why = site["why"]  # of a scatterv the root alone knows what crosses

@@ -110,22 +110,22 @@ def _fallback(ranks: list[dict[str, Any]], numbers: list[int]) -> str:
 def _show_advice(rows: list[Row], console: Console) -> None:
     """What to change at each call site; those alike share a sentence."""
     alike: dict[tuple[str, str, str], list[int]] = {}
-    measured: dict[tuple[str, str], list[int]] = {}  # by why it is unknown, and the operation
+    measured: dict[tuple[str, str, tuple[str, ...]], list[int]] = {}  # by why it is unknown, and what measures it
     for number, row in enumerate(rows, 1):
         alike.setdefault((short_place(row.place), row.switch, way_text(row)), []).append(number)
         if row.unknown:
-            measured.setdefault((row.unknown, row.measured_by), []).append(number)
+            measured.setdefault((row.unknown, row.measured_by, row.measured_with), []).append(number)
     console.print("Can more be hidden? By call site:")
     for (place, switch, way), numbers in alike.items():
         show_sentence(console, f"{ranges(numbers):>3}  {place}: {switch}.", " " * 5)
         show_sentence(console, f"     By {way}.", " " * 5)
-    for (why, operation), numbers in measured.items():
+    for (why, operation, setting), numbers in measured.items():
         show_sentence(
             console, f"What was hidden at call site{'s' * (len(numbers) > 1)} {ranges(numbers)} is unknown: {why}."
         )
         if operation:
             sizes = sorted({rows[number - 1].bytes for number in numbers})
-            show_line(console, f"  To measure it: {overlap_command(operation, sizes)}")
+            show_line(console, f"  To measure it: {overlap_command(operation, sizes, setting)}")
 
 
 def _table(summary: Summary) -> Table:
