@@ -22,16 +22,15 @@ TEST(EbpfFinding, GivesTheReasonOfEachPlace) {
             "small reductions by eBPF code attached at eth0; not at eth1: /table/1000: Permission denied");
   const std::array none = {EbpfPlace{"eth0", kNothing}, EbpfPlace{"eth1", "/t/0: Operation not permitted"}};
   EXPECT_EQ(ebpf_finding(none), std::string("small reductions are engine thread's, by eBPF code nowhere; not at "
-                                                 "eth0: ") +
-                                         kNothing + "; not at eth1: /t/0: Operation not permitted");
+                                            "eth0: ") +
+                                    kNothing + "; not at eth1: /t/0: Operation not permitted");
 }
 
 // Where the kernel refuses, to have it attached does not help, and is not advised.
 TEST(EbpfFinding, AdvisesToAttachOnlyWhereThatIsWhatIsMissing) {
   const std::array refused = {EbpfPlace{"eth0", "/table/1000: Operation not permitted"}};
   EXPECT_EQ(ebpf_finding(refused).find("kernel attach"), std::string::npos);
-  EXPECT_EQ(ebpf_finding({}),
-            "small reductions are engine thread's: no interface of this node leads to another one");
+  EXPECT_EQ(ebpf_finding({}), "small reductions are engine thread's: no interface of this node leads to another one");
 }
 
 }  // namespace
